@@ -1,0 +1,173 @@
+#include "support/error.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace cameo {
+
+std::string Loc::describe() const {
+  std::string out = file;
+  if (line) out += cat(":", line, ":", column ? column : 1);
+  if (offset) out += cat(out.empty() ? "byte " : " at byte ", *offset);
+  if (!scope.empty()) out += cat(out.empty() ? "in " : "   in ", scope);
+  return out;
+}
+
+int Diag::exit_code() const {
+  const std::string_view c = code;
+  if (c.starts_with("use.")) return 2;
+  if (c.starts_with("file.")) return 3;
+  if (c.starts_with("bug.")) return 4;
+  return 1;
+}
+
+std::string Diag::render() const {
+  static constexpr std::string_view word[] = {"note", "warning", "error"};
+  std::string out = cat(word[static_cast<int>(severity)], "[", code, "]: ", what, "\n");
+  if (const auto place = where.describe(); !place.empty()) out += cat("  --> ", place, "\n");
+  if (!where.source.empty()) out += cat("   |  ", where.source, "\n");
+  if (!because.empty()) out += cat("   = because: ", because, "\n");
+  for (const auto& n : notes) {
+    out += cat("   = note: ", n.text, "\n");
+    if (const auto place = n.where.describe(); !place.empty()) out += cat("     --> ", place, "\n");
+  }
+  if (!hint.empty()) out += cat("   = hint: ", hint, "\n");
+  return out;
+}
+
+namespace {
+void append_json_string(std::string& out, std::string_view s) {
+  static constexpr char hex[] = "0123456789abcdef";
+  out += '"';
+  for (const char ch : s) {
+    const auto c = static_cast<unsigned char>(ch);
+    if (c == '"' || c == '\\') (out += '\\') += ch;
+    else if (c == '\n') out += "\\n";
+    else if (c == '\t') out += "\\t";
+    else if (c < 0x20) ((out += "\\u00") += hex[c >> 4]) += hex[c & 15];
+    else out += ch;
+  }
+  out += '"';
+}
+
+void append_member(std::string& out, std::string_view key, std::string_view value) {
+  if (value.empty()) return;
+  out += ',';
+  append_json_string(out, key);
+  out += ':';
+  append_json_string(out, value);
+}
+}  // namespace
+
+std::string Diag::render_json() const {
+  static constexpr std::string_view word[] = {"note", "warning", "error"};
+  std::string out = cat("{\"severity\":\"", word[static_cast<int>(severity)], "\"");
+  append_member(out, "code", code);
+  append_member(out, "what", what);
+  append_member(out, "because", because);
+  append_member(out, "hint", hint);
+  append_member(out, "file", where.file);
+  if (where.line) out += cat(",\"line\":", where.line, ",\"column\":", where.column);
+  if (where.offset) out += cat(",\"offset\":", *where.offset);
+  append_member(out, "scope", where.scope);
+  append_member(out, "source", where.source);
+  if (!notes.empty()) {
+    out += ",\"notes\":[";
+    for (size_t i = 0; i < notes.size(); ++i) {
+      if (i) out += ',';
+      append_json_string(out, notes[i].text);
+    }
+    out += ']';
+  }
+  return out + "}";
+}
+
+Error::Error(Diag d) : Error(std::vector<Diag>{std::move(d)}) {}
+
+Error::Error(std::vector<Diag> all) : diags_(std::move(all)) {
+  text_ = cat("[", diags_.front().code, "] ", diags_.front().what);
+  if (diags_.size() > 1) text_ += cat(" (and ", diags_.size() - 1, " more)");
+}
+
+Error&& Error::at(Loc where) && {
+  diags_.front().where = std::move(where);
+  return std::move(*this);
+}
+Error&& Error::why(std::string because) && {
+  diags_.front().because = std::move(because);
+  return std::move(*this);
+}
+Error&& Error::help(std::string hint) && {
+  diags_.front().hint = std::move(hint);
+  return std::move(*this);
+}
+Error&& Error::note(std::string text, Loc where) && {
+  diags_.front().notes.push_back({std::move(text), std::move(where)});
+  return std::move(*this);
+}
+
+int Error::exit_code() const {
+  int code = 0;
+  for (const auto& d : diags_)
+    if (d.severity == Severity::error) code = std::max(code, d.exit_code());
+  return code ? code : 1;
+}
+
+Error error(std::string_view code, std::string what) {
+  Diag d;
+  d.code = code;
+  d.what = std::move(what);
+  return Error(std::move(d));
+}
+
+namespace {
+Diag make(Severity s, std::string_view code, std::string what, Loc where) {
+  Diag d;
+  d.severity = s;
+  d.code = code;
+  d.what = std::move(what);
+  d.where = std::move(where);
+  return d;
+}
+}  // namespace
+
+Diag& DiagSink::warn(std::string_view code, std::string what, Loc where) {
+  return add(make(Severity::warning, code, std::move(what), std::move(where)));
+}
+Diag& DiagSink::note(std::string_view code, std::string what, Loc where) {
+  return add(make(Severity::note, code, std::move(what), std::move(where)));
+}
+Diag& DiagSink::err(std::string_view code, std::string what, Loc where) {
+  return add(make(Severity::error, code, std::move(what), std::move(where)));
+}
+
+bool DiagSink::has_errors() const {
+  for (const auto& d : all_)
+    if (d.severity == Severity::error) return true;
+  return false;
+}
+
+namespace detail {
+void append(std::string& out, std::string_view s) { out += s; }
+void append(std::string& out, char c) { out += c; }
+template <class T>
+static void append_number(std::string& out, T v) {
+  char buffer[40];
+  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
+}
+void append(std::string& out, long long v) { append_number(out, v); }
+void append(std::string& out, unsigned long long v) { append_number(out, v); }
+void append(std::string& out, double v) { append_number(out, v); }
+}  // namespace detail
+
+void invariant_failed(std::string_view what, const std::source_location& at) {
+  const std::string_view path = at.file_name();
+  const auto slash = path.rfind("src/");
+  throw error("bug.invariant", cat("this is a bug in Cameo: ", what))
+      .at({.file = std::string(slash == path.npos ? path : path.substr(slash)), .line = at.line()})
+      .help("please report it with the command line and, if possible, the model");
+}
+
+void narrow_failed(long long value) { throw error("value.range", cat("the number ", value, " is out of range here")); }
+
+}  // namespace cameo
