@@ -1,0 +1,59 @@
+// What is known about dims beyond their form: ranges, multiples, equalities, each with who said so.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cameo/diag.h"
+#include "ir/dim.h"
+
+namespace cameo {
+
+enum class Answer : uint8_t { no, yes, unknown };
+
+// A flag, the model's own code, an archive's guard, an operator's need.
+enum class FactSource : uint8_t { user, program, archive, op };
+
+struct FactOrigin {
+  FactSource source = FactSource::op;
+  std::string said;  // "--input x", "aten::matmul", "guard"
+  Loc where;
+};
+
+struct DimFact {
+  enum class Kind : uint8_t { range, multiple, equal, not_equal } kind;
+  Dim a, b;                            // range and multiple are about `a`; equal and not_equal about both
+  std::optional<int64_t> lo, hi;       // range
+  int64_t modulus = 1, remainder = 0;  // multiple: a mod modulus == remainder
+  FactOrigin origin;
+  std::string text() const;  // "batch == 4 (aten::view, net.py:12)"
+};
+
+class DimFacts {
+ public:
+  // Each returns no when the fact contradicts what is known (it is then not recorded), yes when it was provable
+  // already, unknown when it was new and is recorded.
+  Answer assume_range(Dim d, std::optional<int64_t> lo, std::optional<int64_t> hi, FactOrigin origin);
+  Answer assume_multiple(Dim d, int64_t modulus, int64_t remainder, FactOrigin origin);
+  Answer assume_equal(Dim a, Dim b, FactOrigin origin);
+  Answer assume_not_equal(Dim a, Dim b, FactOrigin origin);
+
+  Answer equal(Dim a, Dim b) const;
+  Answer less(Dim a, Dim b) const;        // a < b
+  Answer less_equal(Dim a, Dim b) const;  // a <= b
+  Answer divisible(Dim a, int64_t by) const;
+  DimRange range(Dim d) const;
+  // The simplest form under the recorded equalities and ranges (floor(4*n/2) -> 2*n, max(n, 0) -> n, ...).
+  Dim simplify(Dim d) const;
+
+  const std::vector<DimFact>& all() const { return facts_; }
+  // Facts may be scoped to a region: rewind drops those recorded since the mark.
+  size_t mark() const { return facts_.size(); }
+  void rewind(size_t mark);
+
+ private:
+  std::vector<DimFact> facts_;
+};
+
+}  // namespace cameo
