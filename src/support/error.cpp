@@ -160,11 +160,10 @@ void append(std::string& out, unsigned long long v) { append_number(out, v); }
 void append(std::string& out, double v) { append_number(out, v); }
 }  // namespace detail
 
-void invariant_failed(std::string_view what, const std::source_location& at) {
-  const std::string_view path = at.file_name();
+void invariant_failed(std::string_view what, std::string_view path, uint32_t line) {
   const auto slash = path.rfind("src/");
   throw error("bug.invariant", cat("this is a bug in Cameo: ", what))
-      .at({.file = std::string(slash == path.npos ? path : path.substr(slash)), .line = at.line()})
+      .at({.file = std::string(slash == path.npos ? path : path.substr(slash)), .line = line})
       .help("please report it with the command line and, if possible, the model");
 }
 

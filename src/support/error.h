@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <limits>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -57,10 +56,11 @@ std::string cat(const T&... parts) {
 }
 
 // What only a bug of ours can break: throws an Error with code "bug.invariant" (exit 4).
-[[noreturn]] void invariant_failed(std::string_view what, const std::source_location& at);
-inline void invariant(bool holds, std::string_view what,
-                      const std::source_location& at = std::source_location::current()) {
-  if (!holds) [[unlikely]] invariant_failed(what, at);
+// The builtins stand in for std::source_location, which clang 14 lacks.
+[[noreturn]] void invariant_failed(std::string_view what, std::string_view file, uint32_t line);
+inline void invariant(bool holds, std::string_view what, const char* file = __builtin_FILE(),
+                      uint32_t line = __builtin_LINE()) {
+  if (!holds) [[unlikely]] invariant_failed(what, file, line);
 }
 
 [[noreturn]] void narrow_failed(long long value);

@@ -1,0 +1,46 @@
+// One open file. POSIX calls where they exist, C streams elsewhere; chosen in file_handle.cpp and nowhere else.
+// Calls report failure by their result and errno: the callers know the words for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "support/bytes.h"
+
+namespace cameo {
+
+class FileHandle {
+ public:
+  FileHandle() = default;
+  FileHandle(FileHandle&& other) noexcept { *this = std::move(other); }
+  FileHandle& operator=(FileHandle&& other) noexcept;
+  ~FileHandle() { close(); }
+
+  static FileHandle open_for_reading(const std::string& path);
+  // `fresh`: the file must not exist yet.
+  static FileHandle open_for_writing(const std::string& path, bool fresh);
+  static FileHandle standard_input();
+  static FileHandle standard_output();
+  static uint64_t process_id();
+
+  bool valid() const { return handle_ != none; }
+  uint64_t size() const;                              // of a regular file
+  std::ptrdiff_t read(std::span<std::byte> into);     // 0 at the end, negative on failure
+  std::ptrdiff_t write(std::span<const std::byte> d);
+  Bytes map(size_t length) const;                     // empty when the system cannot map
+  bool sync();
+  bool close();
+
+ private:
+  static constexpr std::intptr_t none = -1;
+  FileHandle(std::intptr_t handle, bool owned) : handle_(handle), owned_(owned) {}
+  std::intptr_t handle_ = none;  // a descriptor, or a FILE*
+  bool owned_ = false;
+};
+
+// Makes a rename in `folder` durable; empty is the current folder.
+void sync_folder(const std::string& folder);
+
+}  // namespace cameo

@@ -1,0 +1,189 @@
+#include "formats/mapped_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "formats/file_handle.h"
+#include "support/error.h"
+
+namespace cameo {
+
+namespace fs = std::filesystem;
+
+std::span<const std::byte> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+namespace {
+enum class Kind { regular, stream };
+
+[[noreturn]] void unreadable(const std::string& path, int code) {
+  if (code == ENOENT || code == ENOTDIR) throw error("file.missing", cat("no such file: ", path)).at({.file = path});
+  throw error("file.unreadable", cat("cannot read ", path)).at({.file = path}).why(std::strerror(code));
+}
+
+// Says what a path is before it is opened: opening a pipe or a device may wait for ever or have effects.
+Kind kind_of(const std::string& path) {
+  std::error_code code;
+  const auto status = fs::status(path, code);
+  if (status.type() == fs::file_type::not_found) unreadable(path, ENOENT);
+  if (code) unreadable(path, code.value());
+  if (fs::is_regular_file(status)) return Kind::regular;
+  if (fs::is_fifo(status)) return Kind::stream;
+  throw error("file.not-regular", cat(path, fs::is_directory(status) ? " is a folder" : " is not a regular file"))
+      .at({.file = path});
+}
+
+Bytes read_to_end(FileHandle& file, const std::string& path) {
+  constexpr size_t step = size_t{1} << 20;
+  std::vector<std::byte> data;
+  for (;;) {
+    const size_t had = data.size();
+    data.resize(had + std::max(step, had / 2));
+    const auto got = file.read(std::span(data).subspan(had));
+    if (got < 0) unreadable(path, errno);
+    data.resize(had + static_cast<size_t>(got));
+    if (got == 0) break;
+  }
+  data.shrink_to_fit();
+  return Bytes::own(std::move(data));
+}
+
+Bytes load(const std::string& path, bool map) {
+  if (path == "-") {
+    auto input = FileHandle::standard_input();
+    return read_to_end(input, "standard input");
+  }
+  const auto kind = kind_of(path);
+  auto file = FileHandle::open_for_reading(path);
+  if (!file.valid()) unreadable(path, errno);
+  if (kind == Kind::stream || !map) return read_to_end(file, path);
+  const uint64_t size = file.size();
+  if (!std::in_range<ptrdiff_t>(size))
+    throw error("file.too-large", cat(path, " has ", size, " bytes, more than this machine can address")).at({.file = path});
+  if (size == 0) return read_to_end(file, path);  // empty, or a file that does not know its size (/proc)
+  auto mapped = file.map(static_cast<size_t>(size));
+  return mapped.data() ? mapped : read_to_end(file, path);
+}
+}  // namespace
+
+Bytes map_file(const std::string& path) { return load(path, true); }
+Bytes read_file(const std::string& path) { return load(path, false); }
+
+struct AtomicFile::State {
+  static constexpr size_t buffer_bytes = size_t{1} << 20;
+  std::string path;       // as the user wrote it
+  fs::path target;        // links followed
+  std::string temporary;  // empty when written directly
+  FileHandle file;
+  std::string buffer;
+  uint64_t flushed = 0;
+  bool committed = false;
+
+  [[noreturn]] void fail(int code) const {
+    throw error("write.failed", cat("cannot write ", path == "-" ? "standard output" : path))
+        .at({.file = path})
+        .why(std::strerror(code));
+  }
+  void write(std::span<const std::byte> data) {
+    while (!data.empty()) {
+      const auto done = file.write(data);
+      if (done <= 0) fail(done < 0 ? errno : EIO);
+      data = data.subspan(static_cast<size_t>(done));
+      flushed += static_cast<uint64_t>(done);
+    }
+  }
+  void flush() {
+    write(as_bytes(buffer));
+    buffer.clear();
+  }
+  void open();
+  void open_temporary();
+};
+
+void AtomicFile::State::open() {
+  if (path == "-") {
+    file = FileHandle::standard_output();
+    return;
+  }
+  std::error_code code;
+  target = path;
+  if (fs::is_symlink(fs::symlink_status(target, code)))
+    if (auto followed = fs::weakly_canonical(target, code); !code) target = std::move(followed);
+  const auto status = fs::status(target, code);
+  if (fs::is_directory(status)) fail(EISDIR);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return open_temporary();
+  file = FileHandle::open_for_writing(target.string(), /*fresh=*/false);
+  if (!file.valid()) fail(errno);
+}
+
+void AtomicFile::State::open_temporary() {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    auto name = target;
+    name += cat(".", FileHandle::process_id(), "-", attempt, ".tmp");
+    file = FileHandle::open_for_writing(name.string(), /*fresh=*/true);
+    if (file.valid()) {
+      temporary = name.string();
+      return;
+    }
+    if (errno != EEXIST) fail(errno);
+  }
+  fail(EEXIST);
+}
+
+AtomicFile::AtomicFile(std::string path) : state_(std::make_unique<State>()) {
+  state_->path = std::move(path);
+  state_->open();
+}
+
+AtomicFile::~AtomicFile() {
+  if (state_->committed || state_->temporary.empty()) return;
+  state_->file.close();
+  std::error_code ignored;
+  fs::remove(state_->temporary, ignored);
+}
+
+void AtomicFile::append(std::span<const std::byte> data) {
+  State& s = *state_;
+  if (data.size() >= State::buffer_bytes - s.buffer.size()) s.flush();
+  if (data.size() >= State::buffer_bytes) return s.write(data);
+  s.buffer.append(reinterpret_cast<const char*>(data.data()), data.size());
+}
+
+void AtomicFile::pad_to(uint64_t alignment) {
+  invariant(alignment > 0, "an alignment is positive");
+  static constexpr char zeros[4096] = {};
+  for (uint64_t need = (alignment - position() % alignment) % alignment; need > 0;) {
+    const auto part = static_cast<size_t>(std::min<uint64_t>(need, sizeof zeros));
+    append(std::string_view(zeros, part));
+    need -= part;
+  }
+}
+
+uint64_t AtomicFile::position() const { return state_->flushed + state_->buffer.size(); }
+
+void AtomicFile::commit(bool durable) {
+  State& s = *state_;
+  invariant(!s.committed, "a file is committed once");
+  s.flush();
+  if (s.temporary.empty()) {
+    s.committed = true;
+    return;
+  }
+  std::error_code code;
+  if (const auto status = fs::status(s.target, code); fs::is_regular_file(status))
+    fs::permissions(s.temporary, status.permissions(), code);
+  if (durable && !s.file.sync()) s.fail(errno);
+  if (!s.file.close()) s.fail(errno);
+  fs::rename(s.temporary, s.target, code);
+  if (code) s.fail(code.value());
+  s.committed = true;
+  if (durable) sync_folder(s.target.parent_path().string());
+}
+
+Sink AtomicFile::sink() {
+  return [this](std::span<const std::byte> data) { append(data); };
+}
+
+}  // namespace cameo

@@ -1,0 +1,157 @@
+// Protocol-buffer messages as views of a file: nothing is copied, every bound is checked here and only here.
+//
+//   NodeProto read_node(pb::Reader in) {
+//     NodeProto n;
+//     while (auto f = in.next()) switch (f.number) {
+//       case 1: n.inputs.push_back(f.text()); break;
+//       case 5: n.attributes.push_back(read_attribute(f.message())); break;
+//     }
+//     return n;
+//   }
+//
+// The first fault is kept in a slot shared by a reader and all readers made from it; from then on next() ends every
+// loop and accessors give zero or empty. The caller asks once, at the end: `in.throw_if_fault("net.onnx")`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cameo::pb {
+
+enum class Wire : uint8_t { varint = 0, fixed64 = 1, bytes = 2, group = 3, fixed32 = 5 };
+
+struct Limits {
+  uint32_t depth = 200;             // nested messages
+  uint64_t messages = 32'000'000;  // in all: an empty message takes two bytes in a file and far more in memory
+};
+
+struct Fault {
+  std::string what;
+  uint64_t offset = 0;         // from the start of the file
+  std::vector<uint32_t> path;  // field numbers from the root message to the one at fault
+};
+
+class Reader;
+struct ReadState;
+
+// One field, already skipped over. Valid while its reader lives.
+class Field {
+ public:
+  uint32_t number = 0;  // 0 at the end of the message
+  Wire wire = Wire::varint;
+
+  explicit operator bool() const { return number != 0; }
+
+  // Scalars; a wire type that cannot hold the asked type is a fault.
+  uint64_t uint64() const;
+  int64_t int64() const { return static_cast<int64_t>(uint64()); }
+  int32_t int32() const { return static_cast<int32_t>(uint64()); }  // the low bits, as every protobuf reader does
+  bool boolean() const { return uint64() != 0; }
+  uint32_t fixed32() const;
+  uint64_t fixed64() const;
+  float float32() const;
+  double float64() const;
+
+  std::string_view bytes() const;  // a view of the file
+  std::string_view text() const { return bytes(); }
+  Reader message() const;
+
+  // Repeated numbers: appends all of a packed field, or the one of an unpacked field.
+  void append_to(std::vector<int64_t>& out) const;
+  void append_to(std::vector<int32_t>& out) const;
+  void append_to(std::vector<uint64_t>& out) const;
+  void append_to(std::vector<float>& out) const;
+  void append_to(std::vector<double>& out) const;
+
+  std::string_view raw() const { return raw_; }  // tag and payload as they stand in the file
+  uint64_t offset() const;                       // of raw() in the file
+  void fail(std::string what) const;             // the caller's own finding about this field
+
+ private:
+  friend class Reader;
+  std::string_view payload(Wire wanted) const;
+  template <class T>
+  void append_varints(std::vector<T>& out) const;
+  template <class T, class Bits>
+  void append_fixed(std::vector<T>& out, Wire single) const;
+
+  std::string_view raw_, payload_;
+  uint64_t value_ = 0;  // of a varint
+  const Reader* reader_ = nullptr;
+};
+
+class Reader {
+ public:
+  // `file` must outlive the readers, and is what offsets count from.
+  explicit Reader(std::string_view file, Limits limits = {});
+  explicit Reader(std::string&& gone, Limits limits = {}) = delete;
+
+  // The next field; a Field that is false at the end and after a fault.
+  Field next();
+  std::string_view rest() const { return {pos_, static_cast<size_t>(end_ - pos_)}; }
+
+  void fail(std::string what) const;  // at the current place
+  bool ok() const;
+  const std::optional<Fault>& fault() const;
+  // Throws file.damaged with the offset and the path of field numbers.
+  void throw_if_fault(const std::string& file) const;
+
+ private:
+  friend class Field;
+  Reader() = default;
+  void fail_at(const char* where, std::string what) const;
+  bool read_varint(uint64_t& out);
+  bool take(uint64_t length, std::string_view& out);
+  bool skip_group(uint32_t number, uint32_t level);
+  bool read_value(Field& f, uint64_t wire);
+
+  const char* pos_ = nullptr;
+  const char* end_ = nullptr;
+  uint32_t depth_ = 0;
+  std::shared_ptr<ReadState> state_;
+};
+
+// Appends fields to a buffer it owns. Zero and empty values are written: leaving them out is the caller's choice.
+class Writer {
+ public:
+  void varint(uint32_t field, uint64_t v);
+  void int64(uint32_t field, int64_t v) { varint(field, static_cast<uint64_t>(v)); }
+  void float32(uint32_t field, float v);
+  void float64(uint32_t field, double v);
+  void bytes(uint32_t field, std::string_view v);
+  void text(uint32_t field, std::string_view v) { bytes(field, v); }
+  void message(uint32_t field, const Writer& nested) { bytes(field, nested.out_); }
+  void packed(uint32_t field, const std::vector<int64_t>& v);
+  void packed(uint32_t field, const std::vector<int32_t>& v);
+  void packed(uint32_t field, const std::vector<uint64_t>& v);
+  void packed(uint32_t field, const std::vector<float>& v);
+  void packed(uint32_t field, const std::vector<double>& v);
+  // Tag and length alone: the caller writes `length` bytes after them, elsewhere (weights that are streamed).
+  void header(uint32_t field, uint64_t length);
+  void raw(std::string_view whole_fields) { out_ += whole_fields; }
+
+  // A nested message in the same buffer: end(begin(7)) brackets its fields. Costs one move of those bytes.
+  size_t begin(uint32_t field);
+  void end(size_t mark);
+
+  const std::string& buffer() const { return out_; }
+  std::string take() { return std::move(out_); }
+  size_t size() const { return out_.size(); }
+
+ private:
+  void tag(uint32_t field, Wire wire);
+  void append_varint(uint64_t v);
+  template <class T>
+  void packed_varints(uint32_t field, const std::vector<T>& v);
+  std::string out_;
+};
+
+// How many bytes a varint takes, and a field of `length` bytes with its tag and length.
+uint32_t varint_size(uint64_t v);
+uint64_t field_size(uint32_t field, uint64_t length);
+
+}  // namespace cameo::pb

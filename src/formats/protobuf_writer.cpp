@@ -1,0 +1,88 @@
+#include <bit>
+
+#include "formats/protobuf.h"
+#include "support/endian.h"
+#include "support/error.h"
+
+namespace cameo::pb {
+
+uint32_t varint_size(uint64_t v) {
+  uint32_t n = 1;
+  while (v >>= 7) ++n;
+  return n;
+}
+
+uint64_t field_size(uint32_t field, uint64_t length) {
+  return varint_size(uint64_t{field} << 3) + varint_size(length) + length;
+}
+
+void Writer::append_varint(uint64_t v) {
+  for (; v >= 0x80; v >>= 7) out_ += static_cast<char>(v | 0x80);
+  out_ += static_cast<char>(v);
+}
+
+void Writer::tag(uint32_t field, Wire wire) { append_varint(uint64_t{field} << 3 | static_cast<uint64_t>(wire)); }
+
+void Writer::varint(uint32_t field, uint64_t v) {
+  tag(field, Wire::varint);
+  append_varint(v);
+}
+
+void Writer::float32(uint32_t field, float v) {
+  tag(field, Wire::fixed32);
+  append_le(out_, std::bit_cast<uint32_t>(v));
+}
+
+void Writer::float64(uint32_t field, double v) {
+  tag(field, Wire::fixed64);
+  append_le(out_, std::bit_cast<uint64_t>(v));
+}
+
+void Writer::header(uint32_t field, uint64_t length) {
+  tag(field, Wire::bytes);
+  append_varint(length);
+}
+
+void Writer::bytes(uint32_t field, std::string_view v) {
+  header(field, v.size());
+  out_ += v;
+}
+
+template <class T>
+void Writer::packed_varints(uint32_t field, const std::vector<T>& v) {
+  uint64_t length = 0;
+  for (const T x : v) length += varint_size(static_cast<uint64_t>(x));
+  header(field, length);
+  for (const T x : v) append_varint(static_cast<uint64_t>(x));
+}
+
+void Writer::packed(uint32_t field, const std::vector<int64_t>& v) { packed_varints(field, v); }
+void Writer::packed(uint32_t field, const std::vector<int32_t>& v) { packed_varints(field, v); }
+void Writer::packed(uint32_t field, const std::vector<uint64_t>& v) { packed_varints(field, v); }
+
+void Writer::packed(uint32_t field, const std::vector<float>& v) {
+  header(field, v.size() * sizeof(float));
+  for (const float x : v) append_le(out_, std::bit_cast<uint32_t>(x));
+}
+
+void Writer::packed(uint32_t field, const std::vector<double>& v) {
+  header(field, v.size() * sizeof(double));
+  for (const double x : v) append_le(out_, std::bit_cast<uint64_t>(x));
+}
+
+size_t Writer::begin(uint32_t field) {
+  tag(field, Wire::bytes);
+  return out_.size();
+}
+
+void Writer::end(size_t mark) {
+  invariant(mark <= out_.size(), "a message ends after it begins");
+  char length[10];
+  size_t n = 0;
+  uint64_t v = out_.size() - mark;
+  for (; v >= 0x80; v >>= 7) length[n++] = static_cast<char>(v | 0x80);
+  length[n++] = static_cast<char>(v);
+  out_.insert(mark, length, n);
+}
+
+}  // namespace cameo::pb

@@ -1,0 +1,26 @@
+// Little-endian numbers in files, whatever the machine's own order and alignment.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace cameo {
+
+// Precondition: sizeof(T) bytes are readable at `p`.
+template <std::unsigned_integral T>
+T load_le(const void* p) {
+  const auto* b = static_cast<const unsigned char*>(p);
+  uint64_t v = 0;
+  for (size_t i = 0; i < sizeof(T); ++i) v |= static_cast<uint64_t>(b[i]) << (8 * i);
+  return static_cast<T>(v);
+}
+
+template <std::unsigned_integral T>
+void append_le(std::string& out, T v) {
+  for (size_t i = 0; i < sizeof(T); ++i) out += static_cast<char>(static_cast<uint64_t>(v) >> (8 * i) & 0xff);
+}
+
+}  // namespace cameo
