@@ -1,0 +1,63 @@
+# The commands of everyday work. `make help` lists them; CONTRIBUTING.md has the CMake commands behind them.
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 600
+BUILD = cmake --build build/$(1) -j $(JOBS)
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test dev fuzz wasm test32 bench format clean
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+build: ## the command, at build/release/cameo
+	@scripts/bootstrap core
+	@cmake --preset release $(QUIET)
+	@$(call BUILD,release) --target cameo_command
+
+demo: ## build, then show Cameo at work on the example in examples/digits
+	@$(MAKE) --no-print-directory build
+	@scripts/demo
+
+test: ## everything: install what is missing, build, run all tests, count them
+	@scripts/bootstrap core
+	@cmake --preset release $(QUIET)
+	@$(call BUILD,release)
+	@tests/run
+
+dev: ## the C++ tests under address and undefined-behaviour sanitizers
+	@scripts/bootstrap core
+	@cmake --preset dev $(QUIET)
+	@$(call BUILD,dev)
+	@tests/run --build build/dev --programs
+
+fuzz: ## every fuzz target for FUZZ_SECONDS (600), going on from the corpus of the last run
+	@scripts/bootstrap core dev
+	@cmake --preset fuzz $(QUIET)
+	@$(call BUILD,fuzz)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
+
+wasm: ## compile the core for WebAssembly
+	@scripts/bootstrap core wasm
+	@cmake --preset wasm $(QUIET)
+	@$(call BUILD,wasm)
+
+test32: ## the unit tests as a 32-bit program
+	@scripts/bootstrap core m32
+	@cmake --preset m32 $(QUIET)
+	@$(call BUILD,m32) --target unit_tests
+	@tests/run --build build/m32 unit
+
+bench: ## the benchmarks, one JSON file each in build/release/bench-results
+	@scripts/bootstrap core
+	@cmake --preset release $(QUIET)
+	@$(call BUILD,release) --target cameo_command bench
+	@scripts/bench
+
+format: ## clang-format over all C++ sources
+	@scripts/bootstrap dev
+	@git ls-files '*.h' '*.cpp' | xargs -r clang-format-14 -i
+
+clean: ## remove everything that was built (the virtual environment stays)
+	rm -rf build
+
+QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)

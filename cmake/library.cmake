@@ -1,0 +1,34 @@
+# cameo::cameo, the library as others see it: one archive of all layers, and the headers of include/cameo alone.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(layers GLOBAL PROPERTY CAMEO_LAYERS_WITH_OBJECTS)
+get_property(externals GLOBAL PROPERTY CAMEO_EXTERNAL_TARGETS)
+get_property(packages GLOBAL PROPERTY CAMEO_EXTERNAL_PACKAGES)
+
+list(TRANSFORM layers REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+add_library(cameo STATIC ${objects})
+add_library(cameo::cameo ALIAS cameo)
+set_target_properties(cameo PROPERTIES LINKER_LANGUAGE CXX)
+target_compile_features(cameo PUBLIC cxx_std_20)
+target_include_directories(cameo INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(cameo PRIVATE ${externals})
+cameo_options(cameo)
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cameo)
+  set(config "include(CMakeFindDependencyMacro)\n")
+  foreach(package IN LISTS packages)
+    string(APPEND config "find_dependency(${package})\n")
+  endforeach()
+  string(APPEND config "include(\${CMAKE_CURRENT_LIST_DIR}/cameo-targets.cmake)\n")
+  file(WRITE ${PROJECT_BINARY_DIR}/cameo-config.cmake "${config}")
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/cameo-config-version.cmake COMPATIBILITY SameMinorVersion)
+
+  install(TARGETS cameo EXPORT cameo-targets COMPONENT library)
+  install(EXPORT cameo-targets NAMESPACE cameo:: DESTINATION ${package_dir} COMPONENT library)
+  install(FILES ${PROJECT_BINARY_DIR}/cameo-config.cmake ${PROJECT_BINARY_DIR}/cameo-config-version.cmake
+          DESTINATION ${package_dir} COMPONENT library)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/cameo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+endif()
