@@ -1,6 +1,7 @@
 # The commands of everyday work. `make help` lists them; CONTRIBUTING.md has the CMake commands behind them.
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
+QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
@@ -59,5 +60,3 @@ format: ## clang-format over all C++ sources
 
 clean: ## remove everything that was built (the virtual environment stays)
 	rm -rf build
-
-QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)

@@ -1,0 +1,18 @@
+// A stranger's program: it sees cameo's public headers alone.
+#include <cameo/diag.h>
+
+#include <cstdio>
+
+int main() {
+  cameo::Diag finding;
+  finding.code = "file.truncated";
+  finding.what = "net.onnx ends in the middle of a tensor";
+  finding.where.file = "net.onnx";
+  finding.where.offset = 128;
+  try {
+    throw cameo::Error(finding);
+  } catch (const cameo::Error& e) {
+    std::fputs(e.diag().render().c_str(), stdout);
+    return e.exit_code() == 3 ? 0 : 1;
+  }
+}
