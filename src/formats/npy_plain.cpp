@@ -5,6 +5,7 @@
 #include "formats/npy.h"
 #include "support/endian.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace cameo::npy {
 namespace {
@@ -33,30 +34,12 @@ void transpose_into(std::span<const std::byte> from, const std::vector<int64_t>&
   }
 }
 
-void append_utf8(std::string& out, uint32_t c) {
-  if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) throw error("file.damaged", "a text array holds what is not a character");
-  const auto tail = [&](unsigned shift) { out += static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-  if (c < 0x80) out += static_cast<char>(c);
-  else if (c < 0x800) out += static_cast<char>(0xc0 | c >> 6), tail(0);
-  else if (c < 0x10000) out += static_cast<char>(0xe0 | c >> 12), tail(6), tail(0);
-  else out += static_cast<char>(0xf0 | c >> 18), tail(12), tail(6), tail(0);
-}
-
 // The characters of a UTF-8 string; nothing when it is not one.
 std::optional<std::vector<uint32_t>> from_utf8(std::string_view s) {
   std::vector<uint32_t> out;
-  for (size_t i = 0; i < s.size();) {
-    const auto lead = static_cast<unsigned char>(s[i++]);
-    const size_t more = lead < 0x80 ? 0 : lead < 0xc2 ? 9 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : lead < 0xf5 ? 3 : 9;
-    if (more > s.size() - i) return std::nullopt;
-    uint32_t c = more == 0 ? lead : lead & (0x3fu >> more);
-    for (size_t k = 0; k < more; ++k, ++i) {
-      if ((s[i] & 0xc0) != 0x80) return std::nullopt;
-      c = c << 6 | (s[i] & 0x3f);
-    }
-    static constexpr uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    if (c < least[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return std::nullopt;
-    out.push_back(c);
+  for (size_t pos = 0; pos < s.size();) {
+    out.push_back(next_character(s, pos));
+    if (out.back() == not_a_character) return std::nullopt;
   }
   return out;
 }
@@ -70,7 +53,11 @@ std::string text_item(std::string_view item, char kind) {
   }
   std::string_view kept = item;
   while (!kept.empty() && load_le<uint32_t>(kept.data() + kept.size() - 4) == 0) kept.remove_suffix(4);
-  for (size_t i = 0; i < kept.size(); i += 4) append_utf8(out, load_le<uint32_t>(kept.data() + i));
+  for (size_t i = 0; i < kept.size(); i += 4) {
+    const auto c = load_le<uint32_t>(kept.data() + i);
+    if (!is_character(c)) throw error("file.damaged", "a text array holds what is not a character");
+    append_utf8(out, c);
+  }
   return out;
 }
 

@@ -1,7 +1,9 @@
 #include "support/error.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cmath>
+
+#include "support/text.h"
 
 namespace cameo {
 
@@ -36,20 +38,6 @@ std::string Diag::render() const {
 }
 
 namespace {
-void append_json_string(std::string& out, std::string_view s) {
-  static constexpr char hex[] = "0123456789abcdef";
-  out += '"';
-  for (const char ch : s) {
-    const auto c = static_cast<unsigned char>(ch);
-    if (c == '"' || c == '\\') (out += '\\') += ch;
-    else if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c < 0x20) ((out += "\\u00") += hex[c >> 4]) += hex[c & 15];
-    else out += ch;
-  }
-  out += '"';
-}
-
 void append_member(std::string& out, std::string_view key, std::string_view value) {
   if (value.empty()) return;
   out += ',';

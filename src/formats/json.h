@@ -1,0 +1,153 @@
+// JSON: a document read once into a flat table, seen through light handles; and a writer.
+//
+//   const json::Document doc(file, "net.pt2!models/model.json");
+//   for (json::Value node : doc.root()["graph"]["nodes"].elements()) use(node["target"].text());
+//
+// What is missing or of another kind throws file.schema with its byte offset, so that readers need no checks of their
+// own; `find` and the is_... questions are for what may be missing or differ.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/bytes.h"
+
+namespace cameo::json {
+
+enum class Kind : uint8_t { null, boolean, integer, number, string, array, object };
+
+struct Options {
+  uint32_t depth = 512;
+  uint64_t bytes = uint64_t{2} << 30;
+  bool python_numbers = false;  // also NaN, Infinity and -Infinity, as Python writes them
+};
+
+struct Table;
+class Elements;
+class Members;
+
+// Valid while its document lives.
+class Value {
+ public:
+  Value() = default;  // missing: false, and an error to look into
+  explicit operator bool() const { return table_ != nullptr; }
+
+  Kind kind() const;
+  bool is_null() const { return kind() == Kind::null; }
+  bool is_string() const { return kind() == Kind::string; }
+  bool is_array() const { return kind() == Kind::array; }
+  bool is_object() const { return kind() == Kind::object; }
+
+  bool boolean() const;
+  int64_t integer() const;        // of an integer that fits 64 bits: 1.0 is not one
+  double number() const;          // of any number
+  std::string_view text() const;  // of a string, unescaped
+
+  size_t size() const;                             // of an array or object
+  Value operator[](size_t index) const;            // of an array; out of range is an error
+  Value operator[](std::string_view key) const;    // of an object; a missing key is an error
+  Value find(std::string_view key) const;          // of an object; missing is a false Value
+  Value present(std::string_view key) const;       // the same, and null counts as missing
+  Elements elements() const;                       // for (Value v : x.elements())
+  Members members() const;                         // for (auto [key, v] : x.members()), in the order of the file
+
+  uint64_t offset() const;  // in the document
+  // Throws file.schema at this value, for findings of the caller.
+  [[noreturn]] void fail(std::string what) const;
+
+ private:
+  friend class Document;
+  friend class Elements;
+  friend class Members;
+  Value(const Table* table, uint32_t index) : table_(table), index_(index) {}
+  const Table* table_ = nullptr;
+  uint32_t index_ = 0;
+};
+
+struct Member {
+  std::string_view key;
+  Value value;
+};
+
+class Elements {
+ public:
+  struct Iterator {
+    const Table* table;
+    uint32_t index;
+    Value operator*() const { return Elements::at(table, index); }
+    Iterator& operator++() { return ++index, *this; }
+    bool operator!=(const Iterator& other) const { return index != other.index; }
+  };
+  Iterator begin() const { return {table_, first_}; }
+  Iterator end() const { return {table_, last_}; }
+
+ private:
+  friend class Value;
+  Elements(const Table* table, uint32_t first, uint32_t last) : table_(table), first_(first), last_(last) {}
+  static Value at(const Table* table, uint32_t index) { return {table, index}; }
+  const Table* table_;
+  uint32_t first_, last_;
+};
+
+class Members {
+ public:
+  struct Iterator {
+    const Table* table;
+    uint32_t index;
+    Member operator*() const { return Members::at(table, index); }
+    Iterator& operator++() { return index += 2, *this; }
+    bool operator!=(const Iterator& other) const { return index != other.index; }
+  };
+  Iterator begin() const { return {table_, first_}; }
+  Iterator end() const { return {table_, last_}; }
+
+ private:
+  friend class Value;
+  Members(const Table* table, uint32_t first, uint32_t last) : table_(table), first_(first), last_(last) {}
+  static Member at(const Table* table, uint32_t index);
+  const Table* table_;
+  uint32_t first_, last_;
+};
+
+class Document {
+ public:
+  // Strict RFC 8259: UTF-8, no duplicate keys, nothing after the value. `path` is for messages alone.
+  // Throws file.damaged with the byte offset, file.too-large.
+  Document(Bytes text, std::string path, Options options = {});
+  Value root() const;
+
+ private:
+  std::shared_ptr<const Table> table_;
+};
+
+// Appends to a buffer; commas and colons come by themselves.
+//   w.object(); w.key("n").value(3); w.key("list").array(); w.value("a"); w.end(); w.end();
+class Writer {
+ public:
+  Writer& object() { return open('{', '}'); }
+  Writer& array() { return open('[', ']'); }
+  Writer& end();
+  Writer& key(std::string_view k);
+  Writer& value(std::string_view v);
+  Writer& value(const char* v) { return value(std::string_view(v)); }
+  Writer& value(bool v);
+  Writer& value(int v) { return value(static_cast<int64_t>(v)); }
+  Writer& value(int64_t v);
+  Writer& value(uint64_t v);
+  Writer& value(double v);  // shortest form that reads back the same; null for NaN and infinity
+  Writer& null();
+  Writer& raw(std::string_view json);  // a value that is already JSON
+  // Everything written, once all is closed.
+  const std::string& text() const { return out_; }
+
+ private:
+  Writer& open(char begin, char end);
+  void separate();
+  std::string out_, open_;
+  bool first_ = true;
+};
+
+}  // namespace cameo::json
