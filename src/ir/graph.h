@@ -72,7 +72,8 @@ struct Node {
   std::shared_ptr<const NamedAttrs> extra;        // opaque operators' attributes; references inside local functions
   std::vector<ValueId> inputs;                    // none for an absent optional input
   std::vector<ValueId> outputs;                   // always valid; an output nobody named has an empty name
-  std::vector<RegionId> regions;                  // by op->graph_attrs; none where absent
+  std::vector<RegionId> regions;                  // by op->graph_attrs; none where absent. Opaque operators name theirs
+                                                  // by entries of `extra` without a value, in this order
   RegionId home;
   NodeId prev, next;
   uint32_t origin = UINT32_MAX;                   // index into Graph::origins while untouched since it was read
