@@ -41,7 +41,7 @@ class On {
   DType dtype(ValueId v) const { return fact(v).dtype(); }
   bool has_rank(ValueId v) const { return fact(v).has_rank(); }
   int64_t rank(ValueId v) const { return fact(v).rank(); }
-  const Shape& shape(ValueId v) const { return fact(v).shape(); }
+  const cameo::Shape& shape(ValueId v) const { return fact(v).shape(); }
 
   // Cast that emits nothing when the type is right already.
   ValueId cast(ValueId v, DType to);
