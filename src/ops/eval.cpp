@@ -1,0 +1,42 @@
+#include "ops/eval.h"
+
+namespace cameo {
+
+const Datum& Eval::datum(size_t i) const {
+  if (!has(i)) fail("eval.input", cat("input ", i, " is missing"));
+  return *inputs_[i];
+}
+
+const Tensor& Eval::in(size_t i) const {
+  const Datum& d = datum(i);
+  if (d.kind != Datum::Kind::tensor) fail("eval.input", cat("input ", i, " is no tensor"));
+  return d.tensor;
+}
+
+int64_t Eval::int_scalar(size_t i) const {
+  if (in(i).count() != 1) fail("eval.input", cat("input ", i, " has ", in(i).count(), " elements where one is wanted"));
+  return in(i).int_at(0);
+}
+
+double Eval::double_scalar(size_t i) const {
+  if (in(i).count() != 1) fail("eval.input", cat("input ", i, " has ", in(i).count(), " elements where one is wanted"));
+  return in(i).double_at(0);
+}
+
+void Eval::out(size_t i, Datum value) {
+  if (i < outputs_.size()) outputs_[i] = std::move(value);
+}
+
+int64_t Eval::axis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank) fail("eval.axis", cat("axis ", axis, " is outside a tensor of rank ", rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum* const> inputs) {
+  if (node.op->is_opaque() || !def(*node.op).rules.eval) throw error("eval.no-kernel", cat("there is no kernel for ", node.op->name));
+  Eval k(inputs, node.outputs.size());
+  def(*node.op).rules.eval(node.attrs.get(), k);
+  return std::move(k.results());
+}
+
+}  // namespace cameo

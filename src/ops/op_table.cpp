@@ -1,0 +1,61 @@
+// Joins the generated entries with the hand-written rules of every family.
+#include <algorithm>
+#include <unordered_map>
+
+#include "ops/families.h"
+#include "ops/op_def.h"
+#include "support/error.h"
+
+namespace cameo {
+
+namespace {
+
+struct Table {
+  std::vector<OpDef> ops;
+  std::unordered_map<const void*, const OpDef*> by_tag;
+
+  Table() {
+    std::unordered_map<const void*, const OpRules*> rules;
+    for (const auto family : op_families())
+      for (const OpRules& r : family()) invariant(rules.emplace(r.attrs_tag, &r).second, "an operator has one set of rules");
+    for (const OpEntry& e : op_entries()) {
+      OpDef d;
+      static_cast<OpInfo&>(d) = e.info;
+      d.history = e.history;
+      if (const auto it = rules.find(e.info.attrs_tag); it != rules.end()) d.rules = *it->second;
+      ops.push_back(d);
+    }
+    for (const OpDef& d : ops) by_tag[d.attrs_tag] = &d;
+  }
+};
+
+const Table& table() {
+  static const Table t;
+  return t;
+}
+
+}  // namespace
+
+const SchemaVersion* OpDef::at(int64_t opset) const {
+  for (const auto& v : history)
+    if (v.since <= opset) return &v;
+  return nullptr;
+}
+
+std::span<const OpDef> all_ops() { return table().ops; }
+
+const OpDef* find_op(std::string_view domain, std::string_view name) {
+  if (domain == "ai.onnx") domain = "";
+  const auto key = std::pair(domain, name);
+  const auto& ops = table().ops;
+  const auto it = std::lower_bound(ops.begin(), ops.end(), key, [](const OpDef& d, const auto& k) { return std::pair(d.domain, d.name) < k; });
+  return it != ops.end() && it->domain == domain && it->name == name ? &*it : nullptr;
+}
+
+const OpDef& op_by_tag(const void* tag) {
+  const auto it = table().by_tag.find(tag);
+  invariant(it != table().by_tag.end(), "an operator of the table");
+  return *it->second;
+}
+
+}  // namespace cameo
