@@ -13,12 +13,17 @@
 namespace cameo {
 
 class DimContext;
+class DimTable;
 struct DimExpr;  // immutable, owned by its DimContext
 
 class Dim {
  public:
   constexpr Dim(int64_t literal = 0) : literal_(literal) {}
-  explicit Dim(const DimExpr* e) : expr_(e) {}
+  static Dim of(const DimExpr* e) {
+    Dim d;
+    d.expr_ = e;
+    return d;
+  }
 
   bool is_literal() const { return expr_ == nullptr; }
   bool is(int64_t v) const { return is_literal() && literal_ == v; }
@@ -48,7 +53,9 @@ Dim trunc_div(Dim a, Dim b);  // rounds to zero, as C and ONNX's Div; folded to 
 Dim mod(Dim a, Dim b);        // sign of b, as Python
 Dim min(Dim a, Dim b);
 Dim max(Dim a, Dim b);
-Dim broadcast(Dim a, Dim b);  // the size numpy broadcasting gives; its own term unless decidable
+// The size numpy broadcasting gives; its own term unless decidable. Two literals that differ, none of them 1, throw
+// "dim.broadcast"; a literal or a size that cannot be 1 wins over a symbol, which must be 1 or equal to it.
+Dim broadcast(Dim a, Dim b);
 // A function without algebra, equal when its name and arguments are equal. At least one argument is symbolic.
 Dim opaque(std::string_view function, std::span<const Dim> args);
 
@@ -69,12 +76,10 @@ class DimContext {
   // A symbol that equals nothing else yet. Its name is made from `hint`, unique in this context, and starts with '_'.
   Dim fresh(std::string_view hint = "", SymbolKind kind = SymbolKind::size);
   bool has_symbol(std::string_view name) const;
+  DimTable& table() const { return *table_; }  // for the files of dim_table.h
 
  private:
-  friend struct DimExpr;
-  friend struct DimBuilder;
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<DimTable> table_;
 };
 
 // The symbols of `d`, each once, in a deterministic order.
@@ -87,8 +92,10 @@ SymbolKind symbol_kind(Dim symbol);
 struct Substitution {
   Dim symbol, value;
 };
+// All at once; throws as the arithmetic does (a symbol that divides may become 0).
 Dim substitute(Dim d, std::span<const Substitution> map);
-// The value under an assignment of every symbol; nullopt when one is missing, on overflow or division by zero.
+// The value under an assignment of every symbol; nullopt when one is missing, on overflow, division by zero, sizes that
+// do not broadcast, and for opaque terms.
 std::optional<int64_t> evaluate(Dim d, std::span<const Substitution> map);
 
 // Lower and upper bound that hold whatever the symbols are (sizes >= 0); nullopt is unbounded.

@@ -1,0 +1,25 @@
+// What the files that implement Dim's operations share.
+#pragma once
+
+#include "ir/dim_poly.h"
+
+namespace cameo {
+
+// Interns the result of `op` on a and b, or has a symbol stand for it when it is too big.
+Dim finish(DimTable& table, DimOp op, Dim a, Dim b, Poly p);
+
+// Runs `make` unless its answer is still remembered.
+template <class Make>
+Dim once(DimTable& table, DimOp op, Dim a, Dim b, Make make) {
+  if (const auto past = table.remembered(op, a, b)) return *past;
+  return table.remember(op, a, b, make());
+}
+
+// The operations inside a table: literals alone are fine, as parsing and substitution meet them.
+Dim extremum(DimTable& table, bool is_max, std::vector<Dim> args);
+Dim broadcast_all(DimTable& table, std::vector<Dim> args);
+Dim opaque_in(DimTable& table, std::string_view function, std::span<const Dim> args);
+// The atom again, with other arguments.
+Dim rebuild(DimTable& table, const DimAtom& a, std::vector<Dim> args);
+
+}  // namespace cameo
