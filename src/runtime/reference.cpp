@@ -1,0 +1,75 @@
+#include "runtime/reference.h"
+
+#include "ops/eval.h"
+#include "ops/infer.h"
+
+namespace cameo {
+
+namespace {
+
+class Interpreter {
+ public:
+  Interpreter(const Graph& g, const ReferenceOptions& options)
+      : g_(g), options_(options), values_(g.value_capacity()), remaining_(g.value_capacity(), 0), random_(options.seed) {
+    for (uint32_t i = 0; i < g.value_capacity(); ++i) remaining_[i] = g[ValueId(i)].uses.size();
+  }
+
+  std::vector<Datum> region(RegionId r, std::span<const Datum> inputs) {
+    if (++depth_ > 200) throw error("eval.depth", "bodies are nested more than 200 deep");
+    const Region& body = g_[r];
+    for (size_t i = 0; i < body.inputs.size(); ++i) {
+      const ValueId v = body.inputs[i];
+      const bool given = i < inputs.size() && (inputs[i].kind != Datum::Kind::none || !g_[v].weight);
+      values_[v.index] = given ? inputs[i] : g_[v].weight ? Datum(g_[v].weight->dense()) : Datum();
+    }
+    for (const ValueId v : body.initializers)
+      if (values_[v.index].kind == Datum::Kind::none) values_[v.index] = Datum(g_[v].weight->dense());
+    for (const NodeId n : g_.nodes(r)) node(n, r == g_.main());
+    std::vector<Datum> out;
+    for (const ValueId v : body.outputs) out.push_back(values_[v.index]);
+    --depth_;
+    return out;
+  }
+
+ private:
+  void node(NodeId id, bool in_main) {
+    const Node& n = g_[id];
+    std::vector<const Datum*> inputs;
+    for (const ValueId v : n.inputs) inputs.push_back(v ? &values_[v.index] : nullptr);
+    try {
+      if (n.op->is_opaque() || !def(*n.op).rules.eval) throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
+      Eval k(inputs, n.outputs.size());
+      k.run_region = [&](size_t i, std::vector<Datum> args) { return region(n.regions[i], args); };
+      k.seed = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
+      def(*n.op).rules.eval(n.attrs.get(), k);
+      for (size_t i = 0; i < n.outputs.size(); ++i) values_[n.outputs[i].index] = std::move(k.results()[i]);
+    } catch (Error& e) {
+      if (e.diag().where.empty()) {
+        e.diag().where = place(g_, id);
+        e.diag().what = cat(describe(g_, id), ": ", e.diag().what);
+      }
+      throw;
+    }
+    if (!in_main) return;
+    if (options_.observe)
+      for (const ValueId v : n.outputs) options_.observe(v, values_[v.index]);
+    // In the main graph a value is gone after its last use; bodies may run again.
+    for (const ValueId v : n.inputs)
+      if (v && g_[v].home == g_.main() && --remaining_[v.index] == 0) values_[v.index] = Datum();
+  }
+
+  const Graph& g_;
+  const ReferenceOptions& options_;
+  std::vector<Datum> values_;
+  std::vector<size_t> remaining_;
+  uint64_t random_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inputs, const ReferenceOptions& options) {
+  return Interpreter(model.graph, options).region(model.graph.main(), inputs);
+}
+
+}  // namespace cameo
