@@ -98,6 +98,20 @@ void Downgrade::input_to_float(size_t i, std::string_view attr) {
   }
 }
 
+void Downgrade::nonnegative_axes(std::string_view attr, int64_t extra_rank) {
+  const AttrValue* held = find_attr(attrs, attr);
+  if (!held) return;
+  std::vector<int64_t> axes;
+  if (const auto* one = std::get_if<int64_t>(held)) axes = {*one};
+  else if (const auto* list = std::get_if<std::vector<int64_t>>(held)) axes = *list;
+  if (std::none_of(axes.begin(), axes.end(), [](int64_t a) { return a < 0; })) return;
+  if (!fact(inputs.at(0)).has_rank()) return refuse("an axis counts from the back of a tensor of unknown rank");
+  for (int64_t& a : axes)
+    if (a < 0) a += fact(inputs[0]).rank() + extra_rank;
+  if (std::holds_alternative<int64_t>(*held)) set(attr, axes[0]);
+  else set(attr, axes);
+}
+
 void Downgrade::drop_default(std::string_view attr, const AttrValue& meaning_of_old) {
   if (const AttrValue* v = find_attr(attrs, attr); v && !(*v == meaning_of_old)) refuse(cat("attribute '", attr, "' has a value that did not exist there"));
   drop(attr);

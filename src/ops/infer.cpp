@@ -1,5 +1,9 @@
 #include "ops/infer.h"
 
+#include <algorithm>
+
+#include "kernels/carrier.h"
+
 namespace cameo {
 
 namespace {
@@ -54,6 +58,15 @@ void Infer::out(size_t i, Type type) {
 void Infer::out_like(size_t i, size_t input) { out(i, type(input)); }
 
 void Infer::out_contents(size_t i, std::vector<Dim> elements) {
+  if (i >= out_count()) return;
+  const Fact& f = graph_[graph_[node_].outputs[i]].fact;
+  const bool literal = std::all_of(elements.begin(), elements.end(), [](Dim d) { return d.is_literal(); });
+  if (const auto shape = f.has_rank() ? known_shape(f.shape()) : std::nullopt; literal && shape && (is_int(f.dtype()) || f.dtype() == DType::boolean)) {
+    std::vector<int64_t> numbers;
+    for (const Dim d : elements) numbers.push_back(d.literal());
+    if (element_count(*shape) == static_cast<int64_t>(numbers.size()))
+      return out_contents(i, std::make_shared<const Contents>(store(f.dtype(), *shape, numbers)));
+  }
   out_contents(i, std::make_shared<const Contents>(std::move(elements)));
 }
 

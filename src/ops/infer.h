@@ -43,7 +43,8 @@ class Infer {
   void out(size_t i, DType dtype, Shape shape);
   void out(size_t i, Type type);
   void out_like(size_t i, size_t input);           // the input's type; contents are not copied
-  void out_contents(size_t i, std::vector<Dim> elements);  // of an output whose shape was set
+  // Of an output whose type was set. Elements that are all literal become a tensor, so that folding goes on from there.
+  void out_contents(size_t i, std::vector<Dim> elements);
   void out_contents(size_t i, std::shared_ptr<const Contents> contents);
 
   // Axes. Throws "infer.axis" when outside [-rank, rank).
@@ -65,6 +66,7 @@ class Infer {
   Graph& graph() const { return graph_; }
   [[noreturn]] void fail(std::string_view code, std::string what) const;  // with the node's place
   std::function<void(RegionId)> infer_region;  // set by the driver
+  std::vector<Diag>* findings = nullptr;       // the driver's; who infers a body on trial drops what the trial added
 
  private:
   Graph& graph_;

@@ -93,6 +93,7 @@ class Driver {
     if (n.op->is_opaque()) return;
     Infer c(g_, id);
     c.infer_region = [this](RegionId r) { region(r); };
+    c.findings = &result.findings;
     types_from_schema(g_, id);
     try {
       const OpRules& rules = def(*n.op).rules;

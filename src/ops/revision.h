@@ -67,6 +67,9 @@ class Downgrade : public EncodedNode {
   void input_to_float(size_t i, std::string_view attr);
   std::optional<Tensor> constant(size_t i);  // refuses when the input is there but not constant
   void refuse(std::string why) { if (!refusal) refusal = std::move(why); }
+  // Counting from the back was not allowed: the attribute (an axis, or a list of them) is rewritten for operand 0, whose
+  // rank counts as `extra_rank` more. Refuses when the rank is unknown.
+  void nonnegative_axes(std::string_view attr, int64_t extra_rank = 0);
   // The attribute did not exist before: fine at its default, else refused.
   void drop_default(std::string_view attr, const AttrValue& meaning_of_old);
 };
