@@ -31,7 +31,7 @@ void keep_contents(Infer& c, size_t data) {
 void move_contents(Infer& c, std::initializer_list<size_t> data) {
   const bool symbolic = std::any_of(data.begin(), data.end(), [&](size_t i) { return c.in(i).contents && !c.constant(i); });
   if (!symbolic || !outputs_are_small(c)) return;
-  std::vector<Dim> elements{Dim(0)};  // number 0 is the zero that padding brings in
+  std::vector<Dim> elements(1);  // number 0 is the zero that padding brings in
   std::vector<Datum> operands(c.in_count());
   std::vector<const Datum*> pointers(c.in_count(), nullptr);
   for (size_t i = 0; i < c.in_count(); ++i) {
