@@ -32,6 +32,7 @@ enum class ExprKind : uint8_t {
 struct Expr {
   ExprKind kind;
   bool parenthesised = false;  // as written: `(fc).forward(x, )`; only the printer cares
+  uint16_t height = 1;         // of the tree below; the parser bounds it, so recursion over trees is safe
   Pos pos;
   mutable const Type* type = nullptr;  // for the typing pass
 
