@@ -22,7 +22,7 @@ Word keyword(std::string_view s) {
       {"with", Word::kw_with},   {"as", Word::kw_as},       {"pass", Word::kw_pass},     {"None", Word::kw_none},
       {"True", Word::kw_true},   {"False", Word::kw_false}, {"import", Word::kw_import},
   };
-  if (s.size() < 2 || s.size() > 6 || s[0] == '_') return Word::none;
+  if (s.size() < 2 || s.size() > 6 || std::string_view("FNTacdefiprw").find(s[0]) == s.npos) return Word::none;
   for (const auto& [text, word] : words)
     if (text == s) return word;
   return Word::none;
@@ -45,7 +45,9 @@ Loc place_in(std::string_view text, uint32_t offset, std::string file) {
 }
 
 void Lexer::fail(uint32_t offset, std::string what, std::string hint) const {
-  throw error("file.script-syntax", std::move(what)).at(place_in(text_, offset, std::string(path_))).help(std::move(hint));
+  throw error("file.script-syntax", std::move(what))
+      .at(place_in(text_, offset, std::string(path_)))
+      .help(std::move(hint));
 }
 
 void Lexer::skip_blanks() {
@@ -88,25 +90,46 @@ Token Lexer::next() {
   const uint32_t start = at_++;
   switch (c) {
     case '"':
-    case '\'': at_ = start; return string();
-    case '(': ++nesting_; return make(Tok::open_paren, start);
-    case '[': ++nesting_; return make(Tok::open_bracket, start);
-    case '{': ++nesting_; return make(Tok::open_brace, start);
-    case ')': --nesting_; return make(Tok::close_paren, start);
-    case ']': --nesting_; return make(Tok::close_bracket, start);
-    case '}': --nesting_; return make(Tok::close_brace, start);
-    case ':': return make(Tok::colon, start);
-    case ',': return make(Tok::comma, start);
-    case '=': return make(Tok::equals, start);
-    case '.': return make(Tok::dot, start);
-    case '+': return make(Tok::plus, start);
+    case '\'':
+      at_ = start;
+      return string();
+    case '(':
+      ++nesting_;
+      return make(Tok::open_paren, start);
+    case '[':
+      ++nesting_;
+      return make(Tok::open_bracket, start);
+    case '{':
+      ++nesting_;
+      return make(Tok::open_brace, start);
+    case ')':
+      --nesting_;
+      return make(Tok::close_paren, start);
+    case ']':
+      --nesting_;
+      return make(Tok::close_bracket, start);
+    case '}':
+      --nesting_;
+      return make(Tok::close_brace, start);
+    case ':':
+      return make(Tok::colon, start);
+    case ',':
+      return make(Tok::comma, start);
+    case '=':
+      return make(Tok::equals, start);
+    case '.':
+      return make(Tok::dot, start);
+    case '+':
+      return make(Tok::plus, start);
     case '-':
       if (at_ < text_.size() && text_[at_] == '>') {
         ++at_;
         return make(Tok::arrow, start);
       }
       return make(Tok::minus, start);
-    default: fail(start, cat("a character that TorchScript's printed code does not have (byte ", static_cast<int>(static_cast<unsigned char>(c)), ")"));
+    default:
+      fail(start, cat("a character that TorchScript's printed code does not have (byte ",
+                      static_cast<int>(static_cast<unsigned char>(c)), ")"));
   }
 }
 
@@ -182,7 +205,8 @@ bool unescape(std::string_view text, std::string& out) {
       continue;
     }
     int value = 0, count = 0;
-    for (; count < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7'; ++i, ++count) value = value * 8 + (text[i] - '0');
+    for (; count < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7'; ++i, ++count)
+      value = value * 8 + (text[i] - '0');
     if (count == 0 || value > 255) return false;
     --i;
     out += static_cast<char>(value);

@@ -10,23 +10,55 @@
 namespace cameo::torchscript {
 
 enum class Tok : uint8_t {
-  end, newline, identifier, keyword, integer, floating, imaginary, string,
-  open_paren, close_paren, open_bracket, close_bracket, open_brace, close_brace,
-  colon, comma, equals, dot, arrow, plus, minus,
+  end,
+  newline,
+  identifier,
+  keyword,
+  integer,
+  floating,
+  imaginary,
+  string,
+  open_paren,
+  close_paren,
+  open_bracket,
+  close_bracket,
+  open_brace,
+  close_brace,
+  colon,
+  comma,
+  equals,
+  dot,
+  arrow,
+  plus,
+  minus,
 };
 
 enum class Word : uint8_t {
-  none, kw_class, kw_def, kw_return, kw_if, kw_else, kw_while, kw_for, kw_in, kw_with, kw_as, kw_pass, kw_none, kw_true,
-  kw_false, kw_import,
+  none,
+  kw_class,
+  kw_def,
+  kw_return,
+  kw_if,
+  kw_else,
+  kw_while,
+  kw_for,
+  kw_in,
+  kw_with,
+  kw_as,
+  kw_pass,
+  kw_none,
+  kw_true,
+  kw_false,
+  kw_import,
 };
 
 struct Token {
   Tok kind = Tok::end;
-  Word word = Word::none;    // of keywords
-  bool escapes = false;      // string: has backslashes
-  uint32_t indent = 0;       // newline: spaces before the next line's first token
-  uint32_t offset = 0;       // in the text
-  std::string_view text;     // string: without quotes
+  Word word = Word::none;  // of keywords
+  bool escapes = false;    // string: has backslashes
+  uint32_t indent = 0;     // newline: spaces before the next line's first token
+  uint32_t offset = 0;     // in the text
+  std::string_view text;   // string: without quotes
 };
 
 class Lexer {
@@ -40,7 +72,9 @@ class Lexer {
   [[noreturn]] void fail(uint32_t offset, std::string what, std::string hint = {}) const;
 
  private:
-  Token make(Tok kind, uint32_t start) const { return {kind, Word::none, false, 0, start, text_.substr(start, at_ - start)}; }
+  Token make(Tok kind, uint32_t start) const {
+    return {kind, Word::none, false, 0, start, text_.substr(start, at_ - start)};
+  }
   Token newline();
   Token number();
   Token string();
@@ -53,7 +87,7 @@ class Lexer {
 
   std::string_view text_, path_;
   uint32_t at_ = 0;
-  int32_t nesting_ = 0;       // of brackets: newlines inside do not count
+  int32_t nesting_ = 0;  // of brackets: newlines inside do not count
   bool line_ended_ = true;
 };
 

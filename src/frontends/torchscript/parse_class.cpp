@@ -6,8 +6,7 @@
 
 namespace cameo::torchscript {
 
-Parser::Parser(SourceFile& file, TypeTable& types)
-    : file_(file), types_(types), lexer_(file.text.text(), file.path) {
+Parser::Parser(SourceFile& file, TypeTable& types) : file_(file), types_(types), lexer_(file.text.text(), file.path) {
   advance();
 }
 
@@ -76,8 +75,10 @@ std::string_view Parser::qualified(std::string_view scope, std::string_view name
 ClassKind Parser::class_base() {
   if (!accept(Tok::open_paren)) return ClassKind::plain;
   static constexpr std::pair<std::string_view, ClassKind> bases[] = {
-      {"Module", ClassKind::module},       {"NamedTuple", ClassKind::named_tuple},
-      {"Enum", ClassKind::enumeration},    {"Interface", ClassKind::interface},
+      {"Module", ClassKind::module},
+      {"NamedTuple", ClassKind::named_tuple},
+      {"Enum", ClassKind::enumeration},
+      {"Interface", ClassKind::interface},
       {"ModuleInterface", ClassKind::module_interface},
   };
   const Token base = expect_name("a base class");
@@ -239,7 +240,8 @@ void Parser::params(FunctionDef& f, bool is_interface) {
 }
 
 void parse_source(SourceFile& file, TypeTable& types) {
-  if (file.text.size() > (uint64_t{1} << 30)) throw error("file.too-large", cat(file.path, ": code of more than a gigabyte")).at({.file = file.path});
+  if (file.text.size() > (uint64_t{1} << 30))
+    throw error("file.too-large", cat(file.path, ": code of more than a gigabyte")).at({.file = file.path});
   Parser(file, types).file();
 }
 

@@ -27,19 +27,26 @@ Block Parser::block() {
 // Leaves the newline that ends the statement as the current token: its indentation tells the block whether it goes on.
 const Stmt* Parser::statement() {
   switch (token_.word) {
-    case Word::kw_if: return if_statement();
-    case Word::kw_for: return for_statement();
-    case Word::kw_while: return while_statement();
-    case Word::kw_with: return with_statement();
-    case Word::kw_return: return return_statement();
-    case Word::kw_def: return closure();
+    case Word::kw_if:
+      return if_statement();
+    case Word::kw_for:
+      return for_statement();
+    case Word::kw_while:
+      return while_statement();
+    case Word::kw_with:
+      return with_statement();
+    case Word::kw_return:
+      return return_statement();
+    case Word::kw_def:
+      return closure();
     case Word::kw_pass: {
       auto* s = node<Pass>(here());
       advance();
       end_of_statement();
       return s;
     }
-    default: return simple_statement();
+    default:
+      return simple_statement();
   }
 }
 
@@ -74,7 +81,8 @@ const Stmt* Parser::for_statement() {
   const Token name = expect_name("the loop's variable");
   expect(Word::kw_in, "'in'");
   if (const Token t = expect_name("'range'"); t.text != "range")
-    lexer_.fail(t.offset, "a for loop must go over range(count)", "PyTorch prints every other loop as a loop over an index");
+    lexer_.fail(t.offset, "a for loop must go over range(count)",
+                "PyTorch prints every other loop as a loop over an index");
   expect(Tok::open_paren, "'('");
   s->count = expr();
   expect(Tok::close_paren, "')'");
@@ -181,7 +189,8 @@ const Stmt* Parser::assignment(const Expr& first) {
   end_of_statement();
   const size_t targets = value_mark - name_mark, values = exprs_.size() - value_mark;
   if (s->form == AssignForm::single && targets > 1) s->form = values == 1 ? AssignForm::results : AssignForm::parallel;
-  if (values != (s->form == AssignForm::parallel ? targets : 1)) fail("an assignment with unequal numbers of names and values");
+  if (values != (s->form == AssignForm::parallel ? targets : 1))
+    fail("an assignment with unequal numbers of names and values");
   s->values = take(exprs_, value_mark);
   const size_t mark = targets_.size();
   for (size_t i = name_mark; i < value_mark; ++i) targets_.push_back(target(*exprs_[i]));
@@ -192,7 +201,8 @@ const Stmt* Parser::assignment(const Expr& first) {
 
 const Stmt* Parser::declaration(const Expr& first) {
   auto* s = node<Assign>(first.pos);
-  const uint32_t name_end = first.pos.offset - file_.base + (first.as<Name>() ? narrow<uint32_t>(first.as<Name>()->name.size()) : 0);
+  const uint32_t name_end =
+      first.pos.offset - file_.base + (first.as<Name>() ? narrow<uint32_t>(first.as<Name>()->name.size()) : 0);
   const bool space = token_.offset > name_end;
   advance();
   const Type* declared = type();

@@ -65,7 +65,8 @@ const Type* Parser::type() {
   }
   for (const Row& row : rows)
     if (row.name == first.text) return row.most ? type_with_args(row.kind, row.least, row.most) : types_.of(row.kind);
-  lexer_.fail(first.offset, cat("unknown type ", first.text), "archives of newer PyTorch versions may have types that Cameo does not know");
+  lexer_.fail(first.offset, cat("unknown type ", first.text),
+              "archives of newer PyTorch versions may have types that Cameo does not know");
 }
 
 const Type* Parser::named_type(const Token& first) {
@@ -85,7 +86,8 @@ std::string_view Parser::dotted_text(const Token& first) {
     end = part.text.data() + part.text.size();
     (text_ += '.') += part.text;
   }
-  return contiguous ? std::string_view(begin, static_cast<size_t>(end - begin)) : file_.arena.copy(std::string_view(text_));
+  return contiguous ? std::string_view(begin, static_cast<size_t>(end - begin))
+                    : file_.arena.copy(std::string_view(text_));
 }
 
 const Type* Parser::type_with_args(TypeKind kind, size_t least, size_t most) {

@@ -30,7 +30,9 @@ class Parser {
   void expect(Word word, std::string_view what);
   Token expect_name(std::string_view what);      // an identifier
   Token expect_any_name(std::string_view what);  // an identifier or keyword: attributes may be called `in`
-  [[noreturn]] void fail(std::string what, std::string hint = {}) const { lexer_.fail(token_.offset, std::move(what), std::move(hint)); }
+  [[noreturn]] void fail(std::string what, std::string hint = {}) const {
+    lexer_.fail(token_.offset, std::move(what), std::move(hint));
+  }
   Pos pos(const Token& t) const { return {file_.base + t.offset}; }
   Pos here() const { return pos(token_); }
 
@@ -114,7 +116,8 @@ class Parser {
   // Counts nesting for as long as it lives; deep nesting is refused before the stack overflows.
   struct Deeper {
     explicit Deeper(Parser& p) : parser(p) {
-      if (++parser.depth_ > max_depth) parser.fail("code nested too deeply", "a model written by PyTorch nests some dozens of levels");
+      if (++parser.depth_ > max_depth)
+        parser.fail("code nested too deeply", "a model written by PyTorch nests some dozens of levels");
     }
     ~Deeper() { --parser.depth_; }
     Parser& parser;

@@ -42,7 +42,9 @@ class Printer {
       const auto c = static_cast<unsigned char>(ch);
       if (const auto at = plain.find(ch); at != plain.npos) (out += '\\') += letters[at];
       else if (c >= 0x20 && c != 0x7f) out += ch;
-      else (((out += '\\') += static_cast<char>('0' + (c >> 6))) += static_cast<char>('0' + ((c >> 3) & 7))) += static_cast<char>('0' + (c & 7));
+      else
+        (((out += '\\') += static_cast<char>('0' + (c >> 6))) += static_cast<char>('0' + ((c >> 3) & 7))) +=
+            static_cast<char>('0' + (c & 7));
     }
     out += '"';
   }
@@ -141,36 +143,74 @@ class Printer {
 
   void bare(const Expr& e) {
     switch (e.kind) {
-      case ExprKind::integer: out += cat(to<IntegerLiteral>(e).value); break;
-      case ExprKind::floating: number(to<FloatLiteral>(e).value); break;
-      case ExprKind::complex: complex(to<ComplexLiteral>(e)); break;
-      case ExprKind::string: string(to<StringLiteral>(e).value); break;
-      case ExprKind::boolean: out += to<BoolLiteral>(e).value ? "True" : "False"; break;
-      case ExprKind::none: out += "None"; break;
-      case ExprKind::name: out += to<Name>(e).name; break;
-      case ExprKind::constant: out += cat("CONSTANTS.c", to<ConstantRef>(e).index); break;
+      case ExprKind::integer:
+        out += cat(to<IntegerLiteral>(e).value);
+        break;
+      case ExprKind::floating:
+        number(to<FloatLiteral>(e).value);
+        break;
+      case ExprKind::complex:
+        complex(to<ComplexLiteral>(e));
+        break;
+      case ExprKind::string:
+        string(to<StringLiteral>(e).value);
+        break;
+      case ExprKind::boolean:
+        out += to<BoolLiteral>(e).value ? "True" : "False";
+        break;
+      case ExprKind::none:
+        out += "None";
+        break;
+      case ExprKind::name:
+        out += to<Name>(e).name;
+        break;
+      case ExprKind::constant:
+        out += cat("CONSTANTS.c", to<ConstantRef>(e).index);
+        break;
       case ExprKind::op: {
         const auto& op = to<OpName>(e);
         if (op.ns == "aten") out += cat("torch.", op.name);
         else out += cat("ops.", op.ns, ".", op.name);
         break;
       }
-      case ExprKind::global: out += to<GlobalName>(e).name; break;
-      case ExprKind::attribute: attribute(to<Attribute>(e)); break;
-      case ExprKind::index: index(*to<Index>(e).object, to<Index>(e).index, nullptr, false); break;
-      case ExprKind::slice: index(*to<Slice>(e).object, to<Slice>(e).first, to<Slice>(e).last, true); break;
-      case ExprKind::call: call(to<Call>(e)); break;
-      case ExprKind::tuple: tuple(to<TupleLiteral>(e)); break;
+      case ExprKind::global:
+        out += to<GlobalName>(e).name;
+        break;
+      case ExprKind::attribute:
+        attribute(to<Attribute>(e));
+        break;
+      case ExprKind::index:
+        index(*to<Index>(e).object, to<Index>(e).index, nullptr, false);
+        break;
+      case ExprKind::slice:
+        index(*to<Slice>(e).object, to<Slice>(e).first, to<Slice>(e).last, true);
+        break;
+      case ExprKind::call:
+        call(to<Call>(e));
+        break;
+      case ExprKind::tuple:
+        tuple(to<TupleLiteral>(e));
+        break;
       case ExprKind::list:
         out += '[';
         list(to<ListLiteral>(e).items);
         out += ']';
         break;
-      case ExprKind::dict: dict(to<DictLiteral>(e)); break;
-      case ExprKind::annotate: typed("annotate", to<Annotate>(e).target, to<Annotate>(e).value); break;
-      case ExprKind::unchecked_cast: typed("unchecked_cast", to<UncheckedCast>(e).target, to<UncheckedCast>(e).value); break;
-      case ExprKind::uninitialized: typed("uninitialized", to<Uninitialized>(e).target, nullptr); break;
-      case ExprKind::isinstance: isinstance(to<IsInstance>(e)); break;
+      case ExprKind::dict:
+        dict(to<DictLiteral>(e));
+        break;
+      case ExprKind::annotate:
+        typed("annotate", to<Annotate>(e).target, to<Annotate>(e).value);
+        break;
+      case ExprKind::unchecked_cast:
+        typed("unchecked_cast", to<UncheckedCast>(e).target, to<UncheckedCast>(e).value);
+        break;
+      case ExprKind::uninitialized:
+        typed("uninitialized", to<Uninitialized>(e).target, nullptr);
+        break;
+      case ExprKind::isinstance:
+        isinstance(to<IsInstance>(e));
+        break;
     }
   }
 
@@ -189,7 +229,8 @@ class Printer {
     for (size_t i = 0; i < s.targets.size(); ++i) {
       if (i) out += ", ";
       out += s.targets[i].name;
-      if (const Type* t = s.targets[i].declared) (out += s.targets[i].space_before_colon ? " : " : ": ") += to_string(*t);
+      if (const Type* t = s.targets[i].declared)
+        (out += s.targets[i].space_before_colon ? " : " : ": ") += to_string(*t);
     }
     out += s.form == AssignForm::unpack ? ", = " : " = ";
     list(s.values);
@@ -246,7 +287,8 @@ class Printer {
   void function(const FunctionDef& f, int indent) {
     line(indent);
     out += cat("def ", f.name, "(");
-    const bool interface = f.owner && (f.owner->kind == ClassKind::interface || f.owner->kind == ClassKind::module_interface);
+    const bool interface =
+        f.owner && (f.owner->kind == ClassKind::interface || f.owner->kind == ClassKind::module_interface);
     for (size_t i = 0; i < f.params.size(); ++i) {
       const Param& p = f.params[i];
       if (i) out += interface ? ", " : ",\n    ";
@@ -270,7 +312,8 @@ class Printer {
   }
 
   void cls(const ClassDef& c) {
-    static constexpr std::string_view bases[] = {"", "(Module)", "(NamedTuple)", "(Enum)", "(Interface)", "(ModuleInterface)"};
+    static constexpr std::string_view bases[] = {"",       "(Module)",    "(NamedTuple)",
+                                                 "(Enum)", "(Interface)", "(ModuleInterface)"};
     out += cat("class ", c.name, bases[static_cast<size_t>(c.kind)], ":\n");
     if (c.has_parameters_list) names("__parameters__", c.parameters);
     if (c.has_buffers_list) names("__buffers__", c.buffers);

@@ -14,9 +14,9 @@ namespace {
 constexpr size_t kinds = static_cast<size_t>(TypeKind::function) + 1;
 
 constexpr std::array<std::string_view, kinds> spelling = {
-    "Any",     "Tensor",    "int",    "float",   "bool",    "str",      "complex", "number", "NoneType", "Device",
-    "Generator", "Stream",  "Capsule", "Storage", "list",   "tuple",    "Optional", "List",  "Dict",     "Tuple",
-    "Union",   "Future",    "Await",  "RRef",    "",        "QScheme",  "AnyEnumType", "AnyClassType", "", "",
+    "Any",       "Tensor", "int",     "float",   "bool", "str",     "complex",     "number",       "NoneType", "Device",
+    "Generator", "Stream", "Capsule", "Storage", "list", "tuple",   "Optional",    "List",         "Dict",     "Tuple",
+    "Union",     "Future", "Await",   "RRef",    "",     "QScheme", "AnyEnumType", "AnyClassType", "",         "",
 };
 
 struct Hash {
