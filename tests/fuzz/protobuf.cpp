@@ -22,7 +22,7 @@ static void walk(cameo::pb::Reader in) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {
-  cameo::pb::Reader in({reinterpret_cast<const char*>(data), size}, {.depth = 50, .messages = 10000});
+  cameo::pb::Reader in(std::string_view(reinterpret_cast<const char*>(data), size), {.depth = 50, .messages = 10000});
   walk(in);
   in.throw_if_fault("fuzz");
   return 0;
