@@ -39,7 +39,7 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void fail_at(size_t offset, std::string what) const {
+  [[noreturn]] void fail_at(uint64_t offset, std::string what) const {
     throw error("file.damaged", cat("this is not valid JSON: ", what)).at({.file = t_.path, .offset = offset});
   }
   [[noreturn]] void fail(std::string what) const { fail_at(pos_, std::move(what)); }

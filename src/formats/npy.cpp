@@ -87,7 +87,8 @@ std::vector<Named> read_npz(const Bytes& file, const std::string& path) {
       throw error("file.not-npy", cat("the archive holds ", e.name, ", which is not an npy array"))
           .at({.file = path, .offset = e.header_offset})
           .help("write it with numpy.savez");
-    arrays.push_back({e.name.substr(0, e.name.size() - 4), read(archive.read(e, zip::Crc::check), cat(path, "!", e.name))});
+    Array a = read(archive.read(e, zip::Crc::check), cat(path, "!", e.name));
+    arrays.push_back({e.name.substr(0, e.name.size() - 4), std::move(a)});
   }
   return arrays;
 }
@@ -96,7 +97,10 @@ std::vector<Named> load(const std::string& path) {
   const Bytes file = map_file(path);
   const std::string_view text = file.text();
   if (text.starts_with("PK")) return read_npz(file, path);
-  if (text.starts_with("\x93NUMPY")) return {{"", read(file, path)}};
+  if (text.starts_with("\x93NUMPY")) {
+    Array only = read(file, path);  // apart from the list: g++ 12 cleans up wrongly when a list's element throws
+    return {{"", std::move(only)}};
+  }
   throw error("file.not-npy", cat(path, " is neither an npz archive nor an npy array"))
       .at({.file = path})
       .help("write it with numpy.savez(path, x=array)");

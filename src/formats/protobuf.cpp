@@ -1,7 +1,6 @@
 #include "formats/protobuf.h"
 
-#include <bit>
-#include <limits>
+#include <algorithm>
 
 #include "support/endian.h"
 #include "support/error.h"
@@ -159,8 +158,8 @@ uint64_t Field::fixed64() const {
   return p.empty() ? 0 : load_le<uint64_t>(p.data());
 }
 
-float Field::float32() const { return std::bit_cast<float>(fixed32()); }
-double Field::float64() const { return std::bit_cast<double>(fixed64()); }
+float Field::float32() const { return bit_cast<float>(fixed32()); }
+double Field::float64() const { return bit_cast<double>(fixed64()); }
 std::string_view Field::bytes() const { return payload(Wire::bytes); }
 
 Reader Field::message() const {
@@ -197,7 +196,7 @@ void Field::append_fixed(std::vector<T>& out, Wire single) const {
   const auto p = payload(wire == single ? single : Wire::bytes);
   if (p.size() % sizeof(T) != 0) return fail(cat("field ", number, " is a list whose last number is cut off"));
   out.reserve(std::max(out.size() + p.size() / sizeof(T), out.capacity()));
-  for (size_t i = 0; i < p.size(); i += sizeof(T)) out.push_back(std::bit_cast<T>(load_le<Bits>(p.data() + i)));
+  for (size_t i = 0; i < p.size(); i += sizeof(T)) out.push_back(bit_cast<T>(load_le<Bits>(p.data() + i)));
 }
 
 void Field::append_to(std::vector<int64_t>& out) const { append_varints(out); }

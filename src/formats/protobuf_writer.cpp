@@ -1,5 +1,3 @@
-#include <bit>
-
 #include "formats/protobuf.h"
 #include "support/endian.h"
 #include "support/error.h"
@@ -30,12 +28,12 @@ void Writer::varint(uint32_t field, uint64_t v) {
 
 void Writer::float32(uint32_t field, float v) {
   tag(field, Wire::fixed32);
-  append_le(out_, std::bit_cast<uint32_t>(v));
+  append_le(out_, bit_cast<uint32_t>(v));
 }
 
 void Writer::float64(uint32_t field, double v) {
   tag(field, Wire::fixed64);
-  append_le(out_, std::bit_cast<uint64_t>(v));
+  append_le(out_, bit_cast<uint64_t>(v));
 }
 
 void Writer::header(uint32_t field, uint64_t length) {
@@ -62,12 +60,12 @@ void Writer::packed(uint32_t field, const std::vector<uint64_t>& v) { packed_var
 
 void Writer::packed(uint32_t field, const std::vector<float>& v) {
   header(field, v.size() * sizeof(float));
-  for (const float x : v) append_le(out_, std::bit_cast<uint32_t>(x));
+  for (const float x : v) append_le(out_, bit_cast<uint32_t>(x));
 }
 
 void Writer::packed(uint32_t field, const std::vector<double>& v) {
   header(field, v.size() * sizeof(double));
-  for (const double x : v) append_le(out_, std::bit_cast<uint64_t>(x));
+  for (const double x : v) append_le(out_, bit_cast<uint64_t>(x));
 }
 
 size_t Writer::begin(uint32_t field) {

@@ -1,13 +1,18 @@
-// Little-endian numbers in files, whatever the machine's own order and alignment.
+// Numbers as bits: little-endian in files, whatever the machine's own order and alignment.
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace cameo {
+
+// std::bit_cast, which the C++ library of older Emscripten versions lacks.
+template <class To, class From>
+constexpr To bit_cast(const From& v) {
+  return __builtin_bit_cast(To, v);
+}
 
 // Precondition: sizeof(T) bytes are readable at `p`.
 template <std::unsigned_integral T>

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "support/text.h"
 
@@ -145,7 +149,24 @@ static void append_number(std::string& out, T v) {
 }
 void append(std::string& out, long long v) { append_number(out, v); }
 void append(std::string& out, unsigned long long v) { append_number(out, v); }
+#ifdef __cpp_lib_to_chars
 void append(std::string& out, double v) { append_number(out, v); }
+#else
+// As std::to_chars writes it: the fewest digits that read back the same, in the shorter of the two notations.
+void append(std::string& out, double v) {
+  if (!std::isfinite(v)) {
+    out += std::isnan(v) ? (std::signbit(v) ? "-nan" : "nan") : v < 0 ? "-inf" : "inf";
+    return;
+  }
+  char scientific[40], fixed[400];
+  int digits = 0;
+  do std::snprintf(scientific, sizeof scientific, "%.*e", digits, v);
+  while (std::strtod(scientific, nullptr) != v && ++digits < 17);
+  const int exponent = std::atoi(std::strchr(scientific, 'e') + 1);
+  std::snprintf(fixed, sizeof fixed, "%.*f", std::max(0, digits - exponent), v);
+  out += std::strlen(fixed) <= std::strlen(scientific) ? fixed : scientific;
+}
+#endif
 }  // namespace detail
 
 void invariant_failed(std::string_view what, std::string_view path, uint32_t line) {

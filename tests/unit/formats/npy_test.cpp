@@ -34,7 +34,9 @@ static Array named(const std::vector<Named>& all, std::string_view name) {
 
 static std::string code_of(const std::string& bytes, bool npz) {
   try {
-    const auto all = npz ? read_npz(Bytes::own(bytes), "a") : std::vector<Named>{{"", read(Bytes::own(bytes), "a")}};
+    std::vector<Named> all;
+    if (npz) all = read_npz(Bytes::own(bytes), "a");
+    else all.emplace_back().array = read(Bytes::own(bytes), "a");
     for (const auto& n : all) {
       const Array p = plain(n.array);
       EXPECT_EQ(p.data.size(), element_count(p) * parse_descr(p.descr).item_bytes);
@@ -80,6 +82,7 @@ TEST(Npy, RefusesWhatItCannotHold) {
   EXPECT_EQ(code_of(std::string(read_file(data_file("objects.npy")).text()), false), "file.unsupported");
   EXPECT_EQ(code_of(std::string(read_file(data_file("fields.npy")).text()), false), "file.unsupported");
   EXPECT_EQ(code_of("hello", false), "file.not-npy");
+  EXPECT_THROW(load(data_file("objects.npy")), Error);
   EXPECT_EQ(code_of(std::string(read_file(data_file("deflated.zip")).text()), true), "file.not-npy");
   for (const char* descr : {"", "<", "f", "f3", "<f40", "c2", "M8[ns]", "x4", "f4 ", "U99999999999999999999", "-f4"})
     EXPECT_THROW(parse_descr(descr), Error) << descr;
