@@ -10,10 +10,23 @@ namespace cameo {
 using Family = std::span<const OpRules> (*)();
 
 std::span<const OpRules> concat_rules();
+// nn
+std::span<const OpRules> conv_rules();
+std::span<const OpRules> conv_transpose_rules();
+std::span<const OpRules> pool_rules();
+std::span<const OpRules> global_pool_rules();
+std::span<const OpRules> batch_normalization_rules();
+std::span<const OpRules> layer_normalization_rules();
 
 inline std::span<const Family> op_families() {
   static constexpr Family all[] = {
       concat_rules,
+      conv_rules,
+      conv_transpose_rules,
+      pool_rules,
+      global_pool_rules,
+      batch_normalization_rules,
+      layer_normalization_rules,
   };
   return all;
 }

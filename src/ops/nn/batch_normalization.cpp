@@ -1,0 +1,160 @@
+#include <cmath>
+
+#include "ops/eval.h"
+#include "ops/infer.h"
+#include "ops/nn/window.h"
+#include "ops/on.h"
+#include "ops/op_def.h"
+
+namespace cameo {
+
+namespace {
+
+// Sizes as [batch, channels, rest].
+struct Planes {
+  int64_t batch, channels, plane;
+};
+Planes planes_of(Eval& k, const Tensor& x) {
+  if (x.rank() < 1) k.fail("eval.shape", "the input is a scalar");
+  if (x.rank() == 1) return {x.shape()[0], 1, 1};
+  return {x.shape()[0], x.shape()[1], product(spatial_of(x.shape()))};
+}
+
+struct BatchNormalization : Rules<op::BatchNormalization> {
+  static void infer(const op::BatchNormalization& a, Infer& c) {
+    const Dim channels = c.rank(0) > 1 ? c.dim(0, 1) : Dim(1);
+    for (size_t i = 1; i < 5; ++i) {
+      if (c.rank(i) != 1) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
+      c.same(channels, c.dim(i, 0), "the input's channels and the parameters'");
+    }
+    if (c.out_count() > 1 && !a.training_mode) c.fail("infer.outputs", "running mean and variance are given only in training mode");
+    c.out(0, c.shape(0));
+    c.out(1, c.dtype(3), {channels});
+    c.out(2, c.dtype(4), {channels});
+  }
+
+  static void eval(const op::BatchNormalization& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const Planes p = planes_of(k, x);
+    for (size_t i = 1; i < 5; ++i)
+      if (k.in(i).count() != p.channels) k.fail("eval.shape", cat("input ", i, " has ", k.in(i).count(), " elements for ", p.channels, " channels"));
+    with_float_carrier(x.dtype(), [&](auto zero) {
+      using C = decltype(zero);
+      const Loaded<C> v(x), scale(k.in(1)), bias(k.in(2)), mean_in(k.in(3)), var_in(k.in(4));
+      std::vector<C> y(static_cast<size_t>(x.count()));
+      std::vector<double> mean(mean_in.span().begin(), mean_in.span().end()), var(var_in.span().begin(), var_in.span().end());
+      if (a.training_mode) {
+        measure<C>(p, v, mean, var);
+        give_running(a, k, mean, var);
+      }
+      for (int64_t i = 0; i < x.count(); ++i) {
+        const auto ch = i / p.plane % p.channels;
+        const auto c = static_cast<size_t>(ch);
+        y[static_cast<size_t>(i)] = scale[ch] * (v[i] - static_cast<C>(mean[c])) / std::sqrt(static_cast<C>(var[c]) + static_cast<C>(a.epsilon)) + bias[ch];
+      }
+      k.out(0, store(x.dtype(), x.shape(), y));
+    });
+  }
+
+  template <class C>
+  static void measure(const Planes& p, const Loaded<C>& v, std::vector<double>& mean, std::vector<double>& var) {
+    const auto n = static_cast<double>(p.batch * p.plane);
+    for (int64_t c = 0; c < p.channels; ++c) {
+      const auto sum = [&](auto f) {
+        double total = 0;
+        for (int64_t b = 0; b < p.batch; ++b)
+          for (int64_t i = 0; i < p.plane; ++i) total += f(static_cast<double>(v[(b * p.channels + c) * p.plane + i]));
+        return total;
+      };
+      const double m = sum([](double e) { return e; }) / n;
+      mean[static_cast<size_t>(c)] = m;
+      var[static_cast<size_t>(c)] = sum([m](double e) { return (e - m) * (e - m); }) / n;
+    }
+  }
+
+  static void give_running(const op::BatchNormalization& a, Eval& k, const std::vector<double>& mean, const std::vector<double>& var) {
+    const auto blend = [&](size_t input, const std::vector<double>& now) {
+      const Loaded<double> old(k.in(input));
+      std::vector<double> out(now.size());
+      const double m = static_cast<double>(a.momentum);
+      for (size_t i = 0; i < out.size(); ++i) out[i] = old[static_cast<int64_t>(i)] * m + now[i] * (1 - m);
+      return store(k.in(input).dtype(), k.in(input).shape(), out);
+    };
+    k.out(1, blend(3, mean));
+    k.out(2, blend(4, var));
+  }
+
+  // Before 9, spatial = 0 normalised every activation by parameters of its own.
+  static void per_activation(Upgrade& u, float epsilon) {
+    On& on = u.on;
+    const DType dtype = on.dtype(u.input(4)) == DType::undefined ? DType::f32 : on.dtype(u.input(4));
+    const ValueId deviation = on.Sqrt(on.Add(u.input(4), on.number(static_cast<double>(epsilon), dtype)));
+    u.replace({on.Add(on.Mul(on.Div(on.Sub(u.input(0), u.input(3)), deviation), u.input(1)), u.input(2))});
+  }
+
+  static constexpr Revision revisions[] = {
+      {6, [](Upgrade& u) { u.drop("consumed_inputs"); }, [](Downgrade& d) { d.set("consumed_inputs", std::vector<int64_t>{0, 0, 0, 1, 1}); }},
+      // Training was the default then, but models with one output were meant for inference.
+      {7, [](Upgrade& u) { u.drop("is_test"); }, [](Downgrade& d) { d.set("is_test", int64_t{1}); }},
+      {9, [](Upgrade& u) {
+         if (u.take_int("spatial").value_or(1) == 0) per_activation(u, u.take_float("epsilon").value_or(1e-5f));
+       }},
+      // Training mode was said by asking for the other outputs.
+      {14, [](Upgrade& u) {
+         if (u.outputs > 3) throw error("model.upgrade", "BatchNormalization with saved mean and variance (before opset 14) has no newer form");
+         if (u.outputs > 1) u.set("training_mode", int64_t{1});
+       },
+       [](Downgrade& d) {
+         if (d.take_int("training_mode").value_or(0)) d.refuse("training mode gives its running statistics otherwise before opset 14");
+         d.outputs = 1;
+       }},
+      {15, nullptr, [](Downgrade& d) {
+         for (size_t i = 1; i < 5; ++i)
+           if (d.fact(d.inputs[i]).dtype() != d.fact(d.inputs[0]).dtype() && i < 3) d.refuse("scale and bias must have the input's type before opset 15");
+       }},
+  };
+};
+
+struct InstanceNormalization : Rules<op::InstanceNormalization> {
+  static void infer(const op::InstanceNormalization&, Infer& c) {
+    if (c.rank(0) < 3) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ": batch, channels and a spatial axis are wanted"));
+    for (size_t i = 1; i < 3; ++i) {
+      if (c.rank(i) != 1) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
+      c.same(c.dim(0, 1), c.dim(i, 0), "the input's channels and the parameters'");
+    }
+    c.out(0, c.shape(0));
+  }
+
+  static void eval(const op::InstanceNormalization& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const Planes p = planes_of(k, x);
+    if (k.in(1).count() != p.channels || k.in(2).count() != p.channels) k.fail("eval.shape", cat("scale and bias must have ", p.channels, " elements"));
+    with_float_carrier(x.dtype(), [&](auto zero) {
+      using C = decltype(zero);
+      const Loaded<C> v(x), scale(k.in(1)), bias(k.in(2));
+      std::vector<C> y(static_cast<size_t>(x.count()));
+      for (int64_t i = 0; i < p.batch * p.channels && p.plane; ++i) {
+        const auto part = v.span().subspan(static_cast<size_t>(i * p.plane), static_cast<size_t>(p.plane));
+        double mean = 0, var = 0;
+        for (const C e : part) mean += static_cast<double>(e);
+        mean /= static_cast<double>(p.plane);
+        for (const C e : part) var += (static_cast<double>(e) - mean) * (static_cast<double>(e) - mean);
+        const auto inverse = static_cast<C>(1 / std::sqrt(var / static_cast<double>(p.plane) + static_cast<double>(a.epsilon)));
+        const int64_t c = i % p.channels;
+        for (size_t j = 0; j < part.size(); ++j)
+          y[static_cast<size_t>(i * p.plane) + j] = scale[c] * ((part[j] - static_cast<C>(mean)) * inverse) + bias[c];
+      }
+      k.out(0, store(x.dtype(), x.shape(), y));
+    });
+  }
+
+  static constexpr Revision revisions[] = {{6, [](Upgrade& u) { u.drop("consumed_inputs"); }}};
+};
+
+constexpr OpRules table[] = {rules<BatchNormalization>(), rules<InstanceNormalization>()};
+
+}  // namespace
+
+std::span<const OpRules> batch_normalization_rules() { return table; }
+
+}  // namespace cameo

@@ -1,0 +1,105 @@
+#include "ops/nn/conv_kernel.h"
+
+#include <algorithm>
+
+namespace cameo {
+
+namespace {
+
+// For every window in which the tap lies inside: visits runs of windows along the last axis as
+// run(first window, its input position, count, input stride).
+template <class F>
+void for_each_run(const Windows& w, const Tap& tap, F&& run) {
+  if (tap.empty()) return;
+  const size_t n = w.rank();
+  if (n == 0) return run(int64_t{0}, int64_t{0}, int64_t{1}, int64_t{1});
+  std::vector<int64_t> o = tap.lo, out_step(n), in_step(n);
+  for (size_t i = n, out = 1, in = 1; i-- > 0; out *= static_cast<size_t>(w.out[i]), in *= static_cast<size_t>(w.in[i]))
+    out_step[i] = static_cast<int64_t>(out), in_step[i] = static_cast<int64_t>(in) * w.strides[i];
+  while (true) {
+    int64_t to = 0, from = tap.start;
+    for (size_t i = 0; i < n; ++i) to += o[i] * out_step[i], from += o[i] * in_step[i];
+    run(to, from, tap.hi[n - 1] - tap.lo[n - 1], in_step[n - 1]);
+    size_t i = n - 1;
+    while (i-- > 0) {
+      if (++o[i] < tap.hi[i]) break;
+      o[i] = tap.lo[i];
+    }
+    if (i == SIZE_MAX) return;
+  }
+}
+
+std::vector<Tap> all_taps(const Windows& w) {
+  std::vector<Tap> taps;
+  std::vector<int64_t> k(w.rank(), 0);
+  do taps.push_back(tap_at(w, k));
+  while (next_index(k, w.kernel));
+  return taps;
+}
+
+template <class C>
+std::vector<C> start_from_bias(int64_t batch, int64_t channels, int64_t plane, std::span<const C> bias) {
+  std::vector<C> y(static_cast<size_t>(batch * channels * plane), C{});
+  if (bias.empty()) return y;
+  for (int64_t i = 0; i < batch * channels; ++i)
+    std::fill_n(y.data() + i * plane, plane, bias[static_cast<size_t>(i % channels)]);
+  return y;
+}
+
+}  // namespace
+
+template <class C>
+std::vector<C> convolve(const ConvSizes& s, std::span<const C> x, std::span<const C> w, std::span<const C> bias) {
+  const Windows& win = s.windows;
+  const int64_t in_plane = win.in_count(), out_plane = win.out_count();
+  const int64_t in_group = s.in_channels / s.groups, out_group = s.out_channels / s.groups;
+  std::vector<C> y = start_from_bias<C>(s.batch, s.out_channels, out_plane, bias);
+  const auto taps = all_taps(win);
+  const auto tap_count = static_cast<int64_t>(taps.size());
+  for (int64_t n = 0; n < s.batch; ++n)
+    for (int64_t m = 0; m < s.out_channels; ++m) {
+      C* to = y.data() + (n * s.out_channels + m) * out_plane;
+      for (int64_t c = 0; c < in_group; ++c) {
+        const C* from = x.data() + (n * s.in_channels + m / out_group * in_group + c) * in_plane;
+        for (int64_t t = 0; t < tap_count; ++t) {
+          const C weight = w[static_cast<size_t>((m * in_group + c) * tap_count + t)];
+          for_each_run(win, taps[static_cast<size_t>(t)], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
+            for (int64_t k = 0; k < count; ++k) to[o + k] += weight * from[i + k * stride];
+          });
+        }
+      }
+    }
+  return y;
+}
+
+template <class C>
+std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std::span<const C> w, std::span<const C> bias) {
+  const Windows& win = s.windows;
+  const int64_t y_plane = win.in_count(), x_plane = win.out_count();
+  const int64_t in_group = s.in_channels / s.groups, out_group = s.out_channels / s.groups;
+  std::vector<C> y = start_from_bias<C>(s.batch, s.out_channels, y_plane, bias);
+  const auto taps = all_taps(win);
+  const auto tap_count = static_cast<int64_t>(taps.size());
+  for (int64_t n = 0; n < s.batch; ++n)
+    for (int64_t c = 0; c < s.in_channels; ++c) {
+      const C* from = x.data() + (n * s.in_channels + c) * x_plane;
+      for (int64_t m = 0; m < out_group; ++m) {
+        C* to = y.data() + (n * s.out_channels + c / in_group * out_group + m) * y_plane;
+        for (int64_t t = 0; t < tap_count; ++t) {
+          const C weight = w[static_cast<size_t>((c * out_group + m) * tap_count + t)];
+          for_each_run(win, taps[static_cast<size_t>(t)], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
+            for (int64_t k = 0; k < count; ++k) to[i + k * stride] += weight * from[o + k];
+          });
+        }
+      }
+    }
+  return y;
+}
+
+template std::vector<float> convolve(const ConvSizes&, std::span<const float>, std::span<const float>, std::span<const float>);
+template std::vector<double> convolve(const ConvSizes&, std::span<const double>, std::span<const double>, std::span<const double>);
+template std::vector<int64_t> convolve(const ConvSizes&, std::span<const int64_t>, std::span<const int64_t>, std::span<const int64_t>);
+template std::vector<float> convolve_transposed(const ConvSizes&, std::span<const float>, std::span<const float>, std::span<const float>);
+template std::vector<double> convolve_transposed(const ConvSizes&, std::span<const double>, std::span<const double>, std::span<const double>);
+
+}  // namespace cameo

@@ -1,0 +1,208 @@
+#include <cmath>
+#include <limits>
+
+#include "ops/eval.h"
+#include "ops/infer.h"
+#include "ops/nn/window.h"
+#include "ops/op_def.h"
+
+namespace cameo {
+
+namespace {
+
+template <class A>
+WindowAttrs attrs_of(const A& a, size_t spatial) {
+  return window_attrs(a.auto_pad, a.strides, a.dilations, a.pads, a.ceil_mode != 0, spatial);
+}
+
+template <class A>
+void infer_pool(const A& a, Infer& c) {
+  const Shape& x = c.shape(0);
+  if (x.size() < 3) c.fail("infer.rank", cat("the input has rank ", x.size(), ": batch, channels and at least one spatial axis are wanted"));
+  const size_t n = x.size() - 2;
+  const WindowAttrs win = attrs_of(a, n);
+  if (!win.problem.empty()) c.fail("infer.attribute", win.problem);
+  if (a.kernel_shape.size() != n) c.fail("infer.attribute", cat("'kernel_shape' has ", a.kernel_shape.size(), " entries where ", n, " are wanted"));
+  Shape out{x[0], x[1]};
+  for (size_t i = 0; i < n; ++i) {
+    out.push_back(window_count(win, i, x[i + 2], a.kernel_shape[i]));
+    if (const auto d = out.back().known(); d && (*d < 0 || (*d == 0 && !x[i + 2].is(0))))
+      c.fail("infer.mismatch", cat("a kernel of ", a.kernel_shape[i], " does not fit in spatial axis ", i, " of size ", x[i + 2].text()));
+  }
+  for (size_t i = 0; i < c.out_count(); ++i) c.out(i, out);
+}
+
+template <class A>
+Windows windows_of(const A& a, Eval& k, const Tensor& x) {
+  if (x.rank() < 3) k.fail("eval.shape", cat("the input has rank ", x.rank()));
+  Windows w = make_windows(attrs_of(a, static_cast<size_t>(x.rank() - 2)), spatial_of(x.shape()), a.kernel_shape);
+  if (!w.problem.empty()) k.fail("eval.shape", w.problem);
+  return w;
+}
+
+std::vector<int64_t> out_shape(const Tensor& x, const Windows& w) {
+  std::vector<int64_t> shape{x.shape()[0], x.shape()[1]};
+  shape.insert(shape.end(), w.out.begin(), w.out.end());
+  return shape;
+}
+
+// Calls f(output index, plane's first input index, window number, its reach) for every output element in order.
+template <class F>
+void for_each_window(const Windows& w, int64_t planes, F&& f) {
+  const int64_t in_plane = w.in_count(), out_plane = w.out_count();
+  if (out_plane == 0) return;
+  for (int64_t p = 0; p < planes; ++p) {
+    std::vector<int64_t> o(w.rank(), 0);
+    int64_t at = p * out_plane;
+    do f(at++, p * in_plane, o, reach_of(w, o));
+    while (next_index(o, w.out));
+  }
+}
+
+// Floats narrower than f64 and 8-bit integers fit in float.
+template <class F>
+void with_pool_carrier(DType t, F&& f) {
+  if (t == DType::f64) f(double{});
+  else f(float{});
+}
+
+int64_t column_major(int64_t row_major, const std::vector<int64_t>& shape) {
+  int64_t out = 0;
+  for (size_t i = shape.size(); i-- > 0; row_major /= shape[i]) {
+    int64_t stride = 1;
+    for (size_t j = 0; j < i; ++j) stride *= shape[j];
+    out += row_major % shape[i] * stride;
+  }
+  return out;
+}
+
+void drop_dilations(Downgrade& d) {
+  const auto dilations = d.take_ints("dilations");
+  if (!dilations) return;
+  for (const int64_t v : *dilations)
+    if (v != 1) return d.refuse("dilated pooling did not exist there");
+}
+
+struct MaxPool : Rules<op::MaxPool> {
+  static void infer(const op::MaxPool& a, Infer& c) { infer_pool(a, c); }
+
+  static void eval(const op::MaxPool& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const Windows w = windows_of(a, k, x);
+    const auto shape = out_shape(x, w);
+    with_pool_carrier(x.dtype(), [&](auto zero) {
+      using C = decltype(zero);
+      const C lowest = is_float(x.dtype()) ? -std::numeric_limits<C>::infinity() : x.dtype() == DType::u8 ? C(0) : C(-128);
+      const Loaded<C> v(x);
+      std::vector<C> y(static_cast<size_t>(element_count(shape)), lowest);
+      std::vector<int64_t> where(y.size(), 0);
+      for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto&, const Reach& r) {
+        C best = lowest;
+        int64_t best_at = -1;
+        for_each_position(w, r, [&](int64_t i) {
+          const C e = v[plane + i];
+          if (best_at < 0 || e > best || (e != e && best == best)) best = e, best_at = i;
+        });
+        y[static_cast<size_t>(at)] = best;
+        if (best_at < 0) best_at = 0;
+        where[static_cast<size_t>(at)] = plane + (a.storage_order ? column_major(best_at, w.in) : best_at);
+      });
+      k.out(0, store(x.dtype(), shape, y));
+      if (k.out_count() > 1) k.out(1, store(DType::i64, shape, where));
+    });
+  }
+
+  static constexpr Revision revisions[] = {
+      {8, nullptr, [](Downgrade& d) {
+         d.drop_default("storage_order", int64_t{0});
+         if (d.outputs > 1) d.refuse("MaxPool gives no indices before opset 8");
+       }},
+      {10, nullptr, [](Downgrade& d) {
+         d.drop_default("ceil_mode", int64_t{0});
+         drop_dilations(d);
+       }},
+  };
+};
+
+struct AveragePool : Rules<op::AveragePool> {
+  static void infer(const op::AveragePool& a, Infer& c) { infer_pool(a, c); }
+
+  static void eval(const op::AveragePool& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const Windows w = windows_of(a, k, x);
+    const auto shape = out_shape(x, w);
+    with_pool_carrier(x.dtype(), [&](auto zero) {
+      using C = decltype(zero);
+      const Loaded<C> v(x);
+      std::vector<C> y(static_cast<size_t>(element_count(shape)));
+      for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto& o, const Reach& r) {
+        C sum = 0;
+        int64_t count = 0;
+        for_each_position(w, r, [&](int64_t i) { sum += v[plane + i], ++count; });
+        if (a.count_include_pad) count = padded_count(w, o);
+        y[static_cast<size_t>(at)] = sum / static_cast<C>(count);
+      });
+      k.out(0, store(x.dtype(), shape, y));
+    });
+  }
+
+  // Positions inside the input or its padding: what ceil_mode adds beyond that does not count.
+  static int64_t padded_count(const Windows& w, const std::vector<int64_t>& o) {
+    int64_t count = 1;
+    for (size_t i = 0; i < w.rank(); ++i) {
+      const int64_t room = w.in[i] + w.end[i] + w.begin[i] - o[i] * w.strides[i];
+      count *= std::min(w.kernel[i], (room + w.dilations[i] - 1) / w.dilations[i]);
+    }
+    return count;
+  }
+
+  static constexpr Revision revisions[] = {
+      {7, nullptr, [](Downgrade& d) { d.drop_default("count_include_pad", int64_t{0}); }},
+      {10, nullptr, [](Downgrade& d) { d.drop_default("ceil_mode", int64_t{0}); }},
+      {19, nullptr, [](Downgrade& d) { drop_dilations(d); }},
+  };
+};
+
+struct LpPool : Rules<op::LpPool> {
+  static void infer(const op::LpPool& a, Infer& c) { infer_pool(a, c); }
+
+  static void eval(const op::LpPool& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const Windows w = windows_of(a, k, x);
+    const auto shape = out_shape(x, w);
+    with_pool_carrier(x.dtype(), [&](auto zero) {
+      using C = decltype(zero);
+      const Loaded<C> v(x);
+      const auto p = static_cast<C>(a.p);
+      std::vector<C> y(static_cast<size_t>(element_count(shape)));
+      for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto&, const Reach& r) {
+        C sum = 0;
+        for_each_position(w, r, [&](int64_t i) { sum += std::pow(std::abs(v[plane + i]), p); });
+        y[static_cast<size_t>(at)] = std::pow(sum, C(1) / p);
+      });
+      k.out(0, store(x.dtype(), shape, y));
+    });
+  }
+
+  static constexpr Revision revisions[] = {
+      // Before 2 the exponent was a float.
+      {2, [](Upgrade& u) {
+         if (const auto p = u.take_float("p")) u.set("p", static_cast<int64_t>(*p));
+       },
+       [](Downgrade& d) {
+         if (const auto p = d.take_int("p")) d.set("p", static_cast<float>(*p));
+       }},
+      {18, nullptr, [](Downgrade& d) {
+         d.drop_default("ceil_mode", int64_t{0});
+         drop_dilations(d);
+       }},
+  };
+};
+
+constexpr OpRules table[] = {rules<MaxPool>(), rules<AveragePool>(), rules<LpPool>()};
+
+}  // namespace
+
+std::span<const OpRules> pool_rules() { return table; }
+
+}  // namespace cameo

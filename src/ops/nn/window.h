@@ -1,0 +1,90 @@
+// Sliding windows: the arithmetic that convolutions and pools share, on symbolic and on known sizes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/dim.h"
+
+namespace cameo {
+
+// The attributes with their defaults filled in; one entry per spatial axis, `pads` begins first, then ends.
+struct WindowAttrs {
+  std::string_view auto_pad = "NOTSET";
+  std::vector<int64_t> strides, dilations, pads;
+  bool ceil_mode = false;
+  std::string problem;  // what is wrong with them; empty when nothing is
+
+  bool same() const { return auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER"; }
+};
+WindowAttrs window_attrs(std::string_view auto_pad, const std::optional<std::vector<int64_t>>& strides,
+                         const std::optional<std::vector<int64_t>>& dilations, const std::optional<std::vector<int64_t>>& pads, bool ceil_mode,
+                         size_t spatial);
+
+// How many windows of a `kernel` fit along axis `i` of that size.
+Dim window_count(const WindowAttrs& w, size_t i, Dim size, Dim kernel);
+// What a dilated kernel covers.
+inline Dim covered(Dim kernel, int64_t dilation) { return (kernel - 1) * dilation + 1; }
+
+// Windows over known sizes. `out` windows, number o covering positions o * stride - begin + k * dilation.
+struct Windows {
+  std::vector<int64_t> in, out, kernel, strides, dilations, begin, end;
+  std::string problem;
+
+  size_t rank() const { return in.size(); }
+  int64_t in_count() const;
+  int64_t out_count() const;
+  int64_t kernel_count() const;
+};
+Windows make_windows(const WindowAttrs& w, std::vector<int64_t> in, std::vector<int64_t> kernel);
+
+// Positions of one tap k of the kernel: the windows [lo, hi) in which it lies inside the input, per axis, and the flat
+// input index that window number 0 would have there.
+struct Tap {
+  std::vector<int64_t> lo, hi;
+  int64_t start = 0;
+  bool empty() const;
+};
+Tap tap_at(const Windows& w, std::span<const int64_t> k);
+
+// The taps of one window that lie inside the input, per axis [lo, hi), with the flat input index of the first.
+struct Reach {
+  std::vector<int64_t> lo, hi;
+  int64_t first = 0;
+};
+Reach reach_of(const Windows& w, std::span<const int64_t> o);
+
+// Steps `index` through `shape` in row-major order; false past the end.
+bool next_index(std::span<int64_t> index, std::span<const int64_t> shape);
+int64_t product(std::span<const int64_t> v);
+// The sizes after batch and channel. Precondition: at least two axes.
+std::vector<int64_t> spatial_of(std::span<const int64_t> shape);
+
+// Calls f(flat input index) for every position of a window inside the input, in row-major order.
+template <class F>
+void for_each_position(const Windows& w, const Reach& r, F&& f) {
+  const size_t n = w.rank();
+  for (size_t i = 0; i < n; ++i)
+    if (r.lo[i] >= r.hi[i]) return;
+  std::vector<int64_t> k = r.lo, step(n);
+  int64_t stride = 1;
+  for (size_t i = n; i-- > 0; stride *= w.in[i]) step[i] = stride * w.dilations[i];
+  int64_t at = r.first;
+  while (true) {
+    f(at);
+    size_t i = n;
+    while (i-- > 0) {
+      at += step[i];
+      if (++k[i] < r.hi[i]) break;
+      at -= step[i] * (r.hi[i] - r.lo[i]);
+      k[i] = r.lo[i];
+    }
+    if (i == SIZE_MAX) return;
+  }
+}
+
+}  // namespace cameo
