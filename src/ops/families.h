@@ -17,6 +17,13 @@ std::span<const OpRules> pool_rules();
 std::span<const OpRules> global_pool_rules();
 std::span<const OpRules> batch_normalization_rules();
 std::span<const OpRules> layer_normalization_rules();
+std::span<const OpRules> unary_rules();
+std::span<const OpRules> arithmetic_rules();
+std::span<const OpRules> logic_rules();
+std::span<const OpRules> cumulative_rules();
+std::span<const OpRules> cast_rules();
+std::span<const OpRules> select_rules();
+std::span<const OpRules> variadic_rules();
 
 inline std::span<const Family> op_families() {
   static constexpr Family all[] = {
@@ -27,6 +34,13 @@ inline std::span<const Family> op_families() {
       global_pool_rules,
       batch_normalization_rules,
       layer_normalization_rules,
+      unary_rules,
+      arithmetic_rules,
+      logic_rules,
+      cumulative_rules,
+      cast_rules,
+      select_rules,
+      variadic_rules,
   };
   return all;
 }

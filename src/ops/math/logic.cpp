@@ -1,0 +1,142 @@
+// Comparisons, truth values and bits of two tensors.
+#include "ops/families.h"
+#include "ops/math/elementwise.h"
+#include "ops/math/int_contents.h"
+#include "ops/math/revisions.h"
+#include "ops/on.h"
+
+namespace cameo {
+
+namespace {
+
+struct Equal : Rules<op::Equal> {
+  static constexpr bool commutative = true;
+
+  static void infer(const op::Equal&, Infer& c) {
+    infer_broadcast_all(c);
+    compare_contents(c, [&](Dim a, Dim b) { return c.graph().facts.equal(a, b); });
+  }
+
+  static void eval(const op::Equal&, Eval& k) {
+    const Tensor &a = k.in(0), &b = k.in(1);
+    if (a.dtype() == DType::string) return k.out(0, equal_strings(a, b));
+    k.out(0, with_carrier(a.dtype(), [&](auto c) {
+      using C = decltype(c);
+      return zip_elements<C, uint8_t>(a, b, DType::boolean, std::equal_to<>());
+    }));
+  }
+
+  static Tensor equal_strings(const Tensor& a, const Tensor& b) {
+    BroadcastRows rows({&a, &b});
+    std::vector<uint8_t> out;
+    for (; !rows.done(); rows.next())
+      for (int64_t i = 0; i < rows.row_length(); ++i)
+        out.push_back(a.strings()[static_cast<size_t>(rows.start(0) + i * rows.step(0))] == b.strings()[static_cast<size_t>(rows.start(1) + i * rows.step(1))]);
+    return store(DType::boolean, rows.shape(), out);
+  }
+
+  static constexpr Revision revisions[] = {{7, lift_old_broadcast, say_old_broadcast}};
+  // Floats could not be asked for equality before 11: neither less nor greater, and both numbers.
+  static constexpr Expansion expansions[] = {expansion<op::Equal>(11, Exactness::exact, [](const op::Equal&, Expand& e) {
+    On& on = e.on;
+    const ValueId a = e.in(0), b = e.in(1);
+    const ValueId apart = on.Or(on.Or(on.Less(a, b), on.Greater(a, b)), on.Or(on.IsNaN(a), on.IsNaN(b)));
+    e.replace({on.Not(apart)});
+  }, [](const op::Equal&, const Graph& g, NodeId n, int64_t) { return is_float(g[g.input(n, 0)].fact.dtype()); })};
+};
+
+template <class F>
+constexpr OpRules with_answers(OpRules r, F) {
+  r.infer = [](const void*, Infer& c) {
+    infer_broadcast_all(c);
+    compare_contents(c, [&](Dim a, Dim b) { return F{}(c.graph().facts, a, b); });
+  };
+  return r;
+}
+
+// Not greater is less or equal, but for NaN.
+template <class Attrs, bool less>
+constexpr Expansion or_equal = expansion<Attrs>(12, Exactness::exact, [](const Attrs&, Expand& e) {
+  On& on = e.on;
+  const ValueId a = e.in(0), b = e.in(1);
+  ValueId wrong = less ? on.Greater(a, b) : on.Less(a, b);
+  if (is_float(e.dtype(0))) wrong = on.Or(wrong, on.Or(on.IsNaN(a), on.IsNaN(b)));
+  e.replace({on.Not(wrong)});
+});
+constexpr Expansion less_or_equal_expansions[] = {or_equal<op::LessOrEqual, true>};
+constexpr Expansion greater_or_equal_expansions[] = {or_equal<op::GreaterOrEqual, false>};
+
+constexpr Revision bool_revisions[] = {{7, lift_old_broadcast, say_old_broadcast}};
+
+struct BitShift : Rules<op::BitShift> {
+  static void infer(const op::BitShift& a, Infer& c) {
+    if (a.direction != "LEFT" && a.direction != "RIGHT") c.fail("infer.attribute", cat("direction is '", a.direction, "', not LEFT or RIGHT"));
+    infer_broadcast_all(c);
+  }
+
+  static void eval(const op::BitShift& a, Eval& k) {
+    const Tensor &x = k.in(0), &y = k.in(1);
+    const auto width = static_cast<uint64_t>(bits(x.dtype()));
+    const bool left = a.direction == "LEFT";
+    k.out(0, IntCarriers::with(x.dtype(), [&](auto c) {
+      using C = decltype(c);
+      return zip_elements<C, C>(x, y, x.dtype(), [&](C v, C by) {
+        if (static_cast<uint64_t>(by) >= width) return !left && v < C{} ? static_cast<C>(-1) : C{};  // negative amounts too
+        return left ? static_cast<C>(static_cast<uint64_t>(v) << by) : static_cast<C>(v >> by);
+      });
+    }));
+  }
+
+  static void expand(const op::BitShift& a, Expand& e) {
+    const auto amounts = e.graph.constant(e.in(1), 1 << 16);
+    if (!amounts) return e.refuse("the amounts to shift by are computed by the model");
+    const Loaded<int64_t> by(*amounts);
+    const int width = bits(e.dtype(0)) - (is_signed_int(e.dtype(0)) ? 1 : 0);
+    std::vector<int64_t> factors;
+    for (const int64_t n : by.span()) {
+      if (n < 0 || n >= width) return e.refuse("an amount to shift by is outside the type");
+      factors.push_back(static_cast<int64_t>(uint64_t{1} << n));
+    }
+    On& on = e.on;
+    const ValueId x = e.in(0), factor = on.constant(store(amounts->dtype(), amounts->shape(), factors));
+    if (a.direction == "LEFT") return e.replace({on.Mul(x, factor)});
+    // Truncation is the floor once the remainder is taken away.
+    e.replace({on.Div(is_signed_int(e.dtype(0)) ? on.Sub(x, on.Mod(x, factor)) : x, factor)});
+  }
+
+  static constexpr Expansion expansions[] = {
+      expansion<op::BitShift>(11, Exactness::exact, [](const op::BitShift& a, Expand& e) { expand(a, e); }),
+      // Signed integers came with 28.
+      expansion<op::BitShift>(28, Exactness::exact, [](const op::BitShift& a, Expand& e) { expand(a, e); },
+                              [](const op::BitShift&, const Graph& g, NodeId n, int64_t) { return is_signed_int(g[g.input(n, 0)].fact.dtype()); }),
+  };
+};
+
+constexpr auto truth_and = [](uint8_t a, uint8_t b) { return a && b; };
+constexpr auto truth_or = [](uint8_t a, uint8_t b) { return a || b; };
+constexpr auto truth_xor = [](uint8_t a, uint8_t b) { return !a != !b; };
+
+constexpr OpRules table[] = {
+    rules<Equal>(),
+    with_revisions(with_answers(comparison_over<op::Less, NumberCarriers>(std::less<>()),
+                                [](const DimFacts& f, Dim a, Dim b) { return f.less(a, b); }), bool_revisions),
+    with_revisions(with_answers(comparison_over<op::Greater, NumberCarriers>(std::greater<>()),
+                                [](const DimFacts& f, Dim a, Dim b) { return f.less(b, a); }), bool_revisions),
+    with_expansions(with_answers(comparison_over<op::LessOrEqual, NumberCarriers>(std::less_equal<>()),
+                                 [](const DimFacts& f, Dim a, Dim b) { return f.less_equal(a, b); }), less_or_equal_expansions),
+    with_expansions(with_answers(comparison_over<op::GreaterOrEqual, NumberCarriers>(std::greater_equal<>()),
+                                 [](const DimFacts& f, Dim a, Dim b) { return f.less_equal(b, a); }), greater_or_equal_expansions),
+    commuting(with_revisions(binary_over<op::And, BoolCarrier>(truth_and), bool_revisions)),
+    commuting(with_revisions(binary_over<op::Or, BoolCarrier>(truth_or), bool_revisions)),
+    commuting(with_revisions(binary_over<op::Xor, BoolCarrier>(truth_xor), bool_revisions)),
+    commuting(binary_over<op::BitwiseAnd, IntCarriers>(std::bit_and<>())),
+    commuting(binary_over<op::BitwiseOr, IntCarriers>(std::bit_or<>())),
+    commuting(binary_over<op::BitwiseXor, IntCarriers>(std::bit_xor<>())),
+    rules<BitShift>(),
+};
+
+}  // namespace
+
+std::span<const OpRules> logic_rules() { return table; }
+
+}  // namespace cameo

@@ -1,0 +1,104 @@
+// Where and Clip.
+#include <cmath>
+#include <limits>
+
+#include "ops/families.h"
+#include "ops/math/elementwise.h"
+#include "ops/math/int_contents.h"
+#include "ops/math/revisions.h"
+#include "ops/on.h"
+
+namespace cameo {
+
+namespace {
+
+struct Where : Rules<op::Where> {
+  static void infer(const op::Where&, Infer& c) {
+    infer_broadcast_all(c);
+    const auto x = contents_like_output(c, 1), y = contents_like_output(c, 2);
+    if (!x || !y) return;
+    const auto asked = contents_like_output(c, 0);
+    std::vector<Dim> out;
+    for (size_t i = 0; i < x->size(); ++i) {
+      if ((*x)[i] == (*y)[i]) out.push_back((*x)[i]);
+      else if (asked && (*asked)[i].is_literal()) out.push_back((*asked)[i].literal() ? (*x)[i] : (*y)[i]);
+      else return;
+    }
+    if (c.dtype(1) != DType::boolean) c.out_contents(0, std::move(out));
+  }
+
+  static void eval(const op::Where&, Eval& k) {
+    const Tensor &asked = k.in(0), &x = k.in(1), &y = k.in(2);
+    BroadcastRows rows({&asked, &x, &y});
+    const Loaded<uint8_t> truth(asked);
+    std::vector<int64_t> index(static_cast<size_t>(rows.count()));
+    for (; !rows.done(); rows.next())
+      for (int64_t i = 0; i < rows.row_length(); ++i) {
+        const auto at = [&](size_t operand) { return rows.start(operand) + i * rows.step(operand); };
+        index[static_cast<size_t>(rows.out() + i)] = truth[at(0)] ? at(1) : x.count() + at(2);
+      }
+    const Tensor both[] = {x.reshaped({x.count()}), y.reshaped({y.count()})};
+    k.out(0, take(concat(both, 0), rows.shape(), index));
+  }
+};
+
+struct Clip : Rules<op::Clip> {
+  static void infer(const op::Clip&, Infer& c) {
+    for (size_t i = 1; i < 3; ++i)
+      if (c.has(i) && c.rank(i) > 0 && !element_count(c.shape(i)).is(1)) c.fail("infer.shape", cat(i == 1 ? "min" : "max", " is [", shape_text(c.shape(i)), "], not a scalar"));
+    infer_like_first(c);
+  }
+
+  static void eval(const op::Clip&, Eval& k) {
+    const Tensor& x = k.in(0);
+    k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
+      using C = decltype(c);
+      const auto bound = [&](size_t i) -> std::optional<C> {
+        if (!k.has(i)) return std::nullopt;
+        if (k.in(i).count() != 1) k.fail("eval.input", "a bound of Clip is no scalar");
+        return Loaded<C>(k.in(i))[0];
+      };
+      const auto low = bound(1), high = bound(2);
+      return map_elements<C, C>(x, x.dtype(), [&](C v) {
+        if (low && !(v >= *low) && v == v) v = *low;  // NaN stays
+        return high && v > *high ? *high : v;
+      });
+    }));
+  }
+
+  static void bounds_to_inputs(Upgrade& u) {
+    const DType type = u.fact(u.input(0)).dtype();
+    constexpr float most = std::numeric_limits<float>::max();
+    const std::optional<float> bounds[] = {u.take_float("min"), u.take_float("max")};
+    for (size_t i = 0; i < 2; ++i) {
+      if (!bounds[i] || std::fabs(*bounds[i]) >= most) continue;  // the old defaults
+      ValueId v = u.constant(full(type == DType::undefined ? DType::f32 : type, {}, static_cast<double>(*bounds[i])));
+      if (type == DType::undefined) v = u.on.CastLike(v, u.input(0));
+      u.set_input(i + 1, v);
+    }
+  }
+
+  static constexpr Revision revisions[] = {
+      {6, drop_consumed_inputs},
+      {11, bounds_to_inputs, [](Downgrade& d) { d.input_to_float(2, "max"), d.input_to_float(1, "min"); }},
+  };
+  static constexpr Expansion expansions[] = {
+      // Bounds were attributes before 11.
+      expansion<op::Clip>(11, Exactness::exact, [](const op::Clip&, Expand& e) {
+        ValueId x = e.in(0);
+        if (e.has(1)) x = e.on.Max(std::vector{x, e.in(1)});
+        if (e.has(2)) x = e.on.Min(std::vector{x, e.in(2)});
+        e.replace({x});
+      }, [](const op::Clip&, const Graph& g, NodeId n, int64_t) {
+        return (g.input(n, 1) && !g.is_constant(g.input(n, 1))) || (g.input(n, 2) && !g.is_constant(g.input(n, 2)));
+      }),
+  };
+};
+
+constexpr OpRules table[] = {rules<Where>(), rules<Clip>()};
+
+}  // namespace
+
+std::span<const OpRules> select_rules() { return table; }
+
+}  // namespace cameo
