@@ -17,6 +17,7 @@ std::span<const OpRules> pool_rules();
 std::span<const OpRules> global_pool_rules();
 std::span<const OpRules> batch_normalization_rules();
 std::span<const OpRules> layer_normalization_rules();
+// math
 std::span<const OpRules> unary_rules();
 std::span<const OpRules> arithmetic_rules();
 std::span<const OpRules> logic_rules();
