@@ -30,7 +30,7 @@ class Parser {
  public:
   Parser(Table& table, const Options& options) : t_(table), options_(options), s_(table.text.text()) {}
 
-  void run() {
+  void parse() {
     skip_spaces();
     value();
     skip_spaces();
@@ -131,23 +131,27 @@ class Parser {
     push(Kind::number, start).as.number = v;
   }
 
-  void string() {
-    const size_t start = pos_++, first = pos_;
-    bool ascii = true;
-    for (;; ++pos_) {
-      if (pos_ == s_.size()) fail_at(start, "a string has no end");
+  // Moves over what stands for itself in a string; `ascii` turns false where a byte does not.
+  std::string_view run(bool& ascii) {
+    const size_t first = pos_;
+    unsigned char all = 0;
+    for (; pos_ < s_.size(); ++pos_) {
       const auto c = static_cast<unsigned char>(s_[pos_]);
-      if (c == '"' || c == '\\') break;
-      if (c < 0x20) fail("a control character stands in a string");
-      ascii = ascii && c < 0x80;
+      if (c == '"' || c == '\\' || c < 0x20) break;
+      all |= c;
     }
-    std::string_view text = s_.substr(first, pos_ - first);
-    if (peek() == '\\') {
-      text = escaped(start, text);
-      ascii = false;
-    } else {
-      ++pos_;
-    }
+    ascii = ascii && all < 0x80;
+    return s_.substr(first, pos_ - first);
+  }
+
+  void string() {
+    const size_t start = pos_++;
+    bool ascii = true;
+    std::string_view text = run(ascii);
+    if (peek() == '\\') text = escaped(text, ascii);
+    if (pos_ == s_.size()) fail_at(start, "a string has no end");
+    if (peek() != '"') fail("a control character stands in a string");
+    ++pos_;
     if (!ascii && !is_utf8(text)) fail_at(start, "a string is not UTF-8");
     Node& n = push(Kind::string, start);
     n.as.text = text.data();
@@ -155,16 +159,14 @@ class Parser {
   }
 
   // The rest of a string from its first escape on; `before` is what came until there.
-  std::string_view escaped(size_t start, std::string_view before) {
+  std::string_view escaped(std::string_view before, bool& ascii) {
     std::string& out = t_.unescaped.emplace_back(before);
-    for (;;) {
-      if (pos_ == s_.size()) fail_at(start, "a string has no end");
-      const auto c = static_cast<unsigned char>(s_[pos_++]);
-      if (c == '"') return out;
-      if (c == '\\') escape(out);
-      else if (c < 0x20) fail_at(pos_ - 1, "a control character stands in a string");
-      else out += static_cast<char>(c);
+    while (peek() == '\\') {
+      ++pos_;
+      escape(out);
+      out += run(ascii);
     }
+    return out;
   }
 
   void escape(std::string& out) {
@@ -275,7 +277,7 @@ void parse(Table& table, const Options& options) {
   // Node counts and string lengths are 32 bits; a value takes two bytes of text at least, but for the last.
   if (table.text.size() > std::min<uint64_t>(options.bytes, UINT32_MAX))
     throw error("file.too-large", cat("this JSON document has ", table.text.size(), " bytes")).at({.file = table.path});
-  Parser(table, options).run();
+  Parser(table, options).parse();
 }
 
 }  // namespace cameo::json
