@@ -25,7 +25,7 @@ class Dumper {
         out += cat(v.integer);
         break;
       case StoredKind::floating:
-        out += cat(v.floating);
+        number(v.floating);
         break;
       case StoredKind::complex:
         out += cat("complex(", v.floating, ", ", v.imaginary, ")");
@@ -57,6 +57,12 @@ class Dumper {
         out += cat("<", v.type->name, ">");
         break;
     }
+  }
+
+  void number(double d) {
+    FloatLiteral literal;
+    literal.value = d;
+    out += print(static_cast<const Expr&>(literal));
   }
 
   void quoted(std::string_view s) {

@@ -48,6 +48,7 @@ std::vector<std::string> Program::extra_files() const {
   const std::string start = state_->folder + "extra/";
   for (const zip::Entry& e : state_->archive.entries())
     if (e.name.starts_with(start) && e.name.size() > start.size()) names.push_back(e.name.substr(start.size()));
+  std::ranges::sort(names);
   return names;
 }
 

@@ -52,7 +52,7 @@ class Program {
   const std::string& path() const;     // as given when opened: "net.pt"
   const Bytes& file() const;           // the whole archive, mapped
   int version() const;                 // of the format: decides operator upgraders
-  std::vector<std::string> extra_files() const;  // names under extra/
+  std::vector<std::string> extra_files() const;  // names under extra/, sorted
   Bytes extra_file(std::string_view name);
 
   // The data.
@@ -75,7 +75,8 @@ class Program {
   // Places.
   const SourceFile& source_of(Pos) const;
   Loc locate(Pos) const;                              // "net.pt!code/__torch__.py", line, column, the line's text
-  // Where the user wrote it, innermost call first; empty when the archive has no debug records for it.
+  // Where the user wrote it, innermost call first; empty when the archive has no debug records for it. Ask with the
+  // place of an expression: PyTorch tags those, and a statement's own place may belong to the loop around it.
   std::vector<UserFrame> user_frames(Pos);
   std::optional<UserFrame> user_frame(Pos);           // the innermost one outside PyTorch itself, else the innermost
 
