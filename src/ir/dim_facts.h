@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,30 +32,48 @@ struct DimFact {
   std::string text() const;  // "batch == 4 (aten::view, net.py:12)"
 };
 
+class FactIndex;
+
+// A value: copies share nothing. Questions are answered from bounds, remainders and equalities, quickly and never
+// wrongly: what they cannot decide is unknown.
 class DimFacts {
  public:
+  DimFacts();
+  DimFacts(const DimFacts& other);
+  DimFacts(DimFacts&& other) noexcept;
+  DimFacts& operator=(DimFacts other) noexcept;
+  ~DimFacts();
+  void swap(DimFacts& other) noexcept;
+
   // Each returns no when the fact contradicts what is known (it is then not recorded), yes when it was provable
   // already, unknown when it was new and is recorded.
   Answer assume_range(Dim d, std::optional<int64_t> lo, std::optional<int64_t> hi, FactOrigin origin);
-  Answer assume_multiple(Dim d, int64_t modulus, int64_t remainder, FactOrigin origin);
+  Answer assume_multiple(Dim d, int64_t modulus, int64_t remainder, FactOrigin origin);  // modulus > 0
   Answer assume_equal(Dim a, Dim b, FactOrigin origin);
   Answer assume_not_equal(Dim a, Dim b, FactOrigin origin);
 
   Answer equal(Dim a, Dim b) const;
   Answer less(Dim a, Dim b) const;        // a < b
   Answer less_equal(Dim a, Dim b) const;  // a <= b
-  Answer divisible(Dim a, int64_t by) const;
+  Answer divisible(Dim a, int64_t by) const;  // by != 0
   DimRange range(Dim d) const;
   // The simplest form under the recorded equalities and ranges (floor(4*n/2) -> 2*n, max(n, 0) -> n, ...).
   Dim simplify(Dim d) const;
 
   const std::vector<DimFact>& all() const { return facts_; }
-  // Facts may be scoped to a region: rewind drops those recorded since the mark.
+  // Facts may be scoped to a region: rewind drops those recorded since the mark, and all that followed from them.
   size_t mark() const { return facts_.size(); }
   void rewind(size_t mark);
 
  private:
+  template <class Infer>
+  Answer record(DimFact fact, const Infer& infer);
+  template <class Decide>
+  Answer ask(Dim a, Dim b, const Decide& decide) const;
+
   std::vector<DimFact> facts_;
+  std::vector<size_t> marks_;  // of index_, before each fact
+  std::unique_ptr<FactIndex> index_;
 };
 
 }  // namespace cameo

@@ -15,7 +15,7 @@ class Bounder {
   Interval poly(const Poly& p, int level) {
     Interval sum = Interval::point(p.constant);
     for (const Term& t : p.terms) sum = sum + Interval::point(t.coefficient) * monomial(*t.monomial, level);
-    sum = intersect(sum, known_.recorded(p));
+    sum = known_.tighten(p, sum);
     if (level >= max_level || p.terms.size() < 2) return sum;
     for (const Term& t : p.terms) {
       const DimAtom* const a = atom_of(*t.monomial);
@@ -31,7 +31,7 @@ class Bounder {
     if (atom_of(m)) return product;
     Poly p;
     p.terms.push_back({&m, 1});
-    return intersect(product, known_.recorded(p));
+    return known_.tighten(p, product);
   }
 
   Interval dim(Dim d, int level) {
@@ -39,11 +39,13 @@ class Bounder {
   }
 
   Interval atom(const DimAtom& a, int level) {
-    Interval i = intersect(a.interval, known_.recorded(single(&a)));
-    if (a.kind == AtomKind::symbol || a.kind == AtomKind::opaque || budget_-- <= 0) return i;
-    std::vector<Interval> args;
-    for (const Dim d : a.args) args.push_back(dim(d, level + 1));
-    return intersect(i, apply(a.kind, args));
+    Interval i = a.interval;
+    if (a.kind != AtomKind::symbol && a.kind != AtomKind::opaque && budget_-- > 0) {
+      std::vector<Interval> args;
+      for (const Dim d : a.args) args.push_back(dim(d, level + 1));
+      i = intersect(i, apply(a.kind, args));
+    }
+    return known_.tighten(single(&a), i);
   }
 
   static Interval apply(AtomKind kind, const std::vector<Interval>& args) {
@@ -115,7 +117,7 @@ class Bounder {
 
 }  // namespace
 
-Interval DimKnowledge::recorded(const Poly&) const { return {}; }
+Interval DimKnowledge::tighten(const Poly&, Interval form) const { return form; }
 
 Interval bounds(const Poly& p, const DimKnowledge& known) { return Bounder(known).poly(p, 0); }
 

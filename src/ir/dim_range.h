@@ -9,8 +9,8 @@ namespace cameo {
 class DimKnowledge {
  public:
   virtual ~DimKnowledge() = default;
-  // Bounds recorded for exactly this polynomial, or for one that differs from it by a factor and a constant.
-  virtual Interval recorded(const Poly& p) const;
+  // The bounds of p, tightened by what is recorded of it. `form` are those that its form gives.
+  virtual Interval tighten(const Poly& p, Interval form) const;
 };
 
 // Sound bounds of `p`. The work is bounded; when it runs out the bounds are wider, never wrong.
