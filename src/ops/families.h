@@ -25,6 +25,17 @@ std::span<const OpRules> cumulative_rules();
 std::span<const OpRules> cast_rules();
 std::span<const OpRules> select_rules();
 std::span<const OpRules> variadic_rules();
+// tensor
+std::span<const OpRules> constant_rules();
+std::span<const OpRules> shape_rules();
+std::span<const OpRules> reshape_rules();
+std::span<const OpRules> squeeze_rules();
+std::span<const OpRules> transpose_rules();
+std::span<const OpRules> expand_tile_rules();
+std::span<const OpRules> slice_rules();
+std::span<const OpRules> split_rules();
+std::span<const OpRules> gather_rules();
+std::span<const OpRules> scatter_rules();
 
 inline std::span<const Family> op_families() {
   static constexpr Family all[] = {
@@ -42,6 +53,16 @@ inline std::span<const Family> op_families() {
       cast_rules,
       select_rules,
       variadic_rules,
+      constant_rules,
+      shape_rules,
+      reshape_rules,
+      squeeze_rules,
+      transpose_rules,
+      expand_tile_rules,
+      slice_rules,
+      split_rules,
+      gather_rules,
+      scatter_rules,
   };
   return all;
 }

@@ -1,0 +1,103 @@
+// Squeeze and Unsqueeze: axes of size 1 removed and added.
+#include <algorithm>
+
+#include "ops/eval.h"
+#include "ops/infer.h"
+#include "ops/tensor/contents.h"
+
+namespace cameo {
+
+namespace {
+
+bool contains(const std::vector<int64_t>& list, size_t i) { return std::find(list.begin(), list.end(), static_cast<int64_t>(i)) != list.end(); }
+
+struct Squeeze : Rules<op::Squeeze> {
+  static void infer(const op::Squeeze&, Infer& c) {
+    const Shape& in = c.shape(0);
+    Shape out;
+    if (!c.has(1)) {
+      for (const Dim d : in) {
+        const Answer one = c.graph().facts.equal(d, 1);
+        if (one == Answer::unknown) return;  // the rank depends on the data
+        if (one == Answer::no) out.push_back(d);
+      }
+    } else if (const auto given = c.literal_ints(1)) {
+      const auto axes = c.axes(*given, c.rank(0));
+      for (size_t i = 0; i < in.size(); ++i) {
+        if (contains(axes, i)) c.same(in[i], 1, cat("size of axis ", i, " and 1"));
+        else out.push_back(in[i]);
+      }
+    } else {
+      if (const auto count = c.length(1); count && *count <= c.rank(0)) c.out(0, c.fresh_shape(c.rank(0) - *count));
+      return;
+    }
+    c.out(0, out);
+    keep_contents(c);
+  }
+
+  static void eval(const op::Squeeze&, Eval& k) {
+    const Tensor& x = k.in(0);
+    std::vector<int64_t> axes, out;
+    if (k.has(1))
+      for (const int64_t a : k.ints(1)) axes.push_back(k.axis(a, x.rank()));
+    for (size_t i = 0; i < x.shape().size(); ++i) {
+      const bool drop = k.has(1) ? contains(axes, i) : x.shape()[i] == 1;
+      if (drop && x.shape()[i] != 1) k.fail("eval.shape", cat("Squeeze of axis ", i, ", whose size is ", x.shape()[i]));
+      if (!drop) out.push_back(x.shape()[i]);
+    }
+    k.out(0, x.reshaped(out));
+  }
+
+  static constexpr Revision revisions[] = {
+      {11, nullptr, [](Downgrade& d) { d.nonnegative_axes("axes"); }},
+      {13, [](Upgrade& u) { u.attr_to_input("axes", 1); }, [](Downgrade& d) { d.input_to_ints(1, "axes"); }},
+  };
+};
+
+struct Unsqueeze : Rules<op::Unsqueeze> {
+  static void infer(const op::Unsqueeze&, Infer& c) {
+    const auto given = c.literal_ints(1);
+    if (!given) {
+      if (const auto count = c.length(1)) c.out(0, c.fresh_shape(c.rank(0) + *count));
+      return;
+    }
+    const auto axes = c.axes(*given, c.rank(0) + static_cast<int64_t>(given->size()));
+    Shape out;
+    auto next = c.shape(0).begin();
+    for (size_t i = 0; i < c.shape(0).size() + axes.size(); ++i) out.push_back(contains(axes, i) ? Dim(int64_t{1}) : *next++);
+    c.out(0, out);
+    keep_contents(c);
+  }
+
+  static void eval(const op::Unsqueeze&, Eval& k) {
+    const Tensor& x = k.in(0);
+    const auto given = k.ints(1);
+    const int64_t rank = x.rank() + static_cast<int64_t>(given.size());
+    std::vector<int64_t> axes, out;
+    for (const int64_t a : given) {
+      const int64_t axis = k.axis(a, rank);
+      if (contains(axes, static_cast<size_t>(axis))) k.fail("eval.axis", cat("axis ", axis, " is given twice"));
+      axes.push_back(axis);
+    }
+    auto next = x.shape().begin();
+    for (size_t i = 0; i < static_cast<size_t>(rank); ++i) out.push_back(contains(axes, i) ? 1 : *next++);
+    k.out(0, x.reshaped(out));
+  }
+
+  static constexpr Revision revisions[] = {
+      {11, nullptr, [](Downgrade& d) {
+         const auto* axes = find_attr(d.attrs, "axes");
+         const auto* list = axes ? std::get_if<std::vector<int64_t>>(axes) : nullptr;
+         d.nonnegative_axes("axes", list ? static_cast<int64_t>(list->size()) : 0);
+       }},
+      {13, [](Upgrade& u) { u.attr_to_input("axes", 1); }, [](Downgrade& d) { d.input_to_ints(1, "axes"); }},
+  };
+};
+
+constexpr OpRules table[] = {rules<Squeeze>(), rules<Unsqueeze>()};
+
+}  // namespace
+
+std::span<const OpRules> squeeze_rules() { return table; }
+
+}  // namespace cameo
