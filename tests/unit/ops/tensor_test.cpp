@@ -17,8 +17,6 @@ TEST(TensorOps, ShapeArithmeticStaysKnown) {
   const auto halves = g.on.Split(shape, 2, {}, {.num_outputs = 2});
   EXPECT_EQ(g.contents(halves[1]), "h,w");
   EXPECT_EQ(g.contents(g.on.Concat(std::vector{halves[1], g.on.ints({7})}, {.axis = 0})), "h,w,7");
-  EXPECT_EQ(g.contents(g.on.Pad(halves[0], g.on.ints({1, 0}))), "0,n,3");
-  EXPECT_EQ(g.contents(g.on.ScatterND(shape, g.on.ints({}), g.on.ints({}))), "?");
   EXPECT_EQ(g.contents(g.on.Transpose(g.on.Reshape(shape, g.on.ints({2, 2})))), "n,h,3,w");
   EXPECT_EQ(g.contents(g.on.Size(g.f32({"2", "5"}))), "10");
 }
@@ -62,7 +60,7 @@ TEST(TensorOps, SliceSizes) {
   EXPECT_EQ(sliced(-1, INT64_MIN, 1, -2), "float[n,5]");
   EXPECT_EQ(sliced(0, INT64_MAX, 0, 1), "float[n,10]");
   EXPECT_EQ(sliced(-1, INT64_MIN, 0, -1), "float[n,10]");
-  EXPECT_EQ(sliced(0, 5, 0, 1), "float[min(n, 5),10]");
+  EXPECT_EQ(sliced(0, 5, 0, 1), "float[min(5, n),10]");
   EXPECT_EQ(code_of([&] { sliced(0, 1, 1, 0); }), "infer.slice");
   EXPECT_EQ(code_of([&] { sliced(0, 1, 2, 1); }), "infer.axis");
   const Tensor v = i64s({5}, {0, 1, 2, 3, 4});
