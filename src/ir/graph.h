@@ -105,6 +105,7 @@ struct Origin {
   Bytes bytes;
   uint32_t node_count = 0;
   bool intact = true;
+  int64_t opset = 0;  // the version of its domain that the bytes are written in
 };
 
 struct GraphMark {
@@ -246,6 +247,7 @@ struct Model {
   int64_t model_version = 0;
   std::vector<std::pair<std::string, std::string>> metadata;
   std::string path;  // where it was read from; external data lie beside it
+  std::vector<Bytes> kept;  // whole fields of the file that Cameo does not interpret: training info, device configurations
 };
 
 }  // namespace cameo

@@ -76,6 +76,7 @@ struct Weight {
   int64_t start = 0;
   std::shared_ptr<const FileRange> file;  // set when `source` is part of a file
   std::shared_ptr<const std::vector<std::string>> strings;
+  Bytes encoded;  // the TensorProto it was read from, which the writer may copy; says nothing about the value
 
   static Weight of(const Tensor& dense);
   int64_t count() const { return element_count(shape); }

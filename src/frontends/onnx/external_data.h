@@ -1,0 +1,38 @@
+// Tensors whose bytes lie in files beside the model. A model's author chooses these paths, its user suffers them: only
+// plain files in the model's own folder or below are opened, and none through a link.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "frontends/onnx/proto.h"
+#include "ir/tensor.h"
+
+namespace cameo::onnx {
+
+class ExternalData {
+ public:
+  // `model_path` is where the model was read from; empty or "-": it has no folder and external data is refused.
+  explicit ExternalData(std::string model_path) : model_path_(std::move(model_path)) {}
+
+  struct Range {
+    Bytes bytes;
+    std::shared_ptr<const FileRange> file;
+  };
+  // The bytes that `entries` (location, offset, length) name; each file is mapped once.
+  // Throws file.external-path, file.external-range, file.missing and what map_file throws.
+  Range find(const Pairs& entries, uint64_t wanted_bytes);
+
+ private:
+  const Bytes& file(std::string_view location);
+
+  std::string model_path_;
+  std::map<std::string, Bytes, std::less<>> files_;
+};
+
+// The file that `location` names, seen from the model's folder. Throws file.external-path for absolute paths, `..`,
+// links, hard links and everything that is no regular file.
+std::string contained_path(const std::string& model_path, std::string_view location);
+
+}  // namespace cameo::onnx

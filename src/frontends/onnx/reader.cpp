@@ -1,0 +1,82 @@
+#include "frontends/onnx/reader.h"
+
+#include "formats/mapped_file.h"
+#include "frontends/onnx/graph_reader.h"
+
+namespace cameo {
+
+namespace {
+
+using namespace onnx;
+
+constexpr int64_t newest_ir_version = 14;
+
+Opsets read_opsets(const ModelProto& proto, DiagSink& diags, const Loc& where) {
+  Opsets out;
+  for (const OpsetProto& o : proto.opsets) {
+    const std::string domain(o.domain == "ai.onnx" ? "" : o.domain);
+    if (!out.emplace(domain, o.version).second)
+      diags.err("model.opset-twice", cat("the file imports two versions of ", domain.empty() ? "ai.onnx" : domain), where);
+    if (o.version < 1) diags.err("model.opset", cat("opset ", o.version, " does not exist"), where);
+  }
+  // Before IR version 3 files did not say.
+  if (out.empty() && proto.ir_version < 3) out[""] = 1;
+  return out;
+}
+
+void read_around(const ModelProto& proto, Model& m, const Bytes& file) {
+  m.ir_version = proto.ir_version;
+  m.producer_name = proto.producer_name;
+  m.producer_version = proto.producer_version;
+  m.domain = proto.domain;
+  m.doc = proto.doc;
+  m.model_version = proto.model_version;
+  m.metadata = {proto.metadata.begin(), proto.metadata.end()};
+  for (const auto* list : {&proto.training_info, &proto.configurations})
+    for (const auto& f : *list) m.kept.push_back(file.view(f.raw()));
+}
+
+void read_parts(const ModelProto& proto, Model& m, TensorSource& source, DiagSink& diags) {
+  const Loc where{.file = source.path};
+  m.opsets = read_opsets(proto, diags, where);
+  if (proto.ir_version > newest_ir_version)
+    diags.warn("model.ir-newer", cat("IR version ", proto.ir_version, " is newer than this Cameo, which knows ", newest_ir_version), where);
+  GraphReader reader(m.graph, source, diags);
+  std::vector<std::unique_ptr<FunctionProto>> functions;
+  for (const auto& f : proto.functions) {
+    functions.push_back(std::make_unique<FunctionProto>(f.message()));
+    reader.declare_function(functions.back()->domain == "ai.onnx" ? "" : functions.back()->domain, functions.back()->name);
+  }
+  const GraphProto graph(proto.graphs.back().message());
+  reader.read_main(graph, m.opsets);
+  for (const auto& f : functions) reader.read_function(*f, m.functions.emplace_back());
+  for (const LocalFunction& a : m.functions)
+    for (const LocalFunction& b : m.functions)
+      if (&a < &b && a.domain == b.domain && a.name == b.name && a.overload == b.overload)
+        diags.err("model.duplicate-function", cat("the function ", a.domain, ".", a.name, " is defined twice"), where);
+}
+
+}  // namespace
+
+Model read_onnx(const std::string& path, DiagSink& diags) { return read_onnx(map_file(path), path, diags); }
+
+Model read_onnx(Bytes bytes, const std::string& path, DiagSink& diags) {
+  Model m;
+  m.path = path;
+  TensorSource source(bytes, path);
+  const ModelProto proto{pb::Reader(bytes.text())};
+  proto.in.throw_if_fault(path);
+  if (proto.graphs.empty() || !proto.has_ir_version)
+    throw error("file.not-onnx", cat(path.empty() ? "this" : path, " is not an ONNX model")).at({.file = path});
+  read_around(proto, m, bytes);
+  const size_t findings = diags.all().size();
+  read_parts(proto, m, source, diags);
+  proto.in.throw_if_fault(path);
+  std::vector<Diag> errors;
+  for (size_t i = findings; i < diags.all().size(); ++i)
+    if (diags.all()[i].severity == Severity::error) errors.push_back(diags.all()[i]);
+  if (!errors.empty()) throw Error(std::move(errors));
+  return m;
+}
+
+}  // namespace cameo

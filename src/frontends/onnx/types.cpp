@@ -1,0 +1,58 @@
+#include "frontends/onnx/types.h"
+
+#include <algorithm>
+
+#include "support/error.h"
+
+namespace cameo::onnx {
+
+Dim TypeReader::param(std::string_view name) {
+  if (const auto known = clashing_.find(name); known != clashing_.end()) return known->second;
+  Dim d;
+  try {
+    d = parse_dim(dims_, name);
+    if (d.is_literal() || d.text() != name) d = dims_.symbol(name);
+  } catch (const Error& e) {
+    if (e.exit_code() == 4) throw;
+    d = dims_.symbol(name);
+  }
+  if (!mentions_fresh(d)) return d;
+  return clashing_.emplace(std::string(name), dims_.fresh()).first->second;
+}
+
+Dim TypeReader::dim(const DimProto& d, std::string_view hint) {
+  if (d.value && *d.value >= 0) return Dim(*d.value);
+  if (d.param && !d.param->empty()) return param(*d.param);
+  return dims_.fresh(hint);  // left open; some writers say -1
+}
+
+void TypeReader::reserve(const TypeProto& t) {
+  if (t.shape)
+    for (const DimProto& d : *t.shape)
+      if (d.param && !d.param->empty()) param(*d.param);
+  for (const TypeProto& inner : t.inner) reserve(inner);
+}
+
+Type TypeReader::type(const TypeProto& t, std::string_view hint) {
+  using enum TypeProto::Kind;
+  Type out;
+  const auto elem = [&] { return dtype_from_number(t.elem).value_or(DType::undefined); };
+  const auto inner = [&] { return t.inner.empty() ? Type() : type(t.inner.front(), hint); };
+  switch (t.kind) {
+    case none: case opaque: return out;
+    case tensor: case sparse_tensor:
+      out.kind = t.kind == tensor ? Type::Kind::tensor : Type::Kind::sparse_tensor;
+      out.elem = elem();
+      if (t.shape) {
+        out.shape.emplace();
+        for (const DimProto& d : *t.shape) out.shape->push_back(dim(d, hint));
+      }
+      return out;
+    case sequence: return Type::sequence(inner());
+    case optional: return Type::optional(inner());
+    case map: return Type::map(elem(), inner());
+  }
+  return out;
+}
+
+}  // namespace cameo::onnx
