@@ -1,0 +1,12 @@
+// Attention in the words of smaller operators.
+#pragma once
+
+#include "ops/generated/attributes.h"
+#include "ops/revision.h"
+
+namespace cameo {
+
+void expand_attention(const op::Attention& a, Expand& e);
+void expand_rotary(const op::RotaryEmbedding& a, Expand& e);
+
+}  // namespace cameo

@@ -1,0 +1,20 @@
+// Older ways of saying Resize.
+#pragma once
+
+#include "ops/generated/attributes.h"
+#include "ops/revision.h"
+
+namespace cameo {
+
+void resize_from_10(Upgrade& u);
+void resize_from_12(Upgrade& u);
+void resize_to_10(Downgrade& d);
+void resize_to_17(Downgrade& d);
+void resize_to_18(Downgrade& d);
+
+void resize_without_axes(const op::Resize& a, Expand& e);
+void resize_with_all_operands(const op::Resize& a, Expand& e);
+void resize_by_scales(const op::Resize& a, Expand& e);
+void resize_as_upsample(const op::Resize& a, Expand& e);
+
+}  // namespace cameo
