@@ -17,6 +17,11 @@ std::span<const OpRules> pool_rules();
 std::span<const OpRules> global_pool_rules();
 std::span<const OpRules> batch_normalization_rules();
 std::span<const OpRules> layer_normalization_rules();
+std::span<const OpRules> resize_rules();
+std::span<const OpRules> upsample_rules();
+std::span<const OpRules> lstm_rules();
+std::span<const OpRules> attention_rules();
+std::span<const OpRules> rotary_embedding_rules();
 // math
 std::span<const OpRules> unary_rules();
 std::span<const OpRules> arithmetic_rules();
@@ -46,6 +51,11 @@ inline std::span<const Family> op_families() {
       global_pool_rules,
       batch_normalization_rules,
       layer_normalization_rules,
+      resize_rules,
+      upsample_rules,
+      lstm_rules,
+      attention_rules,
+      rotary_embedding_rules,
       unary_rules,
       arithmetic_rules,
       logic_rules,
