@@ -41,6 +41,11 @@ std::span<const OpRules> slice_rules();
 std::span<const OpRules> split_rules();
 std::span<const OpRules> gather_rules();
 std::span<const OpRules> scatter_rules();
+std::span<const OpRules> pad_rules();
+std::span<const OpRules> pick_rules();
+std::span<const OpRules> one_hot_rules();
+std::span<const OpRules> cache_rules();
+std::span<const OpRules> col2im_rules();
 
 inline std::span<const Family> op_families() {
   static constexpr Family all[] = {
@@ -73,6 +78,11 @@ inline std::span<const Family> op_families() {
       split_rules,
       gather_rules,
       scatter_rules,
+      pad_rules,
+      pick_rules,
+      one_hot_rules,
+      cache_rules,
+      col2im_rules,
   };
   return all;
 }

@@ -114,5 +114,46 @@ TEST(TensorOps, GatherAndScatter) {
   EXPECT_EQ(code_of([&] { run_op(op::Gather{}, {x, i64s({1}, {INT64_MIN})}); }), "eval.index");
 }
 
+TEST(TensorOps, PadModes) {
+  OnGraph g;
+  EXPECT_EQ(g.contents(g.on.Pad(g.on.Shape(g.f32({"n", "h"})), g.on.ints({1, 0}))), "0,n,h");
+  EXPECT_EQ(g.type(g.on.Pad(g.f32({"n", "h"}), g.on.ints({1, 2}), {}, g.on.ints({-1}))), "float[n,h + 3]");
+  const auto padded = [](std::string mode, int64_t begin, int64_t end) {
+    return run_op(op::Pad{.mode = mode}, {i64s({3}, {1, 2, 3}), i64s({2}, {begin, end})})[0].tensor.to_ints();
+  };
+  EXPECT_EQ(padded("constant", 1, -1), (Ints{0, 1, 2}));
+  EXPECT_EQ(padded("reflect", 3, 3), (Ints{2, 3, 2, 1, 2, 3, 2, 1, 2}));
+  EXPECT_EQ(padded("edge", 2, 0), (Ints{1, 1, 1, 2, 3}));
+  EXPECT_EQ(padded("wrap", 4, 1), (Ints{3, 1, 2, 3, 1, 2, 3, 1}));
+  EXPECT_EQ(code_of([&] { padded("constant", -4, 0); }), "eval.pad");
+  EXPECT_EQ(code_of([&] { padded("edge", INT64_MAX, 1); }), "eval.pad");
+}
+
+TEST(TensorOps, SizesThatDependOnData) {
+  OnGraph g;
+  const ValueId found = g.on.NonZero(g.f32({"n", "8"}));
+  EXPECT_TRUE(g.on.shape(found)[0].is(2));
+  EXPECT_TRUE(is_fresh(g.on.shape(found)[1]));
+  const auto unique = run_op(op::Unique{.sorted = 0}, {i64s({6}, {2, 1, 1, 3, 4, 3})}, 4);
+  EXPECT_EQ(unique[0].tensor.to_ints(), (Ints{2, 1, 3, 4}));
+  EXPECT_EQ(unique[1].tensor.to_ints(), (Ints{0, 1, 3, 4}));
+  EXPECT_EQ(unique[2].tensor.to_ints(), (Ints{0, 1, 1, 2, 3, 2}));
+  EXPECT_EQ(unique[3].tensor.to_ints(), (Ints{1, 2, 2, 1}));
+  const Tensor names({3}, {"b", "a", "b"});
+  EXPECT_EQ(run_op(op::Unique{}, {names})[0].tensor, Tensor({2}, {"a", "b"}));
+  EXPECT_EQ(run_op(op::Unique{}, {i64s({2}, {INT64_MAX, INT64_MIN})})[0].tensor.to_ints(), (Ints{INT64_MIN, INT64_MAX}));
+}
+
+TEST(TensorOps, OneHotTriluCol2Im) {
+  OnGraph g;
+  const ValueId depth = g.on.Gather(g.on.Shape(g.f32({"c"})), g.on.int_scalar(0));
+  EXPECT_EQ(g.type(g.on.OneHot(g.i64({"n"}), depth, g.on.constant(f32s({2}, {0, 1})))), "float[n,c]");
+  EXPECT_EQ(run_op(op::OneHot{}, {i64s({2}, {-1, 7}), i64s({}, {2}), i64s({2}, {0, 9})})[0].tensor, i64s({2, 2}, {0, 9, 0, 0}));
+  EXPECT_EQ(run_op(op::Trilu{.upper = 0}, {i64s({2, 2}, {1, 2, 3, 4}), i64s({}, {-1})})[0].tensor, i64s({2, 2}, {0, 0, 3, 0}));
+  EXPECT_EQ(g.type(g.on.Col2Im(g.f32({"n", "18", "l"}), g.on.ints({5, 5}), g.on.ints({3, 3}))), "float[n,2,5,5]");
+  const auto image = run_op(op::Col2Im{}, {f32s({1, 2, 2}, {1, 2, 3, 4}), i64s({1}, {3}), i64s({1}, {2})});
+  EXPECT_EQ(image[0].tensor, f32s({1, 1, 3}, {1, 5, 4}));
+}
+
 }  // namespace
 }  // namespace cameo

@@ -1,0 +1,27 @@
+#include "ops/tensor/axis_maps.h"
+
+#include <numeric>
+
+namespace cameo {
+
+AxisMap identity_map(int64_t size) {
+  AxisMap map(static_cast<size_t>(size));
+  std::iota(map.begin(), map.end(), 0);
+  return map;
+}
+
+Tensor take_by_axes(const Tensor& x, const std::vector<AxisMap>& maps, const Tensor* fill) {
+  std::vector<int64_t> shape, places{0};
+  for (const AxisMap& map : maps) shape.push_back(static_cast<int64_t>(map.size()));
+  const auto total = static_cast<size_t>(element_count(shape));
+  for (size_t axis = 0; axis < maps.size(); ++axis) {
+    std::vector<int64_t> next;
+    next.reserve(axis + 1 == maps.size() ? total : places.size() * maps[axis].size());
+    for (const int64_t p : places)
+      for (const int64_t i : maps[axis]) next.push_back(p < 0 || i < 0 ? -1 : p * x.shape()[axis] + i);
+    places = std::move(next);
+  }
+  return take(x, shape, places, fill);
+}
+
+}  // namespace cameo

@@ -1,0 +1,201 @@
+// Pad and CenterCropPad: axes made longer or shorter at their ends.
+#include <algorithm>
+#include <numeric>
+
+#include "ops/eval.h"
+#include "ops/infer.h"
+#include "ops/on.h"
+#include "ops/tensor/axis_maps.h"
+#include "ops/tensor/contents.h"
+
+namespace cameo {
+
+namespace {
+
+std::vector<int64_t> all_axes(int64_t rank) { return identity_map(rank); }
+
+int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
+
+// Negative padding crops, before anything is mirrored or repeated.
+AxisMap padded_axis(int64_t size, int64_t begin, int64_t end, std::string_view mode) {
+  const int64_t cut = std::max<int64_t>(-begin, 0), kept = size - cut - std::max<int64_t>(-end, 0);
+  int64_t length;
+  if (kept < 0 || __builtin_add_overflow(size, begin, &length) || __builtin_add_overflow(length, end, &length) || length < 0)
+    Eval::fail("eval.pad", cat("pads ", begin, " and ", end, " do not fit an axis of size ", size));
+  if (kept == 0 && length > 0 && mode != "constant") Eval::fail("eval.pad", cat("mode ", mode, " on an empty axis"));
+  AxisMap map(static_cast<size_t>(element_count(std::vector<int64_t>{length})));
+  for (int64_t o = 0; o < length; ++o) {
+    int64_t i = o - std::max<int64_t>(begin, 0);  // in the part that is kept
+    if (i < 0 || i >= kept) {
+      if (mode == "constant") i = -1;
+      else if (mode == "edge") i = std::clamp<int64_t>(i, 0, kept - 1);
+      else if (mode == "wrap") i = modulo(i, kept);
+      else if (mode == "reflect") i = kept == 1 ? 0 : kept - 1 - std::abs(modulo(i, 2 * (kept - 1)) - (kept - 1));
+      else throw error("model.attribute", cat("there is no padding mode '", mode, "'"));
+    }
+    map[static_cast<size_t>(o)] = i < 0 ? -1 : i + cut;
+  }
+  return map;
+}
+
+struct Pad : Rules<op::Pad> {
+  static void infer(const op::Pad&, Infer& c) {
+    const auto pads = c.ints(1);
+    std::optional<std::vector<int64_t>> axes;
+    if (!c.has(3)) axes = all_axes(c.rank(0));
+    else if (const auto given = c.literal_ints(3)) axes = c.axes(*given, c.rank(0));
+    if (!axes) return c.out(0, c.fresh_shape(c.rank(0)));
+    const size_t n = axes->size();
+    if (pads && pads->size() != 2 * n) c.fail("infer.pad", cat(pads->size(), " pads for ", n, " axes"));
+    Shape out = c.shape(0);
+    for (size_t i = 0; i < n; ++i) {
+      Dim& d = out[static_cast<size_t>((*axes)[i])];
+      d = pads ? d + (*pads)[i] + (*pads)[i + n] : c.fresh();
+      if (d.is_literal() && d.literal() < 0) c.fail("infer.pad", cat("axis ", (*axes)[i], " would have a size of ", d.literal()));
+    }
+    c.out(0, out);
+    if (c.has(2)) move_contents(c, {0, 2});
+    else move_contents(c);
+  }
+
+  static void eval(const op::Pad& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const auto pads = k.ints(1);
+    auto axes = k.has(3) ? k.ints(3) : all_axes(x.rank());
+    if (pads.size() != 2 * axes.size()) k.fail("eval.pad", cat(pads.size(), " pads for ", axes.size(), " axes"));
+    std::vector<AxisMap> maps;
+    for (const int64_t size : x.shape()) maps.push_back(identity_map(size));
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const auto axis = static_cast<size_t>(k.axis(axes[i], x.rank()));
+      maps[axis] = padded_axis(x.shape()[axis], pads[i], pads[i + axes.size()], a.mode);
+    }
+    const Tensor* fill = k.has(2) && k.in(2).count() ? &k.in(2) : nullptr;
+    if (fill && fill->dtype() != x.dtype()) k.fail("eval.type", "the padding value has another type than the data");
+    k.out(0, take_by_axes(x, maps, fill));
+  }
+
+  // The value was a float attribute; as an input it has the data's type.
+  static void up_to_inputs(Upgrade& u) {
+    u.attr_to_input("pads", 1);
+    const float value = u.take_float("value").value_or(0);
+    if (value == 0) return;
+    const DType dtype = u.fact(u.input(0)).dtype();
+    u.set_input(2, u.constant(full(dtype == DType::undefined ? DType::f32 : dtype, {}, static_cast<double>(value))));
+  }
+
+  // Pads for some axes become pads for all: picked from the given ones and a zero behind them.
+  static void expand_axes(const op::Pad& a, Expand& e) {
+    const auto axes = e.graph.constant(e.in(3));
+    if (!axes || !e.fact(0).has_rank()) return e.refuse("the padded axes are not known before the model runs");
+    const int64_t rank = e.fact(0).rank(), n = axes->count();
+    std::vector<int64_t> picks(static_cast<size_t>(2 * rank), 2 * n);
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t axis = axes->int_at(i) + (axes->int_at(i) < 0 ? rank : 0);
+      if (axis < 0 || axis >= rank) return e.refuse("an axis is outside the tensor");
+      picks[static_cast<size_t>(axis)] = i;
+      picks[static_cast<size_t>(axis + rank)] = i + n;
+    }
+    ValueId pads;
+    if (const auto known = e.graph.constant(e.in(1))) {
+      auto numbers = known->to_ints();
+      numbers.push_back(0);
+      for (int64_t& p : picks) p = numbers.at(static_cast<size_t>(p));
+      pads = e.on.ints(picks);
+    } else {
+      pads = e.on.Gather(e.on.Concat(std::vector{e.in(1), e.on.ints({0})}, {.axis = 0}), e.on.ints(picks));
+    }
+    e.replace({e.on.Pad(e.in(0), pads, e.in(2), {}, a)});
+  }
+
+  // Repetition by one Gather per axis. Precondition: axes were expanded before.
+  static void expand_wrap(Expand& e) {
+    const auto pads = e.graph.constant(e.in(1));
+    const auto shape = e.fact(0).has_rank() ? known_shape(e.fact(0).shape()) : std::nullopt;
+    if (!pads || !shape || e.has(3)) return e.refuse("mode wrap where sizes or pads are not known before the model runs");
+    ValueId x = e.in(0);
+    const auto rank = static_cast<int64_t>(shape->size());
+    for (int64_t i = 0; i < rank; ++i) {
+      const int64_t begin = pads->int_at(i), end = pads->int_at(i + rank);
+      if (begin || end) x = e.on.Gather(x, e.on.ints(padded_axis((*shape)[static_cast<size_t>(i)], begin, end, "wrap")), {.axis = i});
+    }
+    e.replace({x});
+  }
+
+  static constexpr Revision revisions[] = {
+      {2, [](Upgrade& u) { if (const auto p = u.take_ints("paddings")) u.set("pads", *p); },
+       [](Downgrade& d) { if (const auto p = d.take_ints("pads")) d.set("paddings", *p); }},
+      {11, up_to_inputs, [](Downgrade& d) { d.input_to_float(2, "value"), d.input_to_ints(1, "pads"); }},
+      {18, nullptr, [](Downgrade& d) { if (d.input(3)) d.refuse("Pad had no axes there"); }},
+      {19, nullptr, [](Downgrade& d) {
+         if (const auto* m = find_attr(d.attrs, "mode"); m && std::get<std::string>(*m) == "wrap") d.refuse("the mode wrap did not exist there");
+       }},
+  };
+  static constexpr Expansion expansions[] = {
+      expansion<op::Pad>(18, Exactness::exact, [](const op::Pad& a, Expand& e) { expand_axes(a, e); },
+                         [](const op::Pad&, const Graph& g, NodeId n, int64_t) { return g.input(n, 3).valid(); }),
+      expansion<op::Pad>(19, Exactness::exact, [](const op::Pad&, Expand& e) { expand_wrap(e); },
+                         [](const op::Pad& a, const Graph&, NodeId, int64_t) { return a.mode == "wrap"; }),
+  };
+};
+
+// The odd element goes to the end, for cropping and padding alike.
+AxisMap centred_axis(int64_t size, int64_t wanted) {
+  if (wanted < 0) Eval::fail("eval.shape", cat("CenterCropPad to a size of ", wanted));
+  const int64_t shift = wanted < size ? (size - wanted) / 2 : -((wanted - size) / 2);
+  AxisMap map(static_cast<size_t>(element_count(std::vector<int64_t>{wanted})));
+  for (int64_t o = 0; o < wanted; ++o) map[static_cast<size_t>(o)] = o + shift >= 0 && o + shift < size ? o + shift : -1;
+  return map;
+}
+
+struct CenterCropPad : Rules<op::CenterCropPad> {
+  static void infer(const op::CenterCropPad& a, Infer& c) {
+    const auto axes = a.axes ? c.axes(*a.axes, c.rank(0)) : all_axes(c.rank(0));
+    const auto wanted = c.ints(1);
+    if (wanted && wanted->size() != axes.size()) c.fail("infer.shape", cat(wanted->size(), " sizes for ", axes.size(), " axes"));
+    Shape out = c.shape(0);
+    for (size_t i = 0; i < axes.size(); ++i) out[static_cast<size_t>(axes[i])] = wanted ? (*wanted)[i] : c.fresh();
+    c.out(0, out);
+  }
+
+  static void eval(const op::CenterCropPad& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const auto axes = a.axes ? *a.axes : all_axes(x.rank());
+    const auto wanted = k.ints(1);
+    if (wanted.size() != axes.size()) k.fail("eval.shape", cat(wanted.size(), " sizes for ", axes.size(), " axes"));
+    std::vector<AxisMap> maps;
+    for (const int64_t size : x.shape()) maps.push_back(identity_map(size));
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const auto axis = static_cast<size_t>(k.axis(axes[i], x.rank()));
+      maps[axis] = centred_axis(x.shape()[axis], wanted[i]);
+    }
+    k.out(0, take_by_axes(x, maps));
+  }
+
+  // Cropping and padding in one Pad: negative pads crop.
+  static void expand(const op::CenterCropPad& a, Expand& e) {
+    const auto shape = e.fact(0).has_rank() ? known_shape(e.fact(0).shape()) : std::nullopt;
+    const auto wanted = e.graph.constant(e.in(1));
+    if (!shape || !wanted) return e.refuse("sizes are not known before the model runs");
+    const auto rank = static_cast<int64_t>(shape->size());
+    const auto axes = a.axes ? *a.axes : all_axes(rank);
+    std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i], size = (*shape)[static_cast<size_t>(axis)];
+      const int64_t target = wanted->int_at(static_cast<int64_t>(i)), begin = target < size ? -((size - target) / 2) : (target - size) / 2;
+      pads[static_cast<size_t>(axis)] = begin;
+      pads[static_cast<size_t>(axis + rank)] = target - size - begin;
+    }
+    e.replace({e.on.Pad(e.in(0), e.on.ints(pads))});
+  }
+  static constexpr Expansion expansions[] = {
+      expansion<op::CenterCropPad>(18, Exactness::exact, [](const op::CenterCropPad& a, Expand& e) { expand(a, e); }),
+  };
+};
+
+constexpr OpRules table[] = {rules<Pad>(), rules<CenterCropPad>()};
+
+}  // namespace
+
+std::span<const OpRules> pad_rules() { return table; }
+
+}  // namespace cameo
