@@ -29,6 +29,14 @@ std::span<const OpRules> logic_rules();
 std::span<const OpRules> cumulative_rules();
 std::span<const OpRules> cast_rules();
 std::span<const OpRules> select_rules();
+std::span<const OpRules> activation_rules();
+std::span<const OpRules> gated_rules();
+std::span<const OpRules> softmax_rules();
+std::span<const OpRules> reduce_rules();
+std::span<const OpRules> arg_rules();
+std::span<const OpRules> matmul_rules();
+std::span<const OpRules> einsum_rules();
+std::span<const OpRules> det_rules();
 std::span<const OpRules> variadic_rules();
 // tensor
 std::span<const OpRules> constant_rules();
@@ -67,6 +75,14 @@ inline std::span<const Family> op_families() {
       cumulative_rules,
       cast_rules,
       select_rules,
+      activation_rules,
+      gated_rules,
+      softmax_rules,
+      reduce_rules,
+      arg_rules,
+      matmul_rules,
+      einsum_rules,
+      det_rules,
       variadic_rules,
       constant_rules,
       shape_rules,

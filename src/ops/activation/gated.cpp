@@ -1,0 +1,73 @@
+// Activations of two tensors: PRelu, SwiGLU.
+#include <cmath>
+
+#include "ops/families.h"
+#include "ops/math/elementwise.h"
+#include "ops/math/revisions.h"
+#include "ops/on.h"
+
+namespace cameo {
+
+namespace {
+
+struct PRelu : Rules<op::PRelu> {
+  static void infer(const op::PRelu&, Infer& c) {
+    c.broadcast_shapes(c.shape(0), c.shape(1));  // fails when the slope does not fit
+    if (c.rank(1) > c.rank(0)) c.fail("infer.rank", cat("the slope has rank ", c.rank(1), ", the data only ", c.rank(0)));
+    infer_like_first(c);
+  }
+
+  static void eval(const op::PRelu&, Eval& k) {
+    const Tensor &x = k.in(0), &slope = k.in(1);
+    if (broadcast_shape(x.shape(), slope.shape()) != x.shape()) k.fail("eval.shape", "the slope does not fit the data");
+    k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
+      using C = decltype(c);
+      return zip_elements<C, C>(x, slope, x.dtype(), [](C v, C s) { return v < C{} ? static_cast<C>(s * v) : v; });
+    }));
+  }
+
+  // Before 7 a slope of length C belonged to axis 1.
+  static void channels_to_axis_1(Upgrade& u) {
+    const Fact &x = u.fact(u.input(0)), &slope = u.fact(u.input(1));
+    if (!slope.has_rank() || slope.rank() != 1 || slope.shape()[0].is(1)) return;
+    if (!x.has_rank()) throw error("model.old-broadcast", "PRelu has a slope per channel as before opset 7, and the rank of its data is not declared");
+    std::vector<int64_t> axes;
+    for (int64_t i = 1; i + 1 < x.rank(); ++i) axes.push_back(i);
+    if (!axes.empty()) u.set_input(1, u.on.Unsqueeze(u.input(1), u.constant(Tensor::ints(axes))));
+  }
+  static void only_channels(Downgrade& d) {
+    const Fact &x = d.fact(d.input(0)), &slope = d.fact(d.input(1));
+    const bool one = slope.has_rank() && element_count(slope.shape()).is(1);
+    const bool matrix = slope.has_rank() && slope.rank() == 1 && x.has_rank() && x.rank() == 2;
+    if (!one && !matrix) d.refuse("the slope must have one element, or one for each channel of a matrix");
+  }
+  static constexpr Revision revisions[] = {{6, drop_consumed_inputs}, {7, channels_to_axis_1, only_channels}};
+};
+
+struct SwiGLU : Rules<op::SwiGLU> {
+  static void infer(const op::SwiGLU&, Infer& c) {
+    if (c.rank(0) != c.rank(1)) c.fail("infer.rank", cat("the gate has rank ", c.rank(0), ", the value ", c.rank(1)));
+    cameo::Shape out;
+    for (int64_t i = 0; i < c.rank(0); ++i) out.push_back(c.same(c.dim(0, i), c.dim(1, i), "sizes of gate and value"));
+    c.out(0, std::move(out));
+  }
+  static void eval(const op::SwiGLU& a, Eval& k) {
+    const Tensor &gate = k.in(0), &value = k.in(1);
+    if (gate.shape() != value.shape()) k.fail("eval.shape", "gate and value have different shapes");
+    k.out(0, with_float_carrier(gate.dtype(), [&](auto c) {
+      using C = decltype(c);
+      return zip_elements<C, C>(gate, value, gate.dtype(), [&](C x, C y) { return x / (1 + std::exp(-static_cast<C>(a.alpha) * x)) * y; });
+    }));
+  }
+  static constexpr Expansion expansions[] = {expansion<op::SwiGLU>(28, Exactness::rounding, [](const op::SwiGLU& a, Expand& e) {
+    e.replace({e.on.Mul(e.on.Swish(e.in(0), op::Swish{.alpha = a.alpha}), e.in(1))});
+  })};
+};
+
+constexpr OpRules table[] = {rules<PRelu>(), rules<SwiGLU>()};
+
+}  // namespace
+
+std::span<const OpRules> gated_rules() { return table; }
+
+}  // namespace cameo
