@@ -37,6 +37,10 @@ std::span<const OpRules> arg_rules();
 std::span<const OpRules> matmul_rules();
 std::span<const OpRules> einsum_rules();
 std::span<const OpRules> det_rules();
+std::span<const OpRules> random_rules();
+std::span<const OpRules> window_rules();
+std::span<const OpRules> loss_rules();
+std::span<const OpRules> normalize_rules();
 std::span<const OpRules> variadic_rules();
 // tensor
 std::span<const OpRules> constant_rules();
@@ -83,6 +87,10 @@ inline std::span<const Family> op_families() {
       matmul_rules,
       einsum_rules,
       det_rules,
+      random_rules,
+      window_rules,
+      loss_rules,
+      normalize_rules,
       variadic_rules,
       constant_rules,
       shape_rules,
