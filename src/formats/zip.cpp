@@ -1,10 +1,9 @@
 #include "formats/zip.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <numeric>
 
+#include "formats/deflate.h"
 #include "formats/zip_directory.h"
 #include "support/error.h"
 
@@ -42,47 +41,6 @@ std::string_view Archive::top_folder() const {
   return shared ? first.substr(0, slash) : std::string_view{};
 }
 
-namespace {
-struct Inflater {
-  z_stream stream{};
-  Inflater() { invariant(inflateInit2(&stream, -MAX_WBITS) == Z_OK, "zlib starts"); }
-  ~Inflater() { inflateEnd(&stream); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-};
-
-// zlib counts in 32 bits: hands it as much of a run as it can take.
-uInt portion(size_t left) { return static_cast<uInt>(std::min<size_t>(left, size_t{1} << 30)); }
-
-// Fills `out` exactly; false when the data is broken, or longer or shorter than that.
-bool inflate_into(std::span<const std::byte> in, std::span<std::byte> out) {
-  Inflater z;
-  for (;;) {
-    const uInt give = portion(in.size()), room = portion(out.size());
-    Bytef none = 0;
-    z.stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(in.data()));
-    z.stream.avail_in = give;
-    z.stream.next_out = out.empty() ? &none : reinterpret_cast<Bytef*>(out.data());
-    z.stream.avail_out = room;
-    const int code = inflate(&z.stream, Z_NO_FLUSH);
-    in = in.subspan(give - z.stream.avail_in);
-    out = out.subspan(room - z.stream.avail_out);
-    if (code == Z_STREAM_END) return out.empty() && in.empty();
-    if (code != Z_OK) return false;  // Z_BUF_ERROR too: nothing moved, so the data is too short or too long
-  }
-}
-
-uint32_t crc_of(std::span<const std::byte> data) {
-  uLong crc = crc32(0, nullptr, 0);
-  while (!data.empty()) {
-    const uInt n = portion(data.size());
-    crc = crc32(crc, reinterpret_cast<const Bytef*>(data.data()), n);
-    data = data.subspan(n);
-  }
-  return static_cast<uint32_t>(crc);
-}
-}  // namespace
-
 Bytes Archive::read(const Entry& e, Crc crc) const {
   const Loc where{.file = cat(path_, "!", e.name), .offset = e.data_offset};
   Bytes data = file_.slice(narrow<size_t>(e.data_offset), narrow<size_t>(e.packed_size));
@@ -91,7 +49,7 @@ Bytes Archive::read(const Entry& e, Crc crc) const {
     if (!inflate_into(data.span(), unpacked)) throw error("file.damaged", cat("the entry ", e.name, " does not unpack")).at(where);
     data = Bytes::own(std::move(unpacked));
   }
-  if (crc == Crc::check && crc_of(data.span()) != e.crc)
+  if (crc == Crc::check && crc32_of(data.span()) != e.crc)
     throw error("file.damaged", cat("the checksum of the entry ", e.name, " is wrong")).at(where);
   return data;
 }

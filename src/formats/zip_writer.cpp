@@ -1,7 +1,6 @@
-#include <zlib.h>
-
 #include <algorithm>
 
+#include "formats/deflate.h"
 #include "formats/zip_directory.h"
 #include "support/endian.h"
 #include "support/error.h"
@@ -98,15 +97,6 @@ std::string end_records(uint64_t count, uint64_t offset, uint64_t size) {
   append_le<uint16_t>(out, 0);
   return out;
 }
-
-uint32_t add_crc(uint32_t crc, std::span<const std::byte> data) {
-  while (!data.empty()) {
-    const size_t n = std::min<size_t>(data.size(), size_t{1} << 30);
-    crc = static_cast<uint32_t>(crc32(crc, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(n)));
-    data = data.subspan(n);
-  }
-  return crc;
-}
 }  // namespace
 
 Writer::Writer(Sink out, uint32_t alignment) : out_(std::move(out)), alignment_(alignment) {
@@ -125,7 +115,7 @@ void Writer::add(std::string_view name, std::span<const std::span<const std::byt
   e.header_offset = position_;
   for (const auto part : parts) {
     e.size += part.size();
-    e.crc = add_crc(e.crc, part);
+    e.crc = crc32_of(part, e.crc);
   }
   put(local_header(e, alignment_));
   for (const auto part : parts) out_(part);
