@@ -5,9 +5,9 @@ if(NOT EXISTS ${CAMEO_LIBCXX_DIR}/__config_site)
   message(FATAL_ERROR "${CAMEO_LIBCXX_DIR} holds no libc++; `scripts/bootstrap wasm` installs libc++-16-dev-wasm32")
 endif()
 
-# That package is configured for WASI, without files; Emscripten has them.
+# That package is configured for WASI, without files and mutexes; Emscripten has them.
 file(STRINGS ${CAMEO_LIBCXX_DIR}/__config_site config_site)
-list(FILTER config_site EXCLUDE REGEX "NO_FILESYSTEM")
+list(FILTER config_site EXCLUDE REGEX "NO_FILESYSTEM|NO_THREADS")
 list(JOIN config_site "\n" config_site)
 file(WRITE ${PROJECT_BINARY_DIR}/libcxx/__config_site "${config_site}\n")
 
