@@ -90,7 +90,6 @@ Token Lexer::next() {
   const uint32_t start = at_++;
   switch (c) {
     case '"':
-    case '\'':
       at_ = start;
       return string();
     case '(':
@@ -175,11 +174,10 @@ Token Lexer::number() {
 
 Token Lexer::string() {
   const uint32_t start = at_;
-  const char quote = text_[at_++];
   bool escapes = false;
-  for (;; ++at_) {
+  for (++at_;; ++at_) {
     if (at_ >= text_.size() || text_[at_] == '\n') fail(start, "a string without its closing quote");
-    if (text_[at_] == quote) break;
+    if (text_[at_] == '"') break;
     if (text_[at_] == '\\') {
       escapes = true;
       if (++at_ >= text_.size()) fail(start, "a string without its closing quote");

@@ -69,7 +69,10 @@ const Expr* Parser::postfix(const Expr* base) {
       base = call(base);
     } else if (at(Tok::open_bracket)) {
       base = index(base);
-    } else if (accept(Tok::dot)) {
+    } else if (at(Tok::dot)) {
+      const bool number = base->as<IntegerLiteral>() || base->as<FloatLiteral>() || base->as<ComplexLiteral>();
+      if (number && !base->parenthesised) fail("a number has no attributes");
+      advance();
       auto* n = node<Attribute>(base->pos);
       n->object = base;
       n->name = expect_any_name("an attribute's name after '.'").text;

@@ -169,7 +169,7 @@ class Printer {
         break;
       case ExprKind::op: {
         const auto& op = to<OpName>(e);
-        if (op.ns == "aten") out += cat("torch.", op.name);
+        if (op.ns == "aten" && op.name != "autograd") out += cat("torch.", op.name);
         else out += cat("ops.", op.ns, ".", op.name);
         break;
       }
