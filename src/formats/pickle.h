@@ -1,5 +1,5 @@
 // Python pickles as plain values. Nothing is imported, called or built: a global is a name, a call is a record of its
-// callee and arguments. Opcodes outside an allow-list (protocols 2 to 5, less what runs code by other names) are refused.
+// callee and arguments. Opcodes outside an allow-list (what protocols 2 to 5 need for data) are refused.
 //
 // One object of the pickle is one Value: what the pickle's memo shares is the same address here. Values form a graph
 // without cycles (a container that would hold itself is refused), so a walk ends; but shared parts can make the tree

@@ -118,7 +118,7 @@ Answer answer(const Recognised& r) {
   switch (r.kind) {
     case torch_export:
       return {"file.pt2", "this is a torch.export archive, not a TorchScript one", "",
-              "use it as such: the name should end in .pt2"};
+              "open it as an exported program: `cameo export` tells the two apart by their contents"};
     case torchscript:
       return {"file.torchscript", "this is a TorchScript archive", "", "the name should end in .pt"};
     case bytecode_only:

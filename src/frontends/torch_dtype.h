@@ -27,7 +27,9 @@ bool is_floating(TorchDtype);               // real floating point, the 8-bit an
 std::optional<TorchDtype> torch_dtype(int64_t number);
 std::optional<TorchDtype> torch_dtype_of_storage(std::string_view storage_name);
 
-enum class TorchLayout : uint8_t { strided, sparse_coo, sparse_csr, mkldnn, sparse_csc, sparse_bsr, sparse_bsc, jagged };
+enum class TorchLayout : uint8_t {
+  strided, sparse_coo, sparse_csr, mkldnn, sparse_csc, sparse_bsr, sparse_bsc, jagged,
+};
 std::string_view name(TorchLayout);
 
 }  // namespace cameo

@@ -1,7 +1,8 @@
+#include "formats/pickle.h"
+
 #include <cstdlib>
 #include <unordered_set>
 
-#include "formats/pickle.h"
 #include "support/error.h"
 
 using cameo::pickle::Value;

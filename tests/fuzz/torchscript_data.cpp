@@ -7,7 +7,8 @@
 // An archive with sound code and weights whose data.pkl is the input.
 static cameo::Bytes archive(std::string_view pickle) {
   std::string bytes;
-  cameo::zip::Writer w([&](std::span<const std::byte> d) { bytes.append(reinterpret_cast<const char*>(d.data()), d.size()); }, 64);
+  cameo::zip::Writer w(
+      [&](std::span<const std::byte> d) { bytes.append(reinterpret_cast<const char*>(d.data()), d.size()); }, 64);
   w.add("a/data.pkl", pickle);
   w.add("a/constants.pkl", "\x80\x02).");
   w.add("a/version", "3\n");

@@ -68,7 +68,7 @@ class Program {
   const ClassDef* class_of(const Type&);              // null for C++ classes; throws file.script-name when missing
   const ClassDef* find_class(std::string_view qualified_name);        // null when there is none
   const FunctionDef* find_function(std::string_view qualified_name);  // null when there is none
-  Resolved resolve(std::string_view dotted_name);     // the longest prefix that names something; empty when nothing does
+  Resolved resolve(std::string_view dotted_name);     // the longest prefix that names something; empty: nothing does
   // Parses every code file, e.g. for `show`.
   std::vector<const SourceFile*> all_sources();
 

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "frontends/torch_dtype.h"
 #include "frontends/torchscript/ast.h"
@@ -69,6 +71,17 @@ struct StoredObject {
   const StoredValue* attribute(std::string_view name) const;
 };
 
+// A tensor of a module tree under its state_dict name.
+struct NamedTensor {
+  std::string name;                    // "layer1.0.conv1.weight"
+  const StoredValue* value = nullptr;  // tied tensors have the same pointer
+  bool is_parameter = false, is_buffer = false;  // neither: a plain attribute; buffers of PyTorch 1.5 and older are so
+};
+
+// In state_dict order: a module's parameters, its buffers, its other tensors, then its submodules. What a class keeps
+// for its __setstate__ is not seen. Throws file.too-large when shared modules unfold to more than a million names.
+std::vector<NamedTensor> named_tensors(const StoredObject& root);
+
 enum class StoredKind : uint8_t {
   none, boolean, integer, floating, complex, string, device, enumeration, tensor, list, tuple, dict, object,
 };
@@ -82,7 +95,7 @@ struct StoredValue {
   };
   double imaginary = 0;
   std::string_view text;       // string; device: "cuda:1"
-  const Type* type = nullptr;  // list and dict: as the pickle says, null in old archives; enumeration, object: the class
+  const Type* type = nullptr;  // list, dict: as the pickle says, null in old archives; enumeration, object: the class
   std::span<const StoredValue* const> items;  // list, tuple; dict: key, value, key, value...; enumeration: its value
   const StoredTensor* tensor = nullptr;
   const StoredObject* object = nullptr;

@@ -46,7 +46,7 @@ class TypeTable {
   TypeTable& operator=(TypeTable&&) noexcept;
 
   const Type* of(TypeKind simple);                                     // a kind without arguments
-  const Type* of(TypeKind kind, std::span<const Type* const> args);    // normalises Optional[Optional[T]], Union[T, None]
+  const Type* of(TypeKind kind, std::span<const Type* const> args);    // Union[T, None] becomes Optional[T]
   const Type* named(std::string_view qualified_name);                  // copies the name
   const Type* function(std::string_view qualified_name);
   const Type* variable(std::string_view name);

@@ -45,7 +45,9 @@ TEST(Pickle, KeepsNumbersOfMoreThan64BitsAsBytes) {
 }
 
 TEST(Pickle, SharesWhatTheMemoShares) {
-  const auto d = parse("(]q\x00(K\x01" "eq\x01h\x00h\x01t"s);
+  const auto d = parse(
+      "(]q\x00(K\x01"
+      "eq\x01h\x00h\x01t"s);
   const auto items = d.root().items;
   ASSERT_EQ(items.size(), 3u);
   EXPECT_EQ(items[0], items[1]);
@@ -72,14 +74,21 @@ TEST(Pickle, FillsTheResultOfACall) {
 }
 
 TEST(Pickle, ReadsProtocol4) {
-  const auto d = read(Bytes::own("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00\x8C\x01" "a\x94\x8C\x01" "b\x93."s), "p", {});
+  const auto d = read(Bytes::own("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00\x8C\x01"
+                                 "a\x94\x8C\x01"
+                                 "b\x93."s),
+                      "p", {});
   EXPECT_TRUE(d.root().is_global("a", "b"));
 }
 
 TEST(Pickle, RefusesValuesThatHoldThemselves) {
-  EXPECT_EQ(code_of_body("]q\x00h\x00" "a"s), "file.pickle-damaged");
+  EXPECT_EQ(code_of_body("]q\x00h\x00"
+                         "a"s),
+            "file.pickle-damaged");
   EXPECT_EQ(code_of_body("]q\x00(h\x00te"s), "file.pickle-damaged");
-  EXPECT_EQ(code_of_body("]q\x00h\x00\x85q\x01h\x00h\x01" "a"s), "file.pickle-damaged");
+  EXPECT_EQ(code_of_body("]q\x00h\x00\x85q\x01h\x00h\x01"
+                         "a"s),
+            "file.pickle-damaged");
 }
 
 TEST(Pickle, RefusesUnknownInstructions) {
@@ -89,8 +98,13 @@ TEST(Pickle, RefusesUnknownInstructions) {
 }
 
 TEST(Pickle, RefusesStackFaults) {
-  for (const auto& body : {""s, "t"s, "e"s, "(e"s, "R"s, "K\x01R"s, "b"s, "K\x01K\x02" "b"s, "a"s, "(K\x01" "K\x02"s, "h\x05"s,
-                           "K\x01r\xFF\xFF\xFF\xFF"s, "(K\x01\x86"s, "}(K\x01u"s, "Q"s, "0"s, "1"s, "2"s})
+  for (const auto& body : {""s, "t"s, "e"s, "(e"s, "R"s, "K\x01R"s, "b"s,
+                           "K\x01K\x02"
+                           "b"s,
+                           "a"s,
+                           "(K\x01"
+                           "K\x02"s,
+                           "h\x05"s, "K\x01r\xFF\xFF\xFF\xFF"s, "(K\x01\x86"s, "}(K\x01u"s, "Q"s, "0"s, "1"s, "2"s})
     EXPECT_EQ(code_of_body(body), "file.pickle-damaged") << body;
 }
 
@@ -108,8 +122,11 @@ TEST(Pickle, ManyTimesSharedStaysSmall) {
 
 TEST(Pickle, EveryTruncationIsAnError) {
   const std::string whole =
-      "\x80\x02(c__torch__\nNet\nq\x00)\x81}(X\x01\x00\x00\x00wq\x01K\x05X\x01\x00\x00\x00vM\x01\x02" "u" "bJ\x01\x02\x03\x04"
-      "\x8A\x08\x01\x02\x03\x04\x05\x06\x07\x08](K\x01" "eG\x3F\xF8\x00\x00\x00\x00\x00\x00t."s;
+      "\x80\x02(c__torch__\nNet\nq\x00)\x81}(X\x01\x00\x00\x00wq\x01K\x05X\x01\x00\x00\x00vM\x01\x02"
+      "u"
+      "bJ\x01\x02\x03\x04"
+      "\x8A\x08\x01\x02\x03\x04\x05\x06\x07\x08](K\x01"
+      "eG\x3F\xF8\x00\x00\x00\x00\x00\x00t."s;
   EXPECT_EQ(code_of(whole), "fine");
   for (size_t n = 0; n < whole.size(); ++n) EXPECT_NE(code_of(whole.substr(0, n)), "fine") << n;
 }

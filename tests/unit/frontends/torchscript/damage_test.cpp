@@ -30,7 +30,8 @@ TEST(TorchScriptDamage, EveryTruncationIsRefused) {
   for (const auto name : {"tuples.pt", "function_traced.pt", "state.pt"}) {
     const std::string whole = bytes_of(name);
     ASSERT_EQ(try_read(whole), Result::fine);
-    for (size_t n = 0; n < whole.size(); n += n < 1500 ? 1 : 3) EXPECT_EQ(try_read(whole.substr(0, n)), Result::refused) << name << " " << n;
+    for (size_t n = 0; n < whole.size(); n += n < 1500 ? 1 : 3)
+      EXPECT_EQ(try_read(whole.substr(0, n)), Result::refused) << name << " " << n;
   }
 }
 

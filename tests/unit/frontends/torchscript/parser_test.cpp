@@ -121,7 +121,8 @@ TEST(TorchScriptParser, NumbersLocals) {
 }
 
 TEST(TorchScriptParser, KnowsOperatorsGlobalsAndConstants) {
-  const auto p = parse(function("a = torch.autograd.grad(x)\nb = ops.torchvision.nms(x, y, 0.5)\nc = __torch__.g.h(x, )\nd = CONSTANTS.c12"));
+  const auto p = parse(function(
+      "a = torch.autograd.grad(x)\nb = ops.torchvision.nms(x, y, 0.5)\nc = __torch__.g.h(x, )\nd = CONSTANTS.c12"));
   const auto* op = value_of<Call>(*p, 0).callee->as<OpName>();
   EXPECT_EQ(cat(op->ns, "::", op->name), "aten::grad");
   op = value_of<Call>(*p, 1).callee->as<OpName>();
@@ -137,7 +138,8 @@ TEST(TorchScriptParser, LocalsShadowSpecialNames) {
 }
 
 TEST(TorchScriptParser, ReadsLiterals) {
-  const auto p = parse(function("a = -9223372036854775808\nb = -nan\nc = 4.9406564584124654e-324\nd = -1.-2.5j\ne = \"\\141\\tb\""));
+  const auto p = parse(
+      function("a = -9223372036854775808\nb = -nan\nc = 4.9406564584124654e-324\nd = -1.-2.5j\ne = \"\\141\\tb\""));
   EXPECT_EQ(value_of<IntegerLiteral>(*p, 0).value, INT64_MIN);
   EXPECT_TRUE(std::isnan(value_of<FloatLiteral>(*p, 1).value));
   EXPECT_EQ(value_of<FloatLiteral>(*p, 2).value, 5e-324);
@@ -147,7 +149,8 @@ TEST(TorchScriptParser, ReadsLiterals) {
 }
 
 TEST(TorchScriptParser, ReadsTheHeaderLinesOfOldFiles) {
-  const auto p = parse("op_version_set = 1\nimport __torch__.a.16.b\nimport __torch__.c\n\n# a remark\ndef f() -> int:\n\n  return 1\n");
+  const auto p = parse(
+      "op_version_set = 1\nimport __torch__.a.16.b\nimport __torch__.c\n\n# a remark\ndef f() -> int:\n\n  return 1\n");
   EXPECT_EQ(print(p->file), "def f() -> int:\n  return 1\n");
 }
 
@@ -159,7 +162,8 @@ TEST(TorchScriptParser, IfWithoutElseAndFilesWithoutLastNewline) {
 
 TEST(TorchScriptParser, TypesAreShared) {
   TypeTable types;
-  EXPECT_EQ(parse_type("Dict[str, List[Optional[Tensor]]]", types), parse_type("Dict[str,List[Optional[Optional[Tensor]]]]", types));
+  EXPECT_EQ(parse_type("Dict[str, List[Optional[Tensor]]]", types),
+            parse_type("Dict[str,List[Optional[Optional[Tensor]]]]", types));
   EXPECT_EQ(parse_type("Union[int, NoneType]", types), parse_type("Optional[int]", types));
   EXPECT_NE(parse_type("Tuple[()]", types), parse_type("tuple", types));
   EXPECT_EQ(to_string(*parse_type("Tuple[int, __torch__.a.B, number]", types)), "Tuple[int, __torch__.a.B, number]");
@@ -194,8 +198,9 @@ TEST(TorchScriptParser, RefusesTooDeepNesting) {
 }
 
 TEST(TorchScriptParser, EveryTruncationParsesOrFailsCleanly) {
-  const std::string whole = function("a, b, = x\nc : Optional[int] = annotate(Optional[int], None)\nif isinstance(a, (int, str)):\n"
-                                     "  x.y = {\"k\": [1.5, -2]}\nelse:\n  pass\nreturn f(a, k=3)");
+  const std::string whole = function(
+      "a, b, = x\nc : Optional[int] = annotate(Optional[int], None)\nif isinstance(a, (int, str)):\n"
+      "  x.y = {\"k\": [1.5, -2]}\nelse:\n  pass\nreturn f(a, k=3)");
   EXPECT_EQ(print(parse(whole)->file), whole);
   for (size_t n = 0; n < whole.size(); ++n) {
     try {

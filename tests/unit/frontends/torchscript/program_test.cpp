@@ -95,8 +95,9 @@ TEST(TorchScriptProgram, TensorsOfEveryKind) {
 TEST(TorchScriptProgram, ContainersHaveTheirTypes) {
   Program p = sample("containers.pt");
   EXPECT_EQ(shown(p, "ints"), "[1, -1, 300, 70000, -2147483649, 4611686018427387904] : List[int]");
-  EXPECT_EQ(shown(p, "words"),
-            "{\"a\": [float32[1] @data/1] : List[Tensor], \"\xC3\xBC\\n\\\"\": [] : List[Tensor]} : Dict[str, List[Tensor]]");
+  EXPECT_EQ(
+      shown(p, "words"),
+      "{\"a\": [float32[1] @data/1] : List[Tensor], \"\xC3\xBC\\n\\\"\": [] : List[Tensor]} : Dict[str, List[Tensor]]");
   EXPECT_EQ(shown(p, "pair"), "(7, \"seven\", 7.5)");
   EXPECT_EQ(shown(p, "number"), "complex(1, 2)");
   EXPECT_EQ(shown(p, "where"), "device(cuda:1)");
@@ -187,6 +188,16 @@ TEST(TorchScriptProgram, TracesRememberThePythonStack) {
   ASSERT_FALSE(inner.empty());
   EXPECT_TRUE(inner[0].file.ends_with("torch/nn/functional.py"));
   EXPECT_EQ(p.user_frame(act->method("forward")->body.back()->pos)->file, "/tmp/samples/make_samples.py");
+}
+
+TEST(TorchScriptProgram, TensorsHaveTheirStateDictNames) {
+  Program p = sample("tied.pt");
+  std::string names;
+  for (const NamedTensor& t : named_tensors(p.root())) names += cat(t.name, t.is_parameter ? "* " : " ");
+  EXPECT_EQ(
+      names,
+      "base row turned every_other expanded last no_elements scalar unsaved embed.weight* out.weight* same.weight* "
+      "same.bias* again.weight* again.bias* ");
 }
 
 TEST(TorchScriptProgram, OldArchives) {

@@ -19,7 +19,8 @@ inline std::vector<std::string> archives_below(const std::string& folder) {
   if (!std::filesystem::exists(folder)) return all;
   for (const auto& f : std::filesystem::recursive_directory_iterator(folder)) {
     const auto name = f.path().filename().string();
-    if ((name.ends_with(".pt") || name.ends_with(".ptl")) && !name.starts_with("wrong_")) all.push_back(f.path().string());
+    if ((name.ends_with(".pt") || name.ends_with(".ptl")) && !name.starts_with("wrong_"))
+      all.push_back(f.path().string());
   }
   std::sort(all.begin(), all.end());
   return all;
