@@ -1,0 +1,182 @@
+#include "backends/onnx/graph_writer.h"
+
+#include <algorithm>
+
+#include "frontends/onnx/proto.h"
+#include "ops/generated/attributes.h"
+
+namespace cameo::onnx {
+
+namespace {
+
+bool same_dim(const DimProto& p, Dim d) {
+  if (p.value && *p.value >= 0) return d.is(*p.value);
+  if (p.param && !p.param->empty()) return !d.is_literal() && d.text() == *p.param;
+  return d.is_symbol() && is_fresh(d);
+}
+
+// Whether the message still says what is known of the value.
+bool same_type(const TypeProto& p, const Type& t) {
+  using enum TypeProto::Kind;
+  static constexpr TypeProto::Kind kinds[] = {none, tensor, sparse_tensor, sequence, optional, map};
+  if (p.kind != kinds[static_cast<int>(t.kind)]) return false;
+  if (t.kind == Type::Kind::tensor || t.kind == Type::Kind::sparse_tensor || t.kind == Type::Kind::map)
+    if (p.elem != static_cast<int64_t>(t.elem)) return false;
+  if (p.shape.has_value() != t.shape.has_value() || p.inner.empty() != !t.inner) return false;
+  if (t.inner) return same_type(p.inner.front(), *t.inner);
+  return !t.shape || std::equal(p.shape->begin(), p.shape->end(), t.shape->begin(), t.shape->end(), same_dim);
+}
+
+bool same_info(const ValueInfoProto& p, const Value& v) {
+  const bool same_metadata = v.metadata ? std::equal(p.metadata.begin(), p.metadata.end(), v.metadata->begin(), v.metadata->end(), [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; }) : p.metadata.empty();
+  return p.doc == v.doc && same_metadata && (p.type.kind == TypeProto::Kind::opaque || same_type(p.type, v.fact.type));
+}
+
+}  // namespace
+
+int64_t GraphWriter::version_of(std::string_view domain) const {
+  const auto it = target_->find(std::string(domain));
+  return it == target_->end() ? 0 : it->second;
+}
+
+Rope GraphWriter::main(const Opsets& target, int64_t ir_version) {
+  target_ = &target;
+  return graph(g_.main(), ir_version < 4);
+}
+
+bool GraphWriter::is_sparse_initializer(NodeId n) const {
+  const Node& node = g_[n];
+  const auto* c = node.as<op::Constant>();
+  return c && c->sparse_value && node.origin == UINT32_MAX && node.name.empty() && !function_body_ && version_of("") >= 11;
+}
+
+Rope GraphWriter::graph(RegionId r, bool initializers_are_inputs) {
+  const Region& region = g_[r];
+  Rope out;
+  nodes(out, 1, r);
+  if (!region.name.empty() || r == g_.main()) out.text(2, region.name.empty() ? "main" : region.name);
+  for (const ValueId v : region.outputs) referenced_[v.index] = true;
+  initializers(out, r);
+  if (!region.doc.empty()) out.text(10, region.doc);
+  interface(out, r, initializers_are_inputs);
+  value_infos(out, r, 13);
+  annotations(out, r);
+  for (const NodeId n : g_.nodes(r))
+    if (is_sparse_initializer(n)) out.message(15, sparse_tensor_message(names_.of(g_[n].outputs[0]), *g_[n].as<op::Constant>()->sparse_value));
+  write_pairs(out.small(), 16, region.metadata);
+  return out;
+}
+
+bool GraphWriter::wanted(ValueId v) const {
+  const Value& value = g_[v];
+  if (value.synthetic) return referenced_[v.index];
+  return referenced_[v.index] || value.uses.empty();  // unused as it came; what only became unused here goes
+}
+
+void GraphWriter::initializers(Rope& out, RegionId r) {
+  for (const ValueId v : g_[r].initializers)
+    if (wanted(v)) out.message(5, weights_.tensor(names_.of(v), g_[v].weight));
+  for (const ValueId v : g_[r].inputs)
+    if (g_[v].weight) out.message(5, weights_.tensor(names_.of(v), g_[v].weight));
+}
+
+void GraphWriter::info(Rope& out, uint32_t field, ValueId v) { out.small().bytes(field, value_info(names_.of(v), g_[v], options_.fresh_dims)); }
+
+void GraphWriter::interface(Rope& out, RegionId r, bool initializers_are_inputs) {
+  std::unordered_map<std::string_view, ValueInfoProto> known;
+  std::optional<GraphProto> as_read;
+  if (!g_[r].origin.empty()) {
+    as_read.emplace(pb::Reader(g_[r].origin.text()));
+    for (const auto* list : {&as_read->inputs, &as_read->outputs})
+      for (const auto& f : *list) {
+        auto info = read_value_info(f.message());
+        known.emplace(info.name, std::move(info));
+      }
+  }
+  const auto write = [&](uint32_t field, ValueId v) {
+    const auto it = known.find(names_.of(v));
+    if (it != known.end() && same_info(it->second, g_[v])) out.small().bytes(field, it->second.whole);
+    else info(out, field, v);
+  };
+  for (const ValueId v : g_[r].inputs) write(11, v);
+  if (initializers_are_inputs)
+    for (const ValueId v : g_[r].initializers)
+      if (wanted(v)) info(out, 11, v);
+  for (const ValueId v : g_[r].outputs) write(12, v);
+}
+
+void GraphWriter::value_infos(Rope& out, RegionId r, uint32_t field) {
+  if (options_.value_info == WriteOptions::ValueInfo::none) return;
+  std::unordered_set<ValueId> done(g_[r].outputs.begin(), g_[r].outputs.end());
+  if (function_body_ != r) done.insert(g_[r].inputs.begin(), g_[r].inputs.end());
+  pb::Reader in(g_[r].origin.text());
+  while (auto f = in.next()) {
+    if (f.number != (function_body_ == r ? 12u : 13u)) continue;
+    const ValueInfoProto p = read_value_info(f.message());
+    const ValueId v = names_.visible(p.name, r);
+    if (!v || g_[v].home != r || names_.of(v) != p.name || !done.insert(v).second) continue;
+    if (g_[v].kind == Value::Kind::initializer && !wanted(v)) continue;
+    if (same_info(p, g_[v]) || g_[v].fact.type.is_unknown()) out.small().bytes(field, p.whole);
+    else info(out, field, v);
+  }
+  if (options_.value_info != WriteOptions::ValueInfo::all) return;
+  for (const NodeId n : g_.nodes(r))
+    for (const ValueId v : g_[n].outputs) {
+      const Type& t = g_[v].fact.type;
+      const bool tells = !t.is_unknown() && (!t.is_tensor() || t.elem != DType::undefined);
+      if (tells && (!g_[v].name.empty() || g_.used(v)) && done.insert(v).second) info(out, field, v);
+    }
+}
+
+// Quantisation parameters by tensor name: kept for the values that are still there.
+void GraphWriter::annotations(Rope& out, RegionId r) {
+  if (g_[r].origin.empty()) return;
+  const GraphProto origin{pb::Reader(g_[r].origin.text())};
+  for (const auto& f : origin.annotations) {
+    auto in = f.message();
+    while (auto name = in.next())
+      if (name.number == 1 && names_.visible(name.text(), r)) out.small().raw(f.raw());
+  }
+}
+
+Rope GraphWriter::function(const LocalFunction& f, const Opsets& target) {
+  target_ = &target;
+  function_body_ = f.body;
+  function_constants_ = g_[f.body].initializers;
+  Rope body;
+  nodes(body, 7, f.body);
+  for (const ValueId v : g_[f.body].outputs) referenced_[v.index] = true;
+  Rope out;
+  out.text(1, f.name);
+  for (const ValueId v : g_[f.body].inputs) out.text(4, names_.of(v));
+  for (const ValueId v : g_[f.body].outputs) out.text(5, names_.of(v));
+  for (const auto& a : f.attributes) out.text(6, a);
+  for (const ValueId v : function_constants_) {  // functions have no initializers
+    if (!referenced_[v.index]) continue;
+    Rope constant, attribute;
+    constant.text(2, names_.of(v));
+    constant.text(4, "Constant");
+    attribute.text(1, "value");
+    attribute.message(5, tensor_message("", g_[v].weight));
+    attribute.small().int64(20, static_cast<int64_t>(AttrKind::tensor));
+    constant.message(5, std::move(attribute));
+    out.message(7, std::move(constant));
+  }
+  out.append(std::move(body));
+  if (!f.doc.empty()) out.text(8, f.doc);
+  for (const auto& [domain, version] : target) {
+    const auto import = out.small().begin(9);
+    out.text(1, domain);
+    out.small().int64(2, version);
+    out.small().end(import);
+  }
+  out.text(10, f.domain);
+  for (const NamedAttr& a : f.attribute_defaults) out.message(11, attribute_message(a));
+  value_infos(out, f.body, 12);
+  if (!f.overload.empty()) out.text(13, f.overload);
+  write_pairs(out.small(), 14, f.metadata);
+  function_body_ = {};
+  return out;
+}
+
+}  // namespace cameo::onnx

@@ -1,0 +1,80 @@
+// Graphs and local functions as messages: untouched nodes copied, the others encoded for the target.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backends/onnx/names.h"
+#include "backends/onnx/weight_store.h"
+
+namespace cameo::onnx {
+
+using Opsets = std::map<std::string, int64_t>;
+
+// Which nodes can be written as the bytes they were read from.
+class Originals {
+ public:
+  Originals(const Graph& g, Names& names) : g_(g), names_(names), groups_(g.origins().size()) {}
+
+  // Sorts a region's nodes by origin. Call before asking about them.
+  void enter(RegionId r);
+  // The bytes stand for this node, and for the others that were made of the same message.
+  bool copies(NodeId n, const Opsets& target);
+  // The last node of its message: the place where the bytes go.
+  bool is_last(NodeId n) const { return groups_[g_[n].origin].nodes.back() == n; }
+  Bytes bytes(NodeId n) const { return g_.origins()[g_[n].origin].bytes; }
+
+ private:
+  struct Group {
+    std::vector<NodeId> nodes;
+    enum : uint8_t { unknown, yes, no } answer = unknown;
+  };
+  bool whole(const Group& group, const Origin& origin) const;
+  bool fits(NodeId n, const Opsets& target);
+  bool names_hold(const Group& group, const Origin& origin) const;
+
+  const Graph& g_;
+  Names& names_;
+  std::vector<Group> groups_;
+};
+
+class GraphWriter {
+ public:
+  GraphWriter(const Graph& g, Names& names, WeightStore& weights, const WriteOptions& options)
+      : g_(g), names_(names), weights_(weights), options_(options), originals_(g, names), referenced_(g.value_capacity(), false) {}
+
+  // `ir_version` below 4 wants every initializer among the inputs as well.
+  Rope main(const Opsets& target, int64_t ir_version);
+  Rope function(const LocalFunction& f, const Opsets& target);
+
+  std::vector<Diag> refusals;
+
+ private:
+  Rope graph(RegionId r, bool initializers_are_inputs);
+  void nodes(Rope& out, uint32_t field, RegionId r);
+  Rope node(NodeId n);
+  void bodies(Rope& out, NodeId n);
+  void refuse(NodeId n, const std::string& why, int64_t version);
+  void mark_copied(NodeId n);
+  void initializers(Rope& out, RegionId r);
+  bool wanted(ValueId v) const;
+  void value_infos(Rope& out, RegionId r, uint32_t field);
+  void interface(Rope& out, RegionId r, bool initializers_are_inputs);
+  void info(Rope& out, uint32_t field, ValueId v);
+  void annotations(Rope& out, RegionId r);
+  bool is_sparse_initializer(NodeId n) const;
+  int64_t version_of(std::string_view domain) const;
+
+  const Graph& g_;
+  Names& names_;
+  WeightStore& weights_;
+  const WriteOptions& options_;
+  Originals originals_;
+  const Opsets* target_ = nullptr;
+  std::vector<bool> referenced_;  // by the nodes as they are written: constants may have become attributes
+  RegionId function_body_;        // none while the main graph is written
+  std::vector<ValueId> function_constants_;
+};
+
+}  // namespace cameo::onnx

@@ -1,0 +1,32 @@
+// Types, tensors and attributes as ONNX's messages. The mirror of frontends/onnx/{types,tensor,attributes}.
+#pragma once
+
+#include <functional>
+
+#include "backends/onnx/rope.h"
+#include "ir/attribute.h"
+#include "ir/graph.h"
+
+namespace cameo::onnx {
+
+// `fresh_names`: sizes that only Cameo knows by name are written too, instead of being left open.
+void write_type(pb::Writer& w, const Type& type, bool fresh_names);
+// A ValueInfoProto.
+std::string value_info(std::string_view name, const Value& v, bool fresh_names);
+void write_pairs(pb::Writer& w, uint32_t field, const std::vector<std::pair<std::string, std::string>>& pairs);
+
+// A TensorProto with its data inside.
+Rope tensor_message(std::string_view name, std::shared_ptr<const Weight> w);
+// A TensorProto whose data lie in a file beside the model.
+struct ExternalRange {
+  std::string location;
+  uint64_t offset = 0, length = 0;
+};
+Rope external_tensor_message(std::string_view name, const Weight& w, const ExternalRange& range);
+Rope sparse_tensor_message(std::string_view name, const SparseTensor& t);
+
+// An AttributeProto; graphs are written by whoever can write graphs.
+Rope attribute_message(const NamedAttr& a);
+Rope graph_attribute_message(std::string_view name, std::vector<Rope> graphs, bool list);
+
+}  // namespace cameo::onnx

@@ -1,0 +1,82 @@
+#include "backends/onnx/rope.h"
+
+#include "support/error.h"
+
+namespace cameo::onnx {
+
+namespace {
+constexpr size_t copied_below = 4096;  // shorter runs cost less as a copy than as a piece
+}
+
+void write_dense(const Weight& w, const Sink& sink) {
+  if (w.is_dense() && !w.strings) {
+    const uint64_t size = w.byte_size();
+    if (w.source.size() < size) throw error("file.tensor-bounds", "a tensor's data is shorter than its shape needs");
+    return sink(w.source.span().first(static_cast<size_t>(size)));
+  }
+  sink(w.dense().bytes().span());
+}
+
+void Rope::seal() {
+  if (tail_.size() == 0) return;
+  Piece p;
+  p.small = tail_.take();
+  tail_ = {};
+  const uint64_t size = p.small.size();
+  add(std::move(p), size);
+}
+
+void Rope::add(Piece piece, uint64_t size) {
+  pieces_.push_back(std::move(piece));
+  sealed_ += size;
+}
+
+void Rope::bytes(uint32_t field, const Bytes& v) {
+  tail_.header(field, v.size());
+  raw(v);
+}
+
+void Rope::raw(const Bytes& v) {
+  if (v.size() < copied_below) return tail_.raw(v.text());
+  seal();
+  add({.view = v}, v.size());
+}
+
+void Rope::weight(uint32_t field, std::shared_ptr<const Weight> w) {
+  const uint64_t size = w->byte_size();
+  tail_.header(field, size);
+  if (size == 0) return;
+  seal();
+  add({.weight = std::move(w)}, size);
+}
+
+void Rope::message(uint32_t field, Rope&& inner) {
+  tail_.header(field, inner.size());
+  append(std::move(inner));
+}
+
+void Rope::append(Rope&& inner) {
+  if (inner.pieces_.empty()) return tail_.raw(inner.tail_.buffer());
+  seal();
+  inner.seal();
+  for (Piece& p : inner.pieces_) pieces_.push_back(std::move(p));
+  sealed_ += inner.sealed_;
+}
+
+void Rope::write(const Sink& sink) const {
+  for (const Piece& p : pieces_) {
+    if (p.weight) write_dense(*p.weight, sink);
+    else if (p.view.data()) sink(p.view.span());
+    else sink(as_bytes(p.small));
+  }
+  sink(as_bytes(tail_.buffer()));
+}
+
+std::string Rope::flat() const {
+  std::string out;
+  out.reserve(static_cast<size_t>(size()));
+  write([&out](std::span<const std::byte> s) { out.append(reinterpret_cast<const char*>(s.data()), s.size()); });
+  return out;
+}
+
+}  // namespace cameo::onnx

@@ -1,0 +1,43 @@
+// Where each weight goes: into the model, into one data file beside it, or nowhere because it already lies there.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "backends/onnx/messages.h"
+#include "backends/onnx/writer.h"
+
+namespace cameo::onnx {
+
+class WeightStore {
+ public:
+  // `path` is the model's; empty when it is written to memory.
+  WeightStore(const Graph& g, const std::string& path, const WriteOptions& options);
+
+  // The TensorProto of an initializer.
+  Rope tensor(const std::string& name, const std::shared_ptr<const Weight>& w);
+  bool has_data_file() const { return !queue_.empty(); }
+  // Writes the data file, if there is one to write, and gives it its name.
+  void write_data_file(bool durable) const;
+
+ private:
+  bool stays(const Weight& w, ExternalRange& range) const;
+  bool goes_out(const Weight& w) const;
+  ExternalRange place(const std::shared_ptr<const Weight>& w);
+
+  std::string path_;
+  std::filesystem::path folder_;
+  std::string data_name_;
+  WeightMode mode_;
+  uint64_t external_from_;
+  uint64_t end_ = 0;  // of the data file so far
+  struct Queued {
+    std::shared_ptr<const Weight> weight;
+    uint64_t offset;
+  };
+  std::vector<Queued> queue_;
+  std::multimap<const std::byte*, size_t> by_source_;  // index in queue_: tied weights are written once
+};
+
+}  // namespace cameo::onnx

@@ -1,0 +1,118 @@
+#include "backends/onnx/writer.h"
+
+#include <algorithm>
+
+#include "backends/onnx/graph_writer.h"
+#include "frontends/onnx/graph_reader.h"
+
+namespace cameo {
+
+using namespace onnx;
+
+int64_t ir_version_for(int64_t opset) {
+  static constexpr struct { int64_t opset, ir; } table[] = {{28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}, {10, 5}, {9, 4}};
+  for (const auto& row : table)
+    if (opset >= row.opset) return row.ir;
+  return 3;
+}
+
+namespace {
+
+constexpr uint64_t protobuf_limit = (uint64_t{1} << 31) - 1;
+
+// Types that came with an IR version may be used with older opsets only in files of that IR version.
+int64_t ir_version_of(DType t) {
+  switch (t) {
+    case DType::f8e4m3fn: case DType::f8e4m3fnuz: case DType::f8e5m2: case DType::f8e5m2fnuz: return 9;
+    case DType::u4: case DType::i4: return 10;
+    case DType::f4e2m1: return 11;
+    case DType::f8e8m0: return 12;
+    case DType::u2: case DType::i2: return 13;
+    case DType::f6e2m3: case DType::f6e3m2: return 14;
+    default: return 3;
+  }
+}
+
+int64_t ir_version(const Model& m, const Opsets& target) {
+  if (m.ir_version != 0 && target == m.opsets) return m.ir_version;
+  int64_t ir = ir_version_for(target.at(""));
+  for (const LocalFunction& f : m.functions) ir = std::max<int64_t>(ir, f.overload.empty() ? 8 : 10);
+  for (uint32_t i = 0; i < m.graph.value_capacity(); ++i)
+    if (const Value& v = m.graph[ValueId(i)]; v.kind != Value::Kind::dead) ir = std::max(ir, ir_version_of(v.fact.type.elem));
+  return ir;
+}
+
+// The versions to write: what was asked for, the model's own, and the newest of domains it did not import yet.
+Opsets target_opsets(const Model& m, const WriteOptions& options) {
+  Opsets target = m.opsets;
+  target.emplace("", newest_released_opset);
+  if (options.opset) target[""] = *options.opset;
+  const Graph& g = m.graph;
+  for (uint32_t i = 0; i < g.node_capacity(); ++i)
+    if (!g[NodeId(i)].dead) target.emplace(g[NodeId(i)].op->domain, std::max<int64_t>(1, newest_version(g[NodeId(i)].op->domain)));
+  return target;
+}
+
+Opsets function_opsets(const LocalFunction& f, const Opsets& target, const Graph& g, const WriteOptions& options) {
+  Opsets out = f.opsets;
+  if (options.opset && out.count("")) out[""] = *options.opset;
+  for (const NodeId n : g.nodes(f.body))
+    if (const auto it = target.find(std::string(g[n].op->domain)); it != target.end()) out.insert(*it);
+  return out;
+}
+
+void write_opsets(pb::Writer& w, uint32_t field, const Opsets& opsets) {
+  for (const auto& [domain, version] : opsets) {
+    const auto import = w.begin(field);
+    w.text(1, domain);
+    w.int64(2, version);
+    w.end(import);
+  }
+}
+
+void write_head(Rope& out, const Model& m, int64_t ir) {
+  pb::Writer& w = out.small();
+  w.int64(1, ir);
+  if (!m.producer_name.empty()) w.text(2, m.producer_name);
+  if (!m.producer_version.empty()) w.text(3, m.producer_version);
+  if (!m.domain.empty()) w.text(4, m.domain);
+  if (m.model_version) w.int64(5, m.model_version);
+  if (!m.doc.empty()) w.text(6, m.doc);
+}
+
+Rope model_message(const Model& m, WeightStore& weights, const WriteOptions& options) {
+  const Opsets target = target_opsets(m, options);
+  const int64_t ir = ir_version(m, target);
+  Names names(m.graph);
+  GraphWriter writer(m.graph, names, weights, options);
+  Rope out;
+  write_head(out, m, ir);
+  out.message(7, writer.main(target, ir));
+  write_opsets(out.small(), 8, target);
+  write_pairs(out.small(), 14, m.metadata);
+  for (const LocalFunction& f : m.functions) out.message(25, writer.function(f, function_opsets(f, target, m.graph, options)));
+  for (const Bytes& field : m.kept) out.raw(field);
+  if (!writer.refusals.empty()) throw Error(std::move(writer.refusals));
+  if (out.size() > protobuf_limit)
+    throw error("write.too-large", cat("the model would take ", out.size(), " bytes in one file, and protobuf ends at 2 GiB"))
+        .help("write its weights as external data");
+  return out;
+}
+
+}  // namespace
+
+void write_onnx(const Model& model, const std::string& path, const WriteOptions& options, DiagSink*) {
+  WeightStore weights(model.graph, path, options);
+  const Rope message = model_message(model, weights, options);
+  AtomicFile file(path);
+  message.write(file.sink());
+  weights.write_data_file(options.durable);
+  file.commit(options.durable);
+}
+
+std::string write_onnx(const Model& model, const WriteOptions& options, DiagSink*) {
+  WeightStore weights(model.graph, "", options);
+  return model_message(model, weights, options).flat();
+}
+
+}  // namespace cameo

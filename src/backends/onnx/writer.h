@@ -1,0 +1,42 @@
+// Models to .onnx files.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ir/graph.h"
+#include "support/error.h"
+
+namespace cameo {
+
+enum class WeightMode : uint8_t {
+  keep,       // external data that stays beside the file is referred to as before; all else as `automatic`
+  automatic,  // embed, unless that would pass 1.9 GiB; then external
+  embed,      // everything in one file; past 2 GiB that is an error
+  external,   // one data file beside the model, tensors page-aligned
+  in_place,   // refer to the bytes inside the file they were read from (an archive in the same folder)
+};
+
+struct WriteOptions {
+  std::optional<int64_t> opset;  // of ai.onnx; unset: the model's own
+  WeightMode weights = WeightMode::keep;
+  std::string external_name;      // of the data file, relative to the model; empty: the model's file name and ".data"
+  uint64_t external_from = 1024;  // smaller tensors stay in the model
+  enum class ValueInfo : uint8_t { keep, all, none } value_info = ValueInfo::keep;  // keep: those the file had
+  bool fresh_dims = false;  // sizes without a name of their own are written under Cameo's, else left open
+  bool lossy = false;       // expansions that are wrong on inf, NaN or overflow, or only approximate, are allowed
+  bool durable = false;     // wait until the disk has it
+};
+
+// The same model and options give the same bytes. Nodes that nobody touched since they were read at the same opset are
+// copied byte for byte. Nothing appears under `path` unless all of it was written.
+// Throws convert.* with one finding per node that the opset cannot say, write.* and use.*.
+// Findings that do not stop the work (lossy expansions) go to `diags`.
+void write_onnx(const Model& model, const std::string& path, const WriteOptions& options = {}, DiagSink* diags = nullptr);
+// The same into memory; external and in-place weights are refused.
+std::string write_onnx(const Model& model, const WriteOptions& options = {}, DiagSink* diags = nullptr);
+
+// The IR version that came with an opset of ai.onnx.
+int64_t ir_version_for(int64_t opset);
+
+}  // namespace cameo
