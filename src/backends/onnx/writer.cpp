@@ -35,7 +35,8 @@ int64_t ir_version_of(DType t) {
 
 int64_t ir_version(const Model& m, const Opsets& target) {
   if (m.ir_version != 0 && target == m.opsets) return m.ir_version;
-  int64_t ir = ir_version_for(target.at(""));
+  const auto opset = target.find("");
+  int64_t ir = opset == target.end() ? std::max<int64_t>(m.ir_version, 8) : ir_version_for(opset->second);
   for (const LocalFunction& f : m.functions) ir = std::max<int64_t>(ir, f.overload.empty() ? 8 : 10);
   for (uint32_t i = 0; i < m.graph.value_capacity(); ++i)
     if (const Value& v = m.graph[ValueId(i)]; v.kind != Value::Kind::dead) ir = std::max(ir, ir_version_of(v.fact.type.elem));
@@ -45,11 +46,14 @@ int64_t ir_version(const Model& m, const Opsets& target) {
 // The versions to write: what was asked for, the model's own, and the newest of domains it did not import yet.
 Opsets target_opsets(const Model& m, const WriteOptions& options) {
   Opsets target = m.opsets;
-  target.emplace("", newest_released_opset);
   if (options.opset) target[""] = *options.opset;
   const Graph& g = m.graph;
-  for (uint32_t i = 0; i < g.node_capacity(); ++i)
-    if (!g[NodeId(i)].dead) target.emplace(g[NodeId(i)].op->domain, std::max<int64_t>(1, newest_version(g[NodeId(i)].op->domain)));
+  for (uint32_t i = 0; i < g.node_capacity(); ++i) {
+    if (g[NodeId(i)].dead) continue;
+    const std::string domain(g[NodeId(i)].op->domain);
+    if (!target.count(domain)) target[domain] = domain.empty() ? newest_released_opset : std::max<int64_t>(1, newest_version(domain));
+  }
+  if (target.empty()) target[""] = newest_released_opset;
   return target;
 }
 

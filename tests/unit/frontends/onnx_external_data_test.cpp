@@ -1,0 +1,110 @@
+// The known attacks on external data, each as a model somebody might send.
+#include "frontends/onnx/external_data.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/error.h"
+
+namespace cameo::onnx {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class ExternalDataAttack : public testing::Test {
+ protected:
+  ExternalDataAttack() {
+    folder_ = fs::temp_directory_path() / cat("cameo-external-", ::getpid(), "-", testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(folder_ / "model" / "sub");
+    put(folder_ / "secret.txt");
+    put(folder_ / "model" / "good.bin");
+    put(folder_ / "model" / "sub" / "good.bin");
+  }
+  ~ExternalDataAttack() override { fs::remove_all(folder_); }
+  static void put(const fs::path& p) { std::ofstream(p) << "0123456789abcdef"; }
+
+  std::string code(std::string_view location, std::string_view offset = "0", std::string_view length = "8") const {
+    ExternalData data((folder_ / "model" / "m.onnx").string());
+    try {
+      data.find({{"location", location}, {"offset", offset}, {"length", length}}, 8);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit_code(), 3);
+      return e.diag().code;
+    }
+    return "";
+  }
+  fs::path folder_;
+};
+
+constexpr auto refused = "file.external-path";
+
+}  // namespace
+
+TEST_F(ExternalDataAttack, PlainFilesBesideAndBelowAreRead) {
+  EXPECT_EQ(code("good.bin"), "");
+  EXPECT_EQ(code("./sub/good.bin"), "");
+  ExternalData data((folder_ / "model" / "m.onnx").string());
+  EXPECT_EQ(data.find({{"location", "good.bin"}, {"offset", "4"}, {"length", "4"}}, 4).bytes.text(), "4567");
+}
+
+TEST_F(ExternalDataAttack, AbsolutePath) {
+  EXPECT_EQ(code((folder_ / "secret.txt").string()), refused);
+  EXPECT_EQ(code("/etc/passwd"), refused);
+}
+
+TEST_F(ExternalDataAttack, ParentTraversal) {
+  for (const char* path : {"../secret.txt", "sub/../../secret.txt", "..", "sub/..", "./../secret.txt"}) EXPECT_EQ(code(path), refused) << path;
+}
+
+TEST_F(ExternalDataAttack, WindowsTraversal) {
+  for (const char* path : {"..\\secret.txt", "C:\\secret.txt", "C:secret.txt", "\\\\host\\share"}) EXPECT_EQ(code(path), refused) << path;
+}
+
+TEST_F(ExternalDataAttack, SymbolicLinkToAFile) {
+  fs::create_symlink(folder_ / "secret.txt", folder_ / "model" / "link.bin");
+  EXPECT_EQ(code("link.bin"), refused);
+}
+
+TEST_F(ExternalDataAttack, SymbolicLinkToAFolder) {
+  fs::create_directory_symlink(folder_, folder_ / "model" / "out");
+  EXPECT_EQ(code("out/secret.txt"), refused);
+}
+
+TEST_F(ExternalDataAttack, HardLink) {
+  fs::create_hard_link(folder_ / "secret.txt", folder_ / "model" / "hard.bin");
+  EXPECT_EQ(code("hard.bin"), refused);
+}
+
+TEST_F(ExternalDataAttack, PipesFoldersAndDevices) {
+  ASSERT_EQ(::mkfifo((folder_ / "model" / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(code("pipe"), refused);
+  EXPECT_EQ(code("sub"), refused);
+}
+
+TEST_F(ExternalDataAttack, EmptyAndBrokenNames) {
+  EXPECT_EQ(code(""), refused);
+  EXPECT_EQ(code(std::string_view("good.bin\0x", 10)), refused);
+  EXPECT_EQ(code("missing.bin"), "file.missing");
+}
+
+TEST_F(ExternalDataAttack, RangesOutsideTheFile) {
+  EXPECT_EQ(code("good.bin", "12"), "file.external-range");
+  EXPECT_EQ(code("good.bin", "18446744073709551615"), "file.external-range");
+  EXPECT_EQ(code("good.bin", "99999999999999999999999"), "file.external-range");
+  EXPECT_EQ(code("good.bin", "-1"), "file.external-range");
+  EXPECT_EQ(code("good.bin", "0", "18446744073709551612"), "file.external-range");
+  EXPECT_EQ(code("good.bin", "0", "4"), "file.external-range");
+  EXPECT_EQ(code("good.bin", "0x0"), "file.external-range");
+}
+
+TEST_F(ExternalDataAttack, ModelsWithoutAFolderHaveNone) {
+  ExternalData data("-");
+  EXPECT_THROW(data.find({{"location", "good.bin"}}, 8), Error);
+}
+
+}  // namespace cameo::onnx
