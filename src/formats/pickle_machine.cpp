@@ -1,8 +1,10 @@
 #include "formats/pickle_machine.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "support/endian.h"
 
 namespace cameo::pickle {
 
@@ -52,7 +54,7 @@ uint64_t Machine::little(int bytes) {
 double Machine::big_endian_double() {
   uint64_t v = 0;
   for (const char c : take(8)) v = v << 8 | static_cast<uint8_t>(c);
-  return std::bit_cast<double>(v);
+  return bit_cast<double>(v);
 }
 
 Value* Machine::make(Kind kind) {

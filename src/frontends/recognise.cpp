@@ -69,10 +69,12 @@ Recognised recognise_zip(const zip::Archive& archive) {
   const std::string folder = archive.top_folder().empty() ? std::string() : cat(archive.top_folder(), "/");
   const auto has = [&](std::string_view name) { return archive.find(folder + std::string(name)) != nullptr; };
   const auto any = [&](std::string_view start, std::string_view end) {
-    return std::ranges::any_of(archive.entries(), [&](const zip::Entry& e) {
-      const std::string_view name = e.name;
-      return name.starts_with(folder) && name.substr(folder.size()).starts_with(start) && name.ends_with(end);
-    });
+    for (const zip::Entry& e : archive.entries()) {
+      const std::string_view entry = e.name;
+      if (entry.starts_with(folder) && entry.substr(folder.size()).starts_with(start) && entry.ends_with(end))
+        return true;
+    }
+    return false;
   };
   const bool code = any("code/", ".py");
   if (has("serialized_exported_program.json") || has("archive_format") || any("models/", ".json"))

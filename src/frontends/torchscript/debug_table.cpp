@@ -78,7 +78,8 @@ DebugTable::DebugTable(pickle::Document document) : document_(std::move(document
     if (offset < 0 || offset > UINT32_MAX || start < 0) continue;
     records_.push_back({static_cast<uint32_t>(offset), static_cast<uint64_t>(start), &source});
   }
-  std::ranges::stable_sort(records_, {}, &Record::offset);
+  std::stable_sort(records_.begin(), records_.end(),
+                   [](const Record& a, const Record& b) { return a.offset < b.offset; });
 }
 
 std::string_view DebugTable::text_at(const Value& index) const {
@@ -100,7 +101,8 @@ std::string DebugTable::source_text(const Value& lines) const {
 }
 
 std::vector<UserFrame> DebugTable::frames(uint32_t offset, uint32_t line_end) const {
-  auto at = std::ranges::upper_bound(records_, offset, {}, &Record::offset);
+  auto at = std::upper_bound(records_.begin(), records_.end(), offset,
+                             [](uint32_t o, const Record& r) { return o < r.offset; });
   if (at != records_.begin()) --at;  // the last record at or before the place
   for (; at != records_.end() && at->offset < line_end; ++at)
     if (auto found = frames(*at); !found.empty()) return found;

@@ -1,6 +1,7 @@
 // Trees back to text, spelled as PyTorch spells them.
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 
 #include "frontends/torchscript/source.h"
 #include "support/error.h"
@@ -19,9 +20,13 @@ class Printer {
       out += std::signbit(v) ? "-nan" : "nan";
       return;
     }
-    char buffer[40];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::general, 17).ptr;
-    const std::string_view text(buffer, static_cast<size_t>(end - buffer));
+    char buffer[40];  // seventeen digits, as PyTorch prints
+#ifdef __cpp_lib_to_chars
+    const auto length = std::to_chars(buffer, buffer + sizeof buffer, v, std::chars_format::general, 17).ptr - buffer;
+#else
+    const int length = std::snprintf(buffer, sizeof buffer, "%.17g", v);  // WASM's C library knows only one locale
+#endif
+    const std::string_view text(buffer, static_cast<size_t>(length));
     out += text;
     if (text.find_first_not_of("-0123456789") == text.npos) out += '.';
   }

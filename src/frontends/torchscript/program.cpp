@@ -48,7 +48,7 @@ std::vector<std::string> Program::extra_files() const {
   const std::string start = state_->folder + "extra/";
   for (const zip::Entry& e : state_->archive.entries())
     if (e.name.starts_with(start) && e.name.size() > start.size()) names.push_back(e.name.substr(start.size()));
-  std::ranges::sort(names);
+  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -64,7 +64,7 @@ Resolved Program::resolve(std::string_view name) {
   const std::string_view whole = name;
   for (; !name.empty(); name = before_last_dot(name)) {
     r.rest = whole.substr(std::min(name.size() + 1, whole.size()));
-    if (is_native_class(name) && std::ranges::count(name, '.') == 4) {
+    if (is_native_class(name) && std::count(name.begin(), name.end(), '.') == 4) {
       r.native = state_->types.named(name);
       return r;
     }
@@ -127,8 +127,8 @@ std::vector<UserFrame> Program::user_frames(Pos pos) {
 std::optional<UserFrame> Program::user_frame(Pos pos) {
   std::vector<UserFrame> frames = user_frames(pos);
   if (frames.empty()) return std::nullopt;
-  const auto own =
-      std::ranges::find_if(frames, [](const UserFrame& f) { return f.file.find("-packages/torch/") == f.file.npos; });
+  const auto own = std::find_if(frames.begin(), frames.end(),
+                                [](const UserFrame& f) { return f.file.find("-packages/torch/") == f.file.npos; });
   return std::move(own == frames.end() ? frames.front() : *own);
 }
 

@@ -28,7 +28,8 @@ struct Hash {
 };
 struct Equal {
   bool operator()(const Type* a, const Type* b) const {
-    return a->kind == b->kind && a->name == b->name && std::ranges::equal(a->args, b->args);
+    return a->kind == b->kind && a->name == b->name &&
+           std::equal(a->args.begin(), a->args.end(), b->args.begin(), b->args.end());
   }
 };
 }  // namespace
