@@ -64,7 +64,9 @@ uint32_t encode(const Format& f, double v, Overflow overflow) {
   const uint32_t quiet_nan = f.specials == Specials::ieee   ? all - (1u << f.mantissa_bits) + 1 + (1u << (f.mantissa_bits - 1))
                              : f.specials == Specials::fnuz ? 1u << (f.mantissa_bits + f.exponent_bits)
                                                             : all;
-  if (std::isnan(v)) return f.specials == Specials::fnuz ? quiet_nan : f.specials == Specials::none ? sign | largest_code(f) : quiet_nan | sign;
+  // A format without NaN has minus zero in its place, as the reference conversion does.
+  const uint32_t minus_zero = 1u << (f.mantissa_bits + f.exponent_bits);
+  if (std::isnan(v)) return f.specials == Specials::fnuz ? quiet_nan : f.specials == Specials::none ? minus_zero : quiet_nan | sign;
   const double magnitude = std::fabs(v);
   const uint32_t too_large = overflow == Overflow::saturate || f.specials == Specials::none ? sign | largest_code(f)
                              : f.specials == Specials::ieee                                ? sign | (largest_code(f) + 1)

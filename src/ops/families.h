@@ -41,6 +41,7 @@ std::span<const OpRules> random_rules();
 std::span<const OpRules> window_rules();
 std::span<const OpRules> loss_rules();
 std::span<const OpRules> normalize_rules();
+std::span<const OpRules> bits_rules();
 std::span<const OpRules> variadic_rules();
 // tensor
 std::span<const OpRules> constant_rules();
@@ -91,6 +92,7 @@ inline std::span<const Family> op_families() {
       window_rules,
       loss_rules,
       normalize_rules,
+      bits_rules,
       variadic_rules,
       constant_rules,
       shape_rules,

@@ -93,17 +93,20 @@ struct Pow : Rules<op::Pow> {
   static constexpr Revision revisions[] = {{7, lift_old_broadcast, say_old_broadcast}};
 };
 
-// x - floor(x / y) * y, for integers from the truncating division.
-void expand_mod(const op::Mod& a, Expand& e) {
+bool on_floats(const Graph& g, NodeId n) { return is_float(g[g.input(n, 0)].fact.dtype()); }
+
+// x - floor(x / y) * y, which infinities spoil.
+void expand_float_mod(const op::Mod& a, Expand& e) {
   On& on = e.on;
-  const ValueId x = e.in(0), y = e.in(1);
-  if (is_float(e.dtype(0))) {
-    const ValueId q = on.Div(x, y);
-    const ValueId zero = on.number_like(0, x);
-    const ValueId whole = a.fmod ? on.Where(on.Less(q, zero), on.Ceil(q), on.Floor(q)) : on.Floor(q);
-    return e.replace({on.Sub(x, on.Mul(whole, y))});
-  }
-  const ValueId rest = on.Sub(x, on.Mul(on.Div(x, y), y));
+  const ValueId x = e.in(0), y = e.in(1), q = on.Div(x, y), zero = on.number_like(0, x);
+  const ValueId whole = a.fmod ? on.Where(on.Less(q, zero), on.Ceil(q), on.Floor(q)) : on.Floor(q);
+  e.replace({on.Sub(x, on.Mul(whole, y))});
+}
+
+// From the division that truncates.
+void expand_int_mod(const op::Mod& a, Expand& e) {
+  On& on = e.on;
+  const ValueId x = e.in(0), y = e.in(1), rest = on.Sub(x, on.Mul(on.Div(x, y), y));
   if (a.fmod || is_unsigned_int(e.dtype(0))) return e.replace({rest});
   const ValueId zero = on.number_like(0, x);
   const ValueId wrong_sign = on.Or(on.And(on.Less(rest, zero), on.Greater(y, zero)), on.And(on.Greater(rest, zero), on.Less(y, zero)));
@@ -111,7 +114,10 @@ void expand_mod(const op::Mod& a, Expand& e) {
 }
 
 constexpr Expansion mod_expansions[] = {
-    expansion<op::Mod>(10, Exactness::rounding, [](const op::Mod& a, Expand& e) { expand_mod(a, e); }),
+    expansion<op::Mod>(10, Exactness::domain, [](const op::Mod& a, Expand& e) { expand_float_mod(a, e); },
+                       [](const op::Mod&, const Graph& g, NodeId n, int64_t) { return on_floats(g, n); }),
+    expansion<op::Mod>(10, Exactness::exact, [](const op::Mod& a, Expand& e) { expand_int_mod(a, e); },
+                       [](const op::Mod&, const Graph& g, NodeId n, int64_t) { return !on_floats(g, n); }),
     // Before 28 floats were taken only with fmod.
     expansion<op::Mod>(28, Exactness::rounding, [](const op::Mod&, Expand& e) {
       On& on = e.on;
@@ -119,7 +125,7 @@ constexpr Expansion mod_expansions[] = {
       const ValueId rest = on.Mod(x, y, op::Mod{.fmod = 1});
       const ValueId wrong_sign = on.Less(on.Mul(on.Sign(rest), on.Sign(y)), zero);
       e.replace({on.Where(wrong_sign, on.Add(rest, y), rest)});
-    }, [](const op::Mod& a, const Graph& g, NodeId n, int64_t) { return !a.fmod && is_float(g[g.input(n, 0)].fact.dtype()); }),
+    }, [](const op::Mod& a, const Graph& g, NodeId n, int64_t) { return !a.fmod && on_floats(g, n); }),
 };
 
 constexpr OpRules table[] = {

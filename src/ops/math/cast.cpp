@@ -38,11 +38,13 @@ std::string number_text(C v) {
 Tensor to_strings(const Tensor& t) {
   std::vector<std::string> out;
   if (t.dtype() == DType::boolean) {
-    for (const uint8_t v : Loaded<uint8_t>(t).span()) out.push_back(v ? "True" : "False");
+    const Loaded<uint8_t> values(t);
+    for (const uint8_t v : values.span()) out.push_back(v ? "True" : "False");
     return {t.shape(), std::move(out)};
   }
   with_carrier(t.dtype(), [&](auto c) {
-    for (const auto v : Loaded<decltype(c)>(t).span()) out.push_back(number_text(v));
+    const Loaded<decltype(c)> values(t);
+    for (const auto v : values.span()) out.push_back(number_text(v));
   });
   return {t.shape(), std::move(out)};
 }
@@ -83,7 +85,8 @@ Tensor to_e8m0(const Tensor& t, const std::string& round_mode, bool saturate) {
                                 : round_mode == "nearest" ? E8M0Rounding::nearest
                                                           : throw error("eval.attribute", cat("round_mode is '", round_mode, "'"));
   std::vector<uint8_t> codes;
-  for (const double v : Loaded<double>(t).span()) codes.push_back(static_cast<uint8_t>(encode_e8m0(v, rounding, saturate)));
+  const Loaded<double> values(t);
+  for (const double v : values.span()) codes.push_back(static_cast<uint8_t>(encode_e8m0(v, rounding, saturate)));
   return pack_codes(DType::f8e8m0, t.shape(), codes);
 }
 
@@ -181,7 +184,7 @@ struct BitCast : Rules<op::BitCast> {
     const DType from = e.dtype(0), to = static_cast<DType>(a.to);
     if (from == to) return e.replace({e.in(0)});
     // Integers of one width differ in the meaning of the top bit, which a cast keeps.
-    if (is_int(from) && is_int(to)) return e.replace({e.on.cast(e.in(0), to)});
+    if ((is_int(from) || from == DType::boolean) && is_int(to)) return e.replace({e.on.cast(e.in(0), to)});
     e.refuse("no older operator reads the bits of a number as another type");
   })};
 };

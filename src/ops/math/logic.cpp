@@ -1,4 +1,4 @@
-// Comparisons, truth values and bits of two tensors.
+// Comparisons and truth values of two tensors.
 #include "ops/families.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/int_contents.h"
@@ -68,50 +68,6 @@ constexpr Expansion greater_or_equal_expansions[] = {or_equal<op::GreaterOrEqual
 
 constexpr Revision bool_revisions[] = {{7, lift_old_broadcast, say_old_broadcast}};
 
-struct BitShift : Rules<op::BitShift> {
-  static void infer(const op::BitShift& a, Infer& c) {
-    if (a.direction != "LEFT" && a.direction != "RIGHT") c.fail("infer.attribute", cat("direction is '", a.direction, "', not LEFT or RIGHT"));
-    infer_broadcast_all(c);
-  }
-
-  static void eval(const op::BitShift& a, Eval& k) {
-    const Tensor &x = k.in(0), &y = k.in(1);
-    const auto width = static_cast<uint64_t>(bits(x.dtype()));
-    const bool left = a.direction == "LEFT";
-    k.out(0, IntCarriers::with(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return zip_elements<C, C>(x, y, x.dtype(), [&](C v, C by) {
-        if (static_cast<uint64_t>(by) >= width) return !left && v < C{} ? static_cast<C>(-1) : C{};  // negative amounts too
-        return left ? static_cast<C>(static_cast<uint64_t>(v) << by) : static_cast<C>(v >> by);
-      });
-    }));
-  }
-
-  static void expand(const op::BitShift& a, Expand& e) {
-    const auto amounts = e.graph.constant(e.in(1), 1 << 16);
-    if (!amounts) return e.refuse("the amounts to shift by are computed by the model");
-    const Loaded<int64_t> by(*amounts);
-    const int width = bits(e.dtype(0)) - (is_signed_int(e.dtype(0)) ? 1 : 0);
-    std::vector<int64_t> factors;
-    for (const int64_t n : by.span()) {
-      if (n < 0 || n >= width) return e.refuse("an amount to shift by is outside the type");
-      factors.push_back(static_cast<int64_t>(uint64_t{1} << n));
-    }
-    On& on = e.on;
-    const ValueId x = e.in(0), factor = on.constant(store(amounts->dtype(), amounts->shape(), factors));
-    if (a.direction == "LEFT") return e.replace({on.Mul(x, factor)});
-    // Truncation is the floor once the remainder is taken away.
-    e.replace({on.Div(is_signed_int(e.dtype(0)) ? on.Sub(x, on.Mod(x, factor)) : x, factor)});
-  }
-
-  static constexpr Expansion expansions[] = {
-      expansion<op::BitShift>(11, Exactness::exact, [](const op::BitShift& a, Expand& e) { expand(a, e); }),
-      // Signed integers came with 28.
-      expansion<op::BitShift>(28, Exactness::exact, [](const op::BitShift& a, Expand& e) { expand(a, e); },
-                              [](const op::BitShift&, const Graph& g, NodeId n, int64_t) { return is_signed_int(g[g.input(n, 0)].fact.dtype()); }),
-  };
-};
-
 constexpr auto truth_and = [](uint8_t a, uint8_t b) { return a && b; };
 constexpr auto truth_or = [](uint8_t a, uint8_t b) { return a || b; };
 constexpr auto truth_xor = [](uint8_t a, uint8_t b) { return !a != !b; };
@@ -129,10 +85,6 @@ constexpr OpRules table[] = {
     commuting(with_revisions(binary_over<op::And, BoolCarrier>(truth_and), bool_revisions)),
     commuting(with_revisions(binary_over<op::Or, BoolCarrier>(truth_or), bool_revisions)),
     commuting(with_revisions(binary_over<op::Xor, BoolCarrier>(truth_xor), bool_revisions)),
-    commuting(binary_over<op::BitwiseAnd, IntCarriers>(std::bit_and<>())),
-    commuting(binary_over<op::BitwiseOr, IntCarriers>(std::bit_or<>())),
-    commuting(binary_over<op::BitwiseXor, IntCarriers>(std::bit_xor<>())),
-    rules<BitShift>(),
 };
 
 }  // namespace

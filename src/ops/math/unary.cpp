@@ -47,14 +47,6 @@ constexpr Expansion is_inf_expansions[] = {expansion<op::IsInf>(10, Exactness::e
   e.replace({a.detect_positive && a.detect_negative ? on.Or(above, below) : a.detect_positive ? above : a.detect_negative ? below : none});
 })};
 
-constexpr Expansion bitwise_not_expansions[] = {expansion<op::BitwiseNot>(18, Exactness::exact, [](const op::BitwiseNot&, Expand& e) {
-  // All ones minus x: -1 - x when signed.
-  const DType t = e.dtype(0);
-  if (t == DType::undefined) return e.refuse("the element type is not known");
-  const Tensor ones = store(t, {}, std::vector<int64_t>{-1});
-  e.replace({e.on.Sub(e.on.constant(ones), e.in(0))});
-})};
-
 constexpr OpRules table[] = {
     with_revisions(with_infer(unary_number<op::Abs>(absolute), [](const void*, Infer& c) {
       infer_like_first(c);
@@ -88,7 +80,6 @@ constexpr OpRules table[] = {
     with_expansions(float_predicate<op::IsInf>(is_inf), is_inf_expansions),
     float_predicate<op::IsNaN>([](auto x) { return std::isnan(x); }),
     unary_over<op::Not, BoolCarrier>([](uint8_t x) { return !x; }),
-    with_expansions(unary_over<op::BitwiseNot, IntCarriers>([](auto x) { return ~x; }), bitwise_not_expansions),
 };
 
 }  // namespace

@@ -163,7 +163,7 @@ void recurrent_to_6(Downgrade& d) { d.set("output_sequence", int64_t{1}); }
 
 void recurrent_batch_last(Expand& e, std::shared_ptr<const void> attrs) {
   On& on = e.on;
-  const Node& n = e.graph[e.node];
+  const Node n = e.graph[e.node];  // a copy: emitting moves nodes
   std::vector<ValueId> inputs = n.inputs;
   for (const size_t i : {size_t{0}, size_t{5}, size_t{6}})
     if (e.has(i)) inputs[i] = transpose(on, inputs[i], {1, 0, 2});

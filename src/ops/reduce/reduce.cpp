@@ -33,8 +33,9 @@ void infer_unknown_axes(Infer& c, bool keepdims) {
 }
 
 void infer_reduced(Infer& c, bool keepdims, bool noop_if_empty) {
-  if (c.has(1) && !c.literal_ints(1)) return infer_unknown_axes(c, keepdims);
-  const auto given = c.has(1) ? c.axes(*c.literal_ints(1), c.rank(0)) : std::vector<int64_t>{};
+  const bool none = c.has(1) && c.length(1) == 0;
+  if (c.has(1) && !none && !c.literal_ints(1)) return infer_unknown_axes(c, keepdims);
+  const auto given = c.has(1) && !none ? c.axes(*c.literal_ints(1), c.rank(0)) : std::vector<int64_t>{};
   c.out(0, reduced_shape(c.shape(0), Axes{noop_if_empty}.resolve(given, c.rank(0)), keepdims));
 }
 
