@@ -100,31 +100,36 @@ std::string DebugTable::source_text(const Value& lines) const {
   return out;
 }
 
-std::vector<UserFrame> DebugTable::frames(uint32_t offset, uint32_t line_end) const {
+const std::vector<UserFrame>& DebugTable::frames(uint32_t offset, uint32_t line_end) {
+  static const std::vector<UserFrame> none;
   auto at = std::upper_bound(records_.begin(), records_.end(), offset,
                              [](uint32_t o, const Record& r) { return o < r.offset; });
   if (at != records_.begin()) --at;  // the last record at or before the place
   for (; at != records_.end() && at->offset < line_end; ++at)
-    if (auto found = frames(*at); !found.empty()) return found;
-  return {};
+    if (const auto& found = frames(*at); !found.empty()) return found;
+  return none;
 }
 
-std::vector<UserFrame> DebugTable::frames(const Record& r) const {
+const std::vector<UserFrame>& DebugTable::frames(const Record& r) {
+  if (const auto known = known_.find(r.source); known != known_.end()) return known->second;
+  if (const auto known = known_.find(&r); known != known_.end()) return known->second;
   const std::string text = source_text(*r.source->items[0]);
-  if (text.empty()) return {};
-  if (stack_line(std::string_view(text).substr(0, text.find('\n')))) return stack_frames(text);
+  if (text.empty()) return known_[r.source];
+  if (stack_line(std::string_view(text).substr(0, text.find('\n')))) return known_[r.source] = stack_frames(text);
+  return known_[&r] = scripted_frame(r, text);
+}
 
+std::vector<UserFrame> DebugTable::scripted_frame(const Record& r, std::string_view text) const {
   UserFrame f;
   f.file = text_at(*r.source->items[1]);
   if (f.file.empty()) return {};
-  const std::string_view before =
-      std::string_view(text).substr(0, static_cast<size_t>(std::min<uint64_t>(r.start, text.size())));
+  const std::string_view before = text.substr(0, static_cast<size_t>(std::min<uint64_t>(r.start, text.size())));
   const Value& first = *r.source->items[2];
   const int64_t first_line =
       first.kind == Kind::integer && first.integer >= 0 && first.integer < INT32_MAX ? first.integer : 0;
   f.line = static_cast<uint32_t>(first_line + std::count(before.begin(), before.end(), '\n'));
   const auto line_start = before.rfind('\n');
-  const auto rest = std::string_view(text).substr(line_start == before.npos ? 0 : line_start + 1);
+  const auto rest = text.substr(line_start == before.npos ? 0 : line_start + 1);
   f.text = trimmed(rest.substr(0, rest.find('\n')));
   f.function = defined_name(text);
   return {std::move(f)};

@@ -105,7 +105,7 @@ namespace {
 constexpr uint64_t largest_debug_table = uint64_t{1} << 28;
 }  // namespace
 
-std::vector<UserFrame> Program::user_frames(Pos pos) {
+const std::vector<UserFrame>& Program::user_frames(Pos pos) {
   const SourceFile& f = source_of(pos);
   auto known = state_->debug.find(&f);
   if (known == state_->debug.end()) {
@@ -125,11 +125,11 @@ std::vector<UserFrame> Program::user_frames(Pos pos) {
 }
 
 std::optional<UserFrame> Program::user_frame(Pos pos) {
-  std::vector<UserFrame> frames = user_frames(pos);
+  const std::vector<UserFrame>& frames = user_frames(pos);
   if (frames.empty()) return std::nullopt;
   const auto own = std::find_if(frames.begin(), frames.end(),
                                 [](const UserFrame& f) { return f.file.find("-packages/torch/") == f.file.npos; });
-  return std::move(own == frames.end() ? frames.front() : *own);
+  return own == frames.end() ? frames.front() : *own;
 }
 
 }  // namespace cameo::torchscript

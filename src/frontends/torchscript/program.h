@@ -77,7 +77,7 @@ class Program {
   Loc locate(Pos) const;                              // "net.pt!code/__torch__.py", line, column, the line's text
   // Where the user wrote it, innermost call first; empty when the archive has no debug records for it. Ask with the
   // place of an expression: PyTorch tags those, and a statement's own place may belong to the loop around it.
-  std::vector<UserFrame> user_frames(Pos);
+  const std::vector<UserFrame>& user_frames(Pos);
   std::optional<UserFrame> user_frame(Pos);           // the innermost one outside PyTorch itself, else the innermost
 
  private:
