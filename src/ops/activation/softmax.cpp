@@ -27,7 +27,8 @@ void lift_flattened(Upgrade& u) {
   if (is_last(x, axis) && (!x.has_rank() || axis < x.rank())) return u.set("axis", axis);
   On& on = u.on;
   const ValueId flat = on.Flatten(u.input(0), op::Flatten{.axis = axis});
-  u.replace({on.Reshape(on.make(Attrs{.axis = -1}, {flat}, 1)[0], on.Shape(u.input(0)))});
+  const ValueId normal = on.make(Attrs{.axis = -1}, {flat}, 1)[0];
+  u.replace({on.Reshape(normal, on.Shape(u.input(0)))});
 }
 
 void say_last_axis(Downgrade& d) {

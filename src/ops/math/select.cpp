@@ -47,6 +47,18 @@ struct Clip : Rules<op::Clip> {
     for (size_t i = 1; i < 3; ++i)
       if (c.has(i) && c.rank(i) > 0 && !element_count(c.shape(i)).is(1)) c.fail("infer.shape", cat(i == 1 ? "min" : "max", " is [", shape_text(c.shape(i)), "], not a scalar"));
     infer_like_first(c);
+    clip_contents(c);
+  }
+
+  static void clip_contents(Infer& c) {
+    auto elements = c.constant(0) || !is_int(c.dtype(0)) ? std::nullopt : c.ints(0);
+    for (size_t i = 1; elements && i < 3; ++i) {
+      if (!c.has(i)) continue;
+      const auto bound = c.ints(i);
+      if (!bound || bound->size() != 1) return;
+      for (Dim& d : *elements) d = i == 1 ? max(d, bound->front()) : min(d, bound->front());
+    }
+    if (elements) c.out_contents(0, std::move(*elements));
   }
 
   static void eval(const op::Clip&, Eval& k) {

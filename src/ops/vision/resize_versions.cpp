@@ -81,7 +81,7 @@ void resize_to_18(Downgrade& d) {
 void resize_without_axes(const op::Resize& a, Expand& e) {
   On& on = e.on;
   if (!e.fact(0).has_rank()) return e.refuse("the input's rank is unknown");
-  const Shape& shape = e.fact(0).shape();
+  const Shape shape = e.fact(0).shape();  // a copy: emitting moves values
   op::Resize plain = a;
   plain.axes.reset();
   plain.keep_aspect_ratio_policy = "stretch";
@@ -125,7 +125,7 @@ void resize_by_scales(const op::Resize& a, Expand& e) {
     scales.push_back(in ? static_cast<float>(out) / static_cast<float>(in) : 1);
     if (static_cast<int64_t>(std::floor(static_cast<float>(in) * scales.back())) != out) return e.refuse(cat("no scale takes ", in, " to ", out));
   }
-  e.replace({e.on.Resize(e.in(0), {}, e.on.constant(floats(scales)), {}, a)});
+  e.replace({e.on.Resize(e.in(0), e.in(1), e.on.constant(floats(scales)), {}, a)});
 }
 
 void resize_as_upsample(const op::Resize& a, Expand& e) {

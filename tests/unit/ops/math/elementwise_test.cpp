@@ -88,6 +88,7 @@ TEST(Elementwise, SizesAreComputedWith) {
   // A size is never -1: the usual dance before Expand stays known.
   EXPECT_EQ(g.contents(g.on.Equal(shape, g.on.int_scalar(-1))), "0,0");
   EXPECT_EQ(g.contents(g.on.Where(g.on.Equal(shape, g.on.int_scalar(-1)), g.on.ints({1, 1}), shape)), "n,h");
+  EXPECT_EQ(g.contents(g.on.Clip(shape, g.on.int_scalar(0), g.on.int_scalar(8))), min(g.dim("n"), g.dim("8")).text() + "," + min(g.dim("h"), g.dim("8")).text());
   EXPECT_EQ(g.contents(g.on.Equal(shape, g.on.int_scalar(4))), "?");
   EXPECT_EQ(g.contents(g.on.Div(shape, g.on.int_scalar(0))), "?");
 }
