@@ -34,7 +34,7 @@ dev: ## the C++ tests under address and undefined-behaviour sanitizers
 fuzz: ## every fuzz target for FUZZ_SECONDS (600), going on from the corpus of the last run
 	@scripts/bootstrap core dev
 	@cmake --preset fuzz $(QUIET)
-	@$(call BUILD,fuzz)
+	@$(call BUILD,fuzz) --target fuzzers
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
 
 wasm: ## compile the core for WebAssembly
