@@ -109,6 +109,7 @@ class Parser {
       return t;
     }
     const std::string name = word();
+    if (name.empty()) throw error("bug.schema", cat("signature '", text_, "' is not understood at ", at_));
     if ((name == "Dict" || name == "Future" || name == "Await" || name == "RRef") && peek("(")) {
       expect("(");
       t.kind = name == "Dict" ? Kind::dict : Kind::other;
@@ -152,7 +153,8 @@ class Parser {
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (quote) {
-        if (c == quote) quote = 0;
+        if (c == '\\') ++at_;
+        else if (c == quote) quote = 0;
       } else if (c == '"' || c == '\'') quote = c;
       else if (c == '[') ++depth;
       else if (c == ']') --depth;

@@ -1,0 +1,86 @@
+// What a lowering writes with: the builder of ONNX nodes, and numbers and sizes as graph values.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "lowering/arg.h"
+#include "lowering/promotion.h"
+#include "ops/infer.h"
+#include "ops/on.h"
+
+namespace cameo {
+
+class Lower : public On {
+ public:
+  Lower(Graph& graph, RegionId region) : On(graph, region) {}
+
+  // Emits, infers, and folds: a node whose inputs are all known and whose result is small becomes a constant.
+  std::vector<ValueId> emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs) override;
+
+  // Facts about tensors.
+  bool is_bool(V x) const { return dtype(x) == DType::boolean; }
+  bool is_int(V x) const { return cameo::is_int(dtype(x)); }
+  bool is_float(V x) const { return cameo::is_float(dtype(x)); }
+  int64_t rank(V x) const;                     // throws "lower.unknown-rank"
+  Dim dim(V x, int64_t axis) const;            // axis may be negative
+  const cameo::Shape& shape(V x) const;        // throws "lower.unknown-rank"
+  int64_t axis(V x, int64_t dim) const;        // normalised; a 0-d tensor counts as 1-d, as in torch
+  Ints axes(V x, const Ints& dims) const;      // normalised, in order
+  Ints all_axes(V x) const;
+  Opt<int64_t> known_dim(V x, int64_t axis) const { return dim(x, axis).known(); }
+
+  // Numbers and sizes as graph values.
+  V number(double v, DType t) { return On::number(v, t); }
+  V scalar(const Num& n, DType t);             // 0-d, of dtype t
+  V scalar_like(const Num& n, V x) { return scalar(n, dtype(x)); }
+  V int_scalar(Dim d);                          // 0-d int64
+  V int_vector(std::span<const Dim> d);         // 1-D int64, built in the cheapest form
+  V int_vector(const Dims& d) { return int_vector(std::span<const Dim>(d)); }
+  V zeros_like(V x) { return full(shape_dims(x), 0.0, dtype(x)); }
+  V full(const Dims& sizes, const Num& value, DType t);
+  Dims shape_dims(V x) const { return shape(x); }
+
+  // Common forms. Each emits nothing when it would change nothing.
+  V to(V x, DType t) { return On::cast(x, t); }
+  V reshape(V x, const Dims& sizes);            // sizes are final: no -1
+  V expand(V x, const Dims& sizes);             // numpy broadcast to exactly `sizes`
+  V transpose(V x, const Ints& perm);
+  V squeeze(V x, const Ints& axes);
+  V unsqueeze(V x, const Ints& axes);           // axes of the result
+  V slice(V x, int64_t axis, Dim start, Dim end, int64_t step = 1);  // 0 <= start <= end <= size where step > 0
+  V concat(const Vs& parts, int64_t axis);
+  V gather_scalar(V x, int64_t axis, Dim index);  // torch.select: the axis is removed
+
+  // What is assumed so that an operator makes sense: recorded as a fact; a contradiction throws "lower.shape".
+  void assume_equal(Dim a, Dim b, std::string_view said);
+  Answer equal(Dim a, Dim b) const { return graph().facts.equal(a, b); }
+  bool provably(Dim a, Dim b) const { return graph().facts.equal(a, b) == Answer::yes; }
+
+  // A symbol bound to a 0-d int64 value (item()), or the value's known contents as an expression.
+  Dim int_of(V scalar);
+  // Where a symbol's value can be read: an axis of a value, or a 0-d value. Made by the front end for inputs; emission
+  // adds what new nodes bring.
+  void bind_axis(Dim d, V x, int64_t axis);
+  void bind_scalar(Dim symbol, V value);
+
+  Loc where;            // of the statement being lowered
+  std::string scope;    // module path
+  std::function<void(NodeId)> on_node;  // stamps names and places
+
+ private:
+  struct Source {
+    V value;
+    int64_t axis = -1;  // -1: the value itself, 0-d
+  };
+  V int_piece(Dim d);  // 1-D, one element
+  V build(Dim d);
+  const Source* source_of(Dim d) const;
+
+  std::unordered_map<const DimExpr*, std::vector<Source>> sources_;
+  std::unordered_map<const DimExpr*, std::vector<V>> pieces_;
+};
+
+[[noreturn]] void unsupported(std::string what, std::string hint = "");  // throws "lower.unsupported-value"
+
+}  // namespace cameo

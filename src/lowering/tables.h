@@ -1,0 +1,25 @@
+// Every table of rows. A new table is one line here.
+#pragma once
+
+#include <span>
+
+#include "lowering/row.h"
+
+namespace cameo {
+
+using RowTable = std::span<const Row> (*)();
+
+std::span<const Row> pointwise_rows();
+std::span<const Row> shape_rows();
+std::span<const Row> nn_rows();
+
+inline std::span<const RowTable> row_tables() {
+  static constexpr RowTable all[] = {
+      nn_rows,
+      pointwise_rows,
+      shape_rows,
+  };
+  return all;
+}
+
+}  // namespace cameo
