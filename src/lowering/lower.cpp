@@ -1,0 +1,161 @@
+#include "lowering/lower.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/carrier.h"
+
+namespace cameo {
+
+std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs) {
+  const GraphMark before = graph().mark();
+  auto out = On::emit(op, std::move(attrs), std::move(inputs), outputs);
+  const NodeId n = graph()[out[0]].def;
+  const bool known = std::all_of(out.begin(), out.end(), [&](ValueId v) { return fact(v).tensor() != nullptr; });
+  if (known && !graph()[n].inputs.empty()) {
+    std::vector<Tensor> contents;
+    for (const ValueId v : out) contents.push_back(*fact(v).tensor());
+    graph().rollback(before);
+    out.clear();
+    for (const Tensor& t : contents) out.push_back(constant(t));
+    return out;
+  }
+  if (on_node) on_node(n);
+  for (const ValueId v : out) {
+    if (!fact(v).has_rank()) continue;
+    for (int64_t i = 0; i < On::rank(v); ++i)
+      if (const Dim d = On::shape(v)[static_cast<size_t>(i)]; !d.is_literal()) bind_axis(d, v, i);
+  }
+  return out;
+}
+
+int64_t Lower::rank(V x) const {
+  if (!fact(x).has_rank())
+    throw error("lower.unknown-rank", "the number of dimensions of a tensor must be known here").help("give all inputs' shapes with --input");
+  return On::rank(x);
+}
+
+const cameo::Shape& Lower::shape(V x) const {
+  rank(x);
+  return On::shape(x);
+}
+
+int64_t Lower::axis(V x, int64_t dim) const {
+  const int64_t r = std::max<int64_t>(1, rank(x));
+  if (dim < -r || dim >= r) throw error("lower.axis", cat("dim ", dim, " is outside a tensor of ", rank(x), " dimensions"));
+  return dim < 0 ? dim + r : dim;
+}
+
+Ints Lower::axes(V x, const Ints& dims) const {
+  Ints out;
+  for (const int64_t d : dims) out.push_back(axis(x, d));
+  return out;
+}
+
+Ints Lower::all_axes(V x) const {
+  Ints out(static_cast<size_t>(rank(x)));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+Dim Lower::dim(V x, int64_t a) const { return shape(x)[static_cast<size_t>(axis(x, a))]; }
+
+V Lower::scalar(const Num& n, DType t) {
+  const Arg& a = n.arg();
+  if (const auto* f = a.as<StagedFloat>()) return to(f->value, t);
+  if (const auto* b = a.as<StagedBool>()) return to(b->value, t);
+  if (const auto* d = a.as<Dim>(); d && !d->is_literal()) return to(int_scalar(*d), t);
+  if (n.is_complex()) unsupported("a complex number cannot be a constant of a real tensor");
+  if (const auto* d = a.as<Dim>()) {
+    const int64_t v = d->literal();
+    return constant(convert(Tensor::int_scalar(v), t));
+  }
+  return number(n.to_double(), t);
+}
+
+V Lower::full(const Dims& sizes, const Num& value, DType t) {
+  const bool all_known = std::all_of(sizes.begin(), sizes.end(), [](Dim d) { return d.is_literal(); });
+  constexpr int64_t small = 64;
+  if (all_known && value.is_known()) {
+    std::vector<int64_t> shape;
+    for (const Dim d : sizes) shape.push_back(d.literal());
+    if (element_count(shape) <= small) return constant(expand_to(*fact(scalar(value, t)).tensor(), shape));
+  }
+  const V fill = scalar(value, t);
+  if (const Tensor* known = fact(fill).tensor()) return ConstantOfShape(int_vector(sizes), op::ConstantOfShape{.value = known->reshaped({1})});
+  return Expand(fill, int_vector(sizes));
+}
+
+V Lower::reshape(V x, const Dims& sizes) {
+  if (fact(x).has_rank() && On::shape(x) == sizes) return x;
+  // Zero copies the input's size, one -1 takes what is left: most reshapes need no computed shape.
+  const auto& from = shape(x);
+  std::vector<int64_t> form;
+  Ints unknown;
+  bool has_zero = false;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i].is_literal()) {
+      has_zero |= sizes[i].is(0);
+      form.push_back(sizes[i].literal());
+    } else if (i < from.size() && from[i] == sizes[i]) form.push_back(0);
+    else {
+      unknown.push_back(static_cast<int64_t>(i));
+      form.push_back(-1);
+    }
+  }
+  V out;
+  // -1 is ambiguous when the other sizes may multiply to zero: then every size is spelt out.
+  if (unknown.size() <= 1 && !has_zero) out = Reshape(x, ints(form));
+  else out = Reshape(x, int_vector(sizes), op::Reshape{.allowzero = has_zero});
+  Fact& f = graph().fact(out);
+  f.type.shape = sizes;
+  return out;
+}
+
+V Lower::expand(V x, const Dims& sizes) {
+  if (shape(x) == sizes) return x;
+  // Axes that stay may be written as 1: Expand broadcasts both ways.
+  Dims target = sizes;
+  const size_t shift = sizes.size() - On::shape(x).size();
+  for (size_t i = shift; i < sizes.size(); ++i)
+    if (On::shape(x)[i - shift] == sizes[i] && !sizes[i].is_literal()) target[i] = Dim(1);
+  const V out = Expand(x, int_vector(target));
+  graph().fact(out).type.shape = sizes;
+  return out;
+}
+
+V Lower::transpose(V x, const Ints& perm) {
+  if (std::is_sorted(perm.begin(), perm.end())) return x;
+  return Transpose(x, op::Transpose{.perm = perm});
+}
+
+V Lower::squeeze(V x, const Ints& axes) { return axes.empty() ? x : V(Squeeze(x, ints(axes))); }
+V Lower::unsqueeze(V x, const Ints& axes) { return axes.empty() ? x : V(Unsqueeze(x, ints(axes))); }
+
+V Lower::slice(V x, int64_t axis, Dim start, Dim end, int64_t step) {
+  const Dim size = dim(x, axis);
+  if (start.is(0) && end == size && step == 1) return x;
+  const Dim length = step == 1 ? end - start : ceil_div(end - start, Dim(step));
+  const Dim last = end == size ? Dim(INT64_MAX) : end;
+  const Dims starts{start}, ends{last};
+  const V out = step == 1 ? Slice(x, int_vector(starts), int_vector(ends), ints({axis}))
+                          : Slice(x, int_vector(starts), int_vector(ends), ints({axis}), ints({step}));
+  graph().fact(out).type.shape->at(static_cast<size_t>(axis)) = length;
+  return out;
+}
+
+V Lower::concat(const Vs& parts, int64_t axis) {
+  if (parts.size() == 1) return parts[0];
+  const std::vector<ValueId> ids(parts.begin(), parts.end());
+  return Concat(ids, op::Concat{.axis = axis});
+}
+
+V Lower::gather_scalar(V x, int64_t axis, Dim index) { return Gather(x, int_scalar(index), op::Gather{.axis = axis}); }
+
+void Lower::assume_equal(Dim a, Dim b, std::string_view said) {
+  if (a == b) return;
+  if (graph().facts.assume_equal(a, b, {FactSource::op, std::string(said), where}) == Answer::no)
+    throw error("lower.shape", cat(said, ": sizes ", a.text(), " and ", b.text(), " must be equal"));
+}
+
+}  // namespace cameo

@@ -1,0 +1,190 @@
+#include "lowering/row.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "lowering/tables.h"
+
+namespace cameo {
+
+void ArgRef::wrong(std::string_view wanted) const {
+  const auto& p = call.schema->params[index];
+  throw error("lower.argument", cat(call.schema->full_name(), ": argument '", p.name, "' is ", get().kind(), " where ", wanted, " is needed"));
+}
+
+namespace {
+const std::vector<Arg>& items(const ArgRef& r, std::string_view wanted) {
+  const auto* list = r.get().as<ArgList>();
+  if (!list) r.wrong(wanted);
+  return **list;
+}
+
+Opt<Dim> dim_of(const Arg& a) {
+  if (const auto* d = a.as<Dim>()) return *d;
+  if (const auto* b = a.as<bool>()) return Dim(*b);
+  return std::nullopt;
+}
+}  // namespace
+
+void ArgRef::to(V& out) const {
+  if (const auto* v = get().as<V>()) out = *v;
+  else if (const auto* f = get().as<StagedFloat>()) out = f->value;
+  else if (const auto* b = get().as<StagedBool>()) out = b->value;
+  else if (get().as<double>()) out = on.scalar(Num(get()), default_float);
+  else if (get().as<Dim>()) out = on.scalar(Num(get()), DType::i64);
+  else if (get().as<bool>()) out = on.scalar(Num(get()), DType::boolean);
+  else wrong("a tensor");
+}
+
+void ArgRef::to(Vs& out) const {
+  for (const Arg& a : items(*this, "a list of tensors")) {
+    if (!a.as<V>()) wrong("a list of tensors");
+    out.push_back(*a.as<V>());
+  }
+}
+
+void ArgRef::to(std::vector<Opt<V>>& out) const {
+  for (const Arg& a : items(*this, "a list of tensors")) {
+    if (!a.as<V>() && !a.is_none()) wrong("a list of tensors and None");
+    out.push_back(a.is_none() ? Opt<V>() : Opt<V>(*a.as<V>()));
+  }
+}
+
+void ArgRef::to(Num& out) const {
+  if (const auto* v = get().as<V>()) {
+    const DType t = on.dtype(*v);
+    if (const Tensor* known = on.fact(*v).tensor(); known && known->count() == 1) {
+      if (is_float(t)) out = Num(known->double_at(0));
+      else if (t == DType::boolean) out = Num(Arg(known->int_at(0) != 0));
+      else out = Num(known->int_at(0));
+    } else if (is_int(t)) out = Num(Arg(on.int_of(*v)));
+    else if (t == DType::boolean) out = Num(Arg(StagedBool{*v}));
+    else out = Num(Arg(StagedFloat{*v}));
+    return;
+  }
+  if (get().is_none() || get().as<std::string>() || get().as<ArgList>()) wrong("a number");
+  out = Num(get());
+}
+
+void ArgRef::to(Dim& out) const {
+  const auto d = dim_of(get());
+  if (d) out = *d;
+  else if (const auto* v = get().as<V>()) out = on.int_of(*v);
+  else wrong("an int");
+}
+
+void ArgRef::to(Dims& out) const {
+  if (const auto d = dim_of(get())) {
+    out.assign(static_cast<size_t>(std::max(1, call.schema->params[index].type.fixed_size)), *d);
+    return;
+  }
+  for (const Arg& a : items(*this, "a list of ints")) {
+    if (const auto d = dim_of(a)) out.push_back(*d);
+    else if (const auto* v = a.as<V>()) out.push_back(on.int_of(*v));
+    else wrong("a list of ints");
+  }
+}
+
+void ArgRef::to(int64_t& out) const {
+  Dim d;
+  to(d);
+  if (!d.is_literal()) wrong("a known int");
+  out = d.literal();
+}
+
+void ArgRef::to(Ints& out) const {
+  Dims dims;
+  to(dims);
+  for (const Dim d : dims) {
+    if (!d.is_literal()) wrong("a list of known ints");
+    out.push_back(d.literal());
+  }
+}
+
+void ArgRef::to(Floats& out) const {
+  for (const Arg& a : items(*this, "a list of floats")) out.push_back(Num(a).to_double());
+}
+
+void ArgRef::to(double& out) const {
+  Num n;
+  to(n);
+  if (!n.is_known()) wrong("a known number");
+  out = n.to_double();
+}
+
+void ArgRef::to(bool& out) const {
+  if (const auto* b = get().as<bool>()) out = *b;
+  else if (const auto* d = get().as<Dim>(); d && d->is_literal()) out = d->literal() != 0;
+  else wrong("a known bool");
+}
+
+void ArgRef::to(Str& out) const {
+  const auto* s = get().as<std::string>();
+  if (!s) wrong("a string");
+  out = *s;
+}
+
+void ArgRef::to(DType& out) const {
+  int64_t number = 0;
+  to(number);
+  const auto t = dtype_from_torch(number);
+  if (!t) unsupported(cat(call.schema->full_name(), ": torch dtype number ", number, " has no counterpart in ONNX"));
+  out = *t;
+}
+
+namespace {
+const std::unordered_map<std::string_view, const Row*>& row_index() {
+  static const auto index = [] {
+    std::unordered_map<std::string_view, const Row*> m;
+    for (const auto table : row_tables())
+      for (const Row& r : table()) invariant(m.emplace(r.name, &r).second, cat("one row for ", r.name));
+    return m;
+  }();
+  return index;
+}
+}  // namespace
+
+const Row* find_row(std::string_view overload) {
+  const auto it = row_index().find(overload);
+  return it == row_index().end() ? nullptr : it->second;
+}
+
+std::vector<std::string_view> all_row_names() {
+  std::vector<std::string_view> out;
+  for (const auto& [name, row] : row_index()) out.push_back(name);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+namespace {
+void apply_promotion(Lower& on, const Promotion& p, std::vector<Arg>& args) {
+  std::vector<Arg> chosen;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (p.mask >> i & 1) chosen.push_back(args[i]);
+  DType t = result_type(on, chosen);
+  if (p.to_float && (is_int(t) || t == DType::boolean)) t = default_float;
+  const auto convert = [&](const Arg& a) -> Arg {
+    if (a.is_none()) return a;
+    if (const auto* v = a.as<V>()) return on.to(*v, t);
+    return on.scalar(Num(a), t);
+  };
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!(p.mask >> i & 1)) continue;
+    if (const auto* list = args[i].as<ArgList>()) {
+      std::vector<Arg> converted;
+      for (const Arg& a : **list) converted.push_back(convert(a));
+      args[i] = Arg::list(std::move(converted));
+    } else args[i] = convert(args[i]);
+  }
+}
+}  // namespace
+
+std::vector<Arg> lower_call(Lower& on, const Row& row, LoweredCall call) {
+  invariant(call.args.size() == call.schema->params.size() && row.arity <= call.args.size() + 1, "a call has all its arguments");
+  if (row.promotion.mask) apply_promotion(on, row.promotion, call.args);
+  return row.call(on, call);
+}
+
+void unsupported(std::string what, std::string hint) { throw error("lower.unsupported-value", std::move(what)).help(std::move(hint)); }
+
+}  // namespace cameo

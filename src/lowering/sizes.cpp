@@ -1,0 +1,106 @@
+// Symbolic ints as graph values: read from an axis that has the size, else computed.
+#include "ir/dim_expr.h"
+#include "lowering/lower.h"
+
+namespace cameo {
+
+void Lower::bind_axis(Dim d, V x, int64_t axis) {
+  if (d.is_literal()) return;
+  auto& known = sources_[d.expr()];
+  // The first few places are enough: inputs come first, and inner regions may need one of their own.
+  if (known.size() < 8) known.push_back({x, axis});
+}
+
+void Lower::bind_scalar(Dim symbol, V value) { sources_[symbol.expr()].push_back({value, -1}); }
+
+const Lower::Source* Lower::source_of(Dim d) const {
+  const auto it = sources_.find(d.expr());
+  if (it == sources_.end()) return nullptr;
+  for (const Source& s : it->second)
+    if (s.value.id.index < graph().value_capacity() && graph()[s.value.id].kind != Value::Kind::dead && graph().is_inside(region(), graph()[s.value.id].home)) return &s;
+  return nullptr;
+}
+
+V Lower::int_piece(Dim d) {
+  if (d.is_literal()) return ints({d.literal()});
+  for (const V v : pieces_[d.expr()])
+    if (v.id.index < graph().value_capacity() && graph()[v.id].kind != Value::Kind::dead && graph().is_inside(region(), graph()[v.id].home) && fact(v).ints() == Dims{d}) return v;
+  const Source* s = source_of(d);
+  V out;
+  if (s && s->axis >= 0) out = Shape(s->value, op::Shape{.end = s->axis + 1, .start = s->axis});
+  else if (s) out = Reshape(s->value, ints({1}));
+  else out = build(d);
+  graph().fact(out).contents = std::make_shared<const Contents>(Dims{d});
+  pieces_[d.expr()].push_back(out);
+  return out;
+}
+
+V Lower::build(Dim d) {
+  const auto parts = dim_parts(d);
+  const auto binary = [&](auto emit) {
+    V acc = int_piece(parts.args[0]);
+    for (size_t i = 1; i < parts.args.size(); ++i) acc = emit(acc, int_piece(parts.args[i]));
+    return acc;
+  };
+  switch (parts.kind) {
+    case DimParts::Kind::sum: return binary([&](V a, V b) { return V(Add(a, b)); });
+    case DimParts::Kind::product: return binary([&](V a, V b) { return V(Mul(a, b)); });
+    case DimParts::Kind::floor_div: {
+      const V a = int_piece(parts.args[0]), b = int_piece(parts.args[1]);
+      // Div truncates: right for what is never negative; else floor(a/b) = (a - mod(a, b)) / b with Python's mod.
+      if (graph().facts.less_equal(Dim(0), parts.args[0]) == Answer::yes) return Div(a, b);
+      return Div(Sub(a, Mod(a, b)), b);
+    }
+    case DimParts::Kind::trunc_div: return Div(int_piece(parts.args[0]), int_piece(parts.args[1]));
+    case DimParts::Kind::mod: return Mod(int_piece(parts.args[0]), int_piece(parts.args[1]));
+    case DimParts::Kind::min: return binary([&](V a, V b) { return V(Min(std::vector<ValueId>{a, b})); });
+    case DimParts::Kind::max: return binary([&](V a, V b) { return V(Max(std::vector<ValueId>{a, b})); });
+    // Sizes that broadcast are equal or one of them is 1: the larger one, but for empty tensors, where 0 wins over 1.
+    case DimParts::Kind::broadcast: return binary([&](V a, V b) { return V(Where(Equal(a, ints({1})), b, a)); });
+    default: break;
+  }
+  throw error("stage.unbound-size", cat("the size ", d.text(), " is needed as data, and nothing in the model gives it here"))
+      .at(where).help("give the sizes of all inputs with --input, or make this one a number");
+}
+
+V Lower::int_scalar(Dim d) {
+  if (d.is_literal()) return On::int_scalar(d.literal());
+  if (const Source* s = source_of(d); s && s->axis < 0) return s->value;
+  const V out = Squeeze(int_piece(d), ints({0}));
+  graph().fact(out).contents = std::make_shared<const Contents>(Dims{d});
+  return out;
+}
+
+V Lower::int_vector(std::span<const Dim> dims) {
+  bool known = true;
+  std::vector<int64_t> literals;
+  for (const Dim d : dims) {
+    known &= d.is_literal();
+    if (known) literals.push_back(d.literal());
+  }
+  if (known) return ints(literals);
+  // Runs of literals are one constant.
+  std::vector<ValueId> parts;
+  for (size_t i = 0; i < dims.size();) {
+    literals.clear();
+    while (i < dims.size() && dims[i].is_literal()) literals.push_back(dims[i++].literal());
+    if (!literals.empty()) parts.push_back(ints(literals));
+    else parts.push_back(int_piece(dims[i++]));
+  }
+  if (parts.size() == 1) return parts[0];
+  const V out = Concat(parts, op::Concat{.axis = 0});
+  graph().fact(out).contents = std::make_shared<const Contents>(Dims(dims.begin(), dims.end()));
+  return out;
+}
+
+Dim Lower::int_of(V scalar) {
+  if (const auto known = fact(scalar).ints(); known && known->size() == 1) return (*known)[0];
+  V value = to(scalar, DType::i64);
+  if (!fact(value).has_rank() || On::rank(value) != 0) value = Reshape(value, ints(std::initializer_list<int64_t>{}));
+  const Dim symbol = graph().dims().fresh("n", SymbolKind::number);
+  bind_scalar(symbol, value);
+  graph().fact(value).contents = std::make_shared<const Contents>(Dims{symbol});
+  return symbol;
+}
+
+}  // namespace cameo
