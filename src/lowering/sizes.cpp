@@ -1,5 +1,5 @@
 // Symbolic ints as graph values: read from an axis that has the size, else computed.
-#include "ir/dim_expr.h"
+#include "ir/dim_view.h"
 #include "lowering/lower.h"
 
 namespace cameo {
@@ -36,27 +36,27 @@ V Lower::int_piece(Dim d) {
 }
 
 V Lower::build(Dim d) {
-  const auto parts = dim_parts(d);
+  const DimView parts = view_of(d);
   const auto binary = [&](auto emit) {
     V acc = int_piece(parts.args[0]);
     for (size_t i = 1; i < parts.args.size(); ++i) acc = emit(acc, int_piece(parts.args[i]));
     return acc;
   };
-  switch (parts.kind) {
-    case DimParts::Kind::sum: return binary([&](V a, V b) { return V(Add(a, b)); });
-    case DimParts::Kind::product: return binary([&](V a, V b) { return V(Mul(a, b)); });
-    case DimParts::Kind::floor_div: {
+  switch (parts.form) {
+    case DimForm::sum: return binary([&](V a, V b) { return V(Add(a, b)); });
+    case DimForm::product: return binary([&](V a, V b) { return V(Mul(a, b)); });
+    case DimForm::floor_div: {
       const V a = int_piece(parts.args[0]), b = int_piece(parts.args[1]);
       // Div truncates: right for what is never negative; else floor(a/b) = (a - mod(a, b)) / b with Python's mod.
       if (graph().facts.less_equal(Dim(0), parts.args[0]) == Answer::yes) return Div(a, b);
       return Div(Sub(a, Mod(a, b)), b);
     }
-    case DimParts::Kind::trunc_div: return Div(int_piece(parts.args[0]), int_piece(parts.args[1]));
-    case DimParts::Kind::mod: return Mod(int_piece(parts.args[0]), int_piece(parts.args[1]));
-    case DimParts::Kind::min: return binary([&](V a, V b) { return V(Min(std::vector<ValueId>{a, b})); });
-    case DimParts::Kind::max: return binary([&](V a, V b) { return V(Max(std::vector<ValueId>{a, b})); });
+    case DimForm::trunc_div: return Div(int_piece(parts.args[0]), int_piece(parts.args[1]));
+    case DimForm::mod: return Mod(int_piece(parts.args[0]), int_piece(parts.args[1]));
+    case DimForm::min: return binary([&](V a, V b) { return V(Min(std::vector<ValueId>{a, b})); });
+    case DimForm::max: return binary([&](V a, V b) { return V(Max(std::vector<ValueId>{a, b})); });
     // Sizes that broadcast are equal or one of them is 1: the larger one, but for empty tensors, where 0 wins over 1.
-    case DimParts::Kind::broadcast: return binary([&](V a, V b) { return V(Where(Equal(a, ints({1})), b, a)); });
+    case DimForm::broadcast: return binary([&](V a, V b) { return V(Where(Equal(a, ints({1})), b, a)); });
     default: break;
   }
   throw error("stage.unbound-size", cat("the size ", d.text(), " is needed as data, and nothing in the model gives it here"))

@@ -1,0 +1,82 @@
+// Everything that a program can change lives in cells, written through an undo log: an attempt is marked, looked at as
+// a difference, and taken back at the cost of what it changed.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "staging/value.h"
+
+namespace cameo::staging {
+
+struct TensorCell {
+  V value;
+  uint64_t version = 0;
+  std::string name;       // of a parameter or input, for notes about writes
+  bool contiguous = true;
+};
+struct ListCell {
+  std::vector<Value> items;
+};
+struct DictCell {
+  std::vector<std::pair<Value, Value>> entries;  // in insertion order
+};
+struct ObjectCell {
+  const ts::ClassDef* cls = nullptr;
+  const ts::Type* type = nullptr;  // also of C++ classes, which have no definition
+  std::string path;                // "layer1.0"; empty for the root and for objects made by the program
+  std::vector<std::pair<std::string_view, Value>> attributes;
+};
+struct FrameCell {
+  std::vector<Value> locals;
+  std::vector<bool> assigned;
+};
+using CellData = std::variant<TensorCell, ListCell, DictCell, ObjectCell, FrameCell>;
+
+struct HeapMark {
+  size_t log, cells;
+};
+
+class Heap {
+ public:
+  CellId add(CellData data);
+  const CellData& operator[](CellId id) const { return *cells_[id.index].data; }
+  template <class T>
+  const T& get(CellId id) const {
+    return std::get<T>(*cells_[id.index].data);
+  }
+  template <class T>
+  T& write(CellId id) {
+    return std::get<T>(writable(id));
+  }
+
+  HeapMark mark();
+  // Cells older than the mark that were written since, with their contents at the mark; each once, in order of first write.
+  struct Change {
+    CellId cell;
+    std::shared_ptr<const CellData> before;
+  };
+  std::vector<Change> changes(const HeapMark& m) const;
+  void rewind(const HeapMark& m);
+  void set(CellId id, const CellData& data) { writable(id) = data; }
+
+ private:
+  CellData& writable(CellId id);
+
+  struct Cell {
+    std::shared_ptr<CellData> data;
+    uint64_t epoch = 0;  // of its last entry in the log
+  };
+  struct Entry {
+    CellId cell;
+    std::shared_ptr<CellData> before;
+    uint64_t epoch;
+  };
+  std::vector<Cell> cells_;
+  std::vector<Entry> log_;
+  uint64_t epoch_ = 0;
+};
+
+}  // namespace cameo::staging

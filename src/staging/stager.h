@@ -1,0 +1,166 @@
+// Staging: the model's program is run once with partly known values; what depends on input data is recorded as nodes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "frontends/torchscript/program.h"
+#include "lowering/row.h"
+#include "staging/heap.h"
+
+namespace cameo::staging {
+
+struct StageOptions {
+  bool unroll = false;           // loops with a known count: unrolled instead of kept
+  std::optional<bool> training;  // what self.training is; nullopt: as stored
+  size_t max_steps = 50'000'000, max_nodes = 2'000'000, max_depth = 400, max_unrolled_nodes = 4000;
+};
+
+// Something the model uses that has no lowering, with where.
+struct Missing {
+  std::string op;
+  size_t count = 0;
+  Loc first;
+};
+
+struct CallArgs {
+  std::vector<Value> positional;
+  std::vector<std::pair<std::string_view, Value>> keywords;
+};
+
+class Stager {
+ public:
+  Stager(ts::Program& program, Model& model, const StageOptions& options, DiagSink& sink);
+
+  // Calls a method of the root module. Throws on errors; missing operators are collected instead (see missing()).
+  Value run(const ts::FunctionDef& method, std::vector<Value> args);
+  const std::map<std::string, Missing>& missing() const { return missing_; }
+
+  // Values.
+  Value tensor(V v, std::string name = "");              // a fresh cell
+  Value list(std::vector<Value> items) { return Value(ListRef{heap.add(ListCell{std::move(items)})}); }
+  Value dict(std::vector<std::pair<Value, Value>> entries) { return Value(DictRef{heap.add(DictCell{std::move(entries)})}); }
+  const std::vector<Value>& items(const Value& list_or_tuple) const;
+  V read(const TensorRef& t);
+  void write(const TensorRef& t, V value, const Schema& by);
+  Value root_object() { return from_stored_object(program.root()); }
+  Value from_stored(const ts::StoredValue& v);
+
+  // Calls.
+  std::vector<Value> call_op(std::string_view ns, std::string_view name, CallArgs args, ts::Pos pos);
+  Value call_function(const ts::FunctionDef& f, std::vector<Value> args);
+  Value call_method(const Value& object, std::string_view name, std::vector<Value> args);
+  Arg to_arg(const Value& v);
+  Arg to_arg(const Value& v, const SchemaType& type);
+  Value from_arg(const Arg& a);
+  Dim int_from(const Value& v);       // int(v)
+  Value float_from(const Value& v);
+  Value bool_from(const Value& v);    // bool, or a staged one
+  std::optional<bool> known_bool(const Value& v) const;
+  V bool_value(const Value& v);       // 0-d bool in the graph
+  Value compare_ints(std::string_view op, Dim a, Dim b);
+
+  Loc here() const;
+  [[noreturn]] void fail(std::string_view code, std::string what, std::string hint = "") const;
+  DiagSink& sink() { return sink_; }
+
+  ts::Program& program;
+  Model& model;
+  Graph& graph;
+  Heap heap;
+  Lower on;
+  const StageOptions& options;
+
+ private:
+  friend class Joiner;
+  friend class LoopStager;
+
+  // Statements (interpreter.cpp).
+  std::optional<Value> block(ts::Block statements);
+  void statement(const ts::Stmt& s);
+  void assign(const ts::Assign& a);
+  void store(const ts::Target& t, Value v);
+  void if_else(const ts::If& s);
+  void branch_on(const Value& condition, const ts::If& s);  // join.cpp
+  void for_range(const ts::For& s);                          // loops.cpp
+  void while_loop(const ts::While& s);
+  // Expressions.
+  Value eval(const ts::Expr& e);
+  Value name(const ts::Name& n);
+  Value attribute(const Value& object, std::string_view name);
+  Value index(const Value& object, const Value& at);
+  Value call(const ts::Call& c);
+  Value call_global(const ts::Call& c, std::string_view name);
+  Value call_builtin(std::string_view name, const ts::Call& c);
+  Value construct(const ts::ClassDef& cls, const ts::Call& c, std::string_view rest);
+  bool isinstance(const Value& v, const ts::Type& t);
+  Value annotated(const ts::Annotate& a);
+  std::vector<Value> eval_all(ts::Exprs list);
+  std::vector<Value> unpack(const Value& v, size_t count);
+
+  // Operators (calls.cpp, match.cpp).
+  std::vector<Value> lower_op(const Schema& s, std::vector<Value> args);
+  std::vector<Value> lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args);
+  std::vector<Value> lower_inplace(const Schema& s, std::vector<Value> args);
+  std::vector<Value> lower_out(const Schema& s, std::vector<Value> args);
+  std::vector<Value> missing_op(const std::string& name, size_t results, std::string because = "");
+  Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
+
+  // Stored things (stored.cpp).
+  Value from_stored_object(const ts::StoredObject& o);
+  Value from_stored_tensor(const ts::StoredTensor& t);
+  void name_parameters(const ts::StoredObject& o, const std::string& path);
+
+  DiagSink& sink_;
+  std::map<std::string, Missing> missing_;
+  std::vector<CellId> frames_;
+  std::vector<const ts::FunctionDef*> functions_;
+  std::vector<std::string> scopes_;
+  ts::Pos pos_;
+  size_t steps_ = 0;
+  uint64_t generation_ = 1;
+  bool raised_ = false;  // the rest of this block is not reached
+  std::string raise_message_;
+  std::unordered_map<const ts::StoredObject*, Value> objects_;
+  std::unordered_map<const void*, Value> stored_;
+  std::vector<std::pair<const ts::StoredTensor*, Value>> tensors_;
+  std::unordered_map<const ts::StoredObject*, std::string> object_paths_;
+  std::unordered_map<const ts::StoredTensor*, std::string> parameter_names_;
+  std::unordered_map<std::string, size_t> node_numbers_;
+  std::set<std::string> value_names_;
+};
+
+// Operators on host values: numbers, strings, lists, dicts, questions about tensors (host_*.cpp).
+struct HostCall {
+  Stager& s;
+  std::vector<Value>& args;
+  std::vector<std::pair<std::string_view, Value>>& keywords;
+  size_t size() const { return args.size(); }
+  const Value& operator[](size_t i) const { return args[i]; }
+  const Value* keyword(std::string_view name) const;
+};
+// Gives nullopt when the operator is not for the host with these arguments (tensors: a lowering).
+using HostFunction = std::optional<std::vector<Value>> (*)(HostCall&);
+struct HostRow {
+  std::string_view name;  // "aten::append"; all overloads
+  HostFunction call;
+};
+HostFunction find_host_op(std::string_view name);
+std::span<const HostRow> host_number_rows();
+std::span<const HostRow> host_container_rows();
+std::span<const HostRow> host_tensor_rows();
+std::span<const HostRow> host_text_rows();
+
+// Overload resolution by the values' own kinds: the first schema that fits, without conversions first, then with.
+struct Matched {
+  const Schema* schema = nullptr;
+  std::vector<Value> args;  // in schema order, defaults filled
+};
+std::optional<Matched> match(Stager& s, const std::vector<Schema>& candidates, const CallArgs& args);
+
+// Writing through a view: the parent's new value when the view's is `value`.
+V put_through(Stager& s, const ViewStep& step, V parent, V value);
+
+}  // namespace cameo::staging
