@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kernels/carrier.h"
+#include "kernels/move.h"
 
 namespace cameo {
 

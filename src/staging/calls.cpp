@@ -1,0 +1,261 @@
+// Operator calls: host operators at once, tensor operators through their lowering; in-place and out= forms are the
+// functional operator and a write.
+#include <algorithm>
+
+#include "staging/stager.h"
+
+namespace cameo::staging {
+
+const Value* HostCall::keyword(std::string_view name) const {
+  for (const auto& [key, value] : keywords)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+HostFunction find_host_op(std::string_view name) {
+  static const auto index = [] {
+    std::unordered_map<std::string_view, HostFunction> m;
+    for (const auto table : {host_number_rows(), host_container_rows(), host_tensor_rows(), host_text_rows()})
+      for (const HostRow& r : table) invariant(m.emplace(r.name, r.call).second, cat("one host row for ", r.name));
+    return m;
+  }();
+  const auto it = index.find(name);
+  return it == index.end() ? nullptr : it->second;
+}
+
+namespace {
+const Poison* find_poison(const Stager& s, const Value& v, int depth = 0) {
+  if (const auto* p = v.as<Poison>()) return p;
+  if (depth > 3) return nullptr;
+  if (v.is<ListRef>() || v.is<Tuple>())
+    for (const Value& part : s.items(v))
+      if (const auto* p = find_poison(s, part, depth + 1)) return p;
+  return nullptr;
+}
+
+size_t result_count(const std::vector<Schema>& candidates) { return candidates.empty() ? 1 : candidates[0].returns.size(); }
+
+// Numbers that tracing made 0-d tensors of act as numbers in these.
+bool takes_literals_as_numbers(std::string_view name) {
+  static constexpr std::string_view names[] = {"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "rsub"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+}  // namespace
+
+std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, CallArgs args, ts::Pos pos) {
+  pos_ = pos;
+  const std::string full = cat(ns, "::", op);
+  on.where = {};
+  if (const auto host = find_host_op(full)) {
+    HostCall c{*this, args.positional, args.keywords};
+    if (auto results = host(c)) return std::move(*results);
+  }
+  const auto& candidates = schemas_of(full);
+  for (const auto& v : args.positional)
+    if (const auto* p = find_poison(*this, v)) return std::vector<Value>(result_count(candidates), Value(*p));
+  for (const auto& [key, v] : args.keywords)
+    if (const auto* p = find_poison(*this, v)) return std::vector<Value>(result_count(candidates), Value(*p));
+  if (candidates.empty()) return missing_op(full, 1);
+  auto matched = match(*this, candidates, args);
+  if (!matched) {
+    std::string given;
+    for (const auto& v : args.positional) given += cat(given.empty() ? "" : ", ", v.kind());
+    for (const auto& [key, v] : args.keywords) given += cat(given.empty() ? "" : ", ", key, "=", v.kind());
+    fail("stage.overload", cat("no overload of ", full, " takes (", given, ")"));
+  }
+  return lower_op(*matched->schema, std::move(matched->args));
+}
+
+namespace {
+// aten::add_.Tensor -> aten::add.Tensor; the few whose functional form is named otherwise.
+std::string functional_name(const Schema& s) {
+  static constexpr std::pair<std::string_view, std::string_view> special[] = {
+      {"aten::pow_.Scalar", "aten::pow.Tensor_Scalar"}, {"aten::pow_.Tensor", "aten::pow.Tensor_Tensor"},
+      {"aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar"}, {"aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor"},
+      {"aten::__iand__.Tensor", "aten::__and__.Tensor"}, {"aten::__iand__.Scalar", "aten::__and__.Scalar"},
+      {"aten::__ior__.Tensor", "aten::__or__.Tensor"}, {"aten::__ior__.Scalar", "aten::__or__.Scalar"},
+      {"aten::__ixor__.Tensor", "aten::__xor__.Tensor"}, {"aten::__ixor__.Scalar", "aten::__xor__.Scalar"},
+      {"aten::index_put_.hacked_twin", "aten::index_put.hacked_twin"},
+  };
+  const std::string full = s.full_name();
+  for (const auto& [from, to] : special)
+    if (from == full) return std::string(to);
+  std::string base = s.name;
+  if (base.ends_with('_')) base.pop_back();
+  return s.overload.empty() ? base : cat(base, ".", s.overload);
+}
+
+// The functional overload that an out= overload computes: the same parameters without the written ones.
+const Schema* functional_of_out(const Schema& s) {
+  for (const Schema& candidate : schemas_of(s.name)) {
+    if (candidate.mutates()) continue;
+    size_t i = 0;
+    bool same_params = true;
+    for (const auto& p : s.params) {
+      if (p.written) continue;
+      same_params = same_params && i < candidate.params.size() && candidate.params[i].name == p.name && candidate.params[i].type.text() == p.type.text();
+      ++i;
+    }
+    if (same_params && i == candidate.params.size()) return &candidate;
+  }
+  return nullptr;
+}
+}  // namespace
+
+std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
+  if (s.is_out()) return lower_out(s, std::move(args));
+  if (s.is_inplace()) return lower_inplace(s, std::move(args));
+  const Row* row = find_row(s.full_name());
+  if (!row) return missing_op(s.full_name(), s.returns.size());
+  return lower_functional(s, *row, args);
+}
+
+std::vector<Value> Stager::missing_op(const std::string& op, size_t results, std::string because) {
+  auto& m = missing_[op];
+  if (m.count++ == 0) m.first = here();
+  m.op = op;
+  Poison p{std::make_shared<const std::string>(because.empty() ? cat(op, " has no lowering") : because), true};
+  return std::vector<Value>(std::max<size_t>(results, 1), Value(p));
+}
+
+std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args) {
+  LoweredCall call{&s, {}};
+  const bool literals = takes_literals_as_numbers(std::string_view(s.name).substr(s.name.find("::") + 2));
+  V first_input;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto* t = args[i].as<TensorRef>();
+    call.args.push_back(to_arg(args[i], s.params[i].type));
+    if (i == 0 && t) first_input = *call.args.back().as<V>();
+    if (t && t->literal && literals && row.promotion.mask) {
+      const Tensor* known = on.fact(*call.args.back().as<V>()).tensor();
+      if (known && known->count() == 1 && known->dtype() != DType::boolean)
+        call.args.back() = is_float(known->dtype()) ? Arg(known->double_at(0)) : Arg(Dim(known->int_at(0)));
+    }
+  }
+  on.where = here();
+  std::vector<Arg> results;
+  try {
+    results = lower_call(on, row, std::move(call));
+  } catch (Error& e) {
+    if (e.diag().where.empty()) e.diag().where = here();
+    if (e.exit_code() != 1) throw;
+    if (e.diag().code.starts_with("lower.unsupported")) {
+      missing_op(cat(s.full_name(), " (", e.diag().what, ")"), s.returns.size());
+      return std::vector<Value>(s.returns.size(), Value(Poison{std::make_shared<const std::string>(e.diag().what), true}));
+    }
+    e.diag().notes.push_back({cat("while lowering ", s.full_name()), {}});
+    throw;
+  }
+  std::vector<Value> out;
+  for (size_t i = 0; i < results.size(); ++i) out.push_back(wrap_result(s, i, results[i], args, first_input));
+  return out;
+}
+
+// A result that may be a view of the first argument remembers how it was derived.
+Value Stager::wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input) {
+  const auto* base = args.empty() ? nullptr : args[0].as<TensorRef>();
+  const bool view = base && i < s.returns.size() && s.returns[i].alias && s.params[0].alias == s.returns[i].alias && !s.returns[i].written;
+  if (!view) return from_arg(a);
+  const auto derived = [&](V value, size_t index) {
+    if (value.id == first_input.id) return Value(TensorRef{base->cell, base->view, base->literal});
+    auto step = std::make_shared<ViewStep>();
+    step->parent = *base;
+    step->op = s.full_name();
+    for (size_t k = 1; k < args.size(); ++k) step->args.push_back(to_arg(args[k], s.params[k].type));
+    step->index = index;
+    step->value = value;
+    step->version = heap.get<TensorCell>(base->cell).version;
+    step->generation = generation_;
+    return Value(TensorRef{base->cell, std::move(step), false});
+  };
+  if (const auto* v = a.as<V>()) return derived(*v, 0);
+  if (const auto* parts = a.as<ArgList>()) {
+    std::vector<Value> views;
+    for (size_t k = 0; k < (*parts)->size(); ++k)
+      views.push_back((**parts)[k].as<V>() ? derived(*(**parts)[k].as<V>(), k) : from_arg((**parts)[k]));
+    return list(std::move(views));
+  }
+  return from_arg(a);
+}
+
+std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> args) {
+  const auto* target = args[0].as<TensorRef>();
+  const std::string name = functional_name(s);
+  const Schema* functional = find_schema(name);
+  const Row* row = functional ? find_row(name) : find_row(s.full_name());
+  if (!row || !target) return missing_op(s.full_name(), s.returns.size());
+  const Schema& used = functional ? *functional : s;
+  const TensorRef self = *target;
+  const V before = read(self);
+  args.resize(used.params.size());
+  auto results = lower_functional(used, *row, args);
+  if (results.empty() || results[0].is<Poison>()) return {results.empty() ? Value() : results[0]};
+  V after = read(*results[0].as<TensorRef>());
+  after = on.to(after, on.dtype(before));
+  if (on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before)) after = on.expand(after, on.shape(before));
+  write(self, after, s);
+  return {Value(TensorRef{self.cell, self.view, false})};
+}
+
+std::vector<Value> Stager::lower_out(const Schema& s, std::vector<Value> args) {
+  const Schema* functional = functional_of_out(s);
+  const Row* row = functional ? find_row(functional->full_name()) : nullptr;
+  if (!row) return missing_op(s.full_name(), s.returns.size());
+  std::vector<Value> inputs, outs;
+  for (size_t i = 0; i < args.size(); ++i) (s.params[i].written ? outs : inputs).push_back(std::move(args[i]));
+  auto results = lower_functional(*functional, *row, inputs);
+  for (size_t i = 0; i < results.size() && i < outs.size(); ++i) {
+    const auto* out = outs[i].as<TensorRef>();
+    const auto* result = results[i].as<TensorRef>();
+    if (!out || !result) continue;
+    write(*out, on.to(read(*result), on.dtype(read(*out))), s);
+    results[i] = outs[i];
+  }
+  return results;
+}
+
+Arg Stager::to_arg(const Value& v) {
+  if (const auto* t = v.as<TensorRef>()) return Arg(read(*t));
+  if (const auto* x = v.as<bool>()) return Arg(*x);
+  if (const auto* x = v.as<Dim>()) return Arg(*x);
+  if (const auto* x = v.as<double>()) return Arg(*x);
+  if (const auto* x = v.as<std::complex<double>>()) return Arg(*x);
+  if (const auto* x = v.as<std::string>()) return Arg(*x);
+  if (const auto* x = v.as<StagedFloat>()) return Arg(*x);
+  if (const auto* x = v.as<StagedBool>()) return Arg(*x);
+  if (const auto* x = v.as<Device>()) return Arg(x->name);
+  if (v.is<ListRef>() || v.is<Tuple>()) {
+    std::vector<Arg> parts;
+    for (const Value& p : std::vector<Value>(items(v))) parts.push_back(to_arg(p));
+    return Arg::list(std::move(parts));
+  }
+  if (const auto* p = v.as<Poison>()) fail("stage.unavailable", *p->why);
+  return Arg();
+}
+
+Arg Stager::to_arg(const Value& v, const SchemaType& type) {
+  const SchemaType* t = &type;
+  while (t->kind == SchemaType::Kind::optional) t = &t->args[0];
+  if (t->kind == SchemaType::Kind::floating && !v.is_none()) return to_arg(float_from(v));
+  if (t->kind == SchemaType::Kind::integer && (v.is<TensorRef>() || v.is<StagedBool>())) return Arg(int_from(v));
+  return to_arg(v);
+}
+
+Value Stager::from_arg(const Arg& a) {
+  if (const auto* v = a.as<V>()) return tensor(*v);
+  if (const auto* x = a.as<bool>()) return *x;
+  if (const auto* x = a.as<Dim>()) return *x;
+  if (const auto* x = a.as<double>()) return *x;
+  if (const auto* x = a.as<std::complex<double>>()) return *x;
+  if (const auto* x = a.as<std::string>()) return *x;
+  if (const auto* x = a.as<StagedFloat>()) return *x;
+  if (const auto* x = a.as<StagedBool>()) return *x;
+  if (const auto* x = a.as<ArgList>()) {
+    std::vector<Value> parts;
+    for (const Arg& p : **x) parts.push_back(from_arg(p));
+    return list(std::move(parts));
+  }
+  return Value();
+}
+
+}  // namespace cameo::staging

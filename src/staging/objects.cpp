@@ -1,0 +1,213 @@
+// Attributes, indexing, calls of what the archive defines, builtins.
+#include <algorithm>
+#include <limits>
+
+#include "staging/stager.h"
+
+namespace cameo::staging {
+
+Value Stager::attribute(const Value& object, std::string_view wanted) {
+  if (const auto* p = object.as<Poison>()) return Value(*p);
+  if (const auto* ref = object.as<ObjectRef>()) {
+    const auto& cell = heap.get<ObjectCell>(ref->cell);
+    if (wanted == "training" && options.training) return *options.training;
+    for (const auto& [key, value] : cell.attributes)
+      if (key == wanted) return value;
+    if (cell.cls)
+      if (const auto* constant = cell.cls->constant(wanted)) return eval(*constant->value);
+    fail("stage.attribute", cat("'", cell.cls ? cell.cls->qualified_name : "object", "' has no attribute '", wanted, "'"));
+  }
+  if (const auto* e = object.as<Enum>()) {
+    if (wanted == "name") return std::string(e->item->name);
+    if (wanted == "value") return eval(*e->item->value);
+  }
+  if (const auto* t = object.as<Tuple>(); t && t->named) {
+    const auto fields = t->named->attributes;
+    for (size_t i = 0; i < fields.size(); ++i)
+      if (fields[i].name == wanted) return (*t->items)[i];
+  }
+  fail("stage.attribute", cat(object.kind(), " has no attribute '", wanted, "'"));
+}
+
+Value Stager::index(const Value& object, const Value& at) {
+  if (object.is<Poison>()) return object;
+  if (at.is<Poison>()) return at;
+  if (const auto* d = object.as<DictRef>()) {
+    for (const auto& [key, value] : heap.get<DictCell>(d->cell).entries)
+      if (same(key, at)) return value;
+    fail("stage.key", "a key is not in the dict");
+  }
+  if (const auto* text = object.as<std::string>()) {
+    const Dim i = int_from(at);
+    const auto n = static_cast<int64_t>(text->size());
+    if (!i.is_literal()) fail("stage.index", "a string is indexed with a number that depends on the inputs");
+    const int64_t k = i.literal() < 0 ? i.literal() + n : i.literal();
+    if (k < 0 || k >= n) fail("stage.index", "a string index is out of range");
+    return std::string(1, (*text)[static_cast<size_t>(k)]);
+  }
+  if (const auto* o = object.as<ObjectRef>()) {
+    // A module container, indexed by number or key.
+    const auto& cell = heap.get<ObjectCell>(o->cell);
+    if (const auto* key = at.as<std::string>()) return attribute(object, *key);
+    const Dim i = int_from(at);
+    if (!i.is_literal()) fail("stage.index", "a module is picked by a number that depends on the inputs", "--loops unroll makes loop counters known");
+    std::vector<Value> modules;
+    for (const auto& [key, value] : cell.attributes)
+      if (value.is<ObjectRef>()) modules.push_back(value);
+    const auto n = static_cast<int64_t>(modules.size());
+    const int64_t k = i.literal() < 0 ? i.literal() + n : i.literal();
+    if (k < 0 || k >= n) fail("stage.index", "a module index is out of range");
+    return modules[static_cast<size_t>(k)];
+  }
+  const auto& parts = items(object);
+  const auto n = static_cast<int64_t>(parts.size());
+  const Dim i = int_from(at);
+  if (!i.is_literal()) {
+    // All the same: the index does not matter.
+    if (n > 0 && std::all_of(parts.begin(), parts.end(), [&](const Value& v) { return same(v, parts[0]); })) return parts[0];
+    fail("stage.index", "a list is indexed with a number that depends on the inputs", "--loops unroll makes loop counters known");
+  }
+  const int64_t k = i.literal() < 0 ? i.literal() + n : i.literal();
+  if (k < 0 || k >= n) fail("stage.index", cat("index ", i.literal(), " is outside a list of ", n));
+  return parts[static_cast<size_t>(k)];
+}
+
+Value Stager::call(const ts::Call& c) {
+  pos_ = c.pos;
+  const auto args = [&] {
+    CallArgs a;
+    a.positional = eval_all(c.args);
+    for (const auto& k : c.keywords) a.keywords.emplace_back(k.name, eval(*k.value));
+    pos_ = c.pos;
+    return a;
+  };
+  switch (c.callee->kind) {
+    case ts::ExprKind::op: {
+      const auto& op = *c.callee->as<ts::OpName>();
+      auto results = call_op(op.ns, op.name, args(), c.pos);
+      if (results.empty()) return Value();
+      return results.size() == 1 ? std::move(results[0]) : Value::tuple(std::move(results));
+    }
+    case ts::ExprKind::global: return call_global(c, c.callee->as<ts::GlobalName>()->name);
+    case ts::ExprKind::attribute: {
+      const auto& callee = *c.callee->as<ts::Attribute>();
+      const Value object = eval(*callee.object);
+      return call_method(object, callee.name, eval_all(c.args));
+    }
+    case ts::ExprKind::name: {
+      const auto& n = *c.callee->as<ts::Name>();
+      if (n.slot < 0) return call_builtin(n.name, c);
+      const Value f = name(n);
+      if (const auto* function = f.as<FunctionRef>()) return call_function(*function->function, eval_all(c.args));
+      fail("stage.call", cat("'", n.name, "' is ", f.kind(), " and cannot be called"));
+    }
+    default: fail("stage.call", "this cannot be called");
+  }
+}
+
+Value Stager::call_method(const Value& object, std::string_view method, std::vector<Value> args) {
+  if (object.is<Poison>()) return object;
+  const auto* ref = object.as<ObjectRef>();
+  if (!ref) {
+    if (method == "tolist") {
+      std::vector<Value> all{object};
+      auto out = call_op("prim", "tolist", {std::move(all), {}}, pos_);
+      return out.empty() ? Value() : out[0];
+    }
+    fail("stage.call", cat(object.kind(), " has no method '", method, "'"));
+  }
+  const auto& cell = heap.get<ObjectCell>(ref->cell);
+  if (!cell.cls) fail("stage.native-class", cat("a method of a C++ class is called: ", cell.type ? cell.type->name : "?", ".", method));
+  const auto* f = cell.cls->method(method);
+  if (!f) fail("stage.call", cat("'", cell.cls->qualified_name, "' has no method '", method, "'"));
+  args.insert(args.begin(), object);
+  return call_function(*f, std::move(args));
+}
+
+Value Stager::call_global(const ts::Call& c, std::string_view dotted) {
+  const ts::Resolved r = program.resolve(dotted);
+  if (r.function) return call_function(*r.function, eval_all(c.args));
+  if (r.cls) return construct(*r.cls, c, r.rest);
+  fail("stage.name", cat("'", dotted, "' is not known in the archive"));
+}
+
+Value Stager::construct(const ts::ClassDef& cls, const ts::Call& c, std::string_view rest) {
+  if (cls.kind == ts::ClassKind::named_tuple) return Value::tuple(eval_all(c.args), &cls);
+  if (cls.kind == ts::ClassKind::enumeration) {
+    const Value v = eval(*c.args[0]);
+    for (const auto& item : cls.items)
+      if (same(eval(*item.value), v)) return Value(Enum{&cls, &item});
+    fail("stage.enum", cat("no item of ", cls.qualified_name, " has that value"));
+  }
+  ObjectCell cell;
+  cell.cls = &cls;
+  const Value object(ObjectRef{heap.add(std::move(cell))});
+  if (rest.empty() && cls.method("__init__")) call_method(object, "__init__", eval_all(c.args));
+  return object;
+}
+
+Value Stager::call_builtin(std::string_view builtin, const ts::Call& c) {
+  auto args = eval_all(c.args);
+  if (args.size() == 1 && args[0].is<Poison>()) return args[0];
+  if (args.size() == 1) {
+    if (builtin == "int") {
+      if (const auto* s = args[0].as<std::string>()) return Dim(std::stoll(*s));
+      return int_from(args[0]);
+    }
+    if (builtin == "float") return float_from(args[0]);
+    if (builtin == "bool") return bool_from(args[0]);
+    if (builtin == "fork" || builtin == "awaitable") {
+      const auto* closure = args[0].as<ClosureRef>();
+      if (!closure) fail("stage.call", "fork needs a function");
+      // The closure shares its function's locals.
+      const auto result = block(closure->function->body);
+      return result ? *result : Value();
+    }
+  }
+  if (builtin == "print") return Value();
+  auto out = call_op("aten", builtin, {std::move(args), {}}, c.pos);
+  return out.empty() ? Value() : std::move(out[0]);
+}
+
+bool Stager::isinstance(const Value& v, const ts::Type& t) {
+  using K = ts::TypeKind;
+  switch (t.kind) {
+    case K::any: return true;
+    case K::none: return v.is_none();
+    case K::tensor: return v.is<TensorRef>();
+    case K::integer: return v.is<Dim>();
+    case K::floating: return v.is<double>() || v.is<StagedFloat>();
+    case K::boolean: return v.is<bool>() || v.is<StagedBool>();
+    case K::string: return v.is<std::string>();
+    case K::complex: return v.is<std::complex<double>>();
+    case K::number: return v.is<Dim>() || v.is<double>() || v.is<StagedFloat>() || v.is<std::complex<double>>();
+    case K::device: return v.is<Device>();
+    case K::any_list: return v.is<ListRef>();
+    case K::any_tuple: return v.is<Tuple>();
+    case K::optional: return v.is_none() || isinstance(v, *t.element());
+    case K::union_of: return std::any_of(t.args.begin(), t.args.end(), [&](const ts::Type* a) { return isinstance(v, *a); });
+    case K::list: {
+      if (!v.is<ListRef>()) return false;
+      const auto& parts = items(v);
+      return std::all_of(parts.begin(), parts.end(), [&](const Value& p) { return isinstance(p, *t.element()); });
+    }
+    case K::tuple: {
+      const auto* tuple = v.as<Tuple>();
+      if (!tuple || tuple->items->size() != t.args.size()) return false;
+      for (size_t i = 0; i < t.args.size(); ++i)
+        if (!isinstance((*tuple->items)[i], *t.args[i])) return false;
+      return true;
+    }
+    case K::dict: return v.is<DictRef>();
+    case K::named: {
+      const auto* wanted = program.class_of(t);
+      if (const auto* o = v.as<ObjectRef>()) return heap.get<ObjectCell>(o->cell).cls == wanted || (wanted && wanted->kind >= ts::ClassKind::interface);
+      if (const auto* tuple = v.as<Tuple>()) return tuple->named == wanted;
+      if (const auto* e = v.as<Enum>()) return e->cls == wanted;
+      return false;
+    }
+    default: return false;
+  }
+}
+
+}  // namespace cameo::staging

@@ -1,0 +1,113 @@
+// Modules, parameters and constants of the archive as staged values. Weights stay views of the mapped file.
+#include "staging/stager.h"
+
+namespace cameo::staging {
+
+void Stager::name_parameters(const ts::StoredObject& o, const std::string& path) {
+  if (!object_paths_.emplace(&o, path).second) return;
+  for (const auto& a : o.attributes) {
+    const std::string full = path.empty() ? std::string(a.name) : cat(path, ".", a.name);
+    if (a.value->kind == ts::StoredKind::tensor) parameter_names_.emplace(a.value->tensor, full);
+    else if (a.value->kind == ts::StoredKind::object) name_parameters(*a.value->object, full);
+  }
+}
+
+Value Stager::from_stored_object(const ts::StoredObject& o) {
+  if (const auto it = objects_.find(&o); it != objects_.end()) return it->second;
+  ObjectCell cell;
+  cell.cls = o.cls;
+  cell.type = o.type;
+  if (const auto it = object_paths_.find(&o); it != object_paths_.end()) cell.path = it->second;
+  const Value v(ObjectRef{heap.add(std::move(cell))});
+  objects_.emplace(&o, v);
+  if (o.state && o.cls && o.cls->method("__setstate__")) {
+    call_method(v, "__setstate__", {from_stored(*o.state)});
+    return v;
+  }
+  std::vector<std::pair<std::string_view, Value>> attributes;
+  for (const auto& a : o.attributes) attributes.emplace_back(a.name, from_stored(*a.value));
+  if (o.state) attributes.emplace_back("__state__", from_stored(*o.state));
+  heap.write<ObjectCell>(v.as<ObjectRef>()->cell).attributes = std::move(attributes);
+  return v;
+}
+
+Value Stager::from_stored(const ts::StoredValue& v) {
+  const auto parts = [&] {
+    std::vector<Value> out;
+    for (const auto* i : v.items) out.push_back(from_stored(*i));
+    return out;
+  };
+  switch (v.kind) {
+    case ts::StoredKind::none: return Value();
+    case ts::StoredKind::boolean: return v.boolean;
+    case ts::StoredKind::integer: return Dim(v.integer);
+    case ts::StoredKind::floating: return v.floating;
+    case ts::StoredKind::complex: return std::complex<double>(v.floating, v.imaginary);
+    case ts::StoredKind::string: return std::string(v.text);
+    case ts::StoredKind::device: return Value(Device{std::string(v.text)});
+    case ts::StoredKind::tensor: return from_stored_tensor(*v.tensor);
+    case ts::StoredKind::object: return from_stored_object(*v.object);
+    case ts::StoredKind::tuple: return Value::tuple(parts());
+    case ts::StoredKind::enumeration: {
+      const auto* cls = v.type ? program.class_of(*v.type) : nullptr;
+      const Value wanted = from_stored(*v.items[0]);
+      if (cls)
+        for (const auto& item : cls->items)
+          if (same(eval(*item.value), wanted)) return Value(Enum{cls, &item});
+      return wanted;
+    }
+    case ts::StoredKind::list: {
+      if (const auto it = stored_.find(&v); it != stored_.end()) return it->second;
+      return stored_[&v] = list(parts());
+    }
+    case ts::StoredKind::dict: {
+      if (const auto it = stored_.find(&v); it != stored_.end()) return it->second;
+      std::vector<std::pair<Value, Value>> entries;
+      for (size_t i = 0; i + 1 < v.items.size(); i += 2) entries.emplace_back(from_stored(*v.items[i]), from_stored(*v.items[i + 1]));
+      return stored_[&v] = dict(std::move(entries));
+    }
+  }
+  return Value();
+}
+
+namespace {
+bool same_view(const ts::StoredTensor& a, const ts::StoredTensor& b) {
+  return a.storage == b.storage && a.offset == b.offset && a.dtype == b.dtype && std::equal(a.sizes.begin(), a.sizes.end(), b.sizes.begin(), b.sizes.end()) &&
+         std::equal(a.strides.begin(), a.strides.end(), b.strides.begin(), b.strides.end());
+}
+}  // namespace
+
+Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
+  if (const auto it = stored_.find(&t); it != stored_.end()) return it->second;
+  for (const auto& [other, value] : tensors_)
+    if (t.storage && same_view(*other, t)) return stored_[&t] = value;
+  const auto dtype = dtype_from_torch(static_cast<int64_t>(t.dtype));
+  const auto named = parameter_names_.find(&t);
+  const std::string name = named == parameter_names_.end() ? "" : named->second;
+  if (!t.storage || !dtype || t.quantizer || t.conjugate || t.negative || !t.storage->has_data) {
+    Value p = poison(cat("the tensor ", name.empty() ? "constant" : name, t.quantizer ? " is quantized" : " has a layout or dtype", ", which ONNX cannot hold as it is"));
+    return stored_[&t] = p;
+  }
+  auto w = std::make_shared<Weight>();
+  w->dtype = w->source_dtype = *dtype;
+  w->shape.assign(t.sizes.begin(), t.sizes.end());
+  const Bytes storage = program.bytes(*t.storage);
+  if (t.is_contiguous()) {
+    const size_t width = static_cast<size_t>(bits(*dtype)) / 8;
+    const auto start = static_cast<size_t>(t.offset) * width, length = static_cast<size_t>(packed_bytes(*dtype, t.numel()));
+    if (start > storage.size() || length > storage.size() - start) fail("file.tensor-bounds", cat("the tensor ", name, " reaches outside its storage"));
+    w->source = storage.slice(start, length);
+  } else {
+    w->source = storage;
+    w->start = t.offset;
+    w->strides.assign(t.strides.begin(), t.strides.end());
+  }
+  const ValueId id = graph.add_initializer(graph.main(), name, w);
+  constexpr uint64_t small = 4096;
+  if (w->byte_size() <= small) graph.fact(id).contents = std::make_shared<const Contents>(w->dense());
+  const Value v = tensor(id, name);
+  tensors_.emplace_back(&t, v);
+  return stored_[&t] = v;
+}
+
+}  // namespace cameo::staging

@@ -1,0 +1,131 @@
+// Tensor cells, views over them, and conversions between tensors and numbers.
+#include "staging/stager.h"
+
+namespace cameo::staging {
+
+Value Stager::tensor(V v, std::string name) {
+  TensorCell cell;
+  cell.value = v;
+  cell.name = std::move(name);
+  return Value(TensorRef{heap.add(std::move(cell)), nullptr, false});
+}
+
+V Stager::read(const TensorRef& t) {
+  const auto& cell = heap.get<TensorCell>(t.cell);
+  if (!t.view) return cell.value;
+  ViewStep& step = *t.view;
+  const bool visible = step.generation == generation_ && graph.is_inside(on.region(), graph[step.value.id].home);
+  if (visible && step.version == cell.version) return step.value;
+  const Row* row = find_row(step.op);
+  const Schema* schema = find_schema(step.op);
+  LoweredCall call{schema, {Arg(read(step.parent))}};
+  call.args.insert(call.args.end(), step.args.begin(), step.args.end());
+  const auto results = lower_call(on, *row, std::move(call));
+  const Arg& first = results[0];
+  step.value = first.as<V>() ? *first.as<V>() : *(**first.as<ArgList>())[step.index].as<V>();
+  step.version = heap.get<TensorCell>(t.cell).version;
+  step.generation = generation_;
+  return step.value;
+}
+
+void Stager::write(const TensorRef& t, V value, const Schema& by) {
+  if (!t.view) {
+    auto& cell = heap.write<TensorCell>(t.cell);
+    cell.value = value;
+    ++cell.version;
+    return;
+  }
+  const ViewStep& step = *t.view;
+  if (!step.certain) fail("stage.write-through-copy", cat(by.full_name(), " writes to a tensor that may or may not be a view"), "add .clone() before the write");
+  const V parent = read(step.parent);
+  write(step.parent, put_through(*this, step, parent, value), by);
+}
+
+Dim Stager::int_from(const Value& v) {
+  if (const auto* d = v.as<Dim>()) return *d;
+  if (const auto* b = v.as<bool>()) return Dim(*b);
+  if (const auto* f = v.as<double>()) return Dim(static_cast<int64_t>(*f));
+  if (const auto* t = v.as<TensorRef>()) return on.int_of(read(*t));
+  if (const auto* b = v.as<StagedBool>()) return on.int_of(on.to(b->value, DType::i64));
+  if (const auto* f = v.as<StagedFloat>()) return on.int_of(on.to(f->value, DType::i64));
+  if (const auto* e = v.as<Enum>()) return int_from(eval(*e->item->value));
+  if (const auto* p = v.as<Poison>()) fail("stage.unavailable", *p->why);
+  fail("stage.type", cat("an int is needed where ", v.kind(), " is"));
+}
+
+Value Stager::float_from(const Value& v) {
+  if (v.is<double>() || v.is<StagedFloat>() || v.is_none()) return v;
+  if (const auto* d = v.as<Dim>()) return d->is_literal() ? Value(static_cast<double>(d->literal())) : Value(StagedFloat{on.to(on.int_scalar(*d), DType::f64)});
+  if (const auto* b = v.as<bool>()) return *b ? 1.0 : 0.0;
+  if (const auto* b = v.as<StagedBool>()) return Value(StagedFloat{on.to(b->value, DType::f64)});
+  if (const auto* t = v.as<TensorRef>()) {
+    V value = read(*t);
+    if (const Tensor* known = on.fact(value).tensor(); known && known->count() == 1) return known->double_at(0);
+    if (const auto ints = on.fact(value).ints(); ints && ints->size() == 1) return float_from(Value((*ints)[0]));
+    if (on.rank(value) != 0) value = on.reshape(value, {});
+    return Value(StagedFloat{on.is_float(value) ? value : on.to(value, DType::f64)});
+  }
+  if (const auto* s = v.as<std::string>()) return std::stod(*s);
+  fail("stage.type", cat("a float is needed where ", v.kind(), " is"));
+}
+
+Value Stager::bool_from(const Value& v) {
+  if (v.is<bool>() || v.is<StagedBool>() || v.is<Poison>()) return v;
+  if (v.is_none()) return false;
+  if (const auto* d = v.as<Dim>()) return compare_ints("ne", *d, Dim(0));
+  if (const auto* f = v.as<double>()) return *f != 0;
+  if (const auto* f = v.as<StagedFloat>()) return Value(StagedBool{on.to(f->value, DType::boolean)});
+  if (const auto* t = v.as<TensorRef>()) {
+    V value = read(*t);
+    if (const Tensor* known = on.fact(value).tensor(); known && known->count() == 1) return known->double_at(0) != 0;
+    if (const auto ints = on.fact(value).ints(); ints && ints->size() == 1) return compare_ints("ne", (*ints)[0], Dim(0));
+    if (on.rank(value) != 0) value = on.reshape(value, {});
+    return Value(StagedBool{on.to(value, DType::boolean)});
+  }
+  if (const auto* s = v.as<std::string>()) return !s->empty();
+  if (v.is<ListRef>()) return !items(v).empty();
+  fail("stage.type", cat("a bool is needed where ", v.kind(), " is"));
+}
+
+std::optional<bool> Stager::known_bool(const Value& v) const {
+  if (const auto* b = v.as<bool>()) return *b;
+  if (const auto* b = v.as<StagedBool>())
+    if (const Tensor* known = on.fact(b->value).tensor()) return known->int_at(0) != 0;
+  return std::nullopt;
+}
+
+V Stager::bool_value(const Value& v) {
+  if (const auto* b = v.as<StagedBool>()) return b->value;
+  if (const auto* b = v.as<bool>()) return on.constant(Tensor::bool_scalar(*b));
+  fail("stage.type", cat("a bool is needed where ", v.kind(), " is"));
+}
+
+namespace {
+Answer negate(Answer a) { return a == Answer::unknown ? a : a == Answer::yes ? Answer::no : Answer::yes; }
+}  // namespace
+
+Value Stager::compare_ints(std::string_view op, Dim a, Dim b) {
+  const auto& facts = graph.facts;
+  Answer answer = Answer::unknown;
+  if (op == "eq") answer = facts.equal(a, b);
+  else if (op == "ne") answer = negate(facts.equal(a, b));
+  else if (op == "lt") answer = facts.less(a, b);
+  else if (op == "ge") answer = negate(facts.less(a, b));
+  else if (op == "gt") answer = facts.less(b, a);
+  else answer = negate(facts.less(b, a));
+  if (answer != Answer::unknown) return answer == Answer::yes;
+  // `== 1` on a named size takes "not 1" and records it: broadcasting code asks this everywhere.
+  if ((op == "eq" || op == "ne") && (a.is(1) || b.is(1))) {
+    graph.facts.assume_not_equal(a, b, {FactSource::program, "== 1", here()});
+    return op == "ne";
+  }
+  const V x = on.int_scalar(a), y = on.int_scalar(b);
+  if (op == "eq") return Value(StagedBool{on.Equal(x, y)});
+  if (op == "ne") return Value(StagedBool{on.Not(on.Equal(x, y))});
+  if (op == "lt") return Value(StagedBool{on.Less(x, y)});
+  if (op == "ge") return Value(StagedBool{on.GreaterOrEqual(x, y)});
+  if (op == "gt") return Value(StagedBool{on.Greater(x, y)});
+  return Value(StagedBool{on.LessOrEqual(x, y)});
+}
+
+}  // namespace cameo::staging
