@@ -64,6 +64,9 @@ class Lower : public On {
   void bind_axis(Dim d, V x, int64_t axis);
   void bind_scalar(Dim symbol, V value);
 
+  // Drops what is remembered about values that a rollback removed.
+  void forget_from(uint32_t first_value);
+
   Loc where;            // of the statement being lowered
   std::string scope;    // module path
   std::function<void(NodeId)> on_node;  // stamps names and places

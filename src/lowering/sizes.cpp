@@ -13,6 +13,12 @@ void Lower::bind_axis(Dim d, V x, int64_t axis) {
 
 void Lower::bind_scalar(Dim symbol, V value) { sources_[symbol.expr()].push_back({value, -1}); }
 
+void Lower::forget_from(uint32_t first_value) {
+  forget_constants_from(first_value);
+  for (auto& [expr, known] : sources_) std::erase_if(known, [&](const Source& s) { return s.value.id.index >= first_value; });
+  for (auto& [expr, known] : pieces_) std::erase_if(known, [&](V v) { return v.id.index >= first_value; });
+}
+
 const Lower::Source* Lower::source_of(Dim d) const {
   const auto it = sources_.find(d.expr());
   if (it == sources_.end()) return nullptr;

@@ -43,6 +43,9 @@ class On {
   int64_t rank(ValueId v) const { return fact(v).rank(); }
   const cameo::Shape& shape(ValueId v) const { return fact(v).shape(); }
 
+  // Drops remembered constants from this value on: the graph was rolled back.
+  void forget_constants_from(uint32_t first_value);
+
   // Cast that emits nothing when the type is right already.
   ValueId cast(ValueId v, DType to);
 

@@ -21,6 +21,10 @@ ValueId On::constant(const Tensor& t) {
   return v;
 }
 
+void On::forget_constants_from(uint32_t first_value) {
+  std::erase_if(constants_, [&](ValueId v) { return v.index >= first_value; });
+}
+
 ValueId On::number(double v, DType dtype) { return constant(full(dtype, {}, v)); }
 
 ValueId On::cast(ValueId v, DType to) { return dtype(v) == to ? v : Cast(v, op::Cast{.to = static_cast<int64_t>(to)}); }

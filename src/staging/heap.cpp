@@ -35,10 +35,9 @@ std::vector<Heap::Change> Heap::changes(const HeapMark& m) const {
 void Heap::rewind(const HeapMark& m) {
   while (log_.size() > m.log) {
     Entry& e = log_.back();
-    cells_[e.cell.index] = {std::move(e.before), e.epoch};
+    if (e.cell.index < m.cells) cells_[e.cell.index] = {std::move(e.before), e.epoch};
     log_.pop_back();
   }
-  cells_.resize(m.cells);
   ++epoch_;
 }
 

@@ -59,6 +59,7 @@ class Heap {
     std::shared_ptr<const CellData> before;
   };
   std::vector<Change> changes(const HeapMark& m) const;
+  // Older cells get their contents at the mark back; cells made since stay, for the values that refer to them.
   void rewind(const HeapMark& m);
   void set(CellId id, const CellData& data) { writable(id) = data; }
 

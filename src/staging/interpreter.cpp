@@ -23,7 +23,9 @@ Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
 
 Value Stager::run(const ts::FunctionDef& method, std::vector<Value> args) {
   args.insert(args.begin(), root_object());
-  return call_function(method, std::move(args));
+  Value result = call_function(method, std::move(args));
+  if (raised_) fail("stage.raise", cat("the model raises an exception with these inputs: ", raise_message_), "check the shapes and values given with --input");
+  return result;
 }
 
 Loc Stager::here() const {

@@ -62,6 +62,7 @@ class Stager {
   V bool_value(const Value& v);       // 0-d bool in the graph
   Value compare_ints(std::string_view op, Dim a, Dim b);
 
+  void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
   Loc here() const;
   [[noreturn]] void fail(std::string_view code, std::string what, std::string hint = "") const;
   DiagSink& sink() { return sink_; }
@@ -74,7 +75,7 @@ class Stager {
   const StageOptions& options;
 
  private:
-  friend class Joiner;
+  friend class Branch;
   friend class LoopStager;
 
   // Statements (interpreter.cpp).
@@ -107,6 +108,9 @@ class Stager {
   std::vector<Value> lower_out(const Schema& s, std::vector<Value> args);
   std::vector<Value> missing_op(const std::string& name, size_t results, std::string because = "");
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
+
+  // Takes back everything since the marks: heap contents, recorded nodes, and what was remembered about them.
+  void take_back(const HeapMark& h, const GraphMark& g);
 
   // Stored things (stored.cpp).
   Value from_stored_object(const ts::StoredObject& o);

@@ -1,0 +1,266 @@
+// Lists and dicts, by reference as in Python.
+#include <algorithm>
+
+#include "staging/stager.h"
+
+namespace cameo::staging {
+
+namespace {
+
+using Results = std::optional<std::vector<Value>>;
+Results one(Value v) { return std::vector<Value>{std::move(v)}; }
+
+int64_t position(HostCall& c, const Value& at, size_t size, bool insert = false) {
+  const Dim d = c.s.int_from(at);
+  if (!d.is_literal()) c.s.fail("stage.index", "a list is indexed with a number that depends on the inputs", "--loops unroll makes loop counters known");
+  const auto n = static_cast<int64_t>(size);
+  const int64_t i = d.literal() < 0 ? d.literal() + n : d.literal();
+  if (insert) return std::clamp<int64_t>(i, 0, n);
+  if (i < 0 || i >= n) c.s.fail("stage.index", cat("index ", d.literal(), " is outside a list of ", n));
+  return i;
+}
+
+std::vector<Value>& list_of(HostCall& c) { return c.s.heap.write<ListCell>(c[0].as<ListRef>()->cell).items; }
+std::vector<std::pair<Value, Value>>& dict_of(HostCall& c) { return c.s.heap.write<DictCell>(c[0].as<DictRef>()->cell).entries; }
+const std::vector<std::pair<Value, Value>>& entries(HostCall& c) { return c.s.heap.get<DictCell>(c[0].as<DictRef>()->cell).entries; }
+bool on_list(const HostCall& c) { return c.size() > 0 && c[0].is<ListRef>(); }
+bool on_dict(const HostCall& c) { return c.size() > 0 && c[0].is<DictRef>(); }
+
+Results append(HostCall& c) {
+  if (!on_list(c)) return std::nullopt;
+  list_of(c).push_back(c[1]);
+  return one(c[0]);
+}
+Results extend(HostCall& c) {
+  if (!on_list(c)) return std::nullopt;
+  const auto more = c.s.items(c[1]);
+  auto& l = list_of(c);
+  l.insert(l.end(), more.begin(), more.end());
+  return one(c[0]);
+}
+Results insert(HostCall& c) {
+  if (!on_list(c)) return std::nullopt;
+  auto& l = list_of(c);
+  l.insert(l.begin() + position(c, c[1], l.size(), true), c[2]);
+  return one(c[0]);
+}
+Results pop(HostCall& c) {
+  if (on_list(c)) {
+    auto& l = list_of(c);
+    if (l.empty()) c.s.fail("stage.index", "pop from an empty list");
+    const int64_t i = c.size() > 1 ? position(c, c[1], l.size()) : static_cast<int64_t>(l.size()) - 1;
+    Value v = l[static_cast<size_t>(i)];
+    l.erase(l.begin() + i);
+    return one(std::move(v));
+  }
+  if (!on_dict(c)) return std::nullopt;
+  auto& d = dict_of(c);
+  for (size_t i = 0; i < d.size(); ++i)
+    if (same(d[i].first, c[1])) {
+      Value v = d[i].second;
+      d.erase(d.begin() + static_cast<std::ptrdiff_t>(i));
+      return one(std::move(v));
+    }
+  if (c.size() > 2) return one(c[2]);
+  c.s.fail("stage.key", "a key is not in the dict");
+}
+Results set_item(HostCall& c) {
+  if (on_list(c)) {
+    auto& l = list_of(c);
+    l[static_cast<size_t>(position(c, c[1], l.size()))] = c[2];
+    return one(c[0]);
+  }
+  if (!on_dict(c)) return std::nullopt;
+  for (auto& [key, value] : dict_of(c))
+    if (same(key, c[1])) {
+      value = c[2];
+      return std::vector<Value>{};
+    }
+  dict_of(c).emplace_back(c[1], c[2]);
+  return std::vector<Value>{};
+}
+Results get_item(HostCall& c) {
+  if (on_dict(c)) {
+    for (const auto& [key, value] : entries(c))
+      if (same(key, c[1])) return one(value);
+    c.s.fail("stage.key", "a key is not in the dict");
+  }
+  if (!on_list(c) && !c[0].is<Tuple>()) return std::nullopt;
+  const auto& l = c.s.items(c[0]);
+  return one(l[static_cast<size_t>(position(c, c[1], l.size()))]);
+}
+Results remove_at(HostCall& c) {
+  auto out = pop(c);
+  return out ? Results(std::vector<Value>{}) : std::nullopt;
+}
+Results clear(HostCall& c) {
+  if (on_list(c)) list_of(c).clear();
+  else if (on_dict(c)) dict_of(c).clear();
+  else return std::nullopt;
+  return std::vector<Value>{};
+}
+Results copy(HostCall& c) {
+  if (on_dict(c)) return one(c.s.dict(entries(c)));
+  if (c.size() == 1 && (c[0].is<ListRef>() || c[0].is<Tuple>())) return one(c.s.list(c.s.items(c[0])));
+  return std::nullopt;
+}
+Results reverse(HostCall& c) {
+  if (!on_list(c)) return std::nullopt;
+  auto& l = list_of(c);
+  std::reverse(l.begin(), l.end());
+  return std::vector<Value>{};
+}
+Results slice(HostCall& c) {
+  if (!on_list(c) && !(c.size() > 0 && c[0].is<std::string>())) return std::nullopt;
+  const auto* text = c[0].as<std::string>();
+  const auto n = static_cast<int64_t>(text ? text->size() : c.s.items(c[0]).size());
+  const auto number = [&](size_t i, int64_t otherwise) {
+    if (i >= c.size() || c[i].is_none()) return otherwise;
+    const Dim d = c.s.int_from(c[i]);
+    if (!d.is_literal()) c.s.fail("stage.index", "a list is cut at a place that depends on the inputs");
+    return d.literal();
+  };
+  const int64_t step = number(3, 1);
+  if (step == 0) c.s.fail("stage.index", "a slice's step is 0");
+  const auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + n : v, step < 0 ? -1 : 0, step < 0 ? n - 1 : n); };
+  const bool no_end = 2 >= c.size() || c[2].is_none();
+  int64_t i = clamp(number(1, step < 0 ? n - 1 : 0));
+  const int64_t end = no_end ? (step < 0 ? -1 : n) : clamp(number(2, n));
+  std::vector<Value> parts;
+  std::string cut;
+  for (; step > 0 ? i < end : i > end; i += step) {
+    if (text) cut += (*text)[static_cast<size_t>(i)];
+    else parts.push_back(c.s.items(c[0])[static_cast<size_t>(i)]);
+  }
+  return text ? one(std::move(cut)) : one(c.s.list(std::move(parts)));
+}
+Results length(HostCall& c) {
+  if (on_dict(c)) return one(Dim(static_cast<int64_t>(entries(c).size())));
+  if (const auto* s = c[0].as<std::string>()) return one(Dim(static_cast<int64_t>(s->size())));
+  if (const auto* t = c[0].as<TensorRef>()) return one(c.s.on.dim(c.s.read(*t), 0));
+  if (c[0].is<ListRef>() || c[0].is<Tuple>()) return one(Dim(static_cast<int64_t>(c.s.items(c[0]).size())));
+  if (const auto* o = c[0].as<ObjectRef>()) {
+    const auto& attributes = c.s.heap.get<ObjectCell>(o->cell).attributes;
+    return one(Dim(std::count_if(attributes.begin(), attributes.end(), [](const auto& a) { return a.second.template is<ObjectRef>(); })));
+  }
+  return std::nullopt;
+}
+Results contains(HostCall& c) {
+  if (on_dict(c)) {
+    const auto& d = entries(c);
+    return one(std::any_of(d.begin(), d.end(), [&](const auto& e) { return same(e.first, c[1]); }));
+  }
+  if (!on_list(c)) return std::nullopt;
+  const auto& l = c.s.items(c[0]);
+  return one(std::any_of(l.begin(), l.end(), [&](const Value& v) { return same(v, c[1]); }));
+}
+Results keys(HostCall& c) {
+  if (!on_dict(c)) return std::nullopt;
+  std::vector<Value> out;
+  for (const auto& [key, value] : entries(c)) out.push_back(key);
+  return one(c.s.list(std::move(out)));
+}
+Results values(HostCall& c) {
+  if (!on_dict(c)) return std::nullopt;
+  std::vector<Value> out;
+  for (const auto& [key, value] : entries(c)) out.push_back(value);
+  return one(c.s.list(std::move(out)));
+}
+Results pairs(HostCall& c) {
+  if (!on_dict(c)) return std::nullopt;
+  std::vector<Value> out;
+  for (const auto& [key, value] : entries(c)) out.push_back(Value::tuple({key, value}));
+  return one(c.s.list(std::move(out)));
+}
+Results get(HostCall& c) {
+  if (!on_dict(c)) return std::nullopt;
+  for (const auto& [key, value] : entries(c))
+    if (same(key, c[1])) return one(value);
+  return one(c.size() > 2 ? c[2] : Value());
+}
+Results set_default(HostCall& c) {
+  if (!on_dict(c)) return std::nullopt;
+  for (const auto& [key, value] : entries(c))
+    if (same(key, c[1])) return one(value);
+  dict_of(c).emplace_back(c[1], c[2]);
+  return one(c[2]);
+}
+Results update(HostCall& c) {
+  if (!on_dict(c) || !c[1].is<DictRef>()) return std::nullopt;
+  const auto more = c.s.heap.get<DictCell>(c[1].as<DictRef>()->cell).entries;
+  for (const auto& [key, value] : more) {
+    std::vector<Value> args{c[0], key, value};
+    HostCall one_item{c.s, args, c.keywords};
+    set_item(one_item);
+  }
+  return std::vector<Value>{};
+}
+Results make_dict(HostCall& c) {
+  if (c.size() == 0) return one(c.s.dict({}));
+  std::vector<std::pair<Value, Value>> out;
+  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) out.emplace_back(c.s.items(v)[0], c.s.items(v)[1]);
+  return one(c.s.dict(std::move(out)));
+}
+// Identity with None decides: everything else is some value.
+bool is_same_thing(const Value& a, const Value& b) { return a.is_none() || b.is_none() ? a.is_none() && b.is_none() : same(a, b); }
+Results is(HostCall& c) { return c[0].is<Poison>() || c[1].is<Poison>() ? std::nullopt : one(is_same_thing(c[0], c[1])); }
+Results is_not(HostCall& c) { return c[0].is<Poison>() || c[1].is<Poison>() ? std::nullopt : one(!is_same_thing(c[0], c[1])); }
+Results itself(HostCall& c) { return one(c[0]); }
+Results known_sort(HostCall& c) {
+  if (!on_list(c)) return std::nullopt;
+  auto l = c.s.items(c[0]);
+  const bool down = c.size() > 1 && c[1].is<bool>() && *c[1].as<bool>();
+  const auto key = [&](const Value& v) {
+    if (const auto* d = v.as<Dim>(); d && d->is_literal()) return static_cast<double>(d->literal());
+    if (const auto* f = v.as<double>()) return *f;
+    c.s.fail("stage.sort", "a list is sorted whose items depend on the inputs");
+  };
+  if (!l.empty() && l[0].is<std::string>()) std::stable_sort(l.begin(), l.end(), [&](const Value& a, const Value& b) { return down ? *b.as<std::string>() < *a.as<std::string>() : *a.as<std::string>() < *b.as<std::string>(); });
+  else std::stable_sort(l.begin(), l.end(), [&](const Value& a, const Value& b) { return down ? key(b) < key(a) : key(a) < key(b); });
+  return one(c.s.list(std::move(l)));
+}
+Results sort(HostCall& c) {
+  auto sorted = known_sort(c);
+  if (!sorted) return std::nullopt;
+  list_of(c) = c.s.items((*sorted)[0]);
+  return std::vector<Value>{};
+}
+Results sum(HostCall& c) {
+  if (!on_list(c)) return std::nullopt;
+  Value total = Dim(0);
+  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) {
+    if (!v.is_number()) return std::nullopt;
+    total = c.s.call_op("aten", "add", {{total, v}, {}}, {})[0];
+  }
+  return one(total);
+}
+template <bool All>
+Results quantifier(HostCall& c) {
+  if (!on_list(c)) return std::nullopt;
+  Value total = All;
+  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = c.s.call_op("aten", All ? "__and__" : "__or__", {{total, c.s.bool_from(v)}, {}}, {})[0];
+  return one(total);
+}
+Results range_list(HostCall& c) {
+  std::vector<Value> out;
+  const Dim n = c.s.int_from(c[0]);
+  if (!n.is_literal()) c.s.fail("stage.list-length", "a range depends on the inputs");
+  for (int64_t i = 0; i < n.literal(); ++i) out.emplace_back(Dim(i));
+  return one(c.s.list(std::move(out)));
+}
+
+constexpr HostRow table[] = {
+    {"aten::append", append}, {"aten::extend", extend}, {"aten::insert", insert}, {"aten::pop", pop}, {"aten::_set_item", set_item},
+    {"aten::__getitem__", get_item}, {"aten::Delete", remove_at}, {"aten::clear", clear}, {"aten::copy", copy}, {"aten::list", copy},
+    {"aten::reverse", reverse}, {"aten::slice", slice}, {"aten::len", length}, {"aten::__contains__", contains}, {"aten::keys", keys},
+    {"aten::values", values}, {"aten::items", pairs}, {"aten::get", get}, {"aten::setdefault", set_default}, {"aten::update", update},
+    {"aten::dict", make_dict}, {"aten::__is__", is}, {"aten::__isnot__", is_not}, {"aten::_unwrap_optional", itself},
+    {"prim::unchecked_unwrap_optional", itself}, {"aten::wait", itself}, {"prim::awaitable_wait", itself}, {"aten::sorted", known_sort},
+    {"aten::sort", sort}, {"aten::sum", sum}, {"aten::all", quantifier<true>}, {"aten::any", quantifier<false>}, {"prim::rangelist", range_list}, {"aten::Size", itself},
+};
+
+}  // namespace
+
+std::span<const HostRow> host_container_rows() { return table; }
+
+}  // namespace cameo::staging

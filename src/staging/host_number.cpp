@@ -1,0 +1,289 @@
+// Arithmetic and comparisons on numbers. Ints are expressions; floats that depend on data are 0-d graph values.
+#include <cmath>
+
+#include "staging/stager.h"
+
+namespace cameo::staging {
+
+namespace {
+
+using Results = std::optional<std::vector<Value>>;
+Results one(Value v) { return std::vector<Value>{std::move(v)}; }
+
+bool is_int(const Value& v) { return v.is<Dim>() || v.is<bool>(); }
+bool is_real(const Value& v) { return is_int(v) || v.is<double>() || v.is<StagedFloat>(); }
+bool is_known_real(const Value& v) { return v.is<double>() || v.is<bool>() || (v.is<Dim>() && v.as<Dim>()->is_literal()); }
+double real(const Value& v) {
+  if (const auto* d = v.as<Dim>()) return static_cast<double>(d->literal());
+  if (const auto* b = v.as<bool>()) return *b;
+  return *v.as<double>();
+}
+bool two(const HostCall& c, bool (*test)(const Value&)) { return c.size() >= 2 && test(c[0]) && test(c[1]); }
+V staged(HostCall& c, const Value& v) { return c.s.on.scalar(Num(c.s.to_arg(v)), DType::f64); }
+
+// A binary operator on numbers: ints by `on_ints`, known floats by `on_floats`, else as nodes by `on_graph`.
+template <class I, class F, class G>
+Results binary(HostCall& c, I on_ints, F on_floats, G on_graph) {
+  if (!two(c, is_real)) return std::nullopt;
+  if (is_int(c[0]) && is_int(c[1])) return one(on_ints(c.s.int_from(c[0]), c.s.int_from(c[1])));
+  if (is_known_real(c[0]) && is_known_real(c[1])) return one(on_floats(real(c[0]), real(c[1])));
+  return one(Value(StagedFloat{on_graph(c.s.on, staged(c, c[0]), staged(c, c[1]))}));
+}
+
+Results join_lists(HostCall& c) {
+  auto all = c.s.items(c[0]);
+  const auto& more = c.s.items(c[1]);
+  all.insert(all.end(), more.begin(), more.end());
+  return one(c.s.list(std::move(all)));
+}
+
+Results add(HostCall& c) {
+  if (c.size() == 2 && c[0].is<ListRef>() && c[1].is<ListRef>()) return join_lists(c);
+  if (c.size() == 2 && c[0].is<Tuple>() && c[1].is<Tuple>()) {
+    auto all = c.s.items(c[0]);
+    const auto& more = c.s.items(c[1]);
+    all.insert(all.end(), more.begin(), more.end());
+    return one(Value::tuple(std::move(all)));
+  }
+  if (c.size() == 2 && c[0].is<std::string>() && c[1].is<std::string>()) return one(*c[0].as<std::string>() + *c[1].as<std::string>());
+  return binary(c, [](Dim a, Dim b) { return Value(a + b); }, [](double a, double b) { return Value(a + b); }, [](Lower& on, V a, V b) { return V(on.Add(a, b)); });
+}
+
+Results mul(HostCall& c) {
+  if (c.size() == 2 && (c[0].is<ListRef>() || c[1].is<ListRef>())) {
+    const size_t l = c[0].is<ListRef>() ? 0 : 1;
+    if (!is_int(c[1 - l])) return std::nullopt;
+    const Dim n = c.s.int_from(c[1 - l]);
+    if (!n.is_literal()) c.s.fail("stage.list-length", "a list is repeated a number of times that depends on the inputs");
+    const auto parts = c.s.items(c[l]);
+    std::vector<Value> all;
+    for (int64_t i = 0; i < n.literal() && all.size() < 1'000'000; ++i) all.insert(all.end(), parts.begin(), parts.end());
+    return one(c.s.list(std::move(all)));
+  }
+  return binary(c, [](Dim a, Dim b) { return Value(a * b); }, [](double a, double b) { return Value(a * b); }, [](Lower& on, V a, V b) { return V(on.Mul(a, b)); });
+}
+
+Results divide(HostCall& c) {
+  if (!two(c, is_real) || c.size() > 2) return std::nullopt;
+  if (is_known_real(c[0]) && is_known_real(c[1])) {
+    if (real(c[1]) == 0) c.s.fail("stage.division-by-zero", "division by zero");
+    return one(real(c[0]) / real(c[1]));
+  }
+  // A quotient of sizes that is whole stays a size in disguise until int() asks; as a float it is data.
+  return one(Value(StagedFloat{c.s.on.Div(staged(c, c[0]), staged(c, c[1]))}));
+}
+
+Results floordiv(HostCall& c) {
+  return binary(c, [](Dim a, Dim b) { return Value(floor_div(a, b)); }, [](double a, double b) { return Value(std::floor(a / b)); },
+                [](Lower& on, V a, V b) { return V(on.Floor(on.Div(a, b))); });
+}
+
+Results remainder(HostCall& c) {
+  return binary(c, [](Dim a, Dim b) { return Value(mod(a, b)); }, [](double a, double b) { const double r = std::fmod(a, b); return Value(r != 0 && (r < 0) != (b < 0) ? r + b : r); },
+                [](Lower& on, V a, V b) { return V(on.Sub(a, on.Mul(on.Floor(on.Div(a, b)), b))); });
+}
+
+Results power(HostCall& c) {
+  if (!two(c, is_real)) return std::nullopt;
+  if (is_known_real(c[0]) && is_known_real(c[1])) return one(std::pow(real(c[0]), real(c[1])));
+  return one(Value(StagedFloat{c.s.on.Pow(staged(c, c[0]), staged(c, c[1]))}));
+}
+
+Results negate(HostCall& c) {
+  if (c.size() != 1 || !is_real(c[0])) return std::nullopt;
+  if (is_int(c[0])) return one(-c.s.int_from(c[0]));
+  if (is_known_real(c[0])) return one(-real(c[0]));
+  return one(Value(StagedFloat{c.s.on.Neg(staged(c, c[0]))}));
+}
+
+template <bool Greater>
+Results extremum(HostCall& c) {
+  std::vector<Value> all;
+  if (c.size() == 1 && c[0].is<ListRef>()) all = c.s.items(c[0]);
+  else all = c.args;
+  if (all.empty()) return std::nullopt;
+  for (const Value& v : all)
+    if (!is_real(v)) return std::nullopt;
+  Value best = all[0];
+  for (size_t i = 1; i < all.size(); ++i) {
+    std::vector<Value> pair{best, all[i]};
+    HostCall next{c.s, pair, c.keywords};
+    best = (*binary(next, [](Dim a, Dim b) { return Value(Greater ? max(a, b) : min(a, b)); }, [](double a, double b) { return Value(Greater ? std::max(a, b) : std::min(a, b)); },
+                    [](Lower& on, V a, V b) { const std::vector<ValueId> both{a, b}; return V(Greater ? on.Max(both) : on.Min(both)); }))[0];
+  }
+  return one(best);
+}
+
+bool equal_values(Stager& s, const Value& a, const Value& b) {
+  if ((a.is<ListRef>() && b.is<ListRef>()) || (a.is<Tuple>() && b.is<Tuple>())) {
+    const auto &xs = s.items(a), &ys = s.items(b);
+    if (xs.size() != ys.size()) return false;
+    for (size_t i = 0; i < xs.size(); ++i)
+      if (!equal_values(s, xs[i], ys[i])) return false;
+    return true;
+  }
+  if (a.is<Dim>() && b.is<Dim>()) return s.graph.facts.equal(*a.as<Dim>(), *b.as<Dim>()) == Answer::yes;
+  if (is_known_real(a) && is_known_real(b)) return real(a) == real(b);
+  return same(a, b);
+}
+
+template <char const* Op>
+Results compare(HostCall& c) {
+  const std::string_view op = Op;
+  if (c.size() != 2 || c[0].is<TensorRef>() || c[1].is<TensorRef>() || c[0].is<Poison>() || c[1].is<Poison>()) return std::nullopt;
+  if (is_int(c[0]) && is_int(c[1])) return one(c.s.compare_ints(op, c.s.int_from(c[0]), c.s.int_from(c[1])));
+  const auto answer = [&](auto a, auto b) -> Results {
+    if (op == "eq") return one(a == b);
+    if (op == "ne") return one(a != b);
+    if (op == "lt") return one(a < b);
+    if (op == "le") return one(a <= b);
+    if (op == "gt") return one(a > b);
+    return one(a >= b);
+  };
+  if (is_known_real(c[0]) && is_known_real(c[1])) return answer(real(c[0]), real(c[1]));
+  if (c[0].is<std::string>() && c[1].is<std::string>()) return answer(*c[0].as<std::string>(), *c[1].as<std::string>());
+  if (is_real(c[0]) && is_real(c[1])) {
+    auto& on = c.s.on;
+    const V a = staged(c, c[0]), b = staged(c, c[1]);
+    if (op == "eq") return one(Value(StagedBool{on.Equal(a, b)}));
+    if (op == "ne") return one(Value(StagedBool{on.Not(on.Equal(a, b))}));
+    if (op == "lt") return one(Value(StagedBool{on.Less(a, b)}));
+    if (op == "le") return one(Value(StagedBool{on.LessOrEqual(a, b)}));
+    if (op == "gt") return one(Value(StagedBool{on.Greater(a, b)}));
+    return one(Value(StagedBool{on.GreaterOrEqual(a, b)}));
+  }
+  if (op == "eq" || op == "ne") return one(equal_values(c.s, c[0], c[1]) == (op == "eq"));
+  return std::nullopt;
+}
+constexpr char eq_name[] = "eq", ne_name[] = "ne", lt_name[] = "lt", le_name[] = "le", gt_name[] = "gt", ge_name[] = "ge";
+
+// and, or, xor on bools and ints.
+template <class B, class G>
+Results logical(HostCall& c, B on_bools, G on_graph, int64_t (*on_ints)(int64_t, int64_t)) {
+  if (c.size() != 2) return std::nullopt;
+  const auto is_bool = [](const Value& v) { return v.is<bool>() || v.is<StagedBool>(); };
+  if (is_bool(c[0]) && is_bool(c[1])) {
+    const auto a = c.s.known_bool(c[0]), b = c.s.known_bool(c[1]);
+    if (const std::optional<Value> known = on_bools(a, b, c[0], c[1])) return one(*known);
+    return one(Value(StagedBool{on_graph(c.s.on, c.s.bool_value(c[0]), c.s.bool_value(c[1]))}));
+  }
+  if (c[0].is<Dim>() && c[1].is<Dim>() && c[0].as<Dim>()->is_literal() && c[1].as<Dim>()->is_literal())
+    return one(Dim(on_ints(c[0].as<Dim>()->literal(), c[1].as<Dim>()->literal())));
+  return std::nullopt;
+}
+using Known = std::optional<bool>;
+
+Results both(HostCall& c) {
+  return logical(c, [](Known a, Known b, const Value& x, const Value& y) -> std::optional<Value> {
+    if ((a && !*a) || (b && !*b)) return Value(false);
+    if (a) return y;
+    if (b) return x;
+    return std::nullopt;
+  }, [](Lower& on, V a, V b) { return V(on.And(a, b)); }, [](int64_t a, int64_t b) { return a & b; });
+}
+Results either(HostCall& c) {
+  return logical(c, [](Known a, Known b, const Value& x, const Value& y) -> std::optional<Value> {
+    if ((a && *a) || (b && *b)) return Value(true);
+    if (a) return y;
+    if (b) return x;
+    return std::nullopt;
+  }, [](Lower& on, V a, V b) { return V(on.Or(a, b)); }, [](int64_t a, int64_t b) { return a | b; });
+}
+Results differ(HostCall& c) {
+  return logical(c, [](Known a, Known b, const Value&, const Value&) -> std::optional<Value> {
+    if (a && b) return Value(*a != *b);
+    return std::nullopt;
+  }, [](Lower& on, V a, V b) { return V(on.Xor(a, b)); }, [](int64_t a, int64_t b) { return a ^ b; });
+}
+
+Results negation(HostCall& c) {
+  if (c.size() != 1) return std::nullopt;
+  if (const auto known = c.s.known_bool(c[0])) return one(!*known);
+  if (c[0].is<StagedBool>()) return one(Value(StagedBool{c.s.on.Not(c[0].as<StagedBool>()->value)}));
+  return std::nullopt;
+}
+
+template <double (*F)(double)>
+Results float_function(HostCall& c) {
+  if (c.size() != 1 || !is_known_real(c[0])) return std::nullopt;
+  return one(F(real(c[0])));
+}
+// sqrt and its like on a number from data go on as tensors.
+template <double (*F)(double), class G>
+Results float_function_or(HostCall& c, G on_graph) {
+  if (c.size() != 1 || !is_real(c[0])) return std::nullopt;
+  if (is_known_real(c[0])) return one(F(real(c[0])));
+  return one(Value(StagedFloat{on_graph(c.s.on, staged(c, c[0]))}));
+}
+Results root(HostCall& c) { return float_function_or<std::sqrt>(c, [](Lower& on, V x) { return V(on.Sqrt(x)); }); }
+
+template <double (*F)(double), bool Up>
+Results rounded(HostCall& c) {
+  if (c.size() != 1 || !is_real(c[0])) return std::nullopt;
+  if (is_int(c[0])) return one(c.s.int_from(c[0]));
+  if (is_known_real(c[0])) return one(Dim(static_cast<int64_t>(F(real(c[0])))));
+  auto& on = c.s.on;
+  const V x = staged(c, c[0]);
+  return one(on.int_of(on.to(Up ? on.Ceil(x) : on.Floor(x), DType::i64)));
+}
+
+Results to_int(HostCall& c) { return c.size() == 1 && !c[0].is<std::string>() && !c[0].is<Poison>() ? one(c.s.int_from(c[0])) : std::nullopt; }
+Results to_float(HostCall& c) { return c.size() == 1 && !c[0].is<Poison>() ? one(c.s.float_from(c[0])) : std::nullopt; }
+Results to_bool(HostCall& c) { return c.size() == 1 && !c[0].is<Poison>() ? one(c.s.bool_from(c[0])) : std::nullopt; }
+Results to_scalar(HostCall& c) {
+  if (c.size() != 1 || !c[0].is<TensorRef>()) return std::nullopt;
+  const V x = c.s.read(*c[0].as<TensorRef>());
+  if (c.s.on.is_bool(x)) return one(c.s.bool_from(c[0]));
+  return c.s.on.is_float(x) ? one(c.s.float_from(c[0])) : one(c.s.int_from(c[0]));
+}
+
+Results range_length(HostCall& c) {
+  const Dim lo = c.s.int_from(c[0]), hi = c.s.int_from(c[1]), step = c.s.int_from(c[2]);
+  if (!step.is_literal() || step.is(0)) c.s.fail("stage.range", "a range's step must be known and not 0");
+  const Dim n = step.literal() > 0 ? ceil_div(hi - lo, step) : ceil_div(lo - hi, -step);
+  return one(max(n, Dim(0)));
+}
+Results derive_index(HostCall& c) { return one(c.s.int_from(c[1]) + c.s.int_from(c[0]) * c.s.int_from(c[2])); }
+
+Results absolute(HostCall& c) {
+  if (c.size() != 1 || !is_real(c[0])) return std::nullopt;
+  if (is_int(c[0])) { const Dim d = c.s.int_from(c[0]); return one(max(d, -d)); }
+  if (is_known_real(c[0])) return one(std::fabs(real(c[0])));
+  return one(Value(StagedFloat{c.s.on.Abs(staged(c, c[0]))}));
+}
+
+Results subtract(HostCall& c) {
+  return binary(c, [](Dim a, Dim b) { return Value(a - b); }, [](double a, double b) { return Value(a - b); }, [](Lower& on, V a, V b) { return V(on.Sub(a, b)); });
+}
+
+Results round_number(HostCall& c) {
+  if (c.size() != 1 || !is_real(c[0])) return std::nullopt;
+  if (is_known_real(c[0])) return one(std::nearbyint(real(c[0])));
+  return one(Value(StagedFloat{c.s.on.Round(staged(c, c[0]))}));
+}
+
+double to_log2(double x) { return std::log2(x); }
+bool nan_test(double x) { return std::isnan(x); }
+
+constexpr HostRow table[] = {
+    {"aten::add", add}, {"aten::sub", subtract}, {"aten::mul", mul}, {"aten::div", divide}, {"aten::floordiv", floordiv},
+    {"aten::floor_divide", floordiv}, {"aten::remainder", remainder}, {"aten::pow", power}, {"aten::neg", negate},
+    {"prim::max", extremum<true>}, {"prim::min", extremum<false>}, {"prim::abs", absolute}, {"aten::abs", absolute},
+    {"aten::eq", compare<eq_name>}, {"aten::ne", compare<ne_name>}, {"aten::lt", compare<lt_name>}, {"aten::le", compare<le_name>},
+    {"aten::gt", compare<gt_name>}, {"aten::ge", compare<ge_name>},
+    {"aten::__and__", both}, {"aten::__or__", either}, {"aten::__xor__", differ}, {"aten::__not__", negation},
+    {"aten::sqrt", root}, {"aten::exp", float_function<std::exp>}, {"aten::log", float_function<std::log>}, {"aten::log2", float_function<to_log2>},
+    {"aten::log10", float_function<std::log10>}, {"aten::log1p", float_function<std::log1p>}, {"aten::expm1", float_function<std::expm1>}, {"aten::sin", float_function<std::sin>}, {"aten::cos", float_function<std::cos>},
+    {"aten::tan", float_function<std::tan>}, {"aten::tanh", float_function<std::tanh>}, {"aten::atan", float_function<std::atan>}, {"aten::fabs", float_function<std::fabs>},
+    {"aten::ceil", rounded<std::ceil, true>}, {"aten::floor", rounded<std::floor, false>}, {"aten::round", round_number},
+    {"aten::Int", to_int}, {"aten::IntImplicit", to_int}, {"aten::Float", to_float}, {"aten::FloatImplicit", to_float}, {"aten::Bool", to_bool},
+    {"aten::ScalarImplicit", to_scalar}, {"aten::item", to_scalar}, {"aten::_local_scalar_dense", to_scalar},
+    {"aten::__range_length", range_length}, {"aten::__derive_index", derive_index},
+    {"aten::isnan", [](HostCall& c) -> Results { return c.size() == 1 && is_known_real(c[0]) ? one(nan_test(real(c[0]))) : std::nullopt; }},
+};
+
+}  // namespace
+
+std::span<const HostRow> host_number_rows() { return table; }
+
+}  // namespace cameo::staging
