@@ -69,7 +69,7 @@ struct signature;
 template <class R, class C, class... A>
 struct signature<R (C::*)(Lower&, A...) const> {
   using result = R;
-  using args = std::tuple<A...>;
+  using args = std::tuple<std::decay_t<A>...>;
 };
 
 inline void give(std::vector<Arg>& out, V v) { out.emplace_back(v); }
@@ -100,6 +100,16 @@ std::vector<Arg> bind_and_call(Lower& on, const LoweredCall& call, std::index_se
   return out;
 }
 }  // namespace detail
+
+// A named function in a row: {"aten::add.Tensor", fn<add>}.
+template <auto F>
+struct Fn;
+template <class R, class... A, R (*F)(Lower&, A...)>
+struct Fn<F> {
+  R operator()(Lower& on, std::decay_t<A>... args) const { return F(on, std::move(args)...); }
+};
+template <auto F>
+inline constexpr Fn<F> fn{};
 
 using LowerFunction = std::vector<Arg> (*)(Lower&, const LoweredCall&);
 

@@ -1,0 +1,188 @@
+// Layers: convolutions, pools, normalisations, linear maps, reductions of every model.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/carrier.h"
+#include "lowering/forms.h"
+#include "lowering/row.h"
+#include "lowering/tables.h"
+
+namespace cameo {
+
+namespace {
+
+Ints doubled(const Ints& v) {
+  Ints out = v;
+  out.insert(out.end(), v.begin(), v.end());
+  return out;
+}
+Ints spread(Ints v, int64_t n) {
+  if (v.size() == 1) v.assign(static_cast<size_t>(n), v[0]);
+  return v;
+}
+
+V convolution(Lower& on, V x, V w, const Opt<V>& bias, Ints stride, Ints padding, Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
+  const int64_t n = on.rank(w) - 2;
+  // Without a batch axis: one is added and taken away.
+  const bool unbatched = on.rank(x) == n + 1;
+  if (unbatched) x = on.unsqueeze(x, {0});
+  stride = spread(std::move(stride), n), padding = spread(std::move(padding), n), dilation = spread(std::move(dilation), n);
+  output_padding = spread(std::move(output_padding), n);
+  const ValueId b = bias ? bias->id : ValueId();
+  V y;
+  if (transposed)
+    y = on.ConvTranspose(x, w, b, {.dilations = dilation, .group = groups, .output_padding = output_padding, .pads = doubled(padding), .strides = stride});
+  else
+    y = on.Conv(x, w, b, {.dilations = dilation, .group = groups, .pads = doubled(padding), .strides = stride});
+  return unbatched ? on.squeeze(y, {0}) : y;
+}
+
+V forward_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Ints padding, Ints dilation, int64_t groups) {
+  return convolution(on, x, w, b, std::move(stride), std::move(padding), std::move(dilation), false, {0}, groups);
+}
+
+V batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool training, double, double eps) {
+  if (training || !mean || !var) unsupported("batch_norm in training mode", "export the model in eval mode: model.eval(), or --training eval");
+  const DType t = on.dtype(x);
+  const Dims channels{on.dim(x, 1)};
+  const V scale = w ? *w : on.full(channels, Num(1.0), t);
+  const V shift = b ? *b : on.full(channels, Num(0.0), t);
+  return on.BatchNormalization(x, scale, shift, *mean, *var, 1, {.epsilon = static_cast<float>(eps)})[0];
+}
+
+V layer_norm(Lower& on, V x, Dims shape, Opt<V> w, Opt<V> b, double eps) {
+  const auto axis = -static_cast<int64_t>(shape.size());
+  const V scale = w ? *w : on.full(shape, Num(1.0), on.dtype(x));
+  return on.LayerNormalization(x, scale, 1, b ? b->id : ValueId(), {.axis = axis, .epsilon = static_cast<float>(eps)})[0];
+}
+
+struct Window {
+  Ints kernel, stride, padding, dilation;
+};
+
+template <int N>
+V max_pool(Lower& on, V x, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
+  kernel = spread(std::move(kernel), N);
+  stride = stride.empty() ? kernel : spread(std::move(stride), N);
+  const bool unbatched = on.rank(x) == N + 1;
+  if (unbatched) x = on.unsqueeze(x, {0});
+  const V y = on.MaxPool(x, op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride}, 1)[0];
+  return unbatched ? on.squeeze(y, {0}) : y;
+}
+
+template <int N>
+V avg_pool(Lower& on, V x, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
+  kernel = spread(std::move(kernel), N);
+  stride = stride.empty() ? kernel : spread(std::move(stride), N);
+  const bool unbatched = on.rank(x) == N + 1;
+  if (unbatched) x = on.unsqueeze(x, {0});
+  const V y = on.AveragePool(x, op::AveragePool{.ceil_mode = ceil_mode, .count_include_pad = count_include_pad, .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride});
+  return unbatched ? on.squeeze(y, {0}) : y;
+}
+
+template <int N>
+V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
+  if (sizes.size() == 1) sizes.assign(N, sizes[0]);
+  const int64_t first = on.rank(x) - N;
+  Ints axes, kernel, stride;
+  bool all_one = true, regular = true;
+  for (int64_t i = 0; i < N; ++i) {
+    axes.push_back(first + i);
+    all_one &= sizes[static_cast<size_t>(i)].is(1);
+  }
+  if (all_one) return on.ReduceMean(x, on.ints(axes), {.keepdims = 1});
+  for (int64_t i = 0; i < N; ++i) {
+    const Dim in = on.dim(x, first + i), out = sizes[static_cast<size_t>(i)].is(-1) ? in : sizes[static_cast<size_t>(i)];
+    regular &= in.is_literal() && out.is_literal() && out.literal() > 0 && in.literal() % out.literal() == 0;
+    if (regular) kernel.push_back(in.literal() / out.literal());
+  }
+  if (regular) return avg_pool<N>(on, x, kernel, kernel, Ints(N, 0), false, true);
+  // Windows of different sizes: a matrix product per axis whose rows average one window each.
+  for (int64_t i = 0; i < N; ++i) {
+    const Opt<int64_t> in = on.known_dim(x, first + i);
+    const Dim out = sizes[static_cast<size_t>(i)].is(-1) ? on.dim(x, first + i) : sizes[static_cast<size_t>(i)];
+    if (!in || !out.is_literal()) unsupported("adaptive pooling of an axis whose size depends on the inputs, to a size that does not divide it", "give that axis a fixed size with --input");
+    std::vector<double> weights(static_cast<size_t>(*in * out.literal()), 0);
+    for (int64_t o = 0; o < out.literal(); ++o) {
+      const int64_t begin = o * *in / out.literal(), end = ((o + 1) * *in + out.literal() - 1) / out.literal();
+      for (int64_t k = begin; k < end; ++k) weights[static_cast<size_t>(k * out.literal() + o)] = 1.0 / static_cast<double>(end - begin);
+    }
+    const V matrix = on.constant(store(on.dtype(x), {*in, out.literal()}, weights));
+    Ints perm = on.all_axes(x);
+    std::swap(perm[static_cast<size_t>(first + i)], perm.back());
+    x = on.transpose(on.MatMul(on.transpose(x, perm), matrix), perm);
+  }
+  return x;
+}
+
+V softmax(Lower& on, V x, int64_t dim, Opt<DType> t) { return on.Softmax(t ? on.to(x, *t) : x, {.axis = on.axis(x, dim)}); }
+
+V mean_all(Lower& on, V x, Opt<DType> t) { return reduce(on, Reduce::mean, t ? on.to(x, *t) : x, on.all_axes(x), false); }
+V mean(Lower& on, V x, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
+  if (t) x = on.to(x, *t);
+  return reduce(on, Reduce::mean, x, dims && !dims->empty() ? on.axes(x, *dims) : on.all_axes(x), keepdim);
+}
+V summed(Lower& on, V x, const Opt<Ints>& dims, bool keepdim, const Opt<DType>& t) {
+  if (t) x = on.to(x, *t);
+  else if (!on.is_float(x)) x = on.to(x, DType::i64);
+  return reduce(on, Reduce::sum, x, dims && !dims->empty() ? on.axes(x, *dims) : on.all_axes(x), keepdim);
+}
+
+// softmax(q k' * scale + mask) v, over the last two axes.
+V attention(Lower& on, V q, V k, V v, Opt<V> mask, double dropout, bool causal, Opt<double> scale, bool gqa) {
+  if (dropout != 0) unsupported("attention with dropout", "export the model in eval mode");
+  if (on.rank(q) == 4 && on.rank(k) == 4 && !gqa) {
+    op::Attention a;
+    a.is_causal = causal;
+    if (scale) a.scale = static_cast<float>(*scale);
+    return on.Attention(q, k, v, 1, mask ? mask->id : ValueId(), {}, {}, {}, a)[0];
+  }
+  unsupported("attention of this rank");
+}
+
+constexpr Row table[] = {
+    {"aten::_convolution", [](Lower& on, V x, V w, Opt<V> b, Ints s, Ints p, Ints d, bool transposed, Ints op, int64_t groups) {
+       return convolution(on, x, w, b, s, p, d, transposed, op, groups);
+     }},
+    {"aten::_convolution.deprecated", [](Lower& on, V x, V w, Opt<V> b, Ints s, Ints p, Ints d, bool transposed, Ints op, int64_t groups) {
+       return convolution(on, x, w, b, s, p, d, transposed, op, groups);
+     }},
+    {"aten::convolution", [](Lower& on, V x, V w, Opt<V> b, Ints s, Ints p, Ints d, bool transposed, Ints op, int64_t groups) {
+       return convolution(on, x, w, b, s, p, d, transposed, op, groups);
+     }},
+    {"aten::conv1d", fn<forward_conv>}, {"aten::conv2d", fn<forward_conv>}, {"aten::conv3d", fn<forward_conv>},
+    {"aten::batch_norm", fn<batch_norm>},
+    {"aten::layer_norm", fn<layer_norm>},
+    {"aten::linear", [](Lower& on, V x, V w, Opt<V> b) { return linear(on, x, w, b); }},
+    {"aten::matmul", [](Lower& on, V a, V b) { return matmul(on, a, b); }},
+    {"aten::bmm", [](Lower& on, V a, V b) { return matmul(on, a, b); }},
+    {"aten::mm", [](Lower& on, V a, V b) { return matmul(on, a, b); }},
+    {"aten::addmm", [](Lower& on, V c, V a, V b, double beta, double alpha) {
+       return V(on.Gemm(a, b, c, {.alpha = static_cast<float>(alpha), .beta = static_cast<float>(beta)}));
+     }},
+    {"aten::max_pool1d", fn<max_pool<1>>}, {"aten::max_pool2d", fn<max_pool<2>>}, {"aten::max_pool3d", fn<max_pool<3>>},
+    {"aten::avg_pool1d", fn<avg_pool<1>>}, {"aten::avg_pool2d", fn<avg_pool<2>>}, {"aten::avg_pool3d", fn<avg_pool<3>>},
+    {"aten::adaptive_avg_pool1d", fn<adaptive_avg_pool<1>>}, {"aten::adaptive_avg_pool2d", fn<adaptive_avg_pool<2>>}, {"aten::adaptive_avg_pool3d", fn<adaptive_avg_pool<3>>},
+    {"aten::dropout", [](Lower&, V x, double, bool train) {
+       if (train) unsupported("dropout in training mode", "export the model in eval mode: model.eval(), or --training eval");
+       return x;
+     }},
+    {"aten::feature_dropout", [](Lower&, V x, double, bool train) {
+       if (train) unsupported("dropout in training mode", "export the model in eval mode: model.eval(), or --training eval");
+       return x;
+     }},
+    {"aten::softmax.int", fn<softmax>},
+    {"aten::_softmax", [](Lower& on, V x, int64_t dim) { return V(on.Softmax(x, {.axis = on.axis(x, dim)})); }},
+    {"aten::log_softmax.int", [](Lower& on, V x, int64_t dim, Opt<DType> t) { return V(on.LogSoftmax(t ? on.to(x, *t) : x, {.axis = on.axis(x, dim)})); }},
+    {"aten::mean", fn<mean_all>}, {"aten::mean.dim", fn<mean>},
+    {"aten::sum", [](Lower& on, V x, Opt<DType> t) { return summed(on, x, {}, false, t); }},
+    {"aten::sum.dim_IntList", [](Lower& on, V x, Opt<Ints> dims, bool keepdim, Opt<DType> t) { return summed(on, x, dims, keepdim, t); }},
+    {"aten::embedding", [](Lower& on, V w, V index) { return V(on.Gather(w, index, {.axis = 0})); }},
+    {"aten::scaled_dot_product_attention", fn<attention>},
+};
+
+}  // namespace
+
+std::span<const Row> nn_rows() { return table; }
+
+}  // namespace cameo

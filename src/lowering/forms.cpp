@@ -1,0 +1,115 @@
+#include "lowering/forms.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cameo {
+
+namespace {
+Dim clamp_to(Lower& on, Dim v, Dim size) {
+  if (v.is_literal() && v.literal() >= (int64_t{1} << 40)) return size;
+  if (v.is_literal() && v.literal() < 0) v = max(size + v, Dim(0));
+  else if (!v.is_literal() && on.graph().facts.less(v, Dim(0)) != Answer::no && range_of(v).lo.value_or(-1) < 0) {
+    // The sign of a computed bound is not known: taken as given, and said so.
+    on.graph().facts.assume_range(v, 0, std::nullopt, {FactSource::op, "slice bound", on.where});
+  }
+  if (on.graph().facts.less_equal(v, size) == Answer::yes) return v;
+  if (on.graph().facts.less_equal(size, v) == Answer::yes) return size;
+  return on.graph().facts.simplify(min(v, size));
+}
+}  // namespace
+
+Span clamp_span(Lower& on, Dim size, const Opt<Dim>& start, const Opt<Dim>& end) {
+  Span s{start ? clamp_to(on, *start, size) : Dim(0), end ? clamp_to(on, *end, size) : size};
+  if (on.graph().facts.less_equal(s.start, s.end) != Answer::yes) s.end = on.graph().facts.simplify(max(s.start, s.end));
+  return s;
+}
+
+Dim wrap_index(Lower& on, Dim size, Dim index) {
+  if (index.is_literal() && index.literal() < 0 && size.is_literal()) return size + index;
+  if (!index.is_literal() && on.graph().facts.less(index, Dim(0)) == Answer::yes) return size + index;
+  return index;
+}
+
+V put_slice(Lower& on, V x, int64_t axis, Dim start, Dim end, int64_t step, V value) {
+  const Dim size = on.dim(x, axis);
+  if (step == 1) {
+    Vs parts;
+    if (!start.is(0)) parts.push_back(on.slice(x, axis, Dim(0), start));
+    parts.push_back(value);
+    if (end != size) parts.push_back(on.slice(x, axis, end, size));
+    return on.concat(parts, axis);
+  }
+  // Every step-th row: scattered along the axis, which is brought to the front.
+  Ints perm = on.all_axes(x);
+  std::rotate(perm.begin(), perm.begin() + axis, perm.begin() + axis + 1);
+  Ints back(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  const V rows = on.Range(on.int_scalar(start), on.int_scalar(end), on.int_scalar(Dim(step)));
+  const V put = on.ScatterND(on.transpose(x, perm), on.unsqueeze(rows, {1}), on.transpose(value, perm));
+  return on.transpose(put, back);
+}
+
+V put_index(Lower& on, V x, int64_t axis, Dim index, V value) {
+  const Dim i = wrap_index(on, on.dim(x, axis), index);
+  return put_slice(on, x, axis, i, i + Dim(1), 1, on.unsqueeze(value, {axis}));
+}
+
+Dims solve_sizes(Lower& on, V x, Dims sizes) {
+  int64_t open = -1;
+  Dim product(1);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i].is(-1)) open = static_cast<int64_t>(i);
+    else product = product * sizes[i];
+  }
+  const Dim total = element_count(on.shape(x));
+  if (open >= 0) sizes[static_cast<size_t>(open)] = product.is(0) ? Dim(0) : on.graph().facts.simplify(floor_div(total, product));
+  else on.assume_equal(product, total, "view");
+  return sizes;
+}
+
+V reduce(Lower& on, Reduce kind, V x, const Ints& axes, bool keepdim) {
+  if (axes.empty() || on.rank(x) == 0) return x;
+  const bool all = static_cast<int64_t>(axes.size()) == on.rank(x);
+  const V list = all ? V() : V(on.ints(axes));
+  const int64_t keep = keepdim;
+  switch (kind) {
+    case Reduce::sum: return on.ReduceSum(x, list, {.keepdims = keep});
+    case Reduce::mean: return on.ReduceMean(x, list, {.keepdims = keep});
+    case Reduce::max: return on.ReduceMax(x, list, {.keepdims = keep});
+    case Reduce::min: return on.ReduceMin(x, list, {.keepdims = keep});
+    case Reduce::prod: return on.ReduceProd(x, list, {.keepdims = keep});
+    case Reduce::l1: return on.ReduceL1(x, list, {.keepdims = keep});
+    case Reduce::l2: return on.ReduceL2(x, list, {.keepdims = keep});
+    case Reduce::log_sum_exp: return on.ReduceLogSumExp(x, list, {.keepdims = keep});
+    case Reduce::sum_square: return on.ReduceSumSquare(x, list, {.keepdims = keep});
+  }
+  return x;
+}
+
+V variance(Lower& on, V x, const Ints& axes, double correction, bool keepdim) {
+  const V mean = reduce(on, Reduce::mean, x, axes, true);
+  const V centred = on.Sub(x, mean);
+  const V mean_square = reduce(on, Reduce::mean, on.Mul(centred, centred), axes, keepdim);
+  if (correction == 0) return mean_square;
+  Dim count(1);
+  for (const int64_t a : axes) count = count * on.dim(x, a);
+  // n / (n - correction), in the tensor's own type.
+  if (count.is_literal()) {
+    const auto n = static_cast<double>(count.literal());
+    return on.Mul(mean_square, on.number(n / (n - correction), on.dtype(x)));
+  }
+  const V n = on.to(on.int_scalar(count), on.dtype(x));
+  return on.Mul(mean_square, on.Div(n, on.Sub(n, on.number(correction, on.dtype(x)))));
+}
+
+V matmul(Lower& on, V a, V b) { return on.MatMul(a, b); }
+
+V linear(Lower& on, V x, V weight, const Opt<V>& bias) {
+  if (on.rank(x) == 2 && on.rank(weight) == 2) return on.Gemm(x, weight, bias ? bias->id : ValueId(), {.transB = 1});
+  const V w = on.rank(weight) == 2 ? on.transpose(weight, {1, 0}) : weight;
+  const V y = on.MatMul(x, w);
+  return bias ? V(on.Add(y, *bias)) : y;
+}
+
+}  // namespace cameo

@@ -1,0 +1,28 @@
+// Forms that several lowerings share.
+#pragma once
+
+#include "lowering/lower.h"
+
+namespace cameo {
+
+struct Span {
+  Dim start, end;  // 0 <= start <= end <= size
+};
+// Python's rule for a slice with positive step on an axis of `size`.
+Span clamp_span(Lower& on, Dim size, const Opt<Dim>& start, const Opt<Dim>& end);
+// One index, negative ones counted from the end.
+Dim wrap_index(Lower& on, Dim size, Dim index);
+// A copy of `x` in which x[..., start:end:step, ...] = value.
+V put_slice(Lower& on, V x, int64_t axis, Dim start, Dim end, int64_t step, V value);
+V put_index(Lower& on, V x, int64_t axis, Dim index, V value);  // x.select(axis, index) = value
+// Sizes with one -1 solved, as view and reshape take them.
+Dims solve_sizes(Lower& on, V x, Dims sizes);
+
+enum class Reduce : uint8_t { sum, mean, max, min, prod, l1, l2, log_sum_exp, sum_square };
+V reduce(Lower& on, Reduce kind, V x, const Ints& axes, bool keepdim);  // axes normalised; none gives x
+V variance(Lower& on, V x, const Ints& axes, double correction, bool keepdim);
+V linear(Lower& on, V x, V weight, const Opt<V>& bias);
+// Two sizes per axis in torch's order (last axis first) into ONNX's pads.
+V matmul(Lower& on, V a, V b);  // torch.matmul's rule for ranks 1 and up is ONNX's
+
+}  // namespace cameo
