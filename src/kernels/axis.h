@@ -11,7 +11,8 @@ struct AxisView {
 
   // Precondition: 0 <= axis < shape.size().
   AxisView(std::span<const int64_t> shape, int64_t axis) {
-    for (int64_t i = 0; i < static_cast<int64_t>(shape.size()); ++i) (i < axis ? outer : i == axis ? size : inner) *= shape[static_cast<size_t>(i)];
+    for (int64_t i = 0; i < static_cast<int64_t>(shape.size()); ++i)
+      (i < axis ? outer : i == axis ? size : inner) *= shape[static_cast<size_t>(i)];
   }
   // Calls f(first element, distance to the next) for every line along the axis.
   template <class F>

@@ -43,7 +43,8 @@ void BroadcastRows::next() {
   for (size_t axis = sizes_.size() - 1; axis-- > 0;) {
     const bool carry = ++at_[axis] == sizes_[axis];
     if (carry) at_[axis] = 0;
-    for (size_t k = 0; k < starts_.size(); ++k) starts_[k] += carry ? -operands_[k][axis] * (sizes_[axis] - 1) : operands_[k][axis];
+    for (size_t k = 0; k < starts_.size(); ++k)
+      starts_[k] += carry ? -operands_[k][axis] * (sizes_[axis] - 1) : operands_[k][axis];
     if (!carry) return;
   }
 }

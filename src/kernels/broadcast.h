@@ -13,7 +13,8 @@ namespace cameo {
 class BroadcastRows {
  public:
   explicit BroadcastRows(std::span<const Tensor* const> operands);  // throws "eval.broadcast"
-  BroadcastRows(std::initializer_list<const Tensor*> operands) : BroadcastRows(std::span(operands.begin(), operands.size())) {}
+  BroadcastRows(std::initializer_list<const Tensor*> operands)
+      : BroadcastRows(std::span(operands.begin(), operands.size())) {}
 
   const std::vector<int64_t>& shape() const { return shape_; }
   int64_t count() const { return count_; }
@@ -21,8 +22,8 @@ class BroadcastRows {
   // Row by row: `for (; !rows.done(); rows.next())`.
   bool done() const { return done_; }
   void next();
-  int64_t out() const { return out_; }                                // the row's first element in the result
-  int64_t start(size_t operand) const { return starts_[operand]; }    // and in an operand
+  int64_t out() const { return out_; }                              // the row's first element in the result
+  int64_t start(size_t operand) const { return starts_[operand]; }  // and in an operand
   int64_t step(size_t operand) const { return operands_[operand].back(); }
 
  private:

@@ -25,13 +25,15 @@ bool close(double a, double b, double relative) {
 }
 
 std::string difference(const Datum& got, const Datum& wanted) {
-  if (got.kind != Datum::Kind::tensor || wanted.kind != Datum::Kind::tensor) return got.kind == wanted.kind ? "" : "another kind of value";
+  if (got.kind != Datum::Kind::tensor || wanted.kind != Datum::Kind::tensor)
+    return got.kind == wanted.kind ? "" : "another kind of value";
   const Tensor &a = got.tensor, &b = wanted.tensor;
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return "another type or shape";
   if (carrier_of(a.dtype()) == Carrier::none) return a == b ? "" : "other elements";
   const double relative = bits(a.dtype()) <= 16 ? 1e-2 : 1e-4;
   for (int64_t i = 0; i < a.count(); ++i)
-    if (!close(a.double_at(i), b.double_at(i), relative)) return cat("element ", i, " is ", a.double_at(i), ", not ", b.double_at(i));
+    if (!close(a.double_at(i), b.double_at(i), relative))
+      return cat("element ", i, " is ", a.double_at(i), ", not ", b.double_at(i));
   return "";
 }
 
@@ -84,7 +86,9 @@ Outcome apply(Graph& g, NodeId n, const Expansion& x) {
 }
 
 // Infinities and NaN are where these may differ.
-bool may_differ(const Expansion& x) { return x.exactness == Exactness::domain || x.exactness == Exactness::approximate; }
+bool may_differ(const Expansion& x) {
+  return x.exactness == Exactness::domain || x.exactness == Exactness::approximate;
+}
 
 // Applies expansion number `which` of the case's only node; false when it has no such one.
 bool try_expansion(const fs::path& folder, size_t which, std::map<std::string, int>& kept) {

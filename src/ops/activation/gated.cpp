@@ -13,7 +13,8 @@ namespace {
 struct PRelu : Rules<op::PRelu> {
   static void infer(const op::PRelu&, Infer& c) {
     c.broadcast_shapes(c.shape(0), c.shape(1));  // fails when the slope does not fit
-    if (c.rank(1) > c.rank(0)) c.fail("infer.rank", cat("the slope has rank ", c.rank(1), ", the data only ", c.rank(0)));
+    if (c.rank(1) > c.rank(0))
+      c.fail("infer.rank", cat("the slope has rank ", c.rank(1), ", the data only ", c.rank(0)));
     infer_like_first(c);
   }
 
@@ -21,16 +22,19 @@ struct PRelu : Rules<op::PRelu> {
     const Tensor &x = k.in(0), &slope = k.in(1);
     if (broadcast_shape(x.shape(), slope.shape()) != x.shape()) k.fail("eval.shape", "the slope does not fit the data");
     k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return zip_elements<C, C>(x, slope, x.dtype(), [](C v, C s) { return v < C{} ? static_cast<C>(s * v) : v; });
-    }));
+            using C = decltype(c);
+            return zip_elements<C, C>(x, slope, x.dtype(),
+                                      [](C v, C s) { return v < C{} ? static_cast<C>(s * v) : v; });
+          }));
   }
 
   // Before 7 a slope of length C belonged to axis 1.
   static void channels_to_axis_1(Upgrade& u) {
     const Fact &x = u.fact(u.input(0)), &slope = u.fact(u.input(1));
     if (!slope.has_rank() || slope.rank() != 1 || slope.shape()[0].is(1)) return;
-    if (!x.has_rank()) throw error("model.old-broadcast", "PRelu has a slope per channel as before opset 7, and the rank of its data is not declared");
+    if (!x.has_rank())
+      throw error("model.old-broadcast",
+                  "PRelu has a slope per channel as before opset 7, and the rank of its data is not declared");
     std::vector<int64_t> axes;
     for (int64_t i = 1; i + 1 < x.rank(); ++i) axes.push_back(i);
     if (!axes.empty()) u.set_input(1, u.on.Unsqueeze(u.input(1), u.constant(Tensor::ints(axes))));
@@ -55,13 +59,15 @@ struct SwiGLU : Rules<op::SwiGLU> {
     const Tensor &gate = k.in(0), &value = k.in(1);
     if (gate.shape() != value.shape()) k.fail("eval.shape", "gate and value have different shapes");
     k.out(0, with_float_carrier(gate.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return zip_elements<C, C>(gate, value, gate.dtype(), [&](C x, C y) { return x / (1 + std::exp(-static_cast<C>(a.alpha) * x)) * y; });
-    }));
+            using C = decltype(c);
+            return zip_elements<C, C>(gate, value, gate.dtype(),
+                                      [&](C x, C y) { return x / (1 + std::exp(-static_cast<C>(a.alpha) * x)) * y; });
+          }));
   }
-  static constexpr Expansion expansions[] = {expansion<op::SwiGLU>(28, Exactness::rounding, [](const op::SwiGLU& a, Expand& e) {
-    e.replace({e.on.Mul(e.on.Swish(e.in(0), op::Swish{.alpha = a.alpha}), e.in(1))});
-  })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::SwiGLU>(28, Exactness::rounding, [](const op::SwiGLU& a, Expand& e) {
+        e.replace({e.on.Mul(e.on.Swish(e.in(0), op::Swish{.alpha = a.alpha}), e.in(1))});
+      })};
 };
 
 constexpr OpRules table[] = {rules<PRelu>(), rules<SwiGLU>()};

@@ -50,14 +50,17 @@ constexpr auto shrink = [](auto x, const op::Shrink& a) {
   return v > limit ? static_cast<C>(v - bias) : C{};
 };
 
-constexpr Revision selu_revisions[] = {{6, [](Upgrade& u) {
-  u.drop("consumed_inputs");
-  if (!u.has("alpha")) u.set("alpha", 1.6732f);  // the defaults had fewer digits
-  if (!u.has("gamma")) u.set("gamma", 1.0507f);
-}, [](Downgrade& d) {
-  if (!d.has("alpha")) d.set("alpha", op::Selu{}.alpha);
-  if (!d.has("gamma")) d.set("gamma", op::Selu{}.gamma);
-}}};
+constexpr Revision selu_revisions[] = {{6,
+                                        [](Upgrade& u) {
+                                          u.drop("consumed_inputs");
+                                          if (!u.has("alpha"))
+                                            u.set("alpha", 1.6732f);  // the defaults had fewer digits
+                                          if (!u.has("gamma")) u.set("gamma", 1.0507f);
+                                        },
+                                        [](Downgrade& d) {
+                                          if (!d.has("alpha")) d.set("alpha", op::Selu{}.alpha);
+                                          if (!d.has("gamma")) d.set("gamma", op::Selu{}.gamma);
+                                        }}};
 
 constexpr Expansion celu_expansions[] = {expansion<op::Celu>(12, Exactness::rounding, [](const op::Celu& a, Expand& e) {
   const ValueId alpha = e.on.number_like(static_cast<double>(a.alpha), e.in(0));
@@ -78,46 +81,56 @@ constexpr Expansion gelu_expansions[] = {expansion<op::Gelu>(20, Exactness::roun
   e.replace({on.Mul(on.Mul(x, on.Add(gate, one)), half)});
 })};
 
-constexpr Expansion hard_swish_expansions[] = {expansion<op::HardSwish>(14, Exactness::rounding, [](const op::HardSwish&, Expand& e) {
-  e.replace({e.on.Mul(e.in(0), e.on.HardSigmoid(e.in(0), op::HardSigmoid{.alpha = 1.0f / 6, .beta = 0.5f}))});
-})};
+constexpr Expansion hard_swish_expansions[] = {
+    expansion<op::HardSwish>(14, Exactness::rounding, [](const op::HardSwish&, Expand& e) {
+      e.replace({e.on.Mul(e.in(0), e.on.HardSigmoid(e.in(0), op::HardSigmoid{.alpha = 1.0f / 6, .beta = 0.5f}))});
+    })};
 
 constexpr Expansion mish_expansions[] = {expansion<op::Mish>(18, Exactness::rounding, [](const op::Mish&, Expand& e) {
   e.replace({e.on.Mul(e.in(0), e.on.Tanh(e.on.Softplus(e.in(0))))});
 })};
 
-constexpr Expansion swish_expansions[] = {expansion<op::Swish>(24, Exactness::rounding, [](const op::Swish& a, Expand& e) {
-  On& on = e.on;
-  const ValueId x = e.in(0), scaled = a.alpha == 1 ? x : on.Mul(x, on.number_like(static_cast<double>(a.alpha), x));
-  e.replace({on.Mul(x, on.Sigmoid(scaled))});
-})};
+constexpr Expansion swish_expansions[] = {
+    expansion<op::Swish>(24, Exactness::rounding, [](const op::Swish& a, Expand& e) {
+      On& on = e.on;
+      const ValueId x = e.in(0), scaled = a.alpha == 1 ? x : on.Mul(x, on.number_like(static_cast<double>(a.alpha), x));
+      e.replace({on.Mul(x, on.Sigmoid(scaled))});
+    })};
 
-constexpr Expansion thresholded_expansions[] = {expansion<op::ThresholdedRelu>(10, Exactness::exact, [](const op::ThresholdedRelu& a, Expand& e) {
-  On& on = e.on;
-  const ValueId x = e.in(0), limit = on.number_like(static_cast<double>(a.alpha), x);
-  e.replace({on.Where(on.Greater(x, limit), x, on.number_like(0, x))});
-})};
+constexpr Expansion thresholded_expansions[] = {
+    expansion<op::ThresholdedRelu>(10, Exactness::exact, [](const op::ThresholdedRelu& a, Expand& e) {
+      On& on = e.on;
+      const ValueId x = e.in(0), limit = on.number_like(static_cast<double>(a.alpha), x);
+      e.replace({on.Where(on.Greater(x, limit), x, on.number_like(0, x))});
+    })};
 
 constexpr OpRules table[] = {
-    with_expansions(unary_float<op::Celu>(celu), celu_expansions),
-    with_revisions(unary_float<op::Elu>([](auto x, const op::Elu& a) { return x < 0 ? decltype(x)(a.alpha) * std::expm1(x) : x; }), since_6),
-    with_expansions(unary_float<op::Gelu>(gelu), gelu_expansions),
-    with_revisions(unary_float<op::HardSigmoid>(hard_sigmoid), since_6),
-    with_expansions(unary_float<op::HardSwish>([](auto x) {
+    unary_float<op::Celu>(celu).with(celu_expansions),
+    unary_float<op::Elu>([](auto x, const op::Elu& a) {
+      return x < 0 ? decltype(x)(a.alpha) * std::expm1(x) : x;
+    }).with(since_6),
+    unary_float<op::Gelu>(gelu).with(gelu_expansions),
+    unary_float<op::HardSigmoid>(hard_sigmoid).with(since_6),
+    unary_float<op::HardSwish>([](auto x) {
       using C = decltype(x);
       return x * clamped(x / 6 + C(0.5), C(0), C(1));
-    }), hard_swish_expansions),
-    with_revisions(unary_float<op::LeakyRelu>([](auto x, const op::LeakyRelu& a) { return x < 0 ? decltype(x)(a.alpha) * x : x; }), since_6),
-    with_expansions(unary_float<op::Mish>([](auto x) { return x * std::tanh(softplus(x)); }), mish_expansions),
-    with_revisions(unary_number<op::Relu>([](auto x) { return x < 0 ? decltype(x){} : x; }), since_6),
-    with_revisions(unary_float<op::Selu>(selu), selu_revisions),
+    }).with(hard_swish_expansions),
+    unary_float<op::LeakyRelu>([](auto x, const op::LeakyRelu& a) {
+      return x < 0 ? decltype(x)(a.alpha) * x : x;
+    }).with(since_6),
+    unary_float<op::Mish>([](auto x) { return x * std::tanh(softplus(x)); }).with(mish_expansions),
+    unary_number<op::Relu>([](auto x) { return x < 0 ? decltype(x){} : x; }).with(since_6),
+    unary_float<op::Selu>(selu).with(selu_revisions),
     unary_number<op::Shrink>(shrink),
-    with_revisions(unary_float<op::Sigmoid>([](auto x) { return sigmoid(x); }), since_6),
+    unary_float<op::Sigmoid>([](auto x) { return sigmoid(x); }).with(since_6),
     unary_float<op::Softplus>([](auto x) { return softplus(x); }),
     unary_float<op::Softsign>([](auto x) { return x / (1 + std::fabs(x)); }),
-    with_expansions(unary_float<op::Swish>([](auto x, const op::Swish& a) { return x * sigmoid(decltype(x)(a.alpha) * x); }), swish_expansions),
-    with_expansions(unary_float<op::ThresholdedRelu>([](auto x, const op::ThresholdedRelu& a) { return x > decltype(x)(a.alpha) ? x : 0; }),
-                    thresholded_expansions),
+    unary_float<op::Swish>([](auto x, const op::Swish& a) {
+      return x * sigmoid(decltype(x)(a.alpha) * x);
+    }).with(swish_expansions),
+    unary_float<op::ThresholdedRelu>([](auto x, const op::ThresholdedRelu& a) {
+      return x > decltype(x)(a.alpha) ? x : 0;
+    }).with(thresholded_expansions),
 };
 
 }  // namespace

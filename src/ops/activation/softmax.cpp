@@ -17,7 +17,8 @@ bool is_last(const Fact& x, int64_t axis) {
   if (axis == -1) return true;
   if (!x.has_rank()) return false;
   const auto first = static_cast<size_t>(axis < 0 ? axis + x.rank() : axis) + 1;
-  return std::all_of(x.shape().begin() + static_cast<std::ptrdiff_t>(std::min(first, x.shape().size())), x.shape().end(), [](Dim d) { return d.is(1); });
+  return std::all_of(x.shape().begin() + static_cast<std::ptrdiff_t>(std::min(first, x.shape().size())),
+                     x.shape().end(), [](Dim d) { return d.is(1); });
 }
 
 template <class Attrs>
@@ -42,16 +43,19 @@ constexpr Revision plain_since_11 = {11, nullptr, [](Downgrade& d) { d.nonnegati
 
 // The axis is brought to the end and back.
 template <class Attrs>
-constexpr Expansion by_transposing = expansion<Attrs>(13, Exactness::exact, [](const Attrs& a, Expand& e) {
-  if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
-  const int64_t rank = e.fact(0).rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
-  std::vector<int64_t> perm;
-  for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
-  std::swap(perm[static_cast<size_t>(axis)], perm.back());
-  On& on = e.on;
-  const ValueId turned = on.Transpose(e.in(0), op::Transpose{.perm = perm});
-  e.replace({on.Transpose(on.make(Attrs{.axis = -1}, {turned}, 1)[0], op::Transpose{.perm = perm})});
-}, [](const Attrs& a, const Graph& g, NodeId n, int64_t) { return !is_last(g[g.input(n, 0)].fact, a.axis); });
+constexpr Expansion by_transposing = expansion<Attrs>(
+    13, Exactness::exact,
+    [](const Attrs& a, Expand& e) {
+      if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
+      const int64_t rank = e.fact(0).rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
+      std::vector<int64_t> perm;
+      for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
+      std::swap(perm[static_cast<size_t>(axis)], perm.back());
+      On& on = e.on;
+      const ValueId turned = on.Transpose(e.in(0), op::Transpose{.perm = perm});
+      e.replace({on.Transpose(on.make(Attrs{.axis = -1}, {turned}, 1)[0], op::Transpose{.perm = perm})});
+    },
+    [](const Attrs& a, const Graph& g, NodeId n, int64_t) { return !is_last(g[g.input(n, 0)].fact, a.axis); });
 
 // The shape rule and the walk along the axis. F(line) writes the result of one line of carriers in place.
 template <class Attrs, class F>
@@ -64,16 +68,19 @@ struct AlongAxis : Rules<Attrs> {
     const Tensor& x = k.in(0);
     const AxisView view(x.shape(), k.axis(a.axis, x.rank()));
     k.out(0, with_float_carrier(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      const Loaded<C> in(x);
-      std::vector<C> out(in.span().begin(), in.span().end()), line(static_cast<size_t>(view.size));
-      if (!out.empty()) view.each_line([&](int64_t first, int64_t step) {
-        for (int64_t i = 0; i < view.size; ++i) line[static_cast<size_t>(i)] = out[static_cast<size_t>(first + i * step)];
-        F::template apply<C>(line);
-        for (int64_t i = 0; i < view.size; ++i) out[static_cast<size_t>(first + i * step)] = line[static_cast<size_t>(i)];
-      });
-      return store(x.dtype(), x.shape(), out);
-    }));
+            using C = decltype(c);
+            const Loaded<C> in(x);
+            std::vector<C> out(in.span().begin(), in.span().end()), line(static_cast<size_t>(view.size));
+            if (!out.empty())
+              view.each_line([&](int64_t first, int64_t step) {
+                for (int64_t i = 0; i < view.size; ++i)
+                  line[static_cast<size_t>(i)] = out[static_cast<size_t>(first + i * step)];
+                F::template apply<C>(line);
+                for (int64_t i = 0; i < view.size; ++i)
+                  out[static_cast<size_t>(first + i * step)] = line[static_cast<size_t>(i)];
+              });
+            return store(x.dtype(), x.shape(), out);
+          }));
   }
   static constexpr Revision revisions[] = {with_axis(lift_flattened<Attrs>), plain_since_11};
   static constexpr Expansion expansions[] = {by_transposing<Attrs>};

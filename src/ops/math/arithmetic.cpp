@@ -53,8 +53,8 @@ constexpr auto modulo = [](auto x, decltype(x) y, const op::Mod& a) {
 };
 
 template <class F>
-constexpr OpRules with_dims(OpRules r, F) {
-  return with_infer(r, [](const void*, Infer& c) {
+constexpr Row with_dims(Row r, F) {
+  return std::move(r).inferring([](const void*, Infer& c) {
     infer_broadcast_all(c);
     zip_contents(c, [](Dim a, Dim b) { return F{}(a, b); });
   });
@@ -73,22 +73,27 @@ struct Pow : Rules<op::Pow> {
 
   static void eval(const op::Pow&, Eval& k) {
     const Tensor &x = k.in(0), &y = k.in(1);
-    const bool narrow_floats = is_float(x.dtype()) && is_float(y.dtype()) && x.dtype() != DType::f64 && y.dtype() != DType::f64;
+    const bool narrow_floats =
+        is_float(x.dtype()) && is_float(y.dtype()) && x.dtype() != DType::f64 && y.dtype() != DType::f64;
     if (is_int(x.dtype()) && is_int(y.dtype())) k.out(0, zip_elements<int64_t, int64_t>(x, y, x.dtype(), int_power));
-    else if (narrow_floats) k.out(0, zip_elements<float, float>(x, y, x.dtype(), [](float a, float b) { return std::pow(a, b); }));
+    else if (narrow_floats)
+      k.out(0, zip_elements<float, float>(x, y, x.dtype(), [](float a, float b) { return std::pow(a, b); }));
     else k.out(0, zip_elements<double, double>(x, y, x.dtype(), [](double a, double b) { return std::pow(a, b); }));
   }
 
   static constexpr Expansion expansions[] = {
       // Before 12 both operands had one type, a floating one.
-      expansion<op::Pow>(12, Exactness::rounding, [](const op::Pow&, Expand& e) {
-        On& on = e.on;
-        const DType x = e.dtype(0), wide = is_float(x) ? x : DType::f64;
-        e.replace({on.cast(on.Pow(on.cast(e.in(0), wide), on.cast(e.in(1), wide)), x)});
-      }, [](const op::Pow&, const Graph& g, NodeId n, int64_t) {
-        const DType x = g[g.input(n, 0)].fact.dtype(), y = g[g.input(n, 1)].fact.dtype();
-        return x != DType::undefined && y != DType::undefined && (x != y || !is_float(x));
-      }),
+      expansion<op::Pow>(
+          12, Exactness::rounding,
+          [](const op::Pow&, Expand& e) {
+            On& on = e.on;
+            const DType x = e.dtype(0), wide = is_float(x) ? x : DType::f64;
+            e.replace({on.cast(on.Pow(on.cast(e.in(0), wide), on.cast(e.in(1), wide)), x)});
+          },
+          [](const op::Pow&, const Graph& g, NodeId n, int64_t) {
+            const DType x = g[g.input(n, 0)].fact.dtype(), y = g[g.input(n, 1)].fact.dtype();
+            return x != DType::undefined && y != DType::undefined && (x != y || !is_float(x));
+          }),
   };
   static constexpr Revision revisions[] = {{7, lift_old_broadcast, say_old_broadcast}};
 };
@@ -109,37 +114,53 @@ void expand_int_mod(const op::Mod& a, Expand& e) {
   const ValueId x = e.in(0), y = e.in(1), rest = on.Sub(x, on.Mul(on.Div(x, y), y));
   if (a.fmod || is_unsigned_int(e.dtype(0))) return e.replace({rest});
   const ValueId zero = on.number_like(0, x);
-  const ValueId wrong_sign = on.Or(on.And(on.Less(rest, zero), on.Greater(y, zero)), on.And(on.Greater(rest, zero), on.Less(y, zero)));
+  const ValueId wrong_sign =
+      on.Or(on.And(on.Less(rest, zero), on.Greater(y, zero)), on.And(on.Greater(rest, zero), on.Less(y, zero)));
   e.replace({on.Where(wrong_sign, on.Add(rest, y), rest)});
 }
 
 constexpr Expansion mod_expansions[] = {
-    expansion<op::Mod>(10, Exactness::domain, [](const op::Mod& a, Expand& e) { expand_float_mod(a, e); },
-                       [](const op::Mod&, const Graph& g, NodeId n, int64_t) { return on_floats(g, n); }),
-    expansion<op::Mod>(10, Exactness::exact, [](const op::Mod& a, Expand& e) { expand_int_mod(a, e); },
-                       [](const op::Mod&, const Graph& g, NodeId n, int64_t) { return !on_floats(g, n); }),
+    expansion<op::Mod>(
+        10, Exactness::domain, [](const op::Mod& a, Expand& e) { expand_float_mod(a, e); },
+        [](const op::Mod&, const Graph& g, NodeId n, int64_t) { return on_floats(g, n); }),
+    expansion<op::Mod>(
+        10, Exactness::exact, [](const op::Mod& a, Expand& e) { expand_int_mod(a, e); },
+        [](const op::Mod&, const Graph& g, NodeId n, int64_t) { return !on_floats(g, n); }),
     // Before 28 floats were taken only with fmod.
-    expansion<op::Mod>(28, Exactness::rounding, [](const op::Mod&, Expand& e) {
-      On& on = e.on;
-      const ValueId x = e.in(0), y = e.in(1), zero = on.number_like(0, x);
-      const ValueId rest = on.Mod(x, y, op::Mod{.fmod = 1});
-      const ValueId wrong_sign = on.Less(on.Mul(on.Sign(rest), on.Sign(y)), zero);
-      e.replace({on.Where(wrong_sign, on.Add(rest, y), rest)});
-    }, [](const op::Mod& a, const Graph& g, NodeId n, int64_t) { return !a.fmod && on_floats(g, n); }),
+    expansion<op::Mod>(
+        28, Exactness::rounding,
+        [](const op::Mod&, Expand& e) {
+          On& on = e.on;
+          const ValueId x = e.in(0), y = e.in(1), zero = on.number_like(0, x);
+          const ValueId rest = on.Mod(x, y, op::Mod{.fmod = 1});
+          const ValueId wrong_sign = on.Less(on.Mul(on.Sign(rest), on.Sign(y)), zero);
+          e.replace({on.Where(wrong_sign, on.Add(rest, y), rest)});
+        },
+        [](const op::Mod& a, const Graph& g, NodeId n, int64_t) { return !a.fmod && on_floats(g, n); }),
 };
 
 constexpr OpRules table[] = {
-    with_revisions(commuting(with_dims(binary_over<op::Add, NumberCarriers>([](auto x, decltype(x) y) { return wrapping(x, y, std::plus<>()); }),
-                                       [](Dim a, Dim b) { return a + b; })), broadcasting_since_7),
-    with_revisions(with_dims(binary_over<op::Sub, NumberCarriers>([](auto x, decltype(x) y) { return wrapping(x, y, std::minus<>()); }),
-                             [](Dim a, Dim b) { return a - b; }), broadcasting_since_7),
-    with_revisions(commuting(with_dims(binary_over<op::Mul, NumberCarriers>([](auto x, decltype(x) y) { return wrapping(x, y, std::multiplies<>()); }),
-                                       [](Dim a, Dim b) { return a * b; })), broadcasting_since_7),
-    with_revisions(with_dims(binary_over<op::Div, NumberCarriers>(quotient), [](Dim a, Dim b) { return trunc_div(a, b); }), broadcasting_since_7),
-    with_expansions(with_infer(binary_over<op::Mod, NumberCarriers>(modulo), [](const void* attrs, Infer& c) {
-      infer_broadcast_all(c);
-      if (!static_cast<const op::Mod*>(attrs)->fmod) zip_contents(c, [](Dim a, Dim b) { return mod(a, b); });
-    }), mod_expansions),
+    with_dims(binary_over<op::Add, NumberCarriers>([](auto x, decltype(x) y) { return wrapping(x, y, std::plus<>()); }),
+              [](Dim a, Dim b) { return a + b; })
+        .commuting()
+        .with(broadcasting_since_7),
+    with_dims(
+        binary_over<op::Sub, NumberCarriers>([](auto x, decltype(x) y) { return wrapping(x, y, std::minus<>()); }),
+        [](Dim a, Dim b) { return a - b; })
+        .with(broadcasting_since_7),
+    with_dims(
+        binary_over<op::Mul, NumberCarriers>([](auto x, decltype(x) y) { return wrapping(x, y, std::multiplies<>()); }),
+        [](Dim a, Dim b) { return a * b; })
+        .commuting()
+        .with(broadcasting_since_7),
+    with_dims(binary_over<op::Div, NumberCarriers>(quotient), [](Dim a, Dim b) { return trunc_div(a, b); })
+        .with(broadcasting_since_7),
+    binary_over<op::Mod, NumberCarriers>(modulo)
+        .inferring([](const void* attrs, Infer& c) {
+          infer_broadcast_all(c);
+          if (!static_cast<const op::Mod*>(attrs)->fmod) zip_contents(c, [](Dim a, Dim b) { return mod(a, b); });
+        })
+        .with(mod_expansions),
     rules<Pow>(),
 };
 

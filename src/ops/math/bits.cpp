@@ -30,32 +30,42 @@ void expand_bitwise(Expand& e, F join, G join_signs) {
   for (int i = 0; i + 1 < width; ++i) powers.push_back(int64_t{1} << i);
   const ValueId weights = on.ints(powers), half = on.int_scalar(static_cast<int64_t>(~uint64_t{0} << (width - 1)));
   const Planes a(on, on.cast(e.in(0), DType::i64), weights, half), b(on, on.cast(e.in(1), DType::i64), weights, half);
-  const ValueId low = on.ReduceSum(on.Mul(join(on, a.bits, b.bits), weights), on.ints({-1}), op::ReduceSum{.keepdims = 0});
+  const ValueId low =
+      on.ReduceSum(on.Mul(join(on, a.bits, b.bits), weights), on.ints({-1}), op::ReduceSum{.keepdims = 0});
   const ValueId top = on.Where(join_signs(on, a.negative, b.negative), half, on.int_scalar(0));
   e.replace({on.cast(on.Add(low, top), type)});
 }
 
-constexpr Expansion and_expansions[] = {expansion<op::BitwiseAnd>(18, Exactness::exact, [](const op::BitwiseAnd&, Expand& e) {
-  expand_bitwise(e, [](On& on, ValueId a, ValueId b) { return on.Mul(a, b); }, [](On& on, ValueId a, ValueId b) { return on.And(a, b); });
-})};
-constexpr Expansion or_expansions[] = {expansion<op::BitwiseOr>(18, Exactness::exact, [](const op::BitwiseOr&, Expand& e) {
-  expand_bitwise(e, [](On& on, ValueId a, ValueId b) { return on.Sub(on.Add(a, b), on.Mul(a, b)); },
-                 [](On& on, ValueId a, ValueId b) { return on.Or(a, b); });
-})};
-constexpr Expansion xor_expansions[] = {expansion<op::BitwiseXor>(18, Exactness::exact, [](const op::BitwiseXor&, Expand& e) {
-  expand_bitwise(e, [](On& on, ValueId a, ValueId b) { return on.Mod(on.Add(a, b), on.int_scalar(2)); },
-                 [](On& on, ValueId a, ValueId b) { return on.Xor(a, b); });
-})};
-constexpr Expansion not_expansions[] = {expansion<op::BitwiseNot>(18, Exactness::exact, [](const op::BitwiseNot&, Expand& e) {
-  // All ones minus x: -1 - x when signed.
-  const DType t = e.dtype(0);
-  if (!is_int(t)) return e.refuse("the element type is not known");
-  e.replace({e.on.Sub(e.on.constant(store(t, {}, std::vector<int64_t>{-1})), e.in(0))});
-})};
+constexpr Expansion and_expansions[] = {
+    expansion<op::BitwiseAnd>(18, Exactness::exact, [](const op::BitwiseAnd&, Expand& e) {
+      expand_bitwise(
+          e, [](On& on, ValueId a, ValueId b) { return on.Mul(a, b); },
+          [](On& on, ValueId a, ValueId b) { return on.And(a, b); });
+    })};
+constexpr Expansion or_expansions[] = {
+    expansion<op::BitwiseOr>(18, Exactness::exact, [](const op::BitwiseOr&, Expand& e) {
+      expand_bitwise(
+          e, [](On& on, ValueId a, ValueId b) { return on.Sub(on.Add(a, b), on.Mul(a, b)); },
+          [](On& on, ValueId a, ValueId b) { return on.Or(a, b); });
+    })};
+constexpr Expansion xor_expansions[] = {
+    expansion<op::BitwiseXor>(18, Exactness::exact, [](const op::BitwiseXor&, Expand& e) {
+      expand_bitwise(
+          e, [](On& on, ValueId a, ValueId b) { return on.Mod(on.Add(a, b), on.int_scalar(2)); },
+          [](On& on, ValueId a, ValueId b) { return on.Xor(a, b); });
+    })};
+constexpr Expansion not_expansions[] = {
+    expansion<op::BitwiseNot>(18, Exactness::exact, [](const op::BitwiseNot&, Expand& e) {
+      // All ones minus x: -1 - x when signed.
+      const DType t = e.dtype(0);
+      if (!is_int(t)) return e.refuse("the element type is not known");
+      e.replace({e.on.Sub(e.on.constant(store(t, {}, std::vector<int64_t>{-1})), e.in(0))});
+    })};
 
 struct BitShift : Rules<op::BitShift> {
   static void infer(const op::BitShift& a, Infer& c) {
-    if (a.direction != "LEFT" && a.direction != "RIGHT") c.fail("infer.attribute", cat("direction is '", a.direction, "', not LEFT or RIGHT"));
+    if (a.direction != "LEFT" && a.direction != "RIGHT")
+      c.fail("infer.attribute", cat("direction is '", a.direction, "', not LEFT or RIGHT"));
     infer_broadcast_all(c);
   }
 
@@ -64,12 +74,13 @@ struct BitShift : Rules<op::BitShift> {
     const auto width = static_cast<uint64_t>(bits(x.dtype()));
     const bool left = a.direction == "LEFT";
     k.out(0, IntCarriers::with(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return zip_elements<C, C>(x, y, x.dtype(), [&](C v, C by) {
-        if (static_cast<uint64_t>(by) >= width) return !left && v < C{} ? static_cast<C>(-1) : C{};  // negative amounts too
-        return left ? static_cast<C>(static_cast<uint64_t>(v) << by) : static_cast<C>(v >> by);
-      });
-    }));
+            using C = decltype(c);
+            return zip_elements<C, C>(x, y, x.dtype(), [&](C v, C by) {
+              if (static_cast<uint64_t>(by) >= width)
+                return !left && v < C{} ? static_cast<C>(-1) : C{};  // negative amounts too
+              return left ? static_cast<C>(static_cast<uint64_t>(v) << by) : static_cast<C>(v >> by);
+            });
+          }));
   }
 
   static void expand(const op::BitShift& a, Expand& e) {
@@ -94,16 +105,19 @@ struct BitShift : Rules<op::BitShift> {
   static constexpr Expansion expansions[] = {
       expansion<op::BitShift>(11, Exactness::exact, [](const op::BitShift& a, Expand& e) { expand(a, e); }),
       // Signed integers came with 28.
-      expansion<op::BitShift>(28, Exactness::exact, [](const op::BitShift& a, Expand& e) { expand(a, e); },
-                              [](const op::BitShift&, const Graph& g, NodeId n, int64_t) { return is_signed_int(g[g.input(n, 0)].fact.dtype()); }),
+      expansion<op::BitShift>(
+          28, Exactness::exact, [](const op::BitShift& a, Expand& e) { expand(a, e); },
+          [](const op::BitShift&, const Graph& g, NodeId n, int64_t) {
+            return is_signed_int(g[g.input(n, 0)].fact.dtype());
+          }),
   };
 };
 
 constexpr OpRules table[] = {
-    with_expansions(commuting(binary_over<op::BitwiseAnd, IntCarriers>(std::bit_and<>())), and_expansions),
-    with_expansions(commuting(binary_over<op::BitwiseOr, IntCarriers>(std::bit_or<>())), or_expansions),
-    with_expansions(commuting(binary_over<op::BitwiseXor, IntCarriers>(std::bit_xor<>())), xor_expansions),
-    with_expansions(unary_over<op::BitwiseNot, IntCarriers>([](auto x) { return ~x; }), not_expansions),
+    binary_over<op::BitwiseAnd, IntCarriers>(std::bit_and<>()).commuting().with(and_expansions),
+    binary_over<op::BitwiseOr, IntCarriers>(std::bit_or<>()).commuting().with(or_expansions),
+    binary_over<op::BitwiseXor, IntCarriers>(std::bit_xor<>()).commuting().with(xor_expansions),
+    unary_over<op::BitwiseNot, IntCarriers>([](auto x) { return ~x; }).with(not_expansions),
     rules<BitShift>(),
 };
 

@@ -80,10 +80,11 @@ Tensor from_strings(const Tensor& t, DType to, Overflow overflow) {
 }
 
 Tensor to_e8m0(const Tensor& t, const std::string& round_mode, bool saturate) {
-  const E8M0Rounding rounding = round_mode == "up"        ? E8M0Rounding::up
-                                : round_mode == "down"    ? E8M0Rounding::down
-                                : round_mode == "nearest" ? E8M0Rounding::nearest
-                                                          : throw error("eval.attribute", cat("round_mode is '", round_mode, "'"));
+  const E8M0Rounding rounding = round_mode == "up"     ? E8M0Rounding::up
+                                : round_mode == "down" ? E8M0Rounding::down
+                                : round_mode == "nearest"
+                                    ? E8M0Rounding::nearest
+                                    : throw error("eval.attribute", cat("round_mode is '", round_mode, "'"));
   std::vector<uint8_t> codes;
   const Loaded<double> values(t);
   for (const double v : values.span()) codes.push_back(static_cast<uint8_t>(encode_e8m0(v, rounding, saturate)));
@@ -138,7 +139,8 @@ struct Cast : Rules<op::Cast> {
     return word;
   }
   static constexpr Revision revisions[] = {
-      {6, [](Upgrade& u) {
+      {6,
+       [](Upgrade& u) {
          const auto word = u.take_string("to").value_or("");
          for (const auto& t : all_dtypes())
            if (old_word(t.dtype) == word) return u.set("to", static_cast<int64_t>(t.dtype));
@@ -160,11 +162,13 @@ struct CastLike : Rules<op::CastLike> {
   static void eval(const op::CastLike& a, Eval& k) { k.out(0, cast(k.in(0), k.in(1).dtype(), a)); }
 
   static constexpr Revision revisions[] = {{19, nullptr, drop_f8_attributes}, {24, nullptr, drop_e8m0_attributes}};
-  static constexpr Expansion expansions[] = {expansion<op::CastLike>(15, Exactness::exact, [](const op::CastLike& a, Expand& e) {
-    const DType to = e.dtype(1);
-    if (to == DType::undefined) return e.refuse("the type to cast to is not known");
-    e.replace({e.on.Cast(e.in(0), op::Cast{.round_mode = a.round_mode, .saturate = a.saturate, .to = static_cast<int64_t>(to)})});
-  })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::CastLike>(15, Exactness::exact, [](const op::CastLike& a, Expand& e) {
+        const DType to = e.dtype(1);
+        if (to == DType::undefined) return e.refuse("the type to cast to is not known");
+        e.replace({e.on.Cast(
+            e.in(0), op::Cast{.round_mode = a.round_mode, .saturate = a.saturate, .to = static_cast<int64_t>(to)})});
+      })};
 };
 
 struct BitCast : Rules<op::BitCast> {
@@ -177,16 +181,18 @@ struct BitCast : Rules<op::BitCast> {
   static void eval(const op::BitCast& a, Eval& k) {
     const auto to = dtype_from_number(a.to);
     const Tensor& x = k.in(0);
-    if (!to || *to == DType::string || x.dtype() == DType::string || bits(*to) != bits(x.dtype())) k.fail("eval.type", "the widths of the types differ");
+    if (!to || *to == DType::string || x.dtype() == DType::string || bits(*to) != bits(x.dtype()))
+      k.fail("eval.type", "the widths of the types differ");
     k.out(0, Tensor(*to, x.shape(), x.bytes()));
   }
-  static constexpr Expansion expansions[] = {expansion<op::BitCast>(26, Exactness::exact, [](const op::BitCast& a, Expand& e) {
-    const DType from = e.dtype(0), to = static_cast<DType>(a.to);
-    if (from == to) return e.replace({e.in(0)});
-    // Integers of one width differ in the meaning of the top bit, which a cast keeps.
-    if ((is_int(from) || from == DType::boolean) && is_int(to)) return e.replace({e.on.cast(e.in(0), to)});
-    e.refuse("no older operator reads the bits of a number as another type");
-  })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::BitCast>(26, Exactness::exact, [](const op::BitCast& a, Expand& e) {
+        const DType from = e.dtype(0), to = static_cast<DType>(a.to);
+        if (from == to) return e.replace({e.in(0)});
+        // Integers of one width differ in the meaning of the top bit, which a cast keeps.
+        if ((is_int(from) || from == DType::boolean) && is_int(to)) return e.replace({e.on.cast(e.in(0), to)});
+        e.refuse("no older operator reads the bits of a number as another type");
+      })};
 };
 
 constexpr OpRules table[] = {rules<Cast>(), rules<CastLike>(), rules<BitCast>()};

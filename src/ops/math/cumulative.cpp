@@ -21,20 +21,20 @@ void scan_lines(const Attrs& a, Eval& k, int neutral, F f) {
   const Tensor& x = k.in(0);
   const AxisView view(x.shape(), k.axis(k.int_scalar(1), x.rank()));
   k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
-    using C = decltype(c);
-    const Loaded<C> in(x);
-    std::vector<C> out(static_cast<size_t>(x.count()));
-    view.each_line([&](int64_t first, int64_t step) {
-      C total = static_cast<C>(neutral);
-      for (int64_t i = 0; i < view.size; ++i) {
-        const int64_t at = first + (a.reverse ? view.size - 1 - i : i) * step;
-        const C before = total;
-        total = f(total, in[at]);
-        out[static_cast<size_t>(at)] = a.exclusive ? before : total;
-      }
-    });
-    return store(x.dtype(), x.shape(), out);
-  }));
+          using C = decltype(c);
+          const Loaded<C> in(x);
+          std::vector<C> out(static_cast<size_t>(x.count()));
+          view.each_line([&](int64_t first, int64_t step) {
+            C total = static_cast<C>(neutral);
+            for (int64_t i = 0; i < view.size; ++i) {
+              const int64_t at = first + (a.reverse ? view.size - 1 - i : i) * step;
+              const C before = total;
+              total = f(total, in[at]);
+              out[static_cast<size_t>(at)] = a.exclusive ? before : total;
+            }
+          });
+          return store(x.dtype(), x.shape(), out);
+        }));
 }
 
 // Every doubling step joins each element with the one 1, 2, 4 ... places before it.
@@ -65,26 +65,30 @@ struct CumSum : Rules<op::CumSum> {
   static void infer(const op::CumSum&, Infer& c) { need_scalar(c, 1, "axis"), infer_like_first(c); }
   static void eval(const op::CumSum& a, Eval& k) {
     scan_lines(a, k, 0, [](auto total, decltype(total) x) {
-      if constexpr (std::is_integral_v<decltype(total)>) return static_cast<decltype(total)>(static_cast<uint64_t>(total) + static_cast<uint64_t>(x));
+      if constexpr (std::is_integral_v<decltype(total)>)
+        return static_cast<decltype(total)>(static_cast<uint64_t>(total) + static_cast<uint64_t>(x));
       else return total + x;
     });
   }
-  static constexpr Expansion expansions[] = {expansion<op::CumSum>(11, Exactness::rounding, [](const op::CumSum& a, Expand& e) {
-    expand_scan(a, e, 0, [](On& on, ValueId x, ValueId y) { return on.Add(x, y); });
-  })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::CumSum>(11, Exactness::rounding, [](const op::CumSum& a, Expand& e) {
+        expand_scan(a, e, 0, [](On& on, ValueId x, ValueId y) { return on.Add(x, y); });
+      })};
 };
 
 struct CumProd : Rules<op::CumProd> {
   static void infer(const op::CumProd&, Infer& c) { need_scalar(c, 1, "axis"), infer_like_first(c); }
   static void eval(const op::CumProd& a, Eval& k) {
     scan_lines(a, k, 1, [](auto total, decltype(total) x) {
-      if constexpr (std::is_integral_v<decltype(total)>) return static_cast<decltype(total)>(static_cast<uint64_t>(total) * static_cast<uint64_t>(x));
+      if constexpr (std::is_integral_v<decltype(total)>)
+        return static_cast<decltype(total)>(static_cast<uint64_t>(total) * static_cast<uint64_t>(x));
       else return total * x;
     });
   }
-  static constexpr Expansion expansions[] = {expansion<op::CumProd>(26, Exactness::rounding, [](const op::CumProd& a, Expand& e) {
-    expand_scan(a, e, 1, [](On& on, ValueId x, ValueId y) { return on.Mul(x, y); });
-  })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::CumProd>(26, Exactness::rounding, [](const op::CumProd& a, Expand& e) {
+        expand_scan(a, e, 1, [](On& on, ValueId x, ValueId y) { return on.Mul(x, y); });
+      })};
 };
 
 struct Range : Rules<op::Range> {
@@ -95,7 +99,8 @@ struct Range : Rules<op::Range> {
     const auto start = c.ints(0), limit = c.ints(1), delta = c.ints(2);
     if (start && limit && delta && is_int(c.dtype(0))) return infer_ints(c, (*start)[0], (*limit)[0], (*delta)[0]);
     const Tensor *s = c.constant(0), *l = c.constant(1), *d = c.constant(2);
-    if (s && l && d && is_float(c.dtype(0))) return c.out(0, {Dim(count(s->double_at(0), l->double_at(0), d->double_at(0)))});
+    if (s && l && d && is_float(c.dtype(0)))
+      return c.out(0, {Dim(count(s->double_at(0), l->double_at(0), d->double_at(0)))});
     c.out(0, {c.fresh("range")});
   }
 
@@ -116,7 +121,8 @@ struct Range : Rules<op::Range> {
 
   static int64_t count(double start, double limit, double delta) {
     const double n = std::ceil((limit - start) / delta);
-    if (std::isnan(n) || n > static_cast<double>(most_elements)) Eval::fail("eval.range", cat("a range from ", start, " to ", limit, " by ", delta, " is too long"));
+    if (std::isnan(n) || n > static_cast<double>(most_elements))
+      Eval::fail("eval.range", cat("a range from ", start, " to ", limit, " by ", delta, " is too long"));
     return n > 0 ? static_cast<int64_t>(n) : 0;
   }
 
@@ -131,12 +137,14 @@ struct Range : Rules<op::Range> {
     const int64_t start = k.int_scalar(0), limit = k.int_scalar(1), delta = k.int_scalar(2);
     if (delta == 0) k.fail("eval.range", "delta is 0");
     std::vector<int64_t> out;
-    uint64_t room = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start) : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
+    uint64_t room = delta > 0 ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start)
+                              : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
     const uint64_t step = delta > 0 ? static_cast<uint64_t>(delta) : uint64_t{0} - static_cast<uint64_t>(delta);
     if (delta > 0 ? limit <= start : limit >= start) room = 0;
     const uint64_t n = room / step + (room % step != 0);
     if (n > static_cast<uint64_t>(most_elements)) k.fail("eval.range", cat("a range of ", n, " elements is too long"));
-    for (uint64_t i = 0; i < n; ++i) out.push_back(static_cast<int64_t>(static_cast<uint64_t>(start) + i * static_cast<uint64_t>(delta)));
+    for (uint64_t i = 0; i < n; ++i)
+      out.push_back(static_cast<int64_t>(static_cast<uint64_t>(start) + i * static_cast<uint64_t>(delta)));
     k.out(0, store(t, {static_cast<int64_t>(n)}, out));
   }
 
@@ -147,7 +155,8 @@ struct Range : Rules<op::Range> {
     const DType wide = is_float(t) ? t : DType::f64;
     const ValueId span = on.cast(on.Sub(e.in(1), e.in(0)), wide), steps = on.Ceil(on.Div(span, on.cast(e.in(2), wide)));
     const ValueId n = on.cast(on.Where(on.Less(steps, on.number(0, wide)), on.number(0, wide), steps), DType::i64);
-    const ValueId ones = on.ConstantOfShape(on.Reshape(n, on.ints({1})), op::ConstantOfShape{.value = Tensor::ints(std::vector<int64_t>{1})});
+    const ValueId ones = on.ConstantOfShape(on.Reshape(n, on.ints({1})),
+                                            op::ConstantOfShape{.value = Tensor::ints(std::vector<int64_t>{1})});
     const ValueId index = on.cast(on.Reshape(on.NonZero(ones), on.ints({-1})), t);
     e.replace({on.Add(e.in(0), on.Mul(index, e.in(2)))});
   }
@@ -155,15 +164,19 @@ struct Range : Rules<op::Range> {
   static constexpr Revision revisions[] = {{27, nullptr, [](Downgrade& d) { d.drop("stash_type"); }}};
   static constexpr Expansion expansions[] = {
       // Half floats came with 27, computed in the stash type.
-      expansion<op::Range>(27, Exactness::exact, [](const op::Range& a, Expand& e) {
-        On& on = e.on;
-        const DType wide = static_cast<DType>(a.stash_type);
-        if (wide != DType::f32 && wide != DType::f64) return e.refuse("stash_type is neither float nor double");
-        e.replace({on.cast(on.Range(on.cast(e.in(0), wide), on.cast(e.in(1), wide), on.cast(e.in(2), wide)), e.dtype(0))});
-      }, [](const op::Range&, const Graph& g, NodeId n, int64_t) {
-        const DType t = g[g.input(n, 0)].fact.dtype();
-        return t == DType::f16 || t == DType::bf16;
-      }),
+      expansion<op::Range>(
+          27, Exactness::exact,
+          [](const op::Range& a, Expand& e) {
+            On& on = e.on;
+            const DType wide = static_cast<DType>(a.stash_type);
+            if (wide != DType::f32 && wide != DType::f64) return e.refuse("stash_type is neither float nor double");
+            e.replace({on.cast(on.Range(on.cast(e.in(0), wide), on.cast(e.in(1), wide), on.cast(e.in(2), wide)),
+                               e.dtype(0))});
+          },
+          [](const op::Range&, const Graph& g, NodeId n, int64_t) {
+            const DType t = g[g.input(n, 0)].fact.dtype();
+            return t == DType::f16 || t == DType::bf16;
+          }),
       expansion<op::Range>(11, Exactness::rounding, [](const op::Range&, Expand& e) { by_counting(e); }),
   };
 };

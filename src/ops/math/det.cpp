@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "ops/families.h"
 #include "ops/eval.h"
+#include "ops/families.h"
 #include "ops/infer.h"
 #include "ops/on.h"
 
@@ -40,7 +40,8 @@ struct Det : Rules<op::Det> {
 
   static void eval(const op::Det&, Eval& k) {
     const Tensor& x = k.in(0);
-    if (x.rank() < 2 || x.shape().back() != x.shape()[x.shape().size() - 2]) k.fail("eval.shape", "a determinant needs square matrices");
+    if (x.rank() < 2 || x.shape().back() != x.shape()[x.shape().size() - 2])
+      k.fail("eval.shape", "a determinant needs square matrices");
     const auto n = static_cast<size_t>(x.shape().back());
     const Loaded<double> in(x);
     const std::vector<int64_t> shape(x.shape().begin(), x.shape().end() - 2);
@@ -66,10 +67,12 @@ struct Det : Rules<op::Det> {
     };
     if (*size == 1) return e.replace({at(0, 0)});
     if (*size == 2) return e.replace({minor(0, 0, 1)});
-    const ValueId first = on.Mul(at(0, 0), minor(1, 1, 2)), second = on.Mul(at(0, 1), minor(1, 0, 2)), third = on.Mul(at(0, 2), minor(1, 0, 1));
+    const ValueId first = on.Mul(at(0, 0), minor(1, 1, 2)), second = on.Mul(at(0, 1), minor(1, 0, 2)),
+                  third = on.Mul(at(0, 2), minor(1, 0, 1));
     e.replace({on.Add(on.Sub(first, second), third)});
   }
-  static constexpr Expansion expansions[] = {expansion<op::Det>(11, Exactness::rounding, [](const op::Det&, Expand& e) { expand(e); })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::Det>(11, Exactness::rounding, [](const op::Det&, Expand& e) { expand(e); })};
 };
 
 constexpr OpRules table[] = {rules<Det>()};

@@ -24,7 +24,8 @@ struct Lettered {
     const auto strides = row_major_strides(sizes);
     std::vector<int64_t> out(order.size(), 0);
     for (size_t i = 0; i < letters.size(); ++i)
-      if (const size_t at = order.find(letters[i]); at != order.npos && sizes[i] != 1) out[at] += strides[i];  // a repeated letter walks the diagonal
+      if (const size_t at = order.find(letters[i]); at != order.npos && sizes[i] != 1)
+        out[at] += strides[i];  // a repeated letter walks the diagonal
     return out;
   }
 };
@@ -46,11 +47,13 @@ Lettered<S> contract(const Lettered<S>& a, const Lettered<S>& b, const std::stri
   Lettered<S> out{kept, sizes_of(kept, sizes), {}};
   const auto inner_sizes = sizes_of(summed, sizes);
   const auto a_outer = strided_indices(out.sizes, a.steps(kept)), b_outer = strided_indices(out.sizes, b.steps(kept));
-  const auto a_inner = strided_indices(inner_sizes, a.steps(summed)), b_inner = strided_indices(inner_sizes, b.steps(summed));
+  const auto a_inner = strided_indices(inner_sizes, a.steps(summed)),
+             b_inner = strided_indices(inner_sizes, b.steps(summed));
   for (size_t i = 0; i < a_outer.size(); ++i) {
     S sum = 0;
     for (size_t j = 0; j < a_inner.size(); ++j)
-      sum += a.values[static_cast<size_t>(a_outer[i] + a_inner[j])] * b.values[static_cast<size_t>(b_outer[i] + b_inner[j])];
+      sum += a.values[static_cast<size_t>(a_outer[i] + a_inner[j])] *
+             b.values[static_cast<size_t>(b_outer[i] + b_inner[j])];
     out.values.push_back(sum);
   }
   return out;
@@ -80,7 +83,8 @@ struct Einsum : Rules<op::Einsum> {
         const auto [it, is_new] = sizes.emplace(letter, d);
         if (is_new) continue;
         const bool may_repeat = (letter >= '0' && letter <= '9') || it->second.is(1) || d.is(1);
-        it->second = may_repeat ? c.broadcast_shapes({it->second}, {d})[0] : c.same(it->second, d, cat("sizes of '", letter, "'"));
+        it->second = may_repeat ? c.broadcast_shapes({it->second}, {d})[0]
+                                : c.same(it->second, d, cat("sizes of '", letter, "'"));
       }
     Shape out;
     for (const char letter : e.result) out.push_back(sizes.at(letter));
@@ -96,27 +100,28 @@ struct Einsum : Rules<op::Einsum> {
       for (size_t d = 0; d < e.operands[i].size(); ++d) {
         int64_t& size = sizes.emplace(e.operands[i][d], 1).first->second;
         const int64_t more = k.in(i).shape()[d];
-        if (size != 1 && more != 1 && size != more) k.fail("eval.shape", cat("'", e.operands[i][d], "' is ", size, " and ", more));
+        if (size != 1 && more != 1 && size != more)
+          k.fail("eval.shape", cat("'", e.operands[i][d], "' is ", size, " and ", more));
         if (more != 1) size = more;
       }
     const DType type = k.in(0).dtype();
     k.out(0, NumberCarriers::with(type, [&](auto c) {
-      using C = decltype(c);
-      using S = std::conditional_t<std::is_floating_point_v<C>, double, uint64_t>;
-      const auto operand = [&](size_t i) {
-        const Loaded<C> in(k.in(i));
-        Lettered<S> out{e.operands[i], k.in(i).shape(), {}};
-        for (const C v : in.span()) out.values.push_back(static_cast<S>(v));
-        return out;
-      };
-      Lettered<S> sum{"", {}, {S{1}}};
-      for (size_t i = 0; i < ranks.size(); ++i) {
-        const bool last = i + 1 == ranks.size();
-        const Lettered<S> next = operand(i);
-        sum = contract(sum, next, last ? e.result : still_needed(e, sum.letters + next.letters, i + 1), sizes);
-      }
-      return store(type, sum.sizes, sum.values);
-    }));
+            using C = decltype(c);
+            using S = std::conditional_t<std::is_floating_point_v<C>, double, uint64_t>;
+            const auto operand = [&](size_t i) {
+              const Loaded<C> in(k.in(i));
+              Lettered<S> out{e.operands[i], k.in(i).shape(), {}};
+              for (const C v : in.span()) out.values.push_back(static_cast<S>(v));
+              return out;
+            };
+            Lettered<S> sum{"", {}, {S{1}}};
+            for (size_t i = 0; i < ranks.size(); ++i) {
+              const bool last = i + 1 == ranks.size();
+              const Lettered<S> next = operand(i);
+              sum = contract(sum, next, last ? e.result : still_needed(e, sum.letters + next.letters, i + 1), sizes);
+            }
+            return store(type, sum.sizes, sum.values);
+          }));
   }
 
   struct Term {
@@ -131,7 +136,8 @@ struct Einsum : Rules<op::Einsum> {
       if (const size_t at = t.letters.find(letters[i]); at != t.letters.npos) perm.push_back(static_cast<int64_t>(at));
       else missing.push_back(static_cast<int64_t>(i));
     }
-    const ValueId turned = std::is_sorted(perm.begin(), perm.end()) ? t.value : on.Transpose(t.value, op::Transpose{.perm = perm});
+    const ValueId turned =
+        std::is_sorted(perm.begin(), perm.end()) ? t.value : on.Transpose(t.value, op::Transpose{.perm = perm});
     return missing.empty() ? turned : on.Unsqueeze(turned, on.ints(missing));
   }
 
@@ -151,7 +157,8 @@ struct Einsum : Rules<op::Einsum> {
     for (const char c : b.letters)
       if (!holds(a.letters, c)) right += c;
     if (inner.size() == 1 && left.size() == 1 && right.size() == 1)
-      return {on.MatMul(aligned(on, a, stack + left + inner), aligned(on, b, stack + inner + right)), stack + left + right};
+      return {on.MatMul(aligned(on, a, stack + left + inner), aligned(on, b, stack + inner + right)),
+              stack + left + right};
     const std::string all = stack + left + right + inner;
     return summed(on, {on.Mul(aligned(on, a, all), aligned(on, b, all)), all}, kept);
   }
@@ -167,7 +174,9 @@ struct Einsum : Rules<op::Einsum> {
     for (const auto& o : equation.operands)
       for (const char c : o)
         if (std::count(o.begin(), o.end(), c) > 1) return e.refuse("a diagonal is asked for");
-    const auto alone = [&](size_t i) { return summed(e.on, {e.in(i), equation.operands[i]}, still_needed_elsewhere(equation, i)); };
+    const auto alone = [&](size_t i) {
+      return summed(e.on, {e.in(i), equation.operands[i]}, still_needed_elsewhere(equation, i));
+    };
     Term all = alone(0);
     for (size_t i = 1; i < count; ++i) {
       const Term next = alone(i);

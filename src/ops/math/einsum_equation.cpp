@@ -12,7 +12,9 @@ namespace {
 constexpr std::string_view dots = "...";
 constexpr int64_t most_ellipsis_axes = 10;  // one digit names each
 
-[[noreturn]] void fail(std::string_view equation, std::string why) { throw error("model.einsum", cat("einsum '", equation, "': ", why)); }
+[[noreturn]] void fail(std::string_view equation, std::string why) {
+  throw error("model.einsum", cat("einsum '", equation, "': ", why));
+}
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -59,17 +61,21 @@ EinsumEquation::EinsumEquation(std::string_view equation, const std::vector<int6
     const auto plain = static_cast<int64_t>(term.size());
     const bool open = term.find(dots) != term.npos;
     const int64_t extra = open ? ranks[i] - (plain - static_cast<int64_t>(dots.size())) : 0;
-    if (extra < 0 || extra > most_ellipsis_axes || (!open && plain != ranks[i])) fail(equation, cat("term '", term, "' does not fit operand ", i, " of rank ", ranks[i]));
+    if (extra < 0 || extra > most_ellipsis_axes || (!open && plain != ranks[i]))
+      fail(equation, cat("term '", term, "' does not fit operand ", i, " of rank ", ranks[i]));
     operands.push_back(letters(equation, term, extra));
     widest = std::max(widest, extra);
     if (comma == left.npos) break;
     left.remove_prefix(comma + 1);
   }
-  if (operands.size() != ranks.size()) fail(equation, cat("there are ", operands.size(), " terms for ", ranks.size(), " operands"));
-  result = arrow == text.npos ? implicit_result(operands) : letters(equation, std::string_view(text).substr(arrow + 2), widest);
+  if (operands.size() != ranks.size())
+    fail(equation, cat("there are ", operands.size(), " terms for ", ranks.size(), " operands"));
+  result = arrow == text.npos ? implicit_result(operands)
+                              : letters(equation, std::string_view(text).substr(arrow + 2), widest);
   for (const char c : result) {
     if (std::count(result.begin(), result.end(), c) > 1) fail(equation, cat("'", c, "' is twice in the result"));
-    if (std::none_of(operands.begin(), operands.end(), [&](const std::string& o) { return o.find(c) != o.npos; })) fail(equation, cat("'", c, "' is in no operand"));
+    if (std::none_of(operands.begin(), operands.end(), [&](const std::string& o) { return o.find(c) != o.npos; }))
+      fail(equation, cat("'", c, "' is in no operand"));
   }
 }
 

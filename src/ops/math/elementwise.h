@@ -14,13 +14,16 @@
 
 namespace cameo {
 
-void infer_like_first(Infer& c);       // the output has the first input's shape
-void infer_broadcast_all(Infer& c);    // numpy's broadcast over all inputs
+void infer_like_first(Infer& c);     // the output has the first input's shape
+void infer_broadcast_all(Infer& c);  // numpy's broadcast over all inputs
 
-constexpr OpRules with_revisions(OpRules r, std::span<const Revision> revisions) { return r.revisions = revisions, r; }
-constexpr OpRules with_expansions(OpRules r, std::span<const Expansion> expansions) { return r.expansions = expansions, r; }
-constexpr OpRules with_infer(OpRules r, void (*infer)(const void*, Infer&)) { return r.infer = infer, r; }
-constexpr OpRules commuting(OpRules r) { return r.commutative = true, r; }
+// A row under construction: `unary_float<op::Exp>(exp).with(since_6)`.
+struct Row : OpRules {
+  constexpr Row with(std::span<const Revision> r) && { return revisions = r, *this; }
+  constexpr Row with(std::span<const Expansion> e) && { return expansions = e, *this; }
+  constexpr Row inferring(void (*rule)(const void*, Infer&)) && { return infer = rule, *this; }
+  constexpr Row commuting() && { return commutative = true, *this; }
+};
 
 template <class F, class A, class... X>
 auto apply_scalar(const F& f, const A& attrs, X... x) {
@@ -52,21 +55,28 @@ Tensor zip_elements(const Tensor& a, const Tensor& b, DType to, F f) {
 // Which carriers an operator computes in.
 struct FloatCarriers {
   template <class F>
-  static Tensor with(DType t, F f) { return with_float_carrier(t, f); }
+  static Tensor with(DType t, F f) {
+    return with_float_carrier(t, f);
+  }
 };
 struct IntCarriers {
   template <class F>
   static Tensor with(DType t, F f) {
     switch (carrier_of(t)) {
-      case Carrier::i64: return f(int64_t{});
-      case Carrier::u64: return f(uint64_t{});
-      default: no_carrier(t);
+      case Carrier::i64:
+        return f(int64_t{});
+      case Carrier::u64:
+        return f(uint64_t{});
+      default:
+        no_carrier(t);
     }
   }
 };
 struct NumberCarriers {
   template <class F>
-  static Tensor with(DType t, F f) { return is_float(t) ? FloatCarriers::with(t, f) : IntCarriers::with(t, f); }
+  static Tensor with(DType t, F f) {
+    return is_float(t) ? FloatCarriers::with(t, f) : IntCarriers::with(t, f);
+  }
 };
 struct BoolCarrier {
   template <class F>
@@ -77,70 +87,79 @@ struct BoolCarrier {
 };
 struct AllCarriers {
   template <class F>
-  static Tensor with(DType t, F f) { return with_carrier(t, f); }
+  static Tensor with(DType t, F f) {
+    return with_carrier(t, f);
+  }
 };
 
 template <class Attrs, class Carriers, class F>
-constexpr OpRules unary_over(F) {
-  OpRules out;
+constexpr Row unary_over(F) {
+  Row out;
   out.attrs_tag = &type_tag<Attrs>;
   out.infer = [](const void*, Infer& c) { infer_like_first(c); };
   out.eval = [](const void* attrs, Eval& k) {
     const Tensor& x = k.in(0);
     k.out(0, Carriers::with(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return map_elements<C, C>(x, x.dtype(), [&](C v) { return apply_scalar(F{}, *static_cast<const Attrs*>(attrs), v); });
-    }));
+            using C = decltype(c);
+            return map_elements<C, C>(x, x.dtype(),
+                                      [&](C v) { return apply_scalar(F{}, *static_cast<const Attrs*>(attrs), v); });
+          }));
   };
   return out;
 }
 template <class Attrs, class F>
-constexpr OpRules unary_float(F f) { return unary_over<Attrs, FloatCarriers>(f); }
+constexpr Row unary_float(F f) {
+  return unary_over<Attrs, FloatCarriers>(f);
+}
 template <class Attrs, class F>
-constexpr OpRules unary_number(F f) { return unary_over<Attrs, NumberCarriers>(f); }
+constexpr Row unary_number(F f) {
+  return unary_over<Attrs, NumberCarriers>(f);
+}
 
 // A question about each element of a float tensor: the result is bool.
 template <class Attrs, class F>
-constexpr OpRules float_predicate(F f) {
-  OpRules out = unary_over<Attrs, FloatCarriers>(f);
+constexpr Row float_predicate(F f) {
+  Row out = unary_over<Attrs, FloatCarriers>(f);
   out.eval = [](const void* attrs, Eval& k) {
     const Tensor& x = k.in(0);
     k.out(0, FloatCarriers::with(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return map_elements<C, uint8_t>(x, DType::boolean, [&](C v) { return apply_scalar(F{}, *static_cast<const Attrs*>(attrs), v); });
-    }));
+            using C = decltype(c);
+            return map_elements<C, uint8_t>(
+                x, DType::boolean, [&](C v) { return apply_scalar(F{}, *static_cast<const Attrs*>(attrs), v); });
+          }));
   };
   return out;
 }
 
 // Operands of one type that broadcast; the result has that type.
 template <class Attrs, class Carriers, class F>
-constexpr OpRules binary_over(F) {
-  OpRules out;
+constexpr Row binary_over(F) {
+  Row out;
   out.attrs_tag = &type_tag<Attrs>;
   out.infer = [](const void*, Infer& c) { infer_broadcast_all(c); };
   out.eval = [](const void* attrs, Eval& k) {
     const Tensor &a = k.in(0), &b = k.in(1);
     k.out(0, Carriers::with(a.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return zip_elements<C, C>(a, b, a.dtype(), [&](C x, C y) { return apply_scalar(F{}, *static_cast<const Attrs*>(attrs), x, y); });
-    }));
+            using C = decltype(c);
+            return zip_elements<C, C>(
+                a, b, a.dtype(), [&](C x, C y) { return apply_scalar(F{}, *static_cast<const Attrs*>(attrs), x, y); });
+          }));
   };
   return out;
 }
 
 // The same with a bool result.
 template <class Attrs, class Carriers, class F>
-constexpr OpRules comparison_over(F) {
-  OpRules out;
+constexpr Row comparison_over(F) {
+  Row out;
   out.attrs_tag = &type_tag<Attrs>;
   out.infer = [](const void*, Infer& c) { infer_broadcast_all(c); };
   out.eval = [](const void*, Eval& k) {
     const Tensor &a = k.in(0), &b = k.in(1);
     k.out(0, Carriers::with(a.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return zip_elements<C, uint8_t>(a, b, DType::boolean, F{});
-    }));
+            using C = decltype(c);
+            return zip_elements<C, uint8_t>(a, b, DType::boolean, F{});
+          }));
   };
   return out;
 }

@@ -26,7 +26,8 @@ std::optional<std::vector<Dim>> contents_like_output(Infer& c, size_t input) {
   if (!from || !to || element_count(*to) > most) return std::nullopt;
   if (static_cast<int64_t>(elements->size()) != element_count(*from)) return std::nullopt;
   std::vector<Dim> spread;
-  for (const int64_t i : strided_indices(*to, broadcast_strides(*from, *to))) spread.push_back((*elements)[static_cast<size_t>(i)]);
+  for (const int64_t i : strided_indices(*to, broadcast_strides(*from, *to)))
+    spread.push_back((*elements)[static_cast<size_t>(i)]);
   return spread;
 }
 

@@ -21,9 +21,9 @@ struct Equal : Rules<op::Equal> {
     const Tensor &a = k.in(0), &b = k.in(1);
     if (a.dtype() == DType::string) return k.out(0, equal_strings(a, b));
     k.out(0, with_carrier(a.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return zip_elements<C, uint8_t>(a, b, DType::boolean, std::equal_to<>());
-    }));
+            using C = decltype(c);
+            return zip_elements<C, uint8_t>(a, b, DType::boolean, std::equal_to<>());
+          }));
   }
 
   static Tensor equal_strings(const Tensor& a, const Tensor& b) {
@@ -31,22 +31,26 @@ struct Equal : Rules<op::Equal> {
     std::vector<uint8_t> out;
     for (; !rows.done(); rows.next())
       for (int64_t i = 0; i < rows.row_length(); ++i)
-        out.push_back(a.strings()[static_cast<size_t>(rows.start(0) + i * rows.step(0))] == b.strings()[static_cast<size_t>(rows.start(1) + i * rows.step(1))]);
+        out.push_back(a.strings()[static_cast<size_t>(rows.start(0) + i * rows.step(0))] ==
+                      b.strings()[static_cast<size_t>(rows.start(1) + i * rows.step(1))]);
     return store(DType::boolean, rows.shape(), out);
   }
 
   static constexpr Revision revisions[] = {{7, lift_old_broadcast, say_old_broadcast}};
   // Floats could not be asked for equality before 11: neither less nor greater, and both numbers.
-  static constexpr Expansion expansions[] = {expansion<op::Equal>(11, Exactness::exact, [](const op::Equal&, Expand& e) {
-    On& on = e.on;
-    const ValueId a = e.in(0), b = e.in(1);
-    const ValueId apart = on.Or(on.Or(on.Less(a, b), on.Greater(a, b)), on.Or(on.IsNaN(a), on.IsNaN(b)));
-    e.replace({on.Not(apart)});
-  }, [](const op::Equal&, const Graph& g, NodeId n, int64_t) { return is_float(g[g.input(n, 0)].fact.dtype()); })};
+  static constexpr Expansion expansions[] = {expansion<op::Equal>(
+      11, Exactness::exact,
+      [](const op::Equal&, Expand& e) {
+        On& on = e.on;
+        const ValueId a = e.in(0), b = e.in(1);
+        const ValueId apart = on.Or(on.Or(on.Less(a, b), on.Greater(a, b)), on.Or(on.IsNaN(a), on.IsNaN(b)));
+        e.replace({on.Not(apart)});
+      },
+      [](const op::Equal&, const Graph& g, NodeId n, int64_t) { return is_float(g[g.input(n, 0)].fact.dtype()); })};
 };
 
 template <class F>
-constexpr OpRules with_answers(OpRules r, F) {
+constexpr Row with_answers(Row r, F) {
   r.infer = [](const void*, Infer& c) {
     infer_broadcast_all(c);
     compare_contents(c, [&](Dim a, Dim b) { return F{}(c.graph().facts, a, b); });
@@ -74,17 +78,21 @@ constexpr auto truth_xor = [](uint8_t a, uint8_t b) { return !a != !b; };
 
 constexpr OpRules table[] = {
     rules<Equal>(),
-    with_revisions(with_answers(comparison_over<op::Less, NumberCarriers>(std::less<>()),
-                                [](const DimFacts& f, Dim a, Dim b) { return f.less(a, b); }), bool_revisions),
-    with_revisions(with_answers(comparison_over<op::Greater, NumberCarriers>(std::greater<>()),
-                                [](const DimFacts& f, Dim a, Dim b) { return f.less(b, a); }), bool_revisions),
-    with_expansions(with_answers(comparison_over<op::LessOrEqual, NumberCarriers>(std::less_equal<>()),
-                                 [](const DimFacts& f, Dim a, Dim b) { return f.less_equal(a, b); }), less_or_equal_expansions),
-    with_expansions(with_answers(comparison_over<op::GreaterOrEqual, NumberCarriers>(std::greater_equal<>()),
-                                 [](const DimFacts& f, Dim a, Dim b) { return f.less_equal(b, a); }), greater_or_equal_expansions),
-    commuting(with_revisions(binary_over<op::And, BoolCarrier>(truth_and), bool_revisions)),
-    commuting(with_revisions(binary_over<op::Or, BoolCarrier>(truth_or), bool_revisions)),
-    commuting(with_revisions(binary_over<op::Xor, BoolCarrier>(truth_xor), bool_revisions)),
+    with_answers(comparison_over<op::Less, NumberCarriers>(std::less<>()),
+                 [](const DimFacts& f, Dim a, Dim b) { return f.less(a, b); })
+        .with(bool_revisions),
+    with_answers(comparison_over<op::Greater, NumberCarriers>(std::greater<>()),
+                 [](const DimFacts& f, Dim a, Dim b) { return f.less(b, a); })
+        .with(bool_revisions),
+    with_answers(comparison_over<op::LessOrEqual, NumberCarriers>(std::less_equal<>()),
+                 [](const DimFacts& f, Dim a, Dim b) { return f.less_equal(a, b); })
+        .with(less_or_equal_expansions),
+    with_answers(comparison_over<op::GreaterOrEqual, NumberCarriers>(std::greater_equal<>()),
+                 [](const DimFacts& f, Dim a, Dim b) { return f.less_equal(b, a); })
+        .with(greater_or_equal_expansions),
+    binary_over<op::And, BoolCarrier>(truth_and).with(bool_revisions).commuting(),
+    binary_over<op::Or, BoolCarrier>(truth_or).with(bool_revisions).commuting(),
+    binary_over<op::Xor, BoolCarrier>(truth_xor).with(bool_revisions).commuting(),
 };
 
 }  // namespace

@@ -11,15 +11,19 @@ namespace cameo {
 namespace {
 
 void infer_loss(Infer& c, const std::string& reduction) {
-  if (c.rank(0) < 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", [batch, classes, ...] has at least 2"));
-  if (c.rank(1) != c.rank(0) - 1) c.fail("infer.rank", cat("the target has rank ", c.rank(1), " where ", c.rank(0) - 1, " is wanted"));
+  if (c.rank(0) < 2)
+    c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", [batch, classes, ...] has at least 2"));
+  if (c.rank(1) != c.rank(0) - 1)
+    c.fail("infer.rank", cat("the target has rank ", c.rank(1), " where ", c.rank(0) - 1, " is wanted"));
   if (c.has(2)) {
     if (c.rank(2) != 1) c.fail("infer.rank", cat("the weights have rank ", c.rank(2), ", not 1"));
     c.same(c.dim(2, 0), c.dim(0, 1), "weights and classes");
   }
   Shape out;
-  for (int64_t i = 0; i < c.rank(1); ++i) out.push_back(c.same(c.dim(1, i), c.dim(0, i == 0 ? 0 : i + 1), "sizes of input and target"));
-  if (reduction != "none" && reduction != "mean" && reduction != "sum") c.fail("infer.attribute", cat("reduction is '", reduction, "'"));
+  for (int64_t i = 0; i < c.rank(1); ++i)
+    out.push_back(c.same(c.dim(1, i), c.dim(0, i == 0 ? 0 : i + 1), "sizes of input and target"));
+  if (reduction != "none" && reduction != "mean" && reduction != "sum")
+    c.fail("infer.attribute", cat("reduction is '", reduction, "'"));
   c.out(0, reduction == "none" ? out : Shape{});
 }
 
@@ -28,12 +32,14 @@ struct Picked {
   std::vector<double> losses, weights;
 };
 
-Picked pick(Eval& k, std::span<const double> logs, const std::vector<int64_t>& shape, const std::optional<int64_t>& ignored) {
+Picked pick(Eval& k, std::span<const double> logs, const std::vector<int64_t>& shape,
+            const std::optional<int64_t>& ignored) {
   const Loaded<int64_t> target(k.in(1));
   const int64_t classes = shape[1], inner = target.size() && shape[0] ? target.size() / shape[0] : 0;
   std::optional<Loaded<double>> weight;
   if (k.has(2)) weight.emplace(k.in(2));
-  if (weight && weight->size() != classes) k.fail("eval.shape", cat("there are ", weight->size(), " weights for ", classes, " classes"));
+  if (weight && weight->size() != classes)
+    k.fail("eval.shape", cat("there are ", weight->size(), " weights for ", classes, " classes"));
   Picked out;
   for (int64_t i = 0; i < target.size(); ++i) {
     const int64_t c = target[i];
@@ -66,14 +72,16 @@ struct NegativeLogLikelihoodLoss : Rules<op::NegativeLogLikelihoodLoss> {
   static void eval(const op::NegativeLogLikelihoodLoss& a, Eval& k) {
     need_shapes(k);
     const Loaded<double> logs(k.in(0));
-    k.out(0, reduced(pick(k, logs.span(), k.in(0).shape(), a.ignore_index), a.reduction, k.in(0).dtype(), k.in(1).shape()));
+    k.out(0, reduced(pick(k, logs.span(), k.in(0).shape(), a.ignore_index), a.reduction, k.in(0).dtype(),
+                     k.in(1).shape()));
   }
 
   // The loss picks by a mask of the target's class; classes that are ignored have weight 0.
   static void expand(const op::NegativeLogLikelihoodLoss& a, Expand& e) {
     On& on = e.on;
     const ValueId x = e.in(0);
-    if (!e.fact(0).has_rank() || !e.fact(0).shape()[1].is_literal()) return e.refuse("the number of classes is not known");
+    if (!e.fact(0).has_rank() || !e.fact(0).shape()[1].is_literal())
+      return e.refuse("the number of classes is not known");
     const ValueId zero = on.number_like(0, x), depth = on.int_scalar(e.fact(0).shape()[1].literal());
     ValueId target = on.cast(e.in(1), DType::i64), kept = {};
     if (a.ignore_index) {
@@ -82,7 +90,8 @@ struct NegativeLogLikelihoodLoss : Rules<op::NegativeLogLikelihoodLoss> {
     }
     const auto picked = [&](ValueId from) {
       const ValueId mask = on.OneHot(target, depth, on.ints({0, 1}), op::OneHot{.axis = 1});
-      return on.ReduceSum(on.Where(on.cast(mask, DType::boolean), from, zero), on.ints({1}), op::ReduceSum{.keepdims = 0});
+      return on.ReduceSum(on.Where(on.cast(mask, DType::boolean), from, zero), on.ints({1}),
+                          op::ReduceSum{.keepdims = 0});
     };
     ValueId weight = on.cast(kept ? kept : on.Equal(target, target), e.dtype(0));
     if (e.has(2)) {
@@ -111,7 +120,9 @@ struct SoftmaxCrossEntropyLoss : Rules<op::SoftmaxCrossEntropyLoss> {
     int64_t inner = 1;
     for (size_t i = 2; i < x.shape().size(); ++i) inner *= x.shape()[i];
     for (int64_t line = 0; line < x.shape()[0] * inner; ++line) {
-      const auto at = [&](int64_t c) -> double& { return out[static_cast<size_t>((line / inner * classes + c) * inner + line % inner)]; };
+      const auto at = [&](int64_t c) -> double& {
+        return out[static_cast<size_t>((line / inner * classes + c) * inner + line % inner)];
+      };
       double most = classes ? at(0) : 0, sum = 0;
       for (int64_t c = 1; c < classes; ++c) most = std::max(most, at(c));
       for (int64_t c = 0; c < classes; ++c) sum += std::exp(at(c) - most);
@@ -128,10 +139,11 @@ struct SoftmaxCrossEntropyLoss : Rules<op::SoftmaxCrossEntropyLoss> {
     k.out(1, store(x.dtype(), x.shape(), logs));
   }
 
-  static constexpr Expansion expansions[] = {
-      expansion<op::SoftmaxCrossEntropyLoss>(12, Exactness::rounding, [](const op::SoftmaxCrossEntropyLoss& a, Expand& e) {
+  static constexpr Expansion expansions[] = {expansion<op::SoftmaxCrossEntropyLoss>(
+      12, Exactness::rounding, [](const op::SoftmaxCrossEntropyLoss& a, Expand& e) {
         const ValueId logs = e.on.LogSoftmax(e.in(0), op::LogSoftmax{.axis = 1});
-        const ValueId loss = e.on.NegativeLogLikelihoodLoss(logs, e.in(1), e.in(2), {.ignore_index = a.ignore_index, .reduction = a.reduction});
+        const ValueId loss = e.on.NegativeLogLikelihoodLoss(logs, e.in(1), e.in(2),
+                                                            {.ignore_index = a.ignore_index, .reduction = a.reduction});
         e.outputs() > 1 ? e.replace({loss, logs}) : e.replace({loss});
       })};
 };

@@ -15,7 +15,9 @@ template <class C>
 struct Matrix {
   const C* first;
   int64_t row_step, column_step;
-  Sum<C> at(int64_t row, int64_t column) const { return static_cast<Sum<C>>(first[row * row_step + column * column_step]); }
+  Sum<C> at(int64_t row, int64_t column) const {
+    return static_cast<Sum<C>>(first[row * row_step + column * column_step]);
+  }
 };
 
 // sums[i * n + j] += the product of row i and column j, row by row so that memory is walked in order.
@@ -39,7 +41,8 @@ struct MatMulShapes {
     if (row) a.insert(a.begin(), 1);
     if (column) b.push_back(1);
     m = a[a.size() - 2], k = a.back(), n = b.back();
-    if (b[b.size() - 2] != k) Eval::fail("eval.shape", cat("a matrix of ", k, " columns times one of ", b[b.size() - 2], " rows"));
+    if (b[b.size() - 2] != k)
+      Eval::fail("eval.shape", cat("a matrix of ", k, " columns times one of ", b[b.size() - 2], " rows"));
     a.resize(a.size() - 2), b.resize(b.size() - 2);
     out = batch = broadcast_shape(a, b);
     if (!row) out.push_back(m);
@@ -51,10 +54,12 @@ template <class C>
 std::vector<Sum<C>> multiply(std::span<const C> a, std::span<const C> b, const MatMulShapes& s) {
   const int64_t stacks = element_count(s.batch), size = s.m * s.n;
   std::vector<Sum<C>> out(static_cast<size_t>(stacks * size));
-  const auto a_at = strided_indices(s.batch, broadcast_strides(s.a, s.batch)), b_at = strided_indices(s.batch, broadcast_strides(s.b, s.batch));
+  const auto a_at = strided_indices(s.batch, broadcast_strides(s.a, s.batch)),
+             b_at = strided_indices(s.batch, broadcast_strides(s.b, s.batch));
   for (int64_t i = 0; i < stacks; ++i) {
     const auto at = static_cast<size_t>(i);
-    add_product(Matrix<C>{a.data() + a_at[at] * s.m * s.k, s.k, 1}, Matrix<C>{b.data() + b_at[at] * s.k * s.n, s.n, 1}, s.m, s.k, s.n, out.data() + i * size);
+    add_product(Matrix<C>{a.data() + a_at[at] * s.m * s.k, s.k, 1}, Matrix<C>{b.data() + b_at[at] * s.k * s.n, s.n, 1},
+                s.m, s.k, s.n, out.data() + i * size);
   }
   return out;
 }
@@ -76,9 +81,9 @@ struct MatMul : Rules<op::MatMul> {
     const Tensor &a = k.in(0), &b = k.in(1);
     const MatMulShapes shapes(a.shape(), b.shape());
     k.out(0, NumberCarriers::with(a.dtype(), [&](auto c) {
-      using C = decltype(c);
-      return store(a.dtype(), shapes.out, multiply<C>(Loaded<C>(a).span(), Loaded<C>(b).span(), shapes));
-    }));
+            using C = decltype(c);
+            return store(a.dtype(), shapes.out, multiply<C>(Loaded<C>(a).span(), Loaded<C>(b).span(), shapes));
+          }));
   }
 };
 
@@ -94,7 +99,8 @@ struct MatMulInteger : Rules<op::MatMulInteger> {
     const Loaded<int64_t> zeros(k.in(i + 2));
     const int64_t columns = x.rank() ? x.shape().back() : 1, rows = x.rank() > 1 ? x.shape()[x.shape().size() - 2] : 1;
     const int64_t lines = by_row ? rows : columns, stacks = x.count() > 0 ? x.count() / (columns * rows) : 0;
-    if (zeros.size() != 1 && zeros.size() != lines && zeros.size() != lines * stacks) k.fail("eval.shape", cat("there are ", zeros.size(), " zero points for ", lines, " lines"));
+    if (zeros.size() != 1 && zeros.size() != lines && zeros.size() != lines * stacks)
+      k.fail("eval.shape", cat("there are ", zeros.size(), " zero points for ", lines, " lines"));
     for (int64_t e = 0; e < x.count(); ++e) {
       const int64_t line = by_row ? e / columns % rows : e % columns, stack = e / (columns * rows);
       out[static_cast<size_t>(e)] -= zeros[zeros.size() == 1 ? 0 : zeros.size() == lines ? line : stack * lines + line];
@@ -108,15 +114,17 @@ struct MatMulInteger : Rules<op::MatMulInteger> {
     k.out(0, store(DType::i32, shapes.out, multiply<int64_t>(a, b, shapes)));
   }
 
-  static constexpr Expansion expansions[] = {expansion<op::MatMulInteger>(10, Exactness::exact, [](const op::MatMulInteger&, Expand& e) {
-    On& on = e.on;
-    const auto wide = [&](size_t i) { return on.cast(e.in(i), DType::i32); };
-    ValueId a = wide(0), b = wide(1);
-    // Zero points per row stand upright.
-    if (e.has(2)) a = on.Sub(a, e.fact(2).has_rank() && e.fact(2).rank() == 1 ? on.Unsqueeze(wide(2), on.ints({1})) : wide(2));
-    if (e.has(3)) b = on.Sub(b, wide(3));
-    e.replace({on.MatMul(a, b)});
-  })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::MatMulInteger>(10, Exactness::exact, [](const op::MatMulInteger&, Expand& e) {
+        On& on = e.on;
+        const auto wide = [&](size_t i) { return on.cast(e.in(i), DType::i32); };
+        ValueId a = wide(0), b = wide(1);
+        // Zero points per row stand upright.
+        if (e.has(2))
+          a = on.Sub(a, e.fact(2).has_rank() && e.fact(2).rank() == 1 ? on.Unsqueeze(wide(2), on.ints({1})) : wide(2));
+        if (e.has(3)) b = on.Sub(b, wide(3));
+        e.replace({on.MatMul(a, b)});
+      })};
 };
 
 struct Gemm : Rules<op::Gemm> {
@@ -138,14 +146,15 @@ struct Gemm : Rules<op::Gemm> {
     const int64_t m = x.shape()[a.transA ? 1 : 0], inner = x.shape()[a.transA ? 0 : 1], n = y.shape()[a.transB ? 0 : 1];
     if (inner != y.shape()[a.transB ? 1 : 0]) k.fail("eval.shape", "the matrices do not fit");
     k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      const Loaded<C> left(x), right(y);
-      std::vector<Sum<C>> out(static_cast<size_t>(m * n));
-      add_product(Matrix<C>{left.data(), a.transA ? 1 : inner, a.transA ? m : 1}, Matrix<C>{right.data(), a.transB ? 1 : n, a.transB ? inner : 1}, m, inner, n, out.data());
-      scale(out, a.alpha);
-      if (k.has(2)) add(out, k.in(2), {m, n}, a.beta, C{});
-      return store(x.dtype(), {m, n}, out);
-    }));
+            using C = decltype(c);
+            const Loaded<C> left(x), right(y);
+            std::vector<Sum<C>> out(static_cast<size_t>(m * n));
+            add_product(Matrix<C>{left.data(), a.transA ? 1 : inner, a.transA ? m : 1},
+                        Matrix<C>{right.data(), a.transB ? 1 : n, a.transB ? inner : 1}, m, inner, n, out.data());
+            scale(out, a.alpha);
+            if (k.has(2)) add(out, k.in(2), {m, n}, a.beta, C{});
+            return store(x.dtype(), {m, n}, out);
+          }));
   }
 
   template <class S>
@@ -153,7 +162,9 @@ struct Gemm : Rules<op::Gemm> {
     if (by == 1) return;
     for (S& v : values) {
       if constexpr (std::is_floating_point_v<S>) v *= static_cast<double>(by);
-      else v = static_cast<S>(static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(v)) * static_cast<double>(by)));
+      else
+        v = static_cast<S>(
+            static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(v)) * static_cast<double>(by)));
     }
   }
 
@@ -170,16 +181,19 @@ struct Gemm : Rules<op::Gemm> {
 
   static constexpr Revision revisions[] = {
       // Before 7 broadcasting the addend had to be asked for, and only its end could match.
-      {7, [](Upgrade& u) { u.drop("broadcast"); }, [](Downgrade& d) {
+      {7, [](Upgrade& u) { u.drop("broadcast"); },
+       [](Downgrade& d) {
          const Fact& addend = d.fact(d.input(2));
-         const bool fits = addend.has_rank() && (addend.rank() < 2 || (!addend.shape()[0].is(1) && !addend.shape()[1].is(1)));
+         const bool fits =
+             addend.has_rank() && (addend.rank() < 2 || (!addend.shape()[0].is(1) && !addend.shape()[1].is(1)));
          if (!fits) return d.refuse("an addend that broadcasts along an inner axis");
          d.set("broadcast", int64_t{1});
        }},
   };
-  static constexpr Expansion expansions[] = {expansion<op::Gemm>(11, Exactness::exact, [](const op::Gemm& a, Expand& e) {
-    e.replace({e.on.Gemm(e.in(0), e.in(1), e.on.number_like(0, e.in(0)), a)});
-  }, [](const op::Gemm&, const Graph& g, NodeId n, int64_t) { return !g.input(n, 2); })};
+  static constexpr Expansion expansions[] = {expansion<op::Gemm>(
+      11, Exactness::exact,
+      [](const op::Gemm& a, Expand& e) { e.replace({e.on.Gemm(e.in(0), e.in(1), e.on.number_like(0, e.in(0)), a)}); },
+      [](const op::Gemm&, const Graph& g, NodeId n, int64_t) { return !g.input(n, 2); })};
 };
 
 constexpr OpRules table[] = {rules<MatMul>(), rules<MatMulInteger>(), rules<Gemm>()};

@@ -30,7 +30,8 @@ struct MeanVarianceNormalization : Rules<op::MeanVarianceNormalization> {
       const double mean = sum / static_cast<double>(line.size());
       for (int64_t j = 0; j < line.size(); ++j) squares += (line[j] - mean) * (line[j] - mean);
       const double deviation = std::sqrt(squares / static_cast<double>(line.size())) + 1e-9;
-      for (int64_t j = 0; j < line.size(); ++j) out[static_cast<size_t>(first + fold.folded[static_cast<size_t>(j)])] = (line[j] - mean) / deviation;
+      for (int64_t j = 0; j < line.size(); ++j)
+        out[static_cast<size_t>(first + fold.folded[static_cast<size_t>(j)])] = (line[j] - mean) / deviation;
     }
     k.out(0, store(x.dtype(), x.shape(), out));
   }
@@ -49,7 +50,8 @@ struct LpNormalization : Rules<op::LpNormalization> {
     std::vector<double> out(in.span().begin(), in.span().end());
     view.each_line([&](int64_t first, int64_t step) {
       double norm = 0;
-      for (int64_t i = 0; i < view.size; ++i) norm += a.p == 1 ? std::fabs(in[first + i * step]) : in[first + i * step] * in[first + i * step];
+      for (int64_t i = 0; i < view.size; ++i)
+        norm += a.p == 1 ? std::fabs(in[first + i * step]) : in[first + i * step] * in[first + i * step];
       if (a.p == 2) norm = std::sqrt(norm);
       // A line of zeros stays zero.
       for (int64_t i = 0; i < view.size && norm != 0; ++i) out[static_cast<size_t>(first + i * step)] /= norm;
@@ -60,7 +62,8 @@ struct LpNormalization : Rules<op::LpNormalization> {
 
 struct LRN : Rules<op::LRN> {
   static void infer(const op::LRN& a, Infer& c) {
-    if (c.rank(0) < 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", [batch, channels, ...] has at least 2"));
+    if (c.rank(0) < 2)
+      c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", [batch, channels, ...] has at least 2"));
     if (a.size < 1) c.fail("infer.attribute", cat("size is ", a.size));
     infer_like_first(c);
   }
@@ -75,8 +78,10 @@ struct LRN : Rules<op::LRN> {
         double squares = 0;
         const int64_t from = std::max<int64_t>(0, c - (a.size - 1) / 2), to = std::min(view.size - 1, c + a.size / 2);
         for (int64_t i = from; i <= to; ++i) squares += in[first + i * step] * in[first + i * step];
-        const double scale = static_cast<double>(a.bias) + static_cast<double>(a.alpha) / static_cast<double>(a.size) * squares;
-        out[static_cast<size_t>(first + c * step)] = in[first + c * step] / std::pow(scale, static_cast<double>(a.beta));
+        const double scale =
+            static_cast<double>(a.bias) + static_cast<double>(a.alpha) / static_cast<double>(a.size) * squares;
+        out[static_cast<size_t>(first + c * step)] =
+            in[first + c * step] / std::pow(scale, static_cast<double>(a.beta));
       }
     });
     k.out(0, store(x.dtype(), x.shape(), out));

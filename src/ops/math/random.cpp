@@ -18,7 +18,8 @@ namespace {
 class Dice {
  public:
   template <class Seed>
-  Dice(const std::optional<Seed>& given, Eval& k) : engine_(given ? number(*given) : static_cast<uint32_t>(k.seed ? k.seed() >> 32 : 0)) {}
+  Dice(const std::optional<Seed>& given, Eval& k)
+      : engine_(given ? number(*given) : static_cast<uint32_t>(k.seed ? k.seed() >> 32 : 0)) {}
 
   double uniform() {  // in [0, 1), 53 random bits
     const uint32_t high = next() >> 5, low = next() >> 6;
@@ -32,7 +33,9 @@ class Dice {
  private:
   uint32_t next() { return static_cast<uint32_t>(engine_()); }
   static uint32_t number(int64_t seed) { return static_cast<uint32_t>(seed); }
-  static uint32_t number(float seed) { return std::fabs(seed) < 9e18f ? static_cast<uint32_t>(static_cast<int64_t>(seed)) : 0; }
+  static uint32_t number(float seed) {
+    return std::fabs(seed) < 9e18f ? static_cast<uint32_t>(static_cast<int64_t>(seed)) : 0;
+  }
   std::mt19937 engine_;
 };
 
@@ -93,20 +96,25 @@ struct Like : Rules<Attrs> {
 
 struct Bernoulli : Rules<op::Bernoulli> {
   static constexpr bool deterministic = false;
-  static void infer(const op::Bernoulli& a, Infer& c) { c.out(0, checked(c, element_type(a.dtype, c.dtype(0))), c.shape(0)); }
+  static void infer(const op::Bernoulli& a, Infer& c) {
+    c.out(0, checked(c, element_type(a.dtype, c.dtype(0))), c.shape(0));
+  }
   static void eval(const op::Bernoulli& a, Eval& k) {
     Dice dice(a.seed, k);
     const Loaded<double> chance(k.in(0));
     int64_t i = 0;
-    k.out(0, rolled(element_type(a.dtype, k.in(0).dtype()), k.in(0).shape(), [&] { return dice.uniform() < chance[i++] ? 1.0 : 0.0; }));
+    k.out(0, rolled(element_type(a.dtype, k.in(0).dtype()), k.in(0).shape(),
+                    [&] { return dice.uniform() < chance[i++] ? 1.0 : 0.0; }));
   }
-  static constexpr Expansion expansions[] = {expansion<op::Bernoulli>(15, Exactness::exact, [](const op::Bernoulli& a, Expand& e) {
-    On& on = e.on;
-    const DType to = element_type(a.dtype, e.dtype(0));
-    if (to == DType::undefined) return e.refuse("the element type is not known");
-    const ValueId rolls = on.RandomUniformLike(e.in(0), op::RandomUniformLike{.dtype = static_cast<int64_t>(e.dtype(0)), .seed = a.seed});
-    e.replace({on.cast(on.Less(rolls, e.in(0)), to)});
-  })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::Bernoulli>(15, Exactness::exact, [](const op::Bernoulli& a, Expand& e) {
+        On& on = e.on;
+        const DType to = element_type(a.dtype, e.dtype(0));
+        if (to == DType::undefined) return e.refuse("the element type is not known");
+        const ValueId rolls = on.RandomUniformLike(
+            e.in(0), op::RandomUniformLike{.dtype = static_cast<int64_t>(e.dtype(0)), .seed = a.seed});
+        e.replace({on.cast(on.Less(rolls, e.in(0)), to)});
+      })};
 };
 
 struct Multinomial : Rules<op::Multinomial> {
@@ -126,10 +134,10 @@ struct Multinomial : Rules<op::Multinomial> {
     std::vector<double> sums(static_cast<size_t>(classes));
     int64_t sample = 0;
     k.out(0, rolled(element_type(a.dtype, DType::i32), {x.shape()[0], a.sample_size}, [&] {
-      if (sample++ % a.sample_size == 0) accumulate(logs, (sample - 1) / a.sample_size * classes, sums);
-      const auto it = std::upper_bound(sums.begin(), sums.end(), dice.uniform() * sums.back());
-      return static_cast<double>(std::min<int64_t>(it - sums.begin(), classes - 1));
-    }));
+            if (sample++ % a.sample_size == 0) accumulate(logs, (sample - 1) / a.sample_size * classes, sums);
+            const auto it = std::upper_bound(sums.begin(), sums.end(), dice.uniform() * sums.back());
+            return static_cast<double>(std::min<int64_t>(it - sums.begin(), classes - 1));
+          }));
   }
   static void accumulate(const Loaded<double>& logs, int64_t first, std::vector<double>& sums) {
     double most = -std::numeric_limits<double>::infinity(), sum = 0;
@@ -142,7 +150,8 @@ struct Dropout : Rules<op::Dropout> {
   static constexpr bool deterministic = false;
   static void infer(const op::Dropout&, Infer& c) {
     for (size_t i = 1; i < 3; ++i)
-      if (c.has(i) && c.rank(i) != 0 && !element_count(c.shape(i)).is(1)) c.fail("infer.shape", cat(i == 1 ? "ratio" : "training_mode", " is no scalar"));
+      if (c.has(i) && c.rank(i) != 0 && !element_count(c.shape(i)).is(1))
+        c.fail("infer.shape", cat(i == 1 ? "ratio" : "training_mode", " is no scalar"));
     c.out(0, c.shape(0));
     c.out(1, DType::boolean, c.shape(0));
   }
@@ -184,14 +193,22 @@ struct Dropout : Rules<op::Dropout> {
   static constexpr Revision revisions[] = {
       {6, drop_consumed_inputs},
       {7, drop_test_mode, [](Downgrade& d) { d.set("is_test", int64_t{1}); }},
-      {10, cast_mask, [](Downgrade& d) { if (d.outputs > 1) d.refuse("a mask of type bool"); }},
+      {10, cast_mask,
+       [](Downgrade& d) {
+         if (d.outputs > 1) d.refuse("a mask of type bool");
+       }},
       {12, [](Upgrade& u) { u.attr_to_input("ratio", 1); }, say_ratio},
   };
 };
 
 constexpr OpRules table[] = {
-    rules<Shaped<op::RandomNormal>>(), rules<Shaped<op::RandomUniform>>(), rules<Like<op::RandomNormalLike>>(), rules<Like<op::RandomUniformLike>>(),
-    rules<Bernoulli>(),                rules<Multinomial>(),               rules<Dropout>(),
+    rules<Shaped<op::RandomNormal>>(),
+    rules<Shaped<op::RandomUniform>>(),
+    rules<Like<op::RandomNormalLike>>(),
+    rules<Like<op::RandomUniformLike>>(),
+    rules<Bernoulli>(),
+    rules<Multinomial>(),
+    rules<Dropout>(),
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ void lift_old_broadcast(Upgrade& u) {
   if (!broadcasts || !axis) return;  // without an axis the shapes match at their ends, as numpy's do
   const Fact &a = u.fact(u.input(0)), &b = u.fact(u.input(1));
   if (!a.has_rank() || !b.has_rank())
-    throw error("model.old-broadcast", cat(u.op_type, " broadcasts from axis ", *axis, " as before opset 7, and the ranks are not declared"));
+    throw error("model.old-broadcast",
+                cat(u.op_type, " broadcasts from axis ", *axis, " as before opset 7, and the ranks are not declared"));
   const int64_t first = *axis < 0 ? *axis + a.rank() : *axis;
   std::vector<int64_t> axes;
   for (int64_t i = b.rank(); first + i < a.rank(); ++i) axes.push_back(i);
@@ -26,14 +27,17 @@ void say_old_broadcast(Downgrade& d) {
   if (a.shape() == b.shape()) return;
   const bool one_element = element_count(b.shape()).is(1);
   bool suffix = b.rank() <= a.rank();
-  for (size_t i = 0; suffix && i < b.shape().size(); ++i) suffix = b.shape()[b.shape().size() - 1 - i] == a.shape()[a.shape().size() - 1 - i];
-  if (!suffix && !(one_element && b.rank() <= a.rank())) return d.refuse("the second operand must broadcast to the first, from its end");
+  for (size_t i = 0; suffix && i < b.shape().size(); ++i)
+    suffix = b.shape()[b.shape().size() - 1 - i] == a.shape()[a.shape().size() - 1 - i];
+  if (!suffix && !(one_element && b.rank() <= a.rank()))
+    return d.refuse("the second operand must broadcast to the first, from its end");
   d.set("broadcast", int64_t{1});
 }
 
 void need_equal_shapes(Downgrade& d) {
   for (const ValueId v : d.inputs)
-    if (!d.fact(v).has_rank() || d.fact(v).shape() != d.fact(d.input(0)).shape()) return d.refuse("operands of different shapes did not broadcast");
+    if (!d.fact(v).has_rank() || d.fact(v).shape() != d.fact(d.input(0)).shape())
+      return d.refuse("operands of different shapes did not broadcast");
 }
 
 void plain_axis(Downgrade& d, std::string_view attr, int64_t fallback) {

@@ -45,7 +45,8 @@ struct Where : Rules<op::Where> {
 struct Clip : Rules<op::Clip> {
   static void infer(const op::Clip&, Infer& c) {
     for (size_t i = 1; i < 3; ++i)
-      if (c.has(i) && c.rank(i) > 0 && !element_count(c.shape(i)).is(1)) c.fail("infer.shape", cat(i == 1 ? "min" : "max", " is [", shape_text(c.shape(i)), "], not a scalar"));
+      if (c.has(i) && c.rank(i) > 0 && !element_count(c.shape(i)).is(1))
+        c.fail("infer.shape", cat(i == 1 ? "min" : "max", " is [", shape_text(c.shape(i)), "], not a scalar"));
     infer_like_first(c);
     clip_contents(c);
   }
@@ -64,18 +65,18 @@ struct Clip : Rules<op::Clip> {
   static void eval(const op::Clip&, Eval& k) {
     const Tensor& x = k.in(0);
     k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      const auto bound = [&](size_t i) -> std::optional<C> {
-        if (!k.has(i)) return std::nullopt;
-        if (k.in(i).count() != 1) k.fail("eval.input", "a bound of Clip is no scalar");
-        return Loaded<C>(k.in(i))[0];
-      };
-      const auto low = bound(1), high = bound(2);
-      return map_elements<C, C>(x, x.dtype(), [&](C v) {
-        if (low && !(v >= *low) && v == v) v = *low;  // NaN stays
-        return high && v > *high ? *high : v;
-      });
-    }));
+            using C = decltype(c);
+            const auto bound = [&](size_t i) -> std::optional<C> {
+              if (!k.has(i)) return std::nullopt;
+              if (k.in(i).count() != 1) k.fail("eval.input", "a bound of Clip is no scalar");
+              return Loaded<C>(k.in(i))[0];
+            };
+            const auto low = bound(1), high = bound(2);
+            return map_elements<C, C>(x, x.dtype(), [&](C v) {
+              if (low && !(v >= *low) && v == v) v = *low;  // NaN stays
+              return high && v > *high ? *high : v;
+            });
+          }));
   }
 
   static void bounds_to_inputs(Upgrade& u) {
@@ -96,14 +97,17 @@ struct Clip : Rules<op::Clip> {
   };
   static constexpr Expansion expansions[] = {
       // Bounds were attributes before 11.
-      expansion<op::Clip>(11, Exactness::exact, [](const op::Clip&, Expand& e) {
-        ValueId x = e.in(0);
-        if (e.has(1)) x = e.on.Max(std::vector{x, e.in(1)});
-        if (e.has(2)) x = e.on.Min(std::vector{x, e.in(2)});
-        e.replace({x});
-      }, [](const op::Clip&, const Graph& g, NodeId n, int64_t) {
-        return (g.input(n, 1) && !g.is_constant(g.input(n, 1))) || (g.input(n, 2) && !g.is_constant(g.input(n, 2)));
-      }),
+      expansion<op::Clip>(
+          11, Exactness::exact,
+          [](const op::Clip&, Expand& e) {
+            ValueId x = e.in(0);
+            if (e.has(1)) x = e.on.Max(std::vector{x, e.in(1)});
+            if (e.has(2)) x = e.on.Min(std::vector{x, e.in(2)});
+            e.replace({x});
+          },
+          [](const op::Clip&, const Graph& g, NodeId n, int64_t) {
+            return (g.input(n, 1) && !g.is_constant(g.input(n, 1))) || (g.input(n, 2) && !g.is_constant(g.input(n, 2)));
+          }),
   };
 };
 

@@ -30,7 +30,8 @@ std::vector<C> fold_operands(Eval& k, BroadcastRows& rows, F f) {
     for (size_t i = 0; i < in.size(); ++i) {
       const C* p = in[i].data() + rows.start(i);
       C* o = out.data() + rows.out();
-      for (int64_t j = 0; j < rows.row_length(); ++j) o[j] = i == 0 ? p[j * rows.step(0)] : static_cast<C>(f(o[j], p[j * rows.step(i)]));
+      for (int64_t j = 0; j < rows.row_length(); ++j)
+        o[j] = i == 0 ? p[j * rows.step(0)] : static_cast<C>(f(o[j], p[j * rows.step(i)]));
     }
   return out;
 }
@@ -42,15 +43,15 @@ void eval_variadic(Eval& k, F f, Finish finish) {
   if (operands.empty()) k.fail("eval.input", "there are no operands");
   BroadcastRows rows(operands);
   k.out(0, Carriers::with(operands[0]->dtype(), [&](auto c) {
-    auto all = fold_operands<decltype(c)>(k, rows, f);
-    for (auto& v : all) v = finish(v, operands.size());
-    return store(operands[0]->dtype(), rows.shape(), all);
-  }));
+          auto all = fold_operands<decltype(c)>(k, rows, f);
+          for (auto& v : all) v = finish(v, operands.size());
+          return store(operands[0]->dtype(), rows.shape(), all);
+        }));
 }
 
 template <class Attrs, class Carriers, class F, class Finish>
-constexpr OpRules variadic(F, Finish, void (*infer)(const void*, Infer&)) {
-  OpRules out;
+constexpr Row variadic(F, Finish, void (*infer)(const void*, Infer&)) {
+  Row out;
   out.attrs_tag = &type_tag<Attrs>;
   out.infer = infer;
   out.eval = [](const void*, Eval& k) { eval_variadic<Carriers>(k, F{}, Finish{}); };
@@ -73,25 +74,34 @@ ValueId add_all(Expand& e) {
   return total;
 }
 // Before 8 these did not broadcast; Add and Div do from 7 on.
-constexpr Expansion sum_expansions[] = {expansion<op::Sum>(8, Exactness::exact, [](const op::Sum&, Expand& e) { e.replace({add_all(e)}); },
-                                                           [](const op::Sum&, const Graph& g, NodeId n, int64_t) { return shapes_differ(g, n); })};
-constexpr Expansion mean_expansions[] = {expansion<op::Mean>(8, Exactness::exact, [](const op::Mean&, Expand& e) {
-  const auto count = static_cast<double>(e.graph[e.node].inputs.size());
-  e.replace({e.on.Div(add_all(e), e.on.number_like(count, e.in(0)))});
-}, [](const op::Mean&, const Graph& g, NodeId n, int64_t) { return shapes_differ(g, n); })};
+constexpr Expansion sum_expansions[] = {expansion<op::Sum>(
+    8, Exactness::exact, [](const op::Sum&, Expand& e) { e.replace({add_all(e)}); },
+    [](const op::Sum&, const Graph& g, NodeId n, int64_t) { return shapes_differ(g, n); })};
+constexpr Expansion mean_expansions[] = {expansion<op::Mean>(
+    8, Exactness::exact,
+    [](const op::Mean&, Expand& e) {
+      const auto count = static_cast<double>(e.graph[e.node].inputs.size());
+      e.replace({e.on.Div(add_all(e), e.on.number_like(count, e.in(0)))});
+    },
+    [](const op::Mean&, const Graph& g, NodeId n, int64_t) { return shapes_differ(g, n); })};
 
 constexpr OpRules table[] = {
-    variadic<op::Max, NumberCarriers>(larger, as_is, [](const void*, Infer& c) {
-      infer_broadcast_all(c);
-      zip_contents(c, [](Dim a, Dim b) { return max(a, b); });
-    }),
-    variadic<op::Min, NumberCarriers>(smaller, as_is, [](const void*, Infer& c) {
-      infer_broadcast_all(c);
-      zip_contents(c, [](Dim a, Dim b) { return min(a, b); });
-    }),
-    with_expansions(variadic<op::Sum, FloatCarriers>(sum, as_is, [](const void*, Infer& c) { infer_broadcast_all(c); }), sum_expansions),
-    with_expansions(variadic<op::Mean, FloatCarriers>(sum, [](auto v, size_t n) { return v / static_cast<decltype(v)>(n); },
-                                                      [](const void*, Infer& c) { infer_broadcast_all(c); }), mean_expansions),
+    variadic<op::Max, NumberCarriers>(larger, as_is,
+                                      [](const void*, Infer& c) {
+                                        infer_broadcast_all(c);
+                                        zip_contents(c, [](Dim a, Dim b) { return max(a, b); });
+                                      }),
+    variadic<op::Min, NumberCarriers>(smaller, as_is,
+                                      [](const void*, Infer& c) {
+                                        infer_broadcast_all(c);
+                                        zip_contents(c, [](Dim a, Dim b) { return min(a, b); });
+                                      }),
+    variadic<op::Sum, FloatCarriers>(sum, as_is, [](const void*, Infer& c) { infer_broadcast_all(c); })
+        .with(sum_expansions),
+    variadic<op::Mean, FloatCarriers>(
+        sum, [](auto v, size_t n) { return v / static_cast<decltype(v)>(n); },
+        [](const void*, Infer& c) { infer_broadcast_all(c); })
+        .with(mean_expansions),
 };
 
 }  // namespace

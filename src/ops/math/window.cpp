@@ -57,8 +57,12 @@ constexpr Cosines blackman() { return {0.42, 0.5, 0.08}; }
 
 template <class Attrs, Cosines (*cosines)()>
 struct Window : Rules<Attrs> {
-  static void infer(const Attrs& a, Infer& c) { c.out(0, output_type(c, a.output_datatype), {size_from(c, 0, "window")}); }
-  static void eval(const Attrs& a, Eval& k) { eval_window(k, cosines(), a.periodic != 0, static_cast<DType>(a.output_datatype)); }
+  static void infer(const Attrs& a, Infer& c) {
+    c.out(0, output_type(c, a.output_datatype), {size_from(c, 0, "window")});
+  }
+  static void eval(const Attrs& a, Eval& k) {
+    eval_window(k, cosines(), a.periodic != 0, static_cast<DType>(a.output_datatype));
+  }
   static constexpr Expansion expansions[] = {expansion<Attrs>(17, Exactness::rounding, [](const Attrs& a, Expand& e) {
     expand_window(e, cosines(), a.periodic != 0, static_cast<DType>(a.output_datatype));
   })};
@@ -79,8 +83,11 @@ struct MelWeightMatrix : Rules<op::MelWeightMatrix> {
     const double step = (high - low) / static_cast<double>(mel_bins + 2);
     std::vector<int64_t> out;
     for (int64_t i = 0; i < mel_bins + 2; ++i) {
-      const double bin = std::floor(static_cast<double>(k.int_scalar(1) + 1) * to_hertz(low + static_cast<double>(i) * step) / static_cast<double>(k.int_scalar(2)));
-      if (!(bin >= 0 && bin < static_cast<double>(spectrogram_bins))) k.fail("eval.size", "the edges lie outside the spectrum");
+      const double bin =
+          std::floor(static_cast<double>(k.int_scalar(1) + 1) * to_hertz(low + static_cast<double>(i) * step) /
+                     static_cast<double>(k.int_scalar(2)));
+      if (!(bin >= 0 && bin < static_cast<double>(spectrogram_bins)))
+        k.fail("eval.size", "the edges lie outside the spectrum");
       out.push_back(static_cast<int64_t>(bin));
     }
     return out;
@@ -88,34 +95,41 @@ struct MelWeightMatrix : Rules<op::MelWeightMatrix> {
 
   static Tensor matrix(Eval& k, DType to) {
     const int64_t mel_bins = k.int_scalar(0), length = k.int_scalar(1);
-    if (mel_bins < 0 || length < 0 || mel_bins > 1 << 20 || length > 1 << 24 || k.int_scalar(2) <= 0) k.fail("eval.size", "sizes of a mel matrix are positive and small");
+    if (mel_bins < 0 || length < 0 || mel_bins > 1 << 20 || length > 1 << 24 || k.int_scalar(2) <= 0)
+      k.fail("eval.size", "sizes of a mel matrix are positive and small");
     const int64_t rows = length / 2 + 1;
     if (rows * mel_bins > most_elements) k.fail("eval.size", "the mel matrix is too large");
     const auto at = corners(k, mel_bins, rows);
     std::vector<double> out(static_cast<size_t>(rows * mel_bins), 0);
     for (int64_t m = 0; m < mel_bins; ++m) {
-      const int64_t left = at[static_cast<size_t>(m)], peak = at[static_cast<size_t>(m) + 1], right = at[static_cast<size_t>(m) + 2];
+      const int64_t left = at[static_cast<size_t>(m)], peak = at[static_cast<size_t>(m) + 1],
+                    right = at[static_cast<size_t>(m) + 2];
       const auto cell = [&](int64_t row) -> double& { return out[static_cast<size_t>(row * mel_bins + m)]; };
-      for (int64_t j = left; j <= peak; ++j) cell(j) = left == peak ? 1 : static_cast<double>(j - left) / static_cast<double>(peak - left);
-      for (int64_t j = peak; j < right; ++j) cell(j) = static_cast<double>(right - j) / static_cast<double>(right - peak);
+      for (int64_t j = left; j <= peak; ++j)
+        cell(j) = left == peak ? 1 : static_cast<double>(j - left) / static_cast<double>(peak - left);
+      for (int64_t j = peak; j < right; ++j)
+        cell(j) = static_cast<double>(right - j) / static_cast<double>(right - peak);
     }
     return store(to, {rows, mel_bins}, out);
   }
 
-  static void eval(const op::MelWeightMatrix& a, Eval& k) { k.out(0, matrix(k, static_cast<DType>(a.output_datatype))); }
+  static void eval(const op::MelWeightMatrix& a, Eval& k) {
+    k.out(0, matrix(k, static_cast<DType>(a.output_datatype)));
+  }
 
-  static constexpr Expansion expansions[] = {expansion<op::MelWeightMatrix>(17, Exactness::exact, [](const op::MelWeightMatrix& a, Expand& e) {
-    std::vector<Datum> inputs;
-    for (size_t i = 0; i < 5; ++i) {
-      const auto t = e.graph.constant(e.in(i));
-      if (!t) return e.refuse("its sizes and edges are computed by the model");
-      inputs.emplace_back(*t);
-    }
-    std::vector<const Datum*> pointers;
-    for (const Datum& d : inputs) pointers.push_back(&d);
-    Eval k(pointers, 1);
-    e.replace({e.on.constant(matrix(k, static_cast<DType>(a.output_datatype)))});
-  })};
+  static constexpr Expansion expansions[] = {
+      expansion<op::MelWeightMatrix>(17, Exactness::exact, [](const op::MelWeightMatrix& a, Expand& e) {
+        std::vector<Datum> inputs;
+        for (size_t i = 0; i < 5; ++i) {
+          const auto t = e.graph.constant(e.in(i));
+          if (!t) return e.refuse("its sizes and edges are computed by the model");
+          inputs.emplace_back(*t);
+        }
+        std::vector<const Datum*> pointers;
+        for (const Datum& d : inputs) pointers.push_back(&d);
+        Eval k(pointers, 1);
+        e.replace({e.on.constant(matrix(k, static_cast<DType>(a.output_datatype)))});
+      })};
 };
 
 constexpr OpRules table[] = {

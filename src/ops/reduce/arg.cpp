@@ -34,12 +34,13 @@ struct Arg : Rules<Attrs> {
     const FoldedAxes fold(x.shape(), axis, a.keepdims != 0);
     if (fold.folded.empty() && !fold.kept.empty()) k.fail("eval.empty", "the axis to search is empty");
     k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      const Loaded<C> in(x);
-      std::vector<int64_t> out;
-      for (const int64_t first : fold.kept) out.push_back(find(Line<C>{in.data() + first, fold.folded}, a.select_last_index != 0));
-      return store(DType::i64, fold.shape, out);
-    }));
+            using C = decltype(c);
+            const Loaded<C> in(x);
+            std::vector<int64_t> out;
+            for (const int64_t first : fold.kept)
+              out.push_back(find(Line<C>{in.data() + first, fold.folded}, a.select_last_index != 0));
+            return store(DType::i64, fold.shape, out);
+          }));
   }
 
   template <class C>
@@ -54,16 +55,20 @@ struct Arg : Rules<Attrs> {
   }
 
   // The last one is the first one of the reversed axis.
-  static constexpr Expansion expansions[] = {expansion<Attrs>(12, Exactness::exact, [](const Attrs& a, Expand& e) {
-    if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
-    const int64_t axis = a.axis < 0 ? a.axis + e.fact(0).rank() : a.axis;
-    const auto size = e.fact(0).shape()[static_cast<size_t>(axis)].known();
-    if (!size) return e.refuse("the length of the axis is not known");
-    On& on = e.on;
-    const ValueId reversed = on.Slice(e.in(0), on.ints({-1}), on.ints({INT64_MIN + 1}), on.ints({axis}), on.ints({-1}));
-    const ValueId found = on.make(Attrs{.axis = axis, .keepdims = a.keepdims}, {reversed}, 1)[0];
-    e.replace({on.Sub(on.int_scalar(*size - 1), found)});
-  }, [](const Attrs& a, const Graph&, NodeId, int64_t) { return a.select_last_index != 0; })};
+  static constexpr Expansion expansions[] = {expansion<Attrs>(
+      12, Exactness::exact,
+      [](const Attrs& a, Expand& e) {
+        if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
+        const int64_t axis = a.axis < 0 ? a.axis + e.fact(0).rank() : a.axis;
+        const auto size = e.fact(0).shape()[static_cast<size_t>(axis)].known();
+        if (!size) return e.refuse("the length of the axis is not known");
+        On& on = e.on;
+        const ValueId reversed =
+            on.Slice(e.in(0), on.ints({-1}), on.ints({INT64_MIN + 1}), on.ints({axis}), on.ints({-1}));
+        const ValueId found = on.make(Attrs{.axis = axis, .keepdims = a.keepdims}, {reversed}, 1)[0];
+        e.replace({on.Sub(on.int_scalar(*size - 1), found)});
+      },
+      [](const Attrs& a, const Graph&, NodeId, int64_t) { return a.select_last_index != 0; })};
   static constexpr Revision revisions[] = {
       {11, nullptr, [](Downgrade& d) { d.nonnegative_axes("axis"); }},
       {12, nullptr, [](Downgrade& d) { d.drop_default("select_last_index", int64_t{0}); }},
@@ -77,7 +82,8 @@ struct TopK : Rules<op::TopK> {
     const auto k = c.ints(1);
     if (k && k->size() != 1) c.fail("infer.shape", cat("k has ", k->size(), " elements, not one"));
     out[axis] = k ? k->front() : c.fresh("k");
-    if (const auto size = c.dim(0, static_cast<int64_t>(axis)).known(), wanted = out[axis].known(); size && wanted && (*wanted > *size || *wanted < 0))
+    if (const auto size = c.dim(0, static_cast<int64_t>(axis)).known(), wanted = out[axis].known();
+        size && wanted && (*wanted > *size || *wanted < 0))
       c.fail("infer.size", cat("the ", *wanted, " best of ", *size, " elements are asked for"));
     c.out(0, out);
     c.out(1, std::move(out));
@@ -87,30 +93,33 @@ struct TopK : Rules<op::TopK> {
     const Tensor& x = k.in(0);
     const int64_t axis = k.axis(a.axis, x.rank()), wanted = k.int_scalar(1);
     const AxisView view(x.shape(), axis);
-    if (wanted < 0 || wanted > view.size) k.fail("eval.size", cat("the ", wanted, " best of ", view.size, " elements are asked for"));
+    if (wanted < 0 || wanted > view.size)
+      k.fail("eval.size", cat("the ", wanted, " best of ", view.size, " elements are asked for"));
     auto shape = x.shape();
     shape[static_cast<size_t>(axis)] = wanted;
     std::vector<int64_t> places(static_cast<size_t>(element_count(shape))), indices(places.size());
-    if (!places.empty()) with_carrier(x.dtype(), [&](auto c) {
-      const Loaded<decltype(c)> in(x);
-      std::vector<int64_t> order(static_cast<size_t>(view.size));
-      view.each_line([&](int64_t first, int64_t step) {
-        const int64_t block = first / (view.size * view.inner), inner = first % view.inner;
-        sort_line(in, order, first, step, wanted, a.largest != 0);
-        for (int64_t j = 0; j < wanted; ++j) {
-          const auto at = static_cast<size_t>((block * wanted + j) * view.inner + inner);
-          indices[at] = order[static_cast<size_t>(j)];
-          places[at] = first + order[static_cast<size_t>(j)] * step;
-        }
+    if (!places.empty())
+      with_carrier(x.dtype(), [&](auto c) {
+        const Loaded<decltype(c)> in(x);
+        std::vector<int64_t> order(static_cast<size_t>(view.size));
+        view.each_line([&](int64_t first, int64_t step) {
+          const int64_t block = first / (view.size * view.inner), inner = first % view.inner;
+          sort_line(in, order, first, step, wanted, a.largest != 0);
+          for (int64_t j = 0; j < wanted; ++j) {
+            const auto at = static_cast<size_t>((block * wanted + j) * view.inner + inner);
+            indices[at] = order[static_cast<size_t>(j)];
+            places[at] = first + order[static_cast<size_t>(j)] * step;
+          }
+        });
       });
-    });
     k.out(0, take(x, shape, places));
     k.out(1, store(DType::i64, shape, indices));
   }
 
   // Equal elements keep the order of their places.
   template <class C>
-  static void sort_line(const Loaded<C>& in, std::vector<int64_t>& order, int64_t first, int64_t step, int64_t wanted, bool largest) {
+  static void sort_line(const Loaded<C>& in, std::vector<int64_t>& order, int64_t first, int64_t step, int64_t wanted,
+                        bool largest) {
     std::iota(order.begin(), order.end(), int64_t{0});
     std::partial_sort(order.begin(), order.begin() + wanted, order.end(), [&](int64_t i, int64_t j) {
       const C a = in[first + i * step], b = in[first + j * step];
@@ -120,16 +129,23 @@ struct TopK : Rules<op::TopK> {
   }
 
   static constexpr Revision revisions[] = {
-      {10, [](Upgrade& u) { if (const auto k = u.take_int("k")) u.set_input(1, u.constant(Tensor::ints(std::vector{*k}))); },
+      {10,
+       [](Upgrade& u) {
+         if (const auto k = u.take_int("k")) u.set_input(1, u.constant(Tensor::ints(std::vector{*k})));
+       },
        [](Downgrade& d) { d.input_to_int(1, "k"); }},
       // Sorted results are also an answer to who asked for any order.
-      {11, nullptr, [](Downgrade& d) { d.drop("sorted"), d.drop_default("largest", int64_t{1}), plain_axis(d, "axis", -1); }},
+      {11, nullptr,
+       [](Downgrade& d) { d.drop("sorted"), d.drop_default("largest", int64_t{1}), plain_axis(d, "axis", -1); }},
   };
-  static constexpr Expansion expansions[] = {expansion<op::TopK>(11, Exactness::exact, [](const op::TopK& a, Expand& e) {
-    On& on = e.on;
-    const auto found = on.TopK(on.Neg(e.in(0)), e.in(1), 2, op::TopK{.axis = a.axis});
-    e.replace({on.Neg(found[0]), found[1]});
-  }, [](const op::TopK& a, const Graph&, NodeId, int64_t) { return a.largest == 0; })};
+  static constexpr Expansion expansions[] = {expansion<op::TopK>(
+      11, Exactness::exact,
+      [](const op::TopK& a, Expand& e) {
+        On& on = e.on;
+        const auto found = on.TopK(on.Neg(e.in(0)), e.in(1), 2, op::TopK{.axis = a.axis});
+        e.replace({on.Neg(found[0]), found[1]});
+      },
+      [](const op::TopK& a, const Graph&, NodeId, int64_t) { return a.largest == 0; })};
 };
 
 constexpr OpRules table[] = {rules<Arg<op::ArgMax, true>>(), rules<Arg<op::ArgMin, false>>(), rules<TopK>()};

@@ -76,7 +76,8 @@ double as_double(Sum<C> v) {
 // The value that every number of the type leaves alone in a maximum (lowest) or minimum (highest).
 template <class C>
 C extreme(DType t, bool lowest) {
-  if constexpr (std::is_floating_point_v<C>) return lowest ? -std::numeric_limits<C>::infinity() : std::numeric_limits<C>::infinity();
+  if constexpr (std::is_floating_point_v<C>)
+    return lowest ? -std::numeric_limits<C>::infinity() : std::numeric_limits<C>::infinity();
   else if (t == DType::boolean) return !lowest;
   else if (is_unsigned_int(t)) return lowest ? C{} : static_cast<C>(~uint64_t{0} >> (64 - bits(t)));
   else return static_cast<C>(lowest ? ~uint64_t{0} << (bits(t) - 1) : ~(~uint64_t{0} << (bits(t) - 1)));
@@ -111,7 +112,8 @@ constexpr auto mean = []<class C>(const Line<C>& x, DType) {
 
 // Without axes nothing is folded: what is left of the operator is its elementwise part.
 template <class Attrs, class Part>
-constexpr Expansion without_folding = expansion<Attrs>(18, Exactness::exact, [](const Attrs&, Expand& e) { e.replace({Part{}(e.on, e.in(0))}); },
+constexpr Expansion without_folding = expansion<Attrs>(
+    18, Exactness::exact, [](const Attrs&, Expand& e) { e.replace({Part{}(e.on, e.in(0))}); },
     [](const Attrs& a, const Graph& g, NodeId n, int64_t target) {
       if (!a.noop_with_empty_axes || (std::is_same_v<Attrs, op::ReduceSum> && target >= 13)) return false;
       const auto axes = g.input(n, 1) ? g.constant(g.input(n, 1)) : std::nullopt;
@@ -119,14 +121,15 @@ constexpr Expansion without_folding = expansion<Attrs>(18, Exactness::exact, [](
     });
 
 template <int version>
-constexpr Revision axes_to_input = {version, [](Upgrade& u) { u.attr_to_input("axes", 1); }, [](Downgrade& d) {
-  const bool noop = d.take_int("noop_with_empty_axes").value_or(0) != 0;
-  d.input_to_ints(1, "axes");
-  const AttrValue* axes = find_attr(d.attrs, "axes");
-  const bool none = !axes || std::get<std::vector<int64_t>>(*axes).empty();
-  if (none && noop) d.refuse("a reduction over no axes");
-  if (none) d.drop("axes");
-}};
+constexpr Revision axes_to_input = {version, [](Upgrade& u) { u.attr_to_input("axes", 1); },
+                                    [](Downgrade& d) {
+                                      const bool noop = d.take_int("noop_with_empty_axes").value_or(0) != 0;
+                                      d.input_to_ints(1, "axes");
+                                      const AttrValue* axes = find_attr(d.attrs, "axes");
+                                      const bool none = !axes || std::get<std::vector<int64_t>>(*axes).empty();
+                                      if (none && noop) d.refuse("a reduction over no axes");
+                                      if (none) d.drop("axes");
+                                    }};
 constexpr Revision nonnegative_before_11 = {11, nullptr, [](Downgrade& d) { d.nonnegative_axes("axes"); }};
 
 constexpr Dim (*no_contents)(Dim, Dim) = nullptr;
@@ -144,21 +147,24 @@ struct Reduction : Rules<Attrs> {
     for (int64_t& axis : given) axis = k.axis(axis, x.rank());
     const FoldedAxes fold(x.shape(), Axes{a.noop_with_empty_axes != 0}.resolve(given, x.rank()), a.keepdims != 0);
     k.out(0, Carriers::with(x.dtype(), [&](auto c) {
-      using C = decltype(c);
-      const Loaded<C> in(x);
-      using R = decltype(F{}(Line<C>{}, DType{}));
-      using Stored = std::conditional_t<std::is_same_v<C, float> && std::is_same_v<R, double>, float, R>;
-      std::vector<Stored> out;
-      for (const int64_t first : fold.kept) out.push_back(static_cast<Stored>(F{}(Line<C>{in.data() + first, fold.folded}, x.dtype())));
-      return store(x.dtype(), fold.shape, out);
-    }));
+            using C = decltype(c);
+            const Loaded<C> in(x);
+            using R = decltype(F{}(Line<C>{}, DType{}));
+            using Stored = std::conditional_t<std::is_same_v<C, float> && std::is_same_v<R, double>, float, R>;
+            std::vector<Stored> out;
+            for (const int64_t first : fold.kept)
+              out.push_back(static_cast<Stored>(F{}(Line<C>{in.data() + first, fold.folded}, x.dtype())));
+            return store(x.dtype(), fold.shape, out);
+          }));
   }
   static constexpr int axes_since = std::is_same_v<Attrs, op::ReduceSum> ? 13 : 18;
   static constexpr Revision revisions[] = {axes_to_input<axes_since>, nonnegative_before_11};
   static constexpr Expansion expansions[] = {without_folding<Attrs, Part>};
 };
 template <class Attrs, class Carriers, DimFunction2 dims = no_contents, class F, class Part>
-constexpr OpRules reduction(F, Part) { return rules<Reduction<Attrs, Carriers, F, Part, dims>>(); }
+constexpr OpRules reduction(F, Part) {
+  return rules<Reduction<Attrs, Carriers, F, Part, dims>>();
+}
 
 constexpr auto alone = [](On&, ValueId x) { return x; };
 constexpr auto absolute = [](On& on, ValueId x) { return on.Abs(x); };
@@ -172,13 +178,18 @@ constexpr OpRules table[] = {
     reduction<op::ReduceSum, NumberCarriers, add>([](const auto& x, DType) { return total(x, itself); }, alone),
     reduction<op::ReduceProd, NumberCarriers, times>(product, alone),
     reduction<op::ReduceMean, NumberCarriers>(mean, alone),
-    reduction<op::ReduceMax, AllCarriers, larger>([]<class C>(const Line<C>& x, DType t) { return best(x, extreme<C>(t, true), std::greater<>()); }, alone),
-    reduction<op::ReduceMin, AllCarriers, smaller>([]<class C>(const Line<C>& x, DType t) { return best(x, extreme<C>(t, false), std::less<>()); }, alone),
+    reduction<op::ReduceMax, AllCarriers, larger>(
+        []<class C>(const Line<C>& x, DType t) { return best(x, extreme<C>(t, true), std::greater<>()); }, alone),
+    reduction<op::ReduceMin, AllCarriers, smaller>(
+        []<class C>(const Line<C>& x, DType t) { return best(x, extreme<C>(t, false), std::less<>()); }, alone),
     reduction<op::ReduceL1, NumberCarriers>([](const auto& x, DType) { return total(x, magnitude); }, absolute),
-    reduction<op::ReduceL2, NumberCarriers>([]<class C>(const Line<C>& x, DType) { return std::sqrt(as_double<C>(total(x, squared))); }, absolute),
-    reduction<op::ReduceSumSquare, NumberCarriers>([](const auto& x, DType) { return total(x, squared); }, [](On& on, ValueId x) { return on.Mul(x, x); }),
-    reduction<op::ReduceLogSum, NumberCarriers>([]<class C>(const Line<C>& x, DType) { return std::log(as_double<C>(total(x, itself))); },
-                                                [](On& on, ValueId x) { return on.Log(x); }),
+    reduction<op::ReduceL2, NumberCarriers>(
+        []<class C>(const Line<C>& x, DType) { return std::sqrt(as_double<C>(total(x, squared))); }, absolute),
+    reduction<op::ReduceSumSquare, NumberCarriers>([](const auto& x, DType) { return total(x, squared); },
+                                                   [](On& on, ValueId x) { return on.Mul(x, x); }),
+    reduction<op::ReduceLogSum, NumberCarriers>(
+        []<class C>(const Line<C>& x, DType) { return std::log(as_double<C>(total(x, itself))); },
+        [](On& on, ValueId x) { return on.Log(x); }),
     reduction<op::ReduceLogSumExp, NumberCarriers>(log_sum_exp, alone),
 };
 

@@ -5,7 +5,9 @@
 namespace cameo {
 
 namespace {
-bool listed(std::span<const int64_t> axes, size_t i) { return std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end(); }
+bool listed(std::span<const int64_t> axes, size_t i) {
+  return std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end();
+}
 }  // namespace
 
 Shape reduced_shape(const Shape& shape, std::span<const int64_t> axes, bool keepdims) {

@@ -6,7 +6,9 @@ namespace cameo {
 namespace {
 
 template <class Attrs>
-Tensor run(const Attrs& a, std::vector<Datum> in) { return run_op(a, std::move(in))[0].tensor; }
+Tensor run(const Attrs& a, std::vector<Datum> in) {
+  return run_op(a, std::move(in))[0].tensor;
+}
 using D = std::vector<double>;
 using I = std::vector<int64_t>;
 
@@ -34,7 +36,8 @@ TEST(Softmax, AlongAnyAxis) {
 }
 
 TEST(Gated, SlopesAndGates) {
-  EXPECT_EQ(run(op::PRelu{}, {f32s({2, 2}, {-1, 1, -2, 2}), f32s({2, 1}, {0.5f, 2})}).to_doubles(), (D{-0.5, 1, -4, 2}));
+  EXPECT_EQ(run(op::PRelu{}, {f32s({2, 2}, {-1, 1, -2, 2}), f32s({2, 1}, {0.5f, 2})}).to_doubles(),
+            (D{-0.5, 1, -4, 2}));
   OnGraph g;
   EXPECT_EQ(g.type(g.on.PRelu(g.f32({"n", "c", "h", "w"}), g.f32({"c", "1", "1"}))), "float[n,c,h,w]");
   EXPECT_EQ(g.type(g.on.SwiGLU(g.f32({"n", "8"}), g.f32({"n", "8"}))), "float[n,8]");

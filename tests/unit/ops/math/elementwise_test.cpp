@@ -9,7 +9,9 @@ namespace {
 constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
 
 template <class Attrs>
-Tensor run(const Attrs& a, std::vector<Datum> in) { return run_op(a, std::move(in))[0].tensor; }
+Tensor run(const Attrs& a, std::vector<Datum> in) {
+  return run_op(a, std::move(in))[0].tensor;
+}
 Tensor i8s(std::vector<int64_t> v) { return store(DType::i8, {static_cast<int64_t>(v.size())}, v); }
 std::vector<double> doubles(const Tensor& t) { return t.to_doubles(); }
 using D = std::vector<double>;
@@ -28,7 +30,8 @@ TEST(Elementwise, IntegersWrapAndTruncate) {
   EXPECT_EQ(run(op::Add{}, {i8s({127}), i8s({1})}).to_ints(), (I{-128}));
   EXPECT_EQ(run(op::Neg{}, {i8s({-128, 5})}).to_ints(), (I{-128, -5}));
   EXPECT_EQ(run(op::Abs{}, {i64s({1}, {INT64_MIN})}).to_ints(), (I{INT64_MIN}));
-  EXPECT_EQ(run(op::Div{}, {i64s({4}, {7, -7, 7, INT64_MIN}), i64s({4}, {2, 2, -2, -1})}).to_ints(), (I{3, -3, -3, INT64_MIN}));
+  EXPECT_EQ(run(op::Div{}, {i64s({4}, {7, -7, 7, INT64_MIN}), i64s({4}, {2, 2, -2, -1})}).to_ints(),
+            (I{3, -3, -3, INT64_MIN}));
   EXPECT_EQ(code_of([] { run(op::Div{}, {i64s({1}, {1}), i64s({1}, {0})}); }), "eval.division");
   EXPECT_EQ(run(op::BitwiseNot{}, {store(DType::u8, {1}, I{5})}).to_ints(), (I{250}));
   EXPECT_EQ(run(op::Pow{}, {i64s({3}, {2, -1, 3}), i64s({3}, {10, -3, -1})}).to_ints(), (I{1024, -1, 0}));
@@ -36,13 +39,15 @@ TEST(Elementwise, IntegersWrapAndTruncate) {
 
 TEST(Elementwise, RemaindersTakeTheSignOfTheDivisor) {
   EXPECT_EQ(run(op::Mod{}, {i64s({4}, {7, -7, 7, -7}), i64s({4}, {3, 3, -3, -3})}).to_ints(), (I{1, 2, -2, -1}));
-  EXPECT_EQ(run(op::Mod{.fmod = 1}, {i64s({4}, {7, -7, 7, -7}), i64s({4}, {3, 3, -3, -3})}).to_ints(), (I{1, -1, 1, -1}));
+  EXPECT_EQ(run(op::Mod{.fmod = 1}, {i64s({4}, {7, -7, 7, -7}), i64s({4}, {3, 3, -3, -3})}).to_ints(),
+            (I{1, -1, 1, -1}));
   EXPECT_EQ(doubles(run(op::Mod{}, {f32s({3}, {-4.5f, 4.5f, -2}), f32s({3}, {2, -2, inf})})), (D{1.5, -1.5, inf}));
   EXPECT_TRUE(std::isnan(run(op::Mod{}, {f32s({1}, {inf}), f32s({1}, {2})}).double_at(0)));
 }
 
 TEST(Elementwise, ShiftsBeyondTheWidth) {
-  EXPECT_EQ(run(op::BitShift{.direction = "RIGHT"}, {i8s({-8, -8, 8, -8}), i8s({1, 9, 9, -1})}).to_ints(), (I{-4, -1, 0, -1}));
+  EXPECT_EQ(run(op::BitShift{.direction = "RIGHT"}, {i8s({-8, -8, 8, -8}), i8s({1, 9, 9, -1})}).to_ints(),
+            (I{-4, -1, 0, -1}));
   EXPECT_EQ(run(op::BitShift{.direction = "LEFT"}, {i8s({64, 1}), i8s({1, 8})}).to_ints(), (I{-128, 0}));
 }
 
@@ -88,14 +93,16 @@ TEST(Elementwise, SizesAreComputedWith) {
   // A size is never -1: the usual dance before Expand stays known.
   EXPECT_EQ(g.contents(g.on.Equal(shape, g.on.int_scalar(-1))), "0,0");
   EXPECT_EQ(g.contents(g.on.Where(g.on.Equal(shape, g.on.int_scalar(-1)), g.on.ints({1, 1}), shape)), "n,h");
-  EXPECT_EQ(g.contents(g.on.Clip(shape, g.on.int_scalar(0), g.on.int_scalar(8))), min(g.dim("n"), g.dim("8")).text() + "," + min(g.dim("h"), g.dim("8")).text());
+  EXPECT_EQ(g.contents(g.on.Clip(shape, g.on.int_scalar(0), g.on.int_scalar(8))),
+            min(g.dim("n"), g.dim("8")).text() + "," + min(g.dim("h"), g.dim("8")).text());
   EXPECT_EQ(g.contents(g.on.Equal(shape, g.on.int_scalar(4))), "?");
   EXPECT_EQ(g.contents(g.on.Div(shape, g.on.int_scalar(0))), "?");
 }
 
 TEST(Cast, ThroughTextAndSmallFloats) {
   const Tensor x = f32s({5}, {1, 100000, 0.00001f, 0.1f, -inf});
-  EXPECT_EQ(run(op::Cast{.to = 8}, {x}).strings(), (std::vector<std::string>{"1.0", "100000.0", "1e-05", "0.1", "-INF"}));
+  EXPECT_EQ(run(op::Cast{.to = 8}, {x}).strings(),
+            (std::vector<std::string>{"1.0", "100000.0", "1e-05", "0.1", "-INF"}));
   const Tensor text({4}, std::vector<std::string>{"1.5", "+INF", "nan", "1E8"});
   EXPECT_EQ(run(op::Cast{.to = 1}, {text}).double_at(3), 1e8);
   EXPECT_EQ(run(op::Cast{.to = 1}, {text}).double_at(1), inf);
@@ -113,13 +120,18 @@ TEST(Cumulative, DirectionsAndRanges) {
   EXPECT_EQ(run(op::CumSum{}, {x, Tensor::int_scalar(0)}).to_ints(), (I{1, 3, 6}));
   EXPECT_EQ(run(op::CumSum{.exclusive = 1, .reverse = 1}, {x, Tensor::int_scalar(-1)}).to_ints(), (I{5, 3, 0}));
   EXPECT_EQ(run(op::CumProd{.exclusive = 1}, {x, Tensor::int_scalar(0)}).to_ints(), (I{1, 1, 2}));
-  EXPECT_EQ(run(op::Range{}, {Tensor::int_scalar(10), Tensor::int_scalar(4), Tensor::int_scalar(-2)}).to_ints(), (I{10, 8, 6}));
+  EXPECT_EQ(run(op::Range{}, {Tensor::int_scalar(10), Tensor::int_scalar(4), Tensor::int_scalar(-2)}).to_ints(),
+            (I{10, 8, 6}));
   EXPECT_EQ(run(op::Range{}, {Tensor::int_scalar(3), Tensor::int_scalar(3), Tensor::int_scalar(1)}).shape(), (I{0}));
-  EXPECT_EQ(code_of([] { run(op::Range{}, {Tensor::int_scalar(INT64_MIN), Tensor::int_scalar(INT64_MAX), Tensor::int_scalar(1)}); }), "eval.range");
+  EXPECT_EQ(code_of([] {
+              run(op::Range{}, {Tensor::int_scalar(INT64_MIN), Tensor::int_scalar(INT64_MAX), Tensor::int_scalar(1)});
+            }),
+            "eval.range");
   OnGraph g;
   const ValueId n = g.on.Gather(g.on.Shape(g.f32({"n"})), g.on.int_scalar(0));
   EXPECT_EQ(g.type(g.on.Range(g.on.int_scalar(0), n, g.on.int_scalar(1))), "int64[n]");
-  EXPECT_EQ(g.type(g.on.Range(g.on.int_scalar(0), n, g.on.int_scalar(2))), "int64[" + ceil_div(g.dim("n"), Dim(int64_t{2})).text() + "]");
+  EXPECT_EQ(g.type(g.on.Range(g.on.int_scalar(0), n, g.on.int_scalar(2))),
+            "int64[" + ceil_div(g.dim("n"), Dim(int64_t{2})).text() + "]");
   EXPECT_EQ(g.contents(g.on.Range(n, g.on.Add(n, g.on.int_scalar(3)), g.on.int_scalar(1))), "n,n + 1,n + 2");
 }
 

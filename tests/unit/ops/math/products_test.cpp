@@ -6,7 +6,9 @@ namespace cameo {
 namespace {
 
 template <class Attrs>
-Tensor run(const Attrs& a, std::vector<Datum> in) { return run_op(a, std::move(in))[0].tensor; }
+Tensor run(const Attrs& a, std::vector<Datum> in) {
+  return run_op(a, std::move(in))[0].tensor;
+}
 using D = std::vector<double>;
 using I = std::vector<int64_t>;
 
@@ -16,7 +18,8 @@ TEST(MatMul, Sizes) {
   EXPECT_EQ(g.type(g.on.MatMul(g.f32({"8"}), g.f32({"b", "8", "m"}))), "float[b,m]");
   EXPECT_EQ(g.type(g.on.MatMul(g.f32({"8"}), g.f32({"8"}))), "float[]");
   EXPECT_EQ(code_of([&] { g.on.MatMul(g.f32({"n", "8"}), g.f32({"7", "m"})); }), "infer.mismatch");
-  EXPECT_EQ(g.type(g.on.Gemm(g.f32({"k", "n"}), g.f32({"m", "k"}), g.f32({"m"}), {.transA = 1, .transB = 1})), "float[n,m]");
+  EXPECT_EQ(g.type(g.on.Gemm(g.f32({"k", "n"}), g.f32({"m", "k"}), g.f32({"m"}), {.transA = 1, .transB = 1})),
+            "float[n,m]");
   EXPECT_EQ(code_of([&] { g.on.Gemm(g.f32({"2", "3"}), g.f32({"3", "4"}), g.f32({"5"})); }), "infer.broadcast");
 }
 
@@ -24,9 +27,11 @@ TEST(MatMul, Kernels) {
   EXPECT_EQ(run(op::MatMul{}, {i64s({2, 2}, {1, 2, 3, 4}), i64s({2}, {10, 1})}).to_ints(), (I{12, 34}));
   EXPECT_EQ(run(op::MatMul{}, {f32s({2, 1, 2}, {1, 2, 3, 4}), f32s({2, 1}, {1, 1})}).to_doubles(), (D{3, 7}));
   EXPECT_EQ(run(op::MatMul{}, {f32s({2, 0}, {}), f32s({0, 1}, {})}).to_doubles(), (D{0, 0}));
-  const Tensor gemm = run(op::Gemm{.alpha = 2, .beta = 0.5f, .transA = 1}, {f32s({2, 1}, {1, 2}), f32s({2, 2}, {1, 2, 3, 4}), f32s({2}, {10, 20})});
+  const Tensor gemm = run(op::Gemm{.alpha = 2, .beta = 0.5f, .transA = 1},
+                          {f32s({2, 1}, {1, 2}), f32s({2, 2}, {1, 2, 3, 4}), f32s({2}, {10, 20})});
   EXPECT_EQ(gemm.to_doubles(), (D{19, 30}));
-  const Tensor a = store(DType::u8, {1, 2}, I{11, 7}), b = store(DType::u8, {2, 1}, I{1, 4}), zero = store(DType::u8, {}, I{12});
+  const Tensor a = store(DType::u8, {1, 2}, I{11, 7}), b = store(DType::u8, {2, 1}, I{1, 4}),
+               zero = store(DType::u8, {}, I{12});
   EXPECT_EQ(run(op::MatMulInteger{}, {a, b, zero}).to_ints(), (I{-21}));
 }
 
@@ -63,7 +68,8 @@ TEST(Loss, IgnoredTargetsCountForNothing) {
   EXPECT_EQ(run(op::NegativeLogLikelihoodLoss{.ignore_index = -7}, {logs, target}).to_doubles(), (D{2}));
   EXPECT_EQ(code_of([&] { run(op::NegativeLogLikelihoodLoss{}, {logs, target}); }), "eval.index");
   OnGraph g;
-  const auto both = g.on.SoftmaxCrossEntropyLoss(g.f32({"n", "c", "d"}), g.i64({"n", "d"}), 2, {}, {.reduction = "none"});
+  const auto both =
+      g.on.SoftmaxCrossEntropyLoss(g.f32({"n", "c", "d"}), g.i64({"n", "d"}), 2, {}, {.reduction = "none"});
   EXPECT_EQ(g.type(both[0]) + g.type(both[1]), "float[n,d]float[n,c,d]");
 }
 

@@ -7,7 +7,9 @@ namespace {
 
 // What becomes of a node read at `opset`: the canonical node, or the values that stand for it.
 struct Lifted : Upgrade {
-  Lifted(On& emit, std::string_view op, int64_t opset_read, std::vector<ValueId> operands, NamedAttrs attributes, size_t output_count = 1) : Upgrade(emit) {
+  Lifted(On& emit, std::string_view op, int64_t opset_read, std::vector<ValueId> operands, NamedAttrs attributes,
+         size_t output_count = 1)
+      : Upgrade(emit) {
     op_type = op;
     inputs = std::move(operands);
     attrs = std::move(attributes);
@@ -24,7 +26,8 @@ std::string last_ops(const OnGraph& g, size_t count) {
   std::vector<std::string> names;
   for (const NodeId n : g.graph.nodes(g.graph.main())) names.emplace_back(g.graph[n].op->name);
   std::string out;
-  for (size_t i = names.size() - std::min(count, names.size()); i < names.size(); ++i) out += (out.empty() ? "" : " ") + names[i];
+  for (size_t i = names.size() - std::min(count, names.size()); i < names.size(); ++i)
+    out += (out.empty() ? "" : " ") + names[i];
   return out;
 }
 
@@ -50,7 +53,10 @@ TEST(MathVersions, BroadcastingByAxis) {
   const Lifted lifted(g.on, "Add", 6, {a, g.f32({"3", "4"})}, {{"broadcast", int64_t{1}}, {"axis", int64_t{1}}});
   EXPECT_EQ(g.type(lifted.inputs[1]), "float[3,4,1]");
   EXPECT_TRUE(lifted.attrs.empty());
-  EXPECT_EQ(code_of([&] { Lifted(g.on, "Add", 6, {g.graph.add_input(g.graph.main(), "", Type::tensor(DType::f32)), a}, {{"broadcast", int64_t{1}}, {"axis", int64_t{0}}}); }),
+  EXPECT_EQ(code_of([&] {
+              Lifted(g.on, "Add", 6, {g.graph.add_input(g.graph.main(), "", Type::tensor(DType::f32)), a},
+                     {{"broadcast", int64_t{1}}, {"axis", int64_t{0}}});
+            }),
             "model.old-broadcast");
   EXPECT_EQ(encoded(g, g.on.Add(a, g.f32({"4", "5"})), 6), "2 broadcast=1");
   EXPECT_EQ(encoded(g, g.on.Add(a, g.f32({"3", "1", "1"})), 6), "refused");

@@ -7,7 +7,9 @@ namespace cameo {
 namespace {
 
 template <class Attrs>
-Tensor run(const Attrs& a, std::vector<Datum> in) { return run_op(a, std::move(in))[0].tensor; }
+Tensor run(const Attrs& a, std::vector<Datum> in) {
+  return run_op(a, std::move(in))[0].tensor;
+}
 using D = std::vector<double>;
 using I = std::vector<int64_t>;
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -40,7 +42,8 @@ TEST(Reduce, Numbers) {
   EXPECT_EQ(run(op::ReduceL1{.keepdims = 0}, {x, i64s({1}, {0})}).to_doubles(), (D{4, 6}));
   EXPECT_EQ(run(op::ReduceL2{.keepdims = 0}, {f32s({2}, {3, 4})}).to_doubles(), (D{5}));
   EXPECT_EQ(run(op::ReduceMean{.keepdims = 0}, {i64s({2}, {-3, -4})}).to_ints(), (I{-3}));
-  EXPECT_NEAR(run(op::ReduceLogSumExp{.keepdims = 0}, {f32s({2}, {1000, 1000})}).double_at(0), 1000 + std::log(2), 1e-3);
+  EXPECT_NEAR(run(op::ReduceLogSumExp{.keepdims = 0}, {f32s({2}, {1000, 1000})}).double_at(0), 1000 + std::log(2),
+              1e-3);
   EXPECT_TRUE(std::isnan(run(op::ReduceMax{.keepdims = 0}, {f32s({2}, {1, NAN})}).double_at(0)));
 }
 
