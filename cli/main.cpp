@@ -1,3 +1,164 @@
+// The `cameo` command: finds the verb, runs it, turns what goes wrong into words and an exit code.
+#include <algorithm>
 #include <cstdio>
+#include <exception>
+#include <new>
 
-int main() { std::puts("cameo"); }
+#include "cameo/version.h"
+#include "cli/verb.h"
+#include "cli/verbs.h"
+#include "formats/json.h"
+#include "ops/schema.h"
+#include "support/error.h"
+
+namespace cameo::cli {
+
+static_assert(version == CAMEO_PROJECT_VERSION, "include/cameo/version.h and CMakeLists.txt disagree");
+
+namespace {
+
+struct Row {
+  std::string_view name, summary;
+  int (*main)(Raw raw, Out& out);  // null: not built yet
+};
+
+constexpr Row verbs[] = {
+    {"export", "a PyTorch archive to ONNX", nullptr},
+    {"simplify", "a smaller graph that computes the same", nullptr},
+    {"infer", "shapes and types of every value, symbolic", nullptr},
+    {"check", "everything that is wrong with a model, at once", nullptr},
+    {"show", "inputs, outputs, operators, sizes of a model or archive", nullptr},
+    {"run", "run a model on arrays", nullptr},
+    {"verify", "compare two models, or a model and recorded outputs", nullptr},
+    {"convert", "another opset, up or down; text and back", nullptr},
+    {"merge", "two models into one", nullptr},
+    {"ops", "which ATen operator becomes which ONNX operators", nullptr},
+    {"extract", "a part of a model as a model", nullptr},
+    {"edit", "change names, shapes, nodes, weights", nullptr},
+    {"diff", "how two models differ, whatever their names", nullptr},
+    {"quantize", "8-bit models", nullptr},
+    {"lint", "what a deployment target will not take", nullptr},
+    {"explain", "why a rewrite did not apply", nullptr},
+    {"view", "the graph as a page or picture", nullptr},
+};
+
+std::string cpu_features() {
+  std::string out;
+#if defined(__x86_64__) || defined(__i386__)
+  const auto add = [&](const char* name, bool there) {
+    if (there) out += out.empty() ? name : cat(" ", name);
+  };
+  add("sse4.2", __builtin_cpu_supports("sse4.2"));
+  add("avx", __builtin_cpu_supports("avx"));
+  add("avx2", __builtin_cpu_supports("avx2"));
+  add("fma", __builtin_cpu_supports("fma"));
+  add("avx512f", __builtin_cpu_supports("avx512f"));
+#elif defined(__aarch64__)
+  out = "neon";
+#endif
+  return out.empty() ? "none" : out;
+}
+
+constexpr bool has_onednn =
+#ifdef CAMEO_ONEDNN
+    true;
+#else
+    false;
+#endif
+
+int print_version(Out& out) {
+  if (out.json) {
+    json::Writer w;
+    w.object();
+    w.key("version").value(version);
+    w.key("newest_opset").value(newest_released_opset);
+    w.key("opset_in_development").value(newest_opset);
+    w.key("archive_versions").object().key("torchscript").value("1-10").end();
+    w.key("cpu").value(cpu_features());
+    w.key("onednn").value(has_onednn);
+    w.end();
+    out.line(w.text());
+    return 0;
+  }
+  out.line(cat("cameo ", version));
+  out.line(cat("newest opset: ", newest_released_opset, " (", newest_opset, " in development)"));
+  out.line("archives read: TorchScript 1 to 10");
+  out.line(cat("CPU: ", cpu_features()));
+  out.line(cat("oneDNN: ", has_onednn ? "yes" : "no"));
+  return 0;
+}
+
+std::string overview() {
+  std::string out = "cameo VERB [flags]: PyTorch models to ONNX, and everything around ONNX models\n\n";
+  for (const Row& r : verbs)
+    if (r.main) out += cat("  ", r.name, std::string(12 - r.name.size(), ' '), r.summary, "\n");
+  return out + "\ncameo VERB --help says more, with an example. cameo --version [--json]\n";
+}
+
+int dispatch(std::string_view name, Raw rest, Out& out) {
+  for (const Row& r : verbs) {
+    if (r.name != name) continue;
+    if (!r.main) throw error("use.not-built", cat("cameo ", name, " (", r.summary, ") is not built yet"));
+    return r.main(rest, out);
+  }
+  std::vector<std::string_view> names;
+  for (const Row& r : verbs) names.push_back(r.name);
+  const auto close = nearest(name, names);
+  throw error("use.unknown-verb", cat("there is no verb '", name, "'"))
+      .help(close.empty() ? "cameo --help lists them" : cat("did you mean ", close, "?"));
+}
+
+// The flags that every verb honours, taken out wherever they stand before `--`.
+std::vector<std::string_view> take_common(std::span<char*> argv, Out& out) {
+  std::vector<std::string_view> rest;
+  bool literal = false;
+  for (const std::string_view a : argv) {
+    literal |= a == "--";
+    if (!literal && a == "--json") out.json = true;
+    else if (!literal && a == "-q") out.quiet = true;
+    else if (!literal && a == "-v") out.verbose = true;
+    else rest.push_back(a);
+  }
+  return rest;
+}
+
+int guarded(const std::vector<std::string_view>& args, Out& out) {
+  try {
+    int code = 0;
+    if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+      out.print(overview());
+      code = args.empty() ? 2 : 0;
+    } else if (args[0] == "--version") {
+      code = print_version(out);
+    } else {
+      code = dispatch(args[0], Raw(args).subspan(1), out);
+    }
+    out.flush();
+    return code;
+  } catch (const Error& e) {
+    out.diags(e.diags());
+    return e.exit_code();
+  } catch (const std::bad_alloc&) {
+    out.diag(error("model.memory", "there is not enough memory for this").diag());
+    return 1;
+  } catch (const std::exception& e) {
+    out.diag(error("bug.exception", cat("this is a bug in Cameo: ", e.what())).diag());
+    return 4;
+  }
+}
+
+}  // namespace
+
+}  // namespace cameo::cli
+
+int main(int argc, char** argv) {
+  cameo::cli::Out out;
+  const auto args = cameo::cli::take_common({argv + 1, argv + std::max(argc, 1)}, out);
+  const int code = cameo::cli::guarded(args, out);
+  if (code == 4) {
+    std::string line = "to reproduce: cameo";
+    for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+  return code;
+}

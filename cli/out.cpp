@@ -1,0 +1,107 @@
+#include "cli/out.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "support/error.h"
+
+#if __has_include(<unistd.h>)
+#include <unistd.h>
+#endif
+
+namespace cameo::cli {
+
+namespace {
+bool error_is_terminal() {
+#if __has_include(<unistd.h>)
+  return isatty(2) != 0;
+#else
+  return false;
+#endif
+}
+
+void write_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+}  // namespace
+
+Out::Out() : terminal_(error_is_terminal()) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  colour_ = terminal_ && !(no_colour && *no_colour);
+}
+
+Out::~Out() {
+  clear_progress();
+  std::fwrite(pending_.data(), 1, pending_.size(), stdout);
+}
+
+void Out::print(std::string_view text) {
+  pending_ += text;
+  if (pending_.size() > (1 << 16)) flush();
+}
+
+void Out::line(std::string_view text) {
+  pending_ += text;
+  print("\n");
+}
+
+void Out::flush() {
+  const bool all = std::fwrite(pending_.data(), 1, pending_.size(), stdout) == pending_.size();
+  pending_.clear();
+  if (std::fflush(stdout) != 0 || !all) throw error("write.failed", "standard output cannot be written");
+}
+
+void Out::diag(const Diag& d) {
+  if (d.severity == Severity::note && !verbose) return;
+  if (d.severity != Severity::error && quiet) return;
+  clear_progress();
+  if (json) return write_error(d.render_json() + "\n");
+  std::string text = d.render();
+  if (text.empty() || text.back() != '\n') text += '\n';
+  const size_t head = text.find(':');
+  if (!colour_ || head == text.npos) return write_error(text);
+  const char* start = d.severity == Severity::error ? "\033[1;31m" : d.severity == Severity::warning ? "\033[1;33m" : "\033[1;36m";
+  write_error(cat(start, text.substr(0, head), "\033[0m", text.substr(head)));
+}
+
+void Out::diags(std::span<const Diag> all) {
+  for (const Diag& d : all) diag(d);
+}
+
+void Out::say(std::string_view text) {
+  if (quiet || json) return;
+  clear_progress();
+  write_error(cat(text, "\n"));
+}
+
+void Out::progress(std::string_view what, uint64_t done, uint64_t all) {
+  if (!terminal_ || quiet || json) return;
+  if (done >= all) return clear_progress();
+  constexpr uint64_t width = 30;
+  const auto filled = static_cast<size_t>(all ? done * width / all : 0);
+  write_error(cat("\r", what, " [", std::string(filled, '='), std::string(width - filled, ' '), "] ", done, "/", all, "\033[K"));
+  std::fflush(stderr);
+  bar_shown_ = true;
+}
+
+void Out::clear_progress() {
+  if (bar_shown_) write_error("\r\033[K");
+  bar_shown_ = false;
+}
+
+std::string bytes_text(uint64_t bytes) {
+  if (bytes < 1024) return cat(bytes, " B");
+  static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double v = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  while (v >= 1024 && unit + 1 < std::size(units)) v /= 1024, ++unit;
+  char text[40];
+  std::snprintf(text, sizeof text, v < 10 ? "%.2f %s" : "%.1f %s", v, units[unit]);
+  return text;
+}
+
+std::string count_text(uint64_t n) {
+  std::string text = cat(n);
+  for (size_t i = text.size(); i > 3;) text.insert(i -= 3, ",");
+  return text;
+}
+
+}  // namespace cameo::cli

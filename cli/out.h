@@ -1,0 +1,42 @@
+// Where a verb's words go: data to standard output, everything said about it to standard error.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cameo/diag.h"
+
+namespace cameo::cli {
+
+class Out {
+ public:
+  bool json = false;     // both streams are machine-readable
+  bool quiet = false;    // errors alone on standard error
+  bool verbose = false;
+
+  Out();
+  ~Out();
+  Out(const Out&) = delete;
+  Out& operator=(const Out&) = delete;
+
+  void print(std::string_view text);       // data; appears at once only when much has gathered
+  void line(std::string_view text);        // data, with a newline
+  void diag(const Diag& d);                // notes only with -v, warnings unless -q, errors always
+  void diags(std::span<const Diag> all);
+  void say(std::string_view text);         // one line for people: not with -q, not with --json
+  // A bar on a terminal, nothing elsewhere. `done` of `all`; equal numbers take it away.
+  void progress(std::string_view what, uint64_t done, uint64_t all);
+  void flush();                            // throws write.failed when standard output is gone
+
+ private:
+  void clear_progress();
+  std::string pending_;
+  bool terminal_ = false, colour_ = false, bar_shown_ = false;
+};
+
+std::string bytes_text(uint64_t bytes);   // "1.5 MiB"
+std::string count_text(uint64_t n);       // "1,234,567"
+
+}  // namespace cameo::cli

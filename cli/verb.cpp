@@ -1,0 +1,182 @@
+#include "cli/verb.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "support/error.h"
+
+namespace cameo::cli {
+
+namespace {
+
+const Flag* find_flag(const Verb& verb, std::string_view name) {
+  for (const Flag& f : verb.flags)
+    if (f.name == name) return &f;
+  return nullptr;
+}
+
+const Flag* find_letter(const Verb& verb, char letter) {
+  for (const Flag& f : verb.flags)
+    if (f.letter && f.letter == letter) return &f;
+  return nullptr;
+}
+
+[[noreturn]] void unknown_flag(const Verb& verb, std::string_view given) {
+  std::vector<std::string_view> names;
+  for (const Flag& f : verb.flags) names.push_back(f.name);
+  const auto close = nearest(given.substr(given.find_first_not_of('-')), names);
+  throw error("use.unknown-flag", cat("cameo ", verb.name, " has no flag ", given))
+      .help(close.empty() ? cat("cameo ", verb.name, " --help lists them") : cat("did you mean --", close, "?"));
+}
+
+// A lone '-' is standard input or output; '-1' and the like are values.
+bool is_flag(std::string_view a) { return a.size() > 1 && a[0] == '-' && !(a[1] >= '0' && a[1] <= '9'); }
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> names) {
+  std::string_view best;
+  size_t least = SIZE_MAX;
+  for (const auto name : names) {
+    size_t d = edit_distance(word, name);
+    if (word.size() >= 3 && name.starts_with(word)) d = 1;
+    if (d < least) least = d, best = name;
+  }
+  return least <= std::max<size_t>(1, word.size() / 3) ? best : std::string_view();
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  while (true) {
+    const size_t end = text.find(separator);
+    out.emplace_back(text.substr(0, end));
+    if (end == text.npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::pair<std::string, std::string> name_and_value(std::string_view flag, std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == text.npos || equals == 0)
+    throw error("use.value", cat("--", flag, " wants NAME=VALUE, not '", text, "'"));
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> raw, Out& out) {
+  Args args;
+  bool flags_end = false;
+  for (size_t i = 0; i < raw.size(); ++i) {
+    const std::string_view a = raw[i];
+    if (flags_end || !is_flag(a)) {
+      args.operands.emplace_back(a);
+      continue;
+    }
+    if (a == "--") {
+      flags_end = true;
+      continue;
+    }
+    if (a == "--help" || a == "-h") {
+      out.print(help_text(verb));
+      return std::nullopt;
+    }
+    const bool is_long = a.starts_with("--");
+    const size_t equals = is_long ? a.find('=') : a.npos;
+    const Flag* flag = is_long ? find_flag(verb, a.substr(2, equals == a.npos ? a.npos : equals - 2)) : find_letter(verb, a[1]);
+    if (!flag || (!is_long && a.size() > 2 && flag->value.empty())) unknown_flag(verb, a.substr(0, equals));
+    Args::Given given{flag->name, ""};
+    if (equals != a.npos) {
+      if (flag->value.empty()) throw error("use.value", cat("--", flag->name, " takes no value"));
+      given.value = a.substr(equals + 1);
+    } else if (!is_long && a.size() > 2) {
+      given.value = a.substr(2);
+    } else if (!flag->value.empty() && !flag->optional_value) {
+      if (i + 1 == raw.size()) throw error("use.missing-value", cat("--", flag->name, " wants a value: ", flag->value));
+      given.value = raw[++i];
+    }
+    args.given_.push_back(std::move(given));
+  }
+  if (args.operands.size() < verb.min_operands || args.operands.size() > verb.max_operands)
+    throw error("use.operands", cat("cameo ", verb.name, " wants ", verb.operands.empty() ? "no files" : verb.operands, ", not ", args.operands.size(), args.operands.size() == 1 ? " name" : " names"))
+        .help(cat("for example: ", verb.example.substr(0, verb.example.find('\n'))));
+  return args;
+}
+
+bool Args::has(std::string_view flag) const {
+  return std::any_of(given_.begin(), given_.end(), [&](const Given& g) { return g.flag == flag; });
+}
+
+std::optional<std::string> Args::value(std::string_view flag) const {
+  for (size_t i = given_.size(); i-- > 0;)
+    if (given_[i].flag == flag) return given_[i].value;
+  return std::nullopt;
+}
+
+std::string Args::text(std::string_view flag, std::string_view fallback) const { return value(flag).value_or(std::string(fallback)); }
+
+int64_t Args::integer(std::string_view flag, int64_t fallback, int64_t least, int64_t most) const {
+  const auto text = value(flag);
+  if (!text) return fallback;
+  int64_t n = 0;
+  const auto end = text->data() + text->size();
+  const auto r = std::from_chars(text->data(), end, n);
+  if (r.ec != std::errc() || r.ptr != end || n < least || n > most) {
+    const std::string range = least == INT64_MIN ? "" : most == INT64_MAX ? cat(", ", least, " or more") : cat(" from ", least, " to ", most);
+    throw error("use.value", cat("--", flag, " wants a whole number", range, ", not '", *text, "'"));
+  }
+  return n;
+}
+
+double Args::number(std::string_view flag, double fallback) const {
+  const auto text = value(flag);
+  if (!text) return fallback;
+  char* end = nullptr;
+  const double v = std::strtod(text->c_str(), &end);
+  if (text->empty() || *end) throw error("use.value", cat("--", flag, " wants a number, not '", *text, "'"));
+  return v;
+}
+
+std::vector<std::string> Args::values(std::string_view flag) const {
+  std::vector<std::string> out;
+  for (const Given& g : given_)
+    if (g.flag == flag) out.push_back(g.value);
+  return out;
+}
+
+std::vector<std::string> Args::list(std::string_view flag) const {
+  std::vector<std::string> out;
+  for (const std::string& v : values(flag))
+    for (std::string& part : split(v, ',')) out.push_back(std::move(part));
+  return out;
+}
+
+std::string help_text(const Verb& verb) {
+  std::string out = cat("cameo ", verb.name, " ", verb.operands, verb.operands.empty() ? "" : " ", "[flags]\n  ", verb.summary, "\n");
+  if (!verb.flags.empty()) out += "\nflags:\n";
+  for (const Flag& f : verb.flags) {
+    std::string head = f.letter ? cat("  -", f.letter, ", --", f.name) : cat("      --", f.name);
+    if (!f.value.empty()) head += f.optional_value ? cat("[=", f.value, "]") : cat(" ", f.value);
+    head += head.size() < 38 ? std::string(38 - head.size(), ' ') : std::string("\n") + std::string(38, ' ');
+    out += cat(head, f.help, "\n");
+  }
+  out += "\neverywhere: -q (errors alone), -v (notes too), --json (for machines), --help\n\nfor example:\n";
+  for (const std::string& example : split(verb.example, '\n')) out += cat("  ", example, "\n");
+  return out;
+}
+
+}  // namespace cameo::cli

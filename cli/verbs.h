@@ -1,0 +1,24 @@
+// Every verb's entry: takes what follows the verb on the command line, gives the exit code.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "cli/out.h"
+
+namespace cameo::cli {
+
+using Raw = std::span<const std::string_view>;
+
+int check_main(Raw raw, Out& out);
+int convert_main(Raw raw, Out& out);
+int diff_main(Raw raw, Out& out);
+int edit_main(Raw raw, Out& out);
+int extract_main(Raw raw, Out& out);
+int infer_main(Raw raw, Out& out);
+int merge_main(Raw raw, Out& out);
+int run_main(Raw raw, Out& out);
+int show_main(Raw raw, Out& out);
+int verify_main(Raw raw, Out& out);
+
+}  // namespace cameo::cli
