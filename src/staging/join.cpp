@@ -200,6 +200,8 @@ class Branch {
     }
     s_.graph.set_region(node_, 0, regions_[0]);
     s_.graph.set_region(node_, 1, regions_[1]);
+    s_.graph.region(a_).name = "then";
+    s_.graph.region(b_).name = "else";
     s_.graph.set_region_outputs(a_, own(a_, outs_a_));
     s_.graph.set_region_outputs(b_, own(b_, outs_b_));
     if (s_.on.on_node) s_.on.on_node(node_);

@@ -212,6 +212,7 @@ class LoopStager {
     for (const Carried& c : carried_) inputs.push_back(c.initial);
     const NodeId loop = s_.graph.add_node(outer_, op_of<op::Loop>(), nullptr, std::move(inputs), 0);
     s_.graph.set_region(loop, 0, region_);
+    s_.graph.region(region_).name = "body";
     s_.graph.set_region_outputs(region_, outs);
     for (const Carried& c : carried_) {
       const ValueId v = s_.graph.add_output(loop);

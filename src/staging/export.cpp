@@ -1,0 +1,312 @@
+#include "staging/export.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "passes/dce.h"
+
+namespace cameo {
+
+namespace {
+
+namespace ts = torchscript;
+using staging::Stager;
+using StagedValue = staging::Value;
+
+std::string signature_of(const ts::FunctionDef& f) {
+  std::string out = cat(f.name, "(");
+  for (size_t i = 1; i < f.params.size(); ++i) out += cat(i > 1 ? ", " : "", f.params[i].name, ": ", f.params[i].type ? to_string(*f.params[i].type) : "?");
+  return out + ")";
+}
+
+class Inputs {
+ public:
+  Inputs(ts::Program& program, Stager& stager, Model& model, const ExportOptions& options, const ts::FunctionDef& method, DiagSink& sink)
+      : program_(program), s_(stager), g_(model.graph), options_(options), method_(method), sink_(sink) {
+    for (const auto& example : program.example_inputs())
+      if (example.method == options.method) examples_ = example.inputs;
+  }
+
+  std::vector<StagedValue> make() {
+    check_names();
+    std::vector<StagedValue> args;
+    for (size_t i = 1; i < method_.params.size(); ++i) {
+      const auto& p = method_.params[i];
+      const ts::StoredValue* example = i - 1 < examples_.size() ? examples_[i - 1] : nullptr;
+      const InputSpec* spec = spec_for(p.name, i - 1);
+      if (!spec && !example && !nested_spec(std::string(p.name))) {
+        if (p.default_value) break;
+        no_shape(p);
+      }
+      args.push_back(argument(std::string(p.name), p.type, spec, example));
+    }
+    return args;
+  }
+
+ private:
+  [[noreturn]] void no_shape(const ts::Param& p) {
+    std::string flags;
+    for (size_t i = 1; i < method_.params.size(); ++i) flags += cat(" --input '", method_.params[i].name, "=f32[...]'");
+    throw error("use.input-missing", cat("the shape of argument '", p.name, "' is not known: this archive does not remember example inputs"))
+        .why(cat("its signature is ", signature_of(method_)))
+        .help(cat("say it:", flags));
+  }
+
+  // By name when every given name is a parameter's; else in order, renaming.
+  void check_names() {
+    by_name_ = std::all_of(options_.inputs.begin(), options_.inputs.end(), [&](const InputSpec& s) {
+      const auto head = s.name.substr(0, s.name.find('.'));
+      return std::any_of(method_.params.begin() + 1, method_.params.end(), [&](const ts::Param& p) { return p.name == head; });
+    });
+    if (!by_name_ && options_.inputs.size() > method_.params.size() - 1)
+      throw error("use.input", cat(options_.inputs.size(), " inputs are given, and ", signature_of(method_), " takes ", method_.params.size() - 1));
+  }
+
+  const InputSpec* spec_for(std::string_view name, size_t position) const {
+    if (!by_name_) return position < options_.inputs.size() ? &options_.inputs[position] : nullptr;
+    for (const InputSpec& s : options_.inputs)
+      if (s.name == name) return &s;
+    return nullptr;
+  }
+  bool nested_spec(const std::string& path) const {
+    return by_name_ && std::any_of(options_.inputs.begin(), options_.inputs.end(), [&](const InputSpec& s) { return s.name.starts_with(path + "."); });
+  }
+
+  StagedValue argument(const std::string& path, const ts::Type* type, const InputSpec* spec, const ts::StoredValue* example) {
+    if (spec && spec->fixed) return fixed(path, *spec->fixed);
+    if (spec && spec->dtype) return tensor(by_name_ ? path : spec->name, *spec, example);
+    while (type && type->is(ts::TypeKind::optional) && (!example || example->kind != ts::StoredKind::none)) type = type->element();
+    if (example) return from_example(path, *example);
+    return structure(path, type);
+  }
+
+  // Nested inputs given by path alone.
+  StagedValue structure(const std::string& path, const ts::Type* type) {
+    std::vector<StagedValue> parts;
+    for (size_t i = 0;; ++i) {
+      const std::string inner = cat(path, ".", i);
+      const InputSpec* spec = spec_for(inner, SIZE_MAX);
+      if (!spec && !nested_spec(inner)) break;
+      const ts::Type* part = type && type->is(ts::TypeKind::list) ? type->element() : type && type->is(ts::TypeKind::tuple) && i < type->args.size() ? type->args[i] : nullptr;
+      parts.push_back(argument(inner, part, spec, nullptr));
+    }
+    if (!parts.empty()) return type && type->is(ts::TypeKind::tuple) ? StagedValue::tuple(std::move(parts)) : s_.list(std::move(parts));
+    std::vector<std::pair<StagedValue, StagedValue>> entries;
+    for (const InputSpec& s : options_.inputs)
+      if (s.name.starts_with(path + ".")) entries.emplace_back(StagedValue(s.name.substr(path.size() + 1)), argument(s.name, nullptr, &s, nullptr));
+    return s_.dict(std::move(entries));
+  }
+
+  StagedValue from_example(const std::string& path, const ts::StoredValue& v) {
+    switch (v.kind) {
+      case ts::StoredKind::tensor: {
+        InputSpec spec;
+        spec.name = path;
+        spec.dtype = dtype_from_torch(static_cast<int64_t>(v.tensor->dtype));
+        if (!spec.dtype) throw error("stage.input", cat("input '", path, "' has a dtype that ONNX does not have"));
+        for (const int64_t d : v.tensor->sizes) spec.dims.push_back(cat(d));
+        return tensor(path, spec, &v);
+      }
+      case ts::StoredKind::list: case ts::StoredKind::tuple: {
+        std::vector<StagedValue> parts;
+        for (size_t i = 0; i < v.items.size(); ++i) {
+          const std::string inner = cat(path, ".", i);
+          const InputSpec* spec = spec_for(inner, SIZE_MAX);
+          parts.push_back(argument(inner, nullptr, by_name_ ? spec : nullptr, v.items[i]));
+        }
+        return v.kind == ts::StoredKind::tuple ? StagedValue::tuple(std::move(parts)) : s_.list(std::move(parts));
+      }
+      case ts::StoredKind::dict: {
+        std::vector<std::pair<StagedValue, StagedValue>> entries;
+        for (size_t i = 0; i + 1 < v.items.size(); i += 2) {
+          const StagedValue key = s_.from_stored(*v.items[i]);
+          const auto* text = key.as<std::string>();
+          entries.emplace_back(key, from_example(cat(path, ".", text ? *text : std::to_string(i / 2)), *v.items[i + 1]));
+        }
+        return s_.dict(std::move(entries));
+      }
+      default:
+        sink_.note("export.fixed-input", cat("input '", path, "' is no tensor: fixed at the value it was traced with"));
+        return s_.from_stored(v);
+    }
+  }
+
+  StagedValue fixed(const std::string& path, std::string_view text) {
+    sink_.note("export.fixed-input", cat("input '", path, "' is fixed at ", text));
+    if (text == "None") return {};
+    if (text == "True" || text == "False") return text == "True";
+    if (text.starts_with('\'') || text.starts_with('"')) return std::string(text.substr(1, text.size() - 2));
+    if (text.starts_with('[') || text.starts_with('(')) {
+      std::vector<StagedValue> parts;
+      auto inside = text.substr(1, text.size() - 2);
+      while (!inside.empty()) {
+        const auto comma = std::min(inside.find(','), inside.size());
+        auto item = inside.substr(0, comma);
+        while (item.starts_with(' ')) item.remove_prefix(1);
+        if (!item.empty()) parts.push_back(fixed(path, item));
+        inside.remove_prefix(std::min(comma + 1, inside.size()));
+      }
+      return text.starts_with('(') ? StagedValue::tuple(std::move(parts)) : s_.list(std::move(parts));
+    }
+    int64_t whole = 0;
+    const char* end = text.data() + text.size();
+    if (const auto r = std::from_chars(text.data(), end, whole); r.ec == std::errc() && r.ptr == end) return Dim(whole);
+    double real = 0;
+    if (const auto r = std::from_chars(text.data(), end, real); r.ec == std::errc() && r.ptr == end) return real;
+    return std::string(text);
+  }
+
+  StagedValue tensor(const std::string& name, const InputSpec& spec, const ts::StoredValue* example) {
+    Shape shape;
+    const auto* known = example && example->kind == ts::StoredKind::tensor ? example->tensor : nullptr;
+    for (size_t i = 0; i < spec.dims.size(); ++i) {
+      if (spec.dims[i] == "_" && !(known && i < known->sizes.size())) throw error("use.input", cat("input '", name, "': the archive does not say size ", i));
+      shape.push_back(spec.dims[i] == "_" ? Dim(known->sizes[i]) : size(name, spec.dims[i]));
+    }
+    const size_t position = g_[g_.main()].inputs.size();
+    const std::string shown = position < options_.input_names.size() ? options_.input_names[position] : name;
+    const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(*spec.dtype, shape));
+    for (size_t i = 0; i < shape.size(); ++i) s_.on.bind_axis(shape[i], v, static_cast<int64_t>(i));
+    return s_.tensor(v, shown);
+  }
+
+  // "batch", "h:1..64", "w:%32", "3"
+  Dim size(const std::string& input, std::string_view text) {
+    int64_t literal = 0;
+    const char* end = text.data() + text.size();
+    if (const auto r = std::from_chars(text.data(), end, literal); r.ec == std::errc() && r.ptr == end) {
+      if (literal < 0) throw error("use.input", cat("input '", input, "': a size cannot be ", literal));
+      return Dim(literal);
+    }
+    const auto colon = text.find(':');
+    const auto name = text.substr(0, colon);
+    const Dim d = g_.dims().symbol(name);
+    const FactOrigin said{FactSource::user, cat("--input ", input), {}};
+    g_.facts.assume_range(d, 1, std::nullopt, said);
+    if (colon == text.npos) return d;
+    const auto rule = text.substr(colon + 1);
+    int64_t a = 0, b = 0;
+    if (rule.starts_with('%')) {
+      std::from_chars(rule.data() + 1, end, a);
+      if (a <= 0) throw error("use.input", cat("'", rule, "' is no multiple"));
+      g_.facts.assume_multiple(d, a, 0, said);
+    } else {
+      const auto dots = rule.find("..");
+      if (dots == rule.npos) throw error("use.input", cat("'", rule, "' is no range: write 1..64"));
+      std::from_chars(rule.data(), rule.data() + dots, a);
+      std::from_chars(rule.data() + dots + 2, end, b);
+      g_.facts.assume_range(d, a, b, said);
+    }
+    return d;
+  }
+
+  ts::Program& program_;
+  Stager& s_;
+  Graph& g_;
+  const ExportOptions& options_;
+  const ts::FunctionDef& method_;
+  DiagSink& sink_;
+  std::vector<const ts::StoredValue*> examples_;
+  bool by_name_ = true;
+};
+
+struct Output {
+  std::string name;
+  V value;
+};
+
+// Nested outputs are flattened with readable names; what is no tensor is dropped with a note.
+void flatten(Stager& s, const StagedValue& v, const std::string& path, std::vector<Output>& out, DiagSink& sink) {
+  if (const auto* t = v.as<staging::TensorRef>()) out.push_back({path, s.read(*t)});
+  else if (const auto* f = v.as<StagedFloat>()) out.push_back({path, f->value});
+  else if (const auto* b = v.as<StagedBool>()) out.push_back({path, b->value});
+  else if (const auto* d = v.as<Dim>(); d && !d->is_literal()) out.push_back({path, s.on.int_scalar(*d)});
+  else if (v.is<staging::ListRef>() || v.is<staging::Tuple>()) {
+    const auto parts = s.items(v);
+    const auto* named = v.is<staging::Tuple>() ? v.as<staging::Tuple>()->named : nullptr;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const std::string key = named ? std::string(named->attributes[i].name) : cat(i);
+      flatten(s, parts[i], path == "output" && named ? key : cat(path, ".", key), out, sink);
+    }
+  } else if (const auto* d = v.as<staging::DictRef>()) {
+    const auto entries = s.heap.get<staging::DictCell>(d->cell).entries;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const auto* key = entries[i].first.as<std::string>();
+      const std::string label = key ? *key : cat(i);
+      flatten(s, entries[i].second, path == "output" ? label : cat(path, ".", label), out, sink);
+    }
+  } else if (const auto* p = v.as<staging::Poison>()) {
+    if (!p->reported) s.fail("stage.unavailable", cat("output '", path, "': ", *p->why));
+  } else sink.note("export.dropped-output", cat("output '", path, "' is ", v.kind(), " and not part of the model"));
+}
+
+[[noreturn]] void throw_missing(const std::map<std::string, staging::Missing>& missing) {
+  std::vector<Diag> all;
+  for (const auto& [op, m] : missing) {
+    Error e = error("lower.no-rule", cat(op, " is not supported (used ", m.count, m.count == 1 ? " time)" : " times)"));
+    e.diag().where = m.first;
+    e.diag().hint = "cameo ops lists what is supported; --fallback keeps unknown operators as custom nodes";
+    all.push_back(e.diag());
+  }
+  throw Error(std::move(all));
+}
+
+void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& options) {
+  Graph& g = s.graph;
+  if (outputs.size() == 1 && outputs[0].name.starts_with("output.")) outputs[0].name = "output";
+  std::vector<ValueId> ids;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    V v = outputs[i].value;
+    // A value that is an input, a constant or an output already needs a node of its own.
+    const auto& value = g[v.id];
+    if (value.kind != cameo::Value::Kind::node_output || std::find(ids.begin(), ids.end(), v.id) != ids.end() || !value.name.empty()) v = s.on.Identity(v);
+    g.value(v.id).name = i < options.output_names.size() ? options.output_names[i] : outputs[i].name;
+    ids.push_back(v);
+  }
+  g.set_region_outputs(g.main(), std::move(ids));
+}
+
+// A declared dynamic dim that the program pins to a number would silently give a model for that size alone.
+void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink) {
+  std::vector<Diag> frozen;
+  for (const DimFact& f : g.facts.all()) {
+    if (f.kind != DimFact::Kind::equal || f.origin.source == FactSource::user) continue;
+    const Dim symbol = f.a.is_symbol() ? f.a : f.b, other = f.a.is_symbol() ? f.b : f.a;
+    if (!symbol.is_symbol() || is_fresh(symbol) || !other.is_literal()) continue;
+    Error e = error("export.frozen-dim", cat("the program fixes the dynamic size '", symbol_name(symbol), "' at ", other.text()));
+    e.diag().where = f.origin.where;
+    e.diag().because = cat(f.origin.said, " needs it to be ", other.text());
+    e.diag().hint = cat("give the size as the number ", other.text(), ", change that line, or pass --frozen allow");
+    if (options.allow_frozen) e.diag().severity = Severity::warning;
+    frozen.push_back(e.diag());
+  }
+  if (frozen.empty()) return;
+  if (!options.allow_frozen) throw Error(std::move(frozen));
+  for (Diag& d : frozen) sink.add(std::move(d));
+}
+
+}  // namespace
+
+Model export_torchscript(ts::Program& program, const ExportOptions& options, DiagSink& sink) {
+  Model model;
+  model.path = program.path();
+  model.opsets[""] = newest_released_opset;
+  model.producer_name = "cameo";
+  model.graph.region(model.graph.main()).name = "main";
+  const ts::ClassDef* cls = program.root().cls;
+  const ts::FunctionDef* method = cls ? cls->method(options.method) : nullptr;
+  if (!method) throw error("use.method", cat("the archive's root has no method '", options.method, "'"));
+  Stager stager(program, model, options.stage, sink);
+  auto args = Inputs(program, stager, model, options, *method, sink).make();
+  const StagedValue result = stager.run(*method, std::move(args));
+  std::vector<Output> outputs;
+  flatten(stager, result, "output", outputs, sink);
+  if (!stager.missing().empty()) throw_missing(stager.missing());
+  if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
+  set_outputs(stager, std::move(outputs), options);
+  remove_dead_code(model.graph);
+  report_frozen(model.graph, options, sink);
+  return model;
+}
+
+}  // namespace cameo
