@@ -23,7 +23,7 @@ struct Row {
 };
 
 constexpr Row verbs[] = {
-    {"export", "a PyTorch archive to ONNX", nullptr},
+    {"export", "a PyTorch archive to ONNX", export_main},
     {"simplify", "a smaller graph that computes the same", nullptr},
     {"infer", "shapes and types of every value, symbolic", nullptr},
     {"check", "everything that is wrong with a model, at once", nullptr},

@@ -14,6 +14,7 @@ int check_main(Raw raw, Out& out);
 int convert_main(Raw raw, Out& out);
 int diff_main(Raw raw, Out& out);
 int edit_main(Raw raw, Out& out);
+int export_main(Raw raw, Out& out);
 int extract_main(Raw raw, Out& out);
 int infer_main(Raw raw, Out& out);
 int merge_main(Raw raw, Out& out);

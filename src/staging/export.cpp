@@ -165,6 +165,12 @@ class Inputs {
     }
     const size_t position = g_[g_.main()].inputs.size();
     const std::string shown = position < options_.input_names.size() ? options_.input_names[position] : name;
+    for (const DynamicAxis& a : options_.dynamic_axes) {
+      if (a.value != shown && a.value != name) continue;
+      const int64_t axis = a.axis < 0 ? a.axis + static_cast<int64_t>(shape.size()) : a.axis;
+      if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) throw error("use.input", cat("input '", shown, "' has no axis ", a.axis));
+      shape[static_cast<size_t>(axis)] = size(shown, a.name);
+    }
     const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(*spec.dtype, shape));
     for (size_t i = 0; i < shape.size(); ++i) s_.on.bind_axis(shape[i], v, static_cast<int64_t>(i));
     return s_.tensor(v, shown);

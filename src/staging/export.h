@@ -20,8 +20,16 @@ struct InputSpec {
 };
 InputSpec parse_input_spec(std::string_view text);  // "x=f32[batch,3,h,w]"; throws "use.input"
 
+// An axis of an input or output that gets a name (torch's dynamic_axes).
+struct DynamicAxis {
+  std::string value;
+  int64_t axis = 0;
+  std::string name;
+};
+
 struct ExportOptions {
   std::vector<InputSpec> inputs;
+  std::vector<DynamicAxis> dynamic_axes;  // by the names that inputs have in the result; on outputs they are labels alone
   std::vector<std::string> input_names, output_names;
   std::string method = "forward";
   bool allow_frozen = false;  // a declared dynamic dim that the program pins is a warning, not an error

@@ -1,0 +1,174 @@
+"""PyTorch's own operator samples, traced, exported by Cameo and run by onnxruntime.
+
+usage: opinfo.py [--cameo PATH] [--only NAME[,NAME]] [--jobs N] [--peers FILE] [--out TABLE.tsv] [--errors]
+Prints, per operator, right / wrong / refused, and what a peer gets right that Cameo does not.
+"""
+import argparse
+import collections
+import multiprocessing
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import warnings
+
+warnings.filterwarnings("ignore")
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SAMPLES = 2
+
+
+def operators():
+    import torch
+    from torch.testing._internal.common_methods_invocations import op_db
+    for op in op_db:
+        dtypes = op.supported_dtypes("cpu")
+        for dtype in (torch.float32, torch.int64, torch.bool, torch.complex64):
+            if dtype in dtypes:
+                yield op, dtype
+                break
+
+
+def label(op):
+    return op.name + ("." + op.variant_test_name if op.variant_test_name else "")
+
+
+def flatten(value):
+    import torch
+    if isinstance(value, torch.Tensor): return [value]
+    if isinstance(value, (list, tuple)): return [t for v in value for t in flatten(v)]
+    return []
+
+
+class Call:
+    """A module whose inputs are the tensors of one sample; everything else is fixed."""
+
+    def __new__(cls, op, sample):
+        import torch
+
+        class Module(torch.nn.Module):
+            def forward(self, *tensors):
+                queue = list(tensors)
+
+                def rebuild(v):
+                    if isinstance(v, torch.Tensor): return queue.pop(0)
+                    if isinstance(v, (list, tuple)): return type(v)(rebuild(x) for x in v) if not hasattr(v, "_fields") else v
+                    return v
+
+                first = rebuild(sample.input)
+                args = [rebuild(a) for a in sample.args]
+                kwargs = {k: rebuild(v) for k, v in sample.kwargs.items()}
+                out = op.op(first, *args, **kwargs)
+                return out if isinstance(out, (torch.Tensor, tuple, list)) else torch.as_tensor(out)
+
+        return Module()
+
+
+def tensors_of(sample):
+    return flatten(sample.input) + flatten(list(sample.args)) + flatten(list(sample.kwargs.values()))
+
+
+def as_numpy(t):
+    import torch
+    t = t.detach().resolve_conj().resolve_neg()
+    if t.is_complex(): t = torch.view_as_real(t)
+    if t.dtype == torch.bfloat16: t = t.float()
+    return t.contiguous().numpy()
+
+
+def judge(cameo, op, sample, folder):
+    """right, wrong, refused, or unusable, and a line about it."""
+    import numpy as np
+    import onnxruntime as ort
+    import torch
+    inputs = [t.detach().clone() for t in tensors_of(sample)]
+    module = Call(op, sample).eval()
+    try:
+        with torch.no_grad():
+            expected = flatten(module(*[t.clone() for t in inputs]))
+            traced = torch.jit.trace(module, tuple(t.clone() for t in inputs), check_trace=False)
+        path = os.path.join(folder, "op.pt")
+        traced.save(path)
+    except Exception as e:
+        return "unusable", str(e).splitlines()[0][:120]
+    onnx_path = os.path.join(folder, "op.onnx")
+    run = subprocess.run([cameo, "-q", "export", path, "-o", onnx_path, "--opset", "20"], capture_output=True, text=True)
+    if run.returncode != 0: return "refused" if run.returncode in (1, 2) else "crash", (run.stderr.splitlines() or ["?"])[0][:200]
+    try:
+        options = ort.SessionOptions()
+        options.log_severity_level = 4
+        options.intra_op_num_threads = 1
+        session = ort.InferenceSession(onnx_path, options, providers=["CPUExecutionProvider"])
+        feeds = {}
+        for i, spec in enumerate(session.get_inputs()): feeds[spec.name] = as_numpy(inputs[int(spec.name.rsplit("_", 1)[-1]) - 1 if spec.name.startswith("argument") else i])
+        got = session.run(None, feeds)
+    except Exception as e:
+        return "wrong", "onnxruntime: " + str(e).splitlines()[0][:200]
+    if len(got) != len(expected): return "wrong", f"{len(got)} outputs instead of {len(expected)}"
+    for i, (a, t) in enumerate(zip(got, expected)):
+        b = as_numpy(t)
+        if list(a.shape) != list(b.shape): return "wrong", f"output {i}: shape {a.shape} instead of {b.shape}"
+        if t.dtype != torch.bfloat16 and a.dtype != b.dtype: return "wrong", f"output {i}: {a.dtype} instead of {b.dtype}"
+        if op.name.startswith(("empty", "new_empty")): continue
+        if not np.allclose(a, b, rtol=1e-3, atol=1e-4, equal_nan=True):
+            return "wrong", f"output {i}: error {np.nanmax(np.abs(a.astype(np.float64) - b.astype(np.float64))):.3g}"
+    return "right", ""
+
+
+def work(task):
+    cameo, index = task
+    import torch
+    torch.set_num_threads(1)
+    op, dtype = list(operators())[index]
+    verdicts = []
+    try:
+        samples = []
+        torch.manual_seed(0)
+        for s in op.sample_inputs("cpu", dtype, requires_grad=False):
+            samples.append(s)
+            if len(samples) == SAMPLES: break
+        with tempfile.TemporaryDirectory() as folder:
+            for s in samples: verdicts.append(judge(cameo, op, s, folder))
+    except Exception as e:
+        verdicts.append(("unusable", str(e).splitlines()[0][:120] if str(e) else type(e).__name__))
+    return label(op), verdicts
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cameo", default=str(ROOT / "build/release/cameo"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--peers", default=str(ROOT.parent / "shared/facts/opinfo-peers.tsv"))
+    parser.add_argument("--out", default="")
+    parser.add_argument("--errors", action="store_true")
+    args = parser.parse_args()
+    wanted = set(filter(None, args.only.split(",")))
+    tasks = [(args.cameo, i) for i, (op, _) in enumerate(operators()) if not wanted or op.name in wanted or label(op) in wanted]
+    rows, summary = [], collections.Counter()
+    with multiprocessing.Pool(args.jobs, maxtasksperchild=200) as pool:
+        for name, verdicts in pool.imap_unordered(work, tasks, chunksize=4):
+            kinds = [k for k, _ in verdicts if k != "unusable"]
+            state = "unusable" if not kinds else "right" if all(k == "right" for k in kinds) else "crash" if "crash" in kinds else "wrong" if "wrong" in kinds else "refused"
+            why = next((w for k, w in verdicts if k == state), "")
+            rows.append((name, state, why))
+            summary[state] += 1
+    rows.sort()
+    if args.out: pathlib.Path(args.out).write_text("".join(f"{n}\t{s}\t{w}\n" for n, s, w in rows))
+    if args.errors or wanted:
+        for n, s, w in rows:
+            if s != "right": print(n, s, w, sep="\t")
+    print(dict(summary))
+    right = {n for n, s, _ in rows if s == "right"}
+    peers = pathlib.Path(args.peers)
+    if peers.exists() and not wanted:
+        missing = []
+        for line in peers.read_text().splitlines():
+            fields = line.split("\t")
+            # operator, dtype, samples, right by TorchScript's exporter, right by the dynamo exporter
+            if not line.startswith("#") and fields[2] in fields[3:5] and fields[2] != "0" and fields[0] not in right: missing.append(fields[0])
+        print(len(missing), "that a peer gets right and Cameo does not:", " ".join(missing))
+
+
+if __name__ == "__main__":
+    main()
