@@ -25,10 +25,10 @@ struct Row {
 constexpr Row verbs[] = {
     {"export", "a PyTorch archive to ONNX", export_main},
     {"simplify", "a smaller graph that computes the same", nullptr},
-    {"infer", "shapes and types of every value, symbolic", nullptr},
+    {"infer", "shapes and types of every value, symbolic", infer_main},
     {"check", "everything that is wrong with a model, at once", nullptr},
-    {"show", "inputs, outputs, operators, sizes of a model or archive", nullptr},
-    {"run", "run a model on arrays", nullptr},
+    {"show", "inputs, outputs, operators, sizes of a model or archive", show_main},
+    {"run", "run a model on arrays", run_main},
     {"verify", "compare two models, or a model and recorded outputs", nullptr},
     {"convert", "another opset, up or down; text and back", nullptr},
     {"merge", "two models into one", nullptr},

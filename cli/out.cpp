@@ -99,8 +99,12 @@ std::string bytes_text(uint64_t bytes) {
 }
 
 std::string count_text(uint64_t n) {
-  std::string text = cat(n);
-  for (size_t i = text.size(); i > 3;) text.insert(i -= 3, ",");
+  const std::string digits = cat(n);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
   return text;
 }
 

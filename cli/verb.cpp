@@ -58,7 +58,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
     if (word.size() >= 3 && name.starts_with(word)) d = 1;
     if (d < least) least = d, best = name;
   }
-  return least <= std::max<size_t>(1, word.size() / 3) ? best : std::string_view();
+  return least <= std::max<size_t>(word.size() < 4 ? 1 : 2, word.size() / 3) ? best : std::string_view();
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

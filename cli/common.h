@@ -1,0 +1,26 @@
+// What several verbs share: opening models, writing them with their provenance, types in words.
+#pragma once
+
+#include <string>
+
+#include "api/model_file.h"
+#include "cli/verb.h"
+
+namespace cameo::cli {
+
+// Reads a model and shows the reader's warnings.
+Model open_model(const std::string& path, Out& out);
+
+// Flags of every verb that writes a model.
+inline constexpr Flag no_provenance{"no-provenance", 0, "", "leave out which Cameo wrote the file, from what, with which flags"};
+inline constexpr Flag weights_flag{"weights", 0, "keep|embed|external", "where weights go; keep: as they were"};
+inline constexpr Flag durable_flag{"durable", 0, "", "wait until the disk has the file"};
+
+WriteOptions write_options(const Args& args);
+// Notes the provenance (unless told not to) and writes. `source` is the file it was made from.
+void write_model(Model& m, const std::string& source, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out);
+
+std::string type_text(const Type& t);      // "f32[batch,3,224,224]", "seq(i64[?])"
+std::string plural(size_t n, std::string_view one);  // "1 node", "2 nodes"
+
+}  // namespace cameo::cli

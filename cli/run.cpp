@@ -1,0 +1,119 @@
+// cameo run: a model on arrays.
+#include <algorithm>
+#include <chrono>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "formats/json.h"
+#include "formats/mapped_file.h"
+#include "ops/infer.h"
+#include "runtime/arrays.h"
+#include "runtime/inputs.h"
+#include "runtime/reference.h"
+#include "runtime/watch.h"
+#include "support/error.h"
+
+namespace cameo::cli {
+
+namespace {
+
+constexpr Flag flags[] = {
+    {"inputs", 0, "FILE", "an .npz (keys are input names, or x0, x1, ...), an .npy, or a test_data_set folder"},
+    {"random", 0, "SEED", "make the inputs up; the same seed gives the same values everywhere"},
+    {"dim", 0, "NAME=N", "a named size, for --random; 1 unless said"},
+    {"output", 'o', "OUT.npz", "where the outputs go"},
+    {"threads", 0, "N", "how many threads to use"},
+    {"repeat", 0, "N", "run N times and tell the times"},
+    {"profile", 0, "FILE", "a Chrome trace of one run: time per node"},
+    {"keep-outputs", 0, "PATTERN", "also give intermediate values whose name matches (* and ?)"},
+};
+constexpr Verb verb{"run", "IN", "run a model on arrays", "cameo run net.onnx --inputs x.npz -o y.npz\ncameo run net.onnx --random 0 --dim batch=8 --repeat 20", flags, 1, 1};
+
+std::vector<Datum> gather_inputs(const Graph& g, const std::vector<ValueId>& params, const Args& args) {
+  if (args.has("inputs") && args.has("random")) throw error("use.conflict", "--inputs and --random cannot be used together");
+  if (const auto file = args.value("inputs")) return load_values(*file, g, params);
+  const bool needs_inputs = std::any_of(params.begin(), params.end(), [&](ValueId v) { return !g[v].weight; });
+  if (needs_inputs && !args.has("random"))
+    throw error("use.inputs", "the model has inputs, and none were given").help("--inputs FILE.npz, or --random SEED to make them up");
+  std::map<std::string, int64_t> sizes;
+  for (const std::string& d : args.values("dim")) {
+    const auto [dim, size] = name_and_value("dim", d);
+    if (size.empty() || size.size() > 18 || size.find_first_not_of("0123456789") != size.npos)
+      throw error("use.value", cat("--dim wants a size, not '", size, "'"));
+    sizes[dim] = std::stoll(size);
+  }
+  return random_inputs(g, params, static_cast<uint64_t>(args.integer("random", 0)), sizes);
+}
+
+struct Times {
+  double min = 0, median = 0, p99 = 0;
+};
+Times summary(std::vector<double> ms) {
+  std::sort(ms.begin(), ms.end());
+  const auto at = [&](double q) { return ms[std::min(ms.size() - 1, static_cast<size_t>(q * static_cast<double>(ms.size())))]; };
+  return {ms.front(), at(0.5), at(0.99)};
+}
+
+std::string shape_of(const Datum& d) {
+  if (d.kind == Datum::Kind::sequence) return cat("sequence of ", d.items->size());
+  if (d.kind == Datum::Kind::map) return cat("map of ", d.entries->size());
+  if (d.kind == Datum::Kind::none) return "none";
+  std::string out = cat(name(d.tensor.dtype()), "[");
+  for (size_t i = 0; i < d.tensor.shape().size(); ++i) out += cat(i ? "," : "", d.tensor.shape()[i]);
+  return out + "]";
+}
+
+void report(const std::vector<NamedDatum>& outputs, const std::vector<double>& ms, bool timed, Out& out) {
+  const Times t = summary(ms);
+  if (out.json) {
+    json::Writer w;
+    w.object().key("outputs").array();
+    for (const NamedDatum& o : outputs) w.object().key("name").value(o.name).key("type").value(shape_of(o.value)).end();
+    w.end();
+    w.key("runs").value(uint64_t{ms.size()}).key("min_ms").value(t.min).key("median_ms").value(t.median).key("p99_ms").value(t.p99).end();
+    return out.line(w.text());
+  }
+  for (const NamedDatum& o : outputs) out.line(cat(o.name, "  ", shape_of(o.value)));
+  if (!timed) return;
+  char text[120];
+  std::snprintf(text, sizeof text, "%zu runs: min %.3f ms, median %.3f ms, p99 %.3f ms", ms.size(), t.min, t.median, t.p99);
+  out.line(text);
+}
+
+}  // namespace
+
+int run_main(Raw raw, Out& out) {
+  const auto args = parse(verb, raw, out);
+  if (!args) return 0;
+  const int64_t repeat = args->integer("repeat", 1, 1, 1'000'000'000);
+  args->integer("threads", 1, 1, 4096);
+  Model m = open_model(args->operands[0], out);
+  const auto params = run_inputs(m.graph);
+  const auto inputs = gather_inputs(m.graph, params, *args);
+  check_inputs(m.graph, params, inputs);
+  Watch watch(m.graph, args->list("keep-outputs"), args->has("profile"));
+  std::vector<double> ms;
+  std::vector<Datum> results;
+  for (int64_t i = 0; i < repeat; ++i) {
+    out.progress("running", static_cast<uint64_t>(i), static_cast<uint64_t>(repeat));
+    const auto start = std::chrono::steady_clock::now();
+    results = run_reference(m, inputs, i == 0 ? watch.options() : ReferenceOptions{});
+    ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+  }
+  out.progress("running", 1, 1);
+  std::vector<NamedDatum> named;
+  const auto& outputs = m.graph[m.graph.main()].outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) named.push_back({m.graph[outputs[i]].name, results[i]});
+  for (NamedDatum& kept : watch.kept) named.push_back(std::move(kept));
+  if (const auto file = args->value("profile")) {
+    AtomicFile trace(*file);
+    trace.append(watch.trace());
+    trace.commit();
+  }
+  const auto target = args->value("output");
+  if (target) save_npz(*target, named);
+  if (target != "-") report(named, ms, args->has("repeat"), out);
+  return 0;
+}
+
+}  // namespace cameo::cli

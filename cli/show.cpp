@@ -1,0 +1,148 @@
+// cameo show: what a model is.
+#include "cli/show.h"
+
+#include <algorithm>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "formats/json.h"
+#include "formats/mapped_file.h"
+#include "formats/zip.h"
+#include "frontends/recognise.h"
+#include "ops/infer.h"
+#include "passes/statistics.h"
+#include "support/error.h"
+
+namespace cameo::cli {
+
+namespace {
+
+constexpr Flag flags[] = {
+    {"text", 0, "", "the whole graph, or an archive's program, as text"},
+};
+constexpr Verb verb{"show", "IN", "inputs, outputs, dynamic dims, operators, parameters, memory and MACs of a model or archive",
+                    "cameo show net.onnx\ncameo show net.pt --json", flags, 1, 1};
+
+std::string opset_text(const Model& m) {
+  std::string out;
+  for (const auto& [domain, v] : m.opsets) out += cat(out.empty() ? "" : ", ", domain.empty() ? "ai.onnx" : domain, " ", v);
+  return out;
+}
+
+void json_values(json::Writer& w, const Graph& g, const std::vector<ValueId>& values) {
+  w.array();
+  for (const ValueId v : values) {
+    const Type& t = g[v].fact.type;
+    w.object().key("name").value(g[v].name).key("type").value(type_text(t));
+    if (t.is_tensor()) {
+      w.key("dtype").value(name(t.elem));
+      if (t.has_rank()) {
+        w.key("shape").array();
+        for (const Dim d : *t.shape) d.is_literal() ? w.value(d.literal()) : d.is_symbol() && is_fresh(d) ? w.null() : w.value(d.text());
+        w.end();
+      }
+    }
+    if (g[v].kind == Value::Kind::region_input && g[v].weight) w.key("has_default").value(true);
+    w.end();
+  }
+  w.end();
+}
+
+void print_json(const Model& m, const Statistics& s, const std::string& path, Out& out) {
+  const Graph& g = m.graph;
+  json::Writer w;
+  w.object();
+  w.key("file").value(path).key("kind").value("onnx").key("ir_version").value(m.ir_version);
+  w.key("opsets").object();
+  for (const auto& [domain, v] : m.opsets) w.key(domain.empty() ? "ai.onnx" : domain).value(v);
+  w.end();
+  w.key("producer").value(m.producer_name).key("producer_version").value(m.producer_version);
+  w.key("inputs");
+  json_values(w, g, g[g.main()].inputs);
+  w.key("outputs");
+  json_values(w, g, g[g.main()].outputs);
+  w.key("dynamic_dims").array();
+  for (const std::string& d : s.dims) w.value(d);
+  w.end();
+  w.key("nodes").value(uint64_t{s.nodes}).key("operators").object();
+  for (const OpCount& o : s.operators) w.key(o.name).value(uint64_t{o.count});
+  w.end();
+  w.key("functions").value(uint64_t{m.functions.size()});
+  w.key("tensors").value(uint64_t{s.weights}).key("parameters").value(s.parameters).key("weight_bytes").value(s.weight_bytes);
+  w.key("macs");
+  s.macs.is_literal() ? w.value(s.macs.literal()) : w.value(s.macs.text());
+  w.key("macs_unknown_nodes").value(uint64_t{s.macs_unknown});
+  w.key("peak_activation_bytes");
+  s.peak_activation_bytes ? w.value(*s.peak_activation_bytes) : w.null();
+  w.key("metadata").object();
+  for (size_t i = 0; i < m.metadata.size(); ++i) {
+    const auto later = std::any_of(m.metadata.begin() + static_cast<std::ptrdiff_t>(i) + 1, m.metadata.end(), [&](const auto& p) { return p.first == m.metadata[i].first; });
+    if (!later) w.key(m.metadata[i].first).value(m.metadata[i].second);
+  }
+  w.end();
+  w.end();
+  out.line(w.text());
+}
+
+void print_values(std::string_view title, const Graph& g, const std::vector<ValueId>& values, Out& out) {
+  out.line(cat("\n", title));
+  size_t width = 0;
+  for (const ValueId v : values) width = std::max(width, std::min<size_t>(g[v].name.size(), 40));
+  for (const ValueId v : values) {
+    const std::string pad(g[v].name.size() < width ? width - g[v].name.size() : 0, ' ');
+    const bool has_default = g[v].kind == Value::Kind::region_input && g[v].weight;
+    out.line(cat("  ", g[v].name, pad, "  ", type_text(g[v].fact.type), has_default ? "  (has a default)" : ""));
+  }
+}
+
+void print_people(const Model& m, const Statistics& s, const std::string& path, Out& out) {
+  const Graph& g = m.graph;
+  std::string head = cat(path, ": ONNX model, opset ", opset_text(m), ", IR version ", m.ir_version);
+  if (!m.producer_name.empty()) head += cat(", made by ", m.producer_name, m.producer_version.empty() ? "" : " ", m.producer_version);
+  out.line(head);
+  print_values("inputs", g, g[g.main()].inputs, out);
+  print_values("outputs", g, g[g.main()].outputs, out);
+  std::string dims;
+  for (const std::string& d : s.dims) dims += cat(dims.empty() ? "" : ", ", d);
+  out.line(cat("\ndynamic dims: ", dims.empty() ? "none" : dims));
+  out.line(cat("\nnodes: ", s.nodes, m.functions.empty() ? "" : cat(", local functions: ", m.functions.size())));
+  size_t width = 0;
+  for (const OpCount& o : s.operators) width = std::max(width, o.name.size());
+  for (const OpCount& o : s.operators) {
+    const std::string count = cat(o.count);
+    out.line(cat("  ", o.name, std::string(width - o.name.size() + 8 - std::min<size_t>(count.size(), 7), ' '), count));
+  }
+  out.line(cat("\nparameters: ", count_text(s.parameters), " in ", plural(s.weights, "tensor"), ", ", bytes_text(s.weight_bytes)));
+  out.line(cat("MACs: ", s.macs.is_literal() ? count_text(static_cast<uint64_t>(s.macs.literal())) : s.macs.text(),
+               s.macs_unknown ? cat(" and those of ", plural(s.macs_unknown, "node"), " whose shapes are not known") : ""));
+  if (s.peak_activation_bytes) out.line(cat("activations: ", bytes_text(*s.peak_activation_bytes), " at most at once", s.dims.empty() ? "" : ", with every named size 1"));
+}
+
+int show_onnx(const std::string& path, bool text, Out& out) {
+  Model m = open_model(path, out);
+  if (text) throw error("use.not-built", "cameo show --text of an ONNX model is not built yet");
+  const InferResult inferred = infer(m.graph, m.functions);
+  if (out.verbose) out.diags(inferred.findings);
+  const Statistics s = statistics(m);
+  if (out.json) print_json(m, s, path, out);
+  else print_people(m, s, path, out);
+  return 0;
+}
+
+}  // namespace
+
+int show_main(Raw raw, Out& out) {
+  const auto args = parse(verb, raw, out);
+  if (!args) return 0;
+  const std::string& path = args->operands[0];
+  if (path != "-") {
+    const Bytes file = map_file(path);
+    if (zip::looks_like_zip(file.text())) {
+      auto program = torchscript::read_torchscript(file, path);
+      return show_archive(program, args->has("text"), out);
+    }
+  }
+  return show_onnx(path, args->has("text"), out);
+}
+
+}  // namespace cameo::cli

@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include "api/archive_info.h"
+#include "cli/show.h"
+#include "formats/json.h"
+#include "support/error.h"
+
+namespace cameo::cli {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& p : parts) out += cat(out.empty() ? "" : ", ", p);
+  return out;
+}
+
+void print_json(const ArchiveInfo& info, const std::string& path, Out& out) {
+  json::Writer w;
+  w.object();
+  w.key("file").value(path);
+  w.key("kind").value("torchscript");
+  w.key("archive_version").value(info.version);
+  w.key("class").value(info.class_name);
+  w.key("methods").array();
+  for (const ArchiveMethod& m : info.methods) {
+    w.object().key("name").value(m.name).key("signature").value(m.signature).key("example").array();
+    for (const std::string& e : m.example) w.value(e);
+    w.end().end();
+  }
+  w.end();
+  w.key("operators").array();
+  for (const ArchiveOperator& o : info.operators)
+    w.object().key("name").value(o.name).key("count").value(uint64_t{o.count}).key("lowers").value(o.lowers).end();
+  w.end();
+  w.key("tensors").value(uint64_t{info.tensors}).key("parameters").value(info.parameters).key("weight_bytes").value(info.weight_bytes);
+  w.end();
+  out.line(w.text());
+}
+
+void print_text(const ArchiveInfo& info, const std::string& path, Out& out) {
+  out.line(cat(path, ": TorchScript archive, format version ", info.version, ", ", info.class_name));
+  out.line("\nmethods");
+  for (const ArchiveMethod& m : info.methods) {
+    out.line(cat("  ", m.signature));
+    if (!m.example.empty()) out.line(cat("      recorded with ", joined(m.example)));
+  }
+  size_t calls = 0, width = 0;
+  for (const ArchiveOperator& o : info.operators) calls += o.count, width = std::max(width, o.name.size());
+  out.line(cat("\noperators: ", calls, " calls of ", info.operators.size()));
+  for (const ArchiveOperator& o : info.operators) {
+    const std::string count = cat(o.count);
+    out.line(cat("  ", o.name, std::string(width - o.name.size() + 8 - std::min<size_t>(count.size(), 7), ' '), count, o.lowers ? "" : "  does not lower"));
+  }
+  out.line(cat("\nparameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ", bytes_text(info.weight_bytes)));
+}
+
+}  // namespace
+
+int show_archive(torchscript::Program& program, bool text, Out& out) {
+  if (text) {
+    out.print(torchscript::dump(program));
+    return 0;
+  }
+  const ArchiveInfo info = archive_info(program);
+  if (out.json) print_json(info, program.path(), out);
+  else print_text(info, program.path(), out);
+  return 0;
+}
+
+}  // namespace cameo::cli

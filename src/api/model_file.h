@@ -1,0 +1,28 @@
+// Models in files, whatever their form: .onnx, and what each face needs around reading and writing them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/onnx/writer.h"
+#include "ir/graph.h"
+#include "support/error.h"
+
+namespace cameo {
+
+// An ONNX model. "-" is standard input. A file of another kind (an archive, a checkpoint, a web page) is refused with
+// what to do instead. Throws what read_onnx throws; warnings go to `diags`.
+Model load_model(const std::string& path, DiagSink& diags);
+
+// Who made a file from what: written into the model's metadata.
+struct Provenance {
+  std::string source_sha256;
+  std::string command;  // "edit --rename a=b": the verb and its flags, no file names
+};
+void note_provenance(Model& m, const Provenance& p);
+std::string file_sha256(const std::string& path);
+
+// As .onnx; "-" is standard output. IN and OUT may be the same file.
+void save_model(const Model& m, const std::string& path, const WriteOptions& options = {}, DiagSink* diags = nullptr);
+
+}  // namespace cameo

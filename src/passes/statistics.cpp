@@ -1,0 +1,161 @@
+#include "passes/statistics.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ops/op_def.h"
+#include "support/error.h"
+
+namespace cameo {
+
+namespace {
+
+const Shape* shape_of(const Graph& g, ValueId v) { return v && g[v].fact.has_rank() ? &g[v].fact.shape() : nullptr; }
+
+// Elements of a filter per output channel (or input channel, for transposed ones).
+Dim filter_size(const Shape& w) { return element_count(Shape(w.begin() + 1, w.end())); }
+
+enum class Work : uint8_t { conv, conv_transpose, matmul, gemm, recurrent };
+struct WorkRow {
+  std::string_view op;
+  Work work;
+  size_t weight;  // which input
+};
+constexpr WorkRow rows[] = {
+    {"Conv", Work::conv, 1},       {"ConvInteger", Work::conv, 1},     {"QLinearConv", Work::conv, 3},
+    {"DeformConv", Work::conv, 1}, {"ConvTranspose", Work::conv_transpose, 1},
+    {"MatMul", Work::matmul, 0},   {"MatMulInteger", Work::matmul, 0}, {"QLinearMatMul", Work::matmul, 0},
+    {"Gemm", Work::gemm, 0},       {"LSTM", Work::recurrent, 1},       {"GRU", Work::recurrent, 1},
+    {"RNN", Work::recurrent, 1},
+};
+
+std::optional<Dim> macs_of(const Graph& g, NodeId n, const WorkRow& row) {
+  const Shape *a = shape_of(g, g.input(n, 0)), *w = shape_of(g, g.input(n, row.weight)), *r = shape_of(g, g.input(n, 2));
+  const Shape* y = g[n].outputs.empty() ? nullptr : shape_of(g, g[n].outputs[0]);
+  if (!a || !w || a->empty() || w->empty()) return std::nullopt;
+  switch (row.work) {
+    case Work::conv: return y ? std::optional(element_count(*y) * filter_size(*w)) : std::nullopt;
+    case Work::conv_transpose: return element_count(*a) * filter_size(*w);
+    case Work::matmul: return y ? std::optional(element_count(*y) * a->back()) : std::nullopt;
+    case Work::gemm: return y && !y->empty() ? std::optional(element_count(*a) * y->back()) : std::nullopt;
+    case Work::recurrent:
+      if (!r || a->size() != 3) return std::nullopt;
+      return (*a)[0] * (*a)[1] * (element_count(*w) + element_count(*r));
+  }
+  return std::nullopt;
+}
+
+void count_work(const Graph& g, NodeId n, Statistics& s) {
+  const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const WorkRow& r) { return g[n].is(r.op); });
+  if (row == std::end(rows)) return;
+  try {
+    if (const auto macs = macs_of(g, n, *row)) s.macs = s.macs + *macs;
+    else ++s.macs_unknown;
+  } catch (const Error& e) {
+    if (e.exit_code() == 4) throw;
+    ++s.macs_unknown;  // more than 64 bits hold
+  }
+}
+
+void note_dims(const Type& t, Statistics& s) {
+  if (t.shape)
+    for (const Dim d : *t.shape)
+      for (const Dim symbol : symbols_of(d)) {
+        const std::string name(symbol_name(symbol));
+        if (!is_fresh(symbol) && std::find(s.dims.begin(), s.dims.end(), name) == s.dims.end()) s.dims.push_back(name);
+      }
+  if (t.inner) note_dims(*t.inner, s);
+}
+
+std::optional<uint64_t> bytes_with_ones(const Type& t) {
+  if (!t.is_tensor() || !t.has_rank() || t.elem == DType::undefined) return std::nullopt;
+  std::vector<int64_t> shape;
+  for (const Dim d : *t.shape) {
+    std::vector<Substitution> ones;
+    for (const Dim symbol : symbols_of(d)) {
+      if (is_fresh(symbol)) return std::nullopt;
+      ones.push_back({symbol, Dim(1)});
+    }
+    const auto size = evaluate(d, ones);
+    if (!size || *size < 0) return std::nullopt;
+    shape.push_back(*size);
+  }
+  return packed_bytes(t.elem, element_count(shape));
+}
+
+// Follows the main graph in order, with the bytes of every value from its node to its last use.
+class LifeTimes {
+ public:
+  explicit LifeTimes(const Graph& g) : g_(g) {
+    for (const NodeId n : g.nodes(g.main())) position_[n.index] = order_.size(), order_.push_back(n);
+    freed_.resize(order_.size() + 1);
+  }
+
+  std::optional<uint64_t> peak() {
+    for (const ValueId v : g_[g_.main()].inputs)
+      if (!g_[v].weight && !born(v, 0)) return std::nullopt;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      for (const ValueId v : g_[order_[i]].outputs)
+        if (g_.used(v) && !born(v, i)) return std::nullopt;
+      live_ -= freed_[i];
+    }
+    return most_;
+  }
+
+ private:
+  bool born(ValueId v, size_t at) {
+    const auto bytes = bytes_with_ones(g_[v].fact.type);
+    if (!bytes) return false;
+    size_t end = at;
+    for (const Use& u : g_[v].uses) end = std::max(end, place(u));
+    live_ += *bytes;
+    most_ = std::max(most_, live_);
+    freed_[end] += *bytes;
+    return true;
+  }
+
+  // A use inside a body counts for the node of the main graph that holds the body.
+  size_t place(const Use& u) const {
+    NodeId n = u.node ? u.node : g_[u.region].owner;
+    while (n && g_[n].home != g_.main()) n = g_[g_[n].home].owner;
+    const auto it = n ? position_.find(n.index) : position_.end();
+    return it == position_.end() ? order_.size() : it->second;
+  }
+
+  const Graph& g_;
+  std::vector<NodeId> order_;
+  std::map<uint32_t, size_t> position_;
+  std::vector<uint64_t> freed_;
+  uint64_t live_ = 0, most_ = 0;
+};
+
+}  // namespace
+
+Statistics statistics(const Model& m) {
+  const Graph& g = m.graph;
+  Statistics s;
+  std::map<std::string, size_t> counts;
+  for (uint32_t i = 0; i < g.node_capacity(); ++i) {
+    const Node& n = g[NodeId(i)];
+    if (n.dead) continue;
+    ++s.nodes;
+    ++counts[n.op->domain.empty() ? std::string(n.op->name) : cat(n.op->domain, "::", n.op->name)];
+    count_work(g, NodeId(i), s);
+  }
+  for (const auto& [name, count] : counts) s.operators.push_back({name, count});
+  std::stable_sort(s.operators.begin(), s.operators.end(), [](const OpCount& a, const OpCount& b) { return a.count > b.count; });
+  for (uint32_t i = 0; i < g.value_capacity(); ++i) {
+    const Value& v = g[ValueId(i)];
+    if (v.kind == Value::Kind::dead || !v.weight || v.synthetic) continue;
+    ++s.weights;
+    s.parameters += static_cast<uint64_t>(v.weight->count());
+    s.weight_bytes += v.weight->byte_size();
+  }
+  for (const ValueId v : g[g.main()].inputs) note_dims(g[v].fact.type, s);
+  for (const ValueId v : g[g.main()].outputs)
+    if (v) note_dims(g[v].fact.type, s);
+  s.peak_activation_bytes = LifeTimes(g).peak();
+  return s;
+}
+
+}  // namespace cameo

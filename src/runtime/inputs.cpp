@@ -1,0 +1,140 @@
+#include "runtime/inputs.h"
+
+#include "kernels/carrier.h"
+#include "support/error.h"
+
+namespace cameo {
+
+std::vector<ValueId> run_inputs(const Graph& g, bool with_defaults) {
+  std::vector<ValueId> out;
+  for (const ValueId v : g[g.main()].inputs)
+    if (with_defaults || !g[v].weight) out.push_back(v);
+  return out;
+}
+
+namespace {
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string out = "[";
+  for (size_t i = 0; i < shape.size(); ++i) out += cat(i ? "," : "", shape[i]);
+  return out + "]";
+}
+
+class Judge {
+ public:
+  explicit Judge(const Graph& g) : g_(g) {}
+
+  void input(ValueId id, const Datum& d) {
+    const Value& v = g_[id];
+    const Type& t = v.fact.type;
+    if (d.kind == Datum::Kind::none) {
+      if (v.weight || t.is_optional()) return;
+      std::string names;
+      for (const ValueId i : g_[g_.main()].inputs) names += cat(names.empty() ? "" : ", ", g_[i].name);
+      return add(error("run.input-missing", cat("the input '", v.name, "' (", t.text(), ") was not given")).help(cat("the model's inputs are: ", names)));
+    }
+    if (!t.is_tensor()) return;
+    if (d.kind != Datum::Kind::tensor) return add(error("run.kind", cat("the input '", v.name, "' must be a tensor, ", t.text())));
+    const Tensor& x = d.tensor;
+    if (t.elem != DType::undefined && x.dtype() != t.elem)
+      add(error("run.dtype", cat("the input '", v.name, "' is ", name(x.dtype()), ", and the model wants ", name(t.elem))));
+    if (!t.has_rank()) return;
+    if (x.rank() != t.rank())
+      return add(error("run.rank", cat("the input '", v.name, "' has ", x.rank(), " axes, ", shape_text(x.shape()), ", and the model wants ", t.rank(), ": [", cameo::shape_text(*t.shape), "]")));
+    for (size_t axis = 0; axis < x.shape().size(); ++axis) size(v, axis, (*t.shape)[axis], x.shape()[axis]);
+  }
+
+  std::vector<Diag> findings;
+
+ private:
+  void add(const Error& e) { findings.push_back(e.diag()); }
+
+  void size(const Value& v, size_t axis, Dim wanted, int64_t came) {
+    if (wanted.is_literal()) {
+      if (wanted.literal() != came)
+        add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came, ", and the model wants ", wanted.literal())).why(cat("the model declares [", cameo::shape_text(*v.fact.type.shape), "]")));
+      return;
+    }
+    if (!wanted.is_symbol() || is_fresh(wanted)) return;
+    const std::string symbol(symbol_name(wanted));
+    const auto [it, is_new] = sizes_.try_emplace(symbol, Seen{came, v.name, axis});
+    if (is_new || it->second.size == came) return;
+    add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came, ", and the model wants ", symbol, " = ", it->second.size))
+            .why(cat("axis ", it->second.axis, " of '", it->second.input, "' is ", symbol, " too, and it has size ", it->second.size)));
+  }
+
+  struct Seen {
+    int64_t size;
+    std::string input;
+    size_t axis;
+  };
+  const Graph& g_;
+  std::map<std::string, Seen> sizes_;
+};
+
+// splitmix64: the same everywhere, unlike the standard library's distributions.
+struct Random {
+  uint64_t state;
+  uint64_t next() {
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  }
+  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+};
+
+Tensor random_tensor(DType dtype, const std::vector<int64_t>& shape, Random& random) {
+  const auto count = narrow<size_t>(element_count(shape));
+  if (dtype == DType::string) {
+    std::vector<std::string> words;
+    for (size_t i = 0; i < count; ++i) words.push_back(cat("s", random.next() % 100));
+    return {shape, std::move(words)};
+  }
+  if (is_complex(dtype)) {
+    if (dtype == DType::c128) throw error("run.random", "random complex128 inputs cannot be made");
+    std::vector<float> v(2 * count);
+    for (float& x : v) x = static_cast<float>(random.unit());
+    return Tensor::of<float>(dtype, shape, v);
+  }
+  if (is_float(dtype)) {
+    std::vector<double> v(count);
+    for (double& x : v) x = random.unit();
+    return store(dtype, shape, v);
+  }
+  std::vector<int64_t> v(count);
+  for (int64_t& x : v) x = static_cast<int64_t>(random.next() % 2);
+  return store(dtype, shape, v);
+}
+
+}  // namespace
+
+void check_inputs(const Graph& g, const std::vector<ValueId>& params, const std::vector<Datum>& inputs) {
+  Judge judge(g);
+  for (size_t i = 0; i < params.size(); ++i) judge.input(params[i], inputs[i]);
+  if (!judge.findings.empty()) throw Error(std::move(judge.findings));
+}
+
+std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& params, uint64_t seed, const std::map<std::string, int64_t>& sizes) {
+  Random random{seed};
+  std::vector<Datum> out;
+  for (const ValueId id : params) {
+    const Value& v = g[id];
+    const Type& t = v.fact.type;
+    if (v.weight || t.is_optional()) {
+      out.emplace_back();
+      continue;
+    }
+    if (!t.is_tensor() || !t.has_rank() || t.elem == DType::undefined)
+      throw error("run.random", cat("the input '", v.name, "' (", t.text(), ") says too little to make one up")).help("give it with --inputs");
+    std::vector<int64_t> shape;
+    for (const Dim d : *t.shape) {
+      const auto it = sizes.find(d.text());
+      shape.push_back(d.is_literal() ? d.literal() : it == sizes.end() ? 1 : it->second);
+    }
+    out.emplace_back(random_tensor(t.elem, shape, random));
+  }
+  return out;
+}
+
+}  // namespace cameo

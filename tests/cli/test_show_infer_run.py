@@ -1,0 +1,73 @@
+import onnxfile as o
+
+
+def linear(t):
+    t.path("net.onnx").write_bytes(o.linear())
+    return "net.onnx"
+
+
+def test_show(t):
+    out = t.run("show", linear(t)).out
+    assert "x  f32[batch,2]" in out and "dynamic dims: batch" in out and "MACs: 6*batch" in out
+    told = t.run("show", "net.onnx", "--json").json
+    assert told["operators"] == {"Add": 1, "MatMul": 1, "Relu": 1} and told["parameters"] == 9 and told["weight_bytes"] == 36
+    assert told["inputs"] == [{"name": "x", "type": "f32[batch,2]", "dtype": "f32", "shape": ["batch", 2]}]
+    assert t.run("show", "-", input=o.linear()).out.startswith("-: ONNX model")
+
+
+def test_show_archive(t):
+    archive = t.root / "examples/digits/digits.pt"
+    out = t.run("show", archive).out
+    assert "forward(images: Tensor) -> Tensor" in out and "aten::_convolution" in out
+    assert t.run("show", archive, "--json").json["parameters"] == 38476
+    assert "def forward" in t.run("show", archive, "--text").out
+
+
+def test_infer(t):
+    t.run("infer", linear(t), "typed.onnx")
+    assert b"cameo.source.sha256" in t.path("typed.onnx").read_bytes()
+    t.run("infer", "net.onnx", "plain.onnx", "--no-provenance")
+    assert b"cameo" not in t.path("plain.onnx").read_bytes()
+    first = t.path("typed.onnx").read_bytes()
+    t.run("infer", "net.onnx", "typed.onnx")
+    assert t.path("typed.onnx").read_bytes() == first
+    assert t.run("infer", "net.onnx", "-", "--no-provenance").out_bytes == t.path("plain.onnx").read_bytes()
+    t.run("infer", "net.onnx", "net.onnx")
+    assert t.path("net.onnx").read_bytes() == first
+
+
+def test_infer_says_where_it_stops(t):
+    nodes = [o.node("MatMul", ["x", "x"], ["y"], "bad")]
+    t.path("bad.onnx").write_bytes(o.model(nodes, [o.value_info("x", [2, 3])], [o.value_info("y", [2, 3])]))
+    assert "bad" in t.run("infer", "bad.onnx", "out.onnx").err
+    t.run("infer", "--strict", "bad.onnx", "strict.onnx", code=1)
+    assert not t.path("strict.onnx").exists()
+
+
+def test_run(t):
+    net = linear(t)
+    t.path("x.npz").write_bytes(o.npz(x=o.npy([1, 2], [1, 1])))
+    t.run("run", net, "--inputs", "x.npz", "-o", "y.npz")
+    assert o.read_npz(t.path("y.npz")) == {"y": ((1, 3), [5.5, 0, 9])}
+    t.path("x0.npz").write_bytes(o.npz(x0=o.npy([1, 2], [1, 1])))
+    t.run("run", net, "--inputs", "x0.npz", "-o", "y0.npz", "--keep-outputs", "product,s")
+    assert sorted(o.read_npz(t.path("y0.npz"))) == ["h", "s", "y"]
+    told = t.run("run", net, "--random", "1", "--dim", "batch=4", "--repeat", "3", "--json", "--profile", "trace.json").json
+    assert told["runs"] == 3 and told["min_ms"] <= told["median_ms"] <= told["p99_ms"]
+    assert told["outputs"] == [{"name": "y", "type": "f32[4,3]"}]
+    assert '"ph":"X"' in t.path("trace.json").read_text()
+
+
+def test_run_refuses_wrong_inputs(t):
+    net = linear(t)
+    t.fails("run", net, code=2, error="use.inputs")
+    t.path("size.npz").write_bytes(o.npz(x=o.npy([1, 5], [1] * 5)))
+    err = t.fails("run", net, "--inputs", "size.npz", code=1, error="run.size").err
+    assert "axis 1 of the input 'x' has size 5, and the model wants 2" in err
+    t.path("dtype.npz").write_bytes(o.npz(x=o.npy([1, 2], [1, 2], "<i8")))
+    assert "is i64, and the model wants f32" in t.fails("run", net, "--inputs", "dtype.npz", code=1, error="run.dtype").err
+    t.path("rank.npz").write_bytes(o.npz(x=o.npy([2], [1, 2])))
+    t.fails("run", net, "--inputs", "rank.npz", code=1, error="run.rank")
+    t.path("name.npz").write_bytes(o.npz(z=o.npy([1, 2], [1, 2])))
+    t.fails("run", net, "--inputs", "name.npz", code=2, error="use.input-name")
+    t.fails("run", net, "--random", "1", "--keep-outputs", "nothing*", code=1, error="run.no-match")
