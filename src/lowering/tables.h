@@ -9,14 +9,22 @@ namespace cameo {
 
 using RowTable = std::span<const Row> (*)();
 
+std::span<const Row> creation_rows();
+std::span<const Row> image_rows();
+std::span<const Row> indexing_rows();
 std::span<const Row> pointwise_rows();
+std::span<const Row> reduction_rows();
 std::span<const Row> shape_rows();
 std::span<const Row> nn_rows();
 
 inline std::span<const RowTable> row_tables() {
   static constexpr RowTable all[] = {
+      creation_rows,
+      image_rows,
+      indexing_rows,
       nn_rows,
       pointwise_rows,
+      reduction_rows,
       shape_rows,
   };
   return all;

@@ -1,0 +1,164 @@
+// Padding, resizing, sampling, shuffling of pixels; normalisations over groups.
+#include <algorithm>
+#include <cmath>
+
+#include "lowering/forms.h"
+#include "lowering/row.h"
+#include "lowering/tables.h"
+
+namespace cameo {
+
+namespace {
+
+// torch's pads start at the last axis: (left, right, top, bottom, ...).
+V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& value) {
+  const auto rank = static_cast<size_t>(on.rank(x));
+  Dims all(rank * 2, Dim(0));
+  bool negative = false, nothing = true;
+  for (size_t i = 0; i * 2 + 1 < pads.size(); ++i) {
+    const size_t axis = rank - 1 - i;
+    all[axis] = pads[2 * i];
+    all[rank + axis] = pads[2 * i + 1];
+    for (const Dim d : {pads[2 * i], pads[2 * i + 1]}) nothing &= d.is(0), negative |= d.is_literal() && d.literal() < 0;
+  }
+  if (nothing) return x;
+  if (negative)  // cropping, then padding
+    for (size_t axis = 0; axis < rank; ++axis) {
+      const auto crop = [](Dim& d) { const Dim c = d.is_literal() && d.literal() < 0 ? -d : Dim(0); if (!c.is(0)) d = Dim(0); return c; };
+      const Dim before = crop(all[axis]), after = crop(all[rank + axis]);
+      x = on.slice(x, static_cast<int64_t>(axis), before, on.dim(x, static_cast<int64_t>(axis)) - after);
+    }
+  static constexpr std::pair<std::string_view, std::string_view> modes[] = {{"constant", "constant"}, {"reflect", "reflect"}, {"replicate", "edge"}, {"circular", "wrap"}};
+  const auto* found = std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == mode; });
+  if (found == std::end(modes)) unsupported(cat("pad mode ", mode));
+  const V fill = mode == "constant" && value && !value->is(0) ? on.scalar_like(*value, x) : V();
+  return on.Pad(x, on.int_vector(all), fill, {}, {.mode = std::string(found->second)});
+}
+
+enum class Coordinates : uint8_t { asymmetric, half_pixel, align_corners };
+
+V resized(Lower& on, V x, const Str& mode, Coordinates c, const Opt<Dims>& sizes, const Opt<Floats>& scales, bool antialias = false) {
+  op::Resize a;
+  a.mode = mode;
+  a.coordinate_transformation_mode = c == Coordinates::asymmetric ? "asymmetric" : c == Coordinates::align_corners ? "align_corners" : "pytorch_half_pixel";
+  if (mode == "nearest") a.nearest_mode = c == Coordinates::asymmetric ? "floor" : "round_prefer_ceil";
+  if (mode == "nearest" && c == Coordinates::half_pixel) a.coordinate_transformation_mode = "half_pixel";
+  a.cubic_coeff_a = -0.75f;
+  a.antialias = antialias;
+  if (scales) {
+    std::vector<float> all{1, 1};
+    for (const double s : *scales) all.push_back(static_cast<float>(s));
+    const auto n = static_cast<int64_t>(all.size());
+    return on.Resize(x, {}, on.constant(Tensor::of<float>(DType::f32, {n}, all)), {}, a);
+  }
+  Dims all{on.dim(x, 0), on.dim(x, 1)};
+  all.insert(all.end(), sizes->begin(), sizes->end());
+  const V y = on.Resize(x, {}, {}, on.int_vector(all), a);
+  on.graph().fact(y).type.shape = all;
+  return y;
+}
+
+// The overloads with explicit sizes carry scales that torch uses for the coordinates when they are given.
+template <int N>
+V nearest(Lower& on, V x, Dims sizes) { return resized(on, x, "nearest", Coordinates::asymmetric, sizes, {}); }
+V nearest_vec(Lower& on, V x, Opt<Dims> sizes, Opt<Floats> scales) { return resized(on, x, "nearest", Coordinates::asymmetric, sizes, scales); }
+V nearest_exact_vec(Lower& on, V x, Opt<Dims> sizes, Opt<Floats> scales) { return resized(on, x, "nearest", Coordinates::half_pixel, sizes, scales); }
+V linear_vec(Lower& on, V x, Opt<Dims> sizes, bool align, Opt<Floats> scales) { return resized(on, x, "linear", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, scales); }
+V linear_sizes(Lower& on, V x, Dims sizes, bool align) { return resized(on, x, "linear", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, {}); }
+V cubic_vec(Lower& on, V x, Opt<Dims> sizes, bool align, Opt<Floats> scales) { return resized(on, x, "cubic", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, scales); }
+V cubic_sizes(Lower& on, V x, Dims sizes, bool align) { return resized(on, x, "cubic", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, {}); }
+
+V group_norm(Lower& on, V x, int64_t groups, Opt<V> w, Opt<V> b, double eps) {
+  const Dims channels{on.dim(x, 1)};
+  const V scale = w ? *w : on.full(channels, Num(1.0), on.dtype(x)), shift = b ? *b : on.full(channels, Num(0.0), on.dtype(x));
+  return on.GroupNormalization(x, scale, shift, {.epsilon = static_cast<float>(eps), .num_groups = groups});
+}
+
+V instance_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool use_input_stats, double, double eps) {
+  const Dims channels{on.dim(x, 1)};
+  const V scale = w ? *w : on.full(channels, Num(1.0), on.dtype(x)), shift = b ? *b : on.full(channels, Num(0.0), on.dtype(x));
+  if (use_input_stats || !mean || !var) return on.InstanceNormalization(x, scale, shift, {.epsilon = static_cast<float>(eps)});
+  return on.BatchNormalization(x, scale, shift, *mean, *var, 1, {.epsilon = static_cast<float>(eps)})[0];
+}
+
+V pixel_shuffle(Lower& on, V x, int64_t r) { return on.DepthToSpace(x, {.blocksize = r, .mode = "CRD"}); }
+
+V pixel_unshuffle(Lower& on, V x, int64_t r) {
+  const Dims s = on.shape(x);
+  const V parts = on.reshape(x, {s[0], s[1], floor_div(s[2], Dim(r)), Dim(r), floor_div(s[3], Dim(r)), Dim(r)});
+  return on.reshape(on.transpose(parts, {0, 1, 3, 5, 2, 4}), {s[0], s[1] * Dim(r * r), floor_div(s[2], Dim(r)), floor_div(s[3], Dim(r))});
+}
+
+V grid_sample(Lower& on, V x, V grid, int64_t mode, int64_t padding, bool align) {
+  static constexpr std::string_view modes[] = {"linear", "nearest", "cubic"}, paddings[] = {"zeros", "border", "reflection"};
+  return on.GridSample(x, grid, {.align_corners = align, .mode = std::string(modes[mode]), .padding_mode = std::string(paddings[padding])});
+}
+
+V flip(Lower& on, V x, Ints dims) {
+  if (dims.empty() || on.rank(x) == 0) return x;
+  const Ints axes = on.axes(x, dims);
+  const Ints starts(axes.size(), -1), ends(axes.size(), INT64_MIN + 1), steps(axes.size(), -1);
+  const V y = on.Slice(x, on.ints(starts), on.ints(ends), on.ints(axes), on.ints(steps));
+  on.graph().fact(y).type.shape = on.shape(x);
+  return y;
+}
+
+V roll(Lower& on, V x, Dims shifts, Ints dims) {
+  if (dims.empty()) {
+    const Dims shape = on.shape(x);
+    return on.reshape(roll(on, on.reshape(x, {element_count(shape)}), shifts, {0}), shape);
+  }
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t axis = on.axis(x, dims[i]);
+    const Dim size = on.dim(x, axis);
+    if (size.is(0)) continue;
+    // A shift smaller than the size is what models have; a larger one wraps around.
+    const Dim s = shifts[i].is_literal() && shifts[i].literal() < 0 ? mod(shifts[i], size) : size.is_literal() ? mod(shifts[i], size) : shifts[i];
+    if (s.is(0)) continue;
+    const Dim at = shifts[i].is_literal() && shifts[i].literal() < 0 && !size.is_literal() ? -shifts[i] : size - s;
+    x = on.concat({on.slice(x, axis, at, size), on.slice(x, axis, Dim(0), at)}, axis);
+  }
+  return x;
+}
+
+V triangle(Lower& on, V x, int64_t k, bool upper) {
+  const bool bools = on.is_bool(x);
+  const V y = on.Trilu(bools ? on.to(x, DType::i32) : x, on.On::int_scalar(k), {.upper = upper});
+  return bools ? on.to(y, DType::boolean) : y;
+}
+
+constexpr Row table[] = {
+    {"aten::pad", [](Lower& on, V x, Dims pads, Str mode, Opt<Num> v) { return padded(on, x, pads, mode, v); }},
+    {"aten::constant_pad_nd", [](Lower& on, V x, Dims pads, Num v) { return padded(on, x, pads, "constant", v); }},
+    {"aten::reflection_pad1d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "reflect", {}); }},
+    {"aten::reflection_pad2d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "reflect", {}); }},
+    {"aten::replication_pad1d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "replicate", {}); }},
+    {"aten::replication_pad2d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "replicate", {}); }},
+    {"aten::replication_pad3d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "replicate", {}); }},
+    {"aten::upsample_nearest1d", fn<nearest<1>>}, {"aten::upsample_nearest2d", fn<nearest<2>>}, {"aten::upsample_nearest3d", fn<nearest<3>>},
+    {"aten::upsample_nearest1d.vec", fn<nearest_vec>}, {"aten::upsample_nearest2d.vec", fn<nearest_vec>}, {"aten::upsample_nearest3d.vec", fn<nearest_vec>},
+    {"aten::_upsample_nearest_exact1d.vec", fn<nearest_exact_vec>}, {"aten::_upsample_nearest_exact2d.vec", fn<nearest_exact_vec>}, {"aten::_upsample_nearest_exact3d.vec", fn<nearest_exact_vec>},
+    {"aten::upsample_linear1d", fn<linear_sizes>}, {"aten::upsample_bilinear2d", fn<linear_sizes>}, {"aten::upsample_trilinear3d", fn<linear_sizes>},
+    {"aten::upsample_linear1d.vec", fn<linear_vec>}, {"aten::upsample_bilinear2d.vec", fn<linear_vec>}, {"aten::upsample_trilinear3d.vec", fn<linear_vec>},
+    {"aten::upsample_bicubic2d", fn<cubic_sizes>}, {"aten::upsample_bicubic2d.vec", fn<cubic_vec>},
+    {"aten::group_norm", fn<group_norm>}, {"aten::instance_norm", fn<instance_norm>},
+    {"aten::rms_norm", [](Lower& on, V x, Dims shape, Opt<V> w, Opt<double> eps) {
+       const V scale = w ? *w : on.full(shape, Num(1.0), on.dtype(x));
+       return V(on.RMSNormalization(x, scale, {.axis = -static_cast<int64_t>(shape.size()), .epsilon = static_cast<float>(eps.value_or(1.1920928955078125e-07))}));
+     }},
+    {"aten::pixel_shuffle", fn<pixel_shuffle>}, {"aten::pixel_unshuffle", fn<pixel_unshuffle>},
+    {"aten::grid_sampler", fn<grid_sample>}, {"aten::grid_sampler_2d", fn<grid_sample>}, {"aten::grid_sampler_3d", fn<grid_sample>},
+    {"aten::flip", fn<flip>}, {"aten::roll", fn<roll>},
+    {"aten::tril", [](Lower& on, V x, int64_t k) { return triangle(on, x, k, false); }},
+    {"aten::triu", [](Lower& on, V x, int64_t k) { return triangle(on, x, k, true); }},
+    {"aten::einsum", [](Lower& on, Str equation, Vs parts) {
+       std::erase(equation, ' ');
+       return V(on.Einsum(std::vector<ValueId>(parts.begin(), parts.end()), {.equation = equation}));
+     }},
+};
+
+}  // namespace
+
+std::span<const Row> image_rows() { return table; }
+
+}  // namespace cameo
