@@ -187,7 +187,7 @@ struct BitCast : Rules<op::BitCast> {
   }
   static constexpr Expansion expansions[] = {
       expansion<op::BitCast>(26, Exactness::exact, [](const op::BitCast& a, Expand& e) {
-        const DType from = e.dtype(0), to = static_cast<DType>(a.to);
+        const DType from = e.dtype(0), to = dtype_from_number(a.to).value_or(DType::undefined);
         if (from == to) return e.replace({e.in(0)});
         // Integers of one width differ in the meaning of the top bit, which a cast keeps.
         if ((is_int(from) || from == DType::boolean) && is_int(to)) return e.replace({e.on.cast(e.in(0), to)});

@@ -18,6 +18,8 @@ DType output_type(const Infer& c, int64_t number) {
   return *t;
 }
 
+DType output_type(int64_t number) { return dtype_from_number(number).value_or(DType::undefined); }
+
 Dim size_from(Infer& c, size_t i, std::string_view hint) {
   const auto size = c.ints(i);
   return size && size->size() == 1 ? size->front() : c.fresh(hint);
@@ -61,10 +63,10 @@ struct Window : Rules<Attrs> {
     c.out(0, output_type(c, a.output_datatype), {size_from(c, 0, "window")});
   }
   static void eval(const Attrs& a, Eval& k) {
-    eval_window(k, cosines(), a.periodic != 0, static_cast<DType>(a.output_datatype));
+    eval_window(k, cosines(), a.periodic != 0, output_type(a.output_datatype));
   }
   static constexpr Expansion expansions[] = {expansion<Attrs>(17, Exactness::rounding, [](const Attrs& a, Expand& e) {
-    expand_window(e, cosines(), a.periodic != 0, static_cast<DType>(a.output_datatype));
+    expand_window(e, cosines(), a.periodic != 0, output_type(a.output_datatype));
   })};
 };
 
@@ -113,9 +115,7 @@ struct MelWeightMatrix : Rules<op::MelWeightMatrix> {
     return store(to, {rows, mel_bins}, out);
   }
 
-  static void eval(const op::MelWeightMatrix& a, Eval& k) {
-    k.out(0, matrix(k, static_cast<DType>(a.output_datatype)));
-  }
+  static void eval(const op::MelWeightMatrix& a, Eval& k) { k.out(0, matrix(k, output_type(a.output_datatype))); }
 
   static constexpr Expansion expansions[] = {
       expansion<op::MelWeightMatrix>(17, Exactness::exact, [](const op::MelWeightMatrix& a, Expand& e) {
@@ -128,7 +128,7 @@ struct MelWeightMatrix : Rules<op::MelWeightMatrix> {
         std::vector<const Datum*> pointers;
         for (const Datum& d : inputs) pointers.push_back(&d);
         Eval k(pointers, 1);
-        e.replace({e.on.constant(matrix(k, static_cast<DType>(a.output_datatype)))});
+        e.replace({e.on.constant(matrix(k, output_type(a.output_datatype)))});
       })};
 };
 

@@ -20,6 +20,7 @@ DType stash_dtype(int64_t stash_type) {
 Tensor spread(const Tensor& t, const std::vector<int64_t>& shape) {
   const auto n = t.shape().size();
   if (n <= shape.size() && std::equal(t.shape().begin(), t.shape().end(), shape.end() - static_cast<std::ptrdiff_t>(n))) return t;
+  if (broadcast_shape(t.shape(), shape) != shape) throw error("eval.shape", "scale and bias must broadcast to the input");
   return expand_to(t, shape);
 }
 

@@ -1,6 +1,7 @@
 // Slice: a window of an axis, with a step.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "ops/eval.h"
 #include "ops/infer.h"
@@ -68,6 +69,9 @@ struct Slice : Rules<op::Slice> {
     for (const size_t i : {1, 2, 4})
       if (const auto n = c.length(i); n && *n != static_cast<int64_t>(axes->size()))
         c.fail("infer.slice", cat("input ", i, " has ", *n, " elements for ", axes->size(), " axes"));
+    const size_t count = axes->size();
+    if ((starts && starts->size() != count) || (ends && ends->size() != count) || (steps && steps->size() != count))
+      c.fail("infer.slice", cat("starts, ends and steps must have ", count, " elements"));
     Shape out = c.shape(0);
     for (size_t i = 0; i < axes->size(); ++i) {
       Dim& d = out[static_cast<size_t>((*axes)[i])];
@@ -103,9 +107,11 @@ struct Slice : Rules<op::Slice> {
       k.fail("eval.slice", "starts, ends, axes and steps differ in length");
     auto shape = x.shape(), strides = row_major_strides(shape);
     int64_t first = 0;
+    std::vector<char> sliced(shape.size(), 0);
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto axis = static_cast<size_t>(k.axis(axes[i], x.rank()));
       if (steps[i] == 0) k.fail("eval.slice", "a step of 0");
+      if (std::exchange(sliced[axis], char{1})) k.fail("eval.slice", cat("axis ", axis, " is sliced twice"));
       const Window w = window(x.shape()[axis], starts[i], ends[i], steps[i]);
       first += w.start * strides[axis];
       if (w.count > 1) strides[axis] *= w.step;  // a step past the end must not overflow

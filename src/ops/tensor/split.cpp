@@ -62,7 +62,9 @@ struct Split : Rules<op::Split> {
   static void eval(const op::Split& a, Eval& k) {
     const Tensor& x = k.in(0);
     const auto axis = static_cast<size_t>(k.axis(a.axis, x.rank()));
-    const auto sizes = k.has(1) ? k.ints(1) : even_parts(x.shape()[axis], a.num_outputs.value_or(static_cast<int64_t>(k.out_count())));
+    const auto parts = static_cast<int64_t>(k.out_count());
+    if (!k.has(1) && a.num_outputs.value_or(parts) != parts) k.fail("eval.split", cat(*a.num_outputs, " parts for ", parts, " outputs"));
+    const auto sizes = k.has(1) ? k.ints(1) : even_parts(x.shape()[axis], parts);
     if (sizes.size() != k.out_count()) k.fail("eval.split", cat(sizes.size(), " parts for ", k.out_count(), " outputs"));
     const auto strides = row_major_strides(x.shape());
     int64_t start = 0;

@@ -1,0 +1,204 @@
+// Every kernel on random operands and attributes: it computes or it throws our own error, and what it computes has the
+// type and shape that inference said.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "ops/eval.h"
+#include "ops/infer.h"
+#include "ops/on.h"
+
+namespace cameo {
+
+namespace {
+
+class Sampler {
+ public:
+  explicit Sampler(uint32_t seed) : engine_(seed) {}
+
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
+  }
+  bool chance(int percent) { return between(1, 100) <= percent; }
+  template <class T>
+  const T& pick(const std::vector<T>& from) {
+    return from[static_cast<size_t>(between(0, static_cast<int64_t>(from.size()) - 1))];
+  }
+  std::vector<int64_t> shape(int64_t most_axes = 4) {
+    std::vector<int64_t> out(static_cast<size_t>(between(0, most_axes)));
+    for (auto& d : out) d = chance(10) ? 0 : between(1, 3);
+    return out;
+  }
+  // Like `base`, or its end, or with a 1 somewhere, or something else.
+  std::vector<int64_t> related(std::vector<int64_t> base) {
+    const int64_t how = between(0, 9);
+    if (how < 5 || base.empty()) return how == 9 ? shape() : base;
+    if (how < 7) return {base.begin() + between(0, static_cast<int64_t>(base.size())), base.end()};
+    if (how == 9) return shape();
+    base[static_cast<size_t>(between(0, static_cast<int64_t>(base.size()) - 1))] = 1;
+    return base;
+  }
+  Tensor tensor(DType type, std::vector<int64_t> shape) {
+    const auto count = static_cast<size_t>(element_count(shape));
+    if (type == DType::string) {
+      std::vector<std::string> words(count);
+      for (auto& w : words) w = std::string(static_cast<size_t>(between(0, 3)), 'a');
+      return {std::move(shape), std::move(words)};
+    }
+    if (is_complex(type)) return zeros(type, std::move(shape));
+    std::vector<double> values(count);
+    for (auto& v : values)
+      v = is_float(type) && chance(30) ? static_cast<double>(between(-30, 30)) / 10
+                                       : static_cast<double>(between(is_unsigned_int(type) ? 0 : -2, 3));
+    return store(type, std::move(shape), values);
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+std::vector<DType> tensor_types(const TypeSet& set) {
+  std::vector<DType> out;
+  for (const auto& t : all_dtypes())
+    if (t.dtype != DType::undefined && admits(set, Type::tensor(t.dtype)) && !set.empty()) out.push_back(t.dtype);
+  return out;
+}
+
+std::shared_ptr<void> random_attributes(const OpDef& op, Sampler& s) {
+  auto attrs = op.make();
+  for (const AttrField& f : op.fields) {
+    if (f.kind == AttrKind::integer && (f.required || s.chance(40)))
+      f.set(attrs.get(), s.chance(15) ? s.between(1, 28) : s.between(-2, 3));
+    if (f.kind == AttrKind::ints && (f.required || s.chance(40))) {
+      std::vector<int64_t> list(static_cast<size_t>(s.between(0, 4)));
+      for (auto& i : list) i = s.between(-2, 3);
+      f.set(attrs.get(), list);
+    }
+    if (f.kind == AttrKind::string && f.name == "direction")
+      f.set(attrs.get(), std::string(s.chance(50) ? "LEFT" : "RIGHT"));
+    if (f.kind == AttrKind::string && f.name == "equation")
+      f.set(attrs.get(), s.pick<std::string>({"ij,jk->ik", "...i,...i", "ii", "ab", "i->", ",", "->"}));
+  }
+  return attrs;
+}
+
+// Operands that the schema admits, absent ones null; empty when it wants something other than tensors.
+std::vector<Datum> random_operands(const SchemaVersion& schema, Sampler& s) {
+  const auto base = s.shape();
+  std::vector<DType> bound(schema.types.size(), DType::undefined);
+  const int64_t most = std::min<int64_t>(schema.max_in, static_cast<int64_t>(schema.inputs.size()) + 1);
+  std::vector<Datum> out(static_cast<size_t>(s.between(schema.min_in, std::max<int64_t>(most, schema.min_in))));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Formal* f = schema.input(i);
+    if (!f) return {};
+    if (f->option == Formal::optional && s.chance(30)) continue;
+    const auto types = tensor_types(schema.types_of(*f));
+    if (types.empty()) return {};
+    DType type = s.pick(types);
+    if (f->type_var >= 0 && (f->homogeneous || f->option != Formal::variadic)) {
+      DType& slot = bound[static_cast<size_t>(f->type_var)];
+      type = slot == DType::undefined ? slot = type : slot;
+    }
+    const bool sizes = i > 0 && type == DType::i64 && s.chance(70);  // axes, shapes, pads ...
+    out[i] = s.tensor(type, sizes ? s.shape(1) : s.related(base));
+  }
+  return out;
+}
+
+// The inferred types of the outputs; nothing when the rule objects.
+std::optional<std::vector<Type>> inferred(const OpDef& op, std::shared_ptr<void> attrs,
+                                          const std::vector<Datum>& operands, size_t outputs, Sampler& s) {
+  Graph g;
+  std::vector<ValueId> inputs;
+  for (const Datum& d : operands) {
+    if (d.kind == Datum::Kind::none) inputs.emplace_back();
+    else if (s.chance(50)) inputs.push_back(g.add_constant(d.tensor));
+    else
+      inputs.push_back(g.add_input(
+          g.main(), "", Type::tensor(d.tensor.dtype(), Shape(d.tensor.shape().begin(), d.tensor.shape().end()))));
+  }
+  const NodeId n = g.add_node(g.main(), op, std::move(attrs), inputs, outputs);
+  InferOptions options;
+  options.fold = false;
+  try {
+    infer_node(g, n, options);
+  } catch (const Error& e) {
+    EXPECT_NE(e.exit_code(), 4) << e.diag().render();
+    return std::nullopt;
+  }
+  std::vector<Type> out;
+  for (const ValueId v : g[n].outputs) out.push_back(g[v].fact.type);
+  return out;
+}
+
+bool describes(const Type& type, const Tensor& t) {
+  if (type.is_unknown()) return true;
+  if (!type.is_tensor() || (type.elem != DType::undefined && type.elem != t.dtype())) return false;
+  if (!type.has_rank()) return true;
+  if (type.rank() != t.rank()) return false;
+  for (size_t i = 0; i < t.shape().size(); ++i)
+    if ((*type.shape)[i].is_literal() && (*type.shape)[i].literal() != t.shape()[i]) return false;
+  return true;
+}
+
+std::string describe_operands(const std::vector<Datum>& operands) {
+  std::string out;
+  for (const Datum& d : operands) {
+    out += d.kind == Datum::Kind::none ? " none" : cat(" ", name(d.tensor.dtype()), "[");
+    if (d.kind == Datum::Kind::none) continue;
+    for (const int64_t i : d.tensor.shape()) out += cat(i, ",");
+    out += "]";
+    if (d.tensor.count() <= 6 && is_int(d.tensor.dtype()))
+      for (int64_t i = 0; i < d.tensor.count(); ++i) out += cat(i ? "," : "=", d.tensor.int_at(i));
+  }
+  return out;
+}
+
+// What is wrong with one random call; empty when nothing is.
+std::string try_once(const OpDef& op, Sampler& s, size_t& computed) {
+  const auto attrs = random_attributes(op, s);
+  const auto operands = random_operands(op.newest(), s);
+  if (operands.empty() && op.newest().min_in > 0) return "";
+  const std::string call = cat(op.name, describe_operands(operands), ": ");
+  const size_t outputs =
+      std::max<size_t>(op.newest().min_out, std::min<size_t>(op.newest().max_out, op.newest().outputs.size()));
+  const auto types = inferred(op, attrs, operands, outputs, s);
+  std::vector<const Datum*> pointers;
+  for (const Datum& d : operands) pointers.push_back(d.kind == Datum::Kind::none ? nullptr : &d);
+  try {
+    Eval k(pointers, outputs);
+    op.rules.eval(attrs.get(), k);
+    ++computed;
+    for (size_t i = 0; types && i < outputs; ++i)
+      if (k.results()[i].kind == Datum::Kind::tensor && !describes((*types)[i], k.results()[i].tensor))
+        return cat(call, "output ", i, " is inferred as ", (*types)[i].text(), " and computed as",
+                   describe_operands({k.results()[i]}));
+  } catch (const Error& e) {
+    if (e.exit_code() == 4) return call + e.what();
+  } catch (const std::exception& e) {
+    return call + e.what();
+  }
+  return "";
+}
+
+std::vector<std::string> names_of_kernels() {
+  std::vector<std::string> out;
+  for (const OpDef& op : all_ops())
+    if (op.rules.eval && op.graph_attrs.empty() && op.domain.empty()) out.emplace_back(op.name);
+  return out;
+}
+
+class Kernels : public testing::TestWithParam<std::string> {};
+
+TEST_P(Kernels, ComputeWhatInferenceSays) {
+  Sampler s(7);
+  size_t computed = 0;
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(try_once(*find_op("", GetParam()), s, computed), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(names_of_kernels()),
+                         [](const auto& about) { return about.param; });
+
+}  // namespace
+
+}  // namespace cameo
