@@ -26,6 +26,13 @@ std::optional<std::vector<Dim>> Fact::ints() const {
 
 Graph::Graph() : dims_(std::make_shared<DimContext>()) { add_region({}); }
 
+Graph Graph::empty_like() const {
+  Graph out;
+  out.dims_ = dims_;
+  out.facts = facts;
+  return out;
+}
+
 RegionId Graph::add_region(RegionId parent, NodeId owner) {
   Region r;
   r.parent = parent;

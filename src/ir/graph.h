@@ -120,6 +120,7 @@ class Graph {
   Graph(Graph&&) = default;
   Graph& operator=(const Graph&) = default;
   Graph& operator=(Graph&&) = default;
+  Graph empty_like() const;  // without nodes and values, over the same dims and facts
 
   RegionId main() const { return RegionId(0); }
   DimContext& dims() const { return *dims_; }

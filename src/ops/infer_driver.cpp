@@ -1,6 +1,7 @@
 #include <array>
 
 #include "ops/eval.h"
+#include "ir/clone.h"
 #include "ops/infer.h"
 
 namespace cameo {
@@ -77,7 +78,9 @@ void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
 
 class Driver {
  public:
-  Driver(Graph& g, const InferOptions& options) : g_(g), options_(options) {}
+  // `functions` have their bodies in `home`, which is `g` or the graph that `g` is a part of.
+  Driver(Graph& g, const InferOptions& options, std::span<const LocalFunction> functions = {}, const Graph* home = nullptr)
+      : g_(g), options_(options), functions_(functions), home_(home) {}
 
   void region(RegionId r) {
     if (++depth_ > 200) throw error("infer.depth", "bodies are nested more than 200 deep");
@@ -90,7 +93,10 @@ class Driver {
     const Node& n = g_[id];
     std::vector<Type> declared;
     for (const ValueId v : n.outputs) declared.push_back(g_[v].fact.type);
-    if (n.op->is_opaque()) return;
+    if (n.op->is_opaque()) {
+      if (const LocalFunction* f = functions_.empty() ? nullptr : called_function(n, functions_)) call(id, *f, declared);
+      return;
+    }
     Infer c(g_, id);
     c.infer_region = [this](RegionId r) { region(r); };
     c.findings = &result.findings;
@@ -111,6 +117,40 @@ class Driver {
   InferResult result;
 
  private:
+  // A call is inferred by instantiating the function's body in a graph of its own: types and sizes differ per call, and
+  // rules further up hold references into this one.
+  void call(NodeId id, const LocalFunction& f, const std::vector<Type>& declared) {
+    const Node& n = g_[id];
+    const size_t formals = (*home_)[f.body].inputs.size();
+    if (call_depth_ > 50 || *instantiated_ > 1'000'000 || n.inputs.size() > formals) return;
+    Graph scratch = g_.empty_like();
+    std::vector<ValueId> inputs(formals);
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      if (!n.inputs[i]) continue;
+      inputs[i] = scratch.add_input(scratch.main(), g_[n.inputs[i]].name, g_[n.inputs[i]].fact.type);
+      scratch.fact(inputs[i]).contents = Infer(g_, id).in(i).contents;
+    }
+    try {
+      const NamedAttrs bindings = call_bindings(n, f);
+      const auto outputs = clone_body(*home_, f.body, scratch, inputs, scratch.main(), {}, {.bindings = &bindings});
+      *instantiated_ += scratch.node_capacity();
+      Driver inner(scratch, options_, functions_, home_);
+      inner.call_depth_ = call_depth_ + 1;
+      inner.instantiated_ = instantiated_;
+      inner.region(scratch.main());
+      for (size_t i = 0; i < n.outputs.size() && i < outputs.size(); ++i)
+        if (outputs[i]) g_.fact(n.outputs[i]) = scratch[outputs[i]].fact;
+      for (Diag& d : inner.result.findings) {
+        d.notes.push_back({cat("in a call of the function ", f.name), place(g_, id)});
+        result.findings.push_back(std::move(d));
+      }
+    } catch (const Error& e) {
+      if (options_.strict || e.exit_code() == 4) throw;
+      result.findings.push_back(e.diag());
+    }
+    if (options_.keep_declared) merge_declared(id, declared);
+  }
+
   void merge_declared(NodeId id, const std::vector<Type>& declared) {
     const Node& n = g_[id];
     for (size_t i = 0; i < n.outputs.size(); ++i) {
@@ -130,7 +170,11 @@ class Driver {
 
   Graph& g_;
   const InferOptions& options_;
-  int depth_ = 0;
+  std::span<const LocalFunction> functions_;
+  const Graph* home_;
+  int depth_ = 0, call_depth_ = 0;
+  size_t own_instantiated_ = 0;
+  size_t* instantiated_ = &own_instantiated_;  // nodes in all calls: functions that call each other may explode
 };
 
 }  // namespace
@@ -142,11 +186,12 @@ void infer_node(Graph& graph, NodeId node, const InferOptions& options) {
   Driver(graph, strict).node(node);
 }
 
-InferResult infer(Graph& graph, std::span<const LocalFunction>, const InferOptions& options) {
-  Driver driver(graph, options);
+InferResult infer(Graph& graph, std::span<const LocalFunction> functions, const InferOptions& options) {
+  Driver driver(graph, options, functions, &graph);
   driver.region(graph.main());
   for (uint32_t i = 0; i < graph.value_capacity(); ++i) {
     const Value& v = graph[ValueId(i)];
+    if (!functions.empty() && !graph.is_inside(v.home, graph.main())) continue;
     if (v.kind != Value::Kind::dead && (v.fact.type.is_unknown() || (v.fact.type.is_tensor() && !v.fact.type.has_rank()))) ++driver.result.unknown_values;
   }
   return std::move(driver.result);

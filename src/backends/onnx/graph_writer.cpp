@@ -55,7 +55,6 @@ Rope GraphWriter::graph(RegionId r, bool initializers_are_inputs) {
   Rope out;
   nodes(out, 1, r);
   if (!region.name.empty() || r == g_.main()) out.text(2, region.name.empty() ? "main" : region.name);
-  for (const ValueId v : region.outputs) referenced_[v.index] = true;
   initializers(out, r);
   if (!region.doc.empty()) out.text(10, region.doc);
   interface(out, r, initializers_are_inputs);
@@ -145,7 +144,6 @@ Rope GraphWriter::function(const LocalFunction& f, const Opsets& target) {
   function_constants_ = g_[f.body].initializers;
   Rope body;
   nodes(body, 7, f.body);
-  for (const ValueId v : g_[f.body].outputs) referenced_[v.index] = true;
   Rope out;
   out.text(1, f.name);
   for (const ValueId v : g_[f.body].inputs) out.text(4, names_.of(v));

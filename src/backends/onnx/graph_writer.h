@@ -54,6 +54,7 @@ class GraphWriter {
   Rope graph(RegionId r, bool initializers_are_inputs);
   void nodes(Rope& out, uint32_t field, RegionId r);
   Rope node(NodeId n);
+  bool is_spent_constant(NodeId n) const;
   void bodies(Rope& out, NodeId n);
   void refuse(NodeId n, const std::string& why, int64_t version);
   void mark_copied(NodeId n);

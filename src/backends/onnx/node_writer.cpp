@@ -11,15 +11,31 @@ namespace cameo::onnx {
 
 void GraphWriter::nodes(Rope& out, uint32_t field, RegionId r) {
   originals_.enter(r);
+  struct Written {
+    NodeId node;
+    Rope message;
+    bool copied;
+  };
+  std::vector<Written> written;
   for (const NodeId n : g_.nodes(r)) {
     if (is_sparse_initializer(n)) continue;
-    if (!originals_.copies(n, *target_)) {
-      out.message(field, node(n));
-      continue;
-    }
-    mark_copied(n);
-    if (originals_.is_last(n)) out.bytes(field, originals_.bytes(n));
+    const bool copied = originals_.copies(n, *target_);
+    if (copied) mark_copied(n);
+    if (!copied) written.push_back({n, node(n), false});
+    else if (originals_.is_last(n)) written.push_back({n, {}, true});
   }
+  for (const ValueId v : g_[r].outputs) referenced_[v.index] = true;
+  for (Written& w : written) {
+    if (w.copied) out.bytes(field, originals_.bytes(w.node));
+    else if (!is_spent_constant(w.node)) out.message(field, std::move(w.message));
+  }
+}
+
+// A Constant whose users have all taken its value as an attribute.
+bool GraphWriter::is_spent_constant(NodeId n) const {
+  if (!g_[n].is("Constant")) return false;
+  const ValueId v = g_[n].outputs[0];
+  return g_.used(v) && !referenced_[v.index];
 }
 
 // Values the bytes may name: the node's operands, those its bodies capture, and what the upgrade left out.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/onnx/graph_writer.h"
+#include "backends/onnx/legalise.h"
 #include "frontends/onnx/graph_reader.h"
 
 namespace cameo {
@@ -103,20 +104,41 @@ Rope model_message(const Model& m, WeightStore& weights, const WriteOptions& opt
   return out;
 }
 
+// A copy of the model that can be written, where the model itself cannot.
+std::optional<Model> legal_copy(const Model& m, const WriteOptions& options, DiagSink* diags) {
+  const Opsets target = target_opsets(m, options);
+  const auto opset = target.find("");
+  if (opset == target.end()) return std::nullopt;
+  LegaliseOptions how;
+  how.lossy = options.lossy;
+  how.functions_follow = options.opset.has_value();
+  if (!needs_legalising(m, opset->second, how)) return std::nullopt;
+  Model copy = m;
+  LegaliseResult result = legalise(copy, opset->second, how);
+  if (!result.refusals.empty()) throw Error(std::move(result.refusals));
+  for (Diag& d : result.notes)
+    if (diags) diags->add(std::move(d));
+  return copy;
+}
+
 }  // namespace
 
-void write_onnx(const Model& model, const std::string& path, const WriteOptions& options, DiagSink*) {
-  WeightStore weights(model.graph, path, options);
-  const Rope message = model_message(model, weights, options);
+void write_onnx(const Model& model, const std::string& path, const WriteOptions& options, DiagSink* diags) {
+  const auto legal = legal_copy(model, options, diags);
+  const Model& m = legal ? *legal : model;
+  WeightStore weights(m.graph, path, options);
+  const Rope message = model_message(m, weights, options);
   AtomicFile file(path);
   message.write(file.sink());
   weights.write_data_file(options.durable);
   file.commit(options.durable);
 }
 
-std::string write_onnx(const Model& model, const WriteOptions& options, DiagSink*) {
-  WeightStore weights(model.graph, "", options);
-  return model_message(model, weights, options).flat();
+std::string write_onnx(const Model& model, const WriteOptions& options, DiagSink* diags) {
+  const auto legal = legal_copy(model, options, diags);
+  const Model& m = legal ? *legal : model;
+  WeightStore weights(m.graph, "", options);
+  return model_message(m, weights, options).flat();
 }
 
 }  // namespace cameo

@@ -1,0 +1,69 @@
+#include "ops/inline.h"
+
+#include <algorithm>
+
+#include "ops/on.h"
+#include "support/error.h"
+
+namespace cameo {
+
+void inline_call(Graph& g, NodeId call, const LocalFunction& f) {
+  const Node n = g[call];
+  if (n.inputs.size() > g[f.body].inputs.size() || n.outputs.size() > g[f.body].outputs.size())
+    throw error("model.function", cat("a call of ", f.name, " has more operands than the function"));
+  const NamedAttrs bindings = call_bindings(n, f);
+  CloneOptions options;
+  options.bindings = &bindings;
+  options.prefix = cat(!n.name.empty() ? n.name : !n.outputs.empty() && !g[n.outputs[0]].name.empty() ? g[n.outputs[0]].name : f.name, "/");
+  std::vector<ValueId> inputs = n.inputs;
+  inputs.resize(g[f.body].inputs.size());
+  const uint32_t first = g.node_capacity();
+  const auto results = clone_body(g, f.body, g, inputs, n.home, call, options);
+  for (size_t i = 0; i < n.outputs.size(); ++i) {
+    if (!results[i]) throw error("model.function", cat("an output of ", f.name, " is an input that this call leaves out"));
+    // What the body hands through, or gives twice, keeps the call's name apart by an Identity.
+    const NodeId maker = g[results[i]].def;
+    const bool own = maker && maker.index >= first && std::find(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(i), results[i]) == results.begin() + static_cast<std::ptrdiff_t>(i);
+    const ValueId result = own ? results[i] : On(g, n.home, call).Identity(results[i]);
+    g.replace_uses(n.outputs[i], result);
+    g.value(result).name = g[n.outputs[i]].name;
+    if (g[result].fact.type.is_unknown()) g.fact(result) = g[n.outputs[i]].fact;
+  }
+  g.erase(call);
+}
+
+namespace {
+
+void inline_calls(Model& m, RegionId r, std::vector<const LocalFunction*>& stack, size_t max_nodes) {
+  std::vector<NodeId> nodes;
+  for (const NodeId n : m.graph.nodes(r)) nodes.push_back(n);
+  for (const NodeId n : nodes) {
+    for (const RegionId body : std::vector<RegionId>(m.graph[n].regions))
+      if (body) inline_calls(m, body, stack, max_nodes);
+    const LocalFunction* f = called_function(m.graph[n], m.functions);
+    if (!f) continue;
+    if (std::find(stack.begin(), stack.end(), f) != stack.end()) throw error("model.function-cycle", cat("the function ", f->name, " calls itself"));
+    stack.push_back(f);
+    inline_calls(m, f->body, stack, max_nodes);  // once; the body is then free of calls
+    stack.pop_back();
+    inline_call(m.graph, n, *f);
+    if (m.graph.node_capacity() > max_nodes) throw error("model.function-size", cat("inlined functions make more than ", max_nodes, " nodes"));
+  }
+}
+
+}  // namespace
+
+void inline_functions(Model& m, size_t max_nodes) {
+  std::vector<const LocalFunction*> stack;
+  inline_calls(m, m.graph.main(), stack, max_nodes);
+  for (const LocalFunction& f : m.functions) {
+    Graph& g = m.graph;
+    g.set_region_outputs(f.body, {});
+    std::vector<NodeId> doomed;
+    for (const NodeId n : g.nodes(f.body)) doomed.push_back(n);
+    for (auto it = doomed.rbegin(); it != doomed.rend(); ++it) g.erase(*it);
+  }
+  m.functions.clear();
+}
+
+}  // namespace cameo

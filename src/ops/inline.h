@@ -1,0 +1,15 @@
+// Calls of local functions replaced by what they do.
+#pragma once
+
+#include "ir/clone.h"
+
+namespace cameo {
+
+// Puts the function's body in place of a call. Outputs keep the call's names. Throws model.function when the call gives
+// more operands than the function has, model.attribute for a value of the wrong kind.
+void inline_call(Graph& g, NodeId call, const LocalFunction& f);
+// Inlines every call, calls inside functions included, and drops the functions. Throws model.function-cycle, and
+// model.function-size past `max_nodes`.
+void inline_functions(Model& m, size_t max_nodes = 4'000'000);
+
+}  // namespace cameo
