@@ -38,6 +38,8 @@ class Eval {
 
   // Runs region `i` of the node; set by whoever runs the graph.
   std::function<std::vector<Datum>(size_t region, std::vector<Datum> inputs)> run_region;
+  // The inferred type of output `i`; set by whoever runs the graph. Loops without an iteration need it.
+  std::function<Type(size_t)> out_type;
   std::function<uint64_t()> seed;  // for random operators without a seed attribute
 
  private:

@@ -59,6 +59,12 @@ std::span<const OpRules> pick_rules();
 std::span<const OpRules> one_hot_rules();
 std::span<const OpRules> cache_rules();
 std::span<const OpRules> col2im_rules();
+std::span<const OpRules> if_rules();
+std::span<const OpRules> loop_rules();
+std::span<const OpRules> scan_rules();
+std::span<const OpRules> sequence_map_rules();
+std::span<const OpRules> sequence_rules();
+std::span<const OpRules> optional_rules();
 
 inline std::span<const Family> op_families() {
   static constexpr Family all[] = {
@@ -109,6 +115,12 @@ inline std::span<const Family> op_families() {
       one_hot_rules,
       cache_rules,
       col2im_rules,
+      if_rules,
+      loop_rules,
+      scan_rules,
+      sequence_map_rules,
+      sequence_rules,
+      optional_rules,
   };
   return all;
 }

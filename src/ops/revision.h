@@ -43,6 +43,7 @@ class Upgrade : public EncodedNode {
   On& on;                              // emits canonical nodes before this one, for what one node cannot say
   int64_t opset = 0;                   // of the file
   std::vector<ValueId> replacement;    // when set, these values stand for the node's outputs and the node is dropped
+  NodeId body_owner;                   // with a replacement: the node that takes the dropped node's bodies
   explicit Upgrade(On& o) : on(o) {}
 
   ValueId constant(const Tensor& t);   // a synthetic initializer

@@ -61,8 +61,9 @@ class GraphReader {
   void collect_attributes(const NodeProto& p, NamedAttrs& attrs, std::vector<BodyField>& bodies);
   const OpDef* operator_of(const NodeProto& p, std::string_view domain, int64_t version);
   // The canonical node; none when the upgrade replaced it by the values in `replacement`.
+  // `body_owner` is the node that takes the bodies: itself, or one that the upgrade made.
   NodeId canonical(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope,
-                   std::vector<ValueId>& replacement);
+                   std::vector<ValueId>& replacement, NodeId& body_owner);
   const OpDef* upgrade(Upgrade& u, const OpDef* op, int64_t opset, const Place& where);
   NodeId add_known(const OpDef& op, EncodedNode&& encoded, RegionId region, const Place& where);
   NodeId add_opaque(const NodeProto& p, EncodedNode&& encoded, RegionId region);

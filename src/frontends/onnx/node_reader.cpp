@@ -66,11 +66,11 @@ void GraphReader::read_node(const NodeProto& p, Scope& scope) {
   encoded.outputs = p.outputs.size();
   for (const auto name : p.inputs) encoded.inputs.push_back(resolve(name, scope, where));
   std::vector<BodyField> bodies;
-  NodeId n;
+  NodeId n, body_owner;
   std::vector<ValueId> replacement;
   try {
     collect_attributes(p, encoded.attrs, bodies);
-    n = canonical(p, operator_of(p, domain, version), version, std::move(encoded), scope, replacement);
+    n = canonical(p, operator_of(p, domain, version), version, std::move(encoded), scope, replacement, body_owner);
   } catch (const Error& e) {
     if (e.exit_code() >= 3) throw;
     Diag d = e.diag();
@@ -80,12 +80,13 @@ void GraphReader::read_node(const NodeProto& p, Scope& scope) {
     return;
   }
   name_outputs(p, n, replacement, scope, where);
-  if (n) read_bodies(n, bodies, scope, where);
+  if (n) body_owner = n;
+  if (body_owner) read_bodies(body_owner, bodies, scope, where);
   keep_origin(p, scope.region, first_node, first_value, version);
 }
 
 NodeId GraphReader::canonical(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope,
-                              std::vector<ValueId>& replacement) {
+                              std::vector<ValueId>& replacement, NodeId& body_owner) {
   if (!op) return add_opaque(p, std::move(encoded), scope.region);
   const auto is_reference = [](const NamedAttr& a) { return std::holds_alternative<AttrRef>(a.value); };
   const bool has_references = std::any_of(encoded.attrs.begin(), encoded.attrs.end(), is_reference);
@@ -103,6 +104,7 @@ NodeId GraphReader::canonical(const NodeProto& p, const OpDef* op, int64_t opset
     return add_opaque(p, EncodedNode(as_read), scope.region);
   }
   replacement = u.replacement;
+  body_owner = u.body_owner;
   if (!replacement.empty()) return {};
   return add_known(*op, std::move(u), scope.region, where);
 }

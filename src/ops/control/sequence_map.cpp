@@ -1,0 +1,52 @@
+#include "ops/control/body_types.h"
+#include "ops/eval.h"
+#include "ops/infer.h"
+
+namespace cameo {
+
+namespace {
+
+struct SequenceMap : Rules<op::SequenceMap> {
+  static constexpr bool partial = true;
+
+  static void infer(const op::SequenceMap&, Infer& c) {
+    if (!c.region_id(0)) c.fail("infer.body", "there is no body");
+    if (c.graph()[c.region_id(0)].inputs.size() != c.in_count())
+      c.fail("infer.body", cat("a body of ", c.graph()[c.region_id(0)].inputs.size(), " inputs for ", c.in_count()));
+    std::vector<Fact> elements;
+    for (size_t i = 0; i < c.in_count(); ++i) {
+      const Type& t = c.type(i);
+      elements.push_back(t.is_sequence() ? Fact{*t.inner, nullptr} : c.in(i));
+    }
+    BodySnapshot before(c, c.region_id(0));
+    const auto results = c.region(0, elements);
+    before.forget_dims();
+    for (size_t i = 0; i < results.size(); ++i) c.out(i, Type::sequence(results[i].type));
+  }
+
+  static void eval(const op::SequenceMap&, Eval& k) {
+    if (k.datum(0).kind != Datum::Kind::sequence) k.fail("eval.input", "input 0 is no sequence");
+    const size_t length = k.datum(0).items->size();
+    std::vector<std::vector<Datum>> outputs(k.out_count());
+    for (size_t step = 0; step < length; ++step) {
+      std::vector<Datum> inputs;
+      for (size_t i = 0; i < k.in_count(); ++i) {
+        const Datum& d = k.datum(i);
+        if (d.kind != Datum::Kind::sequence) inputs.push_back(d);
+        else if (d.items->size() != length) k.fail("eval.input", cat("sequences of ", length, " and ", d.items->size(), " elements"));
+        else inputs.push_back((*d.items)[step]);
+      }
+      auto results = k.run_region(0, std::move(inputs));
+      for (size_t i = 0; i < outputs.size() && i < results.size(); ++i) outputs[i].push_back(std::move(results[i]));
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) k.out(i, Datum::sequence(std::move(outputs[i])));
+  }
+};
+
+constexpr OpRules table[] = {rules<SequenceMap>()};
+
+}  // namespace
+
+std::span<const OpRules> sequence_map_rules() { return table; }
+
+}  // namespace cameo

@@ -1,0 +1,20 @@
+// Results of iterations put together along a new axis.
+#pragma once
+
+#include <vector>
+
+#include "ops/eval.h"
+
+namespace cameo {
+
+class Stack {
+ public:
+  void add(const Datum& step);          // throws "eval.shape" when it is no tensor
+  // Along `axis` of the result. Without any step the type tells element type and shape (unknown sizes count as 0).
+  Tensor joined(int64_t axis, bool backwards, const Type& type) const;
+
+ private:
+  std::vector<Tensor> steps_;
+};
+
+}  // namespace cameo
