@@ -65,6 +65,8 @@ std::span<const OpRules> scan_rules();
 std::span<const OpRules> sequence_map_rules();
 std::span<const OpRules> sequence_rules();
 std::span<const OpRules> optional_rules();
+std::span<const OpRules> string_rules();
+std::span<const OpRules> tfidf_rules();
 
 inline std::span<const Family> op_families() {
   static constexpr Family all[] = {
@@ -121,6 +123,8 @@ inline std::span<const Family> op_families() {
       sequence_map_rules,
       sequence_rules,
       optional_rules,
+      string_rules,
+      tfidf_rules,
   };
   return all;
 }
