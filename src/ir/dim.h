@@ -104,7 +104,8 @@ struct DimRange {
 };
 DimRange range_of(Dim d);
 
-// Reads text() back; throws "text.dim" with the position. Symbols are made in `context`.
+// Reads text() back to the same handle; throws "text.dim" with the position. Symbols are made in `context`. Also reads
+// what people write: a//b, a%b, a**2, ceil(a/b), FloorDiv(a, b), names with dots and colons; other names are 'quoted'.
 Dim parse_dim(DimContext& context, std::string_view text);
 
 using Shape = std::vector<Dim>;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ir/checked.h"
 #include "ir/dim_build.h"
 #include "support/error.h"
@@ -13,13 +15,83 @@ Dim finish(DimTable& table, DimOp op, Dim a, Dim b, Poly p) {
   return table.stand_in(op, {a, b}, "", interval_of(p));
 }
 
+namespace {
+
+size_t length_in(const Poly& p) { return p.terms.size() + (p.constant != 0); }
+
+// How much there is to read in a polynomial, and in the arguments of its minima and maxima.
+size_t length_of(const Poly& p) {
+  size_t length = length_in(p);
+  for (const Term& t : p.terms) {
+    const DimAtom* const a = atom_of(*t.monomial);
+    if (!a || (a->kind != AtomKind::min && a->kind != AtomKind::max)) continue;
+    for (const Dim arg : a->args) length += arg.is_literal() ? !arg.is(0) : length_in(arg.expr()->poly);
+  }
+  return length;
+}
+
+// The terms of `rest` that cancel against c times one of the arguments.
+Poly cancelling(const Poly& rest, const DimAtom& a, int64_t c) {
+  Poly out;
+  for (const Term& t : rest.terms)
+    for (const Dim arg : a.args) {
+      const Poly p(arg);
+      const bool cancels = std::any_of(p.terms.begin(), p.terms.end(), [&](const Term& u) {
+        return u.monomial == t.monomial && t.coefficient == checked_neg(checked_mul(c, u.coefficient));
+      });
+      if (!cancels) continue;
+      out.terms.push_back(t);
+      break;
+    }
+  return out;
+}
+
+// n - max(0, n - 3) is min(n, 3): takes what cancels into the arguments when that leaves less to read.
+std::optional<Poly> absorb(DimTable& table, const Poly& p, const Term& t) {
+  const DimAtom* const a = atom_of(*t.monomial);
+  if (!a || (a->kind != AtomKind::min && a->kind != AtomKind::max)) return std::nullopt;
+  const Poly rest = add(p, single(a), checked_neg(t.coefficient));
+  Poly taken = cancelling(rest, *a, t.coefficient);
+  for (const bool with_constant : {false, true}) {
+    if (with_constant && taken.terms.size() == rest.terms.size()) taken.constant = rest.constant;
+    if (taken == Poly()) continue;
+    std::vector<Dim> args;
+    for (const Dim arg : a->args) {
+      Poly q = add(taken, Poly(arg), t.coefficient);
+      if (!DimTable::fits(q)) return std::nullopt;
+      args.push_back(table.intern(std::move(q)));
+    }
+    const bool is_max = (a->kind == AtomKind::max) == (t.coefficient > 0);
+    Poly shorter = add(add(rest, taken, -1), Poly(extremum(table, is_max, std::move(args))));
+    if (length_of(shorter) < length_of(p)) return shorter;
+  }
+  return std::nullopt;
+}
+
+// The sum of two dims: what min and max hide may cancel now. Each step leaves less, so that it ends.
+Dim finish_sum(DimTable& table, DimOp op, Dim a, Dim b, Poly p) {
+  for (size_t i = 0; i < p.terms.size() && DimTable::fits(p);) {
+    auto shorter = length_of(p) > 1 ? absorb(table, p, p.terms[i]) : std::nullopt;
+    if (shorter) p = std::move(*shorter);
+    i = shorter ? 0 : i + 1;
+  }
+  return finish(table, op, a, b, std::move(p));
+}
+
+}  // namespace
+
+Dim plain_sum(DimTable& table, Dim a, Dim b) { return finish(table, DimOp::add, a, b, add(Poly(a), Poly(b))); }
+Dim plain_difference(DimTable& table, Dim a, Dim b) {
+  return finish(table, DimOp::subtract, a, b, add(Poly(a), Poly(b), -1));
+}
+
 Dim operator+(Dim a, Dim b) {
   if (a.is_literal() && b.is_literal()) return checked_add(a.literal(), b.literal());
   if (a.is(0)) return b;
   if (b.is(0)) return a;
   DimTable& table = *common_table(a, b);
-  if (compare(b, a) < 0) std::swap(a, b);
-  return once(table, DimOp::add, a, b, [&] { return finish(table, DimOp::add, a, b, add(Poly(a), Poly(b))); });
+  if (b.hash() < a.hash()) std::swap(a, b);
+  return once(table, DimOp::add, a, b, [&] { return finish_sum(table, DimOp::add, a, b, add(Poly(a), Poly(b))); });
 }
 
 Dim operator-(Dim a, Dim b) {
@@ -28,7 +100,7 @@ Dim operator-(Dim a, Dim b) {
   if (a == b) return 0;
   DimTable& table = *common_table(a, b);
   return once(table, DimOp::subtract, a, b,
-              [&] { return finish(table, DimOp::subtract, a, b, add(Poly(a), Poly(b), -1)); });
+              [&] { return finish_sum(table, DimOp::subtract, a, b, add(Poly(a), Poly(b), -1)); });
 }
 
 Dim operator-(Dim a) { return Dim(0) - a; }
@@ -39,7 +111,7 @@ Dim operator*(Dim a, Dim b) {
   if (a.is(1)) return b;
   if (b.is(1)) return a;
   DimTable& table = *common_table(a, b);
-  if (compare(b, a) < 0) std::swap(a, b);
+  if (b.hash() < a.hash()) std::swap(a, b);
   return once(table, DimOp::multiply, a, b,
               [&] { return finish(table, DimOp::multiply, a, b, multiply(table, Poly(a), Poly(b))); });
 }

@@ -8,6 +8,10 @@ namespace cameo {
 // Interns the result of `op` on a and b, or has a symbol stand for it when it is too big.
 Dim finish(DimTable& table, DimOp op, Dim a, Dim b, Poly p);
 
+// Without looking for what cancels in min and max: what is printed must be read back as it is.
+Dim plain_sum(DimTable& table, Dim a, Dim b);
+Dim plain_difference(DimTable& table, Dim a, Dim b);
+
 // Runs `make` unless its answer is still remembered.
 template <class Make>
 Dim once(DimTable& table, DimOp op, Dim a, Dim b, Make make) {

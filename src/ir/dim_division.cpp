@@ -2,6 +2,7 @@
 // model, so that n*m/n = m holds wherever it has a value.
 #include "ir/checked.h"
 #include "ir/dim_build.h"
+#include "ir/dim_range.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -37,7 +38,7 @@ Poly take_multiples(Poly& a, int64_t m) {
   return quotient;
 }
 
-// floor((floor(x/c) + rest)/m) = floor((x + c*rest)/(c*m)) for c > 0: strides nest into one division.
+// floor((floor(x/c) + rest)/m) = floor((x + c*rest)/(c*m)) for m > 0: strides nest into one division.
 // The position of the one term of `a` that is such a floor, or nullopt.
 std::optional<size_t> nested_floor(const Poly& a) {
   std::optional<size_t> found;
@@ -45,7 +46,7 @@ std::optional<size_t> nested_floor(const Poly& a) {
     const DimAtom* const atom = atom_of(*a.terms[i].monomial);
     if (!atom || atom->kind != AtomKind::floor_div) continue;
     if (found) return std::nullopt;
-    if (a.terms[i].coefficient != 1 || interval_of(atom->args[1]).lo < 0) return std::nullopt;
+    if (a.terms[i].coefficient != 1) return std::nullopt;
     found = i;
   }
   return found;
@@ -90,7 +91,11 @@ Poly floor_by_literal(DimTable& table, Poly a, int64_t m) {
     if (!divisor.is_literal()) return add(out, floor_by_poly(table, std::move(a), std::move(divisor)));
     m = divisor.constant;
   }
-  const Interval quotient = floor_div(interval_of(a), Interval::point(m));
+  // floor(-x/m) = -floor((x + m - 1)/m): of the two forms the one with the smaller first coefficient, so that
+  // -(-n//4) and (n + 3)//4 are one expression.
+  if (a.terms[0].coefficient > m / 2)
+    return add(out, floor_by_literal(table, plus(scale(std::move(a), -1), m - 1), m), -1);
+  const Interval quotient = floor_div(tight_interval(a), Interval::point(m));
   if (quotient.is_point()) return plus(std::move(out), quotient.lo);
   return add(out, atom_poly(table, AtomKind::floor_div, DimOp::floor_div, table.intern(std::move(a)), m, quotient));
 }
@@ -124,7 +129,8 @@ Poly take_multiples(DimTable& table, Poly& a, const Term& b) {
   for (const Term& t : a.terms) {
     auto factors = divide(t.monomial->factors, b.monomial->factors);
     const int64_t q = factors ? checked_floor_div(t.coefficient, b.coefficient) : 0;
-    if (const int64_t r = checked_sub(t.coefficient, checked_mul(q, b.coefficient))) rest.terms.push_back({t.monomial, r});
+    const int64_t r = checked_sub(t.coefficient, checked_mul(q, b.coefficient));
+    if (r) rest.terms.push_back({t.monomial, r});
     if (!q) continue;
     Poly piece(q);
     if (!factors->empty()) {
@@ -139,16 +145,17 @@ Poly take_multiples(DimTable& table, Poly& a, const Term& b) {
 
 // The bounds of a divisor: one that cannot be negative is at least 1.
 Interval divisor_interval(const Poly& b) {
-  const Interval i = interval_of(b);
+  const Interval i = tight_interval(b);
   return i.lo >= 0 ? intersect(i, Interval::at_least(1)) : i;
 }
 
 Interval quotient_interval(const Poly& a, const Poly& b) {
-  Interval q = floor_div(interval_of(a), divisor_interval(b));
-  if (interval_of(b).lo < 0) return q;
-  if (interval_of(add(b, a, -1)).lo >= 1) q.hi = std::min<int64_t>(q.hi, 0);   // a < b
-  if (interval_of(add(a, b, -1)).lo >= 0) q.lo = std::max<int64_t>(q.lo, 1);   // a >= b
-  if (interval_of(add(a, b)).lo >= 0) q.lo = std::max<int64_t>(q.lo, -1);      // a >= -b
+  const Interval divisor = divisor_interval(b);
+  Interval q = floor_div(tight_interval(a), divisor);
+  if (divisor.lo < 0) return q;
+  if (tight_interval(add(b, a, -1)).lo >= 1) q.hi = std::min<int64_t>(q.hi, 0);  // a < b
+  if (tight_interval(add(a, b, -1)).lo >= 0) q.lo = std::max<int64_t>(q.lo, 1);  // a >= b
+  if (tight_interval(add(a, b)).lo >= 0) q.lo = std::max<int64_t>(q.lo, -1);     // a >= -b
   return q;
 }
 
@@ -167,7 +174,7 @@ Poly floor_by_poly(DimTable& table, Poly a, Poly b) {
         continue;
       }
     }
-    if (a.terms.size() != 1 || a.constant != 0 || interval_of(b).lo < 0 || !unnest(table, a, b)) break;
+    if (a.terms.size() != 1 || a.constant != 0 || tight_interval(b).lo < 0 || !unnest(table, a, b)) break;
   }
   const Interval quotient = quotient_interval(a, b);
   if (quotient.is_point()) return plus(std::move(out), quotient.lo);
@@ -182,7 +189,7 @@ Poly mod_by_poly(DimTable& table, Poly a, Poly b) {
   if (a == Poly()) return a;
   const Interval quotient = quotient_interval(a, b);
   if (quotient.is_point()) return add(a, b, checked_neg(quotient.lo));
-  const Interval bounds = mod(interval_of(a), divisor_interval(b));
+  const Interval bounds = mod(tight_interval(a), divisor_interval(b));
   const Dim x = table.intern(std::move(a)), y = table.intern(std::move(b));
   return atom_poly(table, AtomKind::mod, DimOp::mod, x, y, bounds);
 }
@@ -194,7 +201,7 @@ Poly trunc_by_poly(DimTable& table, Poly a, Poly b) {
   if (a == Poly()) return a;
   cancel(table, a, b);
   if (auto q = exact_quotient(table, a, b)) return *q;
-  const Interval ia = interval_of(a), ib = interval_of(b);
+  const Interval ia = tight_interval(a), ib = tight_interval(b);
   const bool sign_of_b = ib.lo >= 0 || ib.hi <= 0;
   if (sign_of_b && (ia.lo >= 0 || ia.hi <= 0)) {
     const bool negate_a = ia.lo < 0, negate_b = ib.lo < 0;
@@ -243,10 +250,11 @@ Dim trunc_div(Dim a, Dim b) {
 Dim mod(Dim a, Dim b) {
   if (b.is(0)) division_by_zero();
   if (a.is_literal() && b.is_literal()) return floor_mod(a.literal(), b.literal());
-  if (b.is_literal()) return a - b * floor_div(a, b);
   if (a.is(0) || a == b) return 0;
   DimTable& table = *common_table(a, b);
-  return once(table, DimOp::mod, a, b, [&] { return finish(table, DimOp::mod, a, b, mod_by_poly(table, Poly(a), Poly(b))); });
+  if (b.is_literal()) return plain_difference(table, a, b * floor_div(a, b));
+  return once(table, DimOp::mod, a, b,
+              [&] { return finish(table, DimOp::mod, a, b, mod_by_poly(table, Poly(a), Poly(b))); });
 }
 
 }  // namespace cameo

@@ -1,7 +1,7 @@
 // What follows from the recorded facts, indexed for questions, with an undo log.
 //
 // Equalities become replacements of symbols; all else is kept per key. A key is an expression without constant whose
-// coefficients have no common divisor and whose first one is positive, so that 4*h + 2 and -2*h share what is known of h.
+// coefficients have no common divisor and whose first one is positive: 4*h + 2 and -2*h share what is known of h.
 #pragma once
 
 #include <unordered_map>

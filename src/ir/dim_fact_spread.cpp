@@ -14,8 +14,9 @@ constexpr int max_depth = 6;
 // The part of `i` that has the right remainder at its ends.
 Interval round_inwards(Interval i, Congruence c) {
   if (c.modulus <= 1) return i;
-  if (i.bounded_below() && i.lo < INT64_MAX - c.modulus) i.lo += floor_mod(checked_sub(c.remainder, i.lo % c.modulus), c.modulus);
-  if (i.bounded_above() && i.hi > INT64_MIN + c.modulus) i.hi -= floor_mod(checked_sub(i.hi % c.modulus, c.remainder), c.modulus);
+  const int64_t m = c.modulus;
+  if (i.bounded_below() && i.lo < INT64_MAX - m) i.lo += floor_mod(checked_sub(c.remainder, i.lo % m), m);
+  if (i.bounded_above() && i.hi > INT64_MIN + m) i.hi -= floor_mod(checked_sub(i.hi % m, c.remainder), m);
   return i;
 }
 

@@ -96,7 +96,7 @@ Dim extremum(DimTable& table, bool is_max, std::vector<Dim> unsorted) {
 Dim min(Dim a, Dim b) {
   if (a.is_literal() && b.is_literal()) return std::min(a.literal(), b.literal());
   if (a == b) return a;
-  if (compare(b, a) < 0) std::swap(a, b);
+  if (b.hash() < a.hash()) std::swap(a, b);
   DimTable& table = *common_table(a, b);
   return once(table, DimOp::min, a, b, [&] { return extremum(table, false, {a, b}); });
 }
@@ -104,7 +104,7 @@ Dim min(Dim a, Dim b) {
 Dim max(Dim a, Dim b) {
   if (a.is_literal() && b.is_literal()) return std::max(a.literal(), b.literal());
   if (a == b) return a;
-  if (compare(b, a) < 0) std::swap(a, b);
+  if (b.hash() < a.hash()) std::swap(a, b);
   DimTable& table = *common_table(a, b);
   return once(table, DimOp::max, a, b, [&] { return extremum(table, true, {a, b}); });
 }
@@ -134,7 +134,7 @@ Dim broadcast(Dim a, Dim b) {
     throw error("dim.broadcast", cat("the sizes ", a.literal(), " and ", b.literal(), " do not broadcast"));
   if (a.is_literal()) return a;
   if (b.is_literal()) return b;
-  if (compare(b, a) < 0) std::swap(a, b);
+  if (b.hash() < a.hash()) std::swap(a, b);
   DimTable& table = *common_table(a, b);
   return once(table, DimOp::broadcast, a, b, [&] { return broadcast_all(table, {a, b}); });
 }

@@ -26,7 +26,7 @@ class DimParser {
   Dim whole() {
     const Dim d = sum();
     skip_blanks();
-    if (at_ < text_.size() && text_[at_] == '/') fail_with_hint("a quotient needs a rounding", "write floor(a/b) or a//b");
+    if (sees('/')) fail_with_hint("a quotient needs a rounding", "write floor(a/b) or a//b");
     if (at_ != text_.size()) fail("unexpected text after the size");
     return d;
   }
@@ -36,7 +36,8 @@ class DimParser {
  private:
   Error make_error(std::string what) const {
     Error e = error("text.dim", cat(what, ", at column ", at_ + 1, " of a size"));
-    return std::move(e).at({.line = 1, .column = static_cast<uint32_t>(at_ + 1), .source = std::string(text_.substr(0, 200))});
+    const auto column = static_cast<uint32_t>(at_ + 1);
+    return std::move(e).at({.line = 1, .column = column, .source = std::string(text_.substr(0, 200))});
   }
   [[noreturn]] void fail_with_hint(std::string what, std::string hint) const {
     throw make_error(std::move(what)).help(std::move(hint));
@@ -62,8 +63,8 @@ class DimParser {
   Dim sum() { return sum_after(product()); }
   Dim sum_after(Dim d) {
     while (true) {
-      if (accept("+")) d = d + product();
-      else if (accept("-")) d = d - product();
+      if (accept("+")) d = plain_sum(table_, d, product());
+      else if (accept("-")) d = plain_difference(table_, d, product());
       else return d;
     }
   }
@@ -83,7 +84,7 @@ class DimParser {
     skip_blanks();
     if (at_ + 1 < text_.size() && text_[at_] == '-' && is_digit(text_[at_ + 1])) return power(number());
     if (++nesting_ > max_nesting) fail("the size is nested too deeply");
-    const Dim d = accept("-") ? -unary() : accept("+") ? unary() : power(primary());
+    const Dim d = accept("-") ? plain_difference(table_, 0, unary()) : accept("+") ? unary() : power(primary());
     --nesting_;
     return d;
   }

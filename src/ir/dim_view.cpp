@@ -94,7 +94,8 @@ Dim dim_of(DimTable& table, const Piece& piece) {
 
 DimView view_of_piece(DimTable& table, const Piece& piece) {
   DimView v;
-  if (piece.coefficient == 1 && piece.modulus) return {DimForm::mod, 0, {}, {table.intern(piece.dividend), piece.modulus}};
+  if (piece.coefficient == 1 && piece.modulus)
+    return {DimForm::mod, 0, {}, {table.intern(piece.dividend), piece.modulus}};
   if (const DimAtom* const a = piece.monomial ? atom_of(*piece.monomial) : nullptr; a && piece.coefficient == 1)
     return {form_of(a->kind), 0, a->name, a->args};
   v.form = DimForm::product;

@@ -175,7 +175,8 @@ const Program programs[] = {
 TEST(DimFacts, Programs) {
   for (const Program& program : programs) {
     Session session;
-    for (const Step& step : program) EXPECT_EQ(session.run(step.line), step.answer) << program[0].line << " ... " << step.line;
+    for (const Step& step : program)
+      EXPECT_EQ(session.run(step.line), step.answer) << program[0].line << " ... " << step.line;
   }
 }
 
@@ -187,7 +188,8 @@ TEST(DimFacts, RewindRestoresWhatFollowed) {
     for (const Step& step : program) session.run(step.line);
     session.facts.rewind(mark);
     EXPECT_TRUE(session.facts.all().empty());
-    for (const Step& step : program) EXPECT_EQ(session.run(step.line), step.answer) << program[0].line << " ... " << step.line;
+    for (const Step& step : program)
+      EXPECT_EQ(session.run(step.line), step.answer) << program[0].line << " ... " << step.line;
   }
 }
 

@@ -55,6 +55,11 @@ constexpr TextCase normal_forms[] = {
     {"floor((h + 1)/(w + 1))", "floor((h + 1)/(w + 1))"},
     {"ceil(n/4)", "floor((n - 1)/4) + 1"},
     {"floor(n)", "n"},
+    {"-(-n//4)", "floor((n - 1)/4) + 1"},
+    {"mod(7 - mod(h, 7), 7)", "6 - mod(h - 1, 7)"},
+    {"(h + mod(-h, 7))//7", "floor((h - 1)/7) + 1"},
+    {"h + mod(-h, 7)", "7*floor((h - 1)/7) + 7"},
+    {"-(-(n//2)//3)", "floor((n - 2)/6) + 1"},
     // convolution: (h + 2*p - d*(k - 1) - 1)//s + 1
     {"(h + 2*1 - 1*(3 - 1) - 1)//1 + 1", "h"},
     {"(h + 2*1 - 1*(3 - 1) - 1)//2 + 1", "floor((h - 1)/2) + 1"},
@@ -76,7 +81,7 @@ constexpr TextCase normal_forms[] = {
     {"8 - mod(n, 8)", "8 - mod(n, 8)"},
     {"mod(a, b)", "mod(a, b)"},
     {"mod(a*b + c, b)", "mod(c, b)"},
-    {"mod(n, -3)", "-mod(2*n, 3)"},
+    {"mod(n, -3)", "mod(n - 1, 3) - 2"},
     // truncating division
     {"trunc(n/2)", "floor(n/2)"},
     {"trunc((n - 1)/2)", "trunc((n - 1)/2)"},
@@ -99,6 +104,8 @@ constexpr TextCase normal_forms[] = {
     {"min(n, floor(n/2))", "floor(n/2)"},
     {"max(mod(n, 4), 3)", "3"},
     {"min(a*b + 3, 2)", "2"},
+    {"min(n, max(n - 1, 0))", "max(0, n - 1)"},
+    {"h + max(a, b)", "h + max(a, b)"},
     // broadcast
     {"broadcast(a, a)", "a"},
     {"broadcast(a, 1)", "a"},
@@ -139,8 +146,9 @@ TEST(DimText, OrderDoesNotDependOnWhatWasMadeFirst) {
 
 TEST(DimText, RefusesWhatIsNoSize) {
   DimContext context;
-  for (const char* text : {"", "h +", "h/2", "floor(h/2 + 1)", "floor(h - 1/2)", "(h", "h)", "3h", "*h", "'h", "h**x", "mod(h)",
-                           "h//0", "99999999999999999999", "4611686018427387904*4*h", "'\\q'", "h h", "min()", "broadcast(2, 3)"})
+  for (const char* text : {"", "h +", "h/2", "floor(h/2 + 1)", "floor(h - 1/2)", "(h", "h)", "3h", "*h", "'h", "h**x",
+                           "mod(h)", "h//0", "99999999999999999999", "4611686018427387904*4*h", "'\\q'", "h h", "min()",
+                           "broadcast(2, 3)"})
     try {
       parse_dim(context, text);
       ADD_FAILURE() << text;
@@ -163,6 +171,18 @@ TEST(Dim, EqualExpressionsAreEqualHandles) {
   EXPECT_FALSE((h + 1).is_symbol());
   EXPECT_EQ(Dim(3) * 4, Dim(12));
   EXPECT_TRUE(Dim(0).is(0));
+}
+
+// The lengths of slices: x[-3:], x[1:], and x[i:] after them.
+TEST(Dim, DifferencesWithMinAndMaxCancel) {
+  DimContext context;
+  const Dim n = context.symbol("n"), m = context.symbol("m");
+  EXPECT_EQ(n - max(n - 3, 0), min(n, 3));
+  EXPECT_EQ(m + n - max(n - 3, 0), m + min(n, 3));
+  EXPECT_EQ(3 - max(3 - n, 0), min(n, 3));
+  EXPECT_EQ(n - min(n, 1), max(n - 1, 0));
+  EXPECT_EQ((n - min(n, 1)) - min(n - min(n, 1), 2), max(n - 3, 0));
+  EXPECT_EQ((m + max(n, m)).text(), "m + max(m, n)");
 }
 
 TEST(Dim, LiteralsAreExact) {
