@@ -9,9 +9,12 @@ namespace cameo {
 
 using RowTable = std::span<const Row> (*)();
 
+std::span<const Row> arrange_rows();
 std::span<const Row> creation_rows();
+std::span<const Row> function_rows();
 std::span<const Row> image_rows();
 std::span<const Row> indexing_rows();
+std::span<const Row> loss_rows();
 std::span<const Row> pointwise_rows();
 std::span<const Row> reduction_rows();
 std::span<const Row> shape_rows();
@@ -19,9 +22,12 @@ std::span<const Row> nn_rows();
 
 inline std::span<const RowTable> row_tables() {
   static constexpr RowTable all[] = {
+      arrange_rows,
       creation_rows,
+      function_rows,
       image_rows,
       indexing_rows,
+      loss_rows,
       nn_rows,
       pointwise_rows,
       reduction_rows,
