@@ -65,7 +65,7 @@ struct FileRange {
   uint64_t offset = 0, length = 0;
 };
 
-// A tensor as a recipe over source bytes: strides and a start in elements, then an element type to convert to.
+// A tensor as a recipe over source bytes: strides and a start in elements, then a factor per index of the first axis.
 // Views of one storage with the same recipe are the same (tied) weight.
 struct Weight {
   DType dtype = DType::undefined;  // of the result
@@ -74,6 +74,7 @@ struct Weight {
   Bytes source;
   std::vector<int64_t> strides;  // empty: dense
   int64_t start = 0;
+  std::shared_ptr<const std::vector<double>> scale;  // one factor per index of axis 0; f32 and f64 alone
   std::shared_ptr<const FileRange> file;  // set when `source` is part of a file
   std::shared_ptr<const std::vector<std::string>> strings;
   Bytes encoded;  // the TensorProto it was read from, which the writer may copy; says nothing about the value
@@ -81,9 +82,15 @@ struct Weight {
   static Weight of(const Tensor& dense);
   int64_t count() const { return element_count(shape); }
   uint64_t byte_size() const;
-  bool is_dense() const { return strides.empty() && source_dtype == dtype; }
+  bool is_dense() const { return strides.empty() && source_dtype == dtype && !scale; }
   Tensor dense() const;               // no copy when is_dense()
   bool same_recipe(const Weight& o) const;
+
+  // The same bytes seen otherwise; none of them copies. A view that strides cannot say gives nullopt.
+  Weight permuted(std::span<const int64_t> perm) const;
+  std::optional<Weight> sliced(int64_t axis, int64_t first, int64_t count) const;
+  std::optional<Weight> reshaped(std::vector<int64_t> new_shape) const;
+  std::optional<Weight> scaled(std::vector<double> factors) const;
 };
 
 }  // namespace cameo

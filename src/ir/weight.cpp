@@ -23,7 +23,7 @@ uint64_t Weight::byte_size() const {
 
 bool Weight::same_recipe(const Weight& o) const {
   return dtype == o.dtype && shape == o.shape && source_dtype == o.source_dtype && strides == o.strides && start == o.start &&
-         source.data() == o.source.data() && source.size() == o.source.size() && strings == o.strings;
+         source.data() == o.source.data() && source.size() == o.source.size() && strings == o.strings && scale == o.scale;
 }
 
 namespace {
@@ -66,7 +66,76 @@ void check_inside(const Weight& w, size_t element_bytes) {
 }
 }  // namespace
 
+namespace {
+
+bool is_plain(const Weight& w) { return !w.strings && !w.scale && !is_sub_byte(w.dtype) && w.source_dtype == w.dtype; }
+
+std::vector<int64_t> strides_of(const Weight& w) {
+  if (!w.strides.empty()) return w.strides;
+  std::vector<int64_t> out(w.shape.size(), 1);
+  for (size_t i = out.size(); i-- > 1;) out[i - 1] = out[i] * w.shape[i];
+  return out;
+}
+
+template <class T>
+void multiply(std::vector<std::byte>& bytes, const std::vector<double>& factors) {
+  const size_t count = bytes.size() / sizeof(T), row = factors.empty() ? 0 : count / factors.size();
+  for (size_t i = 0; i < count && row; ++i) {
+    T v;
+    std::memcpy(&v, bytes.data() + i * sizeof(T), sizeof(T));
+    v = static_cast<T>(static_cast<double>(v) * factors[i / row]);
+    std::memcpy(bytes.data() + i * sizeof(T), &v, sizeof(T));
+  }
+}
+
+}  // namespace
+
+Weight Weight::permuted(std::span<const int64_t> perm) const {
+  invariant(is_plain(*this) && perm.size() == shape.size(), "a weight that can be permuted");
+  Weight out = *this;
+  const auto from = strides_of(*this);
+  out.strides.resize(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) {
+    out.shape[i] = shape[static_cast<size_t>(perm[i])];
+    out.strides[i] = from[static_cast<size_t>(perm[i])];
+  }
+  return out;
+}
+
+std::optional<Weight> Weight::sliced(int64_t axis, int64_t first, int64_t count) const {
+  const auto ax = static_cast<size_t>(axis);
+  if (!is_plain(*this) || ax >= shape.size() || first < 0 || count < 0 || first > shape[ax] - count) return std::nullopt;
+  Weight out = *this;
+  out.strides = strides_of(*this);
+  out.start += first * out.strides[ax];
+  out.shape[ax] = count;
+  return out;
+}
+
+std::optional<Weight> Weight::reshaped(std::vector<int64_t> new_shape) const {
+  if (!strides.empty() || strings || scale || element_count(new_shape) != count()) return std::nullopt;
+  Weight out = *this;
+  out.shape = std::move(new_shape);
+  return out;
+}
+
+std::optional<Weight> Weight::scaled(std::vector<double> factors) const {
+  if (!is_plain(*this) || shape.empty() || static_cast<int64_t>(factors.size()) != shape[0] || (dtype != DType::f32 && dtype != DType::f64)) return std::nullopt;
+  Weight out = *this;
+  out.scale = std::make_shared<const std::vector<double>>(std::move(factors));
+  return out;
+}
+
 Tensor Weight::dense() const {
+  if (scale) {
+    Weight plain = *this;
+    plain.scale.reset();
+    const Tensor t = plain.dense();
+    std::vector<std::byte> bytes(t.bytes().span().begin(), t.bytes().span().end());
+    if (dtype == DType::f32) multiply<float>(bytes, *scale);
+    else multiply<double>(bytes, *scale);
+    return {dtype, shape, Bytes::own(std::move(bytes))};
+  }
   if (strings) return Tensor(shape, *strings);
   invariant(source_dtype == dtype, "a weight is converted by kernels before it becomes dense");
   if (strides.empty()) {

@@ -127,6 +127,7 @@ V Lower::expand(V x, const Dims& sizes) {
 
 V Lower::transpose(V x, const Ints& perm) {
   if (std::is_sorted(perm.begin(), perm.end())) return x;
+  if (const auto w = permuted_weight(x, perm)) return *w;
   return Transpose(x, op::Transpose{.perm = perm});
 }
 
@@ -136,6 +137,8 @@ V Lower::unsqueeze(V x, const Ints& axes) { return axes.empty() ? x : V(Unsqueez
 V Lower::slice(V x, int64_t axis, Dim start, Dim end, int64_t step) {
   const Dim size = dim(x, axis);
   if (start.is(0) && end == size && step == 1) return x;
+  if (step == 1)
+    if (const auto w = sliced_weight(x, axis, start, end)) return *w;
   const Dim length = step == 1 ? end - start : ceil_div(end - start, Dim(step));
   const Dim last = end == size ? Dim(INT64_MAX) : end;
   const Dims starts{start}, ends{last};

@@ -64,6 +64,11 @@ class Lower : public On {
   void bind_axis(Dim d, V x, int64_t axis);
   void bind_scalar(Dim symbol, V value);
 
+  // A weight seen otherwise: another recipe over the same bytes, made once; none when `x` is no weight.
+  Opt<V> permuted_weight(V x, const Ints& perm);
+  Opt<V> sliced_weight(V x, int64_t axis, Dim start, Dim end);
+  V weight_value(Weight w, V like);  // an initializer of that recipe, named after the one it comes from
+
   // Drops what is remembered about values that a rollback removed.
   void forget_from(uint32_t first_value);
 
@@ -82,6 +87,7 @@ class Lower : public On {
 
   std::unordered_map<const DimExpr*, std::vector<Source>> sources_;
   std::unordered_map<const DimExpr*, std::vector<V>> pieces_;
+  std::vector<V> derived_weights_;
 };
 
 [[noreturn]] void unsupported(std::string what, std::string hint = "");  // throws "lower.unsupported-value"

@@ -16,6 +16,7 @@ std::span<const Row> image_rows();
 std::span<const Row> indexing_rows();
 std::span<const Row> loss_rows();
 std::span<const Row> pointwise_rows();
+std::span<const Row> recurrent_rows();
 std::span<const Row> reduction_rows();
 std::span<const Row> shape_rows();
 std::span<const Row> nn_rows();
@@ -30,6 +31,7 @@ inline std::span<const RowTable> row_tables() {
       loss_rows,
       nn_rows,
       pointwise_rows,
+      recurrent_rows,
       reduction_rows,
       shape_rows,
   };

@@ -22,6 +22,7 @@ Vs all_at_least(Lower& on, Vs parts, int64_t rank) {
 }
 
 V moved(Lower& on, V x, const Ints& from, const Ints& to) {
+  if (on.rank(x) == 0) return x;
   const auto rank = static_cast<size_t>(on.rank(x));
   Ints perm(rank, -1);
   std::vector<bool> taken(rank, false);
@@ -167,6 +168,12 @@ Vs tensor_split_at(Lower& on, V x, const Dims& indices, int64_t dim) {
   return out;
 }
 
+V flipped(Lower& on, V x, int64_t axis) {
+  const V y = on.Slice(x, on.ints({-1}), on.ints({INT64_MIN + 1}), on.ints({axis}), on.ints({-1}));
+  on.graph().fact(y).type.shape = on.shape(x);
+  return y;
+}
+
 V outer(Lower& on, V a, V b) { return on.Mul(on.unsqueeze(a, {1}), on.unsqueeze(b, {0})); }
 V select_put(Lower& on, V x, V src, int64_t dim, Dim index) { return put_index(on, x, on.axis(x, dim), index, src); }
 V slice_put(Lower& on, V x, V src, int64_t dim, Opt<Dim> start, Opt<Dim> end, int64_t step) {
@@ -205,6 +212,31 @@ constexpr Row table[] = {
     {"aten::view_copy", [](Lower& on, V x, Dims sizes) { return on.reshape(x, solve_sizes(on, x, std::move(sizes))); }},
     {"aten::unsqueeze_copy", [](Lower& on, V x, int64_t d) { return on.unsqueeze(x, {d < 0 ? d + on.rank(x) + 1 : d}); }},
     {"aten::alias_copy", [](Lower&, V x) { return x; }},
+    {"aten::expand_copy", [](Lower& on, V x, Dims sizes) {
+       const size_t shift = sizes.size() - static_cast<size_t>(on.rank(x));
+       for (size_t i = shift; i < sizes.size(); ++i)
+         if (sizes[i].is(-1)) sizes[i] = on.shape(x)[i - shift];
+       return on.expand(x, sizes);
+     }},
+    {"aten::fliplr", [](Lower& on, V x) { return flipped(on, x, 1); }},
+    {"aten::flipud", [](Lower& on, V x) { return flipped(on, x, 0); }},
+    {"aten::sum_to_size", [](Lower& on, V x, Dims sizes) {
+       Ints lead, ones;
+       const int64_t extra = on.rank(x) - static_cast<int64_t>(sizes.size());
+       for (int64_t i = 0; i < extra; ++i) lead.push_back(i);
+       for (size_t i = 0; i < sizes.size(); ++i)
+         if (sizes[i].is(1) && !on.dim(x, extra + static_cast<int64_t>(i)).is(1)) ones.push_back(extra + static_cast<int64_t>(i));
+       return reduce(on, Reduce::sum, reduce(on, Reduce::sum, x, ones, true), lead, false);
+     }},
+    {"aten::channel_shuffle", [](Lower& on, V x, Dim groups) {
+       Dims s = on.shape(x), split = s;
+       split.insert(split.begin() + 1, groups);
+       split[2] = floor_div(s[1], groups);
+       Ints perm(split.size());
+       std::iota(perm.begin(), perm.end(), 0);
+       std::swap(perm[1], perm[2]);
+       return on.reshape(on.transpose(on.reshape(x, split), perm), s);
+     }},
     {"aten::broadcast_to", [](Lower& on, V x, Dims sizes) {
        const size_t shift = sizes.size() - static_cast<size_t>(on.rank(x));
        for (size_t i = shift; i < sizes.size(); ++i)
@@ -232,11 +264,7 @@ constexpr Row table[] = {
     {"aten::unfold", fn<unfold>}, {"aten::unfold_copy", fn<unfold>},
     {"aten::rot90", [](Lower& on, V x, int64_t k, Ints dims) {
        const Ints axes = on.axes(x, dims);
-       const auto flip = [&](V v, int64_t a) {
-         const V y = on.Slice(v, on.ints({-1}), on.ints({INT64_MIN + 1}), on.ints({a}), on.ints({-1}));
-         on.graph().fact(y).type.shape = on.shape(v);
-         return y;
-       };
+       const auto flip = [&](V v, int64_t a) { return flipped(on, v, a); };
        switch (((k % 4) + 4) % 4) {
          case 1: return swapped(on, flip(x, axes[1]), axes[0], axes[1]);
          case 2: return V(flip(flip(x, axes[0]), axes[1]));
@@ -286,17 +314,20 @@ constexpr Row table[] = {
     {"aten::argwhere", [](Lower& on, V x) { return on.transpose(on.NonZero(x), {1, 0}); }},
     {"aten::take", [](Lower& on, V x, V at) { return V(on.Gather(on.reshape(x, {element_count(on.shape(x))}), at, {.axis = 0})); }},
     {"aten::index_add", [](Lower& on, V x, int64_t dim, V at, V src, Num alpha) {
+       if (on.rank(x) == 0) unsupported("index_add of a 0-d tensor");
        const int64_t axis = on.axis(x, dim);
        if (!alpha.is(1)) src = on.Mul(src, on.scalar_like(alpha, src));
        const V y = on.ScatterND(moved(on, x, {axis}, {0}), on.unsqueeze(at_least(on, at, 1), {1}), moved(on, src, {axis}, {0}), {.reduction = "add"});
        return moved(on, y, {0}, {axis});
      }},
     {"aten::index_copy", [](Lower& on, V x, int64_t dim, V at, V src) {
+       if (on.rank(x) == 0) return on.reshape(src, {});
        const int64_t axis = on.axis(x, dim);
        const V y = on.ScatterND(moved(on, x, {axis}, {0}), on.unsqueeze(at_least(on, at, 1), {1}), moved(on, src, {axis}, {0}));
        return moved(on, y, {0}, {axis});
      }},
     {"aten::index_fill.int_Scalar", [](Lower& on, V x, int64_t dim, V at, Num v) {
+       if (on.rank(x) == 0) return on.scalar_like(v, x);
        const int64_t axis = on.axis(x, dim);
        at = at_least(on, at, 1);
        Dims shape = on.shape(x);

@@ -41,12 +41,45 @@ V forward_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Ints padding, Ints di
   return convolution(on, x, w, b, std::move(stride), std::move(padding), std::move(dilation), false, {0}, groups);
 }
 
+Opt<std::vector<double>> known_numbers(Lower& on, const Opt<V>& v, size_t count, double otherwise) {
+  if (!v) return std::vector<double>(count, otherwise);
+  const auto t = on.graph().constant(*v, 1 << 20);
+  return t && t->count() == static_cast<int64_t>(count) ? Opt<std::vector<double>>(t->to_doubles()) : std::nullopt;
+}
+
+// y = (conv(x) - mean) / sqrt(var + eps) * w + b is a convolution with scaled weights. The first one stays for others
+// that may read it, and is dead code when nobody does.
+Opt<V> fold_into_convolution(Lower& on, V x, const Opt<V>& w, const Opt<V>& b, V mean, V var, double eps) {
+  Graph& g = on.graph();
+  const NodeId n = g[x.id].def;
+  const auto* conv = n ? g[n].as<op::Conv>() : nullptr;
+  if (!conv || g[n].home != on.region()) return std::nullopt;
+  const V kernel = g[n].inputs[1];
+  if (g[kernel.id].kind != Value::Kind::initializer || !g[kernel.id].weight) return std::nullopt;
+  const auto channels = static_cast<size_t>(g[kernel.id].weight->shape[0]);
+  const V old_bias = g.input(n, 2);
+  const auto scale = known_numbers(on, w, channels, 1), shift = known_numbers(on, b, channels, 0), m = known_numbers(on, mean, channels, 0),
+             v = known_numbers(on, var, channels, 1), bias = known_numbers(on, old_bias.valid() ? Opt<V>(old_bias) : std::nullopt, channels, 0);
+  if (!scale || !shift || !m || !v || !bias) return std::nullopt;
+  std::vector<double> factors(channels), offsets(channels);
+  for (size_t i = 0; i < channels; ++i) {
+    factors[i] = (*scale)[i] / std::sqrt((*v)[i] + eps);
+    offsets[i] = ((*bias)[i] - (*m)[i]) * factors[i] + (*shift)[i];
+  }
+  const auto folded = g[kernel.id].weight->scaled(factors);
+  if (!folded) return std::nullopt;
+  const V new_bias = on.constant(store(on.dtype(x), {static_cast<int64_t>(channels)}, offsets));
+  if (g[new_bias.id].name.empty() && !g[kernel.id].name.empty()) g.value(new_bias.id).name = cat(g[kernel.id].name, ".folded_bias");
+  return V(on.Conv(g[n].inputs[0], on.weight_value(*folded, kernel), new_bias, *conv));
+}
+
 V batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool training, double, double eps) {
   if (training || !mean || !var) unsupported("batch_norm in training mode", "export the model in eval mode: model.eval(), or --training eval");
   const DType t = on.dtype(x);
   const Dims channels{on.dim(x, 1)};
   const V scale = w ? *w : on.full(channels, Num(1.0), t);
   const V shift = b ? *b : on.full(channels, Num(0.0), t);
+  if (const auto folded = fold_into_convolution(on, x, w, b, *mean, *var, eps)) return *folded;
   return on.BatchNormalization(x, scale, shift, *mean, *var, 1, {.epsilon = static_cast<float>(eps)})[0];
 }
 
@@ -128,16 +161,29 @@ V summed(Lower& on, V x, const Opt<Ints>& dims, bool keepdim, const Opt<DType>& 
   return reduce(on, Reduce::sum, x, dims && !dims->empty() ? on.axes(x, *dims) : on.all_axes(x), keepdim);
 }
 
-// softmax(q k' * scale + mask) v, over the last two axes.
+// softmax(q k' * scale + mask) v, over the last two axes; leading axes are batches.
 V attention(Lower& on, V q, V k, V v, Opt<V> mask, double dropout, bool causal, Opt<double> scale, bool gqa) {
   if (dropout != 0) unsupported("attention with dropout", "export the model in eval mode");
-  if (on.rank(q) == 4 && on.rank(k) == 4 && !gqa) {
-    op::Attention a;
-    a.is_causal = causal;
-    if (scale) a.scale = static_cast<float>(*scale);
-    return on.Attention(q, k, v, 1, mask ? mask->id : ValueId(), {}, {}, {}, a)[0];
-  }
-  unsupported("attention of this rank");
+  const int64_t rank = on.rank(q);
+  if (rank < 3 || rank != on.rank(k) || rank != on.rank(v)) unsupported("attention over tensors of different ranks");
+  op::Attention a;
+  a.is_causal = causal;
+  if (scale) a.scale = static_cast<float>(*scale);
+  if (rank == 4) return on.Attention(q, k, v, 1, mask ? mask->id : ValueId(), {}, {}, {}, a)[0];
+  if (gqa || (mask && on.rank(*mask) > 2 && rank != 3)) unsupported("attention of this rank with a mask per batch");
+  // All leading axes but the last become one batch axis, with one head.
+  const Dims shape = on.shape(q);
+  const auto four = [&](V x) {
+    const Dims& s = on.shape(x);
+    Dim batch(1);
+    for (size_t i = 0; i + 2 < s.size(); ++i) batch = batch * s[i];
+    return on.reshape(x, {batch, Dim(1), s[s.size() - 2], s.back()});
+  };
+  if (mask && on.rank(*mask) == 3) mask = on.unsqueeze(*mask, {1});
+  const V y = on.Attention(four(q), four(k), four(v), 1, mask ? mask->id : ValueId(), {}, {}, {}, a)[0];
+  Dims out = shape;
+  out.back() = on.dim(v, -1);
+  return on.reshape(y, out);
 }
 
 constexpr Row table[] = {
