@@ -1,9 +1,11 @@
 // Joins the generated entries with the hand-written rules of every family.
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "ops/families.h"
 #include "ops/op_def.h"
+#include "ops/versions.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -50,6 +52,17 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
   const auto& ops = table().ops;
   const auto it = std::lower_bound(ops.begin(), ops.end(), key, [](const OpDef& d, const auto& k) { return std::pair(d.domain, d.name) < k; });
   return it != ops.end() && it->domain == domain && it->name == name ? &*it : nullptr;
+}
+
+int64_t newest_version(std::string_view domain) {
+  static const auto newest = [] {
+    std::map<std::string_view, int64_t> m;
+    for (const OpDef& d : all_ops()) m[d.domain] = std::max<int64_t>(m[d.domain], d.newest().since);
+    m[""] = newest_opset;
+    return m;
+  }();
+  const auto it = newest.find(domain);
+  return it == newest.end() ? 0 : it->second;
 }
 
 const OpDef& op_by_tag(const void* tag) {

@@ -10,14 +10,12 @@
 #include "frontends/onnx/attributes.h"
 #include "ops/on.h"
 #include "ops/revision.h"
+#include "ops/versions.h"
 #include "support/error.h"
 
 namespace cameo::onnx {
 
 using Opsets = std::map<std::string, int64_t>;
-
-// The newest version of a domain that Cameo has schemas for; 0 for domains it does not know.
-int64_t newest_version(std::string_view domain);
 
 class GraphReader {
  public:

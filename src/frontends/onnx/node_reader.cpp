@@ -7,17 +7,6 @@
 
 namespace cameo::onnx {
 
-int64_t newest_version(std::string_view domain) {
-  static const auto newest = [] {
-    std::map<std::string_view, int64_t> m;
-    for (const OpDef& d : all_ops()) m[d.domain] = std::max<int64_t>(m[d.domain], d.newest().since);
-    m[""] = newest_opset;
-    return m;
-  }();
-  const auto it = newest.find(domain);
-  return it == newest.end() ? 0 : it->second;
-}
-
 // The version of a known domain; nullopt when Cameo cannot interpret its nodes.
 std::optional<int64_t> GraphReader::version_of(std::string_view domain, const Place& where) {
   const int64_t newest = newest_version(domain);

@@ -1,0 +1,63 @@
+#include "support/number_text.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace cameo {
+
+namespace {
+
+#if !defined(__cpp_lib_to_chars)
+float round_trip(const char* text, float) { return std::strtof(text, nullptr); }
+double round_trip(const char* text, double) { return std::strtod(text, nullptr); }
+#endif
+
+template <class T>
+void append(std::string& out, T v) {
+  if (std::isnan(v)) return void(out += std::signbit(v) ? "-nan" : "nan");
+  if (std::isinf(v)) return void(out += v < 0 ? "-inf" : "inf");
+  char buffer[64];
+#if defined(__cpp_lib_to_chars)
+  out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, v).ptr);
+#else
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(buffer, sizeof buffer, "%.*g", digits, static_cast<double>(v));
+    if (round_trip(buffer, v) == v) break;
+  }
+  out += buffer;
+#endif
+}
+
+bool looks_like_number(std::string_view s) {
+  if (!s.empty() && s[0] == '-') s.remove_prefix(1);
+  return !s.empty() && ((s[0] >= '0' && s[0] <= '9') || s[0] == '.' || s[0] == 'i' || s[0] == 'n');
+}
+
+template <class T>
+std::optional<T> parse(std::string_view text) {
+  if (!looks_like_number(text)) return std::nullopt;
+#if defined(__cpp_lib_to_chars)
+  T v{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (end != text.data() + text.size()) return std::nullopt;
+  if (code == std::errc()) return v;
+  if (code != std::errc::result_out_of_range) return std::nullopt;
+#endif
+  // Also for what from_chars does not round: to zero or infinity.
+  const std::string copy(text);
+  char* after = nullptr;
+  const T w = sizeof(T) == sizeof(float) ? static_cast<T>(std::strtof(copy.c_str(), &after)) : static_cast<T>(std::strtod(copy.c_str(), &after));
+  if (after != copy.c_str() + copy.size()) return std::nullopt;
+  return w;
+}
+
+}  // namespace
+
+void append_shortest(std::string& out, float v) { append(out, v); }
+void append_shortest(std::string& out, double v) { append(out, v); }
+std::optional<float> parse_float(std::string_view text) { return parse<float>(text); }
+std::optional<double> parse_double(std::string_view text) { return parse<double>(text); }
+
+}  // namespace cameo

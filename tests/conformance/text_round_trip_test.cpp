@@ -1,0 +1,53 @@
+// ONNX's own node models as text: what is printed reads back to the same model, and prints the same again.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "frontends/onnx/reader.h"
+#include "frontends/text/parse.h"
+#include "ir/structure.h"
+#include "ops/text/print.h"
+
+namespace cameo {
+
+namespace {
+namespace fs = std::filesystem;
+
+std::vector<fs::path> node_models() {
+  std::vector<fs::path> out;
+  const char* folder = std::getenv("CAMEO_CONFORMANCE");
+  if (!folder) return out;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (fs::exists(entry.path() / "model.onnx")) out.push_back(entry.path() / "model.onnx");
+  std::sort(out.begin(), out.end());
+  return out;
+}
+}  // namespace
+
+TEST(TextRoundTrip, NodeModels) {
+  const auto models = node_models();
+  if (models.empty()) GTEST_SKIP() << "CAMEO_CONFORMANCE does not name the unpacked node cases";
+  size_t equal = 0;
+  for (const fs::path& path : models) {
+    SCOPED_TRACE(path.parent_path().filename().string());
+    DiagSink diags;
+    const Model m = read_onnx(path.string(), diags);
+    TensorTable tensors;
+    const std::string text = print_text(m, {.tensors = &tensors});
+    try {
+      const Model back = parse_text(text, "printed", diags, {.tensors = &tensors});
+      const auto found = structural_difference(m, back, {.notes = true});
+      EXPECT_EQ(found.value_or(""), "") << text.substr(0, 2000);
+      equal += !found;
+      TensorTable again;
+      EXPECT_TRUE(print_text(back, {.tensors = &again}) == text) << text.substr(0, 2000);
+    } catch (const Error& e) {
+      ADD_FAILURE() << e.diag().render() << text.substr(0, 2000);
+    }
+  }
+  EXPECT_EQ(equal, models.size());
+  EXPECT_GE(models.size(), 1884u);
+}
+
+}  // namespace cameo

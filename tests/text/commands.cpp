@@ -1,0 +1,103 @@
+#include "text/commands.h"
+
+#include <algorithm>
+
+#include "backends/onnx/writer.h"
+#include "frontends/onnx/reader.h"
+#include "frontends/text/parse.h"
+#include "ir/structure.h"
+#include "ops/infer.h"
+#include "ops/text/print.h"
+#include "ops/verify.h"
+
+namespace cameo::text_tests {
+
+namespace {
+
+bool has(const Arguments& arguments, std::string_view flag) { return std::find(arguments.begin(), arguments.end(), flag) != arguments.end(); }
+
+// print [--onnx] [--no-types] [--listed] [--header]: the text itself.
+Outcome run_print(const std::string& before, const Arguments& arguments) {
+  PrintOptions o;
+  o.header = has(arguments, "--header");
+  o.onnx_only = has(arguments, "--onnx");
+  o.value_info = !has(arguments, "--no-types");
+  o.canonical_order = !has(arguments, "--listed");
+  const Model m = parse(before);
+  o.one_line = true;
+  std::string text = print_text(m, o);
+  if (text.size() > 112) {
+    o.one_line = false;
+    text = print_text(m, o);
+    while (text.ends_with('\n')) text.pop_back();
+  }
+  return {.text = text};
+}
+
+// infer [--strict] [--no-fold]: with the types of all values; findings are errors.
+Outcome run_infer(const std::string& before, const Arguments& arguments) {
+  Model m = parse(before);
+  InferOptions o;
+  o.strict = has(arguments, "--strict");
+  o.fold = !has(arguments, "--no-fold");
+  const InferResult result = infer(m.graph, m.functions, o);
+  Outcome out{.types = true};
+  for (const Diag& d : result.findings) out.errors.push_back(error_line(d));
+  out.model = std::move(m);
+  return out;
+}
+
+// roundtrip: to text and back, to a file and back; nothing may change.
+Outcome run_roundtrip(const std::string& before, const Arguments&) {
+  Outcome out;
+  const Model m = parse(before);
+  TensorTable tensors;
+  DiagSink diags;
+  const StructureOptions all{.notes = true};
+  const auto compare = [&](const Model& back, std::string_view way) {
+    if (const auto d = structural_difference(m, back, all)) out.errors.push_back(cat(way, ": ", *d));
+  };
+  const std::string text = print_text(m, {.tensors = &tensors});
+  compare(parse_text(text, "printed", diags, {.tensors = &tensors}), "text");
+  compare(read_onnx(Bytes::own(write_onnx(m)), "", diags), "file");
+  return out;
+}
+
+// verify: the graph keeps its own rules.
+Outcome run_verify(const std::string& before, const Arguments&) {
+  Outcome out;
+  for (const Diag& d : verify_findings(parse(before))) out.errors.push_back(error_line(d));
+  return out;
+}
+
+constexpr Command table[] = {
+    {"print", "the text as Cameo prints it", run_print},
+    {"infer", "types and shapes of all values", run_infer},
+    {"roundtrip", "to text and to a file and back", run_roundtrip},
+    {"verify", "the graph's own rules", run_verify},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return table; }
+
+Model parse(const std::string& text) {
+  DiagSink diags;
+  return parse_text(text, "", diags);
+}
+
+std::string print(const Model& m, bool types) {
+  PrintOptions o{.header = false, .value_info = types, .one_line = true};
+  std::string text = print_text(m, o);
+  if (text.size() <= 112) return text;
+  o.one_line = false;
+  text = print_text(m, o);
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+std::string error_line(const Diag& d) {
+  return cat(d.code, d.where.line ? cat(" ", d.where.line, ":", d.where.column) : "", ": ", d.what);
+}
+
+}  // namespace cameo::text_tests

@@ -1,0 +1,36 @@
+// What a text test can run. A command is a row of the table in commands.cpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/tensor_table.h"
+
+namespace cameo::text_tests {
+
+struct Outcome {
+  std::optional<Model> model;      // held against `after:` by structure, types included where `types`
+  std::optional<std::string> text;  // held against `after:` letter by letter
+  bool types = false;
+  std::vector<std::string> errors;   // held against `error:`
+  std::vector<std::string> refused;  // held against `refused:`
+};
+
+using Arguments = std::vector<std::string>;
+
+struct Command {
+  std::string_view name, help;
+  Outcome (*run)(const std::string& before, const Arguments& arguments);
+};
+
+std::span<const Command> commands();
+
+Model parse(const std::string& text);
+std::string print(const Model& m, bool types);  // on one line where it fits
+std::string error_line(const Diag& d);           // "file.syntax 1:12: expected ..."
+
+}  // namespace cameo::text_tests
