@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "backends/text/text_file.h"
 #include "cameo/version.h"
 #include "formats/mapped_file.h"
 #include "formats/zip.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/recognise.h"
+#include "frontends/text/parse.h"
 #include "support/sha256.h"
 
 namespace cameo {
@@ -24,16 +26,37 @@ void set(Model& m, const std::string& key, const std::string& value) {
   m.metadata.emplace_back(key, value);
 }
 
+// By its name; what comes through standard input has none, and no ONNX file begins with these.
+bool is_text(const std::string& path, const Bytes& file) {
+  if (path != "-") return path.ends_with(".onnxtxt");
+  const auto text = file.text().substr(0, 4096);
+  const size_t first = text.find_first_not_of(" \n\r\t");
+  return text.find('\0') == std::string_view::npos && first != std::string_view::npos && (text[first] == '<' || text[first] == '#');
+}
+
 }  // namespace
 
 Model load_model(const std::string& path, DiagSink& diags) {
   const Bytes file = map_file(path);
+  if (is_text(path, file)) return parse_text(file.text(), path, diags);
   const Recognised what = recognise(file, path);
   if (what.kind == FileKind::torchscript)
     throw error("use.archive", cat(path, " is a TorchScript archive, and an ONNX model is wanted")).help(cat("cameo export ", path, " makes one"));
   if (what.kind != FileKind::unknown) throw wrong_kind(what, path);
   return read_onnx(file, path, diags);
 }
+
+namespace {
+void save_text(const Model& m, const std::string& path, WriteOptions options, DiagSink* diags) {
+  if (options.weights == WeightMode::external || options.weights == WeightMode::in_place)
+    throw error("use.weights", "a text file holds its weights itself").help("write .onnx for weights in another file");
+  options.weights = WeightMode::embed;
+  const std::string text = onnx_to_text(Bytes::own(write_onnx(m, options, diags)), path);
+  AtomicFile file(path);
+  file.append(text);
+  file.commit(options.durable);
+}
+}  // namespace
 
 void note_provenance(Model& m, const Provenance& p) {
   set(m, "cameo.version", std::string(version));
@@ -44,6 +67,7 @@ void note_provenance(Model& m, const Provenance& p) {
 std::string file_sha256(const std::string& path) { return sha256_hex(map_file(path).span()); }
 
 void save_model(const Model& m, const std::string& path, const WriteOptions& options, DiagSink* diags) {
+  if (path.ends_with(".onnxtxt")) return save_text(m, path, options, diags);
   if (path != "-") return write_onnx(m, path, options, diags);
   AtomicFile file(path);
   file.append(write_onnx(m, options, diags));

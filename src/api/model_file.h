@@ -10,8 +10,8 @@
 
 namespace cameo {
 
-// An ONNX model. "-" is standard input. A file of another kind (an archive, a checkpoint, a web page) is refused with
-// what to do instead. Throws what read_onnx throws; warnings go to `diags`.
+// An ONNX model, or one as text (.onnxtxt). "-" is standard input. A file of another kind (an archive, a checkpoint, a web
+// page) is refused with what to do instead. Throws what read_onnx throws; warnings go to `diags`.
 Model load_model(const std::string& path, DiagSink& diags);
 
 // Who made a file from what: written into the model's metadata.
@@ -22,7 +22,7 @@ struct Provenance {
 void note_provenance(Model& m, const Provenance& p);
 std::string file_sha256(const std::string& path);
 
-// As .onnx; "-" is standard output. IN and OUT may be the same file.
+// As .onnx, or as text where the name ends in .onnxtxt; "-" is standard output. IN and OUT may be the same file.
 void save_model(const Model& m, const std::string& path, const WriteOptions& options = {}, DiagSink* diags = nullptr);
 
 }  // namespace cameo
