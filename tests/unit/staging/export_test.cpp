@@ -1,0 +1,130 @@
+// Archives that PyTorch wrote, exported, run with the reference kernels and compared with what PyTorch computed.
+#include "staging/export.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "frontends/onnx/reader.h"
+#include "formats/npy.h"
+#include "backends/onnx/writer.h"
+#include "runtime/arrays.h"
+#include "runtime/reference.h"
+
+namespace cameo {
+
+namespace {
+
+std::string sample(std::string_view file) { return cat(CAMEO_SOURCE_DIR, "/tests/data/export/", file); }
+
+struct Recorded {
+  std::vector<Datum> inputs, outputs;
+};
+
+Recorded recorded(std::string_view name) {
+  Recorded out;
+  for (const auto& [key, array] : npy::load(sample(cat(name, ".npz"))))
+    (key[0] == 'x' ? out.inputs : out.outputs).emplace_back(to_tensor(npy::plain(array), DType::undefined, key));
+  return out;
+}
+
+Model exported(std::string_view name, std::vector<std::string> inputs, DiagSink& sink, bool unroll = false) {
+  auto program = torchscript::read_torchscript(sample(cat(name, ".pt")));
+  ExportOptions options;
+  for (const auto& text : inputs) options.inputs.push_back(parse_input_spec(text));
+  options.stage.unroll = unroll;
+  options.stage.training = false;
+  return export_torchscript(program, options, sink);
+}
+
+double largest_error(const std::vector<Datum>& got, const std::vector<Datum>& want) {
+  if (got.size() != want.size()) return INFINITY;
+  double worst = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (got[i].tensor.shape() != want[i].tensor.shape() || got[i].tensor.dtype() != want[i].tensor.dtype()) return INFINITY;
+    for (int64_t k = 0; k < got[i].tensor.count(); ++k) worst = std::max(worst, std::fabs(got[i].tensor.double_at(k) - want[i].tensor.double_at(k)));
+  }
+  return worst;
+}
+
+size_t count(const Model& m, std::string_view op) {
+  size_t n = 0;
+  for (uint32_t i = 0; i < m.graph.node_capacity(); ++i) n += !m.graph[NodeId(i)].dead && m.graph[NodeId(i)].is(op);
+  return n;
+}
+
+// Exported, written at opset 18, read back and run: all of it must agree with PyTorch.
+void expect_right(std::string_view name, std::vector<std::string> inputs = {}, bool unroll = false) {
+  DiagSink sink;
+  const Model model = exported(name, std::move(inputs), sink, unroll);
+  const Recorded r = recorded(name);
+  EXPECT_LT(largest_error(run_reference(model, r.inputs), r.outputs), 1e-4) << name;
+  WriteOptions write;
+  write.opset = 18;
+  const std::string bytes = write_onnx(model, write);
+  const Model again = read_onnx(Bytes::own(bytes), "", sink);
+  EXPECT_LT(largest_error(run_reference(again, r.inputs), r.outputs), 1e-4) << name << " at opset 18";
+}
+
+}  // namespace
+
+TEST(Export, TracedModelsNeedNoFlags) {
+  for (const auto name : {"convolutions", "shapes", "indices", "layers"}) expect_right(name);
+}
+
+TEST(Export, ScriptedModelsWithControlFlow) {
+  expect_right("convolutions_scripted", {"x=f32[batch,3,h,w]"});
+  expect_right("counted", {"x=f32[b,3]", "n=3"});
+  expect_right("counted", {"x=f32[b,3]", "n=3"}, true);
+  expect_right("branches", {"x=f32[b,3]"});
+  expect_right("search", {"x=f32[b,3]"});
+}
+
+TEST(Export, ScriptedLoopsStayLoopsOfOneStructure) {
+  DiagSink sink;
+  const Model two = exported("counted", {"x=f32[b,3]", "n=2"}, sink), three = exported("counted", {"x=f32[b,3]", "n=3"}, sink);
+  EXPECT_EQ(count(two, "Loop"), 1u);
+  EXPECT_EQ(two.graph.node_count(), three.graph.node_count());
+  EXPECT_EQ(count(exported("counted", {"x=f32[b,3]", "n=3"}, sink, true), "Loop"), 0u);
+}
+
+TEST(Export, ConvolutionAndBatchNormBecomeOne) {
+  DiagSink sink;
+  const Model m = exported("convolutions", {}, sink);
+  EXPECT_EQ(count(m, "Conv"), 2u);
+  EXPECT_EQ(count(m, "BatchNormalization"), 0u);
+}
+
+TEST(Export, SizesStayExpressions) {
+  DiagSink sink;
+  const Model m = exported("shapes", {"x=f32[batch,3,h,5]"}, sink);
+  const Graph& g = m.graph;
+  EXPECT_EQ(g[g[g.main()].outputs[0]].fact.type.text(), "float[batch,15*h]");
+  EXPECT_EQ(g[g[g.main()].outputs[1]].fact.type.text(), "float[batch,2,h]");
+}
+
+TEST(Export, AScriptedArchiveWithoutShapesSaysWhatToWrite) {
+  DiagSink sink;
+  try {
+    exported("branches", {}, sink);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.diag().code, "use.input-missing");
+    EXPECT_EQ(e.exit_code(), 2);
+    EXPECT_NE(e.diag().hint.find("--input 'x=f32[...]'"), std::string::npos);
+  }
+}
+
+TEST(InputSpec, TakesTypesNamesRangesAndValues) {
+  const InputSpec s = parse_input_spec("x=f32[batch,3,h:1..64,w:%32]");
+  EXPECT_EQ(s.dtype, DType::f32);
+  EXPECT_EQ(s.dims, (std::vector<std::string>{"batch", "3", "h:1..64", "w:%32"}));
+  EXPECT_EQ(parse_input_spec("n=3").fixed, "3");
+  EXPECT_EQ(parse_input_spec("s=i64[]").dims.size(), 0u);
+  EXPECT_THROW(parse_input_spec("x"), Error);
+  EXPECT_THROW(parse_input_spec("x=f99[2]"), Error);
+}
+
+}  // namespace cameo
