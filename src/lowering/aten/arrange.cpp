@@ -203,7 +203,7 @@ constexpr Row table[] = {
     {"aten::concat", [](Lower& on, Vs v, int64_t dim) { return on.concat(v, on.axis(v[0], dim)); }, promote(0)},
     {"aten::movedim.intlist", fn<moved>}, {"aten::movedim.int", [](Lower& on, V x, int64_t a, int64_t b) { return on.rank(x) ? moved(on, x, {a}, {b}) : x; }},
     {"aten::swapaxes", fn<swapped>}, {"aten::swapdims", fn<swapped>}, {"aten::transpose_copy.int", fn<swapped>},
-    {"aten::numpy_T", fn<reversed>}, {"aten::T", fn<reversed>}, {"aten::H", fn<reversed>},
+    {"aten::numpy_T", fn<reversed>},
     {"aten::mT", [](Lower& on, V x) { return swapped(on, x, -1, -2); }}, {"aten::mH", [](Lower& on, V x) { return on.rank(x) ? swapped(on, x, -1, -2) : x; }},
     {"aten::adjoint", [](Lower& on, V x) { return swapped(on, x, -1, -2); }}, {"aten::matrix_H", [](Lower& on, V x) { return on.rank(x) ? swapped(on, x, -1, -2) : x; }},
     {"aten::t_copy", [](Lower& on, V x) { return on.rank(x) < 2 ? x : swapped(on, x, 0, 1); }},
