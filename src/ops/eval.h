@@ -40,6 +40,7 @@ class Eval {
   std::function<std::vector<Datum>(size_t region, std::vector<Datum> inputs)> run_region;
   // The inferred type of output `i`; set by whoever runs the graph. Loops without an iteration need it.
   std::function<Type(size_t)> out_type;
+  std::function<bool(size_t region)> has_region;  // false where an optional body is absent
   std::function<uint64_t()> seed;  // for random operators without a seed attribute
 
  private:

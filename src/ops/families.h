@@ -17,6 +17,17 @@ std::span<const OpRules> pool_rules();
 std::span<const OpRules> global_pool_rules();
 std::span<const OpRules> batch_normalization_rules();
 std::span<const OpRules> layer_normalization_rules();
+std::span<const OpRules> flex_attention_rules();
+std::span<const OpRules> linear_attention_rules();
+std::span<const OpRules> deform_conv_rules();
+std::span<const OpRules> optimizer_rules();
+std::span<const OpRules> dft_rules();
+std::span<const OpRules> stft_rules();
+std::span<const OpRules> grid_sample_rules();
+std::span<const OpRules> detection_rules();
+std::span<const OpRules> image_decoder_rules();
+std::span<const OpRules> qlinear_matmul_rules();
+std::span<const OpRules> quantize_rules();
 std::span<const OpRules> resize_rules();
 std::span<const OpRules> upsample_rules();
 std::span<const OpRules> lstm_rules();
@@ -77,6 +88,17 @@ inline std::span<const Family> op_families() {
       global_pool_rules,
       batch_normalization_rules,
       layer_normalization_rules,
+      flex_attention_rules,
+      linear_attention_rules,
+      deform_conv_rules,
+      optimizer_rules,
+      dft_rules,
+      stft_rules,
+      grid_sample_rules,
+      detection_rules,
+      image_decoder_rules,
+      qlinear_matmul_rules,
+      quantize_rules,
       resize_rules,
       upsample_rules,
       lstm_rules,

@@ -41,6 +41,7 @@ class Interpreter {
       Eval k(inputs, n.outputs.size());
       k.run_region = [&](size_t i, std::vector<Datum> args) { return region(n.regions[i], args); };
       k.out_type = [&](size_t i) { return g_[n.outputs[i]].fact.type; };
+      k.has_region = [&](size_t i) { return i < n.regions.size() && n.regions[i].valid(); };
       k.seed = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
       def(*n.op).rules.eval(n.attrs.get(), k);
       for (size_t i = 0; i < n.outputs.size(); ++i) values_[n.outputs[i].index] = std::move(k.results()[i]);

@@ -1,0 +1,145 @@
+// Operators of models with a recurrent state: attention without softmax, convolution over the past.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ops/eval.h"
+#include "ops/infer.h"
+#include "ops/nn/expansions.h"
+#include "ops/op_def.h"
+
+namespace cameo {
+
+namespace {
+
+struct LinearAttention : Rules<op::LinearAttention> {
+  using A = op::LinearAttention;
+
+  static bool gated(const A& a) { return a.update_rule == "gated" || a.update_rule == "gated_delta"; }
+  static bool corrects(const A& a) { return a.update_rule == "delta" || a.update_rule == "gated_delta"; }
+  static std::string problem(const A& a, bool has_decay, bool has_beta) {
+    if (!gated(a) && !corrects(a) && a.update_rule != "linear") return cat("update_rule '", a.update_rule, "' is none of linear, gated, delta, gated_delta");
+    if (a.q_num_heads < 1 || a.kv_num_heads < 1 || a.q_num_heads % a.kv_num_heads) return cat(a.q_num_heads, " query heads are no multiple of ", a.kv_num_heads, " key heads");
+    if (gated(a) != has_decay) return cat("update_rule '", a.update_rule, has_decay ? "' has no decay" : "' needs a decay");
+    if (corrects(a) != has_beta) return cat("update_rule '", a.update_rule, has_beta ? "' has no beta" : "' needs a beta");
+    return "";
+  }
+
+  static void infer(const A& a, Infer& c) {
+    if (const auto p = problem(a, c.has(4), c.has(5)); !p.empty()) c.fail("infer.attribute", p);
+    for (size_t i = 0; i < 3; ++i)
+      if (c.rank(i) != 3) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": 3 is wanted"));
+    const Dim size = floor_div(c.dim(0, 2), a.q_num_heads), v_size = floor_div(c.dim(2, 2), a.kv_num_heads);
+    c.same(size * a.kv_num_heads, c.dim(1, 2), "the head sizes of query and key");
+    c.out(0, {c.dim(0, 0), c.dim(0, 1), v_size * a.q_num_heads});
+    c.out(1, c.has(3) ? c.dtype(3) : c.dtype(0), {c.dim(0, 0), a.kv_num_heads, size, v_size});
+  }
+
+  static void eval(const A& a, Eval& k) {
+    if (const auto p = problem(a, k.has(4), k.has(5)); !p.empty()) k.fail("eval.attribute", p);
+    const Tensor& q = k.in(0);
+    if (q.rank() != 3 || k.in(1).rank() != 3 || k.in(2).rank() != 3) k.fail("eval.shape", "query, key and value must have rank 3");
+    const int64_t batch = q.shape()[0], steps = q.shape()[1], heads = a.kv_num_heads, group = a.q_num_heads / heads;
+    const int64_t size = q.shape()[2] / a.q_num_heads, v_size = k.in(2).shape()[2] / heads;
+    const std::vector<int64_t> state_shape{batch, heads, size, v_size};
+    if (k.in(1).count() != batch * steps * heads * size || k.in(2).count() != batch * steps * heads * v_size || q.shape()[2] != a.q_num_heads * size) k.fail("eval.shape", "the shapes of query, key and value do not agree");
+    if (k.has(3) && k.in(3).shape() != state_shape) k.fail("eval.shape", "past_state does not suit the heads");
+    const int64_t rows = std::max<int64_t>(batch * steps, 1), decays = k.has(4) ? k.in(4).count() / rows : 0, betas = k.has(5) ? k.in(5).count() / rows : 0;
+    if ((batch * steps > 0 && k.has(4) && decays != heads && decays != heads * size) || (batch * steps > 0 && k.has(5) && betas != heads && betas != 1)) k.fail("eval.shape", "decay or beta do not suit the heads");
+    const Tensor none = zeros(DType::f32, {0});
+    const Loaded<double> qs(q), ks(k.in(1)), vs(k.in(2)), decay(k.has(4) ? k.in(4) : none), beta(k.has(5) ? k.in(5) : none);
+    std::vector<double> state = k.has(3) ? k.in(3).to_doubles() : std::vector<double>(static_cast<size_t>(batch * heads * size * v_size), 0);
+    std::vector<double> y(static_cast<size_t>(batch * steps * a.q_num_heads * v_size), 0);
+    const double scale = a.scale != 0 ? static_cast<double>(a.scale) : 1 / std::sqrt(static_cast<double>(size));
+    for (int64_t b = 0; b < batch; ++b)
+      for (int64_t t = 0; t < steps; ++t)
+        for (int64_t h = 0; h < heads; ++h) {
+          const int64_t row = b * steps + t;
+          double* s = state.data() + (b * heads + h) * size * v_size;
+          const double* key = ks.data() + (row * heads + h) * size;
+          if (gated(a))
+            for (int64_t i = 0; i < size; ++i) {
+              const double keep = std::exp(decay[row * decays + (decays == heads ? h : h * size + i)]);
+              for (int64_t j = 0; j < v_size; ++j) s[i * v_size + j] *= keep;
+            }
+          for (int64_t j = 0; j < v_size; ++j) {
+            double v = vs[(row * heads + h) * v_size + j];
+            if (corrects(a)) {
+              for (int64_t i = 0; i < size; ++i) v -= s[i * v_size + j] * key[i];
+              v *= beta[row * betas + (betas == 1 ? 0 : h)];
+            }
+            for (int64_t i = 0; i < size; ++i) s[i * v_size + j] += key[i] * v;
+          }
+          for (int64_t g = 0; g < group; ++g) {
+            const int64_t at = row * a.q_num_heads + h * group + g;
+            for (int64_t i = 0; i < size; ++i)
+              for (int64_t j = 0; j < v_size; ++j) y[static_cast<size_t>(at * v_size + j)] += scale * qs[at * size + i] * s[i * v_size + j];
+          }
+        }
+    k.out(0, store(q.dtype(), {batch, steps, a.q_num_heads * v_size}, y));
+    k.out(1, store(k.has(3) ? k.in(3).dtype() : q.dtype(), state_shape, state));
+  }
+};
+
+struct CausalConvWithState : Rules<op::CausalConvWithState> {
+  using A = op::CausalConvWithState;
+  static bool silu(const A& a) { return a.activation == "silu" || a.activation == "swish"; }
+
+  static void infer(const A& a, Infer& c) {
+    if (c.rank(0) != 3 || c.rank(1) != 3) c.fail("infer.rank", cat("input and weight have ranks ", c.rank(0), " and ", c.rank(1), ": 3 is wanted"));
+    if (!silu(a) && a.activation != "none") c.fail("infer.attribute", cat("activation '", a.activation, "' is none of none, silu, swish"));
+    c.same(c.dim(0, 1), c.dim(1, 0), "the input's channels and the weight's");
+    c.same(c.dim(1, 1), 1, "the weight's second size");
+    c.out(0, c.shape(0));
+    c.out(1, {c.dim(0, 0), c.dim(0, 1), c.dim(1, 2) - 1});
+  }
+
+  static void eval(const A& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const Tensor& w = k.in(1);
+    if (x.rank() != 3 || w.rank() != 3 || w.shape()[0] != x.shape()[1] || w.shape()[1] != 1 || w.shape()[2] < 1) k.fail("eval.shape", "the weight must be [channels, 1, length]");
+    const int64_t batch = x.shape()[0], channels = x.shape()[1], length = x.shape()[2], past = w.shape()[2] - 1, wide = length + past;
+    if (k.has(2) && k.in(2).count() != channels) k.fail("eval.shape", cat("a bias of ", k.in(2).count(), " for ", channels, " channels"));
+    if (k.has(3) && k.in(3).shape() != std::vector<int64_t>{batch, channels, past}) k.fail("eval.shape", "past_state does not suit the weight");
+    const Tensor parts[] = {k.has(3) ? k.in(3) : zeros(x.dtype(), {batch, channels, past}), x};
+    const Tensor padded = concat(parts, 2);
+    const Loaded<double> v(padded), weight(w), bias(k.has(2) ? k.in(2) : zeros(DType::f32, {channels}));
+    std::vector<double> y(static_cast<size_t>(x.count()));
+    for (int64_t r = 0; r < batch * channels; ++r)
+      for (int64_t t = 0; t < length; ++t) {
+        const int64_t c = r % channels;
+        double sum = bias[c];
+        for (int64_t i = 0; i <= past; ++i) sum += v[r * wide + t + i] * weight[c * (past + 1) + i];
+        y[static_cast<size_t>(r * length + t)] = silu(a) ? sum / (1 + std::exp(-sum)) : sum;
+      }
+    k.out(0, store(x.dtype(), x.shape(), y));
+    const int64_t strides[] = {channels * wide, wide, 1};
+    k.out(1, strided(padded, {batch, channels, past}, strides, length));
+  }
+
+  static void expand(const A& a, Expand& e) {
+    On& on = e.on;
+    const auto channels = e.fact(0).has_rank() ? e.fact(0).shape()[1].known() : std::nullopt, taps = e.fact(1).has_rank() ? e.fact(1).shape()[2].known() : std::nullopt;
+    if (!channels || !taps) return e.refuse("channels or the weight's length are unknown");
+    ValueId padded = e.in(0);
+    if (e.has(3)) padded = concat_values(on, {e.in(3), e.in(0)}, 2);
+    else if (*taps > 1) padded = on.Pad(e.in(0), on.ints({0, 0, *taps - 1, 0, 0, 0}));
+    ValueId y = on.Conv(padded, e.in(1), e.in(2), {.group = *channels});
+    if (silu(a)) y = on.Mul(y, on.Sigmoid(y));
+    std::vector<ValueId> out{y};
+    if (e.outputs() > 1) {
+      if (*taps == 1) return e.refuse("an empty state");
+      out.push_back(slice_axis(on, padded, 2, 1 - *taps, std::numeric_limits<int64_t>::max()));
+    }
+    e.replace(std::move(out));
+  }
+  static constexpr Expansion expansions[] = {expansion<A>(27, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
+};
+
+constexpr OpRules table[] = {rules<LinearAttention>(), rules<CausalConvWithState>()};
+
+}  // namespace
+
+std::span<const OpRules> linear_attention_rules() { return table; }
+
+}  // namespace cameo

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <cmath>
+
+#include "ops/op_def.h"
+#include "ops/quant/scale.h"
+
+namespace cameo {
+
+namespace {
+
+// The rounding that a type of this precision does.
+float through(DType t, float v) {
+  return t == DType::f16 || t == DType::bf16 ? decode_float(t, encode_float(t, static_cast<double>(v))) : v;
+}
+
+struct QuantizeLinear : Rules<op::QuantizeLinear> {
+  using A = op::QuantizeLinear;
+
+  static DType result_type(const A& a, DType zero_point) {
+    if (zero_point != DType::undefined) return zero_point;
+    const auto t = a.output_dtype ? dtype_from_number(a.output_dtype) : DType::u8;
+    return t ? *t : DType::undefined;
+  }
+
+  static void infer(const A& a, Infer& c) {
+    infer_scale(c, a.axis, a.block_size);
+    const DType t = result_type(a, c.has(2) ? c.dtype(2) : DType::undefined);
+    if (t == DType::undefined) c.fail("infer.attribute", cat("output_dtype ", a.output_dtype, " is unknown"));
+    if (a.output_dtype && c.has(2) && c.dtype(2) != DType::undefined && static_cast<int64_t>(t) != a.output_dtype)
+      c.fail("infer.type", cat("output_dtype is ", a.output_dtype, ", the zero point's type ", name(t)));
+    c.out(0, t, c.shape(0));
+  }
+
+  static void eval(const A& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const DType t = result_type(a, k.has(2) ? k.in(2).dtype() : DType::undefined);
+    if (t == DType::undefined) k.fail("eval.attribute", cat("output_dtype ", a.output_dtype, " is unknown"));
+    const ScaleMap map = scale_map(k, x, k.in(1), a.axis, a.block_size);
+    if (k.has(2) && k.in(2).count() != k.in(1).count()) k.fail("eval.shape", "scale and zero point differ in shape");
+    const DType precision = a.precision ? dtype_from_number(a.precision).value_or(DType::f32) : k.in(1).dtype();
+    const Loaded<float> v(x), scale(k.in(1)), zero(k.has(2) ? k.in(2) : full(DType::f32, {1}, 0));
+    std::vector<float> y(static_cast<size_t>(x.count()));
+    const bool whole = is_int(t);
+    const auto lo = static_cast<float>(whole ? lowest_of(t) : 0), hi = static_cast<float>(whole ? highest_of(t) : 0);
+    for (int64_t i = 0; i < x.count(); ++i) {
+      const int64_t s = map.at(i);
+      const float q = through(precision, v[i] / scale[s]), z = zero[zero.size() == 1 ? 0 : s];
+      if (!whole) y[static_cast<size_t>(i)] = q + z;
+      else y[static_cast<size_t>(i)] = std::isnan(q) ? lo : std::clamp(std::nearbyint(q) + z, lo, hi);
+    }
+    k.out(0, store(t, x.shape(), y, a.saturate ? Overflow::saturate : Overflow::to_inf_or_nan));
+  }
+
+  static void expand(const A& a, Expand& e) {
+    On& on = e.on;
+    const DType t = result_type(a, e.has(2) ? e.dtype(2) : DType::undefined);
+    if (!is_int(t)) return e.refuse(cat("quantization to ", name(t), " is beyond older operators"));
+    const ValueId scale = spread_scale(e, e.in(1), a.axis, a.block_size);
+    if (!scale) return;
+    ValueId y = on.Round(on.Div(on.cast(e.in(0), DType::f32), on.cast(scale, DType::f32)));
+    if (e.has(2)) {
+      const ValueId zero = spread_scale(e, e.in(2), a.axis, a.block_size);
+      if (!zero) return;
+      y = on.Add(y, on.cast(zero, DType::f32));
+    }
+    const ValueId lo = on.number(lowest_of(t), DType::f32), hi = on.number(highest_of(t), DType::f32);
+    e.replace({on.cast(on.Clip(y, lo, hi), t)});
+  }
+
+  // Before 21 only the zero point could say the type.
+  static void type_by_zero_point(const A& a, Expand& e) {
+    const auto shape = e.fact(1).has_rank() ? known_shape(e.fact(1).shape()) : std::nullopt;
+    if (!shape) return e.refuse("the scale's shape is unknown");
+    A plain = a;
+    plain.output_dtype = 0;
+    e.replace({e.on.QuantizeLinear(e.in(0), e.in(1), e.on.constant(zeros(result_type(a, DType::undefined), *shape)), plain)});
+  }
+
+  static constexpr Revision revisions[] = {
+      {13, nullptr, [](Downgrade& d) { d.drop("axis"); }},
+      {19, nullptr, [](Downgrade& d) { d.drop_default("saturate", int64_t{1}); }},
+      {21, nullptr, [](Downgrade& d) {
+         d.drop("output_dtype");
+         d.drop_default("block_size", int64_t{0});
+       }},
+      {23, nullptr, [](Downgrade& d) { d.drop_default("precision", int64_t{0}); }},
+  };
+  static constexpr Expansion expansions[] = {
+      expansion<A>(21, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); },
+                   [](const A& a, const Graph& g, NodeId n, int64_t target) { return a.block_size != 0 || (target < 13 && !is_one_scale(g, g.input(n, 1))); }),
+      expansion<A>(21, Exactness::exact, [](const A& a, Expand& e) { type_by_zero_point(a, e); },
+                   [](const A& a, const Graph& g, NodeId n, int64_t) { return a.output_dtype != 0 && !g.input(n, 2); }),
+      expansion<A>(10, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); }),
+  };
+};
+
+struct DequantizeLinear : Rules<op::DequantizeLinear> {
+  using A = op::DequantizeLinear;
+
+  static DType result_type(const A& a, DType scale) {
+    const auto t = a.output_dtype ? dtype_from_number(a.output_dtype) : std::nullopt;
+    return t ? *t : scale == DType::f8e8m0 ? DType::f32 : scale;
+  }
+
+  static void infer(const A& a, Infer& c) {
+    infer_scale(c, a.axis, a.block_size);
+    c.out(0, result_type(a, c.dtype(1)), c.shape(0));
+  }
+
+  static void eval(const A& a, Eval& k) {
+    const Tensor& x = k.in(0);
+    const ScaleMap map = scale_map(k, x, k.in(1), a.axis, a.block_size);
+    if (k.has(2) && k.in(2).count() != k.in(1).count()) k.fail("eval.shape", "scale and zero point differ in shape");
+    const Loaded<double> v(x), zero(k.has(2) ? k.in(2) : full(DType::f32, {1}, 0));
+    const Loaded<float> scale(k.in(1));
+    std::vector<float> y(static_cast<size_t>(x.count()));
+    for (int64_t i = 0; i < x.count(); ++i) {
+      const int64_t s = map.at(i);
+      y[static_cast<size_t>(i)] = static_cast<float>(v[i] - zero[zero.size() == 1 ? 0 : s]) * scale[s];
+    }
+    k.out(0, store(result_type(a, k.in(1).dtype()), x.shape(), y));
+  }
+
+  static void expand(const A& a, Expand& e) {
+    On& on = e.on;
+    const ValueId scale = spread_scale(e, e.in(1), a.axis, a.block_size);
+    if (!scale) return;
+    ValueId y = on.cast(e.in(0), DType::f32);
+    if (e.has(2)) {
+      const ValueId zero = spread_scale(e, e.in(2), a.axis, a.block_size);
+      if (!zero) return;
+      y = on.Sub(y, on.cast(zero, DType::f32));
+    }
+    e.replace({on.cast(on.Mul(y, on.cast(scale, DType::f32)), result_type(a, e.dtype(1)))});
+  }
+
+  static constexpr Revision revisions[] = {
+      {13, nullptr, [](Downgrade& d) { d.drop("axis"); }},
+      {21, nullptr, [](Downgrade& d) { d.drop_default("block_size", int64_t{0}); }},
+      {23, nullptr, [](Downgrade& d) { d.drop("output_dtype"); }},
+  };
+  static constexpr Expansion expansions[] = {
+      expansion<A>(23, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); },
+                   [](const A& a, const Graph& g, NodeId n, int64_t target) {
+                     const bool retyped = a.output_dtype != 0 && static_cast<DType>(a.output_dtype) != g[g.input(n, 1)].fact.dtype();
+                     return retyped || (target < 21 && a.block_size != 0) || (target < 13 && !is_one_scale(g, g.input(n, 1))) || target < 10;
+                   }),
+  };
+};
+
+struct DynamicQuantizeLinear : Rules<op::DynamicQuantizeLinear> {
+  using A = op::DynamicQuantizeLinear;
+  static void infer(const A&, Infer& c) {
+    c.out(0, DType::u8, c.shape(0));
+    c.out(1, DType::f32, {});
+    c.out(2, DType::u8, {});
+  }
+
+  static void eval(const A&, Eval& k) {
+    const Loaded<float> x(k.in(0));
+    float top = 0, bottom = 0;
+    for (const float v : x.span()) top = std::max(top, v), bottom = std::min(bottom, v);
+    const float scale = (top == bottom ? 1.0f : top - bottom) / 255.0f;
+    const float zero = std::nearbyint(std::clamp(0.0f - bottom / scale, 0.0f, 255.0f));
+    std::vector<float> y;
+    for (const float v : x.span()) y.push_back(std::isnan(v) ? 0 : std::clamp(std::nearbyint(v / scale) + zero, 0.0f, 255.0f));
+    k.out(0, store(DType::u8, k.in(0).shape(), y));
+    k.out(1, Tensor::float_scalar(scale));
+    k.out(2, store(DType::u8, {}, std::vector<float>{zero}));
+  }
+
+  static void expand(const A&, Expand& e) {
+    On& on = e.on;
+    const ValueId x = e.in(0), none = on.number(0, DType::f32), all = on.number(255, DType::f32);
+    const auto extreme = [&](bool largest) {
+      const ValueId v = largest ? on.ReduceMax(x, {}, {.keepdims = 0}) : on.ReduceMin(x, {}, {.keepdims = 0});
+      const ValueId both[] = {v, none};
+      return largest ? on.Max(both) : on.Min(both);
+    };
+    const ValueId top = extreme(true), bottom = extreme(false);
+    const ValueId range = on.Sub(top, bottom);
+    // A constant zero tensor has no range: any positive scale does.
+    const ValueId safe = on.Where(on.Greater(range, none), range, on.number(1, DType::f32));
+    const ValueId scale = on.Div(safe, all);
+    const ValueId zero = on.Round(on.Clip(on.Sub(none, on.Div(bottom, scale)), none, all));
+    const ValueId y = on.Clip(on.Add(on.Round(on.Div(x, scale)), zero), none, all);
+    const ValueId quantized = on.cast(y, DType::u8);
+    e.replace({quantized, scale, on.cast(zero, DType::u8)});
+  }
+
+  static constexpr Expansion expansions[] = {expansion<A>(11, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
+};
+
+constexpr OpRules table[] = {rules<QuantizeLinear>(), rules<DequantizeLinear>(), rules<DynamicQuantizeLinear>()};
+
+}  // namespace
+
+std::span<const OpRules> quantize_rules() { return table; }
+
+}  // namespace cameo
