@@ -103,23 +103,83 @@ struct Attention : Rules<A> {
     bool is_bool_ = false;
   };
 
-  // The rounding that a narrower type would do.
+  // The rounding that a narrower type does.
   static double through(DType t, double v) {
     if (t == DType::f64) return v;
     if (t == DType::f32) return static_cast<double>(static_cast<float>(v));
     return static_cast<double>(decode_float(t, encode_float(t, v)));
   }
+  static std::vector<double> scaled(const Tensor& t, double factor) {
+    std::vector<double> out = t.to_doubles();
+    for (double& v : out) v = through(t.dtype(), v * factor);
+    return out;
+  }
 
-  static void softmax(std::vector<double>& row, bool masked) {
+  static void softmax(std::vector<double>& row, bool masked, DType t) {
     if (masked) {
       row.assign(row.size(), 0);
       return;
     }
     double top = -std::numeric_limits<double>::infinity(), sum = 0;
     for (const double v : row) top = std::max(top, v);
-    for (double& v : row) sum += v = std::exp(v - top);
-    for (double& v : row) v /= sum;
+    for (double& v : row) {
+      v = through(t, std::exp(through(t, v - top)));
+      sum = t == DType::bf16 ? through(t, sum + v) : sum + v;  // ONNX's reference adds half floats in single precision
+    }
+    sum = through(t, sum);
+    for (double& v : row) v = through(t, v / sum);
   }
+
+  // Every step rounds to the operands' type, as the operators that Attention stands for would.
+  struct Pass {
+    const A& a;
+    const Sizes& s;
+    DType dtype, precision;
+    std::vector<double> q, key, value;
+    const Bias& bias;
+    bool packed;
+    std::vector<double> y, shown, row;
+
+    void run(bool wants_scores) {
+      y.assign(static_cast<size_t>(s.batch * s.heads * s.length * s.v_size), 0);
+      row.resize(static_cast<size_t>(s.total));
+      for (int64_t b = 0; b < s.batch; ++b)
+        for (int64_t h = 0; h < s.heads; ++h)
+          for (int64_t i = 0; i < s.length; ++i) query(b, h, i, wants_scores);
+    }
+
+    void query(int64_t b, int64_t h, int64_t i, bool wants_scores) {
+      const int64_t at = packed ? (b * s.length + i) * s.heads + h : (b * s.heads + h) * s.length + i;
+      const int64_t kv = (b * s.kv_heads + h / (s.heads / s.kv_heads)) * s.total;
+      const auto show = [&](int64_t mode) {
+        if (wants_scores && a.qk_matmul_output_mode == mode) shown.insert(shown.end(), row.begin(), row.end());
+      };
+      for (int64_t j = 0; j < s.total; ++j) {
+        double sum = 0;
+        for (int64_t d = 0; d < s.size; ++d) sum += q[static_cast<size_t>(at * s.size + d)] * key[static_cast<size_t>((kv + j) * s.size + d)];
+        row[static_cast<size_t>(j)] = through(dtype, sum);
+      }
+      show(0);
+      if (a.softcap > 0)
+        for (double& v : row) v = through(dtype, static_cast<double>(a.softcap) * std::tanh(v / static_cast<double>(a.softcap)));
+      show(1);
+      bool masked = true;
+      for (int64_t j = 0; j < s.total; ++j) {
+        const double add = bias.at(b, h, i, j);
+        const bool never = std::isinf(add) && add < 0;
+        double& v = row[static_cast<size_t>(j)];
+        v = never ? add : through(dtype, v + add);
+        masked = masked && never;
+      }
+      show(2);
+      softmax(row, masked, precision);
+      for (double& v : row) v = through(dtype, v);
+      show(3);
+      for (int64_t j = 0; j < s.total; ++j)
+        for (int64_t d = 0; d < s.v_size; ++d)
+          y[static_cast<size_t>(at * s.v_size + d)] += row[static_cast<size_t>(j)] * value[static_cast<size_t>((kv + j) * s.v_size + d)];
+    }
+  };
 
   static void eval(const A& a, Eval& k) {
     const Tensor& q = k.in(0);
@@ -130,49 +190,14 @@ struct Attention : Rules<A> {
     const Tensor key = with_past(k, k.in(1), kv_heads, 4), value = with_past(k, k.in(2), kv_heads, 5);
     const Sizes s = sizes_of(a, k, key, value, kv_heads);
     const Bias bias(a, k, s);
-    const Loaded<double> qs(q), ks(key), vs(value);
     const double root = through(q.dtype(), std::sqrt(a.scale ? static_cast<double>(*a.scale) : 1 / std::sqrt(static_cast<double>(s.size))));
     const auto precision = a.softmax_precision ? dtype_from_number(*a.softmax_precision) : std::nullopt;
-    const bool wants_scores = k.out_count() > 3;
-    std::vector<double> y(static_cast<size_t>(q.count() / std::max<int64_t>(s.size, 1) * s.v_size), 0), scores;
-    if (wants_scores) scores.resize(static_cast<size_t>(s.batch * s.heads * s.length * s.total));
-    std::vector<double> row(static_cast<size_t>(s.total));
-    for (int64_t b = 0; b < s.batch; ++b)
-      for (int64_t h = 0; h < s.heads; ++h)
-        for (int64_t i = 0; i < s.length; ++i) {
-          const int64_t at = packed ? (b * s.length + i) * s.heads + h : (b * s.heads + h) * s.length + i;
-          const int64_t kv = (b * s.kv_heads + h / (s.heads / s.kv_heads)) * s.total;
-          double* shown = wants_scores ? scores.data() + ((b * s.heads + h) * s.length + i) * s.total : nullptr;
-          const auto show = [&](int64_t mode) {
-            if (shown && a.qk_matmul_output_mode == mode) std::copy(row.begin(), row.end(), shown);
-          };
-          for (int64_t j = 0; j < s.total; ++j) {
-            double sum = 0;
-            for (int64_t d = 0; d < s.size; ++d) sum += qs[at * s.size + d] * root * (ks[(kv + j) * s.size + d] * root);
-            row[static_cast<size_t>(j)] = sum;
-          }
-          show(0);
-          if (a.softcap > 0)
-            for (double& v : row) v = static_cast<double>(a.softcap) * std::tanh(v / static_cast<double>(a.softcap));
-          show(1);
-          bool masked = true;
-          for (int64_t j = 0; j < s.total; ++j) {
-            const double add = bias.at(b, h, i, j);
-            masked = masked && std::isinf(add) && add < 0;
-            double& v = row[static_cast<size_t>(j)];
-            v = std::isinf(add) && add < 0 ? add : v + add;
-            if (precision) v = through(*precision, v);
-          }
-          show(2);
-          softmax(row, masked);
-          show(3);
-          for (int64_t j = 0; j < s.total; ++j)
-            for (int64_t d = 0; d < s.v_size; ++d) y[static_cast<size_t>(at * s.v_size + d)] += row[static_cast<size_t>(j)] * vs[(kv + j) * s.v_size + d];
-        }
-    k.out(0, store(q.dtype(), packed ? std::vector<int64_t>{s.batch, s.length, s.heads * s.v_size} : std::vector<int64_t>{s.batch, s.heads, s.length, s.v_size}, y));
+    Pass pass{a, s, q.dtype(), precision && is_float(*precision) ? *precision : q.dtype(), scaled(q, root), scaled(key, root), value.to_doubles(), bias, packed, {}, {}, {}};
+    pass.run(k.out_count() > 3);
+    k.out(0, store(q.dtype(), packed ? std::vector<int64_t>{s.batch, s.length, s.heads * s.v_size} : std::vector<int64_t>{s.batch, s.heads, s.length, s.v_size}, pass.y));
     k.out(1, key);
     k.out(2, value);
-    if (wants_scores) k.out(3, store(q.dtype(), {s.batch, s.heads, s.length, s.total}, scores));
+    if (k.out_count() > 3) k.out(3, store(q.dtype(), {s.batch, s.heads, s.length, s.total}, pass.shown));
   }
 
   static constexpr Revision revisions[] = {

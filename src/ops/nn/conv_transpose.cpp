@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/nn/conv_kernel.h"
@@ -65,7 +67,8 @@ struct ConvTranspose : Rules<op::ConvTranspose> {
       out.begin[i] = win.pads[i];
       if (out.in[i] < 0) k.fail("eval.shape", cat("spatial axis ", i, " would have size ", out.in[i]));
       if (!output_shape(a) && !win.same()) continue;
-      const int64_t total = covers(a, win, i, out.out[i], out.kernel[i]).literal() - out.in[i];
+      // A result larger than the windows cover gets zeros at its end.
+      const int64_t total = std::max<int64_t>(covers(a, win, i, out.out[i], out.kernel[i]).literal() - out.in[i], 0);
       out.begin[i] = a.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     }
     return s;
