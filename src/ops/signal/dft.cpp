@@ -125,10 +125,6 @@ struct DFT : Rules<op::DFT> {
        [](Downgrade& d) {
          if (d.input(2)) d.input_to_int(2, "axis");
          else d.set("axis", int64_t{-2});
-         if (d.take_int("onesided").value_or(0)) {
-           if (d.take_int("inverse").value_or(0)) d.refuse("a one-sided inverse did not exist before opset 20");
-           d.set("onesided", int64_t{1});
-         }
        }},
   };
   static constexpr Expansion expansions[] = {expansion<A>(17, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};

@@ -131,8 +131,7 @@ void resize_by_scales(const op::Resize& a, Expand& e) {
 void resize_as_upsample(const op::Resize& a, Expand& e) {
   const auto scales = constant_scales(e.graph, e.in(2));
   if (!like_opset_10(a.mode, a.coordinate_transformation_mode, a.nearest_mode, scales)) return e.refuse(std::string(why_not_10));
-  if (!scales) return e.refuse("Upsample's scales must be known to be at least 1");
-  for (const float s : *scales)
+  for (const float s : scales.value_or(std::vector<float>{}))
     if (s < 1) return e.refuse("Upsample does not shrink");
   e.replace(e.on.make(op::Upsample{.mode = a.mode}, {e.in(0), e.in(2)}, 1));
 }
