@@ -16,15 +16,20 @@ struct Attention : Rules<A> {
   static void infer(const A& a, Infer& c) {
     const int64_t rank = c.rank(0);
     if ((rank != 3 && rank != 4) || c.rank(1) != rank || c.rank(2) != rank)
-      c.fail("infer.rank", cat("Q, K and V have ranks ", rank, ", ", c.rank(1), " and ", c.rank(2), ": all 3 or all 4 are wanted"));
+      c.fail("infer.rank",
+             cat("Q, K and V have ranks ", rank, ", ", c.rank(1), " and ", c.rank(2), ": all 3 or all 4 are wanted"));
     if (c.has(4) != c.has(5)) c.fail("infer.input", "past_key and past_value must be given together");
     const bool packed = rank == 3;
-    if (packed && (!a.q_num_heads || !a.kv_num_heads || *a.q_num_heads < 1 || *a.kv_num_heads < 1)) c.fail("infer.attribute", "rank 3 needs q_num_heads and kv_num_heads");
+    if (packed && (!a.q_num_heads || !a.kv_num_heads || *a.q_num_heads < 1 || *a.kv_num_heads < 1))
+      c.fail("infer.attribute", "rank 3 needs q_num_heads and kv_num_heads");
     const Dim batch = c.dim(0, 0), length = c.dim(0, rank - 2);
-    const Dim heads = packed ? Dim(*a.q_num_heads) : c.dim(0, 1), kv_heads = packed ? Dim(*a.kv_num_heads) : c.dim(1, 1);
-    if (heads.is_literal() && kv_heads.is_literal() && (kv_heads.literal() == 0 || heads.literal() % kv_heads.literal()))
+    const Dim heads = packed ? Dim(*a.q_num_heads) : c.dim(0, 1),
+              kv_heads = packed ? Dim(*a.kv_num_heads) : c.dim(1, 1);
+    if (heads.is_literal() && kv_heads.is_literal() &&
+        (kv_heads.literal() == 0 || heads.literal() % kv_heads.literal()))
       c.fail("infer.mismatch", cat(heads.text(), " query heads are no multiple of ", kv_heads.text(), " key heads"));
-    const Dim size = packed ? floor_div(c.dim(1, 2), kv_heads) : c.dim(1, 3), v_size = packed ? floor_div(c.dim(2, 2), kv_heads) : c.dim(2, 3);
+    const Dim size = packed ? floor_div(c.dim(1, 2), kv_heads) : c.dim(1, 3),
+              v_size = packed ? floor_div(c.dim(2, 2), kv_heads) : c.dim(2, 3);
     c.same(packed ? floor_div(c.dim(0, 2), heads) : c.dim(0, 3), size, "the head sizes of Q and K");
     const Dim fresh_length = c.same(c.dim(1, rank - 2), c.dim(2, rank - 2), "the lengths of K and V");
     const Dim total = c.has(4) && c.has_rank(4) && c.rank(4) == 4 ? c.dim(4, 2) + fresh_length : fresh_length;
@@ -57,11 +62,17 @@ struct Attention : Rules<A> {
     const Tensor& q = k.in(0);
     const bool packed = q.rank() == 3;
     const int64_t heads = packed ? a.q_num_heads.value_or(0) : q.shape()[1];
-    if (heads < 1 || heads % kv_heads || (packed && q.shape()[2] % heads)) k.fail("eval.shape", cat(heads, " query heads over ", kv_heads, " key heads"));
-    Sizes s{q.shape()[0], heads, kv_heads, q.shape()[packed ? 1 : 2], key.shape()[2], k.has(4) ? k.in(4).shape()[2] : 0, key.shape()[3], value.shape()[3]};
-    if (key.shape()[0] != s.batch || value.shape()[0] != s.batch || value.shape()[1] != kv_heads || value.shape()[2] != s.total || q.shape().back() != (packed ? heads * s.size : s.size))
+    if (heads < 1 || heads % kv_heads || (packed && q.shape()[2] % heads))
+      k.fail("eval.shape", cat(heads, " query heads over ", kv_heads, " key heads"));
+    Sizes s{q.shape()[0],   heads,
+            kv_heads,       q.shape()[packed ? 1 : 2],
+            key.shape()[2], k.has(4) ? k.in(4).shape()[2] : 0,
+            key.shape()[3], value.shape()[3]};
+    if (key.shape()[0] != s.batch || value.shape()[0] != s.batch || value.shape()[1] != kv_heads ||
+        value.shape()[2] != s.total || q.shape().back() != (packed ? heads * s.size : s.size))
       k.fail("eval.shape", "the shapes of Q, K and V do not agree");
-    if (k.has(6) && k.in(6).count() != s.batch) k.fail("eval.shape", "nonpad_kv_seqlen must have one element per batch");
+    if (k.has(6) && k.in(6).count() != s.batch)
+      k.fail("eval.shape", "nonpad_kv_seqlen must have one element per batch");
     return s;
   }
 
@@ -86,11 +97,14 @@ struct Attention : Rules<A> {
       const int64_t offset = !valid_.empty() && !s_.past ? valid_[static_cast<size_t>(b)] - s_.length : s_.past;
       const int64_t behind = i + offset - j;
       if (a_.is_causal && behind < 0) return never;
-      if ((a_.left_window_size >= 0 && behind > a_.left_window_size) || (a_.right_window_size >= 0 && -behind > a_.right_window_size)) return never;
+      if ((a_.left_window_size >= 0 && behind > a_.left_window_size) ||
+          (a_.right_window_size >= 0 && -behind > a_.right_window_size))
+        return never;
       if (!valid_.empty() && j >= valid_[static_cast<size_t>(b)]) return never;
       if (mask_.empty()) return given_ == 0 ? never : 0;
       if (j >= given_) return never;
-      const double m = mask_[static_cast<size_t>(b * strides_[0] + h * strides_[1] + i * strides_[2] + j * strides_[3])];
+      const double m =
+          mask_[static_cast<size_t>(b * strides_[0] + h * strides_[1] + i * strides_[2] + j * strides_[3])];
       return is_bool_ ? (m != 0 ? 0 : never) : m;
     }
 
@@ -156,12 +170,14 @@ struct Attention : Rules<A> {
       };
       for (int64_t j = 0; j < s.total; ++j) {
         double sum = 0;
-        for (int64_t d = 0; d < s.size; ++d) sum += q[static_cast<size_t>(at * s.size + d)] * key[static_cast<size_t>((kv + j) * s.size + d)];
+        for (int64_t d = 0; d < s.size; ++d)
+          sum += q[static_cast<size_t>(at * s.size + d)] * key[static_cast<size_t>((kv + j) * s.size + d)];
         row[static_cast<size_t>(j)] = through(dtype, sum);
       }
       show(0);
       if (a.softcap > 0)
-        for (double& v : row) v = through(dtype, static_cast<double>(a.softcap) * std::tanh(v / static_cast<double>(a.softcap)));
+        for (double& v : row)
+          v = through(dtype, static_cast<double>(a.softcap) * std::tanh(v / static_cast<double>(a.softcap)));
       show(1);
       bool masked = true;
       for (int64_t j = 0; j < s.total; ++j) {
@@ -177,40 +193,60 @@ struct Attention : Rules<A> {
       show(3);
       for (int64_t j = 0; j < s.total; ++j)
         for (int64_t d = 0; d < s.v_size; ++d)
-          y[static_cast<size_t>(at * s.v_size + d)] += row[static_cast<size_t>(j)] * value[static_cast<size_t>((kv + j) * s.v_size + d)];
+          y[static_cast<size_t>(at * s.v_size + d)] +=
+              row[static_cast<size_t>(j)] * value[static_cast<size_t>((kv + j) * s.v_size + d)];
     }
   };
 
   static void eval(const A& a, Eval& k) {
     const Tensor& q = k.in(0);
-    if ((q.rank() != 3 && q.rank() != 4) || k.in(1).rank() != q.rank() || k.in(2).rank() != q.rank()) k.fail("eval.shape", "Q, K and V must all have rank 3 or 4");
+    if ((q.rank() != 3 && q.rank() != 4) || k.in(1).rank() != q.rank() || k.in(2).rank() != q.rank())
+      k.fail("eval.shape", "Q, K and V must all have rank 3 or 4");
     const bool packed = q.rank() == 3;
     const int64_t kv_heads = packed ? a.kv_num_heads.value_or(0) : k.in(1).shape()[1];
-    if (kv_heads < 1 || (packed && (k.in(1).shape()[2] % kv_heads || k.in(2).shape()[2] % kv_heads))) k.fail("eval.shape", cat("kv_num_heads is ", kv_heads));
+    if (kv_heads < 1 || (packed && (k.in(1).shape()[2] % kv_heads || k.in(2).shape()[2] % kv_heads)))
+      k.fail("eval.shape", cat("kv_num_heads is ", kv_heads));
     const Tensor key = with_past(k, k.in(1), kv_heads, 4), value = with_past(k, k.in(2), kv_heads, 5);
     const Sizes s = sizes_of(a, k, key, value, kv_heads);
     const Bias bias(a, k, s);
-    const double root = through(q.dtype(), std::sqrt(a.scale ? static_cast<double>(*a.scale) : 1 / std::sqrt(static_cast<double>(s.size))));
+    const double root = through(
+        q.dtype(), std::sqrt(a.scale ? static_cast<double>(*a.scale) : 1 / std::sqrt(static_cast<double>(s.size))));
     const auto precision = a.softmax_precision ? dtype_from_number(*a.softmax_precision) : std::nullopt;
-    Pass pass{a, s, q.dtype(), precision && is_float(*precision) ? *precision : q.dtype(), scaled(q, root), scaled(key, root), value.to_doubles(), bias, packed, {}, {}, {}};
+    Pass pass{a,
+              s,
+              q.dtype(),
+              precision && is_float(*precision) ? *precision : q.dtype(),
+              scaled(q, root),
+              scaled(key, root),
+              value.to_doubles(),
+              bias,
+              packed,
+              {},
+              {},
+              {}};
     pass.run(k.out_count() > 3);
-    k.out(0, store(q.dtype(), packed ? std::vector<int64_t>{s.batch, s.length, s.heads * s.v_size} : std::vector<int64_t>{s.batch, s.heads, s.length, s.v_size}, pass.y));
+    k.out(0, store(q.dtype(),
+                   packed ? std::vector<int64_t>{s.batch, s.length, s.heads * s.v_size}
+                          : std::vector<int64_t>{s.batch, s.heads, s.length, s.v_size},
+                   pass.y));
     k.out(1, key);
     k.out(2, value);
     if (k.out_count() > 3) k.out(3, store(q.dtype(), {s.batch, s.heads, s.length, s.total}, pass.shown));
   }
 
   static constexpr Revision revisions[] = {
-      {25, nullptr, [](Downgrade& d) {
+      {25, nullptr,
+       [](Downgrade& d) {
          d.drop("left_window_size");
          d.drop("right_window_size");
        }},
   };
   static constexpr Expansion expansions[] = {
-      expansion<A>(25, Exactness::rounding, [](const A& a, Expand& e) { expand_attention(a, e); },
-                   [](const A& a, const Graph& g, NodeId n, int64_t target) {
-                     return target < 23 || (target < 24 && g.input(n, 6)) || a.left_window_size >= 0 || a.right_window_size >= 0;
-                   }),
+      expansion<A>(
+          25, Exactness::rounding, [](const A& a, Expand& e) { expand_attention(a, e); },
+          [](const A& a, const Graph& g, NodeId n, int64_t target) {
+            return target < 23 || (target < 24 && g.input(n, 6)) || a.left_window_size >= 0 || a.right_window_size >= 0;
+          }),
   };
 };
 

@@ -19,7 +19,9 @@ ValueId size_of(On& on, ValueId v, int64_t axis) {
 }
 
 // [batch, length, heads * size] as [batch, heads, length, size].
-ValueId split_heads(On& on, ValueId v, int64_t heads) { return transpose(on, reshape_to(on, v, {0, 0, heads, -1}), {0, 2, 1, 3}); }
+ValueId split_heads(On& on, ValueId v, int64_t heads) {
+  return transpose(on, reshape_to(on, v, {0, 0, heads, -1}), {0, 2, 1, 3});
+}
 
 // Every head `times` times in a row.
 ValueId repeat_heads(On& on, ValueId v, int64_t heads, int64_t times) {
@@ -38,15 +40,18 @@ class Expander {
   Expander(const op::Attention& a, Expand& e) : a_(a), e_(e), on_(e.on), dtype_(e.dtype(0)) {}
 
   void run() {
-    if (!e_.fact(0).has_rank() || !e_.fact(1).has_rank() || !e_.fact(2).has_rank()) return e_.refuse("the rank of Q, K or V is unknown");
+    if (!e_.fact(0).has_rank() || !e_.fact(1).has_rank() || !e_.fact(2).has_rank())
+      return e_.refuse("the rank of Q, K or V is unknown");
     const bool packed = e_.fact(0).rank() == 3;
-    const auto heads = packed ? a_.q_num_heads : e_.fact(0).shape()[1].known(), kv_heads = packed ? a_.kv_num_heads : e_.fact(1).shape()[1].known();
+    const auto heads = packed ? a_.q_num_heads : e_.fact(0).shape()[1].known(),
+               kv_heads = packed ? a_.kv_num_heads : e_.fact(1).shape()[1].known();
     if (!heads || !kv_heads || *kv_heads < 1) return e_.refuse("the number of heads is unknown");
     q_ = packed ? split_heads(on_, e_.in(0), *heads) : e_.in(0);
     key_ = with_past(packed ? split_heads(on_, e_.in(1), *kv_heads) : e_.in(1), 4);
     value_ = with_past(packed ? split_heads(on_, e_.in(2), *kv_heads) : e_.in(2), 5);
     if (!scale()) return;
-    const ValueId wide_key = repeat_heads(on_, key_, *kv_heads, *heads / *kv_heads), wide_value = repeat_heads(on_, value_, *kv_heads, *heads / *kv_heads);
+    const ValueId wide_key = repeat_heads(on_, key_, *kv_heads, *heads / *kv_heads),
+                  wide_value = repeat_heads(on_, value_, *kv_heads, *heads / *kv_heads);
     const ValueId left = on_.Mul(q_, root_), right = on_.Mul(transpose(on_, wide_key, {0, 1, 3, 2}), root_);
     ValueId scores = on_.MatMul(left, right), shown = scores;
     if (a_.softcap > 0) {
@@ -112,8 +117,10 @@ class Expander {
       if (e_.has(4)) queries = on_.Add(queries, size_of(on_, e_.in(4), 2));
       else if (e_.has(6)) queries = on_.Add(queries, reshape_to(on_, on_.Sub(e_.in(6), length), {-1, 1, 1, 1}));
       if (a_.is_causal) add(selected(on_.Not(on_.Greater(keys, queries))));
-      if (a_.left_window_size >= 0) add(selected(on_.Not(on_.Less(keys, on_.Sub(queries, on_.int_scalar(a_.left_window_size))))));
-      if (a_.right_window_size >= 0) add(selected(on_.Not(on_.Greater(keys, on_.Add(queries, on_.int_scalar(a_.right_window_size))))));
+      if (a_.left_window_size >= 0)
+        add(selected(on_.Not(on_.Less(keys, on_.Sub(queries, on_.int_scalar(a_.left_window_size))))));
+      if (a_.right_window_size >= 0)
+        add(selected(on_.Not(on_.Greater(keys, on_.Add(queries, on_.int_scalar(a_.right_window_size))))));
     }
     if (e_.has(6)) add(selected(on_.Less(keys, reshape_to(on_, e_.in(6), {-1, 1, 1, 1}))));
   }
@@ -163,7 +170,8 @@ void expand_rotary(const op::RotaryEmbedding& a, Expand& e) {
     const ValueId pairs = reshape_to(on, part, {0, 0, 0, rotated / 2, 2});
     first = squeeze(on, slice_axis(on, pairs, 4, 0, 1), {4}), second = squeeze(on, slice_axis(on, pairs, 4, 1, 2), {4});
   } else first = slice_axis(on, part, 3, 0, rotated / 2), second = slice_axis(on, part, 3, rotated / 2, rotated);
-  const ValueId cos_first = on.Mul(cos, first), sin_second = on.Mul(sin, second), sin_first = on.Mul(sin, first), cos_second = on.Mul(cos, second);
+  const ValueId cos_first = on.Mul(cos, first), sin_second = on.Mul(sin, second), sin_first = on.Mul(sin, first),
+                cos_second = on.Mul(cos, second);
   const ValueId real = on.Sub(cos_first, sin_second), imaginary = on.Add(sin_first, cos_second);
   ValueId y;
   if (a.interleaved) {

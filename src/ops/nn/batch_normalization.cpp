@@ -24,10 +24,12 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
   static void infer(const op::BatchNormalization& a, Infer& c) {
     const Dim channels = c.rank(0) > 1 ? c.dim(0, 1) : Dim(1);
     for (size_t i = 1; i < 5; ++i) {
-      if (c.rank(i) != 1) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
+      if (c.rank(i) != 1)
+        c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
       c.same(channels, c.dim(i, 0), "the input's channels and the parameters'");
     }
-    if (c.out_count() > 1 && !a.training_mode) c.fail("infer.outputs", "running mean and variance are given only in training mode");
+    if (c.out_count() > 1 && !a.training_mode)
+      c.fail("infer.outputs", "running mean and variance are given only in training mode");
     c.out(0, c.shape(0));
     c.out(1, c.dtype(3), {channels});
     c.out(2, c.dtype(4), {channels});
@@ -37,12 +39,14 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
     const Tensor& x = k.in(0);
     const Planes p = planes_of(k, x);
     for (size_t i = 1; i < 5; ++i)
-      if (k.in(i).count() != p.channels) k.fail("eval.shape", cat("input ", i, " has ", k.in(i).count(), " elements for ", p.channels, " channels"));
+      if (k.in(i).count() != p.channels)
+        k.fail("eval.shape", cat("input ", i, " has ", k.in(i).count(), " elements for ", p.channels, " channels"));
     with_float_carrier(x.dtype(), [&](auto zero) {
       using C = decltype(zero);
       const Loaded<C> v(x), scale(k.in(1)), bias(k.in(2)), mean_in(k.in(3)), var_in(k.in(4));
       std::vector<C> y(static_cast<size_t>(x.count()));
-      std::vector<double> mean(mean_in.span().begin(), mean_in.span().end()), var(var_in.span().begin(), var_in.span().end());
+      std::vector<double> mean(mean_in.span().begin(), mean_in.span().end()),
+          var(var_in.span().begin(), var_in.span().end());
       if (a.training_mode) {
         measure<C>(p, v, mean, var);
         give_running(a, k, mean, var);
@@ -50,7 +54,9 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
       for (int64_t i = 0; i < x.count(); ++i) {
         const auto ch = i / p.plane % p.channels;
         const auto c = static_cast<size_t>(ch);
-        y[static_cast<size_t>(i)] = scale[ch] * (v[i] - static_cast<C>(mean[c])) / std::sqrt(static_cast<C>(var[c]) + static_cast<C>(a.epsilon)) + bias[ch];
+        y[static_cast<size_t>(i)] = scale[ch] * (v[i] - static_cast<C>(mean[c])) /
+                                        std::sqrt(static_cast<C>(var[c]) + static_cast<C>(a.epsilon)) +
+                                    bias[ch];
       }
       k.out(0, store(x.dtype(), x.shape(), y));
     });
@@ -72,7 +78,8 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
     }
   }
 
-  static void give_running(const op::BatchNormalization& a, Eval& k, const std::vector<double>& mean, const std::vector<double>& var) {
+  static void give_running(const op::BatchNormalization& a, Eval& k, const std::vector<double>& mean,
+                           const std::vector<double>& var) {
     const auto blend = [&](size_t input, const std::vector<double>& now) {
       const Loaded<double> old(k.in(input));
       std::vector<double> out(now.size());
@@ -93,33 +100,45 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
   }
 
   static constexpr Revision revisions[] = {
-      {6, [](Upgrade& u) { u.drop("consumed_inputs"); }, [](Downgrade& d) { d.set("consumed_inputs", std::vector<int64_t>{0, 0, 0, 1, 1}); }},
+      {6, [](Upgrade& u) { u.drop("consumed_inputs"); },
+       [](Downgrade& d) {
+         d.set("consumed_inputs", std::vector<int64_t>{0, 0, 0, 1, 1});
+       }},
       // Training was the default then, but models with one output were meant for inference.
       {7, [](Upgrade& u) { u.drop("is_test"); }, [](Downgrade& d) { d.set("is_test", int64_t{1}); }},
-      {9, [](Upgrade& u) {
+      {9,
+       [](Upgrade& u) {
          if (u.take_int("spatial").value_or(1) == 0) per_activation(u, u.take_float("epsilon").value_or(1e-5f));
        }},
       // Training mode was said by asking for the other outputs.
-      {14, [](Upgrade& u) {
-         if (u.outputs > 3) throw error("model.upgrade", "BatchNormalization with saved mean and variance (before opset 14) has no newer form");
+      {14,
+       [](Upgrade& u) {
+         if (u.outputs > 3)
+           throw error("model.upgrade",
+                       "BatchNormalization with saved mean and variance (before opset 14) has no newer form");
          if (u.outputs > 1) u.set("training_mode", int64_t{1});
        },
        [](Downgrade& d) {
-         if (d.take_int("training_mode").value_or(0)) d.refuse("training mode gives its running statistics otherwise before opset 14");
+         if (d.take_int("training_mode").value_or(0))
+           d.refuse("training mode gives its running statistics otherwise before opset 14");
          d.outputs = 1;
        }},
-      {15, nullptr, [](Downgrade& d) {
+      {15, nullptr,
+       [](Downgrade& d) {
          for (size_t i = 1; i < 5; ++i)
-           if (d.fact(d.inputs[i]).dtype() != d.fact(d.inputs[0]).dtype() && i < 3) d.refuse("scale and bias must have the input's type before opset 15");
+           if (d.fact(d.inputs[i]).dtype() != d.fact(d.inputs[0]).dtype() && i < 3)
+             d.refuse("scale and bias must have the input's type before opset 15");
        }},
   };
 };
 
 struct InstanceNormalization : Rules<op::InstanceNormalization> {
   static void infer(const op::InstanceNormalization&, Infer& c) {
-    if (c.rank(0) < 3) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ": batch, channels and a spatial axis are wanted"));
+    if (c.rank(0) < 3)
+      c.fail("infer.rank", cat("the input has rank ", c.rank(0), ": batch, channels and a spatial axis are wanted"));
     for (size_t i = 1; i < 3; ++i) {
-      if (c.rank(i) != 1) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
+      if (c.rank(i) != 1)
+        c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
       c.same(c.dim(0, 1), c.dim(i, 0), "the input's channels and the parameters'");
     }
     c.out(0, c.shape(0));
@@ -128,7 +147,8 @@ struct InstanceNormalization : Rules<op::InstanceNormalization> {
   static void eval(const op::InstanceNormalization& a, Eval& k) {
     const Tensor& x = k.in(0);
     const Planes p = planes_of(k, x);
-    if (k.in(1).count() != p.channels || k.in(2).count() != p.channels) k.fail("eval.shape", cat("scale and bias must have ", p.channels, " elements"));
+    if (k.in(1).count() != p.channels || k.in(2).count() != p.channels)
+      k.fail("eval.shape", cat("scale and bias must have ", p.channels, " elements"));
     with_float_carrier(x.dtype(), [&](auto zero) {
       using C = decltype(zero);
       const Loaded<C> v(x), scale(k.in(1)), bias(k.in(2));
@@ -139,7 +159,8 @@ struct InstanceNormalization : Rules<op::InstanceNormalization> {
         for (const C e : part) mean += static_cast<double>(e);
         mean /= static_cast<double>(p.plane);
         for (const C e : part) var += (static_cast<double>(e) - mean) * (static_cast<double>(e) - mean);
-        const auto inverse = static_cast<C>(1 / std::sqrt(var / static_cast<double>(p.plane) + static_cast<double>(a.epsilon)));
+        const auto inverse =
+            static_cast<C>(1 / std::sqrt(var / static_cast<double>(p.plane) + static_cast<double>(a.epsilon)));
         const int64_t c = i % p.channels;
         for (size_t j = 0; j < part.size(); ++j)
           y[static_cast<size_t>(i * p.plane) + j] = scale[c] * ((part[j] - static_cast<C>(mean)) * inverse) + bias[c];

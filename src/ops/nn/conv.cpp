@@ -19,33 +19,42 @@ template <class A>
 void infer_conv(const A& a, Infer& c, size_t x_at, size_t w_at) {
   const Shape& x = c.shape(x_at);
   const Shape& w = c.shape(w_at);
-  if (x.size() < 3) c.fail("infer.rank", cat("the input has rank ", x.size(), ": batch, channels and at least one spatial axis are wanted"));
+  if (x.size() < 3)
+    c.fail("infer.rank",
+           cat("the input has rank ", x.size(), ": batch, channels and at least one spatial axis are wanted"));
   if (w.size() != x.size()) c.fail("infer.rank", cat("the input has rank ", x.size(), ", the weight ", w.size()));
   const size_t n = x.size() - 2;
   const WindowAttrs win = attrs_of(a, n);
   if (!win.problem.empty()) c.fail("infer.attribute", win.problem);
   if (a.group < 1) c.fail("infer.attribute", cat("group is ", a.group));
   c.same(x[1], w[1] * a.group, "the input's channels and the weight's");
-  if (const auto m = w[0].known(); m && *m % a.group) c.fail("infer.mismatch", cat(*m, " output channels cannot be split into ", a.group, " groups"));
-  if (a.kernel_shape && a.kernel_shape->size() != n) c.fail("infer.attribute", cat("'kernel_shape' has ", a.kernel_shape->size(), " entries where ", n, " are wanted"));
+  if (const auto m = w[0].known(); m && *m % a.group)
+    c.fail("infer.mismatch", cat(*m, " output channels cannot be split into ", a.group, " groups"));
+  if (a.kernel_shape && a.kernel_shape->size() != n)
+    c.fail("infer.attribute", cat("'kernel_shape' has ", a.kernel_shape->size(), " entries where ", n, " are wanted"));
   Shape out{x[0], w[0]};
   for (size_t i = 0; i < n; ++i) {
-    const Dim kernel = a.kernel_shape ? c.same(w[i + 2], (*a.kernel_shape)[i], "the weight's size and 'kernel_shape'") : w[i + 2];
+    const Dim kernel =
+        a.kernel_shape ? c.same(w[i + 2], (*a.kernel_shape)[i], "the weight's size and 'kernel_shape'") : w[i + 2];
     out.push_back(window_count(win, i, x[i + 2], kernel));
     if (const auto d = out.back().known(); d && (*d < 0 || (*d == 0 && !x[i + 2].is(0))))
-      c.fail("infer.mismatch", cat("a kernel of ", kernel.text(), " does not fit in spatial axis ", i, " of size ", x[i + 2].text()));
+      c.fail("infer.mismatch",
+             cat("a kernel of ", kernel.text(), " does not fit in spatial axis ", i, " of size ", x[i + 2].text()));
   }
   c.out(0, std::move(out));
 }
 
 template <class A>
 ConvSizes sizes_of(const A& a, Eval& k, const Tensor& x, const Tensor& w) {
-  if (x.rank() < 3 || w.rank() != x.rank()) k.fail("eval.shape", cat("input of rank ", x.rank(), ", weight of rank ", w.rank()));
+  if (x.rank() < 3 || w.rank() != x.rank())
+    k.fail("eval.shape", cat("input of rank ", x.rank(), ", weight of rank ", w.rank()));
   ConvSizes s{x.shape()[0], x.shape()[1], w.shape()[0], a.group, {}};
-  s.windows = make_windows(attrs_of(a, static_cast<size_t>(x.rank() - 2)), spatial_of(x.shape()), spatial_of(w.shape()));
+  s.windows =
+      make_windows(attrs_of(a, static_cast<size_t>(x.rank() - 2)), spatial_of(x.shape()), spatial_of(w.shape()));
   if (!s.windows.problem.empty()) k.fail("eval.shape", s.windows.problem);
   if (s.groups < 1 || s.in_channels != w.shape()[1] * s.groups || s.out_channels % s.groups)
-    k.fail("eval.shape", cat(s.in_channels, " input and ", s.out_channels, " output channels in ", s.groups, " groups, weight for ", w.shape()[1]));
+    k.fail("eval.shape", cat(s.in_channels, " input and ", s.out_channels, " output channels in ", s.groups,
+                             " groups, weight for ", w.shape()[1]));
   return s;
 }
 
@@ -60,7 +69,8 @@ struct Conv : Rules<op::Conv> {
 
   static void eval(const op::Conv& a, Eval& k) {
     const ConvSizes s = sizes_of(a, k, k.in(0), k.in(1));
-    if (k.has(2) && k.in(2).count() != s.out_channels) k.fail("eval.shape", cat("a bias of ", k.in(2).count(), " for ", s.out_channels, " channels"));
+    if (k.has(2) && k.in(2).count() != s.out_channels)
+      k.fail("eval.shape", cat("a bias of ", k.in(2).count(), " for ", s.out_channels, " channels"));
     with_float_carrier(k.in(0).dtype(), [&](auto zero) {
       using C = decltype(zero);
       const Loaded<C> x(k.in(0)), w(k.in(1)), b(k.has(2) ? k.in(2) : zeros(DType::f32, {0}));
@@ -75,7 +85,8 @@ std::vector<int64_t> centred(Eval& k, const Tensor& t, size_t zero_at) {
   std::vector<int64_t> out(v.span().begin(), v.span().end());
   if (!k.has(zero_at)) return out;
   const Loaded<int64_t> zero(k.in(zero_at));
-  if (zero.size() != 1 && zero.size() != t.shape()[0]) k.fail("eval.shape", cat("a zero point of ", zero.size(), " elements for ", t.shape()[0], " slices"));
+  if (zero.size() != 1 && zero.size() != t.shape()[0])
+    k.fail("eval.shape", cat("a zero point of ", zero.size(), " elements for ", t.shape()[0], " slices"));
   const auto slice = static_cast<int64_t>(out.size()) / std::max<int64_t>(zero.size(), 1);
   for (size_t i = 0; i < out.size(); ++i) out[i] -= zero[static_cast<int64_t>(i) / slice];
   return out;
@@ -101,7 +112,8 @@ struct QLinearConv : Rules<op::QLinearConv> {
     const Loaded<int64_t> bias(k.has(8) ? k.in(8) : zeros(DType::i32, {0}));
     const auto sums = convolve<int64_t>(s, x, w, bias.span());
     const Loaded<float> w_scale(k.in(4));
-    if (w_scale.size() != 1 && w_scale.size() != s.out_channels) k.fail("eval.shape", cat("a weight scale of ", w_scale.size(), " elements for ", s.out_channels, " channels"));
+    if (w_scale.size() != 1 && w_scale.size() != s.out_channels)
+      k.fail("eval.shape", cat("a weight scale of ", w_scale.size(), " elements for ", s.out_channels, " channels"));
     const auto x_scale = static_cast<float>(k.double_scalar(1)), y_scale = static_cast<float>(k.double_scalar(6));
     const auto y_zero = static_cast<double>(k.int_scalar(7));
     const DType dtype = k.in(7).dtype();
@@ -111,7 +123,8 @@ struct QLinearConv : Rules<op::QLinearConv> {
     for (size_t i = 0; i < y.size(); ++i) {
       const auto m = plane ? static_cast<int64_t>(i) / plane % s.out_channels : 0;
       const float scale = x_scale * w_scale[w_scale.size() == 1 ? 0 : m] / y_scale;
-      y[i] = static_cast<int64_t>(std::clamp(std::nearbyint(static_cast<double>(static_cast<float>(sums[i]) * scale)) + y_zero, lo, hi));
+      y[i] = static_cast<int64_t>(
+          std::clamp(std::nearbyint(static_cast<double>(static_cast<float>(sums[i]) * scale)) + y_zero, lo, hi));
     }
     k.out(0, store(dtype, out_shape(s), y));
   }

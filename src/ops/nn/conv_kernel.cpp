@@ -73,7 +73,8 @@ std::vector<C> convolve(const ConvSizes& s, std::span<const C> x, std::span<cons
 }
 
 template <class C>
-std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std::span<const C> w, std::span<const C> bias) {
+std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std::span<const C> w,
+                                   std::span<const C> bias) {
   const Windows& win = s.windows;
   const int64_t y_plane = win.in_count(), x_plane = win.out_count();
   const int64_t in_group = s.in_channels / s.groups, out_group = s.out_channels / s.groups;
@@ -96,10 +97,15 @@ std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std
   return y;
 }
 
-template std::vector<float> convolve(const ConvSizes&, std::span<const float>, std::span<const float>, std::span<const float>);
-template std::vector<double> convolve(const ConvSizes&, std::span<const double>, std::span<const double>, std::span<const double>);
-template std::vector<int64_t> convolve(const ConvSizes&, std::span<const int64_t>, std::span<const int64_t>, std::span<const int64_t>);
-template std::vector<float> convolve_transposed(const ConvSizes&, std::span<const float>, std::span<const float>, std::span<const float>);
-template std::vector<double> convolve_transposed(const ConvSizes&, std::span<const double>, std::span<const double>, std::span<const double>);
+template std::vector<float> convolve(const ConvSizes&, std::span<const float>, std::span<const float>,
+                                     std::span<const float>);
+template std::vector<double> convolve(const ConvSizes&, std::span<const double>, std::span<const double>,
+                                      std::span<const double>);
+template std::vector<int64_t> convolve(const ConvSizes&, std::span<const int64_t>, std::span<const int64_t>,
+                                       std::span<const int64_t>);
+template std::vector<float> convolve_transposed(const ConvSizes&, std::span<const float>, std::span<const float>,
+                                                std::span<const float>);
+template std::vector<double> convolve_transposed(const ConvSizes&, std::span<const double>, std::span<const double>,
+                                                 std::span<const double>);
 
 }  // namespace cameo

@@ -17,8 +17,10 @@ struct ConvSizes {
 template <class C>
 std::vector<C> convolve(const ConvSizes& s, std::span<const C> x, std::span<const C> w, std::span<const C> bias);
 
-// The transpose: `windows.out` are x's sizes and `windows.in` y's. w is [in_channels, out_channels / groups, kernel...].
+// The transpose: `windows.out` are x's sizes and `windows.in` y's. w is [in_channels, out_channels / groups,
+// kernel...].
 template <class C>
-std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std::span<const C> w, std::span<const C> bias);
+std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std::span<const C> w,
+                                   std::span<const C> bias);
 
 }  // namespace cameo

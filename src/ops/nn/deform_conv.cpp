@@ -12,25 +12,32 @@ namespace {
 struct DeformConv : Rules<op::DeformConv> {
   using A = op::DeformConv;
 
-  static WindowAttrs window(const A& a, size_t spatial) { return window_attrs("NOTSET", a.strides, a.dilations, a.pads, false, spatial); }
+  static WindowAttrs window(const A& a, size_t spatial) {
+    return window_attrs("NOTSET", a.strides, a.dilations, a.pads, false, spatial);
+  }
 
   static void infer(const A& a, Infer& c) {
     const Shape& x = c.shape(0);
     const Shape& w = c.shape(1);
-    if (x.size() < 3 || w.size() != x.size() || c.shape(2).size() != x.size()) c.fail("infer.rank", cat("input, weight and offset have ranks ", x.size(), ", ", w.size(), " and ", c.rank(2)));
+    if (x.size() < 3 || w.size() != x.size() || c.shape(2).size() != x.size())
+      c.fail("infer.rank", cat("input, weight and offset have ranks ", x.size(), ", ", w.size(), " and ", c.rank(2)));
     const size_t n = x.size() - 2;
     const WindowAttrs win = window(a, n);
     if (!win.problem.empty()) c.fail("infer.attribute", win.problem);
-    if (a.group < 1 || a.offset_group < 1) c.fail("infer.attribute", cat("group is ", a.group, ", offset_group ", a.offset_group));
+    if (a.group < 1 || a.offset_group < 1)
+      c.fail("infer.attribute", cat("group is ", a.group, ", offset_group ", a.offset_group));
     c.same(x[1], w[1] * a.group, "the input's channels and the weight's");
     Shape out{x[0], w[0]};
     Dim taps = 1;
     for (size_t i = 0; i < n; ++i) {
-      const Dim kernel = a.kernel_shape && a.kernel_shape->size() == n ? c.same(w[i + 2], (*a.kernel_shape)[i], "the weight's size and 'kernel_shape'") : w[i + 2];
+      const Dim kernel = a.kernel_shape && a.kernel_shape->size() == n
+                             ? c.same(w[i + 2], (*a.kernel_shape)[i], "the weight's size and 'kernel_shape'")
+                             : w[i + 2];
       taps = taps * kernel;
       out.push_back(c.same(window_count(win, i, x[i + 2], kernel), c.shape(2)[i + 2], "the windows and the offsets"));
     }
-    c.same(taps * static_cast<int64_t>(n) * a.offset_group, c.shape(2)[1], "the kernel's taps and the offset's channels");
+    c.same(taps * static_cast<int64_t>(n) * a.offset_group, c.shape(2)[1],
+           "the kernel's taps and the offset's channels");
     c.out(0, std::move(out));
   }
 
@@ -58,18 +65,27 @@ struct DeformConv : Rules<op::DeformConv> {
   static void eval(const A& a, Eval& k) {
     const Tensor& x = k.in(0);
     const Tensor& w = k.in(1);
-    if (x.rank() < 3 || x.rank() > 6 || w.rank() != x.rank() || k.in(2).rank() != x.rank()) k.fail("eval.shape", "input, weight and offset must have the same rank of 3 to 6");
+    if (x.rank() < 3 || x.rank() > 6 || w.rank() != x.rank() || k.in(2).rank() != x.rank())
+      k.fail("eval.shape", "input, weight and offset must have the same rank of 3 to 6");
     const auto n = static_cast<size_t>(x.rank() - 2);
     const Windows win = make_windows(window(a, n), spatial_of(x.shape()), spatial_of(w.shape()));
     if (!win.problem.empty()) k.fail("eval.shape", win.problem);
-    const int64_t batch = x.shape()[0], channels = x.shape()[1], outputs = w.shape()[0], taps = win.kernel_count(), windows = win.out_count();
-    if (a.group < 1 || a.offset_group < 1 || channels != w.shape()[1] * a.group || outputs % a.group || channels % a.offset_group) k.fail("eval.shape", "the channels cannot be split into these groups");
-    if (k.in(2).count() != batch * a.offset_group * taps * static_cast<int64_t>(n) * windows) k.fail("eval.shape", "the offset does not suit the windows");
+    const int64_t batch = x.shape()[0], channels = x.shape()[1], outputs = w.shape()[0], taps = win.kernel_count(),
+                  windows = win.out_count();
+    if (a.group < 1 || a.offset_group < 1 || channels != w.shape()[1] * a.group || outputs % a.group ||
+        channels % a.offset_group)
+      k.fail("eval.shape", "the channels cannot be split into these groups");
+    if (k.in(2).count() != batch * a.offset_group * taps * static_cast<int64_t>(n) * windows)
+      k.fail("eval.shape", "the offset does not suit the windows");
     const bool has_mask = k.has(4), has_bias = k.has(3);
-    if ((has_mask && k.in(4).count() != batch * a.offset_group * taps * windows) || (has_bias && k.in(3).count() != outputs)) k.fail("eval.shape", "mask or bias do not suit the windows");
-    const Loaded<double> v(x), weight(w), offset(k.in(2)), bias(has_bias ? k.in(3) : full(DType::f32, {1}, 0)), mask(has_mask ? k.in(4) : full(DType::f32, {1}, 1));
+    if ((has_mask && k.in(4).count() != batch * a.offset_group * taps * windows) ||
+        (has_bias && k.in(3).count() != outputs))
+      k.fail("eval.shape", "mask or bias do not suit the windows");
+    const Loaded<double> v(x), weight(w), offset(k.in(2)), bias(has_bias ? k.in(3) : full(DType::f32, {1}, 0)),
+        mask(has_mask ? k.in(4) : full(DType::f32, {1}, 1));
     std::vector<double> y(static_cast<size_t>(batch * outputs * windows), 0), at(n);
-    const int64_t in_group = channels / a.group, out_group = outputs / a.group, offset_group = channels / a.offset_group;
+    const int64_t in_group = channels / a.group, out_group = outputs / a.group,
+                  offset_group = channels / a.offset_group;
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t first = (b * a.offset_group + c / offset_group) * taps;  // of this group's taps
@@ -83,7 +99,8 @@ struct DeformConv : Rules<op::DeformConv> {
             double e = sample(v.data() + (b * channels + c) * win.in_count(), win.in, at);
             if (has_mask) e *= mask[(first + t) * windows + p];
             for (int64_t m = c / in_group * out_group; m < (c / in_group + 1) * out_group; ++m)
-              y[static_cast<size_t>((b * outputs + m) * windows + p)] += weight[(m * in_group + c % in_group) * taps + t] * e;
+              y[static_cast<size_t>((b * outputs + m) * windows + p)] +=
+                  weight[(m * in_group + c % in_group) * taps + t] * e;
           }
         }
       }

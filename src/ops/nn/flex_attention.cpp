@@ -36,19 +36,24 @@ struct FlexAttention : Rules<op::FlexAttention> {
   static Tensor modified(Eval& k, size_t region, const Tensor& t) {
     if (!k.has_region || !k.has_region(region)) return t;
     auto out = k.run_region(region, {Datum(t)});
-    if (out.size() != 1 || out[0].kind != Datum::Kind::tensor || out[0].tensor.shape() != t.shape()) k.fail("eval.shape", "a modifier must keep the shape of what it modifies");
+    if (out.size() != 1 || out[0].kind != Datum::Kind::tensor || out[0].tensor.shape() != t.shape())
+      k.fail("eval.shape", "a modifier must keep the shape of what it modifies");
     return out[0].tensor;
   }
 
   static void eval(const A& a, Eval& k) {
     const Tensor &q = k.in(0), &key = k.in(1), &value = k.in(2);
     if (q.rank() != 4 || key.rank() != 4 || value.rank() != 4) k.fail("eval.shape", "Q, K and V must have rank 4");
-    const int64_t batch = q.shape()[0], heads = q.shape()[1], length = q.shape()[2], size = q.shape()[3], kv_heads = key.shape()[1], keys = key.shape()[2], v_size = value.shape()[3];
-    if (kv_heads < 1 || heads % kv_heads || key.shape()[0] != batch || value.shape()[0] != batch || value.shape()[1] != kv_heads || value.shape()[2] != keys || key.shape()[3] != size)
+    const int64_t batch = q.shape()[0], heads = q.shape()[1], length = q.shape()[2], size = q.shape()[3],
+                  kv_heads = key.shape()[1], keys = key.shape()[2], v_size = value.shape()[3];
+    if (kv_heads < 1 || heads % kv_heads || key.shape()[0] != batch || value.shape()[0] != batch ||
+        value.shape()[1] != kv_heads || value.shape()[2] != keys || key.shape()[3] != size)
       k.fail("eval.shape", "the shapes of Q, K and V do not agree");
     const double scale = a.scale ? static_cast<double>(*a.scale) : 1 / std::sqrt(static_cast<double>(size));
     const DType precision = inside(a, q.dtype());
-    const auto kv_row = [&](int64_t bh, int64_t j) { return (bh / heads * kv_heads + bh % heads / (heads / kv_heads)) * keys + j; };
+    const auto kv_row = [&](int64_t bh, int64_t j) {
+      return (bh / heads * kv_heads + bh % heads / (heads / kv_heads)) * keys + j;
+    };
     const Loaded<double> qs(q), ks(key), vs(value);
     std::vector<double> scores(static_cast<size_t>(batch * heads * length * keys));
     for (int64_t r = 0; r < batch * heads * length; ++r)
@@ -70,7 +75,9 @@ struct FlexAttention : Rules<op::FlexAttention> {
     std::vector<double> y(static_cast<size_t>(batch * heads * length * v_size), 0);
     for (int64_t r = 0; r < batch * heads * length; ++r)
       for (int64_t j = 0; j < keys; ++j)
-        for (int64_t d = 0; d < v_size; ++d) y[static_cast<size_t>(r * v_size + d)] += p[static_cast<size_t>(r * keys + j)] * vs[kv_row(r / length, j) * v_size + d];
+        for (int64_t d = 0; d < v_size; ++d)
+          y[static_cast<size_t>(r * v_size + d)] +=
+              p[static_cast<size_t>(r * keys + j)] * vs[kv_row(r / length, j) * v_size + d];
     k.out(0, store(q.dtype(), {batch, heads, length, v_size}, y));
   }
 };

@@ -25,7 +25,8 @@ void eval_global(Eval& k, F&& f) {
   if (x.rank() < 2) k.fail("eval.shape", cat("the input has rank ", x.rank()));
   std::vector<int64_t> shape = x.shape();
   for (size_t i = 2; i < shape.size(); ++i) shape[i] = 1;
-  const auto planes = static_cast<size_t>(shape[0] * shape[1]), plane = static_cast<size_t>(product(spatial_of(x.shape())));
+  const auto planes = static_cast<size_t>(shape[0] * shape[1]),
+             plane = static_cast<size_t>(product(spatial_of(x.shape())));
   with_float_carrier(x.dtype(), [&](auto zero) {
     using C = decltype(zero);
     const Loaded<C> v(x);
@@ -72,7 +73,8 @@ struct GlobalLpPool : Rules<op::GlobalLpPool> {
 
   static constexpr Revision revisions[] = {
       // Before 2 the exponent was a float.
-      {2, [](Upgrade& u) {
+      {2,
+       [](Upgrade& u) {
          if (const auto p = u.take_float("p")) u.set("p", static_cast<int64_t>(*p));
        },
        [](Downgrade& d) {
@@ -88,9 +90,11 @@ struct MaxUnpool : Rules<op::MaxUnpool> {
     const WindowAttrs w = window_attrs("NOTSET", a.strides, std::nullopt, a.pads, false, n);
     problem = w.problem;
     if (x.size() < 3) problem = cat("the input has rank ", x.size());
-    else if (a.kernel_shape.size() != n) problem = cat("'kernel_shape' has ", a.kernel_shape.size(), " entries where ", n, " are wanted");
+    else if (a.kernel_shape.size() != n)
+      problem = cat("'kernel_shape' has ", a.kernel_shape.size(), " entries where ", n, " are wanted");
     if (!problem.empty()) return out;
-    for (size_t i = 0; i < n; ++i) out[i + 2] = (x[i + 2] - 1) * w.strides[i] + a.kernel_shape[i] - w.pads[i] - w.pads[i + n];
+    for (size_t i = 0; i < n; ++i)
+      out[i + 2] = (x[i + 2] - 1) * w.strides[i] + a.kernel_shape[i] - w.pads[i] - w.pads[i + n];
     return out;
   }
 
@@ -100,7 +104,8 @@ struct MaxUnpool : Rules<op::MaxUnpool> {
     if (!problem.empty()) c.fail("infer.attribute", problem);
     if (c.has(2)) {
       const auto wanted = c.ints(2);
-      if (wanted && wanted->size() != out.size()) c.fail("infer.mismatch", cat("'output_shape' has ", wanted->size(), " entries for rank ", out.size()));
+      if (wanted && wanted->size() != out.size())
+        c.fail("infer.mismatch", cat("'output_shape' has ", wanted->size(), " entries for rank ", out.size()));
       out = wanted ? *wanted : c.fresh_shape(c.rank(0));
     }
     c.out(0, std::move(out));
@@ -114,14 +119,17 @@ struct MaxUnpool : Rules<op::MaxUnpool> {
     if (!problem.empty() || !pooled) k.fail("eval.shape", problem);
     const std::vector<int64_t> shape = k.has(2) ? k.ints(2) : *pooled;
     const auto index = k.ints(1);
-    if (shape.size() != pooled->size() || static_cast<int64_t>(index.size()) != x.count()) k.fail("eval.shape", "indices or output_shape do not suit the input");
+    if (shape.size() != pooled->size() || static_cast<int64_t>(index.size()) != x.count())
+      k.fail("eval.shape", "indices or output_shape do not suit the input");
     for (const int64_t d : shape)
       if (d < 0) k.fail("eval.shape", cat("an output size of ", d));
     const auto stride = row_major_strides(shape);
     std::vector<int64_t> to(index.size());
     for (size_t i = 0; i < index.size(); ++i) {
-      if (index[i] < 0 || index[i] >= product(*pooled)) k.fail("eval.index", cat("index ", index[i], " is outside a tensor of ", product(*pooled), " elements"));
-      for (size_t d = shape.size(), rest = static_cast<size_t>(index[i]); d-- > 0; rest /= static_cast<size_t>((*pooled)[d])) {
+      if (index[i] < 0 || index[i] >= product(*pooled))
+        k.fail("eval.index", cat("index ", index[i], " is outside a tensor of ", product(*pooled), " elements"));
+      for (size_t d = shape.size(), rest = static_cast<size_t>(index[i]); d-- > 0;
+           rest /= static_cast<size_t>((*pooled)[d])) {
         const auto at = static_cast<int64_t>(rest) % (*pooled)[d];
         if (at >= shape[d]) k.fail("eval.index", cat("index ", index[i], " is outside the wanted shape"));
         to[i] += at * stride[d];
@@ -131,7 +139,8 @@ struct MaxUnpool : Rules<op::MaxUnpool> {
   }
 };
 
-constexpr OpRules table[] = {rules<GlobalAveragePool>(), rules<GlobalMaxPool>(), rules<GlobalLpPool>(), rules<MaxUnpool>()};
+constexpr OpRules table[] = {rules<GlobalAveragePool>(), rules<GlobalMaxPool>(), rules<GlobalLpPool>(),
+                             rules<MaxUnpool>()};
 
 }  // namespace
 

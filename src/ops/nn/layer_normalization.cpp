@@ -19,8 +19,10 @@ DType stash_dtype(int64_t stash_type) {
 // Unidirectional broadcast of a parameter to x; a view when it already repeats along the leading axes.
 Tensor spread(const Tensor& t, const std::vector<int64_t>& shape) {
   const auto n = t.shape().size();
-  if (n <= shape.size() && std::equal(t.shape().begin(), t.shape().end(), shape.end() - static_cast<std::ptrdiff_t>(n))) return t;
-  if (broadcast_shape(t.shape(), shape) != shape) throw error("eval.shape", "scale and bias must broadcast to the input");
+  if (n <= shape.size() && std::equal(t.shape().begin(), t.shape().end(), shape.end() - static_cast<std::ptrdiff_t>(n)))
+    return t;
+  if (broadcast_shape(t.shape(), shape) != shape)
+    throw error("eval.shape", "scale and bias must broadcast to the input");
   return expand_to(t, shape);
 }
 
@@ -68,7 +70,8 @@ struct LayerNormalization : Rules<op::LayerNormalization> {
     const Rows rows = rows_of(x, axis);
     with_float_carrier(x.dtype(), [&](auto zero) {
       using C = decltype(zero);
-      const Loaded<C> v(x), scale(spread(k.in(1), x.shape())), bias(k.has(2) ? spread(k.in(2), x.shape()) : full(DType::f32, {1}, 0));
+      const Loaded<C> v(x), scale(spread(k.in(1), x.shape())),
+          bias(k.has(2) ? spread(k.in(2), x.shape()) : full(DType::f32, {1}, 0));
       std::vector<C> y(static_cast<size_t>(x.count()));
       std::vector<double> means, inverses;
       for (int64_t r = 0; r < rows.count; ++r) {
@@ -77,7 +80,9 @@ struct LayerNormalization : Rules<op::LayerNormalization> {
         means.push_back(m.mean), inverses.push_back(m.inverse);
         for (int64_t j = 0; j < rows.length; ++j) {
           const int64_t i = r * rows.length + j;
-          y[static_cast<size_t>(i)] = (v[i] - static_cast<C>(m.mean)) * static_cast<C>(m.inverse) * scale[i % scale.size()] + bias[i % bias.size()];
+          y[static_cast<size_t>(i)] =
+              (v[i] - static_cast<C>(m.mean)) * static_cast<C>(m.inverse) * scale[i % scale.size()] +
+              bias[i % bias.size()];
         }
       }
       k.out(0, store(x.dtype(), x.shape(), y));
@@ -106,8 +111,8 @@ struct LayerNormalization : Rules<op::LayerNormalization> {
     e.replace(std::move(out));
   }
 
-  static constexpr Expansion expansions[] = {
-      expansion<op::LayerNormalization>(17, Exactness::rounding, [](const op::LayerNormalization& a, Expand& e) { expand(a, e); })};
+  static constexpr Expansion expansions[] = {expansion<op::LayerNormalization>(
+      17, Exactness::rounding, [](const op::LayerNormalization& a, Expand& e) { expand(a, e); })};
 };
 
 struct RMSNormalization : Rules<op::RMSNormalization> {
@@ -126,7 +131,9 @@ struct RMSNormalization : Rules<op::RMSNormalization> {
       const Loaded<C> v(x), scale(spread(k.in(1), x.shape()));
       std::vector<C> y(static_cast<size_t>(x.count()));
       for (int64_t r = 0; r < rows.count; ++r) {
-        const Moments m = moments_of(v.span().subspan(static_cast<size_t>(r * rows.length), static_cast<size_t>(rows.length)), static_cast<double>(a.epsilon), false);
+        const Moments m =
+            moments_of(v.span().subspan(static_cast<size_t>(r * rows.length), static_cast<size_t>(rows.length)),
+                       static_cast<double>(a.epsilon), false);
         for (int64_t i = r * rows.length; i < (r + 1) * rows.length; ++i)
           y[static_cast<size_t>(i)] = v[i] * static_cast<C>(m.inverse) * scale[i % scale.size()];
       }
@@ -145,17 +152,19 @@ struct RMSNormalization : Rules<op::RMSNormalization> {
     e.replace({on.Mul(on.cast(on.Div(x, root), e.dtype(1)), e.in(1))});
   }
 
-  static constexpr Expansion expansions[] = {
-      expansion<op::RMSNormalization>(23, Exactness::rounding, [](const op::RMSNormalization& a, Expand& e) { expand(a, e); })};
+  static constexpr Expansion expansions[] = {expansion<op::RMSNormalization>(
+      23, Exactness::rounding, [](const op::RMSNormalization& a, Expand& e) { expand(a, e); })};
 };
 
 struct GroupNormalization : Rules<op::GroupNormalization> {
   static void infer(const op::GroupNormalization& a, Infer& c) {
     if (c.rank(0) < 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ": batch and channels are wanted"));
     if (a.num_groups < 1) c.fail("infer.attribute", cat("num_groups is ", a.num_groups));
-    if (const auto n = c.dim(0, 1).known(); n && *n % a.num_groups) c.fail("infer.mismatch", cat(*n, " channels cannot be split into ", a.num_groups, " groups"));
+    if (const auto n = c.dim(0, 1).known(); n && *n % a.num_groups)
+      c.fail("infer.mismatch", cat(*n, " channels cannot be split into ", a.num_groups, " groups"));
     for (size_t i = 1; i < 3; ++i) {
-      if (c.rank(i) != 1) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
+      if (c.rank(i) != 1)
+        c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
       c.same(c.dim(0, 1), c.dim(i, 0), "the input's channels and the parameters'");
     }
     c.out(0, c.shape(0));
@@ -163,16 +172,19 @@ struct GroupNormalization : Rules<op::GroupNormalization> {
 
   static void eval(const op::GroupNormalization& a, Eval& k) {
     const Tensor& x = k.in(0);
-    if (x.rank() < 2 || a.num_groups < 1 || x.shape()[1] % a.num_groups) k.fail("eval.shape", cat("the channels cannot be split into ", a.num_groups, " groups"));
+    if (x.rank() < 2 || a.num_groups < 1 || x.shape()[1] % a.num_groups)
+      k.fail("eval.shape", cat("the channels cannot be split into ", a.num_groups, " groups"));
     const int64_t channels = x.shape()[1], plane = product(spatial_of(x.shape()));
-    if (k.in(1).count() != channels || k.in(2).count() != channels) k.fail("eval.shape", cat("scale and bias must have ", channels, " elements"));
+    if (k.in(1).count() != channels || k.in(2).count() != channels)
+      k.fail("eval.shape", cat("scale and bias must have ", channels, " elements"));
     const int64_t length = channels / a.num_groups * plane;
     with_float_carrier(x.dtype(), [&](auto zero) {
       using C = decltype(zero);
       const Loaded<C> v(x), scale(k.in(1)), bias(k.in(2));
       std::vector<C> y(static_cast<size_t>(x.count()));
       for (int64_t g = 0; length && g < x.count() / length; ++g) {
-        const Moments m = moments_of(v.span().subspan(static_cast<size_t>(g * length), static_cast<size_t>(length)), static_cast<double>(a.epsilon), true);
+        const Moments m = moments_of(v.span().subspan(static_cast<size_t>(g * length), static_cast<size_t>(length)),
+                                     static_cast<double>(a.epsilon), true);
         for (int64_t i = g * length; i < (g + 1) * length; ++i) {
           const int64_t c = i / plane % channels;
           y[static_cast<size_t>(i)] = (v[i] - static_cast<C>(m.mean)) * static_cast<C>(m.inverse) * scale[c] + bias[c];
@@ -188,8 +200,10 @@ struct GroupNormalization : Rules<op::GroupNormalization> {
     if (!e.fact(0).has_rank()) return e.refuse("the input's rank is unknown");
     const DType given = e.dtype(0), inside = bits(given) < 32 ? stash_dtype(a.stash_type) : given;
     const ValueId grouped = reshape_to(on, on.cast(e.in(0), inside), {0, a.num_groups, -1});
-    const ValueId ones = on.constant(full(inside, {a.num_groups}, 1)), none = on.constant(full(inside, {a.num_groups}, 0));
-    const ValueId normal = on.cast(reshape_like(on, on.InstanceNormalization(grouped, ones, none, {.epsilon = a.epsilon}), e.in(0)), given);
+    const ValueId ones = on.constant(full(inside, {a.num_groups}, 1)),
+                  none = on.constant(full(inside, {a.num_groups}, 0));
+    const ValueId normal = on.cast(
+        reshape_like(on, on.InstanceNormalization(grouped, ones, none, {.epsilon = a.epsilon}), e.in(0)), given);
     const ValueId scale = per_channel(on, e.in(1), e.fact(0).rank()), bias = per_channel(on, e.in(2), e.fact(0).rank());
     e.replace({on.Add(on.Mul(normal, scale), bias)});
   }
@@ -208,12 +222,13 @@ struct GroupNormalization : Rules<op::GroupNormalization> {
       const ValueId head = on.ints({groups});
       sizes = concat_values(on, {head, on.Div(count, head)}, 0);
     }
-    for (size_t i = 1; i < 3; ++i) u.set_input(i, reshape_to(on, on.Expand(unsqueeze(on, u.input(i), {1}), sizes), {-1}));
+    for (size_t i = 1; i < 3; ++i)
+      u.set_input(i, reshape_to(on, on.Expand(unsqueeze(on, u.input(i), {1}), sizes), {-1}));
   }
 
   static constexpr Revision revisions[] = {{21, [](Upgrade& u) { spread_groups(u); }}};
-  static constexpr Expansion expansions[] = {
-      expansion<op::GroupNormalization>(21, Exactness::rounding, [](const op::GroupNormalization& a, Expand& e) { expand(a, e); })};
+  static constexpr Expansion expansions[] = {expansion<op::GroupNormalization>(
+      21, Exactness::rounding, [](const op::GroupNormalization& a, Expand& e) { expand(a, e); })};
 };
 
 constexpr OpRules table[] = {rules<LayerNormalization>(), rules<RMSNormalization>(), rules<GroupNormalization>()};

@@ -18,10 +18,14 @@ struct LinearAttention : Rules<op::LinearAttention> {
   static bool gated(const A& a) { return a.update_rule == "gated" || a.update_rule == "gated_delta"; }
   static bool corrects(const A& a) { return a.update_rule == "delta" || a.update_rule == "gated_delta"; }
   static std::string problem(const A& a, bool has_decay, bool has_beta) {
-    if (!gated(a) && !corrects(a) && a.update_rule != "linear") return cat("update_rule '", a.update_rule, "' is none of linear, gated, delta, gated_delta");
-    if (a.q_num_heads < 1 || a.kv_num_heads < 1 || a.q_num_heads % a.kv_num_heads) return cat(a.q_num_heads, " query heads are no multiple of ", a.kv_num_heads, " key heads");
-    if (gated(a) != has_decay) return cat("update_rule '", a.update_rule, has_decay ? "' has no decay" : "' needs a decay");
-    if (corrects(a) != has_beta) return cat("update_rule '", a.update_rule, has_beta ? "' has no beta" : "' needs a beta");
+    if (!gated(a) && !corrects(a) && a.update_rule != "linear")
+      return cat("update_rule '", a.update_rule, "' is none of linear, gated, delta, gated_delta");
+    if (a.q_num_heads < 1 || a.kv_num_heads < 1 || a.q_num_heads % a.kv_num_heads)
+      return cat(a.q_num_heads, " query heads are no multiple of ", a.kv_num_heads, " key heads");
+    if (gated(a) != has_decay)
+      return cat("update_rule '", a.update_rule, has_decay ? "' has no decay" : "' needs a decay");
+    if (corrects(a) != has_beta)
+      return cat("update_rule '", a.update_rule, has_beta ? "' has no beta" : "' needs a beta");
     return "";
   }
 
@@ -38,17 +42,25 @@ struct LinearAttention : Rules<op::LinearAttention> {
   static void eval(const A& a, Eval& k) {
     if (const auto p = problem(a, k.has(4), k.has(5)); !p.empty()) k.fail("eval.attribute", p);
     const Tensor& q = k.in(0);
-    if (q.rank() != 3 || k.in(1).rank() != 3 || k.in(2).rank() != 3) k.fail("eval.shape", "query, key and value must have rank 3");
+    if (q.rank() != 3 || k.in(1).rank() != 3 || k.in(2).rank() != 3)
+      k.fail("eval.shape", "query, key and value must have rank 3");
     const int64_t batch = q.shape()[0], steps = q.shape()[1], heads = a.kv_num_heads, group = a.q_num_heads / heads;
     const int64_t size = q.shape()[2] / a.q_num_heads, v_size = k.in(2).shape()[2] / heads;
     const std::vector<int64_t> state_shape{batch, heads, size, v_size};
-    if (k.in(1).count() != batch * steps * heads * size || k.in(2).count() != batch * steps * heads * v_size || q.shape()[2] != a.q_num_heads * size) k.fail("eval.shape", "the shapes of query, key and value do not agree");
+    if (k.in(1).count() != batch * steps * heads * size || k.in(2).count() != batch * steps * heads * v_size ||
+        q.shape()[2] != a.q_num_heads * size)
+      k.fail("eval.shape", "the shapes of query, key and value do not agree");
     if (k.has(3) && k.in(3).shape() != state_shape) k.fail("eval.shape", "past_state does not suit the heads");
-    const int64_t rows = std::max<int64_t>(batch * steps, 1), decays = k.has(4) ? k.in(4).count() / rows : 0, betas = k.has(5) ? k.in(5).count() / rows : 0;
-    if ((batch * steps > 0 && k.has(4) && decays != heads && decays != heads * size) || (batch * steps > 0 && k.has(5) && betas != heads && betas != 1)) k.fail("eval.shape", "decay or beta do not suit the heads");
+    const int64_t rows = std::max<int64_t>(batch * steps, 1), decays = k.has(4) ? k.in(4).count() / rows : 0,
+                  betas = k.has(5) ? k.in(5).count() / rows : 0;
+    if ((batch * steps > 0 && k.has(4) && decays != heads && decays != heads * size) ||
+        (batch * steps > 0 && k.has(5) && betas != heads && betas != 1))
+      k.fail("eval.shape", "decay or beta do not suit the heads");
     const Tensor none = zeros(DType::f32, {0});
-    const Loaded<double> qs(q), ks(k.in(1)), vs(k.in(2)), decay(k.has(4) ? k.in(4) : none), beta(k.has(5) ? k.in(5) : none);
-    std::vector<double> state = k.has(3) ? k.in(3).to_doubles() : std::vector<double>(static_cast<size_t>(batch * heads * size * v_size), 0);
+    const Loaded<double> qs(q), ks(k.in(1)), vs(k.in(2)), decay(k.has(4) ? k.in(4) : none),
+        beta(k.has(5) ? k.in(5) : none);
+    std::vector<double> state =
+        k.has(3) ? k.in(3).to_doubles() : std::vector<double>(static_cast<size_t>(batch * heads * size * v_size), 0);
     std::vector<double> y(static_cast<size_t>(batch * steps * a.q_num_heads * v_size), 0);
     const double scale = a.scale != 0 ? static_cast<double>(a.scale) : 1 / std::sqrt(static_cast<double>(size));
     for (int64_t b = 0; b < batch; ++b)
@@ -73,7 +85,8 @@ struct LinearAttention : Rules<op::LinearAttention> {
           for (int64_t g = 0; g < group; ++g) {
             const int64_t at = row * a.q_num_heads + h * group + g;
             for (int64_t i = 0; i < size; ++i)
-              for (int64_t j = 0; j < v_size; ++j) y[static_cast<size_t>(at * v_size + j)] += scale * qs[at * size + i] * s[i * v_size + j];
+              for (int64_t j = 0; j < v_size; ++j)
+                y[static_cast<size_t>(at * v_size + j)] += scale * qs[at * size + i] * s[i * v_size + j];
           }
         }
     k.out(0, store(q.dtype(), {batch, steps, a.q_num_heads * v_size}, y));
@@ -86,8 +99,10 @@ struct CausalConvWithState : Rules<op::CausalConvWithState> {
   static bool silu(const A& a) { return a.activation == "silu" || a.activation == "swish"; }
 
   static void infer(const A& a, Infer& c) {
-    if (c.rank(0) != 3 || c.rank(1) != 3) c.fail("infer.rank", cat("input and weight have ranks ", c.rank(0), " and ", c.rank(1), ": 3 is wanted"));
-    if (!silu(a) && a.activation != "none") c.fail("infer.attribute", cat("activation '", a.activation, "' is none of none, silu, swish"));
+    if (c.rank(0) != 3 || c.rank(1) != 3)
+      c.fail("infer.rank", cat("input and weight have ranks ", c.rank(0), " and ", c.rank(1), ": 3 is wanted"));
+    if (!silu(a) && a.activation != "none")
+      c.fail("infer.attribute", cat("activation '", a.activation, "' is none of none, silu, swish"));
     c.same(c.dim(0, 1), c.dim(1, 0), "the input's channels and the weight's");
     c.same(c.dim(1, 1), 1, "the weight's second size");
     c.out(0, c.shape(0));
@@ -97,10 +112,14 @@ struct CausalConvWithState : Rules<op::CausalConvWithState> {
   static void eval(const A& a, Eval& k) {
     const Tensor& x = k.in(0);
     const Tensor& w = k.in(1);
-    if (x.rank() != 3 || w.rank() != 3 || w.shape()[0] != x.shape()[1] || w.shape()[1] != 1 || w.shape()[2] < 1) k.fail("eval.shape", "the weight must be [channels, 1, length]");
-    const int64_t batch = x.shape()[0], channels = x.shape()[1], length = x.shape()[2], past = w.shape()[2] - 1, wide = length + past;
-    if (k.has(2) && k.in(2).count() != channels) k.fail("eval.shape", cat("a bias of ", k.in(2).count(), " for ", channels, " channels"));
-    if (k.has(3) && k.in(3).shape() != std::vector<int64_t>{batch, channels, past}) k.fail("eval.shape", "past_state does not suit the weight");
+    if (x.rank() != 3 || w.rank() != 3 || w.shape()[0] != x.shape()[1] || w.shape()[1] != 1 || w.shape()[2] < 1)
+      k.fail("eval.shape", "the weight must be [channels, 1, length]");
+    const int64_t batch = x.shape()[0], channels = x.shape()[1], length = x.shape()[2], past = w.shape()[2] - 1,
+                  wide = length + past;
+    if (k.has(2) && k.in(2).count() != channels)
+      k.fail("eval.shape", cat("a bias of ", k.in(2).count(), " for ", channels, " channels"));
+    if (k.has(3) && k.in(3).shape() != std::vector<int64_t>{batch, channels, past})
+      k.fail("eval.shape", "past_state does not suit the weight");
     const Tensor parts[] = {k.has(3) ? k.in(3) : zeros(x.dtype(), {batch, channels, past}), x};
     const Tensor padded = concat(parts, 2);
     const Loaded<double> v(padded), weight(w), bias(k.has(2) ? k.in(2) : zeros(DType::f32, {channels}));
@@ -119,7 +138,8 @@ struct CausalConvWithState : Rules<op::CausalConvWithState> {
 
   static void expand(const A& a, Expand& e) {
     On& on = e.on;
-    const auto channels = e.fact(0).has_rank() ? e.fact(0).shape()[1].known() : std::nullopt, taps = e.fact(1).has_rank() ? e.fact(1).shape()[2].known() : std::nullopt;
+    const auto channels = e.fact(0).has_rank() ? e.fact(0).shape()[1].known() : std::nullopt,
+               taps = e.fact(1).has_rank() ? e.fact(1).shape()[2].known() : std::nullopt;
     if (!channels || !taps) return e.refuse("channels or the weight's length are unknown");
     ValueId padded = e.in(0);
     if (e.has(3)) padded = concat_values(on, {e.in(3), e.in(0)}, 2);
@@ -133,7 +153,8 @@ struct CausalConvWithState : Rules<op::CausalConvWithState> {
     }
     e.replace(std::move(out));
   }
-  static constexpr Expansion expansions[] = {expansion<A>(27, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
+  static constexpr Expansion expansions[] = {
+      expansion<A>(27, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
 };
 
 constexpr OpRules table[] = {rules<LinearAttention>(), rules<CausalConvWithState>()};

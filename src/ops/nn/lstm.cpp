@@ -8,7 +8,8 @@ namespace cameo {
 
 namespace {
 
-std::vector<std::string> names_or(const std::optional<std::vector<std::string>>& given, const std::vector<std::string>& per_direction, std::string_view direction) {
+std::vector<std::string> names_or(const std::optional<std::vector<std::string>>& given,
+                                  const std::vector<std::string>& per_direction, std::string_view direction) {
   if (given && !given->empty()) return *given;
   std::vector<std::string> out = per_direction;
   if (direction == "bidirectional") out.insert(out.end(), per_direction.begin(), per_direction.end());
@@ -23,8 +24,9 @@ void without_layout(const A& a, Expand& e) {
 }
 template <class A>
 constexpr Expansion layout_expansion() {
-  return expansion<A>(14, Exactness::exact, [](const A& a, Expand& e) { without_layout(a, e); },
-                      [](const A& a, const Graph&, NodeId, int64_t) { return a.layout != 0; });
+  return expansion<A>(
+      14, Exactness::exact, [](const A& a, Expand& e) { without_layout(a, e); },
+      [](const A& a, const Graph&, NodeId, int64_t) { return a.layout != 0; });
 }
 
 void drop_output_sequence(Upgrade& u) { u.drop("output_sequence"); }
@@ -37,7 +39,8 @@ struct RNN : Rules<op::RNN> {
     std::vector<double> next;
     eval_recurrent(common(a), k, 1, [&](const Cell& m, auto x, auto h, auto) {
       next.resize(h.size());
-      for (int64_t j = 0; j < m.hidden; ++j) next[static_cast<size_t>(j)] = m.activate(0, m.from_input(j, x) + m.from_state(j, h));
+      for (int64_t j = 0; j < m.hidden; ++j)
+        next[static_cast<size_t>(j)] = m.activate(0, m.from_input(j, x) + m.from_state(j, h));
       std::copy(next.begin(), next.end(), h.begin());
     });
   }
@@ -46,7 +49,9 @@ struct RNN : Rules<op::RNN> {
 };
 
 struct GRU : Rules<op::GRU> {
-  static RecurrentAttrs common(const op::GRU& a) { return recurrent_attrs(a, names_or(a.activations, {"Sigmoid", "Tanh"}, a.direction)); }
+  static RecurrentAttrs common(const op::GRU& a) {
+    return recurrent_attrs(a, names_or(a.activations, {"Sigmoid", "Tanh"}, a.direction));
+  }
   static void infer(const op::GRU& a, Infer& c) { infer_recurrent(common(a), c, 3); }
 
   // Rows of the gates: update z, reset r, hidden h.
@@ -64,26 +69,30 @@ struct GRU : Rules<op::GRU> {
       for (size_t j = 0; j < n; ++j) reset[j] *= r[j];
       for (size_t j = 0; j < n; ++j) {
         const int64_t row = static_cast<int64_t>(j) + 2 * m.hidden;
-        const double state = a.linear_before_reset ? r[j] * m.from_state(row, h) : m.from_state(row, std::span<const double>(reset));
+        const double state =
+            a.linear_before_reset ? r[j] * m.from_state(row, h) : m.from_state(row, std::span<const double>(reset));
         next[j] = (1 - z[j]) * m.activate(1, m.from_input(row, x) + state) + z[j] * h[j];
       }
       std::copy(next.begin(), next.end(), h.begin());
     });
   }
 
-  static constexpr Revision revisions[] = {
-      {3, [](Upgrade& u) {
-         const auto direction = u.take_string("direction");
-         if (direction && *direction != "foward") u.set("direction", *direction);  // the default as it was spelled then
-       },
-       [](Downgrade& d) { d.drop_default("linear_before_reset", int64_t{0}); }},
-      {7, drop_output_sequence, recurrent_to_6},
-      {14, nullptr, drop_layout}};
+  static constexpr Revision revisions[] = {{3,
+                                            [](Upgrade& u) {
+                                              const auto direction = u.take_string("direction");
+                                              if (direction && *direction != "foward")
+                                                u.set("direction", *direction);  // the default as it was spelled then
+                                            },
+                                            [](Downgrade& d) { d.drop_default("linear_before_reset", int64_t{0}); }},
+                                           {7, drop_output_sequence, recurrent_to_6},
+                                           {14, nullptr, drop_layout}};
   static constexpr Expansion expansions[] = {layout_expansion<op::GRU>()};
 };
 
 struct LSTM : Rules<op::LSTM> {
-  static RecurrentAttrs common(const op::LSTM& a) { return recurrent_attrs(a, names_or(a.activations, {"Sigmoid", "Tanh", "Tanh"}, a.direction)); }
+  static RecurrentAttrs common(const op::LSTM& a) {
+    return recurrent_attrs(a, names_or(a.activations, {"Sigmoid", "Tanh", "Tanh"}, a.direction));
+  }
   static void infer(const op::LSTM& a, Infer& c) { infer_recurrent(common(a), c, 4); }
 
   // Rows of the gates: input i, output o, forget f, cell c. Peepholes: i, o, f.
@@ -92,7 +101,8 @@ struct LSTM : Rules<op::LSTM> {
     eval_recurrent(common(a), k, 4, [&](const Cell& m, auto x, auto h, auto c) {
       const auto n = static_cast<size_t>(m.hidden);
       sums.resize(4 * n);
-      for (size_t row = 0; row < sums.size(); ++row) sums[row] = m.from_input(static_cast<int64_t>(row), x) + m.from_state(static_cast<int64_t>(row), h);
+      for (size_t row = 0; row < sums.size(); ++row)
+        sums[row] = m.from_input(static_cast<int64_t>(row), x) + m.from_state(static_cast<int64_t>(row), h);
       const auto peek = [&](size_t gate, size_t j) { return m.peephole.empty() ? 0 : m.peephole[gate * n + j]; };
       for (size_t j = 0; j < n; ++j) {
         const double i = m.activate(0, sums[j] + peek(0, j) * c[j]);

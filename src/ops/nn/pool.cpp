@@ -18,16 +18,20 @@ WindowAttrs attrs_of(const A& a, size_t spatial) {
 template <class A>
 void infer_pool(const A& a, Infer& c) {
   const Shape& x = c.shape(0);
-  if (x.size() < 3) c.fail("infer.rank", cat("the input has rank ", x.size(), ": batch, channels and at least one spatial axis are wanted"));
+  if (x.size() < 3)
+    c.fail("infer.rank",
+           cat("the input has rank ", x.size(), ": batch, channels and at least one spatial axis are wanted"));
   const size_t n = x.size() - 2;
   const WindowAttrs win = attrs_of(a, n);
   if (!win.problem.empty()) c.fail("infer.attribute", win.problem);
-  if (a.kernel_shape.size() != n) c.fail("infer.attribute", cat("'kernel_shape' has ", a.kernel_shape.size(), " entries where ", n, " are wanted"));
+  if (a.kernel_shape.size() != n)
+    c.fail("infer.attribute", cat("'kernel_shape' has ", a.kernel_shape.size(), " entries where ", n, " are wanted"));
   Shape out{x[0], x[1]};
   for (size_t i = 0; i < n; ++i) {
     out.push_back(window_count(win, i, x[i + 2], a.kernel_shape[i]));
     if (const auto d = out.back().known(); d && (*d < 0 || (*d == 0 && !x[i + 2].is(0))))
-      c.fail("infer.mismatch", cat("a kernel of ", a.kernel_shape[i], " does not fit in spatial axis ", i, " of size ", x[i + 2].text()));
+      c.fail("infer.mismatch",
+             cat("a kernel of ", a.kernel_shape[i], " does not fit in spatial axis ", i, " of size ", x[i + 2].text()));
   }
   for (size_t i = 0; i < c.out_count(); ++i) c.out(i, out);
 }
@@ -92,7 +96,9 @@ struct MaxPool : Rules<op::MaxPool> {
     const auto shape = out_shape(x, w);
     with_pool_carrier(x.dtype(), [&](auto zero) {
       using C = decltype(zero);
-      const C lowest = is_float(x.dtype()) ? -std::numeric_limits<C>::infinity() : x.dtype() == DType::u8 ? C(0) : C(-128);
+      const C lowest = is_float(x.dtype())      ? -std::numeric_limits<C>::infinity()
+                       : x.dtype() == DType::u8 ? C(0)
+                                                : C(-128);
       const Loaded<C> v(x);
       std::vector<C> y(static_cast<size_t>(element_count(shape)), lowest);
       std::vector<int64_t> where(y.size(), 0);
@@ -113,11 +119,13 @@ struct MaxPool : Rules<op::MaxPool> {
   }
 
   static constexpr Revision revisions[] = {
-      {8, nullptr, [](Downgrade& d) {
+      {8, nullptr,
+       [](Downgrade& d) {
          d.drop_default("storage_order", int64_t{0});
          if (d.outputs > 1) d.refuse("MaxPool gives no indices before opset 8");
        }},
-      {10, nullptr, [](Downgrade& d) {
+      {10, nullptr,
+       [](Downgrade& d) {
          d.drop_default("ceil_mode", int64_t{0});
          drop_dilations(d);
        }},
@@ -186,13 +194,15 @@ struct LpPool : Rules<op::LpPool> {
 
   static constexpr Revision revisions[] = {
       // Before 2 the exponent was a float.
-      {2, [](Upgrade& u) {
+      {2,
+       [](Upgrade& u) {
          if (const auto p = u.take_float("p")) u.set("p", static_cast<int64_t>(*p));
        },
        [](Downgrade& d) {
          if (const auto p = d.take_int("p")) d.set("p", static_cast<float>(*p));
        }},
-      {18, nullptr, [](Downgrade& d) {
+      {18, nullptr,
+       [](Downgrade& d) {
          d.drop_default("ceil_mode", int64_t{0});
          drop_dilations(d);
        }},

@@ -9,17 +9,28 @@ namespace cameo {
 
 double Activation::operator()(double x) const {
   switch (kind) {
-    case Kind::relu: return std::max(x, 0.0);
-    case Kind::tanh: return std::tanh(x);
-    case Kind::sigmoid: return 1 / (1 + std::exp(-x));
-    case Kind::affine: return alpha * x + beta;
-    case Kind::leaky_relu: return x >= 0 ? x : alpha * x;
-    case Kind::thresholded_relu: return x > alpha ? x : 0;
-    case Kind::scaled_tanh: return alpha * std::tanh(beta * x);
-    case Kind::hard_sigmoid: return std::clamp(alpha * x + beta, 0.0, 1.0);
-    case Kind::elu: return x >= 0 ? x : alpha * std::expm1(x);
-    case Kind::softsign: return x / (1 + std::abs(x));
-    case Kind::softplus: return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+    case Kind::relu:
+      return std::max(x, 0.0);
+    case Kind::tanh:
+      return std::tanh(x);
+    case Kind::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Kind::affine:
+      return alpha * x + beta;
+    case Kind::leaky_relu:
+      return x >= 0 ? x : alpha * x;
+    case Kind::thresholded_relu:
+      return x > alpha ? x : 0;
+    case Kind::scaled_tanh:
+      return alpha * std::tanh(beta * x);
+    case Kind::hard_sigmoid:
+      return std::clamp(alpha * x + beta, 0.0, 1.0);
+    case Kind::elu:
+      return x >= 0 ? x : alpha * std::expm1(x);
+    case Kind::softsign:
+      return x / (1 + std::abs(x));
+    case Kind::softplus:
+      return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
   }
   return x;
 }
@@ -52,7 +63,8 @@ std::vector<Activation> activations_of(const RecurrentAttrs& a) {
   for (const std::string& given : a.activations) {
     std::string lower = given;
     for (char& ch : lower) ch = static_cast<char>(ch >= 'A' && ch <= 'Z' ? ch - 'A' + 'a' : ch);
-    const auto* row = std::find_if(std::begin(activation_names), std::end(activation_names), [&](const auto& r) { return r.name == lower; });
+    const auto* row = std::find_if(std::begin(activation_names), std::end(activation_names),
+                                   [&](const auto& r) { return r.name == lower; });
     if (row == std::end(activation_names)) throw error("eval.attribute", cat("activation '", given, "' is unknown"));
     Activation f{row->kind, row->alpha.value_or(0), row->beta.value_or(0)};
     if (row->alpha && next_alpha < a.alpha.size()) f.alpha = static_cast<double>(a.alpha[next_alpha++]);
@@ -72,13 +84,18 @@ double dot(std::span<const double> m, std::span<const double> v, int64_t row) {
 }  // namespace
 
 double Cell::activate(size_t i, double x) const { return f[i](clip ? std::clamp(x, -*clip, *clip) : x); }
-double Cell::from_input(int64_t row, std::span<const double> x) const { return dot(w, x, row) + (wb.empty() ? 0 : wb[static_cast<size_t>(row)]); }
-double Cell::from_state(int64_t row, std::span<const double> h) const { return dot(r, h, row) + (rb.empty() ? 0 : rb[static_cast<size_t>(row)]); }
+double Cell::from_input(int64_t row, std::span<const double> x) const {
+  return dot(w, x, row) + (wb.empty() ? 0 : wb[static_cast<size_t>(row)]);
+}
+double Cell::from_state(int64_t row, std::span<const double> h) const {
+  return dot(r, h, row) + (rb.empty() ? 0 : rb[static_cast<size_t>(row)]);
+}
 
 void infer_recurrent(const RecurrentAttrs& a, Infer& c, int64_t gates) {
   for (size_t i = 0; i < 3; ++i)
     if (c.rank(i) != 3) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": 3 is wanted"));
-  if (a.direction != "forward" && a.direction != "reverse" && a.direction != "bidirectional") c.fail("infer.attribute", cat("direction '", a.direction, "' is unknown"));
+  if (a.direction != "forward" && a.direction != "reverse" && a.direction != "bidirectional")
+    c.fail("infer.attribute", cat("direction '", a.direction, "' is unknown"));
   const Dim dirs = c.same(a.directions(), c.dim(1, 0), "the directions and the weights'");
   Dim hidden = c.dim(2, 2);
   if (a.hidden_size) hidden = c.same(*a.hidden_size, hidden, "'hidden_size' and the weights'");
@@ -99,14 +116,18 @@ std::vector<double> initial_state(Eval& k, size_t i, bool batch_first, int64_t d
   std::vector<double> out(static_cast<size_t>(dirs * batch * hidden), 0);
   if (!k.has(i)) return out;
   const Loaded<double> v(k.in(i));
-  if (v.size() != static_cast<int64_t>(out.size())) k.fail("eval.shape", cat("input ", i, " has ", v.size(), " elements where ", out.size(), " are wanted"));
+  if (v.size() != static_cast<int64_t>(out.size()))
+    k.fail("eval.shape", cat("input ", i, " has ", v.size(), " elements where ", out.size(), " are wanted"));
   for (int64_t d = 0; d < dirs; ++d)
     for (int64_t b = 0; b < batch; ++b)
-      for (int64_t h = 0; h < hidden; ++h) out[static_cast<size_t>((d * batch + b) * hidden + h)] = v[(batch_first ? b * dirs + d : d * batch + b) * hidden + h];
+      for (int64_t h = 0; h < hidden; ++h)
+        out[static_cast<size_t>((d * batch + b) * hidden + h)] =
+            v[(batch_first ? b * dirs + d : d * batch + b) * hidden + h];
   return out;
 }
 
-Tensor state_tensor(const std::vector<double>& state, DType dtype, bool batch_first, int64_t dirs, int64_t batch, int64_t hidden) {
+Tensor state_tensor(const std::vector<double>& state, DType dtype, bool batch_first, int64_t dirs, int64_t batch,
+                    int64_t hidden) {
   const Tensor t = store(dtype, {dirs, batch, hidden}, state);
   const int64_t order[] = {hidden, batch * hidden, 1};
   return batch_first ? strided(t, {batch, dirs, hidden}, order) : t;
@@ -117,34 +138,49 @@ Tensor state_tensor(const std::vector<double>& state, DType dtype, bool batch_fi
 void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellStep& step) {
   const Tensor& x = k.in(0);
   if (x.rank() != 3 || k.in(1).rank() != 3 || k.in(2).rank() != 3) k.fail("eval.shape", "X, W and R must have rank 3");
-  const int64_t dirs = a.directions(), steps = x.shape()[a.batch_first], batch = x.shape()[!a.batch_first], input = x.shape()[2], hidden = k.in(2).shape()[2];
-  if (k.in(1).shape() != std::vector<int64_t>{dirs, gates * hidden, input} || k.in(2).shape() != std::vector<int64_t>{dirs, gates * hidden, hidden})
+  const int64_t dirs = a.directions(), steps = x.shape()[a.batch_first], batch = x.shape()[!a.batch_first],
+                input = x.shape()[2], hidden = k.in(2).shape()[2];
+  if (k.in(1).shape() != std::vector<int64_t>{dirs, gates * hidden, input} ||
+      k.in(2).shape() != std::vector<int64_t>{dirs, gates * hidden, hidden})
     k.fail("eval.shape", "the weights' shapes do not suit the input and the direction");
-  if (k.has(3) && k.in(3).count() != dirs * 2 * gates * hidden) k.fail("eval.shape", cat("B has ", k.in(3).count(), " elements"));
-  if (k.has(7) && k.in(7).count() != dirs * 3 * hidden) k.fail("eval.shape", cat("P has ", k.in(7).count(), " elements"));
+  if (k.has(3) && k.in(3).count() != dirs * 2 * gates * hidden)
+    k.fail("eval.shape", cat("B has ", k.in(3).count(), " elements"));
+  if (k.has(7) && k.in(7).count() != dirs * 3 * hidden)
+    k.fail("eval.shape", cat("P has ", k.in(7).count(), " elements"));
   std::vector<int64_t> lengths = k.has(4) ? k.ints(4) : std::vector<int64_t>(static_cast<size_t>(batch), steps);
-  if (static_cast<int64_t>(lengths.size()) != batch) k.fail("eval.shape", cat("sequence_lens has ", lengths.size(), " elements for a batch of ", batch));
+  if (static_cast<int64_t>(lengths.size()) != batch)
+    k.fail("eval.shape", cat("sequence_lens has ", lengths.size(), " elements for a batch of ", batch));
   for (const int64_t n : lengths)
     if (n < 0 || n > steps) k.fail("eval.index", cat("a sequence of ", n, " in ", steps, " steps"));
 
   const Tensor none = zeros(DType::f32, {0});
-  const Loaded<double> xs(x), w(k.in(1)), r(k.in(2)), bias(k.has(3) ? k.in(3) : none), peepholes(k.has(7) ? k.in(7) : none);
-  std::vector<double> h = initial_state(k, 5, a.batch_first, dirs, batch, hidden), c = initial_state(k, 6, a.batch_first, dirs, batch, hidden);
+  const Loaded<double> xs(x), w(k.in(1)), r(k.in(2)), bias(k.has(3) ? k.in(3) : none),
+      peepholes(k.has(7) ? k.in(7) : none);
+  std::vector<double> h = initial_state(k, 5, a.batch_first, dirs, batch, hidden),
+                      c = initial_state(k, 6, a.batch_first, dirs, batch, hidden);
   std::vector<double> y(static_cast<size_t>(steps * dirs * batch * hidden), 0);
   const auto f = activations_of(a);
   const auto per_direction = static_cast<int64_t>(gates == 1 ? 1 : gates - 1);
-  if (static_cast<int64_t>(f.size()) < dirs * per_direction) k.fail("eval.attribute", cat(f.size(), " activations where ", dirs * per_direction, " are wanted"));
+  if (static_cast<int64_t>(f.size()) < dirs * per_direction)
+    k.fail("eval.attribute", cat(f.size(), " activations where ", dirs * per_direction, " are wanted"));
   const auto part = [](std::span<const double> all, int64_t from, int64_t count) {
     return all.empty() ? all : all.subspan(static_cast<size_t>(from), static_cast<size_t>(count));
   };
   for (int64_t d = 0; d < dirs; ++d) {
     const bool backward = a.direction == "reverse" || d == 1;
     const int64_t rows = gates * hidden;
-    const Cell cell{part(w.span(), d * rows * input, rows * input), part(r.span(), d * rows * hidden, rows * hidden), part(bias.span(), d * 2 * rows, rows),
-                    part(bias.span(), d * 2 * rows + rows, rows), part(peepholes.span(), d * 3 * hidden, 3 * hidden), input, hidden,
-                    {f.begin() + d * per_direction, f.begin() + (d + 1) * per_direction}, a.clip};
+    const Cell cell{part(w.span(), d * rows * input, rows * input),
+                    part(r.span(), d * rows * hidden, rows * hidden),
+                    part(bias.span(), d * 2 * rows, rows),
+                    part(bias.span(), d * 2 * rows + rows, rows),
+                    part(peepholes.span(), d * 3 * hidden, 3 * hidden),
+                    input,
+                    hidden,
+                    {f.begin() + d * per_direction, f.begin() + (d + 1) * per_direction},
+                    a.clip};
     for (int64_t b = 0; b < batch; ++b) {
-      const std::span<double> hs(h.data() + (d * batch + b) * hidden, static_cast<size_t>(hidden)), cs(c.data() + (d * batch + b) * hidden, static_cast<size_t>(hidden));
+      const std::span<double> hs(h.data() + (d * batch + b) * hidden, static_cast<size_t>(hidden)),
+          cs(c.data() + (d * batch + b) * hidden, static_cast<size_t>(hidden));
       const int64_t length = lengths[static_cast<size_t>(b)];
       for (int64_t s = 0; s < length; ++s) {
         const int64_t t = backward ? length - 1 - s : s;
@@ -154,7 +190,10 @@ void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellS
       }
     }
   }
-  k.out(0, store(x.dtype(), a.batch_first ? std::vector<int64_t>{batch, steps, dirs, hidden} : std::vector<int64_t>{steps, dirs, batch, hidden}, y));
+  k.out(0, store(x.dtype(),
+                 a.batch_first ? std::vector<int64_t>{batch, steps, dirs, hidden}
+                               : std::vector<int64_t>{steps, dirs, batch, hidden},
+                 y));
   k.out(1, state_tensor(h, x.dtype(), a.batch_first, dirs, batch, hidden));
   k.out(2, state_tensor(c, x.dtype(), a.batch_first, dirs, batch, hidden));
 }
@@ -168,7 +207,8 @@ void recurrent_batch_last(Expand& e, std::shared_ptr<const void> attrs) {
   for (const size_t i : {size_t{0}, size_t{5}, size_t{6}})
     if (e.has(i)) inputs[i] = transpose(on, inputs[i], {1, 0, 2});
   std::vector<ValueId> out = on.emit(def(*n.op), std::move(attrs), std::move(inputs), n.outputs.size());
-  for (size_t i = 0; i < out.size(); ++i) out[i] = i == 0 ? transpose(on, out[i], {2, 0, 1, 3}) : transpose(on, out[i], {1, 0, 2});
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = i == 0 ? transpose(on, out[i], {2, 0, 1, 3}) : transpose(on, out[i], {1, 0, 2});
   e.replace(std::move(out));
 }
 

@@ -13,7 +13,19 @@
 namespace cameo {
 
 struct Activation {
-  enum class Kind : uint8_t { relu, tanh, sigmoid, affine, leaky_relu, thresholded_relu, scaled_tanh, hard_sigmoid, elu, softsign, softplus } kind;
+  enum class Kind : uint8_t {
+    relu,
+    tanh,
+    sigmoid,
+    affine,
+    leaky_relu,
+    thresholded_relu,
+    scaled_tanh,
+    hard_sigmoid,
+    elu,
+    softsign,
+    softplus
+  } kind;
   double alpha = 0, beta = 0;
   double operator()(double x) const;
 };
@@ -31,8 +43,13 @@ struct RecurrentAttrs {
 };
 template <class A>
 RecurrentAttrs recurrent_attrs(const A& a, std::vector<std::string> activations) {
-  return {std::move(activations), a.activation_alpha.value_or(std::vector<float>{}), a.activation_beta.value_or(std::vector<float>{}),
-          a.direction, a.hidden_size, a.clip ? std::optional<double>(static_cast<double>(*a.clip)) : std::nullopt, a.layout != 0};
+  return {std::move(activations),
+          a.activation_alpha.value_or(std::vector<float>{}),
+          a.activation_beta.value_or(std::vector<float>{}),
+          a.direction,
+          a.hidden_size,
+          a.clip ? std::optional<double>(static_cast<double>(*a.clip)) : std::nullopt,
+          a.layout != 0};
 }
 
 // Shapes of Y, Y_h (and Y_c). `gates` is 1, 3 or 4.
@@ -40,7 +57,8 @@ void infer_recurrent(const RecurrentAttrs& a, Infer& c, int64_t gates);
 
 // One direction's parameters at one batch row.
 struct Cell {
-  std::span<const double> w, r, wb, rb, peephole;  // [gates * hidden, input], [gates * hidden, hidden], biases, LSTM's P
+  std::span<const double> w, r, wb, rb,
+      peephole;  // [gates * hidden, input], [gates * hidden, hidden], biases, LSTM's P
   int64_t input = 0, hidden = 0;
   std::vector<Activation> f;
   std::optional<double> clip;
@@ -56,7 +74,7 @@ using CellStep = std::function<void(const Cell&, std::span<const double> x, std:
 // Inputs X, W, R, B, sequence_lens, initial_h (, initial_c, P for four gates); outputs Y, Y_h (, Y_c).
 void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellStep& step);
 
-void recurrent_to_6(Downgrade& d);     // output_sequence
+void recurrent_to_6(Downgrade& d);                                                       // output_sequence
 void recurrent_batch_last(Expand& e, std::shared_ptr<const void> attrs_without_layout);  // layout, before 14
 
 }  // namespace cameo

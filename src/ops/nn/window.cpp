@@ -8,7 +8,8 @@ namespace cameo {
 
 namespace {
 
-std::vector<int64_t> filled(const std::optional<std::vector<int64_t>>& given, size_t count, int64_t fallback, std::string_view name, std::string& problem) {
+std::vector<int64_t> filled(const std::optional<std::vector<int64_t>>& given, size_t count, int64_t fallback,
+                            std::string_view name, std::string& problem) {
   if (!given || given->empty()) return std::vector<int64_t>(count, fallback);
   if (given->size() == count) return *given;
   problem = cat("'", name, "' has ", given->size(), " entries where ", count, " are wanted");
@@ -24,8 +25,8 @@ int64_t floor_of(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) 
 }  // namespace
 
 WindowAttrs window_attrs(std::string_view auto_pad, const std::optional<std::vector<int64_t>>& strides,
-                         const std::optional<std::vector<int64_t>>& dilations, const std::optional<std::vector<int64_t>>& pads, bool ceil_mode,
-                         size_t spatial) {
+                         const std::optional<std::vector<int64_t>>& dilations,
+                         const std::optional<std::vector<int64_t>>& pads, bool ceil_mode, size_t spatial) {
   constexpr int64_t largest = int64_t{1} << 31;  // keeps every product below inside int64
   WindowAttrs w;
   w.auto_pad = auto_pad;
@@ -39,7 +40,8 @@ WindowAttrs window_attrs(std::string_view auto_pad, const std::optional<std::vec
     if (d < 1 || d > largest) w.problem = cat("a dilation of ", d);
   for (const int64_t p : w.pads)
     if (p < -largest || p > largest) w.problem = cat("a padding of ", p);
-  if (auto_pad != "NOTSET" && auto_pad != "VALID" && !w.same()) w.problem = cat("auto_pad '", auto_pad, "' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID");
+  if (auto_pad != "NOTSET" && auto_pad != "VALID" && !w.same())
+    w.problem = cat("auto_pad '", auto_pad, "' is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID");
   if (auto_pad == "VALID" || w.same()) std::fill(w.pads.begin(), w.pads.end(), 0);
   return w;
 }
@@ -73,15 +75,19 @@ Windows make_windows(const WindowAttrs& a, std::vector<int64_t> in, std::vector<
   const size_t n = in.size();
   if (kernel.size() != n) w.problem = cat("a kernel of ", kernel.size(), " axes over ", n, " spatial axes");
   w.in = std::move(in), w.kernel = std::move(kernel), w.strides = a.strides, w.dilations = a.dilations;
-  w.out.resize(n), w.begin.assign(a.pads.begin(), a.pads.begin() + static_cast<std::ptrdiff_t>(n)), w.end.assign(a.pads.begin() + static_cast<std::ptrdiff_t>(n), a.pads.end());
+  w.out.resize(n), w.begin.assign(a.pads.begin(), a.pads.begin() + static_cast<std::ptrdiff_t>(n)),
+      w.end.assign(a.pads.begin() + static_cast<std::ptrdiff_t>(n), a.pads.end());
   if (!w.problem.empty()) return w;
   for (size_t i = 0; i < n; ++i) {
     if (w.kernel[i] < 1) return w.problem = cat("a kernel of ", w.kernel[i]), w;
     w.out[i] = window_count(a, i, w.in[i], w.kernel[i]).literal();
     if (w.out[i] < 0 || (w.out[i] == 0 && w.in[i] > 0))
-      return w.problem = cat("a kernel that covers ", covered(w.kernel[i], w.dilations[i]).literal(), " does not fit in the padded size ", w.in[i] + w.begin[i] + w.end[i]), w;
+      return w.problem = cat("a kernel that covers ", covered(w.kernel[i], w.dilations[i]).literal(),
+                             " does not fit in the padded size ", w.in[i] + w.begin[i] + w.end[i]),
+             w;
     if (!a.same()) continue;
-    const int64_t total = at_least_zero((w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - w.in[i]);
+    const int64_t total =
+        at_least_zero((w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - w.in[i]);
     w.begin[i] = a.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     w.end[i] = total - w.begin[i];
   }

@@ -22,8 +22,8 @@ struct WindowAttrs {
   bool same() const { return auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER"; }
 };
 WindowAttrs window_attrs(std::string_view auto_pad, const std::optional<std::vector<int64_t>>& strides,
-                         const std::optional<std::vector<int64_t>>& dilations, const std::optional<std::vector<int64_t>>& pads, bool ceil_mode,
-                         size_t spatial);
+                         const std::optional<std::vector<int64_t>>& dilations,
+                         const std::optional<std::vector<int64_t>>& pads, bool ceil_mode, size_t spatial);
 
 // How many windows of a `kernel` fit along axis `i` of that size.
 Dim window_count(const WindowAttrs& w, size_t i, Dim size, Dim kernel);

@@ -42,15 +42,20 @@ struct QLinearMatMul : Rules<op::QLinearMatMul> {
     const bool row = a.rank() == 1, column = b.rank() == 1;
     if (row) a = a.reshaped({1, a.count()});
     if (column) b = b.reshaped({b.count(), 1});
-    const auto lead = [](const Tensor& t) { return std::span<const int64_t>(t.shape()).first(static_cast<size_t>(t.rank() - 2)); };
+    const auto lead = [](const Tensor& t) {
+      return std::span<const int64_t>(t.shape()).first(static_cast<size_t>(t.rank() - 2));
+    };
     const int64_t m = a.shape()[static_cast<size_t>(a.rank() - 2)], n = b.shape().back(), depth = a.shape().back();
-    if (b.shape()[static_cast<size_t>(b.rank() - 2)] != depth) k.fail("eval.shape", cat("sums over ", depth, " and over ", b.shape()[static_cast<size_t>(b.rank() - 2)]));
+    if (b.shape()[static_cast<size_t>(b.rank() - 2)] != depth)
+      k.fail("eval.shape", cat("sums over ", depth, " and over ", b.shape()[static_cast<size_t>(b.rank() - 2)]));
     const auto batch = broadcast_shape(lead(a), lead(b));
     std::vector<int64_t> shape = batch;
     shape.insert(shape.end(), {m, n});
-    const auto from_a = strided_indices(batch, broadcast_strides(lead(a), batch)), from_b = strided_indices(batch, broadcast_strides(lead(b), batch));
+    const auto from_a = strided_indices(batch, broadcast_strides(lead(a), batch)),
+               from_b = strided_indices(batch, broadcast_strides(lead(b), batch));
     const auto av = centred(a, k.in(2), true), bv = centred(b, k.in(5), false);
-    const Loaded<float> a_scale(expand_to(along(k.in(1), true), shape)), b_scale(expand_to(along(k.in(4), false), shape)), y_scale(expand_to(along(k.in(6), true), shape));
+    const Loaded<float> a_scale(expand_to(along(k.in(1), true), shape)),
+        b_scale(expand_to(along(k.in(4), false), shape)), y_scale(expand_to(along(k.in(6), true), shape));
     const Loaded<double> y_zero(expand_to(along(k.in(7), true), shape));
     const DType t = k.in(7).dtype();
     std::vector<double> y(static_cast<size_t>(element_count(shape)));
@@ -58,7 +63,9 @@ struct QLinearMatMul : Rules<op::QLinearMatMul> {
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
           double sum = 0;
-          for (int64_t d = 0; d < depth; ++d) sum += av[static_cast<size_t>((from_a[s] * m + i) * depth + d)] * bv[static_cast<size_t>((from_b[s] * depth + d) * n + j)];
+          for (int64_t d = 0; d < depth; ++d)
+            sum += av[static_cast<size_t>((from_a[s] * m + i) * depth + d)] *
+                   bv[static_cast<size_t>((from_b[s] * depth + d) * n + j)];
           const auto at = (static_cast<int64_t>(s) * m + i) * n + j;
           const double v = sum * static_cast<double>(a_scale[at] * b_scale[at] / y_scale[at]) + y_zero[at];
           y[static_cast<size_t>(at)] = is_int(t) ? std::clamp(std::nearbyint(v), lowest_of(t), highest_of(t)) : v;
@@ -73,7 +80,8 @@ struct QLinearMatMul : Rules<op::QLinearMatMul> {
   static void expand(Expand& e) {
     On& on = e.on;
     if (!is_one_scale(e.graph, e.in(1)) || !is_one_scale(e.graph, e.in(4))) return e.refuse("scales per row or column");
-    const ValueId a = on.DequantizeLinear(e.in(0), e.in(1), e.in(2)), b = on.DequantizeLinear(e.in(3), e.in(4), e.in(5));
+    const ValueId a = on.DequantizeLinear(e.in(0), e.in(1), e.in(2)),
+                  b = on.DequantizeLinear(e.in(3), e.in(4), e.in(5));
     e.replace({on.QuantizeLinear(on.MatMul(a, b), e.in(6), e.in(7))});
   }
   static constexpr Expansion expansions[] = {

@@ -73,23 +73,29 @@ struct QuantizeLinear : Rules<op::QuantizeLinear> {
     if (!shape) return e.refuse("the scale's shape is unknown");
     A plain = a;
     plain.output_dtype = 0;
-    e.replace({e.on.QuantizeLinear(e.in(0), e.in(1), e.on.constant(zeros(result_type(a, DType::undefined), *shape)), plain)});
+    e.replace(
+        {e.on.QuantizeLinear(e.in(0), e.in(1), e.on.constant(zeros(result_type(a, DType::undefined), *shape)), plain)});
   }
 
   static constexpr Revision revisions[] = {
       {13, nullptr, [](Downgrade& d) { d.drop("axis"); }},
       {19, nullptr, [](Downgrade& d) { d.drop_default("saturate", int64_t{1}); }},
-      {21, nullptr, [](Downgrade& d) {
+      {21, nullptr,
+       [](Downgrade& d) {
          d.drop("output_dtype");
          d.drop_default("block_size", int64_t{0});
        }},
       {23, nullptr, [](Downgrade& d) { d.drop_default("precision", int64_t{0}); }},
   };
   static constexpr Expansion expansions[] = {
-      expansion<A>(21, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); },
-                   [](const A& a, const Graph& g, NodeId n, int64_t target) { return a.block_size != 0 || (target < 13 && !is_one_scale(g, g.input(n, 1))); }),
-      expansion<A>(21, Exactness::exact, [](const A& a, Expand& e) { type_by_zero_point(a, e); },
-                   [](const A& a, const Graph& g, NodeId n, int64_t) { return a.output_dtype != 0 && !g.input(n, 2); }),
+      expansion<A>(
+          21, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); },
+          [](const A& a, const Graph& g, NodeId n, int64_t target) {
+            return a.block_size != 0 || (target < 13 && !is_one_scale(g, g.input(n, 1)));
+          }),
+      expansion<A>(
+          21, Exactness::exact, [](const A& a, Expand& e) { type_by_zero_point(a, e); },
+          [](const A& a, const Graph& g, NodeId n, int64_t) { return a.output_dtype != 0 && !g.input(n, 2); }),
       expansion<A>(10, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); }),
   };
 };
@@ -140,11 +146,14 @@ struct DequantizeLinear : Rules<op::DequantizeLinear> {
       {23, nullptr, [](Downgrade& d) { d.drop("output_dtype"); }},
   };
   static constexpr Expansion expansions[] = {
-      expansion<A>(23, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); },
-                   [](const A& a, const Graph& g, NodeId n, int64_t target) {
-                     const bool retyped = a.output_dtype != 0 && static_cast<DType>(a.output_dtype) != g[g.input(n, 1)].fact.dtype();
-                     return retyped || (target < 21 && a.block_size != 0) || (target < 13 && !is_one_scale(g, g.input(n, 1))) || target < 10;
-                   }),
+      expansion<A>(
+          23, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); },
+          [](const A& a, const Graph& g, NodeId n, int64_t target) {
+            const bool retyped =
+                a.output_dtype != 0 && static_cast<DType>(a.output_dtype) != g[g.input(n, 1)].fact.dtype();
+            return retyped || (target < 21 && a.block_size != 0) || (target < 13 && !is_one_scale(g, g.input(n, 1))) ||
+                   target < 10;
+          }),
   };
 };
 
@@ -163,7 +172,8 @@ struct DynamicQuantizeLinear : Rules<op::DynamicQuantizeLinear> {
     const float scale = (top == bottom ? 1.0f : top - bottom) / 255.0f;
     const float zero = std::nearbyint(std::clamp(0.0f - bottom / scale, 0.0f, 255.0f));
     std::vector<float> y;
-    for (const float v : x.span()) y.push_back(std::isnan(v) ? 0 : std::clamp(std::nearbyint(v / scale) + zero, 0.0f, 255.0f));
+    for (const float v : x.span())
+      y.push_back(std::isnan(v) ? 0 : std::clamp(std::nearbyint(v / scale) + zero, 0.0f, 255.0f));
     k.out(0, store(DType::u8, k.in(0).shape(), y));
     k.out(1, Tensor::float_scalar(scale));
     k.out(2, store(DType::u8, {}, std::vector<float>{zero}));
@@ -188,7 +198,8 @@ struct DynamicQuantizeLinear : Rules<op::DynamicQuantizeLinear> {
     e.replace({quantized, scale, on.cast(zero, DType::u8)});
   }
 
-  static constexpr Expansion expansions[] = {expansion<A>(11, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
+  static constexpr Expansion expansions[] = {
+      expansion<A>(11, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
 };
 
 constexpr OpRules table[] = {rules<QuantizeLinear>(), rules<DequantizeLinear>(), rules<DynamicQuantizeLinear>()};

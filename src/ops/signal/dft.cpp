@@ -15,8 +15,11 @@ struct DFT : Rules<op::DFT> {
 
   static void infer(const A& a, Infer& c) {
     const int64_t rank = c.rank(0);
-    if (rank < 2) c.fail("infer.rank", cat("the input has rank ", rank, ": a signal axis and one for real and imaginary parts are wanted"));
-    if (const auto parts = c.dim(0, rank - 1).known(); parts && *parts != 1 && *parts != 2) c.fail("infer.mismatch", cat("the last size is ", *parts, ": 1 (real) or 2 (complex) is wanted"));
+    if (rank < 2)
+      c.fail("infer.rank",
+             cat("the input has rank ", rank, ": a signal axis and one for real and imaginary parts are wanted"));
+    if (const auto parts = c.dim(0, rank - 1).known(); parts && *parts != 1 && *parts != 2)
+      c.fail("infer.mismatch", cat("the last size is ", *parts, ": 1 (real) or 2 (complex) is wanted"));
     Shape out = c.shape(0);
     out.back() = a.inverse && a.onesided ? 1 : 2;
     const auto axis_value = c.has(2) ? c.literal_ints(2) : std::vector<int64_t>{-2};
@@ -54,7 +57,8 @@ struct DFT : Rules<op::DFT> {
 
   static void eval(const A& a, Eval& k) {
     const Tensor& x = k.in(0);
-    if (x.rank() < 2 || x.shape().back() < 1 || x.shape().back() > 2) k.fail("eval.shape", "the last axis must hold real, or real and imaginary parts");
+    if (x.rank() < 2 || x.shape().back() < 1 || x.shape().back() > 2)
+      k.fail("eval.shape", "the last axis must hold real, or real and imaginary parts");
     const int64_t axis = k.axis(k.has(2) ? k.int_scalar(2) : -2, x.rank()), parts = x.shape().back();
     if (axis == x.rank() - 1) k.fail("eval.axis", "the last axis holds real and imaginary parts");
     const bool real_result = a.inverse && a.onesided;
@@ -93,14 +97,16 @@ struct DFT : Rules<op::DFT> {
     if (!e.fact(0).has_rank()) return e.refuse("the input's rank is unknown");
     const auto axis_value = e.has(2) ? e.graph.constant(e.in(2)) : Tensor::int_scalar(-2);
     const auto given = e.has(1) ? e.graph.constant(e.in(1)) : std::nullopt;
-    if (!axis_value || (e.has(1) && !given) || (a.inverse && a.onesided)) return e.refuse("only transforms of known axis and length, to complex numbers, can be said as a product");
+    if (!axis_value || (e.has(1) && !given) || (a.inverse && a.onesided))
+      return e.refuse("only transforms of known axis and length, to complex numbers, can be said as a product");
     const Shape& shape = e.fact(0).shape();
     const auto rank = static_cast<int64_t>(shape.size());
     const int64_t axis = axis_value->int_at(0) < 0 ? axis_value->int_at(0) + rank : axis_value->int_at(0);
     const auto rows = shape[static_cast<size_t>(axis)].known(), parts = shape.back().known();
     if (!rows || !parts) return e.refuse("the signal's length is unknown");
     const int64_t length = given ? given->int_at(0) : *rows, columns = a.onesided ? length / 2 + 1 : length;
-    if (length < 1 || *rows * *parts * columns * 2 > (int64_t{1} << 24)) return e.refuse("the transform is too long for a matrix");
+    if (length < 1 || *rows * *parts * columns * 2 > (int64_t{1} << 24))
+      return e.refuse("the transform is too long for a matrix");
     // The signal's axis goes beside the last, and back.
     std::vector<int64_t> perm, back(static_cast<size_t>(rank));
     for (int64_t i = 0; i + 1 < rank; ++i)
@@ -110,7 +116,8 @@ struct DFT : Rules<op::DFT> {
     std::vector<int64_t> flat(static_cast<size_t>(rank - 2), 0), wide = flat;
     flat.push_back(*rows * *parts);
     wide.insert(wide.end(), {columns, 2});
-    const auto matrix = fourier_matrix(*rows, *parts, length, columns, a.inverse != 0, a.inverse ? 1 / static_cast<double>(length) : 1);
+    const auto matrix =
+        fourier_matrix(*rows, *parts, length, columns, a.inverse != 0, a.inverse ? 1 / static_cast<double>(length) : 1);
     const ValueId weights = on.constant(store(e.dtype(0), {*rows * *parts, columns * 2}, matrix));
     const ValueId lines = on.Reshape(transpose(on, e.in(0), perm), on.ints(flat));
     e.replace({transpose(on, on.Reshape(on.MatMul(lines, weights), on.ints(wide)), back)});
@@ -118,7 +125,8 @@ struct DFT : Rules<op::DFT> {
 
   static constexpr Revision revisions[] = {
       // The axis became an input at 20, and the last but one by default.
-      {20, [](Upgrade& u) {
+      {20,
+       [](Upgrade& u) {
          const int64_t axis = u.take_int("axis").value_or(1);
          u.set_input(2, u.constant(Tensor::int_scalar(axis)));
        },
@@ -127,7 +135,8 @@ struct DFT : Rules<op::DFT> {
          else d.set("axis", int64_t{-2});
        }},
   };
-  static constexpr Expansion expansions[] = {expansion<A>(17, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
+  static constexpr Expansion expansions[] = {
+      expansion<A>(17, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
 };
 
 constexpr OpRules table[] = {rules<DFT>()};

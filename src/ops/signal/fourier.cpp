@@ -1,7 +1,7 @@
 #include "ops/signal/fourier.h"
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace cameo {
@@ -25,7 +25,8 @@ void by_halves(std::vector<Complex>& v, double sign) {
   for (size_t length = 2; length <= n; length *= 2)
     for (size_t start = 0; start < n; start += length)
       for (size_t k = 0; k < length / 2; ++k) {
-        const Complex a = v[start + k], b = v[start + k + length / 2] * turn(sign * static_cast<double>(k) / static_cast<double>(length));
+        const Complex a = v[start + k],
+                      b = v[start + k + length / 2] * turn(sign * static_cast<double>(k) / static_cast<double>(length));
         v[start + k] = a + b, v[start + k + length / 2] = a - b;
       }
 }
@@ -61,11 +62,13 @@ std::vector<Complex> fourier(std::vector<Complex> in, bool inverse) {
   return in;
 }
 
-std::vector<double> fourier_matrix(int64_t rows, int64_t parts, int64_t length, int64_t columns, bool inverse, double factor) {
+std::vector<double> fourier_matrix(int64_t rows, int64_t parts, int64_t length, int64_t columns, bool inverse,
+                                   double factor) {
   std::vector<double> m(static_cast<size_t>(rows * parts * columns * 2), 0);
   for (int64_t n = 0; n < std::min(rows, length); ++n)
     for (int64_t k = 0; k < columns; ++k) {
-      const Complex w = turn((inverse ? 1 : -1) * static_cast<double>(n * k % length) / static_cast<double>(length)) * factor;
+      const Complex w =
+          turn((inverse ? 1 : -1) * static_cast<double>(n * k % length) / static_cast<double>(length)) * factor;
       double* real = m.data() + (n * parts * columns + k) * 2;
       real[0] = w.real(), real[1] = w.imag();
       if (parts < 2) continue;

@@ -12,6 +12,7 @@ std::vector<std::complex<double>> fourier(std::vector<std::complex<double>> in, 
 
 // The same as a matrix over interleaved numbers: [rows * parts, columns * 2], row-major. `parts` is 2 for complex
 // input, 1 for real. Rows past `length` are zero (a longer signal is cut), scaled by `factor`.
-std::vector<double> fourier_matrix(int64_t rows, int64_t parts, int64_t length, int64_t columns, bool inverse, double factor);
+std::vector<double> fourier_matrix(int64_t rows, int64_t parts, int64_t length, int64_t columns, bool inverse,
+                                   double factor);
 
 }  // namespace cameo

@@ -12,13 +12,15 @@ struct STFT : Rules<op::STFT> {
   using A = op::STFT;
 
   static void infer(const A& a, Infer& c) {
-    if (c.rank(0) != 2 && c.rank(0) != 3) c.fail("infer.rank", cat("the signal has rank ", c.rank(0), ": batch, length and parts are wanted"));
+    if (c.rank(0) != 2 && c.rank(0) != 3)
+      c.fail("infer.rank", cat("the signal has rank ", c.rank(0), ": batch, length and parts are wanted"));
     const auto one = [&](size_t i) -> std::optional<Dim> {
       const auto v = c.has(i) ? c.ints(i) : std::nullopt;
       return v && v->size() == 1 ? std::optional((*v)[0]) : std::nullopt;
     };
     const auto step = one(1);
-    if (step && step->is_literal() && step->literal() < 1) c.fail("infer.attribute", cat("frame_step is ", step->literal()));
+    if (step && step->is_literal() && step->literal() < 1)
+      c.fail("infer.attribute", cat("frame_step is ", step->literal()));
     std::optional<Dim> length = one(3);
     if (!length && c.has(2) && c.has_rank(2) && c.rank(2) == 1) length = c.dim(2, 0);
     if (!length && !c.has(2) && !c.has(3)) length = c.dim(0, 1);
@@ -32,7 +34,8 @@ struct STFT : Rules<op::STFT> {
     if (x.rank() != 2 && x.rank() != 3) k.fail("eval.shape", cat("the signal has rank ", x.rank()));
     const int64_t batch = x.shape()[0], samples = x.shape()[1], parts = x.rank() == 3 ? x.shape()[2] : 1;
     const int64_t step = k.int_scalar(1), length = k.has(3) ? k.int_scalar(3) : k.has(2) ? k.in(2).count() : samples;
-    if (step < 1 || length < 1 || length > samples || parts < 1 || parts > 2) k.fail("eval.shape", cat("frames of ", length, " every ", step, " in a signal of ", samples));
+    if (step < 1 || length < 1 || length > samples || parts < 1 || parts > 2)
+      k.fail("eval.shape", cat("frames of ", length, " every ", step, " in a signal of ", samples));
     const int64_t frames = (samples - length) / step + 1, bins = a.onesided ? length / 2 + 1 : length;
     const Loaded<double> v(x), window(k.has(2) ? k.in(2) : full(DType::f32, {length}, 1));
     std::vector<double> y;
@@ -45,7 +48,8 @@ struct STFT : Rules<op::STFT> {
           line[static_cast<size_t>(i)] = std::complex<double>(v[at], parts == 2 ? v[at + 1] : 0) * window[i];
         }
         const auto spectrum = fourier(std::move(line), false);
-        for (int64_t i = 0; i < bins; ++i) y.push_back(spectrum[static_cast<size_t>(i)].real()), y.push_back(spectrum[static_cast<size_t>(i)].imag());
+        for (int64_t i = 0; i < bins; ++i)
+          y.push_back(spectrum[static_cast<size_t>(i)].real()), y.push_back(spectrum[static_cast<size_t>(i)].imag());
       }
     k.out(0, store(x.dtype(), {batch, frames, bins, 2}, y));
   }
@@ -58,20 +62,25 @@ struct STFT : Rules<op::STFT> {
     if (!e.fact(0).has_rank() || !step || (e.has(3) && !given)) return e.refuse("frame step and length must be known");
     const Shape& shape = e.fact(0).shape();
     const auto parts = shape.size() == 3 ? shape[2].known() : std::optional<int64_t>(1);
-    std::optional<int64_t> length = given ? std::optional(given->int_at(0)) : e.has(2) ? (e.fact(2).has_rank() ? e.fact(2).shape()[0].known() : std::nullopt) : shape[1].known();
+    std::optional<int64_t> length = given      ? std::optional(given->int_at(0))
+                                    : e.has(2) ? (e.fact(2).has_rank() ? e.fact(2).shape()[0].known() : std::nullopt)
+                                               : shape[1].known();
     if (!parts || !length || *length < 1) return e.refuse("the frames' length is unknown");
     const int64_t bins = a.onesided ? *length / 2 + 1 : *length;
     if (*length * *parts * bins * 2 > (int64_t{1} << 24)) return e.refuse("the frames are too long for a convolution");
     // [length, parts, bins * 2] -> kernels [bins * 2, parts, length]
-    const Tensor matrix = store(e.dtype(0), {*length, *parts, bins * 2}, fourier_matrix(*length, *parts, *length, bins, false, 1));
+    const Tensor matrix =
+        store(e.dtype(0), {*length, *parts, bins * 2}, fourier_matrix(*length, *parts, *length, bins, false, 1));
     const int64_t strides[] = {1, bins * 2, *parts * bins * 2};
     ValueId kernels = on.constant(strided(matrix, {bins * 2, *parts, *length}, strides));
     if (e.has(2)) kernels = on.Mul(kernels, e.in(2));
     const ValueId signal = shape.size() == 3 ? transpose(on, e.in(0), {0, 2, 1}) : unsqueeze(on, e.in(0), {1});
-    const ValueId spectra = on.Conv(signal, kernels, {}, {.strides = std::vector<int64_t>{step->int_at(0)}});  // [batch, bins * 2, frames]
+    const ValueId spectra =
+        on.Conv(signal, kernels, {}, {.strides = std::vector<int64_t>{step->int_at(0)}});  // [batch, bins * 2, frames]
     e.replace({reshape_to(on, transpose(on, spectra, {0, 2, 1}), {0, 0, bins, 2})});
   }
-  static constexpr Expansion expansions[] = {expansion<A>(17, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
+  static constexpr Expansion expansions[] = {
+      expansion<A>(17, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
 };
 
 constexpr OpRules table[] = {rules<STFT>()};

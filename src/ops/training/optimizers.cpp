@@ -13,7 +13,8 @@ namespace {
 // values and the states.
 void infer_step(Infer& c, size_t groups) {
   const size_t n = (c.in_count() - 2) / groups;
-  if (c.in_count() < 2 + groups || (c.in_count() - 2) % groups) c.fail("infer.input", cat(c.in_count() - 2, " tensors do not make ", groups, " groups"));
+  if (c.in_count() < 2 + groups || (c.in_count() - 2) % groups)
+    c.fail("infer.input", cat(c.in_count() - 2, " tensors do not make ", groups, " groups"));
   for (size_t i = 0; i < c.out_count(); ++i) c.out_like(i, 2 + i + (i < n ? 0 : n));
 }
 
@@ -21,14 +22,16 @@ void infer_step(Infer& c, size_t groups) {
 template <size_t states, class F>
 void eval_step(Eval& k, F&& f) {
   constexpr size_t groups = 2 + states;
-  if (k.in_count() < 2 + groups || (k.in_count() - 2) % groups) k.fail("eval.input", cat(k.in_count() - 2, " tensors do not make ", groups, " groups"));
+  if (k.in_count() < 2 + groups || (k.in_count() - 2) % groups)
+    k.fail("eval.input", cat(k.in_count() - 2, " tensors do not make ", groups, " groups"));
   const size_t n = (k.in_count() - 2) / groups;
   for (size_t i = 0; i < n; ++i) {
     std::vector<double> part[groups];
     const Tensor& x = k.in(2 + i);
     for (size_t g = 0; g < groups; ++g) {
       part[g] = k.in(2 + g * n + i).to_doubles();
-      if (part[g].size() != part[0].size()) k.fail("eval.shape", cat("tensor ", i, " and its gradient or state differ in size"));
+      if (part[g].size() != part[0].size())
+        k.fail("eval.shape", cat("tensor ", i, " and its gradient or state differ in size"));
     }
     for (size_t j = 0; j < part[0].size(); ++j) {
       double s[states];
@@ -44,8 +47,9 @@ void eval_step(Eval& k, F&& f) {
 struct Adagrad : Rules<op::Adagrad> {
   static void infer(const op::Adagrad&, Infer& c) { infer_step(c, 3); }
   static void eval(const op::Adagrad& a, Eval& k) {
-    const double rate = k.double_scalar(0) / (1 + static_cast<double>(k.int_scalar(1)) * static_cast<double>(a.decay_factor));
-    eval_step<1>(k, [&](double& x, double g, double (&s)[1]) {
+    const double rate =
+        k.double_scalar(0) / (1 + static_cast<double>(k.int_scalar(1)) * static_cast<double>(a.decay_factor));
+    eval_step<1>(k, [&](double& x, double g, double(&s)[1]) {
       g += static_cast<double>(a.norm_coefficient) * x;
       s[0] += g * g;
       x -= rate * g / (std::sqrt(s[0]) + static_cast<double>(a.epsilon));
@@ -56,14 +60,16 @@ struct Adagrad : Rules<op::Adagrad> {
 struct Adam : Rules<op::Adam> {
   static void infer(const op::Adam&, Infer& c) { infer_step(c, 4); }
   static void eval(const op::Adam& a, Eval& k) {
-    const auto alpha = static_cast<double>(a.alpha), beta = static_cast<double>(a.beta), count = static_cast<double>(k.int_scalar(1));
+    const auto alpha = static_cast<double>(a.alpha), beta = static_cast<double>(a.beta),
+               count = static_cast<double>(k.int_scalar(1));
     double rate = k.double_scalar(0);
     if (count > 0) rate *= std::sqrt(1 - std::pow(beta, count)) / (1 - std::pow(alpha, count));
-    eval_step<2>(k, [&](double& x, double g, double (&s)[2]) {
+    eval_step<2>(k, [&](double& x, double g, double(&s)[2]) {
       g += static_cast<double>(a.norm_coefficient) * x;
       s[0] = alpha * s[0] + (1 - alpha) * g;
       s[1] = beta * s[1] + (1 - beta) * g * g;
-      x = (1 - static_cast<double>(a.norm_coefficient_post)) * (x - rate * s[0] / (std::sqrt(s[1]) + static_cast<double>(a.epsilon)));
+      x = (1 - static_cast<double>(a.norm_coefficient_post)) *
+          (x - rate * s[0] / (std::sqrt(s[1]) + static_cast<double>(a.epsilon)));
     });
   }
 };
@@ -71,10 +77,12 @@ struct Adam : Rules<op::Adam> {
 struct Momentum : Rules<op::Momentum> {
   static void infer(const op::Momentum&, Infer& c) { infer_step(c, 3); }
   static void eval(const op::Momentum& a, Eval& k) {
-    const double rate = k.double_scalar(0), beta = k.int_scalar(1) > 0 ? static_cast<double>(a.beta) : 1, alpha = static_cast<double>(a.alpha);
+    const double rate = k.double_scalar(0), beta = k.int_scalar(1) > 0 ? static_cast<double>(a.beta) : 1,
+                 alpha = static_cast<double>(a.alpha);
     const bool nesterov = a.mode == "nesterov";
-    if (!nesterov && a.mode != "standard") k.fail("eval.attribute", cat("mode '", a.mode, "' is none of standard, nesterov"));
-    eval_step<1>(k, [&](double& x, double g, double (&s)[1]) {
+    if (!nesterov && a.mode != "standard")
+      k.fail("eval.attribute", cat("mode '", a.mode, "' is none of standard, nesterov"));
+    eval_step<1>(k, [&](double& x, double g, double(&s)[1]) {
       g += static_cast<double>(a.norm_coefficient) * x;
       s[0] = alpha * s[0] + beta * g;
       x -= rate * (nesterov ? g + alpha * s[0] : s[0]);

@@ -24,7 +24,8 @@ float overlap(const Box& a, const Box& b) {
 
 struct NonMaxSuppression : Rules<op::NonMaxSuppression> {
   static void infer(const op::NonMaxSuppression&, Infer& c) {
-    if (c.rank(0) != 3 || c.rank(1) != 3) c.fail("infer.rank", cat("boxes and scores have ranks ", c.rank(0), " and ", c.rank(1), ": 3 is wanted"));
+    if (c.rank(0) != 3 || c.rank(1) != 3)
+      c.fail("infer.rank", cat("boxes and scores have ranks ", c.rank(0), " and ", c.rank(1), ": 3 is wanted"));
     c.same(c.dim(0, 2), 4, "the numbers of a box");
     c.same(c.dim(0, 1), c.dim(1, 2), "the boxes and their scores");
     c.out(0, DType::i64, {c.fresh("selected"), 3});
@@ -38,7 +39,9 @@ struct NonMaxSuppression : Rules<op::NonMaxSuppression> {
 
   static void eval(const op::NonMaxSuppression& a, Eval& k) {
     const auto& shape = k.in(0).shape();
-    if (shape.size() != 3 || shape[2] != 4 || k.in(1).rank() != 3 || k.in(1).shape()[0] != shape[0] || k.in(1).shape()[2] != shape[1]) k.fail("eval.shape", "boxes and scores do not suit each other");
+    if (shape.size() != 3 || shape[2] != 4 || k.in(1).rank() != 3 || k.in(1).shape()[0] != shape[0] ||
+        k.in(1).shape()[2] != shape[1])
+      k.fail("eval.shape", "boxes and scores do not suit each other");
     const auto given = [&](size_t i) { return k.has(i) && k.in(i).count() > 0; };
     const int64_t most = given(2) ? std::max<int64_t>(k.int_scalar(2), 0) : 0;
     const auto limit = static_cast<float>(given(3) ? k.double_scalar(3) : 0);
@@ -59,7 +62,8 @@ struct NonMaxSuppression : Rules<op::NonMaxSuppression> {
         for (const int64_t i : order) {
           if (static_cast<int64_t>(chosen.size()) >= most) break;
           const Box box = box_at(boxes, (b * count + i) * 4, a.center_point_box != 0);
-          if (std::any_of(chosen.begin(), chosen.end(), [&](const Box& o) { return overlap(box, o) > limit; })) continue;
+          if (std::any_of(chosen.begin(), chosen.end(), [&](const Box& o) { return overlap(box, o) > limit; }))
+            continue;
           chosen.push_back(box);
           out.insert(out.end(), {b, c, i});
         }
@@ -72,9 +76,11 @@ struct NonMaxSuppression : Rules<op::NonMaxSuppression> {
 struct RoiAlign : Rules<op::RoiAlign> {
   using A = op::RoiAlign;
   static void infer(const A& a, Infer& c) {
-    if (c.rank(0) != 4 || c.rank(1) != 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", the regions ", c.rank(1), ": 4 and 2 are wanted"));
+    if (c.rank(0) != 4 || c.rank(1) != 2)
+      c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", the regions ", c.rank(1), ": 4 and 2 are wanted"));
     c.same(c.dim(1, 1), 4, "the numbers of a region");
-    c.out(0, {c.same(c.dim(1, 0), c.dim(2, 0), "the regions and their batch indices"), c.dim(0, 1), a.output_height, a.output_width});
+    c.out(0, {c.same(c.dim(1, 0), c.dim(2, 0), "the regions and their batch indices"), c.dim(0, 1), a.output_height,
+              a.output_width});
   }
 
   // Four neighbours of a point and their weights; none beyond one element outside.
@@ -104,22 +110,32 @@ struct RoiAlign : Rules<op::RoiAlign> {
 
   static void eval(const A& a, Eval& k) {
     const auto& shape = k.in(0).shape();
-    if (shape.size() != 4 || k.in(1).rank() != 2 || k.in(1).shape()[1] != 4) k.fail("eval.shape", "the input must have rank 4 and the regions four numbers");
+    if (shape.size() != 4 || k.in(1).rank() != 2 || k.in(1).shape()[1] != 4)
+      k.fail("eval.shape", "the input must have rank 4 and the regions four numbers");
     const auto batches = k.ints(2);
     const int64_t regions = k.in(1).shape()[0], channels = shape[1], height = shape[2], width = shape[3];
-    if (static_cast<int64_t>(batches.size()) != regions || a.output_height < 1 || a.output_width < 1 || height < 1 || width < 1) k.fail("eval.shape", "the sizes of regions, input or output do not suit");
+    if (static_cast<int64_t>(batches.size()) != regions || a.output_height < 1 || a.output_width < 1 || height < 1 ||
+        width < 1)
+      k.fail("eval.shape", "the sizes of regions, input or output do not suit");
     const bool half = a.coordinate_transformation_mode == "half_pixel";
     const Loaded<double> x(k.in(0)), rois(k.in(1));
-    std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{regions, channels, a.output_height, a.output_width})));
+    std::vector<double> y(
+        static_cast<size_t>(element_count(std::vector<int64_t>{regions, channels, a.output_height, a.output_width})));
     size_t at = 0;
     for (int64_t r = 0; r < regions; ++r) {
       const int64_t batch = batches[static_cast<size_t>(r)];
-      if (batch < 0 || batch >= shape[0]) k.fail("eval.index", cat("batch index ", batch, " is outside a batch of ", shape[0]));
-      const auto edge = [&](int64_t i) { return rois[r * 4 + i] * static_cast<double>(a.spatial_scale) - (half ? 0.5 : 0); };
+      if (batch < 0 || batch >= shape[0])
+        k.fail("eval.index", cat("batch index ", batch, " is outside a batch of ", shape[0]));
+      const auto edge = [&](int64_t i) {
+        return rois[r * 4 + i] * static_cast<double>(a.spatial_scale) - (half ? 0.5 : 0);
+      };
       const double x0 = edge(0), y0 = edge(1);
-      const double w = half ? edge(2) - x0 : std::max(edge(2) - x0, 1.0), h = half ? edge(3) - y0 : std::max(edge(3) - y0, 1.0);
+      const double w = half ? edge(2) - x0 : std::max(edge(2) - x0, 1.0),
+                   h = half ? edge(3) - y0 : std::max(edge(3) - y0, 1.0);
       const double bin_h = h / static_cast<double>(a.output_height), bin_w = w / static_cast<double>(a.output_width);
-      const auto samples = [&](double bin) { return a.sampling_ratio > 0 ? a.sampling_ratio : static_cast<int64_t>(std::clamp(std::ceil(bin), 0.0, 1e6)); };
+      const auto samples = [&](double bin) {
+        return a.sampling_ratio > 0 ? a.sampling_ratio : static_cast<int64_t>(std::clamp(std::ceil(bin), 0.0, 1e6));
+      };
       const int64_t rows = samples(bin_h), columns = samples(bin_w);
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t i = 0; i < a.output_height; ++i)
@@ -127,8 +143,10 @@ struct RoiAlign : Rules<op::RoiAlign> {
             const double* plane = x.data() + (batch * channels + c) * height * width;
             double sum = 0, best = 0;
             for (int64_t n = 0; n < rows * columns; ++n) {
-              const double sy = y0 + static_cast<double>(i) * bin_h + (static_cast<double>(n / columns) + 0.5) * bin_h / static_cast<double>(rows);
-              const double sx = x0 + static_cast<double>(j) * bin_w + (static_cast<double>(n % columns) + 0.5) * bin_w / static_cast<double>(columns);
+              const double sy = y0 + static_cast<double>(i) * bin_h +
+                                (static_cast<double>(n / columns) + 0.5) * bin_h / static_cast<double>(rows);
+              const double sx = x0 + static_cast<double>(j) * bin_w +
+                                (static_cast<double>(n % columns) + 0.5) * bin_w / static_cast<double>(columns);
               const Point p = point(sy, sx, height, width);
               for (int q = 0; q < 4; ++q) {
                 const double v = p.weight[q] * plane[p.at[q]];
@@ -146,7 +164,8 @@ struct RoiAlign : Rules<op::RoiAlign> {
       // Half a pixel was not subtracted before 16.
       {16, [](Upgrade& u) { u.set("coordinate_transformation_mode", std::string("output_half_pixel")); },
        [](Downgrade& d) {
-         if (d.take_string("coordinate_transformation_mode").value_or("half_pixel") != "output_half_pixel") d.refuse("RoiAlign before opset 16 does not shift by half a pixel");
+         if (d.take_string("coordinate_transformation_mode").value_or("half_pixel") != "output_half_pixel")
+           d.refuse("RoiAlign before opset 16 does not shift by half a pixel");
        }},
   };
 };
@@ -154,7 +173,8 @@ struct RoiAlign : Rules<op::RoiAlign> {
 struct MaxRoiPool : Rules<op::MaxRoiPool> {
   using A = op::MaxRoiPool;
   static void infer(const A& a, Infer& c) {
-    if (c.rank(0) != 4 || c.rank(1) != 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", the regions ", c.rank(1), ": 4 and 2 are wanted"));
+    if (c.rank(0) != 4 || c.rank(1) != 2)
+      c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", the regions ", c.rank(1), ": 4 and 2 are wanted"));
     if (a.pooled_shape.size() != 2) c.fail("infer.attribute", "'pooled_shape' must be a height and a width");
     c.same(c.dim(1, 1), 5, "the numbers of a region");
     c.out(0, {c.dim(1, 0), c.dim(0, 1), a.pooled_shape[0], a.pooled_shape[1]});
@@ -162,20 +182,28 @@ struct MaxRoiPool : Rules<op::MaxRoiPool> {
 
   static void eval(const A& a, Eval& k) {
     const auto& shape = k.in(0).shape();
-    if (shape.size() != 4 || k.in(1).rank() != 2 || k.in(1).shape()[1] != 5 || a.pooled_shape.size() != 2 || a.pooled_shape[0] < 1 || a.pooled_shape[1] < 1) k.fail("eval.shape", "the input must have rank 4 and the regions five numbers");
+    if (shape.size() != 4 || k.in(1).rank() != 2 || k.in(1).shape()[1] != 5 || a.pooled_shape.size() != 2 ||
+        a.pooled_shape[0] < 1 || a.pooled_shape[1] < 1)
+      k.fail("eval.shape", "the input must have rank 4 and the regions five numbers");
     const int64_t regions = k.in(1).shape()[0], channels = shape[1], ph = a.pooled_shape[0], pw = a.pooled_shape[1];
     const Loaded<double> x(k.in(0)), rois(k.in(1));
     std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{regions, channels, ph, pw})));
     size_t at = 0;
     for (int64_t r = 0; r < regions; ++r) {
       const auto batch = static_cast<int64_t>(std::clamp(rois[r * 5], -1.0, 1e9));
-      if (batch < 0 || batch >= shape[0]) k.fail("eval.index", cat("batch index ", batch, " is outside a batch of ", shape[0]));
-      const auto edge = [&](int64_t i) { return static_cast<int64_t>(std::round(std::clamp(rois[r * 5 + i] * static_cast<double>(a.spatial_scale), -1e9, 1e9))); };
-      const int64_t x0 = edge(1), y0 = edge(2), w = std::max<int64_t>(edge(3) - x0 + 1, 1), h = std::max<int64_t>(edge(4) - y0 + 1, 1);
+      if (batch < 0 || batch >= shape[0])
+        k.fail("eval.index", cat("batch index ", batch, " is outside a batch of ", shape[0]));
+      const auto edge = [&](int64_t i) {
+        return static_cast<int64_t>(
+            std::round(std::clamp(rois[r * 5 + i] * static_cast<double>(a.spatial_scale), -1e9, 1e9)));
+      };
+      const int64_t x0 = edge(1), y0 = edge(2), w = std::max<int64_t>(edge(3) - x0 + 1, 1),
+                    h = std::max<int64_t>(edge(4) - y0 + 1, 1);
       // The part [lo, hi) of the input that output number i of n covers.
       const auto part = [](int64_t i, int64_t n, int64_t start, int64_t length, int64_t size) {
         const double bin = static_cast<double>(length) / static_cast<double>(n);
-        const auto lo = static_cast<int64_t>(std::floor(static_cast<double>(i) * bin)) + start, hi = static_cast<int64_t>(std::ceil(static_cast<double>(i + 1) * bin)) + start;
+        const auto lo = static_cast<int64_t>(std::floor(static_cast<double>(i) * bin)) + start,
+                   hi = static_cast<int64_t>(std::ceil(static_cast<double>(i + 1) * bin)) + start;
         return std::pair(std::clamp<int64_t>(lo, 0, size), std::clamp<int64_t>(hi, 0, size));
       };
       for (int64_t c = 0; c < channels; ++c)

@@ -84,7 +84,8 @@ struct GridSample : Rules<op::GridSample> {
   }
 
   // The taps of all axes multiplied out: flat positions and weights.
-  static void combine(const std::vector<AxisTaps>& axes, const std::vector<int64_t>& sizes, std::vector<int64_t>& index, std::vector<double>& weight) {
+  static void combine(const std::vector<AxisTaps>& axes, const std::vector<int64_t>& sizes, std::vector<int64_t>& index,
+                      std::vector<double>& weight) {
     index.assign(1, 0), weight.assign(1, 1.0);
     for (size_t d = 0; d < axes.size(); ++d) {
       std::vector<int64_t> next_index;
@@ -110,7 +111,8 @@ struct GridSample : Rules<op::GridSample> {
     std::vector<double> weight;
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t p = 0; p < points; ++p) {
-        for (int64_t d = 0; d < n; ++d) axes[static_cast<size_t>(d)] = taps<C>(a, g[(b * points + p) * n + n - 1 - d], sizes[static_cast<size_t>(d)]);
+        for (int64_t d = 0; d < n; ++d)
+          axes[static_cast<size_t>(d)] = taps<C>(a, g[(b * points + p) * n + n - 1 - d], sizes[static_cast<size_t>(d)]);
         combine(axes, sizes, index, weight);
         f(b, p, points, index, weight);
       }
@@ -119,18 +121,24 @@ struct GridSample : Rules<op::GridSample> {
   static void eval(const A& a, Eval& k) {
     const Tensor& x = k.in(0);
     const Tensor& grid = k.in(1);
-    if (x.rank() < 3 || grid.rank() != x.rank() || grid.shape().back() != x.rank() - 2 || grid.shape()[0] != x.shape()[0]) k.fail("eval.shape", "the grid does not suit the input");
-    if (a.mode != "nearest" && a.mode != "linear" && a.mode != "cubic") k.fail("eval.attribute", cat("mode '", a.mode, "' is none of nearest, linear, cubic"));
+    if (x.rank() < 3 || grid.rank() != x.rank() || grid.shape().back() != x.rank() - 2 ||
+        grid.shape()[0] != x.shape()[0])
+      k.fail("eval.shape", "the grid does not suit the input");
+    if (a.mode != "nearest" && a.mode != "linear" && a.mode != "cubic")
+      k.fail("eval.attribute", cat("mode '", a.mode, "' is none of nearest, linear, cubic"));
     const auto sizes = spatial_of(x.shape());
     const int64_t channels = x.shape()[1], plane = product(sizes);
     std::vector<int64_t> shape{x.shape()[0], channels};
     shape.insert(shape.end(), grid.shape().begin() + 1, grid.shape().end() - 1);
     if (plane == 0 && element_count(shape) > 0) k.fail("eval.shape", "an empty input has nothing to sample");
-    const auto walk = [&](auto&& f) { grid.dtype() == DType::f64 ? for_each_point<double>(a, grid, sizes, f) : for_each_point<float>(a, grid, sizes, f); };
+    const auto walk = [&](auto&& f) {
+      grid.dtype() == DType::f64 ? for_each_point<double>(a, grid, sizes, f) : for_each_point<float>(a, grid, sizes, f);
+    };
     if (a.mode == "nearest") {
       std::vector<int64_t> from(static_cast<size_t>(element_count(shape)));
       walk([&](int64_t b, int64_t p, int64_t points, const auto& index, const auto&) {
-        for (int64_t c = b * channels; c < (b + 1) * channels; ++c) from[static_cast<size_t>(c * points + p)] = index[0] < 0 ? -1 : c * plane + index[0];
+        for (int64_t c = b * channels; c < (b + 1) * channels; ++c)
+          from[static_cast<size_t>(c * points + p)] = index[0] < 0 ? -1 : c * plane + index[0];
       });
       return k.out(0, take(x, shape, from));
     }
@@ -149,7 +157,8 @@ struct GridSample : Rules<op::GridSample> {
 
   static constexpr Revision revisions[] = {
       // The modes were named after images before volumes came.
-      {20, [](Upgrade& u) {
+      {20,
+       [](Upgrade& u) {
          const auto mode = u.take_string("mode").value_or("bilinear");
          u.set("mode", mode == "bilinear" ? std::string("linear") : mode == "bicubic" ? std::string("cubic") : mode);
        },
@@ -169,9 +178,13 @@ struct AffineGrid : Rules<op::AffineGrid> {
     if (c.rank(0) != 3) c.fail("infer.rank", cat("theta has rank ", c.rank(0), ": 3 is wanted"));
     const auto sizes = c.ints(1);
     const auto known = c.dim(0, 1).known();
-    const auto length = sizes ? std::optional<int64_t>(static_cast<int64_t>(sizes->size())) : c.length(1) ? c.length(1) : known ? std::optional(*known + 2) : std::nullopt;
+    const auto length = sizes         ? std::optional<int64_t>(static_cast<int64_t>(sizes->size()))
+                        : c.length(1) ? c.length(1)
+                        : known       ? std::optional(*known + 2)
+                                      : std::nullopt;
     if (!length) return;
-    if (*length != 4 && *length != 5) c.fail("infer.mismatch", cat("'size' has ", *length, " elements: 4 or 5 are wanted"));
+    if (*length != 4 && *length != 5)
+      c.fail("infer.mismatch", cat("'size' has ", *length, " elements: 4 or 5 are wanted"));
     c.same(c.dim(0, 1), *length - 2, "theta's rows and the spatial axes");
     Shape out{sizes ? c.same((*sizes)[0], c.dim(0, 0), "the batch and theta's") : c.dim(0, 0)};
     for (int64_t i = 2; i < *length; ++i) out.push_back(sizes ? (*sizes)[static_cast<size_t>(i)] : c.fresh("grid"));
@@ -198,7 +211,8 @@ struct AffineGrid : Rules<op::AffineGrid> {
     const Tensor& theta = k.in(0);
     const auto size = k.ints(1);
     const auto n = static_cast<int64_t>(size.size()) - 2;
-    if ((n != 2 && n != 3) || theta.shape() != std::vector<int64_t>{size[0], n, n + 1}) k.fail("eval.shape", "theta does not suit 'size'");
+    if ((n != 2 && n != 3) || theta.shape() != std::vector<int64_t>{size[0], n, n + 1})
+      k.fail("eval.shape", "theta does not suit 'size'");
     const std::vector<int64_t> sizes(size.begin() + 2, size.end());
     std::vector<int64_t> shape{size[0]};
     shape.insert(shape.end(), sizes.begin(), sizes.end());
@@ -230,7 +244,8 @@ struct AffineGrid : Rules<op::AffineGrid> {
     shape.push_back(n);
     e.replace({on.Reshape(on.MatMul(points, transpose(on, e.in(0), {0, 2, 1})), on.ints(shape))});
   }
-  static constexpr Expansion expansions[] = {expansion<A>(20, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
+  static constexpr Expansion expansions[] = {
+      expansion<A>(20, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
 };
 
 constexpr OpRules table[] = {rules<GridSample>(), rules<AffineGrid>()};

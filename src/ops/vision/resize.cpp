@@ -17,7 +17,9 @@ struct Resize : Rules<op::Resize> {
   using A = op::Resize;
 
   // floor(size * scale) in floats, as every engine computes it.
-  static int64_t scaled(int64_t size, float scale) { return static_cast<int64_t>(std::floor(static_cast<float>(size) * scale)); }
+  static int64_t scaled(int64_t size, float scale) {
+    return static_cast<int64_t>(std::floor(static_cast<float>(size) * scale));
+  }
 
   static Dim scaled(Dim size, float scale) {
     if (size.is_literal()) return scaled(size.literal(), scale);
@@ -41,7 +43,9 @@ struct Resize : Rules<op::Resize> {
     const auto axes = c.axes(all_axes(a, c.rank(0)), c.rank(0));
     Shape out = c.shape(0);
     const auto count_is = [&](size_t i, size_t n) {
-      if (n != axes.size()) c.fail("infer.mismatch", cat(i == 2 ? "'scales'" : "'sizes'", " has ", n, " elements for ", axes.size(), " axes"));
+      if (n != axes.size())
+        c.fail("infer.mismatch",
+               cat(i == 2 ? "'scales'" : "'sizes'", " has ", n, " elements for ", axes.size(), " axes"));
     };
     if (c.has(3) && !c.length(3).has_value()) return c.out(0, unknown(c, out, axes));
     if (c.has(3) && *c.length(3) > 0) {
@@ -66,7 +70,8 @@ struct Resize : Rules<op::Resize> {
     return out;
   }
 
-  static Shape with_sizes(const A& a, Infer& c, Shape out, const std::vector<int64_t>& axes, const std::vector<Dim>& sizes) {
+  static Shape with_sizes(const A& a, Infer& c, Shape out, const std::vector<int64_t>& axes,
+                          const std::vector<Dim>& sizes) {
     if (a.keep_aspect_ratio_policy == "stretch") {
       for (size_t i = 0; i < axes.size(); ++i) out[static_cast<size_t>(axes[i])] = sizes[i];
       return out;
@@ -85,7 +90,8 @@ struct Resize : Rules<op::Resize> {
   static double kept_scale(const A& a, const std::vector<int64_t>& in, const std::vector<int64_t>& wanted) {
     const bool smallest = a.keep_aspect_ratio_policy == "not_larger";
     if (!smallest && a.keep_aspect_ratio_policy != "not_smaller")
-      throw error("eval.attribute", cat("keep_aspect_ratio_policy '", a.keep_aspect_ratio_policy, "' is none of stretch, not_larger, not_smaller"));
+      throw error("eval.attribute", cat("keep_aspect_ratio_policy '", a.keep_aspect_ratio_policy,
+                                        "' is none of stretch, not_larger, not_smaller"));
     double scale = static_cast<double>(wanted[0]) / static_cast<double>(in[0]);
     for (size_t i = 1; i < in.size(); ++i) {
       const double s = static_cast<double>(wanted[i]) / static_cast<double>(in[i]);
@@ -93,7 +99,9 @@ struct Resize : Rules<op::Resize> {
     }
     return scale;
   }
-  static int64_t kept_size(int64_t in, double scale) { return static_cast<int64_t>(scale * static_cast<double>(in) + 0.5); }
+  static int64_t kept_size(int64_t in, double scale) {
+    return static_cast<int64_t>(scale * static_cast<double>(in) + 0.5);
+  }
 
   static void eval(const A& a, Eval& k) {
     const Tensor& x = k.in(0);
@@ -103,7 +111,8 @@ struct Resize : Rules<op::Resize> {
     for (int64_t& ax : axes) ax = k.axis(ax, x.rank());
     const bool by_size = k.has(3) && k.in(3).count() > 0;
     const size_t from = by_size ? 3 : 2;
-    if (!k.has(from) || k.in(from).count() != static_cast<int64_t>(axes.size())) k.fail("eval.input", "'scales' or 'sizes' must have one element per axis");
+    if (!k.has(from) || k.in(from).count() != static_cast<int64_t>(axes.size()))
+      k.fail("eval.input", "'scales' or 'sizes' must have one element per axis");
     if (by_size) plan_sizes(a, plan, axes, k.ints(3));
     for (size_t i = 0; i < axes.size(); ++i) {
       AxisResize& p = plan[static_cast<size_t>(axes[i])];
@@ -112,16 +121,20 @@ struct Resize : Rules<op::Resize> {
         p.scale = static_cast<double>(s), p.out = scaled(p.in, s);
       }
       if (a.coordinate_transformation_mode == "tf_crop_and_resize") {
-        if (k.in(1).count() != 2 * static_cast<int64_t>(axes.size())) k.fail("eval.input", "'roi' must have two elements per axis");
-        p.start = k.in(1).double_at(static_cast<int64_t>(i)), p.end = k.in(1).double_at(static_cast<int64_t>(i + axes.size()));
+        if (k.in(1).count() != 2 * static_cast<int64_t>(axes.size()))
+          k.fail("eval.input", "'roi' must have two elements per axis");
+        p.start = k.in(1).double_at(static_cast<int64_t>(i)),
+        p.end = k.in(1).double_at(static_cast<int64_t>(i + axes.size()));
       }
     }
     if (a.antialias && a.mode == "nearest") k.fail("eval.attribute", "antialiasing of the nearest element");
-    k.out(0, resize(x, plan, {a.mode, a.coordinate_transformation_mode, a.nearest_mode, static_cast<double>(a.cubic_coeff_a),
-                              static_cast<double>(a.extrapolation_value), a.antialias != 0, a.exclude_outside != 0}));
+    k.out(0, resize(x, plan,
+                    {a.mode, a.coordinate_transformation_mode, a.nearest_mode, static_cast<double>(a.cubic_coeff_a),
+                     static_cast<double>(a.extrapolation_value), a.antialias != 0, a.exclude_outside != 0}));
   }
 
-  static void plan_sizes(const A& a, std::vector<AxisResize>& plan, const std::vector<int64_t>& axes, std::vector<int64_t> sizes) {
+  static void plan_sizes(const A& a, std::vector<AxisResize>& plan, const std::vector<int64_t>& axes,
+                         std::vector<int64_t> sizes) {
     std::vector<int64_t> in;
     for (const int64_t ax : axes) in.push_back(plan[static_cast<size_t>(ax)].in);
     const bool stretch = a.keep_aspect_ratio_policy == "stretch";
@@ -135,19 +148,21 @@ struct Resize : Rules<op::Resize> {
   }
 
   static constexpr Revision revisions[] = {
-      {11, resize_from_10, resize_to_10},
-      {13, resize_from_12, nullptr},
-      {18, nullptr, resize_to_17},
-      {19, nullptr, resize_to_18},
+      {10, nullptr, resize_to_upsample}, {11, resize_from_10, resize_to_10}, {13, resize_from_12, nullptr},
+      {18, nullptr, resize_to_17},       {19, nullptr, resize_to_18},
   };
   static constexpr Expansion expansions[] = {
-      expansion<A>(18, Exactness::exact, [](const A& a, Expand& e) { resize_without_axes(a, e); },
-                   [](const A& a, const Graph&, NodeId, int64_t) { return a.axes || a.keep_aspect_ratio_policy != "stretch"; }),
-      expansion<A>(13, Exactness::exact, [](const A& a, Expand& e) { resize_with_all_operands(a, e); },
-                   [](const A&, const Graph& g, NodeId n, int64_t target) { return target > 10 && (!g.input(n, 1) || !g.input(n, 2)); }),
-      expansion<A>(11, Exactness::exact, [](const A& a, Expand& e) { resize_by_scales(a, e); },
-                   [](const A&, const Graph& g, NodeId n, int64_t) { return g.input(n, 3).valid(); }),
-      expansion<A>(10, Exactness::exact, [](const A& a, Expand& e) { resize_as_upsample(a, e); }),
+      expansion<A>(
+          18, Exactness::exact, [](const A& a, Expand& e) { resize_without_axes(a, e); },
+          [](const A& a, const Graph&, NodeId, int64_t) { return a.axes || a.keep_aspect_ratio_policy != "stretch"; }),
+      expansion<A>(
+          13, Exactness::exact, [](const A& a, Expand& e) { resize_with_all_operands(a, e); },
+          [](const A&, const Graph& g, NodeId n, int64_t target) {
+            return target > 10 && (!g.input(n, 1) || !g.input(n, 2));
+          }),
+      expansion<A>(
+          11, Exactness::exact, [](const A& a, Expand& e) { resize_by_scales(a, e); },
+          [](const A&, const Graph& g, NodeId n, int64_t) { return g.input(n, 3).valid(); }),
   };
 };
 

@@ -47,7 +47,8 @@ std::vector<double> weights(double ratio, double scale, const ResizeModes& m) {
   const bool is_cubic = m.mode == "cubic";
   const double squeeze = m.antialias ? std::min(scale, 1.0) : 1.0, reach = is_cubic ? 2 : 1;
   const auto half = static_cast<int64_t>(-std::floor(-reach / squeeze));
-  if (half > (int64_t{1} << 24)) throw error("eval.attribute", cat("a scale of ", scale, " is too small for antialiasing"));
+  if (half > (int64_t{1} << 24))
+    throw error("eval.attribute", cat("a scale of ", scale, " is too small for antialiasing"));
   std::vector<double> w;
   double sum = 0;
   for (int64_t i = 1 - half; i <= half; ++i) {
@@ -92,7 +93,8 @@ Sample sample_at(int64_t out, const AxisResize& a, const ResizeModes& m) {
     s.weight = {1};
   } else {
     s.weight = weights(ratio, a.scale, m);
-    for (size_t i = 0; i < s.weight.size(); ++i) s.index.push_back(base - static_cast<int64_t>(s.weight.size() / 2) + 1 + static_cast<int64_t>(i));
+    for (size_t i = 0; i < s.weight.size(); ++i)
+      s.index.push_back(base - static_cast<int64_t>(s.weight.size() / 2) + 1 + static_cast<int64_t>(i));
     if (m.exclude_outside) exclude_outside(s, a.in);
   }
   for (int64_t& i : s.index) i = std::clamp<int64_t>(i, 0, a.in - 1);
@@ -105,7 +107,9 @@ std::vector<Sample> samples_of(const AxisResize& a, const ResizeModes& m) {
   return out;
 }
 
-bool unchanged(const AxisResize& a) { return a.in == a.out && std::abs(a.scale - 1) < 1e-9 && a.start == 0 && a.end == 1; }
+bool unchanged(const AxisResize& a) {
+  return a.in == a.out && std::abs(a.scale - 1) < 1e-9 && a.start == 0 && a.end == 1;
+}
 
 // Only moves elements, so it serves strings and complex numbers too.
 Tensor resize_nearest(const Tensor& x, const std::vector<AxisResize>& axes, const ResizeModes& m) {
@@ -129,7 +133,8 @@ Tensor resize_nearest(const Tensor& x, const std::vector<AxisResize>& axes, cons
   return take(x, shape, index, &fill);
 }
 
-std::vector<double> along_axis(const std::vector<double>& x, int64_t outer, int64_t inner, const AxisResize& a, const ResizeModes& m) {
+std::vector<double> along_axis(const std::vector<double>& x, int64_t outer, int64_t inner, const AxisResize& a,
+                               const ResizeModes& m) {
   const auto samples = samples_of(a, m);
   std::vector<double> y(static_cast<size_t>(outer * a.out * inner), 0);
   for (int64_t o = 0; o < outer; ++o)
@@ -161,13 +166,15 @@ void settle(std::vector<double>& y, DType t) {
 Tensor resize(const Tensor& x, const std::vector<AxisResize>& axes, const ResizeModes& m) {
   std::vector<int64_t> shape;
   for (const AxisResize& a : axes) {
-    if (a.out < 0 || (a.in == 0 && a.out > 0)) throw error("eval.shape", cat("an axis of size ", a.in, " cannot be resized to ", a.out));
+    if (a.out < 0 || (a.in == 0 && a.out > 0))
+      throw error("eval.shape", cat("an axis of size ", a.in, " cannot be resized to ", a.out));
     if (!(a.scale > 0)) throw error("eval.attribute", cat("a scale of ", a.scale));
     shape.push_back(a.out);
   }
   if (element_count(shape) == 0) return zeros(x.dtype(), shape);
   if (m.mode == "nearest") return resize_nearest(x, axes, m);
-  if (m.mode != "linear" && m.mode != "cubic") throw error("eval.attribute", cat("mode '", m.mode, "' is none of nearest, linear, cubic"));
+  if (m.mode != "linear" && m.mode != "cubic")
+    throw error("eval.attribute", cat("mode '", m.mode, "' is none of nearest, linear, cubic"));
   const Loaded<double> loaded(x);
   std::vector<double> y(loaded.span().begin(), loaded.span().end());
   for (size_t i = 0; i < axes.size(); ++i) {

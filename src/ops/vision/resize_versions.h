@@ -8,6 +8,7 @@ namespace cameo {
 
 void resize_from_10(Upgrade& u);
 void resize_from_12(Upgrade& u);
+void resize_to_upsample(Downgrade& d);
 void resize_to_10(Downgrade& d);
 void resize_to_17(Downgrade& d);
 void resize_to_18(Downgrade& d);
@@ -15,6 +16,5 @@ void resize_to_18(Downgrade& d);
 void resize_without_axes(const op::Resize& a, Expand& e);
 void resize_with_all_operands(const op::Resize& a, Expand& e);
 void resize_by_scales(const op::Resize& a, Expand& e);
-void resize_as_upsample(const op::Resize& a, Expand& e);
 
 }  // namespace cameo

@@ -13,11 +13,13 @@ struct Upsample : Rules<op::Upsample> {
   static void infer(const op::Upsample&, Infer& c) {
     Shape out = c.shape(0);
     const Tensor* scales = c.constant(1);
-    if (scales && scales->count() != c.rank(0)) c.fail("infer.mismatch", cat("'scales' has ", scales->count(), " elements for rank ", c.rank(0)));
+    if (scales && scales->count() != c.rank(0))
+      c.fail("infer.mismatch", cat("'scales' has ", scales->count(), " elements for rank ", c.rank(0)));
     for (size_t i = 0; i < out.size(); ++i) {
       const double s = scales ? scales->double_at(static_cast<int64_t>(i)) : 0;
       const bool whole = s >= 1 && s == static_cast<double>(static_cast<int64_t>(s));
-      if (scales && out[i].is_literal()) out[i] = static_cast<int64_t>(static_cast<float>(out[i].literal()) * static_cast<float>(s));
+      if (scales && out[i].is_literal())
+        out[i] = static_cast<int64_t>(static_cast<float>(out[i].literal()) * static_cast<float>(s));
       else out[i] = whole ? out[i] * static_cast<int64_t>(s) : c.fresh("resized");
     }
     c.out(0, std::move(out));
@@ -41,17 +43,20 @@ struct Upsample : Rules<op::Upsample> {
   }
 
   static constexpr Revision revisions[] = {
-      {7, [](Upgrade& u) {
+      {7,
+       [](Upgrade& u) {
          const float h = u.take_float("height_scale").value_or(1), w = u.take_float("width_scale").value_or(1);
          u.set("scales", std::vector<float>{1, 1, h, w});
        },
        [](Downgrade& d) {
          const auto scales = d.take_floats("scales");
-         if (!scales || scales->size() != 4 || (*scales)[0] != 1 || (*scales)[1] != 1) return d.refuse("Upsample before opset 7 takes a height and a width alone");
+         if (!scales || scales->size() != 4 || (*scales)[0] != 1 || (*scales)[1] != 1)
+           return d.refuse("Upsample before opset 7 takes a height and a width alone");
          d.set("height_scale", (*scales)[2]);
          d.set("width_scale", (*scales)[3]);
        }},
-      {9, [](Upgrade& u) {
+      {9,
+       [](Upgrade& u) {
          const auto scales = u.take_floats("scales").value_or(std::vector<float>{});
          u.set_input(1, u.constant(store(DType::f32, {static_cast<int64_t>(scales.size())}, scales)));
        },
@@ -61,7 +66,8 @@ struct Upsample : Rules<op::Upsample> {
          d.set("scales", floats_of(*scales));
          d.inputs.resize(1);
        }},
-      {10, [](Upgrade& u) {
+      {10,
+       [](Upgrade& u) {
          const std::string mode = u.take_string("mode").value_or("nearest");
          op::Resize a{.coordinate_transformation_mode = "asymmetric", .mode = mode == "bilinear" ? "linear" : mode};
          if (a.mode == "nearest") a.nearest_mode = "floor";

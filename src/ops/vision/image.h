@@ -1,0 +1,24 @@
+// Encoded images, as ImageDecoder reads them. Every decoder gives nothing for what is broken or beyond it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace cameo {
+
+struct Image {
+  int64_t height = 0, width = 0;
+  std::vector<uint8_t> rgb;  // interleaved
+};
+
+// Whether an image of these sizes may be held in memory.
+bool is_sane_image(int64_t height, int64_t width);
+
+std::optional<Image> decode_bmp(std::string_view s);   // uncompressed: 256 colours, 24 or 32 bits
+std::optional<Image> decode_pnm(std::string_view s);   // P1 to P6
+std::optional<Image> decode_png(std::string_view s);   // all but interlaced ones
+std::optional<Image> decode_tiff(std::string_view s);  // uncompressed strips of 8-bit greys or colours
+
+}  // namespace cameo
