@@ -39,16 +39,25 @@ Tensor map_elements(const Tensor& x, DType to, F f) {
   return store(to, x.shape(), out);
 }
 
+// One row of two operands, of which either may stand still. The usual cases have loops of their own: they vectorise.
+template <class C, class R, class F>
+void zip_row(const C* a, int64_t a_step, const C* b, int64_t b_step, R* out, int64_t count, F f) {
+  if (a_step == 1 && b_step == 1)
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<R>(f(a[i], b[i]));
+  else if (a_step == 1)
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<R>(f(a[i], b[i * b_step]));
+  else
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<R>(f(a[i * a_step], b[i * b_step]));
+}
+
 template <class C, class R, class F>
 Tensor zip_elements(const Tensor& a, const Tensor& b, DType to, F f) {
   BroadcastRows rows({&a, &b});
   const Loaded<C> x(a), y(b);
   std::vector<R> out(static_cast<size_t>(rows.count()));
-  for (; !rows.done(); rows.next()) {
-    const C *p = x.data() + rows.start(0), *q = y.data() + rows.start(1);
-    R* o = out.data() + rows.out();
-    for (int64_t i = 0; i < rows.row_length(); ++i) o[i] = static_cast<R>(f(p[i * rows.step(0)], q[i * rows.step(1)]));
-  }
+  for (; !rows.done(); rows.next())
+    zip_row(x.data() + rows.start(0), rows.step(0), y.data() + rows.start(1), rows.step(1), out.data() + rows.out(),
+            rows.row_length(), f);
   return store(to, rows.shape(), out);
 }
 

@@ -26,7 +26,13 @@ void add_product(const Matrix<C>& a, const Matrix<C>& b, int64_t m, int64_t k, i
   for (int64_t i = 0; i < m; ++i)
     for (int64_t l = 0; l < k; ++l) {
       const Sum<C> left = a.at(i, l);
-      for (int64_t j = 0; j < n; ++j) sums[i * n + j] += left * b.at(l, j);
+      Sum<C>* row = sums + i * n;
+      if (b.column_step == 1) {
+        const C* right = b.first + l * b.row_step;
+        for (int64_t j = 0; j < n; ++j) row[j] += left * static_cast<Sum<C>>(right[j]);
+      } else {
+        for (int64_t j = 0; j < n; ++j) row[j] += left * b.at(l, j);
+      }
     }
 }
 

@@ -29,8 +29,34 @@ struct Where : Rules<op::Where> {
 
   static void eval(const op::Where&, Eval& k) {
     const Tensor &asked = k.in(0), &x = k.in(1), &y = k.in(2);
+    if (x.dtype() != y.dtype()) k.fail("eval.type", "the two sides have different types");
     BroadcastRows rows({&asked, &x, &y});
     const Loaded<uint8_t> truth(asked);
+    switch (x.dtype()) {
+      case DType::f32:
+        return k.out(0, choose<float>(rows, truth, x, y));
+      case DType::i64:
+        return k.out(0, choose<int64_t>(rows, truth, x, y));
+      default:
+        return k.out(0, move(rows, truth, x, y));
+    }
+  }
+
+  // The types of most models without a detour.
+  template <class C>
+  static Tensor choose(BroadcastRows& rows, const Loaded<uint8_t>& truth, const Tensor& x, const Tensor& y) {
+    const Loaded<C> a(x), b(y);
+    std::vector<C> out(static_cast<size_t>(rows.count()));
+    for (; !rows.done(); rows.next())
+      for (int64_t i = 0; i < rows.row_length(); ++i) {
+        const auto at = [&](size_t operand) { return rows.start(operand) + i * rows.step(operand); };
+        out[static_cast<size_t>(rows.out() + i)] = truth[at(0)] ? a[at(1)] : b[at(2)];
+      }
+    return store(x.dtype(), rows.shape(), out);
+  }
+
+  // Any type: an index into the elements of both sides.
+  static Tensor move(BroadcastRows& rows, const Loaded<uint8_t>& truth, const Tensor& x, const Tensor& y) {
     std::vector<int64_t> index(static_cast<size_t>(rows.count()));
     for (; !rows.done(); rows.next())
       for (int64_t i = 0; i < rows.row_length(); ++i) {
@@ -38,7 +64,7 @@ struct Where : Rules<op::Where> {
         index[static_cast<size_t>(rows.out() + i)] = truth[at(0)] ? at(1) : x.count() + at(2);
       }
     const Tensor both[] = {x.reshaped({x.count()}), y.reshaped({y.count()})};
-    k.out(0, take(concat(both, 0), rows.shape(), index));
+    return take(concat(both, 0), rows.shape(), index);
   }
 };
 
