@@ -114,8 +114,14 @@ DType dtype_attribute(const Infer& c, int64_t number) {
   return *t;
 }
 
-// `saturate` and `round_mode` speak only of types that came with them, so older targets lose nothing.
-void drop_f8_attributes(Downgrade& d) { d.drop("saturate"); }
+// `saturate` and `round_mode` speak only of types that came with them: other casts lose nothing.
+void drop_f8_attributes(Downgrade& d) {
+  const AttrValue* to = find_attr(d.attrs, "to");
+  const auto type =
+      to && std::holds_alternative<int64_t>(*to) ? dtype_from_number(std::get<int64_t>(*to)) : std::nullopt;
+  if (type && is_float(*type) && bits(*type) == 8) d.drop_default("saturate", int64_t{1});
+  d.drop("saturate");
+}
 void drop_e8m0_attributes(Downgrade& d) { d.drop("round_mode"); }
 
 struct Cast : Rules<op::Cast> {

@@ -121,16 +121,23 @@ struct Clip : Rules<op::Clip> {
       {6, drop_consumed_inputs},
       {11, bounds_to_inputs, [](Downgrade& d) { d.input_to_float(2, "max"), d.input_to_float(1, "min"); }},
   };
+  static void by_bounds(Expand& e) {
+    ValueId x = e.in(0);
+    if (e.has(1)) x = e.on.Max(std::vector{x, e.in(1)});
+    if (e.has(2)) x = e.on.Min(std::vector{x, e.in(2)});
+    e.replace({x});
+  }
   static constexpr Expansion expansions[] = {
+      // Integers came with 12, and no float holds all of 64 bits.
+      expansion<op::Clip>(
+          12, Exactness::exact, [](const op::Clip&, Expand& e) { by_bounds(e); },
+          [](const op::Clip&, const Graph& g, NodeId n, int64_t) {
+            const DType t = g[g.input(n, 0)].fact.dtype();
+            return is_int(t) && bits(t) == 64;
+          }),
       // Bounds were attributes before 11.
       expansion<op::Clip>(
-          11, Exactness::exact,
-          [](const op::Clip&, Expand& e) {
-            ValueId x = e.in(0);
-            if (e.has(1)) x = e.on.Max(std::vector{x, e.in(1)});
-            if (e.has(2)) x = e.on.Min(std::vector{x, e.in(2)});
-            e.replace({x});
-          },
+          11, Exactness::exact, [](const op::Clip&, Expand& e) { by_bounds(e); },
           [](const op::Clip&, const Graph& g, NodeId n, int64_t) {
             return (g.input(n, 1) && !g.is_constant(g.input(n, 1))) || (g.input(n, 2) && !g.is_constant(g.input(n, 2)));
           }),

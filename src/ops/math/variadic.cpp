@@ -85,17 +85,41 @@ constexpr Expansion mean_expansions[] = {expansion<op::Mean>(
     },
     [](const op::Mean&, const Graph& g, NodeId n, int64_t) { return shapes_differ(g, n); })};
 
+// Before 12 these took no integers, and no float holds all of 64 bits: they are compared and chosen.
+bool on_wide_ints(const Graph& g, NodeId n) {
+  const DType t = g[g.input(n, 0)].fact.dtype();
+  return is_int(t) && bits(t) == 64;
+}
+void choose_pairwise(Expand& e, bool largest) {
+  On& on = e.on;
+  const size_t count = e.graph[e.node].inputs.size();
+  ValueId best = e.in(0);
+  for (size_t i = 1; i < count; ++i) {
+    const ValueId next = e.in(i), better = largest ? on.Greater(next, best) : on.Less(next, best);
+    best = on.Where(better, next, best);
+  }
+  e.replace({best});
+}
+constexpr Expansion max_expansions[] = {expansion<op::Max>(
+    12, Exactness::exact, [](const op::Max&, Expand& e) { choose_pairwise(e, true); },
+    [](const op::Max&, const Graph& g, NodeId n, int64_t) { return on_wide_ints(g, n); })};
+constexpr Expansion min_expansions[] = {expansion<op::Min>(
+    12, Exactness::exact, [](const op::Min&, Expand& e) { choose_pairwise(e, false); },
+    [](const op::Min&, const Graph& g, NodeId n, int64_t) { return on_wide_ints(g, n); })};
+
 constexpr OpRules table[] = {
     variadic<op::Max, NumberCarriers>(larger, as_is,
                                       [](const void*, Infer& c) {
                                         infer_broadcast_all(c);
                                         zip_contents(c, [](Dim a, Dim b) { return max(a, b); });
-                                      }),
+                                      })
+        .with(max_expansions),
     variadic<op::Min, NumberCarriers>(smaller, as_is,
                                       [](const void*, Infer& c) {
                                         infer_broadcast_all(c);
                                         zip_contents(c, [](Dim a, Dim b) { return min(a, b); });
-                                      }),
+                                      })
+        .with(min_expansions),
     variadic<op::Sum, FloatCarriers>(sum, as_is, [](const void*, Infer& c) { infer_broadcast_all(c); })
         .with(sum_expansions),
     variadic<op::Mean, FloatCarriers>(

@@ -120,6 +120,17 @@ constexpr Expansion without_folding = expansion<Attrs>(
       return !g.input(n, 1) || (axes && axes->count() == 0);
     });
 
+// Truth values came with 20. Compared with 0, because the extreme of no integers is not 0 or 1.
+template <class Attrs>
+constexpr Expansion truth_as_numbers = expansion<Attrs>(
+    20, Exactness::exact,
+    [](const Attrs& a, Expand& e) {
+      On& on = e.on;
+      const ValueId numbers = on.make(Attrs(a), {on.cast(e.in(0), DType::i32), e.in(1)}, 1)[0];
+      e.replace({on.Greater(numbers, on.number(0, DType::i32))});
+    },
+    [](const Attrs&, const Graph& g, NodeId n, int64_t) { return g[g.input(n, 0)].fact.dtype() == DType::boolean; });
+
 template <int version>
 constexpr Revision axes_to_input = {version, [](Upgrade& u) { u.attr_to_input("axes", 1); },
                                     [](Downgrade& d) {
@@ -159,7 +170,7 @@ struct Reduction : Rules<Attrs> {
   }
   static constexpr int axes_since = std::is_same_v<Attrs, op::ReduceSum> ? 13 : 18;
   static constexpr Revision revisions[] = {axes_to_input<axes_since>, nonnegative_before_11};
-  static constexpr Expansion expansions[] = {without_folding<Attrs, Part>};
+  static constexpr Expansion expansions[] = {without_folding<Attrs, Part>, truth_as_numbers<Attrs>};
 };
 template <class Attrs, class Carriers, DimFunction2 dims = no_contents, class F, class Part>
 constexpr OpRules reduction(F, Part) {
