@@ -57,7 +57,7 @@ constexpr Expansion by_transposing = expansion<Attrs>(
     },
     [](const Attrs& a, const Graph& g, NodeId n, int64_t) { return !is_last(g[g.input(n, 0)].fact, a.axis); });
 
-// The shape rule and the walk along the axis. F(line) writes the result of one line of carriers in place.
+// The shape rule and the walk along the axis. F(line, dtype) writes the result of one line of carriers in place.
 template <class Attrs, class F>
 struct AlongAxis : Rules<Attrs> {
   static void infer(const Attrs& a, Infer& c) {
@@ -75,7 +75,7 @@ struct AlongAxis : Rules<Attrs> {
               view.each_line([&](int64_t first, int64_t step) {
                 for (int64_t i = 0; i < view.size; ++i)
                   line[static_cast<size_t>(i)] = out[static_cast<size_t>(first + i * step)];
-                F::template apply<C>(line);
+                F::template apply<C>(line, x.dtype());
                 for (int64_t i = 0; i < view.size; ++i)
                   out[static_cast<size_t>(first + i * step)] = line[static_cast<size_t>(i)];
               });
@@ -86,18 +86,30 @@ struct AlongAxis : Rules<Attrs> {
   static constexpr Expansion expansions[] = {by_transposing<Attrs>};
 };
 
+// Half floats round at every step, as in ONNX's reference. That adds bf16 in bf16, which loses the small terms of a
+// long row: there the sum is exact.
 struct SoftmaxLine {
+  static constexpr size_t longest_stepwise_sum = 32;
+  static double rounded(DType t, double v) { return bits(t) == 16 ? decode_float(t, encode_float(t, v)) : v; }
+
   template <class C>
-  static void apply(std::span<C> line) {
+  static void apply(std::span<C> line, DType t) {
     const C most = *std::max_element(line.begin(), line.end());
+    const bool stepwise = t == DType::bf16 && line.size() <= longest_stepwise_sum;
     double sum = 0;
-    for (C& v : line) sum += static_cast<double>(v = std::exp(v - most));
+    for (C& v : line) {
+      v = static_cast<C>(
+          rounded(t, static_cast<double>(std::exp(static_cast<C>(rounded(t, static_cast<double>(v - most)))))));
+      sum += static_cast<double>(v);
+      if (stepwise) sum = rounded(t, sum);
+    }
+    sum = rounded(t, sum);
     for (C& v : line) v = static_cast<C>(static_cast<double>(v) / sum);
   }
 };
 struct LogSoftmaxLine {
   template <class C>
-  static void apply(std::span<C> line) {
+  static void apply(std::span<C> line, DType) {
     const C most = *std::max_element(line.begin(), line.end());
     double sum = 0;
     for (const C v : line) sum += std::exp(static_cast<double>(v - most));
@@ -107,7 +119,7 @@ struct LogSoftmaxLine {
 };
 struct HardmaxLine {
   template <class C>
-  static void apply(std::span<C> line) {
+  static void apply(std::span<C> line, DType) {
     const auto first = std::max_element(line.begin(), line.end()) - line.begin();
     std::fill(line.begin(), line.end(), C{});
     line[static_cast<size_t>(first)] = 1;
