@@ -44,7 +44,7 @@ std::optional<Format> format(DType t) {
 int value_bits(DType t) { return t == DType::boolean ? 1 : is_signed_int(t) ? bits(t) - 1 : bits(t); }
 
 bool holds(DType wide, DType narrow) {
-  if (wide == narrow || wide == DType::boolean) return false;
+  if (wide == narrow || wide == DType::boolean || (is_float(wide) && bits(wide) < 16)) return false;  // 8-bit formats differ in infinities
   const auto w = format(wide), n = format(narrow);
   if (n) return w && w->precision >= n->precision && w->max_exponent >= n->max_exponent && w->min_exponent <= n->min_exponent;
   if (!is_int(narrow) && narrow != DType::boolean) return false;

@@ -99,7 +99,7 @@ TEST(Widening, PicksTheSmallestTypeThatHoldsAll) {
   TypeSet all{~uint64_t{0}, ~uint64_t{0}};
   const OpDef &max = op_of<op::Max>(), &add = op_of<op::Add>();
   EXPECT_EQ(wider_type(DType::i8, max, all), DType::i16);
-  EXPECT_EQ(wider_type(DType::u8, add, all), DType::i16);
+  EXPECT_EQ(wider_type(DType::u8, add, all), DType::u16);
   EXPECT_EQ(wider_type(DType::bf16, add, all), DType::f32);
   EXPECT_EQ(wider_type(DType::f8e5m2, add, all), DType::f16);
   EXPECT_EQ(wider_type(DType::f64, max, all), std::nullopt);
