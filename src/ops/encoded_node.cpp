@@ -53,7 +53,10 @@ ValueId Upgrade::constant(const Tensor& t) {
   return v;
 }
 
-const Fact& Upgrade::fact(ValueId v) const { return on.fact(v); }
+const Fact& Upgrade::fact(ValueId v) const {
+  static const Fact absent;
+  return v ? on.fact(v) : absent;
+}
 
 void Upgrade::attr_to_input(std::string_view attr, size_t i) {
   const AttrValue* value = find_attr(attrs, attr);

@@ -74,12 +74,24 @@ void GraphReader::read_node(const NodeProto& p, Scope& scope) {
   keep_origin(p, scope.region, first_node, first_value, version);
 }
 
+namespace {
+// Upgrades, shape rules and kernels rely on operands that the schema demands.
+void check_operands(const NodeProto& p, const EncodedNode& e, const SchemaVersion& schema) {
+  if (e.inputs.size() < schema.min_in || e.inputs.size() > schema.max_in)
+    throw error("model.operands", cat(p.op_type, " has ", e.inputs.size(), " inputs")).why(cat("it takes ", schema.min_in, schema.max_in == schema.min_in ? "" : " or more"));
+  if (e.outputs < schema.min_out || e.outputs > schema.max_out) throw error("model.operands", cat(p.op_type, " has ", e.outputs, " outputs"));
+  for (size_t i = 0; i < schema.min_in; ++i)
+    if (const Formal* f = schema.input(i); f && f->option != Formal::optional && !e.inputs[i]) throw error("model.operands", cat("input ", i, " of ", p.op_type, " is missing"));
+}
+}  // namespace
+
 NodeId GraphReader::canonical(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope,
                               std::vector<ValueId>& replacement, NodeId& body_owner) {
   if (!op) return add_opaque(p, std::move(encoded), scope.region);
   const auto is_reference = [](const NamedAttr& a) { return std::holds_alternative<AttrRef>(a.value); };
   const bool has_references = std::any_of(encoded.attrs.begin(), encoded.attrs.end(), is_reference);
   const EncodedNode as_read = has_references ? encoded : EncodedNode();
+  if (const SchemaVersion* schema = op->at(std::max<int64_t>(opset, op->first_version()))) check_operands(p, encoded, *schema);
   On on(g_, scope.region);
   Upgrade u(on);
   static_cast<EncodedNode&>(u) = std::move(encoded);
