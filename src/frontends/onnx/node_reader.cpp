@@ -222,9 +222,13 @@ void GraphReader::keep_origin(const NodeProto& p, RegionId region, uint32_t firs
   origin.opset = opset;
   const auto index = static_cast<uint32_t>(g_.origins().size());
   g_.origins().push_back(std::move(origin));
-  // Nodes of its bodies have origins of their own.
-  for (uint32_t i = first_node; i < g_.node_capacity(); ++i)
-    if (!g_[NodeId(i)].dead && g_[NodeId(i)].home == region) g_.set_origin(NodeId(i), index);
+  // Nodes of its bodies have origins of their own, but for those that the upgrade itself put there.
+  for (uint32_t i = first_node; i < g_.node_capacity(); ++i) {
+    const Node& n = g_[NodeId(i)];
+    if (n.dead || n.origin != UINT32_MAX || (n.home != region && n.is("Constant"))) continue;
+    g_.set_origin(NodeId(i), index);
+    if (n.home != region) --g_.origins()[index].node_count;  // it goes with its owner
+  }
   if (g_.origins().back().node_count == 0) g_.origins().pop_back();
   for (uint32_t i = first_value; i < g_.value_capacity(); ++i) {
     Value& v = g_.value(ValueId(i));
