@@ -47,6 +47,30 @@ bool ranks_known(const Graph& g, const Node& n) {
   return true;
 }
 
+// Whether the operand may be a tensor, a sequence, ... at all; which element type it has is for `check` to judge.
+bool admits_kind(const TypeSet& set, const Type& type) {
+  if (admits(set, type)) return true;
+  if (!type.is_tensor()) return false;
+  for (const DTypeInfo& t : all_dtypes())
+    if (t.dtype != DType::undefined && admits(set, Type::tensor(t.dtype))) return true;
+  return false;
+}
+
+// Rules rely on the operands that the schema demands being there, and being of a kind that it takes.
+void check_operands(const Graph& g, NodeId id) {
+  const Node& n = g[id];
+  const SchemaVersion& schema = def(*n.op).newest();
+  const auto fail = [&](std::string what) { throw error("infer.operands", cat(describe(g, id), ": ", what)).at(place(g, id)); };
+  if (n.inputs.size() < schema.min_in) fail(cat("it has ", n.inputs.size(), " inputs and needs ", schema.min_in));
+  if (n.outputs.size() < schema.min_out) fail(cat("it has ", n.outputs.size(), " outputs and needs ", schema.min_out));
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    const Formal* f = schema.input(i);
+    if (!f) fail(cat("it has ", n.inputs.size(), " inputs, too many"));
+    if (!n.inputs[i] && i < schema.min_in && f->option != Formal::optional) fail(cat("input ", i, " is missing"));
+    if (n.inputs[i] && !admits_kind(schema.types_of(*f), g[n.inputs[i]].fact.type)) fail(cat("input ", i, " cannot be ", g[n.inputs[i]].fact.type.text()));
+  }
+}
+
 // Evaluates a node whose inputs are all known when the result is small.
 void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
   const Node& n = g[id];
@@ -102,6 +126,7 @@ class Driver {
     c.findings = &result.findings;
     types_from_schema(g_, id);
     try {
+      check_operands(g_, id);
       const OpRules& rules = def(*n.op).rules;
       if (rules.infer && (rules.partial || ranks_known(g_, n))) {
         rules.infer(n.attrs.get(), c);
