@@ -104,6 +104,15 @@ Rope model_message(const Model& m, WeightStore& weights, const WriteOptions& opt
   return out;
 }
 
+// Legalisation infers types for its own use; the file goes on declaring what it declared.
+void restore_declared(const Graph& declared, Graph& g) {
+  for (uint32_t i = 0; i < declared.value_capacity(); ++i) {
+    const Type& was = declared[ValueId(i)].fact.type;
+    Type& is = g.fact(ValueId(i)).type;
+    if (was.is_unknown() || was.elem == is.elem) is = was;  // else it is computed in a wider type now
+  }
+}
+
 // A copy of the model that can be written, where the model itself cannot.
 std::optional<Model> legal_copy(const Model& m, const WriteOptions& options, DiagSink* diags) {
   const Opsets target = target_opsets(m, options);
@@ -116,6 +125,7 @@ std::optional<Model> legal_copy(const Model& m, const WriteOptions& options, Dia
   Model copy = m;
   LegaliseResult result = legalise(copy, opset->second, how);
   if (!result.refusals.empty()) throw Error(std::move(result.refusals));
+  if (options.value_info != WriteOptions::ValueInfo::all) restore_declared(m.graph, copy.graph);
   for (Diag& d : result.notes)
     if (diags) diags->add(std::move(d));
   return copy;
