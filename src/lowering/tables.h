@@ -14,6 +14,7 @@ std::span<const Row> creation_rows();
 std::span<const Row> function_rows();
 std::span<const Row> image_rows();
 std::span<const Row> indexing_rows();
+std::span<const Row> layer_rows();
 std::span<const Row> loss_rows();
 std::span<const Row> pointwise_rows();
 std::span<const Row> recurrent_rows();
@@ -28,6 +29,7 @@ inline std::span<const RowTable> row_tables() {
       function_rows,
       image_rows,
       indexing_rows,
+      layer_rows,
       loss_rows,
       nn_rows,
       pointwise_rows,

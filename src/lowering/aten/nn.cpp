@@ -73,9 +73,25 @@ Opt<V> fold_into_convolution(Lower& on, V x, const Opt<V>& w, const Opt<V>& b, V
   return V(on.Conv(g[n].inputs[0], on.weight_value(*folded, kernel), new_bias, *conv));
 }
 
+V normalised_by_batch(Lower& on, V x, const Opt<V>& w, const Opt<V>& b, double eps) {
+  Ints axes, tail;
+  for (int64_t i = 0; i < on.rank(x); ++i)
+    if (i != 1) axes.push_back(i);
+  for (int64_t i = 1; i + 1 < on.rank(x); ++i) tail.push_back(i);
+  const V centred = on.Sub(x, reduce(on, Reduce::mean, x, axes, true));
+  const V spread_of = on.Sqrt(on.Add(variance(on, x, axes, 0, true), on.number(eps, on.dtype(x))));
+  V y = on.Div(centred, spread_of);
+  if (w) y = on.Mul(y, on.unsqueeze(*w, tail));
+  return b ? V(on.Add(y, on.unsqueeze(*b, tail))) : y;
+}
+
 V batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool training, double, double eps) {
-  if (training || !mean || !var) unsupported("batch_norm in training mode", "export the model in eval mode: model.eval(), or --training eval");
   const DType t = on.dtype(x);
+  if (training || !mean || !var) {
+    // Without running statistics it is a function of its input: weights are standardised so.
+    if (mean || var) unsupported("batch_norm in training mode", "export the model in eval mode: model.eval(), or --training eval");
+    return normalised_by_batch(on, x, w, b, eps);
+  }
   const Dims channels{on.dim(x, 1)};
   const V scale = w ? *w : on.full(channels, Num(1.0), t);
   const V shift = b ? *b : on.full(channels, Num(0.0), t);

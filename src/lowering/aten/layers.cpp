@@ -1,0 +1,117 @@
+// Layers that PyTorch fuses or spells in its own way.
+#include <cmath>
+
+#include "kernels/carrier.h"
+#include "lowering/forms.h"
+#include "lowering/row.h"
+#include "lowering/tables.h"
+
+namespace cameo {
+
+namespace {
+
+// padding="same": the odd one goes to the end.
+V convolution_mode(Lower& on, V x, V w, Opt<V> b, Ints stride, Str padding, Ints dilation, int64_t groups) {
+  const int64_t n = on.rank(w) - 2;
+  const auto spread = [&](Ints v) { return v.size() == 1 ? Ints(static_cast<size_t>(n), v[0]) : v; };
+  stride = spread(std::move(stride)), dilation = spread(std::move(dilation));
+  Ints pads(static_cast<size_t>(2 * n), 0);
+  if (padding == "same")
+    for (int64_t i = 0; i < n; ++i) {
+      const Opt<int64_t> k = on.known_dim(w, i + 2);
+      if (!k) unsupported("a convolution with padding 'same' and an unknown kernel");
+      const int64_t total = dilation[static_cast<size_t>(i)] * (*k - 1);
+      pads[static_cast<size_t>(i)] = total / 2;
+      pads[static_cast<size_t>(n + i)] = total - total / 2;
+    }
+  return on.Conv(x, w, b ? b->id : ValueId(), {.dilations = dilation, .group = groups, .pads = pads, .strides = stride});
+}
+
+V weight_norm(Lower& on, V v, V g, int64_t dim) {
+  Ints axes;
+  for (const int64_t a : on.all_axes(v))
+    if (dim < 0 || a != on.axis(v, dim)) axes.push_back(a);
+  return on.Mul(v, on.Div(g, reduce(on, Reduce::l2, v, axes, true)));
+}
+
+// Positions of every window: [kernel, windows].
+V window_positions(Lower& on, int64_t kernel, int64_t dilation, Dim windows, int64_t stride) {
+  std::vector<int64_t> offsets;
+  for (int64_t i = 0; i < kernel; ++i) offsets.push_back(i * dilation);
+  const V starts = on.Mul(on.Range(on.On::int_scalar(0), on.int_scalar(windows), on.On::int_scalar(1)), on.On::int_scalar(stride));
+  return on.Add(on.unsqueeze(on.ints(offsets), {1}), on.unsqueeze(starts, {0}));
+}
+
+V im2col(Lower& on, V x, Ints kernel, Ints dilation, Ints padding, Ints stride) {
+  const bool unbatched = on.rank(x) == 3;
+  if (unbatched) x = on.unsqueeze(x, {0});
+  const Dims s = on.shape(x);
+  Dims windows;
+  for (size_t i = 0; i < 2; ++i)
+    windows.push_back(floor_div(s[i + 2] + Dim(2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1), Dim(stride[i])) + Dim(1));
+  if (padding[0] || padding[1]) x = on.Pad(x, on.ints({0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1]}));
+  V y = on.Gather(x, window_positions(on, kernel[0], dilation[0], windows[0], stride[0]), {.axis = 2});
+  y = on.Gather(y, window_positions(on, kernel[1], dilation[1], windows[1], stride[1]), {.axis = 4});
+  on.graph().fact(y).type.shape = Dims{s[0], s[1], Dim(kernel[0]), windows[0], Dim(kernel[1]), windows[1]};
+  y = on.reshape(on.transpose(y, {0, 1, 2, 4, 3, 5}), {s[0], s[1] * Dim(kernel[0] * kernel[1]), windows[0] * windows[1]});
+  return unbatched ? on.squeeze(y, {0}) : y;
+}
+
+// The fast path of nn.MultiheadAttention: packed projections, attention, output projection.
+std::tuple<V, V> fused_attention(Lower& on, V q, V k, V v, Dim embed, int64_t heads, V qkv_w, V qkv_b, V out_w, V out_b, Opt<V> mask, bool need_weights,
+                                 bool, Opt<int64_t> mask_type) {
+  if (need_weights) unsupported("attention weights from the fused attention", "torch.backends.mha.set_fastpath_enabled(False) before tracing");
+  const auto project = [&](V x, int64_t i) {
+    const V w = on.slice(qkv_w, 0, embed * Dim(i), embed * Dim(i + 1)), b = on.slice(qkv_b, 0, embed * Dim(i), embed * Dim(i + 1));
+    const V y = linear(on, x, w, b);
+    return on.transpose(on.reshape(y, {on.dim(x, 0), on.dim(x, 1), Dim(heads), floor_div(embed, Dim(heads))}), {0, 2, 1, 3});
+  };
+  V bias;
+  if (mask) {
+    // True means "do not look". Type 0 is [time, time], 1 is [batch, time] of keys, 2 the full [batch, heads, time, time].
+    V hidden = *mask;
+    if (mask_type.value_or(0) == 1 && on.rank(hidden) == 2) hidden = on.unsqueeze(hidden, {1, 2});
+    bias = on.is_bool(hidden) ? V(on.Not(hidden)) : hidden;
+  }
+  const V y = on.Attention(project(q, 0), project(k, 1), project(v, 2), 1, bias, {}, {}, {}, {})[0];
+  const V joined = on.reshape(on.transpose(y, {0, 2, 1, 3}), {on.dim(q, 0), on.dim(q, 1), embed});
+  return {linear(on, joined, out_w, out_b), on.constant(zeros(on.dtype(q), {0}))};
+}
+
+V antialiased(Lower& on, V x, const Str& mode, const Opt<Dims>& sizes, bool align, const Opt<Floats>& scales) {
+  op::Resize a;
+  a.mode = mode;
+  a.antialias = 1;
+  a.cubic_coeff_a = -0.5f;  // the antialiased kernel of PyTorch and PIL
+  a.coordinate_transformation_mode = align ? "align_corners" : "half_pixel";
+  Dims all{on.dim(x, 0), on.dim(x, 1)};
+  for (size_t i = 0; i < 2; ++i) {
+    if (sizes) all.push_back((*sizes)[i]);
+    else {
+      const Opt<int64_t> n = on.known_dim(x, static_cast<int64_t>(i) + 2);
+      if (!n) unsupported("antialiased resizing by a factor of an unknown size");
+      all.push_back(Dim(static_cast<int64_t>(std::floor(static_cast<double>(*n) * (*scales)[i]))));
+    }
+  }
+  const V y = on.Resize(x, {}, {}, on.int_vector(all), a);
+  on.graph().fact(y).type.shape = all;
+  return y;
+}
+
+constexpr Row table[] = {
+    {"aten::_convolution_mode", fn<convolution_mode>},
+    {"aten::conv1d.padding", fn<convolution_mode>}, {"aten::conv2d.padding", fn<convolution_mode>}, {"aten::conv3d.padding", fn<convolution_mode>},
+    {"aten::_weight_norm", fn<weight_norm>},
+    {"aten::im2col", fn<im2col>},
+    {"aten::_native_multi_head_attention", fn<fused_attention>},
+    {"aten::_upsample_bicubic2d_aa", [](Lower& on, V x, Dims sizes, bool align) { return antialiased(on, x, "cubic", sizes, align, {}); }},
+    {"aten::_upsample_bilinear2d_aa", [](Lower& on, V x, Dims sizes, bool align) { return antialiased(on, x, "linear", sizes, align, {}); }},
+    {"aten::_upsample_bicubic2d_aa.vec", [](Lower& on, V x, Opt<Dims> sizes, bool align, Opt<Floats> scales) { return antialiased(on, x, "cubic", sizes, align, scales); }},
+    {"aten::_upsample_bilinear2d_aa.vec", [](Lower& on, V x, Opt<Dims> sizes, bool align, Opt<Floats> scales) { return antialiased(on, x, "linear", sizes, align, scales); }},
+};
+
+}  // namespace
+
+std::span<const Row> layer_rows() { return table; }
+
+}  // namespace cameo

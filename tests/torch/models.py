@@ -1,0 +1,241 @@
+"""Published architectures with random weights, traced, exported by Cameo, run by onnxruntime.
+
+usage: models.py [--cameo PATH] [--only TEXT] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N]
+One model per family of timm, torchvision and transformers. A parameter or buffer whose elements are all equal gets
+seeded noise first. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
+batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. Finished rows in --out are kept: a run resumes.
+"""
+import argparse
+import collections
+import multiprocessing
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+warnings.filterwarnings("ignore")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def import_torchvision():
+    try:
+        import torchvision
+        return torchvision
+    except Exception:
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+        import torchvision_shim
+        return torchvision_shim.install()
+
+
+def timm_names():
+    import timm
+    families = {}
+    for name in timm.list_models(): families.setdefault(timm.models.model_entrypoint(name).__module__, []).append(name)
+    small = ("nano", "tiny", "atto", "femto", "pico", "xxs", "xx_small", "s0", "b0", "_18", "small", "mini", "lite")
+    for module, names in sorted(families.items()):
+        names.sort(key=lambda n: (not any(s in n for s in small), len(n), n))
+        for name in names[:2]: yield "timm/" + name
+
+
+def torchvision_names():
+    tv = import_torchvision()
+    for name in tv.models.list_models(module=tv.models): yield "torchvision/" + name
+
+
+TRANSFORMERS = ("bert roberta distilbert albert electra mpnet deberta deberta-v2 xlm-roberta camembert mobilebert squeezebert convbert "
+                "roformer nystromformer gpt2 gpt_neo gpt_neox gptj opt bloom codegen llama mistral qwen2 gemma phi falcon stablelm olmo "
+                "t5 bart mbart pegasus vit deit beit swin swinv2 convnext convnextv2 resnet regnet dinov2 segformer mobilevit mobilenet_v2 "
+                "poolformer levit pvt cvt efficientnet clip_vision_model clip_text_model hubert wav2vec2").split()
+
+
+def names():
+    yield from torchvision_names()
+    yield from timm_names()
+    for name in TRANSFORMERS: yield "transformers/" + name
+
+
+def tiny_config(kind):
+    from transformers import AutoConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+    cls = CONFIG_MAPPING[kind]
+    wanted = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96, vocab_size=300, n_embd=64, n_layer=2, n_head=4,
+                  d_model=64, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=96,
+                  decoder_ffn_dim=96, num_layers=2, num_heads=4, d_ff=96, d_kv=16, num_key_value_heads=4, embedding_size=64, ffn_dim=96,
+                  word_embed_proj_dim=64, max_position_embeddings=128, use_cache=False, head_dim=16)
+    default = cls()
+    return cls(**{k: v for k, v in wanted.items() if hasattr(default, k) and isinstance(getattr(default, k), (int, bool))})
+
+
+def build(name):
+    """The module and a function that makes inputs for a batch size."""
+    import torch
+    source, kind = name.split("/", 1)
+    if source == "transformers":
+        from transformers import AutoModel
+
+        class First(torch.nn.Module):
+            def __init__(self, inner):
+                super().__init__()
+                self.inner = inner
+
+            def forward(self, x):
+                return self.inner(x, return_dict=False)[0]
+
+        try: config = tiny_config(kind)
+        except Exception:
+            from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+            config = CONFIG_MAPPING[kind]()
+        module = First(AutoModel.from_config(config, attn_implementation="eager"))
+        main = module.inner.main_input_name
+        if main == "input_ids": return module, lambda b: torch.randint(3, min(getattr(config, "vocab_size", 300), 300), (b, 11))
+        if main == "input_values": return module, lambda b: torch.randn(b, 1600)
+        size = getattr(config, "image_size", 224)
+        size = size if isinstance(size, int) else size[0]
+        return module, lambda b: torch.randn(b, getattr(config, "num_channels", 3), size, size)
+    if source == "timm":
+        import timm
+        module = timm.create_model(kind, pretrained=False)
+        shape = module.default_cfg.get("input_size", (3, 224, 224))
+        return module, lambda b: torch.randn(b, *shape)
+    tv = import_torchvision()
+    module = tv.models.get_model(kind, weights=None)
+    size = 299 if "inception" in kind else 224
+    return module, lambda b: torch.randn(b, 3, size, size)
+
+
+def add_noise(module):
+    import torch
+    generator = torch.Generator().manual_seed(1)
+    for name, t in list(module.named_parameters()) + list(module.named_buffers()):
+        if not t.is_floating_point() or t.numel() < 2 or not bool((t == t.flatten()[0]).all()): continue
+        with torch.no_grad():
+            if name.endswith("running_var"): t.copy_(torch.rand(t.shape, generator=generator) + 0.5)
+            else: t.add_(torch.randn(t.shape, generator=generator) * 0.1)
+
+
+def flatten(y):
+    import torch
+    if isinstance(y, torch.Tensor): return [y]
+    if isinstance(y, dict): return [t for v in y.values() for t in flatten(v)]
+    if isinstance(y, (list, tuple)): return [t for v in y for t in flatten(v)]
+    return []
+
+
+def run_session(path, x):
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return session.run(None, {session.get_inputs()[0].name: x.numpy()})
+
+
+def close(got, want, other):
+    import numpy as np
+    for a, t, o in zip(got, want, other):
+        b, o = t.numpy().astype(np.float64), o.numpy().astype(np.float64)
+        if a.shape != b.shape: return f"shape {a.shape} instead of {b.shape}"
+        error = np.abs(a.astype(np.float64) - b).max() if b.size else 0
+        if not error <= 1e-3 * np.abs(b).max(): return f"error {error:.2g} of {np.abs(b).max():.2g}"
+        if o.shape == b.shape and np.abs(b - o).max() > 0 and error > 1e-2 * np.abs(b - o).max(): return f"error {error:.2g}, outputs differ by {np.abs(b - o).max():.2g}"
+    return ""
+
+
+def judge(cameo, name):
+    import torch
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    try:
+        module, make = build(name)
+        module.eval()
+        add_noise(module)
+        x, x2 = make(2), make(2)
+        with torch.no_grad():
+            expected, expected2 = flatten(module(x)), flatten(module(x2))
+            traced = torch.jit.trace(module, (x,), strict=False, check_trace=False)
+    except Exception as e:
+        return "unusable", f"{type(e).__name__}: {str(e).splitlines()[0][:100] if str(e) else ''}", ""
+    with tempfile.TemporaryDirectory() as folder:
+        archive, model = os.path.join(folder, "m.pt"), os.path.join(folder, "m.onnx")
+        traced.save(archive)
+        start = time.time()
+        run = subprocess.run([cameo, "export", archive, "-o", model], capture_output=True, text=True)
+        took = time.time() - start
+        if run.returncode != 0: return ("refused" if run.returncode == 1 else "crash"), (run.stderr.splitlines() or ["?"])[0][:160], ""
+        nodes = (run.stderr + run.stdout).split(" nodes")[0].split()[-1]
+        try:
+            why = close(run_session(model, x), expected, expected2) or close(run_session(model, x2), expected2, expected)
+        except Exception as e:
+            why = "onnxruntime: " + str(e).splitlines()[0][:160]
+        # Differences at the level of rounding tell nothing: such a model ignores its input.
+        if all(float((a - b).abs().max()) <= 1e-4 * float(a.abs().max()) for a, b in zip(expected, expected2) if a.shape == b.shape and a.numel()):
+            return "untested", "the output ignores the input" + (f" ({why})" if why and not why.startswith("error") else ""), nodes
+        if why: return "wrong", why, nodes
+        return "right", dynamic_batch(cameo, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms"
+
+
+def dynamic_batch(cameo, archive, model, module, make, x):
+    """Empty when a dynamic batch is right too, else why not."""
+    import torch
+    dtype = {torch.float32: "f32", torch.int64: "i64"}[x.dtype]
+    dims = ",".join(["batch"] + [str(d) for d in x.shape[1:]])
+    run = subprocess.run([cameo, "-q", "export", archive, "-o", model, "--input", f"x={dtype}[{dims}]"], capture_output=True, text=True)
+    if run.returncode != 0: return "dynamic batch: " + (run.stderr.splitlines() or ["?"])[0][:120]
+    for size in (1, 3):
+        y = make(size)
+        try:
+            with torch.no_grad(): want = flatten(module(y))
+            why = close(run_session(model, y), want, want)
+        except Exception as e:
+            why = "onnxruntime: " + str(e).splitlines()[0][:120]
+        if why: return f"dynamic batch {size}: {why}"
+    return ""
+
+
+def work(task):
+    cameo, name = task
+    try: return name, *judge(cameo, name)
+    except Exception as e: return name, "unusable", repr(e)[:120], ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cameo", default=str(ROOT / "build/release/cameo"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", default="")
+    parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--seconds", type=int, default=0)
+    args = parser.parse_args()
+    done = {}
+    if args.out and os.path.exists(args.out):
+        for line in open(args.out):
+            fields = line.rstrip("\n").split("\t")
+            done[fields[0]] = fields
+    todo = [n for n in names() if args.only in n and n not in done]
+    if args.limit: todo = todo[:args.limit]
+    begin, summary = time.time(), collections.Counter()
+    with multiprocessing.get_context("fork").Pool(args.jobs, maxtasksperchild=1) as pool:
+        results = pool.imap_unordered(work, [(args.cameo, n) for n in todo])
+        for i in range(len(todo)):
+            try: row = results.next(timeout=max(1, args.seconds - (time.time() - begin)) if args.seconds else None)
+            except multiprocessing.TimeoutError:
+                print(f"stopped after {args.seconds} s with {len(todo) - i} models to go", flush=True)
+                pool.terminate()
+                break
+            done[row[0]] = row
+            if args.out:
+                with open(args.out, "a") as f: f.write("\t".join(row) + "\n")
+            if row[1] != "right" or row[2]: print(i + 1, "/", len(todo), *row, sep="  ", flush=True)
+    for row in done.values():
+        summary[row[1]] += 1
+        summary["right with a dynamic batch"] += row[1] == "right" and not row[2]
+    print(dict(summary))
+
+
+if __name__ == "__main__":
+    main()
