@@ -78,6 +78,12 @@ std::span<const OpRules> sequence_rules();
 std::span<const OpRules> optional_rules();
 std::span<const OpRules> string_rules();
 std::span<const OpRules> tfidf_rules();
+std::span<const OpRules> feature_rules();
+std::span<const OpRules> linear_model_rules();
+std::span<const OpRules> svm_rules();
+std::span<const OpRules> category_rules();
+std::span<const OpRules> map_rules();
+std::span<const OpRules> tree_ensemble_rules();
 
 inline std::span<const Family> op_families() {
   static constexpr Family all[] = {
@@ -147,6 +153,12 @@ inline std::span<const Family> op_families() {
       optional_rules,
       string_rules,
       tfidf_rules,
+      feature_rules,
+      linear_model_rules,
+      svm_rules,
+      category_rules,
+      map_rules,
+      tree_ensemble_rules,
   };
   return all;
 }
