@@ -136,6 +136,25 @@ Tensor put(const Tensor& target, std::span<const int64_t> index, const Tensor& u
   return {target.dtype(), target.shape(), Bytes::own(std::move(out))};
 }
 
+namespace {
+
+// Of every part its next `rows[p]` elements in turn, `outer` times.
+template <class E>
+std::vector<E> interleaved(std::span<const std::span<const E>> parts, std::span<const size_t> rows, size_t outer) {
+  std::vector<E> out;
+  size_t total = 0;
+  for (const auto& p : parts) total += p.size();
+  out.reserve(total);
+  for (size_t o = 0; o < outer; ++o)
+    for (size_t p = 0; p < parts.size(); ++p) {
+      const auto row = parts[p].subspan(o * rows[p], rows[p]);
+      out.insert(out.end(), row.begin(), row.end());
+    }
+  return out;
+}
+
+}  // namespace
+
 Tensor concat(std::span<const Tensor> parts, int64_t axis) {
   std::vector<int64_t> shape = parts[0].shape();
   const auto ax = static_cast<size_t>(axis);
@@ -145,14 +164,28 @@ Tensor concat(std::span<const Tensor> parts, int64_t axis) {
     if (!fits) throw error("eval.shape", "tensors to be joined differ outside the axis");
     shape[ax] += p.shape()[ax];
   }
-  Tensor out = zeros(parts[0].dtype(), shape);
-  const auto strides = row_major_strides(shape);
-  int64_t start = 0;
-  for (const Tensor& p : parts) {
-    if (p.count()) out = put(out, strided_indices(p.shape(), strides, start * strides[ax]), p);
-    start += p.shape()[ax];
+  const DType dtype = parts[0].dtype();
+  const auto outer = static_cast<size_t>(element_count(std::span<const int64_t>(shape).first(ax)));
+  if (element_count(shape) == 0) return zeros(dtype, shape);
+  std::vector<size_t> rows;
+  for (const Tensor& p : parts) rows.push_back(static_cast<size_t>(p.count()) / outer);
+  if (dtype == DType::string) {
+    std::vector<std::span<const std::string>> views;
+    for (const Tensor& p : parts) views.emplace_back(p.strings());
+    return {std::move(shape), interleaved<std::string>(views, rows, outer)};
   }
-  return out;
+  if (is_sub_byte(dtype)) {
+    std::vector<std::vector<uint8_t>> codes;
+    for (const Tensor& p : parts) codes.push_back(unpack_codes(p));
+    const std::vector<std::span<const uint8_t>> views(codes.begin(), codes.end());
+    return pack_codes(dtype, std::move(shape), interleaved<uint8_t>(views, rows, outer));
+  }
+  std::vector<std::span<const std::byte>> views;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    views.push_back(parts[i].bytes().span());
+    rows[i] *= unit_bytes(dtype);
+  }
+  return {dtype, std::move(shape), Bytes::own(interleaved<std::byte>(views, rows, outer))};
 }
 
 std::vector<int64_t> broadcast_shape(std::span<const int64_t> a, std::span<const int64_t> b) {

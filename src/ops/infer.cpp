@@ -10,6 +10,11 @@ namespace {
 constexpr uint64_t small_weight_bytes = 1 << 16;  // what rules may read: axes, pads, scales, repeats
 
 int telling(Dim d) { return d.is_literal() ? 3 : mentions_fresh(d) ? (d.is_symbol() ? 0 : 1) : 2; }
+
+void check_sizes(const Infer& c, const Shape& shape) {
+  for (const Dim d : shape)
+    if (d.is_literal() && d.literal() < 0) c.fail("infer.shape", cat("an output would have a size of ", d.literal()));
+}
 }  // namespace
 
 const Fact& Infer::in(size_t i) const {
@@ -44,6 +49,7 @@ std::optional<int64_t> Infer::length(size_t i) const {
 
 void Infer::out(size_t i, Shape shape) {
   if (i >= out_count()) return;
+  check_sizes(*this, shape);
   Type& t = graph_.fact(graph_[node_].outputs[i]).type;
   t.kind = Type::Kind::tensor;
   t.shape = std::move(shape);
@@ -52,6 +58,7 @@ void Infer::out(size_t i, Shape shape) {
 void Infer::out(size_t i, DType dtype, Shape shape) { out(i, Type::tensor(dtype, std::move(shape))); }
 
 void Infer::out(size_t i, Type type) {
+  if (type.shape) check_sizes(*this, *type.shape);
   if (i < out_count()) graph_.fact(graph_[node_].outputs[i]).type = std::move(type);
 }
 
@@ -122,6 +129,8 @@ Shape Infer::broadcast(std::span<const size_t> inputs) const {
 }
 
 Shape Infer::fresh_shape(int64_t rank) const {
+  constexpr int64_t most = 1024;  // a shape vector's declared length is the file's word: no memory is taken on it
+  if (rank > most) fail("infer.rank", cat("an output would have rank ", rank));
   Shape out;
   for (int64_t i = 0; i < rank; ++i) out.push_back(fresh());
   return out;
