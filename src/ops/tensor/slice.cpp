@@ -45,6 +45,8 @@ std::optional<Dim> place_of(const DimFacts& facts, Dim size, Dim at, Dim low, Di
   const DimRange range = facts.range(at);
   if (range.hi && *range.hi < 0) return most(facts, size + at, low);
   if (range.lo && *range.lo >= 0) return least(facts, at, high);
+  // All but the last: on an empty axis that is -1, which counts from the back and is clamped all the same.
+  if (at == size - Dim(int64_t{1})) return most(facts, at, low);
   return std::nullopt;
 }
 

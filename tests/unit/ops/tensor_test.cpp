@@ -61,6 +61,8 @@ TEST(TensorOps, SliceSizes) {
   EXPECT_EQ(sliced(0, INT64_MAX, 0, 1), "float[n,10]");
   EXPECT_EQ(sliced(-1, INT64_MIN, 0, -1), "float[n,10]");
   EXPECT_EQ(sliced(0, 5, 0, 1), "float[min(5, n),10]");
+  const ValueId last = g.on.Shape(g.f32({"n - 1"}));
+  EXPECT_EQ(g.type(g.on.Slice(x, g.on.ints({0}), last)), "float[max(0, n - 1),10]");
   EXPECT_EQ(code_of([&] { sliced(0, 1, 1, 0); }), "infer.slice");
   EXPECT_EQ(code_of([&] { sliced(0, 1, 2, 1); }), "infer.axis");
   const Tensor v = i64s({5}, {0, 1, 2, 3, 4});
