@@ -52,17 +52,17 @@ class Verifier {
       uint32_t number = 0;
       for (NodeId n = g_[r].first; n; n = g_[n].next) {
         if (n.index >= g_.node_capacity() || g_[n].dead || place_[n.index] != UINT32_MAX) {
-          find("verify.list", cat("the list of region ", i, " runs into a dead, foreign or repeated node"));
+          find("graph.list", cat("the list of region ", i, " runs into a dead, foreign or repeated node"));
           break;
         }
-        if (g_[n].home != r || g_[n].prev != before) find("verify.list", n, "does not know its place");
+        if (g_[n].home != r || g_[n].prev != before) find("graph.list", n, "does not know its place");
         place_[n.index] = number++;
         before = n;
       }
-      if (g_[r].last != before) find("verify.list", cat("the list of region ", i, " does not end with its last node"));
+      if (g_[r].last != before) find("graph.list", cat("the list of region ", i, " does not end with its last node"));
     }
     for (uint32_t i = 0; i < g_.node_capacity(); ++i)
-      if (!g_[NodeId(i)].dead && place_[i] == UINT32_MAX) find("verify.list", NodeId(i), "is in no region");
+      if (!g_[NodeId(i)].dead && place_[i] == UINT32_MAX) find("graph.list", NodeId(i), "is in no region");
   }
 
   void regions(const Model& m) {
@@ -72,11 +72,11 @@ class Verifier {
       const Node& n = g_[NodeId(i)];
       if (n.dead) continue;
       for (const RegionId r : n.regions)
-        if (r && (!living(r) || g_[r].owner != NodeId(i) || g_[r].parent != n.home)) find("verify.region", NodeId(i), "has a body that is not its own");
-      if (!n.op->is_opaque() && n.regions.size() != n.op->graph_attrs.size()) find("verify.region", NodeId(i), "has a wrong number of bodies");
+        if (r && (!living(r) || g_[r].owner != NodeId(i) || g_[r].parent != n.home)) find("graph.region", NodeId(i), "has a body that is not its own");
+      if (!n.op->is_opaque() && n.regions.size() != n.op->graph_attrs.size()) find("graph.region", NodeId(i), "has a wrong number of bodies");
     }
     for (const RegionId r : roots)
-      if (!living(r) || g_[r].owner || g_[r].parent) find("verify.region", "the main graph or a function's body is dead or has an owner");
+      if (!living(r) || g_[r].owner || g_[r].parent) find("graph.region", "the main graph or a function's body is dead or has an owner");
   }
 
   void values() {
@@ -95,8 +95,8 @@ class Verifier {
         case Value::Kind::region_input: fine = living(v.home) && at(g_[v.home].inputs, v.def_index); break;
         case Value::Kind::initializer: fine = listings[i] == 1 && v.weight; break;
       }
-      if (!fine) find("verify.value", cat(named(id), " is not where it says it is defined"));
-      if (v.weight && v.fact.type.is_tensor() && v.fact.type.elem != v.weight->dtype) find("verify.value", cat(named(id), " has another element type than its data"));
+      if (!fine) find("graph.value", cat(named(id), " is not where it says it is defined"));
+      if (v.weight && v.fact.type.is_tensor() && v.fact.type.elem != v.weight->dtype) find("graph.value", cat(named(id), " has another element type than its data"));
     }
   }
 
@@ -108,7 +108,7 @@ class Verifier {
     std::vector<std::vector<Use>> wanted(g_.value_capacity());
     const auto add = [&](ValueId v, Use u) {
       if (known(v)) wanted[v.index].push_back(u);
-      else find("verify.use", "an operand or output is a value that does not exist");
+      else find("graph.use", "an operand or output is a value that does not exist");
     };
     for (uint32_t i = 0; i < g_.node_capacity(); ++i) {
       const Node& n = g_[NodeId(i)];
@@ -126,7 +126,7 @@ class Verifier {
       if (v.kind == Value::Kind::dead) continue;
       const std::unordered_set<Use, UseHash> have(v.uses.begin(), v.uses.end());
       const bool all = std::all_of(wanted[i].begin(), wanted[i].end(), [&](const Use& u) { return have.count(u) != 0; });
-      if (have.size() != v.uses.size() || have.size() != wanted[i].size() || !all) find("verify.use", cat("the uses of ", named(ValueId(i)), " are not those in its list"));
+      if (have.size() != v.uses.size() || have.size() != wanted[i].size() || !all) find("graph.use", cat("the uses of ", named(ValueId(i)), " are not those in its list"));
     }
   }
 
@@ -134,11 +134,11 @@ class Verifier {
     for (uint32_t i = 0; i < g_.node_capacity(); ++i)
       if (const Node& n = g_[NodeId(i)]; !n.dead)
         for (const ValueId v : n.inputs)
-          if (v && known(v) && !visible(v, n.home, NodeId(i))) find("verify.scope", NodeId(i), cat("uses ", named(v), ", which it cannot see"));
+          if (v && known(v) && !visible(v, n.home, NodeId(i))) find("graph.scope", NodeId(i), cat("uses ", named(v), ", which it cannot see"));
     for (uint32_t i = 0; i < g_.region_capacity(); ++i)
       if (const Region& r = g_[RegionId(i)]; !r.dead)
         for (const ValueId v : r.outputs)
-          if (known(v) && !visible(v, RegionId(i), {})) find("verify.scope", cat("an output of region ", i, " is ", named(v), ", which it cannot see"));
+          if (known(v) && !visible(v, RegionId(i), {})) find("graph.scope", cat("an output of region ", i, " is ", named(v), ", which it cannot see"));
   }
 
   // From `at` in `region` (none: its end): the value belongs to it or to a region around it, and comes before.
@@ -155,20 +155,20 @@ class Verifier {
   void schema(NodeId id) {
     const Node& n = g_[id];
     const SchemaVersion& s = def(*n.op).newest();
-    if (n.inputs.size() < s.min_in || n.inputs.size() > s.max_in) find("verify.arity", id, cat("has ", n.inputs.size(), " operands"));
-    if (n.outputs.size() < s.min_out || n.outputs.size() > s.max_out) find("verify.arity", id, cat("has ", n.outputs.size(), " outputs"));
+    if (n.inputs.size() < s.min_in || n.inputs.size() > s.max_in) find("graph.arity", id, cat("has ", n.inputs.size(), " operands"));
+    if (n.outputs.size() < s.min_out || n.outputs.size() > s.max_out) find("graph.arity", id, cat("has ", n.outputs.size(), " outputs"));
     std::unordered_map<int, DType> bound;
     const auto check = [&](const Formal* f, ValueId v, std::string_view what, size_t k) {
       if (!f || !v || !known(v)) return;
       const Type& t = g_[v].fact.type;
       if (t.is_unknown() || (t.is_tensor() && t.elem == DType::undefined)) return;
-      if (!admits(s.types_of(*f), t)) find("verify.type", id, cat("has ", what, " ", k, " of type ", t.text()));
+      if (!admits(s.types_of(*f), t)) find("graph.type", id, cat("has ", what, " ", k, " of type ", t.text()));
       if (f->type_var < 0 || !t.is_tensor() || (f->option == Formal::variadic && !f->homogeneous)) return;
-      if (bound.emplace(f->type_var, t.elem).first->second != t.elem) find("verify.type", id, cat("has ", what, " ", k, " of another type than the operands before"));
+      if (bound.emplace(f->type_var, t.elem).first->second != t.elem) find("graph.type", id, cat("has ", what, " ", k, " of another type than the operands before"));
     };
     for (size_t k = 0; k < n.inputs.size(); ++k) {
       const Formal* f = s.input(k);
-      if (f && f->option == Formal::single && !n.inputs[k]) find("verify.arity", id, cat("lacks operand ", k));
+      if (f && f->option == Formal::single && !n.inputs[k]) find("graph.arity", id, cat("lacks operand ", k));
       check(f, n.inputs[k], "operand", k);
     }
     for (size_t k = 0; k < n.outputs.size(); ++k) check(s.output(k), n.outputs[k], "output", k);

@@ -12,7 +12,7 @@ struct VerifyOptions {
   bool schemas = true;  // arities and operand types too, which a file may break as well
 };
 
-// All findings ("verify.*"): lists that do not link up, use lists that are not complete, values used where they cannot be
+// All findings ("graph.*"): lists that do not link up, use lists that are not complete, values used where they cannot be
 // seen or before they are computed, bodies that do not know their owner, operands and types no schema admits.
 std::vector<Diag> verify_findings(const Model& m, const VerifyOptions& options = {});
 

@@ -1,9 +1,13 @@
 // A stranger's program: it sees cameo's public headers alone.
+#include <cameo/build.h>
 #include <cameo/diag.h>
 
 #include <cstdio>
 
 int main() {
+  cameo::Builder g("line");
+  g.output("y", 2.0 * g.input("x", "f32[batch,4]") + 1.0);
+  if (g.bytes().empty()) return 1;
   cameo::Diag finding;
   finding.code = "file.truncated";
   finding.what = "net.onnx ends in the middle of a tensor";

@@ -31,7 +31,7 @@ TEST(Verify, FindsMissingUses) {
   m.graph.value(m.graph[m.graph.main()].inputs[0]).uses.clear();
   const auto found = verify_findings(m);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].code, "verify.use");
+  EXPECT_EQ(found[0].code, "graph.use");
   EXPECT_THROW(verify(m, "after a test"), Error);
 }
 
@@ -41,7 +41,7 @@ TEST(Verify, FindsUsesBeforeDefinitions) {
   g.move_before(g[g.main()].last, g[g.main()].first);
   const auto found = verify_findings(m);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].code, "verify.scope");
+  EXPECT_EQ(found[0].code, "graph.scope");
 }
 
 TEST(Verify, FindsValuesUsedOutsideTheirBody) {
@@ -59,7 +59,7 @@ TEST(Verify, FindsValuesUsedOutsideTheirBody) {
   g.set_region_outputs(g.main(), {g[g[n].regions[0]].outputs[0]});
   const auto found = verify_findings(m);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].code, "verify.scope");
+  EXPECT_EQ(found[0].code, "graph.scope");
 }
 
 TEST(Structure, OrderAndNamesDoNotMatter) {
