@@ -14,6 +14,14 @@ Tensor along(const Tensor& t, bool rows) {
   return t.reshaped(rows ? std::vector<int64_t>{t.count(), 1} : std::vector<int64_t>{1, t.count()});
 }
 
+// The parameter at every element of a tensor of that shape.
+Tensor spread(const Tensor& t, bool rows, const std::vector<int64_t>& shape) {
+  const Tensor p = along(t, rows);
+  if (broadcast_shape(p.shape(), shape) != shape)
+    throw error("eval.shape", "a scale or zero point does not suit its operand");
+  return expand_to(p, shape);
+}
+
 struct QLinearMatMul : Rules<op::QLinearMatMul> {
   static void infer(const op::QLinearMatMul&, Infer& c) {
     Shape a = c.shape(0), b = c.shape(3);
@@ -30,7 +38,7 @@ struct QLinearMatMul : Rules<op::QLinearMatMul> {
 
   // Elements less their zero points.
   static std::vector<double> centred(const Tensor& t, const Tensor& zero, bool rows) {
-    const Loaded<double> v(t), z(expand_to(along(zero, rows), t.shape()));
+    const Loaded<double> v(t), z(spread(zero, rows, t.shape()));
     std::vector<double> out(v.span().begin(), v.span().end());
     for (size_t i = 0; i < out.size(); ++i) out[i] -= z[static_cast<int64_t>(i)];
     return out;
@@ -54,9 +62,9 @@ struct QLinearMatMul : Rules<op::QLinearMatMul> {
     const auto from_a = strided_indices(batch, broadcast_strides(lead(a), batch)),
                from_b = strided_indices(batch, broadcast_strides(lead(b), batch));
     const auto av = centred(a, k.in(2), true), bv = centred(b, k.in(5), false);
-    const Loaded<float> a_scale(expand_to(along(k.in(1), true), shape)),
-        b_scale(expand_to(along(k.in(4), false), shape)), y_scale(expand_to(along(k.in(6), true), shape));
-    const Loaded<double> y_zero(expand_to(along(k.in(7), true), shape));
+    const Loaded<float> a_scale(spread(k.in(1), true, shape)), b_scale(spread(k.in(4), false, shape)),
+        y_scale(spread(k.in(6), true, shape));
+    const Loaded<double> y_zero(spread(k.in(7), true, shape));
     const DType t = k.in(7).dtype();
     std::vector<double> y(static_cast<size_t>(element_count(shape)));
     for (size_t s = 0; s < from_a.size(); ++s)

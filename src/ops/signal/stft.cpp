@@ -22,7 +22,7 @@ struct STFT : Rules<op::STFT> {
     if (step && step->is_literal() && step->literal() < 1)
       c.fail("infer.attribute", cat("frame_step is ", step->literal()));
     std::optional<Dim> length = one(3);
-    if (!length && c.has(2) && c.has_rank(2) && c.rank(2) == 1) length = c.dim(2, 0);
+    if (!c.has(3) && c.has(2) && c.has_rank(2) && c.rank(2) == 1) length = c.dim(2, 0);
     if (!length && !c.has(2) && !c.has(3)) length = c.dim(0, 1);
     const Dim frames = step && length ? floor_div(c.dim(0, 1) - *length, *step) + 1 : c.fresh("frames");
     const Dim bins = !length ? c.fresh("bins") : a.onesided ? floor_div(*length, 2) + 1 : *length;
