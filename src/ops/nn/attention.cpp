@@ -20,6 +20,8 @@ struct Attention : Rules<A> {
              cat("Q, K and V have ranks ", rank, ", ", c.rank(1), " and ", c.rank(2), ": all 3 or all 4 are wanted"));
     if (c.has(4) != c.has(5)) c.fail("infer.input", "past_key and past_value must be given together");
     const bool packed = rank == 3;
+    if (a.qk_matmul_output_mode < 0 || a.qk_matmul_output_mode > 3)
+      c.fail("infer.attribute", cat("qk_matmul_output_mode is ", a.qk_matmul_output_mode));
     if (packed && (!a.q_num_heads || !a.kv_num_heads || *a.q_num_heads < 1 || *a.kv_num_heads < 1))
       c.fail("infer.attribute", "rank 3 needs q_num_heads and kv_num_heads");
     const Dim batch = c.dim(0, 0), length = c.dim(0, rank - 2);
@@ -88,6 +90,8 @@ struct Attention : Rules<A> {
       given_ = m.shape().back();
       mask_ = m.to_doubles();
       const int64_t full[] = {s.batch, s.heads, s.length, given_};
+      if (broadcast_shape(m.shape(), full) != std::vector<int64_t>(std::begin(full), std::end(full)))
+        k.fail("eval.shape", "the mask does not broadcast over the scores");
       strides_ = broadcast_strides(m.shape(), full);
       if (given_ > s.total) k.fail("eval.shape", cat("a mask for ", given_, " keys where there are ", s.total));
     }
@@ -203,6 +207,8 @@ struct Attention : Rules<A> {
     if ((q.rank() != 3 && q.rank() != 4) || k.in(1).rank() != q.rank() || k.in(2).rank() != q.rank())
       k.fail("eval.shape", "Q, K and V must all have rank 3 or 4");
     const bool packed = q.rank() == 3;
+    if (a.qk_matmul_output_mode < 0 || a.qk_matmul_output_mode > 3)
+      k.fail("eval.attribute", cat("qk_matmul_output_mode is ", a.qk_matmul_output_mode));
     const int64_t kv_heads = packed ? a.kv_num_heads.value_or(0) : k.in(1).shape()[1];
     if (kv_heads < 1 || (packed && (k.in(1).shape()[2] % kv_heads || k.in(2).shape()[2] % kv_heads)))
       k.fail("eval.shape", cat("kv_num_heads is ", kv_heads));

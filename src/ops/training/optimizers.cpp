@@ -30,8 +30,8 @@ void eval_step(Eval& k, F&& f) {
     const Tensor& x = k.in(2 + i);
     for (size_t g = 0; g < groups; ++g) {
       part[g] = k.in(2 + g * n + i).to_doubles();
-      if (part[g].size() != part[0].size())
-        k.fail("eval.shape", cat("tensor ", i, " and its gradient or state differ in size"));
+      if (k.in(2 + g * n + i).shape() != x.shape())
+        k.fail("eval.shape", cat("tensor ", i, " and its gradient or state differ in shape"));
     }
     for (size_t j = 0; j < part[0].size(); ++j) {
       double s[states];
