@@ -78,6 +78,7 @@ struct RoiAlign : Rules<op::RoiAlign> {
   static void infer(const A& a, Infer& c) {
     if (c.rank(0) != 4 || c.rank(1) != 2)
       c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", the regions ", c.rank(1), ": 4 and 2 are wanted"));
+    if (c.rank(2) != 1) c.fail("infer.rank", cat("the batch indices have rank ", c.rank(2), ": 1 is wanted"));
     c.same(c.dim(1, 1), 4, "the numbers of a region");
     c.out(0, {c.same(c.dim(1, 0), c.dim(2, 0), "the regions and their batch indices"), c.dim(0, 1), a.output_height,
               a.output_width});
