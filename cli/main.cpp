@@ -26,7 +26,7 @@ constexpr Row verbs[] = {
     {"export", "a PyTorch archive to ONNX", export_main},
     {"simplify", "a smaller graph that computes the same", nullptr},
     {"infer", "shapes and types of every value, symbolic", infer_main},
-    {"check", "everything that is wrong with a model, at once", nullptr},
+    {"check", "everything that is wrong with a model, at once", check_main},
     {"show", "inputs, outputs, operators, sizes of a model or archive", show_main},
     {"run", "run a model on arrays", run_main},
     {"verify", "compare two models, or a model and recorded outputs", nullptr},

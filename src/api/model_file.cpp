@@ -74,4 +74,12 @@ void save_model(const Model& m, const std::string& path, const WriteOptions& opt
   file.commit();
 }
 
+Bytes load_onnx_bytes(const std::string& path) {
+  DiagSink diags;
+  if (path.ends_with(".onnxtxt")) return Bytes::own(write_onnx(load_model(path, diags)));
+  const Bytes file = map_file(path);
+  if (recognise(file, path).kind != FileKind::unknown) load_model(path, diags);  // says what it is instead
+  return file;
+}
+
 }  // namespace cameo

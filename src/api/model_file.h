@@ -25,4 +25,7 @@ std::string file_sha256(const std::string& path);
 // As .onnx, or as text where the name ends in .onnxtxt; "-" is standard output. IN and OUT may be the same file.
 void save_model(const Model& m, const std::string& path, const WriteOptions& options = {}, DiagSink* diags = nullptr);
 
+// The bytes of an .onnx file, for who judges the file itself; other kinds are refused as by load_model.
+Bytes load_onnx_bytes(const std::string& path);
+
 }  // namespace cameo

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "ops/eval.h"
@@ -38,6 +39,20 @@ void types_from_schema(Graph& g, NodeId id) {
     if (others) continue;
     out.type.kind = Type::Kind::tensor;
     if (tensors == 1) out.type.elem = *dtype_from_onnx_name(names[static_cast<size_t>(only)].substr(7, names[static_cast<size_t>(only)].size() - 8));
+  }
+}
+
+// Rules may take it for granted that required operands are there and of a type the schema admits.
+void check_operands(const Graph& g, NodeId id) {
+  const Node& n = g[id];
+  const SchemaVersion& schema = def(*n.op).newest();
+  const auto refuse = [&](std::string what) { throw error("infer.operands", cat(describe(g, id), ": ", what)).at(place(g, id)); };
+  if (n.inputs.size() > schema.max_in) refuse(cat(n.inputs.size(), " inputs are given, and it takes ", schema.max_in));
+  for (size_t i = 0; i < std::max<size_t>(n.inputs.size(), schema.min_in); ++i) {
+    const Formal* f = schema.input(i);
+    const ValueId v = g.input(id, i);
+    if (!v && f && (f->option == Formal::single || i < schema.min_in)) refuse(cat("its input '", f->name, "' is missing"));
+    if (v && f && !admits(schema.types_of(*f), g[v].fact.type)) refuse(cat("its input '", f->name, "' cannot be ", g[v].fact.type.text()));
   }
 }
 

@@ -1,0 +1,39 @@
+// cameo check: everything that is wrong with a model, at once.
+#include "frontends/onnx/check.h"
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "formats/json.h"
+#include "support/error.h"
+
+namespace cameo::cli {
+
+namespace {
+constexpr Flag flags[] = {
+    {"no-types", 0, "", "leave out types and shapes: names, operators, arities and attributes alone"},
+};
+constexpr Verb verb{"check", "IN", "everything onnx.checker checks, and more, against the opset the file itself imports; all findings at once", "cameo check net.onnx", flags, 1, 1};
+}  // namespace
+
+int check_main(Raw raw, Out& out) {
+  const auto args = parse(verb, raw, out);
+  if (!args) return 0;
+  const std::string& path = args->operands[0];
+  const auto findings = check_onnx(load_onnx_bytes(path), path, {.types = !args->has("no-types")});
+  size_t errors = 0, warnings = 0;
+  for (const Diag& d : findings) {
+    errors += d.severity == Severity::error;
+    warnings += d.severity == Severity::warning;
+    out.diag(d);
+  }
+  if (out.json) {
+    json::Writer w;
+    w.object().key("file").value(path).key("errors").value(uint64_t{errors}).key("warnings").value(uint64_t{warnings}).end();
+    out.line(w.text());
+  } else {
+    out.line(cat(path, ": ", errors || warnings ? cat(plural(errors, "error"), ", ", plural(warnings, "warning")) : "no findings"));
+  }
+  return errors ? 1 : 0;
+}
+
+}  // namespace cameo::cli
