@@ -1,7 +1,7 @@
 """What holds for every verb."""
 import json
 
-VERBS = ["show", "infer", "run"]
+VERBS = ["show", "infer", "run", "check", "convert", "edit", "extract", "merge", "diff", "verify"]
 
 
 def test_version(t):

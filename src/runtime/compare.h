@@ -1,0 +1,30 @@
+// Whether two run-time values are the same, within what their element type allows.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernels/datum.h"
+
+namespace cameo {
+
+struct Tolerance {
+  std::optional<double> rtol, atol;  // unset: by element type
+};
+struct Bounds {
+  double rtol, atol;
+};
+// |a - b| <= atol + rtol * |b|. Integers, bools and strings must be equal.
+Bounds bounds_for(DType t, const Tolerance& wanted);
+
+struct Comparison {
+  bool same = true;
+  std::string why;          // in words, when not
+  int64_t differing = 0;    // elements beyond the bounds
+  double worst = 0;         // largest difference seen, beyond or not
+};
+
+// NaN equals NaN, infinities equal themselves. `b` is the reference.
+Comparison compare(const Datum& a, const Datum& b, const Tolerance& tolerance = {});
+
+}  // namespace cameo
