@@ -61,7 +61,7 @@ void apply(Model& m, std::string_view flag, const std::string& value, bool& dead
     const auto [place, text] = name_and_value(flag, value);
     const auto [node, attribute] = name_and_rest(flag, place);
     set_attribute(m, node, attribute, text);
-  } else {
+  } else if (flag != weights_flag.name && flag != no_provenance.name && flag != durable_flag.name) {
     const auto [a, b] = name_and_value(flag, value);
     if (flag == "rename") rename(m, a, b);
     else if (flag == "set-op") set_operator(m, a, b);

@@ -45,7 +45,7 @@ def test_the_files_own_opset_judges(t):
     x, y = [o.value_info("x", [2, 3])], [o.value_info("y", [2])]
     axes = [o.node("ReduceSum", ["x"], ["y"], axes=[1], keepdims=0)]
     check(t, o.model(axes, x, y, opset=11), 0)
-    assert findings(check(t, o.model(axes, x, y, opset=13), 1)) == ["check.attribute"]
+    assert findings(check(t, o.model(axes, x, y, opset=13), 1))[0] == "check.attribute"
     gelu = [o.node("Gelu", ["x"], ["z"])]
     assert findings(check(t, o.model(gelu, x, [o.value_info("z", [2, 3])], opset=18), 1)) == ["check.operator"]
     check(t, o.model(gelu, x, [o.value_info("z", [2, 3])], opset=20, ir=9), 0)
