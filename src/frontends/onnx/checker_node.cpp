@@ -12,6 +12,9 @@ namespace {
 // Operators of the first drafts that some files still hold; no opset ever had them.
 constexpr std::string_view experimental[] = {"ATen", "Affine", "ConstantFill", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"};
 
+// Attributes that mean yes or no: engines differ in what they make of any other number.
+constexpr std::string_view yes_or_no[] = {"keepdims", "ceil_mode", "transA", "transB", "exclusive", "reverse", "sorted", "largest", "count_include_pad", "select_last_index", "align_corners", "antialias", "exclude_outside", "training_mode", "allowzero"};
+
 std::string_view plain(std::string_view domain) { return domain == "ai.onnx" ? "" : domain; }
 
 std::string arity_text(uint16_t least, uint16_t most) {
@@ -78,6 +81,8 @@ void Checker::schema_attributes(const NodeProto& n, const SchemaVersion& s) {
       continue;
     }
     const AttrKind kind = a.ref.empty() || a.type != 0 ? attribute_kind(a) : AttrKind::undefined;
+    if (a.i && *a.i != 0 && *a.i != 1 && std::find(std::begin(yes_or_no), std::end(yes_or_no), a.name) != std::end(yes_or_no))
+      err("check.attribute", cat("the attribute '", a.name, "' of ", n.op_type, " is ", *a.i, " and must be 0 or 1"), at(n));
     if (kind != spec->kind) err("check.attribute", cat("the attribute '", a.name, "' of ", n.op_type, " is ", name(kind), " and must be ", name(spec->kind)), at(n));
   }
   for (const AttrSpec& spec : s.attributes) {
