@@ -110,8 +110,21 @@ NodeId GraphReader::canonical(const NodeProto& p, const OpDef* op, int64_t opset
   return add_known(*op, std::move(u), scope.region, where);
 }
 
+namespace {
+// Steps may take it for granted that required operands are there.
+void check_required(const Upgrade& u, const OpDef& op, int64_t version) {
+  const SchemaVersion* schema = op.at(version);
+  for (size_t i = 0; schema && i < schema->inputs.size(); ++i) {
+    const bool there = i < u.inputs.size() && u.inputs[i].valid();
+    if (schema->inputs[i].option == Formal::single && !there)
+      throw error("model.operands", cat(op.name, " lacks its input '", schema->inputs[i].name, "'"));
+  }
+}
+}  // namespace
+
 // Runs every step above the file's version, in order. A step may change the operator (Upsample becomes Resize).
 const OpDef* GraphReader::upgrade(Upgrade& u, const OpDef* op, int64_t version, const Place& where) {
+  check_required(u, *op, version);
   bool inferred = false;
   while (u.replacement.empty()) {
     const Revision* next = nullptr;
