@@ -3,20 +3,26 @@
 #include <cameo/diag.h>
 
 #include <cstdio>
+#include <string>
+#include <vector>
 
-int main() {
+// The builder infers as it goes.
+static bool builds_a_model() {
   cameo::Builder g("line");
-  g.output("y", 2.0 * g.input("x", "f32[batch,4]") + 1.0);
-  if (g.bytes().empty()) return 1;
-  cameo::Diag finding;
-  finding.code = "file.truncated";
-  finding.what = "net.onnx ends in the middle of a tensor";
-  finding.where.file = "net.onnx";
-  finding.where.offset = 128;
-  try {
-    throw cameo::Error(finding);
-  } catch (const cameo::Error& e) {
-    std::fputs(e.diag().render().c_str(), stdout);
-    return e.exit_code() == 3 ? 0 : 1;
-  }
+  auto x = g.input("x", "f32[batch,4]");
+  auto a = g.weight("a", {4}, std::vector<float>{1, 2, 3, 4});
+  g.output("y", a * x);
+  return g.text().find("Mul") != std::string::npos;
 }
+
+// A wrong call is an error with a code and an exit status, not a crash.
+static bool refuses_nonsense() try {
+  cameo::Builder g("nonsense");
+  g.op("NoSuchOperator", {});
+  return false;
+} catch (const cameo::Error& e) {
+  std::fputs(e.diag().render().c_str(), stdout);
+  return e.exit_code() == 1 && !e.diag().code.empty();
+}
+
+int main() { return builds_a_model() && refuses_nonsense() ? 0 : 1; }
