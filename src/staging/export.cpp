@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "passes/dce.h"
+#include "support/number_text.h"
 
 namespace cameo {
 
@@ -151,8 +152,7 @@ class Inputs {
     int64_t whole = 0;
     const char* end = text.data() + text.size();
     if (const auto r = std::from_chars(text.data(), end, whole); r.ec == std::errc() && r.ptr == end) return Dim(whole);
-    double real = 0;
-    if (const auto r = std::from_chars(text.data(), end, real); r.ec == std::errc() && r.ptr == end) return real;
+    if (const auto real = parse_double(text)) return *real;
     return std::string(text);
   }
 
