@@ -42,20 +42,6 @@ void types_from_schema(Graph& g, NodeId id) {
   }
 }
 
-// Rules may take it for granted that required operands are there and of a type the schema admits.
-void check_operands(const Graph& g, NodeId id) {
-  const Node& n = g[id];
-  const SchemaVersion& schema = def(*n.op).newest();
-  const auto refuse = [&](std::string what) { throw error("infer.operands", cat(describe(g, id), ": ", what)).at(place(g, id)); };
-  if (n.inputs.size() > schema.max_in) refuse(cat(n.inputs.size(), " inputs are given, and it takes ", schema.max_in));
-  for (size_t i = 0; i < std::max<size_t>(n.inputs.size(), schema.min_in); ++i) {
-    const Formal* f = schema.input(i);
-    const ValueId v = g.input(id, i);
-    if (!v && f && (f->option == Formal::single || i < schema.min_in)) refuse(cat("its input '", f->name, "' is missing"));
-    if (v && f && !admits(schema.types_of(*f), g[v].fact.type)) refuse(cat("its input '", f->name, "' cannot be ", g[v].fact.type.text()));
-  }
-}
-
 bool ranks_known(const Graph& g, const Node& n) {
   for (const ValueId v : n.inputs)
     if (v && (g[v].fact.type.is_unknown() || (g[v].fact.type.is_tensor() && !g[v].fact.type.has_rank()))) return false;
