@@ -3,12 +3,14 @@
 
 #include <algorithm>
 
+#include "backends/text/text_file.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "formats/zip.h"
 #include "frontends/recognise.h"
+#include "frontends/text/parse.h"
 #include "ops/infer.h"
 #include "passes/statistics.h"
 #include "support/error.h"
@@ -118,9 +120,21 @@ void print_people(const Model& m, const Statistics& s, const std::string& path, 
   if (s.peak_activation_bytes) out.line(cat("activations: ", bytes_text(*s.peak_activation_bytes), " at most at once", s.dims.empty() ? "" : ", with every named size 1"));
 }
 
+// As the file says it, in its own opset; large weights are only named.
+std::string onnx_text(const std::string& path) {
+  constexpr int64_t shown_elements = 64;
+  Bytes file = map_file(path);
+  if (path.ends_with(".onnxtxt")) file = text_to_onnx(file.text(), path);
+  return onnx_to_text(file, path, {.max_elements = shown_elements});
+}
+
 int show_onnx(const std::string& path, bool text, Out& out) {
+  if (text) {
+    if (path != "-") open_model(path, out);  // says what is wrong with it
+    out.print(onnx_text(path));
+    return 0;
+  }
   Model m = open_model(path, out);
-  if (text) throw error("use.not-built", "cameo show --text of an ONNX model is not built yet");
   const InferResult inferred = infer(m.graph, m.functions);
   if (out.verbose) out.diags(inferred.findings);
   const Statistics s = statistics(m);

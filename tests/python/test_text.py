@@ -63,3 +63,11 @@ def test_syntax_errors_are_damaged_files(cameo, tmp_path):
     assert done.returncode == 3
     assert "broken.onnxtxt:3:1" in done.stderr
     assert not (tmp_path / "out.onnx").exists()
+
+
+def test_show_prints_the_file_in_its_own_opset(cameo, tmp_path):
+    text = tmp_path / "old.onnxtxt"
+    text.write_text('<ir_version: 7, opset_import: ["" : 9]> g (float[1,3] x) => (y) { y = Unsqueeze<axes=[0]>(x) }')
+    shown = cameo("show", "--text", text)
+    assert shown.returncode == 0, shown.stderr
+    assert '"" : 9' in shown.stdout and "Unsqueeze<axes=[0]>(x)" in shown.stdout

@@ -15,8 +15,8 @@ text::StringPairs owned(const Pairs& pairs) { return {pairs.begin(), pairs.end()
 
 class FilePrinter {
  public:
-  FilePrinter(const Bytes& file, const std::string& path)
-      : source_(file, path), types_(dims_), w_({INT64_MAX, nullptr, text::Dialect::interchange}) {
+  FilePrinter(const Bytes& file, const std::string& path, const TextFileOptions& options)
+      : source_(file, path), types_(dims_), w_({options.max_elements, nullptr, options.max_elements == INT64_MAX ? text::Dialect::interchange : text::Dialect::readable}) {
     w_.is_open = [](Dim d) { return d.is_symbol() && is_fresh(d); };
   }
 
@@ -231,10 +231,10 @@ class FilePrinter {
 
 }  // namespace
 
-std::string onnx_to_text(const Bytes& file, const std::string& path) {
+std::string onnx_to_text(const Bytes& file, const std::string& path, const TextFileOptions& options) {
   const ModelProto model{pb::Reader(file.text())};
   model.in.throw_if_fault(path);
-  return FilePrinter(file, path).model(model);
+  return FilePrinter(file, path, options).model(model);
 }
 
 }  // namespace cameo
