@@ -133,6 +133,7 @@ std::optional<std::vector<Type>> inferred(const OpDef& op, std::shared_ptr<void>
 
 bool describes(const Type& type, const Tensor& t) {
   if (type.is_unknown()) return true;
+  if (type.is_optional()) return describes(*type.inner, t);  // a full optional is its element
   if (!type.is_tensor() || (type.elem != DType::undefined && type.elem != t.dtype())) return false;
   if (!type.has_rank()) return true;
   if (type.rank() != t.rank()) return false;

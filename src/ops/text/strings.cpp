@@ -32,7 +32,8 @@ struct StringNormalizer : Rules<op::StringNormalizer> {
     if (c.rank(0) != 1 && !(c.rank(0) == 2 && c.graph().facts.equal(c.dim(0, 0), 1) != Answer::no))
       c.fail("infer.shape", cat("the input has shape [", shape_text(c.shape(0)), "]; [C] or [1,C] is wanted"));
     Shape out = c.shape(0);
-    if (a.stopwords && !a.stopwords->empty()) out.back() = c.fresh("kept");
+    // Nothing left is one empty string.
+    out.back() = a.stopwords && !a.stopwords->empty() ? c.fresh("kept") : max(out.back(), Dim(int64_t{1}));
     c.out(0, out);
   }
 
