@@ -91,7 +91,9 @@ struct QuantizeLinear : Rules<op::QuantizeLinear> {
       expansion<A>(
           21, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); },
           [](const A& a, const Graph& g, NodeId n, int64_t target) {
-            return a.block_size != 0 || (target < 13 && !is_one_scale(g, g.input(n, 1)));
+            const DType t = g[g[n].outputs[0]].fact.dtype();
+            return a.block_size != 0 || t == DType::i16 || t == DType::u16 ||
+                   (target < 13 && !is_one_scale(g, g.input(n, 1)));
           }),
       expansion<A>(
           21, Exactness::exact, [](const A& a, Expand& e) { type_by_zero_point(a, e); },
@@ -140,12 +142,50 @@ struct DequantizeLinear : Rules<op::DequantizeLinear> {
     e.replace({on.cast(on.Mul(y, on.cast(scale, DType::f32)), result_type(a, e.dtype(1)))});
   }
 
+  // The opset from which on elements of that type can be dequantized.
+  static int64_t first_opset(DType t) {
+    if (is_int(t) && bits(t) >= 8) return 10;  // 16 bits are widened to 32
+    if (t == DType::f6e2m3 || t == DType::f6e3m2) return 28;
+    if (t == DType::i2 || t == DType::u2) return 25;
+    if (t == DType::f4e2m1) return 23;
+    return is_float(t) ? 19 : 21;  // 8 or 4 bits
+  }
+
+  // Constants of younger types, as weights are: the same numbers in an older type.
+  static void with_older_constants(const A& a, Expand& e) {
+    On& on = e.on;
+    const auto x = e.graph.constant(e.in(0));
+    const auto zero = e.has(2) ? e.graph.constant(e.in(2)) : std::nullopt;
+    if (!x || (e.has(2) && !zero)) return e.refuse(cat(name(e.dtype(0)), " came later, and the tensor is no constant"));
+    const DType given = x->dtype();
+    const DType t = is_float(given) ? DType::f32 : is_signed_int(given) ? DType::i8 : DType::u8;
+    const ValueId older = on.constant(convert(*x, t)), older_zero = zero ? on.constant(convert(*zero, t)) : ValueId();
+    if (t != DType::f32) return e.replace({on.DequantizeLinear(older, e.in(1), older_zero, a)});
+    const ValueId scale = spread_scale(e, on.cast(e.in(1), DType::f32), a.axis, a.block_size);
+    const ValueId spread_zero = zero ? spread_scale(e, older_zero, a.axis, a.block_size) : ValueId();
+    if (!scale || (zero && !spread_zero)) return;
+    const ValueId centred = zero ? on.Sub(older, spread_zero) : older;
+    e.replace({on.cast(on.Mul(centred, scale), result_type(a, e.dtype(1)))});
+  }
+
   static constexpr Revision revisions[] = {
       {13, nullptr, [](Downgrade& d) { d.drop("axis"); }},
       {21, nullptr, [](Downgrade& d) { d.drop_default("block_size", int64_t{0}); }},
       {23, nullptr, [](Downgrade& d) { d.drop("output_dtype"); }},
   };
   static constexpr Expansion expansions[] = {
+      expansion<A>(
+          28, Exactness::exact, [](const A& a, Expand& e) { with_older_constants(a, e); },
+          [](const A&, const Graph& g, NodeId n, int64_t target) {
+            const DType t = g[g.input(n, 0)].fact.dtype();
+            return t != DType::undefined && target >= 10 && target < first_opset(t);
+          }),
+      expansion<A>(
+          10, Exactness::exact, [](const A& a, Expand& e) { with_older_constants(a, e); },
+          [](const A&, const Graph& g, NodeId n, int64_t) {
+            const DType t = g[g.input(n, 0)].fact.dtype();
+            return is_sub_byte(t) || is_float(t);
+          }),
       expansion<A>(
           23, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); },
           [](const A& a, const Graph& g, NodeId n, int64_t target) {
