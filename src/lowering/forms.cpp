@@ -1,6 +1,7 @@
 #include "lowering/forms.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace cameo {
@@ -110,6 +111,68 @@ V linear(Lower& on, V x, V weight, const Opt<V>& bias) {
   const V w = on.rank(weight) == 2 ? on.transpose(weight, {1, 0}) : weight;
   const V y = on.MatMul(x, w);
   return bias ? V(on.Add(y, *bias)) : y;
+}
+
+V vector_norm(Lower& on, V x, double p, const Ints& axes, bool keepdim) {
+  if (!on.is_float(x)) x = on.to(x, default_float);
+  if (p == 2) return axes.empty() ? V(on.Abs(x)) : reduce(on, Reduce::l2, x, axes, keepdim);
+  if (p == 1) return axes.empty() ? V(on.Abs(x)) : reduce(on, Reduce::l1, x, axes, keepdim);
+  const V size = on.Abs(x);
+  if (std::isinf(p)) return reduce(on, p > 0 ? Reduce::max : Reduce::min, size, axes, keepdim);
+  if (p == 0) return reduce(on, Reduce::sum, on.to(on.to(x, DType::boolean), on.dtype(x)), axes, keepdim);
+  return on.Pow(reduce(on, Reduce::sum, on.Pow(size, on.number(p, on.dtype(x))), axes, keepdim), on.number(1 / p, on.dtype(x)));
+}
+
+V iota(Lower& on, Dim n) {
+  const V range = on.Range(on.On::int_scalar(0), on.int_scalar(n), on.On::int_scalar(1));
+  if (on.graph()[range].kind == Value::Kind::node_output) on.graph().fact(range).type.shape = Dims{n};
+  return range;
+}
+
+V flat(Lower& on, V x) { return on.reshape(x, {element_count(on.shape(x))}); }
+
+V moved(Lower& on, V x, const Ints& from, const Ints& to) {
+  if (on.rank(x) == 0) return x;
+  const auto rank = static_cast<size_t>(on.rank(x));
+  Ints perm(rank, -1);
+  std::vector<bool> taken(rank, false);
+  for (size_t i = 0; i < from.size(); ++i) {
+    perm[static_cast<size_t>(on.axis(x, to[i]))] = on.axis(x, from[i]);
+    taken[static_cast<size_t>(on.axis(x, from[i]))] = true;
+  }
+  size_t next = 0;
+  for (auto& p : perm) {
+    if (p >= 0) continue;
+    while (taken[next]) ++next;
+    p = static_cast<int64_t>(next++);
+  }
+  return on.transpose(x, perm);
+}
+
+V reach(Lower& on, V along, int64_t axis, int64_t rank) {
+  Ints others;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis) others.push_back(i);
+  return on.unsqueeze(along, others);
+}
+
+V flags_any(Lower& on, V flags, int64_t axis) {
+  return on.Greater(reduce(on, Reduce::sum, on.to(flags, DType::i32), {axis}, false), on.number(0, DType::i32));
+}
+
+Dims broadcast_shapes(Dims a, Dims b) {
+  if (b.size() > a.size()) std::swap(a, b);
+  for (size_t i = 0; i < b.size(); ++i) {
+    Dim& d = a[a.size() - b.size() + i];
+    d = broadcast(d, b[i]);
+  }
+  return a;
+}
+
+int64_t known_size(Lower& on, V x, int64_t axis, std::string_view what) {
+  const Opt<int64_t> n = on.known_dim(x, axis);
+  if (!n) unsupported(cat(what, " along an axis whose size depends on the inputs"), "give that axis a fixed size with --input");
+  return *n;
 }
 
 }  // namespace cameo

@@ -25,4 +25,15 @@ V linear(Lower& on, V x, V weight, const Opt<V>& bias);
 // Two sizes per axis in torch's order (last axis first) into ONNX's pads.
 V matmul(Lower& on, V a, V b);  // torch.matmul's rule for ranks 1 and up is ONNX's
 
+V vector_norm(Lower& on, V x, double p, const Ints& axes, bool keepdim);
+
+V iota(Lower& on, Dim n);                     // 0, 1, ... n - 1, int64
+V flat(Lower& on, V x);                       // as one axis
+V moved(Lower& on, V x, const Ints& from, const Ints& to);  // torch.movedim
+V reach(Lower& on, V along, int64_t axis, int64_t rank);    // a 1-D tensor laid along one axis of `rank`
+V flags_any(Lower& on, V flags, int64_t axis);  // bools: is there one along the axis, which goes away
+Dims broadcast_shapes(Dims a, Dims b);
+// The size of an axis that decides how many nodes are written; throws "lower.unsupported-value" when it is not known.
+int64_t known_size(Lower& on, V x, int64_t axis, std::string_view what);
+
 }  // namespace cameo

@@ -19,6 +19,12 @@ std::span<const Row> loss_rows();
 std::span<const Row> pointwise_rows();
 std::span<const Row> recurrent_rows();
 std::span<const Row> reduction_rows();
+std::span<const Row> matrix_rows();
+std::span<const Row> order_rows();
+std::span<const Row> pooling_rows();
+std::span<const Row> scan_rows();
+std::span<const Row> special_rows();
+std::span<const Row> strided_rows();
 std::span<const Row> shape_rows();
 std::span<const Row> nn_rows();
 
@@ -35,6 +41,12 @@ inline std::span<const RowTable> row_tables() {
       pointwise_rows,
       recurrent_rows,
       reduction_rows,
+      matrix_rows,
+      order_rows,
+      pooling_rows,
+      scan_rows,
+      special_rows,
+      strided_rows,
       shape_rows,
   };
   return all;

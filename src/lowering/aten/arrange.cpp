@@ -21,24 +21,6 @@ Vs all_at_least(Lower& on, Vs parts, int64_t rank) {
   return parts;
 }
 
-V moved(Lower& on, V x, const Ints& from, const Ints& to) {
-  if (on.rank(x) == 0) return x;
-  const auto rank = static_cast<size_t>(on.rank(x));
-  Ints perm(rank, -1);
-  std::vector<bool> taken(rank, false);
-  for (size_t i = 0; i < from.size(); ++i) {
-    perm[static_cast<size_t>(on.axis(x, to[i]))] = on.axis(x, from[i]);
-    taken[static_cast<size_t>(on.axis(x, from[i]))] = true;
-  }
-  size_t next = 0;
-  for (auto& p : perm) {
-    if (p >= 0) continue;
-    while (taken[next]) ++next;
-    p = static_cast<int64_t>(next++);
-  }
-  return on.transpose(x, perm);
-}
-
 V swapped(Lower& on, V x, int64_t a, int64_t b) {
   if (on.rank(x) == 0) return x;
   Ints perm = on.all_axes(x);
@@ -186,6 +168,17 @@ V slice_put(Lower& on, V x, V src, int64_t dim, Opt<Dim> start, Opt<Dim> end, in
   }()));
 }
 
+V index_fill(Lower& on, V x, int64_t dim, V at, V v) {
+  v = on.to(v, on.dtype(x));
+  if (on.rank(x) == 0) return v;
+  const int64_t axis = on.axis(x, dim);
+  at = at_least(on, at, 1);
+  Dims shape = on.shape(x);
+  shape[static_cast<size_t>(axis)] = on.dim(at, 0);
+  const V y = on.ScatterND(moved(on, x, {axis}, {0}), on.unsqueeze(at, {1}), moved(on, on.expand(v, shape), {axis}, {0}));
+  return moved(on, y, {0}, {axis});
+}
+
 constexpr Row table[] = {
     {"aten::atleast_1d", [](Lower& on, V x) { return at_least(on, x, 1); }},
     {"aten::atleast_2d", [](Lower& on, V x) { return at_least(on, x, 2); }},
@@ -274,6 +267,14 @@ constexpr Row table[] = {
      }},
     {"aten::tensor_split.sections", fn<tensor_split>},
     {"aten::tensor_split.indices", fn<tensor_split_at>},
+    {"aten::tensor_split.tensor_indices_or_sections", [](Lower& on, V x, V at, int64_t dim) {
+       const auto known = on.graph().constant(at, 1 << 16);
+       if (on.rank(at) == 0 && known) return tensor_split(on, x, known->to_doubles().empty() ? 1 : static_cast<int64_t>(known->to_doubles()[0]), dim);
+       if (on.rank(at) == 0) unsupported("tensor_split into a number of pieces that depends on the inputs");
+       Dims places;
+       for (int64_t i = 0; i < known_size(on, at, 0, "tensor_split"); ++i) places.push_back(on.int_of(on.gather_scalar(at, 0, Dim(i))));
+       return tensor_split_at(on, x, places, dim);
+     }},
     {"aten::hsplit.int", [](Lower& on, V x, int64_t n) { return tensor_split(on, x, n, on.rank(x) == 1 ? 0 : 1); }},
     {"aten::vsplit.int", [](Lower& on, V x, int64_t n) { return tensor_split(on, x, n, 0); }},
     {"aten::dsplit.int", [](Lower& on, V x, int64_t n) { return tensor_split(on, x, n, 2); }},
@@ -306,17 +307,21 @@ constexpr Row table[] = {
      }},
     {"aten::one_hot", [](Lower& on, V x, Dim classes) {
        const V depth = classes.is(-1) ? V(on.unsqueeze(on.Add(reduce(on, Reduce::max, x, on.all_axes(x), false), on.On::int_scalar(1)), {0})) : on.int_vector(Dims{classes});
-       return V(on.OneHot(x, depth, on.ints({0, 1}), {.axis = -1}));
+       const V y = on.OneHot(at_least(on, x, 1), depth, on.ints({0, 1}), {.axis = -1});
+       return on.rank(x) == 0 ? on.squeeze(y, {0}) : y;
      }},
     {"aten::count_nonzero", [](Lower& on, V x, Opt<int64_t> dim) {
        return reduce(on, Reduce::sum, on.to(on.to(x, DType::boolean), DType::i64), dim ? Ints{on.axis(x, *dim)} : on.all_axes(x), false);
      }},
-    {"aten::argwhere", [](Lower& on, V x) { return on.transpose(on.NonZero(x), {1, 0}); }},
+    {"aten::argwhere", [](Lower& on, V x) {
+       const V rows = on.transpose(on.NonZero(at_least(on, x, 1)), {1, 0});
+       return on.rank(x) == 0 ? on.slice(rows, 1, Dim(0), Dim(0)) : rows;
+     }},
     {"aten::take", [](Lower& on, V x, V at) { return V(on.Gather(on.reshape(x, {element_count(on.shape(x))}), at, {.axis = 0})); }},
     {"aten::index_add", [](Lower& on, V x, int64_t dim, V at, V src, Num alpha) {
-       if (on.rank(x) == 0) unsupported("index_add of a 0-d tensor");
-       const int64_t axis = on.axis(x, dim);
        if (!alpha.is(1)) src = on.Mul(src, on.scalar_like(alpha, src));
+       if (on.rank(x) == 0) return V(on.Add(x, on.reshape(src, {})));
+       const int64_t axis = on.axis(x, dim);
        const V y = on.ScatterND(moved(on, x, {axis}, {0}), on.unsqueeze(at_least(on, at, 1), {1}), moved(on, src, {axis}, {0}), {.reduction = "add"});
        return moved(on, y, {0}, {axis});
      }},
@@ -326,22 +331,8 @@ constexpr Row table[] = {
        const V y = on.ScatterND(moved(on, x, {axis}, {0}), on.unsqueeze(at_least(on, at, 1), {1}), moved(on, src, {axis}, {0}));
        return moved(on, y, {0}, {axis});
      }},
-    {"aten::index_fill.int_Scalar", [](Lower& on, V x, int64_t dim, V at, Num v) {
-       if (on.rank(x) == 0) return on.scalar_like(v, x);
-       const int64_t axis = on.axis(x, dim);
-       at = at_least(on, at, 1);
-       Dims shape = on.shape(x);
-       shape[static_cast<size_t>(axis)] = on.dim(at, 0);
-       const V y = on.ScatterND(moved(on, x, {axis}, {0}), on.unsqueeze(at, {1}), moved(on, on.full(shape, v, on.dtype(x)), {axis}, {0}));
-       return moved(on, y, {0}, {axis});
-     }},
-    {"aten::scatter_reduce.two", [](Lower& on, V x, int64_t dim, V at, V src, Str how, bool include_self) {
-       static constexpr std::pair<std::string_view, std::string_view> names[] = {{"sum", "add"}, {"prod", "mul"}, {"amax", "max"}, {"amin", "min"}};
-       if (!include_self) unsupported("scatter_reduce without the tensor's own values");
-       for (const auto& [torch_name, onnx_name] : names)
-         if (torch_name == how) return V(on.ScatterElements(x, at, src, {.axis = on.axis(x, dim), .reduction = std::string(onnx_name)}));
-       unsupported(cat("scatter_reduce with ", how));
-     }},
+    {"aten::index_fill.int_Scalar", [](Lower& on, V x, int64_t dim, V at, Num v) { return index_fill(on, x, dim, at, on.scalar_like(v, x)); }},
+    {"aten::index_fill.int_Tensor", fn<index_fill>},
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Tensors from nothing, or from another's shape.
+#include <algorithm>
+
 #include "kernels/carrier.h"
 #include "lowering/forms.h"
 #include "lowering/row.h"
@@ -35,6 +37,26 @@ V linspace(Lower& on, double start, double end, int64_t steps, Opt<DType> t) {
   return on.constant(store(t.value_or(default_float), {steps}, values));
 }
 
+// The ends depend on data; the count is known.
+V staged_linspace(Lower& on, V start, V end, int64_t steps, const Opt<DType>& t) {
+  start = on.to(start, DType::f64), end = on.to(end, DType::f64);
+  const V each = on.Div(on.Sub(end, start), on.number(static_cast<double>(std::max<int64_t>(1, steps - 1)), DType::f64));
+  return on.to(on.Add(start, on.Mul(on.to(iota(on, Dim(steps)), DType::f64), each)), t.value_or(default_float));
+}
+V logspace(Lower& on, V start, V end, int64_t steps, double base, Opt<DType> t) {
+  return on.to(on.Pow(on.number(base, DType::f64), staged_linspace(on, start, end, steps, DType::f64)), t.value_or(default_float));
+}
+
+// Rows and columns of the elements on one side of a diagonal.
+V triangle_places(Lower& on, int64_t rows, int64_t columns, int64_t offset, const Opt<DType>& t, bool upper) {
+  std::vector<double> at;
+  for (const bool row : {true, false})
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        if (upper ? c - r >= offset : c - r <= offset) at.push_back(static_cast<double>(row ? r : c));
+  return on.constant(store(t.value_or(DType::i64), {2, static_cast<int64_t>(at.size() / 2)}, at));
+}
+
 V eye(Lower& on, Dim n, Dim m, Opt<DType> t) {
   const DType out = t.value_or(default_float);
   return on.EyeLike(on.full({n, m}, Num(int64_t{0}), out), {.dtype = static_cast<int64_t>(out)});
@@ -56,6 +78,18 @@ constexpr Row table[] = {
     {"aten::arange.start", [](Lower& on, Num start, Num end, Opt<DType> t) { return arange(on, start, end, Num(int64_t{1}), t); }},
     {"aten::arange.start_step", [](Lower& on, Num start, Num end, Num step, Opt<DType> t) { return arange(on, start, end, step, t); }},
     {"aten::linspace", fn<linspace>},
+    {"aten::linspace.Tensor_Tensor", [](Lower& on, V a, V b, int64_t n, Opt<DType> t) { return staged_linspace(on, a, b, n, t); }},
+    {"aten::linspace.Tensor_Scalar", [](Lower& on, V a, Num b, int64_t n, Opt<DType> t) { return staged_linspace(on, a, on.scalar(b, DType::f64), n, t); }},
+    {"aten::linspace.Scalar_Tensor", [](Lower& on, Num a, V b, int64_t n, Opt<DType> t) { return staged_linspace(on, on.scalar(a, DType::f64), b, n, t); }},
+    {"aten::logspace", [](Lower& on, Num a, Num b, int64_t n, double base, Opt<DType> t) { return logspace(on, on.scalar(a, DType::f64), on.scalar(b, DType::f64), n, base, t); }},
+    {"aten::logspace.Tensor_Tensor", fn<logspace>},
+    {"aten::logspace.Tensor_Scalar", [](Lower& on, V a, Num b, int64_t n, double base, Opt<DType> t) { return logspace(on, a, on.scalar(b, DType::f64), n, base, t); }},
+    {"aten::logspace.Scalar_Tensor", [](Lower& on, Num a, V b, int64_t n, double base, Opt<DType> t) { return logspace(on, on.scalar(a, DType::f64), b, n, base, t); }},
+    {"aten::tril_indices", [](Lower& on, int64_t r, int64_t c, int64_t k, Opt<DType> t) { return triangle_places(on, r, c, k, t, false); }},
+    {"aten::triu_indices", [](Lower& on, int64_t r, int64_t c, int64_t k, Opt<DType> t) { return triangle_places(on, r, c, k, t, true); }},
+    {"aten::empty_strided", [](Lower& on, Dims sizes, Dims, Opt<DType> t) { return zeros(on, sizes, t); }},
+    {"aten::empty_permuted", [](Lower& on, Dims sizes, Ints, Opt<DType> t) { return zeros(on, sizes, t); }},
+    {"aten::new_empty_strided", [](Lower& on, V x, Dims sizes, Dims, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{0}), t); }},
     {"aten::eye", [](Lower& on, Dim n, Opt<DType> t) { return eye(on, n, n, t); }},
     {"aten::eye.m", [](Lower& on, Dim n, Dim m, Opt<DType> t) { return eye(on, n, m, t); }},
     {"aten::_shape_as_tensor", [](Lower& on, V x) { return on.int_vector(on.shape(x)); }},

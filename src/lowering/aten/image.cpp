@@ -10,6 +10,19 @@ namespace cameo {
 
 namespace {
 
+// The far end before, the near end after: widely run, where Pad's wrap mode is not.
+V wrapped(Lower& on, V x, const Dims& pads) {
+  const auto rank = on.rank(x);
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    const Dim size = on.dim(x, axis), before = pads[static_cast<size_t>(axis)], after = pads[static_cast<size_t>(rank + axis)];
+    Vs parts{x};
+    if (!before.is(0)) parts.insert(parts.begin(), on.slice(x, axis, size - before, size));
+    if (!after.is(0)) parts.push_back(on.slice(x, axis, Dim(0), after));
+    if (parts.size() > 1) x = on.concat(parts, axis);
+  }
+  return x;
+}
+
 // torch's pads start at the last axis: (left, right, top, bottom, ...).
 V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& value) {
   const auto rank = static_cast<size_t>(on.rank(x));
@@ -28,7 +41,8 @@ V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& valu
       const Dim before = crop(all[axis]), after = crop(all[rank + axis]);
       x = on.slice(x, static_cast<int64_t>(axis), before, on.dim(x, static_cast<int64_t>(axis)) - after);
     }
-  static constexpr std::pair<std::string_view, std::string_view> modes[] = {{"constant", "constant"}, {"reflect", "reflect"}, {"replicate", "edge"}, {"circular", "wrap"}};
+  if (mode == "circular") return wrapped(on, x, all);
+  static constexpr std::pair<std::string_view, std::string_view> modes[] = {{"constant", "constant"}, {"reflect", "reflect"}, {"replicate", "edge"}};
   const auto* found = std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == mode; });
   if (found == std::end(modes)) unsupported(cat("pad mode ", mode));
   const V fill = mode == "constant" && value && !value->is(0) ? on.scalar_like(*value, x) : V();
@@ -127,7 +141,19 @@ V triangle(Lower& on, V x, int64_t k, bool upper) {
   return bools ? on.to(y, DType::boolean) : y;
 }
 
+V nearest_exact(Lower& on, V x, Dims sizes) { return resized(on, x, "nearest", Coordinates::half_pixel, sizes, {}); }
+
+V half_rolled(Lower& on, V x, const Opt<Ints>& dims, bool back) {
+  const Ints axes = dims ? on.axes(x, *dims) : on.all_axes(x);
+  Dims shifts;
+  for (const int64_t a : axes) shifts.push_back(back ? ceil_div(on.dim(x, a), Dim(2)) : floor_div(on.dim(x, a), Dim(2)));
+  return axes.empty() ? x : roll(on, x, shifts, axes);
+}
+
 constexpr Row table[] = {
+    {"aten::_upsample_nearest_exact1d", fn<nearest_exact>}, {"aten::_upsample_nearest_exact2d", fn<nearest_exact>}, {"aten::_upsample_nearest_exact3d", fn<nearest_exact>},
+    {"aten::fft_fftshift", [](Lower& on, V x, Opt<Ints> dims) { return half_rolled(on, x, dims, false); }},
+    {"aten::fft_ifftshift", [](Lower& on, V x, Opt<Ints> dims) { return half_rolled(on, x, dims, true); }},
     {"aten::pad", [](Lower& on, V x, Dims pads, Str mode, Opt<Num> v) { return padded(on, x, pads, mode, v); }},
     {"aten::constant_pad_nd", [](Lower& on, V x, Dims pads, Num v) { return padded(on, x, pads, "constant", v); }},
     {"aten::reflection_pad1d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "reflect", {}); }},

@@ -1,5 +1,6 @@
 // Reading and writing by index tensors and masks.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "lowering/forms.h"
@@ -146,6 +147,73 @@ V masked_select(Lower& on, V x, V mask) {
   return on.Compress(flat, on.reshape(on.expand(mask, shape), {element_count(shape)}), {.axis = 0});
 }
 
+// scatter_reduce: places that are written forget their own value first when it must not count.
+V scatter_reduce(Lower& on, V x, int64_t dim, V at, V src, const Str& how, bool include_self) {
+  const bool scalar = on.rank(x) == 0;
+  const int64_t axis = on.axis(x, dim);
+  x = at_least_1d(on, x), at = on.to(at_least_1d(on, at), DType::i64), src = at_least_1d(on, src);
+  if (on.shape(src) != on.shape(at))
+    for (int64_t i = 0; i < on.rank(at); ++i) src = on.slice(src, i, Dim(0), on.dim(at, i));
+  const bool mean = how == "mean";
+  static constexpr std::tuple<std::string_view, std::string_view, double> kinds[] = {
+      {"sum", "add", 0}, {"mean", "add", 0}, {"prod", "mul", 1}, {"amax", "max", -std::numeric_limits<double>::infinity()}, {"amin", "min", std::numeric_limits<double>::infinity()}};
+  const auto* kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return std::get<0>(k) == how; });
+  if (kind == std::end(kinds)) unsupported(cat("scatter_reduce with ", how));
+  const V zeros = on.full(on.shape(x), Num(int64_t{0}), on.dtype(x)), one = on.number_like(1, x);
+  V count;
+  if (mean || !include_self) count = on.ScatterElements(zeros, at, on.expand(one, on.shape(at)), {.axis = axis, .reduction = "add"});
+  if (!include_self) {
+    if (!on.is_float(x) && std::get<2>(*kind) != 0 && std::get<2>(*kind) != 1) unsupported("an extremum of scattered integers without the tensor's own values");
+    x = on.Where(on.Greater(count, on.number_like(0, x)), on.number_like(std::get<2>(*kind), x), x);
+  }
+  V y = on.ScatterElements(x, at, src, {.axis = axis, .reduction = std::string(std::get<1>(*kind))});
+  if (mean) {
+    const V all = include_self ? on.Add(count, one) : on.Max(std::vector<ValueId>{count, one});
+    y = on.is_float(y) ? V(on.Div(y, all)) : V(on.Div(on.Sub(y, on.Mod(y, all)), all));
+  }
+  return scalar ? on.squeeze(y, {0}) : y;
+}
+V index_reduce(Lower& on, V x, int64_t dim, V at, V src, Str how, bool include_self) {
+  if (on.rank(x) == 0) return scatter_reduce(on, x, 0, at, src, how, include_self);
+  const int64_t axis = on.axis(x, dim);
+  return scatter_reduce(on, x, dim, on.expand(reach(on, at_least_1d(on, at), axis, on.rank(x)), on.shape(src)), src, how, include_self);
+}
+
+// 0-d tensors have no axes: rows of no numbers, as many as are not zero.
+V nonzero(Lower& on, V x) {
+  const V rows = on.transpose(on.NonZero(at_least_1d(on, x)), {1, 0});
+  return on.rank(x) == 0 ? on.slice(rows, 1, Dim(0), Dim(0)) : rows;
+}
+V nonzero_static(Lower& on, V x, Dim size, int64_t fill) {
+  const V rows = nonzero(on, x);
+  const V all = on.Concat(std::vector<ValueId>{rows, on.full({size, Dim(on.rank(x))}, Num(fill), DType::i64)}, {.axis = 0});
+  const V y = on.Slice(all, on.ints({0}), on.int_vector(Dims{size}), on.ints({0}));
+  on.graph().fact(y).type.shape = Dims{size, Dim(on.rank(x))};
+  return y;
+}
+
+V take_along(Lower& on, V x, V at, Opt<int64_t> dim) {
+  if (!dim) return gather(on, flat(on, x), 0, flat(on, at));
+  const auto axis = static_cast<size_t>(on.axis(x, *dim));
+  Dims sx = on.shape(x), sa = on.shape(at);
+  const Dim own = sx[axis], taken = sa[axis];
+  sx[axis] = sa[axis] = Dim(1);
+  Dims both = broadcast_shapes(sx, sa), whole = both;
+  both[axis] = own, whole[axis] = taken;
+  return gather(on, on.expand(x, both), *dim, on.expand(at, whole));
+}
+
+// Places outside the tensor are only named where the mask is off.
+std::vector<Opt<V>> clamped(Lower& on, V x, std::vector<Opt<V>> list) {
+  for (size_t i = 0; i < list.size(); ++i)
+    if (list[i]) {
+      const Dim size = on.dim(x, static_cast<int64_t>(i));
+      const V low = on.int_scalar(-size), high = on.int_scalar(size - Dim(1));
+      list[i] = V(on.Min(std::vector<ValueId>{on.Max(std::vector<ValueId>{on.to(*list[i], DType::i64), low}), high}));
+    }
+  return list;
+}
+
 constexpr Row table[] = {
     {"aten::index.Tensor", fn<index>},
     {"aten::index.Tensor_hacked_twin", fn<index>},
@@ -159,11 +227,17 @@ constexpr Row table[] = {
     {"aten::scatter_add", [](Lower& on, V x, int64_t dim, V at, V src) { return scatter(on, x, dim, at, src, "add"); }},
     {"aten::index_select", fn<index_select>},
     {"aten::masked_select", fn<masked_select>},
-    {"aten::nonzero", [](Lower& on, V x) { return on.transpose(on.NonZero(x), {1, 0}); }},
-    {"aten::take_along_dim", [](Lower& on, V x, V at, Opt<int64_t> dim) {
-       if (!dim) return gather(on, on.reshape(x, {element_count(on.shape(x))}), 0, on.reshape(at, {element_count(on.shape(at))}));
-       return gather(on, x, *dim, at);
+    {"aten::nonzero", fn<nonzero>}, {"aten::nonzero_static", fn<nonzero_static>},
+    {"aten::scatter.reduce", [](Lower& on, V x, int64_t dim, V at, V src, Str how) { return scatter(on, x, dim, at, src, how == "add" ? "add" : "mul"); }},
+    {"aten::scatter.value_reduce", [](Lower& on, V x, int64_t dim, V at, Num v, Str how) { return scatter(on, x, dim, at, on.scalar_like(v, x), how == "add" ? "add" : "mul"); }},
+    {"aten::scatter_reduce.two", fn<scatter_reduce>}, {"aten::index_reduce", fn<index_reduce>},
+    {"aten::_unsafe_masked_index", [](Lower& on, V x, V mask, std::vector<Opt<V>> list, Num fill) {
+       return V(on.Where(mask, index(on, x, clamped(on, x, list)), on.scalar_like(fill, x)));
      }},
+    {"aten::_unsafe_masked_index_put_accumulate", [](Lower& on, V x, V mask, std::vector<Opt<V>> list, V values) {
+       return index_put(on, x, clamped(on, x, list), on.Where(mask, values, on.number_like(0, values)), true);
+     }},
+    {"aten::take_along_dim", fn<take_along>},
 };
 
 }  // namespace

@@ -10,23 +10,6 @@ namespace cameo {
 
 namespace {
 
-// padding="same": the odd one goes to the end.
-V convolution_mode(Lower& on, V x, V w, Opt<V> b, Ints stride, Str padding, Ints dilation, int64_t groups) {
-  const int64_t n = on.rank(w) - 2;
-  const auto spread = [&](Ints v) { return v.size() == 1 ? Ints(static_cast<size_t>(n), v[0]) : v; };
-  stride = spread(std::move(stride)), dilation = spread(std::move(dilation));
-  Ints pads(static_cast<size_t>(2 * n), 0);
-  if (padding == "same")
-    for (int64_t i = 0; i < n; ++i) {
-      const Opt<int64_t> k = on.known_dim(w, i + 2);
-      if (!k) unsupported("a convolution with padding 'same' and an unknown kernel");
-      const int64_t total = dilation[static_cast<size_t>(i)] * (*k - 1);
-      pads[static_cast<size_t>(i)] = total / 2;
-      pads[static_cast<size_t>(n + i)] = total - total / 2;
-    }
-  return on.Conv(x, w, b ? b->id : ValueId(), {.dilations = dilation, .group = groups, .pads = pads, .strides = stride});
-}
-
 V weight_norm(Lower& on, V v, V g, int64_t dim) {
   Ints axes;
   for (const int64_t a : on.all_axes(v))
@@ -99,8 +82,6 @@ V antialiased(Lower& on, V x, const Str& mode, const Opt<Dims>& sizes, bool alig
 }
 
 constexpr Row table[] = {
-    {"aten::_convolution_mode", fn<convolution_mode>},
-    {"aten::conv1d.padding", fn<convolution_mode>}, {"aten::conv2d.padding", fn<convolution_mode>}, {"aten::conv3d.padding", fn<convolution_mode>},
     {"aten::_weight_norm", fn<weight_norm>},
     {"aten::im2col", fn<im2col>},
     {"aten::_native_multi_head_attention", fn<fused_attention>},

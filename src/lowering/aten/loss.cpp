@@ -1,5 +1,7 @@
 // Losses, norms of pairs, statistics that come in pairs.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "lowering/forms.h"
 #include "lowering/row.h"
@@ -61,8 +63,105 @@ double correction_of(const Opt<Num>& c) { return c ? c->to_double() : 1.0; }
 
 V nll(Lower& on, V x, V t, Opt<V> w, int64_t reduction, int64_t ignore) {
   static constexpr std::string_view names[] = {"none", "mean", "sum"};
-  if (on.rank(x) == 1) unsupported("nll_loss without a batch");
+  if (on.rank(x) == 1) {
+    const V y = nll(on, on.unsqueeze(x, {0}), on.reshape(t, {Dim(1)}), w, reduction, ignore);
+    return reduction == 0 ? on.squeeze(y, {0}) : y;
+  }
   return on.NegativeLogLikelihoodLoss(x, t, w ? w->id : ValueId(), {.ignore_index = ignore, .reduction = std::string(names[reduction])});
+}
+
+// Targets are classes, or how much of each class.
+V cross_entropy(Lower& on, V x, V t, Opt<V> w, int64_t reduction, int64_t ignore, double smoothing) {
+  const int64_t axis = on.rank(x) == 1 ? 0 : 1;
+  const V logs = on.LogSoftmax(x, {.axis = axis});
+  const V weight = w ? reach(on, *w, axis, on.rank(x)) : V();
+  const V classes = on.to(on.int_scalar(on.dim(x, axis)), on.dtype(x));
+  if (on.is_float(t)) {
+    if (smoothing > 0) t = on.Add(on.Mul(t, num(on, 1 - smoothing, t)), on.Div(num(on, smoothing, t), classes));
+    const V parts = on.Mul(logs, t);
+    const V loss = on.Neg(reduce(on, Reduce::sum, w ? V(on.Mul(parts, weight)) : parts, {axis}, false));
+    return on.rank(loss) == 0 ? loss : reduced(on, loss, reduction);
+  }
+  const V sharp = nll(on, logs, t, w, reduction, ignore);
+  if (smoothing == 0) return sharp;
+  if (w && reduction == 1) unsupported("cross entropy with label smoothing and weights, averaged");
+  const V every = on.Neg(reduce(on, Reduce::sum, w ? V(on.Mul(logs, weight)) : logs, {axis}, false));
+  const V counts = on.Not(on.Equal(t, on.number(static_cast<double>(ignore), on.dtype(t))));
+  V smooth = on.Where(counts, every, num(on, 0, x));
+  if (reduction != 0) smooth = reduce(on, Reduce::sum, smooth, on.all_axes(smooth), false);
+  if (reduction == 1) smooth = on.Div(smooth, reduce(on, Reduce::sum, on.to(counts, on.dtype(x)), on.all_axes(counts), false));
+  return on.Add(on.Mul(sharp, num(on, 1 - smoothing, x)), on.Mul(smooth, on.Div(num(on, smoothing, x), classes)));
+}
+
+V pair_distance(Lower& on, V a, V b, double p, double eps) {
+  const V d = on.Add(on.Sub(a, b), num(on, eps, a));
+  return vector_norm(on, d, p, {on.rank(d) - 1}, false);
+}
+V triplet(Lower& on, V anchor, V positive, V negative, double margin, double p, double eps, bool swap, int64_t reduction) {
+  const V near = pair_distance(on, anchor, positive, p, eps);
+  V far = pair_distance(on, anchor, negative, p, eps);
+  if (swap) far = on.Min(std::vector<ValueId>{far, pair_distance(on, positive, negative, p, eps)});
+  return reduced(on, clamp_low(on, on.Add(on.Sub(near, far), num(on, margin, near)), 0), reduction);
+}
+
+V cosine_embedding(Lower& on, V a, V b, V t, double margin, int64_t reduction) {
+  const Ints axes{std::max(on.rank(a), on.rank(b)) - 1};
+  const auto dot = [&](V x, V y) { return reduce(on, Reduce::sum, on.Mul(x, y), axes, false); };
+  const V eps = num(on, 1e-12, a);
+  const V cosine = on.Div(dot(a, b), on.Sqrt(on.Mul(on.Add(dot(a, a), eps), on.Add(dot(b, b), eps))));
+  const V zero = num(on, 0, cosine), same = on.Equal(t, num(on, 1, t)), different = on.Equal(t, num(on, -1, t));
+  const V near = on.Where(same, on.Sub(num(on, 1, cosine), cosine), zero);
+  const V far = on.Where(different, clamp_low(on, on.Sub(cosine, num(on, margin, cosine)), 0), zero);
+  return reduced(on, on.Add(near, far), reduction);
+}
+
+// [batch, classes], with a batch of one when there is none.
+V batched(Lower& on, V x) { return on.rank(x) == 2 ? x : on.reshape(x, {Dim(1), element_count(on.shape(x))}); }
+V unbatched(Lower& on, V loss, V x, int64_t reduction) { return on.rank(x) == 2 ? reduced(on, loss, reduction) : on.squeeze(loss, {0}); }
+
+V multi_margin(Lower& on, V scores, V t, Num p, Num margin, Opt<V> w, int64_t reduction) {
+  const V x = batched(on, scores), at = on.reshape(t, {on.dim(x, 0), Dim(1)});
+  V gap = clamp_low(on, on.Add(on.Sub(on.scalar_like(margin, x), on.GatherElements(x, at, {.axis = 1})), x), 0);
+  if (!p.is(1)) gap = squared(on, gap);
+  if (w) gap = on.Mul(gap, on.Gather(*w, at, {.axis = 0}));
+  const V own = on.Equal(iota(on, on.dim(x, 1)), at);
+  return unbatched(on, reduce(on, Reduce::mean, on.Where(own, num(on, 0, x), gap), {1}, false), scores, reduction);
+}
+
+// Targets are listed up to the first -1.
+V multilabel_margin(Lower& on, V scores, V targets, int64_t reduction) {
+  const V x = batched(on, scores), t = batched(on, targets), zero = on.On::int_scalar(0);
+  const V listed = on.Equal(on.CumSum(on.to(on.Less(t, zero), DType::i64), on.On::int_scalar(1)), zero);
+  const V at = on.Where(listed, t, zero);
+  const V named = on.And(on.Equal(on.unsqueeze(at, {2}), iota(on, on.dim(x, 1))), on.unsqueeze(listed, {2}));
+  const V is_target = on.unsqueeze(flags_any(on, named, 1), {1});
+  const V gap = clamp_low(on, on.Add(on.Sub(num(on, 1, x), on.unsqueeze(on.GatherElements(x, at, {.axis = 1}), {2})), on.unsqueeze(x, {1})), 0);
+  const V counted = on.And(on.unsqueeze(listed, {2}), on.Not(is_target));
+  const V sums = reduce(on, Reduce::sum, on.Where(counted, gap, num(on, 0, x)), {1, 2}, false);
+  return unbatched(on, on.Div(sums, on.to(on.int_scalar(on.dim(x, 1)), on.dtype(x))), scores, reduction);
+}
+
+// Rows of a table, gathered into bags that start at the offsets.
+std::tuple<V, V, V, V> embedding_bag(Lower& on, V table, V at, V offsets, int64_t mode, const Opt<V>& weights, bool last_offset, const Opt<int64_t>& padding) {
+  if (padding && mode != 0) unsupported("embedding_bag with padding_idx, other than as a sum");
+  if (on.rank(at) == 2) {
+    offsets = on.Mul(iota(on, on.dim(at, 0)), on.int_scalar(on.dim(at, 1)));
+    at = flat(on, at);
+  } else if (last_offset) offsets = on.slice(offsets, 0, Dim(0), on.dim(offsets, 0) - Dim(1));
+  const Dim bags = on.dim(offsets, 0);
+  offsets = on.to(offsets, DType::i64);
+  const V started = on.LessOrEqual(on.unsqueeze(offsets, {0}), on.unsqueeze(iota(on, on.dim(at, 0)), {1}));
+  const V bag = on.Sub(reduce(on, Reduce::sum, on.to(started, DType::i64), {1}, false), on.On::int_scalar(1)), place = on.unsqueeze(bag, {1});
+  V rows = on.Gather(table, at, {.axis = 0});
+  if (weights) rows = on.Mul(rows, on.unsqueeze(flat(on, *weights), {1}));
+  if (padding) rows = on.Where(on.unsqueeze(on.Equal(at, on.number(static_cast<double>(*padding), on.dtype(at))), {1}), num(on, 0, rows), rows);
+  const V sizes = on.ScatterND(on.full({bags}, Num(int64_t{0}), DType::i64), place, on.full({on.dim(at, 0)}, Num(int64_t{1}), DType::i64), {.reduction = "add"});
+  const V lowest = num(on, mode == 2 ? -std::numeric_limits<double>::infinity() : 0, rows);
+  V y = on.ScatterND(on.expand(lowest, {bags, on.dim(table, 1)}), place, rows, {.reduction = mode == 2 ? "max" : "add"});
+  const V tall = on.unsqueeze(sizes, {1});
+  if (mode == 1) y = on.Div(y, on.to(on.Max(std::vector<ValueId>{tall, on.On::int_scalar(1)}), on.dtype(y)));
+  if (mode == 2) y = on.Where(on.Greater(tall, on.On::int_scalar(0)), y, num(on, 0, y));
+  return {y, bag, sizes, sizes};
 }
 
 constexpr Row table[] = {
@@ -97,6 +196,18 @@ constexpr Row table[] = {
        if (p == 1) return reduce(on, Reduce::l1, d, axes, keep);
        return V(on.Pow(reduce(on, Reduce::sum, on.Pow(on.Abs(d), num(on, p, d)), axes, keep), num(on, 1 / p, d)));
      }, promote(0, 1)},
+    {"aten::cross_entropy_loss", fn<cross_entropy>}, {"aten::triplet_margin_loss", fn<triplet>}, {"aten::cosine_embedding_loss", fn<cosine_embedding>},
+    {"aten::multi_margin_loss", fn<multi_margin>}, {"aten::multilabel_margin_loss", fn<multilabel_margin>},
+    {"aten::embedding_bag", [](Lower& on, V t, V at, V o, bool, int64_t mode, bool, Opt<V> w, bool last) { return embedding_bag(on, t, at, o, mode, w, last, {}); }},
+    {"aten::embedding_bag.padding_idx", [](Lower& on, V t, V at, V o, bool, int64_t mode, bool, Opt<V> w, bool last, Opt<int64_t> p) { return embedding_bag(on, t, at, o, mode, w, last, p); }},
+    {"aten::native_group_norm", [](Lower& on, V x, Opt<V> w, Opt<V> b, Dim n, Dim c, Dim hw, int64_t groups, double eps) {
+       const V parts = on.reshape(x, {n, Dim(groups), floor_div(c, Dim(groups)) * hw});
+       const V mean = reduce(on, Reduce::mean, parts, {2}, true), scale = on.Reciprocal(on.Sqrt(on.Add(variance(on, parts, {2}, 0, true), num(on, eps, x))));
+       V y = on.reshape(on.Mul(on.Sub(parts, mean), scale), on.shape(x));
+       if (w) y = on.Mul(y, reach(on, *w, 1, on.rank(x)));
+       if (b) y = on.Add(y, reach(on, *b, 1, on.rank(x)));
+       return std::tuple<V, V, V>{y, on.squeeze(mean, {2}), on.squeeze(scale, {2})};
+     }},
     {"aten::nll_loss_nd", fn<nll>}, {"aten::nll_loss", fn<nll>}, {"aten::nll_loss2d", fn<nll>},
     {"aten::var_mean", [](Lower& on, V x, bool unbiased) { return var_mean(on, x, {}, unbiased, false, false); }},
     {"aten::std_mean", [](Lower& on, V x, bool unbiased) { return var_mean(on, x, {}, unbiased, false, true); }},

@@ -1,6 +1,7 @@
 // Layers: convolutions, pools, normalisations, linear maps, reductions of every model.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/carrier.h"
 #include "lowering/forms.h"
@@ -29,16 +30,30 @@ V convolution(Lower& on, V x, V w, const Opt<V>& bias, Ints stride, Ints padding
   stride = spread(std::move(stride), n), padding = spread(std::move(padding), n), dilation = spread(std::move(dilation), n);
   output_padding = spread(std::move(output_padding), n);
   const ValueId b = bias ? bias->id : ValueId();
+  const Ints pads = padding.size() == static_cast<size_t>(2 * n) ? padding : doubled(padding);
   V y;
   if (transposed)
-    y = on.ConvTranspose(x, w, b, {.dilations = dilation, .group = groups, .output_padding = output_padding, .pads = doubled(padding), .strides = stride});
+    y = on.ConvTranspose(x, w, b, {.dilations = dilation, .group = groups, .output_padding = output_padding, .pads = pads, .strides = stride});
   else
-    y = on.Conv(x, w, b, {.dilations = dilation, .group = groups, .pads = doubled(padding), .strides = stride});
+    y = on.Conv(x, w, b, {.dilations = dilation, .group = groups, .pads = pads, .strides = stride});
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
 V forward_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Ints padding, Ints dilation, int64_t groups) {
   return convolution(on, x, w, b, std::move(stride), std::move(padding), std::move(dilation), false, {0}, groups);
+}
+
+// padding="same": what is odd goes to the end.
+V padded_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Str padding, Ints dilation, int64_t groups) {
+  const int64_t n = on.rank(w) - 2;
+  dilation = spread(std::move(dilation), n);
+  Ints pads(static_cast<size_t>(2 * n), 0);
+  for (int64_t i = 0; i < n && padding == "same"; ++i) {
+    const int64_t total = dilation[static_cast<size_t>(i)] * (known_size(on, w, 2 + i, "padding of a convolution") - 1);
+    pads[static_cast<size_t>(i)] = total / 2;
+    pads[static_cast<size_t>(n + i)] = total - total / 2;
+  }
+  return convolution(on, x, w, b, std::move(stride), std::move(pads), std::move(dilation), false, {0}, groups);
 }
 
 Opt<std::vector<double>> known_numbers(Lower& on, const Opt<V>& v, size_t count, double otherwise) {
@@ -73,30 +88,38 @@ Opt<V> fold_into_convolution(Lower& on, V x, const Opt<V>& w, const Opt<V>& b, V
   return V(on.Conv(g[n].inputs[0], on.weight_value(*folded, kernel), new_bias, *conv));
 }
 
-V normalised_by_batch(Lower& on, V x, const Opt<V>& w, const Opt<V>& b, double eps) {
-  Ints axes, tail;
-  for (int64_t i = 0; i < on.rank(x); ++i)
-    if (i != 1) axes.push_back(i);
-  for (int64_t i = 1; i + 1 < on.rank(x); ++i) tail.push_back(i);
-  const V centred = on.Sub(x, reduce(on, Reduce::mean, x, axes, true));
-  const V spread_of = on.Sqrt(on.Add(variance(on, x, axes, 0, true), on.number(eps, on.dtype(x))));
-  V y = on.Div(centred, spread_of);
-  if (w) y = on.Mul(y, on.unsqueeze(*w, tail));
-  return b ? V(on.Add(y, on.unsqueeze(*b, tail))) : y;
+// Every channel by its own mean and spread within the batch.
+struct Normalised {
+  V value, mean, inverse_spread;
+};
+Normalised normalise_by_batch(Lower& on, V x, const Opt<V>& w, const Opt<V>& b, double eps) {
+  Ints others = on.all_axes(x);
+  others.erase(others.begin() + 1);
+  const V mean = reduce(on, Reduce::mean, x, others, true);
+  const V scale = on.Reciprocal(on.Sqrt(on.Add(variance(on, x, others, 0, true), on.number_like(eps, x))));
+  V y = on.Mul(on.Sub(x, mean), scale);
+  if (w) y = on.Mul(y, reach(on, *w, 1, on.rank(x)));
+  if (b) y = on.Add(y, reach(on, *b, 1, on.rank(x)));
+  return {y, on.squeeze(mean, others), on.squeeze(scale, others)};
 }
 
 V batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool training, double, double eps) {
+  if (training || !mean || !var) return normalise_by_batch(on, x, w, b, eps).value;
   const DType t = on.dtype(x);
-  if (training || !mean || !var) {
-    // Without running statistics it is a function of its input: weights are standardised so.
-    if (mean || var) unsupported("batch_norm in training mode", "export the model in eval mode: model.eval(), or --training eval");
-    return normalised_by_batch(on, x, w, b, eps);
-  }
   const Dims channels{on.dim(x, 1)};
   const V scale = w ? *w : on.full(channels, Num(1.0), t);
   const V shift = b ? *b : on.full(channels, Num(0.0), t);
   if (const auto folded = fold_into_convolution(on, x, w, b, *mean, *var, eps)) return *folded;
   return on.BatchNormalization(x, scale, shift, *mean, *var, 1, {.epsilon = static_cast<float>(eps)})[0];
+}
+
+std::tuple<V, V, V> native_batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool training, double momentum, double eps) {
+  if (!training && mean && var) {
+    const V none = on.full({Dim(0)}, Num(0.0), on.dtype(x));
+    return {batch_norm(on, x, w, b, mean, var, false, momentum, eps), none, none};
+  }
+  const Normalised n = normalise_by_batch(on, x, w, b, eps);
+  return {n.value, n.mean, n.inverse_spread};
 }
 
 V layer_norm(Lower& on, V x, Dims shape, Opt<V> w, Opt<V> b, double eps) {
@@ -119,10 +142,36 @@ V max_pool(Lower& on, V x, Ints kernel, Ints stride, Ints padding, Ints dilation
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
+// Sums of windows over a divisor: zeros are put around, so that every window is full and its average says its sum.
+V sum_pool(Lower& on, V x, const Ints& kernel, const Ints& stride, const Ints& padding, bool ceil_mode, int64_t divisor) {
+  const auto n = static_cast<int64_t>(kernel.size()), lead = on.rank(x) - n;
+  Dims pads(static_cast<size_t>(2 * on.rank(x)), Dim(0));
+  double window = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto k = static_cast<size_t>(i);
+    int64_t extra = 0;
+    if (ceil_mode) {
+      const int64_t in = known_size(on, x, lead + i, "pooling with ceil_mode and a divisor"), room = in + 2 * padding[k] - kernel[k];
+      int64_t last = (room + stride[k] - 1) / stride[k];
+      if (last * stride[k] >= in + padding[k]) --last;  // a window must start inside
+      extra = std::max<int64_t>(0, last * stride[k] - room);
+    }
+    pads[static_cast<size_t>(lead + i)] = Dim(padding[k]);
+    pads[static_cast<size_t>(on.rank(x) + lead + i)] = Dim(padding[k] + extra);
+    window *= static_cast<double>(kernel[k]);
+  }
+  x = on.Pad(x, on.int_vector(pads));
+  const bool unbatched = lead == 1;
+  if (unbatched) x = on.unsqueeze(x, {0});
+  const V y = on.Mul(on.AveragePool(x, op::AveragePool{.kernel_shape = kernel, .strides = stride}), on.number_like(window / static_cast<double>(divisor), x));
+  return unbatched ? on.squeeze(y, {0}) : y;
+}
+
 template <int N>
-V avg_pool(Lower& on, V x, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad) {
+V avg_pool(Lower& on, V x, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad, Opt<int64_t> divisor) {
   kernel = spread(std::move(kernel), N);
   stride = stride.empty() ? kernel : spread(std::move(stride), N);
+  if (divisor) return sum_pool(on, x, kernel, stride, spread(std::move(padding), N), ceil_mode, *divisor);
   const bool unbatched = on.rank(x) == N + 1;
   if (unbatched) x = on.unsqueeze(x, {0});
   const V y = on.AveragePool(x, op::AveragePool{.ceil_mode = ceil_mode, .count_include_pad = count_include_pad, .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride});
@@ -145,7 +194,7 @@ V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
     regular &= in.is_literal() && out.is_literal() && out.literal() > 0 && in.literal() % out.literal() == 0;
     if (regular) kernel.push_back(in.literal() / out.literal());
   }
-  if (regular) return avg_pool<N>(on, x, kernel, kernel, Ints(N, 0), false, true);
+  if (regular) return avg_pool<N>(on, x, kernel, kernel, Ints(N, 0), false, true, {});
   // Windows of different sizes: a matrix product per axis whose rows average one window each.
   for (int64_t i = 0; i < N; ++i) {
     const Opt<int64_t> in = on.known_dim(x, first + i);
@@ -161,6 +210,11 @@ V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
     std::swap(perm[static_cast<size_t>(first + i)], perm.back());
     x = on.transpose(on.MatMul(on.transpose(x, perm), matrix), perm);
   }
+  return x;
+}
+
+V dropout(Lower&, V x, double p, bool train) {
+  if (train && p > 0) unsupported("dropout in training mode", "export the model in eval mode: model.eval(), or --training eval");
   return x;
 }
 
@@ -213,7 +267,8 @@ constexpr Row table[] = {
        return convolution(on, x, w, b, s, p, d, transposed, op, groups);
      }},
     {"aten::conv1d", fn<forward_conv>}, {"aten::conv2d", fn<forward_conv>}, {"aten::conv3d", fn<forward_conv>},
-    {"aten::batch_norm", fn<batch_norm>},
+    {"aten::_convolution_mode", fn<padded_conv>}, {"aten::conv1d.padding", fn<padded_conv>}, {"aten::conv2d.padding", fn<padded_conv>}, {"aten::conv3d.padding", fn<padded_conv>},
+    {"aten::batch_norm", fn<batch_norm>}, {"aten::native_batch_norm", fn<native_batch_norm>},
     {"aten::layer_norm", fn<layer_norm>},
     {"aten::linear", [](Lower& on, V x, V w, Opt<V> b) { return linear(on, x, w, b); }},
     {"aten::matmul", [](Lower& on, V a, V b) { return matmul(on, a, b); }},
@@ -223,15 +278,18 @@ constexpr Row table[] = {
        return V(on.Gemm(a, b, c, {.alpha = static_cast<float>(alpha), .beta = static_cast<float>(beta)}));
      }},
     {"aten::max_pool1d", fn<max_pool<1>>}, {"aten::max_pool2d", fn<max_pool<2>>}, {"aten::max_pool3d", fn<max_pool<3>>},
-    {"aten::avg_pool1d", fn<avg_pool<1>>}, {"aten::avg_pool2d", fn<avg_pool<2>>}, {"aten::avg_pool3d", fn<avg_pool<3>>},
+    {"aten::avg_pool1d", [](Lower& on, V x, Ints k, Ints s, Ints p, bool ceil, bool count) { return avg_pool<1>(on, x, k, s, p, ceil, count, {}); }}, {"aten::avg_pool2d", fn<avg_pool<2>>}, {"aten::avg_pool3d", fn<avg_pool<3>>},
     {"aten::adaptive_avg_pool1d", fn<adaptive_avg_pool<1>>}, {"aten::adaptive_avg_pool2d", fn<adaptive_avg_pool<2>>}, {"aten::adaptive_avg_pool3d", fn<adaptive_avg_pool<3>>},
-    {"aten::dropout", [](Lower&, V x, double, bool train) {
-       if (train) unsupported("dropout in training mode", "export the model in eval mode: model.eval(), or --training eval");
-       return x;
+    {"aten::dropout", fn<dropout>}, {"aten::feature_dropout", fn<dropout>}, {"aten::alpha_dropout", fn<dropout>}, {"aten::feature_alpha_dropout", fn<dropout>},
+    {"aten::native_dropout_backward", [](Lower& on, V g, V mask, double scale) { return V(on.Mul(on.Mul(g, on.to(mask, on.dtype(g))), on.number_like(scale, g))); }},
+    {"aten::_safe_softmax", [](Lower& on, V x, int64_t dim, Opt<DType> t) {
+       const V y = softmax(on, x, dim, t), hopeless = on.Equal(x, on.number_like(-std::numeric_limits<double>::infinity(), x));
+       const V all = reduce(on, Reduce::min, on.to(hopeless, DType::i32), {on.axis(x, dim)}, true);
+       return V(on.Where(on.to(all, DType::boolean), on.number_like(0, y), y));
      }},
-    {"aten::feature_dropout", [](Lower&, V x, double, bool train) {
-       if (train) unsupported("dropout in training mode", "export the model in eval mode: model.eval(), or --training eval");
-       return x;
+    {"aten::_softmax_backward_data", [](Lower& on, V g, V y, int64_t dim, DType t) {
+       const V gy = on.Mul(g, y);
+       return on.to(on.Sub(gy, on.Mul(y, reduce(on, Reduce::sum, gy, {on.axis(y, dim)}, true))), t);
      }},
     {"aten::softmax.int", fn<softmax>},
     {"aten::_softmax", [](Lower& on, V x, int64_t dim) { return V(on.Softmax(x, {.axis = on.axis(x, dim)})); }},

@@ -54,16 +54,6 @@ V product(Lower& on, V x, const Ints& axes, bool keepdim, const Opt<DType>& t) {
   return reduce(on, Reduce::prod, x, axes, keepdim);
 }
 
-V norm(Lower& on, V x, double p, const Ints& axes, bool keepdim) {
-  if (!on.is_float(x)) x = on.to(x, default_float);
-  if (p == 2) return axes.empty() ? V(on.Abs(x)) : reduce(on, Reduce::l2, x, axes, keepdim);
-  if (p == 1) return axes.empty() ? V(on.Abs(x)) : reduce(on, Reduce::l1, x, axes, keepdim);
-  const V size = on.Abs(x);
-  if (std::isinf(p)) return reduce(on, p > 0 ? Reduce::max : Reduce::min, size, axes, keepdim);
-  if (p == 0) return reduce(on, Reduce::sum, on.to(on.to(x, DType::boolean), on.dtype(x)), axes, keepdim);
-  return on.Pow(reduce(on, Reduce::sum, on.Pow(size, on.number(p, on.dtype(x))), axes, keepdim), on.number(1 / p, on.dtype(x)));
-}
-
 std::tuple<V, V> top_k(Lower& on, V x, Dim k, int64_t dim, bool largest, bool sorted) {
   if (on.rank(x) == 0) return {x, on.On::int_scalar(0)};
   const auto out = on.TopK(x, on.int_vector(Dims{k}), 2, {.axis = on.axis(x, dim), .largest = largest, .sorted = sorted});
@@ -82,6 +72,18 @@ V running_sum(Lower& on, V x, int64_t dim, Opt<DType> t) {
   else if (!on.is_float(x)) x = on.to(x, DType::i64);
   if (on.rank(x) == 0) return x;
   return on.CumSum(x, on.On::int_scalar(on.axis(x, dim)));
+}
+
+V without_nan(Lower& on, V x) { return on.is_float(x) ? V(on.Where(on.IsNaN(x), on.number_like(0, x), x)) : x; }
+V nan_sum(Lower& on, V x, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
+  x = without_nan(on, x);
+  if (t) x = on.to(x, *t);
+  else if (!on.is_float(x)) x = on.to(x, DType::i64);
+  return reduce(on, Reduce::sum, x, axes_or_all(on, x, dims), keepdim);
+}
+V nan_mean(Lower& on, V x, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
+  const V count = reduce(on, Reduce::sum, on.to(on.Not(on.IsNaN(x)), t.value_or(on.dtype(x))), axes_or_all(on, x, dims), keepdim);
+  return on.Div(nan_sum(on, x, dims, keepdim, t), count);
 }
 
 double correction_of(const Opt<Num>& c) { return c ? c->to_double() : 1.0; }
@@ -108,14 +110,15 @@ constexpr Row table[] = {
     {"aten::std.dim", [](Lower& on, V x, Opt<Ints> d, bool unbiased, bool keep) { return V(on.Sqrt(variance(on, x, axes_or_all(on, x, d), unbiased, keep))); }},
     {"aten::var.correction", [](Lower& on, V x, Opt<Ints> d, Opt<Num> c, bool keep) { return variance(on, x, axes_or_all(on, x, d), correction_of(c), keep); }},
     {"aten::std.correction", [](Lower& on, V x, Opt<Ints> d, Opt<Num> c, bool keep) { return V(on.Sqrt(variance(on, x, axes_or_all(on, x, d), correction_of(c), keep))); }},
-    {"aten::linalg_vector_norm", [](Lower& on, V x, double p, Opt<Ints> d, bool keep, Opt<DType> t) { return norm(on, t ? on.to(x, *t) : x, p, axes_or_all(on, x, d), keep); }},
-    {"aten::norm.Scalar", [](Lower& on, V x, double p) { return norm(on, x, p, on.all_axes(x), false); }},
-    {"aten::norm.ScalarOpt_dim", [](Lower& on, V x, Opt<double> p, Ints d, bool keep) { return norm(on, x, p.value_or(2), axes_or_all(on, x, d), keep); }},
+    {"aten::linalg_vector_norm", [](Lower& on, V x, double p, Opt<Ints> d, bool keep, Opt<DType> t) { return vector_norm(on, t ? on.to(x, *t) : x, p, axes_or_all(on, x, d), keep); }},
+    {"aten::norm.Scalar", [](Lower& on, V x, double p) { return vector_norm(on, x, p, on.all_axes(x), false); }},
+    {"aten::norm.ScalarOpt_dim", [](Lower& on, V x, Opt<double> p, Ints d, bool keep) { return vector_norm(on, x, p.value_or(2), axes_or_all(on, x, d), keep); }},
     {"aten::topk", fn<top_k>},
     {"aten::sort", fn<sorted>},
     {"aten::sort.stable", [](Lower& on, V x, Opt<bool>, int64_t dim, bool descending) { return sorted(on, x, dim, descending); }},
     {"aten::argsort", [](Lower& on, V x, int64_t dim, bool descending) { return std::get<1>(sorted(on, x, dim, descending)); }},
     {"aten::cumsum", fn<running_sum>},
+    {"aten::nansum", fn<nan_sum>}, {"aten::nanmean", fn<nan_mean>},
 };
 
 }  // namespace

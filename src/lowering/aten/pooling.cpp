@@ -1,0 +1,107 @@
+// Windows: maxima with their places, adaptive maxima, and the way back.
+#include <algorithm>
+
+#include "lowering/forms.h"
+#include "lowering/row.h"
+#include "lowering/tables.h"
+
+namespace cameo {
+
+namespace {
+
+Ints spread(Ints v, size_t n) {
+  if (v.size() == 1) v.assign(n, v[0]);
+  return v;
+}
+Dim plane_size(Lower& on, V x, int64_t n) {
+  Dim size(1);
+  for (int64_t i = on.rank(x) - n; i < on.rank(x); ++i) size = size * on.dim(x, i);
+  return size;
+}
+
+// ONNX counts places through the whole tensor, torch within one channel's plane.
+template <int N>
+std::tuple<V, V> max_pool_places(Lower& on, V x, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
+  kernel = spread(std::move(kernel), N), padding = spread(std::move(padding), N);
+  const Ints strides = stride.empty() ? kernel : spread(std::move(stride), N);
+  Ints pads = padding;
+  pads.insert(pads.end(), padding.begin(), padding.end());
+  const bool unbatched = on.rank(x) == N + 1;
+  if (unbatched) x = on.unsqueeze(x, {0});
+  const auto out = on.MaxPool(x, op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = pads, .strides = strides}, 2);
+  const V at = on.Mod(out[1], on.int_scalar(plane_size(on, x, N)));
+  return {unbatched ? on.squeeze(out[0], {0}) : V(out[0]), unbatched ? on.squeeze(at, {0}) : at};
+}
+
+// Which elements the windows of an adaptive pool cover: [windows, longest window], the last element repeated.
+V adaptive_windows(Lower& on, int64_t in, int64_t out) {
+  Ints at;
+  int64_t longest = 0;
+  const auto begin = [&](int64_t o) { return o * in / out; };
+  const auto end = [&](int64_t o) { return ((o + 1) * in + out - 1) / out; };
+  for (int64_t o = 0; o < out; ++o) longest = std::max(longest, end(o) - begin(o));
+  for (int64_t o = 0; o < out; ++o)
+    for (int64_t k = 0; k < longest; ++k) at.push_back(std::min(begin(o) + k, end(o) - 1));
+  return on.reshape(on.ints(at), {Dim(out), Dim(longest)});
+}
+// The last N axes as windows: their counts, then everything one window holds as the last axis.
+template <int N>
+V windowed(Lower& on, V x, const Vs& windows) {
+  const int64_t lead = on.rank(x) - N;
+  Dims shape(on.shape(x).begin(), on.shape(x).begin() + lead);
+  Ints perm(static_cast<size_t>(lead));
+  Dim inside(1);
+  for (int64_t i = 0; i < lead; ++i) perm[static_cast<size_t>(i)] = i;
+  for (int64_t i = 0; i < N; ++i) {
+    const V w = windows[static_cast<size_t>(i)];
+    x = on.Gather(x, w, {.axis = lead + 2 * i});
+    perm.push_back(lead + 2 * i);
+    shape.push_back(on.dim(w, 0));
+    inside = inside * on.dim(w, 1);
+  }
+  for (int64_t i = 0; i < N; ++i) perm.push_back(lead + 2 * i + 1);
+  shape.push_back(inside);
+  return on.reshape(on.transpose(x, perm), shape);
+}
+template <int N>
+std::tuple<V, V> adaptive_max_pool(Lower& on, V x, Ints sizes) {
+  sizes = spread(std::move(sizes), N);
+  const int64_t lead = on.rank(x) - N;
+  Vs windows;
+  Dims plane;
+  for (int64_t i = 0; i < N; ++i) {
+    const int64_t in = known_size(on, x, lead + i, "adaptive pooling");
+    windows.push_back(adaptive_windows(on, in, sizes[static_cast<size_t>(i)]));
+    plane.push_back(Dim(in));
+  }
+  const V all = windowed<N>(on, x, windows), places = windowed<N>(on, on.reshape(iota(on, element_count(plane)), plane), windows);
+  const int64_t last = on.rank(all) - 1;
+  const V best = on.ArgMax(all, {.axis = last, .keepdims = 1});
+  Dims wide(on.shape(all));
+  const V at = on.GatherElements(on.expand(places, wide), best, {.axis = last});
+  return {reduce(on, Reduce::max, all, {last}, false), on.squeeze(at, {last})};
+}
+
+template <int N>
+V max_unpool(Lower& on, V x, V at, Dims sizes) {
+  const int64_t lead = on.rank(x) - N;
+  const Dims outer(on.shape(x).begin(), on.shape(x).begin() + lead);
+  const Dim rows = element_count(outer);
+  Dims out = outer;
+  out.insert(out.end(), sizes.end() - N, sizes.end());
+  const Dim plane = element_count(Dims(sizes.end() - N, sizes.end())), pooled = plane_size(on, x, N);
+  const V blank = on.full({rows, plane}, Num(int64_t{0}), on.dtype(x));
+  return on.reshape(on.ScatterElements(blank, on.reshape(at, {rows, pooled}), on.reshape(x, {rows, pooled}), {.axis = 1}), out);
+}
+
+constexpr Row table[] = {
+    {"aten::max_pool1d_with_indices", fn<max_pool_places<1>>}, {"aten::max_pool2d_with_indices", fn<max_pool_places<2>>}, {"aten::max_pool3d_with_indices", fn<max_pool_places<3>>},
+    {"aten::adaptive_max_pool1d", fn<adaptive_max_pool<1>>}, {"aten::adaptive_max_pool2d", fn<adaptive_max_pool<2>>}, {"aten::adaptive_max_pool3d", fn<adaptive_max_pool<3>>},
+    {"aten::max_unpool2d", fn<max_unpool<2>>}, {"aten::max_unpool3d", fn<max_unpool<3>>},
+};
+
+}  // namespace
+
+std::span<const Row> pooling_rows() { return table; }
+
+}  // namespace cameo

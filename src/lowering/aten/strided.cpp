@@ -1,0 +1,101 @@
+// Views by strides, forms that copy what a view would show, and writing through flat positions.
+#include <algorithm>
+
+#include "lowering/forms.h"
+#include "lowering/row.h"
+#include "lowering/tables.h"
+
+namespace cameo {
+
+namespace {
+
+// Strides speak about memory. Only a tensor whose elements lie in their own order says what that is.
+void must_be_dense(Lower& on, V x) {
+  const Graph& g = on.graph();
+  ValueId v = x;
+  for (NodeId n = g[v].def; n; n = g[v].def) {
+    const auto& node = g[n];
+    if (node.as<op::Transpose>() || node.as<op::Slice>() || node.as<op::Expand>() || node.as<op::Split>() || node.as<op::Gather>())
+      unsupported("as_strided of a tensor that may be a view", "call contiguous() on a copy, or index instead");
+    if (!node.as<op::Reshape>() && !node.as<op::Squeeze>() && !node.as<op::Unsqueeze>()) return;
+    v = node.inputs[0];
+  }
+}
+
+V strided_positions(Lower& on, const Dims& sizes, const Dims& strides, Dim offset) {
+  V at = on.int_scalar(offset);
+  const auto rank = static_cast<int64_t>(sizes.size());
+  for (int64_t i = 0; i < rank; ++i) {
+    const auto k = static_cast<size_t>(i);
+    at = on.Add(at, reach(on, on.Mul(iota(on, sizes[k]), on.int_scalar(strides[k])), i, rank));
+  }
+  return at;
+}
+V as_strided(Lower& on, V x, Dims sizes, Dims strides, Opt<Dim> offset) {
+  must_be_dense(on, x);
+  return on.Gather(flat(on, x), strided_positions(on, sizes, strides, offset.value_or(Dim(0))), {.axis = 0});
+}
+V flat_put(Lower& on, V x, V at, V values, const Str& how) {
+  return on.reshape(on.ScatterElements(flat(on, x), flat(on, at), flat(on, values), {.axis = 0, .reduction = how}), on.shape(x));
+}
+
+V narrow(Lower& on, V x, int64_t dim, Dim start, Dim length) {
+  const int64_t axis = on.axis(x, dim);
+  const Dim first = wrap_index(on, on.dim(x, axis), start);
+  return on.slice(x, axis, first, first + length);
+}
+
+V diagonal_put(Lower& on, V x, V src, int64_t offset, int64_t d1, int64_t d2) {
+  const V y = moved(on, x, {d1, d2}, {-2, -1});
+  const Dims shape = on.shape(y);
+  const Dim columns = shape.back(), length = on.dim(src, -1);
+  Dims rows(shape.begin(), shape.end() - 2);
+  rows.push_back(shape[shape.size() - 2] * columns);
+  const Dim start = offset >= 0 ? Dim(offset) : Dim(-offset) * columns;
+  const V at = strided_positions(on, {length}, {columns + Dim(1)}, start);
+  const V put = on.ScatterND(moved(on, on.reshape(y, rows), {-1}, {0}), on.unsqueeze(at, {1}), moved(on, src, {-1}, {0}));
+  return moved(on, on.reshape(moved(on, put, {0}, {-1}), shape), {-2, -1}, {d1, d2});
+}
+
+V masked_scatter(Lower& on, V x, V mask, V source) {
+  const Dims shape = broadcast_shapes(on.shape(x), on.shape(mask));
+  const V all = on.expand(mask, shape);
+  const V taken = on.CumSum(on.to(flat(on, all), DType::i64), on.On::int_scalar(0));
+  const V at = on.Max(std::vector<ValueId>{on.Sub(taken, on.On::int_scalar(1)), on.On::int_scalar(0)});
+  return on.Where(all, on.reshape(on.Gather(flat(on, source), at, {.axis = 0}), shape), x);
+}
+
+// Each tensor cut into `count` equal pieces along an axis, the last ones filled up with zeros; piece by piece side by side.
+V chunk_cat(Lower& on, Vs parts, int64_t dim, int64_t count) {
+  const int64_t axis = on.axis(parts[0], dim);
+  for (V& v : parts) {
+    const Dim size = on.dim(v, axis), whole = ceil_div(size, Dim(count)) * Dim(count);
+    Dims pads(static_cast<size_t>(on.rank(v)) * 2, Dim(0));
+    pads[static_cast<size_t>(on.rank(v) + axis)] = whole - size;
+    const Dims s = on.shape(v);
+    Dims out(s.begin(), s.begin() + axis);
+    const Dims tail(s.begin() + axis + 1, s.end());
+    out.insert(out.end(), {Dim(count), floor_div(whole, Dim(count)) * element_count(tail)});
+    v = on.reshape(whole == size ? v : V(on.Pad(v, on.int_vector(pads))), out);
+  }
+  return on.concat(parts, axis + 1);
+}
+
+constexpr Row table[] = {
+    {"aten::as_strided", fn<as_strided>}, {"aten::as_strided_copy", fn<as_strided>},
+    {"aten::as_strided_scatter", [](Lower& on, V x, V src, Dims sizes, Dims strides, Opt<Dim> offset) {
+       must_be_dense(on, x);
+       return flat_put(on, x, strided_positions(on, sizes, strides, offset.value_or(Dim(0))), src, "none");
+     }},
+    {"aten::put", [](Lower& on, V x, V at, V src, bool accumulate) { return flat_put(on, x, at, src, accumulate ? "add" : "none"); }},
+    {"aten::narrow_copy", fn<narrow>},
+    {"aten::narrow.Tensor", [](Lower& on, V x, int64_t dim, V start, Dim length) { return narrow(on, x, dim, on.int_of(start), length); }},
+    {"aten::diagonal_scatter", fn<diagonal_put>}, {"aten::masked_scatter", fn<masked_scatter>},
+    {"aten::_chunk_cat", fn<chunk_cat>},
+};
+
+}  // namespace
+
+std::span<const Row> strided_rows() { return table; }
+
+}  // namespace cameo
