@@ -59,7 +59,7 @@ Ints Lower::all_axes(V x) const {
   return out;
 }
 
-Dim Lower::dim(V x, int64_t a) const { return shape(x)[static_cast<size_t>(axis(x, a))]; }
+Dim Lower::dim(V x, int64_t a) const { return rank(x) == 0 ? Dim(1) : shape(x)[static_cast<size_t>(axis(x, a))]; }
 
 V Lower::scalar(const Num& n, DType t) {
   const Arg& a = n.arg();
@@ -74,7 +74,7 @@ V Lower::scalar(const Num& n, DType t) {
   return number(n.to_double(), t);
 }
 
-V Lower::full(const Dims& sizes, const Num& value, DType t) {
+V Lower::full(Dims sizes, const Num& value, DType t) {
   const bool all_known = std::all_of(sizes.begin(), sizes.end(), [](Dim d) { return d.is_literal(); });
   constexpr int64_t small = 64;
   if (all_known && value.is_known()) {
@@ -87,7 +87,7 @@ V Lower::full(const Dims& sizes, const Num& value, DType t) {
   return Expand(fill, int_vector(sizes));
 }
 
-V Lower::reshape(V x, const Dims& sizes) {
+V Lower::reshape(V x, Dims sizes) {
   if (fact(x).has_rank() && On::shape(x) == sizes) return x;
   // Zero copies the input's size, one -1 takes what is left: most reshapes need no computed shape.
   const auto& from = shape(x);
@@ -113,7 +113,7 @@ V Lower::reshape(V x, const Dims& sizes) {
   return out;
 }
 
-V Lower::expand(V x, const Dims& sizes) {
+V Lower::expand(V x, Dims sizes) {
   if (shape(x) == sizes) return x;
   // Axes that stay may be written as 1: Expand broadcasts both ways.
   Dims target = sizes;

@@ -38,13 +38,13 @@ class Lower : public On {
   V int_vector(std::span<const Dim> d);         // 1-D int64, built in the cheapest form
   V int_vector(const Dims& d) { return int_vector(std::span<const Dim>(d)); }
   V zeros_like(V x) { return full(shape_dims(x), 0.0, dtype(x)); }
-  V full(const Dims& sizes, const Num& value, DType t);
+  V full(Dims sizes, const Num& value, DType t);
   Dims shape_dims(V x) const { return shape(x); }
 
-  // Common forms. Each emits nothing when it would change nothing.
+  // Common forms. Each emits nothing when it would change nothing. Sizes come by value: shape(x) does not outlive an emission.
   V to(V x, DType t) { return On::cast(x, t); }
-  V reshape(V x, const Dims& sizes);            // sizes are final: no -1
-  V expand(V x, const Dims& sizes);             // numpy broadcast to exactly `sizes`
+  V reshape(V x, Dims sizes);                   // sizes are final: no -1
+  V expand(V x, Dims sizes);                    // numpy broadcast to exactly `sizes`
   V transpose(V x, const Ints& perm);
   V squeeze(V x, const Ints& axes);
   V unsqueeze(V x, const Ints& axes);           // axes of the result

@@ -11,6 +11,7 @@ using RowTable = std::span<const Row> (*)();
 
 std::span<const Row> arrange_rows();
 std::span<const Row> creation_rows();
+std::span<const Row> fourier_rows();
 std::span<const Row> function_rows();
 std::span<const Row> image_rows();
 std::span<const Row> indexing_rows();
@@ -32,6 +33,7 @@ inline std::span<const RowTable> row_tables() {
   static constexpr RowTable all[] = {
       arrange_rows,
       creation_rows,
+      fourier_rows,
       function_rows,
       image_rows,
       indexing_rows,

@@ -184,6 +184,7 @@ V nonzero(Lower& on, V x) {
   const V rows = on.transpose(on.NonZero(at_least_1d(on, x)), {1, 0});
   return on.rank(x) == 0 ? on.slice(rows, 1, Dim(0), Dim(0)) : rows;
 }
+Vs nonzero_parts(Lower& on, V x) { return positions(on, at_least_1d(on, x)); }
 V nonzero_static(Lower& on, V x, Dim size, int64_t fill) {
   const V rows = nonzero(on, x);
   const V all = on.Concat(std::vector<ValueId>{rows, on.full({size, Dim(on.rank(x))}, Num(fill), DType::i64)}, {.axis = 0});
@@ -227,7 +228,7 @@ constexpr Row table[] = {
     {"aten::scatter_add", [](Lower& on, V x, int64_t dim, V at, V src) { return scatter(on, x, dim, at, src, "add"); }},
     {"aten::index_select", fn<index_select>},
     {"aten::masked_select", fn<masked_select>},
-    {"aten::nonzero", fn<nonzero>}, {"aten::nonzero_static", fn<nonzero_static>},
+    {"aten::nonzero", fn<nonzero>}, {"aten::nonzero_numpy", fn<nonzero_parts>}, {"aten::nonzero_static", fn<nonzero_static>},
     {"aten::scatter.reduce", [](Lower& on, V x, int64_t dim, V at, V src, Str how) { return scatter(on, x, dim, at, src, how == "add" ? "add" : "mul"); }},
     {"aten::scatter.value_reduce", [](Lower& on, V x, int64_t dim, V at, Num v, Str how) { return scatter(on, x, dim, at, on.scalar_like(v, x), how == "add" ? "add" : "mul"); }},
     {"aten::scatter_reduce.two", fn<scatter_reduce>}, {"aten::index_reduce", fn<index_reduce>},

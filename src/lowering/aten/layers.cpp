@@ -65,6 +65,7 @@ V antialiased(Lower& on, V x, const Str& mode, const Opt<Dims>& sizes, bool alig
   op::Resize a;
   a.mode = mode;
   a.antialias = 1;
+  a.exclude_outside = 1;  // weights outside the image are dropped, not the border repeated
   a.cubic_coeff_a = -0.5f;  // the antialiased kernel of PyTorch and PIL
   a.coordinate_transformation_mode = align ? "align_corners" : "half_pixel";
   Dims all{on.dim(x, 0), on.dim(x, 1)};

@@ -155,7 +155,7 @@ V tensor_dot(Lower& on, V a, V b, Ints da, Ints db) {
 
 V covariance(Lower& on, V x, double correction) {
   if (!on.is_float(x)) x = on.to(x, default_float);
-  const bool single = on.rank(x) < 2;
+  const bool single = on.rank(x) < 2 || on.dim(x, 0).is(1);
   if (single) x = on.reshape(x, {Dim(1), element_count(on.shape(x))});
   const V centred = on.Sub(x, reduce(on, Reduce::mean, x, {1}, true));
   const V n = on.Sub(on.to(on.int_scalar(on.dim(x, 1)), on.dtype(x)), on.number_like(correction, x));
@@ -288,6 +288,7 @@ constexpr Row table[] = {
     {"aten::kron", fn<kron>, promote(0, 1)}, {"aten::tensordot", fn<tensor_dot>},
     {"aten::linalg_vander", [](Lower& on, V x, Opt<Dim> n) {
        if (!on.is_float(x)) x = on.to(x, DType::i64);
+       if (on.rank(x) == 0) x = flat(on, x);
        return V(on.Pow(on.unsqueeze(x, {on.rank(x)}), on.to(iota(on, n.value_or(on.dim(x, -1))), on.dtype(x))));
      }},
     {"aten::cov", [](Lower& on, V x, double correction, Opt<V> f, Opt<V> a) {
