@@ -68,7 +68,7 @@ void GraphReader::read_node(const NodeProto& p, Scope& scope) {
     for (const auto name : p.outputs) define(name, {}, scope, where);  // known, so that users do not complain as well
     return;
   }
-  name_outputs(p, n, replacement, scope, where);
+  name_outputs(p, n, replacement, first_node, scope);
   if (n) body_owner = n;
   if (body_owner) read_bodies(body_owner, bodies, scope, where);
   keep_origin(p, scope.region, first_node, first_value, version);
@@ -206,7 +206,8 @@ void GraphReader::read_bodies(NodeId n, const std::vector<BodyField>& bodies, Sc
   g_.set_extra(n, std::move(names));
 }
 
-void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<ValueId>& replacement, Scope& scope, const Place& where) {
+void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<ValueId>& replacement, uint32_t first_node, Scope& scope) {
+  const Place where{.node = &p};
   for (size_t i = 0; i < p.outputs.size(); ++i) {
     ValueId v = n ? (i < g_[n].outputs.size() ? g_[n].outputs[i] : ValueId()) : i < replacement.size() ? replacement[i] : ValueId();
     if (!v && p.outputs[i].empty()) continue;
@@ -218,9 +219,9 @@ void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<V
     }
     define(p.outputs[i], v, scope, where);
   }
-  const NodeId named = n ? n : g_.node_capacity() ? NodeId(g_.node_capacity() - 1) : NodeId();
-  if (!named) return;
-  if (n || !replacement.empty()) g_.set_name(named, std::string(p.name));
+  const NodeId named = n ? n : g_[scope.region].last;
+  if (!named || named.index < first_node) return;  // nothing was made of it
+  g_.set_name(named, std::string(p.name));
   if (p.doc.empty() && p.overload.empty() && p.metadata.empty()) return;
   auto notes = std::make_shared<NodeNotes>();
   notes->doc = p.doc;

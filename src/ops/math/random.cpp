@@ -183,6 +183,7 @@ struct Dropout : Rules<op::Dropout> {
     u.replace({both[0], u.on.CastLike(both[1], u.input(0))});
   }
   static void say_ratio(Downgrade& d) {
+    if (d.outputs > 1) return d.refuse("the mask of a dropout that does not train was left open there");
     const auto training = d.constant(2);
     if (training && training->int_at(0)) d.refuse("a dropout that trains");
     d.set_input(2, {});
