@@ -27,9 +27,9 @@ bool same_type(const TypeProto& p, const Type& t) {
   return !t.shape || std::equal(p.shape->begin(), p.shape->end(), t.shape->begin(), t.shape->end(), same_dim);
 }
 
-bool same_info(const ValueInfoProto& p, const Value& v) {
+bool same_info(const ValueInfoProto& p, const Value& v, const Type& type) {
   const bool same_metadata = v.metadata ? std::equal(p.metadata.begin(), p.metadata.end(), v.metadata->begin(), v.metadata->end(), [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; }) : p.metadata.empty();
-  return p.doc == v.doc && same_metadata && (p.type.kind == TypeProto::Kind::opaque || same_type(p.type, v.fact.type));
+  return p.doc == v.doc && same_metadata && (p.type.kind == TypeProto::Kind::opaque || same_type(p.type, type));
 }
 
 }  // namespace
@@ -79,7 +79,14 @@ void GraphWriter::initializers(Rope& out, RegionId r) {
     if (g_[v].weight) out.message(5, weights_.tensor(names_.of(v), g_[v].weight));
 }
 
-void GraphWriter::info(Rope& out, uint32_t field, ValueId v) { out.small().bytes(field, value_info(names_.of(v), g_[v], options_.fresh_dims)); }
+const Type& GraphWriter::declared_type(ValueId v) const {
+  const Type& is = g_[v].fact.type;
+  if (options_.value_info == WriteOptions::ValueInfo::all || v.index >= declared_.value_capacity()) return is;
+  const Type& was = declared_[v].fact.type;
+  return was.is_unknown() || was.elem == is.elem ? was : is;  // else it is computed in a wider type now
+}
+
+void GraphWriter::info(Rope& out, uint32_t field, ValueId v) { out.small().bytes(field, value_info(names_.of(v), g_[v], declared_type(v), options_.fresh_dims)); }
 
 void GraphWriter::interface(Rope& out, RegionId r, bool initializers_are_inputs) {
   std::unordered_map<std::string_view, ValueInfoProto> known;
@@ -94,7 +101,7 @@ void GraphWriter::interface(Rope& out, RegionId r, bool initializers_are_inputs)
   }
   const auto write = [&](uint32_t field, ValueId v) {
     const auto it = known.find(names_.of(v));
-    if (it != known.end() && same_info(it->second, g_[v])) out.small().bytes(field, it->second.whole);
+    if (it != known.end() && same_info(it->second, g_[v], declared_type(v))) out.small().bytes(field, it->second.whole);
     else info(out, field, v);
   };
   for (const ValueId v : g_[r].inputs) write(11, v);
@@ -115,7 +122,7 @@ void GraphWriter::value_infos(Rope& out, RegionId r, uint32_t field) {
     const ValueId v = names_.visible(p.name, r);
     if (!v || g_[v].home != r || names_.of(v) != p.name || !done.insert(v).second) continue;
     if (g_[v].kind == Value::Kind::initializer && !wanted(v)) continue;
-    if (same_info(p, g_[v]) || g_[v].fact.type.is_unknown()) out.small().bytes(field, p.whole);
+    if (same_info(p, g_[v], declared_type(v)) || declared_type(v).is_unknown()) out.small().bytes(field, p.whole);
     else info(out, field, v);
   }
   if (options_.value_info != WriteOptions::ValueInfo::all) return;

@@ -41,8 +41,9 @@ class Originals {
 
 class GraphWriter {
  public:
-  GraphWriter(const Graph& g, Names& names, WeightStore& weights, const WriteOptions& options)
-      : g_(g), names_(names), weights_(weights), options_(options), originals_(g, names), referenced_(g.value_capacity(), false) {}
+  // `declared` is the graph before legalisation, which infers types for its own use: the file goes on declaring what it did.
+  GraphWriter(const Graph& g, const Graph& declared, Names& names, WeightStore& weights, const WriteOptions& options)
+      : g_(g), declared_(declared), names_(names), weights_(weights), options_(options), originals_(g, names), referenced_(g.value_capacity(), false) {}
 
   // `ir_version` below 4 wants every initializer among the inputs as well.
   Rope main(const Opsets& target, int64_t ir_version);
@@ -63,11 +64,13 @@ class GraphWriter {
   void value_infos(Rope& out, RegionId r, uint32_t field);
   void interface(Rope& out, RegionId r, bool initializers_are_inputs);
   void info(Rope& out, uint32_t field, ValueId v);
+  const Type& declared_type(ValueId v) const;
   void annotations(Rope& out, RegionId r);
   bool is_sparse_initializer(NodeId n) const;
   int64_t version_of(std::string_view domain) const;
 
   const Graph& g_;
+  const Graph& declared_;
   Names& names_;
   WeightStore& weights_;
   const WriteOptions& options_;

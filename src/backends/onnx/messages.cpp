@@ -54,12 +54,12 @@ void write_pairs(pb::Writer& w, uint32_t field, const std::vector<std::pair<std:
   }
 }
 
-std::string value_info(std::string_view name, const Value& v, bool fresh_names) {
+std::string value_info(std::string_view name, const Value& v, const Type& known, bool fresh_names) {
   pb::Writer w;
   w.text(1, name);
-  if (!v.fact.type.is_unknown()) {
+  if (!known.is_unknown()) {
     const auto type = w.begin(2);
-    write_type(w, v.fact.type, fresh_names);
+    write_type(w, known, fresh_names);
     w.end(type);
   }
   if (!v.doc.empty()) w.text(3, v.doc);

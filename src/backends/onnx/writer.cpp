@@ -85,11 +85,11 @@ void write_head(Rope& out, const Model& m, int64_t ir) {
   if (!m.doc.empty()) w.text(6, m.doc);
 }
 
-Rope model_message(const Model& m, WeightStore& weights, const WriteOptions& options) {
+Rope model_message(const Model& m, const Graph& declared, WeightStore& weights, const WriteOptions& options) {
   const Opsets target = target_opsets(m, options);
   const int64_t ir = ir_version(m, target);
   Names names(m.graph);
-  GraphWriter writer(m.graph, names, weights, options);
+  GraphWriter writer(m.graph, declared, names, weights, options);
   Rope out;
   write_head(out, m, ir);
   out.message(7, writer.main(target, ir));
@@ -104,15 +104,6 @@ Rope model_message(const Model& m, WeightStore& weights, const WriteOptions& opt
   return out;
 }
 
-// Legalisation infers types for its own use; the file goes on declaring what it declared.
-void restore_declared(const Graph& declared, Graph& g) {
-  for (uint32_t i = 0; i < declared.value_capacity(); ++i) {
-    const Type& was = declared[ValueId(i)].fact.type;
-    Type& is = g.fact(ValueId(i)).type;
-    if (was.is_unknown() || was.elem == is.elem) is = was;  // else it is computed in a wider type now
-  }
-}
-
 // A copy of the model that can be written, where the model itself cannot.
 std::optional<Model> legal_copy(const Model& m, const WriteOptions& options, DiagSink* diags) {
   const Opsets target = target_opsets(m, options);
@@ -125,7 +116,6 @@ std::optional<Model> legal_copy(const Model& m, const WriteOptions& options, Dia
   Model copy = m;
   LegaliseResult result = legalise(copy, opset->second, how);
   if (!result.refusals.empty()) throw Error(std::move(result.refusals));
-  if (options.value_info != WriteOptions::ValueInfo::all) restore_declared(m.graph, copy.graph);
   for (Diag& d : result.notes)
     if (diags) diags->add(std::move(d));
   return copy;
@@ -137,7 +127,7 @@ void write_onnx(const Model& model, const std::string& path, const WriteOptions&
   const auto legal = legal_copy(model, options, diags);
   const Model& m = legal ? *legal : model;
   WeightStore weights(m.graph, path, options);
-  const Rope message = model_message(m, weights, options);
+  const Rope message = model_message(m, model.graph, weights, options);
   AtomicFile file(path);
   message.write(file.sink());
   weights.write_data_file(options.durable);
@@ -148,7 +138,7 @@ std::string write_onnx(const Model& model, const WriteOptions& options, DiagSink
   const auto legal = legal_copy(model, options, diags);
   const Model& m = legal ? *legal : model;
   WeightStore weights(m.graph, "", options);
-  return model_message(m, weights, options).flat();
+  return model_message(m, model.graph, weights, options).flat();
 }
 
 }  // namespace cameo
