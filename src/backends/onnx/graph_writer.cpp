@@ -54,7 +54,9 @@ Rope GraphWriter::graph(RegionId r, bool initializers_are_inputs) {
   const Region& region = g_[r];
   Rope out;
   nodes(out, 1, r);
-  if (!region.name.empty() || r == g_.main()) out.text(2, region.name.empty() ? "main" : region.name);
+  // Graphs need a name; one that was read without stays as it was.
+  if (!region.name.empty()) out.text(2, region.name);
+  else if (r == g_.main() || region.origin.empty()) out.text(2, r == g_.main() ? "main" : "body");
   initializers(out, r);
   if (!region.doc.empty()) out.text(10, region.doc);
   interface(out, r, initializers_are_inputs);
@@ -83,7 +85,8 @@ const Type& GraphWriter::declared_type(ValueId v) const {
   const Type& is = g_[v].fact.type;
   if (options_.value_info == WriteOptions::ValueInfo::all || v.index >= declared_.value_capacity()) return is;
   const Type& was = declared_[v].fact.type;
-  return was.is_unknown() || was.elem == is.elem ? was : is;  // else it is computed in a wider type now
+  if (was.is_unknown()) return g_[g_[v].home].origin.empty() ? is : was;  // bodies that an upgrade made declare nothing yet
+  return was.elem == is.elem ? was : is;                                  // else it is computed in a wider type now
 }
 
 void GraphWriter::info(Rope& out, uint32_t field, ValueId v) { out.small().bytes(field, value_info(names_.of(v), g_[v], declared_type(v), options_.fresh_dims)); }

@@ -157,6 +157,18 @@ TEST_F(OnnxWriter, OldFilesListInitializersAsInputs) {
   EXPECT_EQ(back.graph[back.graph.main()].inputs.size(), 2u);
 }
 
+TEST_F(OnnxWriter, EncodingKnowsTypesThatTheFileDoesNotDeclare) {
+  Model m = small_model(4);
+  Graph& g = m.graph;
+  On on(g, g.main());
+  g.set_region_outputs(g.main(), {on.Softmax(g[g.main()].outputs[0], op::Softmax{.axis = -1})});
+  const Model plain = read(write_onnx(m));
+  WriteOptions options;
+  options.opset = 11;  // where the axis must count from the front
+  const Model back = read(write_onnx(plain, options));
+  EXPECT_EQ(back.opsets.at(""), 11);
+}
+
 TEST_F(OnnxWriter, IrVersionsFollowOpsets) {
   EXPECT_EQ(ir_version_for(7), 3);
   EXPECT_EQ(ir_version_for(9), 4);
