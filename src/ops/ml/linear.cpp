@@ -36,6 +36,7 @@ struct LinearClassifier : Rules<op::LinearClassifier> {
     const Samples x(k.in(0));
     if (x.features == 0) k.fail("eval.shape", "samples without features");
     const int64_t outputs = static_cast<int64_t>(a.coefficients.size()) / x.features;
+    if (outputs == 0) throw error("model.attribute", cat(a.coefficients.size(), " coefficients for ", x.features, " features"));
     auto scores = linear_scores(x, a.coefficients, list(a.intercepts), outputs);
     const bool binary = outputs == 1 && class_count(a.classlabels_strings, a.classlabels_ints) == 2;
     const auto width = static_cast<size_t>(binary ? 2 : outputs);
@@ -50,7 +51,7 @@ struct LinearClassifier : Rules<op::LinearClassifier> {
       const std::span<double> row(scores.data() + static_cast<size_t>(r) * width, width);
       transform_scores(row, a.post_transform);
       if (width > 1) classes.push_back(best(row));
-      else if (width == 1) single.push_back(row[0] >= (a.post_transform == "NONE" ? 0 : 0.5));
+      else single.push_back(row[0] >= (a.post_transform == "NONE" ? 0 : 0.5));
     }
     k.out(0, width > 1 ? labelled(classes, a.classlabels_strings, a.classlabels_ints) : one_score_labels(a, single));
     k.out(1, to_floats({x.rows, static_cast<int64_t>(width)}, scores));

@@ -55,7 +55,11 @@ void transform_scores(std::span<double> row, std::string_view transform) {
   for (double& v : row) v = transform == "LOGISTIC" ? logistic(v) : probit(v);
 }
 
-size_t class_count(const Labels& strings, const Numbers& ints) { return std::max(strings ? strings->size() : 0, ints ? ints->size() : 0); }
+// Where a file gives both lists, the strings are the labels.
+size_t class_count(const Labels& strings, const Numbers& ints) {
+  if (strings && !strings->empty()) return strings->size();
+  return ints ? ints->size() : 0;
+}
 
 size_t best(std::span<const double> row) { return static_cast<size_t>(std::max_element(row.begin(), row.end()) - row.begin()); }
 
