@@ -20,19 +20,22 @@ struct Matrix {
   }
 };
 
-// sums[i * n + j] += the product of row i and column j, row by row so that memory is walked in order.
+// sums[i * n + j] += the product of row i and column j, row by row so that memory is walked in order. A right matrix
+// that lies otherwise is laid out anew first.
 template <class C>
-void add_product(const Matrix<C>& a, const Matrix<C>& b, int64_t m, int64_t k, int64_t n, Sum<C>* sums) {
+void add_product(const Matrix<C>& a, Matrix<C> b, int64_t m, int64_t k, int64_t n, Sum<C>* sums) {
+  std::vector<C> rows;
+  if (b.column_step != 1) {
+    rows.reserve(static_cast<size_t>(k * n));
+    for (int64_t l = 0; l < k; ++l)
+      for (int64_t j = 0; j < n; ++j) rows.push_back(b.first[l * b.row_step + j * b.column_step]);
+    b = {rows.data(), n, 1};
+  }
   for (int64_t i = 0; i < m; ++i)
     for (int64_t l = 0; l < k; ++l) {
       const Sum<C> left = a.at(i, l);
-      Sum<C>* row = sums + i * n;
-      if (b.column_step == 1) {
-        const C* right = b.first + l * b.row_step;
-        for (int64_t j = 0; j < n; ++j) row[j] += left * static_cast<Sum<C>>(right[j]);
-      } else {
-        for (int64_t j = 0; j < n; ++j) row[j] += left * b.at(l, j);
-      }
+      const C* right = b.first + l * b.row_step;
+      for (int64_t j = 0; j < n; ++j) sums[i * n + j] += left * static_cast<Sum<C>>(right[j]);
     }
 }
 
