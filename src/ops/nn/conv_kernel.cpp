@@ -6,27 +6,47 @@ namespace cameo {
 
 namespace {
 
-// For every window in which the tap lies inside: visits runs of windows along the last axis as
-// run(first window, its input position, count, input stride).
-template <class F>
-void for_each_run(const Windows& w, const Tap& tap, F&& run) {
-  if (tap.empty()) return;
-  const size_t n = w.rank();
-  if (n == 0) return run(int64_t{0}, int64_t{0}, int64_t{1}, int64_t{1});
-  std::vector<int64_t> o = tap.lo, out_step(n), in_step(n);
-  for (size_t i = n, out = 1, in = 1; i-- > 0; out *= static_cast<size_t>(w.out[i]), in *= static_cast<size_t>(w.in[i]))
-    out_step[i] = static_cast<int64_t>(out), in_step[i] = static_cast<int64_t>(in) * w.strides[i];
-  while (true) {
-    int64_t to = 0, from = tap.start;
-    for (size_t i = 0; i < n; ++i) to += o[i] * out_step[i], from += o[i] * in_step[i];
-    run(to, from, tap.hi[n - 1] - tap.lo[n - 1], in_step[n - 1]);
-    size_t i = n - 1;
-    while (i-- > 0) {
-      if (++o[i] < tap.hi[i]) break;
-      o[i] = tap.lo[i];
-    }
-    if (i == SIZE_MAX) return;
+// Walks the windows in which a tap lies inside the input, a run along the last axis at a time.
+class Walker {
+ public:
+  explicit Walker(const Windows& w) : w_(w), at_(w.rank()), out_step_(w.rank()), in_step_(w.rank()) {
+    int64_t out = 1, in = 1;
+    for (size_t i = w.rank(); i-- > 0; out *= w.out[i], in *= w.in[i])
+      out_step_[i] = out, in_step_[i] = in * w.strides[i];
   }
+
+  // Calls run(first window, its input position, count, input stride).
+  template <class F>
+  void each_run(const Tap& tap, F&& run) {
+    if (tap.empty()) return;
+    const size_t n = w_.rank();
+    if (n == 0) return run(int64_t{0}, int64_t{0}, int64_t{1}, int64_t{1});
+    at_ = tap.lo;
+    while (true) {
+      int64_t to = 0, from = tap.start;
+      for (size_t i = 0; i < n; ++i) to += at_[i] * out_step_[i], from += at_[i] * in_step_[i];
+      run(to, from, tap.hi[n - 1] - tap.lo[n - 1], in_step_[n - 1]);
+      size_t i = n - 1;
+      while (i-- > 0) {
+        if (++at_[i] < tap.hi[i]) break;
+        at_[i] = tap.lo[i];
+      }
+      if (i == SIZE_MAX) return;
+    }
+  }
+
+ private:
+  const Windows& w_;
+  std::vector<int64_t> at_, out_step_, in_step_;
+};
+
+// Neighbours are a loop of their own, which compilers vectorise.
+template <class C>
+void add_gathered(C* to, const C* from, C weight, int64_t count, int64_t stride) {
+  if (stride == 1)
+    for (int64_t k = 0; k < count; ++k) to[k] += weight * from[k];
+  else
+    for (int64_t k = 0; k < count; ++k) to[k] += weight * from[k * stride];
 }
 
 std::vector<Tap> all_taps(const Windows& w) {
@@ -55,6 +75,7 @@ std::vector<C> convolve(const ConvSizes& s, std::span<const C> x, std::span<cons
   const int64_t in_group = s.in_channels / s.groups, out_group = s.out_channels / s.groups;
   std::vector<C> y = start_from_bias<C>(s.batch, s.out_channels, out_plane, bias);
   const auto taps = all_taps(win);
+  Walker walker(win);
   const auto tap_count = static_cast<int64_t>(taps.size());
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t m = 0; m < s.out_channels; ++m) {
@@ -63,8 +84,8 @@ std::vector<C> convolve(const ConvSizes& s, std::span<const C> x, std::span<cons
         const C* from = x.data() + (n * s.in_channels + m / out_group * in_group + c) * in_plane;
         for (int64_t t = 0; t < tap_count; ++t) {
           const C weight = w[static_cast<size_t>((m * in_group + c) * tap_count + t)];
-          for_each_run(win, taps[static_cast<size_t>(t)], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
-            for (int64_t k = 0; k < count; ++k) to[o + k] += weight * from[i + k * stride];
+          walker.each_run(taps[static_cast<size_t>(t)], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
+            add_gathered(to + o, from + i, weight, count, stride);
           });
         }
       }
@@ -80,6 +101,7 @@ std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std
   const int64_t in_group = s.in_channels / s.groups, out_group = s.out_channels / s.groups;
   std::vector<C> y = start_from_bias<C>(s.batch, s.out_channels, y_plane, bias);
   const auto taps = all_taps(win);
+  Walker walker(win);
   const auto tap_count = static_cast<int64_t>(taps.size());
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t c = 0; c < s.in_channels; ++c) {
@@ -88,7 +110,7 @@ std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std
         C* to = y.data() + (n * s.out_channels + c / in_group * out_group + m) * y_plane;
         for (int64_t t = 0; t < tap_count; ++t) {
           const C weight = w[static_cast<size_t>((c * out_group + m) * tap_count + t)];
-          for_each_run(win, taps[static_cast<size_t>(t)], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
+          walker.each_run(taps[static_cast<size_t>(t)], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
             for (int64_t k = 0; k < count; ++k) to[i + k * stride] += weight * from[o + k];
           });
         }
