@@ -12,6 +12,7 @@
 #include "frontends/recognise.h"
 #include "frontends/text/parse.h"
 #include "ops/infer.h"
+#include "ops/text/print.h"
 #include "passes/statistics.h"
 #include "support/error.h"
 
@@ -20,7 +21,7 @@ namespace cameo::cli {
 namespace {
 
 constexpr Flag flags[] = {
-    {"text", 0, "", "the whole graph, or an archive's program, as text"},
+    {"text", 0, "", "the whole graph in the newest opset's terms, large weights as hashes; an archive's program"},
 };
 constexpr Verb verb{"show", "IN", "inputs, outputs, dynamic dims, operators, parameters, memory and MACs of a model or archive",
                     "cameo show net.onnx\ncameo show net.pt --json", flags, 1, 1};
@@ -137,6 +138,10 @@ int show_onnx(const std::string& path, bool text, Out& out) {
   Model m = open_model(path, out);
   const InferResult inferred = infer(m.graph, m.functions);
   if (out.verbose) out.diags(inferred.findings);
+  if (text) {
+    out.print(print_text(m));
+    return 0;
+  }
   const Statistics s = statistics(m);
   if (out.json) print_json(m, s, path, out);
   else print_people(m, s, path, out);

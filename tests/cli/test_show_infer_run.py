@@ -15,6 +15,16 @@ def test_show(t):
     assert t.run("show", "-", input=o.linear()).out.startswith("-: ONNX model")
 
 
+def test_text(t):
+    text = t.run("show", linear(t), "--text").out
+    assert "h = MatMul (x, w)" in text or "h = MatMul(x, w)" in text, text
+    t.run("convert", "net.onnx", "net.onnxtxt")
+    t.run("convert", "net.onnxtxt", "back.onnx")
+    assert t.run("diff", "net.onnx", "back.onnx").code == 0
+    t.run("check", "net.onnxtxt")
+    assert t.run("show", "net.onnxtxt", "--json").json["parameters"] == 9
+
+
 def test_show_archive(t):
     archive = t.root / "examples/digits/digits.pt"
     out = t.run("show", archive).out
