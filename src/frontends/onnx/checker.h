@@ -54,6 +54,7 @@ class Checker {
   void schema_attributes(const NodeProto& n, const SchemaVersion& s);
   void operand_types(const NodeProto& n, const SchemaVersion& s);
   void attribute(const NodeProto& n, const AttributeProto& a, const Scope& scope);
+  void body_outputs(const NodeProto& n, const GraphProto& body);
   const Type* type_of(std::string_view name) const;
 
   // checker_tensor.cpp

@@ -111,6 +111,14 @@ void Checker::operand_types(const NodeProto& n, const SchemaVersion& s) {
   for (size_t i = 0; i < n.outputs.size(); ++i) operand(n.outputs[i], s.output(i), "output");
 }
 
+// What the node gives, its body must compute; a Loop's body gives its condition as well.
+void Checker::body_outputs(const NodeProto& n, const GraphProto& body) {
+  const size_t condition = n.op_type == "Loop";
+  const bool known = condition || n.op_type == "If" || n.op_type == "Scan" || n.op_type == "SequenceMap";
+  if (known && body.outputs.size() < n.outputs.size() + condition)
+    err("check.outputs", cat(n.op_type, " has ", n.outputs.size(), " outputs, and its body ", body.outputs.size()), at(n));
+}
+
 void Checker::attribute(const NodeProto& n, const AttributeProto& a, const Scope& scope) {
   const auto wrong = [&](std::string_view problem) { err("check.attribute", cat("the attribute '", a.name, "' ", problem), at(n)); };
   if (a.name.empty()) return void(err("check.attribute", "an attribute has no name", at(n)));
@@ -136,6 +144,7 @@ void Checker::attribute(const NodeProto& n, const AttributeProto& a, const Scope
   }
   for (const auto& f : a.tensors) tensor(read_tensor(f.message()), at(n));
   for (const auto& f : a.sparse_tensors) sparse_tensor(read_sparse_tensor(f.message()), at(n));
+  if (!a.graphs.empty() && n.domain.empty()) body_outputs(n, GraphProto(a.graphs.front().message()));
   for (const auto& f : a.graphs) graph(GraphProto(f.message()), &scope, cat("the body '", a.name, "' of ", at(n).scope));
 }
 
