@@ -144,9 +144,29 @@ const std::unordered_map<std::string_view, const Row*>& row_index() {
 }
 }  // namespace
 
+namespace {
+// Second names that torch gives to operators; overloads and parameters are the same.
+constexpr std::pair<std::string_view, std::string_view> second_names[] = {
+    {"aten::absolute", "aten::abs"}, {"aten::arccos", "aten::acos"}, {"aten::arccosh", "aten::acosh"}, {"aten::arcsin", "aten::asin"},
+    {"aten::arcsinh", "aten::asinh"}, {"aten::arctan", "aten::atan"}, {"aten::arctan2", "aten::atan2"}, {"aten::arctanh", "aten::atanh"},
+    {"aten::clip", "aten::clamp"}, {"aten::concatenate", "aten::cat"}, {"aten::det", "aten::linalg_det"}, {"aten::divide", "aten::div"},
+    {"aten::greater", "aten::gt"}, {"aten::greater_equal", "aten::ge"}, {"aten::inverse", "aten::linalg_inv"}, {"aten::less", "aten::lt"},
+    {"aten::less_equal", "aten::le"}, {"aten::moveaxis", "aten::movedim"}, {"aten::multiply", "aten::mul"}, {"aten::negative", "aten::neg"},
+    {"aten::not_equal", "aten::ne"}, {"aten::row_stack", "aten::vstack"}, {"aten::special_erf", "aten::erf"}, {"aten::special_erfc", "aten::erfc"},
+    {"aten::special_exp2", "aten::exp2"}, {"aten::special_expit", "aten::sigmoid"}, {"aten::special_expm1", "aten::expm1"},
+    {"aten::special_log1p", "aten::log1p"}, {"aten::special_logit", "aten::logit"}, {"aten::special_sinc", "aten::sinc"},
+    {"aten::subtract", "aten::sub"}, {"aten::true_divide", "aten::div"},
+};
+}  // namespace
+
 const Row* find_row(std::string_view overload) {
   const auto it = row_index().find(overload);
-  return it == row_index().end() ? nullptr : it->second;
+  if (it != row_index().end()) return it->second;
+  const auto dot = std::min(overload.find('.'), overload.size());
+  for (const auto& [second, first] : second_names)
+    if (second == overload.substr(0, dot))
+      if (const auto found = row_index().find(cat(first, overload.substr(dot))); found != row_index().end()) return found->second;
+  return nullptr;
 }
 
 std::vector<std::string_view> all_row_names() {

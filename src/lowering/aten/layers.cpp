@@ -85,6 +85,13 @@ V antialiased(Lower& on, V x, const Str& mode, const Opt<Dims>& sizes, bool alig
 constexpr Row table[] = {
     {"aten::_weight_norm", fn<weight_norm>},
     {"aten::im2col", fn<im2col>},
+    {"aten::col2im", [](Lower& on, V x, Dims size, Ints kernel, Ints dilation, Ints padding, Ints stride) {
+       const bool unbatched = on.rank(x) == 2;
+       if (unbatched) x = on.unsqueeze(x, {0});
+       const V y = on.Col2Im(x, on.int_vector(size), on.ints(kernel),
+                             {.dilations = dilation, .pads = Ints{padding[0], padding[1], padding[0], padding[1]}, .strides = stride});
+       return unbatched ? on.squeeze(y, {0}) : y;
+     }},
     {"aten::_native_multi_head_attention", fn<fused_attention>},
     {"aten::_upsample_bicubic2d_aa", [](Lower& on, V x, Dims sizes, bool align) { return antialiased(on, x, "cubic", sizes, align, {}); }},
     {"aten::_upsample_bilinear2d_aa", [](Lower& on, V x, Dims sizes, bool align) { return antialiased(on, x, "linear", sizes, align, {}); }},

@@ -14,6 +14,12 @@ TEST(Rows, EveryRowNamesATorchOverload) {
   }
 }
 
+TEST(Rows, SecondNamesFindTheFirst) {
+  EXPECT_EQ(find_row("aten::multiply.Tensor"), find_row("aten::mul.Tensor"));
+  EXPECT_EQ(find_row("aten::arccos"), find_row("aten::acos"));
+  EXPECT_FALSE(find_row("aten::multiply.no_such_overload"));
+}
+
 TEST(Schemas, ParseWithTypesDefaultsAndAliases) {
   const Schema* s = find_schema("aten::max_pool2d");
   ASSERT_TRUE(s);
