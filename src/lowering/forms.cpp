@@ -56,6 +56,13 @@ V put_index(Lower& on, V x, int64_t axis, Dim index, V value) {
   return put_slice(on, x, axis, i, i + Dim(1), 1, on.unsqueeze(value, {axis}));
 }
 
+V expanded(Lower& on, V x, Dims sizes) {
+  const size_t shift = sizes.size() - static_cast<size_t>(on.rank(x));
+  for (size_t i = shift; i < sizes.size(); ++i)
+    if (sizes[i].is(-1)) sizes[i] = on.shape(x)[i - shift];
+  return on.expand(x, sizes);
+}
+
 Dims solve_sizes(Lower& on, V x, Dims sizes) {
   int64_t open = -1;
   Dim product(1);

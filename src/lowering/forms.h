@@ -15,6 +15,7 @@ Dim wrap_index(Lower& on, Dim size, Dim index);
 // A copy of `x` in which x[..., start:end:step, ...] = value.
 V put_slice(Lower& on, V x, int64_t axis, Dim start, Dim end, int64_t step, V value);
 V put_index(Lower& on, V x, int64_t axis, Dim index, V value);  // x.select(axis, index) = value
+V expanded(Lower& on, V x, Dims sizes);  // torch.expand: -1 keeps a size
 // Sizes with one -1 solved, as view and reshape take them.
 Dims solve_sizes(Lower& on, V x, Dims sizes);
 

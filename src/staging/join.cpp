@@ -237,7 +237,6 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
   }
   if (condition.is<Poison>()) {
     take_back(h, g);
-    std::set<uint32_t> changed;
     for (const auto* side : {&then_side, &else_side})
       for (const auto& [cell, data] : side->after) {
         const auto leaves = differing(CellId(cell), *data, heap[CellId(cell)]);

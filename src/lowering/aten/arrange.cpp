@@ -206,10 +206,7 @@ constexpr Row table[] = {
     {"aten::unsqueeze_copy", [](Lower& on, V x, int64_t d) { return on.unsqueeze(x, {d < 0 ? d + on.rank(x) + 1 : d}); }},
     {"aten::alias_copy", [](Lower&, V x) { return x; }},
     {"aten::expand_copy", [](Lower& on, V x, Dims sizes) {
-       const size_t shift = sizes.size() - static_cast<size_t>(on.rank(x));
-       for (size_t i = shift; i < sizes.size(); ++i)
-         if (sizes[i].is(-1)) sizes[i] = on.shape(x)[i - shift];
-       return on.expand(x, sizes);
+       return expanded(on, x, std::move(sizes));
      }},
     {"aten::fliplr", [](Lower& on, V x) { return flipped(on, x, 1); }},
     {"aten::flipud", [](Lower& on, V x) { return flipped(on, x, 0); }},
@@ -231,10 +228,7 @@ constexpr Row table[] = {
        return on.reshape(on.transpose(on.reshape(x, split), perm), s);
      }},
     {"aten::broadcast_to", [](Lower& on, V x, Dims sizes) {
-       const size_t shift = sizes.size() - static_cast<size_t>(on.rank(x));
-       for (size_t i = shift; i < sizes.size(); ++i)
-         if (sizes[i].is(-1)) sizes[i] = on.shape(x)[i - shift];
-       return on.expand(x, sizes);
+       return expanded(on, x, std::move(sizes));
      }},
     {"aten::broadcast_tensors", [](Lower& on, Vs v) {
        Dims shape;

@@ -128,10 +128,6 @@ V layer_norm(Lower& on, V x, Dims shape, Opt<V> w, Opt<V> b, double eps) {
   return on.LayerNormalization(x, scale, 1, b ? b->id : ValueId(), {.axis = axis, .epsilon = static_cast<float>(eps)})[0];
 }
 
-struct Window {
-  Ints kernel, stride, padding, dilation;
-};
-
 template <int N>
 V max_pool(Lower& on, V x, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
   kernel = spread(std::move(kernel), N);

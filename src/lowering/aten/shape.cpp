@@ -76,13 +76,6 @@ Vs unbind(Lower& on, V x, int64_t dim) {
   return out;
 }
 
-V expand(Lower& on, V x, Dims sizes) {
-  const size_t shift = sizes.size() - static_cast<size_t>(on.rank(x));
-  for (size_t i = shift; i < sizes.size(); ++i)
-    if (sizes[i].is(-1)) sizes[i] = on.shape(x)[i - shift];
-  return on.expand(x, sizes);
-}
-
 V squeeze_dims(Lower& on, V x, const Ints& dims) {
   Ints axes;
   if (on.rank(x) == 0) return x;
@@ -128,7 +121,7 @@ constexpr Row table[] = {
     {"aten::squeeze", [](Lower& on, V x) { return squeeze_dims(on, x, on.all_axes(x)); }},
     {"aten::squeeze.dim", [](Lower& on, V x, int64_t dim) { return squeeze_dims(on, x, {dim}); }},
     {"aten::squeeze.dims", [](Lower& on, V x, Ints dims) { return squeeze_dims(on, x, dims); }},
-    {"aten::expand", [](Lower& on, V x, Dims sizes) { return expand(on, x, std::move(sizes)); }},
+    {"aten::expand", [](Lower& on, V x, Dims sizes) { return expanded(on, x, std::move(sizes)); }},
     {"aten::expand_as", [](Lower& on, V x, V other) { return on.expand(x, on.shape(other)); }},
     {"aten::select.int", fn<select>},
     {"aten::slice.Tensor", [](Lower& on, V x, int64_t dim, Opt<Dim> start, Opt<Dim> end, int64_t step) { return slice(on, x, dim, start, end, step); }},
