@@ -66,6 +66,15 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   return lower_op(*matched->schema, std::move(matched->args));
 }
 
+std::optional<std::vector<Value>> Stager::call_overload(const Schema& schema, const CallArgs& args) {
+  on.where = {};
+  for (const auto& [key, v] : args.keywords)
+    if (const auto* p = find_poison(*this, v)) return std::vector<Value>(std::max<size_t>(schema.returns.size(), 1), Value(*p));
+  auto matched = match_one(*this, schema, args);
+  if (!matched) return std::nullopt;
+  return lower_op(schema, std::move(matched->args));
+}
+
 namespace {
 // aten::add_.Tensor -> aten::add.Tensor; the few whose functional form is named otherwise.
 std::string functional_name(const Schema& s) {

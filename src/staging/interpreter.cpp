@@ -8,7 +8,7 @@ namespace cameo::staging {
 
 Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
     : program(p), model(m), graph(m.graph), on(m.graph, m.graph.main()), options(o), sink_(sink) {
-  name_parameters(p.root(), "");
+  if (p.has_root()) name_parameters(p.root(), "");
   on.on_node = [this](NodeId n) {
     if (graph.node_capacity() > options.max_nodes) fail("stage.budget", cat("more than ", options.max_nodes, " nodes were recorded"));
     const std::string& scope = scopes_.empty() ? "" : scopes_.back();
@@ -28,7 +28,13 @@ Value Stager::run(const ts::FunctionDef& method, std::vector<Value> args) {
   return result;
 }
 
+void Stager::place(Loc where, std::string scope) {
+  placed_ = std::move(where);
+  scopes_.assign(1, std::move(scope));
+}
+
 Loc Stager::here() const {
+  if (placed_) return *placed_;
   Loc loc = program.locate(pos_);
   if (!scopes_.empty()) loc.scope = scopes_.back();
   return loc;

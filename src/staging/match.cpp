@@ -132,4 +132,10 @@ std::optional<Matched> match(Stager& s, const std::vector<Schema>& candidates, c
   return std::nullopt;
 }
 
+std::optional<Matched> match_one(Stager& s, const Schema& candidate, const CallArgs& args) {
+  Matched m{&candidate, {}};
+  if (!try_schema(s, candidate, args, true, m.args)) return std::nullopt;
+  return m;
+}
+
 }  // namespace cameo::staging

@@ -50,6 +50,8 @@ class Stager {
 
   // Calls.
   std::vector<Value> call_op(std::string_view ns, std::string_view name, CallArgs args, ts::Pos pos);
+  // One overload, named; nullopt when it does not take these arguments.
+  std::optional<std::vector<Value>> call_overload(const Schema& schema, const CallArgs& args);
   Value call_function(const ts::FunctionDef& f, std::vector<Value> args);
   Value call_method(const Value& object, std::string_view name, std::vector<Value> args);
   Arg to_arg(const Value& v);
@@ -64,6 +66,8 @@ class Stager {
 
   void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
   Loc here() const;
+  // Where the next calls stand, for programs that are lists of nodes and not text.
+  void place(Loc where, std::string scope);
   [[noreturn]] void fail(std::string_view code, std::string what, std::string hint = "") const;
   DiagSink& sink() { return sink_; }
 
@@ -123,6 +127,7 @@ class Stager {
   std::vector<const ts::FunctionDef*> functions_;
   std::vector<std::string> scopes_;
   ts::Pos pos_;
+  std::optional<Loc> placed_;  // instead of pos_
   size_t steps_ = 0;
   uint64_t generation_ = 1;
   bool raised_ = false;  // the rest of this block is not reached
@@ -163,6 +168,7 @@ struct Matched {
   std::vector<Value> args;  // in schema order, defaults filled
 };
 std::optional<Matched> match(Stager& s, const std::vector<Schema>& candidates, const CallArgs& args);
+std::optional<Matched> match_one(Stager& s, const Schema& candidate, const CallArgs& args);
 
 // Writing through a view: the parent's new value when the view's is `value`.
 V put_through(Stager& s, const ViewStep& step, V parent, V value);

@@ -15,6 +15,7 @@ Program& Program::operator=(Program&&) noexcept = default;
 const std::string& Program::path() const { return state_->archive.path(); }
 const Bytes& Program::file() const { return state_->archive.file(); }
 int Program::version() const { return state_->version; }
+bool Program::has_root() const { return state_->root != nullptr; }
 const StoredObject& Program::root() const { return *state_->root; }
 size_t Program::constant_count() const { return state_->constants.size(); }
 const std::vector<ExampleInputs>& Program::example_inputs() const { return state_->example_inputs; }

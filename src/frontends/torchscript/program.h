@@ -56,6 +56,7 @@ class Program {
   Bytes extra_file(std::string_view name);
 
   // The data.
+  bool has_root() const;               // false for archives that hold no module, only records
   const StoredObject& root() const;    // its class has the entry method `forward`
   size_t constant_count() const;
   const StoredValue& constant(uint32_t index) const;  // CONSTANTS.c<index>; throws file.script-constant

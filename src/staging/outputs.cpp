@@ -1,0 +1,75 @@
+#include "staging/outputs.h"
+
+#include <algorithm>
+
+namespace cameo::staging {
+
+void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink) {
+  if (const auto* t = v.as<TensorRef>()) out.push_back({path, s.read(*t)});
+  else if (const auto* f = v.as<StagedFloat>()) out.push_back({path, f->value});
+  else if (const auto* b = v.as<StagedBool>()) out.push_back({path, b->value});
+  else if (const auto* d = v.as<Dim>(); d && !d->is_literal()) out.push_back({path, s.on.int_scalar(*d)});
+  else if (v.is<ListRef>() || v.is<Tuple>()) {
+    const auto parts = s.items(v);
+    const auto* named = v.is<Tuple>() ? v.as<Tuple>()->named : nullptr;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const std::string key = named ? std::string(named->attributes[i].name) : cat(i);
+      flatten_outputs(s, parts[i], path == "output" && named ? key : cat(path, ".", key), out, sink);
+    }
+  } else if (const auto* d = v.as<DictRef>()) {
+    const auto entries = s.heap.get<DictCell>(d->cell).entries;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const auto* key = entries[i].first.as<std::string>();
+      const std::string label = key ? *key : cat(i);
+      flatten_outputs(s, entries[i].second, path == "output" ? label : cat(path, ".", label), out, sink);
+    }
+  } else if (const auto* p = v.as<Poison>()) {
+    if (!p->reported) s.fail("stage.unavailable", cat("output '", path, "': ", *p->why));
+  } else sink.note("export.dropped-output", cat("output '", path, "' is ", v.kind(), " and not part of the model"));
+}
+
+void throw_missing(const std::map<std::string, Missing>& missing) {
+  std::vector<Diag> all;
+  for (const auto& [op, m] : missing) {
+    Error e = error("lower.no-rule", cat(op, " is not supported (used ", m.count, m.count == 1 ? " time)" : " times)"));
+    e.diag().where = m.first;
+    e.diag().hint = "cameo ops lists what is supported; --fallback keeps unknown operators as custom nodes";
+    all.push_back(e.diag());
+  }
+  throw Error(std::move(all));
+}
+
+void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& options) {
+  Graph& g = s.graph;
+  if (outputs.size() == 1 && outputs[0].name.starts_with("output.")) outputs[0].name = "output";
+  std::vector<ValueId> ids;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    V v = outputs[i].value;
+    // A value that is an input, a constant or an output already needs a node of its own.
+    const auto& value = g[v.id];
+    if (value.kind != cameo::Value::Kind::node_output || std::find(ids.begin(), ids.end(), v.id) != ids.end() || !value.name.empty()) v = s.on.Identity(v);
+    g.value(v.id).name = i < options.output_names.size() ? options.output_names[i] : outputs[i].name;
+    ids.push_back(v);
+  }
+  g.set_region_outputs(g.main(), std::move(ids));
+}
+
+void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink) {
+  std::vector<Diag> frozen;
+  for (const DimFact& f : g.facts.all()) {
+    if (f.kind != DimFact::Kind::equal || f.origin.source == FactSource::user) continue;
+    const Dim symbol = f.a.is_symbol() ? f.a : f.b, other = f.a.is_symbol() ? f.b : f.a;
+    if (!symbol.is_symbol() || is_fresh(symbol) || !other.is_literal()) continue;
+    Error e = error("export.frozen-dim", cat("the program fixes the dynamic size '", symbol_name(symbol), "' at ", other.text()));
+    e.diag().where = f.origin.where;
+    e.diag().because = cat(f.origin.said, " needs it to be ", other.text());
+    e.diag().hint = cat("give the size as the number ", other.text(), ", change that line, or pass --frozen allow");
+    if (options.allow_frozen) e.diag().severity = Severity::warning;
+    frozen.push_back(e.diag());
+  }
+  if (frozen.empty()) return;
+  if (!options.allow_frozen) throw Error(std::move(frozen));
+  for (Diag& d : frozen) sink.add(std::move(d));
+}
+
+}  // namespace cameo::staging

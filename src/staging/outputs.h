@@ -1,0 +1,21 @@
+// The end of an export, whatever was staged: outputs by name, what was missing, what was frozen.
+#pragma once
+
+#include "staging/export.h"
+
+namespace cameo::staging {
+
+struct Output {
+  std::string name;
+  V value;
+};
+
+// Nested outputs are flattened with readable names; what is no tensor is dropped with a note.
+void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink);
+void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& options);
+// One Error with every operator that has no lowering.
+[[noreturn]] void throw_missing(const std::map<std::string, Missing>& missing);
+// A declared dynamic dim that the program pins to a number would silently give a model for that size alone.
+void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink);
+
+}  // namespace cameo::staging
