@@ -68,10 +68,45 @@ std::optional<Poly> absorb(DimTable& table, const Poly& p, const Term& t) {
   return std::nullopt;
 }
 
+const DimAtom* pair_of(const Term& t) {
+  const DimAtom* const a = atom_of(*t.monomial);
+  return a && (a->kind == AtomKind::min || a->kind == AtomKind::max) && a->args.size() == 2 ? a : nullptr;
+}
+
+// S where max(S - p, S - q) meets min(p, q), or where max(S + p, S + q) loses max(p, q).
+std::optional<Poly> common_shift(const DimAtom& a, const DimAtom& b, int64_t sign) {
+  constexpr int64_t safe = int64_t{1} << 60;  // so that looking does not overflow where the sum itself would not
+  for (const DimAtom* atom : {&a, &b})
+    for (const Dim arg : atom->args)
+      if (const int64_t c = Poly(arg).constant; c <= -safe || c >= safe) return std::nullopt;
+  for (const size_t other : {0, 1}) {
+    Poly shift = add(Poly(a.args[0]), Poly(b.args[other]), sign);
+    if (shift == add(Poly(a.args[1]), Poly(b.args[1 - other]), sign)) return shift;
+  }
+  return std::nullopt;
+}
+
+// min(n, w) + max(0, w - n) is w: the two parts of something that was cut.
+std::optional<Poly> reunite(const Poly& p, const Term& t) {
+  const DimAtom* const a = pair_of(t);
+  if (!a) return std::nullopt;
+  for (const Term& u : p.terms) {
+    const DimAtom* const b = &u == &t ? nullptr : pair_of(u);
+    if (!b || u.coefficient != (a->kind == b->kind ? checked_neg(t.coefficient) : t.coefficient)) continue;
+    const auto shift = common_shift(*a, *b, a->kind == b->kind ? -1 : 1);
+    if (!shift) continue;
+    const Poly rest = add(add(p, single(a), checked_neg(t.coefficient)), single(b), checked_neg(u.coefficient));
+    Poly shorter = add(rest, *shift, t.coefficient);
+    if (length_of(shorter) < length_of(p)) return shorter;
+  }
+  return std::nullopt;
+}
+
 // The sum of two dims: what min and max hide may cancel now. Each step leaves less, so that it ends.
 Dim finish_sum(DimTable& table, DimOp op, Dim a, Dim b, Poly p) {
   for (size_t i = 0; i < p.terms.size() && DimTable::fits(p);) {
-    auto shorter = length_of(p) > 1 ? absorb(table, p, p.terms[i]) : std::nullopt;
+    auto shorter = length_of(p) > 1 ? reunite(p, p.terms[i]) : std::nullopt;
+    if (!shorter && length_of(p) > 1) shorter = absorb(table, p, p.terms[i]);
     if (shorter) p = std::move(*shorter);
     i = shorter ? 0 : i + 1;
   }

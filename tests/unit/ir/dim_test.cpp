@@ -180,6 +180,9 @@ TEST(Dim, DifferencesWithMinAndMaxCancel) {
   EXPECT_EQ(n - max(n - 3, 0), min(n, 3));
   EXPECT_EQ(m + n - max(n - 3, 0), m + min(n, 3));
   EXPECT_EQ(3 - max(3 - n, 0), min(n, 3));
+  EXPECT_EQ(min(n, m) + max(0, m - n), m);  // what was cut in two
+  EXPECT_EQ(2 * min(n, m + 1) + 1 + 2 * max(0, n - m - 1), 2 * n + 1);
+  EXPECT_EQ(max(n, m) - max(n + 2 * m, 3 * m), -2 * m);
   EXPECT_EQ(n - min(n, 1), max(n - 1, 0));
   EXPECT_EQ((n - min(n, 1)) - min(n - min(n, 1), 2), max(n - 3, 0));
   EXPECT_EQ((m + max(n, m)).text(), "m + max(m, n)");
