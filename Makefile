@@ -5,10 +5,10 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev fuzz wasm test32 bench format clean
+.PHONY: help build demo test dev fuzz fuzz-coverage wasm test32 bench format clean
 
 help: ## this list
-	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 build: ## the command, at build/release/cameo
 	@scripts/bootstrap core
@@ -36,6 +36,12 @@ fuzz: ## every fuzz target for FUZZ_SECONDS (600), going on from the corpus of t
 	@cmake --preset fuzz $(QUIET)
 	@$(call BUILD,fuzz) --target fuzzers
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
+
+fuzz-coverage: ## which of the readers' lines the fuzz targets' committed corpus reaches: at least 80 %
+	@scripts/bootstrap core dev
+	@cmake --preset fuzz $(QUIET)
+	@$(call BUILD,fuzz) --target fuzzers
+	@scripts/fuzz --coverage
 
 wasm: ## compile the core for WebAssembly
 	@scripts/bootstrap core wasm

@@ -2,6 +2,9 @@
 
 set(CAMEO_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
 
+# The layers whose lines `scripts/fuzz --coverage` counts.
+set(CAMEO_FUZZ_COVERED formats frontends)
+
 function(cameo_options target)
   target_compile_options(${target} PRIVATE ${CAMEO_WARNINGS})
   if(CAMEO_SANITIZE)
@@ -30,6 +33,9 @@ function(cameo_layer name)
   if(sources)
     add_library(cameo_${name} STATIC ${sources})
     cameo_options(cameo_${name})
+    if(CAMEO_FUZZ AND name IN_LIST CAMEO_FUZZ_COVERED)
+      target_compile_options(cameo_${name} PRIVATE -fprofile-instr-generate -fcoverage-mapping)
+    endif()
     set(scope PUBLIC)
     set_property(GLOBAL APPEND PROPERTY CAMEO_LAYERS_WITH_OBJECTS cameo_${name})
     set_property(GLOBAL APPEND PROPERTY CAMEO_EXTERNAL_TARGETS ${L_EXTERNAL})

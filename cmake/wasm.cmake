@@ -11,13 +11,5 @@ list(FILTER config_site EXCLUDE REGEX "NO_FILESYSTEM|NO_THREADS")
 list(JOIN config_site "\n" config_site)
 file(WRITE ${PROJECT_BINARY_DIR}/libcxx/__config_site "${config_site}\n")
 
-# Header-only packages live in /usr/include beside the host's C library, which must not be seen: link them one by one.
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/headers)
-foreach(package protozero fmt)
-  file(CREATE_LINK /usr/include/${package} ${PROJECT_BINARY_DIR}/headers/${package} SYMBOLIC)
-endforeach()
-
 add_compile_options(-fexceptions -nostdinc++
-  "SHELL:-isystem ${PROJECT_BINARY_DIR}/libcxx" "SHELL:-isystem ${CAMEO_LIBCXX_DIR}"
-  "SHELL:-isystem ${PROJECT_BINARY_DIR}/headers")
-add_compile_definitions(FMT_HEADER_ONLY)
+  "SHELL:-isystem ${PROJECT_BINARY_DIR}/libcxx" "SHELL:-isystem ${CAMEO_LIBCXX_DIR}")

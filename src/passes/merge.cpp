@@ -191,8 +191,8 @@ void merge(Model& a, const Model& b, const MergeOptions& options) {
   g.set_region_outputs(g.main(), std::move(outputs));
   for (const auto& [domain, version] : b.opsets) a.opsets[domain] = std::max(a.opsets[domain], version);
   a.ir_version = std::max(a.ir_version, b.ir_version);
-  for (const auto& [key, value] : b.metadata)
-    if (std::none_of(a.metadata.begin(), a.metadata.end(), [&](const auto& p) { return p.first == key; })) a.metadata.emplace_back(key, value);
+  for (const auto& entry : b.metadata)
+    if (std::none_of(a.metadata.begin(), a.metadata.end(), [&](const auto& p) { return p.first == entry.first; })) a.metadata.push_back(entry);
 }
 
 }  // namespace cameo

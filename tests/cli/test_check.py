@@ -57,6 +57,9 @@ def test_types_and_shapes(t):
     assert "check.type" in findings(result)
     nodes = [o.node("Relu", ["x"], ["y"])]
     assert findings(check(t, o.model(nodes, [o.value_info("x", [2])], [o.value_info("y", [3])]), 1)) == ["infer.declared"]
+    nodes = [o.node("Not", ["x"], ["y"])]  # found by turning bits over: the message names sizes that inference made
+    result = check(t, o.model(nodes, [o.value_info("x", ["batch", 4])], [o.value_info("y", ["batch", 4])]), 1)
+    assert "'x' is float[batch,4]" in result.err, str(result)
 
 
 def test_json(t):

@@ -1,10 +1,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "api/archive_info.h"
 #include "formats/zip.h"
 #include "frontends/torchscript/program.h"
 
-// An archive with sound code and weights whose data.pkl is the input.
+// Archives as programs. An input that is no zip is the data.pkl of an archive with sound code and weights.
 static cameo::Bytes archive(std::string_view pickle) {
   std::string bytes;
   cameo::zip::Writer w(
@@ -23,10 +24,26 @@ static cameo::Bytes archive(std::string_view pickle) {
   return cameo::Bytes::own(bytes);
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {
+// Everything that can be asked of a program: its weights' bytes, its code, and the user's lines behind each statement.
+static void look_at(cameo::torchscript::Program& p) {
   using namespace cameo::torchscript;
-  Program p = read_torchscript(archive({reinterpret_cast<const char*>(data), size}), "fuzz.pt");
   dump(p);
+  for (const NamedTensor& t : named_tensors(p.root()))
+    if (t.value->tensor && t.value->tensor->storage) p.bytes(*t.value->tensor->storage);
+  for (const SourceFile* f : p.all_sources()) {
+    for (const ClassDef* c : f->classes)
+      for (const FunctionDef* m : c->methods)
+        for (const Stmt* s : m->body) p.user_frame(s->pos), p.locate(s->pos);
+    print(*f);
+  }
+  for (const std::string& name : p.extra_files()) p.extra_file(name);
+  cameo::archive_info(p);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  auto p = cameo::torchscript::read_torchscript(cameo::zip::looks_like_zip(text) ? cameo::Bytes::own(text) : archive(text), "fuzz.pt");
+  look_at(p);
   return 0;
 } catch (const cameo::Error& e) {
   return e.exit_code() == 3 ? 0 : (std::abort(), 0);

@@ -24,6 +24,7 @@ TypesByName types_by_name(const Graph& g) {
 }
 
 struct Inferred {
+  Model model;  // owns the sizes that `names` mentions
   std::vector<Diag> reading, types;
   TypesByName names;
 };
@@ -32,7 +33,7 @@ Inferred infer_types(const Bytes& bytes, const std::string& path) {
   Inferred out;
   DiagSink warnings;
   try {
-    Model m = read_onnx(bytes, path, warnings);
+    Model& m = out.model = read_onnx(bytes, path, warnings);
     for (Diag& d : infer(m.graph, m.functions).findings) {
       d.severity = Severity::error;
       if (d.where.file.empty()) d.where.file = path;

@@ -68,9 +68,10 @@ void GraphReader::read_node(const NodeProto& p, Scope& scope) {
     for (const auto name : p.outputs) define(name, {}, scope, where);  // known, so that users do not complain as well
     return;
   }
-  name_outputs(p, n, replacement, first_node, scope);
+  // Bodies first: they do not see what their own node computes.
   if (n) body_owner = n;
   if (body_owner) read_bodies(body_owner, bodies, scope, where);
+  name_outputs(p, n, replacement, first_node, scope);
   keep_origin(p, scope.region, first_node, first_value, version);
 }
 
