@@ -138,7 +138,6 @@ class Stager {
   std::unordered_map<const ts::StoredObject*, std::string> object_paths_;
   std::unordered_map<const ts::StoredTensor*, std::string> parameter_names_;
   std::unordered_map<std::string, size_t> node_numbers_;
-  std::set<std::string> value_names_;
 };
 
 // Operators on host values: numbers, strings, lists, dicts, questions about tensors (host_*.cpp).

@@ -54,7 +54,7 @@ class FilePrinter {
 
   void opsets(const std::vector<OpsetProto>& imports) {
     w_ << '[';
-    separated(imports, [&](const OpsetProto& o) {
+    w_.separated(imports, [&](const OpsetProto& o) {
       w_.quoted(o.domain);
       w_ << cat(" : ", o.version);
     });
@@ -65,9 +65,9 @@ class FilePrinter {
     if (w_.notes("<", std::string(g.doc), owned(g.metadata), "> ")) line();
     w_.name(g.name);
     w_ << " (";
-    separated(g.inputs, [&](const pb::Field& f) { value(read_value_info(f.message())); });
+    w_.separated(g.inputs, [&](const pb::Field& f) { value(read_value_info(f.message())); });
     w_ << ") => (";
-    separated(g.outputs, [&](const pb::Field& f) { value(read_value_info(f.message())); });
+    w_.separated(g.outputs, [&](const pb::Field& f) { value(read_value_info(f.message())); });
     w_ << ')';
     values(g);
     nodes(g.nodes);
@@ -135,14 +135,14 @@ class FilePrinter {
       w_.notes(", ", std::string(n.doc), owned(n.metadata), "");
       w_ << "] ";
     }
-    separated(n.outputs, [&](std::string_view name) { w_.name(name); });
+    w_.separated(n.outputs, [&](std::string_view name) { w_.name(name); });
     w_ << " = ";
     w_.op_name(n.domain, n.op_type, n.overload);
     bool bodies = false;
     for (const AttributeProto& a : n.attributes) bodies = bodies || !a.graphs.empty();
     if (!bodies) attributes(n, "<");
     w_ << '(';
-    separated(n.inputs, [&](std::string_view name) { w_.name(name); });
+    w_.separated(n.inputs, [&](std::string_view name) { w_.name(name); });
     w_ << ')';
     if (bodies) attributes(n, " <");
   }
@@ -150,7 +150,7 @@ class FilePrinter {
   void attributes(const NodeProto& n, std::string_view open) {
     if (n.attributes.empty()) return;
     w_ << open;
-    separated(n.attributes, [&](const AttributeProto& a) { attribute(a); });
+    w_.separated(n.attributes, [&](const AttributeProto& a) { attribute(a); });
     w_ << '>';
   }
 
@@ -161,7 +161,7 @@ class FilePrinter {
     const bool list = kind == AttrKind::graphs;
     w_ << (a.graphs.empty() ? ": graphs = " : " = ");
     if (list) w_ << '[';
-    separated(a.graphs, [&](const pb::Field& f) { graph(GraphProto(f.message())); });
+    w_.separated(a.graphs, [&](const pb::Field& f) { graph(GraphProto(f.message())); });
     if (list) w_ << ']';
   }
 
@@ -188,14 +188,14 @@ class FilePrinter {
       w_ << "> ";
     }
     w_ << '(';
-    separated(f.inputs, [&](std::string_view name) { parameter(name); });
+    w_.separated(f.inputs, [&](std::string_view name) { parameter(name); });
     w_ << ") => (";
-    separated(f.outputs, [&](std::string_view name) { parameter(name); });
+    w_.separated(f.outputs, [&](std::string_view name) { parameter(name); });
     w_ << ')';
     if (!f.value_info.empty()) {
       line();
       w_ << '<';
-      separated(f.value_info, [&](const pb::Field& v) { value(read_value_info(v.message())); });
+      w_.separated(f.value_info, [&](const pb::Field& v) { value(read_value_info(v.message())); });
       w_ << '>';
       line();
     } else {
@@ -206,20 +206,7 @@ class FilePrinter {
 
   void parameter(std::string_view name) { w_.value({}, name); }
 
-  void line() {
-    w_ << '\n';
-    w_.out.append(2 * indent_, ' ');
-  }
-
-  template <class List, class F>
-  void separated(const List& list, F print) {
-    bool first = true;
-    for (const auto& item : list) {
-      if (!first) w_ << ", ";
-      first = false;
-      print(item);
-    }
-  }
+  void line() { w_.new_line(indent_); }
 
   DimContext dims_;
   TensorSource source_;

@@ -66,30 +66,33 @@ std::vector<C> start_from_bias(int64_t batch, int64_t channels, int64_t plane, s
   return y;
 }
 
+// Every pair of channels that a weight connects, `outer` being the one that the weights are ordered by:
+// f(batch, outer channel, inner channel, the pair's number among the kernels).
+template <class F>
+void each_pair(int64_t batch, int64_t outer, int64_t inner, int64_t groups, F f) {
+  const int64_t outer_group = outer / groups, inner_group = inner / groups;
+  for (int64_t n = 0; n < batch; ++n)
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner_group; ++i) f(n, o, o / outer_group * inner_group + i, o * inner_group + i);
+}
+
 }  // namespace
 
 template <class C>
 std::vector<C> convolve(const ConvSizes& s, std::span<const C> x, std::span<const C> w, std::span<const C> bias) {
   const Windows& win = s.windows;
   const int64_t in_plane = win.in_count(), out_plane = win.out_count();
-  const int64_t in_group = s.in_channels / s.groups, out_group = s.out_channels / s.groups;
   std::vector<C> y = start_from_bias<C>(s.batch, s.out_channels, out_plane, bias);
   const auto taps = all_taps(win);
   Walker walker(win);
-  const auto tap_count = static_cast<int64_t>(taps.size());
-  for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t m = 0; m < s.out_channels; ++m) {
-      C* to = y.data() + (n * s.out_channels + m) * out_plane;
-      for (int64_t c = 0; c < in_group; ++c) {
-        const C* from = x.data() + (n * s.in_channels + m / out_group * in_group + c) * in_plane;
-        for (int64_t t = 0; t < tap_count; ++t) {
-          const C weight = w[static_cast<size_t>((m * in_group + c) * tap_count + t)];
-          walker.each_run(taps[static_cast<size_t>(t)], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
-            add_gathered(to + o, from + i, weight, count, stride);
-          });
-        }
-      }
+  each_pair(s.batch, s.out_channels, s.in_channels, s.groups, [&](int64_t n, int64_t m, int64_t c, int64_t kernel) {
+    C* to = y.data() + (n * s.out_channels + m) * out_plane;
+    const C* from = x.data() + (n * s.in_channels + c) * in_plane;
+    for (size_t t = 0; t < taps.size(); ++t) {
+      const C weight = w[static_cast<size_t>(kernel) * taps.size() + t];
+      walker.each_run(taps[t], [&](int64_t o, int64_t i, int64_t count, int64_t stride) { add_gathered(to + o, from + i, weight, count, stride); });
     }
+  });
   return y;
 }
 
@@ -98,24 +101,19 @@ std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std
                                    std::span<const C> bias) {
   const Windows& win = s.windows;
   const int64_t y_plane = win.in_count(), x_plane = win.out_count();
-  const int64_t in_group = s.in_channels / s.groups, out_group = s.out_channels / s.groups;
   std::vector<C> y = start_from_bias<C>(s.batch, s.out_channels, y_plane, bias);
   const auto taps = all_taps(win);
   Walker walker(win);
-  const auto tap_count = static_cast<int64_t>(taps.size());
-  for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t c = 0; c < s.in_channels; ++c) {
-      const C* from = x.data() + (n * s.in_channels + c) * x_plane;
-      for (int64_t m = 0; m < out_group; ++m) {
-        C* to = y.data() + (n * s.out_channels + c / in_group * out_group + m) * y_plane;
-        for (int64_t t = 0; t < tap_count; ++t) {
-          const C weight = w[static_cast<size_t>((c * out_group + m) * tap_count + t)];
-          walker.each_run(taps[static_cast<size_t>(t)], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
-            for (int64_t k = 0; k < count; ++k) to[i + k * stride] += weight * from[o + k];
-          });
-        }
-      }
+  each_pair(s.batch, s.in_channels, s.out_channels, s.groups, [&](int64_t n, int64_t c, int64_t m, int64_t kernel) {
+    const C* from = x.data() + (n * s.in_channels + c) * x_plane;
+    C* to = y.data() + (n * s.out_channels + m) * y_plane;
+    for (size_t t = 0; t < taps.size(); ++t) {
+      const C weight = w[static_cast<size_t>(kernel) * taps.size() + t];
+      walker.each_run(taps[t], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
+        for (int64_t k = 0; k < count; ++k) to[i + k * stride] += weight * from[o + k];
+      });
     }
+  });
   return y;
 }
 

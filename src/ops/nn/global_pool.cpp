@@ -72,14 +72,7 @@ struct GlobalLpPool : Rules<op::GlobalLpPool> {
   }
 
   static constexpr Revision revisions[] = {
-      // Before 2 the exponent was a float.
-      {2,
-       [](Upgrade& u) {
-         if (const auto p = u.take_float("p")) u.set("p", static_cast<int64_t>(*p));
-       },
-       [](Downgrade& d) {
-         if (const auto p = d.take_int("p")) d.set("p", static_cast<float>(*p));
-       }},
+      exponent_was_float,
   };
 };
 

@@ -132,25 +132,32 @@ struct MaxPool : Rules<op::MaxPool> {
   };
 };
 
+// Per window what `of(zero, windows, the window's index, each)` makes of its elements; each(f) calls f with every one.
+template <class Attrs, class F>
+void eval_sums(const Attrs& a, Eval& k, F of) {
+  const Tensor& x = k.in(0);
+  const Windows w = windows_of(a, k, x);
+  const auto shape = out_shape(x, w);
+  with_pool_carrier(x.dtype(), [&](auto zero) {
+    using C = decltype(zero);
+    const Loaded<C> v(x);
+    std::vector<C> y(static_cast<size_t>(element_count(shape)));
+    for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto& o, const Reach& r) {
+      y[static_cast<size_t>(at)] = of(C(0), w, o, [&](auto f) { for_each_position(w, r, [&](int64_t i) { f(v[plane + i]); }); });
+    });
+    k.out(0, store(x.dtype(), shape, y));
+  });
+}
+
 struct AveragePool : Rules<op::AveragePool> {
   static void infer(const op::AveragePool& a, Infer& c) { infer_pool(a, c); }
 
   static void eval(const op::AveragePool& a, Eval& k) {
-    const Tensor& x = k.in(0);
-    const Windows w = windows_of(a, k, x);
-    const auto shape = out_shape(x, w);
-    with_pool_carrier(x.dtype(), [&](auto zero) {
-      using C = decltype(zero);
-      const Loaded<C> v(x);
-      std::vector<C> y(static_cast<size_t>(element_count(shape)));
-      for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto& o, const Reach& r) {
-        C sum = 0;
-        int64_t count = 0;
-        for_each_position(w, r, [&](int64_t i) { sum += v[plane + i], ++count; });
-        if (a.count_include_pad) count = padded_count(w, o);
-        y[static_cast<size_t>(at)] = sum / static_cast<C>(count);
-      });
-      k.out(0, store(x.dtype(), shape, y));
+    eval_sums(a, k, [&](auto sum, const Windows& w, const auto& o, const auto& each) {
+      int64_t count = 0;
+      each([&](auto v) { sum += v, ++count; });
+      if (a.count_include_pad) count = padded_count(w, o);
+      return sum / static_cast<decltype(sum)>(count);
     });
   }
 
@@ -175,32 +182,16 @@ struct LpPool : Rules<op::LpPool> {
   static void infer(const op::LpPool& a, Infer& c) { infer_pool(a, c); }
 
   static void eval(const op::LpPool& a, Eval& k) {
-    const Tensor& x = k.in(0);
-    const Windows w = windows_of(a, k, x);
-    const auto shape = out_shape(x, w);
-    with_pool_carrier(x.dtype(), [&](auto zero) {
-      using C = decltype(zero);
-      const Loaded<C> v(x);
+    eval_sums(a, k, [&](auto sum, const Windows&, const auto&, const auto& each) {
+      using C = decltype(sum);
       const auto p = static_cast<C>(a.p);
-      std::vector<C> y(static_cast<size_t>(element_count(shape)));
-      for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto&, const Reach& r) {
-        C sum = 0;
-        for_each_position(w, r, [&](int64_t i) { sum += std::pow(std::abs(v[plane + i]), p); });
-        y[static_cast<size_t>(at)] = std::pow(sum, C(1) / p);
-      });
-      k.out(0, store(x.dtype(), shape, y));
+      each([&](C v) { sum += std::pow(std::abs(v), p); });
+      return std::pow(sum, C(1) / p);
     });
   }
 
   static constexpr Revision revisions[] = {
-      // Before 2 the exponent was a float.
-      {2,
-       [](Upgrade& u) {
-         if (const auto p = u.take_float("p")) u.set("p", static_cast<int64_t>(*p));
-       },
-       [](Downgrade& d) {
-         if (const auto p = d.take_int("p")) d.set("p", static_cast<float>(*p));
-       }},
+      exponent_was_float,
       {18, nullptr,
        [](Downgrade& d) {
          d.drop_default("ceil_mode", int64_t{0});

@@ -42,9 +42,9 @@ class Printer {
     if (o_.notes) w_.notes("<", region.doc, region.metadata, "> ");
     w_.name(region.name);
     w_ << " (";
-    separated(region.inputs, [&](ValueId v) { declaration(v, true); });
+    w_.separated(region.inputs, [&](ValueId v) { declaration(v, true); });
     w_ << ") => (";
-    separated(region.outputs, [&](ValueId v) { declaration(v, false); });
+    w_.separated(region.outputs, [&](ValueId v) { declaration(v, false); });
     w_ << ')';
     body(r);
   }
@@ -131,7 +131,7 @@ class Printer {
     if (!values.empty()) {
       line();
       w_ << '<';
-      separated(values, [&](ValueId v) { declaration(v, g_[v].kind == Value::Kind::initializer); });
+      w_.separated(values, [&](ValueId v) { declaration(v, g_[v].kind == Value::Kind::initializer); });
       w_ << '>';
     }
     if (values.empty() || o_.one_line) w_ << ' ';
@@ -168,13 +168,13 @@ class Printer {
   void node(NodeId id) {
     const Node& n = g_[id];
     label(n);
-    separated(n.outputs, [&](ValueId v) { w_.name(names_[v.index]); });
+    w_.separated(n.outputs, [&](ValueId v) { w_.name(names_[v.index]); });
     w_ << " = ";
     w_.op_name(n.op->domain, n.op->name, n.notes ? n.notes->overload : "");
     const bool has_bodies = std::any_of(n.regions.begin(), n.regions.end(), [](RegionId r) { return r.valid(); });
     if (!has_bodies) attributes(n, "<");
     w_ << '(';
-    separated(n.inputs, [&](ValueId v) { v ? w_.name(names_[v.index]) : w_.quoted(""); });
+    w_.separated(n.inputs, [&](ValueId v) { v ? w_.name(names_[v.index]) : w_.quoted(""); });
     w_ << ')';
     if (has_bodies) attributes(n, " <");
   }
@@ -215,7 +215,7 @@ class Printer {
       next();
       w_.name(name);
       w_ << (regions.size() > 1 ? " = [" : " = ");
-      separated(regions, [&](RegionId r) { graph(r); });
+      w_.separated(regions, [&](RegionId r) { graph(r); });
       if (regions.size() > 1) w_ << ']';
     }
     if (any) w_ << '>';
@@ -250,16 +250,16 @@ class Printer {
     w_.name(f.name);
     if (!f.attributes.empty() || !f.attribute_defaults.empty()) {
       w_ << " <";
-      separated(f.attributes, [&](const std::string& a) { w_.name(a); });
+      w_.separated(f.attributes, [&](const std::string& a) { w_.name(a); });
       if (!f.attributes.empty() && !f.attribute_defaults.empty()) w_ << ", ";
-      separated(f.attribute_defaults, [&](const NamedAttr& a) { w_.attribute(a.name, a.value); });
+      w_.separated(f.attribute_defaults, [&](const NamedAttr& a) { w_.attribute(a.name, a.value); });
       w_ << '>';
     }
     const Region& r = g_[f.body];
     w_ << " (";
-    separated(r.inputs, [&](ValueId v) { declaration(v, false); });
+    w_.separated(r.inputs, [&](ValueId v) { declaration(v, false); });
     w_ << ") => (";
-    separated(r.outputs, [&](ValueId v) { declaration(v, false); });
+    w_.separated(r.outputs, [&](ValueId v) { declaration(v, false); });
     w_ << ')';
     function_ = f.body;
     body(f.body);
@@ -268,18 +268,7 @@ class Printer {
 
   void line() {
     if (o_.one_line) return void(w_ << ' ');
-    w_ << '\n';
-    w_.out.append(2 * indent_, ' ');
-  }
-
-  template <class List, class F>
-  void separated(const List& list, F print) {
-    bool first = true;
-    for (const auto& item : list) {
-      if (!first) w_ << ", ";
-      first = false;
-      print(item);
-    }
+    w_.new_line(indent_);
   }
 
   text::Writer w_;

@@ -36,6 +36,17 @@ class Writer {
 
   Writer& operator<<(std::string_view s) { return out += s, *this; }
   Writer& operator<<(char c) { return out += c, *this; }
+  // What `print` writes of each, with commas between.
+  template <class List, class Print>
+  void separated(const List& list, Print print) {
+    bool first = true;
+    for (const auto& item : list) {
+      if (!first) *this << ", ";
+      first = false;
+      print(item);
+    }
+  }
+  void new_line(size_t indent) { (out += '\n').append(2 * indent, ' '); }
 
   void quoted(std::string_view s);
   void name(std::string_view s);  // bare where it is an identifier
