@@ -11,6 +11,11 @@ Model open_model(const std::string& path, Out& out) {
   return m;
 }
 
+Model& open_to_stay(const std::string& path, Out& out) {
+  static Model* const model = new Model(open_model(path, out));
+  return *model;
+}
+
 WriteOptions write_options(const Args& args) {
   WriteOptions w;
   const std::string mode = args.text("weights", "keep");

@@ -9,6 +9,8 @@
 namespace cameo::cli {
 
 // Reads a model and shows the reader's warnings.
+// A model that stays until the process ends: taking it apart again would cost as much as inferring it.
+Model& open_to_stay(const std::string& path, Out& out);
 Model open_model(const std::string& path, Out& out);
 
 // Flags of every verb that writes a model.

@@ -42,7 +42,7 @@ Known known(const Graph& g) {
 int infer_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
-  Model m = open_model(args->operands[0], out);
+  Model& m = open_to_stay(args->operands[0], out);
   InferResult result = infer(m.graph, m.functions);
   for (Diag& d : result.findings) {
     if (!args->has("strict")) d.severity = Severity::warning;

@@ -7,15 +7,6 @@
 
 namespace cameo::pb {
 
-struct ReadState {
-  const char* start;
-  Limits limits;
-  uint64_t messages = 0;
-  std::optional<Fault> fault;
-  // The field that opened the message at each depth. Messages are read one inside the other, so one stack serves all.
-  std::vector<uint32_t> path;
-};
-
 namespace {
 std::string_view wire_name(Wire w) {
   switch (w) {
@@ -41,26 +32,27 @@ const char* decode_varint(const char* p, const char* end, uint64_t& out) {
   }
   return nullptr;
 }
+
+void record_fault(ReadState& state, uint32_t depth, const char* where, std::string what) {
+  if (state.fault) return;
+  Fault f;
+  f.what = std::move(what);
+  f.offset = static_cast<uint64_t>(where - state.start);
+  f.path.assign(state.path.begin(), state.path.begin() + std::min<ptrdiff_t>(depth, std::ssize(state.path)));
+  state.fault = std::move(f);
+}
 }  // namespace
 
-Reader::Reader(std::string_view file, Limits limits)
-    : pos_(file.data()), end_(file.data() + file.size()), state_(std::make_shared<ReadState>()) {
+Reader::Reader(std::string_view file, Limits limits) : pos_(file.data()), end_(file.data() + file.size()), owner_(std::make_shared<ReadState>()) {
+  state_ = owner_.get();
   state_->start = pos_;
   state_->limits = limits;
+  state_->path.reserve(16);
 }
 
 bool Reader::ok() const { return !state_->fault; }
 const std::optional<Fault>& Reader::fault() const { return state_->fault; }
-void Reader::fail(std::string what) const { fail_at(pos_, std::move(what)); }
-
-void Reader::fail_at(const char* where, std::string what) const {
-  if (state_->fault) return;
-  Fault f;
-  f.what = std::move(what);
-  f.offset = static_cast<uint64_t>(where - state_->start);
-  f.path.assign(state_->path.begin(), state_->path.begin() + std::min<ptrdiff_t>(depth_, std::ssize(state_->path)));
-  state_->fault = std::move(f);
-}
+void Reader::fail(std::string what) const { record_fault(*state_, depth_, pos_, std::move(what)); }
 
 void Reader::throw_if_fault(const std::string& file) const {
   if (ok()) return;
@@ -73,31 +65,39 @@ void Reader::throw_if_fault(const std::string& file) const {
 }
 
 bool Reader::read_varint(uint64_t& out) {
+  if (pos_ != end_ && static_cast<unsigned char>(*pos_) < 0x80) [[likely]] return out = static_cast<unsigned char>(*pos_++), true;
   const char* after = decode_varint(pos_, end_, out);
   if (!after) return fail("a number is cut off or longer than ten bytes"), false;
   pos_ = after;
   return true;
 }
 
-bool Reader::take(uint64_t length, std::string_view& out) {
+bool Reader::take(uint64_t length, Field& f) {
   const auto left = static_cast<uint64_t>(end_ - pos_);
   if (length > left) return fail(cat("a field wants ", length, " bytes, its message has ", left, " left")), false;
-  out = {pos_, static_cast<size_t>(length)};
+  f.payload_ = pos_;
+  f.value_ = length;
   pos_ += length;
   return true;
 }
 
 bool Reader::read_value(Field& f, uint64_t wire) {
   switch (wire) {
-    case 0: f.wire = Wire::varint; return read_varint(f.value_);
-    case 1: f.wire = Wire::fixed64; return take(8, f.payload_);
+    case 0: f.wire = Wire::varint; return read_varint(f.value_) && (f.payload_ = pos_, true);
+    case 1: f.wire = Wire::fixed64; return take(8, f);
     case 2: {
       f.wire = Wire::bytes;
       uint64_t length = 0;
-      return read_varint(length) && take(length, f.payload_);
+      return read_varint(length) && take(length, f);
     }
-    case 3: f.wire = Wire::group; return skip_group(f.number, 0);
-    case 5: f.wire = Wire::fixed32; return take(4, f.payload_);
+    case 3: {
+      f.wire = Wire::group;
+      f.payload_ = pos_;
+      if (!skip_group(f.number, 0)) return false;
+      f.value_ = static_cast<uint64_t>(pos_ - f.payload_);
+      return true;
+    }
+    case 5: f.wire = Wire::fixed32; return take(4, f);
     default: return fail(cat("field ", f.number, " has the unknown wire type ", wire)), false;
   }
 }
@@ -120,32 +120,32 @@ bool Reader::skip_group(uint32_t number, uint32_t level) {
   return fail("a group has no end"), false;
 }
 
-Field Reader::next() {
+Field Reader::next_of_any_kind() {
   Field f;
   if (pos_ == end_ || state_->fault) return f;
-  const char* begin = pos_;
+  f.begin_ = pos_;
   uint64_t tag = 0;
   if (!read_varint(tag)) return {};
-  if (tag >> 3 == 0 || tag >> 32 != 0) return fail_at(begin, "a field has no valid number"), Field{};
+  if (tag >> 3 == 0 || tag >> 32 != 0) return record_fault(*state_, depth_, f.begin_, "a field has no valid number"), Field{};
   f.number = static_cast<uint32_t>(tag >> 3);
-  f.reader_ = this;
+  f.depth_ = depth_;
+  f.state_ = state_;
   if (!read_value(f, tag & 7)) return {};
-  f.raw_ = {begin, static_cast<size_t>(pos_ - begin)};
   return f;
 }
 
-uint64_t Field::offset() const { return static_cast<uint64_t>(raw_.data() - reader_->state_->start); }
-void Field::fail(std::string what) const { reader_->fail_at(raw_.data(), std::move(what)); }
+uint64_t Field::offset() const { return static_cast<uint64_t>(begin_ - state_->start); }
+void Field::fail(std::string what) const { record_fault(*state_, depth_, begin_, std::move(what)); }
 
-std::string_view Field::payload(Wire wanted) const {
-  if (wire == wanted) return payload_;
+std::string_view Field::wrong_wire(Wire wanted) const {
   fail(cat("field ", number, " holds ", wire_name(wire), " where ", wire_name(wanted), " belongs"));
   return {};
 }
 
 uint64_t Field::uint64() const {
-  if (wire != Wire::varint) payload(Wire::varint);
-  return value_;
+  if (wire == Wire::varint) return value_;
+  wrong_wire(Wire::varint);
+  return 0;
 }
 
 uint32_t Field::fixed32() const {
@@ -160,12 +160,11 @@ uint64_t Field::fixed64() const {
 
 float Field::float32() const { return bit_cast<float>(fixed32()); }
 double Field::float64() const { return bit_cast<double>(fixed64()); }
-std::string_view Field::bytes() const { return payload(Wire::bytes); }
 
 Reader Field::message() const {
   Reader child;
-  child.state_ = reader_->state_;
-  child.depth_ = reader_->depth_ + 1;
+  child.state_ = state_;
+  child.depth_ = static_cast<uint16_t>(depth_ + 1);
   const auto p = bytes();
   child.pos_ = p.data();
   child.end_ = p.data() + p.size();
@@ -173,8 +172,8 @@ Reader Field::message() const {
   if (child.depth_ > state.limits.depth) fail("messages are nested too deep");
   else if (++state.messages > state.limits.messages) fail("there are too many messages");
   else {
-    state.path.resize(child.depth_);
-    state.path.back() = number;
+    if (state.path.size() < child.depth_) state.path.resize(child.depth_);
+    state.path[child.depth_ - 1u] = number;
   }
   return child;
 }

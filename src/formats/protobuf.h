@@ -36,9 +36,18 @@ struct Fault {
 };
 
 class Reader;
-struct ReadState;
 
-// One field, already skipped over. Valid while its reader lives.
+// What a reader and all readers made from it share; the first of them owns it.
+struct ReadState {
+  const char* start = nullptr;
+  Limits limits;
+  uint64_t messages = 0;
+  std::optional<Fault> fault;
+  // The field that opened the message at each depth. Messages are read one inside the other, so one stack serves all.
+  std::vector<uint32_t> path;
+};
+
+// One field, already skipped over. Valid while the reader of the whole file lives.
 class Field {
  public:
   uint32_t number = 0;  // 0 at the end of the message
@@ -56,7 +65,7 @@ class Field {
   float float32() const;
   double float64() const;
 
-  std::string_view bytes() const;  // a view of the file
+  std::string_view bytes() const { return payload(Wire::bytes); }  // a view of the file
   std::string_view text() const { return bytes(); }
   Reader message() const;
 
@@ -67,26 +76,35 @@ class Field {
   void append_to(std::vector<float>& out) const;
   void append_to(std::vector<double>& out) const;
 
-  std::string_view raw() const { return raw_; }  // tag and payload as they stand in the file
+  std::string_view raw() const {  // tag and payload as they stand in the file
+    return {begin_, static_cast<size_t>(payload_ - begin_) + (wire == Wire::varint ? 0 : static_cast<size_t>(value_))};
+  }
   uint64_t offset() const;                       // of raw() in the file
   void fail(std::string what) const;             // the caller's own finding about this field
 
  private:
   friend class Reader;
-  std::string_view payload(Wire wanted) const;
+  std::string_view payload() const { return {payload_, static_cast<size_t>(value_)}; }
+  std::string_view payload(Wire wanted) const {
+    if (wire == wanted) [[likely]] return payload();
+    return wrong_wire(wanted);
+  }
+  std::string_view wrong_wire(Wire wanted) const;
   template <class T>
   void append_varints(std::vector<T>& out) const;
   template <class T, class Bits>
   void append_fixed(std::vector<T>& out, Wire single) const;
 
-  std::string_view raw_, payload_;
-  uint64_t value_ = 0;  // of a varint
-  const Reader* reader_ = nullptr;
+  uint16_t depth_ = 0;  // of the message it stands in
+  const char* begin_ = nullptr;
+  const char* payload_ = nullptr;  // of a varint: its end
+  uint64_t value_ = 0;             // of a varint; else the payload's length
+  ReadState* state_ = nullptr;
 };
 
 class Reader {
  public:
-  // `file` must outlive the readers, and is what offsets count from.
+  // `file` must outlive the readers, and is what offsets count from. Readers made from this one must not outlive it.
   explicit Reader(std::string_view file, Limits limits = {});
   explicit Reader(std::string&& gone, Limits limits = {}) = delete;
 
@@ -103,17 +121,38 @@ class Reader {
  private:
   friend class Field;
   Reader() = default;
-  void fail_at(const char* where, std::string what) const;
   bool read_varint(uint64_t& out);
-  bool take(uint64_t length, std::string_view& out);
+  bool take(uint64_t length, Field& f);
   bool skip_group(uint32_t number, uint32_t level);
   bool read_value(Field& f, uint64_t wire);
+  Field next_of_any_kind();
 
   const char* pos_ = nullptr;
   const char* end_ = nullptr;
-  uint32_t depth_ = 0;
-  std::shared_ptr<ReadState> state_;
+  uint16_t depth_ = 0;
+  ReadState* state_ = nullptr;
+  std::shared_ptr<ReadState> owner_;  // of the first reader and its copies
 };
+
+// Most fields are a short run of bytes with a tag and a length of one byte each.
+inline Field Reader::next() {
+  if (end_ - pos_ >= 2 && !state_->fault) [[likely]] {
+    const auto tag = static_cast<unsigned char>(pos_[0]), length = static_cast<unsigned char>(pos_[1]);
+    if (tag > 7 && (tag & 0x87) == static_cast<unsigned>(Wire::bytes) && length < 0x80 && length <= end_ - pos_ - 2) [[likely]] {
+      Field f;
+      f.number = tag >> 3;
+      f.wire = Wire::bytes;
+      f.depth_ = depth_;
+      f.begin_ = pos_;
+      f.payload_ = pos_ + 2;
+      f.value_ = length;
+      f.state_ = state_;
+      pos_ += 2 + length;
+      return f;
+    }
+  }
+  return next_of_any_kind();
+}
 
 // Appends fields to a buffer it owns. Zero and empty values are written: leaving them out is the caller's choice.
 class Writer {
@@ -134,10 +173,11 @@ class Writer {
   void header(uint32_t field, uint64_t length);
   void raw(std::string_view whole_fields) { out_ += whole_fields; }
 
-  // A nested message in the same buffer: end(begin(7)) brackets its fields. Costs one move of those bytes.
+  // A nested message in the same buffer: end(begin(7)) brackets its fields. One of 128 bytes or more costs a move.
   size_t begin(uint32_t field);
   void end(size_t mark);
 
+  void reserve(size_t bytes) { out_.reserve(bytes); }
   const std::string& buffer() const { return out_; }
   std::string take() { return std::move(out_); }
   size_t size() const { return out_.size(); }

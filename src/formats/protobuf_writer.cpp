@@ -14,16 +14,31 @@ uint64_t field_size(uint32_t field, uint64_t length) {
   return varint_size(uint64_t{field} << 3) + varint_size(length) + length;
 }
 
+namespace {
+// The first byte after the varint.
+char* put_varint(char* at, uint64_t v) {
+  for (; v >= 0x80; v >>= 7) *at++ = static_cast<char>(v | 0x80);
+  *at++ = static_cast<char>(v);
+  return at;
+}
+constexpr size_t longest_varint = 10;
+}  // namespace
+
 void Writer::append_varint(uint64_t v) {
-  for (; v >= 0x80; v >>= 7) out_ += static_cast<char>(v | 0x80);
-  out_ += static_cast<char>(v);
+  char bytes[longest_varint];
+  out_.append(bytes, static_cast<size_t>(put_varint(bytes, v) - bytes));
 }
 
 void Writer::tag(uint32_t field, Wire wire) { append_varint(uint64_t{field} << 3 | static_cast<uint64_t>(wire)); }
 
 void Writer::varint(uint32_t field, uint64_t v) {
-  tag(field, Wire::varint);
-  append_varint(v);
+  if (field < 16 && v < 0x80) [[likely]] {
+    out_.push_back(static_cast<char>(field << 3 | static_cast<uint32_t>(Wire::varint)));
+    out_.push_back(static_cast<char>(v));
+    return;
+  }
+  char bytes[2 * longest_varint];
+  out_.append(bytes, static_cast<size_t>(put_varint(put_varint(bytes, uint64_t{field} << 3 | static_cast<uint64_t>(Wire::varint)), v) - bytes));
 }
 
 void Writer::float32(uint32_t field, float v) {
@@ -37,8 +52,13 @@ void Writer::float64(uint32_t field, double v) {
 }
 
 void Writer::header(uint32_t field, uint64_t length) {
-  tag(field, Wire::bytes);
-  append_varint(length);
+  if (field < 16 && length < 0x80) [[likely]] {
+    out_.push_back(static_cast<char>(field << 3 | static_cast<uint32_t>(Wire::bytes)));
+    out_.push_back(static_cast<char>(length));
+    return;
+  }
+  char bytes[2 * longest_varint];
+  out_.append(bytes, static_cast<size_t>(put_varint(put_varint(bytes, uint64_t{field} << 3 | static_cast<uint64_t>(Wire::bytes)), length) - bytes));
 }
 
 void Writer::bytes(uint32_t field, std::string_view v) {
@@ -69,18 +89,16 @@ void Writer::packed(uint32_t field, const std::vector<double>& v) {
 }
 
 size_t Writer::begin(uint32_t field) {
-  tag(field, Wire::bytes);
+  header(field, 0);  // room for a length of one byte
   return out_.size();
 }
 
 void Writer::end(size_t mark) {
-  invariant(mark <= out_.size(), "a message ends after it begins");
-  char length[10];
-  size_t n = 0;
-  uint64_t v = out_.size() - mark;
-  for (; v >= 0x80; v >>= 7) length[n++] = static_cast<char>(v | 0x80);
-  length[n++] = static_cast<char>(v);
-  out_.insert(mark, length, n);
+  invariant(mark > 0 && mark <= out_.size(), "a message ends after it begins");
+  char length[longest_varint];
+  const auto n = static_cast<size_t>(put_varint(length, out_.size() - mark) - length);
+  out_[mark - 1] = length[0];
+  if (n > 1) out_.insert(mark, length + 1, n - 1);
 }
 
 }  // namespace cameo::pb

@@ -32,6 +32,7 @@ class Dim {
   bool is_symbol() const;   // exactly one symbol, nothing else
   const DimExpr* expr() const { return expr_; }
   std::string text() const;  // "batch", "4*h + 2", "floor(w/2)"; parse_dim reads it back
+  const std::string& symbolic_text() const;  // the same, kept by its context; precondition: !is_literal()
   size_t hash() const;
 
   friend bool operator==(Dim a, Dim b) { return a.expr_ == b.expr_ && a.literal_ == b.literal_; }

@@ -72,6 +72,7 @@ struct DimExpr {
   Interval interval;             // term by term, without looking for cancellation
   mutable bool refined = false;  // `tight` holds the bounds that range_of gives
   mutable Interval tight;
+  mutable std::string text;  // made when first asked for
 
   // The atom when the expression is that atom alone, else null.
   const DimAtom* atom() const;

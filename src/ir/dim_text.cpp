@@ -147,10 +147,11 @@ void append_name(std::string& out, std::string_view name) {
   else append_quoted(out, name);
 }
 
-std::string Dim::text() const {
-  std::string out;
-  append_dim(out, *this);
-  return out;
+std::string Dim::text() const { return is_literal() ? std::to_string(literal_) : symbolic_text(); }
+
+const std::string& Dim::symbolic_text() const {
+  if (expr_->text.empty()) append_poly(expr_->text, expr_->poly, Place::open);
+  return expr_->text;
 }
 
 }  // namespace cameo

@@ -33,6 +33,12 @@ Graph Graph::empty_like() const {
   return out;
 }
 
+void Graph::reserve(size_t nodes, size_t values) {
+  nodes_.reserve(nodes_.size() + nodes);
+  values_.reserve(values_.size() + values);
+  origins_.reserve(origins_.size() + nodes);
+}
+
 RegionId Graph::add_region(RegionId parent, NodeId owner) {
   Region r;
   r.parent = parent;
@@ -77,28 +83,28 @@ ValueId Graph::add_constant(const Tensor& t, std::string name, RegionId region) 
 NodeId Graph::add_node(RegionId region, const OpInfo& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs,
                        size_t outputs, NodeId before) {
   const NodeId id(node_capacity());
-  Node n;
+  Node& n = nodes_.emplace_back();
   n.op = &op;
-  n.attrs = attrs || op.is_opaque() ? std::move(attrs) : std::shared_ptr<const void>(op.make());
+  n.attrs = attrs || op.is_opaque() ? std::move(attrs) : op.defaults();
   n.inputs = std::move(inputs);
-  n.regions.resize(op.graph_attrs.size());
+  if (!op.graph_attrs.empty()) n.regions.resize(op.graph_attrs.size());
   for (uint32_t i = 0; i < n.inputs.size(); ++i)
     if (n.inputs[i]) values_[n.inputs[i].index].uses.push_back({id, {}, i});
-  nodes_.push_back(std::move(n));
   link(id, region, before);
+  n.outputs.reserve(outputs);
   for (size_t i = 0; i < outputs; ++i) add_output(id);
   return id;
 }
 
 ValueId Graph::add_output(NodeId n) {
-  Value v;
+  Value& v = values_.emplace_back();
+  Node& node = nodes_[n.index];
   v.kind = Value::Kind::node_output;
   v.def = n;
-  v.home = nodes_[n.index].home;
-  v.def_index = static_cast<uint32_t>(nodes_[n.index].outputs.size());
-  values_.push_back(std::move(v));
+  v.home = node.home;
+  v.def_index = static_cast<uint32_t>(node.outputs.size());
   const ValueId id(value_capacity() - 1);
-  nodes_[n.index].outputs.push_back(id);
+  node.outputs.push_back(id);
   touch(n);
   return id;
 }
@@ -194,7 +200,7 @@ void Graph::set_attrs(NodeId n, std::shared_ptr<const void> attrs) {
 void Graph::set_op(NodeId n, const OpInfo& op, std::shared_ptr<const void> attrs) {
   Node& node = nodes_[n.index];
   node.op = &op;
-  node.attrs = attrs || op.is_opaque() ? std::move(attrs) : std::shared_ptr<const void>(op.make());
+  node.attrs = attrs || op.is_opaque() ? std::move(attrs) : op.defaults();
   node.regions.resize(std::max(node.regions.size(), op.graph_attrs.size()));
   touch(n);
 }

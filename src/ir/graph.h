@@ -105,6 +105,7 @@ struct Origin {
   Bytes bytes;
   uint32_t node_count = 0;
   bool intact = true;
+  bool verbatim = false;  // one node was made of it, with all the operands that it names
   int64_t opset = 0;  // the version of its domain that the bytes are written in
 };
 
@@ -134,6 +135,7 @@ class Graph {
   uint32_t region_capacity() const { return static_cast<uint32_t>(regions_.size()); }
 
   // Building. Names need not be unique or present: the writer sees to that.
+  void reserve(size_t nodes, size_t values);  // memory for so many more
   RegionId add_region(RegionId parent, NodeId owner = {});
   ValueId add_input(RegionId region, std::string name, Type type);
   ValueId add_initializer(RegionId region, std::string name, std::shared_ptr<const Weight> weight);

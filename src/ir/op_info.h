@@ -28,6 +28,7 @@ struct OpInfo {
   std::span<const AttrField> fields;
   std::span<const std::string_view> graph_attrs;  // names of the regions, in the order of Node::regions
   std::shared_ptr<void> (*make)() = nullptr;      // a struct with defaults
+  const std::shared_ptr<const void>& (*defaults)() = nullptr;  // the one that nodes share which set nothing
 
   bool is_opaque() const { return attrs_tag == nullptr; }
 };

@@ -47,7 +47,11 @@ constexpr AttrField field(std::string_view name, AttrKind kind, bool required) {
 template <class Attrs>
 OpEntry entry(std::string_view domain, std::string_view name, std::span<const AttrField> fields,
               std::span<const std::string_view> graphs, std::span<const SchemaVersion> history) {
-  return {{domain, name, &type_tag<Attrs>, fields, graphs, [] { return std::shared_ptr<void>(std::make_shared<Attrs>()); }}, history};
+  const auto defaults = []() -> const std::shared_ptr<const void>& {
+    static const std::shared_ptr<const void> shared = std::make_shared<const Attrs>();
+    return shared;
+  };
+  return {{domain, name, &type_tag<Attrs>, fields, graphs, [] { return std::shared_ptr<void>(std::make_shared<Attrs>()); }, defaults}, history};
 }
 
 }  // namespace cameo

@@ -21,24 +21,23 @@ void types_from_schema(Graph& g, NodeId id) {
     auto& slot = bound[static_cast<size_t>(f->type_var)];
     if (!slot && !t.is_unknown()) slot = &t;
   }
-  const auto names = schema_type_names();
   for (size_t i = 0; i < n.outputs.size(); ++i) {
     Fact& out = g.fact(n.outputs[i]);
-    out = {};
+    out.type = {};
+    out.contents.reset();
     const Formal* f = schema.output(i);
     if (!f || (f->option == Formal::variadic && !f->homogeneous)) continue;
     if (f->type_var >= 0 && bound[static_cast<size_t>(f->type_var)]) {
-      out.type = *bound[static_cast<size_t>(f->type_var)];
-      out.type.shape.reset();
+      const Type& type = *bound[static_cast<size_t>(f->type_var)];
+      out.type.kind = type.kind;
+      out.type.elem = type.elem;
+      out.type.inner = type.inner;
       continue;
     }
     const TypeSet set = schema.types_of(*f);
-    int only = -1, tensors = 0, others = 0;
-    for (size_t k = 0; k < names.size(); ++k)
-      if (set.has(static_cast<int>(k))) only = static_cast<int>(k), ++(names[k].starts_with("tensor(") ? tensors : others);
-    if (others) continue;
+    if (!only_tensors(set)) continue;
     out.type.kind = Type::Kind::tensor;
-    if (tensors == 1) out.type.elem = *dtype_from_onnx_name(names[static_cast<size_t>(only)].substr(7, names[static_cast<size_t>(only)].size() - 8));
+    out.type.elem = only_dtype(set);
   }
 }
 
@@ -87,13 +86,13 @@ void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
       if (count > options.max_fold_elements) return;
     }
   }
+  for (size_t i = 0; i < n.inputs.size(); ++i)
+    if (n.inputs[i] && !c.constant(i)) return;
   std::vector<Datum> data(n.inputs.size());
   std::vector<const Datum*> pointers(n.inputs.size(), nullptr);
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (!n.inputs[i]) continue;
-    const Tensor* t = c.constant(i);
-    if (!t) return;
-    data[i] = Datum(*t);
+    data[i] = Datum(*c.constant(i));
     pointers[i] = &data[i];
   }
   const auto results = evaluate_node(n, pointers);
@@ -116,8 +115,9 @@ class Driver {
   void node(NodeId id) {
     ++result.nodes;
     const Node& n = g_[id];
-    std::vector<Type> declared;
-    for (const ValueId v : n.outputs) declared.push_back(g_[v].fact.type);
+    std::vector<Type> declared;  // empty when nothing is
+    if (std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return !g_[v].fact.type.is_unknown(); }))
+      for (const ValueId v : n.outputs) declared.push_back(g_[v].fact.type);
     if (n.op->is_opaque()) {
       if (const LocalFunction* f = functions_.empty() ? nullptr : called_function(n, functions_)) call(id, *f, declared);
       return;
@@ -179,7 +179,7 @@ class Driver {
 
   void merge_declared(NodeId id, const std::vector<Type>& declared) {
     const Node& n = g_[id];
-    for (size_t i = 0; i < n.outputs.size(); ++i) {
+    for (size_t i = 0; i < declared.size(); ++i) {
       Fact& f = g_.fact(n.outputs[i]);
       if (auto merged = merge(declared[i], f.type)) f.type = std::move(*merged);
       else report_contradiction(id, i, declared[i]);

@@ -7,6 +7,7 @@
 #include "ops/op_def.h"
 #include "ops/versions.h"
 #include "support/error.h"
+#include "support/name_table.h"
 
 namespace cameo {
 
@@ -15,6 +16,7 @@ namespace {
 struct Table {
   std::vector<OpDef> ops;
   std::unordered_map<const void*, const OpDef*> by_tag;
+  std::map<std::string_view, NameTable<const OpDef*>> by_name;  // in each domain
 
   Table() {
     std::unordered_map<const void*, const OpRules*> rules;
@@ -27,7 +29,10 @@ struct Table {
       if (const auto it = rules.find(e.info.attrs_tag); it != rules.end()) d.rules = *it->second;
       ops.push_back(d);
     }
-    for (const OpDef& d : ops) by_tag[d.attrs_tag] = &d;
+    for (const OpDef& d : ops) {
+      by_tag[d.attrs_tag] = &d;
+      by_name[d.domain].emplace(d.name, &d);
+    }
   }
 };
 
@@ -48,10 +53,9 @@ std::span<const OpDef> all_ops() { return table().ops; }
 
 const OpDef* find_op(std::string_view domain, std::string_view name) {
   if (domain == "ai.onnx") domain = "";
-  const auto key = std::pair(domain, name);
-  const auto& ops = table().ops;
-  const auto it = std::lower_bound(ops.begin(), ops.end(), key, [](const OpDef& d, const auto& k) { return std::pair(d.domain, d.name) < k; });
-  return it != ops.end() && it->domain == domain && it->name == name ? &*it : nullptr;
+  const auto names = table().by_name.find(domain);
+  const OpDef* const* found = names == table().by_name.end() ? nullptr : names->second.find(name);
+  return found ? *found : nullptr;
 }
 
 int64_t newest_version(std::string_view domain) {

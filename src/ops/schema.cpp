@@ -1,5 +1,6 @@
 #include "ops/schema.h"
 
+#include <bit>
 #include <unordered_map>
 
 namespace cameo {
@@ -31,6 +32,34 @@ bool admits(const TypeSet& set, const Type& type) {
   if (type.is_unknown() || (type.is_tensor() && type.elem == DType::undefined)) return true;
   const int i = type_index(type);
   return i >= 0 && set.has(i);
+}
+
+namespace {
+struct TensorTypes {
+  TypeSet all;
+  std::array<DType, 128> dtype{};
+
+  TensorTypes() {
+    const auto names = schema_type_names();
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (!names[i].starts_with("tensor(")) continue;
+      (i < 64 ? all.low : all.high) |= uint64_t{1} << i % 64;
+      dtype[i] = *dtype_from_onnx_name(names[i].substr(7, names[i].size() - 8));
+    }
+  }
+};
+const TensorTypes& tensor_types() {
+  static const TensorTypes t;
+  return t;
+}
+}  // namespace
+
+bool only_tensors(const TypeSet& set) { return (set.low & ~tensor_types().all.low) == 0 && (set.high & ~tensor_types().all.high) == 0; }
+
+DType only_dtype(const TypeSet& set) {
+  const uint64_t low = set.low & tensor_types().all.low, high = set.high & tensor_types().all.high;
+  if (std::popcount(low) + std::popcount(high) != 1) return DType::undefined;
+  return tensor_types().dtype[static_cast<size_t>(low ? std::countr_zero(low) : 64 + std::countr_zero(high))];
 }
 
 AttrValue AttrSpec::default_value() const {

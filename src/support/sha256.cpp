@@ -1,23 +1,24 @@
 #include "support/sha256.h"
 
-#include <array>
 #include <bit>
-#include <cstdint>
+
+#include "support/sha256_blocks.h"
 
 namespace cameo {
 
-namespace {
+using sha256::State;
 
-// The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
-constexpr uint32_t k[64] = {
+namespace sha256 {
+const std::array<uint32_t, 64> round_constants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
     0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa,
     0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85,
     0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3,
     0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
     0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+}  // namespace sha256
 
-using State = std::array<uint32_t, 8>;
+namespace {
 
 void block(State& state, const std::byte* p) {
   uint32_t w[64];
@@ -33,7 +34,7 @@ void block(State& state, const std::byte* p) {
   State v = state;
   for (int i = 0; i < 64; ++i) {
     const uint32_t s1 = std::rotr(v[4], 6) ^ std::rotr(v[4], 11) ^ std::rotr(v[4], 25);
-    const uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
+    const uint32_t t1 = v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + sha256::round_constants[static_cast<size_t>(i)] + w[i];
     const uint32_t s0 = std::rotr(v[0], 2) ^ std::rotr(v[0], 13) ^ std::rotr(v[0], 22);
     const uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
     v = {t1 + t2, v[0], v[1], v[2], v[3] + t1, v[4], v[5], v[6]};
@@ -41,12 +42,17 @@ void block(State& state, const std::byte* p) {
   for (size_t i = 0; i < 8; ++i) state[i] += v[i];
 }
 
+void blocks(State& state, const std::byte* data, size_t count) {
+  if (sha256::blocks_by_instruction(state, data, count)) return;
+  for (size_t i = 0; i < count; ++i) block(state, data + 64 * i);
+}
+
 }  // namespace
 
 std::string sha256_hex(std::span<const std::byte> data) {
   State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  size_t at = 0;
-  for (; data.size() - at >= 64; at += 64) block(state, data.data() + at);
+  const size_t at = data.size() / 64 * 64;
+  blocks(state, data.data(), data.size() / 64);
   std::array<std::byte, 128> tail{};
   const size_t rest = data.size() - at;
   for (size_t i = 0; i < rest; ++i) tail[i] = data[at + i];
@@ -54,7 +60,7 @@ std::string sha256_hex(std::span<const std::byte> data) {
   const size_t tail_size = rest < 56 ? 64 : 128;
   const uint64_t bits = uint64_t{data.size()} * 8;
   for (size_t i = 0; i < 8; ++i) tail[tail_size - 1 - i] = static_cast<std::byte>(bits >> (8 * i));
-  for (size_t i = 0; i < tail_size; i += 64) block(state, tail.data() + i);
+  blocks(state, tail.data(), tail_size / 64);
   std::string out;
   for (const uint32_t word : state)
     for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[word >> shift & 15];

@@ -89,18 +89,15 @@ const Type& GraphWriter::declared_type(ValueId v) const {
   return was.elem == is.elem ? was : is;                                  // else it is computed in a wider type now
 }
 
-void GraphWriter::info(Rope& out, uint32_t field, ValueId v) { out.small().bytes(field, value_info(names_.of(v), g_[v], declared_type(v), options_.fresh_dims)); }
+void GraphWriter::info(Rope& out, uint32_t field, ValueId v) { write_value_info(out.small(), field, names_.of(v), g_[v], declared_type(v), options_.fresh_dims); }
 
 void GraphWriter::interface(Rope& out, RegionId r, bool initializers_are_inputs) {
   std::unordered_map<std::string_view, ValueInfoProto> known;
-  std::optional<GraphProto> as_read;
-  if (!g_[r].origin.empty()) {
-    as_read.emplace(pb::Reader(g_[r].origin.text()));
-    for (const auto* list : {&as_read->inputs, &as_read->outputs})
-      for (const auto& f : *list) {
-        auto info = read_value_info(f.message());
-        known.emplace(info.name, std::move(info));
-      }
+  pb::Reader as_read(g_[r].origin.text());
+  while (auto f = as_read.next()) {
+    if (f.number != 11 && f.number != 12) continue;
+    auto info = read_value_info(f.message());
+    known.emplace(info.name, std::move(info));
   }
   const auto write = [&](uint32_t field, ValueId v) {
     const auto it = known.find(names_.of(v));
@@ -116,14 +113,21 @@ void GraphWriter::interface(Rope& out, RegionId r, bool initializers_are_inputs)
 
 void GraphWriter::value_infos(Rope& out, RegionId r, uint32_t field) {
   if (options_.value_info == WriteOptions::ValueInfo::none) return;
-  std::unordered_set<ValueId> done(g_[r].outputs.begin(), g_[r].outputs.end());
-  if (function_body_ != r) done.insert(g_[r].inputs.begin(), g_[r].inputs.end());
+  const auto first_time = [&](ValueId v) {
+    const bool before = described_[v.index];
+    described_[v.index] = true;
+    return !before;
+  };
+  for (const ValueId v : g_[r].outputs)
+    if (g_[v].home == r) described_[v.index] = true;
+  if (function_body_ != r)
+    for (const ValueId v : g_[r].inputs) described_[v.index] = true;
   pb::Reader in(g_[r].origin.text());
   while (auto f = in.next()) {
     if (f.number != (function_body_ == r ? 12u : 13u)) continue;
     const ValueInfoProto p = read_value_info(f.message());
     const ValueId v = names_.visible(p.name, r);
-    if (!v || g_[v].home != r || names_.of(v) != p.name || !done.insert(v).second) continue;
+    if (!v || g_[v].home != r || names_.of(v) != p.name || !first_time(v)) continue;
     if (g_[v].kind == Value::Kind::initializer && !wanted(v)) continue;
     if (same_info(p, g_[v], declared_type(v)) || declared_type(v).is_unknown()) out.small().bytes(field, p.whole);
     else info(out, field, v);
@@ -133,15 +137,16 @@ void GraphWriter::value_infos(Rope& out, RegionId r, uint32_t field) {
     for (const ValueId v : g_[n].outputs) {
       const Type& t = g_[v].fact.type;
       const bool tells = !t.is_unknown() && (!t.is_tensor() || t.elem != DType::undefined);
-      if (tells && (!g_[v].name.empty() || g_.used(v)) && done.insert(v).second) info(out, field, v);
+      if (tells && (!g_[v].name.empty() || g_.used(v)) && first_time(v)) info(out, field, v);
     }
 }
 
 // Quantisation parameters by tensor name: kept for the values that are still there.
 void GraphWriter::annotations(Rope& out, RegionId r) {
   if (g_[r].origin.empty()) return;
-  const GraphProto origin{pb::Reader(g_[r].origin.text())};
-  for (const auto& f : origin.annotations) {
+  pb::Reader origin(g_[r].origin.text());
+  while (auto f = origin.next()) {
+    if (f.number != 14) continue;
     auto in = f.message();
     while (auto name = in.next())
       if (name.number == 1 && names_.visible(name.text(), r)) out.small().raw(f.raw());

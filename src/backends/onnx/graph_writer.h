@@ -18,32 +18,37 @@ class Originals {
   Originals(const Graph& g, Names& names) : g_(g), names_(names), groups_(g.origins().size()) {}
 
   // Sorts a region's nodes by origin. Call before asking about them.
-  void enter(RegionId r);
+  void enter(RegionId r, const Opsets& target);
   // The bytes stand for this node, and for the others that were made of the same message.
-  bool copies(NodeId n, const Opsets& target);
+  bool copies(NodeId n);
   // The last node of its message: the place where the bytes go.
-  bool is_last(NodeId n) const { return groups_[g_[n].origin].nodes.back() == n; }
-  Bytes bytes(NodeId n) const { return g_.origins()[g_[n].origin].bytes; }
+  bool is_last(NodeId n) const { return groups_[g_[n].origin].last == n; }
+  const Bytes& bytes(NodeId n) const { return g_.origins()[g_[n].origin].bytes; }
 
  private:
   struct Group {
-    std::vector<NodeId> nodes;
+    NodeId first, last;  // in the order of the region
+    uint32_t count = 0;
     enum : uint8_t { unknown, yes, no } answer = unknown;
   };
   bool whole(const Group& group, const Origin& origin) const;
-  bool fits(NodeId n, const Opsets& target);
+  bool fits(NodeId n);
+  bool all_fit(const Group& group);
   bool names_hold(const Group& group, const Origin& origin) const;
+  int64_t target_version(const OpInfo& op);
 
   const Graph& g_;
   Names& names_;
   std::vector<Group> groups_;
+  const Opsets* target_ = nullptr;
+  int64_t onnx_version_ = 0;  // of ai.onnx, which nearly all nodes are of
 };
 
 class GraphWriter {
  public:
   // `declared` is the graph before legalisation, which infers types for its own use: the file goes on declaring what it did.
   GraphWriter(const Graph& g, const Graph& declared, Names& names, WeightStore& weights, const WriteOptions& options)
-      : g_(g), declared_(declared), names_(names), weights_(weights), options_(options), originals_(g, names), referenced_(g.value_capacity(), false) {}
+      : g_(g), declared_(declared), names_(names), weights_(weights), options_(options), originals_(g, names), referenced_(g.value_capacity(), false), described_(g.value_capacity(), false) {}
 
   // `ir_version` below 4 wants every initializer among the inputs as well.
   Rope main(const Opsets& target, int64_t ir_version);
@@ -77,6 +82,7 @@ class GraphWriter {
   Originals originals_;
   const Opsets* target_ = nullptr;
   std::vector<bool> referenced_;  // by the nodes as they are written: constants may have become attributes
+  std::vector<bool> described_;   // those that need no value_info any more
   RegionId function_body_;        // none while the main graph is written
   std::vector<ValueId> function_constants_;
 };

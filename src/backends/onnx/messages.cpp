@@ -11,7 +11,7 @@ void write_shape(pb::Writer& w, uint32_t field, const Shape& shape, bool fresh_n
   for (const Dim d : shape) {
     const auto dim = w.begin(1);
     if (d.is_literal()) w.int64(1, d.literal());
-    else if (fresh_names || !mentions_fresh(d)) w.text(2, d.text());
+    else if (fresh_names || !mentions_fresh(d)) w.text(2, d.symbolic_text());
     w.end(dim);
   }
   w.end(message);
@@ -54,8 +54,8 @@ void write_pairs(pb::Writer& w, uint32_t field, const std::vector<std::pair<std:
   }
 }
 
-std::string value_info(std::string_view name, const Value& v, const Type& known, bool fresh_names) {
-  pb::Writer w;
+void write_value_info(pb::Writer& w, uint32_t field, std::string_view name, const Value& v, const Type& known, bool fresh_names) {
+  const auto message = w.begin(field);
   w.text(1, name);
   if (!known.is_unknown()) {
     const auto type = w.begin(2);
@@ -64,7 +64,7 @@ std::string value_info(std::string_view name, const Value& v, const Type& known,
   }
   if (!v.doc.empty()) w.text(3, v.doc);
   if (v.metadata) write_pairs(w, 4, *v.metadata);
-  return w.take();
+  w.end(message);
 }
 
 namespace {

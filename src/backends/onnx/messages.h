@@ -12,7 +12,7 @@ namespace cameo::onnx {
 // `fresh_names`: sizes that only Cameo knows by name are written too, instead of being left open.
 void write_type(pb::Writer& w, const Type& type, bool fresh_names);
 // A ValueInfoProto: the value's notes, and a type that may say less than is known of it.
-std::string value_info(std::string_view name, const Value& v, const Type& type, bool fresh_names);
+void write_value_info(pb::Writer& w, uint32_t field, std::string_view name, const Value& v, const Type& known, bool fresh_names);
 void write_pairs(pb::Writer& w, uint32_t field, const std::vector<std::pair<std::string, std::string>>& pairs);
 
 // A TensorProto with its data inside.

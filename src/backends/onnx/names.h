@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "support/name_table.h"
 
 namespace cameo::onnx {
 
@@ -24,20 +25,12 @@ class Names {
   ValueId visible(std::string_view name, RegionId region) const;
 
  private:
-  struct Key {
-    RegionId region;
-    std::string_view name;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
-  struct Hash {
-    size_t operator()(const Key& k) const { return std::hash<std::string_view>()(k.name) * 31 + k.region.index; }
-  };
   bool captured_over(ValueId outer, RegionId inner) const;
   std::string make(ValueId v);
 
   const Graph& g_;
-  std::unordered_map<Key, ValueId, Hash> defined_;
-  std::unordered_set<std::string> taken_;
+  std::vector<NameTable<ValueId>> defined_;  // by region
+  std::unordered_set<std::string> taken_;    // filled when the first name has to be made
   std::unordered_set<ValueId> changed_;
   std::unordered_map<ValueId, std::string> made_;
   std::unordered_map<std::string, uint32_t> next_;  // number to try first, by stem

@@ -1,5 +1,6 @@
 // Nodes as messages.
 #include <algorithm>
+#include <deque>
 
 #include "backends/onnx/encode.h"
 #include "backends/onnx/graph_writer.h"
@@ -9,25 +10,30 @@
 
 namespace cameo::onnx {
 
+namespace {
+constexpr size_t reserve_up_to = size_t{1} << 24;  // a graph this large is mostly weights
+}
+
 void GraphWriter::nodes(Rope& out, uint32_t field, RegionId r) {
-  originals_.enter(r);
-  struct Written {
-    NodeId node;
-    Rope message;
-    bool copied;
-  };
-  std::vector<Written> written;
+  originals_.enter(r, *target_);
+  std::vector<NodeId> written;
+  std::deque<Rope> encoded;  // of the nodes that are not copied, in order
   for (const NodeId n : g_.nodes(r)) {
     if (is_sparse_initializer(n)) continue;
-    const bool copied = originals_.copies(n, *target_);
+    const bool copied = originals_.copies(n);
     if (copied) mark_copied(n);
-    if (!copied) written.push_back({n, node(n), false});
-    else if (originals_.is_last(n)) written.push_back({n, {}, true});
+    else encoded.push_back(node(n));
+    if (!copied || originals_.is_last(n)) written.push_back(n);
   }
   for (const ValueId v : g_[r].outputs) referenced_[v.index] = true;
-  for (Written& w : written) {
-    if (w.copied) out.bytes(field, originals_.bytes(w.node));
-    else if (!is_spent_constant(w.node)) out.message(field, std::move(w.message));
+  if (g_[r].origin.size() < reserve_up_to) out.small().reserve(g_[r].origin.size() * 3);
+  for (const NodeId n : written) {
+    if (originals_.copies(n)) {
+      out.bytes(field, originals_.bytes(n));
+      continue;
+    }
+    if (!is_spent_constant(n)) out.message(field, std::move(encoded.front()));
+    encoded.pop_front();
   }
 }
 
@@ -47,7 +53,7 @@ void GraphWriter::mark_copied(NodeId n) {
     for (const NodeId inner : g_.nodes(r)) mark_copied(inner);
     for (const ValueId v : g_[r].outputs) referenced_[v.index] = true;
   }
-  if (g_[n].origin == UINT32_MAX) return;
+  if (g_[n].origin == UINT32_MAX || g_.origins()[g_[n].origin].verbatim) return;
   pb::Reader in(g_.origins()[g_[n].origin].bytes.text());
   while (auto f = in.next())
     if (f.number == 1)

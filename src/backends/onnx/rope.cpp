@@ -56,10 +56,10 @@ void Rope::message(uint32_t field, Rope&& inner) {
 }
 
 void Rope::append(Rope&& inner) {
-  if (inner.pieces_.empty()) return tail_.raw(inner.tail_.buffer());
+  if (inner.pieces_.empty() && inner.tail_.size() < copied_below) return tail_.raw(inner.tail_.buffer());
   seal();
   inner.seal();
-  for (Piece& p : inner.pieces_) pieces_.push_back(std::move(p));
+  pieces_.insert(pieces_.end(), std::make_move_iterator(inner.pieces_.begin()), std::make_move_iterator(inner.pieces_.end()));
   sealed_ += inner.sealed_;
 }
 

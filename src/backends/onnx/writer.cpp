@@ -49,9 +49,11 @@ Opsets target_opsets(const Model& m, const WriteOptions& options) {
   Opsets target = m.opsets;
   if (options.opset) target[""] = *options.opset;
   const Graph& g = m.graph;
+  bool has_onnx = target.count("") != 0;
   for (uint32_t i = 0; i < g.node_capacity(); ++i) {
-    if (g[NodeId(i)].dead) continue;
+    if (g[NodeId(i)].dead || (has_onnx && g[NodeId(i)].op->domain.empty())) continue;
     const std::string domain(g[NodeId(i)].op->domain);
+    has_onnx = has_onnx || domain.empty();
     if (!target.count(domain)) target[domain] = domain.empty() ? newest_released_opset : std::max<int64_t>(1, newest_version(domain));
   }
   if (target.empty()) target[""] = newest_released_opset;

@@ -50,7 +50,7 @@ void GraphReader::define(std::string_view name, ValueId v, Scope& scope, const P
 
 const ValueId* GraphReader::find(std::string_view name, const Scope& scope) {
   for (const Scope* s = &scope; s; s = s->parent)
-    if (const auto it = s->values.find(name); it != s->values.end()) return &it->second;
+    if (const ValueId* v = s->values.find(name)) return v;
   return nullptr;
 }
 
@@ -74,6 +74,9 @@ void GraphReader::read_main(const GraphProto& proto, const Opsets& opsets) {
   opsets_ = &opsets;
   Scope scope;
   scope.region = g_.main();
+  const size_t others = proto.inputs.size() + proto.initializers.size();
+  g_.reserve(proto.nodes.size(), proto.nodes.size() + proto.nodes.size() / 16 + others);
+  scope.values.reserve(proto.nodes.size() + others);
   read_graph(proto, scope);
 }
 
@@ -87,7 +90,7 @@ void GraphReader::read_graph(const GraphProto& proto, Scope& scope) {
   for (const auto* list : {&inputs, &outputs, &values})
     for (const ValueInfoProto& info : *list) types_.reserve(info.type);
   for (const auto* list : {&values, &outputs})  // what an output declares counts more than a value_info of its name
-    for (const ValueInfoProto& info : *list) scope.infos[info.name] = &info;
+    for (const ValueInfoProto& info : *list) scope.infos.set(info.name, &info);
   scope.nodes = &proto.nodes;
   read_inputs(inputs, scope);
   read_initializers(proto, scope);
@@ -116,8 +119,8 @@ void GraphReader::read_initializer(const TensorProto& t, Scope& scope) {
   auto weight = std::make_shared<const Weight>(to_weight(t, source_));
   const Place where{.name = t.name};
   if (t.name.empty()) return void(diags_.err("model.unnamed-initializer", "an initializer has no name", loc(where)));
-  if (const auto it = scope.values.find(t.name); it != scope.values.end() && it->second && g_[it->second].kind == Value::Kind::region_input && !g_[it->second].weight) {
-    g_.value(it->second).weight = std::move(weight);
+  if (const ValueId* input = scope.values.find(t.name); input && *input && g_[*input].kind == Value::Kind::region_input && !g_[*input].weight) {
+    g_.value(*input).weight = std::move(weight);
     return;
   }
   const ValueId v = g_.add_initializer(scope.region, std::string(t.name), std::move(weight));
@@ -147,8 +150,9 @@ void GraphReader::read_outputs(const std::vector<std::string_view>& names, Scope
 }
 
 void GraphReader::read_nodes(const std::vector<pb::Field>& nodes, Scope& scope) {
+  NodeProto p;
   for (const auto& f : nodes) {
-    NodeProto p(f.message());
+    p.read(f.message());
     p.offset = f.offset();
     read_node(p, scope);
   }
@@ -176,10 +180,10 @@ void GraphReader::read_function(const FunctionProto& proto, LocalFunction& out) 
   scope.nodes = &proto.nodes;
   const auto values = read_infos(proto.value_info);
   for (const ValueInfoProto& info : values) types_.reserve(info.type);
-  for (const ValueInfoProto& info : values) scope.infos[info.name] = &info;
+  for (const ValueInfoProto& info : values) scope.infos.set(info.name, &info);
   for (const auto name : proto.inputs) {
     const ValueId v = g_.add_input(out.body, std::string(name), {});
-    if (const auto it = scope.infos.find(name); it != scope.infos.end()) describe_value(v, *it->second);
+    if (const auto* info = scope.infos.find(name)) describe_value(v, **info);
     define(name, v, scope, {.name = proto.name});
   }
   read_nodes(proto.nodes, scope);

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "frontends/onnx/attributes.h"
@@ -12,6 +11,7 @@
 #include "ops/revision.h"
 #include "ops/versions.h"
 #include "support/error.h"
+#include "support/name_table.h"
 
 namespace cameo::onnx {
 
@@ -31,8 +31,8 @@ class GraphReader {
   struct Scope {
     RegionId region;
     const Scope* parent = nullptr;
-    std::unordered_map<std::string_view, ValueId> values;
-    std::unordered_map<std::string_view, const ValueInfoProto*> infos;
+    NameTable<ValueId> values;
+    NameTable<const ValueInfoProto*> infos;
     const std::vector<pb::Field>* nodes = nullptr;
     std::unordered_set<std::string_view> later;  // outputs of all nodes, filled when a name is missing
   };
@@ -58,16 +58,21 @@ class GraphReader {
   void read_node(const NodeProto& p, Scope& scope);
   void collect_attributes(const NodeProto& p, NamedAttrs& attrs, std::vector<BodyField>& bodies);
   const OpDef* operator_of(const NodeProto& p, std::string_view domain, int64_t version);
-  // The canonical node; none when the upgrade replaced it by the values in `replacement`.
-  // `body_owner` is the node that takes the bodies: itself, or one that the upgrade made.
-  NodeId canonical(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope,
-                   std::vector<ValueId>& replacement, NodeId& body_owner);
+  int64_t imported_version(std::string_view domain);  // 0 when the file does not import it
+  // What came of a message: the canonical node; none when the upgrade replaced it by the values in `replacement`.
+  struct Made {
+    NodeId node, body_owner;  // the node that takes the bodies: itself, or one that the upgrade made
+    std::vector<ValueId> replacement;
+    bool verbatim = false;  // nothing had to be upgraded
+  };
+  Made canonical(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope);
+  Made upgraded(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope);
   const OpDef* upgrade(Upgrade& u, const OpDef* op, int64_t opset, const Place& where);
   NodeId add_known(const OpDef& op, EncodedNode&& encoded, RegionId region, const Place& where);
   NodeId add_opaque(const NodeProto& p, EncodedNode&& encoded, RegionId region);
   void read_bodies(NodeId n, const std::vector<BodyField>& bodies, Scope& scope, const Place& where);
   void name_outputs(const NodeProto& p, NodeId n, const std::vector<ValueId>& replacement, uint32_t first_node, Scope& scope);
-  void keep_origin(const NodeProto& p, RegionId region, uint32_t first_node, uint32_t first_value, int64_t opset);
+  void keep_origin(const NodeProto& p, RegionId region, uint32_t first_node, uint32_t first_value, int64_t opset, bool verbatim);
   void infer_operands(std::span<const ValueId> values);
 
   void define(std::string_view name, ValueId v, Scope& scope, const Place& where);
@@ -85,6 +90,12 @@ class GraphReader {
   std::set<std::pair<std::string_view, std::string_view>> functions_;
   std::set<std::string, std::less<>> warned_domains_;
   std::vector<bool> inferred_;  // by node
+  struct {
+    const Opsets* opsets = nullptr;
+    std::string domain;
+    int64_t imported = 0;
+    std::optional<int64_t> understood;
+  } last_;  // the domain of the node before: nearly always this one's
 };
 
 }  // namespace cameo::onnx

@@ -24,7 +24,16 @@ std::optional<int64_t> GraphReader::version_of(std::string_view domain, const Pl
   return std::nullopt;
 }
 
+int64_t GraphReader::imported_version(std::string_view domain) {
+  if (last_.opsets != opsets_ || last_.domain != domain) {
+    const auto it = opsets_->find(std::string(domain));
+    last_ = {opsets_, std::string(domain), it == opsets_->end() ? 0 : it->second, std::nullopt};
+  }
+  return last_.imported;
+}
+
 void GraphReader::collect_attributes(const NodeProto& p, NamedAttrs& attrs, std::vector<BodyField>& bodies) {
+  attrs.reserve(p.attributes.size());
   for (const AttributeProto& a : p.attributes) {
     const AttrKind kind = attribute_kind(a);
     if (find_attr(attrs, a.name))
@@ -37,7 +46,8 @@ void GraphReader::collect_attributes(const NodeProto& p, NamedAttrs& attrs, std:
 
 const OpDef* GraphReader::operator_of(const NodeProto& p, std::string_view domain, int64_t version) {
   if (!functions_.empty() && functions_.count({domain, p.op_type})) return nullptr;
-  if (!version_of(domain, {.node = &p})) return nullptr;
+  if (!last_.understood) last_.understood = version_of(domain, {.node = &p});
+  if (!last_.understood) return nullptr;
   const OpDef* op = find_op(domain, p.op_type);
   if (op && !op->at(version))
     diags_.warn("model.operator-version", cat(p.op_type, " does not exist in opset ", version, ", only from ", op->first_version()), loc({.node = &p}));
@@ -48,18 +58,17 @@ void GraphReader::read_node(const NodeProto& p, Scope& scope) {
   const Place where{.node = &p};
   const std::string_view domain = p.domain == "ai.onnx" ? "" : p.domain;
   const uint32_t first_node = g_.node_capacity(), first_value = g_.value_capacity();
-  const auto imported = opsets_->find(std::string(domain));
-  const int64_t version = imported == opsets_->end() ? 0 : imported->second;
+  const int64_t version = imported_version(domain);
   EncodedNode encoded;
   encoded.op_type = p.op_type;
   encoded.outputs = p.outputs.size();
+  encoded.inputs.reserve(p.inputs.size());
   for (const auto name : p.inputs) encoded.inputs.push_back(resolve(name, scope, where));
   std::vector<BodyField> bodies;
-  NodeId n, body_owner;
-  std::vector<ValueId> replacement;
+  Made made;
   try {
     collect_attributes(p, encoded.attrs, bodies);
-    n = canonical(p, operator_of(p, domain, version), version, std::move(encoded), scope, replacement, body_owner);
+    made = canonical(p, operator_of(p, domain, version), version, std::move(encoded), scope);
   } catch (const Error& e) {
     if (e.exit_code() >= 3) throw;
     Diag d = e.diag();
@@ -69,10 +78,10 @@ void GraphReader::read_node(const NodeProto& p, Scope& scope) {
     return;
   }
   // Bodies first: they do not see what their own node computes.
-  if (n) body_owner = n;
-  if (body_owner) read_bodies(body_owner, bodies, scope, where);
-  name_outputs(p, n, replacement, first_node, scope);
-  keep_origin(p, scope.region, first_node, first_value, version);
+  if (made.node) made.body_owner = made.node;
+  if (made.body_owner) read_bodies(made.body_owner, bodies, scope, where);
+  name_outputs(p, made.node, made.replacement, first_node, scope);
+  keep_origin(p, scope.region, first_node, first_value, version, made.verbatim);
 }
 
 namespace {
@@ -86,13 +95,38 @@ void check_operands(const NodeProto& p, const EncodedNode& e, const SchemaVersio
 }
 }  // namespace
 
-NodeId GraphReader::canonical(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope,
-                              std::vector<ValueId>& replacement, NodeId& body_owner) {
-  if (!op) return add_opaque(p, std::move(encoded), scope.region);
+namespace {
+// Steps may take it for granted that required operands are there.
+void check_required(const EncodedNode& e, const OpDef& op, const SchemaVersion* schema) {
+  for (size_t i = 0; schema && i < schema->inputs.size(); ++i) {
+    const bool there = i < e.inputs.size() && e.inputs[i].valid();
+    if (schema->inputs[i].option == Formal::single && !there)
+      throw error("model.operands", cat(op.name, " lacks its input '", schema->inputs[i].name, "'"));
+  }
+}
+
+const Revision* next_revision(const OpDef& op, int64_t version) {
+  const Revision* next = nullptr;
+  for (const Revision& r : op.rules.revisions)
+    if (r.up && r.version > version && (!next || r.version < next->version)) next = &r;
+  return next;
+}
+}  // namespace
+
+GraphReader::Made GraphReader::canonical(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope) {
+  if (!op) return {.node = add_opaque(p, std::move(encoded), scope.region), .verbatim = true};
+  const int64_t version = std::max<int64_t>(opset, op->first_version());
+  const SchemaVersion* schema = op->at(version);
+  if (schema) check_operands(p, encoded, *schema);
+  if (next_revision(*op, version) || op->newest().deprecated) return upgraded(p, op, opset, std::move(encoded), scope);
+  check_required(encoded, *op, schema);
+  return {.node = add_known(*op, std::move(encoded), scope.region, {.node = &p}), .verbatim = true};
+}
+
+GraphReader::Made GraphReader::upgraded(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope) {
   const auto is_reference = [](const NamedAttr& a) { return std::holds_alternative<AttrRef>(a.value); };
   const bool has_references = std::any_of(encoded.attrs.begin(), encoded.attrs.end(), is_reference);
   const EncodedNode as_read = has_references ? encoded : EncodedNode();
-  if (const SchemaVersion* schema = op->at(std::max<int64_t>(opset, op->first_version()))) check_operands(p, encoded, *schema);
   On on(g_, scope.region);
   Upgrade u(on);
   static_cast<EncodedNode&>(u) = std::move(encoded);
@@ -103,34 +137,18 @@ NodeId GraphReader::canonical(const NodeProto& p, const OpDef* op, int64_t opset
   } catch (const Error& e) {
     if (!has_references || e.exit_code() == 4) throw;
     diags_.warn("model.reference-upgrade", cat(p.op_type, " takes an attribute from its function and cannot be upgraded; it is passed through as it is"), loc(where));
-    return add_opaque(p, EncodedNode(as_read), scope.region);
+    return {.node = add_opaque(p, EncodedNode(as_read), scope.region)};
   }
-  replacement = u.replacement;
-  body_owner = u.body_owner;
-  if (!replacement.empty()) return {};
-  return add_known(*op, std::move(u), scope.region, where);
+  if (!u.replacement.empty()) return {.body_owner = u.body_owner, .replacement = std::move(u.replacement)};
+  return {.node = add_known(*op, std::move(u), scope.region, where)};
 }
-
-namespace {
-// Steps may take it for granted that required operands are there.
-void check_required(const Upgrade& u, const OpDef& op, int64_t version) {
-  const SchemaVersion* schema = op.at(version);
-  for (size_t i = 0; schema && i < schema->inputs.size(); ++i) {
-    const bool there = i < u.inputs.size() && u.inputs[i].valid();
-    if (schema->inputs[i].option == Formal::single && !there)
-      throw error("model.operands", cat(op.name, " lacks its input '", schema->inputs[i].name, "'"));
-  }
-}
-}  // namespace
 
 // Runs every step above the file's version, in order. A step may change the operator (Upsample becomes Resize).
 const OpDef* GraphReader::upgrade(Upgrade& u, const OpDef* op, int64_t version, const Place& where) {
-  check_required(u, *op, version);
+  check_required(u, *op, op->at(version));
   bool inferred = false;
   while (u.replacement.empty()) {
-    const Revision* next = nullptr;
-    for (const Revision& r : op->rules.revisions)
-      if (r.up && r.version > version && (!next || r.version < next->version)) next = &r;
+    const Revision* next = next_revision(*op, version);
     if (!next) break;
     if (!inferred) infer_operands(u.inputs), inferred = true;
     next->up(u);
@@ -145,12 +163,12 @@ const OpDef* GraphReader::upgrade(Upgrade& u, const OpDef* op, int64_t version, 
 }
 
 NodeId GraphReader::add_known(const OpDef& op, EncodedNode&& encoded, RegionId region, const Place& where) {
-  auto attrs = op.make();
+  auto attrs = encoded.attrs.empty() ? nullptr : op.make();
   NamedAttrs extra;
-  std::vector<std::string_view> given;
+  std::vector<bool> given(op.fields.size(), false);
   for (NamedAttr& a : encoded.attrs) {
     const auto field = std::find_if(op.fields.begin(), op.fields.end(), [&](const AttrField& f) { return f.name == a.name; });
-    if (field != op.fields.end()) given.push_back(field->name);
+    if (field != op.fields.end()) given[static_cast<size_t>(field - op.fields.begin())] = true;
     if (std::holds_alternative<AttrRef>(a.value)) {
       extra.push_back(std::move(a));
     } else if (field == op.fields.end()) {
@@ -163,9 +181,9 @@ NodeId GraphReader::add_known(const OpDef& op, EncodedNode&& encoded, RegionId r
       field->set(attrs.get(), std::move(a.value));
     }
   }
-  for (const AttrField& f : op.fields)
-    if (f.required && std::find(given.begin(), given.end(), f.name) == given.end())
-      diags_.err("model.attribute-missing", cat(op.name, " needs the attribute '", f.name, "'"), loc(where));
+  for (size_t i = 0; i < given.size(); ++i)
+    if (op.fields[i].required && !given[i])
+      diags_.err("model.attribute-missing", cat(op.name, " needs the attribute '", op.fields[i].name, "'"), loc(where));
   encoded.trim_inputs();
   const NodeId n = g_.add_node(region, op, std::move(attrs), std::move(encoded.inputs), encoded.outputs);
   if (!extra.empty()) g_.set_extra(n, std::move(extra));
@@ -216,13 +234,13 @@ void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<V
     if (v && !n && (!g_[v].name.empty() || g_[v].kind != Value::Kind::node_output)) v = On(g_, scope.region).Identity(v);
     if (v) {
       g_.value(v).name = p.outputs[i];
-      if (const auto it = scope.infos.find(p.outputs[i]); !p.outputs[i].empty() && it != scope.infos.end()) describe_value(v, *it->second);
+      if (const auto* info = scope.infos.find(p.outputs[i]); info && !p.outputs[i].empty()) describe_value(v, **info);
     }
     define(p.outputs[i], v, scope, where);
   }
   const NodeId named = n ? n : g_[scope.region].last;
   if (!named || named.index < first_node) return;  // nothing was made of it
-  g_.set_name(named, std::string(p.name));
+  if (!p.name.empty()) g_.set_name(named, std::string(p.name));
   if (p.doc.empty() && p.overload.empty() && p.metadata.empty()) return;
   auto notes = std::make_shared<NodeNotes>();
   notes->doc = p.doc;
@@ -231,12 +249,12 @@ void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<V
   g_.set_notes(named, std::move(notes));
 }
 
-void GraphReader::keep_origin(const NodeProto& p, RegionId region, uint32_t first_node, uint32_t first_value, int64_t opset) {
-  Origin origin;
+void GraphReader::keep_origin(const NodeProto& p, RegionId region, uint32_t first_node, uint32_t first_value, int64_t opset, bool verbatim) {
+  const auto index = static_cast<uint32_t>(g_.origins().size());
+  Origin& origin = g_.origins().emplace_back();
   origin.bytes = source_.file.view(p.whole);
   origin.opset = opset;
-  const auto index = static_cast<uint32_t>(g_.origins().size());
-  g_.origins().push_back(std::move(origin));
+  origin.verbatim = verbatim;
   // Nodes of its bodies have origins of their own, but for those that the upgrade itself put there.
   for (uint32_t i = first_node; i < g_.node_capacity(); ++i) {
     const Node& n = g_[NodeId(i)];

@@ -131,7 +131,7 @@ GraphProto::GraphProto(pb::Reader reader) : in(std::move(reader)), whole(in.rest
   }
 }
 
-AttributeProto read_attribute(pb::Reader& in) {
+AttributeProto read_attribute(pb::Reader in) {
   AttributeProto a;
   while (auto f = in.next()) switch (f.number) {
     case 1: a.name = f.text(); break;
@@ -156,16 +156,19 @@ AttributeProto read_attribute(pb::Reader& in) {
   return a;
 }
 
-NodeProto::NodeProto(pb::Reader in) : whole(in.rest()) {
+void NodeProto::read(pb::Reader in) {
+  whole = in.rest();
+  inputs.clear();
+  outputs.clear();
+  metadata.clear();
+  attributes.clear();
+  name = op_type = domain = overload = doc = {};
   while (auto f = in.next()) switch (f.number) {
     case 1: inputs.push_back(f.text()); break;
     case 2: outputs.push_back(f.text()); break;
     case 3: name = f.text(); break;
     case 4: op_type = f.text(); break;
-    case 5:
-      readers.push_back(std::make_unique<pb::Reader>(f.message()));
-      attributes.push_back(read_attribute(*readers.back()));
-      break;
+    case 5: attributes.push_back(read_attribute(f.message())); break;
     case 6: doc = f.text(); break;
     case 7: domain = f.text(); break;
     case 8: overload = f.text(); break;

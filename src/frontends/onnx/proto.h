@@ -56,7 +56,6 @@ struct ValueInfoProto {
 ValueInfoProto read_value_info(pb::Reader in);
 
 // A GraphProto, taken apart into its fields; nodes and tensors are read one by one by whoever walks it.
-// Fields refer to the reader inside, so it stays where it was made.
 struct GraphProto {
   explicit GraphProto(pb::Reader reader);
   GraphProto(const GraphProto&) = delete;
@@ -83,19 +82,19 @@ struct AttributeProto {
   bool has_floats = false, has_ints = false, has_strings = false;
 };
 
-// Attributes hold fields of the readers they were read with: a NodeProto stays where it was made.
 struct NodeProto {
-  explicit NodeProto(pb::Reader reader);
+  NodeProto() = default;
+  explicit NodeProto(pb::Reader in) { read(std::move(in)); }
   NodeProto(const NodeProto&) = delete;
   NodeProto& operator=(const NodeProto&) = delete;
+  void read(pb::Reader in);  // in place of what it held; whoever reads many nodes keeps the memory
 
   std::string_view whole;
   std::vector<std::string_view> inputs, outputs;
   std::string_view name, op_type, domain, overload, doc;
   Pairs metadata;
   std::vector<AttributeProto> attributes;
-  std::vector<std::unique_ptr<pb::Reader>> readers;  // what the attributes' fields refer to
-  uint64_t offset = 0;                               // in the file
+  uint64_t offset = 0;  // in the file
 };
 
 struct OpsetProto {
@@ -133,7 +132,7 @@ struct ModelProto {
   Pairs metadata;
 };
 
-AttributeProto read_attribute(pb::Reader& in);  // `in` must outlive the result
+AttributeProto read_attribute(pb::Reader in);
 OpsetProto read_opset(pb::Reader in);
 void read_pair(pb::Reader in, Pairs& out);
 

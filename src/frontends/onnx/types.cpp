@@ -7,6 +7,13 @@
 namespace cameo::onnx {
 
 Dim TypeReader::param(std::string_view name) {
+  if (const Dim* known = known_.find(name)) return *known;
+  const Dim d = read_param(name);
+  known_.emplace(name, d);
+  return d;
+}
+
+Dim TypeReader::read_param(std::string_view name) {
   if (const auto known = clashing_.find(name); known != clashing_.end()) return known->second;
   Dim d;
   try {

@@ -6,6 +6,7 @@
 
 #include "frontends/onnx/proto.h"
 #include "ir/type.h"
+#include "support/name_table.h"
 
 namespace cameo::onnx {
 
@@ -18,12 +19,15 @@ class TypeReader {
   // Claims the names a type mentions, so that no fresh symbol made later takes one of them.
   void reserve(const TypeProto& t);
   // A name that reads as one of our printed expressions is that expression; any other is a symbol of that name.
+  // The name must outlive the reader: it is part of the file.
   Dim param(std::string_view name);
 
  private:
   Dim dim(const DimProto& d, std::string_view hint);
+  Dim read_param(std::string_view name);
 
   DimContext& dims_;
+  NameTable<Dim> known_;  // names of the file that were asked for before
   std::map<std::string, Dim, std::less<>> clashing_;  // names of the file that a fresh symbol had already
 };
 
