@@ -9,9 +9,9 @@
 namespace cameo::cli {
 
 // Reads a model and shows the reader's warnings.
-// A model that stays until the process ends: taking it apart again would cost as much as inferring it.
-Model& open_to_stay(const std::string& path, Out& out);
 Model open_model(const std::string& path, Out& out);
+// The same, to stay until the process ends: taking the model apart again would cost as much as inferring it. Once.
+Model& open_to_stay(const std::string& path, Out& out);
 
 // Flags of every verb that writes a model.
 inline constexpr Flag no_provenance{"no-provenance", 0, "", "leave out which Cameo wrote the file, from what, with which flags"};

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cameo::pb {
@@ -163,7 +164,7 @@ class Writer {
   void float64(uint32_t field, double v);
   void bytes(uint32_t field, std::string_view v);
   void text(uint32_t field, std::string_view v) { bytes(field, v); }
-  void message(uint32_t field, const Writer& nested) { bytes(field, nested.out_); }
+  void message(uint32_t field, const Writer& nested) { bytes(field, nested.buffer()); }
   void packed(uint32_t field, const std::vector<int64_t>& v);
   void packed(uint32_t field, const std::vector<int32_t>& v);
   void packed(uint32_t field, const std::vector<uint64_t>& v);
@@ -171,23 +172,39 @@ class Writer {
   void packed(uint32_t field, const std::vector<double>& v);
   // Tag and length alone: the caller writes `length` bytes after them, elsewhere (weights that are streamed).
   void header(uint32_t field, uint64_t length);
-  void raw(std::string_view whole_fields) { out_ += whole_fields; }
+  void raw(std::string_view whole_fields);
 
   // A nested message in the same buffer: end(begin(7)) brackets its fields. One of 128 bytes or more costs a move.
   size_t begin(uint32_t field);
   void end(size_t mark);
 
   void reserve(size_t bytes) { out_.reserve(bytes); }
-  const std::string& buffer() const { return out_; }
-  std::string take() { return std::move(out_); }
-  size_t size() const { return out_.size(); }
+  const std::string& buffer() const {
+    out_.resize(used_);
+    return out_;
+  }
+  std::string take() {
+    out_.resize(used_);
+    used_ = 0;
+    return std::exchange(out_, {});
+  }
+  size_t size() const { return used_; }
 
  private:
+  // Where the next `most` bytes go; the caller adds to used_ what it wrote.
+  char* room(size_t most) {
+    if (out_.size() - used_ < most) grow(most);
+    return out_.data() + used_;
+  }
+  void grow(size_t most);
   void tag(uint32_t field, Wire wire);
   void append_varint(uint64_t v);
   template <class T>
+  void append_fixed(T v);
+  template <class T>
   void packed_varints(uint32_t field, const std::vector<T>& v);
-  std::string out_;
+  mutable std::string out_;  // longer than what was written, so that small fields need no call
+  size_t used_ = 0;
 };
 
 // How many bytes a varint takes, and a field of `length` bytes with its tag and length.

@@ -53,8 +53,15 @@ ValueId Upgrade::constant(const Tensor& t) {
   return v;
 }
 
+std::optional<Tensor> Upgrade::contents(size_t i) const {
+  if (!input(i)) return std::nullopt;
+  fact(input(i));
+  return on.graph().constant(input(i));
+}
+
 const Fact& Upgrade::fact(ValueId v) const {
   static const Fact absent;
+  if (v && know) know(v);
   return v ? on.fact(v) : absent;
 }
 

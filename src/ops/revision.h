@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,10 +45,12 @@ class Upgrade : public EncodedNode {
   int64_t opset = 0;                   // of the file
   std::vector<ValueId> replacement;    // when set, these values stand for the node's outputs and the node is dropped
   NodeId body_owner;                   // with a replacement: the node that takes the dropped node's bodies
+  std::function<void(ValueId)> know;   // the reader's: infers what leads to the value, which few steps ask for
   explicit Upgrade(On& o) : on(o) {}
 
   ValueId constant(const Tensor& t);   // a synthetic initializer
-  const Fact& fact(ValueId v) const;   // what is known so far
+  std::optional<Tensor> contents(size_t i) const;  // of input `i`, where they can never differ
+  const Fact& fact(ValueId v) const;   // what the nodes before tell; steps ask here, not `on`
   // The attribute becomes input number `i` (ints: 1-D int64; int or float: 0-d); nothing when absent.
   void attr_to_input(std::string_view attr, size_t i);
   void replace(std::vector<ValueId> values) { replacement = std::move(values); }

@@ -45,18 +45,24 @@ class NameTable {
     h = (h ^ v) * 0x9e3779b97f4a7c15u;
     return h ^ (h >> 29);
   }
+  template <class T>
+  static T load(const char* p) {
+    T v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+  }
   static uint64_t hash(std::string_view s) {
-    uint64_t h = s.size();
     const char* p = s.data();
-    size_t left = s.size();
-    for (; left > 8; left -= 8, p += 8) {
-      uint64_t v;
-      std::memcpy(&v, p, 8);
-      h = mix(h, v);
+    const size_t n = s.size();
+    uint64_t h = n;
+    if (n >= 8) {
+      for (size_t i = 0; i + 8 < n; i += 8) h = mix(h, load<uint64_t>(p + i));
+      h = mix(h, load<uint64_t>(p + n - 8));
+    } else if (n >= 4) {
+      h = mix(h, load<uint32_t>(p) | uint64_t{load<uint32_t>(p + n - 4)} << 32);
+    } else if (n > 0) {
+      h = mix(h, static_cast<unsigned char>(p[0]) | static_cast<unsigned char>(p[n / 2]) << 8 | static_cast<unsigned char>(p[n - 1]) << 16);
     }
-    uint64_t v = 0;
-    for (size_t i = 0; i < left; ++i) v |= uint64_t{static_cast<unsigned char>(p[i])} << (8 * i);
-    h = mix(h, v);
     return h ^ (h >> 32);
   }
   size_t place(std::string_view name, uint64_t h) const {

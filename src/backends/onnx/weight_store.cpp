@@ -40,23 +40,31 @@ WeightStore::WeightStore(const Graph& g, const std::string& path, const WriteOpt
   if (mode_ == WeightMode::keep && !has_folder) mode_ = WeightMode::embed;
 }
 
-// Whether the bytes already lie where a reader of the new file may look for them.
-bool WeightStore::stays(const Weight& w, ExternalRange& range) const {
-  if ((mode_ != WeightMode::keep && mode_ != WeightMode::in_place) || !w.file || !w.is_dense() || w.start != 0) return false;
-  if (mode_ == WeightMode::keep && w.file->location.empty()) return false;
+// How the new file may refer to the file where it lies; nullopt when it may not.
+std::optional<std::string> WeightStore::reference_to(const FileRange& file) const {
   std::error_code code;
   const fs::path base = folder_.empty() ? fs::path(".") : folder_;
-  fs::path location = w.file->location;
-  if (location.empty() || !fs::equivalent(base / location, w.file->path, code)) {
-    if (mode_ == WeightMode::keep) return false;
-    location = fs::relative(w.file->path, base, code);
+  fs::path location = file.location;
+  if (location.empty() || !fs::equivalent(base / location, file.path, code)) {
+    if (mode_ == WeightMode::keep) return std::nullopt;
+    location = fs::relative(file.path, base, code);
     if (code || !is_contained(location))
-      throw error("use.weights", cat("weights in ", w.file->path, " cannot be referred to from ", path_))
+      throw error("use.weights", cat("weights in ", file.path, " cannot be referred to from ", path_))
           .why("ONNX allows external data only in the model's folder or below")
           .help("write the model beside them, or use external weights");
   }
-  if (fs::equivalent(path_, w.file->path, code)) throw error("use.output", cat(path_, " holds the model's weights")).help("choose another name for the output");
-  range = {location.generic_string(), w.file->offset, w.byte_size()};
+  if (fs::equivalent(path_, file.path, code)) throw error("use.output", cat(path_, " holds the model's weights")).help("choose another name for the output");
+  return location.generic_string();
+}
+
+// Whether the bytes already lie where a reader of the new file may look for them.
+bool WeightStore::stays(const Weight& w, ExternalRange& range) {
+  if ((mode_ != WeightMode::keep && mode_ != WeightMode::in_place) || !w.file || !w.is_dense() || w.start != 0) return false;
+  if (mode_ == WeightMode::keep && w.file->location.empty()) return false;
+  auto known = references_.find({w.file->path, w.file->location});
+  if (known == references_.end()) known = references_.emplace(std::pair(w.file->path, w.file->location), reference_to(*w.file)).first;
+  if (!known->second) return false;
+  range = {*known->second, w.file->offset, w.byte_size()};
   return true;
 }
 

@@ -22,7 +22,8 @@ class WeightStore {
   void write_data_file(bool durable) const;
 
  private:
-  bool stays(const Weight& w, ExternalRange& range) const;
+  bool stays(const Weight& w, ExternalRange& range);
+  std::optional<std::string> reference_to(const FileRange& file) const;
   bool goes_out(const Weight& w) const;
   ExternalRange place(const std::shared_ptr<const Weight>& w);
 
@@ -32,6 +33,7 @@ class WeightStore {
   WeightMode mode_;
   uint64_t external_from_;
   uint64_t end_ = 0;  // of the data file so far
+  std::map<std::pair<std::string, std::string>, std::optional<std::string>> references_;  // by path and location: few files hold all weights
   struct Queued {
     std::shared_ptr<const Weight> weight;
     uint64_t offset;

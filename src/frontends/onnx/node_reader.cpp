@@ -123,12 +123,30 @@ GraphReader::Made GraphReader::canonical(const NodeProto& p, const OpDef* op, in
   return {.node = add_known(*op, std::move(encoded), scope.region, {.node = &p}), .verbatim = true};
 }
 
+namespace {
+// Upgrades emit nodes before what they read was inferred: each emission asks for its operands first.
+class KnowingOn : public On {
+ public:
+  KnowingOn(Graph& g, RegionId region, std::function<void(ValueId)> know) : On(g, region), know_(std::move(know)) {}
+  std::vector<ValueId> emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs) override {
+    for (const ValueId v : inputs)
+      if (v) know_(v);
+    return On::emit(op, std::move(attrs), std::move(inputs), outputs);
+  }
+
+ private:
+  std::function<void(ValueId)> know_;
+};
+}  // namespace
+
 GraphReader::Made GraphReader::upgraded(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope) {
   const auto is_reference = [](const NamedAttr& a) { return std::holds_alternative<AttrRef>(a.value); };
   const bool has_references = std::any_of(encoded.attrs.begin(), encoded.attrs.end(), is_reference);
   const EncodedNode as_read = has_references ? encoded : EncodedNode();
-  On on(g_, scope.region);
+  const auto know = [this](ValueId v) { infer_operands({&v, 1}); };
+  KnowingOn on(g_, scope.region, know);
   Upgrade u(on);
+  u.know = know;
   static_cast<EncodedNode&>(u) = std::move(encoded);
   u.opset = opset;
   const Place where{.node = &p};
@@ -146,11 +164,9 @@ GraphReader::Made GraphReader::upgraded(const NodeProto& p, const OpDef* op, int
 // Runs every step above the file's version, in order. A step may change the operator (Upsample becomes Resize).
 const OpDef* GraphReader::upgrade(Upgrade& u, const OpDef* op, int64_t version, const Place& where) {
   check_required(u, *op, op->at(version));
-  bool inferred = false;
   while (u.replacement.empty()) {
     const Revision* next = next_revision(*op, version);
     if (!next) break;
-    if (!inferred) infer_operands(u.inputs), inferred = true;
     next->up(u);
     version = next->version;
     if (u.op_type == op->name) continue;

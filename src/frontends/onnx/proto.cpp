@@ -117,6 +117,9 @@ OpsetProto read_opset(pb::Reader in) {
 }
 
 GraphProto::GraphProto(pb::Reader reader) : in(std::move(reader)), whole(in.rest()) {
+  size_t count = 0;
+  for (pb::Reader ahead = in; auto f = ahead.next();) count += f.number == 1;
+  nodes.reserve(count);
   while (auto f = in.next()) switch (f.number) {
     case 1: nodes.push_back(f); break;
     case 2: name = f.text(); break;

@@ -94,7 +94,7 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
   // Before 9, spatial = 0 normalised every activation by parameters of its own.
   static void per_activation(Upgrade& u, float epsilon) {
     On& on = u.on;
-    const DType dtype = on.dtype(u.input(4)) == DType::undefined ? DType::f32 : on.dtype(u.input(4));
+    const DType dtype = u.fact(u.input(4)).dtype() == DType::undefined ? DType::f32 : u.fact(u.input(4)).dtype();
     const ValueId deviation = on.Sqrt(on.Add(u.input(4), on.number(static_cast<double>(epsilon), dtype)));
     u.replace({on.Add(on.Mul(on.Div(on.Sub(u.input(0), u.input(3)), deviation), u.input(1)), u.input(2))});
   }

@@ -25,7 +25,7 @@ struct ExpandOp : Rules<op::Expand> {
 
 // Opset 1 had the number of tiles and one axis, both as tensors of the data's type.
 void up_from_one_axis(Upgrade& u) {
-  const auto tiles = u.on.graph().constant(u.input(1)), axis = u.on.graph().constant(u.input(2));
+  const auto tiles = u.contents(1), axis = u.contents(2);
   const Fact& x = u.fact(u.input(0));
   if (!tiles || !axis || !x.has_rank())
     throw error("model.old-encoding", "Tile of opset 1 with an axis or a count that the model computes").help("save the model with opset 6 or newer");

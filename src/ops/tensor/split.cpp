@@ -82,7 +82,7 @@ struct Split : Rules<op::Split> {
   static void up_from_first(Upgrade& u) {
     if (!u.has("axis")) u.set("axis", int64_t{0});
     if (!u.input(1)) return;
-    const auto sizes = u.on.graph().constant(u.input(1));
+    const auto sizes = u.contents(1);
     if (!sizes) throw error("model.old-encoding", "Split of opset 1 with sizes that the model computes").help("save the model with opset 2 or newer");
     std::vector<int64_t> ints;
     for (const double v : sizes->to_doubles()) ints.push_back(static_cast<int64_t>(v));
