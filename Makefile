@@ -5,7 +5,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev fuzz fuzz-coverage wasm test32 bench format clean
+.PHONY: help build demo test dev fuzz fuzz-coverage wasm test32 bench large format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -59,6 +59,10 @@ bench: ## the benchmarks, one JSON file each in build/release/bench-results
 	@cmake --preset release $(QUIET)
 	@$(call BUILD,release) --target cameo_command bench
 	@scripts/bench
+
+large: ## a model of 6 GiB through show, check, infer and edit, in little memory
+	@$(MAKE) --no-print-directory build
+	@tests/cli/run build/release/cameo large
 
 format: ## clang-format over all C++ sources
 	@scripts/bootstrap dev

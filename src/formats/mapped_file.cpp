@@ -73,6 +73,7 @@ Bytes read_file(const std::string& path) { return load(path, false); }
 
 struct AtomicFile::State {
   static constexpr size_t buffer_bytes = size_t{1} << 20;
+  static constexpr size_t written_at_once = size_t{1} << 16;  // a call costs less than a copy of so much
   std::string path;       // as the user wrote it
   fs::path target;        // links followed
   std::string temporary;  // empty when written directly
@@ -146,8 +147,8 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::append(std::span<const std::byte> data) {
   State& s = *state_;
-  if (data.size() >= State::buffer_bytes - s.buffer.size()) s.flush();
-  if (data.size() >= State::buffer_bytes) return s.write(data);
+  if (data.size() >= State::buffer_bytes - s.buffer.size() || data.size() >= State::written_at_once) s.flush();
+  if (data.size() >= State::written_at_once) return s.write(data);
   s.buffer.append(reinterpret_cast<const char*>(data.data()), data.size());
 }
 

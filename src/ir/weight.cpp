@@ -1,6 +1,5 @@
-#include <cstring>
-
 #include "ir/tensor.h"
+#include "ir/weight_stream.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -27,46 +26,6 @@ bool Weight::same_recipe(const Weight& o) const {
 }
 
 namespace {
-// Copies a strided view element by element, its innermost axis in one run where that is contiguous.
-void gather(const Weight& w, size_t element_bytes, std::byte* out) {
-  const size_t rank = w.shape.size();
-  std::vector<int64_t> index(rank, 0);
-  const int64_t inner = rank ? w.shape.back() : 1;
-  const int64_t inner_stride = rank ? w.strides.back() : 0;
-  const int64_t outer = inner ? element_count(w.shape) / inner : 0;
-  int64_t at = w.start;
-  for (int64_t o = 0; o < outer; ++o) {
-    if (inner_stride == 1) {
-      std::memcpy(out, w.source.data() + static_cast<size_t>(at) * element_bytes, static_cast<size_t>(inner) * element_bytes);
-      out += static_cast<size_t>(inner) * element_bytes;
-    } else {
-      for (int64_t i = 0; i < inner; ++i, out += element_bytes)
-        std::memcpy(out, w.source.data() + static_cast<size_t>(at + i * inner_stride) * element_bytes, element_bytes);
-    }
-    for (size_t axis = rank > 1 ? rank - 1 : 0; axis-- > 0;) {
-      at += w.strides[axis];
-      if (++index[axis] < w.shape[axis]) break;
-      at -= w.strides[axis] * w.shape[axis];
-      index[axis] = 0;
-    }
-  }
-}
-
-void check_inside(const Weight& w, size_t element_bytes) {
-  int64_t lowest = w.start, highest = w.start;
-  for (size_t i = 0; i < w.shape.size(); ++i) {
-    int64_t reach = 0;
-    if (w.shape[i] == 0) return;
-    if (__builtin_mul_overflow(w.shape[i] - 1, w.strides[i], &reach) ||
-        __builtin_add_overflow(reach < 0 ? lowest : highest, reach, reach < 0 ? &lowest : &highest))
-      throw error("file.tensor-bounds", "a tensor's strides reach outside its storage");
-  }
-  if (lowest < 0 || static_cast<uint64_t>(highest) >= w.source.size() / element_bytes)
-    throw error("file.tensor-bounds", "a tensor's strides reach outside its storage");
-}
-}  // namespace
-
-namespace {
 
 bool is_plain(const Weight& w) { return !w.strings && !w.scale && !is_sub_byte(w.dtype) && w.source_dtype == w.dtype; }
 
@@ -75,17 +34,6 @@ std::vector<int64_t> strides_of(const Weight& w) {
   std::vector<int64_t> out(w.shape.size(), 1);
   for (size_t i = out.size(); i-- > 1;) out[i - 1] = out[i] * w.shape[i];
   return out;
-}
-
-template <class T>
-void multiply(std::vector<std::byte>& bytes, const std::vector<double>& factors) {
-  const size_t count = bytes.size() / sizeof(T), row = factors.empty() ? 0 : count / factors.size();
-  for (size_t i = 0; i < count && row; ++i) {
-    T v;
-    std::memcpy(&v, bytes.data() + i * sizeof(T), sizeof(T));
-    v = static_cast<T>(static_cast<double>(v) * factors[i / row]);
-    std::memcpy(bytes.data() + i * sizeof(T), &v, sizeof(T));
-  }
 }
 
 }  // namespace
@@ -127,26 +75,13 @@ std::optional<Weight> Weight::scaled(std::vector<double> factors) const {
 }
 
 Tensor Weight::dense() const {
-  if (scale) {
-    Weight plain = *this;
-    plain.scale.reset();
-    const Tensor t = plain.dense();
-    std::vector<std::byte> bytes(t.bytes().span().begin(), t.bytes().span().end());
-    if (dtype == DType::f32) multiply<float>(bytes, *scale);
-    else multiply<double>(bytes, *scale);
-    return {dtype, shape, Bytes::own(std::move(bytes))};
-  }
   if (strings) return Tensor(shape, *strings);
   invariant(source_dtype == dtype, "a weight is converted by kernels before it becomes dense");
-  if (strides.empty()) {
-    if (source.size() < packed_bytes(dtype, count())) throw error("file.tensor-bounds", "a tensor's data is shorter than its shape needs");
-    return {dtype, shape, source.slice(0, static_cast<size_t>(packed_bytes(dtype, count())))};
-  }
-  invariant(!is_sub_byte(dtype) && strides.size() == shape.size(), "strided weights have whole bytes");
-  const size_t element_bytes = static_cast<size_t>(bits(dtype)) / 8;
-  check_inside(*this, element_bytes);
-  std::vector<std::byte> out(static_cast<size_t>(packed_bytes(dtype, count())));
-  if (!out.empty()) gather(*this, element_bytes, out.data());
+  invariant(is_dense() || (!is_sub_byte(dtype) && (strides.empty() || strides.size() == shape.size())), "strided weights have whole bytes");
+  check_inside(*this);
+  if (is_dense()) return {dtype, shape, source.slice(0, static_cast<size_t>(byte_size()))};
+  std::vector<std::byte> out(static_cast<size_t>(byte_size()));
+  gather_rows(*this, 0, shape.empty() ? 1 : shape[0], out.data());
   return {dtype, shape, Bytes::own(std::move(out))};
 }
 

@@ -1,5 +1,6 @@
 #include "backends/onnx/rope.h"
 
+#include "ir/weight_stream.h"
 #include "support/error.h"
 
 namespace cameo::onnx {
@@ -9,12 +10,8 @@ constexpr size_t copied_below = 4096;  // shorter runs cost less as a copy than 
 }
 
 void write_dense(const Weight& w, const Sink& sink) {
-  if (w.is_dense() && !w.strings) {
-    const uint64_t size = w.byte_size();
-    if (w.source.size() < size) throw error("file.tensor-bounds", "a tensor's data is shorter than its shape needs");
-    return sink(w.source.span().first(static_cast<size_t>(size)));
-  }
-  sink(w.dense().bytes().span());
+  if (w.strings) return sink(w.dense().bytes().span());
+  stream_dense(w, sink);
 }
 
 void Rope::seal() {
