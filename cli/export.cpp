@@ -1,6 +1,7 @@
 // cameo export: a PyTorch archive to ONNX.
 #include <filesystem>
 
+#include "backends/onnx/lean.h"
 #include "backends/onnx/writer.h"
 #include "cli/verb.h"
 #include "cli/verbs.h"
@@ -91,7 +92,8 @@ int export_main(Raw raw, Out& out) {
 
   DiagSink sink;
   auto program = torchscript::read_torchscript(in);
-  const Model model = export_torchscript(program, options, sink);
+  Model model = export_torchscript(program, options, sink);
+  simplify_for_opset(model, *write.opset, {}, write.lossy, &sink);
   write_onnx(model, target, write, &sink);
   out.diags(sink.all());
   out.say(cat(in, " -> ", target, ": ", model.graph.node_count(), " nodes, opset ", *write.opset));

@@ -24,7 +24,7 @@ struct Row {
 
 constexpr Row verbs[] = {
     {"export", "a PyTorch archive to ONNX", export_main},
-    {"simplify", "a smaller graph that computes the same", nullptr},
+    {"simplify", "a smaller graph that computes the same", simplify_main},
     {"infer", "shapes and types of every value, symbolic", infer_main},
     {"check", "everything that is wrong with a model, at once", check_main},
     {"show", "inputs, outputs, operators, sizes of a model or archive", show_main},
@@ -38,7 +38,7 @@ constexpr Row verbs[] = {
     {"diff", "how two models differ, whatever their names", diff_main},
     {"quantize", "8-bit models", nullptr},
     {"lint", "what a deployment target will not take", nullptr},
-    {"explain", "why a rewrite did not apply", nullptr},
+    {"explain", "why a rewrite did not apply", explain_main},
     {"view", "the graph as a page or picture", nullptr},
 };
 

@@ -14,11 +14,13 @@ int check_main(Raw raw, Out& out);
 int convert_main(Raw raw, Out& out);
 int diff_main(Raw raw, Out& out);
 int edit_main(Raw raw, Out& out);
+int explain_main(Raw raw, Out& out);
 int export_main(Raw raw, Out& out);
 int extract_main(Raw raw, Out& out);
 int infer_main(Raw raw, Out& out);
 int merge_main(Raw raw, Out& out);
 int run_main(Raw raw, Out& out);
+int simplify_main(Raw raw, Out& out);
 int show_main(Raw raw, Out& out);
 int verify_main(Raw raw, Out& out);
 

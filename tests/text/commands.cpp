@@ -9,6 +9,7 @@
 #include "ops/infer.h"
 #include "ops/text/print.h"
 #include "ops/verify.h"
+#include "passes/simplify.h"
 
 namespace cameo::text_tests {
 
@@ -70,11 +71,47 @@ Outcome run_verify(const std::string& before, const Arguments&) {
   return out;
 }
 
+std::vector<std::string> listed(const Arguments& arguments, std::string_view flag) {
+  std::vector<std::string> out;
+  for (const std::string& a : arguments) {
+    if (!a.starts_with(flag)) continue;
+    std::string_view rest = std::string_view(a).substr(flag.size());
+    while (!rest.empty()) {
+      const size_t comma = std::min(rest.find(','), rest.size());
+      out.emplace_back(rest.substr(0, comma));
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  }
+  return out;
+}
+
+// simplify [--only=A,B] [--skip=A,B] [--opset=N] [--exact] [--freeze] [--unroll=N] [--zero] [--why]: near misses of --only
+// are refused:, with --why.
+Outcome run_simplify(const std::string& before, const Arguments& arguments) {
+  Model m = parse(before);
+  SimplifyOptions o;
+  o.only = listed(arguments, "--only=");
+  o.skip = listed(arguments, "--skip=");
+  const auto opset = listed(arguments, "--opset="), unroll = listed(arguments, "--unroll=");
+  o.opset = opset.empty() ? newest_released_opset : std::stoll(opset[0]);
+  o.unroll = unroll.empty() ? 0 : std::stoll(unroll[0]);
+  o.exact = has(arguments, "--exact");
+  o.freeze_initializers = has(arguments, "--freeze");
+  o.sizes_may_be_zero = has(arguments, "--zero");
+  o.keep_misses = has(arguments, "--why");
+  const SimplifyResult result = simplify(m, o);
+  Outcome out;
+  for (const NearMiss& miss : result.misses) out.refused.push_back(cat(miss.rule, ": ", miss.why));
+  out.model = std::move(m);
+  return out;
+}
+
 constexpr Command table[] = {
     {"print", "the text as Cameo prints it", run_print},
     {"infer", "types and shapes of all values", run_infer},
     {"roundtrip", "to text and to a file and back", run_roundtrip},
     {"verify", "the graph's own rules", run_verify},
+    {"simplify", "rewrite rules to the fixed point", run_simplify},
 };
 
 }  // namespace

@@ -56,38 +56,6 @@ V padded_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Str padding, Ints dila
   return convolution(on, x, w, b, std::move(stride), std::move(pads), std::move(dilation), false, {0}, groups);
 }
 
-Opt<std::vector<double>> known_numbers(Lower& on, const Opt<V>& v, size_t count, double otherwise) {
-  if (!v) return std::vector<double>(count, otherwise);
-  const auto t = on.graph().constant(*v, 1 << 20);
-  return t && t->count() == static_cast<int64_t>(count) ? Opt<std::vector<double>>(t->to_doubles()) : std::nullopt;
-}
-
-// y = (conv(x) - mean) / sqrt(var + eps) * w + b is a convolution with scaled weights. The first one stays for others
-// that may read it, and is dead code when nobody does.
-Opt<V> fold_into_convolution(Lower& on, V x, const Opt<V>& w, const Opt<V>& b, V mean, V var, double eps) {
-  Graph& g = on.graph();
-  const NodeId n = g[x.id].def;
-  const auto* conv = n ? g[n].as<op::Conv>() : nullptr;
-  if (!conv || g[n].home != on.region()) return std::nullopt;
-  const V kernel = g[n].inputs[1];
-  if (g[kernel.id].kind != Value::Kind::initializer || !g[kernel.id].weight) return std::nullopt;
-  const auto channels = static_cast<size_t>(g[kernel.id].weight->shape[0]);
-  const V old_bias = g.input(n, 2);
-  const auto scale = known_numbers(on, w, channels, 1), shift = known_numbers(on, b, channels, 0), m = known_numbers(on, mean, channels, 0),
-             v = known_numbers(on, var, channels, 1), bias = known_numbers(on, old_bias.valid() ? Opt<V>(old_bias) : std::nullopt, channels, 0);
-  if (!scale || !shift || !m || !v || !bias) return std::nullopt;
-  std::vector<double> factors(channels), offsets(channels);
-  for (size_t i = 0; i < channels; ++i) {
-    factors[i] = (*scale)[i] / std::sqrt((*v)[i] + eps);
-    offsets[i] = ((*bias)[i] - (*m)[i]) * factors[i] + (*shift)[i];
-  }
-  const auto folded = g[kernel.id].weight->scaled(factors);
-  if (!folded) return std::nullopt;
-  const V new_bias = on.constant(store(on.dtype(x), {static_cast<int64_t>(channels)}, offsets));
-  if (g[new_bias.id].name.empty() && !g[kernel.id].name.empty()) g.value(new_bias.id).name = cat(g[kernel.id].name, ".folded_bias");
-  return V(on.Conv(g[n].inputs[0], on.weight_value(*folded, kernel), new_bias, *conv));
-}
-
 // Every channel by its own mean and spread within the batch.
 struct Normalised {
   V value, mean, inverse_spread;
@@ -109,7 +77,6 @@ V batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool t
   const Dims channels{on.dim(x, 1)};
   const V scale = w ? *w : on.full(channels, Num(1.0), t);
   const V shift = b ? *b : on.full(channels, Num(0.0), t);
-  if (const auto folded = fold_into_convolution(on, x, w, b, *mean, *var, eps)) return *folded;
   return on.BatchNormalization(x, scale, shift, *mean, *var, 1, {.epsilon = static_cast<float>(eps)})[0];
 }
 

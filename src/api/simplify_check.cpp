@@ -1,0 +1,173 @@
+#include "api/simplify_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backends/onnx/lean.h"
+#include "kernels/carrier.h"
+#include "runtime/inputs.h"
+#include "runtime/reference.h"
+
+namespace cameo {
+
+namespace {
+
+struct Random {
+  uint64_t state;
+  uint64_t next() {
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  }
+  double signed_unit() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1; }
+};
+
+int64_t size_of(Dim d, int64_t set, std::map<std::string, int64_t>& sizes) {
+  if (d.is_literal()) return d.literal();
+  std::vector<Substitution> known;
+  for (const Dim s : symbols_of(d)) {
+    const auto [it, is_new] = sizes.try_emplace(std::string(symbol_name(s)), 0);
+    if (is_new) it->second = 1 + (set + static_cast<int64_t>(sizes.size()) - 1) % 4;
+    known.push_back({s, Dim(it->second)});
+  }
+  return std::max<int64_t>(0, evaluate(d, known).value_or(1));
+}
+
+// Signed numbers near 1, then large ones, then mostly zeros.
+Tensor sample(DType t, const std::vector<int64_t>& shape, int64_t set, Random& random) {
+  const auto count = narrow<size_t>(element_count(shape));
+  if (is_float(t)) {
+    std::vector<double> v(count);
+    const double scale = set % 3 == 1 ? 50 : 2;
+    for (double& x : v) x = set % 3 == 2 && random.next() % 2 ? 0 : scale * random.signed_unit();
+    return store(t, shape, v);
+  }
+  std::vector<int64_t> v(count);
+  for (int64_t& x : v) x = static_cast<int64_t>(random.next() % 2);
+  return store(t, shape, v);
+}
+
+std::vector<Datum> make_inputs(const Graph& g, int64_t set, const CheckOptions& check) {
+  auto sizes = check.sizes;
+  Random random{static_cast<uint64_t>(set) + 1};
+  std::vector<Datum> out;
+  for (const ValueId v : run_inputs(g)) {
+    const Type& t = g[v].fact.type;
+    if (g[v].weight || t.is_optional()) {
+      out.emplace_back();
+      continue;
+    }
+    if (!t.is_tensor() || !t.has_rank() || t.elem == DType::undefined || t.elem == DType::string || is_complex(t.elem))
+      throw error("simplify.inputs", cat("the input '", g[v].name, "' (", t.text(), ") cannot be made up"));
+    std::vector<int64_t> shape;
+    for (const Dim d : *t.shape) shape.push_back(size_of(d, set, sizes));
+    out.emplace_back(sample(t.elem, shape, set, random));
+  }
+  return out;
+}
+
+double largest(const Datum& d) {
+  if (d.kind != Datum::Kind::tensor || !is_float(d.tensor.dtype())) return 0;
+  double out = 0;
+  for (const double v : d.tensor.to_doubles())
+    if (std::isfinite(v)) out = std::max(out, std::abs(v));
+  return out;
+}
+
+// Why they differ; empty when they do not.
+std::string difference(const std::vector<Datum>& found, const std::vector<Datum>& wanted, const CheckOptions& check, double& worst) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    Tolerance t = check.tolerance;
+    if (!t.rtol) t.rtol = 1e-3;
+    if (!t.atol) t.atol = 1e-4 * std::max(1e-3, largest(wanted[i]));
+    const Comparison c = compare(found[i], wanted[i], t);
+    if (!c.same) return cat("output ", i, ": ", c.why);
+    worst = std::max(worst, c.worst);
+  }
+  return "";
+}
+
+struct Sample {
+  std::vector<Datum> inputs, outputs;
+};
+
+class Checker {
+ public:
+  Checker(const Model& original, int64_t opset, const SimplifyOptions& options, const CheckOptions& check) : original_(original), opset_(opset), options_(options), check_(check) {
+    for (int64_t set = 0; set < check.inputs; ++set) try {
+        Sample s{make_inputs(original.graph, set, check), {}};
+        s.outputs = run_reference(original, s.inputs);
+        samples_.push_back(std::move(s));
+      } catch (const Error& e) {
+        if (e.exit_code() == 4) throw;
+        out.skipped.push_back(e.diag().what);
+      }
+    out.compared = samples_.size();
+  }
+
+  Model settle(DiagSink* diags) {
+    constexpr size_t most_undone = 32;
+    for (;;) {
+      Model m = made(SIZE_MAX, diags);
+      const std::string why = wrong(m);
+      if (why.empty()) return m;
+      if (out.undone.size() >= most_undone) throw error("simplify.differs", cat("the simplified model differs, ", why, ", and leaving out ", out.undone.size(), " rewrites does not help"));
+      undo_one(why);
+    }
+  }
+
+  CheckedResult out;
+
+ private:
+  Model made(size_t limit, DiagSink* diags = nullptr) {
+    Model m = original_;
+    SimplifyOptions how = options_;
+    how.limit = limit;
+    out.result = simplify_for_opset(m, opset_, how, false, diags);
+    return m;
+  }
+
+  std::string wrong(const Model& m) {
+    for (const Sample& s : samples_) {
+      std::vector<Datum> found;
+      try {
+        found = run_reference(m, s.inputs);
+      } catch (const Error& e) {
+        return e.diag().what;
+      }
+      if (std::string why = difference(found, s.outputs, check_, out.worst); !why.empty()) return why;
+    }
+    return "";
+  }
+
+  // The first application after which the outputs differ.
+  void undo_one(const std::string& why) {
+    const auto ledger = out.result.ledger;
+    size_t fine = 0, bad = ledger.size();
+    if (bad == 0) throw error("simplify.differs", cat("the model differs from itself: ", why));
+    while (bad - fine > 1) {
+      const size_t middle = fine + (bad - fine) / 2;
+      (wrong(made(middle)).empty() ? fine : bad) = middle;
+    }
+    out.undone.push_back(ledger[bad - 1]);
+    options_.veto.insert(ledger[bad - 1].key());
+  }
+
+  const Model& original_;
+  int64_t opset_;
+  SimplifyOptions options_;
+  const CheckOptions& check_;
+  std::vector<Sample> samples_;
+};
+
+}  // namespace
+
+CheckedResult simplify_checked(Model& m, int64_t opset, const SimplifyOptions& options, const CheckOptions& check, DiagSink* diags) {
+  const Model original = m;
+  Checker checker(original, opset, options, check);
+  m = checker.settle(diags);
+  return std::move(checker.out);
+}
+
+}  // namespace cameo

@@ -1,0 +1,31 @@
+// Simplification that is tried out: the model before and after on the same inputs, and the rewrite at fault undone.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "passes/simplify.h"
+#include "runtime/compare.h"
+#include "support/error.h"
+
+namespace cameo {
+
+struct CheckOptions {
+  int64_t inputs = 3;                    // how many sets: signed, large, zero; symbolic sizes 1, 2, 3, ...
+  std::map<std::string, int64_t> sizes;  // named sizes that are given; others vary
+  Tolerance tolerance;                   // unset: by element type, absolute in proportion to the output's largest number
+};
+
+struct CheckedResult {
+  SimplifyResult result;
+  std::vector<Application> undone;  // at fault, found by bisection, and left out
+  size_t compared = 0;              // sets of inputs on which both ran
+  std::vector<std::string> skipped;  // why others were not
+  double worst = 0;                 // largest difference that was tolerated
+};
+
+// Like simplify_for_opset. Throws simplify.differs where leaving out rewrites does not help.
+CheckedResult simplify_checked(Model& m, int64_t opset, const SimplifyOptions& options, const CheckOptions& check, DiagSink* diags = nullptr);
+
+}  // namespace cameo

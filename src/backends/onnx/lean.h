@@ -1,0 +1,13 @@
+// Simplification for a file: what the target opset lacks is expanded in between, so that expansions are simplified too.
+#pragma once
+
+#include "passes/simplify.h"
+#include "support/error.h"
+
+namespace cameo {
+
+// Simplifies `m` for writing at `opset` of ai.onnx: rules, then what legalise.h has to expand, then rules again. Throws
+// what cannot be said at that opset; lossy expansions that were made go to `diags`.
+SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions& options = {}, bool lossy = false, DiagSink* diags = nullptr);
+
+}  // namespace cameo

@@ -1,0 +1,147 @@
+// Equal nodes and equal weights are made once.
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+
+#include "ops/op_def.h"
+#include "passes/simplify.h"
+
+namespace cameo {
+
+namespace {
+
+size_t mix(size_t h, size_t v) { return h ^ (v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2)); }
+
+bool same_attrs(const Node& a, const Node& b) {
+  if (a.extra || b.extra) return a.extra && b.extra && *a.extra == *b.extra && a.op->is_opaque();
+  return a.attrs == b.attrs || std::all_of(a.op->fields.begin(), a.op->fields.end(), [&](const AttrField& f) { return f.get(a.attrs.get()) == f.get(b.attrs.get()); });
+}
+
+// May be merged at all: known, the same result every time, without bodies.
+bool mergeable(const Node& n) {
+  return !n.op->is_opaque() && !n.extra && def(*n.op).rules.deterministic && n.regions.empty() && !n.outputs.empty() && !n.is("Constant");
+}
+
+class Merger {
+ public:
+  Merger(Graph& g, Engine& e) : g_(g), e_(e) {}
+
+  // Nodes of outer regions that come before are visible to inner ones.
+  void region(RegionId r) {
+    const size_t mark = log_.size();
+    std::vector<NodeId> nodes;
+    for (const NodeId n : g_.nodes(r)) nodes.push_back(n);
+    for (const NodeId n : nodes) {
+      if (g_[n].dead) continue;
+      for (const RegionId body : std::vector<RegionId>(g_[n].regions))
+        if (body && !g_[n].dead) region(body);
+      if (!g_[n].dead && mergeable(g_[n])) node(n);
+    }
+    for (; log_.size() > mark; log_.pop_back()) {
+      auto& bucket = known_[log_.back()];
+      bucket.pop_back();
+    }
+  }
+
+  size_t merged = 0;
+
+ private:
+  size_t hash(const Node& n) const {
+    size_t h = std::hash<const void*>()(n.op);
+    for (const ValueId v : n.inputs) h = mix(h, v.index);
+    return mix(h, n.outputs.size());
+  }
+
+  void node(NodeId n) {
+    const size_t h = hash(g_[n]);
+    auto& bucket = known_[h];
+    for (const NodeId other : bucket) {
+      const Node &a = g_[other], &b = g_[n];
+      if (a.dead || a.op != b.op || a.inputs != b.inputs || a.outputs.size() != b.outputs.size() || !same_attrs(a, b)) continue;
+      if (merge(other, n)) return;
+    }
+    bucket.push_back(n);
+    log_.push_back(h);
+  }
+
+  static bool given_out(const Value& v) {
+    return std::any_of(v.uses.begin(), v.uses.end(), [](const Use& u) { return u.region.valid(); });
+  }
+
+  bool merge(NodeId kept, NodeId gone) {
+    const auto outputs = g_[gone].outputs;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Value &a = g_[g_[kept].outputs[i]], &b = g_[outputs[i]];
+      if (!given_out(b)) continue;
+      // The name of an output moves to the node that stays, unless that has one to keep.
+      if (given_out(a) || a.home != b.home) return false;
+    }
+    if (!e_.may_apply("common-subexpression", outputs[0])) return false;
+    const std::string label = value_label(g_, outputs[0]);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const ValueId keep = g_[kept].outputs[i];
+      const bool rename = given_out(g_[outputs[i]]);
+      const std::string name = g_[outputs[i]].name;
+      if (auto type = cameo::merge(g_[keep].fact.type, g_[outputs[i]].fact.type)) g_.fact(keep).type = std::move(*type);
+      if (!g_[keep].fact.contents) g_.fact(keep).contents = g_[outputs[i]].fact.contents;
+      g_.replace_uses(outputs[i], keep);
+      for (const Use& u : g_[keep].uses)
+        if (u.node) e_.push(u.node);
+      if (rename && !name.empty()) g_.value(outputs[i]).name.clear(), g_.rename(keep, name);
+    }
+    g_.erase(gone);
+    e_.record("common-subexpression", RuleClass::exact, label, 1, 0);
+    ++merged;
+    return true;
+  }
+
+  Graph& g_;
+  Engine& e_;
+  std::unordered_map<size_t, std::vector<NodeId>> known_;
+  std::vector<size_t> log_;
+};
+
+// A few bytes from all over: weights that differ hardly ever agree in them, so most are never read in full.
+size_t sample(const Weight& w) {
+  size_t h = mix(static_cast<size_t>(w.dtype), w.shape.size());
+  for (const int64_t d : w.shape) h = mix(h, static_cast<size_t>(d));
+  if (!w.is_dense() || w.strings) return h;
+  const size_t size = w.source.size(), step = std::max<size_t>(1, size / 32);
+  for (size_t at = 0; at < size; at += step) h = mix(h, static_cast<size_t>(w.source.data()[at]));
+  return h;
+}
+
+bool same_bytes(const Weight& a, const Weight& b) {
+  if (a.same_recipe(b)) return true;
+  if (a.strings || b.strings || !a.is_dense() || !b.is_dense() || a.start != 0 || b.start != 0) return false;
+  const auto size = static_cast<size_t>(a.byte_size());
+  if (a.source.size() < size || b.source.size() < size) return false;
+  return std::memcmp(a.source.data(), b.source.data(), size) == 0;
+}
+
+}  // namespace
+
+size_t merge_equal_nodes(Graph& g, Engine& e) {
+  Merger merger(g, e);
+  for (uint32_t i = 0; i < g.region_capacity(); ++i)
+    if (const RegionId r(i); !g[r].parent && !g[r].dead) merger.region(r);
+  return merger.merged;
+}
+
+size_t merge_equal_weights(Graph& g, Engine& e) {
+  std::map<std::pair<RegionId, size_t>, std::vector<ValueId>> known;
+  size_t merged = 0;
+  for (uint32_t i = 0; i < g.value_capacity(); ++i) {
+    const ValueId v(i);
+    if (g[v].kind != Value::Kind::initializer || !g.used(v)) continue;
+    if (std::any_of(g[v].uses.begin(), g[v].uses.end(), [](const Use& u) { return u.region.valid(); })) continue;
+    auto& bucket = known[{g[v].home, sample(*g[v].weight)}];
+    const auto same = std::find_if(bucket.begin(), bucket.end(), [&](ValueId o) { return g[o].weight->dtype == g[v].weight->dtype && g[o].weight->shape == g[v].weight->shape && same_bytes(*g[o].weight, *g[v].weight); });
+    if (same == bucket.end()) bucket.push_back(v);
+    else merged += e.forward(v, *same, "equal-weights", RuleClass::exact);
+  }
+  return merged;
+}
+
+}  // namespace cameo

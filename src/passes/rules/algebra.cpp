@@ -1,0 +1,219 @@
+// Identities of arithmetic and logic.
+#include <algorithm>
+#include <cmath>
+
+#include "passes/pattern.h"
+#include "passes/rules/tables.h"
+
+namespace cameo {
+
+namespace {
+
+bool is_float_value(const Rewrite& rw, ValueId v) { return is_float(rw.dtype(v)); }
+
+// f(f(x)) = f(x)
+void twice_is_once(Rewrite& rw) {
+  const NodeId n = rw.g[rw.in(0)].def;
+  if (n && rw.g[n].op == rw.root().op && !rw.g[n].extra) rw.replace(rw.in(0)), rw.shape_is_kept();
+}
+
+// (x op a) op b with constants a and b of one shape, or scalars.
+void constants_in_a_row(Rewrite& rw) {
+  const bool second = rw.is_constant(rw.in(1));
+  const ValueId a = second ? rw.in(1) : rw.in(0), inner = second ? rw.in(0) : rw.in(1);
+  if (!rw.is_constant(a) || rw.is_constant(inner) || !is_float_value(rw, rw.out())) return;
+  const NodeId n = rw.g[inner].def;
+  if (!n || rw.g[n].op != rw.root().op || !rw.single_use(inner)) return;
+  const bool inner_second = rw.is_constant(rw.g.input(n, 1));
+  const ValueId b = rw.g.input(n, inner_second ? 1 : 0), x = rw.g.input(n, inner_second ? 0 : 1);
+  if (!rw.is_constant(b) || rw.is_constant(x)) return;
+  const ValueId both = rw.on.emit(def(*rw.root().op), nullptr, {a, b}, 1)[0];
+  if (!rw.fact(both).tensor()) return rw.no("the constants are large");
+  const Tensor t = *rw.fact(both).tensor();
+  for (const double v : t.to_doubles())
+    if (!std::isfinite(v)) return rw.no("the constants together are not finite");
+  rw.replace(rw.on.emit(def(*rw.root().op), nullptr, {x, rw.on.constant(t)}, 1)[0]);
+}
+
+void unit(Rewrite& rw, ValueId x, ValueId constant, double number) {
+  const auto v = rw.scalar(constant);
+  if (v && *v == number) rw.replace(x);
+}
+
+void right_unit(Rewrite& rw, double number) { unit(rw, rw.in(0), rw.in(1), number); }
+void either_unit(Rewrite& rw, double number) {
+  right_unit(rw, number);
+  if (rw.replacement.empty()) unit(rw, rw.in(1), rw.in(0), number);
+}
+
+// x + 0 keeps every bit but the sign of a negative zero.
+void add_zero(Rewrite& rw) { either_unit(rw, 0); }
+
+void where_not(Rewrite& rw) {
+  if (rw.made_by<op::Not>(rw.in(0))) rw.replace(rw.on.Where(rw.operand(rw.in(0), 0), rw.in(2), rw.in(1))), rw.shape_is_kept();
+}
+
+void where_known(Rewrite& rw) {
+  const auto c = rw.scalar(rw.in(0));
+  if (c) rw.replace(*c != 0 ? rw.in(1) : rw.in(2));
+}
+
+void where_same(Rewrite& rw) {
+  if (rw.in(1) == rw.in(2)) rw.replace(rw.in(1));
+}
+
+// Bounds as numbers; an absent one is none.
+struct Bounds {
+  std::optional<double> lo, hi;
+};
+std::optional<Bounds> bounds_of(const Rewrite& rw, NodeId n) {
+  Bounds out;
+  if (rw.g[n].is("Relu")) return Bounds{0.0, std::nullopt};
+  if (!rw.g[n].is("Clip")) return std::nullopt;
+  if (const ValueId lo = rw.g.input(n, 1)) {
+    out.lo = rw.scalar(lo);
+    if (!out.lo) return std::nullopt;
+  }
+  if (const ValueId hi = rw.g.input(n, 2)) {
+    out.hi = rw.scalar(hi);
+    if (!out.hi) return std::nullopt;
+  }
+  if (out.lo && out.hi && *out.lo > *out.hi) return std::nullopt;
+  return out;
+}
+
+// Relu and Clip in a row clamp once.
+void clip_of_clip(Rewrite& rw) {
+  const NodeId n = rw.g[rw.in(0)].def;
+  if (!n || rw.g[n].extra || rw.g[n].op->is_opaque()) return;
+  const auto inner = bounds_of(rw, n), outer = bounds_of(rw, rw.node);
+  if (!inner || !outer) return;
+  Bounds both = *inner;
+  const auto clamp = [&](double v) { return std::min(std::max(v, outer->lo.value_or(-INFINITY)), outer->hi.value_or(INFINITY)); };
+  both.lo = inner->lo ? std::optional(clamp(*inner->lo)) : outer->lo;
+  both.hi = inner->hi ? std::optional(clamp(*inner->hi)) : outer->hi;
+  const ValueId x = rw.g.input(n, 0);
+  const DType t = rw.dtype(rw.out());
+  if (!is_float(t)) return;
+  rw.shape_is_kept();
+  if (both.lo == 0.0 && !both.hi) return rw.replace(rw.on.Relu(x));
+  rw.replace(rw.on.Clip(x, both.lo ? rw.on.number(*both.lo, t) : ValueId(), both.hi ? rw.on.number(*both.hi, t) : ValueId()));
+}
+
+// Min(Max(x, lo), hi) with numbers lo <= hi.
+void clip_of_min_max(Rewrite& rw) {
+  if (rw.in_count() != 2) return;
+  const auto split = [&](NodeId n, ValueId& x) -> std::optional<double> {
+    for (size_t i = 0; i < 2; ++i)
+      if (const auto v = rw.scalar(rw.g.input(n, i)); v && rw.has_rank(rw.g.input(n, i)) && rw.rank(rw.g.input(n, i)) == 0) {
+        x = rw.g.input(n, 1 - i);
+        return v;
+      }
+    return std::nullopt;
+  };
+  ValueId middle, x;
+  const auto outer = split(rw.node, middle);
+  const NodeId n = outer ? rw.g[middle].def : NodeId();
+  if (!n || rw.g[n].inputs.size() != 2 || !rw.g[n].is(rw.root().is("Min") ? "Max" : "Min")) return;
+  const auto inner = split(n, x);
+  if (!inner || !is_float(rw.dtype(rw.out()))) return;
+  const double lo = rw.root().is("Min") ? *inner : *outer, hi = rw.root().is("Min") ? *outer : *inner;
+  if (lo > hi) return rw.no("the bounds cross");
+  const DType t = rw.dtype(rw.out());
+  rw.replace(rw.on.Clip(x, rw.on.number(lo, t), rw.on.number(hi, t)));
+}
+
+// Reduce, then put the axes back: that is keepdims.
+template <class A>
+void keepdims(Rewrite& rw) {
+  const auto* reduce = rw.made_by<A>(rw.in(0));
+  if (!reduce || reduce->keepdims || !rw.single_use(rw.in(0))) return;
+  const NodeId n = rw.maker(rw.in(0));
+  const ValueId x = rw.g.input(n, 0);
+  if (!rw.has_rank(x) || !rw.has_rank(rw.out())) return;
+  A attrs = *reduce;
+  attrs.keepdims = 1;
+  std::vector<ValueId> inputs = rw.g[n].inputs;
+  const auto added = rw.ints(rw.in(1));
+  if (!added) return;
+  const ValueId v = rw.on.make(attrs, inputs, 1)[0];
+  if (!rw.has_rank(v) || rw.rank(v) != rw.rank(rw.out())) return;
+  // The axes must be the ones that were reduced.
+  for (const int64_t a : *added)
+    if (!rw.shape(v)[static_cast<size_t>(a < 0 ? a + rw.rank(v) : a)].is(1)) return rw.no("other axes are added than were reduced");
+  rw.replace(v);
+}
+
+// A Reduce over axes of size 1.
+template <class A>
+void reduce_over_ones(Rewrite& rw) {
+  const ValueId x = rw.in(0);
+  if (!rw.has_rank(x) || !rw.has_rank(rw.out())) return;
+  if (rw.attrs<A>().keepdims && rw.same_shape(rw.shape(x), rw.shape(rw.out()))) {
+    const auto axes = rw.axes(rw.node, 1, rw.rank(x));
+    if (axes && !axes->empty() && std::all_of(axes->begin(), axes->end(), [&](int64_t a) { return rw.shape(x)[static_cast<size_t>(a)].is(1); })) rw.replace(x);
+  }
+}
+
+void log_of_softmax(Rewrite& rw) {
+  if (const auto* s = rw.made_by<op::Softmax>(rw.in(0))) rw.replace(rw.on.LogSoftmax(rw.operand(rw.in(0), 0), op::LogSoftmax{.axis = s->axis}));
+}
+
+void not_not(Rewrite& rw) {
+  if (rw.made_by<op::Not>(rw.in(0))) rw.replace(rw.operand(rw.in(0), 0)), rw.shape_is_kept();
+}
+
+void neg_neg(Rewrite& rw) {
+  if (rw.made_by<op::Neg>(rw.in(0))) rw.replace(rw.operand(rw.in(0), 0)), rw.shape_is_kept();
+}
+
+// An operator that broadcasts by itself needs no Expand before it. The engine compares the shapes.
+void expand_before_broadcast(Rewrite& rw) {
+  std::vector<ValueId> operands = rw.root().inputs;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!rw.made_by<op::Expand>(operands[i])) continue;
+    auto narrow = operands;
+    narrow[i] = rw.operand(operands[i], 0);
+    const auto attrs = rw.root().attrs;
+    const ValueId v = rw.on.emit(def(*rw.root().op), attrs, narrow, 1)[0];
+    if (rw.has_rank(v) && rw.has_rank(rw.out()) && rw.same_shape(rw.shape(v), rw.shape(rw.out()))) return rw.replace(v);
+  }
+  rw.no("the result would be narrower");
+}
+
+}  // namespace
+
+std::vector<Rule> algebra_rules() {
+  std::vector<Rule> out{
+      rule("add-zero", {"Add"}, add_zero).algebra(),
+      rule("sub-zero", {"Sub"}, [](Rewrite& rw) { right_unit(rw, 0); }),
+      rule("mul-one", {"Mul"}, [](Rewrite& rw) { either_unit(rw, 1); }),
+      rule("div-one", {"Div"}, [](Rewrite& rw) { right_unit(rw, 1); }),
+      rule("pow-one", {"Pow"}, [](Rewrite& rw) { right_unit(rw, 1); }),
+      rule("and-true", {"And"}, [](Rewrite& rw) { either_unit(rw, 1); }),
+      rule("or-false", {"Or"}, [](Rewrite& rw) { either_unit(rw, 0); }),
+      rule("not-not", {"Not"}, not_not),
+      rule("neg-neg", {"Neg"}, neg_neg),
+      rule("idempotent", {"Ceil", "Floor", "Round", "Relu", "Sign", "Abs"}, twice_is_once),
+      rule("where-not", {"Where"}, where_not),
+      rule("where-known", {"Where"}, where_known),
+      rule("where-same", {"Where"}, where_same),
+      rule("clip-clip", {"Clip", "Relu"}, clip_of_clip),
+      rule("clip-of-min-max", {"Min", "Max"}, clip_of_min_max).making({"Clip"}),
+      rule("log-softmax", {"Log"}, log_of_softmax).rounding(),
+      rule("expand-before-broadcast", {"Add", "Sub", "Mul", "Div", "Pow", "Where", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "And", "Or", "Min", "Max"}, expand_before_broadcast).trading(),
+      rule("mul-mul", {"Mul"}, constants_in_a_row).rounding().last(),
+      rule("add-add", {"Add"}, constants_in_a_row).rounding().last(),
+  };
+  out.push_back(rule("keepdims", {"Unsqueeze"}, [](Rewrite& rw) {
+    keepdims<op::ReduceMean>(rw), keepdims<op::ReduceSum>(rw), keepdims<op::ReduceMax>(rw), keepdims<op::ReduceMin>(rw);
+    keepdims<op::ReduceProd>(rw), keepdims<op::ReduceL2>(rw), keepdims<op::ReduceL1>(rw);
+  }));
+  out.push_back(rule("reduce-mean-of-one", {"ReduceMean"}, reduce_over_ones<op::ReduceMean>));
+  out.push_back(rule("reduce-sum-of-one", {"ReduceSum"}, reduce_over_ones<op::ReduceSum>));
+  out.push_back(rule("reduce-max-of-one", {"ReduceMax"}, reduce_over_ones<op::ReduceMax>));
+  out.push_back(rule("reduce-min-of-one", {"ReduceMin"}, reduce_over_ones<op::ReduceMin>));
+  return out;
+}
+
+}  // namespace cameo

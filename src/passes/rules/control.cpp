@@ -1,0 +1,94 @@
+// Control flow that is decided beforehand: branches that are always or never taken, loops that run at most once, and,
+// when asked, loops with a known number of rounds.
+#include <algorithm>
+
+#include "ir/clone.h"
+#include "passes/rules/tables.h"
+
+namespace cameo {
+
+namespace {
+
+std::optional<bool> known_bool(const Rewrite& rw, ValueId v) {
+  const auto t = rw.scalar(v);
+  if (t) return *t != 0;
+  const Tensor* known = v ? rw.fact(v).tensor() : nullptr;
+  return known && known->count() == 1 ? std::optional(known->double_at(0) != 0) : std::nullopt;
+}
+
+void decided_branch(Rewrite& rw) {
+  const auto taken = known_bool(rw, rw.in(0));
+  if (!taken) return rw.no("its condition is not known");
+  // Regions are in the order of graph_attrs: else before then.
+  const auto names = rw.root().op->graph_attrs;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i] == (*taken ? "then_branch" : "else_branch")) rw.replace(clone_body(rw.g, rw.root().regions[i], rw.g, {}, rw.root().home, rw.node));
+  rw.shape_is_kept();
+}
+
+// The body never ends the loop by itself: its condition is true, or what it was given.
+bool goes_on(const Rewrite& rw, RegionId body) {
+  ValueId c = rw.g[body].outputs[0];
+  while (c && rw.made_by<op::Identity>(c)) c = rw.operand(c, 0);
+  return c == rw.g[body].inputs[1] || known_bool(rw, c).value_or(false);
+}
+
+std::optional<int64_t> rounds(Rewrite& rw, RegionId body) {
+  if (rw.has(1) && known_bool(rw, rw.in(1)) == false) return 0;
+  if (rw.has(1) && !known_bool(rw, rw.in(1))) return std::nullopt;
+  if (!rw.has(0)) return std::nullopt;
+  const auto count = rw.ints(rw.in(0));
+  if (!count || count->size() != 1) return std::nullopt;
+  const int64_t most = std::max<int64_t>(0, (*count)[0]);
+  return most <= 1 || goes_on(rw, body) ? std::optional(most) : std::nullopt;
+}
+
+void run_loop(Rewrite& rw, int64_t times) {
+  const RegionId body = rw.root().regions[0];
+  const size_t carried = rw.g[body].inputs.size() - 2, scans = rw.g[body].outputs.size() - 1 - carried;
+  if (rw.in_count() < carried + 2) return;
+  if (times == 0)
+    for (size_t i = carried; i < rw.root().outputs.size(); ++i)
+      if (rw.wants(i)) return rw.no("it gathers nothing, of a shape that is not known");
+  std::vector<ValueId> state;
+  for (size_t i = 0; i < carried; ++i) state.push_back(rw.in(i + 2));
+  std::vector<std::vector<ValueId>> gathered(scans);
+  for (int64_t round = 0; round < times; ++round) {
+    std::vector<ValueId> inputs{rw.on.int_scalar(round), rw.on.constant(Tensor::bool_scalar(true))};
+    inputs.insert(inputs.end(), state.begin(), state.end());
+    const auto results = clone_body(rw.g, body, rw.g, inputs, rw.root().home, rw.node, {.prefix = times > 1 && round > 0 ? std::to_string(round) + "/" : ""});
+    state.assign(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(carried));
+    for (size_t i = 0; i < scans; ++i)
+      if (rw.wants(carried + i)) gathered[i].push_back(rw.on.Unsqueeze(results[1 + carried + i], rw.on.ints({0})));
+  }
+  for (const auto& parts : gathered) state.push_back(parts.empty() ? ValueId() : parts.size() == 1 ? parts[0] : rw.on.Concat(parts, op::Concat{.axis = 0}));
+  rw.shape_is_kept();
+  rw.replace(std::move(state));
+}
+
+void loop_once(Rewrite& rw) {
+  const auto times = rounds(rw, rw.root().regions[0]);
+  if (!times) return rw.no("the number of rounds is not known");
+  if (*times > 1) return rw.no("it runs more than once; --unroll N unrolls it");
+  run_loop(rw, *times);
+}
+
+void unroll(Rewrite& rw) {
+  const auto times = rounds(rw, rw.root().regions[0]);
+  if (times && *times > 1 && *times <= rw.unroll) run_loop(rw, *times);
+}
+
+}  // namespace
+
+std::vector<Rule> control_rules() {
+  std::vector<Rule> out{
+      rule("if-decided", {"If"}, decided_branch).trading(),
+      rule("loop-once", {"Loop"}, loop_once),
+      rule("loop-unroll", {"Loop"}, unroll),
+  };
+  for (Rule& r : out)
+    if (r.name.starts_with("loop")) r.gain = INT32_MIN;  // what runs straight on is worth its nodes
+  return out;
+}
+
+}  // namespace cameo

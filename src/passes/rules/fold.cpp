@@ -1,0 +1,170 @@
+// What depends on constants alone is computed once, with the operators' own kernels. The engine sees to it that the
+// constants do not outgrow what they replace.
+#include <algorithm>
+
+#include "ops/eval.h"
+#include "passes/rules/tables.h"
+#include "support/error.h"
+
+namespace cameo {
+
+namespace {
+
+constexpr uint64_t most_bytes = uint64_t{1} << 30;
+constexpr int deepest_chain = 64;
+
+// Quantisation is left as it is: Q/DQ pairs say which kernels an engine takes.
+bool is_foldable(const Node& n) {
+  if (n.op->is_opaque() || n.extra || !n.regions.empty() || n.outputs.empty() || n.is("Constant")) return false;
+  const OpRules& rules = def(*n.op).rules;
+  if (!rules.eval || !rules.deterministic) return false;
+  return !n.is("QuantizeLinear") && !n.is("DequantizeLinear") && !n.is("DynamicQuantizeLinear");
+}
+
+std::optional<uint64_t> output_bytes(const Graph& g, NodeId n) {
+  uint64_t total = 0;
+  for (const ValueId v : g[n].outputs) {
+    if (!g.used(v)) continue;
+    const Fact& f = g[v].fact;
+    const auto shape = f.has_rank() ? known_shape(f.shape()) : std::nullopt;
+    if (!shape || f.dtype() == DType::undefined || f.dtype() == DType::string) return std::nullopt;
+    total += packed_bytes(f.dtype(), element_count(*shape));
+  }
+  return total;
+}
+
+// Constants in reach and the largest thing on the way; nothing when something is not constant.
+struct Chain {
+  uint64_t constants = 0, largest = 0;
+  size_t nodes = 0;
+};
+bool measure(const Rewrite& rw, NodeId n, Chain& c, int depth) {
+  if (!is_foldable(rw.g[n]) || depth > deepest_chain || ++c.nodes > 256) return false;
+  const auto bytes = output_bytes(rw.g, n);
+  if (!bytes) return false;
+  c.largest = std::max(c.largest, *bytes);
+  for (const ValueId v : rw.g[n].inputs) {
+    if (!v) continue;
+    if (rw.g[v].fact.tensor()) continue;
+    if (rw.is_constant(v)) {
+      if (!rw.g[v].weight) return false;
+      c.constants += rw.g[v].weight->byte_size();
+    } else if (!rw.g[v].def || !measure(rw, rw.g[v].def, c, depth + 1)) return false;
+  }
+  return true;
+}
+
+std::vector<Datum> compute(const Rewrite& rw, NodeId n) {
+  const Node& node = rw.g[n];
+  std::vector<Datum> data(node.inputs.size());
+  std::vector<const Datum*> pointers(node.inputs.size(), nullptr);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId v = node.inputs[i];
+    if (!v) continue;
+    if (const Tensor* known = rw.g[v].fact.tensor()) data[i] = Datum(*known);
+    else if (rw.g[v].weight) data[i] = Datum(rw.g[v].weight->dense());
+    else data[i] = compute(rw, rw.g[v].def)[rw.g[v].def_index];
+    pointers[i] = &data[i];
+  }
+  return evaluate_node(node, pointers);
+}
+
+void fold_known(Rewrite& rw) {
+  if (!is_foldable(rw.root()) || rw.in_count() == 0) return;
+  std::vector<Tensor> known;
+  for (const ValueId v : rw.root().outputs) {
+    if (!rw.g.used(v)) { known.emplace_back(); continue; }
+    const Tensor* t = rw.fact(v).tensor();
+    if (!t) return;
+    known.push_back(*t);
+  }
+  std::vector<ValueId> values;
+  for (size_t i = 0; i < known.size(); ++i) values.push_back(rw.wants(i) ? rw.on.constant(known[i]) : ValueId());
+  rw.replace(std::move(values));
+}
+
+void fold_computed(Rewrite& rw) {
+  if (rw.in_count() == 0) return;
+  Chain chain;
+  if (!measure(rw, rw.node, chain, 0) || chain.largest > most_bytes) return;
+  // The engine judges exactly, but only after the work.
+  constexpr int64_t bytes_per_node = 64;
+  const int64_t room = static_cast<int64_t>(chain.constants) + bytes_per_node * static_cast<int64_t>(chain.nodes + rw.in_count()) + rw.spare_bytes;
+  if (static_cast<int64_t>(*output_bytes(rw.g, rw.node)) > room) return rw.no("the result would be larger than what it is computed from");
+  std::vector<Datum> results = compute(rw, rw.node);
+  std::vector<ValueId> values;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (rw.wants(i) && results[i].kind != Datum::Kind::tensor) return;
+    values.push_back(rw.wants(i) ? rw.on.constant(results[i].tensor) : ValueId());
+  }
+  rw.replace(std::move(values));
+}
+
+// A weight seen otherwise needs no bytes of its own: the writer follows the recipe.
+const Weight* plain_weight(const Rewrite& rw, ValueId v) {
+  const Weight* w = rw.weight(v);
+  return w && !w->scale && !w->strings && !is_sub_byte(w->dtype) ? w : nullptr;
+}
+
+void replace_with_view(Rewrite& rw, Weight w) {
+  const std::string& from = rw.g[rw.in(0)].name;
+  rw.replace(rw.on.weight(std::move(w), from.empty() ? "" : cat(from, ".folded")));
+}
+
+void transposed_weight(Rewrite& rw) {
+  const Weight* w = plain_weight(rw, rw.in(0));
+  if (!w) return;
+  std::vector<int64_t> perm;
+  if (const auto& p = rw.attrs<op::Transpose>().perm) perm = *p;
+  else for (size_t i = w->shape.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  replace_with_view(rw, w->permuted(perm));
+}
+
+void reshaped_weight(Rewrite& rw) {
+  const Weight* w = plain_weight(rw, rw.in(0));
+  const auto shape = w && rw.has_rank(rw.out()) ? known_shape(rw.shape(rw.out())) : std::nullopt;
+  if (!shape) return;
+  if (auto view = w->reshaped(*shape)) replace_with_view(rw, std::move(*view));
+}
+
+void sliced_weight(Rewrite& rw) {
+  const Weight* w = plain_weight(rw, rw.in(0));
+  if (!w) return;
+  const auto starts = rw.ints(rw.in(1)), ends = rw.ints(rw.in(2)), steps = rw.ints(rw.in(4));
+  auto axes = rw.ints(rw.in(3));
+  if (!starts || !ends || (rw.has(3) && !axes) || (rw.has(4) && !steps)) return;
+  Weight view = *w;
+  for (size_t i = 0; i < starts->size(); ++i) {
+    if (steps && (*steps)[i] != 1) return;
+    int64_t axis = axes ? (*axes)[i] : static_cast<int64_t>(i);
+    axis += axis < 0 ? static_cast<int64_t>(w->shape.size()) : 0;
+    const int64_t size = view.shape[static_cast<size_t>(axis)];
+    const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? std::max<int64_t>(at, -size) + size : at, 0, size); };
+    const int64_t first = place((*starts)[i]), last = std::max(first, place((*ends)[i]));
+    auto cut = view.sliced(axis, first, last - first);
+    if (!cut) return;
+    view = std::move(*cut);
+  }
+  replace_with_view(rw, std::move(view));
+}
+
+}  // namespace
+
+std::vector<Rule> fold_rules() {
+  std::vector<Rule> out;
+  out.push_back(rule("constant-to-weight", {"Constant"}, [](Rewrite& rw) {
+    const Tensor* t = rw.fact(rw.out()).tensor();
+    RegionId outer = rw.root().home;
+    while (rw.g[outer].parent) outer = rw.g[outer].parent;
+    if (t && outer == rw.g.main()) rw.replace(rw.on.constant(Tensor(*t)));
+  }));
+  out.push_back(rule("fold-weight-transpose", {"Transpose"}, transposed_weight));
+  out.push_back(rule("fold-weight-reshape", {"Reshape", "Squeeze", "Unsqueeze", "Flatten"}, reshaped_weight));
+  out.push_back(rule("fold-weight-slice", {"Slice"}, sliced_weight));
+  out.push_back(rule("fold", {}, fold_known));
+  out.push_back(rule("fold-chain", {}, fold_computed));
+  for (Rule& r : out) r.free_bytes = r.name == "fold" || r.name == "fold-chain";
+  return out;
+}
+
+}  // namespace cameo

@@ -1,0 +1,286 @@
+// Convolutions and matrix products take over what scales, shifts, pads or transposes around them.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/carrier.h"
+#include "passes/rules/tables.h"
+#include "support/error.h"
+
+namespace cameo {
+
+namespace {
+
+using Numbers = std::vector<double>;
+constexpr uint64_t vector_bytes = 1 << 20;
+
+std::optional<Numbers> vector(const Rewrite& rw, ValueId v, size_t count, double otherwise) {
+  if (!v) return Numbers(count, otherwise);
+  const auto t = rw.constant(v, vector_bytes);
+  if (!t || t->count() != static_cast<int64_t>(count) || !is_float(t->dtype())) return std::nullopt;
+  return t->to_doubles();
+}
+
+// A constant with one number, or with one per index of axis 1 of a tensor of this rank.
+std::optional<Numbers> per_channel(const Rewrite& rw, ValueId v, int64_t rank, size_t channels) {
+  const auto t = rw.constant(v, vector_bytes);
+  if (!t || !is_float(t->dtype()) || t->rank() > rank) return std::nullopt;
+  if (t->count() == 1) return Numbers(channels, t->double_at(0));
+  for (int64_t i = 0; i < t->rank(); ++i)
+    if (const int64_t axis = i + rank - t->rank(); t->shape()[static_cast<size_t>(i)] != (axis == 1 ? static_cast<int64_t>(channels) : 1)) return std::nullopt;
+  return t->to_doubles();
+}
+
+// What a node does to each channel of its operand `from`: y = x * factor + offset.
+struct Affine {
+  ValueId from;
+  Numbers factors, offsets;
+  bool scales = true;
+};
+
+std::optional<Affine> normalisation(const Rewrite& rw, size_t channels) {
+  const auto& a = rw.attrs<op::BatchNormalization>();
+  if (a.training_mode || rw.wants(1) || rw.wants(2)) return std::nullopt;
+  const auto scale = vector(rw, rw.in(1), channels, 1), shift = vector(rw, rw.in(2), channels, 0), mean = vector(rw, rw.in(3), channels, 0), var = vector(rw, rw.in(4), channels, 1);
+  if (!scale || !shift || !mean || !var) return std::nullopt;
+  Affine out{rw.in(0), Numbers(channels), Numbers(channels)};
+  for (size_t i = 0; i < channels; ++i) {
+    out.factors[i] = (*scale)[i] / std::sqrt((*var)[i] + static_cast<double>(a.epsilon));
+    out.offsets[i] = (*shift)[i] - (*mean)[i] * out.factors[i];
+  }
+  return out;
+}
+
+std::optional<Affine> affine(const Rewrite& rw, size_t channels, int64_t rank) {
+  if (rw.root().is("BatchNormalization")) return normalisation(rw, channels);
+  const bool commutes = rw.root().is("Mul") || rw.root().is("Add");
+  const bool second = rw.is_constant(rw.in(1));
+  if (!second && !(commutes && rw.is_constant(rw.in(0)))) return std::nullopt;
+  auto numbers = per_channel(rw, rw.in(second ? 1 : 0), rank, channels);
+  if (!numbers) return std::nullopt;
+  Affine out{rw.in(second ? 0 : 1), Numbers(channels, 1), Numbers(channels, 0)};
+  if (rw.root().is("Mul")) out.factors = *numbers;
+  else if (rw.root().is("Div")) std::transform(numbers->begin(), numbers->end(), out.factors.begin(), [](double d) { return 1 / d; });
+  else if (rw.root().is("Add")) out.offsets = *numbers, out.scales = false;
+  else std::transform(numbers->begin(), numbers->end(), out.offsets.begin(), [](double d) { return -d; }), out.scales = false;
+  const auto finite = [](double d) { return std::isfinite(d); };
+  if (!std::all_of(out.factors.begin(), out.factors.end(), finite) || !std::all_of(out.offsets.begin(), out.offsets.end(), finite)) return std::nullopt;
+  return out;
+}
+
+// A weight times one factor per index of an axis: a recipe where the axis is the first, else computed.
+std::optional<Weight> times(const Weight& w, size_t axis, Numbers factors) {
+  if (axis == 0) {
+    Weight plain = w;
+    if (w.scale) {
+      for (size_t i = 0; i < factors.size(); ++i) factors[i] *= (*w.scale)[i];
+      plain.scale.reset();
+    }
+    if (auto scaled = plain.scaled(factors)) return scaled;
+    if (w.scale)
+      for (size_t i = 0; i < factors.size(); ++i) factors[i] /= (*w.scale)[i];
+  }
+  const Tensor t = w.dense();
+  if (!is_float(t.dtype())) return std::nullopt;
+  Numbers all = t.to_doubles();
+  size_t inner = 1;
+  for (size_t i = axis + 1; i < w.shape.size(); ++i) inner *= static_cast<size_t>(w.shape[i]);
+  for (size_t i = 0; i < all.size(); ++i) all[i] *= factors[i / inner % factors.size()];
+  return Weight::of(store(t.dtype(), t.shape(), all));
+}
+
+std::string folded_name(const Graph& g, ValueId v, std::string_view suffix) { return g[v].name.empty() ? "" : g[v].name.ends_with(suffix) ? g[v].name : cat(g[v].name, suffix); }
+
+struct Linear {
+  NodeId node;
+  size_t axis = 0, channels = 0, repeats = 1;  // of the weight, per group
+};
+
+std::optional<Linear> linear_of(const Rewrite& rw, ValueId y) {
+  const NodeId n = y ? rw.g[y].def : NodeId();
+  if (!n || rw.g[n].extra || rw.g[n].outputs[0] != y) return std::nullopt;
+  const Weight* w = rw.weight(rw.g.input(n, 1));
+  if (!w || w->shape.size() < 2) return std::nullopt;
+  if (rw.g[n].is("Conv")) return Linear{n, 0, static_cast<size_t>(w->shape[0])};
+  if (const auto* c = rw.g[n].as<op::ConvTranspose>()) return Linear{n, 1, static_cast<size_t>(w->shape[1] * c->group), static_cast<size_t>(c->group)};
+  const auto* gemm = rw.g[n].as<op::Gemm>();
+  if (gemm && gemm->alpha == 1 && gemm->beta == 1) return Linear{n, gemm->transB ? size_t{0} : size_t{1}, static_cast<size_t>(w->shape[gemm->transB ? 0 : 1])};
+  return std::nullopt;
+}
+
+// ConvTranspose keeps a group's output channels apart: the factor depends on the input channel's group too.
+std::optional<Weight> scaled_weight(const Weight& w, const Linear& linear, const Numbers& factors) {
+  if (linear.repeats <= 1) return times(w, linear.axis, factors);
+  const Tensor t = w.dense();
+  if (!is_float(t.dtype())) return std::nullopt;
+  Numbers all = t.to_doubles();
+  const auto per_group = static_cast<size_t>(w.shape[1]), rows = static_cast<size_t>(w.shape[0]) / linear.repeats;
+  size_t inner = 1;
+  for (size_t i = 2; i < w.shape.size(); ++i) inner *= static_cast<size_t>(w.shape[i]);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const size_t row = i / (inner * per_group), column = i / inner % per_group;
+    all[i] *= factors[row / rows * per_group + column];
+  }
+  return Weight::of(store(t.dtype(), t.shape(), all));
+}
+
+// Conv, ConvTranspose or Gemm, then a scale and shift per channel: new weights and bias.
+void affine_after_linear(Rewrite& rw) {
+  const ValueId y = rw.root().is("BatchNormalization") || !rw.is_constant(rw.in(0)) ? rw.in(0) : rw.in(1);
+  const auto linear = linear_of(rw, y);
+  if (!linear || !rw.has_rank(y)) return;
+  const auto change = affine(rw, linear->channels, rw.rank(y));
+  if (!change || change->from != y) return rw.no("the other operand is not a constant per channel");
+  if (!rw.single_use(y)) return rw.no("the linear operator's result is used elsewhere");
+  const Node n = rw.g[linear->node];
+  const ValueId old_bias = n.inputs.size() > 2 ? n.inputs[2] : ValueId();
+  const auto bias = vector(rw, old_bias, linear->channels, 0);
+  if (!bias) return rw.no("the bias is no vector of constants");
+  ValueId kernel = n.inputs[1];
+  if (change->scales) {
+    auto w = scaled_weight(*rw.weight(kernel), *linear, change->factors);
+    if (!w) return;
+    kernel = rw.on.weight(std::move(*w), folded_name(rw.g, kernel, ".folded"));
+  }
+  Numbers shifted(linear->channels);
+  for (size_t i = 0; i < shifted.size(); ++i) shifted[i] = (*bias)[i] * change->factors[i] + change->offsets[i];
+  const bool needs_bias = old_bias.valid() || std::any_of(shifted.begin(), shifted.end(), [](double d) { return d != 0; });
+  ValueId new_bias;
+  if (needs_bias) {
+    new_bias = rw.on.constant(store(rw.dtype(y), {static_cast<int64_t>(linear->channels)}, shifted));
+    rw.g.value(new_bias).name = old_bias ? folded_name(rw.g, old_bias, ".folded") : folded_name(rw.g, n.inputs[1], ".folded_bias");
+  }
+  rw.replace(rw.on.emit(def(*n.op), n.attrs, {n.inputs[0], kernel, new_bias}, 1)[0]);
+}
+
+bool is_matrix(const Rewrite& rw, ValueId v) { return rw.has_rank(v) && rw.rank(v) == 2; }
+
+void gemm_of_matmul_add(Rewrite& rw) {
+  for (size_t i = 0; i < 2; ++i) {
+    const ValueId product = rw.in(i), c = rw.in(1 - i);
+    if (!rw.made_by<op::MatMul>(product) || !is_float(rw.dtype(product))) continue;
+    const ValueId a = rw.operand(product, 0), b = rw.operand(product, 1);
+    if (!is_matrix(rw, a) || !is_matrix(rw, b)) return rw.no("its operands are not two matrices");
+    if (!rw.has_rank(c) || rw.rank(c) > 2) return;
+    const Shape out = rw.shape(product), shape = rw.shape(c);
+    for (size_t k = 0; k < shape.size(); ++k)
+      if (const Dim d = shape[shape.size() - 1 - k]; !d.is(1) && !rw.equal(d, out[1 - k])) return rw.no("what is added is larger than the product");
+    return rw.replace(rw.on.Gemm(a, b, c));
+  }
+}
+
+void add_after_gemm(Rewrite& rw) {
+  for (size_t i = 0; i < 2; ++i) {
+    const ValueId product = rw.in(i), c = rw.in(1 - i);
+    const auto* gemm = rw.made_by<op::Gemm>(product);
+    if (!gemm || rw.operand(product, 2) || !rw.single_use(product) || !rw.has_rank(c) || rw.rank(c) > 2) continue;
+    const Shape out = rw.shape(product), shape = rw.shape(c);
+    bool fits = true;
+    for (size_t k = 0; k < shape.size(); ++k)
+      if (const Dim d = shape[shape.size() - 1 - k]; !d.is(1) && !rw.equal(d, out[1 - k])) fits = false;
+    op::Gemm attrs = *gemm;
+    attrs.beta = 1;
+    if (fits) return rw.replace(rw.on.Gemm(rw.operand(product, 0), rw.operand(product, 1), c, attrs));
+  }
+}
+
+bool swaps_axes(const Rewrite& rw, ValueId v) {
+  const auto* t = rw.made_by<op::Transpose>(v);
+  return t && is_matrix(rw, v) && (!t->perm || *t->perm == std::vector<int64_t>{1, 0});
+}
+
+void transpose_into_gemm(Rewrite& rw) {
+  const bool a = swaps_axes(rw, rw.in(0)), b = swaps_axes(rw, rw.in(1));
+  if (!a && !b) return;
+  op::Gemm attrs = rw.attrs<op::Gemm>();
+  if (a) attrs.transA = !attrs.transA;
+  if (b) attrs.transB = !attrs.transB;
+  rw.replace(rw.on.Gemm(a ? rw.operand(rw.in(0), 0) : rw.in(0), b ? rw.operand(rw.in(1), 0) : rw.in(1), rw.in(2), attrs));
+}
+
+void transpose_into_matmul(Rewrite& rw) {
+  if (!is_matrix(rw, rw.in(0)) || !is_matrix(rw, rw.in(1)) || !is_float(rw.dtype(rw.out()))) return;
+  const bool a = swaps_axes(rw, rw.in(0)), b = swaps_axes(rw, rw.in(1));
+  if (!a && !b) return;
+  op::Gemm attrs;
+  attrs.transA = a, attrs.transB = b;
+  rw.replace(rw.on.Gemm(a ? rw.operand(rw.in(0), 0) : rw.in(0), b ? rw.operand(rw.in(1), 0) : rw.in(1), ValueId(), attrs));
+}
+
+// Pads per spatial axis, begins then ends; nothing unless zeros are added around spatial axes alone.
+std::optional<std::vector<int64_t>> spatial_pads(Rewrite& rw, ValueId v) {
+  const auto* pad = rw.made_by<op::Pad>(v);
+  if (!pad) return std::nullopt;
+  const NodeId n = rw.maker(v);
+  if (!rw.has_rank(v)) return std::nullopt;
+  const auto rank = static_cast<size_t>(rw.rank(v));
+  const auto value = rw.g.input(n, 2) ? rw.scalar(rw.g.input(n, 2)) : std::optional<double>(0);
+  if (pad->mode != "constant" || !value || *value != 0) return rw.no("the padding is not zeros"), std::nullopt;
+  const auto pads = rw.ints(rw.g.input(n, 1));
+  auto axes = rw.ints(rw.g.input(n, 3));
+  if (!pads || (rw.g.input(n, 3) && !axes)) return rw.no("the pads are computed"), std::nullopt;
+  if (!axes) {
+    axes.emplace();
+    for (size_t i = 0; i < rank; ++i) axes->push_back(static_cast<int64_t>(i));
+  }
+  const size_t count = axes->size();
+  if (pads->size() != 2 * count || rank < 3) return std::nullopt;
+  std::vector<int64_t> out(2 * (rank - 2), 0);
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t begin = (*pads)[i], end = (*pads)[i + count];
+    const auto axis = static_cast<size_t>((*axes)[i] < 0 ? (*axes)[i] + static_cast<int64_t>(rank) : (*axes)[i]);
+    if (begin < 0 || end < 0) return rw.no("a negative pad cuts"), std::nullopt;
+    if (axis < 2 && (begin || end)) return rw.no("the batch or the channels are padded"), std::nullopt;
+    if (axis >= 2) out[axis - 2] = begin, out[axis - 2 + rank - 2] = end;
+  }
+  return out;
+}
+
+template <class A>
+void pad_into_conv(Rewrite& rw) {
+  A attrs = rw.attrs<A>();
+  if (!rw.made_by<op::Pad>(rw.in(0))) return;
+  if (attrs.auto_pad != "NOTSET" && attrs.auto_pad != "VALID") return rw.no("the operator chooses its own padding");
+  const auto pads = spatial_pads(rw, rw.in(0));
+  if (!pads) return;
+  if (!attrs.pads) attrs.pads.emplace(pads->size(), 0);
+  for (size_t i = 0; i < pads->size(); ++i) (*attrs.pads)[i] += (*pads)[i];
+  attrs.auto_pad = "NOTSET";
+  std::vector<ValueId> inputs = rw.root().inputs;
+  inputs[0] = rw.operand(rw.in(0), 0);
+  rw.replace(rw.on.make(attrs, inputs, 1)[0]);
+}
+
+// Zeros that are counted are the operator's own padding when it counts them; MaxPool pads with minus infinity instead.
+void pad_into_average(Rewrite& rw) {
+  op::AveragePool attrs = rw.attrs<op::AveragePool>();
+  if (!rw.made_by<op::Pad>(rw.in(0)) || (attrs.auto_pad != "NOTSET" && attrs.auto_pad != "VALID")) return;
+  const bool padded = attrs.pads && std::any_of(attrs.pads->begin(), attrs.pads->end(), [](int64_t p) { return p != 0; });
+  if (padded && !attrs.count_include_pad) return rw.no("it has padding of its own that it does not count");
+  if (attrs.ceil_mode) return rw.no("windows may reach beyond the padding");
+  const auto pads = spatial_pads(rw, rw.in(0));
+  if (!pads) return;
+  if (!attrs.pads) attrs.pads.emplace(pads->size(), 0);
+  for (size_t i = 0; i < pads->size(); ++i) (*attrs.pads)[i] += (*pads)[i];
+  attrs.auto_pad = "NOTSET";
+  attrs.count_include_pad = 1;
+  rw.replace(rw.on.AveragePool(rw.operand(rw.in(0), 0), attrs));
+}
+
+}  // namespace
+
+std::vector<Rule> linear_rules() {
+  return {
+      rule("batchnorm-into-linear", {"BatchNormalization"}, affine_after_linear).rounding(),
+      rule("scale-into-linear", {"Mul", "Div"}, affine_after_linear).rounding().last(),
+      rule("shift-into-linear", {"Add", "Sub"}, affine_after_linear).rounding(),
+      rule("matmul-add-to-gemm", {"Add"}, gemm_of_matmul_add).rounding().making({"Gemm"}),
+      rule("add-into-gemm", {"Add"}, add_after_gemm).rounding(),
+      rule("transpose-into-gemm", {"Gemm"}, transpose_into_gemm),
+      rule("transpose-into-matmul", {"MatMul"}, transpose_into_matmul).making({"Gemm"}),
+      rule("pad-into-conv", {"Conv"}, pad_into_conv<op::Conv>),
+      rule("pad-into-conv-integer", {"ConvInteger"}, [](Rewrite& rw) { if (!rw.has(2)) pad_into_conv<op::ConvInteger>(rw); }),
+      rule("pad-into-average-pool", {"AveragePool"}, pad_into_average),
+  };
+}
+
+}  // namespace cameo
