@@ -91,8 +91,7 @@ int export_main(Raw raw, Out& out) {
   write.durable = args->has("durable");
 
   DiagSink sink;
-  auto program = torchscript::read_torchscript(in);
-  Model model = export_torchscript(program, options, sink);
+  Model model = export_archive(in, options, sink);
   simplify_for_opset(model, *write.opset, {}, write.lossy, &sink);
   write_onnx(model, target, write, &sink);
   out.diags(sink.all());

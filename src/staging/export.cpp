@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "formats/mapped_file.h"
+#include "frontends/recognise.h"
 #include "passes/dce.h"
+#include "staging/input_sizes.h"
 #include "staging/outputs.h"
 #include "support/number_text.h"
 
@@ -162,7 +165,7 @@ class Inputs {
     const auto* known = example && example->kind == ts::StoredKind::tensor ? example->tensor : nullptr;
     for (size_t i = 0; i < spec.dims.size(); ++i) {
       if (spec.dims[i] == "_" && !(known && i < known->sizes.size())) throw error("use.input", cat("input '", name, "': the archive does not say size ", i));
-      shape.push_back(spec.dims[i] == "_" ? Dim(known->sizes[i]) : size(name, spec.dims[i]));
+      shape.push_back(spec.dims[i] == "_" ? Dim(known->sizes[i]) : input_size(g_, name, spec.dims[i]));
     }
     const size_t position = g_[g_.main()].inputs.size();
     const std::string shown = position < options_.input_names.size() ? options_.input_names[position] : name;
@@ -170,41 +173,11 @@ class Inputs {
       if (a.value != shown && a.value != name) continue;
       const int64_t axis = a.axis < 0 ? a.axis + static_cast<int64_t>(shape.size()) : a.axis;
       if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) throw error("use.input", cat("input '", shown, "' has no axis ", a.axis));
-      shape[static_cast<size_t>(axis)] = size(shown, a.name);
+      shape[static_cast<size_t>(axis)] = input_size(g_, shown, a.name);
     }
     const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(*spec.dtype, shape));
     for (size_t i = 0; i < shape.size(); ++i) s_.on.bind_axis(shape[i], v, static_cast<int64_t>(i));
     return s_.tensor(v, shown);
-  }
-
-  // "batch", "h:1..64", "w:%32", "3"
-  Dim size(const std::string& input, std::string_view text) {
-    int64_t literal = 0;
-    const char* end = text.data() + text.size();
-    if (const auto r = std::from_chars(text.data(), end, literal); r.ec == std::errc() && r.ptr == end) {
-      if (literal < 0) throw error("use.input", cat("input '", input, "': a size cannot be ", literal));
-      return Dim(literal);
-    }
-    const auto colon = text.find(':');
-    const auto name = text.substr(0, colon);
-    const Dim d = g_.dims().symbol(name);
-    const FactOrigin said{FactSource::user, cat("--input ", input), {}};
-    g_.facts.assume_range(d, 1, std::nullopt, said);
-    if (colon == text.npos) return d;
-    const auto rule = text.substr(colon + 1);
-    int64_t a = 0, b = 0;
-    if (rule.starts_with('%')) {
-      std::from_chars(rule.data() + 1, end, a);
-      if (a <= 0) throw error("use.input", cat("'", rule, "' is no multiple"));
-      g_.facts.assume_multiple(d, a, 0, said);
-    } else {
-      const auto dots = rule.find("..");
-      if (dots == rule.npos) throw error("use.input", cat("'", rule, "' is no range: write 1..64"));
-      std::from_chars(rule.data(), rule.data() + dots, a);
-      std::from_chars(rule.data() + dots + 2, end, b);
-      g_.facts.assume_range(d, a, b, said);
-    }
-    return d;
   }
 
   ts::Program& program_;
@@ -239,6 +212,16 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   remove_dead_code(model.graph);
   staging::report_frozen(model.graph, options, sink);
   return model;
+}
+
+Model export_archive(const std::string& path, const ExportOptions& options, DiagSink& sink) {
+  const Bytes file = map_file(path);
+  if (zip::looks_like_zip(file.text()) && recognise_zip(zip::Archive(file, path)).kind == FileKind::torch_export) {
+    auto program = pt2::read_pt2(file, path);
+    return export_pt2(program, options, sink);
+  }
+  auto program = ts::read_torchscript(file, path);
+  return export_torchscript(program, options, sink);
 }
 
 }  // namespace cameo

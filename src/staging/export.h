@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/pt2/program.h"
 #include "frontends/torchscript/program.h"
 #include "ir/graph.h"
 #include "staging/stager.h"
@@ -31,6 +32,7 @@ struct ExportOptions {
   std::vector<InputSpec> inputs;
   std::vector<DynamicAxis> dynamic_axes;  // by the names that inputs have in the result; on outputs they are labels alone
   std::vector<std::string> input_names, output_names;
+  std::vector<std::pair<std::string, std::string>> rename_dims;  // symbols of a .pt2 archive: {"s77", "batch"}
   std::string method = "forward";
   bool allow_frozen = false;  // a declared dynamic dim that the program pins is a warning, not an error
   staging::StageOptions stage;
@@ -38,5 +40,8 @@ struct ExportOptions {
 
 // Throws one Error with everything that is missing; notes and warnings go to `sink`.
 Model export_torchscript(torchscript::Program& program, const ExportOptions& options, DiagSink& sink);
+Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& sink);
+// Whichever of the two the file is.
+Model export_archive(const std::string& path, const ExportOptions& options, DiagSink& sink);
 
 }  // namespace cameo

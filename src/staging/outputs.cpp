@@ -16,8 +16,8 @@ void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::ve
       const std::string key = named ? std::string(named->attributes[i].name) : cat(i);
       flatten_outputs(s, parts[i], path == "output" && named ? key : cat(path, ".", key), out, sink);
     }
-  } else if (const auto* d = v.as<DictRef>()) {
-    const auto entries = s.heap.get<DictCell>(d->cell).entries;
+  } else if (const auto* dict = v.as<DictRef>()) {
+    const auto entries = s.heap.get<DictCell>(dict->cell).entries;
     for (size_t i = 0; i < entries.size(); ++i) {
       const auto* key = entries[i].first.as<std::string>();
       const std::string label = key ? *key : cat(i);

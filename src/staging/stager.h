@@ -47,11 +47,21 @@ class Stager {
   void write(const TensorRef& t, V value, const Schema& by);
   Value root_object() { return from_stored_object(program.root()); }
   Value from_stored(const ts::StoredValue& v);
+  // A weight over mapped bytes; sizes, strides and offset in elements, checked by the reader.
+  struct Stored {
+    DType dtype;
+    std::span<const int64_t> sizes, strides;
+    int64_t offset;
+    Bytes storage;
+  };
+  Value weight(const Stored& stored, const std::string& name);
 
   // Calls.
   std::vector<Value> call_op(std::string_view ns, std::string_view name, CallArgs args, ts::Pos pos);
   // One overload, named; nullopt when it does not take these arguments.
   std::optional<std::vector<Value>> call_overload(const Schema& schema, const CallArgs& args);
+  // Notes an operator that has no lowering; its results are poison.
+  std::vector<Value> missing_op(const std::string& name, size_t results, std::string because = "");
   Value call_function(const ts::FunctionDef& f, std::vector<Value> args);
   Value call_method(const Value& object, std::string_view name, std::vector<Value> args);
   Arg to_arg(const Value& v);
@@ -63,6 +73,9 @@ class Stager {
   std::optional<bool> known_bool(const Value& v) const;
   V bool_value(const Value& v);       // 0-d bool in the graph
   Value compare_ints(std::string_view op, Dim a, Dim b);
+
+  // Takes back everything since the marks: heap contents, recorded nodes, and what was remembered about them.
+  void take_back(const HeapMark& h, const GraphMark& g);
 
   void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
   Loc here() const;
@@ -110,11 +123,7 @@ class Stager {
   std::vector<Value> lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args);
   std::vector<Value> lower_inplace(const Schema& s, std::vector<Value> args);
   std::vector<Value> lower_out(const Schema& s, std::vector<Value> args);
-  std::vector<Value> missing_op(const std::string& name, size_t results, std::string because = "");
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
-
-  // Takes back everything since the marks: heap contents, recorded nodes, and what was remembered about them.
-  void take_back(const HeapMark& h, const GraphMark& g);
 
   // Stored things (stored.cpp).
   Value from_stored_object(const ts::StoredObject& o);

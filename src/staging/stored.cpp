@@ -1,4 +1,6 @@
 // Modules, parameters and constants of the archive as staged values. Weights stay views of the mapped file.
+#include <algorithm>
+
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -77,6 +79,39 @@ bool same_view(const ts::StoredTensor& a, const ts::StoredTensor& b) {
 }
 }  // namespace
 
+namespace {
+bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1) continue;
+    if (sizes[i] == 0) return true;
+    if (strides[i] != expected) return std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+    expected *= sizes[i];
+  }
+  return true;
+}
+}  // namespace
+
+Value Stager::weight(const Stored& t, const std::string& name) {
+  auto w = std::make_shared<Weight>();
+  w->dtype = w->source_dtype = t.dtype;
+  w->shape.assign(t.sizes.begin(), t.sizes.end());
+  if (is_dense(t.sizes, t.strides)) {
+    const size_t width = static_cast<size_t>(bits(t.dtype)) / 8;
+    const auto start = static_cast<size_t>(t.offset) * width, length = static_cast<size_t>(packed_bytes(t.dtype, element_count(w->shape)));
+    if (start > t.storage.size() || length > t.storage.size() - start) fail("file.tensor-bounds", cat("the tensor ", name, " reaches outside its storage"));
+    w->source = t.storage.slice(start, length);
+  } else {
+    w->source = t.storage;
+    w->start = t.offset;
+    w->strides.assign(t.strides.begin(), t.strides.end());
+  }
+  const ValueId id = graph.add_initializer(graph.main(), name, w);
+  constexpr uint64_t small = 4096;
+  if (w->byte_size() <= small) graph.fact(id).contents = std::make_shared<const Contents>(w->dense());
+  return tensor(id, name);
+}
+
 Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
   if (const auto it = stored_.find(&t); it != stored_.end()) return it->second;
   for (const auto& [other, value] : tensors_)
@@ -88,24 +123,7 @@ Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
     Value p = poison(cat("the tensor ", name.empty() ? "constant" : name, t.quantizer ? " is quantized" : " has a layout or dtype", ", which ONNX cannot hold as it is"));
     return stored_[&t] = p;
   }
-  auto w = std::make_shared<Weight>();
-  w->dtype = w->source_dtype = *dtype;
-  w->shape.assign(t.sizes.begin(), t.sizes.end());
-  const Bytes storage = program.bytes(*t.storage);
-  if (t.is_contiguous()) {
-    const size_t width = static_cast<size_t>(bits(*dtype)) / 8;
-    const auto start = static_cast<size_t>(t.offset) * width, length = static_cast<size_t>(packed_bytes(*dtype, t.numel()));
-    if (start > storage.size() || length > storage.size() - start) fail("file.tensor-bounds", cat("the tensor ", name, " reaches outside its storage"));
-    w->source = storage.slice(start, length);
-  } else {
-    w->source = storage;
-    w->start = t.offset;
-    w->strides.assign(t.strides.begin(), t.strides.end());
-  }
-  const ValueId id = graph.add_initializer(graph.main(), name, w);
-  constexpr uint64_t small = 4096;
-  if (w->byte_size() <= small) graph.fact(id).contents = std::make_shared<const Contents>(w->dense());
-  const Value v = tensor(id, name);
+  const Value v = weight({*dtype, t.sizes, t.strides, t.offset, program.bytes(*t.storage)}, name);
   tensors_.emplace_back(&t, v);
   return stored_[&t] = v;
 }

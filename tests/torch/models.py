@@ -1,6 +1,6 @@
-"""Published architectures with random weights, traced, exported by Cameo, run by onnxruntime.
+"""Published architectures with random weights, traced, scripted or taken by torch.export, exported by Cameo, run by onnxruntime.
 
-usage: models.py [--cameo PATH] [--only TEXT] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N]
+usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N]
 One model per family of timm, torchvision and transformers. A parameter or buffer whose elements are all equal gets
 seeded noise first. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
 batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. Finished rows in --out are kept: a run resumes.
@@ -10,11 +10,14 @@ import collections
 import multiprocessing
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+
+import capture
 
 warnings.filterwarnings("ignore")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -145,7 +148,7 @@ def close(got, want, other):
     return ""
 
 
-def judge(cameo, name):
+def judge(cameo, mode, name):
     import torch
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -156,12 +159,12 @@ def judge(cameo, name):
         x, x2 = make(2), make(2)
         with torch.no_grad():
             expected, expected2 = flatten(module(x)), flatten(module(x2))
-            traced = torch.jit.trace(module, (x,), strict=False, check_trace=False)
+        folder = tempfile.mkdtemp()
+        archive = capture.save(mode, module, [x], os.path.join(folder, "m"))
     except Exception as e:
         return "unusable", f"{type(e).__name__}: {str(e).splitlines()[0][:100] if str(e) else ''}", ""
-    with tempfile.TemporaryDirectory() as folder:
-        archive, model = os.path.join(folder, "m.pt"), os.path.join(folder, "m.onnx")
-        traced.save(archive)
+    try:
+        model = os.path.join(folder, "m.onnx")
         start = time.time()
         run = subprocess.run([cameo, "export", archive, "-o", model], capture_output=True, text=True)
         took = time.time() - start
@@ -175,15 +178,21 @@ def judge(cameo, name):
         if all(float((a - b).abs().max()) <= 1e-4 * float(a.abs().max()) for a, b in zip(expected, expected2) if a.shape == b.shape and a.numel()):
             return "untested", "the output ignores the input" + (f" ({why})" if why and not why.startswith("error") else ""), nodes
         if why: return "wrong", why, nodes
-        return "right", dynamic_batch(cameo, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms"
+        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms"
+    finally:
+        shutil.rmtree(folder)
 
 
-def dynamic_batch(cameo, archive, model, module, make, x):
+def dynamic_batch(cameo, mode, archive, model, module, make, x):
     """Empty when a dynamic batch is right too, else why not."""
     import torch
+    if archive.endswith(".pt2"):
+        try: archive = capture.save(mode, module, [x], archive[:-4], dynamic_batch=True)
+        except Exception: return "dynamic batch: torch.export refuses it"
     dtype = {torch.float32: "f32", torch.int64: "i64"}[x.dtype]
     dims = ",".join(["batch"] + [str(d) for d in x.shape[1:]])
-    run = subprocess.run([cameo, "-q", "export", archive, "-o", model, "--input", f"x={dtype}[{dims}]"], capture_output=True, text=True)
+    flags = [] if archive.endswith(".pt2") else ["--input", f"x={dtype}[{dims}]"]
+    run = subprocess.run([cameo, "-q", "export", archive, "-o", model, *flags], capture_output=True, text=True)
     if run.returncode != 0: return "dynamic batch: " + (run.stderr.splitlines() or ["?"])[0][:120]
     for size in (1, 3):
         y = make(size)
@@ -197,14 +206,15 @@ def dynamic_batch(cameo, archive, model, module, make, x):
 
 
 def work(task):
-    cameo, name = task
-    try: return name, *judge(cameo, name)
+    cameo, mode, name = task
+    try: return name, *judge(cameo, mode, name)
     except Exception as e: return name, "unusable", repr(e)[:120], ""
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cameo", default=str(ROOT / "build/release/cameo"))
+    parser.add_argument("--capture", default="trace", choices=capture.MODES)
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", default="")
@@ -220,7 +230,7 @@ def main():
     if args.limit: todo = todo[:args.limit]
     begin, summary = time.time(), collections.Counter()
     with multiprocessing.get_context("fork").Pool(args.jobs, maxtasksperchild=1) as pool:
-        results = pool.imap_unordered(work, [(args.cameo, n) for n in todo])
+        results = pool.imap_unordered(work, [(args.cameo, args.capture, n) for n in todo])
         for i in range(len(todo)):
             try: row = results.next(timeout=max(1, args.seconds - (time.time() - begin)) if args.seconds else None)
             except multiprocessing.TimeoutError:

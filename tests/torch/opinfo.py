@@ -1,6 +1,6 @@
-"""PyTorch's own operator samples, traced, exported by Cameo and run by onnxruntime.
+"""PyTorch's own operator samples, traced or taken by torch.export, exported by Cameo and run by onnxruntime.
 
-usage: opinfo.py [--cameo PATH] [--only NAME[,NAME]] [--jobs N] [--peers FILE] [--out TABLE.tsv] [--errors]
+usage: opinfo.py [--cameo PATH] [--capture trace|export|decompose] [--only NAME[,NAME]] [--jobs N] [--peers FILE] [--out TABLE.tsv] [--errors]
 Prints, per operator, right / wrong / refused, and what a peer gets right that Cameo does not.
 """
 import argparse
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import warnings
+
+import capture
 
 warnings.filterwarnings("ignore")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -59,7 +61,8 @@ class Call:
                 args = [rebuild(a) for a in sample.args]
                 kwargs = {k: rebuild(v) for k, v in sample.kwargs.items()}
                 out = op.op(first, *args, **kwargs)
-                return out if isinstance(out, (torch.Tensor, tuple, list)) else torch.as_tensor(out)
+                if isinstance(out, tuple): return tuple(out)  # torch.export cannot name the classes of torch.return_types
+                return out if isinstance(out, (torch.Tensor, list)) else torch.as_tensor(out)
 
         return Module()
 
@@ -76,7 +79,7 @@ def as_numpy(t):
     return t.contiguous().numpy()
 
 
-def judge(cameo, op, sample, folder):
+def judge(cameo, mode, op, sample, folder):
     """right, wrong, refused, or unusable, and a line about it."""
     import numpy as np
     import onnxruntime as ort
@@ -86,9 +89,7 @@ def judge(cameo, op, sample, folder):
     try:
         with torch.no_grad():
             expected = flatten(module(*[t.clone() for t in inputs]))
-            traced = torch.jit.trace(module, tuple(t.clone() for t in inputs), check_trace=False)
-        path = os.path.join(folder, "op.pt")
-        traced.save(path)
+            path = capture.save(mode, module, [t.clone() for t in inputs], os.path.join(folder, "op"))
     except Exception as e:
         return "unusable", str(e).splitlines()[0][:120]
     onnx_path = os.path.join(folder, "op.onnx")
@@ -116,7 +117,7 @@ def judge(cameo, op, sample, folder):
 
 
 def work(task):
-    cameo, index = task
+    cameo, mode, index = task
     import torch
     torch.set_num_threads(1)
     op, dtype = list(operators())[index]
@@ -128,7 +129,7 @@ def work(task):
             samples.append(s)
             if len(samples) == SAMPLES: break
         with tempfile.TemporaryDirectory() as folder:
-            for s in samples: verdicts.append(judge(cameo, op, s, folder))
+            for s in samples: verdicts.append(judge(cameo, mode, op, s, folder))
     except Exception as e:
         verdicts.append(("unusable", str(e).splitlines()[0][:120] if str(e) else type(e).__name__))
     return label(op), verdicts
@@ -137,6 +138,7 @@ def work(task):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cameo", default=str(ROOT / "build/release/cameo"))
+    parser.add_argument("--capture", default="trace", choices=capture.MODES)
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--peers", default=str(ROOT.parent / "shared/facts/opinfo-peers.tsv"))
@@ -144,7 +146,7 @@ def main():
     parser.add_argument("--errors", action="store_true")
     args = parser.parse_args()
     wanted = set(filter(None, args.only.split(",")))
-    tasks = [(args.cameo, i) for i, (op, _) in enumerate(operators()) if not wanted or op.name in wanted or label(op) in wanted]
+    tasks = [(args.cameo, args.capture, i) for i, (op, _) in enumerate(operators()) if not wanted or op.name in wanted or label(op) in wanted]
     rows, summary = [], collections.Counter()
     with multiprocessing.Pool(args.jobs, maxtasksperchild=200) as pool:
         for name, verdicts in pool.imap_unordered(work, tasks, chunksize=4):

@@ -29,7 +29,9 @@ Legaliser::Root& Legaliser::root(NodeId n) {
 bool Legaliser::sayable(NodeId n, int64_t opset) const {
   const Encoding e = encode_node(g_, n, opset);
   if (e.refusal) return false;
-  const SchemaVersion* schema = find_op("", e.node.op_type)->at(opset);
+  const OpDef* op = find_op("", e.node.op_type);
+  const SchemaVersion* schema = op ? op->at(opset) : nullptr;
+  if (!schema) return false;
   for (size_t i = 0; i < e.node.inputs.size(); ++i)
     if (const Formal* f = schema->input(i); f && e.node.inputs[i] && !admits(schema->types_of(*f), g_[e.node.inputs[i]].fact.type)) return false;
   for (size_t i = 0; i < g_[n].outputs.size(); ++i)

@@ -32,17 +32,7 @@ const StoredValue& Program::constant(uint32_t index) const {
   return *state_->constants[index];
 }
 
-Bytes Program::bytes(const Storage& storage) {
-  if (!storage.has_data)
-    throw error("file.missing-data", cat("the weights ", storage.key, " have no data"))
-        .at({.file = path()})
-        .why("tensors on the meta device are saved without their contents");
-  const zip::Entry& entry = state_->archive.entries()[storage.entry];
-  if (entry.method == zip::Method::stored) return state_->archive.read(entry);
-  Bytes& kept = state_->unpacked[storage.entry];
-  if (kept.empty()) kept = state_->archive.read(entry);
-  return kept;
-}
+Bytes Program::bytes(const Storage& storage) { return storage_bytes(*state_, storage); }
 
 std::vector<std::string> Program::extra_files() const {
   std::vector<std::string> names;

@@ -25,6 +25,18 @@ const zip::Entry* ProgramState::find(std::string_view record) const {
   return archive.find(folder + std::string(record));
 }
 
+Bytes storage_bytes(ProgramState& state, const Storage& storage) {
+  if (!storage.has_data)
+    throw error("file.missing-data", cat("the weights ", storage.key, " have no data"))
+        .at({.file = state.archive.path()})
+        .why("tensors on the meta device are saved without their contents");
+  const zip::Entry& entry = state.archive.entries()[storage.entry];
+  if (entry.method == zip::Method::stored) return state.archive.read(entry);
+  Bytes& kept = state.unpacked[storage.entry];
+  if (kept.empty()) kept = state.archive.read(entry);
+  return kept;
+}
+
 Loc ProgramState::place(std::string_view record) const { return {.file = cat(archive.path(), "!", record)}; }
 
 Bytes ProgramState::read_copy(const zip::Entry& entry, uint64_t limit) const {

@@ -51,6 +51,9 @@ struct ProgramState {
   const ClassDef* class_of(const Type& type);
 };
 
+// The storage's bytes: a view of the mapped file when stored, else inflated once and kept.
+Bytes storage_bytes(ProgramState& state, const Storage& storage);
+
 // Reads data.pkl, constants.pkl and traced_inputs.pkl into the state's values (stored_reader.cpp).
 void read_stored(ProgramState& state);
 

@@ -106,8 +106,10 @@ const StoredValue* StoredReader::call(const Value& v) {
     if (name == "_rebuild_tensor_v2") return tensor(v);
     if (name == "_rebuild_qtensor") return quantized_tensor(v);
     if (name == "_rebuild_sparse_tensor") return sparse_tensor(v);
+    if (name == "_rebuild_parameter") return read(*tuple(*v.args(), 2, 3, "a parameter")[0]);
   }
   if (module == "torch.jit._pickle") return container_helper(v);
+  if (module == "collections" && name == "OrderedDict") return sequence(v, StoredKind::dict);
   if (module == "torch" && name == "device") return device(v);
   if (module == "builtins" && name == "complex") return complex_number(v);
   if (module == "__torch__" || module.starts_with("__torch__.")) return enumeration(v);

@@ -1,0 +1,14 @@
+// Sizes as users write them: "batch", "h:1..64", "w:%32", "3".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace cameo {
+
+// A literal or a named symbol of the graph, with the range or multiple that the text says. Throws "use.input".
+Dim input_size(Graph& graph, const std::string& input, std::string_view text);
+
+}  // namespace cameo

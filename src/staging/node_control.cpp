@@ -1,0 +1,287 @@
+// Higher-order operators: nested graphs inlined, or recorded as If, Loop and Scan. Bodies are handed everything they
+// use and change nothing around them, so there is nothing to join but their results.
+#include <algorithm>
+
+#include "staging/node_stager.h"
+
+namespace cameo::staging {
+
+namespace {
+// In the schemas' order of attributes: else_branch, then_branch.
+constexpr size_t else_region = 0, then_region = 1;
+
+// A region's output is a value of its own: what comes from outside or is an input passes through Identity.
+ValueId own(Stager& s, RegionId region, V v) {
+  const auto& value = s.graph[v.id];
+  if (value.home == region && value.kind == cameo::Value::Kind::node_output) return v;
+  return s.on.Identity(v);
+}
+
+V as_tensor(Stager& s, const Value& v) {
+  if (const auto* t = v.as<TensorRef>()) return s.read(*t);
+  if (const auto* d = v.as<Dim>()) return s.on.int_scalar(*d);
+  if (v.is<bool>() || v.is<StagedBool>()) return s.bool_value(v);
+  if (v.is<double>() || v.is<StagedFloat>()) return s.on.scalar(Num(s.to_arg(v)), DType::f64);
+  s.fail("stage.control", cat("a body of a higher-order operator gives ", v.kind(), ", which ONNX cannot carry"));
+}
+
+Value like(Stager& s, const Value& kind, V v) {
+  if (kind.is<Dim>()) return s.on.int_of(v);
+  if (kind.is<bool>() || kind.is<StagedBool>()) return Value(StagedBool{v});
+  if (kind.is<double>() || kind.is<StagedFloat>()) return Value(StagedFloat{v});
+  return s.tensor(v);
+}
+
+void bind_axes(Stager& s, ValueId v) {
+  const Type& t = s.graph[v].fact.type;
+  for (int64_t i = 0; t.has_rank() && i < t.rank(); ++i) s.on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
+}
+
+ValueId add_output(Stager& s, NodeId n, const Type& t) {
+  const ValueId v = s.graph.add_output(n);
+  s.graph.fact(v).type = t;
+  bind_axes(s, v);
+  return v;
+}
+
+const Poison* any_poison(const std::vector<Value>& values) {
+  for (const Value& v : values)
+    if (const auto* p = v.as<Poison>()) return p;
+  return nullptr;
+}
+
+Type slice_type(const Type& t) { return Type::tensor(t.elem, Shape(t.shape->begin() + 1, t.shape->end())); }
+}  // namespace
+
+json::Value NodeStager::graph_argument(const HigherOrder& h, size_t at) const {
+  if (at >= h.positional.size()) h.node.fail("a higher-order operator without its graph");
+  const auto [tag, v] = pt2::tagged(h.positional[at]);
+  if (tag != "as_graph") h.positional[at].fail(cat("a graph is expected here, not ", tag));
+  return v["graph"];
+}
+
+// What follows, lists opened; the identifier of a subgraph and the like are no operands.
+std::vector<Value> NodeStager::operands(const HigherOrder& h, size_t first) {
+  std::vector<Value> out;
+  for (size_t i = first; i < h.positional.size(); ++i) {
+    const auto [tag, v] = pt2::tagged(h.positional[i]);
+    if (tag == "as_string" || tag == "as_string_to_argument" || tag == "as_graph") continue;
+    if (tag == "as_tensors" || tag == "as_sym_ints" || tag == "as_optional_tensors" || tag == "as_ints") {
+      const auto parts = s.items(argument(h.positional[i], h.scope));
+      out.insert(out.end(), parts.begin(), parts.end());
+    } else out.push_back(argument(h.positional[i], h.scope));
+  }
+  return out;
+}
+
+std::vector<Value> NodeStager::body(json::Value graph, std::vector<Value> operands) {
+  NodeScope inner;
+  inner.graph = graph;
+  const json::Value inputs = graph["inputs"];
+  size_t i = 0;
+  for (const json::Value in : inputs.elements()) {
+    const auto [tag, v] = pt2::tagged(in);
+    Value operand = i < operands.size() ? operands[i] : Value();
+    ++i;
+    if (tag == "as_tensor") inner.values[v["name"].text()] = std::move(operand);
+    else if (tag.starts_with("as_sym_") && v.present("as_name")) inner.values[v["as_name"].text()] = std::move(operand);
+  }
+  if (operands.size() < inputs.size()) graph.fail(cat("a nested graph of ", inputs.size(), " inputs is called with ", operands.size()));
+  run(inner);
+  std::vector<Value> results;
+  for (const json::Value out : graph["outputs"].elements()) {
+    const auto [tag, v] = pt2::tagged(out);
+    const Value value = argument(out, inner);
+    if (tag == "as_tensors") {
+      const auto parts = s.items(value);
+      results.insert(results.end(), parts.begin(), parts.end());
+    } else results.push_back(value);
+  }
+  return results;
+}
+
+std::vector<Value> NodeStager::higher_order(std::string_view op, json::Value n, NodeScope& scope) {
+  HigherOrder h{n, {}, scope};
+  for (const json::Value named : n["inputs"].elements()) {
+    const json::Value kind = named.present("kind");
+    if (named["name"].text().empty() || (kind && kind.integer() == 1)) h.positional.push_back(named["arg"]);
+  }
+  if (op == "cond") return conditional(h);
+  if (op == "while_loop") return while_loop(h);
+  if (op == "scan") return scan(h, true);
+  if (op == "map_impl" || op == "map") return scan(h, false);
+  if (op == "print") return {};
+  static constexpr std::string_view inlined[] = {"wrap_with_set_grad_enabled", "wrap_with_autocast", "hints_wrapper", "invoke_subgraph", "strict_mode", "wrap", "tag_activation_checkpoint", "run_const_graph"};
+  for (const auto name : inlined) {
+    if (name != op) continue;
+    size_t at = 0;
+    while (at < h.positional.size() && pt2::tagged(h.positional[at]).tag != "as_graph") ++at;
+    return body(graph_argument(h, at), operands(h, at + 1));
+  }
+  if ((op == "auto_functionalized" || op == "auto_functionalized_v2" || op == "with_effects") && !h.positional.empty()) {
+    for (const json::Value arg : h.positional)
+      if (const auto [tag, v] = pt2::tagged(arg); tag == "as_operator") return s.missing_op(std::string(v.text()), n["outputs"].size());
+  }
+  return s.missing_op(cat("torch.ops.higher_order.", op), n["outputs"].size());
+}
+
+std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
+  const Value condition = s.bool_from(argument(h.positional.at(0), h.scope));
+  const auto inputs = operands(h, 3);
+  if (const auto known = s.known_bool(condition)) return body(graph_argument(h, *known ? 1 : 2), inputs);
+  if (condition.is<Poison>()) return {condition};
+  const RegionId outer = s.on.region();
+  const NodeId node = s.graph.add_node(outer, op_of<op::If>(), nullptr, {s.bool_value(condition)}, 0);
+  std::vector<Value> kinds;
+  std::vector<Type> types;
+  for (const size_t side : {then_region, else_region}) {
+    const RegionId region = s.graph.add_region(outer);
+    s.on.move_to(region);
+    const auto results = body(graph_argument(h, side == then_region ? 1 : 2), inputs);
+    if (const auto* p = any_poison(results)) {
+      s.on.move_to(outer);
+      return {Value(*p)};
+    }
+    std::vector<ValueId> outs;
+    for (const Value& r : results) outs.push_back(own(s, region, as_tensor(s, r)));
+    s.on.move_to(outer);
+    s.graph.set_region(node, side, region);
+    s.graph.region(region).name = side == then_region ? "then" : "else";
+    for (size_t i = 0; i < outs.size(); ++i) {
+      const Type& t = s.graph[outs[i]].fact.type;
+      if (side == then_region) types.push_back(t), kinds.push_back(results[i]);
+      else if (i < types.size()) types[i] = join(types[i], t, s.graph.dims());
+    }
+    s.graph.set_region_outputs(region, std::move(outs));
+  }
+  std::vector<Value> out;
+  for (size_t i = 0; i < types.size(); ++i) out.push_back(like(s, kinds[i], add_output(s, node, types[i])));
+  if (s.on.on_node) s.on.on_node(node);
+  return out;
+}
+
+std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
+  const json::Value condition = graph_argument(h, 0), turn = graph_argument(h, 1);
+  const std::vector<Value> start = s.items(argument(h.positional.at(2), h.scope));
+  const std::vector<Value> extra = h.positional.size() > 3 ? operands(h, 3) : std::vector<Value>();
+  if (const auto* p = any_poison(start)) return {Value(*p)};
+  const auto with_extra = [&](std::vector<Value> v) {
+    v.insert(v.end(), extra.begin(), extra.end());
+    return v;
+  };
+  const auto holds = [&](const std::vector<Value>& carried) {
+    const auto results = body(condition, with_extra(carried));
+    if (results.empty()) condition.fail("a loop condition without a result");
+    return s.bool_from(results[0]);
+  };
+  const V first = as_tensor(s, holds(start));
+  std::vector<V> initial;
+  std::vector<Type> types;
+  for (const Value& v : start) {
+    initial.push_back(as_tensor(s, v));
+    types.push_back(s.on.fact(initial.back()).type);
+  }
+  const RegionId outer = s.on.region();
+  for (int pass = 0; pass < 8; ++pass) {
+    const HeapMark heap = s.heap.mark();
+    const GraphMark graph = s.graph.mark();
+    const RegionId region = s.graph.add_region(outer);
+    s.on.move_to(region);
+    s.graph.add_input(region, "", Type::tensor(DType::i64, {}));
+    s.graph.add_input(region, "", Type::tensor(DType::boolean, {}));
+    std::vector<Value> carried;
+    for (size_t i = 0; i < start.size(); ++i) {
+      const ValueId in = s.graph.add_input(region, "", types[i]);
+      bind_axes(s, in);
+      carried.push_back(like(s, start[i], in));
+    }
+    const auto results = body(turn, with_extra(carried));
+    if (const auto* p = any_poison(results)) {
+      s.on.move_to(outer);
+      return {Value(*p)};
+    }
+    if (results.size() != start.size()) turn.fail("a loop body gives other values than it takes");
+    std::vector<ValueId> outs{own(s, region, as_tensor(s, holds(results)))};
+    for (const Value& r : results) outs.push_back(own(s, region, as_tensor(s, r)));
+    s.on.move_to(outer);
+    bool settled = true;
+    for (size_t i = 0; i < types.size(); ++i) {
+      const Type& t = s.graph[outs[i + 1]].fact.type;
+      for (int64_t a = 0; t.has_rank() && types[i].has_rank() && a < t.rank() && a < types[i].rank(); ++a) {
+        Dim& d = (*types[i].shape)[static_cast<size_t>(a)];
+        if (d == (*t.shape)[static_cast<size_t>(a)] || is_fresh(d)) continue;
+        d = s.graph.dims().fresh("carried");
+        settled = false;
+      }
+    }
+    if (!settled) {
+      s.take_back(heap, graph);
+      continue;
+    }
+    std::vector<ValueId> inputs{ValueId(), first};
+    inputs.insert(inputs.end(), initial.begin(), initial.end());
+    const NodeId node = s.graph.add_node(outer, op_of<op::Loop>(), nullptr, std::move(inputs), 0);
+    s.graph.set_region(node, 0, region);
+    s.graph.region(region).name = "body";
+    s.graph.set_region_outputs(region, std::move(outs));
+    std::vector<Value> out;
+    for (size_t i = 0; i < types.size(); ++i) out.push_back(like(s, start[i], add_output(s, node, types[i])));
+    if (s.on.on_node) s.on.on_node(node);
+    return out;
+  }
+  s.fail("stage.control", "the types of a loop's values do not settle");
+}
+
+// scan(combine, init, xs, extra), map(body, xs, extra): one turn per slice along axis 0.
+std::vector<Value> NodeStager::scan(const HigherOrder& h, bool has_carry) {
+  const json::Value turn = graph_argument(h, 0);
+  const auto list_at = [&](size_t i) { return i < h.positional.size() ? std::vector<Value>(s.items(argument(h.positional[i], h.scope))) : std::vector<Value>(); };
+  const std::vector<Value> start = has_carry ? list_at(1) : std::vector<Value>(), xs = list_at(has_carry ? 2 : 1);
+  const std::vector<Value> extra = operands(h, has_carry ? 3 : 2);
+  if (const auto* p = any_poison(start)) return {Value(*p)};
+  if (const auto* p = any_poison(xs)) return {Value(*p)};
+  if (xs.empty()) s.fail("stage.control", "a scan over nothing");
+  const RegionId outer = s.on.region(), region = s.graph.add_region(outer);
+  std::vector<ValueId> inputs;
+  std::vector<Value> operands;
+  std::vector<Type> carried_types;
+  for (const Value& v : start) {
+    inputs.push_back(as_tensor(s, v));
+    carried_types.push_back(s.graph[inputs.back()].fact.type);
+    operands.push_back(s.tensor(s.graph.add_input(region, "", carried_types.back())));
+  }
+  for (const Value& v : xs) {
+    inputs.push_back(as_tensor(s, v));
+    const ValueId in = s.graph.add_input(region, "", slice_type(s.graph[inputs.back()].fact.type));
+    bind_axes(s, in);
+    operands.push_back(s.tensor(in));
+  }
+  const Dim turns = s.on.dim(inputs.back(), 0);
+  operands.insert(operands.end(), extra.begin(), extra.end());
+  s.on.move_to(region);
+  const auto results = body(turn, std::move(operands));
+  if (const auto* p = any_poison(results)) {
+    s.on.move_to(outer);
+    return {Value(*p)};
+  }
+  if (results.size() < start.size()) turn.fail("a scan's body gives fewer values than it carries");
+  std::vector<ValueId> outs;
+  for (const Value& r : results) outs.push_back(own(s, region, as_tensor(s, r)));
+  s.on.move_to(outer);
+  std::vector<Type> types = carried_types;
+  for (size_t i = start.size(); i < outs.size(); ++i) {
+    Type t = s.graph[outs[i]].fact.type;
+    t.shape->insert(t.shape->begin(), turns);
+    types.push_back(t);
+  }
+  const NodeId node = s.graph.add_node(outer, op_of<op::Scan>(), std::make_shared<const op::Scan>(op::Scan{.num_scan_inputs = static_cast<int64_t>(xs.size())}), std::move(inputs), 0);
+  s.graph.set_region(node, 0, region);
+  s.graph.region(region).name = "body";
+  s.graph.set_region_outputs(region, std::move(outs));
+  std::vector<Value> out;
+  for (const Type& t : types) out.push_back(s.tensor(add_output(s, node, t)));
+  if (s.on.on_node) s.on.on_node(node);
+  return out;
+}
+
+}  // namespace cameo::staging

@@ -1,0 +1,224 @@
+#include "staging/node_stager.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace cameo::staging {
+
+std::optional<Dim> NodeStager::symbol(std::string_view name) const {
+  const auto it = symbols_.find(name);
+  return it == symbols_.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<Dim> NodeStager::size(const pt2::SymInt& v) const {
+  if (v.literal) return Dim(*v.literal);
+  return pt2::dim_of(v.expression, [this](std::string_view name) { return symbol(name); });
+}
+
+Value NodeStager::lookup(std::string_view name, const NodeScope& scope, json::Value at) const {
+  const auto it = scope.values.find(name);
+  if (it == scope.values.end()) at.fail(cat("the name ", name, " is used before anything defines it"));
+  return it->second;
+}
+
+void NodeStager::run(NodeScope& scope) {
+  for (const json::Value n : scope.graph["nodes"].elements()) node(n, scope);
+}
+
+void NodeStager::node(json::Value n, NodeScope& scope) {
+  place(n);
+  bind(n["outputs"], call(n, scope), scope);
+}
+
+// Module path and source line, as far as the archive kept them.
+void NodeStager::place(json::Value n) {
+  Loc loc;
+  loc.file = program_.path();
+  std::string scope;
+  if (const json::Value metadata = n.present("metadata")) {
+    if (const json::Value stack = metadata.present("nn_module_stack")) {
+      auto last = stack.text();
+      last = last.substr(last.rfind(';') + 1);  // npos + 1 is 0
+      if (const size_t first = last.find(','); first != last.npos) scope = last.substr(first + 1, last.find(',', first + 1) - first - 1);
+    }
+    if (const json::Value trace = metadata.present("stack_trace")) {
+      const auto text = trace.text();
+      if (const size_t at = text.rfind("File \""); at != text.npos) {
+        const auto frame = text.substr(at + 6);
+        const size_t quote = frame.find('"'), line = frame.find("line ");
+        if (quote != frame.npos && line != frame.npos) {
+          loc.file = frame.substr(0, quote);
+          for (size_t i = line + 5; i < frame.size() && frame[i] >= '0' && frame[i] <= '9' && loc.line < 100'000'000; ++i) loc.line = loc.line * 10 + static_cast<uint32_t>(frame[i] - '0');
+          if (const size_t next = frame.find('\n'); next != frame.npos) {
+            auto source = frame.substr(next + 1);
+            source = source.substr(0, source.find('\n'));
+            while (source.starts_with(' ')) source.remove_prefix(1);
+            loc.source = source;
+          }
+        }
+      }
+    }
+  }
+  loc.scope = scope;
+  s.place(std::move(loc), std::move(scope));
+}
+
+std::vector<Value> NodeStager::call(json::Value n, NodeScope& scope) {
+  const auto target = n["target"].text();
+  if (auto results = scalar_call(target, n, scope)) return std::move(*results);
+  if (target.find("higher_order") != target.npos) return higher_order(target.substr(target.rfind('.') + 1), n, scope);
+  constexpr std::string_view head = "torch.ops.";
+  const size_t last = target.rfind('.'), middle = last == target.npos || last == 0 ? target.npos : target.rfind('.', last - 1);
+  if (!target.starts_with(head) || middle == target.npos || middle < head.size()) return s.missing_op(std::string(target), n["outputs"].size());
+  const auto ns = target.substr(head.size(), middle - head.size()), op = target.substr(middle + 1, last - middle - 1), overload = target.substr(last + 1);
+  CallArgs args;
+  for (const json::Value named : n["inputs"].elements()) args.keywords.emplace_back(named["name"].text(), argument(named["arg"], scope));
+  if (auto done = assertion(op, args, n, scope)) return std::move(*done);
+  return operator_call(ns, op, overload == "default" ? "" : overload, std::move(args));
+}
+
+namespace {
+// Names that torch.export has for what scripts call otherwise; their host operators take any overload.
+constexpr std::pair<std::string_view, std::string_view> renamed[] = {
+    {"sym_size", "size"}, {"sym_numel", "numel"}, {"sym_stride", "stride"}, {"sym_storage_offset", "storage_offset"},
+};
+
+std::string_view script_name(std::string_view op) {
+  for (const auto& [from, to] : renamed)
+    if (from == op) return to;
+  return op;
+}
+
+bool is_tensor_slot(const SchemaType& t) {
+  return t.kind == SchemaType::Kind::tensor || (t.kind == SchemaType::Kind::optional && is_tensor_slot(t.args[0]));
+}
+}  // namespace
+
+std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_view op, std::string_view overload, CallArgs args) {
+  const std::string name = cat(ns, "::", script_name(op));
+  const std::string full = overload.empty() ? name : cat(name, ".", overload);
+  const Schema* schema = find_schema(full);
+  const auto positional = [&] {
+    CallArgs plain;
+    for (auto& [key, v] : args.keywords) plain.positional.push_back(v);
+    return plain;
+  };
+  if (!find_row(full) && find_host_op(name) && (!schema || !(schema->is_inplace() || schema->is_out()))) return s.call_op(ns, script_name(op), positional(), {});
+  if (!schema) return s.call_op(ns, op, std::move(args), {});
+  // A number where the overload wants a tensor is torch's wrapped number: another overload takes it as what it is.
+  bool wrapped = false;
+  for (const auto& [key, v] : args.keywords) {
+    const SchemaParam* p = schema->param(key);
+    wrapped = wrapped || (p && v.is_number() && is_tensor_slot(p->type));
+  }
+  if (!wrapped)
+    if (auto results = s.call_overload(*schema, args)) return std::move(*results);
+  if (wrapped) {
+    for (const Schema& other : schemas_of(name))
+      if (&other != schema && !other.is_out() && other.is_inplace() == schema->is_inplace() && match_one(s, other, args)) return std::move(*s.call_overload(other, args));
+    for (auto& [key, v] : args.keywords)
+      if (const SchemaParam* p = schema->param(key); p && v.is_number() && is_tensor_slot(p->type)) v = number_as_tensor(v);
+    if (auto results = s.call_overload(*schema, args)) return std::move(*results);
+  }
+  std::string given;
+  for (const auto& [key, v] : args.keywords) given += cat(given.empty() ? "" : ", ", key, "=", v.kind());
+  s.fail("stage.overload", cat(full, " does not take (", given, ")"));
+}
+
+Value NodeStager::number_as_tensor(const Value& v) {
+  const Arg a = s.to_arg(v);
+  const DType t = v.is<bool>() || v.is<StagedBool>() ? DType::boolean : v.is<Dim>() ? DType::i64 : DType::f32;
+  Value made = s.tensor(s.on.scalar(Num(a), t));
+  TensorRef ref = *made.as<TensorRef>();
+  ref.literal = true;
+  return Value(ref);
+}
+
+void NodeStager::bind(json::Value outputs, Results results, NodeScope& scope) {
+  const size_t count = outputs.size();
+  // Higher-order operators of older files hand several results over as one list.
+  if (results.size() > count && count == 1) results = {s.list(std::move(results))};
+  size_t i = 0;
+  for (const json::Value out : outputs.elements()) {
+    const auto [tag, v] = pt2::tagged(out);
+    Value result = i < results.size() ? results[i] : results.empty() ? Value() : results[0].is<Poison>() ? results[0] : Value();
+    ++i;
+    if (tag == "as_none") continue;
+    if (tag == "as_tensor") bind_one(v["name"].text(), std::move(result), scope);
+    else if (tag.starts_with("as_sym_") && v.is_object()) {
+      if (const json::Value name = v.present("as_name")) bind_one(name.text(), std::move(result), scope);
+    } else if (v.is_array()) {
+      std::vector<Value> parts;
+      if (result.is<ListRef>() || result.is<Tuple>()) parts = s.items(result);
+      size_t k = 0;
+      for (const json::Value part : v.elements()) {
+        json::Value named = part;
+        if (tag == "as_optional_tensors") {
+          const auto inner = pt2::tagged(part);
+          if (inner.tag == "as_none") {
+            ++k;
+            continue;
+          }
+          named = inner.value;
+        }
+        const auto name = named.is_string() ? named.text() : named.present("name") ? named["name"].text() : named["as_name"].text();
+        if (k >= parts.size() && !result.is<Poison>()) s.fail("stage.results", cat("the archive names ", v.size(), " results where staging has ", parts.size()));
+        bind_one(name, result.is<Poison>() ? result : parts[k], scope);
+        ++k;
+      }
+    } else if (tag != "as_custom_obj") out.fail(cat("a result of the kind ", tag));
+  }
+}
+
+void NodeStager::bind_one(std::string_view name, Value v, NodeScope& scope) {
+  compare_with_metadata(name, v, scope);
+  scope.values.insert_or_assign(name, std::move(v));
+}
+
+// The archive tells every value's type: sizes it knows better become facts, contradictions are told.
+void NodeStager::compare_with_metadata(std::string_view name, const Value& v, NodeScope& scope) {
+  const FactOrigin said{FactSource::archive, "the archive's metadata", s.here()};
+  if (const auto* d = v.as<Dim>()) {
+    const json::Value entry = scope.graph["sym_int_values"].find(name);
+    if (!entry) return;
+    const pt2::SymInt told = pt2::sym_int(entry);
+    if (const auto bare = pt2::bare_symbol(told.expression); !bare.empty() && !symbol(bare)) bind_symbol(bare, *d);
+    else if (const auto known = size(told); known && s.graph.facts.equal(*d, *known) == Answer::unknown) s.graph.facts.assume_equal(*d, *known, said);
+    return;
+  }
+  const auto* t = v.as<TensorRef>();
+  json::Value meta = scope.graph["tensor_values"].find(name);
+  if (!t || !meta) return;
+  if (const json::Value inner = meta.find("meta")) meta = inner;  // PyTorch 2.1
+  const V value = s.read(*t);
+  ++agreement_.checked;
+  const auto dtype = pt2::dtype_of(meta["dtype"].integer());
+  const auto expected = dtype ? dtype_from_torch(static_cast<int64_t>(*dtype)) : std::nullopt;
+  if (expected && s.on.dtype(value) != *expected && !is_complex(*dtype)) {
+    if (agreement_.dtypes++ == 0) sink_.warn("pt2.dtype", cat(name, " is ", cameo::name(*expected), " in the archive and ", cameo::name(s.on.dtype(value)), " here"), s.here());
+  }
+  if (!s.on.has_rank(value) || (dtype && is_complex(*dtype))) return;
+  const Shape shape = s.on.shape(value);
+  const json::Value sizes = meta["sizes"];
+  if (sizes.size() != shape.size()) {
+    if (agreement_.sizes++ == 0) sink_.warn("pt2.shape", cat(name, " has ", sizes.size(), " axes in the archive and ", shape.size(), " here"), s.here());
+    return;
+  }
+  size_t axis = 0;
+  for (const json::Value size_value : sizes.elements()) {
+    const Dim d = shape[axis++];
+    const pt2::SymInt told = pt2::sym_int(size_value);
+    if (const auto bare = pt2::bare_symbol(told.expression); !bare.empty() && !symbol(bare)) {
+      bind_symbol(bare, d);
+      continue;
+    }
+    const auto known = size(told);
+    if (!known || *known == d) continue;
+    const Answer same = s.graph.facts.equal(d, *known);
+    if (same == Answer::unknown) s.graph.facts.assume_equal(d, *known, said);
+    else if (same == Answer::no && agreement_.sizes++ == 0)
+      sink_.warn("pt2.shape", cat("axis ", axis - 1, " of ", name, " is ", known->text(), " in the archive and ", d.text(), " here"), s.here());
+  }
+}
+
+}  // namespace cameo::staging

@@ -1,0 +1,139 @@
+// Archives that torch.export wrote, exported, run with the reference kernels and compared with what PyTorch computed.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backends/onnx/writer.h"
+#include "formats/mapped_file.h"
+#include "formats/npy.h"
+#include "frontends/onnx/reader.h"
+#include "frontends/pt2/symbols.h"
+#include "runtime/arrays.h"
+#include "runtime/reference.h"
+#include "staging/export.h"
+
+namespace cameo {
+
+namespace {
+
+std::string sample(std::string_view file) { return cat(CAMEO_SOURCE_DIR, "/tests/data/pt2/", file); }
+
+Model exported(std::string_view name, DiagSink& sink, const ExportOptions& options = {}) {
+  return export_archive(sample(cat(name, ".pt2")), options, sink);
+}
+
+void expect_right(std::string_view name) {
+  DiagSink sink;
+  const Model model = exported(name, sink);
+  std::vector<Datum> inputs, outputs;
+  for (const auto& [key, array] : npy::load(sample(cat(name, ".npz"))))
+    (key[0] == 'x' ? inputs : outputs).emplace_back(to_tensor(npy::plain(array), DType::undefined, key));
+  WriteOptions write;
+  write.opset = 18;
+  const Model again = read_onnx(Bytes::own(write_onnx(model, write)), "", sink);
+  for (const Model* m : {&model, &again}) {
+    const auto got = run_reference(*m, inputs);
+    ASSERT_EQ(got.size(), outputs.size()) << name;
+    for (size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(got[i].tensor.shape(), outputs[i].tensor.shape()) << name << " output " << i;
+      ASSERT_EQ(got[i].tensor.dtype(), outputs[i].tensor.dtype()) << name << " output " << i;
+      for (int64_t k = 0; k < got[i].tensor.count(); ++k) EXPECT_NEAR(got[i].tensor.double_at(k), outputs[i].tensor.double_at(k), 1e-4) << name;
+    }
+  }
+  for (const Diag& d : sink.all()) EXPECT_FALSE(d.code.starts_with("pt2.")) << name << ": " << d.render();
+}
+
+std::vector<std::string> names(const Model& m, const std::vector<ValueId>& values) {
+  std::vector<std::string> out;
+  for (const ValueId v : values) out.push_back(cat(m.graph[v].name, " ", m.graph[v].fact.type.text()));
+  return out;
+}
+
+}  // namespace
+
+TEST(ExportPt2, SamplesAreRight) {
+  for (const auto name : {"linear", "convolutions", "branch", "counter", "counter_decomposed", "nested", "views", "chosen", "scan", "turns"}) expect_right(name);
+}
+
+TEST(ExportPt2, NamesComeFromTheArchive) {
+  DiagSink sink;
+  const Model m = exported("nested", sink);
+  const auto& main = m.graph[m.graph.main()];
+  EXPECT_EQ(names(m, main.inputs), (std::vector<std::string>{"batch_ids int64[2]", "batch_emb_0 float[2]", "batch_emb_1 float[2]"}));
+  EXPECT_EQ(names(m, main.outputs), (std::vector<std::string>{"sum float[2]", "extra.0 float[2]"}));
+}
+
+TEST(ExportPt2, SymbolsGetTheNamesThatOneAsksFor) {
+  DiagSink sink;
+  const Model plain = exported("convolutions", sink);
+  EXPECT_EQ(names(plain, plain.graph[plain.graph.main()].inputs), std::vector<std::string>{"x float[x_dim0,3,x_dim2,x_dim3]"});
+  ExportOptions options;
+  options.inputs.push_back(parse_input_spec("x=f32[batch,3,h,20]"));
+  const Model named = exported("convolutions", sink, options);
+  EXPECT_EQ(names(named, named.graph[named.graph.main()].inputs), std::vector<std::string>{"x float[batch,3,h,20]"});
+  EXPECT_EQ(names(named, named.graph[named.graph.main()].outputs), std::vector<std::string>{"output float[batch,8]"});
+}
+
+TEST(ExportPt2, AFixedSizeCannotBecomeDynamic) {
+  DiagSink sink;
+  ExportOptions options;
+  options.inputs.push_back(parse_input_spec("input=f32[batch,3]"));
+  try {
+    exported("linear", sink, options);
+    FAIL() << "the archive fixes the batch";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.diag().code, "export.frozen-dim");
+  }
+}
+
+TEST(ExportPt2, WritesToBuffersAreTold) {
+  for (const auto name : {"counter", "counter_decomposed"}) {
+    DiagSink sink;
+    exported(name, sink);
+    bool told = false;
+    for (const Diag& d : sink.all()) told = told || d.code == "export.dropped-write";
+    EXPECT_TRUE(told) << name;
+  }
+}
+
+TEST(Pt2Symbols, BothSpellingsOfExpressions) {
+  DimContext dims;
+  const auto symbol = [&](std::string_view name) { return std::optional(dims.symbol(name)); };
+  const auto text = [&](std::string_view e) {
+    const auto d = pt2::dim_of(e, symbol);
+    return d ? d->text() : "none";
+  };
+  const Dim s = dims.symbol("s53");
+  EXPECT_EQ(pt2::dim_of("Add(FloorDiv(Add(Symbol('s53', positive=True, integer=True), Integer(-1)), Integer(2)), Integer(1))", symbol), floor_div(s - Dim(1), Dim(2)) + Dim(1));
+  EXPECT_EQ(pt2::dim_of("(((s53 - 1)//2)) + 1", symbol), floor_div(s - Dim(1), Dim(2)) + Dim(1));
+  EXPECT_EQ(pt2::dim_of("Mul(Integer(2), Pow(Symbol('s53', integer=True), Integer(2)))", symbol), Dim(2) * s * s);
+  EXPECT_EQ(text("Max(1, s53)"), max(Dim(1), s).text());
+  EXPECT_EQ(text("FloorDiv(s53, 0)"), "none");
+  EXPECT_EQ(text("TruncToInt(Symbol('s53'))"), "none");
+  EXPECT_EQ(text("Add(s53,"), "none");
+  EXPECT_EQ(pt2::bare_symbol("Symbol('s77', positive=True, integer=True)"), "s77");
+  EXPECT_EQ(pt2::bare_symbol("2*s77"), "");
+}
+
+TEST(Pt2Archive, DamageIsAnErrorAndNothingElse) {
+  for (const auto name : {"nested.pt2", "convolutions.pt2", "turns.pt2"}) {
+    const Bytes whole = map_file(sample(name));
+    DiagSink sink;
+    const auto attempt = [&](Bytes data) {
+      try {
+        auto program = pt2::read_pt2(std::move(data), name);
+        export_pt2(program, {}, sink);
+      } catch (const Error& e) {
+        EXPECT_NE(e.exit_code(), 4) << e.what();
+      }
+    };
+    for (size_t length = 0; length < whole.size(); length += 97) attempt(whole.slice(0, length));
+    for (size_t at = 0; at < whole.size(); at += 61) {
+      std::vector<std::byte> bad(whole.span().begin(), whole.span().end());
+      bad[at] ^= static_cast<std::byte>(1 << (at % 8));
+      attempt(Bytes::own(std::move(bad)));
+    }
+  }
+}
+
+}  // namespace cameo
