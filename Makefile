@@ -5,7 +5,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev fuzz fuzz-coverage wasm test32 bench large format clean
+.PHONY: help build demo test dev tsan fuzz fuzz-coverage wasm test32 bench large format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -30,6 +30,12 @@ dev: ## the C++ tests under address and undefined-behaviour sanitizers
 	@cmake --preset dev $(QUIET)
 	@$(call BUILD,dev)
 	@tests/run --build build/dev --programs
+
+tsan: ## sessions run by several threads, under the thread sanitizer
+	@scripts/bootstrap core
+	@cmake --preset tsan $(QUIET)
+	@$(call BUILD,tsan) --target unit_tests
+	@build/tsan/tests/unit_tests --gtest_brief=1 --gtest_filter='Session.*:*FastPath*'
 
 fuzz: ## every fuzz target for FUZZ_SECONDS (600), going on from the corpus of the last run
 	@scripts/bootstrap core dev

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cameo/version.h"
+#include "engine/session.h"
 #include "cli/verb.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
@@ -59,13 +60,6 @@ std::string cpu_features() {
   return out.empty() ? "none" : out;
 }
 
-constexpr bool has_onednn =
-#ifdef CAMEO_ONEDNN
-    true;
-#else
-    false;
-#endif
-
 int print_version(Out& out) {
   if (out.json) {
     json::Writer w;
@@ -75,7 +69,7 @@ int print_version(Out& out) {
     w.key("opset_in_development").value(newest_opset);
     w.key("archive_versions").object().key("torchscript").value("1-10").end();
     w.key("cpu").value(cpu_features());
-    w.key("onednn").value(has_onednn);
+    w.key("onednn").value(!onednn_version().empty());
     w.end();
     out.line(w.text());
     return 0;
@@ -84,7 +78,7 @@ int print_version(Out& out) {
   out.line(cat("newest opset: ", newest_released_opset, " (", newest_opset, " in development)"));
   out.line("archives read: TorchScript 1 to 10");
   out.line(cat("CPU: ", cpu_features()));
-  out.line(cat("oneDNN: ", has_onednn ? "yes" : "no"));
+  out.line(cat("oneDNN: ", onednn_version().empty() ? "no" : onednn_version()));
   return 0;
 }
 

@@ -1,15 +1,17 @@
 // cameo run: a model on arrays.
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "engine/profile.h"
+#include "engine/session.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "ops/infer.h"
 #include "runtime/arrays.h"
 #include "runtime/inputs.h"
-#include "runtime/reference.h"
 #include "runtime/watch.h"
 #include "support/error.h"
 
@@ -22,9 +24,10 @@ constexpr Flag flags[] = {
     {"random", 0, "SEED", "make the inputs up; the same seed gives the same values everywhere"},
     {"dim", 0, "NAME=N", "a named size, for --random; 1 unless said"},
     {"output", 'o', "OUT.npz", "where the outputs go"},
-    {"threads", 0, "N", "how many threads to use"},
+    {"threads", 0, "N", "how many threads to use; all there are unless said"},
     {"repeat", 0, "N", "run N times and tell the times"},
-    {"profile", 0, "FILE", "a Chrome trace of one run: time per node"},
+    {"profile", 0, "FILE", "a Chrome trace of the last run, and a table of where its time went"},
+    {"reference", 0, "", "with the plain kernels that the fast ones are judged by"},
     {"keep-outputs", 0, "PATTERN", "also give intermediate values whose name matches (* and ?)"},
 };
 constexpr Verb verb{"run", "IN", "run a model on arrays", "cameo run net.onnx --inputs x.npz -o y.npz\ncameo run net.onnx --random 0 --dim batch=8 --repeat 20", flags, 1, 1};
@@ -63,20 +66,23 @@ std::string shape_of(const Datum& d) {
   return out + "]";
 }
 
-void report(const std::vector<NamedDatum>& outputs, const std::vector<double>& ms, bool timed, Out& out) {
+void report(const std::vector<NamedDatum>& outputs, const std::vector<double>& ms, const std::vector<double>& cpu_ms, bool timed, const MemoryUse& memory, Out& out) {
   const Times t = summary(ms);
   if (out.json) {
     json::Writer w;
     w.object().key("outputs").array();
     for (const NamedDatum& o : outputs) w.object().key("name").value(o.name).key("type").value(shape_of(o.value)).end();
     w.end();
-    w.key("runs").value(uint64_t{ms.size()}).key("min_ms").value(t.min).key("median_ms").value(t.median).key("p99_ms").value(t.p99).end();
+    w.key("runs").value(uint64_t{ms.size()}).key("min_ms").value(t.min).key("median_ms").value(t.median).key("p99_ms").value(t.p99);
+    w.key("first_ms").value(ms.front()).key("cpu_ms").value(summary(cpu_ms).median).key("arena_bytes").value(memory.arena).key("packed_bytes").value(memory.weights).end();
     return out.line(w.text());
   }
   for (const NamedDatum& o : outputs) out.line(cat(o.name, "  ", shape_of(o.value)));
   if (!timed) return;
   char text[120];
   std::snprintf(text, sizeof text, "%zu runs: min %.3f ms, median %.3f ms, p99 %.3f ms", ms.size(), t.min, t.median, t.p99);
+  out.line(text);
+  std::snprintf(text, sizeof text, "memory: %.1f MiB for a run, %.1f MiB of packed weights", static_cast<double>(memory.arena) / 1048576, static_cast<double>(memory.weights) / 1048576);
   out.line(text);
 }
 
@@ -86,33 +92,42 @@ int run_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   const int64_t repeat = args->integer("repeat", 1, 1, 1'000'000'000);
-  args->integer("threads", 1, 1, 4096);
+  SessionOptions options;
+  options.threads = static_cast<int>(args->integer("threads", 0, 1, 4096));
+  options.fast = !args->has("reference");
   Model m = open_model(args->operands[0], out);
   const auto params = run_inputs(m.graph);
   const auto inputs = gather_inputs(m.graph, params, *args);
   check_inputs(m.graph, params, inputs);
-  Watch watch(m.graph, args->list("keep-outputs"), args->has("profile"));
-  std::vector<double> ms;
+  options.keep = matching_values(m.graph, args->list("keep-outputs"));
+  const Session session(std::move(m), options);
+  const Graph& g = session.graph();
+  std::vector<double> ms, cpu_ms;
   std::vector<Datum> results;
+  std::vector<StepTime> times;
   for (int64_t i = 0; i < repeat; ++i) {
     out.progress("running", static_cast<uint64_t>(i), static_cast<uint64_t>(repeat));
     const auto start = std::chrono::steady_clock::now();
-    results = run_reference(m, inputs, i == 0 ? watch.options() : ReferenceOptions{});
+    const std::clock_t cpu = std::clock();
+    results = session.run(inputs, args->has("profile") && i + 1 == repeat ? &times : nullptr);
     ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    cpu_ms.push_back(1000.0 * static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC);
   }
   out.progress("running", 1, 1);
   std::vector<NamedDatum> named;
-  const auto& outputs = m.graph[m.graph.main()].outputs;
-  for (size_t i = 0; i < outputs.size(); ++i) named.push_back({m.graph[outputs[i]].name, results[i]});
-  for (NamedDatum& kept : watch.kept) named.push_back(std::move(kept));
+  std::vector<ValueId> values = g[g.main()].outputs;
+  values.insert(values.end(), options.keep.begin(), options.keep.end());
+  for (size_t i = 0; i < values.size(); ++i) named.push_back({g[values[i]].name, results[i]});
   if (const auto file = args->value("profile")) {
     AtomicFile trace(*file);
-    trace.append(watch.trace());
+    trace.append(chrome_trace(times));
     trace.commit();
   }
   const auto target = args->value("output");
   if (target) save_npz(*target, named);
-  if (target != "-") report(named, ms, args->has("repeat"), out);
+  if (target == "-") return 0;
+  report(named, ms, cpu_ms, args->has("repeat"), session.memory(), out);
+  if (args->has("profile") && !out.json) out.line(profile_table(times));
   return 0;
 }
 

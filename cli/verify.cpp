@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "engine/session.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "formats/zip.h"
@@ -34,27 +35,23 @@ bool is_recorded(const std::string& path) {
   return false;
 }
 
-struct Ran {
-  std::vector<Datum> outputs;
-  std::vector<std::pair<std::string, Datum>> inner;  // named values of the main graph, in order
-};
+using Inner = std::vector<std::pair<std::string, Datum>>;  // named values of the main graph, in order
 
-Ran run(const Model& m, const std::vector<Datum>& inputs, bool keep_inner) {
-  Ran out;
+Inner inner_values(const Model& m, const std::vector<Datum>& inputs) {
+  Inner out;
   ReferenceOptions options;
-  if (keep_inner)
-    options.observe = [&](ValueId v, const Datum& d) {
-      if (!m.graph[v].name.empty()) out.inner.emplace_back(m.graph[v].name, d);
-    };
-  out.outputs = run_reference(m, inputs, options);
+  options.observe = [&](ValueId v, const Datum& d) {
+    if (!m.graph[v].name.empty()) out.emplace_back(m.graph[v].name, d);
+  };
+  run_reference(m, inputs, options);
   return out;
 }
 
 // Of values that both models name alike, the first that differs.
-std::string first_inner(const Ran& a, const Ran& b, const Tolerance& tolerance) {
+std::string first_inner(const Inner& a, const Inner& b, const Tolerance& tolerance) {
   std::map<std::string_view, const Datum*> wanted;
-  for (const auto& [name, d] : b.inner) wanted[name] = &d;
-  for (const auto& [name, d] : a.inner) {
+  for (const auto& [name, d] : b) wanted[name] = &d;
+  for (const auto& [name, d] : a) {
     const auto it = wanted.find(name);
     if (it == wanted.end()) continue;
     if (const Comparison c = compare(d, *it->second, tolerance); !c.same) return cat("'", name, "': ", c.why);
@@ -92,29 +89,31 @@ int verify_main(Raw raw, Out& out) {
   const auto inputs = inputs_for(a.graph, *args);
   const auto& outputs = a.graph[a.graph.main()].outputs;
   const bool recorded = is_recorded(path_b);
-  const Ran ran = run(a, inputs, !recorded);
-  Ran wanted;
+  const auto got = Session(a).run(inputs);
+  std::vector<Datum> wanted;
+  Model b;
   if (recorded) {
-    wanted.outputs = load_values(path_b, a.graph, outputs, "output");
+    wanted = load_values(path_b, a.graph, outputs, "output");
   } else {
-    const Model b = open_model(path_b, out);
+    b = open_model(path_b, out);
     check_inputs(b.graph, run_inputs(b.graph), inputs.size() == run_inputs(b.graph).size() ? inputs : throw error("verify.inputs", cat("the models have ", inputs.size(), " and ", run_inputs(b.graph).size(), " inputs")));
-    wanted = run(b, inputs, true);
-    if (wanted.outputs.size() != ran.outputs.size()) throw error("verify.outputs", cat("the models have ", ran.outputs.size(), " and ", wanted.outputs.size(), " outputs"));
+    wanted = Session(b).run(inputs);
+    if (wanted.size() != got.size()) throw error("verify.outputs", cat("the models have ", got.size(), " and ", wanted.size(), " outputs"));
   }
   double worst = 0;
   size_t compared = 0;
   std::vector<Diag> wrong;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (recorded && wanted.outputs[i].kind == Datum::Kind::none) continue;  // not recorded
+    if (recorded && wanted[i].kind == Datum::Kind::none) continue;  // not recorded
     ++compared;
-    const Comparison c = compare(ran.outputs[i], wanted.outputs[i], tolerance);
+    const Comparison c = compare(got[i], wanted[i], tolerance);
     worst = std::max(worst, c.worst);
     if (!c.same) wrong.push_back(error("verify.mismatch", cat("the output '", a.graph[outputs[i]].name, "' differs: ", c.why)).diag());
   }
   if (compared == 0) throw error("verify.outputs", cat(path_b, " has none of the model's outputs"));
   if (!wrong.empty()) {
-    if (const std::string inner = first_inner(ran, wanted, tolerance); !inner.empty()) wrong.front().because = cat("the first value that differs is ", inner);
+    const std::string inner = recorded ? "" : first_inner(inner_values(a, inputs), inner_values(b, inputs), tolerance);
+    if (!inner.empty()) wrong.front().because = cat("the first value that differs is ", inner);
     throw Error(std::move(wrong));
   }
   if (out.json) {

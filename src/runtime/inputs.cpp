@@ -52,7 +52,9 @@ class Judge {
   void size(const Value& v, size_t axis, Dim wanted, int64_t came) {
     if (wanted.is_literal()) {
       if (wanted.literal() != came)
-        add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came, ", and the model wants ", wanted.literal())).why(cat("the model declares [", cameo::shape_text(*v.fact.type.shape), "]")));
+        add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came, ", and the model wants ", wanted.literal()))
+                .why(cat("the model declares [", cameo::shape_text(*v.fact.type.shape), "]"))
+                .help(dynamic_hint(v, axis)));
       return;
     }
     if (!wanted.is_symbol() || is_fresh(wanted)) return;
@@ -61,6 +63,13 @@ class Judge {
     if (is_new || it->second.size == came) return;
     add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came, ", and the model wants ", symbol, " = ", it->second.size))
             .why(cat("axis ", it->second.axis, " of '", it->second.input, "' is ", symbol, " too, and it has size ", it->second.size)));
+  }
+
+  // How to get a model that takes any size there.
+  static std::string dynamic_hint(const Value& v, size_t axis) {
+    std::string dims;
+    for (size_t i = 0; i < v.fact.type.shape->size(); ++i) dims += cat(i ? "," : "", i == axis ? axis == 0 ? "batch" : cat("n", i) : (*v.fact.type.shape)[i].text());
+    return cat("for a dynamic axis, export with --input '", v.name, "=", name(v.fact.type.elem), "[", dims, "]'");
   }
 
   struct Seen {

@@ -1,9 +1,10 @@
 // ONNX's node cases: every model is read, inferred and run with the reference kernels, and compared with what ONNX
 // recorded.
 //
-// usage: node_cases [FOLDER] [--filter TEXT] [--symbolic] [--no-run] [--quiet] [--expected FILE]
+// usage: node_cases [FOLDER] [--filter TEXT] [--symbolic] [--no-run] [--fast] [--quiet] [--expected FILE]
 // FOLDER is $CAMEO_CONFORMANCE unless given. --symbolic replaces every size of every input by a symbol before inferring,
-// and puts the numbers back to compare. --expected lists cases that fail for a reason, one `name: reason` a line; one of
+// and puts the numbers back to compare. --fast runs a Session with its fast kernels, within the same tolerances unless
+// `looser` below has a row. --expected lists cases that fail for a reason, one `name: reason` a line; one of
 // them that passes is a failure too.
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <map>
 
+#include "engine/session.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
 #include "frontends/onnx/datum.h"
@@ -27,7 +29,7 @@ namespace {
 
 struct Options {
   std::string folder, filter, expected;
-  bool symbolic = false, run = true, quiet = false;
+  bool symbolic = false, run = true, fast = false, quiet = false;
 };
 
 struct Tolerance {
@@ -174,7 +176,7 @@ void run_case(const fs::path& folder, const Tolerance& tolerance, const Options&
     if (!shapes.wrong.empty()) return fail(shapes.wrong);
     if (shapes.from_data) report.data_dependent[name] = cat(shapes.from_data, " sizes");
     if (options.run && !options.symbolic) {
-      const auto got = run_reference(model, inputs);
+      const auto got = options.fast ? Session(model).run(inputs) : run_reference(model, inputs);
       for (size_t i = 0; i < outputs.size(); ++i)
         if (auto why = compare(got[i], outputs[i], tolerance, !values_are_random(name)); !why.empty()) return fail(cat("output ", i, ": ", why));
     }
@@ -213,12 +215,13 @@ int main(int argc, char** argv) {
     else if (a == "--expected" && i + 1 < argc) options.expected = argv[++i];
     else if (a == "--symbolic") options.symbolic = true;
     else if (a == "--no-run") options.run = false;
+    else if (a == "--fast") options.fast = true;
     else if (a == "--quiet") options.quiet = true;
     else options.folder = a;
   }
   if (const char* folder = std::getenv("CAMEO_CONFORMANCE"); folder && options.folder.empty()) options.folder = folder;
   if (options.folder.empty()) {
-    std::puts("usage: node_cases [FOLDER] [--filter TEXT] [--symbolic] [--no-run] [--quiet] [--expected FILE]");
+    std::puts("usage: node_cases [FOLDER] [--filter TEXT] [--symbolic] [--no-run] [--fast] [--quiet] [--expected FILE]");
     return 2;
   }
   const fs::path root = options.folder;

@@ -1,6 +1,7 @@
 // A stranger's program: it sees cameo's public headers alone.
 #include <cameo/build.h>
 #include <cameo/diag.h>
+#include <cameo/session.h>
 
 #include <cstdio>
 #include <string>
@@ -15,6 +16,17 @@ static bool builds_a_model() {
   return g.text().find("Mul") != std::string::npos;
 }
 
+// What was built runs.
+static bool runs_it() {
+  cameo::Builder g("double");
+  auto x = g.input("x", "f32[n]");
+  g.output("y", x + x);
+  g.save("double.onnx");
+  const cameo::Runnable net("double.onnx");
+  const auto y = net.run({cameo::Array::of({2}, std::vector<float>{1, 2})});
+  return y.size() == 1 && y[0].as<float>()[1] == 4;
+}
+
 // A wrong call is an error with a code and an exit status, not a crash.
 static bool refuses_nonsense() try {
   cameo::Builder g("nonsense");
@@ -25,4 +37,4 @@ static bool refuses_nonsense() try {
   return e.exit_code() == 1 && !e.diag().code.empty();
 }
 
-int main() { return builds_a_model() && refuses_nonsense() ? 0 : 1; }
+int main() { return builds_a_model() && runs_it() && refuses_nonsense() ? 0 : 1; }

@@ -1,0 +1,97 @@
+"""cameo run against onnxruntime, in one run on one machine: medians of interleaved rounds.
+
+usage: bench/run_speed.py [--models a,b] [--threads 1,2] [--rounds N] [--repeat N] [--folder DIR] [--start-up] [--cpu]
+Needs torch, onnxruntime, transformers and torchvision (its Python half is enough). The ratio is onnxruntime's time over
+Cameo's: above 1, Cameo is faster. Outputs are compared as well. --start-up times the whole way from the file to the
+first output instead.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+
+import numpy
+import onnxruntime
+
+from run_models import NAMES, ROOT, export
+
+
+def peer_session(path, threads):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def ours(cameo, path, inputs, threads, repeat, out):
+    told = subprocess.run([cameo, "run", str(path), "--inputs", str(inputs), "--threads", str(threads), "--repeat", str(repeat), "--json", "-o", str(out)],
+                          check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(told.stdout)
+
+
+def compare(cameo, path, inputs, threads, rounds, repeat, cpu):
+    clock, key = (time.process_time, "cpu_ms") if cpu else (time.perf_counter, "median_ms")
+    session = peer_session(path, threads)
+    feed = {i.name: a for i, a in zip(session.get_inputs(), numpy.load(inputs).values())}
+    wanted = session.run(None, feed)
+    mine, theirs = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "y.npz")
+        for _ in range(rounds):
+            mine.append(ours(cameo, path, inputs, threads, repeat + 1, out)[key])
+            session.run(None, feed)
+            times = []
+            for _ in range(repeat):
+                start = clock()
+                session.run(None, feed)
+                times.append((clock() - start) * 1000)
+            theirs.append(statistics.median(times))
+        got = list(numpy.load(out).values())
+    error = max(float(numpy.abs(a - b).max() / max(1e-9, numpy.abs(b).max())) for a, b in zip(got, wanted))
+    return statistics.median(theirs), statistics.median(mine), error
+
+
+def start_up(cameo, path, inputs, threads, rounds):
+    arrays = list(numpy.load(inputs).values())
+    mine, theirs = [], []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        session = peer_session(path, threads)
+        session.run(None, {i.name: a for i, a in zip(session.get_inputs(), arrays)})
+        theirs.append((time.perf_counter() - start) * 1000)
+        start = time.perf_counter()
+        subprocess.run([cameo, "run", str(path), "--inputs", str(inputs), "--threads", str(threads)], check=True, stdout=subprocess.DEVNULL)
+        mine.append((time.perf_counter() - start) * 1000)
+    return statistics.median(theirs), statistics.median(mine)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cameo", default=str(ROOT / "build/release/cameo"))
+    parser.add_argument("--models", default=",".join(NAMES))
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--repeat", type=int, default=9)
+    parser.add_argument("--folder", help="where models are kept between runs")
+    parser.add_argument("--start-up", action="store_true")
+    parser.add_argument("--cpu", action="store_true", help="processor time instead of time on the clock: for one thread on a busy machine")
+    args = parser.parse_args()
+    folder = pathlib.Path(args.folder or tempfile.mkdtemp())
+    print("| model | threads | onnxruntime | Cameo | ratio | largest difference / largest output |\n|---|---|---|---|---|---|", flush=True)
+    ratios = []
+    for name in args.models.split(","):
+        path = export(name, folder, args.cameo)
+        for threads in map(int, args.threads.split(",")):
+            if args.start_up: (peer, mine), error = start_up(args.cameo, path, folder / f"{name}.npz", threads, args.rounds), ""
+            else: peer, mine, error = compare(args.cameo, path, folder / f"{name}.npz", threads, args.rounds, args.repeat, args.cpu)
+            ratios.append(peer / mine)
+            print(f"| {name} | {threads} | {peer:.2f} ms | {mine:.2f} ms | {peer / mine:.2f} | {error if error == '' else f'{error:.1e}'} |", flush=True)
+    print(f"\ngeometric mean {math.exp(statistics.fmean(map(math.log, ratios))):.2f}, least {min(ratios):.2f}")
+
+
+main()

@@ -1,0 +1,313 @@
+#include "engine/compiler.h"
+
+#include <algorithm>
+
+#include "engine/emit.h"
+#include "ops/op_def.h"
+#include "support/error.h"
+
+namespace cameo::engine {
+
+std::vector<ValueId> captured_values(const Graph& g, RegionId region) {
+  std::vector<ValueId> out;
+  std::vector<RegionId> open{region};
+  const auto see = [&](ValueId v) {
+    if (v && !g.is_inside(g[v].home, region) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+  };
+  while (!open.empty()) {
+    const RegionId r = open.back();
+    open.pop_back();
+    if (!r) continue;
+    for (const NodeId inner : g.nodes(r)) {
+      for (const ValueId v : g[inner].inputs) see(v);
+      open.insert(open.end(), g[inner].regions.begin(), g[inner].regions.end());
+    }
+    for (const ValueId v : g[r].outputs) see(v);
+  }
+  return out;
+}
+
+Compiler::Compiler(std::shared_ptr<const Graph> graph, Store& store, const CompileOptions& options)
+    : graph_(std::move(graph)), g_(*graph_), store_(store), options_(options), plan_(std::make_unique<Plan>()), values_(g_.value_capacity()),
+      done_(g_.node_capacity(), false), later_(g_.value_capacity(), false) {
+  plan_->graph = graph_;
+}
+
+const Desc* Compiler::desc(ValueId v) const {
+  Known& k = values_[v.index];
+  if (!k.looked) {
+    k.looked = true;
+    const Type& t = g_[v].fact.type;
+    if (t.is_tensor() && t.has_rank() && t.elem != DType::undefined) {
+      Desc d{t.elem, {}, nullptr};
+      for (const Dim dim : *t.shape)
+        if (dim.is_literal()) d.dims.push_back(dim.literal());
+      if (d.dims.size() == t.shape->size()) k.desc = std::move(d);
+    }
+  }
+  return k.desc ? &*k.desc : nullptr;
+}
+
+bool Compiler::is_f32(ValueId v) const {
+  const Desc* d = v ? desc(v) : nullptr;
+  return d && d->dtype == DType::f32 && d->count() > 0;
+}
+
+bool Compiler::is_constant(ValueId v) const { return v && (g_.is_constant(v) || g_[v].fact.tensor()); }
+
+std::optional<Tensor> Compiler::constant(ValueId v) {
+  if (!v) return std::nullopt;
+  if (const Tensor* t = g_[v].fact.tensor()) return *t;
+  return g_.constant(v);
+}
+
+std::optional<float> Compiler::scalar(ValueId v) {
+  if (!is_constant(v) || !is_f32(v) || desc(v)->count() != 1) return std::nullopt;
+  return static_cast<float>(constant(v)->double_at(0));
+}
+
+bool Compiler::ready(ValueId v) const { return v && (values_[v.index].slot != no_slot || is_constant(v)); }
+
+std::string Compiler::key(ValueId v, std::string_view what) const {
+  return v.index < options_.base_values && g_[v].kind == Value::Kind::initializer ? cat(v.index, ":", what) : "";
+}
+
+SlotId Compiler::slot(ValueId v) {
+  Known& k = values_[v.index];
+  if (k.slot == no_slot) {
+    invariant(is_constant(v), "a value is used before it is there");
+    const Tensor t = *constant(v);
+    Desc d{t.dtype(), t.shape(), nullptr};
+    k.slot = add_constant(t, std::move(d));
+    k.forms.push_back(k.slot);
+  }
+  return k.slot;
+}
+
+SlotId Compiler::form(ValueId v, const Desc& wanted) {
+  slot(v);
+  for (const SlotId s : values_[v.index].forms)
+    if (plan_->slots[s].desc.same_layout(wanted)) return s;
+  return no_slot;
+}
+
+void Compiler::add_form(ValueId v, SlotId s) {
+  values_[v.index].forms.push_back(s);
+  residents_[plan_->slots[s].root].push_back(v);
+}
+
+SlotId Compiler::plain(ValueId v) { return in_form(v, *desc(v)); }
+
+SlotId Compiler::in_form(ValueId v, const Desc& wanted) {
+  if (const SlotId there = form(v, wanted); there != no_slot) return there;
+  const SlotId from = slot(v), out = make(wanted);
+  step({}, "reorder", make_reorder(slot_desc(from), wanted), {from}, {out});
+  add_form(v, out);
+  return out;
+}
+
+SlotId Compiler::make(Desc d) {
+  const auto id = static_cast<SlotId>(plan_->slots.size());
+  Slot s;
+  s.desc = std::move(d);
+  s.root = id;
+  plan_->slots.push_back(std::move(s));
+  residents_.emplace_back();
+  return id;
+}
+
+SlotId Compiler::view(SlotId of, Desc d, uint64_t offset) {
+  const SlotId id = make(std::move(d));
+  Slot& s = plan_->slots[id];
+  const Slot& base = plan_->slots[of];
+  s.root = base.root;
+  s.offset = offset + (base.root == of ? 0 : base.offset);
+  s.home = base.home;
+  return id;
+}
+
+SlotId Compiler::add_constant(Tensor t, Desc d) {
+  // Kernels read whole elements; a weight in a mapped file may lie at any byte.
+  if (t.dtype() != DType::string && !t.bytes().empty() && reinterpret_cast<uintptr_t>(t.bytes().data()) % 8 != 0) {
+    const Bytes copy = aligned_bytes(t.bytes().size());
+    std::copy(t.bytes().span().begin(), t.bytes().span().end(), writable(copy));
+    t = Tensor(t.dtype(), t.shape(), copy);
+  }
+  const SlotId id = make(std::move(d));
+  plan_->slots[id].home = Slot::Home::constant;
+  plan_->slots[id].constant = std::move(t);
+  return id;
+}
+
+void Compiler::bind(ValueId v, SlotId s) {
+  values_[v.index].slot = s;
+  values_[v.index].forms.push_back(s);
+  residents_[plan_->slots[s].root].push_back(v);
+  if (plan_->slots[s].name.empty()) plan_->slots[s].name = g_[v].name;
+}
+
+void Compiler::step(NodeId n, std::string label, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in, std::vector<SlotId> out) {
+  Step s;
+  if (kernel && kernel->scratch_bytes) s.scratch = make({DType::u8, {narrow<int64_t>(kernel->scratch_bytes)}, nullptr});
+  s.kernel = std::move(kernel);
+  s.in = std::move(in);
+  s.out = std::move(out);
+  s.node = n;
+  s.label = std::move(label);
+  plan_->steps.push_back(std::move(s));
+}
+
+NodeId Compiler::only_user(ValueId v) const {
+  const auto& uses = g_[v].uses;
+  if (uses.size() != 1 || wanted_.contains(v) || !uses[0].node) return {};
+  const NodeId user = uses[0].node;
+  return g_[user].home == g_[v].home && !done_[user.index] ? user : NodeId();
+}
+
+bool Compiler::free_after(ValueId v, NodeId user) const {
+  const SlotId s = values_[v.index].slot;
+  if (s == no_slot || plan_->slots[s].home != Slot::Home::arena) return false;
+  for (const ValueId other : residents_[plan_->slots[s].root]) {
+    if (wanted_.contains(other)) return false;
+    size_t by_user = 0;
+    for (const Use& use : g_[other].uses) {
+      if (!use.node || g_[use.node].home != g_[other].home) return false;
+      if (use.node == user) ++by_user;
+      else if (!done_[use.node.index]) return false;
+    }
+    if (by_user > 1) return false;
+  }
+  return true;
+}
+
+void Compiler::add_input(ValueId v) {
+  const auto number = static_cast<uint32_t>(plan_->inputs.size());
+  const Desc* d = desc(v);
+  const SlotId s = make(d ? *d : Desc{});
+  plan_->slots[s].home = d && d->dtype != DType::string ? Slot::Home::input : Slot::Home::datum;
+  plan_->slots[s].index = number;
+  plan_->inputs.push_back(s);
+  bind(v, s);
+}
+
+std::vector<ValueId> Compiler::captured(NodeId n) const {
+  std::vector<ValueId> out;
+  for (const RegionId r : g_[n].regions)
+    if (r)
+      for (const ValueId v : captured_values(g_, r))
+        if (std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+  return out;
+}
+
+bool Compiler::depends_on_data(NodeId n) {
+  for (const ValueId v : g_[n].inputs)
+    if (v && later_[v.index]) return true;
+  for (const ValueId v : captured(n))
+    if (later_[v.index]) return true;
+  return false;
+}
+
+SlotId Compiler::any_slot(ValueId v) {
+  if (!v) return no_slot;
+  const SlotId s = slot(v);
+  return plan_->slots[s].home == Slot::Home::datum || slot_desc(s).plain() ? s : plain(v);
+}
+
+void Compiler::reference(NodeId n) {
+  const Node& node = g_[n];
+  std::vector<SlotId> in, out;
+  for (const ValueId v : node.inputs) in.push_back(any_slot(v));
+  const std::vector<ValueId> around = captured(n);
+  for (const ValueId v : around) in.push_back(any_slot(v));
+  for (const ValueId v : node.outputs) {
+    const Desc* d = desc(v);
+    const SlotId s = make(d ? *d : Desc{});
+    plan_->slots[s].home = Slot::Home::datum;
+    bind(v, s);
+    // A tensor whose sizes only the run tells: what reads it is planned then.
+    if (!d && !options_.interpret && !g_[v].fact.type.is_sequence() && !g_[v].fact.type.is_optional() && g_[v].fact.type.kind != Type::Kind::map) later_[v.index] = true;
+    out.push_back(s);
+  }
+  step(n, std::string(node.op->name), nullptr, std::move(in), std::move(out));
+  plan_->steps.back().captured = around;
+}
+
+namespace {
+
+const EmitterRow* find_row(std::span<const EmitterRow> rows, std::string_view op) {
+  for (const EmitterRow& r : rows)
+    if (r.op == op) return &r;
+  return nullptr;
+}
+
+}  // namespace
+
+void Compiler::node(NodeId n) {
+  const Node& node = g_[n];
+  // Known already: shape arithmetic, and what inference folded.
+  const bool folded = !node.op->is_opaque() && def(*node.op).rules.deterministic && !node.outputs.empty() &&
+                      std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_[v].fact.tensor() != nullptr; });
+  if (folded || node.is("Constant")) return;
+  bool known = options_.fast && node.op->domain.empty() && node.regions.empty();
+  for (const ValueId v : node.inputs) known = known && (!v || (desc(v) && (is_constant(v) || plan_->slots[slot(v)].home != Slot::Home::datum || plan_->slots[slot(v)].desc.dtype != DType::undefined)));
+  for (const ValueId v : node.outputs) known = known && desc(v);
+  if (known) {
+    const EmitterRow* row = options_.onednn ? find_row(onednn_emitters(), node.op->name) : nullptr;
+    if (row && row->emit(*this, n)) return;
+    row = find_row(simd_emitters(), node.op->name);
+    if (row && row->emit(*this, n)) return;
+  }
+  reference(n);
+}
+
+void Compiler::collect_rest(std::span<const NodeId> nodes) {
+  plan_->rest = std::make_unique<Rest>();
+  std::set<ValueId> seen;
+  for (const NodeId n : nodes) {
+    if (done_[n.index]) continue;
+    plan_->rest->nodes.push_back(n);
+    std::vector<ValueId> reads = captured(n);
+    reads.insert(reads.end(), g_[n].inputs.begin(), g_[n].inputs.end());
+    for (const ValueId v : reads)
+      if (v && values_[v.index].slot != no_slot && !is_constant(v) && seen.insert(v).second) plan_->rest->live.emplace_back(v, any_slot(v));
+  }
+}
+
+void Compiler::settle_outputs() {
+  std::set<SlotId> taken;
+  for (const Step& s : plan_->steps)  // these write into a buffer of the arena
+    if (s.kernel && s.kernel->accumulates >= 0) taken.insert(plan_->slots[s.out[0]].root);
+  for (size_t i = 0; i < plan_->output_values.size(); ++i) {
+    const ValueId v = plan_->output_values[i];
+    SlotId& out = plan_->outputs.emplace_back(no_slot);
+    if (!ready(v)) continue;  // the rest's
+    out = any_slot(v);
+    const SlotId root = plan_->slots[out].root;
+    Slot& base = plan_->slots[root];
+    if (base.home != Slot::Home::arena || plan_->slots[out].offset != (root == out ? base.offset : 0) || base.desc.bytes() != plan_->slots[out].desc.bytes() || !taken.insert(root).second) continue;
+    // Its memory is made for this run and given away.
+    for (Slot& s : plan_->slots)
+      if (s.root == root) s.home = Slot::Home::output, s.index = static_cast<uint32_t>(i);
+  }
+}
+
+void Compiler::compile(std::span<const NodeId> nodes, std::span<const ValueId> wanted) {
+  plan_->output_values.assign(wanted.begin(), wanted.end());
+  wanted_.insert(wanted.begin(), wanted.end());
+  bool any_later = false;
+  for (const NodeId n : nodes) {
+    if (done_[n.index]) continue;
+    if (depends_on_data(n)) {
+      for (const ValueId v : g_[n].outputs) later_[v.index] = true;
+      any_later = true;
+      continue;
+    }
+    node(n);
+    done_[n.index] = true;
+  }
+  if (any_later) collect_rest(nodes);
+  settle_outputs();
+  plan_memory(*plan_);
+}
+
+}  // namespace cameo::engine

@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "engine/plan.h"
+#include "support/error.h"
+
+namespace cameo::engine {
+
+namespace {
+
+constexpr uint64_t alignment = 64;
+constexpr uint32_t for_ever = UINT32_MAX;
+
+struct Life {
+  uint32_t first = for_ever, last = 0;
+  bool used() const { return first != for_ever; }
+};
+
+class Planner {
+ public:
+  explicit Planner(Plan& plan) : p_(plan), life_(plan.slots.size()) {}
+
+  void run() {
+    for (uint32_t s = 0; s < p_.steps.size(); ++s) {
+      for (const SlotId i : p_.steps[s].in) touch(i, s);
+      for (const SlotId o : p_.steps[s].out) touch(o, s);
+      touch(p_.steps[s].scratch, s);
+    }
+    for (const SlotId o : p_.outputs) keep(o);
+    if (p_.rest)
+      for (const auto& [value, slot] : p_.rest->live) keep(slot);
+    for (uint32_t s = 0; s < p_.steps.size(); ++s) take_over(s);
+    for (SlotId s = 0; s < p_.slots.size(); ++s)
+      if (p_.slots[s].home == Slot::Home::datum && p_.slots[s].root == s && life_[s].used() && life_[s].last != for_ever) p_.steps[life_[s].last].release.push_back(s);
+    place();
+  }
+
+ private:
+  SlotId root(SlotId s) const {
+    while (p_.slots[s].root != s) s = p_.slots[s].root;
+    return s;
+  }
+  void touch(SlotId s, uint32_t step) {
+    if (s == no_slot) return;
+    Life& l = life_[root(s)];
+    l.first = std::min(l.first, step);
+    l.last = std::max(l.last, step);
+  }
+  void keep(SlotId s) {
+    if (s != no_slot) life_[root(s)].last = for_ever;
+  }
+
+  // An output takes over the buffer of an input that nobody reads later.
+  void take_over(uint32_t s) {
+    const Step& step = p_.steps[s];
+    if (!step.kernel || step.out.empty()) return;
+    const SlotId out = root(step.out[0]);
+    const bool must = step.kernel->accumulates >= 0;
+    if (!must && (p_.slots[out].home != Slot::Home::arena || life_[out].first != s)) return;
+    std::vector<size_t> candidates = step.kernel->in_place;
+    if (must) candidates = {static_cast<size_t>(step.kernel->accumulates)};
+    for (const size_t i : candidates) {
+      const SlotId in = root(step.in[i]);
+      if (in == out) return;
+      const bool fits = p_.slots[in].home == Slot::Home::arena && life_[in].last == s && p_.slots[step.in[i]].offset == 0 &&
+                        p_.slots[in].desc.bytes() >= p_.slots[out].desc.bytes() && life_[in].used();
+      if (must) invariant(fits, "a kernel accumulates into a buffer that somebody else needs");
+      if (!fits || reads_otherwise(step, i, in)) continue;
+      p_.slots[out].root = in;
+      life_[in].last = std::max(life_[in].last, life_[out].last);
+      return;
+    }
+  }
+  // The same buffer read through a second operand as well, at other positions.
+  bool reads_otherwise(const Step& step, size_t taken, SlotId buffer) const {
+    for (size_t i = 0; i < step.in.size(); ++i)
+      if (i != taken && step.in[i] != no_slot && root(step.in[i]) == buffer &&
+          std::find(step.kernel->in_place.begin(), step.kernel->in_place.end(), i) == step.kernel->in_place.end())
+        return true;
+    return false;
+  }
+
+  // Greedy by size: each buffer goes to the lowest gap among those it lives together with.
+  void place() {
+    std::vector<SlotId> order;
+    for (SlotId s = 0; s < p_.slots.size(); ++s)
+      if (p_.slots[s].home == Slot::Home::arena && p_.slots[s].root == s && life_[s].used()) order.push_back(s);
+    std::sort(order.begin(), order.end(), [&](SlotId a, SlotId b) {
+      const uint64_t x = size(a), y = size(b);
+      return x != y ? x > y : a < b;
+    });
+    std::vector<SlotId> placed;
+    for (const SlotId s : order) {
+      uint64_t at = 0;
+      for (const SlotId other : placed) {  // by offset
+        if (life_[other].first > life_[s].last || life_[other].last < life_[s].first) continue;
+        if (p_.slots[other].offset >= at + size(s)) break;
+        at = std::max(at, p_.slots[other].offset + size(other));
+      }
+      p_.slots[s].offset = at;
+      p_.arena_bytes = std::max(p_.arena_bytes, at + size(s));
+      placed.insert(std::upper_bound(placed.begin(), placed.end(), s, [&](SlotId a, SlotId b) { return p_.slots[a].offset < p_.slots[b].offset; }), s);
+    }
+    for (SlotId s = 0; s < p_.slots.size(); ++s) p_.slots[s].root = root(s);
+  }
+  uint64_t size(SlotId s) const { return (std::max<uint64_t>(1, p_.slots[s].desc.bytes()) + alignment - 1) / alignment * alignment; }
+
+  Plan& p_;
+  std::vector<Life> life_;
+};
+
+}  // namespace
+
+void plan_memory(Plan& plan) { Planner(plan).run(); }
+
+}  // namespace cameo::engine

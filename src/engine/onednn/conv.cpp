@@ -1,0 +1,94 @@
+#include "engine/onednn/emitters.h"
+#include "engine/onednn/primitive.h"
+#include "ops/generated/attributes.h"
+#include "ops/nn/window.h"
+#include "support/error.h"
+
+namespace cameo::engine {
+
+namespace {
+
+struct ConvShape {
+  Dims src, weights, dst, strides, dilates, begin, end;
+};
+
+// The weight's dims as oneDNN wants them: groups first.
+Dims grouped(const std::vector<int64_t>& w, int64_t group) {
+  Dims out = w;
+  if (group == 1) return out;
+  out[0] /= group;
+  out.insert(out.begin(), group);
+  return out;
+}
+
+std::optional<ConvShape> conv_shape(Compiler& c, const Node& node, const op::Conv& a) {
+  const Desc &x = *c.desc(node.inputs[0]), &w = *c.desc(node.inputs[1]);
+  if (x.rank() < 3 || x.rank() > 5 || w.rank() != x.rank()) return std::nullopt;
+  const WindowAttrs attrs = window_attrs(a.auto_pad, a.strides, a.dilations, a.pads, false, x.rank() - 2);
+  if (!attrs.problem.empty()) return std::nullopt;
+  const Windows win = make_windows(attrs, spatial_of(x.dims), spatial_of(w.dims));
+  if (!win.problem.empty()) return std::nullopt;
+  ConvShape s{x.dims, grouped(w.dims, a.group), c.desc(node.outputs[0])->dims, win.strides, {}, win.begin, {}};
+  for (size_t i = 0; i < win.rank(); ++i) {
+    s.dilates.push_back(win.dilations[i] - 1);
+    // What the last window really reaches, which is what oneDNN wants to hear.
+    s.end.push_back((win.out[i] - 1) * win.strides[i] + (win.kernel[i] - 1) * win.dilations[i] + 1 - win.in[i] - win.begin[i]);
+    if (win.begin[i] < 0) return std::nullopt;
+  }
+  return s;
+}
+
+using ConvPd = dnnl::convolution_forward::primitive_desc;
+
+ConvPd make_pd(const ConvShape& s, bool bias, const Md& src, const dnnl::primitive_attr& attr) {
+  const auto dst = any_layout(s.dst), weights = any_layout(s.weights);
+  const auto kind = dnnl::prop_kind::forward_inference;
+  const auto algorithm = dnnl::algorithm::convolution_direct;
+  if (!bias) return ConvPd({kind, algorithm, src, weights, dst, s.strides, s.dilates, s.begin, s.end}, attr, cpu());
+  return ConvPd({kind, algorithm, src, weights, any_layout({s.dst[1]}), dst, s.strides, s.dilates, s.begin, s.end}, attr, cpu());
+}
+
+// The weights packed; values that are no constants are reordered on every run.
+SlotId weight_slot(Compiler& c, ValueId v, const ConvShape& s, const Md& wanted) {
+  const Md plain = row_major(DType::f32, s.weights);
+  if (c.is_constant(v)) return packed(c, v, "conv", *c.constant(v), plain, wanted);
+  const SlotId from = c.view(c.plain(v), {DType::f32, s.weights, nullptr});
+  if (plain == wanted) return from;
+  const SlotId out = c.make(desc_with({DType::f32, s.weights, nullptr}, wanted));
+  c.step({}, "reorder", reorder(plain, wanted), {from}, {out});
+  return out;
+}
+
+bool emit_with(Compiler& c, NodeId n, const ConvShape& shape, PostOps& post) {
+  const Node& node = c.graph()[n];
+  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : ValueId();
+  ConvPd pd;
+  try {
+    pd = make_pd(shape, bias.valid(), any_layout(shape.src), post.attr());
+  } catch (const dnnl::error&) {
+    return false;
+  }
+  std::vector<SlotId> in{in_layout(c, node.inputs[0], pd.src_desc()), weight_slot(c, node.inputs[1], shape, pd.weights_desc())};
+  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
+  if (bias) {
+    args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), in.size(), false});
+    in.push_back(c.plain(bias));
+  }
+  finish(c, n, post, dnnl::convolution_forward(pd), std::move(args), std::move(in), pd);
+  return true;
+}
+
+}  // namespace
+
+bool emit_conv(Compiler& c, NodeId n) {
+  const Node& node = c.graph()[n];
+  const auto* a = node.as<op::Conv>();
+  if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) || !c.is_f32(node.outputs[0])) return false;
+  const auto shape = conv_shape(c, node, *a);
+  if (!shape) return false;
+  PostOps post(c, n, node.outputs[0]), none(c, n, node.outputs[0]);
+  post.gather();
+  return emit_with(c, n, *shape, post) || (!post.empty() && emit_with(c, n, *shape, none));
+}
+
+}  // namespace cameo::engine

@@ -1,0 +1,29 @@
+// What oneDNN computes, one emitter per family of operators.
+#pragma once
+
+#include "engine/compiler.h"
+#include "engine/onednn/primitive.h"
+
+namespace cameo::engine {
+
+bool emit_conv(Compiler& c, NodeId n);
+bool emit_conv_transpose(Compiler& c, NodeId n);
+bool emit_pool(Compiler& c, NodeId n);         // MaxPool, AveragePool
+bool emit_global_pool(Compiler& c, NodeId n);  // GlobalAveragePool, GlobalMaxPool
+bool emit_gemm(Compiler& c, NodeId n);
+bool emit_matmul(Compiler& c, NodeId n);
+bool emit_attention(Compiler& c, NodeId n);
+bool emit_lstm(Compiler& c, NodeId n);
+bool emit_gru(Compiler& c, NodeId n);
+
+std::unique_ptr<Kernel> reorder(const Md& from, const Md& to);
+
+void finish_step(Compiler& c, NodeId n, PostOps& post, dnnl::primitive primitive, std::vector<PrimitiveKernel::Arg> args, std::vector<SlotId> in, const Md& dst,
+                 const Md& scratchpad, std::string about);
+// The step of a primitive and what was gathered behind it.
+template <class Pd>
+void finish(Compiler& c, NodeId n, PostOps& post, dnnl::primitive primitive, std::vector<PrimitiveKernel::Arg> args, std::vector<SlotId> in, const Pd& pd) {
+  finish_step(c, n, post, std::move(primitive), std::move(args), std::move(in), pd.dst_desc(), pd.scratchpad_desc(), pd.impl_info_str());
+}
+
+}  // namespace cameo::engine

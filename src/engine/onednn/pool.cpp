@@ -1,0 +1,72 @@
+#include "engine/onednn/emitters.h"
+#include "ops/generated/attributes.h"
+#include "ops/nn/window.h"
+
+namespace cameo::engine {
+
+namespace {
+
+bool emit_pooling(Compiler& c, NodeId n, const Windows& w, dnnl::algorithm algorithm) {
+  const Node& node = c.graph()[n];
+  Dims end, dilates;
+  for (size_t i = 0; i < w.rank(); ++i) {
+    end.push_back((w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - w.in[i] - w.begin[i]);
+    dilates.push_back(w.dilations[i] - 1);
+    const int64_t covered = (w.kernel[i] - 1) * w.dilations[i] + 1;
+    if (w.begin[i] < 0 || w.begin[i] >= covered || end.back() >= covered) return false;  // windows that see nothing
+  }
+  const Desc src = c.slot_desc(c.slot(node.inputs[0]));
+  try {
+    using Pool = dnnl::pooling_v2_forward;
+    dnnl::primitive_attr attr;
+    attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const Pool::primitive_desc pd({dnnl::prop_kind::forward_inference, algorithm, md_of(src), any_layout(c.desc(node.outputs[0])->dims), w.strides, w.kernel, dilates, w.begin, end}, attr, cpu());
+    PostOps none(c, n, node.outputs[0]);
+    finish(c, n, none, Pool(pd), {{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}}, {c.slot(node.inputs[0])}, pd);
+    return true;
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+
+bool poolable(Compiler& c, const Node& node) {
+  return node.outputs.size() == 1 && c.is_f32(node.inputs[0]) && c.is_f32(node.outputs[0]) && c.desc(node.inputs[0])->rank() >= 3 && c.desc(node.inputs[0])->rank() <= 5;
+}
+
+template <class A>
+Windows windows_of(const A& a, const Desc& x) {
+  const WindowAttrs attrs = window_attrs(a.auto_pad, a.strides, a.dilations, a.pads, a.ceil_mode != 0, x.rank() - 2);
+  Windows w;
+  w.problem = attrs.problem;
+  return attrs.problem.empty() ? make_windows(attrs, spatial_of(x.dims), a.kernel_shape) : w;
+}
+
+}  // namespace
+
+bool emit_pool(Compiler& c, NodeId n) {
+  const Node& node = c.graph()[n];
+  if (!poolable(c, node)) return false;
+  const Desc& x = *c.desc(node.inputs[0]);
+  if (const auto* a = node.as<op::MaxPool>()) {
+    const Windows w = windows_of(*a, x);
+    return w.problem.empty() && emit_pooling(c, n, w, dnnl::algorithm::pooling_max);
+  }
+  const auto* a = node.as<op::AveragePool>();
+  if (!a || (a->count_include_pad && a->ceil_mode)) return false;
+  const Windows w = windows_of(*a, x);
+  return w.problem.empty() && emit_pooling(c, n, w, a->count_include_pad ? dnnl::algorithm::pooling_avg_include_padding : dnnl::algorithm::pooling_avg_exclude_padding);
+}
+
+bool emit_global_pool(Compiler& c, NodeId n) {
+  const Node& node = c.graph()[n];
+  if (!poolable(c, node)) return false;
+  const auto in = spatial_of(c.desc(node.inputs[0])->dims);
+  const std::vector<int64_t> one(in.size(), 1), zero(in.size(), 0);
+  Windows w;
+  w.in = w.kernel = in;
+  w.out = w.strides = w.dilations = one;
+  w.begin = w.end = zero;
+  return emit_pooling(c, n, w, node.is("GlobalMaxPool") ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_exclude_padding);
+}
+
+}  // namespace cameo::engine

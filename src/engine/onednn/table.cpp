@@ -1,0 +1,34 @@
+#include "engine/emit.h"
+#include "engine/onednn/emitters.h"
+#include "engine/session.h"
+#include "support/error.h"
+
+namespace cameo {
+
+namespace engine {
+
+std::span<const EmitterRow> onednn_emitters() {
+  static constexpr EmitterRow rows[] = {
+      {"Conv", emit_conv},
+      {"ConvTranspose", emit_conv_transpose},
+      {"MaxPool", emit_pool},
+      {"AveragePool", emit_pool},
+      {"GlobalAveragePool", emit_global_pool},
+      {"GlobalMaxPool", emit_global_pool},
+      {"Gemm", emit_gemm},
+      {"MatMul", emit_matmul},
+      {"Attention", emit_attention},
+      {"LSTM", emit_lstm},
+      {"GRU", emit_gru},
+  };
+  return rows;
+}
+
+}  // namespace engine
+
+std::string onednn_version() {
+  const dnnl_version_t* v = dnnl_version();
+  return cat(v->major, ".", v->minor, ".", v->patch);
+}
+
+}  // namespace cameo

@@ -1,0 +1,48 @@
+// Plans by the sizes they were made for, and frames to run them in.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/execute.h"
+
+namespace cameo::engine {
+
+struct Compiled;
+
+// The least recently used plan goes first.
+class PlanCache {
+ public:
+  std::shared_ptr<Compiled> get(const std::string& key, const std::function<std::shared_ptr<Compiled>()>& make);
+  size_t made() const { return made_; }  // plans so far, those that are gone included
+
+ private:
+  struct Entry {
+    std::shared_ptr<Compiled> plan;
+    uint64_t used = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Entry> plans_;
+  uint64_t clock_ = 0;
+  std::atomic<size_t> made_{0};
+};
+
+struct Compiled {
+  std::shared_ptr<const Plan> plan;
+  PlanCache inner;  // bodies, and what had to wait for data
+
+  std::unique_ptr<Frame> borrow();
+  void give_back(std::unique_ptr<Frame> f);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Frame>> frames_;  // not in use
+};
+
+void append_key(std::string& key, const Datum& d);
+
+}  // namespace cameo::engine

@@ -1,0 +1,135 @@
+#include "engine/prepare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/carrier.h"
+#include "ops/eval.h"
+#include "ops/infer.h"
+#include "ops/on.h"
+#include "support/error.h"
+
+namespace cameo::engine {
+
+namespace {
+
+// A result may be larger than what it is made of only while it is small.
+constexpr uint64_t small_bytes = 1u << 20;
+
+ValueId make_constant(Graph& g, const Tensor& t, const std::string& name) {
+  return g.add_initializer(g.main(), name, std::make_shared<const Weight>(Weight::of(t)));
+}
+
+bool foldable(const Graph& g, const Node& n) {
+  if (n.op->is_opaque() || !n.regions.empty() || n.inputs.empty() || n.is("Constant")) return false;
+  const OpRules& rules = def(*n.op).rules;
+  if (!rules.eval || !rules.deterministic) return false;
+  return std::all_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return !v || g.is_constant(v); });
+}
+
+void fold_node(Graph& g, NodeId id) {
+  const Node& n = g[id];
+  std::vector<Datum> values(n.inputs.size());
+  std::vector<const Datum*> inputs;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    if (n.inputs[i]) {
+      values[i] = Datum(*g.constant(n.inputs[i]));
+      bytes += values[i].tensor.bytes().size();
+    }
+    inputs.push_back(n.inputs[i] ? &values[i] : nullptr);
+  }
+  uint64_t grown = 0;
+  for (const ValueId v : n.outputs) {  // ask inference before making something huge
+    const Type& t = g[v].fact.type;
+    if (!t.is_tensor() || !t.has_rank()) return;
+    int64_t count = 1;
+    for (const Dim d : *t.shape) {
+      if (!d.is_literal() || d.literal() < 0 || d.literal() > INT32_MAX || (count *= std::max<int64_t>(1, d.literal())) > INT32_MAX) return;
+    }
+    grown += packed_bytes(t.elem, count);
+  }
+  if (grown > std::max(small_bytes, 2 * bytes)) return;
+  std::vector<Datum> results;
+  try {
+    results = evaluate_node(n, inputs);
+  } catch (const Error&) {
+    return;  // said when the model is run
+  }
+  if (!std::all_of(results.begin(), results.end(), [](const Datum& d) { return d.kind == Datum::Kind::tensor; })) return;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ValueId old = g[id].outputs[i];
+    if (g.used(old)) g.replace_uses(old, make_constant(g, results[i].tensor, g[old].name));
+  }
+  g.erase(id);
+}
+
+std::optional<std::vector<float>> floats(const Graph& g, ValueId v) {
+  if (!v || !g.is_constant(v) || g[v].fact.dtype() != DType::f32) return std::nullopt;
+  const Loaded<float> x(*g.constant(v));
+  return std::vector<float>(x.span().begin(), x.span().end());
+}
+
+// y = factor * x + shift, per channel.
+struct Affine {
+  std::vector<float> factor, shift;
+};
+std::optional<Affine> affine_of(const Graph& g, const Node& n) {
+  const auto* a = n.as<op::BatchNormalization>();
+  if (!a || a->training_mode || n.outputs.size() != 1) return std::nullopt;
+  const auto scale = floats(g, n.inputs[1]), bias = floats(g, n.inputs[2]), mean = floats(g, n.inputs[3]), variance = floats(g, n.inputs[4]);
+  if (!scale || !bias || !mean || !variance) return std::nullopt;
+  Affine out;
+  for (size_t i = 0; i < scale->size(); ++i) {
+    const double factor = (*scale)[i] / std::sqrt(double{(*variance)[i]} + a->epsilon);
+    out.factor.push_back(static_cast<float>(factor));
+    out.shift.push_back(static_cast<float>((*bias)[i] - (*mean)[i] * factor));
+  }
+  return out;
+}
+
+bool fold_into_conv(Graph& g, NodeId bn, const Affine& a) {
+  const ValueId x = g[bn].inputs[0];
+  const NodeId conv = g[x].def;
+  if (!conv || !g[conv].is("Conv") || g[x].uses.size() != 1) return false;
+  const ValueId w = g[conv].inputs[1], b = g.input(conv, 2);
+  if (!g.is_constant(w) || (b && !floats(g, b))) return false;
+  auto weights = floats(g, w);
+  if (!weights || weights->size() % a.factor.size()) return false;
+  const size_t inner = weights->size() / a.factor.size();
+  for (size_t i = 0; i < weights->size(); ++i) (*weights)[i] *= a.factor[i / inner];
+  std::vector<float> shift = a.shift;
+  if (b) {
+    const auto old = *floats(g, b);
+    for (size_t i = 0; i < shift.size(); ++i) shift[i] += old[i] * a.factor[i];
+  }
+  const auto shape = g.constant(w)->shape();
+  g.set_input(conv, 1, make_constant(g, Tensor::of<float>(DType::f32, shape, *weights), g[w].name));
+  g.set_input(conv, 2, make_constant(g, Tensor::of<float>(DType::f32, {static_cast<int64_t>(shift.size())}, shift), g[w].name + ".bias"));
+  g.replace_uses(g[bn].outputs[0], x);
+  g.erase(bn);
+  return true;
+}
+
+void spell_out(Graph& g, NodeId bn, const Affine& a) {
+  const Fact& x = g[g[bn].inputs[0]].fact;
+  if (!x.has_rank() || x.rank() < 2) return;
+  std::vector<int64_t> shape(static_cast<size_t>(x.rank()) - 1, 1);
+  shape[0] = static_cast<int64_t>(a.factor.size());
+  On on(g, g[bn].home, bn);
+  const ValueId scaled = on.Mul(g[bn].inputs[0], on.constant(Tensor::of<float>(DType::f32, shape, a.factor)));
+  g.replace_uses(g[bn].outputs[0], on.Add(scaled, on.constant(Tensor::of<float>(DType::f32, shape, a.shift))));
+  g.erase(bn);
+}
+
+}  // namespace
+
+void prepare_once(Graph& g) {
+  infer(g);
+  for (const NodeId n : g.nodes(g.main()))
+    if (foldable(g, g[n])) fold_node(g, n);
+  for (const NodeId n : g.nodes(g.main()))
+    if (const auto a = affine_of(g, g[n]); a && !fold_into_conv(g, n, *a)) spell_out(g, n, *a);
+}
+
+}  // namespace cameo::engine

@@ -1,0 +1,222 @@
+#include "engine/runner.h"
+
+#include "engine/parallel.h"
+#include "engine/prepare.h"
+#include "ops/infer.h"
+#include "ops/inline.h"
+#include "ops/op_def.h"
+#include "runtime/inputs.h"
+#include "support/error.h"
+
+namespace cameo::engine {
+
+constexpr int rests_planned = 3;  // how often a run may stop to plan anew; beyond, reference kernels do it
+constexpr size_t bodies_planned = 48;  // a body whose sizes change on and on gets one plan for all sizes
+constexpr int deepest = 200;      // bodies in bodies
+
+namespace {
+
+// Graphs share their table of dims with their copies, across sessions too: one thread at a time may infer.
+std::mutex planning;
+
+Type concrete(const Datum& d, const Type& declared) {
+  if (d.kind != Datum::Kind::tensor || d.tensor.dtype() == DType::undefined) return declared;
+  return Type::tensor(d.tensor.dtype(), Shape(d.tensor.shape().begin(), d.tensor.shape().end()));
+}
+
+void keep_values(Graph& g, const std::vector<ValueId>& values) {
+  if (values.empty()) return;
+  std::vector<ValueId> outputs = g[g.main()].outputs;
+  outputs.insert(outputs.end(), values.begin(), values.end());
+  g.set_region_outputs(g.main(), std::move(outputs));
+}
+
+// Inputs that have a default, and are not given, never change.
+void freeze_defaults(Graph& g) {
+  Region& main = g.region(g.main());
+  std::vector<ValueId> inputs;
+  for (const ValueId v : main.inputs) {
+    if (g[v].weight) {
+      g.value(v).kind = Value::Kind::initializer;
+      main.initializers.push_back(v);
+    } else {
+      g.value(v).def_index = static_cast<uint32_t>(inputs.size());
+      inputs.push_back(v);
+    }
+  }
+  main.inputs = std::move(inputs);
+}
+
+}  // namespace
+
+Runner::Runner(Model m, const SessionOptions& o) : model(std::move(m)), options(o), random_(o.seed) {
+  if (!model.functions.empty()) inline_functions(model);
+  base_ = model.graph;
+  if (options.threads <= 0) options.threads = hardware_threads();
+  keep_values(base_, options.keep);
+  freeze_defaults(base_);
+  const std::lock_guard lock(planning);
+  if (options.fast) prepare_once(base_);
+}
+
+const Graph& Runner::open_base() {
+  const std::lock_guard lock(open_mutex_);
+  if (!open_base_) {
+    open_base_ = std::make_unique<Graph>(model.graph);
+    keep_values(*open_base_, options.keep);
+  }
+  return *open_base_;
+}
+
+std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const ValueId> outputs, bool interpret, uint32_t base_values) {
+  CompileOptions how;
+  how.fast = options.fast;
+  how.onednn = options.onednn;
+  how.base_values = base_values;
+  how.interpret = interpret;
+  Compiler c(std::move(g), store, how);
+  for (const ValueId v : inputs) c.add_input(v);
+  c.compile(nodes, outputs);
+  auto out = std::make_shared<Compiled>();
+  auto plan = c.finish();
+  plan->base_values = base_values;
+  out->plan = std::move(plan);
+  const uint64_t bytes = out->plan->arena_bytes;
+  for (uint64_t seen = largest_arena; seen < bytes && !largest_arena.compare_exchange_weak(seen, bytes);) {}
+  return out;
+}
+
+std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const ValueId> given, std::span<const Datum> inputs) {
+  const std::lock_guard lock(planning);
+  auto g = std::make_shared<Graph>(base);
+  for (size_t i = 0; i < given.size(); ++i) g->fact(given[i]).type = concrete(inputs[i], g->fact(given[i]).type);
+  infer(*g, model.functions);
+  if (options.fast) gather_operators(*g, options.onednn && !onednn_version().empty());
+  std::vector<NodeId> nodes;
+  for (const NodeId n : g->nodes(g->main())) nodes.push_back(n);
+  const std::vector<ValueId> outputs = (*g)[g->main()].outputs;
+  return finish(std::move(g), nodes, given, outputs, false, base.value_capacity());
+}
+
+std::shared_ptr<Compiled> Runner::plan_part(const Plan& outer, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const Datum> values,
+                                            std::span<const ValueId> outputs, bool interpret, bool any_sizes) {
+  const std::lock_guard lock(planning);
+  auto g = std::make_shared<Graph>(*outer.graph);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Fact& f = g->fact(inputs[i]);
+    f.type = concrete(values[i], f.type);
+    if (any_sizes && f.type.is_tensor()) f.type = Type::tensor(f.type.elem);
+    f.contents.reset();
+  }
+  for (const NodeId n : nodes) try {
+      infer_node(*g, n);
+    } catch (const Error&) {
+      // Whatever is wrong, the node's kernel says it better.
+    }
+  return finish(std::move(g), nodes, inputs, outputs, interpret, outer.base_values);
+}
+
+// One run: what its bodies and its rests share.
+class Run {
+ public:
+  Run(Runner& r, std::vector<StepTime>* times) : r_(r) {
+    hooks_.run_region = [this](const Plan& p, RegionId region, std::vector<Datum> args, const std::function<Datum(ValueId)>& outer) { return body(p, region, std::move(args), outer); };
+    hooks_.seed = [this] {
+      uint64_t now = r_.random_, next;
+      do next = now * 6364136223846793005u + 1442695040888963407u;
+      while (!r_.random_.compare_exchange_weak(now, next));
+      return next;
+    };
+    if (times)
+      hooks_.timed = [this, times](const Plan& p, const Step& s, double start, double length) {
+        const Graph& g = *p.graph;
+        std::string name = !s.node ? "" : !g[s.node].name.empty() ? g[s.node].name : g[g[s.node].outputs.at(0)].name;
+        times->push_back({std::move(name), s.label, s.kernel ? s.kernel->about() : "reference", start, length});
+      };
+  }
+
+  std::vector<Datum> execute(Compiled& c, std::span<const Datum> inputs, int depth = 0) {
+    auto frame = c.borrow();
+    Compiled* before = current_;
+    current_ = &c;
+    std::vector<Datum> out = frame->run(inputs, hooks_);
+    if (c.plan->rest) out = rest(c, *frame, std::move(out), depth);
+    current_ = before;
+    c.give_back(std::move(frame));
+    return out;
+  }
+
+ private:
+  // The nodes that had to wait for sizes.
+  std::vector<Datum> rest(Compiled& c, const Frame& f, std::vector<Datum> out, int depth) {
+    const Rest& rest = *c.plan->rest;
+    std::vector<ValueId> inputs, wanted;
+    std::vector<Datum> values;
+    std::string key = "rest";
+    for (const auto& [value, slot] : rest.live) {
+      inputs.push_back(value);
+      append_key(key, values.emplace_back(f.read(slot)));
+    }
+    for (size_t i = 0; i < out.size(); ++i)
+      if (c.plan->outputs[i] == no_slot) wanted.push_back(c.plan->output_values[i]);
+    const auto plan = c.inner.get(key, [&] { return r_.plan_part(*c.plan, rest.nodes, inputs, values, wanted, depth >= rests_planned); });
+    std::vector<Datum> late = execute(*plan, values, depth + 1);
+    for (size_t i = 0, k = 0; i < out.size(); ++i)
+      if (c.plan->outputs[i] == no_slot) out[i] = std::move(late[k++]);
+    return out;
+  }
+
+  std::vector<Datum> body(const Plan& plan, RegionId region, std::vector<Datum> args, const std::function<Datum(ValueId)>& outer) {
+    if (++nested_ > deepest) throw error("eval.depth", cat("bodies are nested more than ", deepest, " deep"));
+    const Graph& g = *plan.graph;
+    std::vector<ValueId> inputs = g[region].inputs;
+    args.resize(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (args[i].kind == Datum::Kind::none && g[inputs[i]].weight) args[i] = Datum(g[inputs[i]].weight->dense());
+    for (const ValueId v : captured_values(g, region))
+      if (!g.is_constant(v) && !g[v].fact.tensor()) {
+        inputs.push_back(v);
+        args.push_back(outer(v));
+      }
+    const bool any_sizes = current_->inner.made() > bodies_planned;
+    std::string key = cat(any_sizes ? "any" : "body", region.index, ":");
+    for (const Datum& d : args)
+      if (!any_sizes) append_key(key, d);
+    const auto compiled = current_->inner.get(key, [&] {
+      std::vector<NodeId> nodes;
+      for (const NodeId n : g.nodes(region)) nodes.push_back(n);
+      return r_.plan_part(plan, nodes, inputs, args, g[region].outputs, any_sizes, any_sizes);
+    });
+    std::vector<Datum> out = execute(*compiled, args);
+    --nested_;
+    return out;
+  }
+
+  Runner& r_;
+  Hooks hooks_;
+  Compiled* current_ = nullptr;
+  int nested_ = 0;
+};
+
+std::vector<Datum> Runner::run(std::span<const Datum> inputs, std::vector<StepTime>* times) {
+  const ThreadScope scope(options.threads);
+  const auto params = run_inputs(model.graph);
+  std::vector<Datum> all(inputs.begin(), inputs.end());
+  all.resize(params.size());
+  check_inputs(model.graph, params, all);
+  bool overrides = false;
+  for (size_t i = 0; i < params.size(); ++i) overrides = overrides || (all[i].kind != Datum::Kind::none && model.graph[params[i]].weight);
+  std::vector<ValueId> given;
+  std::vector<Datum> values;
+  std::string key = overrides ? "open:" : "";
+  for (size_t i = 0; i < params.size(); ++i) {
+    const auto& fallback = model.graph[params[i]].weight;
+    if (fallback && !overrides) continue;
+    given.push_back(params[i]);
+    append_key(key, values.emplace_back(fallback && all[i].kind == Datum::Kind::none ? Datum(fallback->dense()) : all[i]));
+  }
+  const auto plan = plans_.get(key, [&] { return plan_main(overrides ? open_base() : base_, given, values); });
+  return Run(*this, times).execute(*plan, values);
+}
+
+}  // namespace cameo::engine

@@ -1,0 +1,39 @@
+// The inside of a Session: plans per sizes, and runs that use them.
+#pragma once
+
+#include <atomic>
+
+#include "engine/compiler.h"
+#include "engine/plan_cache.h"
+#include "engine/session.h"
+
+namespace cameo::engine {
+
+class Runner {
+ public:
+  Runner(Model model, const SessionOptions& options);
+  std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times);
+
+  Model model;
+  SessionOptions options;
+  Store store;
+  std::atomic<uint64_t> largest_arena{0};
+
+ private:
+  friend class Run;
+  std::shared_ptr<Compiled> plan_main(const Graph& base, std::span<const ValueId> given, std::span<const Datum> inputs);
+  const Graph& open_base();
+  // Nodes of a plan's graph, on values that are at hand now.
+  std::shared_ptr<Compiled> plan_part(const Plan& outer, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const Datum> values,
+                                      std::span<const ValueId> outputs, bool interpret, bool any_sizes = false);
+  std::shared_ptr<Compiled> finish(std::shared_ptr<Graph> g, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const ValueId> outputs,
+                                   bool interpret, uint32_t base_values);
+
+  Graph base_;  // prepared, sizes open; inputs with defaults are constants
+  std::unique_ptr<Graph> open_base_;  // the same where such inputs may be given; made when one is
+  std::mutex open_mutex_;
+  PlanCache plans_;
+  std::atomic<uint64_t> random_{0};
+};
+
+}  // namespace cameo::engine

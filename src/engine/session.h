@@ -1,0 +1,58 @@
+// A model ready to run: loaded once, run many times, by several threads at once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "kernels/datum.h"
+
+namespace cameo {
+
+namespace engine {
+class Runner;
+}
+
+struct SessionOptions {
+  int threads = 0;         // 0: as many as the machine has
+  bool fast = true;        // false: reference kernels alone
+  bool onednn = true;      // false: our own kernels, as in a build without it
+  uint64_t seed = 0;       // for random operators that carry none
+  std::vector<ValueId> keep;  // inner values of the main graph that are returned as well, after the outputs
+};
+
+struct StepTime {
+  std::string node, op, kernel;  // the node's name, what the step does, which implementation
+  double start_us = 0, length_us = 0;
+};
+
+struct MemoryUse {
+  uint64_t arena = 0;    // planned memory of one run, at the sizes it was largest
+  uint64_t weights = 0;  // packed or converted; weights used as they lie in the file count nothing
+};
+
+class Session {
+ public:
+  explicit Session(Model model, const SessionOptions& options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+
+  const Graph& graph() const;  // as loaded
+  // The main graph's inputs in order; one that is absent (Kind::none) takes its initializer's value. Throws run.* when they
+  // do not fit, all findings at once, and eval.* with the node's place. Threads may call it at the same time.
+  std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times = nullptr) const;
+  MemoryUse memory() const;
+  int threads() const;
+
+ private:
+  std::unique_ptr<engine::Runner> runner_;
+};
+
+// Whether this build computes with oneDNN; its version, or "".
+std::string onednn_version();
+
+}  // namespace cameo

@@ -1,0 +1,142 @@
+// Resize, one axis after the other. Which elements make up which comes from the reference kernel: it is run on the
+// numbers of the elements, or on the unit matrix.
+#include "ops/vision/resize_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/parallel.h"
+#include "engine/simd/emitters.h"
+#include "engine/simd/rows.h"
+#include "kernels/carrier.h"
+#include "ops/generated/attributes.h"
+#include "engine/emit.h"
+
+namespace cameo::engine {
+
+namespace {
+
+struct Tap {
+  int64_t from;
+  float weight;
+};
+
+// One pass: [outer, in, inner] to [outer, out, inner]; element o is the sum of the taps first[o] to first[o + 1].
+struct Pass {
+  int64_t outer = 1, in = 1, out = 1, inner = 1;
+  std::vector<Tap> taps;
+  std::vector<size_t> first;
+};
+
+void find_taps(Pass& p, const AxisResize& a, const ResizeModes& modes) {
+  if (modes.mode == "nearest") {
+    std::vector<int64_t> numbers(static_cast<size_t>(a.in));
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
+    for (const int64_t from : resize(Tensor::ints(numbers), {a}, modes).to_ints()) {
+      p.first.push_back(p.taps.size());
+      p.taps.push_back({from, 1});
+    }
+  } else {
+    std::vector<float> unit(static_cast<size_t>(a.in * a.in), 0);
+    for (int64_t i = 0; i < a.in; ++i) unit[static_cast<size_t>(i * a.in + i)] = 1;
+    const Loaded<float> matrix(resize(Tensor::of<float>(DType::f32, {a.in, a.in}, unit), {a, {a.in, a.in}}, modes));
+    for (int64_t o = 0; o < a.out; ++o) {
+      p.first.push_back(p.taps.size());
+      for (int64_t i = 0; i < a.in; ++i)
+        if (matrix[o * a.in + i] != 0) p.taps.push_back({i, matrix[o * a.in + i]});
+    }
+  }
+  p.first.push_back(p.taps.size());
+}
+
+void run_pass(const Pass& p, const float* x, float* y) {
+  parallel(p.outer * p.out, std::max<int64_t>(1, 8192 / p.inner), [&](int64_t begin, int64_t end) {
+    std::vector<float> part(p.inner > 1 ? static_cast<size_t>(p.inner) : 0);
+    for (int64_t t = begin; t < end; ++t) {
+      const int64_t o = t % p.out;
+      const float* from = x + t / p.out * p.in * p.inner;
+      float* to = y + t * p.inner;
+      const size_t first = p.first[static_cast<size_t>(o)], last = p.first[static_cast<size_t>(o) + 1];
+      if (p.inner == 1) {
+        float sum = 0;
+        for (size_t i = first; i < last; ++i) sum += p.taps[i].weight * from[p.taps[i].from];
+        *to = sum;
+        continue;
+      }
+      if (first == last) std::fill_n(to, p.inner, 0.0f);
+      for (size_t i = first; i < last; ++i) {
+        const float* row = from + p.taps[i].from * p.inner;
+        if (i == first && p.taps[i].weight == 1) std::memcpy(to, row, static_cast<size_t>(p.inner) * sizeof(float));
+        else if (i == first) binary_scalar_row(Binary::mul, row, p.taps[i].weight, to, p.inner);
+        else {
+          binary_scalar_row(Binary::mul, row, p.taps[i].weight, part.data(), p.inner);
+          binary_row(Binary::add, to, part.data(), to, p.inner);
+        }
+      }
+    }
+  });
+}
+
+class ResizeKernel : public Kernel {
+ public:
+  explicit ResizeKernel(std::vector<Pass> passes) : passes_(std::move(passes)) {
+    for (size_t i = 0; i + 1 < passes_.size(); ++i) half_ = std::max(half_, passes_[i].outer * passes_[i].out * passes_[i].inner);
+    scratch_bytes = static_cast<uint64_t>(half_) * (passes_.size() > 2 ? 2 : 1) * sizeof(float);
+  }
+  std::string about() const override { return "vector"; }
+  void run(const Buffers& b) const override {
+    const float* x = b.input<float>(0);
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      float* y = i + 1 == passes_.size() ? b.output<float>(0) : reinterpret_cast<float*>(b.scratch) + static_cast<int64_t>(i % 2) * half_;
+      run_pass(passes_[i], x, y);
+      x = y;
+    }
+  }
+
+ private:
+  std::vector<Pass> passes_;
+  int64_t half_ = 0;
+};
+
+}  // namespace
+
+bool emit_resize(Compiler& c, NodeId n) {
+  const Node& node = c.graph()[n];
+  const auto* a = node.as<op::Resize>();
+  if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.outputs[0]) || a->coordinate_transformation_mode == "tf_crop_and_resize" || a->keep_aspect_ratio_policy != "stretch") return false;
+  const Desc &x = *c.desc(node.inputs[0]), &y = *c.desc(node.outputs[0]);
+  const bool by_size = node.inputs.size() > 3 && node.inputs[3] && c.desc(node.inputs[3])->count() > 0;
+  std::vector<double> scales(x.rank());
+  for (size_t i = 0; i < x.rank(); ++i) scales[i] = static_cast<double>(y.dims[i]) / static_cast<double>(x.dims[i]);
+  if (!by_size) {
+    if (!c.is_constant(node.inputs[2])) return false;
+    const auto given = c.constant(node.inputs[2])->to_doubles();
+    for (size_t i = 0; i < given.size(); ++i) {
+      int64_t axis = a->axes ? (*a->axes)[i] : static_cast<int64_t>(i);
+      axis += axis < 0 ? static_cast<int64_t>(x.rank()) : 0;
+      scales[static_cast<size_t>(axis)] = given[i];
+    }
+  }
+  const SlotId from = c.slot_desc(c.slot(node.inputs[0])).dense() ? c.slot(node.inputs[0]) : c.plain(node.inputs[0]);
+  Physical now(c.slot_desc(from));
+  const ResizeModes modes{a->mode, a->coordinate_transformation_mode, a->nearest_mode, a->cubic_coeff_a, a->extrapolation_value, a->antialias != 0, a->exclude_outside != 0};
+  std::vector<Pass> passes;
+  for (size_t place = 0; place < now.dims.size(); ++place) {
+    const size_t axis = now.order[place];
+    if (x.dims[axis] == y.dims[axis] && scales[axis] == 1) continue;
+    if (x.dims[axis] > 8192 || y.dims[axis] > 8192) return false;
+    Pass p;
+    for (size_t i = 0; i < now.dims.size(); ++i) (i < place ? p.outer : p.inner) *= i == place ? 1 : now.dims[i];
+    p.in = x.dims[axis], p.out = y.dims[axis];
+    find_taps(p, {p.in, p.out, scales[axis]}, modes);
+    now.dims[place] = p.out;
+    passes.push_back(std::move(p));
+  }
+  if (passes.empty()) return false;
+  const SlotId out = c.make(c.slot_desc(from).plain() ? y : dense_desc(DType::f32, y.dims, now.order));
+  c.step(n, "Resize", std::make_unique<ResizeKernel>(std::move(passes)), {from}, {out});
+  c.bind(node.outputs[0], out);
+  return true;
+}
+
+}  // namespace cameo::engine

@@ -1,0 +1,21 @@
+// Sums, extremes and normalisation of one run of floats.
+#pragma once
+
+#include <cstdint>
+
+namespace cameo::engine {
+
+float sum_row(const float* x, int64_t n);
+float max_row(const float* x, int64_t n);  // NaN where there is one
+float min_row(const float* x, int64_t n);
+float sum_squares_row(const float* x, int64_t n, float mean);  // of x - mean
+// y = (x - mean) * factor * scale + shift; scale and shift may be null.
+void normalize_row(const float* x, float* y, int64_t n, float mean, float factor, const float* scale, const float* shift);
+// y = exp(x * factor - top), whose sum it gives.
+float exp_row(const float* x, float* y, int64_t n, float factor, float top);
+// x += y, and the like, element by element.
+void add_to_row(float* x, const float* y, int64_t n);
+void max_to_row(float* x, const float* y, int64_t n);
+void min_to_row(float* x, const float* y, int64_t n);
+
+}  // namespace cameo::engine

@@ -1,0 +1,58 @@
+#include "engine/emit.h"
+#include "engine/simd/emitters.h"
+
+namespace cameo::engine {
+
+std::span<const EmitterRow> simd_emitters() {
+  static constexpr EmitterRow rows[] = {
+      {"Reshape", emit_view},
+      {"Flatten", emit_view},
+      {"Squeeze", emit_view},
+      {"Unsqueeze", emit_view},
+      {"Identity", emit_view},
+      {"Transpose", emit_transpose},
+      {"Concat", emit_concat},
+      {"Split", emit_split},
+      {"Slice", emit_slice},
+      {"Expand", emit_expand},
+      {"Gather", emit_gather},
+      {"LayerNormalization", emit_layer_norm},
+      {"RMSNormalization", emit_rms_norm},
+      {"Softmax", emit_softmax},
+      {"LogSoftmax", emit_softmax},
+      {"ReduceMean", emit_reduce},
+      {"ReduceSum", emit_reduce},
+      {"ReduceMax", emit_reduce},
+      {"ReduceMin", emit_reduce},
+      {"Resize", emit_resize},
+      {"Add", emit_elementwise},
+      {"Sub", emit_elementwise},
+      {"Mul", emit_elementwise},
+      {"Div", emit_elementwise},
+      {"Max", emit_elementwise},
+      {"Min", emit_elementwise},
+      {"Relu", emit_elementwise},
+      {"LeakyRelu", emit_elementwise},
+      {"Elu", emit_elementwise},
+      {"Sigmoid", emit_elementwise},
+      {"Tanh", emit_elementwise},
+      {"Exp", emit_elementwise},
+      {"Log", emit_elementwise},
+      {"Sqrt", emit_elementwise},
+      {"Erf", emit_elementwise},
+      {"Abs", emit_elementwise},
+      {"Neg", emit_elementwise},
+      {"Reciprocal", emit_elementwise},
+      {"Floor", emit_elementwise},
+      {"Ceil", emit_elementwise},
+      {"HardSwish", emit_elementwise},
+      {"HardSigmoid", emit_elementwise},
+      {"Swish", emit_elementwise},
+      {"Gelu", emit_elementwise},
+      {"Clip", emit_elementwise},
+      {"Softplus", emit_elementwise},
+  };
+  return rows;
+}
+
+}  // namespace cameo::engine

@@ -1,0 +1,17 @@
+#include "engine/simd/emitters.h"
+
+namespace cameo::engine {
+
+bool emit_view(Compiler& c, NodeId n) {
+  const Node& node = c.graph()[n];
+  const ValueId x = node.inputs[0], y = node.outputs[0];
+  const Desc &from = *c.desc(x), &to = *c.desc(y);
+  if (node.outputs.size() != 1 || from.dtype == DType::string || from.dtype != to.dtype || from.count() != to.count()) return false;
+  const SlotId s = node.is("Identity") ? c.slot(x) : c.plain(x);
+  Desc d = to;
+  d.layout = c.slot_desc(s).layout;
+  c.bind(y, c.view(s, d));
+  return true;
+}
+
+}  // namespace cameo::engine
