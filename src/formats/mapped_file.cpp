@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "formats/file_handle.h"
+#include "formats/queued_writer.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -74,12 +75,15 @@ Bytes read_file(const std::string& path) { return load(path, false); }
 struct AtomicFile::State {
   static constexpr size_t buffer_bytes = size_t{1} << 20;
   static constexpr size_t written_at_once = size_t{1} << 16;  // a call costs less than a copy of so much
+  static constexpr uint64_t queued_from = uint64_t{8} << 20;  // files this large are written on another thread
   std::string path;       // as the user wrote it
   fs::path target;        // links followed
   std::string temporary;  // empty when written directly
   FileHandle file;
+  std::unique_ptr<QueuedWriter> queue;
+  bool may_queue = false;
   std::string buffer;
-  uint64_t flushed = 0;
+  uint64_t flushed = 0;  // handed on
   bool committed = false;
 
   [[noreturn]] void fail(int code) const {
@@ -96,8 +100,36 @@ struct AtomicFile::State {
     }
   }
   void flush() {
-    write(as_bytes(buffer));
-    buffer.clear();
+    if (!queue) {
+      write(as_bytes(buffer));
+      buffer.clear();
+      return;
+    }
+    flushed += buffer.size();
+    buffer = queue->exchange(std::move(buffer));
+    buffer.reserve(buffer_bytes);
+  }
+  void finish() {
+    flush();
+    if (!queue) return;
+    const int code = queue->finish();
+    queue.reset();
+    if (code) fail(code);
+  }
+  void start_queue() {
+    flush();
+    may_queue = false;  // once is enough, whether there is one or not
+    queue = QueuedWriter::start(file);
+    if (queue) buffer.reserve(buffer_bytes);
+  }
+  // Through the buffers, which the other thread finds in the cache; what is mapped would have to come from memory there.
+  void append_to_queue(std::span<const std::byte> data) {
+    while (!data.empty()) {
+      const size_t n = std::min(data.size(), buffer_bytes - buffer.size());
+      buffer.append(reinterpret_cast<const char*>(data.data()), n);
+      data = data.subspan(n);
+      if (buffer.size() == buffer_bytes) flush();
+    }
   }
   void open();
   void open_temporary();
@@ -126,6 +158,7 @@ void AtomicFile::State::open_temporary() {
     file = FileHandle::open_for_writing(name.string(), /*fresh=*/true);
     if (file.valid()) {
       temporary = name.string();
+      may_queue = true;
       return;
     }
     if (errno != EEXIST) fail(errno);
@@ -139,6 +172,7 @@ AtomicFile::AtomicFile(std::string path) : state_(std::make_unique<State>()) {
 }
 
 AtomicFile::~AtomicFile() {
+  state_->queue.reset();
   if (state_->committed || state_->temporary.empty()) return;
   state_->file.close();
   std::error_code ignored;
@@ -147,6 +181,8 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::append(std::span<const std::byte> data) {
   State& s = *state_;
+  if (s.may_queue && position() + data.size() >= State::queued_from) s.start_queue();
+  if (s.queue) return s.append_to_queue(data);
   if (data.size() >= State::buffer_bytes - s.buffer.size() || data.size() >= State::written_at_once) s.flush();
   if (data.size() >= State::written_at_once) return s.write(data);
   s.buffer.append(reinterpret_cast<const char*>(data.data()), data.size());
@@ -167,7 +203,7 @@ uint64_t AtomicFile::position() const { return state_->flushed + state_->buffer.
 void AtomicFile::commit(bool durable) {
   State& s = *state_;
   invariant(!s.committed, "a file is committed once");
-  s.flush();
+  s.finish();
   if (s.temporary.empty()) {
     s.committed = true;
     return;

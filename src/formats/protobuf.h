@@ -135,20 +135,22 @@ class Reader {
   std::shared_ptr<ReadState> owner_;  // of the first reader and its copies
 };
 
-// Most fields are a short run of bytes with a tag and a length of one byte each.
+// Most fields are a run of bytes with a tag of one byte and a length of one or two.
 inline Field Reader::next() {
-  if (end_ - pos_ >= 2 && !state_->fault) [[likely]] {
-    const auto tag = static_cast<unsigned char>(pos_[0]), length = static_cast<unsigned char>(pos_[1]);
-    if (tag > 7 && (tag & 0x87) == static_cast<unsigned>(Wire::bytes) && length < 0x80 && length <= end_ - pos_ - 2) [[likely]] {
+  if (end_ - pos_ >= 3 && !state_->fault) [[likely]] {
+    const auto tag = static_cast<unsigned char>(pos_[0]), low = static_cast<unsigned char>(pos_[1]), high = static_cast<unsigned char>(pos_[2]);
+    const bool is_long = low >= 0x80;
+    const ptrdiff_t head = is_long ? 3 : 2, length = is_long ? (low & 0x7f) | high << 7 : low;
+    if (tag > 7 && (tag & 0x87) == static_cast<unsigned>(Wire::bytes) && (!is_long || high < 0x80) && length <= end_ - pos_ - head) [[likely]] {
       Field f;
       f.number = tag >> 3;
       f.wire = Wire::bytes;
       f.depth_ = depth_;
       f.begin_ = pos_;
-      f.payload_ = pos_ + 2;
-      f.value_ = length;
+      f.payload_ = pos_ + head;
+      f.value_ = static_cast<uint64_t>(length);
       f.state_ = state_;
-      pos_ += 2 + length;
+      pos_ += head + length;
       return f;
     }
   }

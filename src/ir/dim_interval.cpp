@@ -75,6 +75,13 @@ Interval operator-(Interval a) {
 }
 
 Interval operator*(Interval a, Interval b) {
+  const auto ends = [](int64_t lo, int64_t hi) { return Interval{lo == up ? up - 1 : lo, hi == down ? down + 1 : hi}; };
+  if (a.lo == 1 && a.hi == 1) return ends(b.lo, b.hi);
+  if (b.lo == 1 && b.hi == 1) return ends(a.lo, a.hi);
+  if (a.lo >= 0 && b.lo >= 0 && !a.empty() && !b.empty()) {  // sizes mostly are
+    const Wide lo = multiply(a.lo, b.lo), hi = multiply(a.hi, b.hi);
+    return ends(lo.overflow ? clamp_lo(true) : lo.value, hi.overflow ? clamp_hi(true) : hi.value);
+  }
   Interval r{up, down};
   for (const int64_t x : {a.lo, a.hi})
     for (const int64_t y : {b.lo, b.hi}) {
@@ -82,10 +89,11 @@ Interval operator*(Interval a, Interval b) {
       r.lo = std::min(r.lo, w.overflow ? clamp_lo(w.value > 0) : w.value);
       r.hi = std::max(r.hi, w.overflow ? clamp_hi(w.value > 0) : w.value);
     }
-  return {r.lo == up ? up - 1 : r.lo, r.hi == down ? down + 1 : r.hi};
+  return ends(r.lo, r.hi);
 }
 
 Interval power(Interval a, uint32_t exponent) {
+  if (exponent == 1) return a;
   Interval r = Interval::point(1);
   for (uint32_t i = 0; i < exponent; ++i) r = r * a;
   return exponent % 2 == 0 && r.lo < 0 ? Interval{0, r.hi} : r;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "support/error.h"
 
@@ -42,8 +43,10 @@ void transpose(const std::byte* source, int64_t row_stride, int64_t stride, int6
     const int64_t width = std::min(line, columns - c);
     int64_t r = 0;
     if (size == 4 && row_stride == 1 && width == line)
-      for (; r + 4 <= rows; r += 4)
+      for (; r + 4 <= rows; r += 4) {
+        for (int64_t k = c + line; r % line == 0 && k < std::min(c + 2 * line, columns); ++k) __builtin_prefetch(source + (r + k * stride) * size);
         for (int64_t k = c; k < c + line; k += 4) transpose_square(source + (r + k * stride) * size, stride * size, out + (r * columns + k) * size, columns * size);
+      }
     for (; r < rows; ++r) {
       const std::byte* from = source + (r * row_stride + c * stride) * size;
       std::byte* to = out + (r * columns + c) * size;
@@ -134,11 +137,11 @@ void stream_dense(const Weight& w, const std::function<void(std::span<const std:
   if (row_bytes == 0 || rows == 0) return;
   int64_t step = std::clamp<int64_t>(tile_bytes / row_bytes, 1, rows);
   if (step > line && step < rows) step -= step % line;
-  std::vector<std::byte> tile(static_cast<size_t>(step * row_bytes));
+  const auto tile = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(step * row_bytes));
   for (int64_t first = 0; first < rows; first += step) {
     const int64_t n = std::min(step, rows - first);
-    gather_rows(w, first, n, tile.data());
-    sink({tile.data(), static_cast<size_t>(n * row_bytes)});
+    gather_rows(w, first, n, tile.get());
+    sink({tile.get(), static_cast<size_t>(n * row_bytes)});
   }
 }
 

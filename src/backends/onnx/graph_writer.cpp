@@ -46,8 +46,9 @@ Rope GraphWriter::main(const Opsets& target, int64_t ir_version) {
 
 bool GraphWriter::is_sparse_initializer(NodeId n) const {
   const Node& node = g_[n];
+  if (node.origin != UINT32_MAX || !node.name.empty() || function_body_) return false;
   const auto* c = node.as<op::Constant>();
-  return c && c->sparse_value && node.origin == UINT32_MAX && node.name.empty() && !function_body_ && version_of("") >= 11;
+  return c && c->sparse_value && version_of("") >= 11;
 }
 
 Rope GraphWriter::graph(RegionId r, bool initializers_are_inputs) {
