@@ -14,6 +14,7 @@ namespace {
 constexpr RuleInfo passes[] = {
     {"common-subexpression", RuleClass::exact},
     {"equal-weights", RuleClass::exact},
+    {"slices-to-split", RuleClass::exact},
 };
 
 bool listed(const std::vector<std::string>& names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
@@ -120,6 +121,7 @@ class Simplifier {
     size_t applied = 0;
     if (wanted("equal-weights", RuleClass::exact, o_)) applied += merge_equal_weights(m_.graph, e);
     if (wanted("common-subexpression", RuleClass::exact, o_)) applied += merge_equal_nodes(m_.graph, e);
+    if (wanted("slices-to-split", RuleClass::exact, o_)) applied += split_slices(m_.graph, e);
     return applied;
   }
 

@@ -41,5 +41,6 @@ std::vector<RuleInfo> rule_list();  // by name; whole-graph passes included
 // Whole-graph passes (cse.cpp): each gives how often it applied.
 size_t merge_equal_nodes(Graph& g, Engine& e);
 size_t merge_equal_weights(Graph& g, Engine& e);
+size_t split_slices(Graph& g, Engine& e);  // slices.cpp
 
 }  // namespace cameo

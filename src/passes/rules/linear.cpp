@@ -152,6 +152,69 @@ void affine_after_linear(Rewrite& rw) {
   rw.replace(rw.on.emit(def(*n.op), n.attrs, {n.inputs[0], kernel, new_bias}, 1)[0]);
 }
 
+// One number that scales a product, however its axes were arranged in between, goes into the weights.
+bool is_arrangement(const Rewrite& rw, ValueId v) {
+  const NodeId n = rw.g[v].def;
+  if (!n || rw.g[n].extra || !rw.single_use(v)) return false;
+  return rw.g[n].is("Reshape") || rw.g[n].is("Transpose") || rw.g[n].is("Squeeze") || rw.g[n].is("Unsqueeze") || rw.g[n].is("Flatten");
+}
+
+std::optional<ValueId> scaled_constant(Rewrite& rw, ValueId v, double factor) {
+  const Weight* w = rw.weight(v);
+  if (!w || w->shape.empty() || (w->dtype != DType::f32 && w->dtype != DType::f64)) return std::nullopt;
+  auto scaled = times(*w, 0, Numbers(static_cast<size_t>(w->shape[0]), factor));
+  if (!scaled) return std::nullopt;
+  return rw.on.weight(std::move(*scaled), folded_name(rw.g, v, ".folded"));
+}
+
+// The product itself, scaled: MatMul or Gemm with constant weights, with or without a bias.
+std::optional<ValueId> scaled_product(Rewrite& rw, ValueId y, double factor) {
+  const NodeId n = rw.g[y].def;
+  if (!n || rw.g[n].extra || !rw.single_use(y)) return std::nullopt;
+  if (rw.g[n].is("Add")) {
+    const size_t bias = rw.is_constant(rw.g.input(n, 1)) ? 1 : 0;
+    const ValueId product = rw.g.input(n, 1 - bias);
+    if (!rw.is_constant(rw.g.input(n, bias)) || !rw.made_by<op::MatMul>(product)) return std::nullopt;
+    const auto b = scaled_constant(rw, rw.g.input(n, bias), factor);
+    const auto p = b ? scaled_product(rw, product, factor) : std::nullopt;
+    return p ? std::optional(rw.on.Add(*p, *b)) : std::nullopt;
+  }
+  if (!rw.g[n].is("MatMul") && !rw.g[n].is("Gemm")) return std::nullopt;
+  const auto* gemm = rw.g[n].as<op::Gemm>();
+  if (gemm && (gemm->alpha != 1 || gemm->beta != 1)) return std::nullopt;
+  const auto w = scaled_constant(rw, rw.g.input(n, 1), factor);
+  if (!w) return std::nullopt;
+  const ValueId x = rw.g.input(n, 0), c = rw.g.input(n, 2);
+  if (!gemm) return rw.on.MatMul(x, *w);
+  const op::Gemm attrs = *gemm;
+  const auto b = c ? scaled_constant(rw, c, factor) : std::optional(ValueId());
+  return b ? std::optional(rw.on.Gemm(x, *w, *b, attrs)) : std::nullopt;
+}
+
+void scale_through_views(Rewrite& rw) {
+  const bool second = rw.is_constant(rw.in(1));
+  if (!second && !(rw.root().is("Mul") && rw.is_constant(rw.in(0)))) return;
+  const ValueId number = rw.in(second ? 1 : 0);
+  const auto by = rw.scalar(number);
+  ValueId y = rw.in(second ? 0 : 1);
+  if (!by || !rw.has_rank(number) || !rw.has_rank(y) || rw.rank(number) > rw.rank(y)) return;
+  const double factor = rw.root().is("Div") ? 1 / *by : *by;
+  if (!std::isfinite(factor) || factor == 0) return;
+  std::vector<NodeId> views;
+  while (is_arrangement(rw, y)) views.push_back(rw.g[y].def), y = rw.operand(y, 0);
+  auto made = scaled_product(rw, y, factor);
+  if (!made) return;
+  for (size_t i = views.size(); i-- > 0;) {
+    auto inputs = rw.g[views[i]].inputs;
+    inputs[0] = *made;
+    const auto attrs = rw.g[views[i]].attrs;
+    const Type type = rw.g[rw.g[views[i]].outputs[0]].fact.type;
+    made = rw.on.emit(def(*rw.g[views[i]].op), attrs, std::move(inputs), 1)[0];
+    rw.g.fact(*made).type = type;
+  }
+  rw.replace(*made);
+}
+
 bool is_matrix(const Rewrite& rw, ValueId v) { return rw.has_rank(v) && rw.rank(v) == 2; }
 
 void gemm_of_matmul_add(Rewrite& rw) {
@@ -272,6 +335,7 @@ std::vector<Rule> linear_rules() {
   return {
       rule("batchnorm-into-linear", {"BatchNormalization"}, affine_after_linear).rounding(),
       rule("scale-into-linear", {"Mul", "Div"}, affine_after_linear).rounding().last(),
+      rule("scale-through-views", {"Mul", "Div"}, scale_through_views).rounding().last(),
       rule("shift-into-linear", {"Add", "Sub"}, affine_after_linear).rounding(),
       rule("matmul-add-to-gemm", {"Add"}, gemm_of_matmul_add).rounding().making({"Gemm"}),
       rule("add-into-gemm", {"Add"}, add_after_gemm).rounding(),

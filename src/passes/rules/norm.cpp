@@ -125,6 +125,53 @@ Rule rms_norm() {
          }).rounding().making({"RMSNormalization"});
 }
 
+bool is_all(const Rewrite& rw, ValueId v, double number) {
+  const auto s = rw.scalar(v);
+  return s && *s == number;
+}
+
+// A constant with one number per index of axis 1, as a vector.
+std::optional<Tensor> per_channel(const Rewrite& rw, ValueId v, int64_t rank, int64_t channels) {
+  const auto t = rw.constant(v);
+  if (!t || t->count() != channels || t->rank() > rank) return std::nullopt;
+  for (int64_t i = 0; i < t->rank(); ++i)
+    if (t->shape()[static_cast<size_t>(i)] != (i + rank - t->rank() == 1 ? channels : 1)) return std::nullopt;
+  return t->reshaped({channels});
+}
+
+struct Scaled {
+  ValueId value;
+  Tensor numbers;
+};
+template <class Op>
+std::optional<Scaled> with_channels(const Rewrite& rw, ValueId v, int64_t channels) {
+  if (!rw.made_by<Op>(v) || !rw.has_rank(v)) return std::nullopt;
+  for (size_t i = 0; i < 2; ++i)
+    if (const auto t = per_channel(rw, rw.operand(v, i), rw.rank(v), channels)) return Scaled{rw.operand(v, 1 - i), *t};
+  return std::nullopt;
+}
+
+// Groups as the channels of an InstanceNormalization, then a scale and a shift per channel.
+void group_norm(Rewrite& rw) {
+  if (!rw.has_rank(rw.out()) || rw.rank(rw.out()) < 3) return;
+  const auto channels = rw.shape(rw.out())[1].known();
+  const auto shifted = channels ? with_channels<op::Add>(rw, rw.out(), *channels) : std::nullopt;
+  const auto scaled = shifted ? with_channels<op::Mul>(rw, shifted->value, *channels) : std::nullopt;
+  if (!scaled || !rw.made_by<op::Reshape>(scaled->value)) return;
+  const ValueId normal = rw.operand(scaled->value, 0);
+  const auto* norm = rw.made_by<op::InstanceNormalization>(normal);
+  if (!norm || !is_all(rw, rw.operand(normal, 1), 1) || !is_all(rw, rw.operand(normal, 2), 0)) return;
+  const ValueId grouped = rw.operand(normal, 0);
+  if (!rw.made_by<op::Reshape>(grouped) || !rw.has_rank(grouped) || rw.rank(grouped) < 3) return;
+  const ValueId x = rw.operand(grouped, 0);
+  const auto groups = rw.shape(grouped)[1].known();
+  if (!groups || *channels % *groups || !rw.has_rank(x) || !rw.same_shape(rw.shape(x), rw.shape(rw.out()))) return;
+  if (!rw.equal(rw.shape(grouped)[0], rw.shape(x)[0])) return rw.no("the groups reach over the batch");
+  const float epsilon = norm->epsilon;
+  const ValueId scale = rw.on.constant(scaled->numbers), shift = rw.on.constant(shifted->numbers);
+  rw.replace(rw.on.GroupNormalization(x, scale, shift, op::GroupNormalization{.epsilon = epsilon, .num_groups = *groups}));
+}
+
 }  // namespace
 
 std::vector<Rule> norm_fusion_rules() {
@@ -133,6 +180,10 @@ std::vector<Rule> norm_fusion_rules() {
       rule("scale-into-norm", {"Mul"}, scale_into_norm).rounding(),
       rule("shift-into-norm", {"Add"}, shift_into_norm).rounding(),
       rms_norm(),
+      rule("group-norm", {"Add"}, [](Rewrite& rw) {
+        constexpr int64_t scale_per_channel_since = 21;  // before, GroupNormalization scaled groups
+        if (rw.opset >= scale_per_channel_since) group_norm(rw);
+      }).rounding().making({"GroupNormalization"}),
   };
 }
 

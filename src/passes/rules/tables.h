@@ -17,6 +17,8 @@ std::vector<Rule> slice_family_rules();
 std::vector<Rule> size_rules();
 std::vector<Rule> algebra_rules();
 std::vector<Rule> linear_rules();
+std::vector<Rule> attention_fusion_rules();
+std::vector<Rule> layout_rules();
 std::vector<Rule> control_rules();
 std::vector<Rule> sequence_rules_of_simplify();
 std::vector<Rule> activation_fusion_rules();

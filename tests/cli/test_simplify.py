@@ -1,0 +1,59 @@
+"""cameo simplify, explain."""
+import json
+
+MODEL = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[N, 4] x) => (float[N, 2, 2] y) <float one = {1}, int64[1] zero = {0}, int64 first = {0}, int64[1] rest = {-1}, int64[3] shape = {0, 2, 2}>
+{
+  a = Identity(x)
+  b = Mul(a, one)
+  s = Shape(b)
+  n = Gather(s, first)
+  u = Unsqueeze(n, zero)
+  t = Concat<axis=0>(u, rest)
+  c = Reshape(b, t)
+  y = Reshape(c, shape)
+}
+"""
+
+
+def model(t, text=MODEL):
+    t.path("net.onnxtxt").write_text(text)
+    t.run("convert", "net.onnxtxt", "net.onnx")
+    return "net.onnx"
+
+
+def test_simplify_shrinks_and_tells(t):
+    r = t.run("simplify", model(t), "out.onnx", "--ledger", "ledger.jsonl")
+    assert "Reshape" in r.out and "nodes" in r.out and "peak memory" in r.out
+    assert t.run("show", "out.onnx", "--json").json["operators"] == {"Reshape": 1}
+    rules = [json.loads(line)["rule"] for line in t.path("ledger.jsonl").read_text().splitlines()]
+    assert "identity" in rules and "mul-one" in rules
+    t.run("verify", "net.onnx", "out.onnx", "--dim", "N=3")
+    once = t.path("out.onnx").read_bytes()
+    t.run("simplify", "out.onnx", "twice.onnx", "--no-provenance")
+    t.run("simplify", "twice.onnx", "thrice.onnx", "--no-provenance")
+    assert t.path("twice.onnx").read_bytes() == t.path("thrice.onnx").read_bytes() and once
+
+
+def test_simplify_flags(t):
+    net = model(t)
+    assert t.run("--json", "simplify", net, "out.onnx", "--skip", "mul-one").json["operators_after"]["Mul"] == 1
+    assert t.run("--json", "simplify", net, "out.onnx", "--only", "identity").json["nodes_after"] == 7
+    t.fails("simplify", net, "bad.onnx", "--skip", "mull-one", code=2, error="use.rule")
+    t.fails("simplify", net, code=2, error="use.operands")
+    assert "mul-one" in t.run("simplify", "--list-rules").out
+    r = t.run("--json", "simplify", net, "out.onnx", "--overwrite-input-shape", "3,4")
+    assert t.run("--json", "show", "out.onnx").json["inputs"][0]["shape"] == [3, 4] and r.json["nodes_after"] == 1
+    assert not t.path("bad.onnx").exists()
+
+
+def test_simplify_check(t):
+    r = t.run("simplify", model(t), "out.onnx", "--check", "2", "--test-input-shape", "x:5,4")
+    assert "checked on 2 sets" in r.err
+
+
+def test_explain(t):
+    net = model(t)
+    assert "mul-one applied at 'b'" in t.run("explain", net, "--rule", "mul-one").out
+    assert "identity: applied 1" in t.run("explain", net).out
+    t.fails("explain", net, "--rule", "mul-won", code=2, error="use.rule")

@@ -1,0 +1,55 @@
+#include "api/simplify_check.h"
+
+#include <gtest/gtest.h>
+
+#include "frontends/text/parse.h"
+
+namespace cameo {
+
+namespace {
+
+Model parsed(std::string_view text) {
+  DiagSink diags;
+  return parse_text(text, "", diags);
+}
+
+constexpr std::string_view scaled = R"(
+g (float[N,3] x) => (float[N,3] y) <float a = {0.1}, float b = {0.3}> { i = Identity(x)  p = Mul(i, a)  q = Mul(p, b)  y = Relu(q) })";
+
+TEST(SimplifyCheck, FindsTheRewriteThatChangesAnOutputAndUndoesIt) {
+  Model m = parsed(scaled);
+  CheckOptions exact;
+  exact.tolerance = {.rtol = 0, .atol = 0};
+  const CheckedResult r = simplify_checked(m, 21, {}, exact);
+  ASSERT_EQ(r.undone.size(), 1u);
+  EXPECT_EQ(r.undone[0].rule, "mul-mul");
+  EXPECT_EQ(m.graph.node_count(), 3u);  // the Identity went all the same
+  EXPECT_EQ(r.compared, 3u);
+}
+
+TEST(SimplifyCheck, LeavesRoundingAloneWithinTheTolerance) {
+  Model m = parsed(scaled);
+  const CheckedResult r = simplify_checked(m, 21, {}, {});
+  EXPECT_TRUE(r.undone.empty());
+  EXPECT_EQ(m.graph.node_count(), 2u);
+}
+
+TEST(SimplifyCheck, SaysWhichInputsItCannotMakeUp) {
+  Model m = parsed("g (string[N] x) => (string[N] y) { i = Identity(x)  y = Identity(i) }");
+  const CheckedResult r = simplify_checked(m, 21, {}, {});
+  EXPECT_EQ(r.compared, 0u);
+  ASSERT_EQ(r.skipped.size(), 3u);
+}
+
+TEST(SimplifyCheck, AnApplicationMayBeVetoedByItsKey) {
+  Model m = parsed(scaled);
+  SimplifyOptions o;
+  o.veto = {"mul-mul@q"};
+  const SimplifyResult r = simplify(m, o);
+  for (const Application& a : r.ledger) EXPECT_NE(a.rule, "mul-mul");
+  EXPECT_EQ(m.graph.node_count(), 3u);
+}
+
+}  // namespace
+
+}  // namespace cameo
