@@ -139,7 +139,10 @@ size_t merge_equal_weights(Graph& g, Engine& e) {
     auto& bucket = known[{g[v].home, sample(*g[v].weight)}];
     const auto same = std::find_if(bucket.begin(), bucket.end(), [&](ValueId o) { return g[o].weight->dtype == g[v].weight->dtype && g[o].weight->shape == g[v].weight->shape && same_bytes(*g[o].weight, *g[v].weight); });
     if (same == bucket.end()) bucket.push_back(v);
-    else merged += e.forward(v, *same, "equal-weights", RuleClass::exact);
+    else if (g[v].synthetic) {  // the reader's, not the file's: nothing to tell
+      g.replace_uses(v, *same);
+      g.erase_initializer(v);
+    } else merged += e.forward(v, *same, "equal-weights", RuleClass::exact);
   }
   return merged;
 }

@@ -262,7 +262,10 @@ void Engine::commit(const Rule& r, Rewrite& rw, const GraphMark& mark) {
   spare_bytes += static_cast<int64_t>(gain_old_.bytes) + node_bytes * saved - static_cast<int64_t>(gain_new_.bytes);
   for (uint32_t i = mark.nodes; i < g_.node_capacity(); ++i)
     if (!g_[NodeId(i)].dead) push(NodeId(i));
+  const bool in_body = g_[g_[rw.node].home].owner.valid();
   erase_dead(rw.node);
+  // What the new nodes need of sizes holds where the body runs, and nowhere else.
+  if (in_body) g_.facts.rewind(mark.facts);
 }
 
 // The new value takes over the old one's name, type and users.

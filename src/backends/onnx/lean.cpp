@@ -10,6 +10,8 @@ SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions
   SimplifyResult all = simplify(m, how);
   onnx::LegaliseOptions legal;
   legal.lossy = lossy;
+  const auto own = m.opsets.find("");
+  legal.functions_follow = own == m.opsets.end() || own->second != opset;
   if (!onnx::needs_legalising(m, opset, legal)) return all;
   onnx::LegaliseResult expanded = onnx::legalise(m, opset, legal);
   if (!expanded.refusals.empty()) throw Error(std::move(expanded.refusals));
