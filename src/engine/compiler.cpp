@@ -76,12 +76,27 @@ SlotId Compiler::slot(ValueId v) {
   Known& k = values_[v.index];
   if (k.slot == no_slot) {
     invariant(is_constant(v), "a value is used before it is there");
-    const Tensor t = *constant(v);
-    Desc d{t.dtype(), t.shape(), nullptr};
-    k.slot = add_constant(t, std::move(d));
+    Tensor t = *constant(v);
+    // Kernels read whole elements; a weight in a mapped file may lie at any byte.
+    if (const size_t unit = static_cast<size_t>(bits(t.dtype())) / 8; unit > 1 && reinterpret_cast<uintptr_t>(t.bytes().data()) % std::min<size_t>(unit, 8) != 0) {
+      const auto make = [&] {
+        const Bytes copy = store_.allocate(t.bytes().size());
+        std::copy(t.bytes().span().begin(), t.bytes().span().end(), writable(copy));
+        return copy;
+      };
+      const std::string name = key(v, "aligned");
+      t = Tensor(t.dtype(), t.shape(), name.empty() ? make() : store_.get(name, make));
+    }
+    k.slot = add_constant(t, {t.dtype(), t.shape(), nullptr});
     k.forms.push_back(k.slot);
   }
   return k.slot;
+}
+
+SlotId Compiler::bytes_of(ValueId v) {
+  if (values_[v.index].slot != no_slot || !is_constant(v)) return plain(v);
+  const Tensor t = *constant(v);
+  return add_constant(t, {t.dtype(), t.shape(), nullptr});
 }
 
 SlotId Compiler::form(ValueId v, const Desc& wanted) {
@@ -127,12 +142,6 @@ SlotId Compiler::view(SlotId of, Desc d, uint64_t offset) {
 }
 
 SlotId Compiler::add_constant(Tensor t, Desc d) {
-  // Kernels read whole elements; a weight in a mapped file may lie at any byte.
-  if (t.dtype() != DType::string && !t.bytes().empty() && reinterpret_cast<uintptr_t>(t.bytes().data()) % 8 != 0) {
-    const Bytes copy = aligned_bytes(t.bytes().size());
-    std::copy(t.bytes().span().begin(), t.bytes().span().end(), writable(copy));
-    t = Tensor(t.dtype(), t.shape(), copy);
-  }
   const SlotId id = make(std::move(d));
   plan_->slots[id].home = Slot::Home::constant;
   plan_->slots[id].constant = std::move(t);

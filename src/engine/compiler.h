@@ -44,6 +44,7 @@ class Compiler {
 
   SlotId slot(ValueId v);                        // as it lies; precondition: ready(v) and desc(v)
   SlotId plain(ValueId v);                       // row-major
+  SlotId bytes_of(ValueId v);                    // row-major, for kernels that only copy bytes: a constant stays where it lies
   SlotId in_form(ValueId v, const Desc& wanted); // in that layout: as it is, or reordered
   const Desc& slot_desc(SlotId s) const { return plan_->slots[s].desc; }
   SlotId add_constant(Tensor t, Desc d);

@@ -3,8 +3,8 @@
 //
 // usage: node_cases [FOLDER] [--filter TEXT] [--symbolic] [--no-run] [--fast] [--quiet] [--expected FILE]
 // FOLDER is $CAMEO_CONFORMANCE unless given. --symbolic replaces every size of every input by a symbol before inferring,
-// and puts the numbers back to compare. --fast runs a Session with its fast kernels, within the same tolerances unless
-// `looser` below has a row. --expected lists cases that fail for a reason, one `name: reason` a line; one of
+// and puts the numbers back to compare. --fast runs a Session with its fast kernels, within the same tolerances.
+// --expected lists cases that fail for a reason, one `name: reason` a line; one of
 // them that passes is a failure too.
 #include <algorithm>
 #include <cmath>

@@ -14,7 +14,14 @@ bool emit_gemm(Compiler& c, NodeId n);
 bool emit_matmul(Compiler& c, NodeId n);
 bool emit_attention(Compiler& c, NodeId n);
 bool emit_lstm(Compiler& c, NodeId n);
+bool emit_lstm_rows(Compiler& c, NodeId n, bool reverse);  // for few sequences; precondition: what emit_lstm checks
 bool emit_gru(Compiler& c, NodeId n);
+
+// x[m,k] times the rows of weights[n,k], plus bias[n], as a step; the slot of the result [m,n], or no_slot.
+struct ProductSize {
+  int64_t m, k, n;
+};
+SlotId emit_constant_product(Compiler& c, NodeId n, SlotId x, const ProductSize& size, ValueId key, std::string_view what, const Tensor& weights, const Tensor& bias);
 
 std::unique_ptr<Kernel> reorder(const Md& from, const Md& to);
 

@@ -87,6 +87,23 @@ bool emit_general(Compiler& c, NodeId n) {
 
 }  // namespace
 
+SlotId emit_constant_product(Compiler& c, NodeId n, SlotId x, const ProductSize& size, ValueId key, std::string_view what, const Tensor& weights, const Tensor& bias) {
+  using Ip = dnnl::inner_product_forward;
+  const Md src = row_major(DType::f32, {size.m, size.k}), dst = row_major(DType::f32, {size.m, size.n}), row = row_major(DType::f32, {size.n});
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  try {
+    const Ip::primitive_desc pd({dnnl::prop_kind::forward_inference, src, any_layout({size.n, size.k}), row, dst}, attr, cpu());
+    const std::vector<SlotId> in{x, packed(c, key, what, weights, row_major(DType::f32, {size.n, size.k}), pd.weights_desc()), c.add_constant(bias, {DType::f32, bias.shape(), nullptr})};
+    std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_BIAS, row, 2, false}, {DNNL_ARG_DST, dst, 0, true}};
+    const SlotId out = c.make({DType::f32, {size.m, size.n}, nullptr});
+    c.step(n, "MatMul", std::make_unique<PrimitiveKernel>(Ip(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()), in, {out});
+    return out;
+  } catch (const dnnl::error&) {
+    return no_slot;
+  }
+}
+
 bool emit_matmul(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   if (!c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) || !c.is_f32(node.outputs[0])) return false;

@@ -157,7 +157,7 @@ SlotId packed(Compiler& c, ValueId v, std::string_view what, const Tensor& dense
   d.layout = std::make_shared<BlockedLayout>(wanted);
   if (plain == wanted) return c.add_constant(dense, d);
   const auto make = [&] {
-    const Bytes bytes = aligned_bytes(wanted.get_size());
+    const Bytes bytes = c.store().allocate(wanted.get_size());
     dnnl::memory from(plain, cpu(), const_cast<std::byte*>(dense.bytes().data())), to(wanted, cpu(), writable(bytes));
     dnnl::reorder(from, to).execute(stream(), from, to);
     stream().wait();

@@ -155,6 +155,7 @@ bool emit_lstm(Compiler& c, NodeId n) {
   if ((node.inputs.size() > 5 && node.inputs[5]) != (node.inputs.size() > 6 && node.inputs[6])) return false;
   const auto l = layer_of(c, node, a->direction, {0, 2, 3, 1});
   if (!l) return false;
+  if (l->batch <= 4 && emit_lstm_rows(c, n, a->direction == "reverse")) return true;
   try {
     const Parts p = parts_of(node, *l, 4);
     const dnnl::lstm_forward::desc d(dnnl::prop_kind::forward_inference, l->direction, p.src, p.given, p.given, p.layer, p.iter, p.bias, p.dst, p.state, p.state);

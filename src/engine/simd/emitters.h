@@ -15,6 +15,7 @@ bool emit_expand(Compiler& c, NodeId n);
 bool emit_gather(Compiler& c, NodeId n);
 bool emit_layer_norm(Compiler& c, NodeId n);
 bool emit_rms_norm(Compiler& c, NodeId n);
+bool emit_group_norm(Compiler& c, NodeId n);  // GroupNormalization, InstanceNormalization
 bool emit_softmax(Compiler& c, NodeId n);  // Softmax, LogSoftmax
 bool emit_reduce(Compiler& c, NodeId n);   // ReduceMean, ReduceSum, ReduceMax, ReduceMin
 bool emit_resize(Compiler& c, NodeId n);

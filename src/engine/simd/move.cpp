@@ -247,7 +247,7 @@ bool emit_gather(Compiler& c, NodeId n) {
   for (size_t i = 0; i < x.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : x.dims[i];
   const SlotId out = c.make(y);
   auto kernel = std::make_unique<GatherKernel>(outer, x.dims[axis], static_cast<size_t>(inner) * element_bytes(x), index.count(), index.dtype == DType::i64);
-  c.step(n, "Gather", std::move(kernel), {c.plain(node.inputs[0]), c.plain(node.inputs[1])}, {out});
+  c.step(n, "Gather", std::move(kernel), {c.bytes_of(node.inputs[0]), c.plain(node.inputs[1])}, {out});
   c.bind(node.outputs[0], out);
   return true;
 }

@@ -51,6 +51,10 @@ CAMEO_SIMD void normalize_row(const float* x, float* y, int64_t n, float mean, f
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * factor;
 }
 
+CAMEO_SIMD void normalize_row_by(const float* x, float* y, int64_t n, float mean, float factor, float shift) {
+  for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * factor + shift;
+}
+
 CAMEO_SIMD float exp_row(const float* x, float* y, int64_t n, float factor, float top) {
   float s = 0;
 #pragma omp simd reduction(+ : s)

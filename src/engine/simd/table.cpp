@@ -18,6 +18,8 @@ std::span<const EmitterRow> simd_emitters() {
       {"Gather", emit_gather},
       {"LayerNormalization", emit_layer_norm},
       {"RMSNormalization", emit_rms_norm},
+      {"GroupNormalization", emit_group_norm},
+      {"InstanceNormalization", emit_group_norm},
       {"Softmax", emit_softmax},
       {"LogSoftmax", emit_softmax},
       {"ReduceMean", emit_reduce},
