@@ -5,10 +5,14 @@
 
 #include "kernels/carrier.h"
 #include "kernels/move.h"
+#include "lowering/complex.h"
 
 namespace cameo {
 
 std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs) {
+  const bool to_complex = op.name == "Cast" && attrs && is_complex(static_cast<DType>(static_cast<const op::Cast*>(attrs.get())->to));
+  if (to_complex || std::any_of(inputs.begin(), inputs.end(), [&](ValueId v) { return v && is_complex(dtype(v)); }))
+    return emit_complex(*this, op, attrs, inputs, outputs);
   const GraphMark before = graph().mark();
   auto out = On::emit(op, std::move(attrs), std::move(inputs), outputs);
   const NodeId n = graph()[out[0]].def;
@@ -66,7 +70,11 @@ V Lower::scalar(const Num& n, DType t) {
   if (const auto* f = a.as<StagedFloat>()) return to(f->value, t);
   if (const auto* b = a.as<StagedBool>()) return to(b->value, t);
   if (const auto* d = a.as<Dim>(); d && !d->is_literal()) return to(int_scalar(*d), t);
-  if (n.is_complex()) unsupported("a complex number cannot be a constant of a real tensor");
+  if (const auto* z = a.as<std::complex<double>>()) {
+    if (!is_complex(t)) unsupported("a complex number cannot be a constant of a real tensor");
+    return complex_number(*this, *z, t);
+  }
+  if (is_complex(t)) return complex_number(*this, n.to_double(), t);
   if (const auto* d = a.as<Dim>()) {
     const int64_t v = d->literal();
     return constant(convert(Tensor::int_scalar(v), t));
@@ -75,6 +83,7 @@ V Lower::scalar(const Num& n, DType t) {
 }
 
 V Lower::full(Dims sizes, const Num& value, DType t) {
+  if (is_complex(t)) return expand(scalar(value, t), sizes);
   const bool all_known = std::all_of(sizes.begin(), sizes.end(), [](Dim d) { return d.is_literal(); });
   constexpr int64_t small = 64;
   if (all_known && value.is_known()) {
@@ -152,6 +161,17 @@ V Lower::concat(const Vs& parts, int64_t axis) {
   if (parts.size() == 1) return parts[0];
   const std::vector<ValueId> ids(parts.begin(), parts.end());
   return Concat(ids, op::Concat{.axis = axis});
+}
+
+const Lower::Packed* Lower::packed_of(V data) const {
+  const auto it = packed_.find(data.id.index);
+  return it == packed_.end() ? nullptr : &it->second;
+}
+
+V Lower::copied(V x) {
+  const V out = On::emit(op_of<op::Identity>(), nullptr, {x}, 1)[0];
+  if (on_node) on_node(graph()[out.id].def);
+  return out;
 }
 
 V Lower::gather_scalar(V x, int64_t axis, Dim index) { return Gather(x, int_scalar(index), op::Gather{.axis = axis}); }

@@ -31,7 +31,8 @@ class Lower : public On {
   Opt<int64_t> known_dim(V x, int64_t axis) const { return dim(x, axis).known(); }
 
   // Numbers and sizes as graph values.
-  V number(double v, DType t) { return On::number(v, t); }
+  V number(double v, DType t) { return is_complex(t) ? scalar(Num(v), t) : V(On::number(v, t)); }
+  V number_like(double v, V x) { return number(v, dtype(x)); }
   V scalar(const Num& n, DType t);             // 0-d, of dtype t
   V scalar_like(const Num& n, V x) { return scalar(n, dtype(x)); }
   V int_scalar(Dim d);                          // 0-d int64
@@ -51,6 +52,16 @@ class Lower : public On {
   V slice(V x, int64_t axis, Dim start, Dim end, int64_t step = 1);  // 0 <= start <= end <= size where step > 0
   V concat(const Vs& parts, int64_t axis);
   V gather_scalar(V x, int64_t axis, Dim index);  // torch.select: the axis is removed
+
+  // Sequences of different lengths, packed: where the padded tensor [time, batch, features] and the lengths are.
+  struct Packed {
+    V padded, lengths;
+  };
+  void remember_packed(V data, Packed p) { packed_[data.id.index] = p; }
+  const Packed* packed_of(V data) const;
+
+  // An Identity that stays one, of a constant too: a region's output has to be its own.
+  V copied(V x);
 
   // What is assumed so that an operator makes sense: recorded as a fact; a contradiction throws "lower.shape".
   void assume_equal(Dim a, Dim b, std::string_view said);
@@ -72,9 +83,13 @@ class Lower : public On {
   // Drops what is remembered about values that a rollback removed.
   void forget_from(uint32_t first_value);
 
+  void note(std::string_view code, std::string what) const { if (on_note) on_note(code, std::move(what)); }
+
   Loc where;            // of the statement being lowered
   std::string scope;    // module path
   std::function<void(NodeId)> on_node;  // stamps names and places
+  Opt<int64_t> unpacked;  // into how many names the program takes the result of this call apart
+  std::function<void(std::string_view code, std::string what)> on_note;  // what the user should know
 
  private:
   struct Source {
@@ -88,6 +103,7 @@ class Lower : public On {
   std::unordered_map<const DimExpr*, std::vector<Source>> sources_;
   std::unordered_map<const DimExpr*, std::vector<V>> pieces_;
   std::vector<V> derived_weights_;
+  std::unordered_map<uint32_t, Packed> packed_;
 };
 
 [[noreturn]] void unsupported(std::string what, std::string hint = "");  // throws "lower.unsupported-value"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "lowering/complex.h"
 #include "lowering/tables.h"
 
 namespace cameo {
@@ -55,9 +56,11 @@ void ArgRef::to(Num& out) const {
     const DType t = on.dtype(*v);
     if (const Tensor* known = on.fact(*v).tensor(); known && known->count() == 1) {
       if (is_float(t)) out = Num(known->double_at(0));
+      else if (is_complex(t)) out = Num(Arg(complex_at(*known, 0)));
       else if (t == DType::boolean) out = Num(Arg(known->int_at(0) != 0));
       else out = Num(known->int_at(0));
-    } else if (is_int(t)) out = Num(Arg(on.int_of(*v)));
+    } else if (is_complex(t)) unsupported("a complex number that depends on the inputs");
+    else if (is_int(t)) out = Num(Arg(on.int_of(*v)));
     else if (t == DType::boolean) out = Num(Arg(StagedBool{*v}));
     else out = Num(Arg(StagedFloat{*v}));
     return;

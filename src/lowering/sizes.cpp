@@ -15,6 +15,7 @@ void Lower::bind_scalar(Dim symbol, V value) { sources_[symbol.expr()].push_back
 
 void Lower::forget_from(uint32_t first_value) {
   forget_constants_from(first_value);
+  std::erase_if(packed_, [&](const auto& e) { return e.first >= first_value; });
   std::erase_if(derived_weights_, [&](V v) { return v.id.index >= first_value; });
   for (auto& [expr, known] : sources_) std::erase_if(known, [&](const Source& s) { return s.value.id.index >= first_value; });
   for (auto& [expr, known] : pieces_) std::erase_if(known, [&](V v) { return v.id.index >= first_value; });

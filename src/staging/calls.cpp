@@ -2,6 +2,7 @@
 // functional operator and a write.
 #include <algorithm>
 
+#include "lowering/complex.h"
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -84,7 +85,7 @@ std::string functional_name(const Schema& s) {
       {"aten::__iand__.Tensor", "aten::__and__.Tensor"}, {"aten::__iand__.Scalar", "aten::__and__.Scalar"},
       {"aten::__ior__.Tensor", "aten::__or__.Tensor"}, {"aten::__ior__.Scalar", "aten::__or__.Scalar"},
       {"aten::__ixor__.Tensor", "aten::__xor__.Tensor"}, {"aten::__ixor__.Scalar", "aten::__xor__.Scalar"},
-      {"aten::index_put_.hacked_twin", "aten::index_put.hacked_twin"},
+      {"aten::index_put_.hacked_twin", "aten::index_put.hacked_twin"}, {"aten::transpose_", "aten::transpose.int"},
   };
   const std::string full = s.full_name();
   for (const auto& [from, to] : special)
@@ -138,7 +139,7 @@ std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, con
     if (t && t->literal && literals && row.promotion.mask) {
       const Tensor* known = on.fact(*call.args.back().as<V>()).tensor();
       if (known && known->count() == 1 && known->dtype() != DType::boolean)
-        call.args.back() = is_float(known->dtype()) ? Arg(known->double_at(0)) : Arg(Dim(known->int_at(0)));
+        call.args.back() = is_complex(known->dtype()) ? Arg(complex_at(*known, 0)) : is_float(known->dtype()) ? Arg(known->double_at(0)) : Arg(Dim(known->int_at(0)));
     }
   }
   on.where = here();
@@ -201,7 +202,11 @@ std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> arg
   if (results.empty() || results[0].is<Poison>()) return {results.empty() ? Value() : results[0]};
   V after = read(*results[0].as<TensorRef>());
   after = on.to(after, on.dtype(before));
-  if (on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before)) after = on.expand(after, on.shape(before));
+  // Those that give the tensor itself another shape; of a view they are a view.
+  static constexpr std::string_view reshaping[] = {"resize_", "resize_as_", "squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "swapdims_"};
+  const bool keeps_shape = std::find(std::begin(reshaping), std::end(reshaping), std::string_view(s.name).substr(s.name.find("::") + 2)) == std::end(reshaping);
+  if (!keeps_shape && self.view) return results;
+  if (keeps_shape && on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before)) after = on.expand(after, on.shape(before));
   write(self, after, s);
   return {Value(TensorRef{self.cell, self.view, false})};
 }

@@ -5,6 +5,7 @@
 
 #include "formats/mapped_file.h"
 #include "frontends/recognise.h"
+#include "lowering/complex.h"
 #include "passes/dce.h"
 #include "staging/input_sizes.h"
 #include "staging/outputs.h"
@@ -175,9 +176,14 @@ class Inputs {
       if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) throw error("use.input", cat("input '", shown, "' has no axis ", a.axis));
       shape[static_cast<size_t>(axis)] = input_size(g_, shown, a.name);
     }
-    const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(*spec.dtype, shape));
+    const bool complex = is_complex(*spec.dtype);
+    if (complex) {
+      shape.push_back(Dim(2));
+      sink_.note("export.complex", cat("input '", shown, "' is complex: real and imaginary parts along a new last axis"));
+    }
+    const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(complex ? real_type(*spec.dtype) : *spec.dtype, shape));
     for (size_t i = 0; i < shape.size(); ++i) s_.on.bind_axis(shape[i], v, static_cast<int64_t>(i));
-    return s_.tensor(v, shown);
+    return s_.tensor(complex ? complex_of_pair(s_.on, v) : V(v), shown);
   }
 
   ts::Program& program_;
@@ -208,7 +214,7 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   staging::flatten_outputs(stager, result, "output", outputs, sink);
   if (!stager.missing().empty()) staging::throw_missing(stager.missing());
   if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
-  staging::set_outputs(stager, std::move(outputs), options);
+  staging::set_outputs(stager, std::move(outputs), options, sink);
   remove_dead_code(model.graph);
   staging::report_frozen(model.graph, options, sink);
   return model;

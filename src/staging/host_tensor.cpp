@@ -44,6 +44,10 @@ Results count(HostCall& c) { return on_tensor(c) ? one(element_count(c.s.on.shap
 Results dtype(HostCall& c) { return on_tensor(c) ? one(Dim(torch_from_dtype(c.s.on.dtype(value(c))))) : std::nullopt; }
 Results device(HostCall& c) { return c.size() && c[0].is<Poison>() ? std::nullopt : one(Value(Device{"cpu"})); }
 Results make_device(HostCall& c) { return c.size() && c[0].is<std::string>() ? one(Value(Device{*c[0].as<std::string>()})) : std::nullopt; }
+Results device_type(HostCall& c) {
+  const auto* d = c.size() ? c[0].as<Device>() : nullptr;
+  return d ? one(Value(d->name.substr(0, d->name.find(':')))) : std::nullopt;
+}
 Results is_floating(HostCall& c) { return on_tensor(c) ? one(c.s.on.is_float(value(c))) : std::nullopt; }
 Results is_complex_tensor(HostCall& c) { return on_tensor(c) ? one(is_complex(c.s.on.dtype(value(c)))) : std::nullopt; }
 Results is_signed(HostCall& c) { return on_tensor(c) ? one(!is_unsigned_int(c.s.on.dtype(value(c))) && !c.s.on.is_bool(value(c))) : std::nullopt; }
@@ -133,7 +137,7 @@ Results make_tensor(HostCall& c) {
 
 constexpr HostRow table[] = {
     {"aten::size", size}, {"prim::shape", size}, {"aten::stride", stride}, {"aten::dim", rank}, {"aten::ndim", rank}, {"aten::numel", count},
-    {"prim::dtype", dtype}, {"prim::device", device}, {"aten::device", make_device}, {"aten::is_floating_point", is_floating},
+    {"prim::dtype", dtype}, {"prim::device", device}, {"prim::type", device_type}, {"aten::device", make_device}, {"aten::is_floating_point", is_floating},
     {"aten::is_complex", is_complex_tensor}, {"aten::is_signed", is_signed}, {"aten::element_size", element_size}, {"prim::itemsize", element_size},
     {"prim::layout", number<0>}, {"aten::storage_offset", number<0>}, {"aten::get_device", number<-1>},
     {"prim::is_cuda", always<false>}, {"prim::is_cpu", always<true>}, {"prim::is_quantized", always<false>}, {"prim::is_sparse", always<false>},

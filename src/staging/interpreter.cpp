@@ -9,6 +9,7 @@ namespace cameo::staging {
 Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
     : program(p), model(m), graph(m.graph), on(m.graph, m.graph.main()), options(o), sink_(sink) {
   if (p.has_root()) name_parameters(p.root(), "");
+  on.on_note = [this](std::string_view code, std::string what) { sink_.note(std::string(code), std::move(what), here()); };
   on.on_node = [this](NodeId n) {
     if (graph.node_capacity() > options.max_nodes) fail("stage.budget", cat("more than ", options.max_nodes, " nodes were recorded"));
     const std::string& scope = scopes_.empty() ? "" : scopes_.back();
@@ -70,8 +71,23 @@ Value Stager::call_function(const ts::FunctionDef& f, std::vector<Value> args) {
   return result ? *result : Value();
 }
 
+namespace {
+// Into how many names a statement's value goes, here or in the statement after it: _0 = f(x); a, b, = _0
+std::optional<int64_t> names_for(ts::Block statements, size_t i) {
+  const auto* a = statements[i]->as<ts::Assign>();
+  if (!a || a->form == ts::AssignForm::parallel) return std::nullopt;
+  if (a->form != ts::AssignForm::single) return static_cast<int64_t>(a->targets.size());
+  const auto* next = i + 1 < statements.size() ? statements[i + 1]->as<ts::Assign>() : nullptr;
+  if (!next || next->form != ts::AssignForm::unpack) return std::nullopt;
+  const auto* name = next->values[0]->as<ts::Name>();
+  return name && name->slot == a->targets[0].slot ? std::optional(static_cast<int64_t>(next->targets.size())) : std::nullopt;
+}
+}  // namespace
+
 std::optional<Value> Stager::block(ts::Block statements) {
-  for (const ts::Stmt* s : statements) {
+  for (size_t i = 0; i < statements.size(); ++i) {
+    const ts::Stmt* s = statements[i];
+    on.unpacked = names_for(statements, i);
     if (raised_) return std::nullopt;
     if (++steps_ > options.max_steps) fail("stage.budget", cat("more than ", options.max_steps, " statements were run"));
     pos_ = s->pos;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "kernels/carrier.h"
+#include "lowering/complex.h"
 #include "staging/leaves.h"
 
 namespace cameo::staging {
@@ -176,6 +177,7 @@ class Branch {
   }
 
   V output(V a, V b) {
+    if (is_complex(s_.on.dtype(a))) return complex_of_pair(s_.on, output(in(a_, [&] { return pair_of(s_.on, a); }), in(b_, [&] { return pair_of(s_.on, b); })));
     outs_a_.push_back(a);
     outs_b_.push_back(b);
     const ValueId v = s_.graph.add_output(node_);
@@ -189,7 +191,7 @@ class Branch {
   // Values captured whole from outside need an Identity: a region's output is a value of its own.
   std::vector<ValueId> own(RegionId r, const std::vector<V>& values) {
     std::vector<ValueId> out;
-    for (const V v : values) out.push_back(s_.graph[v.id].home == r ? v.id : in(r, [&] { return V(s_.on.Identity(v)); }).id);
+    for (const V v : values) out.push_back(s_.graph[v.id].home == r ? v.id : in(r, [&] { return s_.on.copied(v); }).id);
     return out;
   }
 

@@ -85,6 +85,7 @@ class LoopStager {
       c.initial = as_tensor(c.before);
     }
     c.type = s_.on.fact(c.initial).type;
+    if (is_complex(c.type.elem)) throw Inexpressible{"it carries complex numbers"};
     carried_.push_back(std::move(c));
   }
 
@@ -193,7 +194,7 @@ class LoopStager {
     for (size_t i = 0; i < carried_.size(); ++i)
       if (carried_[i].is_condition) condition = results_[i];
     s_.on.move_to(region_);
-    const auto own = [&](V v) { return s_.graph[v.id].home == region_ && s_.graph[v.id].kind == cameo::Value::Kind::node_output ? v : V(s_.on.Identity(v)); };
+    const auto own = [&](V v) { return s_.graph[v.id].home == region_ && s_.graph[v.id].kind == cameo::Value::Kind::node_output ? v : s_.on.copied(v); };
     outs.push_back(trip_ ? own(s_.graph[region_].inputs[1]) : own(condition));
     for (const V v : results_) outs.push_back(own(v));
     s_.on.move_to(outer_);

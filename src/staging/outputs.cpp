@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lowering/complex.h"
+
 namespace cameo::staging {
 
 void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink) {
@@ -39,12 +41,16 @@ void throw_missing(const std::map<std::string, Missing>& missing) {
   throw Error(std::move(all));
 }
 
-void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& options) {
+void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& options, DiagSink& sink) {
   Graph& g = s.graph;
   if (outputs.size() == 1 && outputs[0].name.starts_with("output.")) outputs[0].name = "output";
   std::vector<ValueId> ids;
   for (size_t i = 0; i < outputs.size(); ++i) {
     V v = outputs[i].value;
+    if (is_complex(s.on.dtype(v))) {
+      sink.note("export.complex", cat("output '", outputs[i].name, "' is complex: real and imaginary parts along a new last axis"));
+      v = pair_of(s.on, v);
+    }
     // A value that is an input, a constant or an output already needs a node of its own.
     const auto& value = g[v.id];
     if (value.kind != cameo::Value::Kind::node_output || std::find(ids.begin(), ids.end(), v.id) != ids.end() || !value.name.empty()) v = s.on.Identity(v);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lowering/complex.h"
 #include "lowering/forms.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
@@ -26,6 +27,11 @@ V swapped(Lower& on, V x, int64_t a, int64_t b) {
   Ints perm = on.all_axes(x);
   std::swap(perm[static_cast<size_t>(on.axis(x, a))], perm[static_cast<size_t>(on.axis(x, b))]);
   return on.transpose(x, perm);
+}
+
+V adjoint(Lower& on, V x) {
+  if (on.rank(x)) x = swapped(on, x, -1, -2);
+  return is_complex(on.dtype(x)) ? conjugate(on, x) : x;
 }
 
 V reversed(Lower& on, V x) {
@@ -78,6 +84,13 @@ V repeat_interleave(Lower& on, V x, Dim n, const Opt<int64_t>& dim) {
   wide.insert(wide.begin() + axis + 1, n);
   out[static_cast<size_t>(axis)] = out[static_cast<size_t>(axis)] * n;
   return on.reshape(on.expand(on.unsqueeze(x, {axis + 1}), wide), out);
+}
+
+// 0 0 1 2 2 2 for 2 1 3: how many running sums each place of the result has passed.
+V repeat_places(Lower& on, V repeats, const Opt<Dim>& size) {
+  const V ends = on.CumSum(on.to(repeats, DType::i64), on.On::int_scalar(0));
+  const Dim total = size ? *size : on.int_of(reduce(on, Reduce::sum, on.to(repeats, DType::i64), {0}, false));
+  return reduce(on, Reduce::sum, on.to(on.LessOrEqual(ends, on.unsqueeze(iota(on, total), {1})), DType::i64), {1}, false);
 }
 
 V tile(Lower& on, V x, Dims repeats) {
@@ -168,6 +181,16 @@ V slice_put(Lower& on, V x, V src, int64_t dim, Opt<Dim> start, Opt<Dim> end, in
   }()));
 }
 
+// The elements in order, as many as fit; what torch leaves undefined is zero.
+V resized(Lower& on, V x, Dims sizes) {
+  const Dim have = element_count(on.shape(x)), want = element_count(sizes);
+  V row = flat(on, x);
+  if (on.provably(have, want)) return on.reshape(row, sizes);
+  if (!have.is_literal() || !want.is_literal()) unsupported("resize to a number of elements that depends on the inputs");
+  row = want.literal() < have.literal() ? on.slice(row, 0, Dim(0), want) : on.concat({row, on.full({want - have}, Num(int64_t{0}), on.dtype(x))}, 0);
+  return on.reshape(row, sizes);
+}
+
 V index_fill(Lower& on, V x, int64_t dim, V at, V v) {
   v = on.to(v, on.dtype(x));
   if (on.rank(x) == 0) return v;
@@ -197,8 +220,8 @@ constexpr Row table[] = {
     {"aten::movedim.intlist", fn<moved>}, {"aten::movedim.int", [](Lower& on, V x, int64_t a, int64_t b) { return on.rank(x) ? moved(on, x, {a}, {b}) : x; }},
     {"aten::swapaxes", fn<swapped>}, {"aten::swapdims", fn<swapped>}, {"aten::transpose_copy.int", fn<swapped>},
     {"aten::numpy_T", fn<reversed>},
-    {"aten::mT", [](Lower& on, V x) { return swapped(on, x, -1, -2); }}, {"aten::mH", [](Lower& on, V x) { return on.rank(x) ? swapped(on, x, -1, -2) : x; }},
-    {"aten::adjoint", [](Lower& on, V x) { return swapped(on, x, -1, -2); }}, {"aten::matrix_H", [](Lower& on, V x) { return on.rank(x) ? swapped(on, x, -1, -2) : x; }},
+    {"aten::mT", [](Lower& on, V x) { return swapped(on, x, -1, -2); }}, {"aten::mH", fn<adjoint>},
+    {"aten::adjoint", fn<adjoint>}, {"aten::matrix_H", fn<adjoint>},
     {"aten::t_copy", [](Lower& on, V x) { return on.rank(x) < 2 ? x : swapped(on, x, 0, 1); }},
     {"aten::permute_copy", [](Lower& on, V x, Ints dims) { return on.transpose(x, on.axes(x, dims)); }},
     {"aten::ravel", [](Lower& on, V x) { return on.reshape(x, {element_count(on.shape(x))}); }},
@@ -245,6 +268,13 @@ constexpr Row table[] = {
     {"aten::diagflat", [](Lower& on, V x, int64_t k) { return diag_embed(on, on.reshape(x, {element_count(on.shape(x))}), k, 0, 1); }},
     {"aten::trace", [](Lower& on, V x) { const V d = diagonal(on, x, 0, 0, 1); return reduce(on, Reduce::sum, on.is_float(d) ? d : on.to(d, DType::i64), {0}, false); }},
     {"aten::repeat_interleave.self_int", fn<repeat_interleave>},
+    {"aten::repeat_interleave.Tensor", [](Lower& on, V repeats, Opt<Dim> size) { return repeat_places(on, repeats, size); }},
+    {"aten::repeat_interleave.self_Tensor", [](Lower& on, V x, V repeats, Opt<int64_t> dim, Opt<Dim> size) {
+       if (!dim) x = flat(on, x);
+       const int64_t axis = dim ? on.axis(x, *dim) : 0;
+       if (on.rank(repeats) == 0) repeats = on.unsqueeze(repeats, {0});
+       return V(on.Gather(x, repeat_places(on, on.expand(repeats, {on.dim(x, axis)}), size), {.axis = axis}));
+     }},
     {"aten::tile", fn<tile>},
     {"aten::meshgrid", [](Lower& on, Vs v) { return meshgrid(on, std::move(v), "ij"); }},
     {"aten::meshgrid.indexing", [](Lower& on, Vs v, Str indexing) { return meshgrid(on, std::move(v), indexing); }},
@@ -264,6 +294,10 @@ constexpr Row table[] = {
     {"aten::tensor_split.tensor_indices_or_sections", [](Lower& on, V x, V at, int64_t dim) {
        const auto known = on.graph().constant(at, 1 << 16);
        if (on.rank(at) == 0 && known) return tensor_split(on, x, known->to_doubles().empty() ? 1 : static_cast<int64_t>(known->to_doubles()[0]), dim);
+       if (on.rank(at) == 0 && on.unpacked) {
+         on.note("lower.fixed-number", cat("tensor_split gives the ", *on.unpacked, " pieces that the program takes, whatever the inputs say"));
+         return tensor_split(on, x, *on.unpacked, dim);
+       }
        if (on.rank(at) == 0) unsupported("tensor_split into a number of pieces that depends on the inputs");
        Dims places;
        for (int64_t i = 0; i < known_size(on, at, 0, "tensor_split"); ++i) places.push_back(on.int_of(on.gather_scalar(at, 0, Dim(i))));
@@ -277,7 +311,7 @@ constexpr Row table[] = {
     {"aten::dsplit.array", [](Lower& on, V x, Dims at) { return tensor_split_at(on, x, at, 2); }},
     {"aten::select_scatter", fn<select_put>}, {"aten::slice_scatter", fn<slice_put>},
     {"aten::outer", fn<outer>, promote(0, 1)}, {"aten::ger", fn<outer>, promote(0, 1)},
-    {"aten::dot", [](Lower& on, V a, V b) { return V(on.MatMul(a, b)); }}, {"aten::vdot", [](Lower& on, V a, V b) { return V(on.MatMul(a, b)); }},
+    {"aten::dot", [](Lower& on, V a, V b) { return V(on.MatMul(a, b)); }}, {"aten::vdot", [](Lower& on, V a, V b) { return V(on.MatMul(is_complex(on.dtype(a)) ? conjugate(on, a) : a, b)); }},
     {"aten::mv", [](Lower& on, V a, V b) { return V(on.MatMul(a, b)); }},
     {"aten::inner", [](Lower& on, V a, V b) {
        if (on.rank(a) == 0 || on.rank(b) == 0) return V(on.Mul(a, b));
@@ -325,6 +359,7 @@ constexpr Row table[] = {
        const V y = on.ScatterND(moved(on, x, {axis}, {0}), on.unsqueeze(at_least(on, at, 1), {1}), moved(on, src, {axis}, {0}));
        return moved(on, y, {0}, {axis});
      }},
+    {"aten::resize", fn<resized>}, {"aten::resize_as", [](Lower& on, V x, V like) { return resized(on, x, on.shape(like)); }},
     {"aten::index_fill.int_Scalar", [](Lower& on, V x, int64_t dim, V at, Num v) { return index_fill(on, x, dim, at, on.scalar_like(v, x)); }},
     {"aten::index_fill.int_Tensor", fn<index_fill>},
 };

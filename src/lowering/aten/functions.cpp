@@ -113,11 +113,9 @@ V logit(Lower& on, V x, const Opt<double>& eps) {
 V mul_scalar(Lower& on, V x, double v) { return on.Mul(x, num(on, v, x)); }
 
 constexpr Row table[] = {
-    {"aten::sign", fn<sign>}, {"aten::sgn", fn<sign>}, {"aten::trunc", fn<truncated>}, {"aten::fix", fn<truncated>},
+    {"aten::sign", fn<sign>}, {"aten::trunc", fn<truncated>}, {"aten::fix", fn<truncated>},
     {"aten::frac", [](Lower& on, V x) { return V(on.Sub(x, truncated(on, x))); }},
-    {"aten::positive", [](Lower&, V x) { return x; }}, {"aten::real", [](Lower&, V x) { return x; }},
-    {"aten::conj_physical", [](Lower&, V x) { return x; }}, {"aten::resolve_conj", [](Lower&, V x) { return x; }},
-    {"aten::resolve_neg", [](Lower&, V x) { return x; }}, {"aten::conj", [](Lower&, V x) { return x; }},
+    {"aten::positive", [](Lower&, V x) { return x; }},
     {"aten::isreal", [](Lower& on, V x) { return on.full(on.shape(x), Num(Arg(true)), DType::boolean); }},
     {"aten::tan", [](Lower& on, V x) { return V(on.Tan(x)); }, promote_float(0)},
     {"aten::asin", [](Lower& on, V x) { return V(on.Asin(x)); }, promote_float(0)},

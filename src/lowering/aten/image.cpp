@@ -1,5 +1,6 @@
 // Padding, resizing, sampling, shuffling of pixels; normalisations over groups.
 #include <algorithm>
+#include <utility>
 #include <cmath>
 
 #include "lowering/forms.h"
@@ -35,18 +36,22 @@ V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& valu
     for (const Dim d : {pads[2 * i], pads[2 * i + 1]}) nothing &= d.is(0), negative |= d.is_literal() && d.literal() < 0;
   }
   if (nothing) return x;
-  if (negative)  // cropping, then padding
-    for (size_t axis = 0; axis < rank; ++axis) {
-      const auto crop = [](Dim& d) { const Dim c = d.is_literal() && d.literal() < 0 ? -d : Dim(0); if (!c.is(0)) d = Dim(0); return c; };
-      const Dim before = crop(all[axis]), after = crop(all[rank + axis]);
-      x = on.slice(x, static_cast<int64_t>(axis), before, on.dim(x, static_cast<int64_t>(axis)) - after);
-    }
+  Dims crop(rank * 2, Dim(0));
+  if (negative)
+    for (size_t i = 0; i < rank * 2; ++i)
+      if (all[i].is_literal() && all[i].literal() < 0) crop[i] = -std::exchange(all[i], Dim(0));
+  const auto cropped = [&](V y) {
+    for (size_t i = 0; negative && i < rank; ++i) y = on.slice(y, static_cast<int64_t>(i), crop[i], on.dim(y, static_cast<int64_t>(i)) - crop[rank + i]);
+    return y;
+  };
+  if (mode == "constant" || mode == "circular") x = cropped(x);
   if (mode == "circular") return wrapped(on, x, all);
   static constexpr std::pair<std::string_view, std::string_view> modes[] = {{"constant", "constant"}, {"reflect", "reflect"}, {"replicate", "edge"}};
   const auto* found = std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == mode; });
   if (found == std::end(modes)) unsupported(cat("pad mode ", mode));
   const V fill = mode == "constant" && value && !value->is(0) ? on.scalar_like(*value, x) : V();
-  return on.Pad(x, on.int_vector(all), fill, {}, {.mode = std::string(found->second)});
+  const V y = on.Pad(x, on.int_vector(all), fill, {}, {.mode = std::string(found->second)});
+  return mode == "constant" ? y : cropped(y);  // what is repeated or mirrored is the whole tensor
 }
 
 enum class Coordinates : uint8_t { asymmetric, half_pixel, align_corners };
@@ -54,9 +59,8 @@ enum class Coordinates : uint8_t { asymmetric, half_pixel, align_corners };
 V resized(Lower& on, V x, const Str& mode, Coordinates c, const Opt<Dims>& sizes, const Opt<Floats>& scales, bool antialias = false) {
   op::Resize a;
   a.mode = mode;
-  a.coordinate_transformation_mode = c == Coordinates::asymmetric ? "asymmetric" : c == Coordinates::align_corners ? "align_corners" : "pytorch_half_pixel";
+  a.coordinate_transformation_mode = c == Coordinates::asymmetric ? "asymmetric" : c == Coordinates::align_corners ? "align_corners" : "half_pixel";
   if (mode == "nearest") a.nearest_mode = c == Coordinates::asymmetric ? "floor" : "round_prefer_ceil";
-  if (mode == "nearest" && c == Coordinates::half_pixel) a.coordinate_transformation_mode = "half_pixel";
   a.cubic_coeff_a = -0.75f;
   a.antialias = antialias;
   if (scales) {
@@ -150,6 +154,27 @@ V half_rolled(Lower& on, V x, const Opt<Ints>& dims, bool back) {
   return axes.empty() ? x : roll(on, x, shifts, axes);
 }
 
+// Where the pixels' middles or the corners lie between -1 and 1.
+V places_along(Lower& on, Dim size, bool align, DType t) {
+  const V n = on.to(on.int_scalar(size), t), i = on.to(iota(on, size), t), one = on.number(1, t), two = on.number(2, t);
+  if (size.is(1)) return on.full({size}, Num(0.0), t);
+  if (align) return on.Sub(on.Div(on.Mul(i, two), on.Sub(n, one)), one);
+  return on.Sub(on.Div(on.Add(on.Mul(i, two), one), n), one);
+}
+// Every place of the grid, with a one added, times the transposed matrix.
+V affine_grid(Lower& on, V theta, Dims sizes, bool align) {
+  const DType t = on.dtype(theta);
+  const auto space = static_cast<int64_t>(sizes.size()) - 2;
+  const Dims grid(sizes.begin() + 2, sizes.end());
+  Vs columns;  // x before y before z
+  for (int64_t i = space; i-- > 0;) columns.push_back(on.reshape(on.expand(reach(on, places_along(on, grid[static_cast<size_t>(i)], align, t), i, space), grid), {element_count(grid), Dim(1)}));
+  columns.push_back(on.full({element_count(grid), Dim(1)}, Num(1.0), t));
+  Dims out{on.dim(theta, 0)};
+  out.insert(out.end(), grid.begin(), grid.end());
+  out.push_back(Dim(space));
+  return on.reshape(on.MatMul(on.concat(columns, 1), on.transpose(theta, {0, 2, 1})), out);
+}
+
 constexpr Row table[] = {
     {"aten::_upsample_nearest_exact1d", fn<nearest_exact>}, {"aten::_upsample_nearest_exact2d", fn<nearest_exact>}, {"aten::_upsample_nearest_exact3d", fn<nearest_exact>},
     {"aten::fft_fftshift", [](Lower& on, V x, Opt<Ints> dims) { return half_rolled(on, x, dims, false); }},
@@ -158,6 +183,7 @@ constexpr Row table[] = {
     {"aten::constant_pad_nd", [](Lower& on, V x, Dims pads, Num v) { return padded(on, x, pads, "constant", v); }},
     {"aten::reflection_pad1d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "reflect", {}); }},
     {"aten::reflection_pad2d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "reflect", {}); }},
+    {"aten::affine_grid_generator", fn<affine_grid>},
     {"aten::replication_pad1d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "replicate", {}); }},
     {"aten::replication_pad2d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "replicate", {}); }},
     {"aten::replication_pad3d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "replicate", {}); }},

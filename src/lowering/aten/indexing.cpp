@@ -228,7 +228,7 @@ constexpr Row table[] = {
     {"aten::scatter_add", [](Lower& on, V x, int64_t dim, V at, V src) { return scatter(on, x, dim, at, src, "add"); }},
     {"aten::index_select", fn<index_select>},
     {"aten::masked_select", fn<masked_select>},
-    {"aten::nonzero", fn<nonzero>}, {"aten::nonzero_numpy", fn<nonzero_parts>}, {"aten::nonzero_static", fn<nonzero_static>},
+    {"aten::nonzero", fn<nonzero>}, {"aten::nonzero_numpy", fn<nonzero_parts>}, {"aten::where", fn<nonzero_parts>}, {"aten::nonzero_static", fn<nonzero_static>},
     {"aten::scatter.reduce", [](Lower& on, V x, int64_t dim, V at, V src, Str how) { return scatter(on, x, dim, at, src, how == "add" ? "add" : "mul"); }},
     {"aten::scatter.value_reduce", [](Lower& on, V x, int64_t dim, V at, Num v, Str how) { return scatter(on, x, dim, at, on.scalar_like(v, x), how == "add" ? "add" : "mul"); }},
     {"aten::scatter_reduce.two", fn<scatter_reduce>}, {"aten::index_reduce", fn<index_reduce>},

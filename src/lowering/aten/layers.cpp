@@ -1,5 +1,6 @@
 // Layers that PyTorch fuses or spells in its own way.
 #include <cmath>
+#include <limits>
 
 #include "kernels/carrier.h"
 #include "lowering/forms.h"
@@ -42,23 +43,49 @@ V im2col(Lower& on, V x, Ints kernel, Ints dilation, Ints padding, Ints stride) 
 
 // The fast path of nn.MultiheadAttention: packed projections, attention, output projection.
 std::tuple<V, V> fused_attention(Lower& on, V q, V k, V v, Dim embed, int64_t heads, V qkv_w, V qkv_b, V out_w, V out_b, Opt<V> mask, bool need_weights,
-                                 bool, Opt<int64_t> mask_type) {
-  if (need_weights) unsupported("attention weights from the fused attention", "torch.backends.mha.set_fastpath_enabled(False) before tracing");
+                                 bool average, Opt<int64_t> mask_type) {
   const auto project = [&](V x, int64_t i) {
     const V w = on.slice(qkv_w, 0, embed * Dim(i), embed * Dim(i + 1)), b = on.slice(qkv_b, 0, embed * Dim(i), embed * Dim(i + 1));
     const V y = linear(on, x, w, b);
     return on.transpose(on.reshape(y, {on.dim(x, 0), on.dim(x, 1), Dim(heads), floor_div(embed, Dim(heads))}), {0, 2, 1, 3});
   };
-  V bias;
+  V hidden;
   if (mask) {
     // True means "do not look". Type 0 is [time, time], 1 is [batch, time] of keys, 2 the full [batch, heads, time, time].
-    V hidden = *mask;
-    if (mask_type.value_or(0) == 1 && on.rank(hidden) == 2) hidden = on.unsqueeze(hidden, {1, 2});
-    bias = on.is_bool(hidden) ? V(on.Not(hidden)) : hidden;
+    hidden = mask_type.value_or(0) == 1 && on.rank(*mask) == 2 ? on.unsqueeze(*mask, {1, 2}) : *mask;
   }
-  const V y = on.Attention(project(q, 0), project(k, 1), project(v, 2), 1, bias, {}, {}, {}, {})[0];
+  const V pq = project(q, 0), pk = project(k, 1), pv = project(v, 2);
+  V y, weights;
+  if (need_weights) {
+    const double scale = 1 / std::sqrt(static_cast<double>(known_size(on, pq, 3, "attention")));
+    V scores = on.MatMul(on.Mul(pq, on.number_like(scale, pq)), on.transpose(pk, {0, 1, 3, 2}));
+    if (hidden.valid()) scores = on.is_bool(hidden) ? V(on.Where(hidden, on.number_like(-std::numeric_limits<double>::infinity(), scores), scores)) : V(on.Add(scores, hidden));
+    weights = on.Softmax(scores, {.axis = -1});
+    y = on.MatMul(weights, pv);
+    if (average) weights = reduce(on, Reduce::mean, weights, {1}, false);
+  } else {
+    y = on.Attention(pq, pk, pv, 1, !hidden.valid() ? ValueId() : on.is_bool(hidden) ? on.Not(hidden) : hidden.id, {}, {}, {}, {})[0];
+    weights = on.constant(zeros(on.dtype(q), {0}));
+  }
   const V joined = on.reshape(on.transpose(y, {0, 2, 1, 3}), {on.dim(q, 0), on.dim(q, 1), embed});
-  return {linear(on, joined, out_w, out_b), on.constant(zeros(on.dtype(q), {0}))};
+  return {linear(on, joined, out_w, out_b), weights};
+}
+
+// nn.TransformerEncoderLayer in one call.
+V encoder_layer(Lower& on, V x, Dim embed, int64_t heads, V qkv_w, V qkv_b, V out_w, V out_b, bool use_gelu, bool norm_first, double eps, V w1, V b1, V w2, V b2,
+                V up_w, V up_b, V down_w, V down_b, Opt<V> mask, Opt<int64_t> mask_type) {
+  const auto normal = [&](V v, V w, V b) { return V(on.LayerNormalization(v, w, 1, b, {.axis = -1, .epsilon = static_cast<float>(eps)})[0]); };
+  const auto attend = [&](V v) { return std::get<0>(fused_attention(on, v, v, v, embed, heads, qkv_w, qkv_b, out_w, out_b, mask, false, false, mask_type)); };
+  const auto feed = [&](V v) {
+    const V wide = linear(on, v, up_w, up_b);
+    return linear(on, use_gelu ? on.Gelu(wide) : on.Relu(wide), down_w, down_b);
+  };
+  if (norm_first) {
+    x = on.Add(x, attend(normal(x, w1, b1)));
+    return on.Add(x, feed(normal(x, w2, b2)));
+  }
+  x = normal(on.Add(x, attend(x)), w1, b1);
+  return normal(on.Add(x, feed(x)), w2, b2);
 }
 
 V antialiased(Lower& on, V x, const Str& mode, const Opt<Dims>& sizes, bool align, const Opt<Floats>& scales) {
@@ -92,7 +119,7 @@ constexpr Row table[] = {
                              {.dilations = dilation, .pads = Ints{padding[0], padding[1], padding[0], padding[1]}, .strides = stride});
        return unbatched ? on.squeeze(y, {0}) : y;
      }},
-    {"aten::_native_multi_head_attention", fn<fused_attention>},
+    {"aten::_native_multi_head_attention", fn<fused_attention>}, {"aten::_transformer_encoder_layer_fwd", fn<encoder_layer>},
     {"aten::_upsample_bicubic2d_aa", [](Lower& on, V x, Dims sizes, bool align) { return antialiased(on, x, "cubic", sizes, align, {}); }},
     {"aten::_upsample_bilinear2d_aa", [](Lower& on, V x, Dims sizes, bool align) { return antialiased(on, x, "linear", sizes, align, {}); }},
     {"aten::_upsample_bicubic2d_aa.vec", [](Lower& on, V x, Opt<Dims> sizes, bool align, Opt<Floats> scales) { return antialiased(on, x, "cubic", sizes, align, scales); }},

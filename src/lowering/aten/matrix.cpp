@@ -3,12 +3,11 @@
 #include <cmath>
 
 #include "lowering/forms.h"
+#include "lowering/matrix.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
 namespace cameo {
-
-namespace {
 
 V swap_last(Lower& on, V x) {
   Ints perm = on.all_axes(x);
@@ -16,43 +15,6 @@ V swap_last(Lower& on, V x) {
   return on.transpose(x, perm);
 }
 Dims without_last(const Dims& s, size_t n) { return {s.begin(), s.end() - static_cast<std::ptrdiff_t>(n)}; }
-
-V cross(Lower& on, V a, V b, int64_t axis) {
-  const auto turned = [&](V x, std::initializer_list<int64_t> order) { return on.Gather(x, on.ints(order), {.axis = axis - std::max(on.rank(a), on.rank(b)) + on.rank(x)}); };
-  return on.Sub(on.Mul(turned(a, {1, 2, 0}), turned(b, {2, 0, 1})), on.Mul(turned(a, {2, 0, 1}), turned(b, {1, 2, 0})));
-}
-int64_t first_of_three(Lower& on, V x, const Opt<int64_t>& dim) {
-  if (dim) return on.axis(x, *dim);
-  for (const int64_t i : on.all_axes(x))
-    if (on.dim(x, i).is(3)) return i;
-  unsupported("cross without an axis known to have size 3", "pass dim");
-}
-
-V determinant(Lower& on, V x) {
-  if (on.dim(x, -1).is(0)) return on.full(without_last(on.shape(x), 2), Num(1.0), on.dtype(x));
-  return on.Det(x);
-}
-
-V matrix_norm(Lower& on, V x, double p, const Ints& dims, bool keepdim) {
-  const Ints axes = on.axes(x, dims);
-  const int64_t summed = std::abs(p) == 1 ? axes[0] : axes[1], kept = std::abs(p) == 1 ? axes[1] : axes[0];
-  if (std::abs(p) != 1 && !std::isinf(p)) unsupported("a matrix norm that needs singular values", "use ord='fro', 1, -1, inf or -inf");
-  const V sums = reduce(on, Reduce::l1, x, {summed}, true);
-  const V y = reduce(on, p > 0 ? Reduce::max : Reduce::min, sums, {kept}, true);
-  Ints ordered = axes;
-  std::sort(ordered.begin(), ordered.end());
-  return keepdim ? y : on.squeeze(y, ordered);
-}
-V named_norm(Lower& on, V x, const Str& name, const Ints& dims, bool keepdim) {
-  if (name != "fro") unsupported("the nuclear norm");
-  return vector_norm(on, x, 2, on.axes(x, dims), keepdim);
-}
-V norm(Lower& on, V x, Opt<double> p, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
-  if (t) x = on.to(x, *t);
-  const size_t count = dims ? dims->size() : static_cast<size_t>(on.rank(x));
-  if (p && count == 2) return matrix_norm(on, x, *p, dims.value_or(Ints{0, 1}), keepdim);
-  return vector_norm(on, x, p.value_or(2), dims ? on.axes(x, *dims) : on.all_axes(x), keepdim);
-}
 
 V identity(Lower& on, V like) {
   const V one = on.EyeLike(on.full({on.dim(like, -2), on.dim(like, -1)}, Num(0.0), on.dtype(like)), {.dtype = static_cast<int64_t>(on.dtype(like))});
@@ -82,6 +44,58 @@ V solved(Lower& on, V a, V b) {
   }
   return on.slice(m, column_axis, Dim(n), on.dim(m, column_axis));
 }
+namespace {
+
+
+V cross(Lower& on, V a, V b, int64_t axis) {
+  const auto turned = [&](V x, std::initializer_list<int64_t> order) { return on.Gather(x, on.ints(order), {.axis = axis - std::max(on.rank(a), on.rank(b)) + on.rank(x)}); };
+  return on.Sub(on.Mul(turned(a, {1, 2, 0}), turned(b, {2, 0, 1})), on.Mul(turned(a, {2, 0, 1}), turned(b, {1, 2, 0})));
+}
+int64_t first_of_three(Lower& on, V x, const Opt<int64_t>& dim) {
+  if (dim) return on.axis(x, *dim);
+  for (const int64_t i : on.all_axes(x))
+    if (on.dim(x, i).is(3)) return i;
+  unsupported("cross without an axis known to have size 3", "pass dim");
+}
+
+V determinant(Lower& on, V x) {
+  if (on.dim(x, -1).is(0)) return on.full(without_last(on.shape(x), 2), Num(1.0), on.dtype(x));
+  return on.Det(x);
+}
+
+V kept_as_ones(Lower& on, V y, Ints axes, bool keepdim) {
+  std::sort(axes.begin(), axes.end());
+  return keepdim ? on.unsqueeze(y, axes) : y;
+}
+
+V matrix_norm(Lower& on, V x, double p, const Ints& dims, bool keepdim) {
+  const Ints axes = on.axes(x, dims);
+  const int64_t summed = std::abs(p) == 1 ? axes[0] : axes[1], kept = std::abs(p) == 1 ? axes[1] : axes[0];
+  if (std::abs(p) == 2) {
+    const V s = singular_values(on, moved(on, x, axes, {-2, -1}));
+    return kept_as_ones(on, reduce(on, p > 0 ? Reduce::max : Reduce::min, s, {on.rank(s) - 1}, false), axes, keepdim);
+  }
+  if (std::abs(p) != 1 && !std::isinf(p)) unsupported(cat("a matrix norm of order ", p));
+  const V sums = reduce(on, Reduce::l1, x, {summed}, true);
+  const V y = reduce(on, p > 0 ? Reduce::max : Reduce::min, sums, {kept}, true);
+  Ints ordered = axes;
+  std::sort(ordered.begin(), ordered.end());
+  return keepdim ? y : on.squeeze(y, ordered);
+}
+V named_norm(Lower& on, V x, const Str& name, const Ints& dims, bool keepdim) {
+  if (name == "nuc") {
+    const V s = singular_values(on, moved(on, x, on.axes(x, dims), {-2, -1}));
+    return kept_as_ones(on, reduce(on, Reduce::sum, s, {on.rank(s) - 1}, false), on.axes(x, dims), keepdim);
+  }
+  return vector_norm(on, x, 2, on.axes(x, dims), keepdim);
+}
+V norm(Lower& on, V x, Opt<double> p, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
+  if (t) x = on.to(x, *t);
+  const size_t count = dims ? dims->size() : static_cast<size_t>(on.rank(x));
+  if (p && count == 2) return matrix_norm(on, x, *p, dims.value_or(Ints{0, 1}), keepdim);
+  return vector_norm(on, x, p.value_or(2), dims ? on.axes(x, *dims) : on.all_axes(x), keepdim);
+}
+
 V inverse(Lower& on, V a) { return on.dim(a, -1).is(0) ? a : solved(on, a, identity(on, a)); }
 
 V solve(Lower& on, V a, V b, bool left) {

@@ -89,6 +89,18 @@ std::tuple<V, V, V> native_batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V>
   return {n.value, n.mean, n.inverse_spread};
 }
 
+std::tuple<V, V, V, V> with_reserve(Lower& on, std::tuple<V, V, V> r) { return {std::get<0>(r), std::get<1>(r), std::get<2>(r), on.full({Dim(0)}, Num(int64_t{0}), DType::u8)}; }
+
+// The statistics that training would keep, as results.
+std::tuple<V, V, V, V, V> batch_norm_with_statistics(Lower& on, V x, Opt<V> w, Opt<V> b, V mean, V var, bool training, double momentum, double eps) {
+  const auto r = native_batch_norm(on, x, w, b, mean, var, training, momentum, eps);
+  if (!training) return {std::get<0>(r), std::get<1>(r), std::get<2>(r), mean, var};
+  Ints others = on.all_axes(x);
+  others.erase(others.begin() + 1);
+  const auto moved_towards = [&](V old, V seen) { return V(on.Add(on.Mul(old, on.number_like(1 - momentum, old)), on.Mul(seen, on.number_like(momentum, old)))); };
+  return {std::get<0>(r), std::get<1>(r), std::get<2>(r), moved_towards(mean, std::get<1>(r)), moved_towards(var, variance(on, x, others, 1, false))};
+}
+
 V layer_norm(Lower& on, V x, Dims shape, Opt<V> w, Opt<V> b, double eps) {
   const auto axis = -static_cast<int64_t>(shape.size());
   const V scale = w ? *w : on.full(shape, Num(1.0), on.dtype(x));
@@ -158,6 +170,11 @@ V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
     if (regular) kernel.push_back(in.literal() / out.literal());
   }
   if (regular) return avg_pool<N>(on, x, kernel, kernel, Ints(N, 0), false, true, {});
+  if (element_count(on.shape(x)).is(0)) {
+    Dims none = on.shape(x);
+    for (size_t i = 0; i < N; ++i) none[static_cast<size_t>(first) + i] = sizes[i].is(-1) ? none[static_cast<size_t>(first) + i] : sizes[i];
+    return on.full(none, Num(0.0), on.dtype(x));
+  }
   // Windows of different sizes: a matrix product per axis whose rows average one window each.
   for (int64_t i = 0; i < N; ++i) {
     const Opt<int64_t> in = on.known_dim(x, first + i);
@@ -166,12 +183,19 @@ V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
     std::vector<double> weights(static_cast<size_t>(*in * out.literal()), 0);
     for (int64_t o = 0; o < out.literal(); ++o) {
       const int64_t begin = o * *in / out.literal(), end = ((o + 1) * *in + out.literal() - 1) / out.literal();
-      for (int64_t k = begin; k < end; ++k) weights[static_cast<size_t>(k * out.literal() + o)] = 1.0 / static_cast<double>(end - begin);
+      for (int64_t k = begin; k < end; ++k) weights[static_cast<size_t>(o * *in + k)] = 1.0 / static_cast<double>(end - begin);
     }
-    const V matrix = on.constant(store(on.dtype(x), {*in, out.literal()}, weights));
-    Ints perm = on.all_axes(x);
-    std::swap(perm[static_cast<size_t>(first + i)], perm.back());
-    x = on.transpose(on.MatMul(on.transpose(x, perm), matrix), perm);
+    // From the left on what follows the axis as one: transposing before a product confuses onnxruntime's fusions.
+    Dims lead(on.shape(x).begin(), on.shape(x).begin() + first + i), tail(on.shape(x).begin() + first + i + 1, on.shape(x).end()), flat = lead;
+    const V matrix = on.constant(store(on.dtype(x), {out.literal(), *in}, weights));
+    if (tail.empty()) {
+      x = on.MatMul(x, on.transpose(matrix, {1, 0}));
+      continue;
+    }
+    flat.insert(flat.end(), {Dim(*in), element_count(tail)});
+    lead.push_back(out);
+    lead.insert(lead.end(), tail.begin(), tail.end());
+    x = on.reshape(on.MatMul(matrix, on.reshape(x, flat)), lead);
   }
   return x;
 }
@@ -180,6 +204,8 @@ V dropout(Lower&, V x, double p, bool train) {
   if (train && p > 0) unsupported("dropout in training mode", "export the model in eval mode: model.eval(), or --training eval");
   return x;
 }
+
+V transposed_conv(Lower& on, V x, V w, Opt<V> b, Ints s, Ints p, Ints more, int64_t groups, Ints d) { return convolution(on, x, w, b, s, p, d, true, more, groups); }
 
 V softmax(Lower& on, V x, int64_t dim, Opt<DType> t) { return on.Softmax(t ? on.to(x, *t) : x, {.axis = on.axis(x, dim)}); }
 
@@ -190,7 +216,7 @@ V mean(Lower& on, V x, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
 }
 V summed(Lower& on, V x, const Opt<Ints>& dims, bool keepdim, const Opt<DType>& t) {
   if (t) x = on.to(x, *t);
-  else if (!on.is_float(x)) x = on.to(x, DType::i64);
+  else if (on.is_int(x) || on.is_bool(x)) x = on.to(x, DType::i64);
   return reduce(on, Reduce::sum, x, dims && !dims->empty() ? on.axes(x, *dims) : on.all_axes(x), keepdim);
 }
 
@@ -198,7 +224,7 @@ V summed(Lower& on, V x, const Opt<Ints>& dims, bool keepdim, const Opt<DType>& 
 V attention(Lower& on, V q, V k, V v, Opt<V> mask, double dropout, bool causal, Opt<double> scale, bool gqa) {
   if (dropout != 0) unsupported("attention with dropout", "export the model in eval mode");
   const int64_t rank = on.rank(q);
-  if (rank < 3 || rank != on.rank(k) || rank != on.rank(v)) unsupported("attention over tensors of different ranks");
+  if (rank < 2 || rank != on.rank(k) || rank != on.rank(v)) unsupported("attention over tensors of different ranks");
   op::Attention a;
   a.is_causal = causal;
   if (scale) a.scale = static_cast<float>(*scale);
@@ -230,8 +256,16 @@ constexpr Row table[] = {
        return convolution(on, x, w, b, s, p, d, transposed, op, groups);
      }},
     {"aten::conv1d", fn<forward_conv>}, {"aten::conv2d", fn<forward_conv>}, {"aten::conv3d", fn<forward_conv>},
+    {"aten::conv_transpose1d", fn<transposed_conv>}, {"aten::conv_transpose2d.input", fn<transposed_conv>}, {"aten::conv_transpose3d.input", fn<transposed_conv>},
     {"aten::_convolution_mode", fn<padded_conv>}, {"aten::conv1d.padding", fn<padded_conv>}, {"aten::conv2d.padding", fn<padded_conv>}, {"aten::conv3d.padding", fn<padded_conv>},
-    {"aten::batch_norm", fn<batch_norm>}, {"aten::native_batch_norm", fn<native_batch_norm>},
+    {"aten::batch_norm", fn<batch_norm>}, {"aten::native_batch_norm", fn<native_batch_norm>}, {"aten::_native_batch_norm_legit", fn<native_batch_norm>},
+    {"aten::_native_batch_norm_legit.no_stats", [](Lower& on, V x, Opt<V> w, Opt<V> b, bool, double m, double eps) { return native_batch_norm(on, x, w, b, {}, {}, true, m, eps); }},
+    {"aten::_native_batch_norm_legit_no_training", [](Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, double m, double eps) {
+       return native_batch_norm(on, x, w, b, mean, var, false, m, eps);
+     }},
+    {"aten::_native_batch_norm_legit_functional", fn<batch_norm_with_statistics>},
+    {"aten::_batch_norm_with_update", [](Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, double m, double eps) { return with_reserve(on, native_batch_norm(on, x, w, b, mean, var, true, m, eps)); }},
+    {"aten::_batch_norm_no_update", [](Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, double m, double eps) { return with_reserve(on, native_batch_norm(on, x, w, b, mean, var, false, m, eps)); }},
     {"aten::layer_norm", fn<layer_norm>},
     {"aten::linear", [](Lower& on, V x, V w, Opt<V> b) { return linear(on, x, w, b); }},
     {"aten::matmul", [](Lower& on, V a, V b) { return matmul(on, a, b); }},

@@ -1,5 +1,6 @@
 // LSTM, GRU and RNN layers.
 #include "lowering/forms.h"
+#include "lowering/loop.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
@@ -13,6 +14,9 @@ struct Layer {
   Cell cell;
   bool has_biases, bidirectional;
   int64_t hidden = 0;
+  bool projected = false;
+
+  size_t per_direction() const { return (has_biases ? 4u : 2u) + (projected ? 1u : 0u); }
 };
 
 // torch stacks the gates as i f g o (LSTM) and r z n (GRU); ONNX wants i o f g and z r n.
@@ -36,10 +40,37 @@ struct Result {
   V output, h, c;
 };
 
+// An LSTM whose hidden state is a projection has no operator: a Loop over time, one direction.
+Result run_projected(Lower& on, const Layer& l, V x, std::span<const V> w, V h, V c, bool backward) {
+  V gates = on.MatMul(x, on.transpose(w[0], {1, 0}));
+  if (l.has_biases) gates = on.Add(gates, on.Add(w[2], w[3]));
+  const Dim time = on.dim(x, 0), batch = on.dim(x, 1), out = on.dim(w.back(), 0);
+  const V recurrent = on.transpose(w[1], {1, 0}), projection = on.transpose(w.back(), {1, 0});
+  const V last = on.int_scalar(time - Dim(1));
+  const Vs end = loop(on, on.int_scalar(time), {h, c, on.full({time, batch, out}, Num(0.0), on.dtype(x))}, [&](V turn, const Vs& s) -> Vs {
+    const V t = backward ? V(on.Sub(last, turn)) : turn;
+    const auto parts = on.Split(on.Add(on.Gather(gates, t, {.axis = 0}), on.MatMul(s[0], recurrent)), 4, on.ints({l.hidden, l.hidden, l.hidden, l.hidden}), {.axis = 1});
+    const V cell = on.Add(on.Mul(on.Sigmoid(parts[1]), s[1]), on.Mul(on.Sigmoid(parts[0]), on.Tanh(parts[2])));
+    const V hidden = on.MatMul(on.Mul(on.Sigmoid(parts[3]), on.Tanh(cell)), projection);
+    return {hidden, cell, on.ScatterND(s[2], on.unsqueeze(t, {0, 1}), on.unsqueeze(hidden, {0}))};
+  });
+  return {end[2], end[0], end[1]};
+}
+Result run_projected_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h, V c) {
+  Vs y, hs, cs;
+  for (int64_t d = 0; d < (l.bidirectional ? 2 : 1); ++d) {
+    const Result r = run_projected(on, l, x, weights.subspan(static_cast<size_t>(d) * l.per_direction(), l.per_direction()), on.gather_scalar(h, 0, Dim(d)), on.gather_scalar(c, 0, Dim(d)), d == 1);
+    y.push_back(r.output), hs.push_back(r.h), cs.push_back(r.c);
+  }
+  return {on.concat(y, 2), stacked(on, hs), stacked(on, cs)};
+}
+
 // One layer, both directions. x is [time, batch, features]; h and c are [directions, batch, hidden].
 Result run_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h, V c, V lengths) {
+  if (l.projected && lengths.valid()) unsupported("an LSTM with projections over sequences of different lengths");
+  if (l.projected) return run_projected_layer(on, l, x, weights, h, c);
   const int64_t directions = l.bidirectional ? 2 : 1;
-  const size_t per = l.has_biases ? 4 : 2;
+  const size_t per = l.per_direction();
   Vs w, r, b;
   for (int64_t d = 0; d < directions; ++d) {
     const auto mine = weights.subspan(static_cast<size_t>(d) * per, per);
@@ -65,7 +96,7 @@ Result run_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h
   return {y, out[1], l.cell == Cell::lstm ? V(out[2]) : V()};
 }
 
-Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_biases, int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_biases, int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first, V lengths = {}) {
   if (train && dropout > 0 && layers > 1) unsupported("a recurrent layer with dropout in training mode", "export the model in eval mode");
   const bool unbatched = on.rank(x) == 2;
   if (unbatched) {
@@ -75,13 +106,15 @@ Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_bi
   }
   if (batch_first) x = on.transpose(x, {1, 0, 2});
   const int64_t directions = bidirectional ? 2 : 1;
-  const size_t per_layer = (has_biases ? 4u : 2u) * static_cast<size_t>(directions);
-  const Opt<int64_t> hidden = on.known_dim(weights[1], 1);
-  if (!hidden || weights.size() != per_layer * static_cast<size_t>(layers)) unsupported("a recurrent layer with projections or unknown sizes");
+  const size_t plain = (has_biases ? 4u : 2u) * static_cast<size_t>(directions * layers);
+  const int64_t gates = cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1;
+  const int64_t hidden = known_size(on, weights[1], 0, "a recurrent layer") / gates;
+  const Layer layer{cell, has_biases, bidirectional, hidden, weights.size() != plain};
+  const size_t per_layer = layer.per_direction() * static_cast<size_t>(directions);
   Vs hs, cs;
   for (int64_t i = 0; i < layers; ++i) {
     const auto part = [&](V v) { return v.valid() ? on.slice(v, 0, Dim(i * directions), Dim((i + 1) * directions)) : V(); };
-    const Result r = run_layer(on, {cell, has_biases, bidirectional, *hidden}, x, std::span<const V>(weights).subspan(static_cast<size_t>(i) * per_layer, per_layer), part(h0), part(c0), {});
+    const Result r = run_layer(on, layer, x, std::span<const V>(weights).subspan(static_cast<size_t>(i) * per_layer, per_layer), part(h0), part(c0), lengths);
     x = r.output;
     hs.push_back(r.h);
     if (r.c.valid()) cs.push_back(r.c);
@@ -102,6 +135,70 @@ std::tuple<V, V> plain(Lower& on, V x, V h, Vs weights, bool biases, int64_t lay
   return {r.output, r.h};
 }
 
+// Packed data is time by time what the sequences that last so long have; batch sizes are how many they are.
+struct PackedData {
+  V data, sizes;
+};
+PackedData packed(Lower& on, V padded, V lengths) {
+  const Dim time = on.dim(padded, 0), batch = on.dim(padded, 1);
+  lengths = on.to(lengths, DType::i64);
+  const V alive = on.Less(on.unsqueeze(iota(on, time), {1}), on.unsqueeze(lengths, {0}));
+  const V data = on.Compress(on.reshape(padded, {time * batch, on.dim(padded, 2)}), on.reshape(alive, {time * batch}), {.axis = 0});
+  on.remember_packed(data, {padded, lengths});
+  const V counts = reduce(on, Reduce::sum, on.to(alive, DType::i64), {1}, false);
+  return {data, on.Compress(counts, on.Greater(counts, on.On::int_scalar(0)), {.axis = 0})};
+}
+Lower::Packed unpacked(Lower& on, V data) {
+  const auto* p = on.packed_of(data);
+  if (!p) unsupported("packed sequences whose data was changed after packing", "pad the sequences, or change the data before packing");
+  return *p;
+}
+std::tuple<V, V> pad_packed(Lower& on, V data, V, bool batch_first, Num fill, Dim total) {
+  const Lower::Packed p = unpacked(on, data);
+  V y = p.padded;
+  if (!fill.is(0)) y = on.Where(on.unsqueeze(on.Less(on.unsqueeze(iota(on, on.dim(y, 0)), {1}), on.unsqueeze(p.lengths, {0})), {2}), y, on.scalar_like(fill, y));
+  // A total that is data is how long the longest sequence is.
+  if (!total.is_literal()) y = on.slice(y, 0, Dim(0), total);
+  else if (total.literal() <= 0) y = on.slice(y, 0, Dim(0), on.int_of(reduce(on, Reduce::max, p.lengths, {0}, false)));
+  else if (on.dim(y, 0) != total) {
+    const Dim have(known_size(on, y, 0, "pad_packed_sequence"));
+    y = total.literal() < have.literal() ? on.slice(y, 0, Dim(0), total) : on.concat({y, on.full({total - have, on.dim(y, 1), on.dim(y, 2)}, fill, on.dtype(y))}, 0);
+  }
+  return {batch_first ? on.transpose(y, {1, 0, 2}) : y, p.lengths};
+}
+Result run_packed(Lower& on, Cell cell, V data, V h, V c, const Vs& weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional) {
+  const Lower::Packed p = unpacked(on, data);
+  Result r = run(on, cell, p.padded, h, c, weights, biases, layers, dropout, train, bidirectional, false, on.to(p.lengths, DType::i32));
+  r.output = packed(on, r.output, p.lengths).data;
+  return r;
+}
+template <Cell C>
+std::tuple<V, V> plain_packed(Lower& on, V data, V, V h, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional) {
+  const Result r = run_packed(on, C, data, h, {}, weights, biases, layers, dropout, train, bidirectional);
+  return {r.output, r.h};
+}
+
+// One step of a cell.
+V projected(Lower& on, V x, V w, const Opt<V>& b) { return linear(on, x, w, b); }
+std::tuple<V, V> lstm_step(Lower& on, V x, Vs hx, V wi, V wh, Opt<V> bi, Opt<V> bh) {
+  const V all = on.Add(projected(on, x, wi, bi), projected(on, hx[0], wh, bh));
+  const int64_t axis = on.rank(all) - 1, n = known_size(on, hx[1], -1, "an LSTM cell");
+  const auto parts = on.Split(all, 4, on.ints({n, n, n, n}), {.axis = axis});
+  const V c = on.Add(on.Mul(on.Sigmoid(parts[1]), hx[1]), on.Mul(on.Sigmoid(parts[0]), on.Tanh(parts[2])));
+  return {on.Mul(on.Sigmoid(parts[3]), on.Tanh(c)), c};
+}
+V gru_step(Lower& on, V x, V h, V wi, V wh, Opt<V> bi, Opt<V> bh) {
+  const int64_t n = known_size(on, h, -1, "a GRU cell"), axis = on.rank(h) - 1;
+  const auto a = on.Split(projected(on, x, wi, bi), 3, on.ints({n, n, n}), {.axis = axis}), b = on.Split(projected(on, h, wh, bh), 3, on.ints({n, n, n}), {.axis = axis});
+  const V r = on.Sigmoid(on.Add(a[0], b[0])), z = on.Sigmoid(on.Add(a[1], b[1])), fresh = on.Tanh(on.Add(a[2], on.Mul(r, b[2])));
+  return on.Add(fresh, on.Mul(z, on.Sub(h, fresh)));
+}
+template <bool Relu>
+V rnn_step(Lower& on, V x, V h, V wi, V wh, Opt<V> bi, Opt<V> bh) {
+  const V y = on.Add(projected(on, x, wi, bi), projected(on, h, wh, bh));
+  return Relu ? on.Relu(y) : on.Tanh(y);
+}
+
 constexpr Row table[] = {
     {"aten::lstm.input", [](Lower& on, V x, Vs hx, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first) {
        const Result r = run(on, Cell::lstm, x, hx[0], hx[1], weights, biases, layers, dropout, train, bidirectional, batch_first);
@@ -110,6 +207,17 @@ constexpr Row table[] = {
     {"aten::gru.input", fn<plain<Cell::gru>>},
     {"aten::rnn_tanh.input", fn<plain<Cell::rnn_tanh>>},
     {"aten::rnn_relu.input", fn<plain<Cell::rnn_relu>>},
+    {"aten::_pack_padded_sequence", [](Lower& on, V x, V lengths, bool batch_first) {
+       const PackedData p = packed(on, batch_first ? on.transpose(x, {1, 0, 2}) : x, lengths);
+       return std::tuple<V, V>{p.data, p.sizes};
+     }},
+    {"aten::_pad_packed_sequence", fn<pad_packed>},
+    {"aten::lstm.data", [](Lower& on, V data, V, Vs hx, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional) {
+       const Result r = run_packed(on, Cell::lstm, data, hx[0], hx[1], weights, biases, layers, dropout, train, bidirectional);
+       return std::tuple<V, V, V>{r.output, r.h, r.c};
+     }},
+    {"aten::gru.data", fn<plain_packed<Cell::gru>>}, {"aten::rnn_tanh.data", fn<plain_packed<Cell::rnn_tanh>>}, {"aten::rnn_relu.data", fn<plain_packed<Cell::rnn_relu>>},
+    {"aten::lstm_cell", fn<lstm_step>}, {"aten::gru_cell", fn<gru_step>}, {"aten::rnn_tanh_cell", fn<rnn_step<false>>}, {"aten::rnn_relu_cell", fn<rnn_step<true>>},
 };
 
 }  // namespace

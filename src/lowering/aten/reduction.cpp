@@ -50,7 +50,7 @@ V quantified(Lower& on, V x, const Ints& axes, bool keepdim) {
 
 V product(Lower& on, V x, const Ints& axes, bool keepdim, const Opt<DType>& t) {
   if (t) x = on.to(x, *t);
-  else if (!on.is_float(x)) x = on.to(x, DType::i64);
+  else if (on.is_int(x) || on.is_bool(x)) x = on.to(x, DType::i64);
   return reduce(on, Reduce::prod, x, axes, keepdim);
 }
 
@@ -69,7 +69,7 @@ std::tuple<V, V> sorted(Lower& on, V x, int64_t dim, bool descending) {
 
 V running_sum(Lower& on, V x, int64_t dim, Opt<DType> t) {
   if (t) x = on.to(x, *t);
-  else if (!on.is_float(x)) x = on.to(x, DType::i64);
+  else if (on.is_int(x) || on.is_bool(x)) x = on.to(x, DType::i64);
   if (on.rank(x) == 0) return x;
   return on.CumSum(x, on.On::int_scalar(on.axis(x, dim)));
 }
@@ -78,7 +78,7 @@ V without_nan(Lower& on, V x) { return on.is_float(x) ? V(on.Where(on.IsNaN(x), 
 V nan_sum(Lower& on, V x, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
   x = without_nan(on, x);
   if (t) x = on.to(x, *t);
-  else if (!on.is_float(x)) x = on.to(x, DType::i64);
+  else if (on.is_int(x) || on.is_bool(x)) x = on.to(x, DType::i64);
   return reduce(on, Reduce::sum, x, axes_or_all(on, x, dims), keepdim);
 }
 V nan_mean(Lower& on, V x, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
@@ -117,6 +117,7 @@ constexpr Row table[] = {
     {"aten::sort", fn<sorted>},
     {"aten::sort.stable", [](Lower& on, V x, Opt<bool>, int64_t dim, bool descending) { return sorted(on, x, dim, descending); }},
     {"aten::argsort", [](Lower& on, V x, int64_t dim, bool descending) { return std::get<1>(sorted(on, x, dim, descending)); }},
+    {"aten::argsort.stable", [](Lower& on, V x, bool, int64_t dim, bool descending) { return std::get<1>(sorted(on, x, dim, descending)); }},
     {"aten::cumsum", fn<running_sum>},
     {"aten::nansum", fn<nan_sum>}, {"aten::nanmean", fn<nan_mean>},
 };

@@ -1,6 +1,7 @@
 // Views, slices, joins: what moves data without looking at it.
 #include <algorithm>
 
+#include "lowering/complex.h"
 #include "lowering/forms.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
@@ -94,6 +95,9 @@ V cat_tensors(Lower& on, Vs parts, int64_t dim) {
   return on.concat(parts, on.axis(parts[0], dim));
 }
 
+// torch drops the imaginary part, with a warning of its own.
+V converted(Lower& on, V x, DType t) { return on.to(is_complex(on.dtype(x)) && !is_complex(t) && t != DType::boolean ? parts_of(on, x).re : x, t); }
+
 constexpr Row table[] = {
     {"aten::view", [](Lower& on, V x, Dims sizes) { return on.reshape(x, solve_sizes(on, x, std::move(sizes))); }},
     {"aten::reshape", [](Lower& on, V x, Dims sizes) { return on.reshape(x, solve_sizes(on, x, std::move(sizes))); }},
@@ -156,12 +160,12 @@ constexpr Row table[] = {
     {"aten::alias", [](Lower&, V x) { return x; }},
     {"aten::clone", [](Lower&, V x) { return x; }},
     {"aten::lift_fresh", [](Lower&, V x) { return x; }},
-    {"aten::to.dtype", [](Lower& on, V x, DType t) { return on.to(x, t); }},
-    {"aten::to.device", [](Lower& on, V x, Str, DType t) { return on.to(x, t); }},
-    {"aten::to.other", [](Lower& on, V x, V other) { return on.to(x, on.dtype(other)); }},
-    {"aten::to.prim_Device", [](Lower& on, V x, Arg, Opt<DType> t) { return t ? on.to(x, *t) : x; }},
-    {"aten::to.dtype_layout", [](Lower& on, V x, Opt<DType> t) { return t ? on.to(x, *t) : x; }},
-    {"aten::to.prim_dtype", [](Lower& on, V x, Opt<DType> t) { return t ? on.to(x, *t) : x; }},
+    {"aten::to.dtype", [](Lower& on, V x, DType t) { return converted(on, x, t); }},
+    {"aten::to.device", [](Lower& on, V x, Str, DType t) { return converted(on, x, t); }},
+    {"aten::to.other", [](Lower& on, V x, V other) { return converted(on, x, on.dtype(other)); }},
+    {"aten::to.prim_Device", [](Lower& on, V x, Arg, Opt<DType> t) { return t ? converted(on, x, *t) : x; }},
+    {"aten::to.dtype_layout", [](Lower& on, V x, Opt<DType> t) { return t ? converted(on, x, *t) : x; }},
+    {"aten::to.prim_dtype", [](Lower& on, V x, Opt<DType> t) { return t ? converted(on, x, *t) : x; }},
     {"aten::type_as", [](Lower& on, V x, V other) { return on.to(x, on.dtype(other)); }},
     {"aten::copy", [](Lower& on, V x, V src) { return on.expand(on.to(src, on.dtype(x)), on.shape(x)); }},
     {"aten::fill.Scalar", [](Lower& on, V x, Num v) { return on.full(on.shape(x), v, on.dtype(x)); }},

@@ -4,8 +4,10 @@
 #include <limits>
 #include <numbers>
 
+#include "lowering/complex.h"
 #include "lowering/forms.h"
 #include "lowering/row.h"
+#include "lowering/special.h"
 #include "lowering/tables.h"
 
 namespace cameo {
@@ -30,6 +32,8 @@ V at_least(Lower& on, V x, double low) { return on.Max(std::vector<ValueId>{x, n
 V at_most(Lower& on, V x, double high) { return on.Min(std::vector<ValueId>{x, num(on, high, x)}); }
 V fraction(Lower& on, V x) { return on.Sub(x, on.Round(x)); }  // in [-1/2, 1/2]: sin and tan of pi x lose nothing
 
+}  // namespace
+
 // Lanczos above 1/2, the reflection below.
 V log_gamma(Lower& on, V x) {
   static constexpr double c[] = {676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
@@ -43,6 +47,8 @@ V log_gamma(Lower& on, V x) {
   const V bounded = on.Where(below, reflected, y);
   return on.Where(on.IsInf(x), num(on, infinity, x), bounded);
 }
+
+namespace {
 
 V digamma(Lower& on, V x) {
   const V below = on.Less(x, num(on, 0, x));
@@ -239,6 +245,7 @@ constexpr Row table[] = {
        return V(on.Where(small, near, on.Where(on.IsInf(x), num(on, 0, x), on.Div(on.Sin(x), on.Where(small, num(on, 1, x), x)))));
      }, promote_float(0)},
     {"aten::angle", [](Lower& on, V x) {
+       if (is_complex(on.dtype(x))) return phase_of(on, x);
        const V turned = on.Where(on.Less(x, num(on, 0, x)), num(on, pi, x), num(on, 0, x));
        return V(on.Where(on.IsNaN(x), x, turned));
      }, promote_float(0)},

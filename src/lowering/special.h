@@ -1,0 +1,10 @@
+// Special functions that other lowerings use.
+#pragma once
+
+#include "lowering/lower.h"
+
+namespace cameo {
+
+V log_gamma(Lower& on, V x);
+
+}  // namespace cameo
