@@ -6,7 +6,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -76,6 +76,12 @@ bench: ## the benchmarks, one JSON file each in build/release/bench-results
 large: ## a model of 6 GiB through show, check, infer and edit, in little memory
 	@$(MAKE) --no-print-directory build
 	@tests/cli/run build/release/cameo large
+
+opinfo: ## PyTorch's own operator samples, exported and run by onnxruntime, with a table of what is refused and why
+	@$$(scripts/python-env) tests/torch/opinfo.py --errors
+
+openvino: ## forty published models, run by OpenVINO too (needs openvino, torchvision, timm, transformers); resumes
+	@$$(scripts/python-env) tests/torch/second_engine.py
 
 format: ## clang-format over all C++ sources
 	@scripts/bootstrap dev
