@@ -44,7 +44,7 @@ bool has_row(const std::string& name) {
 }  // namespace
 
 bool torch_operator_lowers(const std::string& name) {
-  if (staging::find_host_op(name) || has_row(name)) return true;
+  if (!staging::find_host_ops(name).empty() || has_row(name)) return true;
   return name.ends_with('_') && has_row(name.substr(0, name.size() - 1));  // in-place: its functional twin
 }
 

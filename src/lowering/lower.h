@@ -74,6 +74,7 @@ class Lower : public On {
   // adds what new nodes bring.
   void bind_axis(Dim d, V x, int64_t axis);
   void bind_scalar(Dim symbol, V value);
+  bool available(Dim d) const;  // could be made a graph value here: every symbol in it has a visible source
 
   // A weight seen otherwise: another recipe over the same bytes, made once; none when `x` is no weight.
   Opt<V> permuted_weight(V x, const Ints& perm);

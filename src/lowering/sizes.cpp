@@ -1,4 +1,6 @@
 // Symbolic ints as graph values: read from an axis that has the size, else computed.
+#include <algorithm>
+
 #include "ir/dim_view.h"
 #include "lowering/lower.h"
 
@@ -27,6 +29,12 @@ const Lower::Source* Lower::source_of(Dim d) const {
   for (const Source& s : it->second)
     if (s.value.id.index < graph().value_capacity() && graph()[s.value.id].kind != Value::Kind::dead && graph().is_inside(region(), graph()[s.value.id].home)) return &s;
   return nullptr;
+}
+
+bool Lower::available(Dim d) const {
+  if (d.is_literal() || source_of(d)) return true;
+  const DimView parts = view_of(d);
+  return parts.form != DimForm::symbol && parts.form != DimForm::opaque && std::all_of(parts.args.begin(), parts.args.end(), [&](Dim a) { return available(a); });
 }
 
 V Lower::int_piece(Dim d) {

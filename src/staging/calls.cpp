@@ -13,21 +13,22 @@ const Value* HostCall::keyword(std::string_view name) const {
   return nullptr;
 }
 
-HostFunction find_host_op(std::string_view name) {
+std::span<const HostFunction> find_host_ops(std::string_view name) {
   static const auto index = [] {
-    std::unordered_map<std::string_view, HostFunction> m;
-    for (const auto table : {host_number_rows(), host_container_rows(), host_tensor_rows(), host_text_rows()})
-      for (const HostRow& r : table) invariant(m.emplace(r.name, r.call).second, cat("one host row for ", r.name));
+    std::unordered_map<std::string_view, std::vector<HostFunction>> m;
+    for (const auto table : {host_number_rows(), host_container_rows(), host_list_rows(), host_tensor_rows(), host_text_rows()})
+      for (const HostRow& r : table) m[r.name].push_back(r.call);
     return m;
   }();
   const auto it = index.find(name);
-  return it == index.end() ? nullptr : it->second;
+  return it == index.end() ? std::span<const HostFunction>() : it->second;
 }
 
 namespace {
 const Poison* find_poison(const Stager& s, const Value& v, int depth = 0) {
   if (const auto* p = v.as<Poison>()) return p;
   if (depth > 3) return nullptr;
+  if (const auto* l = v.as<ListRef>(); l && s.heap.get<ListCell>(l->cell).staged) return nullptr;
   if (v.is<ListRef>() || v.is<Tuple>())
     for (const Value& part : s.items(v))
       if (const auto* p = find_poison(s, part, depth + 1)) return p;
@@ -47,7 +48,13 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   pos_ = pos;
   const std::string full = cat(ns, "::", op);
   on.where = {};
-  if (const auto host = find_host_op(full)) {
+  if (ns == "aten") upgrade(op, args);
+  // Lists and dicts may hold what cannot be had; whoever computes with it cannot be had either.
+  static constexpr std::string_view holders[] = {"append", "insert", "_set_item", "setdefault", "extend", "list"};
+  const bool holds = std::find(std::begin(holders), std::end(holders), op) != std::end(holders);
+  for (size_t i = 0; i < args.positional.size(); ++i)
+    if (args.positional[i].is<Poison>() && (i == 0 || !holds)) return std::vector<Value>(result_count(schemas_of(full)), args.positional[i]);
+  for (const HostFunction host : find_host_ops(full)) {
     HostCall c{*this, args.positional, args.keywords};
     if (auto results = host(c)) return std::move(*results);
   }
@@ -58,6 +65,7 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
     if (const auto* p = find_poison(*this, v)) return std::vector<Value>(result_count(candidates), Value(*p));
   if (candidates.empty()) return missing_op(full, 1);
   auto matched = match(*this, candidates, args);
+  if (!matched) matched = match_without_defaults(*this, candidates, args);
   if (!matched) {
     std::string given;
     for (const auto& v : args.positional) given += cat(given.empty() ? "" : ", ", v.kind());

@@ -32,6 +32,12 @@ std::vector<Heap::Change> Heap::changes(const HeapMark& m) const {
   return out;
 }
 
+bool Heap::written_since(CellId id, const HeapMark& m) const {
+  for (size_t i = m.log; i < log_.size(); ++i)
+    if (log_[i].cell == id) return true;
+  return false;
+}
+
 void Heap::rewind(const HeapMark& m) {
   while (log_.size() > m.log) {
     Entry& e = log_.back();

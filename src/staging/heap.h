@@ -16,12 +16,19 @@ struct TensorCell {
   uint64_t version = 0;
   std::string name;       // of a parameter or input, for notes about writes
   bool contiguous = true;
+  // Joined from tensors of two branches: a write would also reach these, which one is not known.
+  std::vector<CellId> sources;
+  std::shared_ptr<const std::string> stale;  // such a write happened: reading is an error
 };
+struct StagedList;
 struct ListCell {
   std::vector<Value> items;
+  std::shared_ptr<const StagedList> staged;  // set: the length is known at run time alone, and `items` is empty
+  std::shared_ptr<const std::string> poison;  // what it holds cannot be had: any use is an error
 };
 struct DictCell {
   std::vector<std::pair<Value, Value>> entries;  // in insertion order
+  std::shared_ptr<const std::string> poison;     // its keys are not known: any use is an error
 };
 struct ObjectCell {
   const ts::ClassDef* cls = nullptr;
@@ -59,6 +66,7 @@ class Heap {
     std::shared_ptr<const CellData> before;
   };
   std::vector<Change> changes(const HeapMark& m) const;
+  bool written_since(CellId id, const HeapMark& m) const;
   // Older cells get their contents at the mark back; cells made since stay, for the values that refer to them.
   void rewind(const HeapMark& m);
   void set(CellId id, const CellData& data) { writable(id) = data; }

@@ -1,6 +1,8 @@
 // Lists and dicts, by reference as in Python.
 #include <algorithm>
 
+#include "lowering/forms.h"
+#include "staging/staged_list.h"
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -20,19 +22,54 @@ int64_t position(HostCall& c, const Value& at, size_t size, bool insert = false)
   return i;
 }
 
-std::vector<Value>& list_of(HostCall& c) { return c.s.heap.write<ListCell>(c[0].as<ListRef>()->cell).items; }
-std::vector<std::pair<Value, Value>>& dict_of(HostCall& c) { return c.s.heap.write<DictCell>(c[0].as<DictRef>()->cell).entries; }
-const std::vector<std::pair<Value, Value>>& entries(HostCall& c) { return c.s.heap.get<DictCell>(c[0].as<DictRef>()->cell).entries; }
+std::vector<Value>& list_of(HostCall& c) {
+  c.s.items(c[0]);  // its length must be known
+  return c.s.heap.write<ListCell>(c[0].as<ListRef>()->cell).items;
+}
+const DictCell& dict_cell(HostCall& c) {
+  const auto& cell = c.s.heap.get<DictCell>(c[0].as<DictRef>()->cell);
+  if (cell.poison) c.s.fail("stage.unavailable", *cell.poison);
+  return cell;
+}
+std::vector<std::pair<Value, Value>>& dict_of(HostCall& c) {
+  dict_cell(c);
+  return c.s.heap.write<DictCell>(c[0].as<DictRef>()->cell).entries;
+}
+const std::vector<std::pair<Value, Value>>& entries(HostCall& c) { return dict_cell(c).entries; }
+// A list whose length depends on data.
+std::optional<StagedList> staged(const HostCall& c, size_t i = 0) {
+  const StagedList* l = i < c.size() ? staged_of(c.s, c[i]) : nullptr;
+  return l ? std::optional<StagedList>(*l) : std::nullopt;
+}
+void become(HostCall& c, StagedList l) { c.s.heap.write<ListCell>(c[0].as<ListRef>()->cell) = ListCell{{}, std::make_shared<const StagedList>(std::move(l)), {}}; }
 bool on_list(const HostCall& c) { return c.size() > 0 && c[0].is<ListRef>(); }
 bool on_dict(const HostCall& c) { return c.size() > 0 && c[0].is<DictRef>(); }
 
+// What Python would raise: on a way that the inputs decide, one that is not taken.
+Results raised(HostCall& c, std::string message) {
+  c.s.raise(std::move(message));
+  return one(Value(Uninitialized{}));
+}
+
 Results append(HostCall& c) {
   if (!on_list(c)) return std::nullopt;
-  list_of(c).push_back(c[1]);
+  if (const auto l = staged(c)) become(c, with_inserted(c.s, *l, std::nullopt, c[1]));
+  else list_of(c).push_back(c[1]);
   return one(c[0]);
 }
 Results extend(HostCall& c) {
   if (!on_list(c)) return std::nullopt;
+  if (const auto more = staged(c, 1); more && !staged(c)) {
+    StagedList all = *more;
+    const auto first = c.s.items(c[0]);
+    for (size_t i = first.size(); i-- > 0;) all = with_inserted(c.s, all, Dim(0), first[i]);
+    become(c, std::move(all));
+    return one(c[0]);
+  }
+  if (const auto l = staged(c)) {
+    become(c, concatenated(c.s, *l, c[1]));
+    return one(c[0]);
+  }
   const auto more = c.s.items(c[1]);
   auto& l = list_of(c);
   l.insert(l.end(), more.begin(), more.end());
@@ -40,14 +77,24 @@ Results extend(HostCall& c) {
 }
 Results insert(HostCall& c) {
   if (!on_list(c)) return std::nullopt;
+  if (const auto l = staged(c)) {
+    become(c, with_inserted(c.s, *l, c.s.int_from(c[1]), c[2]));
+    return one(c[0]);
+  }
   auto& l = list_of(c);
   l.insert(l.begin() + position(c, c[1], l.size(), true), c[2]);
   return one(c[0]);
 }
 Results pop(HostCall& c) {
+  if (const auto l = staged(c)) {
+    const Dim at = c.size() > 1 ? c.s.int_from(c[1]) : Dim(-1);
+    Value v = element_at(c.s, *l, at);
+    become(c, without_element(c.s, *l, at));
+    return one(std::move(v));
+  }
   if (on_list(c)) {
     auto& l = list_of(c);
-    if (l.empty()) c.s.fail("stage.index", "pop from an empty list");
+    if (l.empty()) return raised(c, "pop from an empty list");
     const int64_t i = c.size() > 1 ? position(c, c[1], l.size()) : static_cast<int64_t>(l.size()) - 1;
     Value v = l[static_cast<size_t>(i)];
     l.erase(l.begin() + i);
@@ -62,10 +109,19 @@ Results pop(HostCall& c) {
       return one(std::move(v));
     }
   if (c.size() > 2) return one(c[2]);
-  c.s.fail("stage.key", "a key is not in the dict");
+  return raised(c, "a key is not in the dict");
 }
 Results set_item(HostCall& c) {
+  if (const auto l = staged(c)) {
+    become(c, with_element(c.s, *l, c.s.int_from(c[1]), c[2]));
+    return one(c[0]);
+  }
   if (on_list(c)) {
+    if (const Dim at = c.s.graph.facts.simplify(c.s.int_from(c[1])); !at.is_literal() && !c.s.strict())
+      if (const auto l = staged_from(c.s, c[0])) {
+        become(c, with_element(c.s, *l, at, c[2]));
+        return one(c[0]);
+      }
     auto& l = list_of(c);
     l[static_cast<size_t>(position(c, c[1], l.size()))] = c[2];
     return one(c[0]);
@@ -83,9 +139,10 @@ Results get_item(HostCall& c) {
   if (on_dict(c)) {
     for (const auto& [key, value] : entries(c))
       if (same(key, c[1])) return one(value);
-    c.s.fail("stage.key", "a key is not in the dict");
+    return raised(c, "a key is not in the dict");
   }
   if (!on_list(c) && !c[0].is<Tuple>()) return std::nullopt;
+  if (const auto l = staged(c)) return one(element_at(c.s, *l, c.s.int_from(c[1])));
   const auto& l = c.s.items(c[0]);
   return one(l[static_cast<size_t>(position(c, c[1], l.size()))]);
 }
@@ -94,24 +151,35 @@ Results remove_at(HostCall& c) {
   return out ? Results(std::vector<Value>{}) : std::nullopt;
 }
 Results clear(HostCall& c) {
-  if (on_list(c)) list_of(c).clear();
+  if (on_list(c)) c.s.heap.write<ListCell>(c[0].as<ListRef>()->cell) = {};
   else if (on_dict(c)) dict_of(c).clear();
   else return std::nullopt;
   return std::vector<Value>{};
 }
 Results copy(HostCall& c) {
   if (on_dict(c)) return one(c.s.dict(entries(c)));
+  if (const auto l = staged(c)) return one(make_staged(c.s, *l));
   if (c.size() == 1 && (c[0].is<ListRef>() || c[0].is<Tuple>())) return one(c.s.list(c.s.items(c[0])));
   return std::nullopt;
 }
 Results reverse(HostCall& c) {
   if (!on_list(c)) return std::nullopt;
+  if (const auto l = staged(c)) {
+    become(c, sliced(c.s, *l, std::nullopt, std::nullopt, -1));
+    return std::vector<Value>{};
+  }
   auto& l = list_of(c);
   std::reverse(l.begin(), l.end());
   return std::vector<Value>{};
 }
 Results slice(HostCall& c) {
   if (!on_list(c) && !(c.size() > 0 && c[0].is<std::string>())) return std::nullopt;
+  if (const auto l = staged(c)) {
+    const auto bound = [&](size_t i) { return i < c.size() && !c[i].is_none() ? std::optional<Dim>(c.s.int_from(c[i])) : std::nullopt; };
+    const Dim step = c.size() > 3 ? c.s.int_from(c[3]) : Dim(1);
+    if (!step.is_literal() || step.is(0)) c.s.fail("stage.index", "a slice's step must be known and not 0");
+    return one(make_staged(c.s, sliced(c.s, *l, bound(1), bound(2), step.literal())));
+  }
   const auto* text = c[0].as<std::string>();
   const auto n = static_cast<int64_t>(text ? text->size() : c.s.items(c[0]).size());
   const auto number = [&](size_t i, int64_t otherwise) {
@@ -138,6 +206,7 @@ Results length(HostCall& c) {
   if (on_dict(c)) return one(Dim(static_cast<int64_t>(entries(c).size())));
   if (const auto* s = c[0].as<std::string>()) return one(Dim(static_cast<int64_t>(s->size())));
   if (const auto* t = c[0].as<TensorRef>()) return one(c.s.on.dim(c.s.read(*t), 0));
+  if (const auto l = staged(c)) return one(length_of(c.s, *l));
   if (c[0].is<ListRef>() || c[0].is<Tuple>()) return one(Dim(static_cast<int64_t>(c.s.items(c[0]).size())));
   if (const auto* o = c[0].as<ObjectRef>()) {
     const auto& attributes = c.s.heap.get<ObjectCell>(o->cell).attributes;
@@ -202,10 +271,19 @@ Results make_dict(HostCall& c) {
   return one(c.s.dict(std::move(out)));
 }
 // Identity with None decides: everything else is some value.
-bool is_same_thing(const Value& a, const Value& b) { return a.is_none() || b.is_none() ? a.is_none() && b.is_none() : same(a, b); }
-Results is(HostCall& c) { return c[0].is<Poison>() || c[1].is<Poison>() ? std::nullopt : one(is_same_thing(c[0], c[1])); }
-Results is_not(HostCall& c) { return c[0].is<Poison>() || c[1].is<Poison>() ? std::nullopt : one(!is_same_thing(c[0], c[1])); }
+template <bool Wanted>
+Results is(HostCall& c) {
+  if (c[0].is<Poison>() || c[1].is<Poison>()) return std::nullopt;
+  const Value &a = c[0], &b = c[1];
+  const auto* m = a.is<Maybe>() && b.is_none() ? a.as<Maybe>() : b.is<Maybe>() && a.is_none() ? b.as<Maybe>() : nullptr;
+  if (m) return one(Value(StagedBool{Wanted ? V(c.s.on.Not(m->present)) : m->present}));
+  return one((a.is_none() || b.is_none() ? a.is_none() && b.is_none() : same(a, b)) == Wanted);
+}
 Results itself(HostCall& c) { return one(c[0]); }
+Results unwrap(HostCall& c) {
+  if (c[0].is_none()) return raised(c, "None where a value is needed");
+  return one(c[0].is<Maybe>() ? *c[0].as<Maybe>()->value : c[0]);
+}
 Results known_sort(HostCall& c) {
   if (!on_list(c)) return std::nullopt;
   auto l = c.s.items(c[0]);
@@ -244,7 +322,11 @@ Results quantifier(HostCall& c) {
 Results range_list(HostCall& c) {
   std::vector<Value> out;
   const Dim n = c.s.int_from(c[0]);
-  if (!n.is_literal()) c.s.fail("stage.list-length", "a range depends on the inputs");
+  if (!n.is_literal()) {
+    Form element;
+    element.kind = Form::Kind::integer;
+    return one(make_staged(c.s, StagedList{element, false, {iota(c.s.on, n)}}));
+  }
   for (int64_t i = 0; i < n.literal(); ++i) out.emplace_back(Dim(i));
   return one(c.s.list(std::move(out)));
 }
@@ -254,8 +336,8 @@ constexpr HostRow table[] = {
     {"aten::__getitem__", get_item}, {"aten::Delete", remove_at}, {"aten::clear", clear}, {"aten::copy", copy}, {"aten::list", copy},
     {"aten::reverse", reverse}, {"aten::slice", slice}, {"aten::len", length}, {"aten::__contains__", contains}, {"aten::keys", keys},
     {"aten::values", values}, {"aten::items", pairs}, {"aten::get", get}, {"aten::setdefault", set_default}, {"aten::update", update},
-    {"aten::dict", make_dict}, {"aten::__is__", is}, {"aten::__isnot__", is_not}, {"aten::_unwrap_optional", itself},
-    {"prim::unchecked_unwrap_optional", itself}, {"aten::wait", itself}, {"prim::awaitable_wait", itself}, {"aten::sorted", known_sort},
+    {"aten::dict", make_dict}, {"aten::__is__", is<true>}, {"aten::__isnot__", is<false>}, {"aten::_unwrap_optional", unwrap},
+    {"prim::unchecked_unwrap_optional", unwrap}, {"aten::wait", itself}, {"prim::awaitable_wait", itself}, {"aten::sorted", known_sort},
     {"aten::sort", sort}, {"aten::sum", sum}, {"aten::all", quantifier<true>}, {"aten::any", quantifier<false>}, {"prim::rangelist", range_list}, {"aten::Size", itself},
 };
 

@@ -1,6 +1,7 @@
 // Arithmetic and comparisons on numbers. Ints are expressions; floats that depend on data are 0-d graph values.
 #include <cmath>
 
+#include "staging/staged_list.h"
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -31,6 +32,13 @@ Results binary(HostCall& c, I on_ints, F on_floats, G on_graph) {
 }
 
 Results join_lists(HostCall& c) {
+  if (const StagedList* l = staged_of(c.s, c[0])) return one(make_staged(c.s, concatenated(c.s, StagedList(*l), c[1])));
+  if (const StagedList* l = staged_of(c.s, c[1])) {
+    StagedList all = *l;
+    const auto first = c.s.items(c[0]);
+    for (size_t i = first.size(); i-- > 0;) all = with_inserted(c.s, all, Dim(0), first[i]);
+    return one(make_staged(c.s, std::move(all)));
+  }
   auto all = c.s.items(c[0]);
   const auto& more = c.s.items(c[1]);
   all.insert(all.end(), more.begin(), more.end());
@@ -49,12 +57,24 @@ Results add(HostCall& c) {
   return binary(c, [](Dim a, Dim b) { return Value(a + b); }, [](double a, double b) { return Value(a + b); }, [](Lower& on, V a, V b) { return V(on.Add(a, b)); });
 }
 
+// [v] * n with n from data.
+Results repeated(HostCall& c, const Value& list, Dim n) {
+  auto one_item = staged_from(c.s, list);
+  if (!one_item || one_item->sequence || c.s.items(list).size() != 1) c.s.fail("stage.list-length", "a list is repeated a number of times that depends on the inputs");
+  for (V& array : one_item->arrays) {
+    Dims sizes = c.s.on.shape(array);
+    sizes[0] = max(n, Dim(0));
+    array = c.s.on.expand(array, sizes);
+  }
+  return one(make_staged(c.s, std::move(*one_item)));
+}
+
 Results mul(HostCall& c) {
   if (c.size() == 2 && (c[0].is<ListRef>() || c[1].is<ListRef>())) {
     const size_t l = c[0].is<ListRef>() ? 0 : 1;
     if (!is_int(c[1 - l])) return std::nullopt;
     const Dim n = c.s.int_from(c[1 - l]);
-    if (!n.is_literal()) c.s.fail("stage.list-length", "a list is repeated a number of times that depends on the inputs");
+    if (!n.is_literal()) return repeated(c, c[l], n);
     const auto parts = c.s.items(c[l]);
     std::vector<Value> all;
     for (int64_t i = 0; i < n.literal() && all.size() < 1'000'000; ++i) all.insert(all.end(), parts.begin(), parts.end());
@@ -99,6 +119,12 @@ Results negate(HostCall& c) {
 template <bool Greater>
 Results extremum(HostCall& c) {
   std::vector<Value> all;
+  if (c.size() == 1 && staged_of(c.s, c[0])) {
+    const StagedList l = *staged_of(c.s, c[0]);
+    if (l.sequence || l.arrays.size() != 1 || !l.element.is(Form::Kind::integer)) return std::nullopt;
+    const V best = Greater ? c.s.on.ReduceMax(l.arrays[0], {}, op::ReduceMax{.keepdims = 0}) : c.s.on.ReduceMin(l.arrays[0], {}, op::ReduceMin{.keepdims = 0});
+    return one(c.s.on.int_of(best));
+  }
   if (c.size() == 1 && c[0].is<ListRef>()) all = c.s.items(c[0]);
   else all = c.args;
   if (all.empty()) return std::nullopt;
@@ -159,13 +185,15 @@ constexpr char eq_name[] = "eq", ne_name[] = "ne", lt_name[] = "lt", le_name[] =
 
 // and, or, xor on bools and ints.
 template <class B, class G>
-Results logical(HostCall& c, B on_bools, G on_graph, int64_t (*on_ints)(int64_t, int64_t)) {
+Results logical(HostCall& c, B on_bools, G on_graph, int64_t (*on_ints)(int64_t, int64_t), std::string_view name = "") {
   if (c.size() != 2) return std::nullopt;
   const auto is_bool = [](const Value& v) { return v.is<bool>() || v.is<StagedBool>(); };
   if (is_bool(c[0]) && is_bool(c[1])) {
     const auto a = c.s.known_bool(c[0]), b = c.s.known_bool(c[1]);
     if (const std::optional<Value> known = on_bools(a, b, c[0], c[1])) return one(*known);
-    return one(Value(StagedBool{on_graph(c.s.on, c.s.bool_value(c[0]), c.s.bool_value(c[1]))}));
+    const V x = c.s.bool_value(c[0]), y = c.s.bool_value(c[1]), out = on_graph(c.s.on, x, y);
+    if (!name.empty()) c.s.remember_condition(out, {name, {}, {}, x, y});
+    return one(Value(StagedBool{out}));
   }
   if (c[0].is<Dim>() && c[1].is<Dim>() && c[0].as<Dim>()->is_literal() && c[1].as<Dim>()->is_literal())
     return one(Dim(on_ints(c[0].as<Dim>()->literal(), c[1].as<Dim>()->literal())));
@@ -179,7 +207,7 @@ Results both(HostCall& c) {
     if (a) return y;
     if (b) return x;
     return std::nullopt;
-  }, [](Lower& on, V a, V b) { return V(on.And(a, b)); }, [](int64_t a, int64_t b) { return a & b; });
+  }, [](Lower& on, V a, V b) { return V(on.And(a, b)); }, [](int64_t a, int64_t b) { return a & b; }, "and");
 }
 Results either(HostCall& c) {
   return logical(c, [](Known a, Known b, const Value& x, const Value& y) -> std::optional<Value> {
@@ -187,7 +215,7 @@ Results either(HostCall& c) {
     if (a) return y;
     if (b) return x;
     return std::nullopt;
-  }, [](Lower& on, V a, V b) { return V(on.Or(a, b)); }, [](int64_t a, int64_t b) { return a | b; });
+  }, [](Lower& on, V a, V b) { return V(on.Or(a, b)); }, [](int64_t a, int64_t b) { return a | b; }, "or");
 }
 Results differ(HostCall& c) {
   return logical(c, [](Known a, Known b, const Value&, const Value&) -> std::optional<Value> {
@@ -199,8 +227,11 @@ Results differ(HostCall& c) {
 Results negation(HostCall& c) {
   if (c.size() != 1) return std::nullopt;
   if (const auto known = c.s.known_bool(c[0])) return one(!*known);
-  if (c[0].is<StagedBool>()) return one(Value(StagedBool{c.s.on.Not(c[0].as<StagedBool>()->value)}));
-  return std::nullopt;
+  const auto* b = c[0].as<StagedBool>();
+  if (!b) return std::nullopt;
+  const V out = c.s.on.Not(b->value);
+  c.s.remember_condition(out, {"not", {}, {}, b->value, {}});
+  return one(Value(StagedBool{out}));
 }
 
 template <double (*F)(double)>

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernels/carrier.h"
+#include "staging/staged_list.h"
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -114,6 +115,11 @@ Results make_tensor(HostCall& c) {
   std::optional<DType> want;
   if (asked && !asked->is_none()) want = dtype_from_torch(c.s.int_from(*asked).literal());
   if (c[0].is<TensorRef>()) return one(c.s.tensor(on.to(value(c), want.value_or(on.dtype(value(c))))));
+  if (const StagedList* l = staged_of(c.s, c[0])) {
+    if (l->sequence || l->arrays.size() != 1) return std::nullopt;
+    const DType own = l->element.is(Form::Kind::floating) ? default_float : on.dtype(l->arrays[0]);
+    return one(c.s.tensor(on.to(l->arrays[0], want.value_or(own))));
+  }
   std::vector<Value> flat;
   std::vector<int64_t> shape;
   if (!flatten(c, c[0], flat, shape, 0)) return std::nullopt;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "staging/staged_list.h"
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -68,6 +69,7 @@ Value Stager::call_function(const ts::FunctionDef& f, std::vector<Value> args) {
   frames_.pop_back();
   functions_.pop_back();
   scopes_.pop_back();
+  if (raised_) return Value(Uninitialized{});
   return result ? *result : Value();
 }
 
@@ -160,13 +162,24 @@ void Stager::assign(const ts::Assign& a) {
 
 std::vector<Value> Stager::unpack(const Value& v, size_t count) {
   if (v.is<Poison>() || v.is<Uninitialized>()) return std::vector<Value>(count, v);
+  if (const StagedList* l = staged_of(*this, v)) {
+    const StagedList list = *l;
+    std::vector<Value> out;
+    for (size_t i = 0; i < count; ++i) out.push_back(element_at(*this, list, Dim(static_cast<int64_t>(i))));
+    return out;
+  }
   const auto& parts = items(v);
   if (parts.size() != count) fail("stage.unpack", cat(count, " values are wanted, and there are ", parts.size()));
   return parts;
 }
 
 const std::vector<Value>& Stager::items(const Value& v) const {
-  if (const auto* l = v.as<ListRef>()) return heap.get<ListCell>(l->cell).items;
+  if (const auto* l = v.as<ListRef>()) {
+    const auto& cell = heap.get<ListCell>(l->cell);
+    if (cell.poison) fail("stage.unavailable", *cell.poison);
+    if (cell.staged) fail("stage.list-length", "the length of this list depends on the inputs, and must be known here", "give the sizes it depends on as numbers");
+    return cell.items;
+  }
   if (const auto* t = v.as<Tuple>()) return *t->items;
   if (const auto* p = v.as<Poison>()) fail("stage.unavailable", *p->why);
   fail("stage.type", cat("a list or tuple is needed where ", v.kind(), " is"));
@@ -239,7 +252,12 @@ Value Stager::eval(const ts::Expr& e) {
       return dict(std::move(entries));
     }
     case ts::ExprKind::annotate: return annotated(*e.as<ts::Annotate>());
-    case ts::ExprKind::unchecked_cast: return eval(*e.as<ts::UncheckedCast>()->value);
+    case ts::ExprKind::unchecked_cast: {
+      Value v = eval(*e.as<ts::UncheckedCast>()->value);
+      const auto* m = v.as<Maybe>();
+      const ts::Type* t = e.as<ts::UncheckedCast>()->target;
+      return m && t && !t->is(ts::TypeKind::optional) && !t->is(ts::TypeKind::none) ? Value(*m->value) : v;
+    }
     case ts::ExprKind::uninitialized: return Value(Uninitialized{});
     case ts::ExprKind::isinstance: {
       const auto& i = *e.as<ts::IsInstance>();

@@ -1,250 +1,303 @@
 // An `if` on data: both sides are staged into regions, and every cell that either changed is joined.
 #include <array>
 
-#include "kernels/carrier.h"
-#include "lowering/complex.h"
+#include "staging/form.h"
 #include "staging/leaves.h"
 
 namespace cameo::staging {
 
-void Stager::take_back(const HeapMark& h, const GraphMark& g) {
-  heap.rewind(h);
-  graph.rollback(g);
-  on.forget_from(g.values);
+Stager::Attempt Stager::attempt() {
+  return {heap.mark(), graph.mark(), sink_.all().size(), frames_.size(), functions_.size(), scopes_.size(), missing_};
+}
+
+void Stager::take_back(const Attempt& a) {
+  heap.rewind(a.heap);
+  graph.rollback(a.graph);
+  on.forget_from(a.graph.values);
   ++generation_;
+  raised_ = false;
+  sink_.all().resize(a.notes);
+  missing_ = a.missing;
+  frames_.resize(a.frames);
+  functions_.resize(a.functions);
+  scopes_.resize(a.scopes);
   const auto gone = [&](const Value& v) {
-    if (const auto* t = v.as<TensorRef>()) return t->cell.index >= h.cells;
-    if (const auto* o = v.as<ObjectRef>()) return o->cell.index >= h.cells;
-    if (const auto* l = v.as<ListRef>()) return l->cell.index >= h.cells;
-    if (const auto* d = v.as<DictRef>()) return d->cell.index >= h.cells;
+    if (const auto* t = v.as<TensorRef>()) return t->cell.index >= a.heap.cells;
+    if (const auto* o = v.as<ObjectRef>()) return o->cell.index >= a.heap.cells;
+    if (const auto* l = v.as<ListRef>()) return l->cell.index >= a.heap.cells;
+    if (const auto* d = v.as<DictRef>()) return d->cell.index >= a.heap.cells;
     return false;
   };
   std::erase_if(objects_, [&](const auto& e) { return gone(e.second); });
   std::erase_if(stored_, [&](const auto& e) { return gone(e.second); });
   std::erase_if(tensors_, [&](const auto& e) { return gone(e.second); });
+  std::erase_if(conditions_, [&](const auto& e) { return e.first >= a.graph.values; });
+}
+
+std::vector<ValueId> Stager::own_outputs(RegionId region, std::span<const V> values) {
+  std::vector<ValueId> out;
+  for (const V v : values) {
+    const auto& value = graph[v.id];
+    const bool own = value.home == region && value.kind == cameo::Value::Kind::node_output && std::find(out.begin(), out.end(), v.id) == out.end();
+    if (own) {
+      out.push_back(v);
+      continue;
+    }
+    out.push_back(copy_of(v, region));
+  }
+  return out;
+}
+
+V Stager::copy_of(V v, RegionId region) {
+  // Not through the builder, which would fold it away.
+  const NodeId n = graph.add_node(region, op_of<op::Identity>(), nullptr, {v});
+  graph.fact(graph[n].outputs[0]) = Fact(graph[v.id].fact);
+  if (on.on_node) on.on_node(n);
+  return graph[n].outputs[0];
+}
+
+void Stager::assume(const Value& condition, bool truth, int depth) {
+  const auto* staged = condition.as<StagedBool>();
+  const auto it = staged ? conditions_.find(staged->value.id.index) : conditions_.end();
+  if (it == conditions_.end() || depth > 16) return;
+  const Condition c = it->second;
+  const auto part = [&](V v, bool t) { assume(Value(StagedBool{v}), t, depth + 1); };
+  if (c.op == "not") return part(c.x, !truth);
+  if (c.op == "and" || c.op == "or") {
+    if (truth != (c.op == "and")) return;
+    part(c.x, truth);
+    return part(c.y, truth);
+  }
+  const FactOrigin origin{FactSource::program, "a condition of the program", here()};
+  const bool equal = c.op == "eq" ? truth : c.op == "ne" ? !truth : false;
+  if (c.op == "eq" || c.op == "ne") {
+    if (equal) graph.facts.assume_equal(c.a, c.b, origin);
+    else graph.facts.assume_not_equal(c.a, c.b, origin);
+    return;
+  }
+  // As a < b or a <= b.
+  Dim a = c.a, b = c.b;
+  bool strict = c.op == "lt" || c.op == "gt";
+  if (c.op == "gt" || c.op == "ge") std::swap(a, b);
+  if (!truth) {
+    std::swap(a, b);
+    strict = !strict;
+  }
+  graph.facts.assume_range(b - a, strict ? 1 : 0, std::nullopt, origin);
 }
 
 namespace {
 struct Side {
   RegionId region;
-  std::map<uint32_t, std::shared_ptr<const CellData>> after;  // by cell
+  std::map<Leaf, Value> after;
 };
 }  // namespace
 
 class Branch {
  public:
-  Branch(Stager& s, const Value& condition) : s_(s), condition_(condition) {}
+  Branch(Stager& s, const Value& condition) : s_(s), condition_(condition), outer_(s.on.region()) {}
 
   // Stages one side. False: it raised, and nothing of it remains.
-  bool stage(ts::Block block, Side& side) {
-    heap_mark_ = s_.heap.mark();
-    graph_mark_ = s_.graph.mark();
-    const RegionId outer = s_.on.region();
-    side.region = s_.graph.add_region(outer);
+  bool stage(ts::Block block, bool truth, Side& side) {
+    const auto start = s_.attempt();
+    const size_t facts = s_.graph.facts.mark();
+    mark_ = start.heap;
+    side.region = s_.graph.add_region(outer_);
     s_.on.move_to(side.region);
+    s_.assume(condition_, truth);
     s_.block(block);
-    s_.on.move_to(outer);
     if (s_.raised_) {
-      s_.raised_ = false;
-      s_.take_back(heap_mark_, graph_mark_);
+      s_.on.move_to(outer_);
+      s_.take_back(start);
       return false;
     }
-    for (const auto& change : s_.heap.changes(heap_mark_)) side.after[change.cell.index] = std::make_shared<const CellData>(s_.heap[change.cell]);
-    s_.heap.rewind(heap_mark_);
+    for (const auto& change : s_.heap.changes(start.heap)) {
+      const CellData now = s_.heap[change.cell];
+      for (const Leaf& leaf : differing(change.cell, *change.before, now))
+        side.after.emplace(leaf, settled(s_, value_at(s_, now, leaf.slot), start.heap, outer_));
+    }
+    s_.on.move_to(outer_);
+    s_.heap.rewind(start.heap);
+    s_.graph.facts.rewind(facts);  // what holds on this side alone
     return true;
   }
 
   void join(const Side& a, const Side& b) {
-    node_ = s_.graph.add_node(s_.on.region(), op_of<op::If>(), nullptr, {s_.bool_value(condition_)}, 0);
-    regions_ = {b.region, a.region};  // graph attributes are else_branch, then_branch
-    std::map<uint32_t, std::pair<const CellData*, const CellData*>> changed;
-    for (const auto& [cell, data] : a.after) changed[cell] = {data.get(), nullptr};
-    for (const auto& [cell, data] : b.after) changed[cell].second = data.get();
-    a_ = a.region;
-    b_ = b.region;
-    for (const auto& [index, pair] : changed) {
-      const CellId cell(index);
-      const auto now = std::make_shared<const CellData>(s_.heap[cell]);
-      join_cell(cell, pair.first ? *pair.first : *now, pair.second ? *pair.second : *now);
+    sides_ = {a.region, b.region};
+    std::map<Leaf, std::pair<const Value*, const Value*>> changed;
+    for (const auto& [leaf, value] : a.after) changed[leaf].first = &value;
+    for (const auto& [leaf, value] : b.after) changed[leaf].second = &value;
+    for (const auto& [leaf, pair] : changed) {
+      const CellData now = s_.heap[leaf.cell];
+      // A name that one side alone gives a value is not read after the if.
+      if ((!pair.first || !pair.second) && is_local(now) && !assigned_at(now, leaf.slot)) continue;
+      const auto before = [&] { return value_at(s_, now, leaf.slot); };
+      add(leaf, pair.first ? *pair.first : before(), pair.second ? *pair.second : before());
     }
     finish();
   }
 
  private:
-  void join_cell(CellId cell, const CellData& a, const CellData& b) {
-    if (const auto* x = tensor_of(a)) {
-      const auto* y = tensor_of(b);
-      auto& c = s_.heap.write<TensorCell>(cell);
-      c.version = std::max(x->version, y->version) + 1;
-      if (x->value.id == y->value.id) c.value = x->value;
-      else if (const auto joined = join_tensors(x->value, y->value)) c.value = *joined;
-      else s_.fail("stage.join", cat("a tensor is written with different types in the two branches of an if: ", s_.on.fact(x->value).type.text(), " and ", s_.on.fact(y->value).type.text()));
-      return;
-    }
-    const auto leaves = differing(cell, a, b);
-    if (!leaves) s_.fail("stage.join", "a list or dict grows in one branch of an if whose condition depends on the inputs");
-    s_.heap.set(cell, a);
-    for (const Leaf& leaf : *leaves) {
-      const bool in_a = assigned_at(a, leaf.slot), in_b = assigned_at(b, leaf.slot);
-      set_at(s_.heap, leaf, join_values(in_a ? value_at(a, leaf.slot) : Value(Uninitialized{}), in_b ? value_at(b, leaf.slot) : Value(Uninitialized{})));
-    }
-  }
-
-  Value join_values(const Value& a, const Value& b) {
-    if (same(a, b)) return a;
-    if (a.is<Poison>()) return a;
-    if (b.is<Poison>()) return b;
-    if (a.is<Uninitialized>()) return only(b, false);
-    if (b.is<Uninitialized>()) return only(a, true);
-    if (a.is<TensorRef>() && b.is<TensorRef>()) {
-      if (const auto v = join_tensors(in(a_, [&] { return s_.read(*a.as<TensorRef>()); }), in(b_, [&] { return s_.read(*b.as<TensorRef>()); }))) return s_.tensor(*v);
-      return poison("a tensor has different types in the two branches of an if whose condition depends on the inputs");
-    }
-    if (a.is<Dim>() && b.is<Dim>()) {
-      const V v = output(in(a_, [&] { return s_.on.int_scalar(*a.as<Dim>()); }), in(b_, [&] { return s_.on.int_scalar(*b.as<Dim>()); }));
-      return s_.on.int_of(v);
-    }
-    const auto is_bool = [](const Value& v) { return v.is<bool>() || v.is<StagedBool>(); };
-    if (is_bool(a) && is_bool(b)) return Value(StagedBool{output(in(a_, [&] { return s_.bool_value(a); }), in(b_, [&] { return s_.bool_value(b); }))});
-    const auto is_float = [](const Value& v) { return v.is<double>() || v.is<StagedFloat>(); };
-    if (is_float(a) && is_float(b)) {
-      const auto as_f64 = [&](const Value& v) { return s_.on.scalar(Num(s_.to_arg(v)), DType::f64); };
-      return Value(StagedFloat{output(in(a_, [&] { return as_f64(a); }), in(b_, [&] { return as_f64(b); }))});
-    }
-    if (const auto joined = join_structures(a, b)) return *joined;
-    return poison(cat("a value is ", a.kind(), " in one branch and ", b.kind(), " in the other of an if whose condition depends on the inputs (", s_.here().describe(), ")"));
-  }
-
-  std::optional<Value> join_structures(const Value& a, const Value& b) {
-    const bool tuples = a.is<Tuple>() && b.is<Tuple>(), lists = a.is<ListRef>() && b.is<ListRef>();
-    if (!tuples && !lists) return std::nullopt;
-    const auto xs = s_.items(a), ys = s_.items(b);
-    if (xs.size() != ys.size()) return std::nullopt;
-    std::vector<Value> parts;
-    for (size_t i = 0; i < xs.size(); ++i) parts.push_back(join_values(xs[i], ys[i]));
-    return tuples ? Value::tuple(std::move(parts), a.as<Tuple>()->named) : s_.list(std::move(parts));
-  }
-
-  // A value that only one side has. What the other side gives is never looked at, but must be there.
-  Value only(const Value& v, bool in_a) {
-    const RegionId home = in_a ? a_ : b_;
-    const auto placeholder = [&](V x) {
-      return in(in_a ? b_ : a_, [&] {
-        const auto& f = s_.on.fact(x);
-        return s_.on.constant(zeros_of(f));
-      });
-    };
-    const auto join_with_placeholder = [&](V x) {
-      const V other = placeholder(x);
-      return in_a ? output(x, other) : output(other, x);
-    };
-    if (const auto* t = v.as<TensorRef>()) {
-      const V x = in(home, [&] { return s_.read(*t); });
-      if (s_.graph.is_inside(s_.on.region(), s_.graph[x.id].home)) return v;
-      return s_.tensor(join_with_placeholder(x));
-    }
-    if (const auto* d = v.as<Dim>()) return d->is_literal() ? v : Value(s_.on.int_of(join_with_placeholder(in(home, [&] { return s_.on.int_scalar(*d); }))));
-    if (const auto* f = v.as<StagedFloat>()) return Value(StagedFloat{join_with_placeholder(f->value)});
-    if (const auto* f = v.as<StagedBool>()) return Value(StagedBool{join_with_placeholder(f->value)});
-    if (v.is<Tuple>() || v.is<ListRef>()) {
-      std::vector<Value> parts;
-      for (const Value& p : std::vector<Value>(s_.items(v))) parts.push_back(only(p, in_a));
-      return v.is<Tuple>() ? Value::tuple(std::move(parts), v.as<Tuple>()->named) : s_.list(std::move(parts));
-    }
-    return v;
-  }
-
-  static Tensor zeros_of(const Fact& f) {
-    std::vector<int64_t> shape;
-    if (f.has_rank())
-      for (const Dim d : f.shape()) shape.push_back(d.is_literal() ? d.literal() : 0);
-    return zeros(f.dtype(), shape);
-  }
+  struct Joined {
+    Leaf leaf;
+    Form form;
+    Value a, b;
+    size_t first = 0;
+  };
 
   template <class F>
-  V in(RegionId r, F f) {
-    const RegionId outer = s_.on.region();
-    s_.on.move_to(r);
-    const V v = f();
-    s_.on.move_to(outer);
-    return v;
+  auto in(size_t side, F f) {
+    s_.on.move_to(sides_[side]);
+    auto result = f();
+    s_.on.move_to(outer_);
+    return result;
   }
 
-  std::optional<V> join_tensors(V a, V b) {
-    const Fact &x = s_.on.fact(a), &y = s_.on.fact(b);
-    if (x.dtype() != y.dtype()) return std::nullopt;
-    return output(a, b);
+  void add(const Leaf& leaf, const Value& a, const Value& b) {
+    if (same(a, b)) return set_at(s_, leaf, a);
+    if (a.is<Uninitialized>() && outside(b)) return set_at(s_, leaf, b);
+    if (b.is<Uninitialized>() && outside(a)) return set_at(s_, leaf, a);
+    Form fa = in(0, [&] { return form_of(s_, a); }), fb = in(1, [&] { return form_of(s_, b); });
+    Form f = without_values(staging::join(s_, localised(std::move(fa)), localised(std::move(fb))));
+    // Sizes of one side alone are not known outside.
+    map_dims(f, [&](Dim d) { return s_.on.available(d) ? d : s_.graph.dims().fresh("if"); });
+    Joined j{leaf, std::move(f), a, b, outs_[0].size()};
+    in(0, [&] { encode(s_, j.form, a, outs_[0]); return 0; });
+    in(1, [&] { encode(s_, j.form, b, outs_[1]); return 0; });
+    for (Type& t : graph_types(j.form, &s_.graph.dims())) types_.push_back(std::move(t));
+    joined_.push_back(std::move(j));
   }
 
-  V output(V a, V b) {
-    if (is_complex(s_.on.dtype(a))) return complex_of_pair(s_.on, output(in(a_, [&] { return pair_of(s_.on, a); }), in(b_, [&] { return pair_of(s_.on, b); })));
-    outs_a_.push_back(a);
-    outs_b_.push_back(b);
-    const ValueId v = s_.graph.add_output(node_);
-    s_.graph.fact(v).type = cameo::join(s_.on.fact(a).type, s_.on.fact(b).type, s_.graph.dims());
-    const auto& type = s_.graph[v].fact.type;
-    if (type.has_rank())
-      for (int64_t i = 0; i < type.rank(); ++i) s_.on.bind_axis((*type.shape)[static_cast<size_t>(i)], v, i);
-    return v;
+  // A value that only one side sets, and that is there without it.
+  bool outside(const Value& v) {
+    if (const auto* t = v.as<TensorRef>()) return !t->view && s_.graph.is_inside(outer_, s_.graph[s_.read(*t).id].home);
+    if (const auto* d = v.as<Dim>()) return s_.on.available(*d);
+    if (const auto* f = v.as<StagedFloat>()) return s_.graph.is_inside(outer_, s_.graph[f->value.id].home);
+    if (const auto* f = v.as<StagedBool>()) return s_.graph.is_inside(outer_, s_.graph[f->value.id].home);
+    return v.is_number() || v.is<std::string>() || v.is_none();
   }
 
-  // Values captured whole from outside need an Identity: a region's output is a value of its own.
-  std::vector<ValueId> own(RegionId r, const std::vector<V>& values) {
-    std::vector<ValueId> out;
-    for (const V v : values) out.push_back(s_.graph[v.id].home == r ? v.id : in(r, [&] { return s_.on.copied(v); }).id);
+  // A fixed size that the outside cannot compute is a number of this side.
+  Form localised(Form f) {
+    if (f.is(Form::Kind::fixed) && f.value.is<Dim>() && !s_.on.available(*f.value.as<Dim>())) {
+      f.kind = Form::Kind::integer;
+      f.value = Value();
+    }
+    for (Form& part : f.parts) part = localised(std::move(part));
+    return f;
+  }
+
+  // Numbers between which nothing is computed need no branch.
+  bool selects_only() const {
+    for (const RegionId r : sides_)
+      if (s_.graph[r].first) return false;
+    return std::all_of(types_.begin(), types_.end(), [](const Type& t) { return t.is_tensor() && t.has_rank() && t.rank() == 0; });
+  }
+
+  V selected(V a, V b) {
+    auto& on = s_.on;
+    const V c = s_.bool_value(condition_);
+    if (a.id == b.id) return a;
+    if (!on.is_bool(a)) return on.Where(c, a, b);
+    // Engines lack Where on bools.
+    const auto known = [&](V v) -> std::optional<bool> {
+      const Tensor* t = on.fact(v).tensor();
+      return t ? std::optional<bool>(t->int_at(0) != 0) : std::nullopt;
+    };
+    const auto x = known(a), y = known(b);
+    if (x && y) return *x ? c : V(on.Not(c));
+    if (y) return *y ? V(on.Or(on.Not(c), a)) : V(on.And(c, a));
+    if (x) return *x ? V(on.Or(c, b)) : V(on.And(on.Not(c), b));
+    return on.Or(on.And(c, a), on.And(on.Not(c), b));
+  }
+
+  std::vector<V> emit() {
+    std::vector<V> out;
+    if (selects_only()) {
+      for (size_t i = 0; i < types_.size(); ++i) out.push_back(selected(outs_[0][i], outs_[1][i]));
+      return out;
+    }
+    const NodeId node = s_.graph.add_node(outer_, op_of<op::If>(), nullptr, {s_.bool_value(condition_)}, 0);
+    s_.graph.set_region(node, 0, sides_[1]);  // graph attributes are else_branch, then_branch
+    s_.graph.set_region(node, 1, sides_[0]);
+    s_.graph.region(sides_[0]).name = "then";
+    s_.graph.region(sides_[1]).name = "else";
+    for (const size_t side : {0, 1}) s_.graph.set_region_outputs(sides_[side], s_.own_outputs(sides_[side], outs_[side]));
+    for (const Type& t : types_) {
+      const ValueId v = s_.graph.add_output(node);
+      s_.graph.fact(v).type = t;
+      if (t.has_rank())
+        for (int64_t i = 0; i < t.rank(); ++i) s_.on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
+      out.push_back(v);
+    }
+    if (s_.on.on_node) s_.on.on_node(node);
     return out;
   }
 
   void finish() {
-    if (outs_a_.empty()) {
-      s_.graph.erase(node_);
-      return;
+    std::vector<V> values;
+    if (!types_.empty()) values = emit();
+    for (Joined& j : joined_) {
+      std::span<const V> in = std::span<const V>(values).subspan(j.first);
+      const Value v = decode(s_, j.form, in);
+      remember(j, v);
+      set_at(s_, j.leaf, v);
     }
-    s_.graph.set_region(node_, 0, regions_[0]);
-    s_.graph.set_region(node_, 1, regions_[1]);
-    s_.graph.region(a_).name = "then";
-    s_.graph.region(b_).name = "else";
-    s_.graph.set_region_outputs(a_, own(a_, outs_a_));
-    s_.graph.set_region_outputs(b_, own(b_, outs_b_));
-    if (s_.on.on_node) s_.on.on_node(node_);
+  }
+
+  // Bools keep what they say about sizes; tensors keep whose memory they may share.
+  void remember(const Joined& j, const Value& v) {
+    if (const auto* joined = v.as<StagedBool>(); joined && condition_.is<StagedBool>()) {
+      const V c = condition_.as<StagedBool>()->value;
+      const auto *a = j.a.as<StagedBool>(), *b = j.b.as<StagedBool>();
+      const auto *known_a = j.a.as<bool>(), *known_b = j.b.as<bool>();
+      if (a && known_b && !*known_b) s_.remember_condition(joined->value, {"and", {}, {}, c, a->value});
+      if (b && known_a && *known_a) s_.remember_condition(joined->value, {"or", {}, {}, c, b->value});
+    }
+    if (const auto* t = v.as<TensorRef>()) {
+      std::vector<CellId> sources;
+      for (const Value* side : {&j.a, &j.b})
+        if (const auto* from = side->as<TensorRef>(); from && from->cell.index < mark_.cells) sources.push_back(from->cell);
+      if (!sources.empty()) s_.heap.write<TensorCell>(t->cell).sources = std::move(sources);
+    }
   }
 
   Stager& s_;
   const Value& condition_;
-  HeapMark heap_mark_{};
-  GraphMark graph_mark_{};
-  NodeId node_;
-  std::array<RegionId, 2> regions_;
-  RegionId a_, b_;
-  std::vector<V> outs_a_, outs_b_;
+  RegionId outer_;
+  HeapMark mark_{};
+  std::array<RegionId, 2> sides_;
+  std::array<std::vector<V>, 2> outs_;
+  std::vector<Type> types_;
+  std::vector<Joined> joined_;
 };
 
 void Stager::branch_on(const Value& condition, const ts::If& s) {
-  const HeapMark h = heap.mark();
-  const GraphMark g = graph.mark();
+  const auto start = attempt();
+  const ts::Pos at = pos_;
   Branch branch(*this, condition);
   Side then_side, else_side;
-  const bool then_ok = branch.stage(s.then_block, then_side);
-  const bool else_ok = branch.stage(s.else_block, else_side);
+  const bool then_ok = branch.stage(s.then_block, true, then_side);
+  const std::string then_message = raise_message_;
+  const bool else_ok = branch.stage(s.else_block, false, else_side);
+  pos_ = at;
   if (!then_ok && !else_ok) {
     raised_ = true;
     return;
   }
   if (!then_ok || !else_ok) {
-    // The side that raises is assumed not to be taken.
-    take_back(h, g);
-    sink_.note("stage.assumed", cat("assumed that the model does not raise here: ", raise_message_), here());
+    // The side that raises is assumed not to be taken, and its condition holds from here on.
+    take_back(start);
+    sink_.note("stage.assumed", cat("assumed that the model does not raise here: ", then_ok ? raise_message_ : then_message), here());
+    assume(condition, then_ok);
     block(then_ok ? s.then_block : s.else_block);
     return;
   }
   if (condition.is<Poison>()) {
-    take_back(h, g);
+    take_back(start);
     for (const auto* side : {&then_side, &else_side})
-      for (const auto& [cell, data] : side->after) {
-        const auto leaves = differing(CellId(cell), *data, heap[CellId(cell)]);
-        if (!leaves || tensor_of(*data)) continue;
-        for (const Leaf& leaf : *leaves) set_at(heap, leaf, condition);
-      }
+      for (const auto& [leaf, value] : side->after)
+        if (!is_tensor(heap[leaf.cell])) set_at(*this, leaf, condition);
     return;
   }
   branch.join(then_side, else_side);

@@ -2,7 +2,17 @@
 
 namespace cameo::staging {
 
-std::optional<std::vector<Leaf>> differing(CellId cell, const CellData& a, const CellData& b) {
+namespace {
+bool same_items(const std::vector<Value>& a, const std::vector<Value>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Value& x, const Value& y) { return same(x, y); });
+}
+bool same_entries(const DictCell& a, const DictCell& b) {
+  return std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+                    [](const auto& x, const auto& y) { return same(x.first, y.first) && same(x.second, y.second); });
+}
+}  // namespace
+
+std::vector<Leaf> differing(CellId cell, const CellData& a, const CellData& b) {
   std::vector<Leaf> out;
   if (const auto* x = std::get_if<TensorCell>(&a)) {
     if (x->value.id != std::get<TensorCell>(b).value.id) out.push_back({cell, 0});
@@ -12,47 +22,85 @@ std::optional<std::vector<Leaf>> differing(CellId cell, const CellData& a, const
       if (f->assigned[i] != g.assigned[i] || !same(f->locals[i], g.locals[i])) out.push_back({cell, i});
   } else if (const auto* o = std::get_if<ObjectCell>(&a)) {
     const auto& p = std::get<ObjectCell>(b);
-    if (o->attributes.size() != p.attributes.size()) return std::nullopt;
-    for (size_t i = 0; i < o->attributes.size(); ++i)
-      if (!same(o->attributes[i].second, p.attributes[i].second)) out.push_back({cell, i});
+    const size_t both = std::min(o->attributes.size(), p.attributes.size()), all = std::max(o->attributes.size(), p.attributes.size());
+    for (size_t i = 0; i < all; ++i)
+      if (i >= both || !same(o->attributes[i].second, p.attributes[i].second)) out.push_back({cell, i});
   } else if (const auto* l = std::get_if<ListCell>(&a)) {
     const auto& m = std::get<ListCell>(b);
-    if (l->items.size() != m.items.size()) return std::nullopt;
-    for (size_t i = 0; i < l->items.size(); ++i)
-      if (!same(l->items[i], m.items[i])) out.push_back({cell, i});
+    if (l->staged != m.staged || l->poison != m.poison || !same_items(l->items, m.items)) out.push_back({cell, 0});
   } else if (const auto* d = std::get_if<DictCell>(&a)) {
     const auto& e = std::get<DictCell>(b);
-    if (d->entries.size() != e.entries.size()) return std::nullopt;
-    for (size_t i = 0; i < d->entries.size(); ++i) {
-      if (!same(d->entries[i].first, e.entries[i].first)) return std::nullopt;
-      if (!same(d->entries[i].second, e.entries[i].second)) out.push_back({cell, i});
-    }
+    if (d->poison != e.poison || !same_entries(*d, e)) out.push_back({cell, 0});
   }
   return out;
 }
 
-Value value_at(const CellData& data, size_t slot) {
+bool assigned_at(const CellData& data, size_t slot) {
+  if (const auto* f = std::get_if<FrameCell>(&data)) return f->assigned[slot];
+  const auto* o = std::get_if<ObjectCell>(&data);
+  return !o || slot < o->attributes.size();
+}
+
+Value value_at(Stager& s, const CellData& data, size_t slot) {
+  if (!assigned_at(data, slot)) return Value(Uninitialized{});
   if (const auto* f = std::get_if<FrameCell>(&data)) return f->locals[slot];
   if (const auto* o = std::get_if<ObjectCell>(&data)) return o->attributes[slot].second;
-  if (const auto* l = std::get_if<ListCell>(&data)) return l->items[slot];
-  if (const auto* d = std::get_if<DictCell>(&data)) return d->entries[slot].second;
-  return Value();
+  if (const auto* l = std::get_if<ListCell>(&data)) return l->poison ? poison(*l->poison) : Value(ListRef{s.heap.add(ListCell(*l))});
+  if (const auto* d = std::get_if<DictCell>(&data)) return d->poison ? poison(*d->poison) : Value(DictRef{s.heap.add(DictCell(*d))});
+  return s.tensor(std::get<TensorCell>(data).value);
 }
 
-bool assigned_at(const CellData& data, size_t slot) {
-  const auto* f = std::get_if<FrameCell>(&data);
-  return !f || f->assigned[slot];
-}
-
-void set_at(Heap& heap, const Leaf& leaf, Value v) {
-  const CellData& data = heap[leaf.cell];
-  if (std::holds_alternative<FrameCell>(data)) {
-    auto& f = heap.write<FrameCell>(leaf.cell);
-    f.locals[leaf.slot] = std::move(v);
+void set_at(Stager& s, const Leaf& leaf, const Value& v) {
+  const CellData& data = s.heap[leaf.cell];
+  const auto* why = v.as<Poison>();
+  if (is_local(data)) {
+    auto& f = s.heap.write<FrameCell>(leaf.cell);
+    f.locals[leaf.slot] = v;
     f.assigned[leaf.slot] = true;
-  } else if (std::holds_alternative<ObjectCell>(data)) heap.write<ObjectCell>(leaf.cell).attributes[leaf.slot].second = std::move(v);
-  else if (std::holds_alternative<ListCell>(data)) heap.write<ListCell>(leaf.cell).items[leaf.slot] = std::move(v);
-  else if (std::holds_alternative<DictCell>(data)) heap.write<DictCell>(leaf.cell).entries[leaf.slot].second = std::move(v);
+  } else if (std::holds_alternative<ObjectCell>(data)) {
+    auto& attributes = s.heap.write<ObjectCell>(leaf.cell).attributes;
+    if (leaf.slot < attributes.size()) attributes[leaf.slot].second = v;
+  } else if (std::holds_alternative<ListCell>(data)) {
+    s.heap.write<ListCell>(leaf.cell) = why ? ListCell{{}, {}, why->why} : ListCell(s.heap.get<ListCell>(v.as<ListRef>()->cell));
+  } else if (std::holds_alternative<DictCell>(data)) {
+    s.heap.write<DictCell>(leaf.cell) = why ? DictCell{{}, why->why} : DictCell(s.heap.get<DictCell>(v.as<DictRef>()->cell));
+  } else {
+    if (why) s.fail("stage.join", *why->why);
+    const V value = s.read(*v.as<TensorRef>());
+    auto& cell = s.heap.write<TensorCell>(leaf.cell);
+    cell.value = value;
+    ++cell.version;
+  }
+}
+
+Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
+  if (const auto* t = v.as<TensorRef>()) {
+    const bool old = t->cell.index < mark.cells;
+    const bool view_from_outside = t->view && s.graph.is_inside(outer, s.graph[t->view->value.id].home) && t->view->version == s.heap.get<TensorCell>(t->cell).version;
+    const bool written = old && s.heap.written_since(t->cell, mark);
+    if (!written && (!t->view || view_from_outside)) return v;
+    return s.tensor(s.read(*t));
+  }
+  if (const auto* t = v.as<Tuple>()) {
+    std::vector<Value> parts;
+    for (const Value& p : *t->items) parts.push_back(settled(s, p, mark, outer));
+    return Value::tuple(std::move(parts), t->named);
+  }
+  if (const auto* m = v.as<Maybe>()) return Value(Maybe{m->present, std::make_shared<const Value>(settled(s, *m->value, mark, outer))});
+  if (const auto* l = v.as<ListRef>()) {
+    // An old list is joined as a cell of its own; a new one is nobody else's.
+    if (l->cell.index < mark.cells) return v;
+    ListCell cell = s.heap.get<ListCell>(l->cell);
+    for (Value& item : cell.items) item = settled(s, item, mark, outer);
+    return Value(ListRef{s.heap.add(std::move(cell))});
+  }
+  if (const auto* d = v.as<DictRef>()) {
+    if (d->cell.index < mark.cells) return v;
+    DictCell cell = s.heap.get<DictCell>(d->cell);
+    for (auto& [key, value] : cell.entries) value = settled(s, value, mark, outer);
+    return Value(DictRef{s.heap.add(std::move(cell))});
+  }
+  return v;
 }
 
 }  // namespace cameo::staging

@@ -1,4 +1,4 @@
-// The single values inside a changed cell: a local, an attribute, a tensor, an item.
+// The single values inside a changed cell: a local, an attribute, a tensor, a whole list or dict.
 #pragma once
 
 #include "staging/stager.h"
@@ -7,15 +7,21 @@ namespace cameo::staging {
 
 struct Leaf {
   CellId cell;
-  size_t slot = 0;  // of a frame, object, list or dict; 0 for a tensor
+  size_t slot = 0;  // of a frame or object; 0 for others, which are one leaf
+  friend auto operator<=>(const Leaf& a, const Leaf& b) { return std::pair(a.cell.index, a.slot) <=> std::pair(b.cell.index, b.slot); }
+  friend bool operator==(const Leaf& a, const Leaf& b) { return a.cell == b.cell && a.slot == b.slot; }
 };
 
-// The leaves of a cell whose values differ between two states. nullopt: the structure itself differs (lengths, keys).
-std::optional<std::vector<Leaf>> differing(CellId cell, const CellData& a, const CellData& b);
-// A tensor cell's value is given as a TensorRef to nothing: use tensor_of.
-Value value_at(const CellData& data, size_t slot);
+// The leaves of a cell whose values differ between two states.
+std::vector<Leaf> differing(CellId cell, const CellData& a, const CellData& b);
+// A leaf's value; of a tensor, list or dict cell, a new cell of the same contents. Uninitialized where there is none.
+Value value_at(Stager& s, const CellData& data, size_t slot);
 bool assigned_at(const CellData& data, size_t slot);
-void set_at(Heap& heap, const Leaf& leaf, Value v);
-inline const TensorCell* tensor_of(const CellData& data) { return std::get_if<TensorCell>(&data); }
+void set_at(Stager& s, const Leaf& leaf, const Value& v);
+inline bool is_local(const CellData& data) { return std::holds_alternative<FrameCell>(data); }
+inline bool is_tensor(const CellData& data) { return std::holds_alternative<TensorCell>(data); }
+
+// A value that stays what it is when the cells older than `mark` are rewound: views and written tensors become copies.
+Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer);
 
 }  // namespace cameo::staging

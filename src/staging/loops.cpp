@@ -2,6 +2,7 @@
 // loop is recorded as `Loop`: its carried values are what one staging of the body changes.
 #include <algorithm>
 
+#include "staging/form.h"
 #include "staging/leaves.h"
 
 namespace cameo::staging {
@@ -9,33 +10,37 @@ namespace cameo::staging {
 // Thrown inside an attempt: this loop cannot be a Loop, and why.
 struct Inexpressible {
   std::string why;
+  std::optional<Error> cause;
 };
 
 class LoopStager {
  public:
-  // `trip` is null for a while loop, whose condition is the local in `condition_slot`.
-  LoopStager(Stager& s, const Dim* trip, const ts::Target* index, int32_t condition_slot, ts::Block body)
-      : s_(s), trip_(trip), index_(index), condition_slot_(condition_slot), body_(body) {}
+  // `trip` is null for a while loop, whose condition is the local in `condition_slot`. A strict attempt takes only
+  // what is better kept than unrolled: locals and tensors that change, nothing picked by the counter.
+  LoopStager(Stager& s, const Dim* trip, const ts::Target* index, int32_t condition_slot, ts::Block body, bool strict)
+      : s_(s), trip_(trip), index_(index), condition_slot_(condition_slot), body_(body), strict_(strict), outer_(s.on.region()) {}
 
-  // True: recorded. Throws Inexpressible with everything taken back.
-  bool record() {
-    const HeapMark h = s_.heap.mark();
-    const GraphMark g = s_.graph.mark();
+  // Throws Inexpressible with everything taken back.
+  void record() {
+    const auto start = s_.attempt();
+    s_.strict_ += strict_;
+    const auto give_up = [&] {
+      s_.strict_ -= strict_;
+      s_.on.move_to(outer_);
+      s_.take_back(start);
+    };
     try {
       discover();
-      for (int pass = 0; pass < 6; ++pass) {
-        if (stage_body()) {
-          finish();
-          return true;
-        }
-        s_.take_back(body_heap_, body_graph_);
-      }
-      throw Inexpressible{"the types of its values do not settle"};
+      settle();
+      finish();
+      s_.strict_ -= strict_;
     } catch (const Inexpressible&) {
-      s_.on.move_to(outer_);
-      s_.raised_ = false;
-      s_.take_back(h, g);
+      give_up();
       throw;
+    } catch (const Error& e) {
+      if (e.exit_code() != 1 || e.diag().code == "stage.budget") throw;
+      give_up();
+      throw Inexpressible{e.diag().what, e};
     }
   }
 
@@ -43,189 +48,266 @@ class LoopStager {
   struct Carried {
     Leaf leaf;
     Value before;
-    V initial;
-    Type type;
-    ValueId in_body;
-    bool is_condition = false;
+    Form form;
+    std::vector<V> in_body, results;
   };
 
   // What one turn changes, with the counter unknown.
   void discover() {
-    outer_ = s_.on.region();
-    const HeapMark h = s_.heap.mark();
-    const GraphMark g = s_.graph.mark();
-    const RegionId region = s_.graph.add_region(outer_);
-    s_.on.move_to(region);
-    start_turn(region);
+    const auto start = s_.attempt();
+    enter();
     run_body();
+    const size_t nodes = s_.graph.node_capacity() - start.graph.nodes;
+    const auto changed = changes(start.heap);
     s_.on.move_to(outer_);
-    const size_t nodes = s_.graph.node_capacity() - g.nodes;
-    std::vector<Leaf> leaves;
-    for (const auto& change : s_.heap.changes(h)) {
-      if (std::holds_alternative<ListCell>(*change.before) || std::holds_alternative<DictCell>(*change.before)) throw Inexpressible{"its body changes a list or dict"};
-      const auto found = differing(change.cell, *change.before, s_.heap[change.cell]);
-      if (!found) throw Inexpressible{"its body changes the structure of an object"};
-      for (const Leaf& leaf : *found)
-        if (assigned_at(*change.before, leaf.slot)) leaves.push_back(leaf);
-    }
-    if (nodes == 0 && trip_ && trip_->is_literal()) throw Inexpressible{"its body records nothing"};
-    s_.take_back(h, g);
-    for (const Leaf& leaf : leaves) add_carried(leaf);
+    s_.take_back(start);
+    if (nodes == 0 && strict_) throw Inexpressible{"its body records nothing", {}};
+    for (const auto& [leaf, form] : changed) add_carried(leaf, form);
   }
 
-  void add_carried(const Leaf& leaf) {
+  // The forms of what a turn changed, as they are at its end.
+  std::vector<std::pair<Leaf, Form>> changes(const HeapMark& mark) {
+    std::vector<std::pair<Leaf, Form>> out;
+    for (const auto& change : s_.heap.changes(mark)) {
+      const CellData now = s_.heap[change.cell];
+      for (const Leaf& leaf : differing(change.cell, *change.before, now)) {
+        if (!assigned_at(*change.before, leaf.slot) || is_counter(leaf)) continue;
+        if (strict_ && !is_local(now) && !is_tensor(now)) throw Inexpressible{"its body changes a list, dict or object", {}};
+        out.emplace_back(leaf, without_values(rooted(form_of(s_, value_at(s_, now, leaf.slot)), mark)));
+      }
+    }
+    return out;
+  }
+
+  // Nothing that a turn made is the same on the next: sizes are numbers then, and objects cannot be carried.
+  Form rooted(Form f, const HeapMark& mark) {
+    if (f.is(Form::Kind::fixed)) {
+      const auto* o = f.value.as<ObjectRef>();
+      if (o && o->cell.index >= mark.cells) f = form_of(s_, poison(cat("an object made in one turn of a loop is used in the next (", s_.here().describe(), ")")));
+      else if (const auto* d = f.value.as<Dim>(); d && !d->is_literal()) f.kind = Form::Kind::integer;
+    }
+    for (Form& part : f.parts) part = rooted(std::move(part), mark);
+    return f;
+  }
+
+  bool is_counter(const Leaf& leaf) const { return index_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(index_->slot); }
+  bool is_condition(const Leaf& leaf) const { return !trip_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(condition_slot_); }
+
+  void add_carried(const Leaf& leaf, const Form& after) {
     Carried c;
     c.leaf = leaf;
-    const CellData& data = s_.heap[leaf.cell];
-    if (const auto* t = tensor_of(data)) c.initial = t->value;
-    else {
-      c.before = value_at(data, leaf.slot);
-      if (index_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(index_->slot)) return;
-      c.is_condition = !trip_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(condition_slot_);
-      c.initial = as_tensor(c.before);
-    }
-    c.type = s_.on.fact(c.initial).type;
-    if (is_complex(c.type.elem)) throw Inexpressible{"it carries complex numbers"};
+    const CellData data = s_.heap[leaf.cell];
+    c.before = value_at(s_, data, leaf.slot);
+    c.form = without_values(join(s_, is_condition(leaf) ? Form{Form::Kind::boolean, {}, {}, {}, {}, nullptr, false} : form_of(s_, c.before), after));
+    if (strict_ && holds_list(c.form)) throw Inexpressible{"a list grows in its body", {}};
     carried_.push_back(std::move(c));
   }
 
-  V as_tensor(const Value& v) {
-    if (const auto* t = v.as<TensorRef>()) return s_.read(*t);
-    if (const auto* d = v.as<Dim>()) return s_.on.int_scalar(*d);
-    if (v.is<bool>() || v.is<StagedBool>()) return s_.bool_value(v);
-    if (v.is<double>() || v.is<StagedFloat>()) return s_.on.scalar(Num(s_.to_arg(v)), DType::f64);
-    throw Inexpressible{cat("a ", v.kind(), " is carried from turn to turn")};
+  static bool holds_list(const Form& f) {
+    return f.is(Form::Kind::staged_list) || std::any_of(f.parts.begin(), f.parts.end(), holds_list);
   }
 
-  Value from_tensor(const Value& like, ValueId v) {
-    if (like.is<TensorRef>()) return s_.tensor(v);
-    if (like.is<Dim>()) return s_.on.int_of(v);
-    if (like.is<bool>() || like.is<StagedBool>()) return Value(StagedBool{v});
-    return Value(StagedFloat{v});
-  }
-
-  void start_turn(RegionId region) {
-    const ValueId counter = s_.graph.add_input(region, "", Type::tensor(DType::i64, {}));
-    s_.graph.add_input(region, "", Type::tensor(DType::boolean, {}));
-    if (index_) {
-      const Dim i = s_.on.int_of(counter);
-      s_.graph.facts.assume_range(i, 0, std::nullopt, {FactSource::program, "loop counter", s_.here()});
-      s_.store(*index_, i);
-    }
+  void enter() {
+    region_ = s_.graph.add_region(outer_);
+    s_.on.move_to(region_);
+    const ValueId counter = s_.graph.add_input(region_, "", Type::tensor(DType::i64, {}));
+    s_.graph.add_input(region_, "", Type::tensor(DType::boolean, {}));
+    if (!index_) return;
+    const Dim i = s_.on.int_of(counter);
+    const FactOrigin origin{FactSource::program, "loop counter", s_.here()};
+    s_.graph.facts.assume_range(i, 0, std::nullopt, origin);
+    if (trip_) s_.graph.facts.assume_range(*trip_ - i, 1, std::nullopt, origin);
+    s_.store(*index_, i);
   }
 
   void run_body() {
     s_.block(body_);
-    if (s_.raised_) throw Inexpressible{"its body raises"};
+    if (s_.raised_) throw Inexpressible{cat("its body raises: ", s_.raise_message_), {}};
   }
 
-  // One turn with carried values as the region's inputs. False: a type had to be widened.
-  bool stage_body() {
-    body_heap_ = s_.heap.mark();
-    body_graph_ = s_.graph.mark();
-    region_ = s_.graph.add_region(outer_);
-    s_.on.move_to(region_);
-    start_turn(region_);
-    for (Carried& c : carried_) {
-      c.in_body = s_.graph.add_input(region_, "", c.type);
-      if (c.type.has_rank())
-        for (int64_t i = 0; i < c.type.rank(); ++i) s_.on.bind_axis((*c.type.shape)[static_cast<size_t>(i)], c.in_body, i);
-      assign(c, c.in_body);
-    }
-    run_body();
-    results_.clear();
-    for (const Carried& c : carried_) results_.push_back(current(c));
-    s_.on.move_to(outer_);
-    check_no_new_changes();
-    bool stable = true;
-    for (size_t i = 0; i < carried_.size(); ++i) stable &= widen(carried_[i].type, s_.on.fact(results_[i]).type);
-    return stable;
-  }
-
-  void check_no_new_changes() {
-    for (const auto& change : s_.heap.changes(body_heap_)) {
-      const auto found = differing(change.cell, *change.before, s_.heap[change.cell]);
-      if (!found) throw Inexpressible{"its body changes the structure of an object"};
-      for (const Leaf& leaf : *found) {
-        const bool known = !assigned_at(*change.before, leaf.slot) ||
-                           std::any_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf.cell == leaf.cell && c.leaf.slot == leaf.slot; }) ||
-                           (index_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(index_->slot));
-        if (!known) throw Inexpressible{"its body changes other values on later turns"};
+  // Turns with carried values as the region's inputs, until their forms admit what comes out.
+  void settle() {
+    constexpr int most = 10;
+    for (int pass = 0; pass < most; ++pass) {
+      const auto start = s_.attempt();
+      body_heap_ = start.heap;
+      enter();
+      for (Carried& c : carried_) {
+        c.in_body.clear();
+        for (const Type& t : graph_types(c.form, &s_.graph.dims())) c.in_body.push_back(bound(s_.graph.add_input(region_, "", t), t));
+        std::span<const V> in = c.in_body;
+        set_at(s_, c.leaf, decode(s_, c.form, in));
       }
+      run_body();
+      if (stable(start.heap)) return;
+      auto forms = std::move(next_);
+      auto more = std::move(new_);
+      s_.on.move_to(outer_);
+      s_.take_back(start);
+      for (size_t i = 0; i < carried_.size(); ++i) carried_[i].form = std::move(forms[i]);
+      for (const auto& [leaf, form] : more) add_carried(leaf, form);
     }
+    throw Inexpressible{"the types of its values do not settle", {}};
   }
 
-  // Makes `t` admit `result`: a dim that differs becomes a fresh symbol at once. True when nothing had to change.
-  bool widen(Type& t, const Type& result) {
-    if (t.elem != result.elem || t.has_rank() != result.has_rank() || (t.has_rank() && t.rank() != result.rank()))
-      throw Inexpressible{cat("a value changes its type from ", t.text(), " to ", result.text())};
-    bool same_dims = true;
-    for (int64_t i = 0; t.has_rank() && i < t.rank(); ++i) {
-      Dim& d = (*t.shape)[static_cast<size_t>(i)];
-      if (d == (*result.shape)[static_cast<size_t>(i)]) continue;
-      // A fresh symbol of an earlier pass need not be met again: any size may come.
-      if (is_fresh_symbol(d)) continue;
-      d = s_.graph.dims().fresh("carried");
-      fresh_.push_back(d);
-      same_dims = false;
+  V bound(ValueId v, const Type& t) {
+    if (t.has_rank())
+      for (int64_t i = 0; i < t.rank(); ++i) s_.on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
+    return v;
+  }
+
+  // Whether what the turn leaves has the forms it began with; else next_ and new_ say what it takes. Encodes the results.
+  bool stable(const HeapMark& mark) {
+    bool all = true;
+    next_.clear();
+    new_.clear();
+    std::vector<Value> after;
+    for (Carried& c : carried_) {
+      const CellData now = s_.heap[c.leaf.cell];
+      after.push_back(value_at(s_, now, c.leaf.slot));
+      Form f = without_values(join(s_, c.form, rooted(form_of(s_, after.back()), mark)));
+      widen(f, c.form);
+      s_.on.move_to(outer_);
+      sequence_where_sizes_vary(f);
+      s_.on.move_to(region_);
+      all &= same_form(f, c.form);
+      next_.push_back(std::move(f));
     }
-    return same_dims;
+    for (auto& change : changes(mark))
+      if (std::none_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == change.first; })) new_.push_back(std::move(change));
+    if (!all || !new_.empty()) return false;
+    for (size_t i = 0; i < carried_.size(); ++i) {
+      carried_[i].results.clear();
+      encode(s_, carried_[i].form, after[i], carried_[i].results);
+    }
+    return true;
   }
 
-  bool is_fresh_symbol(Dim d) const { return std::find(fresh_.begin(), fresh_.end(), d) != fresh_.end(); }
+  // A size that differs from turn to turn is any size; once so, it stays so and need not be met again.
+  void widen(Form& f, const Form& before) {
+    if (f.is(Form::Kind::tensor) && before.is(Form::Kind::tensor) && f.type.has_rank() && before.type.has_rank() && f.type.rank() == before.type.rank())
+      for (size_t i = 0; i < f.type.shape->size(); ++i) {
+        Dim& d = (*f.type.shape)[i];
+        const Dim was = (*before.type.shape)[i];
+        if (d == was) continue;
+        if (is_carried_size(was)) d = was;
+        else sizes_.push_back(d = s_.graph.dims().fresh("carried"));
+      }
+    if (f.parts.size() == before.parts.size())
+      for (size_t i = 0; i < f.parts.size(); ++i) widen(f.parts[i], before.parts[i]);
+  }
+  bool is_carried_size(Dim d) const { return std::find(sizes_.begin(), sizes_.end(), d) != sizes_.end(); }
 
-  void assign(const Carried& c, ValueId v) {
-    if (tensor_of(s_.heap[c.leaf.cell])) {
-      auto& cell = s_.heap.write<TensorCell>(c.leaf.cell);
-      cell.value = v;
-      ++cell.version;
-    } else set_at(s_.heap, c.leaf, from_tensor(c.before, v));
+  // Elements are stacked only if each turn's have the same sizes: those that the outside knows.
+  void sequence_where_sizes_vary(Form& f) {
+    for (Form& part : f.parts) sequence_where_sizes_vary(part);
+    if (!f.is(Form::Kind::staged_list) || f.sequence) return;
+    map_dims(f.parts[0], [&](Dim d) {
+      if (s_.on.available(d)) return d;
+      f.sequence = true;
+      return s_.graph.dims().fresh("any");
+    });
   }
 
-  V current(const Carried& c) {
-    const CellData& data = s_.heap[c.leaf.cell];
-    if (const auto* t = tensor_of(data)) return t->value;
-    return as_tensor(value_at(data, c.leaf.slot));
+  // A stacked list that a turn only appends to is a scan output: nothing has to be carried.
+  struct Scan {
+    V element;
+    NodeId concat;
+  };
+  std::optional<Scan> scan_of(const Carried& c, size_t i) const {
+    const Graph& g = s_.graph;
+    const auto& uses = g[c.in_body[i].id].uses;
+    const V result = c.results[i];
+    if (uses.size() != 1 || !uses[0].node || g[uses[0].node].home != region_) return std::nullopt;
+    const Node& concat = g[uses[0].node];
+    if (!concat.is("Concat") || concat.inputs.size() != 2 || uses[0].index != 0 || concat.outputs[0] != result.id || g.used(result.id)) return std::nullopt;
+    const auto& one = g[concat.inputs[1]];
+    if (one.kind != cameo::Value::Kind::node_output || one.home != region_ || !g[one.def].is("Unsqueeze")) return std::nullopt;
+    return Scan{g[one.def].inputs[0], uses[0].node};
   }
+
+  struct Out {
+    Carried* carried;
+    size_t index;
+    V value;  // of the Loop
+  };
 
   void finish() {
-    std::vector<ValueId> outs;
+    Graph& g = s_.graph;
+    std::vector<Out> kept, scanned;
+    std::vector<V> carried_out, scan_out;
     V condition;
-    for (size_t i = 0; i < carried_.size(); ++i)
-      if (carried_[i].is_condition) condition = results_[i];
-    s_.on.move_to(region_);
-    const auto own = [&](V v) { return s_.graph[v.id].home == region_ && s_.graph[v.id].kind == cameo::Value::Kind::node_output ? v : s_.on.copied(v); };
-    outs.push_back(trip_ ? own(s_.graph[region_].inputs[1]) : own(condition));
-    for (const V v : results_) outs.push_back(own(v));
+    for (Carried& c : carried_) {
+      if (is_condition(c.leaf)) condition = c.results[0];
+      for (size_t i = 0; i < c.in_body.size(); ++i) {
+        const auto scan = c.form.is(Form::Kind::staged_list) && !c.form.sequence ? scan_of(c, i) : std::nullopt;
+        if (scan) {
+          g.erase(scan->concat);
+          const auto& inputs = g[region_].inputs;
+          g.remove_region_input(region_, static_cast<size_t>(std::find(inputs.begin(), inputs.end(), c.in_body[i].id) - inputs.begin()));
+          scanned.push_back({&c, i, {}});
+          scan_out.push_back(scan->element);
+        } else {
+          kept.push_back({&c, i, {}});
+          carried_out.push_back(c.results[i]);
+        }
+      }
+    }
+    if (!trip_ && !condition.valid()) throw Inexpressible{"its condition never changes", {}};
+    std::vector<V> outs{trip_ ? V(g[region_].inputs[1]) : condition};
+    outs.insert(outs.end(), carried_out.begin(), carried_out.end());
+    outs.insert(outs.end(), scan_out.begin(), scan_out.end());
+    const auto region_outputs = s_.own_outputs(region_, outs);
     s_.on.move_to(outer_);
     s_.heap.rewind(body_heap_);
     ++s_.generation_;
 
-    ValueId first_condition;
-    std::vector<ValueId> inputs;
-    if (trip_) inputs = {s_.on.int_scalar(*trip_).id, ValueId()};
-    else {
-      for (const Carried& c : carried_)
-        if (c.is_condition) first_condition = c.initial;
-      if (!first_condition) throw Inexpressible{"its condition never changes"};
-      inputs = {ValueId(), first_condition};
+    std::vector<std::vector<V>> initial(carried_.size());
+    for (size_t i = 0; i < carried_.size(); ++i) encode(s_, carried_[i].form, carried_[i].before, initial[i]);
+    const auto start_of = [&](const Out& o) { return initial[static_cast<size_t>(o.carried - carried_.data())][o.index]; };
+    std::vector<ValueId> inputs{trip_ ? s_.on.int_scalar(*trip_).id : ValueId(), ValueId()};
+    for (const Out& o : kept) {
+      inputs.push_back(start_of(o));
+      if (is_condition(o.carried->leaf)) inputs[1] = start_of(o);
     }
-    for (const Carried& c : carried_) inputs.push_back(c.initial);
-    const NodeId loop = s_.graph.add_node(outer_, op_of<op::Loop>(), nullptr, std::move(inputs), 0);
-    s_.graph.set_region(loop, 0, region_);
-    s_.graph.region(region_).name = "body";
-    s_.graph.set_region_outputs(region_, outs);
-    for (const Carried& c : carried_) {
-      const ValueId v = s_.graph.add_output(loop);
-      Type t = c.type;
-      // Sizes that differ from turn to turn are unknown outside, and not the body's symbols.
-      for (int64_t i = 0; t.has_rank() && i < t.rank(); ++i)
-        if (Dim& d = (*t.shape)[static_cast<size_t>(i)]; is_fresh_symbol(d)) d = s_.graph.dims().fresh("loop");
-      s_.graph.fact(v).type = t;
-      for (int64_t i = 0; t.has_rank() && i < t.rank(); ++i) s_.on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
-      assign(c, v);
+    if (inputs.size() == 2 && !inputs[1]) inputs[1] = s_.bool_value(Value(true)).id;  // the schema wants two
+    const NodeId loop = g.add_node(outer_, op_of<op::Loop>(), nullptr, std::move(inputs), 0);
+    g.set_region(loop, 0, region_);
+    g.region(region_).name = "body";
+    g.set_region_outputs(region_, region_outputs);
+    for (Carried& c : carried_) after_loop(c.form);
+    for (Out& o : kept) o.value = add_output(loop, graph_types(o.carried->form, &g.dims())[o.index]);
+    for (Out& o : scanned) {
+      Type t = graph_types(o.carried->form)[o.index];
+      (*t.shape)[0] = trip_ ? max(*trip_, Dim(0)) : g.dims().fresh("length");
+      o.value = add_output(loop, t);
     }
     if (s_.on.on_node) s_.on.on_node(loop);
+    for (Out& o : scanned)
+      if (const V before = start_of(o); !s_.on.dim(before, 0).is(0)) o.value = s_.on.concat({before, o.value}, 0);
+    store_results(kept, scanned);
+  }
+
+  // Sizes that differ from turn to turn are unknown outside, and not the body's symbols.
+  void after_loop(Form& f) {
+    map_dims(f, [&](Dim d) { return is_carried_size(d) || !s_.on.available(d) ? s_.graph.dims().fresh("loop") : d; });
+  }
+
+  V add_output(NodeId loop, const Type& t) {
+    const ValueId v = s_.graph.add_output(loop);
+    s_.graph.fact(v).type = t;
+    return bound(v, t);
+  }
+
+  void store_results(const std::vector<Out>& kept, const std::vector<Out>& scanned) {
+    for (Carried& c : carried_) {
+      std::vector<V> values(c.in_body.size());
+      for (const auto* list : {&kept, &scanned})
+        for (const Out& o : *list)
+          if (o.carried == &c) values[o.index] = o.value;
+      std::span<const V> in = values;
+      set_at(s_, c.leaf, decode(s_, c.form, in));
+    }
   }
 
   Stager& s_;
@@ -233,36 +315,66 @@ class LoopStager {
   const ts::Target* index_;
   int32_t condition_slot_;
   ts::Block body_;
+  bool strict_;
   RegionId outer_, region_;
   HeapMark body_heap_{};
-  GraphMark body_graph_{};
   std::vector<Carried> carried_;
-  std::vector<V> results_;
-  std::vector<Dim> fresh_;
+  std::vector<Form> next_;
+  std::vector<std::pair<Leaf, Form>> new_;
+  std::vector<Dim> sizes_;
 };
+
+namespace {
+[[noreturn]] void cannot(const Stager& s, const Inexpressible& e, std::string_view which, std::string_view hint) {
+  if (!e.cause) s.fail("stage.loop", cat(which, " cannot be expressed: ", e.why), std::string(hint));
+  Error with_loop = *e.cause;
+  with_loop.diag().notes.push_back({cat("inside ", which), s.here()});
+  throw with_loop;
+}
+}  // namespace
+
+bool Stager::unroll(const ts::For& s, int64_t count, bool bounded) {
+  const auto start = attempt();
+  for (int64_t i = 0; i < count && !raised_; ++i) {
+    store(s.target, Dim(i));
+    block(s.body);
+    const size_t nodes = graph.node_capacity() - start.graph.nodes;
+    if (!bounded || nodes <= options.max_unrolled_nodes || i + 1 == count) continue;
+    take_back(start);
+    return false;
+  }
+  return true;
+}
 
 void Stager::for_range(const ts::For& s) {
   const Value counted = eval(*s.count);
   if (counted.is<Poison>()) return;
-  const Dim count = int_from(counted);
-  const bool known = count.is_literal();
-  if (known && count.literal() <= 0) return;
-  if (!known || !options.unroll) {
+  const Dim count = graph.facts.simplify(int_from(counted));
+  const ts::Pos at = pos_;
+  if (!count.is_literal()) {
     try {
-      if (!known || count.literal() > 1) {
-        LoopStager(*this, &count, &s.target, -1, s.body).record();
-        return;
-      }
+      LoopStager(*this, &count, &s.target, -1, s.body, false).record();
     } catch (const Inexpressible& e) {
-      if (!known) fail("stage.loop", cat("a loop whose count depends on the inputs cannot be expressed: ", e.why), "give the sizes it depends on as numbers");
+      pos_ = at;
+      cannot(*this, e, "a loop whose count depends on the inputs", "give the sizes it depends on as numbers");
     }
+    return;
   }
-  const uint32_t before = graph.node_capacity();
-  for (int64_t i = 0; i < count.literal() && !raised_; ++i) {
-    store(s.target, Dim(i));
-    block(s.body);
-    if (!options.unroll && graph.node_capacity() - before > options.max_unrolled_nodes && i == 0) sink_.note("stage.unrolled", cat("a loop of ", count.literal(), " turns is unrolled"), here());
-  }
+  if (count.literal() <= 0) return;
+  const auto keep = [&](bool strict) {
+    try {
+      LoopStager(*this, &count, &s.target, -1, s.body, strict).record();
+      return true;
+    } catch (const Inexpressible&) {
+      return false;
+    }
+  };
+  if (!options.unroll && count.literal() > 1 && keep(true)) return;
+  const bool bounded = !options.unroll && count.literal() > 1;
+  if (unroll(s, count.literal(), bounded)) return;
+  if (keep(false)) return;
+  sink_.note("stage.unrolled", cat("a loop of ", count.literal(), " turns is unrolled"), here());
+  unroll(s, count.literal(), false);
 }
 
 void Stager::while_loop(const ts::While& s) {
@@ -272,23 +384,23 @@ void Stager::while_loop(const ts::While& s) {
     if (condition.is<Poison>()) return;
     const auto known = known_bool(condition);
     if (known && !*known) return;
-    const HeapMark h = heap.mark();
-    const GraphMark g = graph.mark();
+    const auto start = attempt();
+    const ts::Pos at = pos_;
     if (known) {
       // A turn that leaves the condition known is simply run.
       block(s.body);
-      if (raised_ || known_bool(eval(*s.condition))) {
-        if (raised_) return;
-        continue;
-      }
-      take_back(h, g);
+      if (raised_) return;
+      const Value next = eval(*s.condition);
+      if (next.is<Poison>() || known_bool(next)) continue;
+      take_back(start);
     }
     if (!name_expr || name_expr->slot < 0) fail("stage.loop", "a while loop on this condition cannot be expressed");
     try {
-      LoopStager(*this, nullptr, nullptr, name_expr->slot, s.body).record();
+      LoopStager(*this, nullptr, nullptr, name_expr->slot, s.body, false).record();
       return;
     } catch (const Inexpressible& e) {
-      fail("stage.loop", cat("a while loop whose condition depends on the inputs cannot be expressed: ", e.why));
+      pos_ = at;
+      cannot(*this, e, "a while loop whose condition depends on the inputs", "");
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "staging/staged_list.h"
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -15,6 +16,10 @@ using Kind = SchemaType::Kind;
 bool fits(Stager& s, const SchemaType& t, const Value& v, bool convert);
 
 bool list_fits(Stager& s, const SchemaType& t, const Value& v, bool convert) {
+  if (const StagedList* l = staged_of(s, v)) {
+    const auto kind = l->element.kind;
+    return t.args[0].kind == Kind::tensor ? kind == Form::Kind::tensor : t.args[0].kind == Kind::integer ? kind == Form::Kind::integer : kind == Form::Kind::floating;
+  }
   if (v.is<ListRef>() || v.is<Tuple>()) {
     const auto& parts = s.items(v);
     return std::all_of(parts.begin(), parts.end(), [&](const Value& p) { return fits(s, t.args[0], p, convert); });

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "staging/staged_list.h"
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -33,9 +34,12 @@ Value Stager::index(const Value& object, const Value& at) {
   if (object.is<Poison>()) return object;
   if (at.is<Poison>()) return at;
   if (const auto* d = object.as<DictRef>()) {
-    for (const auto& [key, value] : heap.get<DictCell>(d->cell).entries)
+    const auto& cell = heap.get<DictCell>(d->cell);
+    if (cell.poison) fail("stage.unavailable", *cell.poison);
+    for (const auto& [key, value] : cell.entries)
       if (same(key, at)) return value;
-    fail("stage.key", "a key is not in the dict");
+    raise("a key is not in the dict");
+    return Value(Uninitialized{});
   }
   if (const auto* text = object.as<std::string>()) {
     const Dim i = int_from(at);
@@ -59,16 +63,22 @@ Value Stager::index(const Value& object, const Value& at) {
     if (k < 0 || k >= n) fail("stage.index", "a module index is out of range");
     return modules[static_cast<size_t>(k)];
   }
+  if (const StagedList* l = staged_of(*this, object)) return element_at(*this, StagedList(*l), int_from(at));
   const auto& parts = items(object);
   const auto n = static_cast<int64_t>(parts.size());
-  const Dim i = int_from(at);
+  const Dim i = graph.facts.simplify(int_from(at));
   if (!i.is_literal()) {
     // All the same: the index does not matter.
     if (n > 0 && std::all_of(parts.begin(), parts.end(), [&](const Value& v) { return same(v, parts[0]); })) return parts[0];
+    if (!strict())
+      if (const auto l = staged_from(*this, object)) return element_at(*this, *l, i);
     fail("stage.index", "a list is indexed with a number that depends on the inputs", "--loops unroll makes loop counters known");
   }
   const int64_t k = i.literal() < 0 ? i.literal() + n : i.literal();
-  if (k < 0 || k >= n) fail("stage.index", cat("index ", i.literal(), " is outside a list of ", n));
+  if (k < 0 || k >= n) {
+    raise(cat("index ", i.literal(), " is outside a list of ", n));
+    return Value(Uninitialized{});
+  }
   return parts[static_cast<size_t>(k)];
 }
 
@@ -188,6 +198,7 @@ bool Stager::isinstance(const Value& v, const ts::Type& t) {
     case K::union_of: return std::any_of(t.args.begin(), t.args.end(), [&](const ts::Type* a) { return isinstance(v, *a); });
     case K::list: {
       if (!v.is<ListRef>()) return false;
+      if (staged_of(*this, v)) return true;
       const auto& parts = items(v);
       return std::all_of(parts.begin(), parts.end(), [&](const Value& p) { return isinstance(p, *t.element()); });
     }

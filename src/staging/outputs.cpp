@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lowering/complex.h"
+#include "staging/staged_list.h"
 
 namespace cameo::staging {
 
@@ -10,8 +11,21 @@ void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::ve
   if (const auto* t = v.as<TensorRef>()) out.push_back({path, s.read(*t)});
   else if (const auto* f = v.as<StagedFloat>()) out.push_back({path, f->value});
   else if (const auto* b = v.as<StagedBool>()) out.push_back({path, b->value});
-  else if (const auto* d = v.as<Dim>(); d && !d->is_literal()) out.push_back({path, s.on.int_scalar(*d)});
-  else if (v.is<ListRef>() || v.is<Tuple>()) {
+  else if (const auto* n = v.as<Dim>()) out.push_back({path, s.on.int_scalar(*n)});
+  else if (v.is<bool>()) out.push_back({path, s.bool_value(v)});
+  else if (const auto* x = v.as<double>()) out.push_back({path, s.on.number(*x, DType::f64)});
+  else if (const auto* m = v.as<Maybe>()) {
+    sink.note("export.optional-output", cat("output '", path, "' may be None: '", path, ".present' tells"));
+    out.push_back({path + ".present", m->present});
+    flatten_outputs(s, *m->value, path, out, sink);
+  } else if (const auto* l = staged_of(s, v)) {
+    const StagedList list = *l;
+    const auto types = graph_types(list.element);
+    for (size_t i = 0; i < list.arrays.size(); ++i) {
+      const bool numbers = types[i].rank() == 0 && !list.element.is(Form::Kind::tensor);
+      out.push_back({list.arrays.size() == 1 ? path : cat(path, ".", i), numbers && !list.sequence ? list.arrays[i] : as_sequence(s, list, i)});
+    }
+  } else if (v.is<ListRef>() || v.is<Tuple>()) {
     const auto parts = s.items(v);
     const auto* named = v.is<Tuple>() ? v.as<Tuple>()->named : nullptr;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -19,7 +33,9 @@ void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::ve
       flatten_outputs(s, parts[i], path == "output" && named ? key : cat(path, ".", key), out, sink);
     }
   } else if (const auto* dict = v.as<DictRef>()) {
-    const auto entries = s.heap.get<DictCell>(dict->cell).entries;
+    const auto& cell = s.heap.get<DictCell>(dict->cell);
+    if (cell.poison) s.fail("stage.unavailable", cat("output '", path, "': ", *cell.poison));
+    const auto entries = cell.entries;
     for (size_t i = 0; i < entries.size(); ++i) {
       const auto* key = entries[i].first.as<std::string>();
       const std::string label = key ? *key : cat(i);
@@ -53,7 +69,7 @@ void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& op
     }
     // A value that is an input, a constant or an output already needs a node of its own.
     const auto& value = g[v.id];
-    if (value.kind != cameo::Value::Kind::node_output || std::find(ids.begin(), ids.end(), v.id) != ids.end() || !value.name.empty()) v = s.on.Identity(v);
+    if (value.kind != cameo::Value::Kind::node_output || std::find(ids.begin(), ids.end(), v.id) != ids.end() || !value.name.empty()) v = s.copy_of(v, g.main());
     g.value(v.id).name = i < options.output_names.size() ? options.output_names[i] : outputs[i].name;
     ids.push_back(v);
   }

@@ -40,8 +40,8 @@ class Stager {
 
   // Values.
   Value tensor(V v, std::string name = "");              // a fresh cell
-  Value list(std::vector<Value> items) { return Value(ListRef{heap.add(ListCell{std::move(items)})}); }
-  Value dict(std::vector<std::pair<Value, Value>> entries) { return Value(DictRef{heap.add(DictCell{std::move(entries)})}); }
+  Value list(std::vector<Value> items) { return Value(ListRef{heap.add(ListCell{std::move(items), {}, {}})}); }
+  Value dict(std::vector<std::pair<Value, Value>> entries) { return Value(DictRef{heap.add(DictCell{std::move(entries), {}})}); }
   const std::vector<Value>& items(const Value& list_or_tuple) const;
   V read(const TensorRef& t);
   void write(const TensorRef& t, V value, const Schema& by);
@@ -78,6 +78,19 @@ class Stager {
   void take_back(const HeapMark& h, const GraphMark& g);
 
   void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
+
+  // What a bool of the graph says about sizes: a comparison, or others combined.
+  struct Condition {
+    std::string_view op;  // "lt", "eq" ... over a and b; "and", "or", "not" over x and y
+    Dim a, b;
+    V x, y;
+  };
+  void remember_condition(V value, Condition c) { conditions_[value.id.index] = c; }
+  // Records what holds where the condition is known to be `truth`.
+  void assume(const Value& condition, bool truth, int depth = 0);
+  // An attempt in which numbers that the inputs decide must not pick modules or items: unrolling does better.
+  bool strict() const { return strict_ > 0; }
+  V copy_of(V v, RegionId region);  // an Identity at the region's end, whatever is known of v
   Loc here() const;
   // Where the next calls stand, for programs that are lists of nodes and not text.
   void place(Loc where, std::string scope);
@@ -103,6 +116,7 @@ class Stager {
   void if_else(const ts::If& s);
   void branch_on(const Value& condition, const ts::If& s);  // join.cpp
   void for_range(const ts::For& s);                          // loops.cpp
+  bool unroll(const ts::For& s, int64_t count, bool bounded);  // false: too many nodes, everything taken back
   void while_loop(const ts::While& s);
   // Expressions.
   Value eval(const ts::Expr& e);
@@ -119,11 +133,25 @@ class Stager {
   std::vector<Value> unpack(const Value& v, size_t count);
 
   // Operators (calls.cpp, match.cpp).
+  void upgrade(std::string_view op, CallArgs& args);  // upgrade.cpp
   std::vector<Value> lower_op(const Schema& s, std::vector<Value> args);
   std::vector<Value> lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args);
   std::vector<Value> lower_inplace(const Schema& s, std::vector<Value> args);
   std::vector<Value> lower_out(const Schema& s, std::vector<Value> args);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
+
+  // Everything that an attempt may change, to be taken back: heap contents, recorded nodes, what was remembered and
+  // said about them.
+  struct Attempt {
+    HeapMark heap;
+    GraphMark graph;
+    size_t notes, frames, functions, scopes;
+    std::map<std::string, Missing> missing;
+  };
+  Attempt attempt();
+  void take_back(const Attempt& a);
+  // A region's outputs are values of its own, each once: others pass through an Identity.
+  std::vector<ValueId> own_outputs(RegionId region, std::span<const V> values);
 
   // Stored things (stored.cpp).
   Value from_stored_object(const ts::StoredObject& o);
@@ -146,6 +174,8 @@ class Stager {
   std::vector<std::pair<const ts::StoredTensor*, Value>> tensors_;
   std::unordered_map<const ts::StoredObject*, std::string> object_paths_;
   std::unordered_map<const ts::StoredTensor*, std::string> parameter_names_;
+  std::unordered_map<uint32_t, Condition> conditions_;
+  int strict_ = 0;
   std::unordered_map<std::string, size_t> node_numbers_;
 };
 
@@ -164,9 +194,10 @@ struct HostRow {
   std::string_view name;  // "aten::append"; all overloads
   HostFunction call;
 };
-HostFunction find_host_op(std::string_view name);
+std::span<const HostFunction> find_host_ops(std::string_view name);  // each knows its kinds of arguments
 std::span<const HostRow> host_number_rows();
 std::span<const HostRow> host_container_rows();
+std::span<const HostRow> host_list_rows();
 std::span<const HostRow> host_tensor_rows();
 std::span<const HostRow> host_text_rows();
 
@@ -177,6 +208,8 @@ struct Matched {
 };
 std::optional<Matched> match(Stager& s, const std::vector<Schema>& candidates, const CallArgs& args);
 std::optional<Matched> match_one(Stager& s, const Schema& candidate, const CallArgs& args);
+// As old archives print calls: trailing defaults are left out until a signature fits.
+std::optional<Matched> match_without_defaults(Stager& s, const std::vector<Schema>& candidates, CallArgs args);
 
 // Writing through a view: the parent's new value when the view's is `value`.
 V put_through(Stager& s, const ViewStep& step, V parent, V value);

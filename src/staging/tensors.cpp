@@ -1,4 +1,5 @@
 // Tensor cells, views over them, and conversions between tensors and numbers.
+#include "staging/staged_list.h"
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -12,6 +13,7 @@ Value Stager::tensor(V v, std::string name) {
 
 V Stager::read(const TensorRef& t) {
   const auto& cell = heap.get<TensorCell>(t.cell);
+  if (cell.stale) fail("stage.write-joined", *cell.stale, "add .clone() before the write");
   if (!t.view) return cell.value;
   ViewStep& step = *t.view;
   const bool visible = step.generation == generation_ && graph.is_inside(on.region(), graph[step.value.id].home);
@@ -33,6 +35,9 @@ void Stager::write(const TensorRef& t, V value, const Schema& by) {
     auto& cell = heap.write<TensorCell>(t.cell);
     cell.value = value;
     ++cell.version;
+    if (cell.sources.empty()) return;
+    const auto why = std::make_shared<const std::string>(cat("a tensor is read that may have been written by ", by.full_name(), " under another name, which an if decides (", here().describe(), ")"));
+    for (const CellId source : std::vector<CellId>(cell.sources)) heap.write<TensorCell>(source).stale = why;
     return;
   }
   const ViewStep& step = *t.view;
@@ -83,6 +88,7 @@ Value Stager::bool_from(const Value& v) {
     return Value(StagedBool{on.to(value, DType::boolean)});
   }
   if (const auto* s = v.as<std::string>()) return !s->empty();
+  if (const StagedList* l = staged_of(*this, v)) return compare_ints("gt", length_of(*this, StagedList(*l)), Dim(0));
   if (v.is<ListRef>()) return !items(v).empty();
   fail("stage.type", cat("a bool is needed where ", v.kind(), " is"));
 }
@@ -120,12 +126,17 @@ Value Stager::compare_ints(std::string_view op, Dim a, Dim b) {
     return op == "ne";
   }
   const V x = on.int_scalar(a), y = on.int_scalar(b);
-  if (op == "eq") return Value(StagedBool{on.Equal(x, y)});
-  if (op == "ne") return Value(StagedBool{on.Not(on.Equal(x, y))});
-  if (op == "lt") return Value(StagedBool{on.Less(x, y)});
-  if (op == "ge") return Value(StagedBool{on.GreaterOrEqual(x, y)});
-  if (op == "gt") return Value(StagedBool{on.Greater(x, y)});
-  return Value(StagedBool{on.LessOrEqual(x, y)});
+  const auto node = [&]() -> V {
+    if (op == "eq") return on.Equal(x, y);
+    if (op == "ne") return on.Not(on.Equal(x, y));
+    if (op == "lt") return on.Less(x, y);
+    if (op == "ge") return on.GreaterOrEqual(x, y);
+    if (op == "gt") return on.Greater(x, y);
+    return on.LessOrEqual(x, y);
+  };
+  const V out = node();
+  remember_condition(out, {op, a, b, {}, {}});
+  return Value(StagedBool{out});
 }
 
 }  // namespace cameo::staging

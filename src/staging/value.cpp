@@ -4,7 +4,7 @@ namespace cameo::staging {
 
 std::string Value::kind() const {
   static constexpr std::string_view names[] = {"None", "bool", "int", "float", "complex", "str", "Tensor", "float from data", "bool from data", "List",
-                                               "Dict", "Tuple", "object", "function", "closure", "Device", "Enum", "uninitialized", "unavailable value"};
+                                               "Dict", "Tuple", "object", "function", "closure", "Device", "Enum", "uninitialized", "unavailable value", "Optional from data"};
   return std::string(names[data.index()]);
 }
 
@@ -35,6 +35,7 @@ bool same(const Value& a, const Value& b) {
       if (!same(xs[i], ys[i])) return false;
     return true;
   }
+  if (const auto* x = a.as<Maybe>()) return x->present.id == b.as<Maybe>()->present.id && same(*x->value, *b.as<Maybe>()->value);
   return a.is_none() || a.is<Uninitialized>();
 }
 

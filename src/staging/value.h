@@ -57,6 +57,11 @@ struct Poison {
 };
 
 struct Value;
+// None or a value, which one is known at run time alone.
+struct Maybe {
+  V present;  // 0-d bool
+  std::shared_ptr<const Value> value;
+};
 struct Tuple {
   std::shared_ptr<const std::vector<Value>> items;
   const ts::ClassDef* named = nullptr;  // a NamedTuple's class
@@ -64,7 +69,7 @@ struct Tuple {
 
 struct Value {
   std::variant<std::monostate, bool, Dim, double, std::complex<double>, std::string, TensorRef, StagedFloat, StagedBool, ListRef, DictRef,
-               Tuple, ObjectRef, FunctionRef, ClosureRef, Device, Enum, Uninitialized, Poison>
+               Tuple, ObjectRef, FunctionRef, ClosureRef, Device, Enum, Uninitialized, Poison, Maybe>
       data;
 
   Value() = default;
