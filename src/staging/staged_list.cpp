@@ -16,12 +16,11 @@ Form form_of_list(const StagedList& l) {
 }
 
 V position(Stager& s, const StagedList& l, Dim at) {
-  const auto known = at.known();
-  return s.on.int_scalar(known && *known < 0 ? length_of(s, l) + at : at);
+  return s.on.int_scalar(at.is_literal() && at.literal() < 0 ? length_of(s, l) + at : at);
 }
 
 V drop_at(Stager& s, V array, Dim at) {
-  const Dim n = s.on.dim(array, 0), i = wrap_index(s.on, n, at);
+  const Dim n = s.on.dim(array, 0), i = at.is_literal() && at.literal() < 0 ? n + at : at;
   if (i.is(0)) return s.on.slice(array, 0, Dim(1), n);
   const V head = s.on.slice(array, 0, Dim(0), i);
   if (i == n - Dim(1)) return head;

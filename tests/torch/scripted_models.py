@@ -1,7 +1,7 @@
 """Small scripted models, one per statement form of the language, with the sizes and values they are judged at.
 
-CASES: (module, [--input flags], [inputs of one call, ...]). A call's inputs are those that stay inputs of the model; arguments
-that a flag fixes (n=3) are in FIXED order after them, by keyword.
+CASES: (module, --input flags, calls, options). A call is a tuple of inputs; options: `keywords` for arguments that a flag fixes,
+`numbers` for places of arguments that are numbers, `loops` for the count of Loop nodes, `sequence` where a list is returned.
 """
 from typing import Dict, List, NamedTuple, Optional, Tuple
 from enum import Enum
@@ -620,7 +620,7 @@ class Arithmetic(nn.Module):
         return torch.arange(n), x * g + k, round(g * 0.0)
 
 
-@case("x=f32[b,3] n=i64[]", (torch.ones(2, 3), torch.tensor(3)), (torch.ones(2, 3), torch.tensor(0)))
+@case("x=f32[b,3] n=i64[]", (torch.ones(2, 3), torch.tensor(3)), (torch.ones(2, 3), torch.tensor(0)), numbers=(1,))
 class CountIsInput(nn.Module):
     def forward(self, x, n: int):
         for i in range(n):

@@ -1,0 +1,68 @@
+"""Scripted models with real control flow: PyTorch, onnxruntime and our own engine agree at every size."""
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "torch"))
+import scripted_models  # noqa: E402
+
+onnxruntime.set_default_logger_severity(4)
+
+
+def flat(y):
+    """What the exported model gives: tensors and numbers; strings and None are no outputs."""
+    if isinstance(y, torch.Tensor):
+        return [y.detach().numpy()]
+    if isinstance(y, dict):
+        return [t for v in y.values() for t in flat(v)]
+    if isinstance(y, (list, tuple)):
+        return [t for v in y for t in flat(v)]
+    return [np.asarray(y)] if isinstance(y, (bool, int, float)) else []
+
+
+def agree(got, want):
+    assert len(got) == len(want)
+    for a, b in zip(got, want):
+        assert a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def run_here(cameo, folder, model, feeds, names):
+    np.savez(folder / "in.npz", **feeds)
+    done = cameo("run", model, "--inputs", folder / "in.npz", "-o", folder / "out.npz")
+    assert done.returncode == 0, done.stderr
+    arrays = np.load(folder / "out.npz")
+    return [arrays[n] for n in names]
+
+
+@pytest.mark.parametrize("case", scripted_models.CASES, ids=lambda c: c[0].__name__)
+def test_scripted(cameo, tmp_path, case):
+    cls, flags, calls, options = case
+    torch.manual_seed(0)
+    archive, model = tmp_path / "m.pt", tmp_path / "m.onnx"
+    torch.jit.script(cls().eval()).save(archive)
+    done = cameo("export", archive, "-o", model, *[a for f in flags for a in ("--input", f)], *options.get("export", []))
+    assert done.returncode == 0, done.stderr
+    graph = onnx.load(model).graph
+    if "loops" in options:
+        assert sum(n.op_type == "Loop" for n in graph.node) == options["loops"]
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    for call in calls:
+        inputs = scripted_models.inputs_of(call)
+        numbers = options.get("numbers", ())  # arguments that are numbers in Python and 0-d inputs of the model
+        arguments = [x.item() if i in numbers else x.clone() for i, x in enumerate(inputs)]
+        want = flat(torch.jit.load(archive)(*arguments, **options.get("keywords", {})))
+        feeds = {i.name: x.numpy() for i, x in zip(session.get_inputs(), inputs)}
+        got = session.run(None, feeds)
+        agree([a for g in got for a in (g if isinstance(g, list) else [g])], want)
+        if not options.get("sequence"):
+            agree(run_here(cameo, tmp_path, model, feeds, [o.name for o in graph.output]), want)
+
+
+def test_every_statement_form_is_there():
+    assert len(scripted_models.CASES) >= 30
