@@ -4,6 +4,8 @@
 
 #include "lowering/complex.h"
 #include "staging/stager.h"
+#include "staging/quantized.h"
+#include "staging/staged_list.h"
 
 namespace cameo::staging {
 
@@ -16,7 +18,7 @@ const Value* HostCall::keyword(std::string_view name) const {
 std::span<const HostFunction> find_host_ops(std::string_view name) {
   static const auto index = [] {
     std::unordered_map<std::string_view, std::vector<HostFunction>> m;
-    for (const auto table : {host_number_rows(), host_container_rows(), host_list_rows(), host_tensor_rows(), host_text_rows()})
+    for (const auto table : {host_number_rows(), host_container_rows(), host_list_rows(), host_quantized_rows(), host_tensor_rows(), host_text_rows()})
       for (const HostRow& r : table) m[r.name].push_back(r.call);
     return m;
   }();
@@ -128,10 +130,15 @@ std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
   return lower_functional(s, *row, args);
 }
 
-std::vector<Value> Stager::missing_op(const std::string& op, size_t results, std::string because) {
+std::vector<Value> Stager::missing_op(const std::string& op, size_t results, std::string because, std::string hint) {
   auto& m = missing_[op];
-  if (m.count++ == 0) m.first = here();
+  if (m.count++ == 0) {
+    m.first = here();
+    m.user = user_line(m.first);
+    m.hint = std::move(hint);
+  }
   m.op = op;
+  if (!scopes_.empty() && !scopes_.back().empty() && m.scopes.size() < 8) m.scopes.insert(scopes_.back());
   Poison p{std::make_shared<const std::string>(because.empty() ? cat(op, " has no lowering") : because), true};
   return std::vector<Value>(std::max<size_t>(results, 1), Value(p));
 }
@@ -151,6 +158,7 @@ std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, con
     }
   }
   on.where = here();
+  if (!examples_.empty()) suspect_frozen(s, args);
   std::vector<Arg> results;
   try {
     results = lower_call(on, row, std::move(call));
@@ -158,15 +166,39 @@ std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, con
     if (e.diag().where.empty()) e.diag().where = here();
     if (e.exit_code() != 1) throw;
     if (e.diag().code.starts_with("lower.unsupported")) {
-      missing_op(cat(s.full_name(), " (", e.diag().what, ")"), s.returns.size());
+      missing_op(cat(s.full_name(), " (", e.diag().what, ")"), s.returns.size(), "", e.diag().hint);
       return std::vector<Value>(s.returns.size(), Value(Poison{std::make_shared<const std::string>(e.diag().what), true}));
     }
     e.diag().notes.push_back({cat("while lowering ", s.full_name()), {}});
     throw;
   }
+  if (!quantized_.empty() && !float_only_) carry_quantization(s, args, results);
   std::vector<Value> out;
   for (size_t i = 0; i < results.size(); ++i) out.push_back(wrap_result(s, i, results[i], args, first_input));
   return out;
+}
+
+// An operator on a quantized tensor gives a quantized one.
+void Stager::carry_quantization(const Schema& s, const std::vector<Value>& args, std::vector<Arg>& results) {
+  const Quantization* q = nullptr;
+  const auto look = [&](const Value& v) {
+    if (const auto* t = v.as<TensorRef>(); t && !q) q = quantization(read(*t));
+  };
+  if (args.empty()) return;
+  look(args[0]);
+  if (args[0].is<ListRef>() && !staged_of(*this, args[0]))
+    for (const Value& v : std::vector<Value>(items(args[0]))) look(v);
+  if (!q) return;
+  const Quantization from = *q;
+  const std::string_view op = std::string_view(s.name).substr(s.name.find("::") + 2);
+  for (Arg& a : results) {
+    if (const auto* v = a.as<V>()) a = Arg(carried(*this, op, from, *v));
+    else if (const auto* parts = a.as<ArgList>()) {
+      std::vector<Arg> all;
+      for (const Arg& p : **parts) all.push_back(p.as<V>() ? Arg(carried(*this, op, from, *p.as<V>())) : p);
+      a = Arg::list(std::move(all));
+    }
+  }
 }
 
 // A result that may be a view of the first argument remembers how it was derived.

@@ -182,6 +182,8 @@ class Inputs {
       sink_.note("export.complex", cat("input '", shown, "' is complex: real and imaginary parts along a new last axis"));
     }
     const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(complex ? real_type(*spec.dtype) : *spec.dtype, shape));
+    for (size_t i = 0; known && i < shape.size() && i < known->sizes.size(); ++i)
+      if (!shape[i].is_literal()) s_.declare_example(shape[i], known->sizes[i]);
     for (size_t i = 0; i < shape.size(); ++i) s_.on.bind_axis(shape[i], v, static_cast<int64_t>(i));
     return s_.tensor(complex ? complex_of_pair(s_.on, v) : V(v), shown);
   }
@@ -216,7 +218,7 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
   staging::set_outputs(stager, std::move(outputs), options, sink);
   remove_dead_code(model.graph);
-  staging::report_frozen(model.graph, options, sink);
+  staging::report_frozen(model.graph, options, sink, &stager);
   return model;
 }
 

@@ -43,7 +43,9 @@ Loc Stager::here() const {
 }
 
 void Stager::fail(std::string_view code, std::string what, std::string hint) const {
-  throw error(code, std::move(what)).at(here()).help(std::move(hint));
+  Error e = error(code, std::move(what)).at(here()).help(std::move(hint));
+  if (const std::string line = user_line(e.diag().where); !line.empty()) e.diag().notes.push_back({cat("written at ", line), {}});
+  throw e;
 }
 
 Value Stager::call_function(const ts::FunctionDef& f, std::vector<Value> args) {

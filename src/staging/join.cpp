@@ -31,6 +31,7 @@ void Stager::take_back(const Attempt& a) {
   std::erase_if(objects_, [&](const auto& e) { return gone(e.second); });
   std::erase_if(stored_, [&](const auto& e) { return gone(e.second); });
   std::erase_if(tensors_, [&](const auto& e) { return gone(e.second); });
+  std::erase_if(quantized_, [&](const auto& e) { return e.first >= a.graph.values; });
   std::erase_if(conditions_, [&](const auto& e) { return e.first >= a.graph.values; });
 }
 

@@ -103,7 +103,7 @@ std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_vi
     for (auto& [key, v] : args.keywords) plain.positional.push_back(v);
     return plain;
   };
-  if (!find_row(full) && find_host_op(name) && (!schema || !(schema->is_inplace() || schema->is_out()))) return s.call_op(ns, script_name(op), positional(), {});
+  if (!find_row(full) && !find_host_ops(name).empty() && (!schema || !(schema->is_inplace() || schema->is_out()))) return s.call_op(ns, script_name(op), positional(), {});
   if (!schema) return s.call_op(ns, op, std::move(args), {});
   // A number where the overload wants a tensor is torch's wrapped number: another overload takes it as what it is.
   bool wrapped = false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "staging/quantized.h"
 #include "staging/staged_list.h"
 #include "staging/stager.h"
 
@@ -127,6 +128,10 @@ Value Stager::call_method(const Value& object, std::string_view method, std::vec
     fail("stage.call", cat(object.kind(), " has no method '", method, "'"));
   }
   const auto& cell = heap.get<ObjectCell>(ref->cell);
+  if (!cell.cls && (method == "unpack" || method == "weight" || method == "bias")) {
+    const Packed p = packed(*this, object);
+    return method == "unpack" ? Value::tuple({p.weight, p.bias}) : method == "weight" ? p.weight : p.bias;
+  }
   if (!cell.cls) fail("stage.native-class", cat("a method of a C++ class is called: ", cell.type ? cell.type->name : "?", ".", method));
   const auto* f = cell.cls->method(method);
   if (!f) fail("stage.call", cat("'", cell.cls->qualified_name, "' has no method '", method, "'"));

@@ -51,7 +51,13 @@ void throw_missing(const std::map<std::string, Missing>& missing) {
   for (const auto& [op, m] : missing) {
     Error e = error("lower.no-rule", cat(op, " is not supported (used ", m.count, m.count == 1 ? " time)" : " times)"));
     e.diag().where = m.first;
-    e.diag().hint = "cameo ops lists what is supported; --fallback keeps unknown operators as custom nodes";
+    const std::string near = nearest_operators(op);
+    if (!near.empty()) e.diag().because = cat("what works and is nearest: ", near);
+    e.diag().hint = m.hint.empty() ? "cameo ops lists what is supported; --fallback keeps unknown operators as custom nodes" : m.hint;
+    if (!m.user.empty()) e.diag().notes.push_back({cat("written at ", m.user), {}});
+    std::string scopes;
+    for (const std::string& scope : m.scopes) scopes += cat(scopes.empty() ? "" : ", ", scope);
+    if (m.scopes.size() > 1) e.diag().notes.push_back({cat("used in ", scopes), {}});
     all.push_back(e.diag());
   }
   throw Error(std::move(all));
@@ -76,7 +82,7 @@ void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& op
   g.set_region_outputs(g.main(), std::move(ids));
 }
 
-void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink) {
+void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink, const Stager* s) {
   std::vector<Diag> frozen;
   for (const DimFact& f : g.facts.all()) {
     if (f.kind != DimFact::Kind::equal || f.origin.source == FactSource::user) continue;
@@ -86,6 +92,7 @@ void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink)
     e.diag().where = f.origin.where;
     e.diag().because = cat(f.origin.said, " needs it to be ", other.text());
     e.diag().hint = cat("give the size as the number ", other.text(), ", change that line, or pass --frozen allow");
+    if (const std::string line = s ? s->user_line(f.origin.where) : ""; !line.empty()) e.diag().notes.push_back({cat("written at ", line), {}});
     if (options.allow_frozen) e.diag().severity = Severity::warning;
     frozen.push_back(e.diag());
   }

@@ -16,6 +16,7 @@ void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& op
 // One Error with every operator that has no lowering.
 [[noreturn]] void throw_missing(const std::map<std::string, Missing>& missing);
 // A declared dynamic dim that the program pins to a number would silently give a model for that size alone.
-void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink);
+// The stager tells the user's own line.
+void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink, const Stager* s = nullptr);
 
 }  // namespace cameo::staging

@@ -23,11 +23,23 @@ struct Missing {
   std::string op;
   size_t count = 0;
   Loc first;
+  std::string user;              // the first place in the user's own code, when the archive tells
+  std::string hint;              // of the lowering that could not
+  std::set<std::string> scopes;  // module paths
 };
+std::string nearest_operators(std::string_view op);  // "aten::linalg_norm, aten::norm"; empty when none is near
 
 struct CallArgs {
   std::vector<Value> positional;
   std::vector<std::pair<std::string_view, Value>> keywords;
+};
+
+// How a tensor is quantized whose dequantized value is in the graph.
+struct Quantization {
+  V ints;               // none: not made yet
+  V scale, zero_point;  // 0-d, or 1-d along `axis`
+  DType dtype = DType::u8;
+  int64_t axis = -1;
 };
 
 class Stager {
@@ -45,6 +57,9 @@ class Stager {
   const std::vector<Value>& items(const Value& list_or_tuple) const;
   V read(const TensorRef& t);
   void write(const TensorRef& t, V value, const Schema& by);
+  // An axis that is declared dynamic and had this size when the model was traced.
+  void declare_example(Dim symbol, int64_t size) { examples_.emplace_back(symbol, size); }
+  std::string user_line(const Loc& where) const;  // "model.py:57: x = self.conv(x)" of a place in the archive; may be empty
   Value root_object() { return from_stored_object(program.root()); }
   Value from_stored(const ts::StoredValue& v);
   // A weight over mapped bytes; sizes, strides and offset in elements, checked by the reader.
@@ -61,7 +76,7 @@ class Stager {
   // One overload, named; nullopt when it does not take these arguments.
   std::optional<std::vector<Value>> call_overload(const Schema& schema, const CallArgs& args);
   // Notes an operator that has no lowering; its results are poison.
-  std::vector<Value> missing_op(const std::string& name, size_t results, std::string because = "");
+  std::vector<Value> missing_op(const std::string& name, size_t results, std::string because = "", std::string hint = "");
   Value call_function(const ts::FunctionDef& f, std::vector<Value> args);
   Value call_method(const Value& object, std::string_view name, std::vector<Value> args);
   Arg to_arg(const Value& v);
@@ -78,6 +93,20 @@ class Stager {
   void take_back(const HeapMark& h, const GraphMark& g);
 
   void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
+
+  // Quantized tensors are their float values; these say which ones, and how (quantized.h).
+  void mark_quantized(V value, Quantization q) { quantized_[value.id.index] = q; }
+  const Quantization* quantization(V value) const {
+    const auto it = quantized_.find(value.id.index);
+    return it == quantized_.end() ? nullptr : &it->second;
+  }
+  // While it lives, operators on quantized tensors give plain floats.
+  struct FloatOnly {
+    explicit FloatOnly(Stager& s) : stager(s) { ++s.float_only_; }
+    ~FloatOnly() { --stager.float_only_; }
+    Stager& stager;
+  };
+  ts::Pos position() const { return pos_; }
 
   // What a bool of the graph says about sizes: a comparison, or others combined.
   struct Condition {
@@ -138,6 +167,8 @@ class Stager {
   std::vector<Value> lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args);
   std::vector<Value> lower_inplace(const Schema& s, std::vector<Value> args);
   std::vector<Value> lower_out(const Schema& s, std::vector<Value> args);
+  void suspect_frozen(const Schema& s, const std::vector<Value>& args);  // report.cpp
+  void carry_quantization(const Schema& s, const std::vector<Value>& args, std::vector<Arg>& results);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
 
   // Everything that an attempt may change, to be taken back: heap contents, recorded nodes, what was remembered and
@@ -156,6 +187,7 @@ class Stager {
   // Stored things (stored.cpp).
   Value from_stored_object(const ts::StoredObject& o);
   Value from_stored_tensor(const ts::StoredTensor& t);
+  Value from_quantized_tensor(const ts::StoredTensor& t, V ints, DType dtype);  // quantized.cpp
   void name_parameters(const ts::StoredObject& o, const std::string& path);
 
   DiagSink& sink_;
@@ -174,6 +206,10 @@ class Stager {
   std::vector<std::pair<const ts::StoredTensor*, Value>> tensors_;
   std::unordered_map<const ts::StoredObject*, std::string> object_paths_;
   std::unordered_map<const ts::StoredTensor*, std::string> parameter_names_;
+  std::vector<std::pair<Dim, int64_t>> examples_;
+  std::set<std::string> suspected_;
+  std::unordered_map<uint32_t, Quantization> quantized_;
+  int float_only_ = 0;
   std::unordered_map<uint32_t, Condition> conditions_;
   int strict_ = 0;
   std::unordered_map<std::string, size_t> node_numbers_;
@@ -198,6 +234,7 @@ std::span<const HostFunction> find_host_ops(std::string_view name);  // each kno
 std::span<const HostRow> host_number_rows();
 std::span<const HostRow> host_container_rows();
 std::span<const HostRow> host_list_rows();
+std::span<const HostRow> host_quantized_rows();
 std::span<const HostRow> host_tensor_rows();
 std::span<const HostRow> host_text_rows();
 

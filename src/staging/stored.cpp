@@ -119,11 +119,12 @@ Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
   const auto dtype = dtype_from_torch(static_cast<int64_t>(t.dtype));
   const auto named = parameter_names_.find(&t);
   const std::string name = named == parameter_names_.end() ? "" : named->second;
-  if (!t.storage || !dtype || t.quantizer || t.conjugate || t.negative || !t.storage->has_data) {
-    Value p = poison(cat("the tensor ", name.empty() ? "constant" : name, t.quantizer ? " is quantized" : " has a layout or dtype", ", which ONNX cannot hold as it is"));
+  if (!t.storage || !dtype || t.conjugate || t.negative || !t.storage->has_data) {
+    Value p = poison(cat("the tensor ", name.empty() ? "constant" : name, " has a layout or dtype, which ONNX cannot hold as it is"));
     return stored_[&t] = p;
   }
-  const Value v = weight({*dtype, t.sizes, t.strides, t.offset, program.bytes(*t.storage)}, name);
+  const Value plain = weight({*dtype, t.sizes, t.strides, t.offset, program.bytes(*t.storage)}, name);
+  const Value v = t.quantizer ? from_quantized_tensor(t, read(*plain.as<TensorRef>()), *dtype) : plain;
   tensors_.emplace_back(&t, v);
   return stored_[&t] = v;
 }

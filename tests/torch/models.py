@@ -148,6 +148,12 @@ def close(got, want, other):
     return ""
 
 
+def spec(x, *leading):
+    import torch
+    dims = list(leading) + [str(d) for d in x.shape[len(leading):]]
+    return "x=" + {torch.float32: "f32", torch.int64: "i64"}[x.dtype] + "[" + ",".join(dims) + "]"
+
+
 def judge(cameo, mode, name):
     import torch
     torch.set_num_threads(1)
@@ -166,7 +172,7 @@ def judge(cameo, mode, name):
     try:
         model = os.path.join(folder, "m.onnx")
         start = time.time()
-        run = subprocess.run([cameo, "export", archive, "-o", model], capture_output=True, text=True)
+        run = subprocess.run([cameo, "export", archive, "-o", model] + (["--input", spec(x)] if mode == "script" else []), capture_output=True, text=True)
         took = time.time() - start
         if run.returncode != 0: return ("refused" if run.returncode == 1 else "crash"), (run.stderr.splitlines() or ["?"])[0][:160], ""
         nodes = (run.stderr + run.stdout).split(" nodes")[0].split()[-1]
@@ -189,9 +195,7 @@ def dynamic_batch(cameo, mode, archive, model, module, make, x):
     if archive.endswith(".pt2"):
         try: archive = capture.save(mode, module, [x], archive[:-4], dynamic_batch=True)
         except Exception: return "dynamic batch: torch.export refuses it"
-    dtype = {torch.float32: "f32", torch.int64: "i64"}[x.dtype]
-    dims = ",".join(["batch"] + [str(d) for d in x.shape[1:]])
-    flags = [] if archive.endswith(".pt2") else ["--input", f"x={dtype}[{dims}]"]
+    flags = [] if archive.endswith(".pt2") else ["--input", spec(x, "batch")]
     run = subprocess.run([cameo, "-q", "export", archive, "-o", model, *flags], capture_output=True, text=True)
     if run.returncode != 0: return "dynamic batch: " + (run.stderr.splitlines() or ["?"])[0][:120]
     for size in (1, 3):
