@@ -58,16 +58,16 @@ size_t count(const Model& m, std::string_view op) {
 }
 
 // Exported, written at opset 18, read back and run: all of it must agree with PyTorch.
-void expect_right(std::string_view name, std::vector<std::string> inputs = {}, bool unroll = false) {
+void expect_right(std::string_view name, std::vector<std::string> inputs = {}, bool unroll = false, double most = 1e-4) {
   DiagSink sink;
   const Model model = exported(name, std::move(inputs), sink, unroll);
   const Recorded r = recorded(name);
-  EXPECT_LT(largest_error(run_reference(model, r.inputs), r.outputs), 1e-4) << name;
+  EXPECT_LT(largest_error(run_reference(model, r.inputs), r.outputs), most) << name;
   WriteOptions write;
   write.opset = 18;
   const std::string bytes = write_onnx(model, write);
   const Model again = read_onnx(Bytes::own(bytes), "", sink);
-  EXPECT_LT(largest_error(run_reference(again, r.inputs), r.outputs), 1e-4) << name << " at opset 18";
+  EXPECT_LT(largest_error(run_reference(again, r.inputs), r.outputs), most) << name << " at opset 18";
 }
 
 }  // namespace
@@ -90,6 +90,44 @@ TEST(Export, ScriptedLoopsStayLoopsOfOneStructure) {
   EXPECT_EQ(count(two, "Loop"), 1u);
   EXPECT_EQ(two.graph.node_count(), three.graph.node_count());
   EXPECT_EQ(count(exported("counted", {"x=f32[b,3]", "n=3"}, sink, true), "Loop"), 0u);
+}
+
+TEST(Export, ListsOfUnknownLengthAndOptionals) {
+  expect_right("collected", {"x=f32[t,3]"});
+  expect_right("collected", {"x=f32[5,3]"});
+  DiagSink sink;
+  const Model m = exported("collected", {"x=f32[t,3]"}, sink);
+  EXPECT_EQ(count(m, "Loop"), 1u);
+  EXPECT_EQ(count(m, "SequenceInsert"), 1u) << "only the list of different sizes is a sequence";
+}
+
+TEST(Export, OldArchivesMeanWhatTheyMeant) {
+  expect_right("upgraded", {"x=i64[n]", "y=i64[n]"});
+  expect_right("old_convolutions", {"x=f32[batch,3,h,w]"});
+  expect_right("old_collected", {"x=f32[t,3]"});
+  expect_right("old_layers", {"x=f32[2,7,16]"});
+}
+
+TEST(Export, QuantizedModelsKeepTheirInts) {
+  constexpr double step = 0.01;  // one step of the output's grid: ties may round the other way
+  expect_right("quantized", {"x=f32[batch,3,h,w]"}, false, step);
+  expect_right("old_quantized", {"x=f32[batch,3,h,w]"}, false, step);
+  expect_right("quantized_dynamic", {"input=f32[batch,6]"}, false, 1e-4);
+  DiagSink sink;
+  const Model m = exported("quantized", {"x=f32[batch,3,h,w]"}, sink);
+  EXPECT_EQ(count(m, "Conv"), 2u);
+  EXPECT_GE(count(m, "QuantizeLinear"), 5u);
+}
+
+TEST(Export, WhatIsMissingIsListedAtOnceWithTheUsersLine) {
+  DiagSink sink;
+  try {
+    exported("branches", {"x=f32[b,3]", "y=f32[2]"}, sink);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.exit_code(), 2);
+  }
+  EXPECT_NE(staging::nearest_operators("aten::reluu").find("aten::relu"), std::string::npos);
 }
 
 TEST(Export, ConvolutionAndBatchNormBecomeOne) {
