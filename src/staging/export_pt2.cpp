@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "lowering/complex.h"
 #include "passes/dce.h"
 #include "staging/input_sizes.h"
 #include "staging/node_stager.h"
@@ -125,10 +126,15 @@ class Pt2Inputs {
     }
     if (const InputSpec* spec = spec_of(name); spec && spec->dims.size() != shape.size() && spec->dtype)
       throw error("use.input", cat("input '", name, "' has ", shape.size(), " axes in the archive, ", spec->dims.size(), " were given"));
-    const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(*dtype, shape));
+    const bool complex = is_complex(*dtype);
+    if (complex) {
+      shape.push_back(Dim(2));
+      sink_.note("export.complex", cat("input '", shown, "' is complex: real and imaginary parts along a new last axis"));
+    }
+    const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(complex ? real_type(*dtype) : *dtype, shape));
     for (size_t i = 0; i < shape.size(); ++i) s_.on.bind_axis(shape[i], v, static_cast<int64_t>(i));
-    initial_[in.value] = v;
-    return s_.tensor(v, shown);
+    if (!complex) initial_[in.value] = v;
+    return s_.tensor(complex ? complex_of_pair(s_.on, v) : V(v), shown);
   }
 
   // A size that torch.export fixed cannot be made dynamic again.
@@ -221,7 +227,7 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   auto outputs = outputs_of(program, nodes, scope, sink);
   if (!stager.missing().empty()) staging::throw_missing(stager.missing());
   if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
-  staging::set_outputs(stager, std::move(outputs), options);
+  staging::set_outputs(stager, std::move(outputs), options, sink);
   inputs.report_writes(scope);
   remove_dead_code(model.graph);
   staging::report_frozen(model.graph, options, sink);
