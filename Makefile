@@ -6,7 +6,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino referee
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -25,6 +25,12 @@ test: ## everything: install what is missing, build, run all tests, count them
 	@cmake --preset release $(QUIET)
 	@$(call BUILD,release)
 	@tests/run
+
+referee: ## opset conversion and check over all node cases, judged by onnxruntime and onnx; goes on where it was stopped
+	@scripts/bootstrap core
+	@cmake --preset release $(QUIET)
+	@$(call BUILD,release) --target cameo_command
+	@scripts/referee
 
 dev: ## the C++ tests under address and undefined-behaviour sanitizers
 	@scripts/bootstrap core

@@ -15,6 +15,14 @@ void check_sizes(const Infer& c, const Shape& shape) {
   for (const Dim d : shape)
     if (d.is_literal() && d.literal() < 0) c.fail("infer.shape", cat("an output would have a size of ", d.literal()));
 }
+
+Diag body_contradiction(const Graph& g, NodeId n, ValueId input, const Type& given) {
+  Diag d;
+  d.code = "infer.declared";
+  d.what = cat(describe(g, n), ": its body's input '", g[input].name, "' is declared as ", g[input].fact.type.text(), " but is given ", given.text());
+  d.where = place(g, n);
+  return d;
+}
 }  // namespace
 
 const Fact& Infer::in(size_t i) const {
@@ -142,6 +150,7 @@ std::vector<Fact> Infer::region(size_t i, std::span<const Fact> inputs) {
   for (size_t k = 0; k < inputs.size() && k < body.inputs.size(); ++k) {
     Fact& f = graph_.fact(body.inputs[k]);
     auto merged = merge(f.type, inputs[k].type);
+    if (!merged && findings) findings->push_back(body_contradiction(graph_, node_, body.inputs[k], inputs[k].type));
     f.type = merged ? *merged : inputs[k].type;
     f.contents = inputs[k].contents;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks ONNX's node models in many ways and holds `cameo check` against onnx.checker (full check).
 
-  python tests/python/check_mutations.py [--cameo build/release/cameo] [--cases FOLDER] [--models 200] [-v]
+  python tests/python/check_mutations.py [--cameo build/release/cameo] [--cases FOLDER] [--models 200] [--from 0] [-v]
 
 Nothing that onnx.checker rejects may be accepted: such cases are listed and the exit status is 1. What Cameo alone finds is
 listed with -v. Needs the onnx package; the cases are ../shared/conformance/onnx-node-tests.tar.xz, unpacked.
@@ -276,11 +276,12 @@ def main():
     parser.add_argument("--cameo", default=str(ROOT / "build/release/cameo"))
     parser.add_argument("--cases", default=str(ROOT / "build/release/conformance/onnx-node-tests"))
     parser.add_argument("--models", type=int, default=200)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--from", dest="start", type=int, default=0, help="other models: the sample begins at this one")
+    parser.add_argument("--only", default="", help="only mutations whose name contains this")
     parser.add_argument("-v", action="store_true")
     args = parser.parse_args()
     folders = sorted(p.parent for p in pathlib.Path(args.cases).glob("*/model.onnx"))
-    chosen = folders[:: max(1, len(folders) // args.models)][: args.models]
+    chosen = folders[args.start :: max(1, len(folders) // args.models)][: args.models]
     counts = collections.Counter()
     missed, extra, wrong = [], [], []
     with tempfile.TemporaryDirectory() as scratch:

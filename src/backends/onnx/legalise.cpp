@@ -66,12 +66,45 @@ NodeId Legaliser::step(NodeId n) {
     else refuse(n, "Cameo does not know this operator");
     return next;
   }
+  if (wants_constants(n)) fold_known_inputs(n);
   if (expand(n, next)) return next;
   if (auto why = fit_types(n)) refuse(n, std::move(*why));
   next = g_[n].next;
   for (const RegionId body : std::vector<RegionId>(g_[n].regions))
     if (body) region(body);
   return next;
+}
+
+// Older encodings want constants where the newest takes any value, and so do expansions.
+bool Legaliser::wants_constants(NodeId n) const {
+  const OpDef& op = def(*g_[n].op);
+  if (op.first_version() > opset_ || encode_node(g_, n, opset_).refusal) return true;
+  return std::any_of(op.rules.expansions.begin(), op.rules.expansions.end(),
+                     [&](const Expansion& e) { return opset_ < e.below && (!e.needed || e.needed(g_[n].attrs.get(), g_, n, opset_)); });
+}
+
+// An input that inference knows becomes a constant; what computed it goes, if nobody else uses it.
+void Legaliser::fold_known_inputs(NodeId n) {
+  for (size_t i = 0; i < g_[n].inputs.size(); ++i) {
+    const ValueId v = g_[n].inputs[i];
+    if (!v || g_.is_constant(v) || !g_[v].def || !g_[v].fact.tensor()) continue;
+    g_.set_input(n, i, on_.constant(*g_[v].fact.tensor()));
+    erase_unused(g_[v].def);
+  }
+}
+
+void Legaliser::erase_unused(NodeId n) {
+  std::vector<NodeId> todo{n};
+  while (!todo.empty()) {
+    const NodeId at = todo.back();
+    todo.pop_back();
+    const Node& node = g_[at];
+    if (node.dead || !node.regions.empty() || std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_.used(v); })) continue;
+    const std::vector<ValueId> inputs = node.inputs;
+    g_.erase(at);
+    for (const ValueId v : inputs)
+      if (v && g_[v].def) todo.push_back(g_[v].def);
+  }
 }
 
 bool Legaliser::expand(NodeId n, NodeId& next) {
@@ -101,7 +134,26 @@ bool Legaliser::expand(NodeId n, NodeId& next) {
   return true;
 }
 
+// Expansions rely on what inference checks: axes inside the rank, lists of the right length.
+std::optional<std::string> Legaliser::fault_of(NodeId n) {
+  std::vector<Fact> facts;
+  for (const ValueId v : g_[n].outputs) facts.push_back(g_[v].fact);
+  std::optional<std::string> fault;
+  try {
+    infer_node(g_, n);
+  } catch (const Error& e) {
+    if (e.exit_code() == 4) throw;
+    fault = e.diag().what;
+  }
+  for (size_t i = 0; i < facts.size(); ++i) g_.fact(g_[n].outputs[i]) = std::move(facts[i]);
+  return fault;
+}
+
 bool Legaliser::expand_with(const Expansion& rule, NodeId n, std::string& why) {
+  if (auto fault = fault_of(n)) {
+    why = std::move(*fault);
+    return false;
+  }
   const uint32_t first_node = g_.node_capacity(), first_value = g_.value_capacity();
   const Root parent = root(n);
   const size_t root_index = root_of_.at(n);

@@ -32,7 +32,11 @@ class Legaliser {
 
   // Handles a node and returns the one to look at next: the first of its expansion, or the one after it.
   NodeId step(NodeId n);
+  bool wants_constants(NodeId n) const;
+  void fold_known_inputs(NodeId n);
+  void erase_unused(NodeId n);
   bool expand(NodeId n, NodeId& next);
+  std::optional<std::string> fault_of(NodeId n);
   bool expand_with(const Expansion& e, NodeId n, std::string& why);
   std::optional<std::string> put_in_place(NodeId n, std::vector<ValueId> values, uint32_t first_node);
   void sweep(uint32_t first_node, uint32_t first_value);

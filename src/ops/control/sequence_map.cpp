@@ -1,3 +1,5 @@
+#include "ir/clone.h"
+#include "ops/computed.h"
 #include "ops/control/body_types.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
@@ -41,6 +43,29 @@ struct SequenceMap : Rules<op::SequenceMap> {
     }
     for (size_t i = 0; i < outputs.size(); ++i) k.out(i, Datum::sequence(std::move(outputs[i])));
   }
+
+  // A loop over the places of the sequence that inserts into the results.
+  static void expand(Expand& e) {
+    On& on = e.on;
+    const Node node = e.graph[e.node];
+    if (e.target < 13) return e.refuse("a Loop carries no sequences before opset 13");
+    std::vector<ValueId> results;
+    for (const ValueId v : node.outputs) {
+      const Type& t = e.graph[v].fact.type;
+      if (!t.is_sequence() || !t.inner->is_tensor() || t.inner->elem == DType::undefined) return e.refuse("the type of a result is not known");
+      results.push_back(on.SequenceEmpty(op::SequenceEmpty{.dtype = static_cast<int64_t>(t.inner->elem)}));
+    }
+    e.replace(repeat(on, on.SequenceLength(node.inputs[0]), results, [&](On& o, ValueId i, const std::vector<ValueId>& before) {
+      std::vector<ValueId> inputs;
+      for (const ValueId v : node.inputs) inputs.push_back(o.fact(v).type.is_sequence() ? o.SequenceAt(v, i) : v);
+      const auto made = clone_body(o.graph(), node.regions[0], o.graph(), inputs, o.region(), {}, {.keep_names = false});
+      std::vector<ValueId> after;
+      for (size_t k = 0; k < before.size(); ++k) after.push_back(o.SequenceInsert(before[k], made[k]));
+      return after;
+    }));
+  }
+  static constexpr Expansion expansions[] = {
+      expansion<op::SequenceMap>(17, Exactness::exact, [](const op::SequenceMap&, Expand& e) { expand(e); })};
 };
 
 constexpr OpRules table[] = {rules<SequenceMap>()};

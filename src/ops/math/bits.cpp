@@ -83,9 +83,28 @@ struct BitShift : Rules<op::BitShift> {
           }));
   }
 
+  // Amounts that the model computes: powers of two from a table, in 64 bits, which hold every narrower result.
+  static void expand_computed(const op::BitShift& a, Expand& e) {
+    On& on = e.on;
+    const DType type = e.dtype(0), wide = type == DType::u64 ? DType::u64 : DType::i64;
+    if (!is_int(type)) return e.refuse("the element type is not known");
+    const bool left = a.direction == "LEFT";
+    const int64_t most = !left && type == DType::i64 ? 63 : bits(type);  // from here on nothing is left of the number
+    std::vector<uint64_t> powers;
+    for (int64_t i = 0; i <= most; ++i) powers.push_back(i < most ? uint64_t{1} << i : left ? 0 : 1);
+    const ValueId by = on.cast(e.in(1), DType::i64), x = on.cast(e.in(0), wide);
+    const ValueId beyond = on.Or(on.Less(by, on.int_scalar(0)), on.Greater(by, on.int_scalar(most - 1)));
+    const ValueId factor = on.Gather(on.constant(store(wide, {most + 1}, powers)), on.Where(beyond, on.int_scalar(most), by));
+    if (left) return e.replace({on.cast(on.Mul(x, factor), type)});
+    const bool is_signed = is_signed_int(type);
+    const ValueId shifted = on.cast(on.Div(is_signed ? on.Sub(x, on.Mod(x, factor)) : x, factor), type), zero = on.number(0, type);
+    const ValueId rest = is_signed ? on.Where(on.Less(e.in(0), zero), on.number(-1, type), zero) : zero;
+    e.replace({on.Where(beyond, rest, shifted)});
+  }
+
   static void expand(const op::BitShift& a, Expand& e) {
     const auto amounts = e.graph.constant(e.in(1), 1 << 16);
-    if (!amounts) return e.refuse("the amounts to shift by are computed by the model");
+    if (!amounts) return expand_computed(a, e);
     const Loaded<int64_t> by(*amounts);
     const bool left = a.direction == "LEFT", is_signed = is_signed_int(e.dtype(0));
     const int width = bits(e.dtype(0)), most = left || !is_signed ? width : width - 1;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/axis.h"
+#include "ops/computed.h"
 #include "ops/families.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/int_contents.h"
@@ -42,9 +43,13 @@ template <class Attrs, class F>
 void expand_scan(const Attrs& a, Expand& e, int neutral, F join) {
   On& on = e.on;
   const auto axis_value = e.graph.constant(e.in(1));
-  if (!axis_value || axis_value->count() != 1) return e.refuse("the axis is computed by the model");
   if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
+  if (!axis_value || axis_value->count() != 1) {
+    const ValueId x = e.in(0);
+    return e.replace({by_axis(on, e.in(1), e.fact(0).rank(), [&](On& o, int64_t d) { return o.make(Attrs(a), {x, o.int_scalar(d)}, 1)[0]; })});
+  }
   const int64_t rank = e.fact(0).rank(), given = axis_value->int_at(0), axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis >= rank) return e.refuse("the axis is outside the tensor");
   const auto size = e.fact(0).shape()[static_cast<size_t>(axis)].known();
   if (!size) return e.refuse("the length of the axis is not known");
   const ValueId axes = on.ints({axis});

@@ -38,7 +38,13 @@ struct Equal : Rules<op::Equal> {
 
   static constexpr Revision revisions[] = {{7, lift_old_broadcast, say_old_broadcast}};
   // Floats could not be asked for equality before 11: neither less nor greater, and both numbers.
-  static constexpr Expansion expansions[] = {expansion<op::Equal>(
+  static constexpr Expansion expansions[] = {
+      // Equal bits are equal numbers.
+      expansion<op::Equal>(
+          11, Exactness::exact,
+          [](const op::Equal&, Expand& e) { e.replace({e.on.Equal(e.on.cast(e.in(0), DType::i64), e.on.cast(e.in(1), DType::i64))}); },
+          [](const op::Equal&, const Graph& g, NodeId n, int64_t) { return g[g.input(n, 0)].fact.dtype() == DType::u64; }),
+      expansion<op::Equal>(
       11, Exactness::exact,
       [](const op::Equal&, Expand& e) {
         On& on = e.on;

@@ -200,6 +200,33 @@ struct Dropout : Rules<op::Dropout> {
        }},
       {12, [](Upgrade& u) { u.attr_to_input("ratio", 1); }, say_ratio},
   };
+
+  static bool trains(const Graph& g, NodeId n) {
+    const auto training = g.input(n, 2) ? g.constant(g.input(n, 2)) : Tensor::bool_scalar(false);
+    return !training || training->int_at(0);
+  }
+  // The mask written out; without training it is all true.
+  static void expand_mask(const op::Dropout& a, Expand& e) {
+    On& on = e.on;
+    const ValueId x = e.in(0), always = on.ConstantOfShape(on.Shape(x), op::ConstantOfShape{.value = Tensor::bool_scalar(true).reshaped({1})});
+    std::vector<ValueId> out{x, always};
+    if (trains(e.graph, e.node)) {
+      const DType t = DType::f32;
+      ValueId ratio = e.has(1) ? on.cast(e.in(1), t) : on.number(0.5, t);
+      ratio = on.Where(e.in(2), ratio, on.number(0, t));
+      op::RandomUniformLike uniform{.dtype = static_cast<int64_t>(t)};
+      if (a.seed) uniform.seed = static_cast<float>(*a.seed);
+      out[1] = on.Not(on.Less(on.RandomUniformLike(x, uniform), ratio));
+      out[0] = on.Where(out[1], on.Div(x, on.cast(on.Sub(on.number(1, t), ratio), e.dtype(0))), on.number(0, e.dtype(0)));
+    }
+    out.resize(e.outputs());
+    e.replace(std::move(out));
+  }
+  static constexpr Expansion expansions[] = {expansion<op::Dropout>(
+      12, Exactness::rounding, [](const op::Dropout& a, Expand& e) { expand_mask(a, e); },
+      [](const op::Dropout&, const Graph& g, NodeId n, int64_t) {
+        return g[n].outputs.size() > 1 || trains(g, n) || (g.input(n, 1) && !g.is_constant(g.input(n, 1)));
+      })};
 };
 
 constexpr OpRules table[] = {

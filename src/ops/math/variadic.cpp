@@ -90,15 +90,23 @@ bool on_wide_ints(const Graph& g, NodeId n) {
   const DType t = g[g.input(n, 0)].fact.dtype();
   return is_int(t) && bits(t) == 64;
 }
+// Unsigned numbers as their bits read signed, which engines compare and choose more often: those with the sign set are
+// the larger ones.
+ValueId unsigned_less(On& on, ValueId a, ValueId b) {
+  const ValueId zero = on.int_scalar(0), a_high = on.Less(a, zero), b_high = on.Less(b, zero);
+  return on.Or(on.And(b_high, on.Not(a_high)), on.And(on.Not(on.Xor(a_high, b_high)), on.Less(a, b)));
+}
 void choose_pairwise(Expand& e, bool largest) {
   On& on = e.on;
   const size_t count = e.graph[e.node].inputs.size();
-  ValueId best = e.in(0);
+  const bool is_unsigned = e.dtype(0) == DType::u64;
+  const auto less = [&](ValueId a, ValueId b) { return is_unsigned ? unsigned_less(on, a, b) : on.Less(a, b); };
+  ValueId best = on.cast(e.in(0), DType::i64);
   for (size_t i = 1; i < count; ++i) {
-    const ValueId next = e.in(i), better = largest ? on.Greater(next, best) : on.Less(next, best);
+    const ValueId next = on.cast(e.in(i), DType::i64), better = largest ? less(best, next) : less(next, best);
     best = on.Where(better, next, best);
   }
-  e.replace({best});
+  e.replace({on.cast(best, e.dtype(0))});
 }
 constexpr Expansion max_expansions[] = {expansion<op::Max>(
     12, Exactness::exact, [](const op::Max&, Expand& e) { choose_pairwise(e, true); },

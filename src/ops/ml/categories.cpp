@@ -42,15 +42,19 @@ std::optional<Tensor> one_of(const Floats& floats, const Ints& ints, const Strin
 struct LabelEncoder : Rules<op::LabelEncoder> {
   static std::optional<Tensor> values(const op::LabelEncoder& a) { return one_of(a.values_floats, a.values_int64s, a.values_strings, a.values_tensor); }
 
+  static std::optional<Tensor> keys(const op::LabelEncoder& a) { return one_of(a.keys_floats, a.keys_int64s, a.keys_strings, a.keys_tensor); }
+
   static void infer(const op::LabelEncoder& a, Infer& c) {
-    const auto to = values(a);
+    const auto from = keys(a), to = values(a);
     if (!to) c.fail("infer.attribute", "no values are given");
+    if (from && c.dtype(0) != DType::undefined && from->dtype() != c.dtype(0))
+      c.fail("infer.type", cat("the input's elements are ", name(c.dtype(0)), ", the keys ", name(from->dtype())));
     c.out(0, to->dtype(), c.shape(0));
   }
 
   static void eval(const op::LabelEncoder& a, Eval& k) {
     const Tensor& x = k.in(0);
-    const auto from = one_of(a.keys_floats, a.keys_int64s, a.keys_strings, a.keys_tensor), to = values(a);
+    const auto from = keys(a), to = values(a);
     if (!from || !to || from->count() != to->count()) throw error("model.attribute", "LabelEncoder: keys and values do not fit");
     if ((x.dtype() == DType::string) != (from->dtype() == DType::string)) k.fail("eval.type", cat("keys of ", name(from->dtype()), " for a tensor of ", name(x.dtype())));
     const Tensor otherwise = fallback(a, to->dtype());

@@ -53,14 +53,19 @@ std::vector<double> aggregated(const Forest& forest, const Samples& x, size_t ta
   const double start = how == Aggregate::min ? static_cast<double>(std::numeric_limits<float>::max())
                        : how == Aggregate::max ? static_cast<double>(std::numeric_limits<float>::lowest()) : 0;
   std::vector<double> out(static_cast<size_t>(x.rows) * targets, start);
+  std::vector<bool> voted(out.size(), false);
   for (int64_t r = 0; r < x.rows; ++r)
     forest.reach(x.row(r), [&](const Leaf& l) {
       if (l.target < 0 || static_cast<size_t>(l.target) >= targets) throw error("model.attribute", cat("a leaf for target ", l.target, " of ", targets));
-      double& v = out[static_cast<size_t>(r) * targets + static_cast<size_t>(l.target)];
+      const size_t at = static_cast<size_t>(r) * targets + static_cast<size_t>(l.target);
+      double& v = out[at];
+      voted[at] = true;
       if (how == Aggregate::min) v = std::min(v, l.weight);
       else if (how == Aggregate::max) v = std::max(v, l.weight);
       else v += l.weight;
     });
+  for (size_t i = 0; i < out.size(); ++i)
+    if (!voted[i]) out[i] = 0;  // the least and the most of nothing
   if (how == Aggregate::average && !forest.roots.empty())
     for (double& v : out) v /= static_cast<double>(forest.roots.size());
   return out;

@@ -130,6 +130,33 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
              d.refuse("scale and bias must have the input's type before opset 15");
        }},
   };
+
+  // Training: the batch's own statistics, and the running ones blended with them.
+  static void expand_training(const op::BatchNormalization& a, Expand& e) {
+    On& on = e.on;
+    if (!e.fact(0).has_rank() || e.fact(0).rank() < 2) return e.refuse("the rank is not known");
+    const int64_t rank = e.fact(0).rank();
+    const DType t = e.dtype(0), statistics = e.dtype(3);
+    std::vector<int64_t> axes{0}, shape(static_cast<size_t>(rank), 1);
+    for (int64_t i = 2; i < rank; ++i) axes.push_back(i);
+    shape[1] = -1;
+    const auto per_channel = [&](ValueId v) { return on.Reshape(on.cast(v, t), on.ints(shape)); };
+    const ValueId mean = on.ReduceMean(e.in(0), on.ints(axes)), apart = on.Sub(e.in(0), mean);
+    const ValueId variance = on.ReduceMean(on.Mul(apart, apart), on.ints(axes));
+    const ValueId deviation = on.Sqrt(on.Add(variance, on.number(static_cast<double>(a.epsilon), t)));
+    std::vector<ValueId> out{on.Add(on.Mul(on.Div(apart, deviation), per_channel(e.in(1))), per_channel(e.in(2)))};
+    const auto blended = [&](ValueId old, ValueId now) {
+      const double m = static_cast<double>(a.momentum);
+      const ValueId flat = on.cast(on.Reshape(now, on.ints({-1})), statistics);
+      return on.Add(on.Mul(old, on.number(m, statistics)), on.Mul(flat, on.number(1 - m, statistics)));
+    };
+    if (e.outputs() > 1) out.push_back(blended(e.in(3), mean));
+    if (e.outputs() > 2) out.push_back(blended(e.in(4), variance));
+    e.replace(std::move(out));
+  }
+  static constexpr Expansion expansions[] = {expansion<op::BatchNormalization>(
+      14, Exactness::rounding, [](const op::BatchNormalization& a, Expand& e) { expand_training(a, e); },
+      [](const op::BatchNormalization& a, const Graph&, NodeId, int64_t) { return a.training_mode != 0; })};
 };
 
 struct InstanceNormalization : Rules<op::InstanceNormalization> {

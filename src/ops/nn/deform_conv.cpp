@@ -2,6 +2,7 @@
 
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "ops/nn/deform_conv_expand.h"
 #include "ops/nn/window.h"
 #include "ops/op_def.h"
 
@@ -110,6 +111,9 @@ struct DeformConv : Rules<op::DeformConv> {
     shape.insert(shape.end(), win.out.begin(), win.out.end());
     k.out(0, store(x.dtype(), shape, y));
   }
+
+  static constexpr Expansion expansions[] = {
+      expansion<A>(19, Exactness::rounding, [](const A& a, Expand& e) { expand_deform_conv(a, e); })};
 };
 
 constexpr OpRules table[] = {rules<DeformConv>()};

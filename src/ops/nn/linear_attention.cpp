@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/eval.h"
+#include "ops/computed.h"
 #include "ops/infer.h"
 #include "ops/nn/expansions.h"
 #include "ops/op_def.h"
@@ -33,6 +34,9 @@ struct LinearAttention : Rules<op::LinearAttention> {
     if (const auto p = problem(a, c.has(4), c.has(5)); !p.empty()) c.fail("infer.attribute", p);
     for (size_t i = 0; i < 3; ++i)
       if (c.rank(i) != 3) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": 3 is wanted"));
+    for (size_t i = 0; i < 3; ++i)
+      if (const auto packed = c.dim(i, 2).known(); packed && *packed % (i ? a.kv_num_heads : a.q_num_heads))
+        c.fail("infer.mismatch", cat("input ", i, " has ", *packed, " elements a step, which ", i ? a.kv_num_heads : a.q_num_heads, " heads do not share evenly"));
     const Dim size = floor_div(c.dim(0, 2), a.q_num_heads), v_size = floor_div(c.dim(2, 2), a.kv_num_heads);
     c.same(size * a.kv_num_heads, c.dim(1, 2), "the head sizes of query and key");
     c.out(0, {c.dim(0, 0), c.dim(0, 1), v_size * a.q_num_heads});
@@ -92,6 +96,37 @@ struct LinearAttention : Rules<op::LinearAttention> {
     k.out(0, store(q.dtype(), {batch, steps, a.q_num_heads * v_size}, y));
     k.out(1, store(k.has(3) ? k.in(3).dtype() : q.dtype(), state_shape, state));
   }
+
+  // A loop over the steps that carries the state [batch, heads, size, v_size].
+  static void expand(const A& a, Expand& e) {
+    On& on = e.on;
+    if (const auto p = problem(a, e.has(4), e.has(5)); !p.empty()) return e.refuse(p);
+    const auto packed = e.fact(0).has_rank() ? e.fact(0).shape()[2].known() : std::nullopt,
+               packed_v = e.fact(2).has_rank() ? e.fact(2).shape()[2].known() : std::nullopt;
+    if (!packed || !packed_v) return e.refuse("the size of a head is not known");
+    const int64_t heads = a.kv_num_heads, size = *packed / a.q_num_heads, v_size = *packed_v / heads;
+    const DType given = e.has(3) ? e.dtype(3) : e.dtype(0), t = given == DType::f64 ? DType::f64 : DType::f32;
+    // Per step and head: a row of the query for each of its heads, a column of the key, a row of the value.
+    const auto shaped = [&](size_t i, std::initializer_list<int64_t> sizes) { return on.Reshape(on.cast(e.in(i), t), on.ints(sizes)); };
+    const ValueId q = shaped(0, {0, 0, heads, a.q_num_heads / heads, size}), key = shaped(1, {0, 0, heads, size, 1}), value = shaped(2, {0, 0, heads, 1, v_size});
+    const ValueId decay = gated(a) ? on.Exp(shaped(4, {0, 0, heads, -1, 1})) : ValueId(), beta = corrects(a) ? shaped(5, {0, 0, -1, 1, 1}) : ValueId();
+    const ValueId start = e.has(3) ? on.cast(e.in(3), t) : on.Expand(on.number(0, t), join_sizes(on, {size_of(on, e.in(0), 0), on.ints({heads, size, v_size})}));
+    const double scale = a.scale != 0 ? static_cast<double>(a.scale) : 1 / std::sqrt(static_cast<double>(size));
+    const auto results = repeat(on, size_of(on, e.in(0), 1), {start}, [&](On& o, ValueId i, const std::vector<ValueId>& carried) {
+      const auto at = [&](ValueId v) { return o.Gather(v, i, {.axis = 1}); };
+      ValueId state = carried[0], k = at(key), v = at(value);
+      if (decay) state = o.Mul(state, at(decay));
+      if (beta) v = o.Mul(o.Sub(v, o.MatMul(transpose(o, k, {0, 1, 3, 2}), state)), at(beta));
+      state = o.Add(state, o.Mul(k, v));
+      return std::vector{state, o.Mul(o.MatMul(at(q), state), o.number(scale, t))};
+    }, 1);
+    const ValueId y = on.Reshape(transpose(on, results[1], {1, 0, 2, 3, 4}), on.ints({0, 0, *packed_v / heads * a.q_num_heads}));
+    std::vector<ValueId> out{on.cast(y, e.dtype(0)), on.cast(results[0], given)};
+    out.resize(e.outputs());
+    e.replace(std::move(out));
+  }
+  static constexpr Expansion expansions[] = {
+      expansion<A>(27, Exactness::rounding, [](const A& a, Expand& e) { expand(a, e); })};
 };
 
 struct CausalConvWithState : Rules<op::CausalConvWithState> {

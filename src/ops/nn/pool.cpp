@@ -3,7 +3,9 @@
 
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "ops/nn/pool_expand.h"
 #include "ops/nn/window.h"
+#include "ops/on.h"
 #include "ops/op_def.h"
 
 namespace cameo {
@@ -130,6 +132,21 @@ struct MaxPool : Rules<op::MaxPool> {
          drop_dilations(d);
        }},
   };
+
+  static void by_taps(const op::MaxPool& a, Expand& e) {
+    On& on = e.on;
+    if (e.wants(1)) return e.refuse("the indices of a dilated pool");
+    const DType t = e.dtype(0);
+    const double lowest = is_float(t) ? -std::numeric_limits<double>::infinity() : t == DType::u8 ? 0 : -128;
+    const auto pooled = pooled_taps(e, e.in(0), attrs_of(a, a.kernel_shape.size()), a.kernel_shape, on.number(lowest, t));
+    if (pooled.taps.empty()) return;
+    std::vector<ValueId> results(e.outputs());
+    results[0] = pooled.taps.size() == 1 ? pooled.taps[0] : on.Max(pooled.taps);
+    e.replace(std::move(results));
+  }
+  static constexpr Expansion expansions[] = {expansion<op::MaxPool>(
+      10, Exactness::exact, [](const op::MaxPool& a, Expand& e) { by_taps(a, e); },
+      [](const op::MaxPool& a, const Graph&, NodeId, int64_t) { return a.ceil_mode || is_dilated(a.dilations); })};
 };
 
 // Per window what `of(zero, windows, the window's index, each)` makes of its elements; each(f) calls f with every one.
@@ -147,6 +164,13 @@ void eval_sums(const Attrs& a, Eval& k, F of) {
     });
     k.out(0, store(x.dtype(), shape, y));
   });
+}
+
+// Summed tap by tap.
+ValueId add_taps(On& on, const std::vector<ValueId>& taps) {
+  ValueId sum = taps[0];
+  for (size_t i = 1; i < taps.size(); ++i) sum = on.Add(sum, taps[i]);
+  return sum;
 }
 
 struct AveragePool : Rules<op::AveragePool> {
@@ -176,6 +200,30 @@ struct AveragePool : Rules<op::AveragePool> {
       {10, nullptr, [](Downgrade& d) { d.drop_default("ceil_mode", int64_t{0}); }},
       {19, nullptr, [](Downgrade& d) { drop_dilations(d); }},
   };
+
+  static void by_taps(const op::AveragePool& a, Expand& e) {
+    On& on = e.on;
+    const auto pooled = pooled_taps(e, e.in(0), attrs_of(a, a.kernel_shape.size()), a.kernel_shape, on.number_like(0, e.in(0)));
+    if (pooled.taps.empty()) return;
+    ValueId count = on.number_like(static_cast<double>(pooled.taps.size()), e.in(0));
+    if (pooled.windows) {
+      std::vector<double> counts;
+      std::vector<int64_t> shape{1, 1};
+      shape.insert(shape.end(), pooled.windows->out.begin(), pooled.windows->out.end());
+      for_each_window(*pooled.windows, 1, [&](int64_t, int64_t, const auto& o, const Reach& r) {
+        int64_t inside = 0;
+        for_each_position(*pooled.windows, r, [&](int64_t) { ++inside; });
+        counts.push_back(static_cast<double>(a.count_include_pad ? padded_count(*pooled.windows, o) : inside));
+      });
+      count = on.constant(store(e.dtype(0), shape, counts));
+    } else if (pooled.padded && !a.count_include_pad) {
+      return e.refuse("how much of a window is padding is known only when the model runs");
+    }
+    e.replace({on.Div(add_taps(on, pooled.taps), count)});
+  }
+  static constexpr Expansion expansions[] = {expansion<op::AveragePool>(
+      19, Exactness::rounding, [](const op::AveragePool& a, Expand& e) { by_taps(a, e); },
+      [](const op::AveragePool& a, const Graph&, NodeId, int64_t target) { return is_dilated(a.dilations) || (target < 10 && a.ceil_mode); })};
 };
 
 struct LpPool : Rules<op::LpPool> {
@@ -198,6 +246,18 @@ struct LpPool : Rules<op::LpPool> {
          drop_dilations(d);
        }},
   };
+
+  static void by_taps(const op::LpPool& a, Expand& e) {
+    On& on = e.on;
+    const auto pooled = pooled_taps(e, e.in(0), attrs_of(a, a.kernel_shape.size()), a.kernel_shape, on.number_like(0, e.in(0)));
+    if (pooled.taps.empty()) return;
+    std::vector<ValueId> powers;
+    for (const ValueId v : pooled.taps) powers.push_back(on.Pow(on.Abs(v), on.number_like(static_cast<double>(a.p), v)));
+    e.replace({on.Pow(add_taps(on, powers), on.number_like(1 / static_cast<double>(a.p), e.in(0)))});
+  }
+  static constexpr Expansion expansions[] = {expansion<op::LpPool>(
+      18, Exactness::rounding, [](const op::LpPool& a, Expand& e) { by_taps(a, e); },
+      [](const op::LpPool& a, const Graph&, NodeId, int64_t) { return a.ceil_mode || is_dilated(a.dilations); })};
 };
 
 constexpr OpRules table[] = {rules<MaxPool>(), rules<AveragePool>(), rules<LpPool>()};

@@ -138,7 +138,23 @@ struct TopK : Rules<op::TopK> {
       {11, nullptr,
        [](Downgrade& d) { d.drop("sorted"), d.drop_default("largest", int64_t{1}), plain_axis(d, "axis", -1); }},
   };
+  // All of them sorted, cut to a number that only the model knows.
+  static void of_all(const op::TopK& a, Expand& e) {
+    On& on = e.on;
+    if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
+    const int64_t axis = a.axis < 0 ? a.axis + e.fact(0).rank() : a.axis;
+    const auto size = e.fact(0).shape()[static_cast<size_t>(axis)].known();
+    if (!size) return e.refuse("neither k nor the size of the axis is known before the model runs");
+    auto found = on.TopK(e.in(0), on.ints({*size}), 2, a);
+    const ValueId k = on.Reshape(e.in(1), on.ints({1}));
+    for (ValueId& v : found) v = on.Slice(v, on.ints({0}), k, on.ints({axis}));
+    e.replace(std::move(found));
+  }
+
   static constexpr Expansion expansions[] = {expansion<op::TopK>(
+      10, Exactness::exact, [](const op::TopK& a, Expand& e) { of_all(a, e); },
+      [](const op::TopK&, const Graph& g, NodeId n, int64_t) { return !g.is_constant(g.input(n, 1)); }),
+      expansion<op::TopK>(
       11, Exactness::exact,
       [](const op::TopK& a, Expand& e) {
         On& on = e.on;

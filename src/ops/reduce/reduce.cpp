@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "ops/computed.h"
 #include "ops/families.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/int_contents.h"
@@ -131,6 +132,57 @@ constexpr Expansion truth_as_numbers = expansion<Attrs>(
     },
     [](const Attrs&, const Graph& g, NodeId n, int64_t) { return g[g.input(n, 0)].fact.dtype() == DType::boolean; });
 
+// Axes that the model computes: one axis after the other, each if it is listed. What is folded so must fold step by step:
+// squares are taken before and logarithms after, integers that are divided or rooted are widened meanwhile.
+template <class Fold>
+ValueId fold_listed(On& on, ValueId x, ValueId mask, ValueId everything) {
+  const int64_t rank = on.rank(x);
+  for (int64_t d = 0; d < rank; ++d) {
+    ValueId listed = on.Gather(mask, on.int_scalar(d));
+    if (everything) listed = on.Or(listed, everything);
+    x = when(on, listed, x, [&](On& o, ValueId v) { return o.make(Fold{}, {v, o.ints({d})}, 1)[0]; });
+  }
+  return x;
+}
+
+template <class Attrs>
+ValueId fold_computed(On& on, ValueId x, ValueId mask, ValueId everything) {
+  const DType t = on.dtype(x);
+  const auto fold = [&]<class Fold>(ValueId v, Fold) { return fold_listed<Fold>(on, v, mask, everything); };
+  if constexpr (std::is_same_v<Attrs, op::ReduceL1>) return fold(on.Abs(x), op::ReduceSum{});
+  else if constexpr (std::is_same_v<Attrs, op::ReduceSumSquare>) return fold(on.Mul(x, x), op::ReduceSum{});
+  else if constexpr (std::is_same_v<Attrs, op::ReduceLogSum>) return on.cast(on.Log(on.cast(fold(x, op::ReduceSum{}), is_int(t) ? DType::f64 : t)), t);
+  else if constexpr (std::is_same_v<Attrs, op::ReduceL2>) return on.cast(fold(on.cast(on.Abs(x), is_int(t) ? DType::f64 : t), Attrs{}), t);
+  else if constexpr (std::is_same_v<Attrs, op::ReduceLogSumExp>) return on.cast(fold(on.cast(x, is_int(t) ? DType::f64 : t), Attrs{}), t);
+  else if constexpr (std::is_same_v<Attrs, op::ReduceMean>) {
+    if (!is_int(t)) return fold(x, Attrs{});
+    const ValueId sum = fold(x, op::ReduceSum{});
+    return on.Div(sum, on.cast(on.Div(on.Size(x), on.Size(sum)), t));
+  } else return fold(x, Attrs{});
+}
+
+template <class Attrs>
+void expand_computed_axes(const Attrs& a, Expand& e) {
+  On& on = e.on;
+  if (!e.fact(0).has_rank()) return e.refuse("the axes are computed by the model, and the rank is not known");
+  const int64_t rank = e.fact(0).rank();
+  if (rank == 0) return e.replace({on.make(Attrs(a), {e.in(0)}, 1)[0]});
+  const Fact& list = e.fact(1);
+  const auto length = list.has_rank() && list.rank() == 1 ? list.shape()[0].known() : std::nullopt;
+  const ValueId axes = from_front(on, e.in(1), rank);
+  ValueId everything;
+  if (!a.noop_with_empty_axes && length.value_or(0) == 0) everything = on.Equal(on.Size(axes), on.int_scalar(0));
+  const ValueId mask = axis_mask(on, axes, rank);
+  ValueId y = fold_computed<Attrs>(on, e.in(0), mask, everything);
+  if (!a.keepdims) y = reshape_to_kept(on, y, on.Not(everything ? on.Or(mask, everything) : mask));
+  e.replace({y});
+}
+
+template <class Attrs>
+constexpr Expansion computed_axes = expansion<Attrs>(
+    std::is_same_v<Attrs, op::ReduceSum> ? 13 : 18, Exactness::rounding, [](const Attrs& a, Expand& e) { expand_computed_axes(a, e); },
+    [](const Attrs&, const Graph& g, NodeId n, int64_t) { return g.input(n, 1) && !g.is_constant(g.input(n, 1)); });
+
 template <int version>
 constexpr Revision axes_to_input = {version, [](Upgrade& u) { u.attr_to_input("axes", 1); },
                                     [](Downgrade& d) {
@@ -170,7 +222,7 @@ struct Reduction : Rules<Attrs> {
   }
   static constexpr int axes_since = std::is_same_v<Attrs, op::ReduceSum> ? 13 : 18;
   static constexpr Revision revisions[] = {axes_to_input<axes_since>, nonnegative_before_11};
-  static constexpr Expansion expansions[] = {without_folding<Attrs, Part>, truth_as_numbers<Attrs>};
+  static constexpr Expansion expansions[] = {without_folding<Attrs, Part>, truth_as_numbers<Attrs>, computed_axes<Attrs>};
 };
 template <class Attrs, class Carriers, DimFunction2 dims = no_contents, class F, class Part>
 constexpr OpRules reduction(F, Part) {

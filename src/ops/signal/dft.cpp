@@ -24,6 +24,7 @@ struct DFT : Rules<op::DFT> {
     out.back() = a.inverse && a.onesided ? 1 : 2;
     const auto axis_value = c.has(2) ? c.literal_ints(2) : std::vector<int64_t>{-2};
     if (!axis_value || axis_value->size() != 1) {
+      if (!c.has(1) && !a.onesided) return c.out(0, std::move(out));  // whichever axis it is, its size stays
       for (size_t i = 0; i + 1 < out.size(); ++i) out[i] = c.fresh("dft");
       return c.out(0, std::move(out));
     }

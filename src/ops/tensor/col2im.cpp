@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/eval.h"
+#include "ops/computed.h"
 #include "ops/infer.h"
 #include "ops/on.h"
 
@@ -108,12 +109,49 @@ struct Col2Im : Rules<op::Col2Im> {
     k.out(0, with_carrier(x.dtype(), [&](auto c) { return summed<decltype(c)>(x, shape, places, element_count(b.image)); }));
   }
 
+  // Sizes that the model computes: for every element of the image and every place in the block, the block position that
+  // put it there, or a zero behind the last one; then the sum over the places.
+  static void by_gather(const op::Col2Im& a, Expand& e) {
+    On& on = e.on;
+    const Fact& image_fact = e.fact(1);
+    const auto axes = image_fact.has_rank() && image_fact.rank() == 1 ? image_fact.shape()[0].known() : std::nullopt;
+    if (!axes || !e.fact(0).has_rank()) return e.refuse("the rank of the image is not known before the model runs");
+    const auto n = static_cast<size_t>(*axes);
+    const auto strides = or_ones(a.strides, n), dilations = or_ones(a.dilations, n), pads = or_ones(a.pads, 2 * n, 0);
+    const auto sane = [](const std::vector<int64_t>& v, size_t count, int64_t least) {
+      return v.size() == count && std::all_of(v.begin(), v.end(), [least](int64_t x) { return x >= least && x < (int64_t{1} << 31); });
+    };
+    if (!sane(strides, n, 1) || !sane(dilations, n, 1) || !sane(pads, 2 * n, 0)) return e.refuse("strides, dilations and pads do not fit the image");
+    const ValueId image = as_vector(on, e.in(1)), block = as_vector(on, e.in(2)), zero = on.ints({0}), one = on.ints({1});
+    ValueId at = zero, valid, steps = one, places = one, pixels = one;
+    for (size_t d = 0; d < n; ++d) {
+      const auto axis = static_cast<int64_t>(d);
+      const ValueId size = element(on, image, axis), taps = element(on, block, axis), stride = on.ints({strides[d]});
+      const ValueId room = on.Sub(on.Add(size, on.ints({pads[d] + pads[n + d] - 1})), on.Mul(on.Sub(taps, one), on.ints({dilations[d]})));
+      const ValueId count = on.Add(on.Div(room, stride), one);
+      // Block places lie along the first n axes, pixels along the last n.
+      const ValueId shift = along(on, on.Mul(iota(on, taps), on.ints({dilations[d]})), axis, 2 * *axes);
+      const ValueId offset = on.Sub(along(on, on.Add(iota(on, size), on.ints({pads[d]})), axis + *axes, 2 * *axes), shift);
+      const ValueId step = on.Div(offset, stride);
+      const ValueId outside = on.Or(on.Or(on.Less(offset, zero), on.Greater(on.Sub(offset, on.Mul(step, stride)), zero)), on.Not(on.Less(step, count)));
+      valid = valid ? on.And(valid, on.Not(outside)) : on.Not(outside);
+      at = on.Add(on.Mul(at, count), step);
+      steps = on.Mul(steps, count), places = on.Mul(places, taps), pixels = on.Mul(pixels, size);
+    }
+    const ValueId flat = on.Reshape(on.Where(valid, at, steps), join_sizes(on, {places, pixels}));
+    const ValueId index = on.Add(flat, on.Reshape(on.Mul(iota(on, places), on.Add(steps, one)), on.ints({-1, 1})));
+    const ValueId columns = on.Reshape(e.in(0), join_sizes(on, {size_of(on, e.in(0), 0), on.ints({-1}), places, steps}));
+    const ValueId blank = on.Expand(on.number(0, e.dtype(0)), join_sizes(on, {on.Slice(on.Shape(columns), zero, on.ints({3}), zero), one}));
+    const ValueId padded = on.Reshape(on.Concat(std::vector{columns, blank}, {.axis = 3}), on.ints({0, 0, -1}));
+    const ValueId sum = on.ReduceSum(on.Gather(padded, index, {.axis = 2}), on.ints({2}), {.keepdims = 0});
+    e.replace({on.Reshape(sum, join_sizes(on, {on.ints({0, 0}), image}))});
+  }
+
   // A transposed convolution whose kernels each hold a single one.
   static void expand(const op::Col2Im& a, Expand& e) {
     const auto image = e.graph.constant(e.in(1)), block = e.graph.constant(e.in(2));
     const Fact& x = e.fact(0);
-    if (!image || !block || !x.has_rank() || !x.shape()[1].is_literal() || !is_float(x.dtype()))
-      return e.refuse("sizes are not known before the model runs, or the elements are no floats");
+    if (!image || !block || !x.has_rank() || !x.shape()[1].is_literal() || !is_float(x.dtype())) return by_gather(a, e);
     const Blocks b = blocks_of(a, image->to_ints(), block->to_ints());
     const int64_t size = element_count(b.block), rows = x.shape()[1].literal();
     std::vector<int64_t> columns{0, rows}, kernel{rows, 1}, extra, pads = b.begins;

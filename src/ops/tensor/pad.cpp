@@ -4,6 +4,7 @@
 
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "ops/computed.h"
 #include "ops/on.h"
 #include "ops/tensor/axis_maps.h"
 #include "ops/tensor/contents.h"
@@ -86,8 +87,15 @@ struct Pad : Rules<op::Pad> {
   // Pads for some axes become pads for all: picked from the given ones and a zero behind them.
   static void expand_axes(const op::Pad& a, Expand& e) {
     const auto axes = e.graph.constant(e.in(3));
-    if (!axes || !e.fact(0).has_rank()) return e.refuse("the padded axes are not known before the model runs");
-    const int64_t rank = e.fact(0).rank(), n = axes->count();
+    if (!e.fact(0).has_rank()) return e.refuse("the padded axes are not known before the model runs");
+    const int64_t rank = e.fact(0).rank();
+    if (!axes) {
+      const ValueId places = from_front(e.on, e.in(3), rank);
+      const ValueId both = e.on.Concat(std::vector{places, e.on.Add(places, e.on.int_scalar(rank))}, {.axis = 0});
+      const ValueId all = e.on.ScatterElements(e.on.ints(std::vector<int64_t>(static_cast<size_t>(2 * rank), 0)), both, as_vector(e.on, e.in(1)));
+      return e.replace({e.on.Pad(e.in(0), all, e.in(2), {}, a)});
+    }
+    const int64_t n = axes->count();
     std::vector<int64_t> picks(static_cast<size_t>(2 * rank), 2 * n);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t axis = axes->int_at(i) + (axes->int_at(i) < 0 ? rank : 0);
@@ -107,11 +115,54 @@ struct Pad : Rules<op::Pad> {
     e.replace({e.on.Pad(e.in(0), pads, e.in(2), {}, a)});
   }
 
+  // Pads, sizes or a value that only the model knows, one axis after the other.
+  static void by_parts(const op::Pad& a, Expand& e) {
+    On& on = e.on;
+    if (!e.fact(0).has_rank() || e.has(3)) return e.refuse("pads that are computed by the model for an unknown rank");
+    const int64_t rank = e.fact(0).rank();
+    const ValueId pads = as_vector(on, e.in(1));
+    const ValueId value = e.has(2) ? on.Reshape(e.in(2), on.ints(std::vector<int64_t>{})) : on.number(0, e.dtype(0));
+    ValueId x = e.in(0);
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      const ValueId begin = element(on, pads, axis), end = element(on, pads, axis + rank), zero = on.ints({0});
+      const Tensor *known_begin = on.fact(begin).tensor(), *known_end = on.fact(end).tensor();
+      if (known_begin && known_end && known_begin->int_at(0) == 0 && known_end->int_at(0) == 0) continue;
+      // Negative pads crop first.
+      const ValueId crop = at_least(on, on.Sub(zero, begin), zero), kept = on.Sub(size_of(on, x, axis), at_least(on, on.Sub(zero, end), zero));
+      x = on.Slice(x, crop, kept, on.ints({axis}));
+      const ValueId before = at_least(on, begin, zero), after = at_least(on, end, zero);
+      x = a.mode == "constant" ? between_blocks(on, x, axis, before, after, value) : on.Gather(x, sources(on, a.mode, x, axis, before, after), {.axis = axis});
+    }
+    e.replace({x});
+  }
+
+  static ValueId between_blocks(On& on, ValueId x, int64_t axis, ValueId before, ValueId after, ValueId value) {
+    const auto block = [&](ValueId length) {
+      std::vector<ValueId> shape;
+      for (int64_t i = 0; i < on.rank(x); ++i) shape.push_back(i == axis ? length : size_of(on, x, i));
+      return on.Expand(value, join_sizes(on, shape));
+    };
+    return on.Concat(std::vector{block(before), x, block(after)}, {.axis = axis});
+  }
+
+  // Which element stands at each place of a padded axis.
+  static ValueId sources(On& on, std::string_view mode, ValueId x, int64_t axis, ValueId before, ValueId after) {
+    const ValueId size = size_of(on, x, axis), zero = on.ints({0}), last = on.Sub(size, on.ints({1}));
+    const ValueId i = on.Sub(iota(on, on.Add(on.Add(size, before), after)), before);
+    if (mode == "edge") return at_most(on, at_least(on, i, zero), last);
+    if (mode == "wrap") return modulo(on, i, size);
+    const ValueId period = at_least(on, on.Mul(last, on.ints({2})), on.ints({1}));
+    return on.Sub(last, on.Abs(on.Sub(modulo(on, i, period), last)));
+  }
+  static bool is_computed(const Graph& g, NodeId n) {
+    return !g.is_constant(g.input(n, 1)) || (g.input(n, 2) && !g.is_constant(g.input(n, 2)));
+  }
+
   // Repetition by one Gather per axis. Precondition: axes were expanded before.
   static void expand_wrap(Expand& e) {
     const auto pads = e.graph.constant(e.in(1));
     const auto shape = e.fact(0).has_rank() ? known_shape(e.fact(0).shape()) : std::nullopt;
-    if (!pads || !shape || e.has(3)) return e.refuse("mode wrap where sizes or pads are not known before the model runs");
+    if (!pads || !shape || e.has(3)) return by_parts({.mode = "wrap"}, e);
     ValueId x = e.in(0);
     const auto rank = static_cast<int64_t>(shape->size());
     for (int64_t i = 0; i < rank; ++i) {
@@ -135,6 +186,8 @@ struct Pad : Rules<op::Pad> {
                          [](const op::Pad&, const Graph& g, NodeId n, int64_t) { return g.input(n, 3).valid(); }),
       expansion<op::Pad>(19, Exactness::exact, [](const op::Pad&, Expand& e) { expand_wrap(e); },
                          [](const op::Pad& a, const Graph&, NodeId, int64_t) { return a.mode == "wrap"; }),
+      expansion<op::Pad>(11, Exactness::exact, [](const op::Pad& a, Expand& e) { by_parts(a, e); },
+                         [](const op::Pad&, const Graph& g, NodeId n, int64_t) { return is_computed(g, n); }),
   };
 };
 
@@ -171,11 +224,28 @@ struct CenterCropPad : Rules<op::CenterCropPad> {
     k.out(0, take_by_axes(x, maps));
   }
 
+  static void by_computed_pads(const op::CenterCropPad& a, Expand& e) {
+    On& on = e.on;
+    if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
+    const int64_t rank = e.fact(0).rank();
+    const auto axes = a.axes ? *a.axes : all_axes(rank);
+    const ValueId wanted = as_vector(on, e.in(1));
+    std::vector<ValueId> begins(static_cast<size_t>(rank), on.ints({0})), ends = begins;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+      const ValueId more = on.Sub(element(on, wanted, static_cast<int64_t>(i)), size_of(on, e.in(0), axis)), half = on.Div(more, on.ints({2}));
+      begins[static_cast<size_t>(axis)] = half;
+      ends[static_cast<size_t>(axis)] = on.Sub(more, half);
+    }
+    begins.insert(begins.end(), ends.begin(), ends.end());
+    e.replace({on.Pad(e.in(0), join_sizes(on, begins))});
+  }
+
   // Cropping and padding in one Pad: negative pads crop.
   static void expand(const op::CenterCropPad& a, Expand& e) {
     const auto shape = e.fact(0).has_rank() ? known_shape(e.fact(0).shape()) : std::nullopt;
     const auto wanted = e.graph.constant(e.in(1));
-    if (!shape || !wanted) return e.refuse("sizes are not known before the model runs");
+    if (!shape || !wanted) return by_computed_pads(a, e);
     const auto rank = static_cast<int64_t>(shape->size());
     const auto axes = a.axes ? *a.axes : all_axes(rank);
     std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "ops/eval.h"
+#include "ops/computed.h"
 #include "ops/infer.h"
 #include "ops/on.h"
 #include "ops/tensor/contents.h"
@@ -64,6 +65,25 @@ void down_before_extrema(Downgrade& d) {
 }
 void down_before_reductions(Downgrade& d) { d.drop_default("reduction", std::string("none")); }
 
+ValueId combine(On& on, const std::string& reduction, ValueId a, ValueId b) {
+  if (reduction == "add") return on.Add(a, b);
+  if (reduction == "mul") return on.Mul(a, b);
+  return reduction == "max" ? on.Max(std::vector{a, b}) : on.Min(std::vector{a, b});
+}
+
+// Row `rows[i]` of `data` combined with row i of `updates`, one after the other: rows may repeat.
+ValueId scatter_rows(On& on, const std::string& reduction, ValueId data, ValueId rows, ValueId updates) {
+  return repeat(on, size_of(on, rows, 0), {data}, [&](On& o, ValueId i, const std::vector<ValueId>& carried) {
+    const ValueId one = o.Reshape(i, o.ints({1})), row = o.Gather(rows, one);
+    const ValueId made = combine(o, reduction, o.Gather(carried[0], row), o.Gather(updates, one));
+    return std::vector{o.ScatterElements(carried[0], o.Expand(o.Reshape(row, o.ints({-1, 1})), o.Shape(made)), made)};
+  })[0];
+}
+
+constexpr auto reduction_is_new = [](const auto& a, const Graph&, NodeId, int64_t target) {
+  return a.reduction != "none" && (target < 16 || is_new_reduction(a.reduction));
+};
+
 struct Scatter : Rules<op::Scatter> {
   static void infer(const op::Scatter& a, Infer& c) {
     infer_elements(c, a.axis);
@@ -82,8 +102,20 @@ struct ScatterElements : Rules<op::ScatterElements> {
   }
   static void eval(const op::ScatterElements& a, Eval& k) { eval_elements(k, a.axis, a.reduction); }
 
+  static void reduce_in_order(const op::ScatterElements& a, Expand& e) {
+    const auto shape = e.fact(0).has_rank() ? known_shape(e.fact(0).shape()) : std::nullopt;
+    const auto indices = e.fact(1).has_rank() ? known_shape(e.fact(1).shape()) : std::nullopt;
+    if (!shape || !indices) return e.refuse("sizes are not known before the model runs");
+    On& on = e.on;
+    const ValueId places = on.Reshape(emit_places_along(on, *shape, e.in(1), a.axis < 0 ? a.axis + e.fact(0).rank() : a.axis), on.ints({-1}));
+    const auto column = [&](ValueId v) { return on.Reshape(v, on.ints({-1, 1})); };
+    e.replace({on.Reshape(scatter_rows(on, a.reduction, column(e.in(0)), places, column(e.in(2))), on.ints(*shape))});
+  }
+
   static constexpr Revision revisions[] = {{16, nullptr, down_before_reductions}, {18, nullptr, down_before_extrema}};
   static constexpr Expansion expansions[] = {
+      expansion<op::ScatterElements>(18, Exactness::exact, [](const op::ScatterElements& a, Expand& e) { reduce_in_order(a, e); },
+                                     reduction_is_new),
       expansion<op::ScatterElements>(11, Exactness::exact, [](const op::ScatterElements& a, Expand& e) {
         if (a.reduction != "none") return e.refuse("reductions did not exist there");
         e.replace(e.on.make(op::Scatter{.axis = a.axis}, {e.in(0), e.in(1), e.in(2)}, 1));
@@ -120,20 +152,22 @@ struct ScatterND : Rules<op::ScatterND> {
 
   // Scatter along the first axis of the data seen as rows.
   static void expand(const op::ScatterND& a, Expand& e) {
-    if (a.reduction != "none") return e.refuse("reductions did not exist there");
     const auto shape = e.fact(0).has_rank() ? known_shape(e.fact(0).shape()) : std::nullopt;
     const auto indices = e.fact(1).has_rank() ? known_shape(e.fact(1).shape()) : std::nullopt;
     if (!shape || !indices) return e.refuse("sizes are not known before the model runs");
     const auto depth = static_cast<size_t>(indices->back());
     const int64_t length = element_count(std::span<const int64_t>(*shape).subspan(depth));
     const ValueId data = e.on.Reshape(e.in(0), e.on.ints({-1, length})), updates = e.on.Reshape(e.in(2), e.on.ints({-1, length}));
-    const ValueId rows = e.on.Reshape(emit_rows_at(e.on, *shape, e.in(1), 0), e.on.ints({-1, 1}));
+    const ValueId starts = emit_rows_at(e.on, *shape, e.in(1), 0);
+    if (a.reduction != "none") return e.replace({e.on.Reshape(scatter_rows(e.on, a.reduction, data, e.on.Reshape(starts, e.on.ints({-1})), updates), e.on.ints(*shape))});
+    const ValueId rows = e.on.Reshape(starts, e.on.ints({-1, 1}));
     const ValueId places = e.on.Expand(rows, e.on.Shape(updates));
     e.replace({e.on.Reshape(e.on.ScatterElements(data, places, updates), e.on.ints(*shape))});
   }
 
   static constexpr Revision revisions[] = {{16, nullptr, down_before_reductions}, {18, nullptr, down_before_extrema}};
   static constexpr Expansion expansions[] = {
+      expansion<op::ScatterND>(18, Exactness::exact, [](const op::ScatterND& a, Expand& e) { expand(a, e); }, reduction_is_new),
       expansion<op::ScatterND>(11, Exactness::exact, [](const op::ScatterND& a, Expand& e) { expand(a, e); }),
   };
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ops/eval.h"
+#include "ops/computed.h"
 #include "ops/infer.h"
 #include "ops/on.h"
 #include "ops/tensor/contents.h"
@@ -134,6 +135,50 @@ struct Slice : Rules<op::Slice> {
     d.nonnegative_axes("axes");
   }
 
+  // Bounds and steps that the model computes: the rows to take are worked out, whichever way the step goes.
+  static ValueId gather_window(On& on, ValueId x, int64_t axis, ValueId start, ValueId end, ValueId step) {
+    const ValueId zero = on.ints({0}), one = on.ints({1}), size = size_of(on, x, axis);
+    const ValueId forward = on.Greater(step, zero);
+    const ValueId last = on.Where(forward, size, on.Sub(size, one)), before = on.Where(forward, zero, on.ints({-1}));
+    const auto place = [&](ValueId at, ValueId least) {
+      return at_most(on, at_least(on, on.Where(on.Less(at, zero), on.Add(at, size), at), least), last);
+    };
+    const ValueId from = place(start, zero), rounding = on.Sub(step, on.Where(forward, one, on.ints({-1})));
+    const ValueId count = at_least(on, on.Div(on.Add(on.Sub(place(end, before), from), rounding), step), zero);
+    return on.Gather(x, on.Add(from, on.Mul(iota(on, count), step)), {.axis = axis});
+  }
+
+  static void expand_computed(Expand& e) {
+    On& on = e.on;
+    const Fact& starts = e.fact(1);
+    const auto count = starts.has_rank() && starts.rank() == 1 ? starts.shape()[0].known() : std::nullopt;
+    if (!e.fact(0).has_rank() || !count) return e.refuse("a Slice whose rank or axes are known only when the model runs");
+    const int64_t rank = e.fact(0).rank();
+    const auto axes = e.has(3) ? e.graph.constant(e.in(3)) : std::nullopt;
+    ValueId bounds[3] = {as_vector(on, e.in(1)), as_vector(on, e.in(2)), e.has(4) ? as_vector(on, e.in(4)) : on.ints(std::vector<int64_t>(static_cast<size_t>(*count), 1))};
+    std::vector<int64_t> order;
+    for (int64_t i = 0; i < *count; ++i) order.push_back(axes ? axes->int_at(i) + (axes->int_at(i) < 0 ? rank : 0) : i);
+    if (e.has(3) && !axes) {
+      // Bounds for some axes become bounds for all.
+      const ValueId places = from_front(on, e.in(3), rank);
+      const int64_t whole[3] = {0, INT64_MAX, 1};
+      for (size_t i = 0; i < 3; ++i) bounds[i] = on.ScatterElements(on.ints(std::vector<int64_t>(static_cast<size_t>(rank), whole[i])), places, bounds[i]);
+      order.resize(static_cast<size_t>(rank));
+      std::iota(order.begin(), order.end(), 0);
+    }
+    ValueId x = e.in(0);
+    for (size_t i = 0; i < order.size(); ++i) {
+      const auto n = static_cast<int64_t>(i);
+      x = gather_window(on, x, order[i], element(on, bounds[0], n), element(on, bounds[1], n), element(on, bounds[2], n));
+    }
+    e.replace({x});
+  }
+  static bool is_computed(const Graph& g, NodeId n) {
+    for (size_t i = 1; i < 5; ++i)
+      if (g.input(n, i) && !g.is_constant(g.input(n, i))) return true;
+    return false;
+  }
+
   // A stepped slice by a Gather of the rows it takes.
   static void expand_steps(Expand& e) {
     const Graph& g = e.graph;
@@ -166,6 +211,11 @@ struct Slice : Rules<op::Slice> {
     return std::any_of(numbers.begin(), numbers.end(), [](int64_t s) { return s != 1; });
   }
 
+  static bool steps_into_unknown(const Graph& g, NodeId n) {
+    const Fact& x = g[g.input(n, 0)].fact;
+    return has_steps(g, n) && x.has_rank() && !known_shape(x.shape());
+  }
+
   // Opset 10 took the axes as an input already but did not let them count from the back.
   static void expand_axes(Expand& e) {
     if (!e.fact(0).has_rank()) return e.refuse("an axis counts from the back of a tensor of unknown rank");
@@ -184,6 +234,8 @@ struct Slice : Rules<op::Slice> {
       {10, [](Upgrade& u) { u.attr_to_input("starts", 1), u.attr_to_input("ends", 2), u.attr_to_input("axes", 3); }, down_to_attributes},
   };
   static constexpr Expansion expansions[] = {
+      expansion<op::Slice>(10, Exactness::exact, [](const op::Slice&, Expand& e) { expand_computed(e); },
+                           [](const op::Slice&, const Graph& g, NodeId n, int64_t) { return is_computed(g, n) || steps_into_unknown(g, n); }),
       expansion<op::Slice>(10, Exactness::exact, [](const op::Slice&, Expand& e) { expand_steps(e); },
                            [](const op::Slice&, const Graph& g, NodeId n, int64_t) { return has_steps(g, n); }),
       expansion<op::Slice>(11, Exactness::exact, [](const op::Slice&, Expand& e) { expand_axes(e); },

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/eval.h"
+#include "ops/computed.h"
 #include "ops/infer.h"
 #include "ops/on.h"
 #include "ops/tensor/contents.h"
@@ -98,10 +99,28 @@ struct Split : Rules<op::Split> {
     return g.facts.divisible(x.shape()[static_cast<size_t>(axis)], static_cast<int64_t>(g[n].outputs.size())) == Answer::yes;
   }
 
+  // Parts whose sizes only the model knows, one Slice each.
+  static void by_slices(const op::Split& a, Expand& e) {
+    On& on = e.on;
+    const bool ranked = e.fact(0).has_rank();
+    if (!ranked && a.axis < 0 && e.target < 11) return e.refuse("the sizes of the parts and the rank are not known");
+    const int64_t axis = a.axis < 0 && ranked ? a.axis + e.fact(0).rank() : a.axis, parts = static_cast<int64_t>(e.outputs());
+    ValueId chunk, start = on.ints({0});
+    const auto size = [&] { return ranked ? size_of(on, e.in(0), axis) : on.Gather(on.Shape(e.in(0)), on.ints({axis})); };
+    if (!e.has(1)) chunk = on.Div(on.Add(size(), on.ints({parts - 1})), on.ints({parts}));
+    std::vector<ValueId> out;
+    for (int64_t i = 0; i < parts; ++i) {
+      const ValueId end = on.Add(start, chunk ? chunk : element(on, as_vector(on, e.in(1)), i));
+      out.push_back(on.Slice(e.in(0), start, end, on.ints({axis})));
+      start = end;
+    }
+    e.replace(std::move(out));
+  }
+
   static void expand_uneven(const op::Split& a, Expand& e) {
     const Fact& x = e.fact(0);
     const Dim size = x.has_rank() ? x.shape()[static_cast<size_t>(a.axis < 0 ? a.axis + x.rank() : a.axis)] : e.graph.dims().fresh();
-    if (!size.is_literal()) return e.refuse("num_outputs on an axis that may not divide evenly");
+    if (!size.is_literal()) return by_slices(a, e);
     const auto sizes = even_parts(size.literal(), static_cast<int64_t>(e.outputs()));
     e.replace(e.on.Split(e.in(0), e.outputs(), e.on.ints(sizes), {.axis = a.axis}));
   }
@@ -115,6 +134,8 @@ struct Split : Rules<op::Split> {
        [](Downgrade& d) { d.drop("num_outputs"); }},
   };
   static constexpr Expansion expansions[] = {
+      expansion<op::Split>(13, Exactness::exact, [](const op::Split& a, Expand& e) { by_slices(a, e); },
+                           [](const op::Split&, const Graph& g, NodeId n, int64_t) { return g.input(n, 1) && !g.is_constant(g.input(n, 1)); }),
       expansion<op::Split>(18, Exactness::exact, [](const op::Split& a, Expand& e) { expand_uneven(a, e); },
                            [](const op::Split& a, const Graph& g, NodeId n, int64_t) { return a.num_outputs && !goes_evenly(g, n, a); }),
   };

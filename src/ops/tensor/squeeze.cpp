@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/eval.h"
+#include "ops/computed.h"
 #include "ops/infer.h"
 #include "ops/tensor/contents.h"
 
@@ -10,6 +11,8 @@ namespace cameo {
 namespace {
 
 bool contains(const std::vector<int64_t>& list, size_t i) { return std::find(list.begin(), list.end(), static_cast<int64_t>(i)) != list.end(); }
+
+bool computed_axes(const Graph& g, NodeId n) { return g.input(n, 1) && !g.is_constant(g.input(n, 1)); }
 
 struct Squeeze : Rules<op::Squeeze> {
   static void infer(const op::Squeeze&, Infer& c) {
@@ -52,6 +55,14 @@ struct Squeeze : Rules<op::Squeeze> {
       {11, nullptr, [](Downgrade& d) { d.nonnegative_axes("axes"); }},
       {13, [](Upgrade& u) { u.attr_to_input("axes", 1); }, [](Downgrade& d) { d.input_to_ints(1, "axes"); }},
   };
+  static constexpr Expansion expansions[] = {expansion<op::Squeeze>(
+      13, Exactness::exact,
+      [](const op::Squeeze&, Expand& e) {
+        if (!e.fact(0).has_rank()) return e.refuse("the axes are computed by the model, and the rank is not known");
+        const int64_t rank = e.fact(0).rank();
+        e.replace({reshape_to_kept(e.on, e.in(0), e.on.Not(axis_mask(e.on, from_front(e.on, e.in(1), rank), rank)))});
+      },
+      [](const op::Squeeze&, const Graph& g, NodeId n, int64_t) { return computed_axes(g, n); })};
 };
 
 struct Unsqueeze : Rules<op::Unsqueeze> {
@@ -92,6 +103,24 @@ struct Unsqueeze : Rules<op::Unsqueeze> {
        }},
       {13, [](Upgrade& u) { u.attr_to_input("axes", 1); }, [](Downgrade& d) { d.input_to_ints(1, "axes"); }},
   };
+
+  // The input's sizes written into a shape of ones, at the places that are no new axes.
+  static void by_shape(Expand& e) {
+    On& on = e.on;
+    const Fact& axes = e.fact(1);
+    const auto count = !axes.has_rank() ? std::nullopt : axes.rank() == 0 ? std::optional<int64_t>(1) : axes.shape()[0].known();
+    if (!e.fact(0).has_rank() || !count) return e.refuse("the axes are computed by the model, and the rank is not known");
+    const int64_t rank = e.fact(0).rank() + *count;
+    ValueId shape = on.ints(std::vector<int64_t>(static_cast<size_t>(rank), 1));
+    if (e.fact(0).rank() > 0) {
+      const ValueId old = on.Not(axis_mask(on, from_front(on, e.in(1), rank), rank));
+      shape = on.ScatterElements(shape, on.Reshape(on.NonZero(old), on.ints({-1})), on.Shape(e.in(0)));
+    }
+    e.replace({on.Reshape(e.in(0), shape)});
+  }
+  static constexpr Expansion expansions[] = {expansion<op::Unsqueeze>(
+      13, Exactness::exact, [](const op::Unsqueeze&, Expand& e) { by_shape(e); },
+      [](const op::Unsqueeze&, const Graph& g, NodeId n, int64_t) { return computed_axes(g, n); })};
 };
 
 constexpr OpRules table[] = {rules<Squeeze>(), rules<Unsqueeze>()};

@@ -6,6 +6,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/op_def.h"
+#include "ops/vision/nms_expand.h"
 
 namespace cameo {
 
@@ -71,6 +72,9 @@ struct NonMaxSuppression : Rules<op::NonMaxSuppression> {
     const auto rows = static_cast<int64_t>(out.size()) / 3;
     k.out(0, store(DType::i64, {rows, 3}, out));
   }
+
+  static constexpr Expansion expansions[] = {expansion<op::NonMaxSuppression>(
+      10, Exactness::rounding, [](const op::NonMaxSuppression& a, Expand& e) { expand_non_max_suppression(a, e); })};
 };
 
 struct RoiAlign : Rules<op::RoiAlign> {

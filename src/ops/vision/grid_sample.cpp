@@ -6,6 +6,8 @@
 #include "ops/nn/expansions.h"
 #include "ops/nn/window.h"
 #include "ops/op_def.h"
+#include "ops/computed.h"
+#include "ops/vision/grid_sample_expand.h"
 
 namespace cameo {
 
@@ -169,6 +171,11 @@ struct GridSample : Rules<op::GridSample> {
          d.set("mode", mode == "linear" ? std::string("bilinear") : mode == "cubic" ? std::string("bicubic") : mode);
        }},
   };
+  static constexpr Expansion expansions[] = {
+      expansion<A>(16, Exactness::rounding, [](const A& a, Expand& e) { expand_grid_sample(a, e); }),
+      expansion<A>(20, Exactness::rounding, [](const A& a, Expand& e) { expand_grid_sample(a, e); },
+                   [](const A&, const Graph& g, NodeId n, int64_t) { return !g[g.input(n, 0)].fact.has_rank() || g[g.input(n, 0)].fact.rank() != 4; }),
+  };
 };
 
 struct AffineGrid : Rules<op::AffineGrid> {
@@ -231,10 +238,32 @@ struct AffineGrid : Rules<op::AffineGrid> {
     k.out(0, store(theta.dtype(), shape, y));
   }
 
+  // The untransformed positions as values, for a size that the model computes.
+  static void expand_computed(const A& a, Expand& e) {
+    On& on = e.on;
+    const Fact& theta = e.fact(0);
+    const auto axes = theta.has_rank() && theta.rank() == 3 ? theta.shape()[1].known() : std::nullopt;
+    if (!axes || (*axes != 2 && *axes != 3)) return e.refuse("'size' is known only when the model runs, and so are the axes");
+    const DType t = e.dtype(0);
+    const ValueId size = as_vector(on, e.in(1)), space = on.Slice(size, on.ints({2}), on.ints({2 + *axes}), on.ints({0}));
+    std::vector<ValueId> columns;
+    for (int64_t d = *axes; d-- > 0;) {
+      const ValueId n = element(on, size, d + 2), i = on.cast(iota(on, n), t), count = on.cast(n, t);
+      const ValueId one = on.number(1, t), two = on.number(2, t);
+      const ValueId step = a.align_corners ? on.Div(on.Mul(i, two), on.Max(std::vector{on.Sub(count, one), one}))
+                                           : on.Div(on.Add(on.Mul(i, two), one), count);
+      columns.push_back(on.Reshape(on.Expand(along(on, on.Sub(step, one), d, *axes), space), on.ints({-1, 1})));
+    }
+    columns.push_back(on.Reshape(on.Expand(on.number(1, t), space), on.ints({-1, 1})));
+    const ValueId points = on.Concat(columns, {.axis = 1});
+    const ValueId shape = join_sizes(on, {on.ints({0}), space, on.ints({*axes})});
+    e.replace({on.Reshape(on.MatMul(points, transpose(on, e.in(0), {0, 2, 1})), shape)});
+  }
+
   static void expand(const A& a, Expand& e) {
     On& on = e.on;
     const auto size = e.graph.constant(e.in(1));
-    if (!size || size->count() < 4) return e.refuse("'size' is known only when the model runs");
+    if (!size || size->count() < 4) return expand_computed(a, e);
     const auto all = size->to_ints();
     const std::vector<int64_t> sizes(all.begin() + 2, all.end());
     const auto n = static_cast<int64_t>(sizes.size());

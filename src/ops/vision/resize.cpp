@@ -5,6 +5,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 #include "ops/op_def.h"
+#include "ops/vision/resize_expand.h"
 #include "ops/vision/resize_kernel.h"
 #include "ops/vision/resize_versions.h"
 #include "support/endian.h"
@@ -163,6 +164,14 @@ struct Resize : Rules<op::Resize> {
       expansion<A>(
           11, Exactness::exact, [](const A& a, Expand& e) { resize_by_scales(a, e); },
           [](const A&, const Graph& g, NodeId n, int64_t) { return g.input(n, 3).valid(); }),
+      // What the steps above and the older encodings cannot say.
+      expansion<A>(
+          19, Exactness::rounding, [](const A& a, Expand& e) { expand_resize(a, e); },
+          [](const A& a, const Graph& g, NodeId n, int64_t target) {
+            if (a.coordinate_transformation_mode == "half_pixel_symmetric") return target >= 11 || !resize_is_like_10(a, g, n);
+            if (target < 18 && (a.antialias || a.axes || a.keep_aspect_ratio_policy != "stretch")) return true;
+            return target < 11 && (g.input(n, 3).valid() || !resize_is_like_10(a, g, n) || (target < 10 && resize_shrinks(g, n)));
+          }),
   };
 };
 

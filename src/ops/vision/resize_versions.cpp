@@ -61,6 +61,15 @@ constexpr std::string_view why_not_10 = "before opset 11 there is only x / scale
 
 }  // namespace
 
+bool resize_is_like_10(const op::Resize& a, const Graph& g, NodeId n) {
+  return like_opset_10(a.mode, a.coordinate_transformation_mode, a.nearest_mode, constant_scales(g, g.input(n, 2)));
+}
+
+bool resize_shrinks(const Graph& g, NodeId n) {
+  const auto scales = constant_scales(g, g.input(n, 2));
+  return scales && std::any_of(scales->begin(), scales->end(), [](float s) { return s < 1; });
+}
+
 void resize_to_10(Downgrade& d) {
   const auto mode = d.take_string("mode").value_or("nearest");
   const auto coordinates = d.take_string("coordinate_transformation_mode").value_or("half_pixel");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "backends/onnx/widening.h"
@@ -93,6 +94,31 @@ TEST(Legalise, BodiesAreDoneToo) {
   EXPECT_TRUE(c.to(13, g[n].outputs[0]).refusals.empty());
   for (const RegionId r : g[n].regions)
     for (const NodeId inner : g.nodes(r)) EXPECT_FALSE(g[inner].is("Gelu"));
+}
+
+TEST(Legalise, WhatInferenceKnowsBecomesAConstant) {
+  Case c;
+  const ValueId x = c.input(DType::f32), axis = c.on.Sub(c.on.ints({3}), c.on.ints({2}));
+  EXPECT_TRUE(c.to(11, c.on.ReduceSum(x, axis)).refusals.empty());
+  EXPECT_EQ(c.ops(), Ops{"ReduceSum"});
+}
+
+TEST(Legalise, AxesThatTheModelComputesAreAskedForOneByOne) {
+  Case c;
+  const ValueId axes = c.m.graph.add_input(c.m.graph.main(), "axes", Type::tensor(DType::i64, {Dim(1)}));
+  const ValueId x = c.input(DType::f32);
+  EXPECT_TRUE(c.to(11, c.on.ReduceSum(x, axes)).refusals.empty());
+  const auto ops = c.ops();
+  EXPECT_EQ(std::count(ops.begin(), ops.end(), "Loop"), 2);  // each runs once or not at all
+  EXPECT_EQ(std::count(ops.begin(), ops.end(), "ReduceSum"), 1);  // which axes are listed
+}
+
+TEST(Legalise, ANodeThatInferenceRefusesIsNotExpanded) {
+  Case c;
+  Graph& g = c.m.graph;
+  const ValueId x = c.input(DType::f32);
+  const NodeId n = g.add_node(g.main(), op_of<op::Split>(), std::make_shared<const op::Split>(op::Split{.axis = 7, .num_outputs = 2}), {x}, 2);
+  EXPECT_EQ(c.to(13, g[n].outputs[0]).refusals.size(), 1u);
 }
 
 TEST(Widening, PicksTheSmallestTypeThatHoldsAll) {

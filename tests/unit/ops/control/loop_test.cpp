@@ -45,6 +45,15 @@ TEST(Loop, SizesThatChangeBecomeFresh) {
   EXPECT_EQ(infer(g.graph).findings.size(), 0u);  // twice is once
 }
 
+TEST(Loop, ABodysInputThatCannotBeWhatItIsGivenIsAFinding) {
+  OneCarried g([](OnGraph& o) { return o.f32({"3", "4"}); }, {});
+  g.graph.fact(g.carried).type = Type::tensor(DType::f32, {Dim(3), Dim(5)});
+  g.graph.set_region_outputs(g.body, {g.condition, g.carried, g.carried});
+  const auto result = infer(g.graph);
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].code, "infer.declared");
+}
+
 TEST(Loop, NestingDoesNotMultiplyTheWork) {
   OnGraph g;
   ValueId x = g.f32({"1"});

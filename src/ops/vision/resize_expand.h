@@ -1,0 +1,12 @@
+// Resize said with Gather, axis by axis, for what older opsets lack: cubic and nearest modes, coordinate modes,
+// antialiasing, regions of interest, sizes that only the model knows.
+#pragma once
+
+#include "ops/generated/attributes.h"
+#include "ops/revision.h"
+
+namespace cameo {
+
+void expand_resize(const op::Resize& a, Expand& e);
+
+}  // namespace cameo
