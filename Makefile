@@ -43,6 +43,11 @@ tsan: ## sessions run by several threads, under the thread sanitizer
 	@cmake --preset tsan $(QUIET)
 	@$(call BUILD,tsan) --target unit_tests
 	@build/tsan/tests/unit_tests --gtest_brief=1 --gtest_filter='Session.*:*FastPath*'
+property: ## GRAPHS (10000) generated models simplified: outputs stay, a second time changes nothing
+	@scripts/bootstrap core
+	@cmake --preset release $(QUIET)
+	@$(call BUILD,release) --target property_tests
+	@CAMEO_GRAPHS=$(GRAPHS) build/release/tests/property_tests --gtest_filter='Simplify*' --gtest_brief=1
 
 property: ## GRAPHS (10000) generated models simplified: outputs stay, a second time changes nothing
 	@scripts/bootstrap core
