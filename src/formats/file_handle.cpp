@@ -1,7 +1,8 @@
 #include "formats/file_handle.h"
 
-#include <cerrno>
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <utility>
 
 #if (defined(__unix__) || defined(__APPLE__)) && !defined(__EMSCRIPTEN__)
@@ -43,6 +44,16 @@ FileHandle FileHandle::open_for_reading(const std::string& path) {
   return {::open(path.c_str(), O_RDONLY | O_CLOEXEC), true};
 }
 
+FileHandle FileHandle::open_below(const std::string& folder, const std::string& below) {
+  FileHandle at{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY), true};
+  for (const auto& part : std::filesystem::path(below)) {
+    if (!at.valid()) break;
+    if (part.empty() || part == ".") continue;
+    at = {::openat(descriptor(at.handle_), part.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), true};
+  }
+  return at;
+}
+
 FileHandle FileHandle::open_for_writing(const std::string& path, bool fresh) {
   return {::open(path.c_str(), O_WRONLY | O_CLOEXEC | (fresh ? O_CREAT | O_EXCL : 0), 0666), true};
 }
@@ -54,6 +65,11 @@ uint64_t FileHandle::process_id() { return static_cast<uint64_t>(::getpid()); }
 uint64_t FileHandle::size() const {
   struct stat info {};
   return ::fstat(descriptor(handle_), &info) == 0 ? static_cast<uint64_t>(info.st_size) : 0;
+}
+
+bool FileHandle::is_plain() const {
+  struct stat info {};
+  return ::fstat(descriptor(handle_), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink <= 1;
 }
 
 std::ptrdiff_t FileHandle::read(std::span<std::byte> into) {
@@ -93,6 +109,9 @@ std::intptr_t wrap(std::FILE* f) { return f ? reinterpret_cast<std::intptr_t>(f)
 }  // namespace
 
 FileHandle FileHandle::open_for_reading(const std::string& path) { return {wrap(std::fopen(path.c_str(), "rb")), true}; }
+FileHandle FileHandle::open_below(const std::string& folder, const std::string& below) {
+  return open_for_reading((std::filesystem::path(folder) / below).string());
+}
 FileHandle FileHandle::open_for_writing(const std::string& path, bool fresh) {
   return {wrap(std::fopen(path.c_str(), fresh ? "wbx" : "wb")), true};
 }
@@ -101,6 +120,7 @@ FileHandle FileHandle::standard_output() { return {wrap(stdout), false}; }
 uint64_t FileHandle::process_id() { return 0; }
 
 uint64_t FileHandle::size() const { return 0; }
+bool FileHandle::is_plain() const { return true; }
 
 std::ptrdiff_t FileHandle::read(std::span<std::byte> into) {
   const size_t n = std::fread(into.data(), 1, into.size(), stream(handle_));

@@ -19,6 +19,9 @@ class FileHandle {
   ~FileHandle() { close(); }
 
   static FileHandle open_for_reading(const std::string& path);
+  // `below`, seen from `folder`: each part is opened from the one before and none through a link, so that what a
+  // caller then asks of the handle holds for what it reads, whoever renames files meanwhile. Does not wait for pipes.
+  static FileHandle open_below(const std::string& folder, const std::string& below);
   // `fresh`: the file must not exist yet.
   static FileHandle open_for_writing(const std::string& path, bool fresh);
   static FileHandle standard_input();
@@ -27,6 +30,7 @@ class FileHandle {
 
   bool valid() const { return handle_ != none; }
   uint64_t size() const;                              // of a regular file
+  bool is_plain() const;                              // a regular file with one name; true where nobody can tell
   std::ptrdiff_t read(std::span<std::byte> into);     // 0 at the end, negative on failure
   std::ptrdiff_t write(std::span<const std::byte> d);
   Bytes map(size_t length) const;                     // empty when the system cannot map

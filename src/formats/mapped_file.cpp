@@ -51,6 +51,15 @@ Bytes read_to_end(FileHandle& file, const std::string& path) {
   return Bytes::own(std::move(data));
 }
 
+Bytes mapped(FileHandle& file, const std::string& path) {
+  const uint64_t size = file.size();
+  if (!std::in_range<ptrdiff_t>(size))
+    throw error("file.too-large", cat(path, " has ", size, " bytes, more than this machine can address")).at({.file = path});
+  if (size == 0) return read_to_end(file, path);  // empty, or a file that does not know its size (/proc)
+  auto whole = file.map(static_cast<size_t>(size));
+  return whole.data() ? whole : read_to_end(file, path);
+}
+
 Bytes load(const std::string& path, bool map) {
   if (path == "-") {
     auto input = FileHandle::standard_input();
@@ -59,18 +68,21 @@ Bytes load(const std::string& path, bool map) {
   const auto kind = kind_of(path);
   auto file = FileHandle::open_for_reading(path);
   if (!file.valid()) unreadable(path, errno);
-  if (kind == Kind::stream || !map) return read_to_end(file, path);
-  const uint64_t size = file.size();
-  if (!std::in_range<ptrdiff_t>(size))
-    throw error("file.too-large", cat(path, " has ", size, " bytes, more than this machine can address")).at({.file = path});
-  if (size == 0) return read_to_end(file, path);  // empty, or a file that does not know its size (/proc)
-  auto mapped = file.map(static_cast<size_t>(size));
-  return mapped.data() ? mapped : read_to_end(file, path);
+  return kind == Kind::stream || !map ? read_to_end(file, path) : mapped(file, path);
 }
 }  // namespace
 
 Bytes map_file(const std::string& path) { return load(path, true); }
 Bytes read_file(const std::string& path) { return load(path, false); }
+
+Bytes map_file_below(const std::string& folder, const std::string& below) {
+  const std::string path = (fs::path(folder) / below).string();
+  auto file = FileHandle::open_below(folder, below);
+  if (!file.valid()) unreadable(path, errno);
+  if (!file.is_plain())
+    throw error("file.not-regular", cat(path, " is not a regular file with one name")).at({.file = path});
+  return mapped(file, path);
+}
 
 struct AtomicFile::State {
   static constexpr size_t buffer_bytes = size_t{1} << 20;

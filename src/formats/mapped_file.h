@@ -22,7 +22,11 @@ std::span<const std::byte> as_bytes(std::string_view text);
 // Throws file.missing, file.unreadable, file.not-regular, file.too-large (more than an address space holds).
 Bytes map_file(const std::string& path);
 
-// The same, always copied into memory: for parts that must survive the file being overwritten.
+// The same of a file that somebody else named: `below`, seen from `folder`, through no link. What is checked is what is
+// opened. Throws file.not-regular also for a file with a second name, file.unreadable for links.
+Bytes map_file_below(const std::string& folder, const std::string& below);
+
+// As map_file, always copied into memory: for parts that must survive the file being overwritten.
 Bytes read_file(const std::string& path);
 
 // Sequential writer. What was appended appears under `path` at commit() and not before; without commit() nothing is

@@ -33,6 +33,12 @@ const DimAtom& symbol_atom(Dim d) {
 
 bool is_fresh(Dim symbol) { return symbol.is_symbol() && symbol_atom(symbol).fresh; }
 bool mentions_fresh(Dim d) { return !d.is_literal() && d.expr()->mentions_fresh; }
+
+Dim more_telling(Dim a, Dim b) {
+  const auto telling = [](Dim d) { return d.is_literal() ? 3 : mentions_fresh(d) ? (d.is_symbol() ? 0 : 1) : 2; };
+  return telling(b) > telling(a) ? b : a;
+}
+
 std::string_view symbol_name(Dim symbol) { return symbol_atom(symbol).name; }
 SymbolKind symbol_kind(Dim symbol) { return symbol_atom(symbol).symbol_kind; }
 

@@ -71,11 +71,6 @@ bool operator==(const Type& a, const Type& b) {
   return !a.inner || *a.inner == *b.inner;
 }
 
-namespace {
-// How much a dim tells: a literal most, then an expression over named symbols, then one with fresh symbols.
-int telling(Dim d) { return d.is_literal() ? 3 : mentions_fresh(d) ? (d.is_symbol() ? 0 : 1) : 2; }
-}  // namespace
-
 std::optional<Type> merge(const Type& a, const Type& b) {
   if (a.is_unknown()) return b;
   if (b.is_unknown()) return a;
@@ -101,7 +96,7 @@ std::optional<Type> merge(const Type& a, const Type& b) {
   for (size_t i = 0; i < a.shape->size(); ++i) {
     const Dim x = (*a.shape)[i], y = (*b.shape)[i];
     if (x.is_literal() && y.is_literal() && x != y) return std::nullopt;
-    (*out.shape)[i] = telling(y) > telling(x) ? y : x;
+    (*out.shape)[i] = more_telling(x, y);
   }
   return out;
 }

@@ -9,8 +9,6 @@ namespace cameo {
 namespace {
 constexpr uint64_t small_weight_bytes = 1 << 16;  // what rules may read: axes, pads, scales, repeats
 
-int telling(Dim d) { return d.is_literal() ? 3 : mentions_fresh(d) ? (d.is_symbol() ? 0 : 1) : 2; }
-
 void check_sizes(const Infer& c, const Shape& shape) {
   for (const Dim d : shape)
     if (d.is_literal() && d.literal() < 0) c.fail("infer.shape", cat("an output would have a size of ", d.literal()));
@@ -114,7 +112,7 @@ Dim Infer::same(Dim a, Dim b, std::string_view what) const {
     const Node& n = graph_[node_];
     graph_.facts.assume_equal(a, b, {FactSource::op, std::string(n.op->name), place(graph_, node_)});
   }
-  return telling(b) > telling(a) ? b : a;
+  return more_telling(a, b);
 }
 
 Shape Infer::broadcast_shapes(const Shape& a, const Shape& b) const {

@@ -27,6 +27,7 @@ Legaliser::Root& Legaliser::root(NodeId n) {
 }
 
 bool Legaliser::sayable(NodeId n, int64_t opset) const {
+  if (g_[n].op->is_opaque()) return is_settled(g_, n, opset);
   const Encoding e = encode_node(g_, n, opset);
   if (e.refusal) return false;
   const OpDef* op = find_op("", e.node.op_type);

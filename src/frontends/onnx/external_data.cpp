@@ -29,9 +29,8 @@ void check_spelling(const std::string& model, std::string_view location) {
     if (part == "..") refuse(model, location, "the path leads out of the model's folder");
 }
 
-}  // namespace
-
-std::string contained_path(const std::string& model, std::string_view location) {
+// Refuses absolute paths, `..`, links, hard links and everything that is no regular file.
+void check_location(const std::string& model, std::string_view location) {
   if (model.empty() || model == "-") refuse(model, location, "this model was not read from a folder");
   check_spelling(model, location);
   fs::path at = fs::path(model).parent_path();
@@ -50,13 +49,17 @@ std::string contained_path(const std::string& model, std::string_view location) 
   if (!fs::is_regular_file(status)) refuse(model, location, "it is not a regular file");
   if (const auto links = fs::hard_link_count(at, code); !code && links > 1)
     refuse(model, location, "the file has several names (hard links), one of which may lie outside the folder");
-  return at.string();
 }
+
+}  // namespace
 
 const Bytes& ExternalData::file(std::string_view location) {
   const auto known = files_.find(location);
   if (known != files_.end()) return known->second;
-  return files_.emplace(std::string(location), map_file(contained_path(model_path_, location))).first->second;
+  check_location(model_path_, location);
+  // By now another file may stand there: map_file_below looks at the opened one again.
+  auto bytes = map_file_below(fs::path(model_path_).parent_path().string(), std::string(location));
+  return files_.emplace(std::string(location), std::move(bytes)).first->second;
 }
 
 ExternalData::Range ExternalData::find(const Pairs& entries, uint64_t wanted) {

@@ -21,7 +21,7 @@ class ExternalData {
     std::shared_ptr<const FileRange> file;
   };
   // The bytes that `entries` (location, offset, length) name; each file is mapped once.
-  // Throws file.external-path, file.external-range, file.missing and what map_file throws.
+  // Throws file.external-path, file.external-range, file.missing and what map_file_below throws.
   Range find(const Pairs& entries, uint64_t wanted_bytes);
 
  private:
@@ -30,9 +30,5 @@ class ExternalData {
   std::string model_path_;
   std::map<std::string, Bytes, std::less<>> files_;
 };
-
-// The file that `location` names, seen from the model's folder. Throws file.external-path for absolute paths, `..`,
-// links, hard links and everything that is no regular file.
-std::string contained_path(const std::string& model_path, std::string_view location);
 
 }  // namespace cameo::onnx

@@ -62,6 +62,17 @@ TEST(Legalise, RefusesWhatNoTypeHoldsAndNamesTheOpset) {
   EXPECT_EQ(result.refusals[0].hint, "opset 19 is the lowest that can");
 }
 
+TEST(Legalise, RefusesOperatorsThatNobodyKnows) {
+  for (const char* name : {"Consat", "Concat"}) {  // the second stands for an encoding that could not be read
+    Case c;
+    const ValueId x = c.input(DType::f32);
+    const NodeId n = c.m.graph.add_node(c.m.graph.main(), opaque_op("", name), nullptr, {x});
+    const auto result = c.to(21, c.m.graph[n].outputs[0]);
+    ASSERT_EQ(result.refusals.size(), 1u) << name;
+    EXPECT_EQ(result.refusals[0].hint, "");
+  }
+}
+
 TEST(Legalise, ArithmeticOnIntegersStaysInteger) {
   Case c;
   const ValueId x = c.input(DType::u8);

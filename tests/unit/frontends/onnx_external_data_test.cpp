@@ -2,11 +2,14 @@
 #include "frontends/onnx/external_data.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "support/error.h"
 
@@ -84,6 +87,50 @@ TEST_F(ExternalDataAttack, PipesFoldersAndDevices) {
   ASSERT_EQ(::mkfifo((folder_ / "model" / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(code("pipe"), refused);
   EXPECT_EQ(code("sub"), refused);
+  // Reading /dev/zero never ends. Making such a node takes rights that not every user has.
+  if (::mknod((folder_ / "model" / "zero").c_str(), S_IFCHR | 0600, makedev(1, 5)) == 0) {
+    EXPECT_EQ(code("zero"), refused);
+  }
+}
+
+TEST_F(ExternalDataAttack, AFileReplacedAfterItWasReadStaysWhatItWas) {
+  ExternalData data((folder_ / "model" / "m.onnx").string());
+  const auto first = data.find({{"location", "good.bin"}}, 16);
+  std::ofstream(folder_ / "other") << "FEDCBA9876543210";
+  fs::rename(folder_ / "other", folder_ / "model" / "good.bin");
+  EXPECT_EQ(first.bytes.text(), "0123456789abcdef");
+  EXPECT_EQ(data.find({{"location", "good.bin"}}, 16).bytes.text(), "0123456789abcdef");
+}
+
+// Somebody puts symbolic and hard links to a secret where the plain file was, all the time: the look
+// at the path may see one and the opening another. Whatever is read was plain when it was opened.
+TEST_F(ExternalDataAttack, AFileReplacedBetweenTheLookAndTheOpening) {
+  const fs::path place = folder_ / "model" / "moving.bin", next = folder_ / "next";
+  std::ofstream(folder_ / "secret.txt") << "a secret of ours";
+  put(place);
+  std::atomic<bool> done = false;
+  std::thread attacker([&] {
+    for (int i = 0; !done; ++i) {
+      if (i % 4 == 0) fs::create_symlink(folder_ / "secret.txt", next);
+      else if (i % 4 == 2) fs::create_hard_link(folder_ / "secret.txt", next);
+      else put(next);
+      fs::rename(next, place);
+    }
+  });
+  int read = 0;
+  for (int i = 0; i < 3000; ++i) {
+    ExternalData data((folder_ / "model" / "m.onnx").string());
+    try {
+      const auto found = data.find({{"location", "moving.bin"}}, 16);
+      EXPECT_EQ(found.bytes.text(), "0123456789abcdef");
+      ++read;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit_code(), 3) << e.diag().render();
+    }
+  }
+  done = true;
+  attacker.join();
+  EXPECT_GT(read, 0);
 }
 
 TEST_F(ExternalDataAttack, EmptyAndBrokenNames) {
