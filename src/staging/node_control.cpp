@@ -183,8 +183,7 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
   }
   const RegionId outer = s.on.region();
   for (int pass = 0; pass < 8; ++pass) {
-    const HeapMark heap = s.heap.mark();
-    const GraphMark graph = s.graph.mark();
+    const auto before = s.attempt();
     const RegionId region = s.graph.add_region(outer);
     s.on.move_to(region);
     s.graph.add_input(region, "", Type::tensor(DType::i64, {}));
@@ -215,7 +214,7 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
       }
     }
     if (!settled) {
-      s.take_back(heap, graph);
+      s.take_back(before);
       continue;
     }
     std::vector<ValueId> inputs{ValueId(), first};

@@ -89,8 +89,16 @@ class Stager {
   V bool_value(const Value& v);       // 0-d bool in the graph
   Value compare_ints(std::string_view op, Dim a, Dim b);
 
-  // Takes back everything since the marks: heap contents, recorded nodes, and what was remembered about them.
-  void take_back(const HeapMark& h, const GraphMark& g);
+  // Everything that an attempt may change, to be taken back: heap contents, recorded nodes, what was remembered and
+  // said about them.
+  struct Attempt {
+    HeapMark heap;
+    GraphMark graph;
+    size_t notes, frames, functions, scopes;
+    std::map<std::string, Missing> missing;
+  };
+  Attempt attempt();
+  void take_back(const Attempt& a);
 
   void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
 
@@ -171,16 +179,6 @@ class Stager {
   void carry_quantization(const Schema& s, const std::vector<Value>& args, std::vector<Arg>& results);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
 
-  // Everything that an attempt may change, to be taken back: heap contents, recorded nodes, what was remembered and
-  // said about them.
-  struct Attempt {
-    HeapMark heap;
-    GraphMark graph;
-    size_t notes, frames, functions, scopes;
-    std::map<std::string, Missing> missing;
-  };
-  Attempt attempt();
-  void take_back(const Attempt& a);
   // A region's outputs are values of its own, each once: others pass through an Identity.
   std::vector<ValueId> own_outputs(RegionId region, std::span<const V> values);
 

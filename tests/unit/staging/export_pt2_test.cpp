@@ -52,7 +52,7 @@ std::vector<std::string> names(const Model& m, const std::vector<ValueId>& value
 }  // namespace
 
 TEST(ExportPt2, SamplesAreRight) {
-  for (const auto name : {"linear", "convolutions", "branch", "counter", "counter_decomposed", "nested", "views", "chosen", "scan"}) expect_right(name);
+  for (const auto name : {"linear", "convolutions", "convolutions_decomposed", "branch", "counter", "counter_decomposed", "nested", "views", "chosen", "scan", "turns"}) expect_right(name);
 }
 
 TEST(ExportPt2, NamesComeFromTheArchive) {
