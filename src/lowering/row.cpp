@@ -42,6 +42,7 @@ void ArgRef::to(Vs& out) const {
     if (!a.as<V>()) wrong("a list of tensors");
     out.push_back(*a.as<V>());
   }
+  if (out.empty()) wrong("at least one tensor");  // as torch itself says of cat, stack and their like
 }
 
 void ArgRef::to(std::vector<Opt<V>>& out) const {

@@ -3,7 +3,7 @@ import io
 import struct
 import zipfile
 
-FLOAT, INT64 = 1, 7
+FLOAT, INT64, STRING = 1, 7, 8
 
 
 def varint(n):

@@ -159,6 +159,10 @@ def test_convert(t):
     dynamic = [o.node("ReduceSum", ["x", "axes"], ["y"], keepdims=1)]
     inputs = x + [o.value_info("axes", [1], o.INT64)]
     t.path("net.onnx").write_bytes(o.model(dynamic, inputs, [o.value_info("y", ["a", "b"])], opset=13))
-    t.run("convert", "net.onnx", "bad.onnx", "--opset", "11", code=1)
+    t.run("convert", "net.onnx", "old.onnx", "--opset", "11")  # axes that the caller gives: one reduction per axis
+    t.run("check", "old.onnx")
+    strings = [o.node("StringConcat", ["s", "s"], ["y"])]
+    t.path("text.onnx").write_bytes(o.model(strings, [o.value_info("s", [2], o.STRING)], [o.value_info("y", [2], o.STRING)], opset=20))
+    t.run("convert", "text.onnx", "bad.onnx", "--opset", "11", code=1)
     assert not t.path("bad.onnx").exists()
     t.fails("convert", "net.onnx", "bad.onnx", "--opset", "3", code=2, error="use.value")

@@ -181,6 +181,7 @@ std::tuple<V, V> plain_packed(Lower& on, V data, V, V h, Vs weights, bool biases
 // One step of a cell.
 V projected(Lower& on, V x, V w, const Opt<V>& b) { return linear(on, x, w, b); }
 std::tuple<V, V> lstm_step(Lower& on, V x, Vs hx, V wi, V wh, Opt<V> bi, Opt<V> bh) {
+  if (hx.size() != 2) unsupported(cat("an LSTM cell with ", hx.size(), " states"));
   const V all = on.Add(projected(on, x, wi, bi), projected(on, hx[0], wh, bh));
   const int64_t axis = on.rank(all) - 1, n = known_size(on, hx[1], -1, "an LSTM cell");
   const auto parts = on.Split(all, 4, on.ints({n, n, n, n}), {.axis = axis});

@@ -151,6 +151,7 @@ constexpr Row table[] = {
        return on.concat(parts, axis);
      }, promote(0)},
     {"aten::repeat", [](Lower& on, V x, Dims repeats) {
+       if (repeats.size() < static_cast<size_t>(on.rank(x))) unsupported(cat("repeats for ", repeats.size(), " axes of a tensor that has ", on.rank(x)));
        Ints lead(repeats.size() - static_cast<size_t>(on.rank(x)));
        for (size_t i = 0; i < lead.size(); ++i) lead[i] = static_cast<int64_t>(i);
        return V(on.Tile(on.unsqueeze(x, lead), on.int_vector(repeats)));
