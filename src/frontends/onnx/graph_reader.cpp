@@ -74,9 +74,11 @@ void GraphReader::read_main(const GraphProto& proto, const Opsets& opsets) {
   opsets_ = &opsets;
   Scope scope;
   scope.region = g_.main();
-  const size_t others = proto.inputs.size() + proto.initializers.size();
-  g_.reserve(proto.nodes.size(), proto.nodes.size() + proto.nodes.size() / 16 + others);
-  scope.values.reserve(proto.nodes.size() + others);
+  // Bounded by what the bytes can hold: an empty message takes two of them, and a node hundreds of bytes in memory.
+  const auto held = [&](size_t messages) { return std::min(messages, proto.whole.size() / 16); };
+  const size_t nodes = held(proto.nodes.size()), others = held(proto.inputs.size() + proto.initializers.size());
+  g_.reserve(nodes, nodes + nodes / 16 + others);
+  scope.values.reserve(nodes + others);
   read_graph(proto, scope);
 }
 
