@@ -40,7 +40,7 @@ class Raises(nn.Module):
 
 
 def test_a_dropped_guard_is_told(cameo, tmp_path):
-    done = export(cameo, tmp_path, torch.jit.script(Raises()), "--input", "x=f32[b,3]")
+    done = export(cameo, tmp_path, torch.jit.script(Raises()), "-v", "--input", "x=f32[b,3]")
     assert done.returncode == 0 and "stage.assumed" in done.stderr and "not a number" in done.stderr
 
 
