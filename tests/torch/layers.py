@@ -165,6 +165,12 @@ CASES = [
     Trap(0, "out= forms", out_forms, (grid(3, 4), grid(3, 4, seed=1))), Trap(0, "in-place forms", in_place_forms, (grid(3, 4), grid(3, 4, seed=1))),
     Trap(0, "complex numbers", complex_forms, (grid(3, 4, 2),), rtol=1e-3, atol=1e-4), Trap(0, "rotary embedding with complex turns", Rotary(), (grid(2, 5, 8),)),
     Trap(0, "a filter of the spectrum with complex weights", Filter(), (grid(2, 3, 8, 8),)),
+    Trap(0, "the same, dynamic batch", Filter(), (grid(2, 3, 8, 8),), flags=("--input", "x=f32[batch,3,8,8]"), more=((grid(1, 3, 8, 8, seed=1),),)),
+    Trap(0, "stft and istft of any length", lambda x: torch.istft(torch.stft(x, 16, window=torch.hann_window(16), return_complex=True) * 2, 16, window=torch.hann_window(16)),
+         (grid(2, 64),), flags=("--input", "x=f32[b,n]"), more=((grid(3, 80, seed=1),),), rtol=1e-3, atol=1e-4, opset=18),
+    Trap(0, "rfft and irfft of any length", lambda x: torch.fft.irfft(torch.fft.rfft(x), n=x.shape[-1]), (grid(2, 64),), flags=("--input", "x=f32[b,n]"), more=((grid(3, 80, seed=1),),), rtol=1e-3, atol=1e-3),
+    Trap(0, "LSTM with a projection, any length", Recurrent(torch.nn.LSTM, False, proj_size=3, batch_first=True), (grid(2, 5, 4),), flags=("--input", "x=f32[b,s,4]"), more=((grid(3, 7, 4, seed=1),),)),
+    Trap(0, "singular values, pseudo-inverse, LU", lambda x: (torch.linalg.svdvals(x), torch.linalg.pinv(x), torch.linalg.lu_factor(x)[0]), (grid(2, 4, 3),), flags=("--input", "x=f32[b,4,3]"), more=((grid(3, 4, 3, seed=1),),), rtol=1e-3, atol=1e-4),
     Trap(0, "complex input and output", lambda z: (z * 2, z.abs()), (torch.view_as_complex(grid(3, 2)),)),
     Trap(0, "repeat_interleave, roll, einsum", lambda x, r: (x.repeat_interleave(r, 1), torch.einsum("ij,ik->jk", x, x)), (grid(2, 3), i64(1, 0, 2))),
 ]

@@ -6,6 +6,7 @@ deployment that the files break (V01 to V06: what OpenVINO does not take).
 """
 import argparse
 import collections
+import importlib.metadata
 import multiprocessing
 import os
 import pathlib
@@ -108,11 +109,8 @@ def main():
     parser.add_argument("--out", default=str(ROOT / "build/second-engine.tsv"))
     parser.add_argument("--opset", type=int, default=18)
     args = parser.parse_args()
-    try:
-        import openvino
-        print("OpenVINO", openvino.__version__, flush=True)
-    except ImportError:
-        sys.exit("OpenVINO is not there: pip install openvino")
+    try: print("OpenVINO", importlib.metadata.version("openvino"), flush=True)  # imported by workers alone: its threads do not fork
+    except importlib.metadata.PackageNotFoundError: sys.exit("OpenVINO is not there: pip install openvino")
     models.import_torchvision()
     out, done = pathlib.Path(args.out), {}
     if out.exists():

@@ -245,7 +245,7 @@ def archive_of(trap, path):
     module.eval()
     with torch.no_grad():
         if trap.scripted: archive = torch.jit.script(module)
-        elif trap.flags:  # a parameter's name is needed
+        elif trap.flags and not isinstance(trap.call, torch.nn.Module):  # a parameter's name is needed
             class Named(torch.nn.Module):
                 def forward(self, x): return trap.call(x)
             archive = torch.jit.trace(Named(), trap.inputs, check_trace=False)
