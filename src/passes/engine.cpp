@@ -125,6 +125,7 @@ bool Engine::attempt(const Rule& r, NodeId n) {
   Rewrite rw(g_, n, options_.opset, options_.keep_misses);
   rw.spare_bytes = r.free_bytes ? spare_bytes : 0;
   rw.unroll = options_.unroll;
+  rw.every_bit = options_.exact;
   std::string why;
   try {
     r.apply(rw);

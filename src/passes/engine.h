@@ -39,6 +39,7 @@ struct EngineOptions {
   size_t limit = SIZE_MAX;                      // how many applications may happen in all
   bool keep_misses = false;
   int64_t unroll = 0;
+  bool exact = false;
 };
 
 class Engine {

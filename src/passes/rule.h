@@ -89,6 +89,7 @@ class Rewrite {
   std::string why;
   int64_t spare_bytes = 0;  // by how much constants may grow here
   int64_t unroll = 0;       // rounds up to which loops may be unrolled
+  bool every_bit = false;   // nothing may be computed that an engine might round otherwise
 
  private:
   bool keep_reasons_;

@@ -104,6 +104,7 @@ class Simplifier {
     how.limit = o_.limit;
     how.keep_misses = o_.keep_misses;
     how.unroll = o_.unroll;
+    how.exact = o_.exact;
     Engine engine(m_.graph, how);
     engine.ledger = std::move(result_.ledger);
     engine.spare_bytes = spare_bytes_;

@@ -169,6 +169,8 @@ void neg_neg(Rewrite& rw) {
 
 // An operator that broadcasts by itself needs no Expand before it. The engine compares the shapes.
 void expand_before_broadcast(Rewrite& rw) {
+  constexpr int64_t min_max_broadcast_since = 8;
+  if (rw.opset < min_max_broadcast_since) return;
   std::vector<ValueId> operands = rw.root().inputs;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!rw.made_by<op::Expand>(operands[i])) continue;

@@ -21,6 +21,16 @@ bool is_foldable(const Node& n) {
   return !n.is("QuantizeLinear") && !n.is("DequantizeLinear") && !n.is("DynamicQuantizeLinear");
 }
 
+// Whole numbers, or numbers that are moved: the same bits wherever they are computed.
+bool keeps_bits(const Graph& g, NodeId n) {
+  static constexpr std::string_view movers[] = {"Concat", "ConstantOfShape", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where"};
+  const auto computed_floats = [&](ValueId v) { return v && !is_int(g[v].fact.dtype()) && g[v].fact.dtype() != DType::boolean && !g.is_constant(v); };
+  if (std::any_of(std::begin(movers), std::end(movers), [&](std::string_view m) { return g[n].is(m); }))
+    return std::none_of(g[n].inputs.begin(), g[n].inputs.end(), computed_floats);
+  const auto has_floats = [&](ValueId v) { return v && g[v].fact.type.is_tensor() && !is_int(g[v].fact.dtype()) && g[v].fact.dtype() != DType::boolean; };
+  return std::none_of(g[n].inputs.begin(), g[n].inputs.end(), has_floats) && std::none_of(g[n].outputs.begin(), g[n].outputs.end(), has_floats);
+}
+
 std::optional<uint64_t> output_bytes(const Graph& g, NodeId n) {
   uint64_t total = 0;
   for (const ValueId v : g[n].outputs) {
@@ -39,7 +49,7 @@ struct Chain {
   size_t nodes = 0;
 };
 bool measure(const Rewrite& rw, NodeId n, Chain& c, int depth) {
-  if (!is_foldable(rw.g[n]) || depth > deepest_chain || ++c.nodes > 256) return false;
+  if (!is_foldable(rw.g[n]) || depth > deepest_chain || ++c.nodes > 256 || (rw.every_bit && !keeps_bits(rw.g, n))) return false;
   const auto bytes = output_bytes(rw.g, n);
   if (!bytes) return false;
   c.largest = std::max(c.largest, *bytes);
@@ -71,6 +81,7 @@ std::vector<Datum> compute(const Rewrite& rw, NodeId n) {
 
 void fold_known(Rewrite& rw) {
   if (!is_foldable(rw.root()) || rw.in_count() == 0) return;
+  if (rw.every_bit && !keeps_bits(rw.g, rw.node)) return rw.no("an engine might round otherwise");
   std::vector<Tensor> known;
   for (const ValueId v : rw.root().outputs) {
     if (!rw.g.used(v)) { known.emplace_back(); continue; }

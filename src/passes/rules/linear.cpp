@@ -264,6 +264,8 @@ void transpose_into_matmul(Rewrite& rw) {
   if (!is_matrix(rw, rw.in(0)) || !is_matrix(rw, rw.in(1)) || !is_float(rw.dtype(rw.out()))) return;
   const bool a = swaps_axes(rw, rw.in(0)), b = swaps_axes(rw, rw.in(1));
   if (!a && !b) return;
+  constexpr int64_t without_bias_since = 11;
+  if (rw.opset < without_bias_since) return rw.no("Gemm needs a bias there");
   op::Gemm attrs;
   attrs.transA = a, attrs.transB = b;
   rw.replace(rw.on.Gemm(a ? rw.operand(rw.in(0), 0) : rw.in(0), b ? rw.operand(rw.in(1), 0) : rw.in(1), ValueId(), attrs));
