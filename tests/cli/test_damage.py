@@ -52,6 +52,11 @@ def test_archives(t):
         damage(t, "bad.pt", data, commands, cut_allowed=(FILE,))
 
 
+def test_exported_archives(t):
+    data = (t.root / "tests/data/pt2/branch.pt2").read_bytes()
+    damage(t, "bad.pt2", data, [(["export", "bad.pt2", "-o", "out.onnx"], "out.onnx")], cut_allowed=(FILE,))
+
+
 def test_models(t):
     for sample in ["typed", "branches", "functions"]:
         data = (t.root / f"tests/data/onnx/{sample}.onnx").read_bytes()

@@ -60,11 +60,23 @@ void read_as_archive(const Bytes& file) {
   write_onnx(m, write);
 }
 
+void read_as_exported(const Bytes& file) {
+  auto program = pt2::read_pt2(file, "damaged.pt2");
+  ExportOptions options;
+  options.stage.max_steps = 100'000, options.stage.max_nodes = 20'000;
+  DiagSink diags;
+  const Model m = export_pt2(program, options, diags);
+  verify(m, "after staging");
+  WriteOptions write;
+  write.opset = 18;
+  write_onnx(m, write);
+}
+
 using Reader = void (*)(const Bytes&);
 Reader reader_of(const fs::path& path) {
   static const std::map<std::string, Reader> readers = {{".npy", read_as_arrays}, {".npz", read_as_arrays},      {".onnx", read_as_onnx},
                                                         {".pt", read_as_archive}, {".ptl", read_as_archive},     {".onnxtxt", read_as_text},
-                                                        {".pkl", read_as_archive}, {".zip", read_as_arrays}};
+                                                        {".pkl", read_as_archive}, {".zip", read_as_arrays},      {".pt2", read_as_exported}};
   const auto found = readers.find(path.extension().string());
   return found == readers.end() ? nullptr : found->second;
 }
@@ -134,7 +146,7 @@ TEST_P(Samples, BitsTurnedOver) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Damage, Samples, testing::Values("tests/data/export", "tests/data/formats", "tests/data/onnx", "tests/data/torchscript", "examples"),
+INSTANTIATE_TEST_SUITE_P(Damage, Samples, testing::Values("tests/data/export", "tests/data/formats", "tests/data/onnx", "tests/data/pt2", "tests/data/torchscript", "examples"),
                          [](const auto& each) {
                            std::string name = each.param;
                            std::replace(name.begin(), name.end(), '/', '_');
