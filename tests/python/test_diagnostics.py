@@ -40,7 +40,7 @@ class Raises(nn.Module):
 
 
 def test_a_dropped_guard_is_told(cameo, tmp_path):
-    done = export(cameo, tmp_path, torch.jit.script(Raises()), "-v", "--input", "x=f32[b,3]")
+    done = export(cameo, tmp_path, torch.jit.script(Raises()), "--input", "x=f32[b,3]", "-v")
     assert done.returncode == 0 and "stage.assumed" in done.stderr and "not a number" in done.stderr
 
 
@@ -59,14 +59,14 @@ def test_a_model_that_raises(cameo, tmp_path):
 class Unsupported(nn.Module):
     def forward(self, x):
         a = torch.linalg.eigvals(x)
-        b = torch.special.airy_ai(x)
-        return a.real, b + torch.special.airy_ai(x * 2).sum(), x + 1
+        b = torch.linalg.eig(x)[0]
+        return a.real, b.real + torch.linalg.eig(x)[1].real.sum(), x + 1
 
 
 def test_everything_missing_at_once(cameo, tmp_path):
     done = export(cameo, tmp_path, torch.jit.script(Unsupported()), "--input", "x=f32[4,4]")
     assert done.returncode == 1
-    assert "aten::linalg_eigvals" in done.stderr and "aten::special_airy_ai" in done.stderr and "2 times" in done.stderr
+    assert "aten::linalg_eigvals" in done.stderr and "aten::linalg_eig " in done.stderr and "2 times" in done.stderr and "nearest" in done.stderr
     assert "test_diagnostics.py" in done.stderr
 
 
