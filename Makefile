@@ -94,6 +94,13 @@ opinfo: ## PyTorch's own operator samples, exported and run by onnxruntime, with
 openvino: ## forty published models, run by OpenVINO too (needs openvino, torchvision, timm, transformers); resumes
 	@$$(scripts/python-env) tests/torch/second_engine.py
 
+operators: ## write down anew what each torch operator becomes: the table behind `cameo ops`, and docs/operators.md
+	@cmake --preset release $(QUIET)
+	@$(call BUILD,release) --target cameo_command probe_operators
+	@tools/operators.py
+	@$(call BUILD,release) --target cameo_command
+	@tools/operators.py --docs
+
 format: ## clang-format over all C++ sources
 	@scripts/bootstrap dev
 	@git ls-files '*.h' '*.cpp' | xargs -r clang-format-14 -i

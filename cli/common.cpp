@@ -1,5 +1,7 @@
 #include "cli/common.h"
 
+#include <algorithm>
+
 #include "support/error.h"
 
 namespace cameo::cli {
@@ -27,37 +29,26 @@ WriteOptions write_options(const Args& args) {
   return w;
 }
 
+std::string command_line(const Verb& verb, const Args& args) {
+  std::string out(verb.name);
+  for (const auto& given : args.given()) {
+    const auto flag = std::find_if(verb.flags.begin(), verb.flags.end(), [&](const Flag& f) { return f.name == given.flag; });
+    if (flag != verb.flags.end() && flag->value.find("FILE") != std::string_view::npos) continue;
+    out += given.value.empty() ? cat(" --", given.flag) : cat(" --", given.flag, "=", given.value);
+  }
+  return out;
+}
+
 void write_model(Model& m, const std::string& source, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out) {
   if (!args.has("no-provenance")) {
     Provenance p;
     if (source != "-") p.source_sha256 = file_sha256(source);
-    p.command = verb.name;
-    for (const auto& given : args.given()) p.command += given.value.empty() ? cat(" --", given.flag) : cat(" --", given.flag, "=", given.value);
+    p.command = command_line(verb, args);
     note_provenance(m, p);
   }
   DiagSink diags;
   save_model(m, target, options, &diags);
   out.diags(diags.all());
-}
-
-std::string type_text(const Type& t) {
-  switch (t.kind) {
-    case Type::Kind::unknown: return "?";
-    case Type::Kind::sequence: return cat("seq(", t.inner ? type_text(*t.inner) : "?", ")");
-    case Type::Kind::optional: return cat("optional(", t.inner ? type_text(*t.inner) : "?", ")");
-    case Type::Kind::map: return cat("map(", name(t.elem), ", ", t.inner ? type_text(*t.inner) : "?", ")");
-    case Type::Kind::tensor:
-    case Type::Kind::sparse_tensor: break;
-  }
-  std::string out(t.elem == DType::undefined ? "?" : name(t.elem));
-  if (t.kind == Type::Kind::sparse_tensor) out = "sparse " + out;
-  if (!t.has_rank()) return out + "[...]";
-  out += "[";
-  for (size_t i = 0; i < t.shape->size(); ++i) {
-    const Dim d = (*t.shape)[i];
-    out += cat(i ? "," : "", d.is_symbol() && is_fresh(d) ? "?" : d.text());
-  }
-  return out + "]";
 }
 
 std::string plural(size_t n, std::string_view one) { return cat(n, " ", one, n == 1 ? "" : "s"); }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/model_file.h"
+#include "api/type_text.h"
 #include "cli/verb.h"
 
 namespace cameo::cli {
@@ -19,10 +20,10 @@ inline constexpr Flag weights_flag{"weights", 0, "keep|embed|external", "where w
 inline constexpr Flag durable_flag{"durable", 0, "", "wait until the disk has the file"};
 
 WriteOptions write_options(const Args& args);
+std::string command_line(const Verb& verb, const Args& args);  // the verb and its flags, without those that name files
 // Notes the provenance (unless told not to) and writes. `source` is the file it was made from.
 void write_model(Model& m, const std::string& source, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out);
 
-std::string type_text(const Type& t);      // "f32[batch,3,224,224]", "seq(i64[?])"
 std::string plural(size_t n, std::string_view one);  // "1 node", "2 nodes"
 
 }  // namespace cameo::cli

@@ -1,68 +1,47 @@
 // cameo export: a PyTorch archive to ONNX.
+#include <chrono>
 #include <filesystem>
 
-#include "backends/onnx/lean.h"
-#include "backends/onnx/writer.h"
-#include "cli/verb.h"
+#include "api/export_report.h"
+#include "cli/common.h"
+#include "cli/export_flags.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
-#include "staging/export.h"
+#include "formats/mapped_file.h"
+#include "support/error.h"
 
 namespace cameo::cli {
 
 namespace {
 
-constexpr Flag flags[] = {
-    {"output", 'o', "FILE", "where to write; IN with .onnx unless said"},
-    {"input", 0, "NAME=DTYPE[DIMS]", "an input's type, or NAME=VALUE to fix an argument; repeatable"},
-    {"input-names", 0, "A,B", "names of the inputs, in order"},
-    {"output-names", 0, "C,D", "names of the outputs, in order"},
-    {"dynamic-axes", 0, "JSON", "torch's forms: {\"x\": [0]} or {\"x\": {\"0\": \"batch\"}}"},
-    {"opset", 0, "N", "7 to the newest released; 18 unless said"},
-    {"weights", 0, "embed|external|in-place", "where the weights go; embed unless that would pass 1.9 GiB"},
-    {"method", 0, "NAME", "which method; forward unless said"},
-    {"training", 0, "eval|preserve|train", "what self.training is; eval unless said"},
-    {"loops", 0, "keep|unroll", "scripted loops with a known count; keep unless said"},
-    {"frozen", 0, "error|allow", "a declared dynamic size that the program pins; error unless said"},
-    {"lossy", 0, "", "allow expansions that are wrong on inf, NaN or overflow, or approximate"},
-    {"experimental", 0, "", "allow the opset in development"},
-    {"durable", 0, "", "wait until the disk has the file"},
-};
-
 constexpr Verb verb{"export",
                     "IN",
-                    "a TorchScript archive to ONNX, without PyTorch",
-                    "cameo export net.pt -o net.onnx --input 'x=f32[batch,3,224,224]'",
-                    flags,
+                    "a PyTorch archive (TorchScript or torch.export) to ONNX, without PyTorch",
+                    "cameo export net.pt -o net.onnx --input 'x=f32[batch,3,224,224]'\n"
+                    "cameo export net.pt -o net.onnx --inputs example.npz --verify expected.npz",
+                    export_flags,
                     1,
                     1};
 
-std::string choice(const Args& args, std::string_view flag, std::string_view fallback, std::span<const std::string_view> allowed) {
-  std::string v = args.text(flag, fallback);
-  for (const auto a : allowed)
-    if (a == v) return v;
-  std::string list;
-  for (const auto a : allowed) list += cat(list.empty() ? "" : ", ", a);
-  throw error("use.value", cat("--", flag, " is one of ", list, ", not '", v, "'"));
+void write_report(const std::string& file, const Exported& e, const ExportReport& report) {
+  const bool page = file.ends_with(".html") || file.ends_with(".htm");
+  if (!page && !file.ends_with(".json") && file != "-") throw error("use.value", cat("--report writes .html or .json, not '", file, "'"));
+  AtomicFile out(file);
+  out.append(page ? report_html(e, report) : report_json(e, report));
+  out.commit();
 }
 
-// torch's dynamic_axes as names on top of the archive's example shapes: {"x": {"0": "batch"}}, {"x": [0, 2]}.
-std::vector<DynamicAxis> dynamic_axes(const std::string& text) {
-  const json::Document doc(Bytes::own(std::string_view(text)), "--dynamic-axes");
-  std::vector<DynamicAxis> out;
-  for (const auto& [name, axes] : doc.root().members()) {
-    const std::string input(name);
-    if (axes.is_array()) {
-      size_t i = 0;
-      for (const json::Value a : axes.elements()) out.push_back({input, a.integer(), cat(input, "_dynamic_axes_", ++i)});
-    } else
-      for (const auto& [axis, label] : axes.members()) out.push_back({input, std::stoll(std::string(axis)), std::string(label.text())});
+void tell(const std::string& in, const std::string& target, const Exported& e, const ExportReport& r, Out& out) {
+  if (out.json) {
+    json::Writer w;
+    w.object().key("file").value(target).key("nodes").value(uint64_t{e.model.graph.node_count()}).key("opset").value(r.opset);
+    if (r.verified) w.key("verified").object().key("outputs").value(uint64_t{r.verified->outputs}).key("max_difference").value(r.verified->worst).end();
+    w.end();
+    if (target != "-") out.line(w.text());
+    return;
   }
-  return out;
-}
-
-WeightMode weight_mode(const std::string& v) {
-  return v == "embed" ? WeightMode::embed : v == "external" ? WeightMode::external : v == "in-place" ? WeightMode::in_place : WeightMode::automatic;
+  out.say(cat(in, " -> ", target, ": ", plural(e.model.graph.node_count(), "node"), ", opset ", r.opset));
+  if (r.verified) out.say(cat("verified: ", plural(r.verified->outputs, "output"), ", largest difference ", r.verified->worst));
 }
 
 }  // namespace
@@ -70,32 +49,35 @@ WeightMode weight_mode(const std::string& v) {
 int export_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
+  const auto start = std::chrono::steady_clock::now();
   const std::string in = args->operands[0];
-  const std::string target = args->text("output", std::filesystem::path(in).replace_extension(".onnx").string());
-  ExportOptions options;
-  for (const auto& text : args->values("input")) options.inputs.push_back(parse_input_spec(text));
-  options.input_names = args->list("input-names");
-  options.output_names = args->list("output-names");
-  if (const auto text = args->value("dynamic-axes")) options.dynamic_axes = dynamic_axes(*text);
-  options.method = args->text("method", "forward");
-  constexpr std::string_view trainings[] = {"eval", "preserve", "train"}, loops[] = {"keep", "unroll"}, frozen[] = {"error", "allow"},
-                             weights[] = {"auto", "embed", "external", "in-place"};
-  const std::string training = choice(*args, "training", "eval", trainings);
-  if (training != "preserve") options.stage.training = training == "train";
-  options.stage.unroll = choice(*args, "loops", "keep", loops) == "unroll";
-  options.allow_frozen = choice(*args, "frozen", "error", frozen) == "allow";
-  WriteOptions write;
-  write.opset = args->integer("opset", 18, 7, args->has("experimental") ? newest_opset : newest_released_opset);
-  write.weights = weight_mode(choice(*args, "weights", "auto", weights));
-  write.lossy = args->has("lossy");
-  write.durable = args->has("durable");
-
+  const std::string target = args->text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
+  ArchiveExport how = export_request(*args);
+  const auto report_file = args->value("report");
+  how.trace = args->has("verbose") || report_file;
+  if (!args->has("no-provenance")) how.command = command_line(verb, *args);
   DiagSink sink;
-  Model model = export_archive(in, options, sink);
-  simplify_for_opset(model, *write.opset, {}, write.lossy, &sink);
-  write_onnx(model, target, write, &sink);
-  out.diags(sink.all());
-  out.say(cat(in, " -> ", target, ": ", model.graph.node_count(), " nodes, opset ", *write.opset));
+  size_t shown = 0;
+  const auto show_findings = [&] {
+    for (; shown < sink.all().size(); ++shown) out.diag(sink.all()[shown]);
+  };
+  ExportReport report{in, target, command_line(verb, *args), *how.write.opset, 0, {}, {}};
+  const Exported e = [&] {
+    try {
+      return export_archive(in, how, sink);
+    } catch (...) {
+      show_findings();  // what led to it
+      throw;
+    }
+  }();
+  if (args->has("verbose")) out.print(target == "-" ? "" : e.recorded);
+  save_exported(e, target, how, sink);
+  show_findings();
+  if (!how.expected.empty()) report.verified = verify_exported(e, target, how);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.findings = sink.all();
+  if (report_file) write_report(*report_file, e, report);
+  tell(in, target, e, report, out);
   return 0;
 }
 

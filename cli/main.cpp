@@ -33,7 +33,7 @@ constexpr Row verbs[] = {
     {"verify", "compare two models, or a model and recorded outputs", verify_main},
     {"convert", "another opset, up or down; text and back", convert_main},
     {"merge", "two models into one", merge_main},
-    {"ops", "which ATen operator becomes which ONNX operators", nullptr},
+    {"ops", "which ATen operator becomes which ONNX operators", ops_main},
     {"extract", "a part of a model as a model", extract_main},
     {"edit", "change names, shapes, nodes, weights", edit_main},
     {"diff", "how two models differ, whatever their names", diff_main},
@@ -41,6 +41,7 @@ constexpr Row verbs[] = {
     {"lint", "what a deployment target will not take", nullptr},
     {"explain", "why a rewrite did not apply", explain_main},
     {"view", "the graph as a page or picture", nullptr},
+    {"completion", "a script that completes verbs and flags in your shell", completion_main},
 };
 
 std::string cpu_features() {
@@ -122,6 +123,9 @@ int guarded(const std::vector<std::string_view>& args, Out& out) {
     if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
       out.print(overview());
       code = args.empty() ? 2 : 0;
+    } else if (args[0] == "--list-verbs") {  // for shells
+      for (const Row& r : verbs)
+        if (r.main) out.line(cat(r.name, "\t", r.summary));
     } else if (args[0] == "--version") {
       code = print_version(out);
     } else {

@@ -78,6 +78,15 @@ std::pair<std::string, std::string> name_and_value(std::string_view flag, std::s
   return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
 }
 
+namespace {
+// For shells: flag, what it takes, help; tab-separated.
+std::string flag_list(const Verb& verb) {
+  std::string out;
+  for (const Flag& f : verb.flags) out += cat("--", f.name, "\t", f.value, "\t", f.help, "\n");
+  return out + "--json\t\tfor machines\n--help\t\tflags and an example\n";
+}
+}  // namespace
+
 std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> raw, Out& out) {
   Args args;
   bool flags_end = false;
@@ -93,6 +102,10 @@ std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> ra
     }
     if (a == "--help" || a == "-h") {
       out.print(help_text(verb));
+      return std::nullopt;
+    }
+    if (a == "--list-flags") {
+      out.print(flag_list(verb));
       return std::nullopt;
     }
     const bool is_long = a.starts_with("--");

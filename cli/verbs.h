@@ -11,6 +11,7 @@ namespace cameo::cli {
 using Raw = std::span<const std::string_view>;
 
 int check_main(Raw raw, Out& out);
+int completion_main(Raw raw, Out& out);
 int convert_main(Raw raw, Out& out);
 int diff_main(Raw raw, Out& out);
 int edit_main(Raw raw, Out& out);
@@ -19,6 +20,7 @@ int export_main(Raw raw, Out& out);
 int extract_main(Raw raw, Out& out);
 int infer_main(Raw raw, Out& out);
 int merge_main(Raw raw, Out& out);
+int ops_main(Raw raw, Out& out);
 int run_main(Raw raw, Out& out);
 int simplify_main(Raw raw, Out& out);
 int show_main(Raw raw, Out& out);

@@ -17,7 +17,7 @@ std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> at
   auto out = On::emit(op, std::move(attrs), std::move(inputs), outputs);
   const NodeId n = graph()[out[0]].def;
   const bool known = std::all_of(out.begin(), out.end(), [&](ValueId v) { return fact(v).tensor() != nullptr; });
-  if (known && !graph()[n].inputs.empty()) {
+  if (fold && known && !graph()[n].inputs.empty()) {
     std::vector<Tensor> contents;
     for (const ValueId v : out) contents.push_back(*fact(v).tensor());
     graph().rollback(before);

@@ -86,6 +86,7 @@ class Lower : public On {
 
   void note(std::string_view code, std::string what) const { if (on_note) on_note(code, std::move(what)); }
 
+  bool fold = true;     // false: nodes of constants stay, weights are used as they are
   Loc where;            // of the statement being lowered
   std::string scope;    // module path
   std::function<void(NodeId)> on_node;  // stamps names and places

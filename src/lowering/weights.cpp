@@ -22,13 +22,13 @@ const Weight* plain_weight(const Graph& g, V x) {
 
 Opt<V> Lower::permuted_weight(V x, const Ints& perm) {
   const Weight* w = plain_weight(graph(), x);
-  if (!w) return std::nullopt;
+  if (!w || !fold) return std::nullopt;
   return weight_value(w->permuted(perm), x);
 }
 
 Opt<V> Lower::sliced_weight(V x, int64_t axis, Dim start, Dim end) {
   const Weight* w = plain_weight(graph(), x);
-  if (!w || !start.is_literal() || !end.is_literal()) return std::nullopt;
+  if (!w || !fold || !start.is_literal() || !end.is_literal()) return std::nullopt;
   const auto cut = w->sliced(axis, start.literal(), end.literal() - start.literal());
   return cut ? Opt<V>(weight_value(*cut, x)) : std::nullopt;
 }

@@ -113,6 +113,24 @@ std::vector<Datum> from_folder(const std::string& path, const Graph& g, const st
 
 }  // namespace
 
+std::vector<NamedDatum> load_named(const std::string& path) {
+  std::vector<NamedDatum> out;
+  if (std::filesystem::is_directory(path)) {
+    for (size_t i = 0;; ++i) {
+      const std::string file = (std::filesystem::path(path) / cat("input_", i, ".pb")).string();
+      if (!std::filesystem::exists(file)) break;
+      out.push_back({cat("x", i), read_datum(map_file(file), Type(), file)});
+    }
+    if (out.empty()) throw error("use.inputs", cat(path, " has no input_0.pb")).help("a test_data_set folder holds input_0.pb, input_1.pb, ...");
+    return out;
+  }
+  for (const auto& [name, array] : npy::load(path)) {
+    const npy::Descr d = npy::parse_descr(array.descr);
+    out.push_back({name, to_tensor(array, d.kind == 'V' && d.item_bytes == 2 ? DType::bf16 : DType::undefined, cat("'", name, "'"))});
+  }
+  return out;
+}
+
 void save_npz(const std::string& path, const std::vector<NamedDatum>& values) {
   AtomicFile file(path);
   npy::NpzWriter w(file.sink());
@@ -136,7 +154,7 @@ std::vector<Datum> load_values(const std::string& path, const Graph& g, const st
         }
       return false;
     };
-    if (take(v.name) || take(cat("x", i)) || (i == 0 && arrays.size() == 1 && take(""))) continue;
+    if (take(v.name) || take(cat("x", i)) || (prefix == "output" && take(cat("y", i))) || (i == 0 && arrays.size() == 1 && take(""))) continue;
     if (!v.fact.type.is_sequence()) continue;
     if (auto items = sequence_of(arrays, v.name, v.fact.type)) {
       for (size_t k = 0; k < arrays.size(); ++k) used[k] = used[k] || arrays[k].name.starts_with(v.name + ".");

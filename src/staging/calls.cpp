@@ -65,7 +65,9 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
     if (const auto* p = find_poison(*this, v)) return std::vector<Value>(result_count(candidates), Value(*p));
   for (const auto& [key, v] : args.keywords)
     if (const auto* p = find_poison(*this, v)) return std::vector<Value>(result_count(candidates), Value(*p));
-  if (candidates.empty()) return missing_op(full, 1);
+  if (candidates.empty())
+    if (const LocalFunction* rule = user_lowering(full)) return apply_user_lowering(*rule, full, nullptr, args);
+  if (candidates.empty()) return options.fallback == Fallback::none ? missing_op(full, 1) : foreign_op(full, nullptr, args);
   auto matched = match(*this, candidates, args);
   if (!matched) matched = match_without_defaults(*this, candidates, args);
   if (!matched) {
@@ -74,6 +76,7 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
     for (const auto& [key, v] : args.keywords) given += cat(given.empty() ? "" : ", ", key, "=", v.kind());
     fail("stage.overload", cat("no overload of ", full, " takes (", given, ")"));
   }
+  training_literals(*matched->schema, matched->args);
   return lower_op(*matched->schema, std::move(matched->args));
 }
 
@@ -123,9 +126,11 @@ const Schema* functional_of_out(const Schema& s) {
 }  // namespace
 
 std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
+  if (const LocalFunction* rule = user_lowering(s.full_name())) return apply_user_lowering(*rule, s.full_name(), &s, {std::move(args), {}});
   if (s.is_out()) return lower_out(s, std::move(args));
   if (s.is_inplace()) return lower_inplace(s, std::move(args));
   const Row* row = find_row(s.full_name());
+  if (!row && options.fallback != Fallback::none) return foreign_op(s.full_name(), &s, {std::move(args), {}});
   if (!row) return missing_op(s.full_name(), s.returns.size());
   return lower_functional(s, *row, args);
 }
@@ -144,6 +149,7 @@ std::vector<Value> Stager::missing_op(const std::string& op, size_t results, std
 }
 
 std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args) {
+  if (const LocalFunction* rule = user_lowering(s.full_name())) return apply_user_lowering(*rule, s.full_name(), &s, {args, {}});
   LoweredCall call{&s, {}};
   const bool literals = takes_literals_as_numbers(std::string_view(s.name).substr(s.name.find("::") + 2));
   V first_input;
@@ -159,13 +165,19 @@ std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, con
   }
   on.where = here();
   if (!examples_.empty()) suspect_frozen(s, args);
+  if (observer_) lowering_ = s.full_name();
   std::vector<Arg> results;
   try {
+    const bool aten = options.fallback == Fallback::all_aten;
+    const Attempt before = aten ? attempt() : Attempt{};  // a mark makes later writes dearer
     results = lower_call(on, row, std::move(call));
+    lowering_.clear();
+    if (aten) results = as_aten(s, std::move(results), before, args);
   } catch (Error& e) {
     if (e.diag().where.empty()) e.diag().where = here();
     if (e.exit_code() != 1) throw;
     if (e.diag().code.starts_with("lower.unsupported")) {
+      if (options.fallback != Fallback::none) return foreign_op(s.full_name(), &s, {args, {}});
       missing_op(cat(s.full_name(), " (", e.diag().what, ")"), s.returns.size(), "", e.diag().hint);
       return std::vector<Value>(s.returns.size(), Value(Poison{std::make_shared<const std::string>(e.diag().what), true}));
     }
@@ -233,15 +245,16 @@ std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> arg
   const std::string name = functional_name(s);
   const Schema* functional = find_schema(name);
   const Row* row = functional ? find_row(name) : find_row(s.full_name());
-  if (!row || !target) return missing_op(s.full_name(), s.returns.size());
+  if (!target || (!row && options.fallback == Fallback::none)) return missing_op(s.full_name(), s.returns.size());
   const Schema& used = functional ? *functional : s;
   const TensorRef self = *target;
   const V before = read(self);
   args.resize(used.params.size());
-  auto results = lower_functional(used, *row, args);
+  auto results = row ? lower_functional(used, *row, args) : foreign_op(used.full_name(), &used, {args, {}});
   if (results.empty() || results[0].is<Poison>()) return {results.empty() ? Value() : results[0]};
   V after = read(*results[0].as<TensorRef>());
-  after = on.to(after, on.dtype(before));
+  if (on.fact(after).type.is_tensor()) after = on.to(after, on.dtype(before));
+  else graph.fact(after).type = on.fact(before).type;  // of a foreign node: an operator in place keeps the type
   // Those that give the tensor itself another shape; of a view they are a view.
   static constexpr std::string_view reshaping[] = {"resize_", "resize_as_", "squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "swapdims_"};
   const bool keeps_shape = std::find(std::begin(reshaping), std::end(reshaping), std::string_view(s.name).substr(s.name.find("::") + 2)) == std::end(reshaping);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontends/pt2/program.h"
@@ -21,6 +22,14 @@ struct InputSpec {
 };
 InputSpec parse_input_spec(std::string_view text);  // "x=f32[batch,3,h,w]"; throws "use.input"
 
+// An array the user has at hand (`--inputs`): says type and sizes where no InputSpec does, and fixes plain numbers.
+struct ExampleInput {
+  std::string name;  // a parameter's name or path, the input's name in the result, or x0, x1, ... in order
+  DType dtype = DType::undefined;
+  std::vector<int64_t> sizes;
+  std::string number;  // of a single element: its value, as text
+};
+
 // An axis of an input or output that gets a name (torch's dynamic_axes).
 struct DynamicAxis {
   std::string value;
@@ -28,19 +37,31 @@ struct DynamicAxis {
   std::string name;
 };
 
+// What an export tells beyond the model.
+struct ExportTrace {
+  struct Origin {
+    std::string op;               // the torch overload: "aten::conv2d"; empty for what the interpreter itself recorded
+    torchscript::UserFrame user;  // where the user wrote it; file empty when the archive does not say
+  };
+  std::vector<Origin> nodes;             // by NodeId::index
+  std::vector<std::string> input_names;  // per graph input: the example it was given by, or empty
+};
+
 struct ExportOptions {
   std::vector<InputSpec> inputs;
+  std::vector<ExampleInput> examples;
   std::vector<DynamicAxis> dynamic_axes;  // by the names that inputs have in the result; on outputs they are labels alone
   std::vector<std::string> input_names, output_names;
-  std::vector<std::pair<std::string, std::string>> rename_dims;  // symbols of a .pt2 archive: {"s77", "batch"}
+  std::vector<std::pair<std::string, std::string>> rename_dims;  // sizes that have a name already: {"s77", "batch"}
   std::string method = "forward";
   bool allow_frozen = false;  // a declared dynamic dim that the program pins is a warning, not an error
+  bool state_outputs = false;  // what forward writes into the module becomes outputs NAME_out, else it is dropped with a note
   staging::StageOptions stage;
 };
 
-// Throws one Error with everything that is missing; notes and warnings go to `sink`.
-Model export_torchscript(torchscript::Program& program, const ExportOptions& options, DiagSink& sink);
-Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& sink);
+// Throws one Error with everything that is missing; notes and warnings go to `sink`. `trace` may be null.
+Model export_torchscript(torchscript::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace = nullptr);
+Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace = nullptr);
 // Whichever of the two the file is.
 Model export_archive(const std::string& path, const ExportOptions& options, DiagSink& sink);
 

@@ -1,6 +1,7 @@
 // From a torch.export archive to a model: inputs and weights by the signature, nodes in order, results by their paths.
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "lowering/complex.h"
 #include "passes/dce.h"
@@ -19,8 +20,8 @@ using StagedValue = staging::Value;
 
 class Pt2Inputs {
  public:
-  Pt2Inputs(pt2::Program& program, NodeStager& nodes, const ExportOptions& options, DiagSink& sink)
-      : program_(program), nodes_(nodes), s_(nodes.s), g_(nodes.s.graph), options_(options), sink_(sink) {}
+  Pt2Inputs(pt2::Program& program, NodeStager& nodes, const ExportOptions& options, DiagSink& sink, ExportTrace* trace)
+      : program_(program), nodes_(nodes), s_(nodes.s), g_(nodes.s.graph), options_(options), sink_(sink), trace_(trace) {}
 
   void make(NodeScope& scope) {
     name_symbols(scope.graph);
@@ -133,8 +134,17 @@ class Pt2Inputs {
     }
     const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(complex ? real_type(*dtype) : *dtype, shape));
     for (size_t i = 0; i < shape.size(); ++i) s_.on.bind_axis(shape[i], v, static_cast<int64_t>(i));
+    if (trace_) trace_->input_names.push_back(example_for(name, shown));
     if (!complex) initial_[in.value] = v;
     return s_.tensor(complex ? complex_of_pair(s_.on, v) : V(v), shown);
+  }
+
+  // The user's array for the next input: by name, or x0, x1, ...; sizes and types are the archive's.
+  std::string example_for(const std::string& name, const std::string& shown) const {
+    for (const std::string& key : {name, shown, cat("x", trace_->input_names.size()), std::string()})
+      for (const ExampleInput& e : options_.examples)
+        if (e.name == key) return key;
+    return cat("no example for ", name);
   }
 
   // A size that torch.export fixed cannot be made dynamic again.
@@ -184,6 +194,7 @@ class Pt2Inputs {
   Graph& g_;
   const ExportOptions& options_;
   DiagSink& sink_;
+  ExportTrace* trace_;
   std::unordered_map<std::string_view, ValueId> initial_;
   std::vector<std::pair<pt2::Payload, StagedValue>> weights_;
 };
@@ -207,9 +218,22 @@ std::vector<staging::Output> outputs_of(const pt2::Program& program, NodeStager&
   return out;
 }
 
+// Weights that are inputs follow all others, in the archive's order; those that nobody reads go.
+void sort_weights(const pt2::Program& program, Graph& g) {
+  std::set<std::string> weights;
+  for (const pt2::GraphInput& in : program.inputs())
+    if (in.kind == pt2::InputKind::parameter || in.kind == pt2::InputKind::buffer || in.kind == pt2::InputKind::tensor_constant) weights.insert(in.target);
+  const auto is_weight = [&](ValueId v) { return weights.count(g[v].name) != 0; };
+  for (size_t i = g[g.main()].inputs.size(); i-- > 0;)
+    if (is_weight(g[g.main()].inputs[i]) && !g.used(g[g.main()].inputs[i])) g.remove_region_input(g.main(), i);
+  auto& inputs = g.region(g.main()).inputs;
+  std::stable_partition(inputs.begin(), inputs.end(), [&](ValueId v) { return !is_weight(v); });
+  for (size_t i = 0; i < inputs.size(); ++i) g.value(inputs[i]).def_index = static_cast<uint32_t>(i);
+}
+
 }  // namespace
 
-Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& sink) {
+Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace) {
   Model model;
   model.path = program.path();
   model.opsets[""] = newest_released_opset;
@@ -218,10 +242,15 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   auto none = torchscript::no_program(program.file(), program.path());
   Stager stager(none, model, options.stage, sink);
   stager.place({.file = program.path()}, "");
+  if (trace)
+    stager.observe([&](NodeId n, std::string_view op, torchscript::Pos) {
+      if (trace->nodes.size() <= n.index) trace->nodes.resize(n.index + 1);
+      trace->nodes[n.index].op = op;
+    });
   NodeStager nodes(program, stager, sink);
   NodeScope scope;
   scope.graph = program.graph();
-  Pt2Inputs inputs(program, nodes, options, sink);
+  Pt2Inputs inputs(program, nodes, options, sink, trace);
   inputs.make(scope);
   nodes.run(scope);
   auto outputs = outputs_of(program, nodes, scope, sink);
@@ -230,6 +259,7 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   staging::set_outputs(stager, std::move(outputs), options, sink);
   inputs.report_writes(scope);
   remove_dead_code(model.graph);
+  if (options.stage.weights_as_inputs) sort_weights(program, model.graph);
   staging::report_frozen(model.graph, options, sink);
   return model;
 }

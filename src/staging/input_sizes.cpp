@@ -1,5 +1,6 @@
 #include "staging/input_sizes.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "support/error.h"
@@ -14,24 +15,28 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
     return Dim(literal);
   }
   const auto colon = text.find(':');
-  const auto name = text.substr(0, colon);
-  const Dim d = graph.dims().symbol(name);
+  const Dim d = graph.dims().symbol(text.substr(0, colon));
   const FactOrigin said{FactSource::user, cat("--input ", input), {}};
   graph.facts.assume_range(d, 1, std::nullopt, said);
   if (colon == text.npos) return d;
   const auto rule = text.substr(colon + 1);
-  int64_t a = 0, b = 0;
+  const auto number = [&](std::string_view digits) {
+    int64_t v = 0;
+    const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), v);
+    if (r.ec != std::errc() || r.ptr != digits.data() + digits.size() || v < 0)
+      throw error("use.input", cat("input '", input, "': '", rule, "' is neither a range nor a multiple")).help("write h:1..64 or h:%32");
+    return v;
+  };
   if (rule.starts_with('%')) {
-    std::from_chars(rule.data() + 1, end, a);
-    if (a <= 0) throw error("use.input", cat("'", rule, "' is no multiple"));
-    graph.facts.assume_multiple(d, a, 0, said);
-  } else {
-    const auto dots = rule.find("..");
-    if (dots == rule.npos) throw error("use.input", cat("'", rule, "' is no range: write 1..64"));
-    std::from_chars(rule.data(), rule.data() + dots, a);
-    std::from_chars(rule.data() + dots + 2, end, b);
-    graph.facts.assume_range(d, a, b, said);
+    const int64_t multiple = number(rule.substr(1));
+    if (multiple == 0) throw error("use.input", cat("input '", input, "': a size cannot be a multiple of 0"));
+    graph.facts.assume_multiple(d, multiple, 0, said);
+    return d;
   }
+  const auto dots = std::min(rule.find(".."), rule.size());
+  const int64_t least = number(rule.substr(0, dots)), most = number(rule.substr(std::min(dots + 2, rule.size())));
+  if (least > most) throw error("use.input", cat("input '", input, "': the range ", rule, " is empty"));
+  graph.facts.assume_range(d, least, most, said);
   return d;
 }
 

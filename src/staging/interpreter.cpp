@@ -20,7 +20,9 @@ Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
     auto notes = std::make_shared<NodeNotes>();
     notes->where = here();
     graph.set_notes(n, std::move(notes));
+    if (observer_) observer_(n, lowering_, pos_);
   };
+  on.fold = options.fold;
 }
 
 Value Stager::run(const ts::FunctionDef& method, std::vector<Value> args) {
@@ -155,7 +157,10 @@ void Stager::assign(const ts::Assign& a) {
     }
     case ts::AssignForm::results:
     case ts::AssignForm::unpack: {
-      auto parts = unpack(eval(*a.values[0]), a.targets.size());
+      results_wanted_ = a.form == ts::AssignForm::results ? a.targets.size() : 1;
+      const Value all = eval(*a.values[0]);
+      results_wanted_ = 1;
+      auto parts = unpack(all, a.targets.size());
       for (size_t i = 0; i < parts.size(); ++i) store(a.targets[i], std::move(parts[i]));
       return;
     }

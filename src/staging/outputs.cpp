@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lowering/complex.h"
+#include "passes/rename_dims.h"
 #include "staging/staged_list.h"
 
 namespace cameo::staging {
@@ -63,9 +64,40 @@ void throw_missing(const std::map<std::string, Missing>& missing) {
   throw Error(std::move(all));
 }
 
+namespace {
+
+// Names for axes of outputs: taken where the size has no name of its own.
+void label_outputs(Graph& g, const ExportOptions& options, DiagSink& sink) {
+  std::vector<Substitution> names;
+  for (const DynamicAxis& a : options.dynamic_axes) {
+    const auto named = [&](ValueId v) { return g[v].name == a.value; };
+    const auto& region = g[g.main()];
+    if (std::any_of(region.inputs.begin(), region.inputs.end(), named)) continue;
+    const auto it = std::find_if(region.outputs.begin(), region.outputs.end(), named);
+    if (it == region.outputs.end()) {
+      sink.warn("export.dynamic-axes", cat("--dynamic-axes names '", a.value, "', which is neither an input nor an output")).hint = "cameo show lists the names of the exported model";
+      continue;
+    }
+    const Fact& f = g[*it].fact;
+    if (!f.has_rank()) continue;
+    const int64_t axis = a.axis < 0 ? a.axis + f.rank() : a.axis;
+    if (axis < 0 || axis >= f.rank())
+      throw error("use.dynamic-axes", cat("output '", a.value, "' has no axis ", a.axis)).why(cat("it has ", f.rank(), " axes"));
+    const Dim d = f.shape()[static_cast<size_t>(axis)];
+    if (d.is_symbol() && is_fresh(d)) names.push_back({d, g.dims().symbol(a.name)});
+    else if (d.text() != a.name)
+      sink.note("export.axis-name", cat("axis ", axis, " of output '", a.value, "' is ", d.text(), ", which is written in place of the name '", a.name, "'"));
+  }
+  if (!names.empty()) substitute_dims(g, names);
+}
+
+}  // namespace
+
 void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& options, DiagSink& sink) {
   Graph& g = s.graph;
   if (outputs.size() == 1 && outputs[0].name.starts_with("output.")) outputs[0].name = "output";
+  if (options.output_names.size() > outputs.size())
+    throw error("use.output-names", cat(options.output_names.size(), " output names are given, and the model has ", outputs.size(), outputs.size() == 1 ? " output" : " outputs"));
   std::vector<ValueId> ids;
   for (size_t i = 0; i < outputs.size(); ++i) {
     V v = outputs[i].value;
@@ -80,6 +112,7 @@ void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& op
     ids.push_back(v);
   }
   g.set_region_outputs(g.main(), std::move(ids));
+  label_outputs(g, options, sink);
 }
 
 void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink, const Stager* s) {

@@ -1,6 +1,7 @@
 // Staging: the model's program is run once with partly known values; what depends on input data is recorded as nodes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,9 +13,21 @@
 
 namespace cameo::staging {
 
+enum class Fallback : uint8_t {
+  none,      // operators without a lowering are errors, all listed at once
+  aten,      // they become org.pytorch.aten::ATen nodes
+  all_aten,  // so does every operator
+  custom,    // they become nodes of their own domain
+};
+
 struct StageOptions {
   bool unroll = false;           // loops with a known count: unrolled instead of kept
   std::optional<bool> training;  // what self.training is; nullopt: as stored
+  bool change_literals = false;  // training = True that stands in the program becomes False; else it is reported
+  bool fold = true;              // constants, weights seen otherwise, convolution with batch norm; false: as recorded
+  bool weights_as_inputs = false;  // parameters and buffers are inputs of the graph, after all others
+  Fallback fallback = Fallback::none;
+  std::shared_ptr<const Model> rules;  // its functions say what operators of the same name become; may be null
   size_t max_steps = 50'000'000, max_nodes = 2'000'000, max_depth = 400, max_unrolled_nodes = 4000;
 };
 
@@ -70,6 +83,7 @@ class Stager {
     Bytes storage;
   };
   Value weight(const Stored& stored, const std::string& name);
+  Value default_value(const ts::Param& p) { return eval(*p.default_value); }
 
   // Calls.
   std::vector<Value> call_op(std::string_view ns, std::string_view name, CallArgs args, ts::Pos pos);
@@ -99,6 +113,11 @@ class Stager {
   };
   Attempt attempt();
   void take_back(const Attempt& a);
+  // Called for every node, with the torch overload it comes from (empty: none) and its place in the program.
+  using Observer = std::function<void(NodeId, std::string_view, ts::Pos)>;
+  void observe(Observer o) { observer_ = std::move(o); }
+  bool is_parameter(CellId tensor) const;  // a parameter or buffer of the archive
+  bool is_module(CellId object) const;     // an object of the archive
 
   void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
 
@@ -177,6 +196,12 @@ class Stager {
   std::vector<Value> lower_out(const Schema& s, std::vector<Value> args);
   void suspect_frozen(const Schema& s, const std::vector<Value>& args);  // report.cpp
   void carry_quantization(const Schema& s, const std::vector<Value>& args, std::vector<Arg>& results);
+  // In place of a lowering (fallback.cpp).
+  void training_literals(const Schema& s, std::vector<Value>& args);
+  std::vector<Value> foreign_op(const std::string& full, const Schema* s, const CallArgs& args);
+  const LocalFunction* user_lowering(std::string_view full) const;  // null: none
+  std::vector<Value> apply_user_lowering(const LocalFunction& f, const std::string& full, const Schema* s, const CallArgs& args);
+  std::vector<Arg> as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before, const std::vector<Value>& args);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
 
   // A region's outputs are values of its own, each once: others pass through an Identity.
@@ -189,6 +214,10 @@ class Stager {
   void name_parameters(const ts::StoredObject& o, const std::string& path);
 
   DiagSink& sink_;
+  Observer observer_;
+  std::string lowering_;  // the overload being lowered
+  size_t results_wanted_ = 1;  // by the assignment around the call; for operators without a signature
+  std::set<std::string> reported_training_, reported_foreign_;
   std::map<std::string, Missing> missing_;
   std::vector<CellId> frames_;
   std::vector<const ts::FunctionDef*> functions_;

@@ -106,6 +106,7 @@ Value Stager::weight(const Stored& t, const std::string& name) {
     w->start = t.offset;
     w->strides.assign(t.strides.begin(), t.strides.end());
   }
+  if (options.weights_as_inputs && !name.empty()) return tensor(graph.add_input(graph.main(), name, Type::tensor(t.dtype, Shape(w->shape.begin(), w->shape.end()))), name);
   const ValueId id = graph.add_initializer(graph.main(), name, w);
   constexpr uint64_t small = 4096;
   if (w->byte_size() <= small) graph.fact(id).contents = std::make_shared<const Contents>(w->dense());
@@ -127,6 +128,16 @@ Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
   const Value v = t.quantizer ? from_quantized_tensor(t, read(*plain.as<TensorRef>()), *dtype) : plain;
   tensors_.emplace_back(&t, v);
   return stored_[&t] = v;
+}
+
+bool Stager::is_parameter(CellId cell) const {
+  const auto of = [&](const auto& entry) { return entry.second.template as<TensorRef>()->cell == cell; };
+  return !heap.get<TensorCell>(cell).name.empty() && std::any_of(tensors_.begin(), tensors_.end(), of);
+}
+
+bool Stager::is_module(CellId cell) const {
+  const auto of = [&](const auto& entry) { return entry.second.template as<ObjectRef>()->cell == cell; };
+  return std::any_of(objects_.begin(), objects_.end(), of);
 }
 
 }  // namespace cameo::staging

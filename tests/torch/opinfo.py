@@ -1,6 +1,7 @@
 """PyTorch's own operator samples, traced or taken by torch.export, exported by Cameo and run by onnxruntime.
 
 usage: opinfo.py [--cameo PATH] [--capture trace|export|decompose] [--only NAME[,NAME]] [--jobs N] [--peers FILE] [--out TABLE.tsv] [--errors]
+With CAMEO_REPORTS=FOLDER in the environment the reports of all exports are kept there (for tools/operators.py).
 Prints what is not right, the refusals by reason, right / wrong / refused counts, and what a peer gets right that Cameo does not.
 """
 import argparse
@@ -145,7 +146,9 @@ def judge(cameo, mode, op, sample, folder):
     except Exception as e:
         return "unusable", (str(e).splitlines() or [type(e).__name__])[0][:120]
     onnx_path = os.path.join(folder, "op.onnx")
-    run = subprocess.run([cameo, "-q", "export", path, "-o", onnx_path, "--opset", "20", *flags], capture_output=True, text=True)
+    reports = os.environ.get("CAMEO_REPORTS")
+    report = ["--report", tempfile.mktemp(dir=reports, suffix=".json")] if reports else []
+    run = subprocess.run([cameo, "-q", "export", path, "-o", onnx_path, "--opset", "20", *flags, *report], capture_output=True, text=True)
     if run.returncode != 0: return "refused" if run.returncode in (1, 2) else "crash", (run.stderr.splitlines() or ["?"])[0][:200]
     try:
         session = session_of(onnx_path)

@@ -41,7 +41,7 @@ int64_t GraphWriter::version_of(std::string_view domain) const {
 
 Rope GraphWriter::main(const Opsets& target, int64_t ir_version) {
   target_ = &target;
-  return graph(g_.main(), ir_version < 4);
+  return graph(g_.main(), ir_version < 4 || options_.initializers_as_inputs);
 }
 
 bool GraphWriter::is_sparse_initializer(NodeId n) const {

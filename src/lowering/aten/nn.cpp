@@ -200,8 +200,8 @@ V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
   return x;
 }
 
-V dropout(Lower&, V x, double p, bool train) {
-  if (train && p > 0) unsupported("dropout in training mode", "export the model in eval mode: model.eval(), or --training eval");
+V dropout(Lower& on, V x, double p, bool train) {
+  if (train && p > 0) return on.Dropout(x, 1, on.number(p, DType::f32), on.constant(Tensor::bool_scalar(true)))[0];
   return x;
 }
 

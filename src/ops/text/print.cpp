@@ -148,6 +148,8 @@ class Printer {
     for (const NodeId n : order) {
       line();
       node(n);
+      if (!o_.comment || o_.one_line) continue;
+      if (const std::string said = o_.comment(n); !said.empty()) w_ << "  # " << said;
     }
     --indent_;
     line();

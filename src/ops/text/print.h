@@ -1,6 +1,7 @@
 // Graphs as text: ONNX's text syntax, canonical. The same graph gives the same text, whatever order its nodes were made in.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "ir/graph.h"
@@ -16,6 +17,7 @@ struct PrintOptions {
   bool one_line = false;
   int64_t max_elements = 64;       // larger tensors are printed as #hash
   TensorTable* tensors = nullptr;  // collects what #hashes stand for
+  std::function<std::string(NodeId)> comment;  // "# ..." behind a node's line; empty: none
   bool onnx_only = false;          // nothing but what ONNX's own parser reads; tensors in full
 };
 

@@ -1,0 +1,210 @@
+#include "api/export_archive.h"
+
+#include <algorithm>
+#include <future>
+#include <set>
+
+#include "api/export_report.h"
+#include "api/finish_export.h"
+#include "api/model_file.h"
+#include "cameo/version.h"
+#include "frontends/onnx/check.h"
+#include "backends/onnx/lean.h"
+#include "backends/onnx/legalise.h"
+#include "formats/mapped_file.h"
+#include "formats/zip.h"
+#include "frontends/recognise.h"
+#include "frontends/onnx/reader.h"
+#include "frontends/text/parse.h"
+#include "ops/inline.h"
+#include "ops/schema.h"
+#include "passes/dce.h"
+#include "passes/outline.h"
+#include "passes/rename_dims.h"
+#include "runtime/inputs.h"
+#include "runtime/reference.h"
+#include "support/sha256.h"
+
+namespace cameo {
+
+namespace {
+
+std::string number_text(const Tensor& t) {
+  if (t.count() != 1 || t.dtype() == DType::string || is_complex(t.dtype())) return "";
+  if (t.dtype() == DType::boolean) return t.int_at(0) ? "True" : "False";
+  if (is_int(t.dtype())) return cat(t.int_at(0));
+  const std::string text = cat(t.double_at(0));
+  return text.find_first_of(".en") == text.npos ? text + ".0" : text;
+}
+
+std::vector<ExampleInput> specs_of(const std::vector<NamedDatum>& examples) {
+  std::vector<ExampleInput> out;
+  for (const auto& [name, d] : examples) {
+    if (d.kind != Datum::Kind::tensor) throw error("use.inputs", cat("the example '", name, "' is no tensor"));
+    out.push_back({name, d.tensor.dtype(), d.tensor.shape(), number_text(d.tensor)});
+  }
+  return out;
+}
+
+void set_custom_opsets(Model& m, const std::map<std::string, int64_t>& custom, DiagSink& sink) {
+  for (const auto& [domain, version] : custom) {
+    bool used = false;
+    for (uint32_t i = 0; i < m.graph.node_capacity() && !used; ++i) used = !m.graph[NodeId(i)].dead && m.graph[NodeId(i)].op->domain == domain;
+    if (used) m.opsets[domain] = version;
+    else sink.warn("export.custom-opset", cat("no node is of the domain '", domain, "', so that it is not imported"));
+  }
+}
+
+SimplifyOptions simplify_options(const ExportOptions& options) {
+  SimplifyOptions o;
+  o.fold = options.stage.fold;
+  if (!o.fold) o.skip = {"batchnorm-into-linear", "scale-into-linear", "shift-into-linear", "scale-into-norm", "shift-into-norm"};  // these compute weights
+  return o;
+}
+
+// A file of ONNX functions; a model's text begins with a graph.
+std::shared_ptr<const Model> load_rules(const std::string& path) {
+  DiagSink diags;
+  const Bytes file = map_file(path);
+  auto m = std::make_shared<Model>(parse_text(cat("<ir_version: 10, opset_import: [\"\" : ", newest_released_opset, "]> rules () => () {} ", file.text()), path, diags));
+  if (m->functions.empty()) throw error("use.rules", cat(path, " holds no function")).help("docs/export.md shows one");
+  return m;
+}
+
+void collect_modules(const torchscript::StoredObject& o, const std::string& path, std::vector<OutlinedModule>& out) {
+  for (const auto& a : o.attributes) {
+    if (a.value->kind != torchscript::StoredKind::object || !a.value->object->cls) continue;
+    const std::string inner = path.empty() ? std::string(a.name) : cat(path, ".", a.name);
+    std::string name = torchscript::demangle(a.value->object->cls->qualified_name);
+    if (name.starts_with("__torch__.")) name = name.substr(10);
+    out.push_back({inner, name});
+    collect_modules(*a.value->object, inner, out);
+  }
+}
+
+// Functions are written as they are, hence made of what the target opset can say.
+void make_functions(torchscript::Program& program, Model& m, const ArchiveExport& how, DiagSink& sink) {
+  std::vector<OutlinedModule> modules;
+  collect_modules(program.root(), "", modules);
+  for (const std::string& wanted : *how.functions) {
+    const auto is = [&](const OutlinedModule& o) { return o.class_name == wanted || o.class_name.ends_with("." + wanted); };
+    if (std::none_of(modules.begin(), modules.end(), is)) {
+      std::set<std::string> names;
+      for (const auto& o : modules) names.insert(o.class_name);
+      std::string list;
+      for (const std::string& n : names) list += cat(list.empty() ? "" : ", ", n);
+      throw error("use.modules", cat("the archive has no module of the class '", wanted, "'")).help(cat("it has: ", list));
+    }
+  }
+  if (!how.functions->empty())
+    std::erase_if(modules, [&](const OutlinedModule& o) {
+      return std::none_of(how.functions->begin(), how.functions->end(), [&](const std::string& w) { return o.class_name == w || o.class_name.ends_with("." + w); });
+    });
+  const int64_t opset = how.write.opset.value_or(newest_released_opset);
+  if (opset < 15) throw error("use.opset", cat("functions came with opset 15, and ", opset, " is asked for"));
+  onnx::LegaliseOptions legal;
+  legal.lossy = how.write.lossy;
+  auto result = onnx::legalise(m, opset, legal);
+  if (!result.refusals.empty()) throw Error(std::move(result.refusals));
+  m.opsets[""] = opset;
+  outline_modules(m, std::move(modules), opset, sink);
+}
+
+// The examples in the order of the model's inputs; weights that are inputs have none.
+std::vector<Datum> example_values(const Exported& e, const Graph& g, const std::vector<ValueId>& params) {
+  std::vector<Datum> out;
+  for (size_t i = 0; i < params.size(); ++i) {
+    const std::string& key = i < e.trace.input_names.size() ? e.trace.input_names[i] : "";
+    const auto it = std::find_if(e.examples.begin(), e.examples.end(), [&](const NamedDatum& n) { return n.name == key; });
+    const bool given = i < e.trace.input_names.size() && it != e.examples.end();
+    if (!given && !g[params[i]].weight) throw error("verify.inputs", cat("there is no example for input '", g[params[i]].name, "'"));
+    out.push_back(given ? it->value : Datum());
+  }
+  return out;
+}
+
+}  // namespace
+
+Exported export_archive(const std::string& path, const ArchiveExport& how, DiagSink& sink) {
+  Exported out;
+  ExportOptions options = how.options;
+  if (!how.inputs.empty()) {
+    out.examples = load_named(how.inputs);
+    options.examples = specs_of(out.examples);
+  }
+  if (!how.rules.empty()) options.stage.rules = load_rules(how.rules);
+  const Bytes file = map_file(path);
+  const bool is_pt2 = zip::looks_like_zip(file.text()) && recognise_zip(zip::Archive(file, path)).kind == FileKind::torch_export;
+  if (is_pt2 && how.functions) throw error("use.modules", "modules of a torch.export archive cannot be made functions yet").help("export a TorchScript archive of the model");
+  // The digest of a large archive takes as long as the rest, hence beside it.
+  std::future<std::string> digest;
+  if (how.command) digest = std::async(std::launch::async, [file] { return sha256_hex(file.span()); });
+  const bool want_nodes = how.trace || how.doc_strings;
+  ExportTrace* trace = want_nodes || !how.inputs.empty() ? &out.trace : nullptr;
+  std::optional<torchscript::Program> script;
+  if (is_pt2) {
+    auto program = pt2::read_pt2(file, path);
+    out.model = export_pt2(program, options, sink, trace);
+  } else {
+    script.emplace(torchscript::read_torchscript(file, path));
+    out.model = export_torchscript(*script, options, sink, trace);
+  }
+  Graph& g = out.model.graph;
+  out.model.producer_version = std::string(version);
+  name_values(g);
+  if (want_nodes) user_places(g, out.trace);
+  if (how.trace) {
+    out.recorded = recorded_text(out);
+    out.lowered = lowered_operators(out);
+  }
+  keep_outputs(g, how.keep_outputs);
+  if (how.simplify) simplify_for_opset(out.model, how.write.opset.value_or(newest_released_opset), simplify_options(options), how.write.lossy, &sink);
+  if (!is_pt2) rename_dims(g, options.rename_dims);  // the symbols of a .pt2 archive were renamed on the way
+  if (how.functions) make_functions(*script, out.model, how, sink);
+  if (how.doc_strings) doc_strings(g);
+  if (how.number_weights) number_weights(g);
+  set_custom_opsets(out.model, how.custom_opsets, sink);
+  if (how.command) note_provenance(out.model, {digest.get(), *how.command});
+  return out;
+}
+
+void save_exported(const Exported& e, const std::string& target, const ArchiveExport& how, DiagSink& sink) {
+  save_model(e.model, target, how.write, &sink);
+  if (!how.check || target == "-" || target.ends_with(".onnxtxt")) return;
+  std::vector<Diag> errors;
+  const bool foreign = how.options.stage.fallback != staging::Fallback::none;  // whose results have no type that could be told
+  for (Diag& d : check_onnx(target)) {
+    if (foreign && d.severity == Severity::error) d.severity = Severity::warning;
+    (d.severity == Severity::error ? errors : sink.all()).push_back(std::move(d));
+  }
+  if (errors.empty()) return;
+  errors.insert(errors.begin(), error("export.check", cat(target, " was written, and breaks ONNX's rules")).help("this should not be: please report it; --no-check writes all the same").diag());
+  throw Error(std::move(errors));
+}
+
+Verified verify_exported(const Exported& e, const std::string& target, const ArchiveExport& how) {
+  if (how.inputs.empty()) throw error("use.verify", "outputs can be compared only on known inputs").help("--inputs FILE.npz gives them");
+  DiagSink diags;
+  Model m = target == "-" ? read_onnx(Bytes::own(write_onnx(e.model, how.write)), "", diags) : load_model(target, diags);
+  inline_functions(m);
+  const auto params = run_inputs(m.graph);
+  const auto inputs = example_values(e, m.graph, params);
+  check_inputs(m.graph, params, inputs);
+  const auto& outputs = m.graph[m.graph.main()].outputs;
+  const auto wanted = load_values(how.expected, m.graph, outputs, "output");
+  const auto got = run_reference(m, inputs);
+  Verified v;
+  std::vector<Diag> wrong;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (wanted[i].kind == Datum::Kind::none) continue;  // not recorded
+    ++v.outputs;
+    const Comparison c = compare(got[i], wanted[i], how.tolerance);
+    v.worst = std::max(v.worst, c.worst);
+    if (!c.same) wrong.push_back(error("verify.mismatch", cat("the output '", m.graph[outputs[i]].name, "' differs from what ", how.expected, " says: ", c.why)).diag());
+  }
+  if (v.outputs == 0) throw error("verify.outputs", cat(how.expected, " has none of the model's outputs"));
+  if (!wrong.empty()) throw Error(std::move(wrong));
+  return v;
+}
+
+}  // namespace cameo

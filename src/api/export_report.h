@@ -1,0 +1,32 @@
+// What an export did, for people: the recorded graph with source lines, and a report as JSON or as a page.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/export_archive.h"
+
+namespace cameo {
+
+// The graph as text, every node with the torch operator it comes from and its place.
+std::string recorded_text(const Exported& e);
+
+struct ExportReport {
+  std::string source, target, command;
+  int64_t opset = 0;
+  double seconds = 0;
+  std::vector<Diag> findings;
+  std::optional<Verified> verified;
+};
+// One JSON object: inputs, outputs, operators, which torch operators became which ONNX ones, every node with its place,
+// findings.
+std::string report_json(const Exported& e, const ExportReport& r);
+// The same as one page that needs nothing else.
+std::string report_html(const Exported& e, const ExportReport& r);
+
+// Which ONNX operators each torch overload became: "aten::linear" -> {"Gemm"}.
+std::map<std::string, std::set<std::string>> lowered_operators(const Exported& e);
+
+}  // namespace cameo

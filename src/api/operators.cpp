@@ -1,0 +1,116 @@
+#include "api/operators.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "api/generated/lowered_operators.h"
+#include "lowering/row.h"
+#include "staging/stager.h"
+#include "support/error.h"
+
+namespace cameo {
+
+namespace {
+
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const auto space = std::min(text.find(' '), text.size());
+    if (space) out.emplace_back(text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+  return out;
+}
+
+struct Reason {
+  std::string_view part, why;
+};
+// Why families of operators have no ONNX form here; the first that fits.
+constexpr Reason reasons[] = {
+    {"_backward", "it computes gradients, and models are for inference"},
+    {"sparse", "ONNX has no operators on sparse tensors"},
+    {"mkldnn", "it is a layout of one backend; export the model without it"},
+    {"cudnn", "it is internal to one backend; export the model on the CPU"},
+    {"miopen", "it is internal to one backend; export the model on the CPU"},
+    {"fbgemm", "it is internal to one backend"},
+    {"linalg_eig", "ONNX has no matrix decompositions"},
+    {"svd", "ONNX has no matrix decompositions"},
+    {"qr", "ONNX has no matrix decompositions"},
+    {"lu", "ONNX has no matrix decompositions"},
+    {"cholesky", "ONNX has no matrix decompositions"},
+    {"lstsq", "ONNX has no matrix decompositions"},
+    {"eigh", "ONNX has no matrix decompositions"},
+    {"geqrf", "ONNX has no matrix decompositions"},
+    {"ormqr", "ONNX has no matrix decompositions"},
+    {"ldl", "ONNX has no matrix decompositions"},
+    {"poisson", "ONNX has no such random numbers"},
+    {"geometric", "ONNX has no such random numbers"},
+    {"cauchy", "ONNX has no such random numbers"},
+    {"log_normal", "ONNX has no such random numbers"},
+    {"_foreach_", "it works on lists of tensors in place, as optimisers do"},
+    {"_fused_", "it is an optimiser's or one backend's"},
+    {"quantize", "quantized tensors are not exported yet"},
+    {"nested", "ONNX has no nested tensors"},
+    {"_thnn_", "it is internal to PyTorch"},
+    {"_cuda", "it is internal to one backend"},
+};
+
+std::string reason_for(std::string_view name) {
+  for (const Reason& r : reasons)
+    if (name.find(r.part) != name.npos) return std::string(r.why);
+  return "nobody wrote a lowering for it yet; --fallback keeps it as a foreign node, --rules gives it a meaning";
+}
+
+// In-place and out= forms follow the functional one; so do those that staging answers itself.
+bool follows_another(const Schema& s) {
+  if (staging::find_host_op(s.name)) return true;
+  if (s.is_out()) {
+    for (const Schema& other : schemas_of(s.name))
+      if (find_row(other.full_name())) return true;
+    return false;
+  }
+  if (!s.name.ends_with('_')) return false;
+  const std::string base = s.name.substr(0, s.name.size() - 1);
+  for (const Schema& other : schemas_of(base))
+    if (find_row(other.full_name())) return true;
+  return false;
+}
+
+}  // namespace
+
+std::span<const SeenLowering> seen_lowerings() { return seen_table; }
+
+std::vector<TorchOperator> supported_operators() {
+  std::unordered_map<std::string_view, const SeenLowering*> seen;
+  for (const SeenLowering& s : seen_table) seen.emplace(s.name, &s);
+  std::vector<TorchOperator> out;
+  for (const std::string_view name : all_row_names()) {
+    TorchOperator op{std::string(name), Support::lowered, {}, false, 0, {}};
+    if (const auto it = seen.find(name); it != seen.end()) {
+      op.onnx = split_words(it->second->onnx);
+      op.seen = it->second->from_opset >= 0;
+      op.from_opset = std::max<int64_t>(it->second->from_opset, 0);
+    }
+    out.push_back(std::move(op));
+  }
+  std::set<std::string_view> host;
+  for (const auto table : {staging::host_number_rows(), staging::host_container_rows(), staging::host_tensor_rows(), staging::host_text_rows()})
+    for (const auto& row : table) host.insert(row.name);
+  for (const auto name : host) out.push_back({std::string(name), Support::staged, {}, true, 0, {}});
+  std::stable_sort(out.begin(), out.end(), [](const TorchOperator& a, const TorchOperator& b) { return a.name < b.name; });
+  return out;
+}
+
+std::vector<TorchOperator> missing_operators() {
+  std::vector<TorchOperator> out;
+  for (const std::string_view signature : torch_signatures()) {
+    const Schema s = parse_schema(signature);
+    if (find_row(s.full_name()) || follows_another(s)) continue;
+    out.push_back({s.full_name(), Support::missing, {}, true, 0, reason_for(s.name)});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const TorchOperator& a, const TorchOperator& b) { return a.name < b.name; });
+  return out;
+}
+
+}  // namespace cameo

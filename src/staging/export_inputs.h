@@ -1,0 +1,12 @@
+// The arguments of the method that is exported: graph inputs, and values that the user or the archive fixes.
+#pragma once
+
+#include "staging/export.h"
+
+namespace cameo {
+
+// Makes one staged value per argument, and the graph's inputs on the way. Throws use.input and use.input-missing.
+std::vector<staging::Value> stage_inputs(torchscript::Program& program, staging::Stager& stager, const ExportOptions& options,
+                                         const torchscript::FunctionDef& method, DiagSink& sink, ExportTrace* trace);
+
+}  // namespace cameo

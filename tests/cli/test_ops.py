@@ -1,0 +1,58 @@
+"""cameo ops, its page, and what the shell completes."""
+import json
+
+
+def test_table(t):
+    out = t.run("ops", "aten::linear").out
+    assert out.startswith("aten::linear") and "Gemm" in out
+    told = {op["name"]: op for op in t.run("ops", "--json").json}
+    assert told["aten::relu"] == {"name": "aten::relu", "support": "lowered", "onnx": ["Relu"], "from_opset": 7}
+    assert told["aten::append"]["support"] == "staged"
+    assert sum(op["support"] == "lowered" for op in told.values()) > 600
+
+
+def test_both_ways(t):
+    assert "aten::linear" in t.run("ops", "Gemm", "--reverse").out
+    assert "aten::linear" in [op["name"] for op in t.run("ops", "Gemm", "--json").json]
+    assert "aten::conv2d" in t.run("ops", "Conv", "--reverse", "--json").json["Conv"]
+
+
+def test_why_not(t):
+    assert "matrix decompositions" in t.run("ops", "aten::geqrf").out
+    assert "not supported" in t.run("ops", "aten::geqrf").out
+    t.fails("ops", "nosuchoperator", code=2, error="use.no-match")
+    for op in t.run("ops", "--opset", "7", "--json").json:
+        assert op["support"] != "lowered" or op.get("from_opset", 7) <= 7
+
+
+def test_page_is_current(t):
+    assert t.run("ops", "--markdown").out == (t.root / "docs/operators.md").read_text(), "run tools/operators.py, build, and tools/operators.py --docs"
+
+
+def test_table_has_what_exports_emit(t):
+    """Nothing that an export of the recorded archives makes is missing from the table."""
+    told = {op["name"]: set(op.get("onnx", [])) for op in t.run("ops", "--json").json}
+    for archive in ("blocks.pt", "convolutions.pt", "shapes.pt", "indices.pt", "layers.pt"):
+        t.run("export", t.root / "tests/data/export" / archive, "-o", "net.onnx", "--report", "report.json")
+        for op, emitted in json.loads(t.path("report.json").read_text())["lowered"].items():
+            assert set(emitted) <= told[op], f"{op} became {emitted}; run tools/operators.py"
+
+
+def test_completion(t):
+    for shell in ("bash", "zsh", "fish"):
+        assert "cameo" in t.run("completion", shell).out
+    t.fails("completion", "tcsh", code=2, error="use.value")
+    flags = t.run("export", "--list-flags").out
+    assert "--weights\tembed|external|in-place\t" in flags
+    verbs = t.run("--list-verbs").out
+    assert "export\t" in verbs and "ops\t" in verbs
+
+
+def test_every_verb_has_help_with_an_example(t):
+    for line in t.run("--list-verbs").out.splitlines():
+        verb = line.split("\t")[0]
+        text = t.run(verb, "--help").out
+        assert text.startswith(f"cameo {verb}") and "for example:\n  cameo " + verb in text, text
+        for flag in t.run(verb, "--list-flags").out.splitlines():
+            name, _, help_text = flag.split("\t")
+            assert len(help_text) > 5 and name in text, flag

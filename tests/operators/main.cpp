@@ -1,0 +1,54 @@
+// Prints which ONNX operators lowerings emit: overload, oldest opset, operators; tab-separated, a line for each call that
+// worked. tools/operators.py makes the table behind `cameo ops` of it. Every call is made in a process of its own, since
+// made-up arguments may be worse than any program's; those that end badly are named on standard error.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "probe.h"
+
+using namespace cameo;
+
+namespace {
+
+constexpr int worked = 0, refused = 9, enough = 4;
+
+int call(std::string_view name, size_t plan) {
+  const auto probe = probe_lowering(*find_row(name), *find_schema(name), plan);
+  if (!probe) return refused;
+  std::string operators;
+  for (const std::string& op : probe->onnx) operators += (operators.empty() ? "" : " ") + op;
+  std::printf("%s\t%d\t%s\n", std::string(name).c_str(), static_cast<int>(probe->from_opset), operators.c_str());
+  std::fflush(stdout);
+  return worked;
+}
+
+int in_a_process(std::string_view name, size_t plan) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(call(name, plan));
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+int main() {
+  for (const std::string_view name : all_row_names()) {
+    int good = 0;
+    bool bad = false;
+    for (size_t plan = 0; plan < plan_count() && good < enough; ++plan) {
+      const int ended = in_a_process(name, plan);
+      good += ended == worked;
+      if (ended == -1 && !bad) std::fprintf(stderr, "%s: made-up arguments crash it\n", std::string(name).c_str());
+      bad |= ended == -1;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,22 @@
+// Which ONNX operators a lowering emits, found by calling it on made-up arguments.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "lowering/row.h"
+
+namespace cameo {
+
+struct Probe {
+  std::set<std::string> onnx;  // empty where nothing but known values came out
+  int64_t from_opset = 0;      // the oldest opset that can say what was emitted; 0: none, or nothing was emitted
+};
+
+// One of the ways to make arguments up; nothing when the lowering does not take them.
+std::optional<Probe> probe_lowering(const Row& row, const Schema& schema, size_t plan);
+size_t plan_count();
+
+}  // namespace cameo
