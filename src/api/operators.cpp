@@ -64,7 +64,7 @@ std::string reason_for(std::string_view name) {
 
 // In-place and out= forms follow the functional one; so do those that staging answers itself.
 bool follows_another(const Schema& s) {
-  if (staging::find_host_op(s.name)) return true;
+  if (!staging::find_host_ops(s.name).empty()) return true;
   if (s.is_out()) {
     for (const Schema& other : schemas_of(s.name))
       if (find_row(other.full_name())) return true;
