@@ -181,7 +181,7 @@ def test_state(t):
     done = t.run("export", data(t, "state.pt"), "-o", "s.onnx", "--input", "x=f32[b,3]")
     assert "export.dropped-state" in done.err and "total, calls, last" in done.err
     told = exported(t, "state.pt", "--input", "x=f32[b,3]", "--state", "outputs")
-    assert names(told["outputs"]) == ["output", "total_out", "last_out"]
+    assert names(told["outputs"]) == ["output", "total_out", "calls_out", "last_out"]
 
 
 def test_loops_and_methods(t):
