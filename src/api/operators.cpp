@@ -40,7 +40,6 @@ constexpr Reason reasons[] = {
     {"lu", "ONNX has no matrix decompositions"},
     {"cholesky", "ONNX has no matrix decompositions"},
     {"lstsq", "ONNX has no matrix decompositions"},
-    {"eigh", "ONNX has no matrix decompositions"},
     {"geqrf", "ONNX has no matrix decompositions"},
     {"ormqr", "ONNX has no matrix decompositions"},
     {"ldl", "ONNX has no matrix decompositions"},
@@ -95,7 +94,7 @@ std::vector<TorchOperator> supported_operators() {
     out.push_back(std::move(op));
   }
   std::set<std::string_view> host;
-  for (const auto table : {staging::host_number_rows(), staging::host_container_rows(), staging::host_tensor_rows(), staging::host_text_rows()})
+  for (const auto table : {staging::host_number_rows(), staging::host_container_rows(), staging::host_list_rows(), staging::host_quantized_rows(), staging::host_tensor_rows(), staging::host_text_rows()})
     for (const auto& row : table) host.insert(row.name);
   for (const auto name : host) out.push_back({std::string(name), Support::staged, {}, true, 0, {}});
   std::stable_sort(out.begin(), out.end(), [](const TorchOperator& a, const TorchOperator& b) { return a.name < b.name; });

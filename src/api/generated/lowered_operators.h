@@ -775,7 +775,7 @@ inline constexpr SeenLowering seen_table[] = {
     {"aten::type_as", 0, ""},
     {"aten::unbind.int", 7, "Split Squeeze"},
     {"aten::unbind_copy.int", 7, "Split Squeeze"},
-    {"aten::unflatten.int", 0, "Reshape"},
+    {"aten::unflatten.int", 7, "Reshape Unsqueeze"},
     {"aten::unfold", 9, "Add Gather Mul Range Transpose Unsqueeze"},
     {"aten::unfold_copy", 9, "Add Gather Mul Range Transpose Unsqueeze"},
     {"aten::uniform", 7, "ConstantOfShape RandomUniformLike"},

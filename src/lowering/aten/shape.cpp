@@ -106,6 +106,7 @@ constexpr Row table[] = {
     {"aten::reshape_as", [](Lower& on, V x, V other) { return on.reshape(x, on.shape(other)); }},
     {"aten::flatten.using_ints", fn<flatten>},
     {"aten::unflatten.int", [](Lower& on, V x, int64_t dim, Dims sizes) {
+       if (on.rank(x) == 0) x = on.unsqueeze(x, {0});
        const auto axis = static_cast<size_t>(on.axis(x, dim));
        const Dim total = on.shape(x)[axis];
        Dim known(1);
