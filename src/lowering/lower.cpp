@@ -40,6 +40,10 @@ int64_t Lower::rank(V x) const {
   return On::rank(x);
 }
 
+void Lower::need_rank(V x, int64_t least, std::string_view what) const {
+  if (rank(x) < least) unsupported(cat(what, " of a tensor with ", rank(x), rank(x) == 1 ? " axis" : " axes"));
+}
+
 const cameo::Shape& Lower::shape(V x) const {
   rank(x);
   return On::shape(x);

@@ -28,6 +28,7 @@ class Lower : public On {
   int64_t axis(V x, int64_t dim) const;        // normalised; a 0-d tensor counts as 1-d, as in torch
   Ints axes(V x, const Ints& dims) const;      // normalised, in order
   Ints all_axes(V x) const;
+  void need_rank(V x, int64_t least, std::string_view what) const;  // throws "lower.unsupported-value": "a matrix of 1 axis"
   Opt<int64_t> known_dim(V x, int64_t axis) const { return dim(x, axis).known(); }
 
   // Numbers and sizes as graph values.

@@ -39,7 +39,11 @@ int in_a_process(std::string_view name, size_t plan) {
 
 }  // namespace
 
-int main() {
+// `--count`: no lines, and a count at the end of the lowerings that no arguments made crash.
+int main(int argc, char** argv) {
+  const bool counting = argc > 1 && std::string_view(argv[1]) == "--count";
+  size_t survived = 0, crashed = 0;
+  if (counting && !std::freopen("/dev/null", "w", stdout)) return 1;
   for (const std::string_view name : all_row_names()) {
     int good = 0;
     bool bad = false;
@@ -49,6 +53,8 @@ int main() {
       if (ended == -1 && !bad) std::fprintf(stderr, "%s: made-up arguments crash it\n", std::string(name).c_str());
       bad |= ended == -1;
     }
+    ++(bad ? crashed : survived);
   }
-  return 0;
+  if (counting) std::fprintf(stderr, "%zu passed, %zu failed, 0 skipped\n", survived, crashed);
+  return crashed ? 1 : 0;
 }

@@ -242,6 +242,7 @@ constexpr Row table[] = {
        return reduce(on, Reduce::sum, reduce(on, Reduce::sum, x, ones, true), lead, false);
      }},
     {"aten::channel_shuffle", [](Lower& on, V x, Dim groups) {
+       on.need_rank(x, 3, "a shuffle of channels");
        Dims s = on.shape(x), split = s;
        split.insert(split.begin() + 1, groups);
        split[2] = floor_div(s[1], groups);

@@ -16,6 +16,7 @@ struct Size {
   int64_t rows, columns, least;
 };
 Size size_of(Lower& on, V a, std::string_view what) {
+  on.need_rank(a, 2, what);
   const int64_t m = known_size(on, a, -2, what), n = known_size(on, a, -1, what);
   if (std::min(m, n) > 64) unsupported(cat(what, " of size ", m, " x ", n), "sizes up to 64 are written out");
   return {m, n, std::min(m, n)};
@@ -55,7 +56,9 @@ std::tuple<V, V> factored(Lower& on, V a, bool pivot) {
 
 // Where the rows went: column i of P has its one in row order[i].
 V permutation(Lower& on, V pivots, int64_t n) {
+  on.need_rank(pivots, 1, "LU pivots");
   const int64_t axis = on.rank(pivots) - 1, k = known_size(on, pivots, -1, "LU pivots");
+  if (k > n) unsupported(cat(k, " pivots of ", n, " rows"));
   Dims shape = on.shape(pivots);
   shape.back() = Dim(n);
   const V rows = iota(on, Dim(n));

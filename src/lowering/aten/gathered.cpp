@@ -120,6 +120,8 @@ template <int N>
 std::tuple<V, V> fractional_pool(Lower& on, V x, Ints kernel, Ints sizes, V samples) {
   const bool single = on.rank(x) == N + 1;
   if (single) x = on.unsqueeze(x, {0});
+  if (on.rank(x) != N + 2 || kernel.size() != N || sizes.size() != N) unsupported(cat("fractional pooling of a tensor with ", on.rank(x), " axes"));
+  on.need_rank(samples, 3, "fractional pooling by the samples");
   Dims plane(on.shape(x).end() - N, on.shape(x).end());
   const Dim rows = on.dim(x, 0) * on.dim(x, 1), area = element_count(plane);
   V at = on.On::int_scalar(0);  // [rows, out..., kernel...] places in the plane

@@ -27,6 +27,7 @@ V wrapped(Lower& on, V x, const Dims& pads) {
 // torch's pads start at the last axis: (left, right, top, bottom, ...).
 V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& value) {
   const auto rank = static_cast<size_t>(on.rank(x));
+  if (pads.size() > rank * 2) unsupported(cat(pads.size(), " pads of a tensor with ", rank, " axes"));
   Dims all(rank * 2, Dim(0));
   bool negative = false, nothing = true;
   for (size_t i = 0; i * 2 + 1 < pads.size(); ++i) {
@@ -102,12 +103,14 @@ V instance_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, boo
 V pixel_shuffle(Lower& on, V x, int64_t r) { return on.DepthToSpace(x, {.blocksize = r, .mode = "CRD"}); }
 
 V pixel_unshuffle(Lower& on, V x, int64_t r) {
+  if (on.rank(x) != 4) unsupported(cat("pixel_unshuffle of a tensor with ", on.rank(x), " axes"), "give it a batch axis");
   const Dims s = on.shape(x);
   const V parts = on.reshape(x, {s[0], s[1], floor_div(s[2], Dim(r)), Dim(r), floor_div(s[3], Dim(r)), Dim(r)});
   return on.reshape(on.transpose(parts, {0, 1, 3, 5, 2, 4}), {s[0], s[1] * Dim(r * r), floor_div(s[2], Dim(r)), floor_div(s[3], Dim(r))});
 }
 
 V grid_sample(Lower& on, V x, V grid, int64_t mode, int64_t padding, bool align) {
+  if (mode < 0 || mode > 2 || padding < 0 || padding > 2) unsupported(cat("grid_sample of mode ", mode, " and padding ", padding));
   static constexpr std::string_view modes[] = {"linear", "nearest", "cubic"}, paddings[] = {"zeros", "border", "reflection"};
   return on.GridSample(x, grid, {.align_corners = align, .mode = std::string(modes[mode]), .padding_mode = std::string(paddings[padding])});
 }

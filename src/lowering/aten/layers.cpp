@@ -29,6 +29,7 @@ V window_positions(Lower& on, int64_t kernel, int64_t dilation, Dim windows, int
 V im2col(Lower& on, V x, Ints kernel, Ints dilation, Ints padding, Ints stride) {
   const bool unbatched = on.rank(x) == 3;
   if (unbatched) x = on.unsqueeze(x, {0});
+  if (on.rank(x) != 4 || kernel.size() != 2 || dilation.size() != 2 || padding.size() != 2 || stride.size() != 2) unsupported("im2col of what is no image");
   const Dims s = on.shape(x);
   Dims windows;
   for (size_t i = 0; i < 2; ++i)

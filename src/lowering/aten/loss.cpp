@@ -62,6 +62,7 @@ std::tuple<V, V> var_mean(Lower& on, V x, const Opt<Ints>& dims, double correcti
 double correction_of(const Opt<Num>& c) { return c ? c->to_double() : 1.0; }
 
 V nll(Lower& on, V x, V t, Opt<V> w, int64_t reduction, int64_t ignore) {
+  if (reduction < 0 || reduction > 2) unsupported(cat("a loss of reduction ", reduction));
   static constexpr std::string_view names[] = {"none", "mean", "sum"};
   if (on.rank(x) == 1) {
     const V y = nll(on, on.unsqueeze(x, {0}), on.reshape(t, {Dim(1)}), w, reduction, ignore);

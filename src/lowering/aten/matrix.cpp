@@ -10,11 +10,15 @@
 namespace cameo {
 
 V swap_last(Lower& on, V x) {
+  on.need_rank(x, 2, "a matrix operation");
   Ints perm = on.all_axes(x);
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
   return on.transpose(x, perm);
 }
-Dims without_last(const Dims& s, size_t n) { return {s.begin(), s.end() - static_cast<std::ptrdiff_t>(n)}; }
+Dims without_last(const Dims& s, size_t n) {
+  if (s.size() < n) unsupported(cat("a matrix operation of a tensor with ", s.size(), s.size() == 1 ? " axis" : " axes"));
+  return {s.begin(), s.end() - static_cast<std::ptrdiff_t>(n)};
+}
 
 V identity(Lower& on, V like) {
   const V one = on.EyeLike(on.full({on.dim(like, -2), on.dim(like, -1)}, Num(0.0), on.dtype(like)), {.dtype = static_cast<int64_t>(on.dtype(like))});
@@ -252,6 +256,7 @@ V combinations(Lower& on, V x, int64_t r, bool again) {
 
 V tensor_inverse(Lower& on, V x, int64_t ind) {
   const Dims s = on.shape(x);
+  if (ind <= 0 || ind >= on.rank(x)) unsupported(cat("an inverse over ", ind, " of ", s.size(), " axes"));
   const Dims head(s.begin(), s.begin() + ind), tail(s.begin() + ind, s.end());
   Dims out = tail;
   out.insert(out.end(), head.begin(), head.end());

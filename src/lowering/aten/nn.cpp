@@ -61,6 +61,7 @@ struct Normalised {
   V value, mean, inverse_spread;
 };
 Normalised normalise_by_batch(Lower& on, V x, const Opt<V>& w, const Opt<V>& b, double eps) {
+  on.need_rank(x, 2, "batch normalisation");
   Ints others = on.all_axes(x);
   others.erase(others.begin() + 1);
   const V mean = reduce(on, Reduce::mean, x, others, true);

@@ -23,6 +23,7 @@ void must_be_dense(Lower& on, V x) {
 }
 
 V strided_positions(Lower& on, const Dims& sizes, const Dims& strides, Dim offset) {
+  if (sizes.size() != strides.size()) unsupported(cat(sizes.size(), " sizes with ", strides.size(), " strides"));
   V at = on.int_scalar(offset);
   const auto rank = static_cast<int64_t>(sizes.size());
   for (int64_t i = 0; i < rank; ++i) {
@@ -46,6 +47,8 @@ V narrow(Lower& on, V x, int64_t dim, Dim start, Dim length) {
 }
 
 V diagonal_put(Lower& on, V x, V src, int64_t offset, int64_t d1, int64_t d2) {
+  on.need_rank(x, 2, "a diagonal");
+  on.need_rank(src, 1, "a diagonal");
   const V y = moved(on, x, {d1, d2}, {-2, -1});
   const Dims shape = on.shape(y);
   const Dim columns = shape.back(), length = on.dim(src, -1);
