@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/carrier.h"
+#include "ops/control/body_types.h"
 
 namespace cameo {
 
@@ -14,13 +15,6 @@ void check_sizes(const Infer& c, const Shape& shape) {
     if (d.is_literal() && d.literal() < 0) c.fail("infer.shape", cat("an output would have a size of ", d.literal()));
 }
 
-Diag body_contradiction(const Graph& g, NodeId n, ValueId input, const Type& given) {
-  Diag d;
-  d.code = "infer.declared";
-  d.what = cat(describe(g, n), ": its body's input '", g[input].name, "' is declared as ", g[input].fact.type.text(), " but is given ", given.text());
-  d.where = place(g, n);
-  return d;
-}
 }  // namespace
 
 const Fact& Infer::in(size_t i) const {

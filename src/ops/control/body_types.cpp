@@ -71,6 +71,14 @@ int loop_depth(const Graph& g, RegionId r) {
 
 }  // namespace
 
+Diag body_contradiction(const Graph& g, NodeId n, ValueId input, const Type& given) {
+  Diag d;
+  d.code = "infer.declared";
+  d.what = cat(describe(g, n), ": its body's input '", g[input].name, "' is declared as ", g[input].fact.type.text(), " but is given ", given.text());
+  d.where = place(g, n);
+  return d;
+}
+
 BodySnapshot::BodySnapshot(Infer& c, RegionId body) : c_(c), dim_facts_(c.graph().facts.mark()), findings_(c.findings ? c.findings->size() : 0) {
   std::vector<RegionId> todo{body};
   const Graph& g = c.graph();
@@ -118,6 +126,14 @@ LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::ve
   if (!try_first)
     for (Type& t : out.carried) widening.widen_all(t);
   BodySnapshot start(c, c.region_id(0));
+  // What the first turn is given must be what the body declares, whatever later turns are given.
+  std::vector<Diag> contradictions;
+  if (c.findings)
+    for (size_t i = 0; i < initial.size(); ++i) {
+      const auto& declared = c.graph()[c.region_id(0)].inputs;
+      if (const size_t in = before.size() + i; in < declared.size() && !merge(c.graph()[declared[in]].fact.type, initial[i].type))
+        contradictions.push_back(body_contradiction(c.graph(), c.graph()[c.region_id(0)].owner, declared[in], initial[i].type));
+    }
   for (int trial = 0;; ++trial) {
     const bool last = trial == max_trials;
     std::vector<Fact> inputs = before;
@@ -147,6 +163,10 @@ LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::ve
     start.restore();
   }
   start.forget_dims();
+  if (!contradictions.empty()) {
+    start.forget_findings();  // they follow from these
+    c.findings->insert(c.findings->end(), contradictions.begin(), contradictions.end());
+  }
   return out;
 }
 

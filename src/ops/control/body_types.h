@@ -36,4 +36,7 @@ struct LoopTypes {
 LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::vector<Fact>& initial, const std::vector<Fact>& after,
                         size_t skipped);
 
+// A body's input that is given what it does not declare.
+Diag body_contradiction(const Graph& g, NodeId node, ValueId input, const Type& given);
+
 }  // namespace cameo
