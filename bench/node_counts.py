@@ -6,12 +6,13 @@ functions count. With --check both are run in onnxruntime on batches of 2 and 3 
 is larger or differs. Needs torch, onnx, onnxscript, torchvision (its Python half is enough), transformers, timm.
 """
 import argparse
-import collections
 import pathlib
 import subprocess
 import sys
 import tempfile
 import warnings
+
+import onnx_nodes
 
 warnings.filterwarnings("ignore")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -64,22 +65,6 @@ def build(name):
     return text(name) if name in TEXT else vision(name)
 
 
-def nodes(model):
-    import onnx
-    count = collections.Counter()
-
-    def walk(list_of_nodes):
-        for n in list_of_nodes:
-            count[n.op_type] += 1
-            for a in n.attribute:
-                if a.type == onnx.AttributeProto.GRAPH:
-                    walk(a.g.node)
-    walk(model.graph.node)
-    for f in model.functions:
-        walk(f.node)
-    return count
-
-
 def make_files(name, folder):
     """The traced archive and the dynamo exporter's file; none where that exporter fails."""
     import torch
@@ -129,7 +114,6 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--operators", action="store_true", help="also which operators there are more or fewer of")
     args = parser.parse_args()
-    import onnx
     folder = pathlib.Path(args.folder or tempfile.mkdtemp())
     folder.mkdir(exist_ok=True)
     bad = 0
@@ -142,8 +126,8 @@ def main():
             print(f"{name:24} {run.stderr.strip()[:300]}")
             bad += 1
             continue
-        a = nodes(onnx.load(str(ours)))
-        b = nodes(onnx.load(str(theirs))) if theirs.exists() else None
+        a = onnx_nodes.in_file(str(ours))
+        b = onnx_nodes.in_file(str(theirs)) if theirs.exists() else None
         total, peer = sum(a.values()), sum(b.values()) if b else None
         note = "" if peer is None or total <= peer else "  LARGER"
         if args.check and b:

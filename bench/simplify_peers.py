@@ -8,7 +8,6 @@ same as from the input file, within 1e-3, on random signed inputs; results that 
 when one of ours is wrong or has more nodes than the best of theirs.
 """
 import argparse
-import collections
 import json
 import os
 import pathlib
@@ -19,28 +18,11 @@ import tempfile
 import time
 import warnings
 
+import onnx_nodes
+
 warnings.filterwarnings("ignore")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ["onnxsim", "onnxslim", "onnxoptimizer", "onnxscript"]
-
-
-def nodes(path):
-    import onnx
-    model = onnx.load(path, load_external_data=False)
-    count = collections.Counter()
-
-    def walk(list_of_nodes):
-        for n in list_of_nodes:
-            count[n.op_type] += 1
-            for a in n.attribute:
-                if a.type == onnx.AttributeProto.GRAPH:
-                    walk(a.g.node)
-                for g in a.graphs:
-                    walk(g.node)
-    walk(model.graph.node)
-    for f in model.functions:
-        walk(f.node)
-    return count
 
 
 def worker_simplify(peer, source, target):
@@ -116,7 +98,7 @@ def judge(python, cameo, peers, source, folder):
         if not made or not target.exists():
             row[who] = None
             continue
-        made["nodes"] = nodes(target)
+        made["nodes"] = onnx_nodes.in_file(target)
         made["bytes"] = sum(p.stat().st_size for p in [target, *folder.glob(target.name + ".*")])
         same = call_worker(python, "compare", source, target)
         made["right"] = bool(same and same["same"])
@@ -172,7 +154,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for source in args.files:
             row = judge(args.python, args.cameo, peers, source, pathlib.Path(scratch))
-            before, size = sum(nodes(source).values()), os.path.getsize(source)
+            before, size = sum(onnx_nodes.in_file(source).values()), os.path.getsize(source)
             best = min((sum(row[p]["nodes"].values()) for p in peers if row[p] and row[p]["right"]), default=before)
             mine = row["cameo"]
             lost = not mine or not mine["right"] or sum(mine["nodes"].values()) > best

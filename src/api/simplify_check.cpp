@@ -7,21 +7,11 @@
 #include "kernels/carrier.h"
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
+#include "support/random.h"
 
 namespace cameo {
 
 namespace {
-
-struct Random {
-  uint64_t state;
-  uint64_t next() {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
-  double signed_unit() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1; }
-};
 
 int64_t size_of(Dim d, int64_t set, std::map<std::string, int64_t>& sizes) {
   if (d.is_literal()) return d.literal();

@@ -22,6 +22,7 @@ Dims solve_sizes(Lower& on, V x, Dims sizes);
 enum class Reduce : uint8_t { sum, mean, max, min, prod, l1, l2, log_sum_exp, sum_square };
 V reduce(Lower& on, Reduce kind, V x, const Ints& axes, bool keepdim);  // axes normalised; none gives x
 V variance(Lower& on, V x, const Ints& axes, double correction, bool keepdim);
+inline double correction_of(const Opt<Num>& c) { return c ? c->to_double() : 1.0; }  // as torch writes it: 1 unless said
 V linear(Lower& on, V x, V weight, const Opt<V>& bias);
 // Two sizes per axis in torch's order (last axis first) into ONNX's pads.
 V matmul(Lower& on, V a, V b);  // torch.matmul's rule for ranks 1 and up is ONNX's

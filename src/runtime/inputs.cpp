@@ -2,6 +2,7 @@
 
 #include "kernels/carrier.h"
 #include "support/error.h"
+#include "support/random.h"
 
 namespace cameo {
 
@@ -79,18 +80,6 @@ class Judge {
   };
   const Graph& g_;
   std::map<std::string, Seen> sizes_;
-};
-
-// splitmix64: the same everywhere, unlike the standard library's distributions.
-struct Random {
-  uint64_t state;
-  uint64_t next() {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
-  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 };
 
 Tensor random_tensor(DType dtype, const std::vector<int64_t>& shape, Random& random) {

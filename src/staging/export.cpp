@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "formats/mapped_file.h"
-#include "frontends/recognise.h"
 #include "passes/dce.h"
 #include "staging/export_inputs.h"
 #include "staging/outputs.h"
@@ -97,16 +95,6 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   if (options.stage.weights_as_inputs) sort_weights(program, model.graph, declared);
   staging::report_frozen(model.graph, options, sink, &stager);
   return model;
-}
-
-Model export_archive(const std::string& path, const ExportOptions& options, DiagSink& sink) {
-  const Bytes file = map_file(path);
-  if (zip::looks_like_zip(file.text()) && recognise_zip(zip::Archive(file, path)).kind == FileKind::torch_export) {
-    auto program = pt2::read_pt2(file, path);
-    return export_pt2(program, options, sink);
-  }
-  auto program = ts::read_torchscript(file, path);
-  return export_torchscript(program, options, sink);
 }
 
 }  // namespace cameo

@@ -62,7 +62,5 @@ struct ExportOptions {
 // Throws one Error with everything that is missing; notes and warnings go to `sink`. `trace` may be null.
 Model export_torchscript(torchscript::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace = nullptr);
 Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace = nullptr);
-// Whichever of the two the file is.
-Model export_archive(const std::string& path, const ExportOptions& options, DiagSink& sink);
 
 }  // namespace cameo

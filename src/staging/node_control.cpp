@@ -10,19 +10,18 @@ namespace {
 // In the schemas' order of attributes: else_branch, then_branch.
 constexpr size_t else_region = 0, then_region = 1;
 
-// A region's output is a value of its own: what comes from outside or is an input passes through Identity.
-ValueId own(Stager& s, RegionId region, V v) {
-  const auto& value = s.graph[v.id];
-  if (value.home == region && value.kind == cameo::Value::Kind::node_output) return v;
-  return s.on.Identity(v);
-}
-
 V as_tensor(Stager& s, const Value& v) {
   if (const auto* t = v.as<TensorRef>()) return s.read(*t);
   if (const auto* d = v.as<Dim>()) return s.on.int_scalar(*d);
   if (v.is<bool>() || v.is<StagedBool>()) return s.bool_value(v);
   if (v.is<double>() || v.is<StagedFloat>()) return s.on.scalar(Num(s.to_arg(v)), DType::f64);
   s.fail("stage.control", cat("a body of a higher-order operator gives ", v.kind(), ", which ONNX cannot carry"));
+}
+
+std::vector<V> as_tensors(Stager& s, const std::vector<Value>& values) {
+  std::vector<V> out;
+  for (const Value& v : values) out.push_back(as_tensor(s, v));
+  return out;
 }
 
 Value like(Stager& s, const Value& kind, V v) {
@@ -142,8 +141,7 @@ std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
       s.on.move_to(outer);
       return {Value(*p)};
     }
-    std::vector<ValueId> outs;
-    for (const Value& r : results) outs.push_back(own(s, region, as_tensor(s, r)));
+    const auto outs = s.own_outputs(region, as_tensors(s, results));
     s.on.move_to(outer);
     s.graph.set_region(node, side, region);
     s.graph.region(region).name = side == then_region ? "then" : "else";
@@ -152,7 +150,7 @@ std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
       if (side == then_region) types.push_back(t), kinds.push_back(results[i]);
       else if (i < types.size()) types[i] = join(types[i], t, s.graph.dims());
     }
-    s.graph.set_region_outputs(region, std::move(outs));
+    s.graph.set_region_outputs(region, outs);
   }
   std::vector<Value> out;
   for (size_t i = 0; i < types.size(); ++i) out.push_back(like(s, kinds[i], add_output(s, node, types[i])));
@@ -200,8 +198,9 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
       return {Value(*p)};
     }
     if (results.size() != start.size()) turn.fail("a loop body gives other values than it takes");
-    std::vector<ValueId> outs{own(s, region, as_tensor(s, holds(results)))};
-    for (const Value& r : results) outs.push_back(own(s, region, as_tensor(s, r)));
+    std::vector<V> values{as_tensor(s, holds(results))};
+    for (const V v : as_tensors(s, results)) values.push_back(v);
+    const auto outs = s.own_outputs(region, values);
     s.on.move_to(outer);
     bool settled = true;
     for (size_t i = 0; i < types.size(); ++i) {
@@ -222,7 +221,7 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
     const NodeId node = s.graph.add_node(outer, op_of<op::Loop>(), nullptr, std::move(inputs), 0);
     s.graph.set_region(node, 0, region);
     s.graph.region(region).name = "body";
-    s.graph.set_region_outputs(region, std::move(outs));
+    s.graph.set_region_outputs(region, outs);
     std::vector<Value> out;
     for (size_t i = 0; i < types.size(); ++i) out.push_back(like(s, start[i], add_output(s, node, types[i])));
     if (s.on.on_node) s.on.on_node(node);
@@ -264,8 +263,7 @@ std::vector<Value> NodeStager::scan(const HigherOrder& h, bool has_carry) {
     return {Value(*p)};
   }
   if (results.size() < start.size()) turn.fail("a scan's body gives fewer values than it carries");
-  std::vector<ValueId> outs;
-  for (const Value& r : results) outs.push_back(own(s, region, as_tensor(s, r)));
+  const auto outs = s.own_outputs(region, as_tensors(s, results));
   s.on.move_to(outer);
   std::vector<Type> types = carried_types;
   for (size_t i = start.size(); i < outs.size(); ++i) {
@@ -276,7 +274,7 @@ std::vector<Value> NodeStager::scan(const HigherOrder& h, bool has_carry) {
   const NodeId node = s.graph.add_node(outer, op_of<op::Scan>(), std::make_shared<const op::Scan>(op::Scan{.num_scan_inputs = static_cast<int64_t>(xs.size())}), std::move(inputs), 0);
   s.graph.set_region(node, 0, region);
   s.graph.region(region).name = "body";
-  s.graph.set_region_outputs(region, std::move(outs));
+  s.graph.set_region_outputs(region, outs);
   std::vector<Value> out;
   for (const Type& t : types) out.push_back(s.tensor(add_output(s, node, t)));
   if (s.on.on_node) s.on.on_node(node);

@@ -65,11 +65,9 @@ class NodeStager {
     NodeScope& scope;
   };
   Results higher_order(std::string_view op, json::Value n, NodeScope& scope);
-  Results inline_body(const HigherOrder& h, size_t graph_at, std::vector<Value> operands);
   Results conditional(const HigherOrder& h);
   Results while_loop(const HigherOrder& h);
   Results scan(const HigherOrder& h, bool has_carry);
-  Results functionalized(const HigherOrder& h);
   Results body(json::Value graph, std::vector<Value> operands);
   std::vector<Value> operands(const HigherOrder& h, size_t first);
   json::Value graph_argument(const HigherOrder& h, size_t at) const;

@@ -147,6 +147,8 @@ class Stager {
   // An attempt in which numbers that the inputs decide must not pick modules or items: unrolling does better.
   bool strict() const { return strict_ > 0; }
   V copy_of(V v, RegionId region);  // an Identity at the region's end, whatever is known of v
+  // A region's outputs are values of its own, each once: others pass through an Identity.
+  std::vector<ValueId> own_outputs(RegionId region, std::span<const V> values);
   Loc here() const;
   // Where the next calls stand, for programs that are lists of nodes and not text.
   void place(Loc where, std::string scope);
@@ -203,9 +205,6 @@ class Stager {
   std::vector<Value> apply_user_lowering(const LocalFunction& f, const std::string& full, const Schema* s, const CallArgs& args);
   std::vector<Arg> as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before, const std::vector<Value>& args);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
-
-  // A region's outputs are values of its own, each once: others pass through an Identity.
-  std::vector<ValueId> own_outputs(RegionId region, std::span<const V> values);
 
   // Stored things (stored.cpp).
   Value from_stored_object(const ts::StoredObject& o);

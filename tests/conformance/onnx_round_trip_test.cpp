@@ -7,6 +7,7 @@
 #include "backends/onnx/writer.h"
 #include "formats/mapped_file.h"
 #include "formats/protobuf.h"
+#include "conformance/node_models.h"
 #include "frontends/onnx/reader.h"
 #include "ir/equal.h"
 
@@ -15,15 +16,6 @@ namespace cameo {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<fs::path> node_models() {
-  std::vector<fs::path> out;
-  const char* folder = std::getenv("CAMEO_CONFORMANCE");
-  if (!folder) return out;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (fs::exists(entry.path() / "model.onnx")) out.push_back(entry.path() / "model.onnx");
-  return out;
-}
 
 std::vector<std::string> node_bytes(std::string_view file) {
   std::vector<std::string> out;

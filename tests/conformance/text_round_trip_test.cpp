@@ -6,6 +6,7 @@
 
 #include "backends/text/text_file.h"
 #include "formats/mapped_file.h"
+#include "conformance/node_models.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/text/parse.h"
 #include "ir/equal.h"
@@ -17,15 +18,6 @@ namespace cameo {
 namespace {
 namespace fs = std::filesystem;
 
-std::vector<fs::path> node_models() {
-  std::vector<fs::path> out;
-  const char* folder = std::getenv("CAMEO_CONFORMANCE");
-  if (!folder) return out;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (fs::exists(entry.path() / "model.onnx")) out.push_back(entry.path() / "model.onnx");
-  std::sort(out.begin(), out.end());
-  return out;
-}
 }  // namespace
 
 TEST(TextRoundTrip, NodeModels) {

@@ -75,33 +75,11 @@ void open_store(ProgramState& state, Store& store, std::string_view kind) {
   if (const zip::Entry* e = state.find(config)) store.config.emplace(state.archive.read(*e), state.place(config).file);
 }
 
-// PyTorch 2.1 keeps constants in the JSON itself, as base64 of torch.save files.
-Bytes from_base64(json::Value text) {
-  std::vector<std::byte> out;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text.text()) {
-    uint32_t v = 0;
-    if (c >= 'A' && c <= 'Z') v = static_cast<uint32_t>(c - 'A');
-    else if (c >= 'a' && c <= 'z') v = static_cast<uint32_t>(c - 'a' + 26);
-    else if (c >= '0' && c <= '9') v = static_cast<uint32_t>(c - '0' + 52);
-    else if (c == '+') v = 62;
-    else if (c == '/') v = 63;
-    else if (c == '=') break;
-    else text.fail("a character that base64 does not have");
-    bits = bits << 6 | v;
-    if (count += 6; count >= 8) out.push_back(static_cast<std::byte>(bits >> (count -= 8) & 0xff));
-  }
-  return Bytes::own(std::move(out));
-}
-
 }  // namespace
 
 void read_stores(ProgramState& state) {
   open_store(state, state.weights, "weights");
   open_store(state, state.constants, "constants");
-  if (const json::Value constants = state.graph_module["graph"].present("constants"))
-    for (const auto& [name, text] : constants.members()) state.inline_constants.emplace(std::string(name), from_base64(text));
 }
 
 Payload Program::payload(const GraphInput& input) {

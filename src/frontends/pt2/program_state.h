@@ -1,8 +1,6 @@
 // What a Program holds. Only the files that build or serve one include this.
 #pragma once
 
-#include <map>
-
 #include "formats/zip.h"
 #include "frontends/pt2/program.h"
 #include "frontends/torchscript/saved.h"
@@ -31,7 +29,6 @@ struct ProgramState {
   std::vector<Range> ranges;
   std::vector<std::string> output_paths;
   Store weights, constants;
-  std::map<std::string, Bytes, std::less<>> inline_constants;  // PyTorch 2.1: torch.save files inside the JSON
 
   const zip::Entry* find(std::string_view record) const { return archive.find(record); }
   Loc place(std::string_view record) const { return {.file = cat(archive.path(), "!", record)}; }

@@ -12,14 +12,12 @@ namespace cameo {
 
 namespace {
 
-V num(Lower& on, double v, V like) { return on.number(v, on.dtype(like)); }
 V is_nan(Lower& on, V x) { return on.is_float(x) ? V(on.IsNaN(x)) : V(on.Not(on.Equal(x, x))); }
 V is_inf(Lower& on, V x, bool positive, bool negative) {
   if (!on.is_float(x)) return on.Not(on.Equal(x, x));
   if (on.dtype(x) == DType::f16 || on.dtype(x) == DType::bf16) x = on.to(x, DType::f32);
   return on.IsInf(x, {.detect_negative = negative, .detect_positive = positive});
 }
-V where(Lower& on, V c, V a, V b) { return on.Where(c, a, b); }
 
 V sign(Lower& on, V x) { return on.is_bool(x) ? x : V(on.Sign(x)); }
 V truncated(Lower& on, V x) { return on.is_float(x) ? V(on.Mul(on.Sign(x), on.Floor(on.Abs(x)))) : x; }
@@ -29,23 +27,23 @@ V fmod(Lower& on, V a, V b) {
 }
 // exp(x) - 1 and log(1 + x) as ONNX can say them: exact enough away from 0, corrected near it.
 V expm1(Lower& on, V x) {
-  const V small = on.Less(on.Abs(x), num(on, 1e-2, x));
+  const V small = on.Less(on.Abs(x), on.number_like(1e-2, x));
   // x + x^2/2 + x^3/6 + x^4/24
-  const V series = on.Mul(x, on.Add(num(on, 1, x), on.Mul(x, on.Add(num(on, 0.5, x), on.Mul(x, on.Add(num(on, 1.0 / 6, x), on.Mul(x, num(on, 1.0 / 24, x))))))));
-  return on.Where(small, series, on.Sub(on.Exp(x), num(on, 1, x)));
+  const V series = on.Mul(x, on.Add(on.number_like(1, x), on.Mul(x, on.Add(on.number_like(0.5, x), on.Mul(x, on.Add(on.number_like(1.0 / 6, x), on.Mul(x, on.number_like(1.0 / 24, x))))))));
+  return on.Where(small, series, on.Sub(on.Exp(x), on.number_like(1, x)));
 }
 V log1p(Lower& on, V x) {
   // Kahan: u = 1 + x; log(u) * x / (u - 1), and x itself where u rounds to 1.
-  const V one = num(on, 1, x), u = on.Add(x, one), d = on.Sub(u, one);
-  const V flat = on.Equal(d, num(on, 0, x));
+  const V one = on.number_like(1, x), u = on.Add(x, one), d = on.Sub(u, one);
+  const V flat = on.Equal(d, on.number_like(0, x));
   const V ratio = on.Mul(on.Log(u), on.Div(x, on.Where(flat, one, d)));
   const V infinite = is_inf(on, x, true, false);
   return on.Where(flat, x, on.Where(infinite, x, ratio));
 }
 V atan2(Lower& on, V y, V x) {
-  const V pi = num(on, std::numbers::pi, x), half = num(on, std::numbers::pi / 2, x), zero = num(on, 0, x);
+  const V pi = on.number_like(std::numbers::pi, x), half = on.number_like(std::numbers::pi / 2, x), zero = on.number_like(0, x);
   const V x_zero = on.Equal(x, zero), y_negative = on.Less(y, zero);
-  const V angle = on.Atan(on.Div(y, on.Where(x_zero, num(on, 1, x), x)));
+  const V angle = on.Atan(on.Div(y, on.Where(x_zero, on.number_like(1, x), x)));
   const V turned = on.Where(on.Less(x, zero), on.Where(y_negative, on.Sub(angle, pi), on.Add(angle, pi)), angle);
   const V upright = on.Where(y_negative, on.Neg(half), on.Where(on.Equal(y, zero), zero, half));
   return on.Where(x_zero, upright, turned);
@@ -53,12 +51,12 @@ V atan2(Lower& on, V y, V x) {
 V log_add_exp(Lower& on, V a, V b, double base) {
   const std::vector<ValueId> both{a, b};
   const V hi = on.Max(both), lo = on.Min(both);
-  const V scale = num(on, std::log(base), a);
+  const V scale = on.number_like(std::log(base), a);
   const V d = on.Sub(lo, hi);
   const V y = on.Add(hi, on.Div(log1p(on, on.Exp(on.Mul(d, scale))), scale));
-  return on.Where(on.Or(on.Equal(a, b), is_inf(on, hi, true, true)), on.Where(is_inf(on, hi, true, true), hi, on.Add(hi, num(on, std::log(2) / std::log(base), a))), y);
+  return on.Where(on.Or(on.Equal(a, b), is_inf(on, hi, true, true)), on.Where(is_inf(on, hi, true, true), hi, on.Add(hi, on.number_like(std::log(2) / std::log(base), a))), y);
 }
-V xlogy(Lower& on, V x, V y) { return on.Where(on.And(on.Equal(x, num(on, 0, x)), on.Not(is_nan(on, y))), num(on, 0, x), on.Mul(x, on.Log(y))); }
+V xlogy(Lower& on, V x, V y) { return on.Where(on.And(on.Equal(x, on.number_like(0, x)), on.Not(is_nan(on, y))), on.number_like(0, x), on.Mul(x, on.Log(y))); }
 V shift(Lower& on, V a, V b, bool left) {
   if (is_unsigned_int(on.dtype(a))) return on.BitShift(a, b, op::BitShift{.direction = left ? "LEFT" : "RIGHT"});
   // Signed integers: by powers of two. A right shift rounds down.
@@ -69,23 +67,23 @@ V shift(Lower& on, V a, V b, bool left) {
 V round_to(Lower& on, V x, int64_t decimals) {
   if (!on.is_float(x) || decimals == 0) return on.is_float(x) ? V(on.Round(x)) : x;
   const double ten = std::pow(10.0, std::abs(static_cast<double>(decimals)));
-  const V scale = num(on, ten, x);
+  const V scale = on.number_like(ten, x);
   return decimals > 0 ? V(on.Div(on.Round(on.Mul(x, scale)), scale)) : V(on.Mul(on.Round(on.Div(x, scale)), scale));
 }
 V nan_to_num(Lower& on, V x, const Opt<double>& nan, const Opt<double>& high, const Opt<double>& low) {
   if (!on.is_float(x)) return x;
   const double most = largest_finite(on.dtype(x));
-  x = on.Where(is_nan(on, x), num(on, nan.value_or(0), x), x);
-  x = on.Where(is_inf(on, x, true, false), num(on, high.value_or(most), x), x);
-  return on.Where(is_inf(on, x, false, true), num(on, low.value_or(-most), x), x);
+  x = on.Where(is_nan(on, x), on.number_like(nan.value_or(0), x), x);
+  x = on.Where(is_inf(on, x, true, false), on.number_like(high.value_or(most), x), x);
+  return on.Where(is_inf(on, x, false, true), on.number_like(low.value_or(-most), x), x);
 }
-V erfc(Lower& on, V x) { return on.Sub(num(on, 1, x), on.Erf(x)); }
+V erfc(Lower& on, V x) { return on.Sub(on.number_like(1, x), on.Erf(x)); }
 V copysign(Lower& on, V a, V b) {
   const V size = on.Abs(a);
-  return on.Where(on.Less(b, num(on, 0, b)), on.Neg(size), size);
+  return on.Where(on.Less(b, on.number_like(0, b)), on.Neg(size), size);
 }
 V heaviside(Lower& on, V x, V at_zero) {
-  const V zero = num(on, 0, x);
+  const V zero = on.number_like(0, x);
   return on.Where(on.Equal(x, zero), at_zero, on.to(on.Greater(x, zero), on.dtype(x)));
 }
 V lerp(Lower& on, V a, V b, V w) { return on.Add(a, on.Mul(w, on.Sub(b, a))); }
@@ -97,20 +95,20 @@ V fextremum(Lower& on, V a, V b, bool greater) {
 }
 V is_close(Lower& on, V a, V b, double rtol, double atol, bool equal_nan) {
   if (!on.is_float(a)) a = on.to(a, DType::f64), b = on.to(b, DType::f64);
-  const V near = on.LessOrEqual(on.Abs(on.Sub(a, b)), on.Add(num(on, atol, a), on.Mul(num(on, rtol, a), on.Abs(b))));
+  const V near = on.LessOrEqual(on.Abs(on.Sub(a, b)), on.Add(on.number_like(atol, a), on.Mul(on.number_like(rtol, a), on.Abs(b))));
   V y = on.Or(on.Equal(a, b), on.And(near, on.Not(is_inf(on, b, true, true))));
   if (equal_nan) y = on.Or(y, on.And(is_nan(on, a), is_nan(on, b)));
   return y;
 }
 V sinc(Lower& on, V x) {
-  const V p = on.Mul(x, num(on, std::numbers::pi, x)), zero = on.Equal(x, num(on, 0, x));
-  return on.Where(zero, num(on, 1, x), on.Div(on.Sin(p), on.Where(zero, num(on, 1, x), p)));
+  const V p = on.Mul(x, on.number_like(std::numbers::pi, x)), zero = on.Equal(x, on.number_like(0, x));
+  return on.Where(zero, on.number_like(1, x), on.Div(on.Sin(p), on.Where(zero, on.number_like(1, x), p)));
 }
 V logit(Lower& on, V x, const Opt<double>& eps) {
-  if (eps) x = on.Clip(x, num(on, *eps, x), num(on, 1 - *eps, x));
-  return on.Log(on.Div(x, on.Sub(num(on, 1, x), x)));
+  if (eps) x = on.Clip(x, on.number_like(*eps, x), on.number_like(1 - *eps, x));
+  return on.Log(on.Div(x, on.Sub(on.number_like(1, x), x)));
 }
-V mul_scalar(Lower& on, V x, double v) { return on.Mul(x, num(on, v, x)); }
+V mul_scalar(Lower& on, V x, double v) { return on.Mul(x, on.number_like(v, x)); }
 
 constexpr Row table[] = {
     {"aten::sign", fn<sign>}, {"aten::trunc", fn<truncated>}, {"aten::fix", fn<truncated>},
@@ -127,16 +125,16 @@ constexpr Row table[] = {
     {"aten::acosh", [](Lower& on, V x) { return V(on.Acosh(x)); }, promote_float(0)},
     {"aten::atanh", [](Lower& on, V x) { return V(on.Atanh(x)); }, promote_float(0)},
     {"aten::atan2", fn<atan2>, promote_float(0, 1)},
-    {"aten::exp2", [](Lower& on, V x) { return V(on.Pow(num(on, 2, x), x)); }, promote_float(0)},
+    {"aten::exp2", [](Lower& on, V x) { return V(on.Pow(on.number_like(2, x), x)); }, promote_float(0)},
     {"aten::expm1", fn<expm1>, promote_float(0)}, {"aten::log1p", fn<log1p>, promote_float(0)},
     {"aten::log2", [](Lower& on, V x) { return mul_scalar(on, on.Log(x), 1 / std::numbers::ln2); }, promote_float(0)},
     {"aten::log10", [](Lower& on, V x) { return mul_scalar(on, on.Log(x), 1 / std::numbers::ln10); }, promote_float(0)},
     {"aten::erfc", fn<erfc>, promote_float(0)},
-    {"aten::special_ndtr", [](Lower& on, V x) { return mul_scalar(on, on.Add(num(on, 1, x), on.Erf(mul_scalar(on, x, 1 / std::numbers::sqrt2))), 0.5); }, promote_float(0)},
+    {"aten::special_ndtr", [](Lower& on, V x) { return mul_scalar(on, on.Add(on.number_like(1, x), on.Erf(mul_scalar(on, x, 1 / std::numbers::sqrt2))), 0.5); }, promote_float(0)},
     {"aten::special_entr", [](Lower& on, V x) {
-       const V zero = num(on, 0, x);
+       const V zero = on.number_like(0, x);
        const V inside = on.Where(on.Equal(x, zero), zero, on.Neg(on.Mul(x, on.Log(x))));
-       return V(on.Where(on.Less(x, zero), num(on, -std::numeric_limits<double>::infinity(), x), inside));
+       return V(on.Where(on.Less(x, zero), on.number_like(-std::numeric_limits<double>::infinity(), x), inside));
      }, promote_float(0)},
     {"aten::deg2rad", [](Lower& on, V x) { return mul_scalar(on, x, std::numbers::pi / 180); }, promote_float(0)},
     {"aten::rad2deg", [](Lower& on, V x) { return mul_scalar(on, x, 180 / std::numbers::pi); }, promote_float(0)},
@@ -149,9 +147,9 @@ constexpr Row table[] = {
     {"aten::isfinite", [](Lower& on, V x) { return V(on.Not(on.Or(is_inf(on, x, true, true), is_nan(on, x)))); }},
     {"aten::signbit", [](Lower& on, V x) {
        if (on.is_bool(x)) return V(on.And(x, on.Not(x)));
-       const V negative = on.Less(x, num(on, 0, x));
+       const V negative = on.Less(x, on.number_like(0, x));
        // The reciprocal tells minus zero from zero.
-       return on.is_float(x) ? V(on.Or(negative, on.And(on.Equal(x, num(on, 0, x)), on.Less(on.Reciprocal(x), num(on, 0, x))))) : negative;
+       return on.is_float(x) ? V(on.Or(negative, on.And(on.Equal(x, on.number_like(0, x)), on.Less(on.Reciprocal(x), on.number_like(0, x))))) : negative;
      }},
     {"aten::isclose", fn<is_close>, promote(0, 1)},
     {"aten::nan_to_num", fn<nan_to_num>},
@@ -166,11 +164,11 @@ constexpr Row table[] = {
     {"aten::heaviside", fn<heaviside>, promote(0, 1)},
     {"aten::xlogy.Tensor", fn<xlogy>, promote_float(0, 1)}, {"aten::xlogy.Scalar_Other", fn<xlogy>, promote_float(0, 1)}, {"aten::xlogy.Scalar_Self", fn<xlogy>, promote_float(0, 1)},
     {"aten::special_xlog1py", [](Lower& on, V x, V y) {
-       return V(on.Where(on.And(on.Equal(x, num(on, 0, x)), on.Not(is_nan(on, y))), num(on, 0, x), on.Mul(x, log1p(on, y))));
+       return V(on.Where(on.And(on.Equal(x, on.number_like(0, x)), on.Not(is_nan(on, y))), on.number_like(0, x), on.Mul(x, log1p(on, y))));
      }, promote_float(0, 1)},
     {"aten::logaddexp", [](Lower& on, V a, V b) { return log_add_exp(on, a, b, std::numbers::e); }, promote_float(0, 1)},
     {"aten::logaddexp2", [](Lower& on, V a, V b) { return log_add_exp(on, a, b, 2); }, promote_float(0, 1)},
-    {"aten::ldexp.Tensor", [](Lower& on, V a, V b) { return V(on.Mul(a, on.Pow(num(on, 2, a), b))); }, promote_float(0, 1)},
+    {"aten::ldexp.Tensor", [](Lower& on, V a, V b) { return V(on.Mul(a, on.Pow(on.number_like(2, a), b))); }, promote_float(0, 1)},
     {"aten::float_power.Tensor_Tensor", [](Lower& on, V a, V b) { return V(on.Pow(on.to(a, DType::f64), on.to(b, DType::f64))); }},
     {"aten::float_power.Tensor_Scalar", [](Lower& on, V a, Num b) { return V(on.Pow(on.to(a, DType::f64), on.scalar(b, DType::f64))); }},
     {"aten::lerp.Scalar", fn<lerp>, promote(0, 1, 2)}, {"aten::lerp.Tensor", fn<lerp>, promote(0, 1, 2)},
@@ -204,7 +202,7 @@ constexpr Row table[] = {
        return V(on.Mul(on.slice(x, axis, Dim(0), half), on.Sigmoid(on.slice(x, axis, half, on.dim(x, axis)))));
      }},
     {"aten::log_sigmoid", [](Lower& on, V x) { return V(on.Neg(on.Softplus(on.Neg(x)))); }},
-    {"aten::hardshrink", [](Lower& on, V x, Num l) { return V(on.Where(on.LessOrEqual(on.Abs(x), on.scalar_like(l, x)), num(on, 0, x), x)); }},
+    {"aten::hardshrink", [](Lower& on, V x, Num l) { return V(on.Where(on.LessOrEqual(on.Abs(x), on.scalar_like(l, x)), on.number_like(0, x), x)); }},
     {"aten::softshrink", [](Lower& on, V x, double l) { return V(on.Shrink(x, {.bias = static_cast<float>(l), .lambd = static_cast<float>(l)})); }},
     {"aten::threshold", [](Lower& on, V x, Num t, Num v) { return V(on.Where(on.LessOrEqual(x, on.scalar_like(t, x)), on.scalar_like(v, x), x)); }},
     {"aten::rrelu", [](Lower& on, V x, double lower, double upper, bool training) {

@@ -11,30 +11,29 @@ namespace cameo {
 
 namespace {
 
-V num(Lower& on, double v, V like) { return on.number(v, on.dtype(like)); }
 V reduced(Lower& on, V x, int64_t reduction) {
   return reduction == 0 ? x : reduce(on, reduction == 1 ? Reduce::mean : Reduce::sum, x, on.all_axes(x), false);
 }
-V clamp_low(Lower& on, V x, double low) { return on.Max(std::vector<ValueId>{x, num(on, low, x)}); }
+V clamp_low(Lower& on, V x, double low) { return on.Max(std::vector<ValueId>{x, on.number_like(low, x)}); }
 V squared(Lower& on, V x) { return on.Mul(x, x); }
 
 V smooth(Lower& on, V x, V y, int64_t reduction, double beta, bool huber) {
   const V d = on.Abs(on.Sub(x, y));
   if (!huber && beta == 0) return reduced(on, d, reduction);
-  const V inner = huber ? on.Mul(squared(on, d), num(on, 0.5, d)) : on.Div(on.Mul(squared(on, d), num(on, 0.5, d)), num(on, beta, d));
-  const V outer = huber ? on.Mul(num(on, beta, d), on.Sub(d, num(on, 0.5 * beta, d))) : on.Sub(d, num(on, 0.5 * beta, d));
-  return reduced(on, on.Where(on.Less(d, num(on, beta, d)), inner, outer), reduction);
+  const V inner = huber ? on.Mul(squared(on, d), on.number_like(0.5, d)) : on.Div(on.Mul(squared(on, d), on.number_like(0.5, d)), on.number_like(beta, d));
+  const V outer = huber ? on.Mul(on.number_like(beta, d), on.Sub(d, on.number_like(0.5 * beta, d))) : on.Sub(d, on.number_like(0.5 * beta, d));
+  return reduced(on, on.Where(on.Less(d, on.number_like(beta, d)), inner, outer), reduction);
 }
 
 V bce(Lower& on, V x, V t, Opt<V> w, int64_t reduction) {
-  const V one = num(on, 1, x);
+  const V one = on.number_like(1, x);
   const V a = on.Mul(t, clamp_low(on, on.Log(x), -100)), b = on.Mul(on.Sub(one, t), clamp_low(on, on.Log(on.Sub(one, x)), -100));
   V loss = on.Neg(on.Add(a, b));
   if (w) loss = on.Mul(loss, *w);
   return reduced(on, loss, reduction);
 }
 V bce_logits(Lower& on, V x, V t, Opt<V> w, Opt<V> pos, int64_t reduction) {
-  const V one = num(on, 1, x);
+  const V one = on.number_like(1, x);
   const V soft = on.Softplus(on.Neg(x));  // -log(sigmoid(x))
   const V factor = pos ? V(on.Add(on.Mul(on.Sub(*pos, one), t), one)) : one;
   V loss = on.Add(on.Mul(on.Sub(one, t), x), pos ? V(on.Mul(factor, soft)) : soft);
@@ -42,7 +41,7 @@ V bce_logits(Lower& on, V x, V t, Opt<V> w, Opt<V> pos, int64_t reduction) {
   return reduced(on, loss, reduction);
 }
 V kl_div(Lower& on, V x, V t, int64_t reduction, bool log_target) {
-  const V zero = num(on, 0, x);
+  const V zero = on.number_like(0, x);
   const V loss = log_target ? V(on.Mul(on.Exp(t), on.Sub(t, x)))
                             : V(on.Sub(on.Where(on.Equal(t, zero), zero, on.Mul(t, on.Log(t))), on.Mul(t, x)));
   return reduced(on, loss, reduction);
@@ -59,7 +58,6 @@ std::tuple<V, V> var_mean(Lower& on, V x, const Opt<Ints>& dims, double correcti
   const V v = variance(on, x, axes, correction, keep);
   return {root ? V(on.Sqrt(v)) : v, reduce(on, Reduce::mean, x, axes, keep)};
 }
-double correction_of(const Opt<Num>& c) { return c ? c->to_double() : 1.0; }
 
 V nll(Lower& on, V x, V t, Opt<V> w, int64_t reduction, int64_t ignore) {
   if (reduction < 0 || reduction > 2) unsupported(cat("a loss of reduction ", reduction));
@@ -78,7 +76,7 @@ V cross_entropy(Lower& on, V x, V t, Opt<V> w, int64_t reduction, int64_t ignore
   const V weight = w ? reach(on, *w, axis, on.rank(x)) : V();
   const V classes = on.to(on.int_scalar(on.dim(x, axis)), on.dtype(x));
   if (on.is_float(t)) {
-    if (smoothing > 0) t = on.Add(on.Mul(t, num(on, 1 - smoothing, t)), on.Div(num(on, smoothing, t), classes));
+    if (smoothing > 0) t = on.Add(on.Mul(t, on.number_like(1 - smoothing, t)), on.Div(on.number_like(smoothing, t), classes));
     const V parts = on.Mul(logs, t);
     const V loss = on.Neg(reduce(on, Reduce::sum, w ? V(on.Mul(parts, weight)) : parts, {axis}, false));
     return on.rank(loss) == 0 ? loss : reduced(on, loss, reduction);
@@ -88,31 +86,31 @@ V cross_entropy(Lower& on, V x, V t, Opt<V> w, int64_t reduction, int64_t ignore
   if (w && reduction == 1) unsupported("cross entropy with label smoothing and weights, averaged");
   const V every = on.Neg(reduce(on, Reduce::sum, w ? V(on.Mul(logs, weight)) : logs, {axis}, false));
   const V counts = on.Not(on.Equal(t, on.number(static_cast<double>(ignore), on.dtype(t))));
-  V smooth = on.Where(counts, every, num(on, 0, x));
+  V smooth = on.Where(counts, every, on.number_like(0, x));
   if (reduction != 0) smooth = reduce(on, Reduce::sum, smooth, on.all_axes(smooth), false);
   if (reduction == 1) smooth = on.Div(smooth, reduce(on, Reduce::sum, on.to(counts, on.dtype(x)), on.all_axes(counts), false));
-  return on.Add(on.Mul(sharp, num(on, 1 - smoothing, x)), on.Mul(smooth, on.Div(num(on, smoothing, x), classes)));
+  return on.Add(on.Mul(sharp, on.number_like(1 - smoothing, x)), on.Mul(smooth, on.Div(on.number_like(smoothing, x), classes)));
 }
 
 V pair_distance(Lower& on, V a, V b, double p, double eps) {
-  const V d = on.Add(on.Sub(a, b), num(on, eps, a));
+  const V d = on.Add(on.Sub(a, b), on.number_like(eps, a));
   return vector_norm(on, d, p, {on.rank(d) - 1}, false);
 }
 V triplet(Lower& on, V anchor, V positive, V negative, double margin, double p, double eps, bool swap, int64_t reduction) {
   const V near = pair_distance(on, anchor, positive, p, eps);
   V far = pair_distance(on, anchor, negative, p, eps);
   if (swap) far = on.Min(std::vector<ValueId>{far, pair_distance(on, positive, negative, p, eps)});
-  return reduced(on, clamp_low(on, on.Add(on.Sub(near, far), num(on, margin, near)), 0), reduction);
+  return reduced(on, clamp_low(on, on.Add(on.Sub(near, far), on.number_like(margin, near)), 0), reduction);
 }
 
 V cosine_embedding(Lower& on, V a, V b, V t, double margin, int64_t reduction) {
   const Ints axes{std::max(on.rank(a), on.rank(b)) - 1};
   const auto dot = [&](V x, V y) { return reduce(on, Reduce::sum, on.Mul(x, y), axes, false); };
-  const V eps = num(on, 1e-12, a);
+  const V eps = on.number_like(1e-12, a);
   const V cosine = on.Div(dot(a, b), on.Sqrt(on.Mul(on.Add(dot(a, a), eps), on.Add(dot(b, b), eps))));
-  const V zero = num(on, 0, cosine), same = on.Equal(t, num(on, 1, t)), different = on.Equal(t, num(on, -1, t));
-  const V near = on.Where(same, on.Sub(num(on, 1, cosine), cosine), zero);
-  const V far = on.Where(different, clamp_low(on, on.Sub(cosine, num(on, margin, cosine)), 0), zero);
+  const V zero = on.number_like(0, cosine), same = on.Equal(t, on.number_like(1, t)), different = on.Equal(t, on.number_like(-1, t));
+  const V near = on.Where(same, on.Sub(on.number_like(1, cosine), cosine), zero);
+  const V far = on.Where(different, clamp_low(on, on.Sub(cosine, on.number_like(margin, cosine)), 0), zero);
   return reduced(on, on.Add(near, far), reduction);
 }
 
@@ -126,7 +124,7 @@ V multi_margin(Lower& on, V scores, V t, Num p, Num margin, Opt<V> w, int64_t re
   if (!p.is(1)) gap = squared(on, gap);
   if (w) gap = on.Mul(gap, on.Gather(*w, at, {.axis = 0}));
   const V own = on.Equal(iota(on, on.dim(x, 1)), at);
-  return unbatched(on, reduce(on, Reduce::mean, on.Where(own, num(on, 0, x), gap), {1}, false), scores, reduction);
+  return unbatched(on, reduce(on, Reduce::mean, on.Where(own, on.number_like(0, x), gap), {1}, false), scores, reduction);
 }
 
 // Targets are listed up to the first -1.
@@ -136,9 +134,9 @@ V multilabel_margin(Lower& on, V scores, V targets, int64_t reduction) {
   const V at = on.Where(listed, t, zero);
   const V named = on.And(on.Equal(on.unsqueeze(at, {2}), iota(on, on.dim(x, 1))), on.unsqueeze(listed, {2}));
   const V is_target = on.unsqueeze(flags_any(on, named, 1), {1});
-  const V gap = clamp_low(on, on.Add(on.Sub(num(on, 1, x), on.unsqueeze(on.GatherElements(x, at, {.axis = 1}), {2})), on.unsqueeze(x, {1})), 0);
+  const V gap = clamp_low(on, on.Add(on.Sub(on.number_like(1, x), on.unsqueeze(on.GatherElements(x, at, {.axis = 1}), {2})), on.unsqueeze(x, {1})), 0);
   const V counted = on.And(on.unsqueeze(listed, {2}), on.Not(is_target));
-  const V sums = reduce(on, Reduce::sum, on.Where(counted, gap, num(on, 0, x)), {1, 2}, false);
+  const V sums = reduce(on, Reduce::sum, on.Where(counted, gap, on.number_like(0, x)), {1, 2}, false);
   return unbatched(on, on.Div(sums, on.to(on.int_scalar(on.dim(x, 1)), on.dtype(x))), scores, reduction);
 }
 
@@ -155,13 +153,13 @@ std::tuple<V, V, V, V> embedding_bag(Lower& on, V table, V at, V offsets, int64_
   const V bag = on.Sub(reduce(on, Reduce::sum, on.to(started, DType::i64), {1}, false), on.On::int_scalar(1)), place = on.unsqueeze(bag, {1});
   V rows = on.Gather(table, at, {.axis = 0});
   if (weights) rows = on.Mul(rows, on.unsqueeze(flat(on, *weights), {1}));
-  if (padding) rows = on.Where(on.unsqueeze(on.Equal(at, on.number(static_cast<double>(*padding), on.dtype(at))), {1}), num(on, 0, rows), rows);
+  if (padding) rows = on.Where(on.unsqueeze(on.Equal(at, on.number(static_cast<double>(*padding), on.dtype(at))), {1}), on.number_like(0, rows), rows);
   const V sizes = on.ScatterND(on.full({bags}, Num(int64_t{0}), DType::i64), place, on.full({on.dim(at, 0)}, Num(int64_t{1}), DType::i64), {.reduction = "add"});
-  const V lowest = num(on, mode == 2 ? -std::numeric_limits<double>::infinity() : 0, rows);
+  const V lowest = on.number_like(mode == 2 ? -std::numeric_limits<double>::infinity() : 0, rows);
   V y = on.ScatterND(on.expand(lowest, {bags, on.dim(table, 1)}), place, rows, {.reduction = mode == 2 ? "max" : "add"});
   const V tall = on.unsqueeze(sizes, {1});
   if (mode == 1) y = on.Div(y, on.to(on.Max(std::vector<ValueId>{tall, on.On::int_scalar(1)}), on.dtype(y)));
-  if (mode == 2) y = on.Where(on.Greater(tall, on.On::int_scalar(0)), y, num(on, 0, y));
+  if (mode == 2) y = on.Where(on.Greater(tall, on.On::int_scalar(0)), y, on.number_like(0, y));
   return {y, bag, sizes, sizes};
 }
 
@@ -174,28 +172,28 @@ constexpr Row table[] = {
     {"aten::kl_div", fn<kl_div>},
     {"aten::soft_margin_loss", [](Lower& on, V x, V t, int64_t r) { return reduced(on, on.Softplus(on.Neg(on.Mul(t, x))), r); }},
     {"aten::hinge_embedding_loss", [](Lower& on, V x, V t, double margin, int64_t r) {
-       const V near = on.Where(on.Equal(t, num(on, 1, t)), x, num(on, 0, x));
-       const V far = on.Where(on.Equal(t, num(on, -1, t)), clamp_low(on, on.Sub(num(on, margin, x), x), 0), num(on, 0, x));
+       const V near = on.Where(on.Equal(t, on.number_like(1, t)), x, on.number_like(0, x));
+       const V far = on.Where(on.Equal(t, on.number_like(-1, t)), clamp_low(on, on.Sub(on.number_like(margin, x), x), 0), on.number_like(0, x));
        return reduced(on, on.Add(near, far), r);
      }},
     {"aten::margin_ranking_loss", [](Lower& on, V a, V b, V t, double margin, int64_t r) {
-       return reduced(on, clamp_low(on, on.Add(on.Mul(on.Neg(t), on.Sub(a, b)), num(on, margin, a)), 0), r);
+       return reduced(on, clamp_low(on, on.Add(on.Mul(on.Neg(t), on.Sub(a, b)), on.number_like(margin, a)), 0), r);
      }},
     {"aten::poisson_nll_loss", [](Lower& on, V x, V t, bool log_input, bool full, double eps, int64_t r) {
-       V loss = log_input ? on.Sub(on.Exp(x), on.Mul(t, x)) : on.Sub(x, on.Mul(t, on.Log(on.Add(x, num(on, eps, x)))));
+       V loss = log_input ? on.Sub(on.Exp(x), on.Mul(t, x)) : on.Sub(x, on.Mul(t, on.Log(on.Add(x, on.number_like(eps, x)))));
        if (full) {
-         const V stirling = on.Add(on.Sub(on.Mul(t, on.Log(t)), t), on.Mul(num(on, 0.5, t), on.Log(on.Mul(num(on, 2 * 3.14159265358979323846, t), t))));
-         loss = on.Add(loss, on.Where(on.Greater(t, num(on, 1, t)), stirling, num(on, 0, t)));
+         const V stirling = on.Add(on.Sub(on.Mul(t, on.Log(t)), t), on.Mul(on.number_like(0.5, t), on.Log(on.Mul(on.number_like(2 * 3.14159265358979323846, t), t))));
+         loss = on.Add(loss, on.Where(on.Greater(t, on.number_like(1, t)), stirling, on.number_like(0, t)));
        }
        return reduced(on, loss, r);
      }},
     {"aten::cosine_similarity", fn<cosine_similarity>, promote(0, 1)},
     {"aten::pairwise_distance", [](Lower& on, V a, V b, double p, double eps, bool keep) {
-       const V d = on.Add(on.Sub(a, b), num(on, eps, a));
+       const V d = on.Add(on.Sub(a, b), on.number_like(eps, a));
        const Ints axes{on.rank(d) - 1};
        if (p == 2) return reduce(on, Reduce::l2, d, axes, keep);
        if (p == 1) return reduce(on, Reduce::l1, d, axes, keep);
-       return V(on.Pow(reduce(on, Reduce::sum, on.Pow(on.Abs(d), num(on, p, d)), axes, keep), num(on, 1 / p, d)));
+       return V(on.Pow(reduce(on, Reduce::sum, on.Pow(on.Abs(d), on.number_like(p, d)), axes, keep), on.number_like(1 / p, d)));
      }, promote(0, 1)},
     {"aten::cross_entropy_loss", fn<cross_entropy>}, {"aten::triplet_margin_loss", fn<triplet>}, {"aten::cosine_embedding_loss", fn<cosine_embedding>},
     {"aten::multi_margin_loss", fn<multi_margin>}, {"aten::multilabel_margin_loss", fn<multilabel_margin>},
@@ -203,7 +201,7 @@ constexpr Row table[] = {
     {"aten::embedding_bag.padding_idx", [](Lower& on, V t, V at, V o, bool, int64_t mode, bool, Opt<V> w, bool last, Opt<int64_t> p) { return embedding_bag(on, t, at, o, mode, w, last, p); }},
     {"aten::native_group_norm", [](Lower& on, V x, Opt<V> w, Opt<V> b, Dim n, Dim c, Dim hw, int64_t groups, double eps) {
        const V parts = on.reshape(x, {n, Dim(groups), floor_div(c, Dim(groups)) * hw});
-       const V mean = reduce(on, Reduce::mean, parts, {2}, true), scale = on.Reciprocal(on.Sqrt(on.Add(variance(on, parts, {2}, 0, true), num(on, eps, x))));
+       const V mean = reduce(on, Reduce::mean, parts, {2}, true), scale = on.Reciprocal(on.Sqrt(on.Add(variance(on, parts, {2}, 0, true), on.number_like(eps, x))));
        V y = on.reshape(on.Mul(on.Sub(parts, mean), scale), on.shape(x));
        if (w) y = on.Mul(y, reach(on, *w, 1, on.rank(x)));
        if (b) y = on.Add(y, reach(on, *b, 1, on.rank(x)));

@@ -86,7 +86,6 @@ V nan_mean(Lower& on, V x, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
   return on.Div(nan_sum(on, x, dims, keepdim, t), count);
 }
 
-double correction_of(const Opt<Num>& c) { return c ? c->to_double() : 1.0; }
 
 constexpr Row table[] = {
     {"aten::max", [](Lower& on, V x) { return reduce_any_type(on, Reduce::max, x, on.all_axes(x), false); }},

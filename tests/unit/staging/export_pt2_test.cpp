@@ -19,7 +19,8 @@ namespace {
 std::string sample(std::string_view file) { return cat(CAMEO_SOURCE_DIR, "/tests/data/pt2/", file); }
 
 Model exported(std::string_view name, DiagSink& sink, const ExportOptions& options = {}) {
-  return export_archive(sample(cat(name, ".pt2")), options, sink);
+  auto program = pt2::read_pt2(sample(cat(name, ".pt2")));
+  return export_pt2(program, options, sink);
 }
 
 void expect_right(std::string_view name) {
