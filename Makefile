@@ -6,7 +6,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino referee
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino operators referee
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -43,11 +43,6 @@ tsan: ## sessions run by several threads, under the thread sanitizer
 	@cmake --preset tsan $(QUIET)
 	@$(call BUILD,tsan) --target unit_tests
 	@build/tsan/tests/unit_tests --gtest_brief=1 --gtest_filter='Session.*:*FastPath*'
-property: ## GRAPHS (10000) generated models simplified: outputs stay, a second time changes nothing
-	@scripts/bootstrap core
-	@cmake --preset release $(QUIET)
-	@$(call BUILD,release) --target property_tests
-	@CAMEO_GRAPHS=$(GRAPHS) build/release/tests/property_tests --gtest_filter='Simplify*' --gtest_brief=1
 
 property: ## GRAPHS (10000) generated models simplified: outputs stay, a second time changes nothing
 	@scripts/bootstrap core
