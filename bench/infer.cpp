@@ -9,6 +9,7 @@
 
 #include "api/model_file.h"
 #include "formats/json.h"
+#include "formats/mapped_file.h"
 #include "frontends/onnx/reader.h"
 #include "ops/infer.h"
 #include "ops/on.h"
@@ -58,7 +59,7 @@ Spent of_file(const std::string& in, const std::string& out) {
         return load_model(in, diags);
       },
       [&](Model& m) {
-        note_provenance(m, {file_sha256(in), "infer"});
+        note_provenance(m, {map_file(in), "infer"});
         save_model(m, out, options());
       });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/mapped_file.h"
 #include "support/error.h"
 
 namespace cameo::cli {
@@ -42,7 +43,7 @@ std::string command_line(const Verb& verb, const Args& args) {
 void write_model(Model& m, const std::string& source, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out) {
   if (!args.has("no-provenance")) {
     Provenance p;
-    if (source != "-") p.source_sha256 = file_sha256(source);
+    if (source != "-") p.source = map_file(source);
     p.command = command_line(verb, args);
     note_provenance(m, p);
   }

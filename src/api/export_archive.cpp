@@ -1,7 +1,6 @@
 #include "api/export_archive.h"
 
 #include <algorithm>
-#include <future>
 #include <set>
 
 #include "api/export_report.h"
@@ -23,7 +22,6 @@
 #include "passes/rename_dims.h"
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
-#include "support/sha256.h"
 
 namespace cameo {
 
@@ -136,9 +134,6 @@ Exported export_archive(const std::string& path, const ArchiveExport& how, DiagS
   const Bytes file = map_file(path);
   const bool is_pt2 = zip::looks_like_zip(file.text()) && recognise_zip(zip::Archive(file, path)).kind == FileKind::torch_export;
   if (is_pt2 && how.functions) throw error("use.modules", "modules of a torch.export archive cannot be made functions yet").help("export a TorchScript archive of the model");
-  // The digest of a large archive takes as long as the rest, hence beside it.
-  std::future<std::string> digest;
-  if (how.command) digest = std::async(std::launch::async, [file] { return sha256_hex(file.span()); });
   const bool want_nodes = how.trace || how.doc_strings;
   ExportTrace* trace = want_nodes || !how.inputs.empty() ? &out.trace : nullptr;
   std::optional<torchscript::Program> script;
@@ -164,7 +159,7 @@ Exported export_archive(const std::string& path, const ArchiveExport& how, DiagS
   if (how.doc_strings) doc_strings(g);
   if (how.number_weights) number_weights(g);
   set_custom_opsets(out.model, how.custom_opsets, sink);
-  if (how.command) note_provenance(out.model, {digest.get(), *how.command});
+  if (how.command) note_provenance(out.model, {file, *how.command});
   return out;
 }
 

@@ -15,6 +15,8 @@ namespace cameo {
 
 namespace {
 
+constexpr size_t most_hashed = size_t{16} << 20, end_bytes = size_t{1} << 20;  // see note_provenance
+
 Recognised recognise(const Bytes& file, const std::string& path) {
   if (zip::looks_like_zip(file.text())) return recognise_zip(zip::Archive(file, path));
   return recognise_head(file.text());
@@ -60,11 +62,16 @@ void save_text(const Model& m, const std::string& path, WriteOptions options, Di
 
 void note_provenance(Model& m, const Provenance& p) {
   set(m, "cameo.version", std::string(version));
-  if (!p.source_sha256.empty()) set(m, "cameo.source.sha256", p.source_sha256);
+  const auto source = p.source.span();
+  if (source.size() > most_hashed) {
+    std::vector<std::byte> ends(source.begin(), source.begin() + end_bytes);
+    ends.insert(ends.end(), source.end() - end_bytes, source.end());
+    set(m, "cameo.source.ends.sha256", sha256_hex(ends));
+  } else if (!source.empty()) {
+    set(m, "cameo.source.sha256", sha256_hex(source));
+  }
   set(m, "cameo.command", p.command);
 }
-
-std::string file_sha256(const std::string& path) { return sha256_hex(map_file(path).span()); }
 
 void save_model(const Model& m, const std::string& path, const WriteOptions& options, DiagSink* diags) {
   if (path.ends_with(".onnxtxt")) return save_text(m, path, options, diags);
