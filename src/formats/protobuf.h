@@ -212,5 +212,7 @@ class Writer {
 // How many bytes a varint takes, and a field of `length` bytes with its tag and length.
 uint32_t varint_size(uint64_t v);
 uint64_t field_size(uint32_t field, uint64_t length);
+// Whether `bytes` are the tag and length of such a field, as Writer writes them.
+bool is_header(std::string_view bytes, uint32_t field, uint64_t length);
 
 }  // namespace cameo::pb

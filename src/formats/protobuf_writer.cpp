@@ -26,7 +26,16 @@ char* put_varint(char* at, uint64_t v) {
   return at;
 }
 constexpr size_t longest_varint = 10;
+
+char* put_header(char* at, uint32_t field, uint64_t length) {
+  return put_varint(put_varint(at, uint64_t{field} << 3 | static_cast<uint64_t>(Wire::bytes)), length);
+}
 }  // namespace
+
+bool is_header(std::string_view bytes, uint32_t field, uint64_t length) {
+  char header[2 * longest_varint];
+  return bytes == std::string_view(header, static_cast<size_t>(put_header(header, field, length) - header));
+}
 
 void Writer::grow(size_t most) {
   const size_t wanted = std::max(used_ + most, used_ + used_ / 2 + 64);
@@ -64,7 +73,7 @@ void Writer::append_fixed(T v) {
 
 void Writer::header(uint32_t field, uint64_t length) {
   char* at = room(2 * longest_varint);
-  used_ += static_cast<size_t>(put_varint(put_varint(at, uint64_t{field} << 3 | static_cast<uint64_t>(Wire::bytes)), length) - at);
+  used_ += static_cast<size_t>(put_header(at, field, length) - at);
 }
 
 void Writer::raw(std::string_view v) {

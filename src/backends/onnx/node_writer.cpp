@@ -11,8 +11,34 @@
 namespace cameo::onnx {
 
 namespace {
-constexpr size_t reserve_up_to = size_t{1} << 24;  // a graph this large is mostly weights
-}
+// Fields that stand one after the other in the file are written as the run of bytes that they are.
+class FieldRun {
+ public:
+  FieldRun(Rope& out, uint32_t field, const Bytes& file) : out_(out), field_(field), file_(file) {}
+  void add(const Bytes& body) {
+    const size_t lead = static_cast<size_t>(pb::field_size(field_, body.size())) - body.size();
+    const size_t at = reinterpret_cast<uintptr_t>(body.data()) - reinterpret_cast<uintptr_t>(file_.data());
+    const bool inside = at >= lead && at <= file_.size() && file_.size() - at >= body.size();
+    if (!inside || !pb::is_header(file_.text().substr(at - lead, lead), field_, body.size())) {
+      flush();
+      return out_.bytes(field_, body);
+    }
+    if (at - lead != end_) flush();
+    if (begin_ == end_) begin_ = at - lead;
+    end_ = at + body.size();
+  }
+  void flush() {
+    if (begin_ != end_) out_.raw(file_.slice(begin_, end_ - begin_));
+    begin_ = end_ = 0;
+  }
+
+ private:
+  Rope& out_;
+  uint32_t field_;
+  const Bytes& file_;
+  size_t begin_ = 0, end_ = 0;
+};
+}  // namespace
 
 void GraphWriter::nodes(Rope& out, uint32_t field, RegionId r) {
   originals_.enter(r, *target_);
@@ -26,15 +52,17 @@ void GraphWriter::nodes(Rope& out, uint32_t field, RegionId r) {
     if (!copied || originals_.is_last(n)) written.push_back(n);
   }
   for (const ValueId v : g_[r].outputs) referenced_[v.index] = true;
-  if (g_[r].origin.size() < reserve_up_to) out.small().reserve(g_[r].origin.size() * 3);
+  FieldRun run(out, field, g_[r].origin);
   for (const NodeId n : written) {
     if (originals_.copies(n)) {
-      out.bytes(field, originals_.bytes(n));
+      run.add(originals_.bytes(n));
       continue;
     }
+    run.flush();
     if (!is_spent_constant(n)) out.message(field, std::move(encoded.front()));
     encoded.pop_front();
   }
+  run.flush();
 }
 
 // A Constant whose users have all taken its value as an attribute.
