@@ -16,9 +16,10 @@ class NameTable {
   // The value of the name, and whether it is new; an older value stays.
   std::pair<V*, bool> emplace(std::string_view name, V value) {
     if ((used_ + 1) * 4 > slots_.size() * 3) grow((used_ + 1) * 2);
-    Slot& s = slots_[place(name, hash(name))];
+    const uint64_t h = hash(name);
+    Slot& s = slots_[place(name, h)];
     if (s.name.data()) return {&s.value, false};
-    s = {name.data() ? name : std::string_view("", 0), hash(name), std::move(value)};
+    s = {name.data() ? name : std::string_view("", 0), h, std::move(value)};
     ++used_;
     return {&s.value, true};
   }

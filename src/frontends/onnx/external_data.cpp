@@ -53,13 +53,14 @@ void check_location(const std::string& model, std::string_view location) {
 
 }  // namespace
 
-const Bytes& ExternalData::file(std::string_view location) {
+const ExternalData::File& ExternalData::file(std::string_view location) {
   const auto known = files_.find(location);
   if (known != files_.end()) return known->second;
   check_location(model_path_, location);
   // By now another file may stand there: map_file_below looks at the opened one again.
-  auto bytes = map_file_below(fs::path(model_path_).parent_path().string(), std::string(location));
-  return files_.emplace(std::string(location), std::move(bytes)).first->second;
+  const fs::path folder = fs::path(model_path_).parent_path();
+  File file{(folder / fs::path(location)).string(), map_file_below(folder.string(), std::string(location))};
+  return files_.emplace(std::string(location), std::move(file)).first->second;
 }
 
 ExternalData::Range ExternalData::find(const Pairs& entries, uint64_t wanted) {
@@ -77,7 +78,7 @@ ExternalData::Range ExternalData::find(const Pairs& entries, uint64_t wanted) {
     else if (key == "offset") offset = number(key, value);
     else if (key == "length") length = number(key, value);
   }
-  const Bytes& whole = file(location);
+  const auto& [path, whole] = file(location);
   const uint64_t from = offset.value_or(0), size = length.value_or(wanted);
   if (from > whole.size() || size > whole.size() - from)
     throw error("file.external-range", cat("external data lies outside '", location, "'"))
@@ -88,7 +89,7 @@ ExternalData::Range ExternalData::find(const Pairs& entries, uint64_t wanted) {
         .at({.file = model_path_})
         .why(cat("its tensor takes ", wanted, " bytes, ", size, " are named"));
   auto range = std::make_shared<FileRange>();
-  range->path = (fs::path(model_path_).parent_path() / fs::path(location)).string();
+  range->path = path;
   range->location = location;
   range->offset = from;
   range->length = size;

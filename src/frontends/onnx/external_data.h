@@ -25,10 +25,14 @@ class ExternalData {
   Range find(const Pairs& entries, uint64_t wanted_bytes);
 
  private:
-  const Bytes& file(std::string_view location);
+  struct File {
+    std::string path;  // as opened
+    Bytes bytes;
+  };
+  const File& file(std::string_view location);
 
   std::string model_path_;
-  std::map<std::string, Bytes, std::less<>> files_;
+  std::map<std::string, File, std::less<>> files_;
 };
 
 }  // namespace cameo::onnx
