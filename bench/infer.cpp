@@ -9,7 +9,6 @@
 
 #include "api/model_file.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
 #include "frontends/onnx/reader.h"
 #include "ops/infer.h"
 #include "ops/on.h"
@@ -59,10 +58,7 @@ Spent of_file(const std::string& in, const std::string& out) {
         DiagSink diags;
         return load_model(in, diags);
       },
-      [&](Model& m) {
-        note_provenance(m, {map_file(in), "infer"});
-        save_model(m, out, options());
-      },
+      [&](Model& m) { save_model(m, out, options()); },  // without the source's digest, which onnx does not write either
       out);
 }
 

@@ -5,7 +5,8 @@ usage: bench/infer_speed.py [--cameo PATH] [--models a,b] [--nodes N] [--repeat 
 What is compared, in processor time (user and system), which the load of the machine hardly changes; all are single
 threads, so on an idle machine it is the wall clock's, which --json gives as well. Each is the best of --repeat turns:
   process      cameo's whole process: start, read, infer, write, end
-  in process   file to file in a process that has started, as onnx runs (build/release/bench/bench_infer, where it was built)
+  in process   file to file in a process that has started, as onnx runs (build/release/bench/bench_infer, where it was
+               built); the source's digest is left out, since onnx writes none (--no-provenance)
   inference    the part of it that infers, on a graph that is loaded already
   path         onnx.shape_inference.infer_shapes_path(IN, OUT): file to file, in C++ alone
   call         onnx.shape_inference.infer_shapes(model) on a model that is loaded already
