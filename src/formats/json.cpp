@@ -1,7 +1,10 @@
 #include "formats/json.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "formats/json_table.h"
 #include "support/error.h"
@@ -14,9 +17,53 @@ std::string_view name_of(Kind k) {
   return names[static_cast<int>(k)];
 }
 
-const Node& node(const Table* table, uint32_t index) {
+std::string_view text_of(const Table* table) {
   invariant(table != nullptr, "a missing JSON value is not looked into");
-  return table->nodes[index];
+  return table->text.text();
+}
+
+std::string_view word_at(std::string_view s, uint32_t at) { return s.substr(at, after_value(s, at) - at); }
+
+std::optional<int64_t> integer_of(std::string_view word) {
+  int64_t v = 0;
+  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), v);
+  return end == word.data() + word.size() && code == std::errc() ? std::optional(v) : std::nullopt;
+}
+
+// The characters of a string, unescaped ones kept by the table.
+std::string_view string_at(const Table* table, uint32_t at) {
+  const std::string_view raw = raw_string(table->text.text(), at);
+  if (raw.find('\\') == raw.npos) return raw;
+  const auto [it, fresh] = table->unescaped.try_emplace(at);
+  if (fresh) it->second = unescape(raw);
+  return it->second;
+}
+
+// Sorted by hash, then by key: however many keys have one hash, looking one up stays quick.
+const std::vector<Table::Key>& index_of(const Table* table, uint32_t object) {
+  const auto [it, fresh] = table->indexes.try_emplace(object);
+  auto& keys = it->second;
+  if (!fresh) return keys;
+  const std::string_view s = table->text.text();
+  for (uint32_t k = first_part(s, object); k; k = next_part(s, value_of_key(s, k))) keys.push_back({key_hash(string_at(table, k)), k});
+  keys.shrink_to_fit();
+  std::sort(keys.begin(), keys.end(), [&](const Table::Key& a, const Table::Key& b) { return a.hash != b.hash ? a.hash < b.hash : string_at(table, a.offset) < string_at(table, b.offset); });
+  return keys;
+}
+
+uint32_t find_in_index(const Table* table, const std::vector<Table::Key>& keys, std::string_view key) {
+  const uint32_t hash = key_hash(key);
+  const auto at = std::lower_bound(keys.begin(), keys.end(), key, [&](const Table::Key& k, std::string_view wanted) { return k.hash != hash ? k.hash < hash : string_at(table, k.offset) < wanted; });
+  return at != keys.end() && at->hash == hash && string_at(table, at->offset) == key ? at->offset : 0;
+}
+
+// Whether the key that starts at `at` is this one; most are told without looking for their end.
+bool is_key(const Table* table, std::string_view s, uint32_t at, std::string_view key, bool plain) {
+  if (!plain) return string_at(table, at) == key;
+  const std::string_view rest = s.substr(at + 1);
+  if (rest.starts_with(key) && rest[key.size()] == '"') return true;
+  const std::string_view raw = raw_string(s, at);
+  return raw.find('\\') != raw.npos && string_at(table, at) == key;
 }
 }  // namespace
 
@@ -24,43 +71,65 @@ Document::Document(Bytes text, std::string path, Options options) {
   auto table = std::make_shared<Table>();
   table->text = std::move(text);
   table->path = std::move(path);
-  parse(*table, options);
+  check(*table, options);
   table_ = std::move(table);
 }
 
-Value Document::root() const { return {table_.get(), static_cast<uint32_t>(table_->nodes.size() - 1)}; }
+Value Document::root() const { return {table_.get(), table_->root}; }
 
-Kind Value::kind() const { return node(table_, index_).kind; }
-uint64_t Value::offset() const { return node(table_, index_).offset; }
+Kind Value::kind() const {
+  const std::string_view s = text_of(table_);
+  switch (s[at_]) {
+    case 'n': return Kind::null;
+    case 't': case 'f': return Kind::boolean;
+    case '"': return Kind::string;
+    case '[': return Kind::array;
+    case '{': return Kind::object;
+    default: return integer_of(word_at(s, at_)) ? Kind::integer : Kind::number;
+  }
+}
 
 void Value::fail(std::string what) const {
-  const uint64_t where = offset();
-  throw error("file.schema", std::move(what)).at({.file = table_->path, .offset = where});
+  throw error("file.schema", std::move(what)).at({.file = table_->path, .offset = offset()});
 }
 
-static const Node& expect(const Value& v, const Node& n, Kind wanted) {
-  if (n.kind != wanted) v.fail(cat("this is ", name_of(n.kind), " where ", name_of(wanted), " belongs"));
-  return n;
+std::string_view Value::expect(Kind wanted) const {
+  const std::string_view s = text_of(table_);
+  if (const Kind is = kind(); is != wanted) fail(cat("this is ", name_of(is), " where ", name_of(wanted), " belongs"));
+  return s;
 }
 
-bool Value::boolean() const { return expect(*this, node(table_, index_), Kind::boolean).flag; }
-int64_t Value::integer() const { return expect(*this, node(table_, index_), Kind::integer).as.integer; }
-std::string_view Value::text() const { return expect(*this, node(table_, index_), Kind::string).string(); }
+bool Value::boolean() const { return expect(Kind::boolean)[at_] == 't'; }
+int64_t Value::integer() const { return *integer_of(word_at(expect(Kind::integer), at_)); }
+
+std::string_view Value::text() const {
+  expect(Kind::string);
+  return string_at(table_, at_);
+}
+std::string Value::copy() const { return unescape(raw_string(expect(Kind::string), at_)); }
 
 double Value::number() const {
-  const Node& n = node(table_, index_);
-  return n.kind == Kind::integer ? static_cast<double>(n.as.integer) : expect(*this, n, Kind::number).as.number;
+  const std::string_view word = kind() == Kind::integer ? word_at(text_of(table_), at_) : word_at(expect(Kind::number), at_);
+  if (word == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (word.ends_with("Infinity")) return word[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  bool ok = false;
+  return parse_double(word, ok);
 }
 
 size_t Value::size() const {
-  const Node& n = node(table_, index_);
-  return n.kind == Kind::object ? n.count / 2 : expect(*this, n, Kind::array).count;
+  const bool object = is_object();
+  const std::string_view s = object ? text_of(table_) : expect(Kind::array);
+  size_t count = 0;
+  for (uint32_t at = first_part(s, at_); at; at = next_part(s, object ? value_of_key(s, at) : at)) ++count;
+  return count;
 }
 
 Value Value::operator[](size_t index) const {
-  const Node& n = expect(*this, node(table_, index_), Kind::array);
-  if (index >= n.count) fail(cat("this list has ", n.count, " elements, ", index + 1, " are needed"));
-  return {table_, n.as.children.first + static_cast<uint32_t>(index)};
+  const std::string_view s = expect(Kind::array);
+  uint32_t at = first_part(s, at_);
+  for (size_t i = 0; i < index && at; ++i) at = next_part(s, at);
+  if (!at) fail(cat("this list has ", size(), " elements, ", index + 1, " are needed"));
+  return {table_, at};
 }
 
 Value Value::operator[](std::string_view key) const {
@@ -70,17 +139,19 @@ Value Value::operator[](std::string_view key) const {
 }
 
 Value Value::find(std::string_view key) const {
-  const Node& n = expect(*this, node(table_, index_), Kind::object);
-  const auto& nodes = table_->nodes;
-  const uint32_t first = n.as.children.first;
-  if (n.count / 2 <= Table::small_object) {
-    for (uint32_t i = first; i < first + n.count; i += 2)
-      if (nodes[i].string() == key) return {table_, i + 1};
-    return {};
+  const std::string_view s = expect(Kind::object);
+  uint32_t found = 0, members = 0;
+  const auto known = table_->indexes.find(at_);
+  if (known != table_->indexes.end()) found = find_in_index(table_, known->second, key);
+  else {
+    const bool plain = key.find_first_of("\"\\") == key.npos;
+    for (found = first_part(s, at_); found && !is_key(table_, s, found, key, plain); found = next_part(s, value_of_key(s, found)))
+      if (++members > Table::few_members || found - at_ > Table::few_bytes) {
+        found = find_in_index(table_, index_of(table_, at_), key);
+        break;
+      }
   }
-  const auto begin = table_->key_order.begin() + n.as.children.sorted, end = begin + n.count / 2;
-  const auto at = std::lower_bound(begin, end, key, [&](uint32_t i, std::string_view k) { return nodes[i].string() < k; });
-  return at == end || nodes[*at].string() != key ? Value{} : Value{table_, *at + 1};
+  return found ? Value{table_, value_of_key(s, found)} : Value{};
 }
 
 Value Value::present(std::string_view key) const {
@@ -88,17 +159,15 @@ Value Value::present(std::string_view key) const {
   return v && !v.is_null() ? v : Value{};
 }
 
-Elements Value::elements() const {
-  const Node& n = expect(*this, node(table_, index_), Kind::array);
-  return {table_, n.as.children.first, n.as.children.first + n.count};
-}
+Elements Value::elements() const { return {table_, first_part(expect(Kind::array), at_)}; }
+Members Value::members() const { return {table_, first_part(expect(Kind::object), at_)}; }
 
-Members Value::members() const {
-  const Node& n = expect(*this, node(table_, index_), Kind::object);
-  return {table_, n.as.children.first, n.as.children.first + n.count};
+uint32_t Elements::next(const Table* table, uint32_t at) { return next_part(table->text.text(), at); }
+uint32_t Members::next(const Table* table, uint32_t key) {
+  const std::string_view s = table->text.text();
+  return next_part(s, value_of_key(s, key));
 }
-
-Member Members::at(const Table* table, uint32_t index) { return {table->nodes[index].string(), {table, index + 1}}; }
+Member Members::at(const Table* table, uint32_t key) { return {string_at(table, key), {table, value_of_key(table->text.text(), key)}}; }
 
 void Writer::separate() {
   if (!first_) out_ += ',';

@@ -1,10 +1,11 @@
-// JSON: a document read once into a flat table, seen through light handles; and a writer.
+// JSON: a document checked once and read where it is looked at, through light handles; and a writer.
 //
 //   const json::Document doc(file, "net.pt2!models/model.json");
 //   for (json::Value node : doc.root()["graph"]["nodes"].elements()) use(node["target"].text());
 //
 // What is missing or of another kind throws file.schema with its byte offset, so that readers need no checks of their
-// own; `find` and the is_... questions are for what may be missing or differ.
+// own; `find` and the is_... questions are for what may be missing or differ. Nothing is kept of values but the indexes
+// of large objects in which a key was looked up: what is iterated or asked for twice is read twice. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ class Value {
   bool boolean() const;
   int64_t integer() const;        // of an integer that fits 64 bits: 1.0 is not one
   double number() const;          // of any number
-  std::string_view text() const;  // of a string, unescaped
+  std::string_view text() const;  // of a string, unescaped; valid while the document lives
+  std::string copy() const;       // the same for long strings that are looked at once: the document keeps nothing
 
   size_t size() const;                             // of an array or object
   Value operator[](size_t index) const;            // of an array; out of range is an error
@@ -54,7 +56,7 @@ class Value {
   Elements elements() const;                       // for (Value v : x.elements())
   Members members() const;                         // for (auto [key, v] : x.members()), in the order of the file
 
-  uint64_t offset() const;  // in the document
+  uint64_t offset() const { return at_; }  // in the document
   // Throws file.schema at this value, for findings of the caller.
   [[noreturn]] void fail(std::string what) const;
 
@@ -62,9 +64,10 @@ class Value {
   friend class Document;
   friend class Elements;
   friend class Members;
-  Value(const Table* table, uint32_t index) : table_(table), index_(index) {}
+  Value(const Table* table, uint32_t at) : table_(table), at_(at) {}
+  std::string_view expect(Kind wanted) const;  // the document's text
   const Table* table_ = nullptr;
-  uint32_t index_ = 0;
+  uint32_t at_ = 0;
 };
 
 struct Member {
@@ -72,44 +75,47 @@ struct Member {
   Value value;
 };
 
+// Both go from part to part by the text; position 0, where no part can be, is the end.
 class Elements {
  public:
   struct Iterator {
     const Table* table;
-    uint32_t index;
-    Value operator*() const { return Elements::at(table, index); }
-    Iterator& operator++() { return ++index, *this; }
-    bool operator!=(const Iterator& other) const { return index != other.index; }
+    uint32_t at;
+    Value operator*() const { return Elements::at(table, at); }
+    Iterator& operator++() { return at = next(table, at), *this; }
+    bool operator!=(const Iterator& other) const { return at != other.at; }
   };
   Iterator begin() const { return {table_, first_}; }
-  Iterator end() const { return {table_, last_}; }
+  Iterator end() const { return {table_, 0}; }
 
  private:
   friend class Value;
-  Elements(const Table* table, uint32_t first, uint32_t last) : table_(table), first_(first), last_(last) {}
-  static Value at(const Table* table, uint32_t index) { return {table, index}; }
+  Elements(const Table* table, uint32_t first) : table_(table), first_(first) {}
+  static Value at(const Table* table, uint32_t at) { return {table, at}; }
+  static uint32_t next(const Table* table, uint32_t at);
   const Table* table_;
-  uint32_t first_, last_;
+  uint32_t first_;
 };
 
 class Members {
  public:
   struct Iterator {
     const Table* table;
-    uint32_t index;
-    Member operator*() const { return Members::at(table, index); }
-    Iterator& operator++() { return index += 2, *this; }
-    bool operator!=(const Iterator& other) const { return index != other.index; }
+    uint32_t key;
+    Member operator*() const { return Members::at(table, key); }
+    Iterator& operator++() { return key = next(table, key), *this; }
+    bool operator!=(const Iterator& other) const { return key != other.key; }
   };
   Iterator begin() const { return {table_, first_}; }
-  Iterator end() const { return {table_, last_}; }
+  Iterator end() const { return {table_, 0}; }
 
  private:
   friend class Value;
-  Members(const Table* table, uint32_t first, uint32_t last) : table_(table), first_(first), last_(last) {}
-  static Member at(const Table* table, uint32_t index);
+  Members(const Table* table, uint32_t first) : table_(table), first_(first) {}
+  static Member at(const Table* table, uint32_t key);
+  static uint32_t next(const Table* table, uint32_t key);
   const Table* table_;
-  uint32_t first_, last_;
+  uint32_t first_;
 };
 
 class Document {

@@ -1,43 +1,42 @@
-// How a parsed document lies in memory: one node per value, children next to each other.
+// A checked document and what is remembered of it. Values are read from the text when they are asked for: an exported
+// program may be 100 MB of JSON, most of which is metadata that nobody wants.
 #pragma once
 
-#include <deque>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "formats/json.h"
 
 namespace cameo::json {
 
-struct Node {
-  Kind kind = Kind::null;
-  bool flag = false;    // of a boolean
-  uint32_t count = 0;   // children of an array or object (keys and values alternate), or length of a string
-  uint64_t offset = 0;  // in the text
-  union {
-    int64_t integer;
-    double number;
-    const char* text;  // in the document, or in `unescaped`
-    struct {
-      uint32_t first;   // index of the first child
-      uint32_t sorted;  // of a large object: where its key order starts in `key_order`
-    } children;
-  } as{.integer = 0};
-
-  std::string_view string() const { return {as.text, count}; }
-};
-
 struct Table {
-  // Objects with more members than this are searched by bisection.
-  static constexpr uint32_t small_object = 16;
+  // Looking further than this for a key makes an index of the object.
+  static constexpr uint32_t few_members = 16, few_bytes = 4096;
+  struct Key {
+    uint32_t hash, offset;  // of the key's opening quote
+  };
 
   Bytes text;
   std::string path;
-  std::vector<Node> nodes;          // the root is the last
-  std::vector<uint32_t> key_order;  // indices of key nodes, sorted by key, one run per large object
-  std::deque<std::string> unescaped;
+  uint32_t root = 0;  // where the value starts
+  mutable std::unordered_map<uint32_t, std::vector<Key>> indexes;       // by the object's offset; sorted by hash, then key
+  mutable std::unordered_map<uint32_t, std::string> unescaped;  // by the string's offset
 };
 
-void parse(Table& table, const Options& options);
+// Throws file.damaged, file.too-large. Everything else here takes the document to be valid.
+void check(Table& table, const Options& options);
+
+uint32_t skip_spaces(std::string_view s, uint32_t at);
+uint32_t after_string(std::string_view s, uint32_t at);  // at its opening quote
+uint32_t after_value(std::string_view s, uint32_t at);
+uint32_t value_of_key(std::string_view s, uint32_t key);
+uint32_t first_part(std::string_view s, uint32_t container);  // of the first key or element; 0 when there is none
+uint32_t next_part(std::string_view s, uint32_t value);       // the same for what follows a value
+// A string's characters without its quotes; nothing is unescaped.
+std::string_view raw_string(std::string_view s, uint32_t at);
+std::string unescape(std::string_view raw);
+uint32_t key_hash(std::string_view key);
+double parse_double(std::string_view s, bool& ok);
 
 }  // namespace cameo::json

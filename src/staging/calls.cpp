@@ -86,6 +86,7 @@ std::optional<std::vector<Value>> Stager::call_overload(const Schema& schema, co
     if (const auto* p = find_poison(*this, v)) return std::vector<Value>(std::max<size_t>(schema.returns.size(), 1), Value(*p));
   auto matched = match_one(*this, schema, args);
   if (!matched) return std::nullopt;
+  training_literals(schema, matched->args);
   return lower_op(schema, std::move(matched->args));
 }
 

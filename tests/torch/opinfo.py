@@ -1,11 +1,13 @@
 """PyTorch's own operator samples, traced or taken by torch.export, exported by Cameo and run by onnxruntime.
 
 usage: opinfo.py [--cameo PATH] [--capture trace|export|decompose] [--only NAME[,NAME]] [--jobs N] [--peers FILE] [--out TABLE.tsv] [--errors]
+Finished rows in --out are kept: a run resumes.
 With CAMEO_REPORTS=FOLDER in the environment the reports of all exports are kept there (for tools/operators.py).
 Prints what is not right, the refusals by reason, right / wrong / refused counts, and what a peer gets right that Cameo does not.
 """
 import argparse
 import collections
+import logging
 import multiprocessing
 import os
 import pathlib
@@ -17,6 +19,7 @@ import warnings
 import capture
 
 warnings.filterwarnings("ignore")
+logging.getLogger("torch").setLevel(logging.CRITICAL)  # torch.export tells at length what it refuses
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SAMPLES = 2
 
@@ -27,13 +30,14 @@ TRAINING = "the samples ask for training mode: the numbers are drawn anew in eve
 REASONS = {
     "linalg.eig": DECOMPOSITION, "linalg.svd": DECOMPOSITION, "svd": DECOMPOSITION, "pca_lowrank": DECOMPOSITION, "linalg.ldl": DECOMPOSITION,
     "sparse.": SPARSE, "to_sparse": SPARSE,
-    "nn.functional.multi_head_attention_forward": TRAINING, "nn.functional.feature_alpha_dropout.with_train": TRAINING, "nn.functional.rrelu": TRAINING,
+    "nn.functional.rrelu": TRAINING, "nn.functional.linear_cross_entropy.chunked": "an operator of torch.nn's own that computes gradients on the way, for training",
     "chalf": "complex numbers of two halves: ONNX has no type for them",
     "hash_tensor": "the bits of floats: ONNX has BitCast from opset 26 alone", "nextafter": "the bits of floats: ONNX has BitCast from opset 26 alone",
     "special.airy_ai": "no form that is tight everywhere",
 }
 # Compared by shape and type: the numbers are drawn anew.
-RANDOM = ("bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial", "normal", "rand", "uniform", "nn.functional.fractional_max_pool")
+RANDOM = ("bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial", "normal", "rand", "uniform", "nn.functional.fractional_max_pool",
+          "nn.functional.multi_head_attention_forward", "nn.functional.feature_alpha_dropout.with_train")  # both with dropout that is on
 
 
 def operators():
@@ -198,17 +202,21 @@ def main():
     parser.add_argument("--errors", action="store_true")
     args = parser.parse_args()
     wanted = set(filter(None, args.only.split(",")))
-    tasks = [(args.cameo, args.capture, i) for i, (op, _) in enumerate(operators()) if not wanted or op.name in wanted or label(op) in wanted]
-    rows, summary = [], collections.Counter()
+    table = pathlib.Path(args.out) if args.out else None
+    rows = [tuple(line.split("\t")) for line in table.read_text().splitlines()] if table and table.exists() else []
+    done = {row[0] for row in rows}
+    tasks = [(args.cameo, args.capture, i) for i, (op, _) in enumerate(operators()) if label(op) not in done and (not wanted or op.name in wanted or label(op) in wanted)]
     with multiprocessing.Pool(args.jobs, maxtasksperchild=200) as pool:
         for name, verdicts in pool.imap_unordered(work, tasks, chunksize=4):
             kinds = [k for k, _ in verdicts if k != "unusable"]
             state = "unusable" if not kinds else "right" if all(k == "right" for k in kinds) else "crash" if "crash" in kinds else "wrong" if "wrong" in kinds else "refused"
             why = next((w for k, w in verdicts if k == state), "")
-            rows.append((name, state, why))
-            summary[state] += 1
+            rows.append((name, state, why.replace("\t", " ")))
+            if table:
+                with table.open("a") as f: f.write("\t".join(rows[-1]) + "\n")
     rows.sort()
-    if args.out: pathlib.Path(args.out).write_text("".join(f"{n}\t{s}\t{w}\n" for n, s, w in rows))
+    summary = collections.Counter(state for _, state, _ in rows)
+    if table: table.write_text("".join("\t".join(row) + "\n" for row in rows))
     if args.errors or wanted:
         for n, s, w in rows:
             if s != "right": print(n, s, w, sep="\t")

@@ -278,7 +278,7 @@ constexpr Row table[] = {
     {"aten::max_pool1d", fn<max_pool<1>>}, {"aten::max_pool2d", fn<max_pool<2>>}, {"aten::max_pool3d", fn<max_pool<3>>},
     {"aten::avg_pool1d", [](Lower& on, V x, Ints k, Ints s, Ints p, bool ceil, bool count) { return avg_pool<1>(on, x, k, s, p, ceil, count, {}); }}, {"aten::avg_pool2d", fn<avg_pool<2>>}, {"aten::avg_pool3d", fn<avg_pool<3>>},
     {"aten::adaptive_avg_pool1d", fn<adaptive_avg_pool<1>>}, {"aten::adaptive_avg_pool2d", fn<adaptive_avg_pool<2>>}, {"aten::adaptive_avg_pool3d", fn<adaptive_avg_pool<3>>},
-    {"aten::dropout", fn<dropout>}, {"aten::feature_dropout", fn<dropout>}, {"aten::alpha_dropout", fn<dropout>}, {"aten::feature_alpha_dropout", fn<dropout>},
+    {"aten::dropout", fn<dropout>},
     {"aten::native_dropout_backward", [](Lower& on, V g, V mask, double scale) { return V(on.Mul(on.Mul(g, on.to(mask, on.dtype(g))), on.number_like(scale, g))); }},
     {"aten::_safe_softmax", [](Lower& on, V x, int64_t dim, Opt<DType> t) {
        const V y = softmax(on, x, dim, t), hopeless = on.Equal(x, on.number_like(-std::numeric_limits<double>::infinity(), x));

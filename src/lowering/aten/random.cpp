@@ -64,6 +64,22 @@ V permutation(Lower& on, Dim n, Opt<DType> t) {
   return on.to(order, t.value_or(DType::i64));
 }
 
+// Dropout of whole channels, or the one that keeps mean and variance of what SELU gives (its dropped values are not 0).
+template <bool channels, bool selu>
+V dropout(Lower& on, V x, double p, bool train) {
+  if (!train || p == 0) return x;
+  if (p == 1) return on.Mul(x, on.number_like(0, x));
+  Dims sizes = on.shape(x);
+  if (channels && sizes.size() < 2) unsupported("dropout of channels of a tensor that has none");
+  for (size_t i = 2; channels && i < sizes.size(); ++i) sizes[i] = Dim(1);
+  const V kept = coin(on, on.full(sizes, Num(1 - p), DType::f32), on.dtype(x));
+  if (!selu) return on.Mul(x, on.Mul(kept, on.number_like(1 / (1 - p), x)));
+  constexpr double alpha = 1.7580993408473766;
+  const double a = 1 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
+  const V shift = on.Add(on.Mul(kept, on.number_like(alpha * a, x)), on.number_like(alpha * a * (p - 1), x));
+  return on.Add(on.Mul(x, on.Mul(kept, on.number_like(a, x))), shift);
+}
+
 constexpr Row table[] = {
     {"aten::rand", [](Lower& on, Dims s, Opt<DType> t) { return uniform(on, s, t.value_or(default_float)); }},
     {"aten::rand.generator", [](Lower& on, Dims s, Arg, Opt<DType> t) { return uniform(on, s, t.value_or(default_float)); }},
@@ -96,6 +112,7 @@ constexpr Row table[] = {
     {"aten::bernoulli.Tensor", [](Lower& on, V x, V p) { return coin(on, on.expand(p, on.shape(x)), on.dtype(x)); }},
     {"aten::bernoulli_.float", [](Lower& on, V x, double p) { return coin(on, on.full(on.shape(x), Num(p), DType::f32), on.dtype(x)); }},
     {"aten::multinomial", fn<multinomial>},
+    {"aten::feature_dropout", fn<dropout<true, false>>}, {"aten::alpha_dropout", fn<dropout<false, true>>}, {"aten::feature_alpha_dropout", fn<dropout<true, true>>},
 };
 
 }  // namespace
