@@ -3,7 +3,9 @@
 usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N]
 One model per family of timm, torchvision and transformers. A parameter or buffer whose elements are all equal gets
 seeded noise first. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
-batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. Finished rows in --out are kept: a run resumes.
+batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. Archives of torch.jit are exported once more with
+the height and width, or the sequence length, open too, and run at two further sizes, where PyTorch's own archive is right at them
+(many models fix their size, and so does tracing). Finished rows in --out are kept: a run resumes.
 """
 import argparse
 import collections
@@ -184,7 +186,7 @@ def judge(cameo, mode, name):
         if all(float((a - b).abs().max()) <= 1e-4 * float(a.abs().max()) for a, b in zip(expected, expected2) if a.shape == b.shape and a.numel()):
             return "untested", "the output ignores the input" + (f" ({why})" if why and not why.startswith("error") else ""), nodes
         if why: return "wrong", why, nodes
-        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms"
+        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, archive, model, module, x)
     finally:
         shutil.rmtree(folder)
 
@@ -207,6 +209,41 @@ def dynamic_batch(cameo, mode, archive, model, module, make, x):
             why = "onnxruntime: " + str(e).splitlines()[0][:120]
         if why: return f"dynamic batch {size}: {why}"
     return ""
+
+
+def resized(x, more):
+    """Inputs like x of other heights and widths, or of other lengths."""
+    import torch
+    if x.dim() == 4: sizes = [(x.shape[2] + 32, x.shape[3] + 64), (x.shape[2] + 64, x.shape[3] + 32)]
+    else: sizes = [(x.shape[1] - 4,), (x.shape[1] + more,)]
+    for batch, size in zip((1, 3), sizes):
+        shape = (batch, *x.shape[1:x.dim() - len(size)], *size)
+        yield torch.randint(3, 300, shape) if x.dtype == torch.int64 else torch.randn(shape)
+
+
+def dynamic_size(cameo, archive, model, module, x):
+    """"right", why the model or the archive has one size alone, or "wrong: ..."."""
+    import torch
+    if archive.endswith(".pt2"): return ""
+    recorded, samples = torch.jit.load(archive), []
+    for y in resized(x, 8 if x.dtype == torch.int64 else 400):
+        try:
+            with torch.no_grad(): want = flatten(module(y))
+        except Exception: return "the model has one size"
+        try:
+            with torch.no_grad(): got = flatten(recorded(y))
+        except Exception: return "the archive has one size"
+        if close([t.numpy() for t in got], want, want): return "the archive has one size"
+        samples.append((y, want))
+    names = ["batch", "channels", "h", "w"] if x.dim() == 4 else ["batch", "length"]
+    if x.dim() == 4: names[1] = str(x.shape[1])
+    run = subprocess.run([cameo, "-q", "export", archive, "-o", model, "--input", spec(x, *names)], capture_output=True, text=True)
+    if run.returncode != 0: return "wrong: " + (run.stderr.splitlines() or ["?"])[0][:120]
+    for y, want in samples:
+        try: why = close(run_session(model, y), want, want)
+        except Exception as e: why = "onnxruntime: " + str(e).splitlines()[0][:120]
+        if why: return f"wrong: {list(y.shape)}: {why}"
+    return "right"
 
 
 def work(task):
@@ -244,10 +281,11 @@ def main():
             done[row[0]] = row
             if args.out:
                 with open(args.out, "a") as f: f.write("\t".join(row) + "\n")
-            if row[1] != "right" or row[2]: print(i + 1, "/", len(todo), *row, sep="  ", flush=True)
+            if row[1] != "right" or row[2] or row[4:] and row[4].startswith("wrong"): print(i + 1, "/", len(todo), *row, sep="  ", flush=True)
     for row in done.values():
         summary[row[1]] += 1
         summary["right with a dynamic batch"] += row[1] == "right" and not row[2]
+        if len(row) > 4 and row[4]: summary["other sizes: " + row[4].split(":")[0]] += 1
     print(dict(summary))
 
 

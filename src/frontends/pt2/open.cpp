@@ -86,8 +86,8 @@ Program read_pt2(Bytes file, std::string name) {
   state->training = is_training(root);
   state->graph_module = root["graph_module"];
   if (const json::Value ranges = root.present("range_constraints"))
-    for (const auto& [symbol, r] : ranges.members()) {
-      const auto bound = [&](std::string_view key) -> std::optional<int64_t> {
+    for (const auto& [symbol, range] : ranges.members()) {
+      const auto bound = [r = range](std::string_view key) -> std::optional<int64_t> {
         const json::Value v = r.present(key);
         return v && v.kind() == json::Kind::integer ? std::optional(v.integer()) : std::nullopt;
       };
