@@ -11,6 +11,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <mutex>
+#include <vector>
 #else
 #define CAMEO_POSIX_FILES 0
 #include <cstdio>
@@ -80,11 +83,83 @@ std::ptrdiff_t FileHandle::write(std::span<const std::byte> d) {
   return retried([&] { return ::write(descriptor(handle_), d.data(), std::min(d.size(), call_bytes)); });
 }
 
+class Mapping {
+ public:
+  Mapping(void* at, size_t length, int file) : at(static_cast<const std::byte*>(at)), length(length), file(file) {}
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
+
+  bool holds(std::span<const std::byte> view) const {
+    return view.data() >= at && view.data() < at + length && view.size() <= static_cast<size_t>(at + length - view.data());
+  }
+
+  const std::byte* const at;
+  const size_t length;
+  const int file;  // stays open so that parts of it can be copied; -1: not
+};
+
+namespace {
+// Files that are mapped, large enough to be worth an open descriptor each, and few, since a system has not many.
+constexpr size_t open_from_bytes = size_t{1} << 20, most_open = 64;
+
+struct OpenMappings {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<const Mapping>> list;
+
+  void drop_dead() { std::erase_if(list, [](const auto& m) { return m.expired(); }); }
+};
+OpenMappings& open_mappings() {
+  static OpenMappings all;
+  return all;
+}
+}  // namespace
+
+Mapping::~Mapping() {
+  ::munmap(const_cast<std::byte*>(at), length);
+  if (file >= 0) ::close(file);
+}
+
 Bytes FileHandle::map(size_t length) const {
   void* at = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, descriptor(handle_), 0);
   if (at == MAP_FAILED) return {};
-  std::shared_ptr<const void> owner(at, [length](const void* p) { ::munmap(const_cast<void*>(p), length); });
-  return {std::move(owner), {static_cast<const std::byte*>(at), length}};
+  OpenMappings& all = open_mappings();
+  const std::lock_guard lock(all.mutex);
+  all.drop_dead();
+  const bool kept_open = length >= open_from_bytes && all.list.size() < most_open;
+  const auto owner = std::make_shared<const Mapping>(at, length, kept_open ? ::fcntl(descriptor(handle_), F_DUPFD_CLOEXEC, 0) : -1);
+  if (owner->file >= 0) all.list.push_back(owner);
+  return {owner, {owner->at, length}};
+}
+
+MappedRange mapped_range(std::span<const std::byte> view) {
+  OpenMappings& all = open_mappings();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& weak : all.list)
+    if (auto m = weak.lock(); m && m->holds(view)) return {m, static_cast<uint64_t>(view.data() - m->at), view.size()};
+  return {};
+}
+
+void release_pages(std::span<const std::byte> view) {
+  const MappedRange range = mapped_range(view);
+  if (!range.file) return;
+  // Whole pages inside: the neighbours' share of the first and the last one may be in use.
+  static const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t first = (range.offset + page - 1) / page * page, last = (range.offset + range.size) / page * page;
+  if (first < last) ::madvise(const_cast<std::byte*>(range.file->at) + first, static_cast<size_t>(last - first), MADV_DONTNEED);
+}
+
+std::ptrdiff_t FileHandle::copy(const MappedRange& from) {
+  const auto length = static_cast<size_t>(std::min<uint64_t>(from.size, call_bytes));
+#if defined(__linux__)
+  auto offset = static_cast<loff_t>(from.offset);
+  const auto n = retried([&] { return ::copy_file_range(from.file->file, &offset, descriptor(handle_), nullptr, length, 0); });
+  if (n > 0) return n;  // 0 and errors (another file system, a pipe): the plain way tells
+#endif
+  std::byte part[size_t{1} << 16];
+  const auto got = retried([&] { return ::pread(from.file->file, part, std::min(length, sizeof part), static_cast<off_t>(from.offset)); });
+  if (got == 0) errno = EIO;  // somebody cut the file short
+  return got <= 0 ? -1 : write({part, static_cast<size_t>(got)});
 }
 
 bool FileHandle::sync() { return ::fsync(descriptor(handle_)) == 0; }
@@ -132,6 +207,10 @@ std::ptrdiff_t FileHandle::write(std::span<const std::byte> d) {
   return n == 0 ? -1 : static_cast<std::ptrdiff_t>(n);
 }
 
+class Mapping {};
+MappedRange mapped_range(std::span<const std::byte>) { return {}; }
+void release_pages(std::span<const std::byte>) {}
+std::ptrdiff_t FileHandle::copy(const MappedRange&) { return -1; }
 Bytes FileHandle::map(size_t) const { return {}; }
 bool FileHandle::sync() { return std::fflush(stream(handle_)) == 0; }
 

@@ -4,12 +4,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "support/bytes.h"
 
 namespace cameo {
+
+class Mapping;  // a mapped file that is still open; file_handle.cpp
+
+// Where in a mapped file some bytes lie: they can be copied from there without being looked at. `file` is null where
+// they are in no such file.
+struct MappedRange {
+  std::shared_ptr<const Mapping> file;
+  uint64_t offset = 0, size = 0;
+};
+MappedRange mapped_range(std::span<const std::byte> view);
+
+// The mapped pages of these bytes need not stay in memory. Looking at them again brings them back.
+void release_pages(std::span<const std::byte> view);
 
 class FileHandle {
  public:
@@ -33,6 +47,8 @@ class FileHandle {
   bool is_plain() const;                              // a regular file with one name; true where nobody can tell
   std::ptrdiff_t read(std::span<std::byte> into);     // 0 at the end, negative on failure
   std::ptrdiff_t write(std::span<const std::byte> d);
+  // Writes bytes of another file, by the system where it can: at least one of them, negative on failure.
+  std::ptrdiff_t copy(const MappedRange& from);
   Bytes map(size_t length) const;                     // empty when the system cannot map
   bool sync();
   bool close();

@@ -111,7 +111,23 @@ struct AtomicFile::State {
       flushed += static_cast<uint64_t>(done);
     }
   }
+  // From file to file, unseen: neither their pages nor copies of them take memory here.
+  void copy(MappedRange range) {
+    flush();
+    if (queue) {
+      flushed += range.size;
+      return queue->copy(std::move(range));
+    }
+    while (range.size > 0) {
+      const auto done = file.copy(range);
+      if (done <= 0) fail(done < 0 ? errno : EIO);
+      range.offset += static_cast<uint64_t>(done);
+      range.size -= static_cast<uint64_t>(done);
+      flushed += static_cast<uint64_t>(done);
+    }
+  }
   void flush() {
+    if (buffer.empty()) return;
     if (!queue) {
       write(as_bytes(buffer));
       buffer.clear();
@@ -194,6 +210,8 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::append(std::span<const std::byte> data) {
   State& s = *state_;
   if (s.may_queue && position() + data.size() >= State::queued_from) s.start_queue();
+  if (data.size() >= State::written_at_once)
+    if (MappedRange range = mapped_range(data); range.file) return s.copy(std::move(range));
   if (s.queue) return s.append_to_queue(data);
   if (data.size() >= State::buffer_bytes - s.buffer.size() || data.size() >= State::written_at_once) s.flush();
   if (data.size() >= State::written_at_once) return s.write(data);

@@ -25,7 +25,11 @@ struct QueuedWriter::State {
   FileHandle& file;
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::string> full;
+  struct Job {
+    std::string bytes;
+    MappedRange range;  // where it has a file, instead
+  };
+  std::deque<Job> full;
   std::vector<std::string> empty;
   size_t under_way = 0;
   int failure = 0;
@@ -41,20 +45,37 @@ struct QueuedWriter::State {
     return 0;
   }
 
+  int copy(MappedRange range) {
+    while (range.size > 0) {
+      const auto done = file.copy(range);
+      if (done <= 0) return done < 0 ? errno : EIO;
+      range.offset += static_cast<uint64_t>(done);
+      range.size -= static_cast<uint64_t>(done);
+    }
+    return 0;
+  }
+
+  void put(std::unique_lock<std::mutex>& lock, Job job) {
+    changed.wait(lock, [&] { return under_way < most_under_way; });
+    full.push_back(std::move(job));
+    ++under_way;
+    changed.notify_all();
+  }
+
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
       changed.wait(lock, [&] { return ending || !full.empty(); });
       if (full.empty()) return;
-      std::string data = std::move(full.front());
+      Job job = std::move(full.front());
       full.pop_front();
-      const bool failed = failure != 0;
+      const bool failed = failure != 0, is_copy = job.range.file != nullptr;
       lock.unlock();
-      const int code = failed ? 0 : write(data);
-      data.clear();
+      const int code = failed ? 0 : is_copy ? copy(std::move(job.range)) : write(job.bytes);
+      job.bytes.clear();
       lock.lock();
       if (code) failure = code;
-      empty.push_back(std::move(data));
+      if (!is_copy) empty.push_back(std::move(job.bytes));
       --under_way;
       changed.notify_all();
     }
@@ -85,14 +106,16 @@ QueuedWriter::~QueuedWriter() {
 std::string QueuedWriter::exchange(std::string full) {
   State& s = *state_;
   std::unique_lock lock(s.mutex);
-  s.changed.wait(lock, [&] { return s.under_way < State::most_under_way; });
-  s.full.push_back(std::move(full));
-  ++s.under_way;
-  s.changed.notify_all();
+  s.put(lock, {std::move(full), {}});
   if (s.empty.empty()) return {};
   std::string out = std::move(s.empty.back());
   s.empty.pop_back();
   return out;
+}
+
+void QueuedWriter::copy(MappedRange range) {
+  std::unique_lock lock(state_->mutex);
+  state_->put(lock, {{}, std::move(range)});
 }
 
 int QueuedWriter::finish() {
@@ -109,6 +132,7 @@ QueuedWriter::QueuedWriter(std::unique_ptr<State> state) : state_(std::move(stat
 std::unique_ptr<QueuedWriter> QueuedWriter::start(FileHandle&) { return nullptr; }
 QueuedWriter::~QueuedWriter() = default;
 std::string QueuedWriter::exchange(std::string full) { return full; }
+void QueuedWriter::copy(MappedRange) {}
 int QueuedWriter::finish() { return ENOSYS; }
 
 #endif

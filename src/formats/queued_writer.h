@@ -19,6 +19,8 @@ class QueuedWriter {
   // Takes `full` and gives back an empty buffer with the same memory behind it as earlier ones. Waits while too much is
   // under way. Buffers are written in order; after a failure they are dropped.
   std::string exchange(std::string full);
+  // Bytes of a mapped file come next.
+  void copy(MappedRange range);
   // Waits until all is written. The first failure's errno, 0 when there was none.
   int finish();
 

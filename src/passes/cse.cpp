@@ -102,14 +102,20 @@ class Merger {
   std::vector<size_t> log_;
 };
 
-// A few bytes from all over: weights that differ hardly ever agree in them, so most are never read in full.
-size_t sample(const Weight& w) {
+size_t outline(const Weight& w) {
   size_t h = mix(static_cast<size_t>(w.dtype), w.shape.size());
   for (const int64_t d : w.shape) h = mix(h, static_cast<size_t>(d));
-  if (!w.is_dense() || w.strings) return h;
-  const size_t size = w.source.size(), step = std::max<size_t>(1, size / 32);
-  for (size_t at = 0; at < size; at += step) h = mix(h, static_cast<size_t>(w.source.data()[at]));
   return h;
+}
+
+// Both ends alone: weights that differ hardly ever agree there, so most are never read in full.
+size_t ends(const Weight& w) {
+  constexpr size_t few = 64;
+  const auto size = static_cast<size_t>(w.byte_size());
+  if (w.strings || !w.is_dense() || w.start != 0 || w.source.size() < size) return 0;
+  const std::hash<std::string_view> hash;
+  const std::string_view all = w.source.text().substr(0, size);
+  return size <= 2 * few ? hash(all) : mix(hash(all.substr(0, few)), hash(all.substr(size - few)));
 }
 
 bool same_bytes(const Weight& a, const Weight& b) {
@@ -129,20 +135,37 @@ size_t merge_equal_nodes(Graph& g, Engine& e) {
   return merger.merged;
 }
 
+namespace {
+
+bool may_merge(const Graph& g, ValueId v) {
+  return g[v].kind == Value::Kind::initializer && g.used(v) && std::none_of(g[v].uses.begin(), g[v].uses.end(), [](const Use& u) { return u.region.valid(); });
+}
+
+// Weights of one type and shape in one region; those that may be the same as another one.
+using Alike = std::map<std::pair<RegionId, size_t>, std::vector<ValueId>>;
+Alike alike_weights(const Graph& g) {
+  Alike out;
+  for (uint32_t i = 0; i < g.value_capacity(); ++i)
+    if (const ValueId v(i); may_merge(g, v)) out[{g[v].home, outline(*g[v].weight)}].push_back(v);
+  return out;
+}
+
+}  // namespace
+
 size_t merge_equal_weights(Graph& g, Engine& e) {
-  std::map<std::pair<RegionId, size_t>, std::vector<ValueId>> known;
   size_t merged = 0;
-  for (uint32_t i = 0; i < g.value_capacity(); ++i) {
-    const ValueId v(i);
-    if (g[v].kind != Value::Kind::initializer || !g.used(v)) continue;
-    if (std::any_of(g[v].uses.begin(), g[v].uses.end(), [](const Use& u) { return u.region.valid(); })) continue;
-    auto& bucket = known[{g[v].home, sample(*g[v].weight)}];
-    const auto same = std::find_if(bucket.begin(), bucket.end(), [&](ValueId o) { return g[o].weight->dtype == g[v].weight->dtype && g[o].weight->shape == g[v].weight->shape && same_bytes(*g[o].weight, *g[v].weight); });
-    if (same == bucket.end()) bucket.push_back(v);
-    else if (g[v].synthetic) {  // the reader's, not the file's: nothing to tell
-      g.replace_uses(v, *same);
-      g.erase_initializer(v);
-    } else merged += e.forward(v, *same, "equal-weights", RuleClass::exact);
+  for (const auto& [key, values] : alike_weights(g)) {
+    if (values.size() < 2) continue;
+    std::unordered_map<size_t, std::vector<ValueId>> known;
+    for (const ValueId v : values) {
+      auto& bucket = known[ends(*g[v].weight)];
+      const auto same = std::find_if(bucket.begin(), bucket.end(), [&](ValueId o) { return g[o].weight->dtype == g[v].weight->dtype && g[o].weight->shape == g[v].weight->shape && same_bytes(*g[o].weight, *g[v].weight); });
+      if (same == bucket.end()) bucket.push_back(v);
+      else if (g[v].synthetic) {  // the reader's, not the file's: nothing to tell
+        g.replace_uses(v, *same);
+        g.erase_initializer(v);
+      } else merged += e.forward(v, *same, "equal-weights", RuleClass::exact);
+    }
   }
   return merged;
 }

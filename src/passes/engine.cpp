@@ -126,6 +126,7 @@ bool Engine::attempt(const Rule& r, NodeId n) {
   rw.spare_bytes = r.free_bytes ? spare_bytes : 0;
   rw.unroll = options_.unroll;
   rw.every_bit = options_.exact;
+  rw.varying = &varying_;
   std::string why;
   try {
     r.apply(rw);

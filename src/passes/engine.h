@@ -84,6 +84,7 @@ class Engine {
   std::vector<const Rule*> for_all_;
   std::deque<NodeId> work_;
   std::vector<bool> queued_;
+  std::vector<bool> varying_;  // Rewrite::varying
   Cost gain_old_, gain_new_;  // of the attempt that was just judged
 };
 

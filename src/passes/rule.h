@@ -90,6 +90,7 @@ class Rewrite {
   int64_t spare_bytes = 0;  // by how much constants may grow here
   int64_t unroll = 0;       // rounds up to which loops may be unrolled
   bool every_bit = false;   // nothing may be computed that an engine might round otherwise
+  std::vector<bool>* varying = nullptr;  // by node: found to depend on more than constants; for rules that ask this of every node
 
  private:
   bool keep_reasons_;

@@ -1,5 +1,6 @@
 #include "backends/onnx/rope.h"
 
+#include "formats/file_handle.h"
 #include "ir/weight_stream.h"
 #include "support/error.h"
 
@@ -12,6 +13,7 @@ constexpr size_t copied_below = 4096;  // shorter runs cost less as a copy than 
 void write_dense(const Weight& w, const Sink& sink) {
   if (w.strings) return sink(w.dense().bytes().span());
   stream_dense(w, sink);
+  if (!w.is_dense()) release_pages(w.source.span());  // a dense one was copied unseen
 }
 
 void Rope::seal() {

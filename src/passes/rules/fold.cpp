@@ -43,6 +43,18 @@ std::optional<uint64_t> output_bytes(const Graph& g, NodeId n) {
   return total;
 }
 
+// Nodes are met after those they read from, so that a look at the inputs settles most of them. What was found holds for
+// one round: a stale answer only means that the next one folds.
+bool varies(const Rewrite& rw) {
+  std::vector<bool>& known = *rw.varying;
+  if (known.size() < rw.g.node_capacity()) known.resize(rw.g.node_capacity() + rw.g.node_capacity() / 2);
+  const auto input_varies = [&](ValueId v) {
+    if (!v || rw.g[v].fact.tensor() || rw.is_constant(v)) return false;
+    return !rw.g[v].def || known[rw.g[v].def.index];
+  };
+  return known[rw.node.index] = !is_foldable(rw.root()) || std::any_of(rw.root().inputs.begin(), rw.root().inputs.end(), input_varies);
+}
+
 // Constants in reach and the largest thing on the way; nothing when something is not constant.
 struct Chain {
   uint64_t constants = 0, largest = 0;
@@ -95,7 +107,7 @@ void fold_known(Rewrite& rw) {
 }
 
 void fold_computed(Rewrite& rw) {
-  if (rw.in_count() == 0) return;
+  if (varies(rw) || rw.in_count() == 0) return;
   Chain chain;
   if (!measure(rw, rw.node, chain, 0) || chain.largest > most_bytes) return;
   // The engine judges exactly, but only after the work.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "formats/file_handle.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -73,6 +74,42 @@ TEST_F(FileTest, FollowsLinksAndKeepsPermissions) {
   EXPECT_TRUE(fs::is_symlink(at("link")));
   EXPECT_EQ(map_file(at("real")).text(), "new");
   EXPECT_EQ(fs::status(at("real")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+// They go from file to file, before and after the writer has a thread of its own, in order with what is in memory.
+TEST_F(FileTest, PartsOfMappedFilesAreCopied) {
+  std::string text;
+  for (uint32_t i = 0; text.size() < (12u << 20); ++i) text.append(reinterpret_cast<const char*>(&i), sizeof i);
+  {
+    AtomicFile out(at("source"));
+    out.append(text);
+    out.commit();
+  }
+  const Bytes source = map_file(at("source"));
+  const std::pair<size_t, size_t> parts[] = {{0, 70'000}, {5, 3 << 20}, {100, 50}, {1 << 20, 6 << 20}, {(4 << 20) + 3, 8'388'605}};
+  AtomicFile out(at("copy"));
+  std::string wanted;
+  for (const auto& [offset, size] : parts) {
+    out.append("head");
+    out.append(source.slice(offset, size).span());
+    wanted += "head" + text.substr(offset, size);
+    EXPECT_EQ(out.position(), wanted.size());
+  }
+  out.commit();
+  EXPECT_TRUE(map_file(at("copy")).text() == wanted);
+}
+
+TEST_F(FileTest, ReleasedPagesComeBack) {
+  const std::string text(3 << 20, 'x');
+  AtomicFile out(at("a"));
+  out.append(text);
+  out.commit();
+  const Bytes a = map_file(at("a"));
+  EXPECT_TRUE(a.text() == text);
+  release_pages(a.slice(5000, 2 << 20).span());
+  release_pages(as_bytes(text));  // not mapped: nothing to do
+  EXPECT_TRUE(a.text() == text);
+  EXPECT_FALSE(mapped_range(as_bytes(text)).file);
 }
 
 TEST_F(FileTest, SaysWhatIsWrong) {
