@@ -35,7 +35,7 @@ void rename_dims(Graph& g, const std::vector<std::pair<std::string, std::string>
     }
   std::vector<Substitution> map;
   for (const auto& [from, to] : from_to) {
-    const auto it = std::find_if(symbols.begin(), symbols.end(), [&](Dim s) { return symbol_name(s) == from; });
+    const auto it = std::find_if(symbols.begin(), symbols.end(), [name = std::string_view(from)](Dim s) { return symbol_name(s) == name; });
     if (it == symbols.end()) {
       std::string names;
       for (const Dim s : symbols) names += cat(names.empty() ? "" : ", ", symbol_name(s));

@@ -132,7 +132,7 @@ class Branch {
       const CellData now = s_.heap[leaf.cell];
       // A name that one side alone gives a value is not read after the if.
       if ((!pair.first || !pair.second) && is_local(now) && !assigned_at(now, leaf.slot)) continue;
-      const auto before = [&] { return value_at(s_, now, leaf.slot); };
+      const auto before = [&, slot = leaf.slot] { return value_at(s_, now, slot); };
       add(leaf, pair.first ? *pair.first : before(), pair.second ? *pair.second : before());
     }
     finish();

@@ -36,7 +36,8 @@ Dim c10_layout(json::Value v) {
 }  // namespace
 
 Value NodeStager::argument(json::Value arg, const NodeScope& scope) {
-  const auto [tag, v] = pt2::tagged(arg);
+  const auto [tag, tagged] = pt2::tagged(arg);
+  const json::Value v = tagged;
   const auto list = [&](auto each) {
     std::vector<Value> parts;
     for (const json::Value part : v.elements()) parts.push_back(each(part));
