@@ -123,7 +123,9 @@ std::vector<Datum> example_values(const Exported& e, const Graph& g, const std::
 
 }  // namespace
 
-Exported export_archive(const std::string& path, const ArchiveExport& how, DiagSink& sink) {
+Exported export_archive(const std::string& path, const ArchiveExport& how, DiagSink& sink) { return export_archive(map_file(path), path, how, sink); }
+
+Exported export_archive(const Bytes& file, const std::string& path, const ArchiveExport& how, DiagSink& sink) {
   Exported out;
   ExportOptions options = how.options;
   if (!how.inputs.empty()) {
@@ -131,7 +133,6 @@ Exported export_archive(const std::string& path, const ArchiveExport& how, DiagS
     options.examples = specs_of(out.examples);
   }
   if (!how.rules.empty()) options.stage.rules = load_rules(how.rules);
-  const Bytes file = map_file(path);
   const bool is_pt2 = zip::looks_like_zip(file.text()) && recognise_zip(zip::Archive(file, path)).kind == FileKind::torch_export;
   if (is_pt2 && how.functions) throw error("use.modules", "modules of a torch.export archive cannot be made functions yet").help("export a TorchScript archive of the model");
   const bool want_nodes = how.trace || how.doc_strings;

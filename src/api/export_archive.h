@@ -47,6 +47,8 @@ struct Verified {
 
 // Throws what reading and staging throw; notes and warnings go to `sink`.
 Exported export_archive(const std::string& path, const ArchiveExport& how, DiagSink& sink);
+// The same of an archive in memory; `name` is what findings call it.
+Exported export_archive(const Bytes& file, const std::string& name, const ArchiveExport& how, DiagSink& sink);
 
 // Writes the file ("-" is standard output), and checks it unless told not to: throws export.check with all findings.
 void save_exported(const Exported& e, const std::string& target, const ArchiveExport& how, DiagSink& sink);

@@ -66,7 +66,7 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   for (const auto& [key, v] : args.keywords)
     if (const auto* p = find_poison(*this, v)) return std::vector<Value>(result_count(candidates), Value(*p));
   if (candidates.empty())
-    if (const LocalFunction* rule = user_lowering(full)) return apply_user_lowering(*rule, full, nullptr, args);
+    if (auto results = by_user(full, nullptr, args)) return std::move(*results);
   if (candidates.empty()) return options.fallback == Fallback::none ? missing_op(full, 1) : foreign_op(full, nullptr, args);
   auto matched = match(*this, candidates, args);
   if (!matched) matched = match_without_defaults(*this, candidates, args);
@@ -127,7 +127,8 @@ const Schema* functional_of_out(const Schema& s) {
 }  // namespace
 
 std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
-  if (const LocalFunction* rule = user_lowering(s.full_name())) return apply_user_lowering(*rule, s.full_name(), &s, {std::move(args), {}});
+  if (options.rules || options.host)
+    if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
   if (s.is_out()) return lower_out(s, std::move(args));
   if (s.is_inplace()) return lower_inplace(s, std::move(args));
   const Row* row = find_row(s.full_name());
@@ -150,7 +151,8 @@ std::vector<Value> Stager::missing_op(const std::string& op, size_t results, std
 }
 
 std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args) {
-  if (const LocalFunction* rule = user_lowering(s.full_name())) return apply_user_lowering(*rule, s.full_name(), &s, {args, {}});
+  if (options.rules || options.host)
+    if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
   LoweredCall call{&s, {}};
   const bool literals = takes_literals_as_numbers(std::string_view(s.name).substr(s.name.find("::") + 2));
   V first_input;

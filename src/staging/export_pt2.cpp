@@ -178,6 +178,8 @@ class Pt2Inputs {
 
   StagedValue weight(const pt2::GraphInput& in) {
     pt2::Payload p = program_.payload(in);
+    if (const auto* lent = options_.stage.lent ? options_.stage.lent->find(p.storage, item_size(p.dtype)) : nullptr)
+      p.sizes = lent->sizes, p.strides = lent->strides, p.offset = lent->offset, p.storage = lent->storage;
     const auto dtype = dtype_from_torch(static_cast<int64_t>(p.dtype));
     if (!dtype) return staging::poison(cat("the tensor ", in.target, " is ", name(p.dtype), ", which ONNX cannot hold"));
     for (const auto& [other, value] : weights_)

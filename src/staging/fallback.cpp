@@ -214,6 +214,44 @@ std::vector<Value> Stager::apply_user_lowering(const LocalFunction& f, const std
   return out;
 }
 
+namespace {
+// What a user's lowering made of an operator that Cameo lowers too has the types that Cameo's own results have, where nobody
+// said: nodes of foreign domains have none.
+void take_types(Stager& s, const Schema& schema, const std::vector<Value>& args, const std::vector<Value>& results) {
+  const auto untyped = [&](const Value& v) { return v.is<TensorRef>() && s.on.fact(s.read(*v.as<TensorRef>())).type.is_unknown(); };
+  const Row* row = find_row(schema.full_name());
+  if (!row || std::none_of(results.begin(), results.end(), untyped)) return;
+  const auto before = s.attempt();
+  std::vector<Type> types;
+  try {
+    LoweredCall call{&schema, {}};
+    for (size_t i = 0; i < args.size(); ++i) call.args.push_back(s.to_arg(args[i], schema.params[i].type));
+    for (const Arg& a : lower_call(s.on, *row, std::move(call))) types.push_back(a.as<V>() ? s.on.fact(*a.as<V>()).type : Type());
+  } catch (const Error&) {
+    types.clear();
+  }
+  s.take_back(before);
+  for (size_t i = 0; i < results.size() && i < types.size(); ++i) {
+    if (!untyped(results[i])) continue;
+    const V v = s.read(*results[i].as<TensorRef>());
+    s.graph.fact(v).type = types[i];
+    for (size_t axis = 0; types[i].has_rank() && axis < types[i].shape->size(); ++axis)
+      if (const Dim d = (*types[i].shape)[axis]; !d.is_literal()) s.on.bind_axis(d, v, static_cast<int64_t>(axis));
+  }
+}
+}  // namespace
+
+std::optional<std::vector<Value>> Stager::by_user(const std::string& full, const Schema* s, const CallArgs& args) {
+  if (const LocalFunction* rule = user_lowering(full)) return apply_user_lowering(*rule, full, s, args);
+  if (!options.host || !options.host->has(full)) return std::nullopt;
+  on.where = here();
+  lowering_ = full;
+  auto results = options.host->call(*this, full, s, args);
+  lowering_.clear();
+  if (s) take_types(*this, *s, args.positional, results);
+  return results;
+}
+
 // The call's results as they would be lowered tell the types of the ATen node that stands for it.
 std::vector<Arg> Stager::as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before, const std::vector<Value>& args) {
   const bool tensors = !lowered.empty() && std::all_of(lowered.begin(), lowered.end(), [](const Arg& a) { return a.as<V>() != nullptr; });

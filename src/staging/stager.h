@@ -10,6 +10,7 @@
 #include "frontends/torchscript/program.h"
 #include "lowering/row.h"
 #include "staging/heap.h"
+#include "staging/host.h"
 
 namespace cameo::staging {
 
@@ -28,6 +29,8 @@ struct StageOptions {
   bool weights_as_inputs = false;  // parameters and buffers are inputs of the graph, after all others
   Fallback fallback = Fallback::none;
   std::shared_ptr<const Model> rules;  // its functions say what operators of the same name become; may be null
+  std::shared_ptr<const HostLowerings> host;  // may be null
+  std::shared_ptr<const LentWeights> lent;    // may be null
   size_t max_steps = 50'000'000, max_nodes = 2'000'000, max_depth = 400, max_unrolled_nodes = 4000;
 };
 
@@ -203,6 +206,8 @@ class Stager {
   std::vector<Value> foreign_op(const std::string& full, const Schema* s, const CallArgs& args);
   const LocalFunction* user_lowering(std::string_view full) const;  // null: none
   std::vector<Value> apply_user_lowering(const LocalFunction& f, const std::string& full, const Schema* s, const CallArgs& args);
+  // What the user said this operator becomes, in one way or the other; nullopt: nothing.
+  std::optional<std::vector<Value>> by_user(const std::string& full, const Schema* s, const CallArgs& args);
   std::vector<Arg> as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before, const std::vector<Value>& args);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
 

@@ -124,7 +124,9 @@ Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
     Value p = poison(cat("the tensor ", name.empty() ? "constant" : name, " has a layout or dtype, which ONNX cannot hold as it is"));
     return stored_[&t] = p;
   }
-  const Value plain = weight({*dtype, t.sizes, t.strides, t.offset, program.bytes(*t.storage)}, name);
+  const Bytes storage = program.bytes(*t.storage);
+  const LentWeights::Lent* lent = options.lent ? options.lent->find(storage, item_size(t.dtype)) : nullptr;
+  const Value plain = lent ? weight({*dtype, lent->sizes, lent->strides, lent->offset, lent->storage}, name) : weight({*dtype, t.sizes, t.strides, t.offset, storage}, name);
   const Value v = t.quantizer ? from_quantized_tensor(t, read(*plain.as<TensorRef>()), *dtype) : plain;
   tensors_.emplace_back(&t, v);
   return stored_[&t] = v;

@@ -1,0 +1,225 @@
+"""What people pass to an exporter, made uniform: arguments by path, names, dynamic sizes, modes."""
+import collections.abc
+import dataclasses
+import enum
+import inspect
+import re
+
+
+class TrainingMode(enum.Enum):
+    """Stands in for torch.onnx.TrainingMode, where PyTorch no longer has it."""
+    EVAL = 0
+    PRESERVE = 1
+    TRAINING = 2
+
+
+class OperatorExportTypes(enum.Enum):
+    """Stands in for torch.onnx.OperatorExportTypes, where PyTorch no longer has it."""
+    ONNX = 0
+    ONNX_ATEN = 1
+    ONNX_ATEN_FALLBACK = 2
+    RAW = 3
+    ONNX_FALLTHROUGH = 4
+
+
+FALLBACKS = {"ONNX": "none", "ONNX_ATEN": "all-aten", "ONNX_ATEN_FALLBACK": "aten", "ONNX_FALLTHROUGH": "custom", "RAW": "none"}
+DTYPES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int8": "i8", "int16": "i16", "int32": "i32",
+          "int64": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "bool": "bool", "complex64": "c64",
+          "complex128": "c128", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2"}
+
+
+def enum_name(value):
+    """EVAL, ONNX_ATEN, ... of an enum of torch or ours, or of its name as text."""
+    return str(getattr(value, "name", value)).split(".")[-1].upper()
+
+
+@dataclasses.dataclass
+class Leaf:
+    path: str
+    value: object
+
+
+def is_tensor(value):
+    import torch
+    return isinstance(value, torch.Tensor)
+
+
+def children(value):
+    """The parts of a structure as [(key, part)], and how to make one of new parts; None for a leaf."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return [(n, getattr(value, n)) for n in value._fields], lambda parts: type(value)(*parts)
+    if isinstance(value, (list, tuple)):
+        return [(str(i), v) for i, v in enumerate(value)], lambda parts: type(value)(parts) if type(value) in (list, tuple) else list(parts)
+    if isinstance(value, collections.abc.Mapping):
+        keys = [k for k in value if value[k] is not None or not dataclasses.is_dataclass(value)]
+
+        def remake(parts):
+            new = dict(zip(keys, parts))
+            if type(value) is dict:
+                return new
+            try:
+                return type(value)(**new) if dataclasses.is_dataclass(value) else type(value)(new)
+            except TypeError:
+                return new
+        return [(str(k), value[k]) for k in keys], remake
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [f.name for f in dataclasses.fields(value) if f.init]
+        return [(n, getattr(value, n)) for n in fields], lambda parts: dataclasses.replace(value, **dict(zip(fields, parts)))
+    if type(value).__name__ == "DynamicCache" and hasattr(value, "layers"):  # keys and values, layer by layer
+        return [(f"{i}.{n}", getattr(layer, n)) for i, layer in enumerate(value.layers) for n in ("keys", "values")], lambda parts: value
+    return None
+
+
+def flatten(value, path=""):
+    """All leaves with their paths: "images.0", "extra.scale"."""
+    parts = children(value)
+    if parts is None:
+        return [Leaf(path, value)]
+    return [leaf for key, part in parts[0] for leaf in flatten(part, f"{path}.{key}" if path else key)]
+
+
+def rebuild(value, replace):
+    """The same structure with each leaf replaced."""
+    parts = children(value)
+    if parts is None:
+        return replace(value)
+    return parts[1]([rebuild(part, replace) for _, part in parts[0]])
+
+
+class Bound:
+    """The arguments of one call: positional and by keyword, with a path for every tensor in them."""
+
+    def __init__(self, model, args, kwargs):
+        self.signature = _signature(model)
+        self.args, self.kwargs = split_arguments(args, kwargs, self.signature)
+        self.leaves = []
+        for name, value in self._named():
+            self.leaves += flatten(value, name)
+
+    @property
+    def tensors(self):
+        return [leaf for leaf in self.leaves if is_tensor(leaf.value)]
+
+    @property
+    def fixed(self):
+        return [leaf for leaf in self.leaves if not is_tensor(leaf.value) and leaf.value is not None]
+
+    def _named(self):
+        names = []
+        parameters = list(self.signature.parameters.values()) if self.signature else []
+        for i, value in enumerate(self.args):
+            plain = i < len(parameters) and parameters[i].kind in (parameters[i].POSITIONAL_ONLY, parameters[i].POSITIONAL_OR_KEYWORD)
+            several = next((p.name for p in parameters if p.kind == p.VAR_POSITIONAL), None)
+            names.append((parameters[i].name if plain else f"{several or 'input'}_{i}", value))
+        return names + list(self.kwargs.items())
+
+    def call(self, model, tensors):
+        """Calls the model with these tensors in place of its own, in order."""
+        feed = iter(tensors)
+
+        def replace(value):
+            return next(feed) if is_tensor(value) else value
+        args = [rebuild(a, replace) for a in self.args]
+        kwargs = {k: rebuild(v, replace) for k, v in self.kwargs.items()}
+        return model(*args, **kwargs)
+
+
+def _signature(model):
+    target = getattr(model, "forward", model)
+    try:
+        return inspect.signature(target)
+    except (TypeError, ValueError):
+        return None
+
+
+def split_arguments(args, kwargs, signature):
+    """A lone value is one argument. A dict at the end, or alone, holds arguments by name where the model has such names."""
+    kwargs = dict(kwargs or {})
+    names = set()
+    if signature:
+        names = {p.name for p in signature.parameters.values()}
+        if any(p.kind == p.VAR_KEYWORD for p in signature.parameters.values()):
+            names = None
+
+    def by_name(value):
+        return (isinstance(value, dict) and type(value) is dict and all(isinstance(k, str) for k in value)
+                and (names is None or (len(value) > 0 and set(value) <= names)))
+    if isinstance(args, dict) and not isinstance(args, tuple):
+        return ((), args | kwargs) if by_name(args) else ((args,), kwargs)
+    if isinstance(args, list):
+        args = tuple(args)
+    if not isinstance(args, tuple) or hasattr(args, "_fields"):
+        args = (args,)
+    if args and isinstance(args[-1], dict) and (by_name(args[-1]) or args[-1] == {}) and len(args) > 1:
+        return args[:-1], args[-1] | kwargs
+    return args, kwargs
+
+
+def identifier(path):
+    name = re.sub(r"\W", "_", path)
+    return name if name and not name[0].isdigit() else "x" + name
+
+
+def unique(names):
+    out, seen = [], set()
+    for name in names:
+        new, i = name, 1
+        while new in seen:
+            new, i = f"{name}_{i}", i + 1
+        seen.add(new)
+        out.append(new)
+    return out
+
+
+def axes_by_name(dynamic_axes):
+    """torch's forms of dynamic_axes as {value: {axis: name}}: lists of axes get torch's names; and which were made up."""
+    out, made_up = {}, []
+    for value, axes in (dynamic_axes or {}).items():
+        if isinstance(axes, collections.abc.Mapping):
+            out[value] = {int(a): str(n) for a, n in axes.items()}
+        else:
+            out[value] = {int(a): f"{value}_dynamic_axes_{i + 1}" for i, a in enumerate(axes)}
+            made_up += list(out[value].values())
+    return out, made_up
+
+
+def axes_of_shapes(dynamic_shapes, bound):
+    """torch.export's dynamic_shapes as {path: {axis: name}}."""
+    out = {}
+
+    def name_of(dim, path, axis):
+        if dim is None or isinstance(dim, int):
+            return None
+        if isinstance(dim, str):
+            return dim
+        name = getattr(dim, "__name__", None)
+        if name and not str(dim).startswith("DimHint"):
+            low, high = getattr(dim, "min", None), getattr(dim, "max", None)
+            high = None if high is None or high > 2**31 else high
+            return name if low in (None, 0, 1, 2) and high is None else f"{name}:{low if low is not None else 0}..{high if high is not None else ''}"
+        if "STATIC" in str(dim):
+            return None
+        return f"{identifier(path)}_dim_{axis}"
+
+    def walk(spec, value, path):
+        if spec is None:
+            return
+        if is_tensor(value):
+            axes = spec.items() if isinstance(spec, collections.abc.Mapping) else enumerate(spec)
+            named = {a: name_of(d, path, a) for a, d in axes}
+            out[path] = {a: n for a, n in named.items() if n}
+            return
+        parts = children(value)
+        if parts is None:
+            return
+        for i, (key, part) in enumerate(parts[0]):
+            inner = spec.get(key) if isinstance(spec, collections.abc.Mapping) else spec[i] if i < len(spec) else None
+            walk(inner, part, f"{path}.{key}" if path else key)
+    named = bound._named()
+    if isinstance(dynamic_shapes, collections.abc.Mapping):
+        for name, value in named:
+            walk(dynamic_shapes.get(name), value, name)
+    else:
+        for (name, value), spec in zip(named, dynamic_shapes or ()):
+            walk(spec, value, name)
+    return out

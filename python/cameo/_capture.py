@@ -1,0 +1,276 @@
+"""From a live PyTorch model to an archive in memory: by tracing, scripting, or torch.export."""
+import contextlib
+import io
+import struct
+import warnings
+
+import torch
+
+from . import _arguments as arguments
+from ._findings import note, warning
+
+LENT_FROM = 1024  # bytes; smaller tensors travel in the archive
+
+
+class Captured:
+    """An archive, what stands beside it, and what capturing told."""
+
+    def __init__(self, how, archive):
+        self.how, self.archive = how, archive
+        self.inputs = []          # parameter names of the archive's forward, for tensors in order; None: told by the archive
+        self.fixed = {}           # parameters that are no tensors: path -> value
+        self.output_names = None  # None: the library finds them
+        self.expected = None      # outputs that were seen while capturing, in order
+        self.lent, self.stamp = None, 0
+        self.findings = []
+        self.frozen = []          # findings about values that capture made constants of
+        self.graph_text = ""
+
+    def options(self):
+        return {"lent": self.lent, "lent_stamp": self.stamp} if self.lent else {}
+
+
+@contextlib.contextmanager
+def mode(model, training, findings):
+    """Evaluation, training, or as it is; given back afterwards module by module."""
+    if not isinstance(model, torch.nn.Module) or training == "PRESERVE":
+        yield
+        return
+    wanted = training == "TRAINING"
+    try:
+        before = [(m, m.training) for m in model.modules()]
+        if any(was != wanted for _, was in before):
+            model.train(wanted)
+            if not wanted and any(was for _, was in before):
+                findings.append(note("export.mode", "the model was in training mode: exported as in evaluation, and set back"))
+    except Exception:  # programs that have no modes
+        before = []
+    try:
+        yield
+    finally:
+        for m, was in before:
+            m.training = was
+
+
+@contextlib.contextmanager
+def seen_data():
+    """`x.data` escapes the tracer; while it works, it is what it means: x.detach()."""
+    base = torch._C.TensorBase.data if hasattr(torch._C, "TensorBase") else None
+    if base is None or "data" in torch.Tensor.__dict__:
+        yield
+        return
+    torch.Tensor.data = property(lambda t: t.detach() if torch.jit.is_tracing() else base.__get__(t), lambda t, v: base.__set__(t, v))
+    try:
+        yield
+    finally:
+        del torch.Tensor.data
+
+
+@contextlib.contextmanager
+def plain():
+    """No gradients, no fused attention of PyTorch's own, no autocast."""
+    mha = getattr(torch.backends, "mha", None)
+    fast = mha.get_fastpath_enabled() if mha else None
+    if mha:
+        mha.set_fastpath_enabled(False)
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        if mha:
+            mha.set_fastpath_enabled(fast)
+
+
+def tensor_outputs(result, findings):
+    """The tensors of what a model returned, named by path; what is no tensor is dropped with a note."""
+    leaves = arguments.flatten(result, "" if arguments.children(result) else "output")
+    named = isinstance(result, dict) or hasattr(result, "_fields") or hasattr(result, "__dataclass_fields__")
+    names, tensors = [], []
+    for leaf in leaves:
+        if arguments.is_tensor(leaf.value):
+            names.append(leaf.path if named or leaf.path == "output" else f"output.{leaf.path}")
+            tensors.append(leaf.value)
+        elif leaf.value is not None:
+            findings.append(note("export.output", f"the output '{leaf.path}' is {leaf.value!r}, no tensor: dropped"))
+    if len(names) == 1 and not named:
+        names = ["output"]
+    return names, tensors
+
+
+def frozen_findings(recorded):
+    """What the tracer warned of, by line."""
+    out, seen = [], set()
+    for w in recorded:
+        if not issubclass(w.category, torch.jit.TracerWarning):
+            continue
+        what = str(w.message).split(". ")[0].split("\n")[0]
+        key = (w.filename, w.lineno, what)
+        if key not in seen:
+            seen.add(key)
+            out.append(warning("export.frozen-value", f"{w.filename}:{w.lineno}: {what}",
+                               "a trace records what happened with the example: this value is a constant in the model"))
+    return out
+
+
+def trace(model, bound, lend=True):
+    """torch.jit.trace of a function over flat tensors, which keeps the module's own names of weights and places."""
+    from torch.jit import _trace
+    names = arguments.unique([arguments.identifier(leaf.path) for leaf in bound.tensors])
+    out = Captured("trace", None)
+    out.inputs = names
+    seen = {}
+    tensors = []
+    for leaf in bound.tensors:  # the tracer tells inputs apart by their identity
+        tensors.append(leaf.value if id(leaf.value) not in seen else leaf.value.clone())
+        seen[id(leaf.value)] = True
+
+    def call(*flat):
+        dropped = []
+        out.output_names, results = tensor_outputs(bound.call(model, flat), dropped)
+        out.expected = [r.detach() for r in results]
+        out.findings = dropped
+        if not results:
+            from ._findings import failure
+            raise failure("export.no-output", "the model returns no tensor")
+        return tuple(results) if len(results) > 1 else results[0]
+
+    old_map = _trace._trace_module_map
+    module_map = {"__module": model}
+
+    def register(module, prefix):
+        for name, child in module.named_children():
+            module_map[child] = f"{prefix}.{name}"
+            register(child, f"{prefix}.{name}")
+    with warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always")
+        try:
+            register(model, "__module")
+            _trace._trace_module_map = module_map
+            module = _trace.make_module(model, None, torch.jit._state._python_cu if hasattr(torch.jit._state, "_python_cu") else _trace._python_cu)
+            lookup = _trace._create_interpreter_name_lookup_fn(0)
+            with seen_data():
+                module._c._create_method_from_trace("forward", call, tuple(tensors), lookup, False, False, names, False)
+        finally:
+            _trace._trace_module_map = old_map
+    for w in recorded:
+        if not issubclass(w.category, (torch.jit.TracerWarning, DeprecationWarning)):
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+    out.frozen = frozen_findings(recorded)
+    out.module = module
+    save(out, module, lend)
+    return out
+
+
+def save(out, module, lend=True):
+    """The archive; large weights stay where they are, and stand in it as placeholders."""
+    borrowed = []
+    if lend:
+        out.stamp = struct.unpack("<Q", b"cameoLNT")[0]
+        out.lent = []
+        made = {}
+        for m in module.modules():
+            for table in (torch._C.ParameterDict(m._c), torch._C.BufferDict(m._c)):
+                for name, t in table.items():
+                    if lendable(t):
+                        borrowed.append((m._c, name, t, placeholder(out, t, made)))
+    try:
+        for owner, name, t, stand_in in borrowed:
+            owner.setattr(name, stand_in)
+        out.archive = module.save_to_buffer()
+    finally:
+        for owner, name, t, _ in borrowed:
+            owner.setattr(name, t)
+    return out
+
+
+def lendable(t):
+    return (isinstance(t, torch.Tensor) and t.layout == torch.strided and not t.is_quantized and t.device.type != "meta"
+            and t.numel() * t.element_size() >= LENT_FROM and 16 % t.element_size() == 0 and not t.is_conj() and not t.is_neg())
+
+
+def placeholder(out, t, made):
+    t = t.detach()
+    if t.device.type != "cpu":
+        t = t.cpu()
+    key = (t.data_ptr(), tuple(t.shape), t.stride(), t.dtype)
+    if key not in made:
+        storage = t.untyped_storage()
+        start = t.storage_offset() * t.element_size()
+        out.lent.append((storage.data_ptr() + start, storage.nbytes() - start, list(t.shape), list(t.stride()), t))
+        raw = torch.frombuffer(bytearray(struct.pack("<QQ", out.stamp, len(out.lent) - 1)), dtype=torch.uint8).clone()
+        made[key] = raw.view(t.dtype).as_strided(tuple(t.shape), (0,) * t.dim())
+    return made[key]
+
+
+def script(model, bound):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        scripted = model if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)) else torch.jit.script(model)
+    out = Captured("script", None)
+    if isinstance(scripted, torch.jit.ScriptModule):
+        names = [a.name for a in scripted.forward.schema.arguments if a.name != "self"]
+        save(out, scripted)
+    else:
+        names = [a.name for a in scripted.schema.arguments]
+        out.archive = scripted.save_to_buffer()
+    values = dict(zip(names, bound.args)) | bound.kwargs
+    for name, value in values.items():
+        for leaf in arguments.flatten(value, name):
+            if arguments.is_tensor(leaf.value):
+                out.inputs.append(leaf.path)
+            else:
+                out.fixed[leaf.path] = leaf.value
+    return out
+
+
+def exported(model, bound, axes, strict=False):
+    """torch.export, with dims named as dynamic_axes or dynamic_shapes name them."""
+    if not isinstance(model, torch.export.ExportedProgram):
+        shapes = dynamic_shapes(bound, axes) if axes else None
+        program = torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
+    else:
+        program = model
+    out = Captured("export", None)
+    out.program = program
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.export.save(program, buffer)
+    out.archive = buffer.getbuffer()
+    out.inputs = None
+    return out
+
+
+def dynamic_shapes(bound, axes):
+    paths = iter([leaf.path for leaf in bound.tensors])
+    dims = {}
+
+    def dim(text):
+        name, _, limits = text.partition(":")
+        if name not in dims:
+            low, _, high = limits.partition("..")
+            given = {k: int(v) for k, v in (("min", low), ("max", high)) if v.isdigit()}
+            dims[name] = torch.export.Dim(arguments.identifier(name), **given)
+        return dims[name]
+
+    def spec(value):
+        if not arguments.is_tensor(value):
+            return None
+        named = axes.get(next(paths), {})
+        return {a % value.dim(): torch.export.Dim.AUTO for a, n in named.items()} or None
+    args = tuple(_spec_of(a, spec) for a in bound.args)
+    kwargs = {k: _spec_of(v, spec) for k, v in bound.kwargs.items()}
+    parameters = list(bound.signature.parameters) if bound.signature else []
+    if kwargs:
+        return dict(zip(parameters, args)) | kwargs
+    return args
+
+
+def _spec_of(value, spec):
+    parts = arguments.children(value)
+    if parts is None:
+        return spec(value)
+    inner = [_spec_of(part, spec) for _, part in parts[0]]
+    if isinstance(value, dict):
+        return dict(zip([k for k, _ in parts[0]], inner))
+    return type(value)(inner) if type(value) in (list, tuple) else inner

@@ -1,0 +1,146 @@
+"""cameo.export: torch.onnx.export's call, old and new, with the answer checked."""
+import os
+import time
+
+from . import _arguments as arguments
+from . import _cameo
+from ._arguments import enum_name
+from ._findings import failure, note, tell, warning
+from ._result import ExportResult
+
+
+def export(model, args=(), f=None, export_params=True, verbose=None, training="EVAL", input_names=None, output_names=None,
+           aten=False, export_raw_ir=False, operator_export_type=None, opset_version=None, _retain_param_name=True,
+           do_constant_folding=True, example_outputs=None, strip_doc_string=True, dynamic_axes=None,
+           keep_initializers_as_inputs=None, custom_opsets=None, enable_onnx_checker=True, use_external_data_format=False, *,
+           kwargs=None, dynamo=None, external_data=None, dynamic_shapes=None, custom_translation_table=None, report=False,
+           optimize=True, verify=True, profile=False, dump_exported_program=False, artifacts_dir=".",
+           export_modules_as_functions=False, autograd_inlining=True, fallback=None, input_shapes=None,
+           capture="auto", strict=False, loops="keep", state="drop", frozen="error", keep_outputs=(), rules=None,
+           method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None):
+    """Exports a PyTorch model (nn.Module, ScriptModule, ScriptFunction, ExportedProgram, or a path to an archive) to ONNX.
+
+    Everything torch.onnx.export takes or took is taken, after `f` also by position in the order of PyTorch 1.8. `f` is a
+    path, a file object, or None. The result is an ExportResult: save, optimize, model_proto, findings, verification, and a
+    call that runs it. docs/python.md explains each argument. What is Cameo's own:
+
+    capture   "auto", "trace", "script" or "export"; auto tries trace, export, script in this order and says which it was
+    strict    what capture froze (Python branches, counts, numbers) is an error, not a warning
+    verify    True: the example inputs run through PyTorch and Cameo's engine, dynamic sizes at other sizes too; a
+              difference is an error. "warn": a warning. False: not at all. referee="onnxruntime" asks that one as well
+    """
+    started = time.perf_counter()
+    if fallback not in (None, True, False, "none", "aten", "all-aten", "custom"):
+        raise failure("use.value", f"fallback is one of none, aten, all-aten, custom, not {fallback!r}")
+    if capture not in ("auto", "trace", "script", "export"):
+        raise failure("use.value", f"capture is one of auto, trace, script, export, not {capture!r}")
+    job = _Job()
+    job.findings = []
+    job.options = options = {
+        "opset": opset_version or 18, "params": bool(export_params), "fold": bool(do_constant_folding), "lossy": lossy,
+        "experimental": experimental, "unroll": loops == "unroll", "state_outputs": state == "outputs",
+        "allow_frozen": frozen == "allow", "keep_outputs": list(keep_outputs), "method": method,
+        "number_weights": not _retain_param_name, "doc_strings": not strip_doc_string, "trace": bool(verbose or report),
+        "initializers_as_inputs": bool(keep_initializers_as_inputs), "custom_opsets": dict(custom_opsets or {}) or None,
+        "rules": os.fspath(rules) if rules else None,
+    }
+    if not export_params or keep_initializers_as_inputs or not optimize:
+        options["fold"] = options["fold"] and optimize and bool(export_params) and not keep_initializers_as_inputs
+        options["simplify"] = bool(optimize) and not keep_initializers_as_inputs
+    kept = fallback if isinstance(fallback, str) else None
+    if aten:
+        kept = "all-aten"
+    elif operator_export_type is not None and enum_name(operator_export_type) != "DEFAULT":
+        kept = kept or arguments.FALLBACKS.get(enum_name(operator_export_type))
+    options["fallback"] = kept
+    options["training"] = {"EVAL": "eval", "TRAINING": "train", "TRAIN": "train"}.get(enum_name(training), "preserve")
+    if export_modules_as_functions:
+        options["functions"] = [] if export_modules_as_functions is True else [getattr(c, "__name__", str(c)) for c in export_modules_as_functions]
+    if isinstance(model, (str, os.PathLike)):
+        result = _from_archive(os.fspath(model), args, kwargs, job, input_names, output_names, dynamic_axes)
+    else:
+        from . import _live
+        job.custom_translation_table = custom_translation_table
+        job.training, job.strict, job.capture = enum_name(training), strict, capture
+        job.verify, job.referee, job.rtol, job.atol = verify, referee, rtol, atol
+        job.example_outputs = example_outputs
+        if capture == "auto" and dynamo and not isinstance(model, _live.SCRIPTED):
+            job.capture = "export"
+        result = _live.export(model, args, kwargs, job, list(input_names or ()), list(output_names or ()), dynamic_axes, dynamic_shapes)
+    result.seconds["total"] = time.perf_counter() - started
+    if verbose:
+        print(result.recorded)
+    tell(result.findings, verbose)
+    external = external_data is True if external_data is not None else bool(use_external_data_format)
+    if export_raw_ir:
+        _write_text(result.program_text, f)
+    elif f is not None:
+        before = time.perf_counter()
+        _save(result, f, external, enable_onnx_checker and kept in (None, "none"))
+        result.seconds["save"] = time.perf_counter() - before
+    if dump_exported_program and result.program is not None:
+        with open(os.path.join(artifacts_dir, "exported_program.txt"), "w") as out:
+            out.write(str(result.program))
+    if report:
+        _write_report(result, report, artifacts_dir)
+    if profile:
+        for name, seconds in result.seconds.items():
+            print(f"{name:>10} {seconds * 1e3:8.1f} ms")
+    return result
+
+
+class _Job:
+    """What one export was asked for, and what it found on its way."""
+
+
+def _from_archive(path, args, kwargs, job, input_names, output_names, dynamic_axes):
+    axes, made_up = arguments.axes_by_name(dynamic_axes)
+    options = job.options
+    options["input_names"], options["output_names"] = list(input_names or ()), list(output_names or ())
+    options["dynamic_axes"] = [(value, axis, name) for value, named in axes.items() for axis, name in named.items()]
+    values = list(args) if isinstance(args, (list, tuple)) else [args] if args is not None else []
+    if kwargs or values:
+        specs = [f"{n}={_spec(v)}" for n, v in (kwargs or {}).items()]
+        options["inputs"] = [f"x{i}={_spec(v)}" if not isinstance(v, str) else v for i, v in enumerate(values)] + specs
+    before = time.perf_counter()
+    model, recorded, report = _cameo.export_archive(path, path, {k: v for k, v in options.items() if v is not None})
+    result = ExportResult(model, "archive", job.findings + list(model.findings))
+    result.recorded, result.report_json = recorded, report
+    result.seconds["export"] = time.perf_counter() - before
+    return result
+
+
+def _spec(value):
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        dtype = arguments.DTYPES.get(str(value.dtype).split(".")[-1])
+        return f"{dtype}[{','.join(str(int(n)) for n in value.shape)}]"
+    return repr(value)
+
+
+def _save(result, f, external, check):
+    """Writes, and holds what was written against ONNX's rules."""
+    if hasattr(f, "write") and not external:
+        data = result.model._bytes({})
+        f.write(data)
+        found = _cameo.check_bytes(data) if check else []
+    else:
+        result.save(f, external_data=external or None)
+        found = _cameo.check_file(os.fspath(f)) if check and not str(f).endswith(".onnxtxt") else []
+    errors = [d for d in found if d.severity == "error"]
+    if errors:
+        raise failure("export.check", "the result was written, and breaks ONNX's rules",
+                      hint="this should not be: please report it; enable_onnx_checker=False does without the check", more=errors)
+
+
+def _write_text(text, f):
+    if hasattr(f, "write"):
+        f.write(text.encode())
+    elif f is not None:
+        with open(f, "w") as out:
+            out.write(text)
+
+
+def _write_report(result, report, artifacts_dir):
+    path = report if isinstance(report, (str, os.PathLike)) else os.path.join(artifacts_dir, "cameo_export_report.json")
+    with open(path, "w") as out:
+        out.write(result.report_json)

@@ -1,0 +1,31 @@
+"""Findings that the Python side makes, and what it does with all of them."""
+import os
+import sys
+
+from ._cameo import Diagnostic, Error
+
+
+def note(code, what, because="", hint=""):
+    return Diagnostic("note", code, what, because, hint)
+
+
+def warning(code, what, because="", hint=""):
+    return Diagnostic("warning", code, what, because, hint)
+
+
+def failure(code, what, because="", hint="", more=()):
+    """An Error of one finding and those that led to it."""
+    first = Diagnostic("error", code, what, because, hint)
+    error = Error("\n".join(str(d).rstrip() for d in [first, *more]))
+    error.diagnostics = [first, *more]
+    error.code = code
+    return error
+
+
+def tell(findings, verbose):
+    """Warnings go to standard error, notes too when asked for."""
+    if os.environ.get("CAMEO_QUIET"):
+        return
+    for d in findings:
+        if d.severity != "note" or verbose:
+            print(str(d).rstrip(), file=sys.stderr)

@@ -1,0 +1,221 @@
+"""Exporting live models: capture, hand over, verify."""
+import time
+
+import torch
+
+from . import _arguments as arguments
+from . import _cameo, _capture
+from ._findings import failure, note, warning
+from ._progress import Steps
+from ._result import ExportResult
+
+SCRIPTED = (torch.jit.ScriptModule, torch.jit.ScriptFunction)
+
+
+def feed(t):
+    """A tensor as the engine takes it."""
+    t = t.detach()
+    if t.is_conj():
+        t = t.resolve_conj()
+    if torch.is_complex(t):
+        t = torch.view_as_real(t)
+    return t.cpu().contiguous()
+
+
+def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dynamic_shapes):
+    if isinstance(model, torch.export.ExportedProgram):
+        args, kwargs = _program_arguments(model, args, kwargs)
+        bound = arguments.Bound(model.module() if hasattr(model, "module") else model, args, kwargs)
+    else:
+        bound = arguments.Bound(model, args, kwargs)
+    bound.model = model
+    names = _input_names(bound, input_names)
+    axes = _dynamic(bound, names, output_names, dynamic_axes, dynamic_shapes, job)
+    for leaf in bound.fixed:
+        job.findings.append(note("export.fixed-input", f"the input '{leaf.path}' is fixed to {leaf.value!r}: only tensors become inputs"))
+    ways = _ways(model, job.capture)
+    failed = []
+    for way in ways:
+        findings = list(job.findings)
+        try:
+            result = _attempt(model, bound, way, names, input_names, output_names, axes, job)
+        except Exception as e:  # whatever the model's own code raises, or what the result does not keep
+            if len(ways) == 1:
+                raise
+            failed.append((way, e))
+            job.findings = findings
+            continue
+        for other, e in failed:
+            result.findings.insert(0, warning("export.capture", f"{other} did not do ({_first_line(e)}): captured by {way}"))
+        _compare_example(job.example_outputs, result)
+        return result
+    told = next((e for _, e in failed if isinstance(e, _cameo.Error)), None)
+    if told is not None:
+        raise told
+    raise failure("export.capture", "the model can be captured in no way", more=[
+        warning("export.capture", f"{way}: {_first_line(e)}") for way, e in failed]) from failed[0][1]
+
+
+def _ways(model, wanted):
+    if isinstance(model, torch.export.ExportedProgram):
+        return ["export"]
+    if isinstance(model, SCRIPTED):
+        return ["script"]
+    return ["trace", "export", "script"] if wanted == "auto" else [wanted]
+
+
+def _attempt(model, bound, way, names, input_names, output_names, axes, job):
+    from ._lowering import Lowerings
+    lowerings = Lowerings(job.custom_translation_table, job.options["opset"], not axes)
+    with _capture.mode(model, job.training, job.findings), _capture.plain(), lowerings.recording(), Steps("export", ["capture", "to ONNX", "verify"]) as steps:
+        steps.next()
+        started = time.perf_counter()
+        captured = _captured(model, bound, way, axes)
+        job.findings.append(note("export.captured", f"captured by {way}"))
+        capture_s = time.perf_counter() - started
+        steps.next()
+        result = _hand_over(captured, bound, names, input_names, output_names, axes, job, lowerings)
+        result.seconds = {"capture": capture_s} | result.seconds
+        result.program = getattr(captured, "program", None)
+        result.captured_from = captured
+        _frozen(model, bound, captured, result, axes, job)
+        if job.verify:
+            started = time.perf_counter()
+            from ._verify import verify
+            steps.next()
+            verify(model, bound, captured, result, axes, job)
+            result.seconds["verify"] = time.perf_counter() - started
+    return result
+
+
+def _program_arguments(program, args, kwargs):
+    if args in ((), None) and not kwargs and program.example_inputs is not None:
+        return program.example_inputs
+    return args, kwargs
+
+
+def _input_names(bound, given):
+    """Names for the tensors, in order: those that were given, then paths."""
+    paths = [leaf.path for leaf in bound.tensors]
+    return arguments.unique(given[:len(paths)] + paths[len(given):])
+
+
+def _dynamic(bound, names, output_names, dynamic_axes, dynamic_shapes, job):
+    """{path: {axis: name}} for inputs; what is said of outputs goes to job.output_axes."""
+    by_name, made_up = arguments.axes_by_name(dynamic_axes)
+    if made_up:
+        job.findings.append(note("export.dim-names", "axes without a name are called " + ", ".join(made_up)))
+    axes = arguments.axes_of_shapes(dynamic_shapes, bound) if dynamic_shapes else {}
+    job.output_axes = []
+    for value, named in by_name.items():
+        leaf = next((b for b, n in zip(bound.tensors, names) if value in (n, b.path)), None)
+        if leaf is None:
+            job.output_axes += [(value, a, n) for a, n in named.items()]
+            continue
+        for a, n in named.items():
+            if not -leaf.value.dim() <= a < leaf.value.dim():
+                raise failure("use.dynamic-axes", f"the input '{value}' has {leaf.value.dim()} axes, and axis {a} is called dynamic")
+            axes.setdefault(leaf.path, {})[a % leaf.value.dim()] = n
+    return {p: a for p, a in axes.items() if a}
+
+
+def _captured(model, bound, way, axes):
+    if way == "export":
+        return _capture.exported(model, bound, axes)
+    if way == "script":
+        return _capture.script(model, bound)
+    return _capture.trace(model if isinstance(model, torch.nn.Module) else _Function(model), bound)
+
+
+class _Function(torch.nn.Module):
+    """A plain function as a module."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+
+def _first_line(e):
+    return f"{type(e).__name__}: {str(e).strip().splitlines()[0] if str(e).strip() else ''}"[:300]
+
+
+def _spec(t, named):
+    dtype = arguments.DTYPES.get(str(t.dtype).split(".")[-1])
+    if dtype is None:
+        raise failure("use.input", f"an input of {t.dtype} has no type in ONNX")
+    return f"{dtype}[{','.join(named.get(i, str(n)) for i, n in enumerate(t.shape))}]"
+
+
+def _hand_over(captured, bound, names, given_names, output_names, axes, job, lowerings):
+    options = dict(job.options)
+    tensors = bound.tensors
+    if captured.inputs is not None:
+        options["inputs"] = [f"{parameter}={_spec(leaf.value, axes.get(leaf.path, {}))}" for parameter, leaf in zip(captured.inputs, tensors)]
+        options["inputs"] += [f"{path}={value!r}" for path, value in captured.fixed.items()]
+        options["input_names"] = names
+    else:
+        options["input_names"] = names if given_names else given_names
+        options["dynamic_axes"] = [(name, a, n) for leaf, name in zip(tensors, names) for a, n in axes.get(leaf.path, {}).items()]
+    found = captured.output_names
+    if found is not None:
+        options["output_names"] = list(output_names[:len(found)]) + found[len(output_names):]
+        if len(output_names) > len(found):
+            job.findings.append(warning("export.output-names", f"the model has {len(found)} outputs, and {len(output_names)} names are given"))
+    else:
+        options["output_names"] = output_names
+    options["dynamic_axes"] = options.get("dynamic_axes", []) + job.output_axes
+    options |= captured.options() | lowerings.options()
+    if options.get("functions") is not None and captured.how == "export":
+        options.pop("functions")
+        job.findings.append(warning("export.functions", "modules of torch.export programs cannot be made functions", hint="capture='trace' can"))
+    started = time.perf_counter()
+    model, recorded, report = _cameo.export_archive(captured.archive, "model", {k: v for k, v in options.items() if v is not None})
+    extra = given_names[len(tensors):]
+    if extra:
+        model = _rename_weights(model, bound.model, extra, job)
+    result = ExportResult(model, captured.how, job.findings + captured.findings + list(model.findings))
+    result.recorded, result.report_json, result.bound = recorded, report, bound
+    result.seconds["export"] = time.perf_counter() - started
+    result.handed_over = options
+    return result
+
+
+def _rename_weights(model, module, extra, job):
+    """Names beyond the inputs are for the weights, in state_dict order, as they were in PyTorch's tutorials."""
+    there = set(model.initializers)
+    pairs, missing = [], []
+    for name, weight in zip(extra, module.state_dict() if hasattr(module, "state_dict") else ()):
+        if weight in there:
+            pairs.append(("rename", weight, name))
+        else:
+            missing.append(weight)
+    if missing:
+        job.findings.append(note("export.input-names", "these weights were folded and have no name of their own: " + ", ".join(missing)))
+    return model.edit(pairs)
+
+
+def _frozen(model, bound, captured, result, axes, job):
+    """What capture froze: the tracer's warnings, and constants that differ in a second capture at other sizes."""
+    found = list(captured.frozen)
+    if captured.how == "trace" and axes and (job.strict or found):
+        from ._verify import other_inputs
+        from ._frozen import differing_constants
+        found += differing_constants(model, bound, captured, other_inputs(bound, axes))
+    result.findings += found
+    if found and job.strict:
+        raise failure("export.frozen", "capture froze values that depend on the inputs", hint="strict=False exports all the same", more=found)
+
+
+def _compare_example(example, result):
+    """Old calls give example_outputs: their types and shapes are compared with the inferred ones."""
+    if example is None:
+        return
+    leaves = [leaf.value for leaf in arguments.flatten(example) if arguments.is_tensor(leaf.value)]
+    for info, t in zip(result.model.outputs, leaves):
+        dtype = arguments.DTYPES.get(str(t.dtype).split(".")[-1])
+        fits = info.shape is None or (len(info.shape) == t.dim() and all(not isinstance(n, int) or n == m for n, m in zip(info.shape, t.shape)))
+        if dtype != info.dtype or not fits:
+            result.findings.append(warning("export.example-outputs", f"the output '{info.name}' is {info.dtype}{info.shape}, and the example given is {dtype}{list(t.shape)}"))

@@ -1,0 +1,250 @@
+"""Custom operators from Python: @cameo.lowering, and the registrations that people already have."""
+import contextlib
+
+from ._findings import failure
+from ._graph import Graph, Value
+
+_registered = {}
+
+
+def lowering(*names, opset=None):
+    """Says what an operator becomes: `@cameo.lowering("mylib::op")` on a function of a graph and the operator's arguments.
+
+        @cameo.lowering("mylib::scale_shift")
+        def scale_shift(g, x, scale):
+            return g.Add(g.Mul(x, scale), 1.0)
+
+    Tensors are values of the graph, everything else is as the call has it. Operators are ONNX's newest unless `opset` says
+    otherwise. A function of several results gives a tuple."""
+    def register(function):
+        for name in names:
+            _registered[name.removeprefix("torch.ops.").replace(".", "::", 1) if "::" not in name else name] = (function, opset)
+        return function
+    return register
+
+
+class Lowerings:
+    """Everything that the user registered, for one export."""
+
+    def __init__(self, table, opset, fixed_sizes):
+        self._opset, self._fixed_sizes = opset, fixed_sizes
+        self._functions = dict(_torch_registrations(opset))
+        self._functions |= {name: (f, o or 0) for name, (f, o) in _registered.items()}
+        for target, function in (table or {}).items():
+            names = target.name() if hasattr(target, "name") and callable(target.name) else str(target)
+            self._functions[names] = (_scripted(function), 0)
+        self._calls = []
+
+    def options(self):
+        names = list(self._functions) + (["cameo::call"] if self._calls else [])
+        return {"lowering_names": names, "lowering": self._lower} if names else {}
+
+    def _lower(self, host, op, positional, keywords, names):
+        base = op.split(".")[0]
+        if base == "cameo::call":
+            return self._call(host, positional)
+        function, opset = self._functions.get(op) or self._functions[base]
+        graph = Graph(host, opset)
+        args = [_wrap(graph, v) for v in positional]
+        args += _missing_arguments(op, len(args), {k: _wrap(graph, v) for k, v in keywords.items()}, bool(names))
+        results = function(graph, *args)
+        for r in results if isinstance(results, (tuple, list)) else [results]:
+            first = next((a for a in args if isinstance(a, Value)), None)
+            if isinstance(r, Value) and first is not None and not names and host.type(r._host)[0] != "tensor":
+                host.set_type(r._host, first.dtype, None)  # of a foreign node: nobody else can tell
+        return _results(results)
+
+    @contextlib.contextmanager
+    def recording(self):
+        """While a model is traced, autograd Functions with a symbolic are recorded as calls, others as what they do."""
+        import torch
+        from torch.autograd import function as module
+        single = module._SingleLevelFunction
+        plain = torch._C._FunctionBase.__dict__["apply"] if "apply" in torch._C._FunctionBase.__dict__ else None
+        lowerings = self
+
+        def apply(cls, *args):
+            if not torch.jit.is_tracing():
+                return super(single, cls).apply(*args)
+            if hasattr(cls, "symbolic"):
+                return lowerings._record(cls, args)
+            return _forward(cls, args)
+        if plain is None or "apply" in single.__dict__:
+            yield
+            return
+        _define()
+        _active.append(self)
+        single.apply = classmethod(apply)
+        try:
+            yield
+        finally:
+            del single.apply
+            _active.pop()
+
+    def _record(self, cls, args):
+        import torch
+        tensors = [a for a in args if isinstance(a, torch.Tensor)]
+        self._calls.append((cls, args, None))
+        index = len(self._calls) - 1
+        results = torch.ops.cameo.call(index, tensors)
+        single = self._calls[index][2][0]
+        return results[0] if single else tuple(results)
+
+    def _run(self, index, tensors):
+        """What the recorded call computes, for the trace."""
+        import torch
+        cls, args, _ = self._calls[index]
+        feed = iter(tensors)
+        given = [next(feed) if isinstance(a, torch.Tensor) else a for a in args]
+        results = _forward(cls, given)
+        single = isinstance(results, torch.Tensor)
+        results = [results] if single else list(results)
+        # The operator gives new tensors, never its own arguments.
+        results = [r.clone() if any(r is t or r.data_ptr() == t.data_ptr() for t in tensors) else r for r in results]
+        self._calls[index] = (cls, args, (single, [(r.dtype, tuple(r.shape)) for r in results]))
+        return results
+
+    def _call(self, host, positional):
+        import torch
+        index, tensors = positional[0], positional[1]
+        cls, args, (single, types) = self._calls[index]
+        graph = Graph(host, self._opset)
+        feed = iter(tensors)
+        given = [Value(graph, next(feed)) if isinstance(a, torch.Tensor) else a for a in args]
+        results = cls.symbolic(graph, *given)
+        results = list(results) if isinstance(results, (tuple, list)) else [results]
+        for r, (dtype, shape) in zip(results, types):
+            kind = host.type(r._host)
+            if kind[0] != "tensor":  # of a foreign node: what it was while tracing
+                from ._graph import _ours
+                host.set_type(r._host, _ours(dtype), list(shape) if self._fixed_sizes else [None] * len(shape))
+        return [r._host for r in results]
+
+
+_active = []
+_library = []
+
+
+def _define():
+    """The operator that stands for a Python function in a trace."""
+    if _library:
+        return
+    import torch
+    lib = torch.library.Library("cameo", "FRAGMENT")
+    lib.define("call(int index, Tensor[] inputs) -> Tensor[]")
+    lib.impl("call", lambda index, inputs: _active[-1]._run(index, inputs), "CompositeExplicitAutograd")
+    _library.append(lib)
+
+
+class _Context:
+    """What a Function's forward may use while it is only run."""
+
+    def __init__(self):
+        self.needs_input_grad = (False,) * 64
+        self.saved_tensors = ()
+
+    def save_for_backward(self, *tensors):
+        self.saved_tensors = tensors
+
+    save_for_forward = save_for_backward
+
+    def mark_dirty(self, *args):
+        pass
+
+    def mark_non_differentiable(self, *args):
+        pass
+
+    def set_materialize_grads(self, value):
+        pass
+
+
+def _forward(cls, args):
+    from torch.autograd import function as module
+    if module._is_setup_context_defined(cls.setup_context):
+        return cls.forward(*args)
+    return cls.forward(_Context(), *args)
+
+
+def _torch_registrations(opset):
+    """What torch.onnx.register_custom_op_symbolic holds: for each operator, the newest registration up to the opset."""
+    try:
+        from torch.onnx._internal.torchscript_exporter import registration
+    except ImportError:
+        try:
+            from torch.onnx._internal import registration
+        except ImportError:
+            return
+    for name, group in registration.registry._registry.items():
+        custom = getattr(group._functions, "_overrides", {})
+        fitting = [o for o in custom if o <= opset] or list(custom)
+        if fitting:
+            best = max(fitting)
+            function = custom[best]
+            yield name, (function, opset)
+
+
+def _missing_arguments(op, given, keywords, complete):
+    """The arguments after those by place, from keywords and the operator's own defaults."""
+    if complete:
+        return []
+    import torch
+    name, _, overload = op.partition(".")
+    try:
+        parameters = torch._C._get_schema(name, overload).arguments
+    except RuntimeError:
+        return list(keywords.values())
+    return [keywords[p.name] if p.name in keywords else p.default_value for p in parameters[given:]
+            if p.name in keywords or p.has_default_value()]
+
+
+def _wrap(graph, v):
+    if isinstance(v, list):
+        return [_wrap(graph, x) for x in v]
+    return Value(graph, v) if type(v).__name__ == "HostValue" else v
+
+
+def _results(results):
+    if isinstance(results, Value):
+        return results._host
+    if isinstance(results, tuple):
+        return tuple(_results(r) for r in results)
+    if isinstance(results, list):
+        return [_results(r) for r in results]
+    if results is None:
+        raise failure("use.lowering", "a lowering gave None: it has to give the values that stand for the operator's results")
+    return results
+
+
+def _scripted(function):
+    """A function written with onnxscript's operators, as one of a graph."""
+    def call(graph, *args):
+        from onnxscript._internal import evaluator
+
+        class Recorder(evaluator.BaseEvaluator):
+            def _eval(self, schema, inputs, attributes, closure=None):
+                count = len(schema.outputs)
+                name = schema.name if schema.domain in ("", "ai.onnx") else f"{schema.domain}::{schema.name}"
+                return graph.op(name, *inputs, outputs=count, **attributes)
+
+            def eval(self, schema, inputs, attributes):
+                return self._eval(schema, inputs, attributes)
+
+            def eval_op(self, op, args, kwargs):
+                schema = op.op_schema
+                names = [i.name for i in schema.inputs]
+                inputs = list(args[:len(names)]) if not (schema.inputs and schema.inputs[-1].option.name == "Variadic") else list(args)
+                attributes = dict(zip(schema.attributes, args[len(inputs):])) | kwargs
+                for name in names[len(inputs):]:
+                    inputs.append(attributes.pop(name, None))
+                while inputs and inputs[-1] is None:
+                    inputs.pop()
+                count = max(1, sum(o.option.name == "Single" for o in schema.outputs))
+                name = schema.name if schema.domain in ("", "ai.onnx") else f"{schema.domain}::{schema.name}"
+                return graph.op(name, *inputs, outputs=count, **attributes)
+
+            def eval_function(self, f, args, kwargs):
+                return f.function(*args, **kwargs)
+        with evaluator.default_as(Recorder()):
+            inner = getattr(function, "function", function)
+            return inner(*args)
+    return call

@@ -1,0 +1,166 @@
+"""Models: reading, asking, changing, writing. Each function takes a path, bytes, an onnx.ModelProto or a Model."""
+import os
+from typing import NamedTuple
+
+from . import _cameo
+from ._cameo import Model
+
+
+class ValueInfo(NamedTuple):
+    """An input or output. `shape` is None while the rank is unknown; sizes are ints, names or expressions, or None."""
+    name: str
+    type: str  # "tensor(float)", as onnxruntime says it
+    shape: "list | None"
+    dtype: str  # "f32"
+    has_default: bool = False
+
+
+class NodeInfo(NamedTuple):
+    name: str
+    domain: str
+    op: str
+    inputs: list
+    outputs: list
+    where: str
+
+
+class Difference(NamedTuple):
+    what: str
+    first: str
+    second: str
+
+
+def as_model(source):
+    if isinstance(source, Model):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return _cameo.load(os.fspath(source))
+    if hasattr(source, "model") and isinstance(source.model, Model):
+        return source.model
+    if hasattr(source, "SerializeToString"):
+        source = source.SerializeToString()
+    elif hasattr(source, "read"):
+        source = source.read()
+    return _cameo.load(source)
+
+
+def load(source):
+    """A model from a file (.onnx, .onnxtxt), bytes, a file object or an onnx.ModelProto."""
+    return as_model(source)
+
+
+def save(model, f, *, opset=None, weights=None, external_name=None, lossy=False, durable=False):
+    """Writes to a path or a file object. weights: "embed", "external" (a data file beside it), "in-place" or "auto"."""
+    model = as_model(model)
+    options = _given(opset=opset, weights=weights, external_name=external_name, lossy=lossy or None, durable=durable or None)
+    if hasattr(f, "write"):
+        f.write(model._bytes(options))
+    else:
+        model._save(os.fspath(f), options)
+    return model
+
+
+def to_bytes(model, *, opset=None, lossy=False):
+    return as_model(model)._bytes(_given(opset=opset, lossy=lossy or None))
+
+
+def to_proto(model):
+    """As an onnx.ModelProto; needs the onnx package."""
+    import onnx
+    return onnx.load_from_string(as_model(model)._bytes({}))
+
+
+def check(model):
+    """Every finding about a model, at its own opset; none: it is as ONNX wants it."""
+    if isinstance(model, (str, os.PathLike)):
+        return _cameo.check_file(os.fspath(model))
+    return as_model(model)._check()
+
+
+def infer(model):
+    """The model with types and symbolic shapes of every value; where and why that stopped is in its findings."""
+    return _cameo.infer(as_model(model))
+
+
+def convert(model, opset, *, lossy=False):
+    """The model for another opset, up or down. Raises with one finding per node that the opset cannot say."""
+    return _cameo.convert(as_model(model), opset, lossy)
+
+
+def extract(model, inputs=(), outputs=()):
+    """What is needed to compute `outputs` from `inputs`; either may be left out: the model's own."""
+    return _cameo.extract(as_model(model), _names(inputs), _names(outputs))
+
+
+def merge(first, second, connect, *, keep_connected=False):
+    """Two models as one: connect = {output of the first: input of the second}."""
+    return _cameo.merge(as_model(first), as_model(second), dict(connect), keep_connected)
+
+
+def diff(first, second, *, limit=100):
+    """How two models differ, whatever their names: an empty list where they do not."""
+    return [Difference(*d) for d in _cameo.diff(as_model(first), as_model(second), limit)]
+
+
+def edit(model, edits=None, **one):
+    """A changed model. Edits work in order: edit(m, [("rename", "x", "image"), ("set_dim", "image", 0, "batch")]), or one
+    by keyword: edit(m, rename={"x": "image"}), edit(m, add_output="h"), edit(m, insert="y2 = Relu(y)").
+
+    add_output, remove_output, remove_input, rename, set_dim, fix_shape, set_attribute, set_operator, insert, rewire,
+    remove_node, set_initializer, set_metadata, strip."""
+    steps = [(e[0], tuple(e[1:])) for e in edits or ()]
+    for what, value in one.items():
+        if isinstance(value, dict):
+            for key, v in value.items():
+                key = key if isinstance(key, tuple) else (key,)
+                steps.append((what, (*key, v)))
+        elif what == "strip":
+            steps += [(what, ())] if value else []
+        elif isinstance(value, (list, tuple)):
+            steps += [(what, (v,)) for v in value]
+        else:
+            steps.append((what, (value,)))
+    return _cameo.edit(as_model(model), steps)
+
+
+def run(model, feeds, outputs=None, *, threads=0):
+    """Runs once; a Session is better for more."""
+    from ._session import Session
+    return Session(model, threads=threads).run(feeds, outputs)
+
+
+def random_inputs(model, seed=0, **sizes):
+    """Inputs made up from a seed: {name: array}. Named sizes are 1 unless given."""
+    return dict(_cameo.random_inputs(as_model(model), seed, sizes))
+
+
+def _values(rows):
+    return [ValueInfo(name, onnx, dims if kind == "tensor" else None, dtype, default) for name, kind, dtype, dims, onnx, default in rows]
+
+
+def model_inputs(model):
+    return _values(model._inputs())
+
+
+def model_outputs(model):
+    return _values(model._outputs())
+
+
+def model_nodes(model):
+    return [NodeInfo(*n) for n in model._nodes()]
+
+
+def model_statistics(model):
+    return model._statistics()
+
+
+def model_initializers(model):
+    return model._initializers()
+
+
+def _names(names):
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _given(**options):
+    return {k: v for k, v in options.items() if v is not None}

@@ -1,0 +1,88 @@
+"""What an export gives back."""
+import os
+
+from ._findings import failure
+
+
+class ExportResult:
+    """A model, and how it came about. Until it is saved, large weights are those of the live module, not copies.
+
+    model          the cameo.Model
+    captured       "trace", "script", "export", or "archive"
+    findings       every note and warning, in order
+    verification   how far PyTorch and the engine agree (None: not asked for)
+    seconds        where the time went: capture, export, verify, save, total
+    """
+
+    def __init__(self, model, captured, findings):
+        self.model, self.captured, self.findings = model, captured, findings
+        self.verification = None
+        self.seconds = {}
+        self.recorded = self.report_json = ""
+        self.captured_from = None
+        self.program = None  # of capture="export": the ExportedProgram
+        self.bound = None
+        self._session = None
+
+    def save(self, destination, *, include_initializers=True, keep_initializers_as_inputs=False, external_data=None):
+        """To a path or a file object; external_data=True puts the weights beside it."""
+        weights = "external" if external_data else None
+        if hasattr(destination, "write"):
+            if weights:
+                raise failure("use.weights", "a file object cannot have a data file beside it", hint="give a path")
+            destination.write(self.model._bytes({}))
+        else:
+            self.model._save(os.fspath(destination), {"weights": weights} if weights else {})
+        return self
+
+    def optimize(self, **options):
+        """Simplifies once more, in place; options as Model.simplify."""
+        self.model = self.model.simplify(**options)
+        self._session = None
+        return self
+
+    @property
+    def model_proto(self):
+        return self.model.to_proto()
+
+    @property
+    def program_text(self):
+        """The captured program, as PyTorch prints it."""
+        if self.program is not None:
+            return str(self.program)
+        module = getattr(self.captured_from, "module", None)
+        if module is None:
+            module = self.bound.model if self.bound else None
+        return str(getattr(module, "inlined_graph", getattr(module, "graph", "")))
+
+    @property
+    def exported_program(self):
+        return self.program
+
+    def initialize_inference_session(self, *args, **kwargs):
+        self._session = self.model.session()
+
+    def __call__(self, *args, **kwargs):
+        """Runs the model in Cameo's engine on arguments like the example's; gives a list of arrays."""
+        if self._session is None:
+            self.initialize_inference_session()
+        return self._session._session._run(self._feeds(args, kwargs))
+
+    def _feeds(self, args, kwargs):
+        if self.bound is None:
+            return list(args) + list(kwargs.values())
+        from . import _arguments as arguments
+        from ._live import feed
+        return [feed(leaf.value) for leaf in arguments.Bound(self.bound.model, args, kwargs).tensors]
+
+    def __str__(self):
+        lines = [f"{self.model.node_count} nodes, opset {self.model.opset}, captured by {self.captured}"]
+        if self.verification is not None:
+            lines.append(str(self.verification))
+        return "\n".join(lines + [str(d).rstrip() for d in self.findings])
+
+    def __repr__(self):
+        return f"<cameo.ExportResult: {self.model.node_count} nodes, opset {self.model.opset}, captured by {self.captured}>"
+
+    def _repr_html_(self):
+        return self.model._repr_html_()

@@ -1,0 +1,88 @@
+"""Smaller graphs that compute the same."""
+import os
+
+from . import _cameo
+from ._model import as_model, to_proto
+
+
+def simplified(model, *, skip=(), only=(), exact=False, fuse=True, fold=True, freeze_initializers=False, unroll=0,
+               input_shapes=None, check=0, rtol=None, atol=None, sizes=None, sizes_may_be_zero=False, shapes=True):
+    """The model, smaller. `check` sets of inputs are run before and after; a rewrite that changes an output is undone.
+
+    input_shapes fixes inputs first: {"x": [1, 3, 224, 224]}. What was rewritten where is in the result's `rewrites`."""
+    return _simplify(as_model(model), skip=_list(skip), only=_list(only), exact=exact, fuse=fuse, fold=fold,
+                     freeze_initializers=freeze_initializers, unroll=unroll, check=check, rtol=rtol, atol=atol, sizes=sizes,
+                     sizes_may_be_zero=sizes_may_be_zero, shapes=shapes, input_shapes=input_shapes)[0]
+
+
+def simplify(model, check_n=0, perform_optimization=True, skip_fuse_bn=False, overwrite_input_shapes=None,
+             test_input_shapes=None, skipped_optimizers=None, skip_constant_folding=False, skip_shape_inference=False,
+             input_data=None, dynamic_input_shape=False, custom_lib=None, include_subgraph=False, unused_output=None,
+             tensor_size_threshold=None, mutable_initializer=False, *, input_shapes=None, **more):
+    """onnxsim's call: `model, ok = cameo.simplify(m)` on a path, bytes, an onnx.ModelProto or a cameo.Model.
+
+    Gives the kind of model it was given: a ModelProto for a ModelProto or a path (where the onnx package is installed), else
+    a cameo.Model. `ok` is False where check_n sets of inputs were asked for and none could be run. `more` goes to
+    Model.simplify: exact, only, unroll, ..."""
+    shapes = dict(overwrite_input_shapes or input_shapes or {})
+    source = as_model(model)
+    named = [i.name for i in source.inputs if not i.has_default]
+    if None in shapes or "" in shapes:
+        shapes = {(name or named[0]): v for name, v in shapes.items()}
+    skip = _list(skipped_optimizers or [])
+    known = {name for name, _ in _cameo.rules()}
+    skip = [s for s in skip if s in known]
+    if skip_fuse_bn:
+        skip.append("batchnorm-into-linear")
+    if unused_output:
+        keep = [o.name for o in source.outputs if o.name not in set(_list(unused_output))]
+        source = _cameo.extract(source, [], keep)
+    options = dict(skip=skip, fold=not skip_constant_folding, shapes=not skip_shape_inference, check=check_n, input_shapes=shapes,
+                   freeze_initializers=not mutable_initializer)
+    if not perform_optimization:
+        options["fuse"] = False
+    sizes = _named_sizes(source, dict(test_input_shapes or {}))
+    if input_data:
+        sizes |= _named_sizes(source, {k: v.shape for k, v in input_data.items()})
+    result, ok = _simplify(source, sizes=sizes or None, **(options | more))
+    if _wants_proto(model):
+        result = to_proto(result)
+    return result, ok
+
+
+def _simplify(model, **options):
+    shapes = options.pop("input_shapes", None)
+    if shapes:
+        options["input_shapes"] = {name: ",".join(str(n) for n in sizes) for name, sizes in shapes.items()}
+    wanted = options.get("check", 0)
+    result, ledger, compared, worst = _cameo.simplify(model, {k: v for k, v in options.items() if v is not None})
+    return result, not wanted or compared > 0
+
+
+def rules():
+    """Every rewrite's name and class: exact, algebra or rounding."""
+    return _cameo.rules()
+
+
+def _named_sizes(model, shapes):
+    """The sizes that names of the inputs' dims have in these shapes."""
+    out = {}
+    for info in model.inputs:
+        for dim, size in zip(info.shape or (), shapes.get(info.name, ())):
+            if isinstance(dim, str):
+                out[dim] = size
+    return out
+
+
+def _wants_proto(model):
+    if isinstance(model, (str, os.PathLike)):
+        try:
+            import onnx  # noqa: F401
+        except ImportError:
+            return False
+        return True
+    return hasattr(model, "SerializeToString") and not isinstance(model, _cameo.Model)
+
+
+def _list(names):
+    return [names] if isinstance(names, str) else list(names)

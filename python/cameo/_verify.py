@@ -1,0 +1,203 @@
+"""Whether a result computes what the model computes: on the example, and at other sizes of what is dynamic."""
+import dataclasses
+
+import numpy as np
+import torch
+
+from . import _capture
+from ._cameo import Error
+from ._findings import failure, note, warning
+from ._live import feed
+from ._session import Session
+
+TOLERANCE = {"float16": (1e-2, 1e-2), "bfloat16": (4e-2, 4e-2), "float64": (1e-6, 1e-8)}  # rtol, atol of the largest number
+
+
+@dataclasses.dataclass
+class OutputCheck:
+    name: str
+    max_abs: float
+    max_rel: float
+    ok: bool
+    why: str = ""
+
+
+@dataclasses.dataclass
+class Verification:
+    """ok: everything agreed. outputs: on the example. sizes: [(sizes, outputs)] at other sizes."""
+    ok: bool = True
+    outputs: list = dataclasses.field(default_factory=list)
+    sizes: list = dataclasses.field(default_factory=list)
+    referee: str = "cameo"
+    first_module: str = ""
+
+    @property
+    def max_abs(self):
+        return max([o.max_abs for o in self.outputs], default=0.0)
+
+    @property
+    def max_rel(self):
+        return max([o.max_rel for o in self.outputs], default=0.0)
+
+    def __str__(self):
+        worst = f"largest error {self.max_abs:.3g} absolute, {self.max_rel:.3g} relative"
+        return f"verified: {len(self.outputs)} outputs, {worst}, {len(self.sizes)} other sizes" if self.ok else f"NOT verified: {worst}"
+
+
+def compare(name, got, wanted, rtol=None, atol=None):
+    wanted = feed(wanted)
+    kind = str(wanted.dtype).split(".")[-1]
+    given_rtol, given_atol = TOLERANCE.get(kind, (1e-3, 1e-5))
+    rtol, atol = given_rtol if rtol is None else rtol, given_atol if atol is None else atol
+    wanted = (wanted.float() if kind == "bfloat16" else wanted).numpy()
+    got = np.asarray(got)
+    if got.shape != wanted.shape:
+        return OutputCheck(name, float("inf"), float("inf"), False, f"its shape is {list(got.shape)}, and PyTorch's is {list(wanted.shape)}")
+    if wanted.size == 0:
+        return OutputCheck(name, 0.0, 0.0, True)
+    if wanted.dtype.kind in "biu":
+        differing = int((got != wanted).sum())
+        return OutputCheck(name, float(np.abs(got.astype("f8") - wanted.astype("f8")).max()), 0.0, differing == 0, f"{differing} of {wanted.size} elements differ" if differing else "")
+    a, b = got.astype("f8"), wanted.astype("f8")
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(all="ignore"):
+        error = np.where(same, 0.0, np.abs(a - b))
+    finite = np.isfinite(b)
+    scale = float(np.abs(b[finite]).max()) if finite.any() else 0.0
+    bad = ~(error <= atol * max(1.0, scale) + rtol * np.abs(np.where(finite, b, 0)))
+    worst = float(np.nan_to_num(error, nan=np.inf).max())
+    return OutputCheck(name, worst, worst / scale if scale else worst, not bad.any(), f"{int(bad.sum())} of {b.size} elements differ, by {worst:.3g} at most" if bad.any() else "")
+
+
+def other_inputs(bound, axes):
+    """The example's tensors with every dynamic size changed, in ways that a model may accept: [(sizes, tensors), ...]."""
+    names = {}
+    for leaf in bound.tensors:
+        for axis, text in axes.get(leaf.path, {}).items():
+            names.setdefault(text.split(":")[0], (leaf.value.shape[axis], text.partition(":")[2]))
+    ways = []
+    for change in (lambda n: n + 1, lambda n: n * 2, lambda n: n + 2, lambda n: max(1, n - 1), lambda n: n + 32):
+        sizes = {name: _within(change(n), n, limits) for name, (n, limits) in names.items()}
+        if sizes != {name: n for name, (n, _) in names.items()} and sizes not in [s for s, _ in ways]:
+            ways.append((sizes, [_resized(leaf.value, axes.get(leaf.path, {}), sizes) for leaf in bound.tensors]))
+    return ways
+
+
+def _within(n, example, limits):
+    if limits.startswith("%"):
+        return example + int(limits[1:])
+    low, dots, high = limits.partition("..")
+    if not dots:
+        return n
+    return min(max(n, int(low or 0)), int(high) if high else n)
+
+
+def _resized(t, named, sizes):
+    for axis, text in named.items():
+        size = sizes[text.split(":")[0]]
+        if t.shape[axis]:
+            t = t.index_select(axis, torch.arange(size, device=t.device) % t.shape[axis])
+    return t
+
+
+def call_outputs(model, bound, tensors):
+    return _capture.tensor_outputs(bound.call(_callable(model), [t.clone() for t in tensors]), [])[1]
+
+
+def _callable(model):
+    return model.module() if isinstance(model, torch.export.ExportedProgram) else model
+
+
+def verify(model, bound, captured, result, axes, job):
+    if job.options["training"] != "eval" and isinstance(model, torch.nn.Module) and any(m.training for m in model.modules()):
+        result.findings.append(note("verify.skipped", "the model is exported in training mode, where numbers are random: not verified"))
+        return
+    report = result.verification = Verification()
+    try:
+        runner = _runner(result, job)
+    except Error as e:
+        return _differs(result, job, f"the engine cannot run it: {e}")
+    expected = captured.expected
+    tensors = [leaf.value for leaf in bound.tensors]
+    if expected is None:
+        expected = call_outputs(model, bound, tensors)
+    try:
+        report.outputs = _compared(result, runner(_weights_too(result, model, tensors)), expected, job)
+    except Error as e:
+        if e.code.startswith("eval.foreign") or e.code in ("eval.no-kernel", "run.foreign"):
+            result.findings.append(note("verify.skipped", f"not verified: {e.diagnostics[0].what}"))
+            result.verification = None
+            return
+        return _differs(result, job, f"the engine cannot run it: {e}")
+    wrong = [o for o in report.outputs if not o.ok]
+    if wrong and _is_random(model, bound, tensors):
+        result.findings.append(note("verify.random", "the model gives other numbers each time: not verified"))
+        result.verification = None
+        return
+    if wrong:
+        from ._blame import first_module
+        report.first_module = first_module(model, bound, captured, result)
+        return _differs(result, job, f"the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}", report.first_module)
+    if axes:
+        _other_sizes(model, bound, result, axes, job, runner)
+
+
+def _weights_too(result, model, tensors):
+    """Where weights are inputs, they follow the model's own."""
+    feeds = [feed(t) for t in tensors]
+    inputs = result.model.inputs
+    if len(inputs) > len(feeds) and not inputs[-1].has_default and isinstance(model, torch.nn.Module):
+        state = dict(model.state_dict())
+        feeds += [feed(state[i.name]) for i in inputs[len(feeds):] if i.name in state]
+    return feeds
+
+
+def _runner(result, job):
+    if job.referee == "onnxruntime":
+        import onnxruntime
+        session = onnxruntime.InferenceSession(result.model.to_bytes(), providers=["CPUExecutionProvider"])
+        names = [i.name for i in session.get_inputs()]
+        result.verification.referee = "onnxruntime"
+        own = [i.name for i in result.model.inputs]
+        return lambda feeds: session.run(None, {n: t.numpy() if hasattr(t, "numpy") else t for n, t in zip(own, feeds) if n in names})
+    session = Session(result.model)
+    result._session = session
+    return session._session._run
+
+
+def _compared(result, got, expected, job):
+    names = [o.name for o in result.model.outputs]
+    return [compare(n, g, w, job.rtol, job.atol) for n, g, w in zip(names, got, expected)]
+
+
+def _is_random(model, bound, tensors):
+    first, second = call_outputs(model, bound, tensors), call_outputs(model, bound, tensors)
+    return any(a.shape != b.shape or not torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)) for a, b in zip(first, second))
+
+
+def _differs(result, job, what, module=""):
+    result.verification.ok = False
+    because = f"the first module whose output differs is {module}" if module else ""
+    if job.verify == "warn":
+        result.findings.append(warning("verify.mismatch", what, because))
+        return
+    raise failure("verify.mismatch", what, because, "verify='warn' or verify=False gives the model all the same", result.findings)
+
+
+def _other_sizes(model, bound, result, axes, job, runner):
+    for sizes, tensors in other_inputs(bound, axes):
+        try:
+            expected = call_outputs(model, bound, tensors)
+        except Exception:  # the model itself cannot: another size may do
+            continue
+        said = ", ".join(f"{n} = {s}" for n, s in sizes.items())
+        try:
+            checks = _compared(result, runner(_weights_too(result, model, tensors)), expected, job)
+        except Exception as e:
+            return _differs(result, job, f"with {said} the result fails: {e}", "")
+        result.verification.sizes.append((sizes, checks))
+        wrong = [o for o in checks if not o.ok]
+        if wrong:
+            return _differs(result, job, f"with {said} the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}")
+        return
+    result.findings.append(note("verify.sizes", "the model runs at none of the other sizes that were tried: only the example was verified"))

@@ -1,0 +1,111 @@
+// Findings, and the one exception type.
+#include "bindings.h"
+
+#include <nanobind/stl/string.h>
+
+namespace cameo::python {
+
+namespace {
+
+PyObject* error_type = nullptr;
+
+nb::object place(const Loc& where) {
+  if (where.empty()) return nb::none();
+  nb::dict d;
+  d["file"] = where.file;
+  d["line"] = where.line;
+  d["column"] = where.column;
+  d["scope"] = where.scope;
+  d["source"] = where.source;
+  d["text"] = where.describe();
+  return std::move(d);
+}
+
+const char* severity(const Diag& d) { return d.severity == Severity::error ? "error" : d.severity == Severity::warning ? "warning" : "note"; }
+
+nb::list notes(const Diag& d) {
+  nb::list out;
+  for (const Note& n : d.notes) out.append(nb::str(n.text.c_str()));
+  return out;
+}
+
+void raise(const Error& e) {
+  std::string text;
+  for (const Diag& d : e.diags()) text += cat(text.empty() ? "" : "\n", d.render());
+  while (text.ends_with('\n')) text.pop_back();
+  nb::object made = nb::handle(error_type)(text);
+  made.attr("diagnostics") = diag_list(e.diags());
+  made.attr("code") = e.diag().code;
+  made.attr("exit_code") = e.exit_code();
+  PyErr_SetObject(error_type, made.ptr());
+}
+
+}  // namespace
+
+nb::list diag_list(const std::vector<Diag>& diags) {
+  nb::list out;
+  for (const Diag& d : diags) out.append(nb::cast(d));
+  return out;
+}
+
+void bind_diag(nb::module_& m) {
+  nb::class_<Diag>(m, "Diagnostic")
+      .def("__init__", [](Diag* d, const std::string& severity, const std::string& code, const std::string& what, const std::string& because, const std::string& hint) {
+        new (d) Diag{severity == "error" ? Severity::error : severity == "warning" ? Severity::warning : Severity::note, code, what, because, hint, {}, {}};
+      }, nb::arg("severity"), nb::arg("code"), nb::arg("what"), nb::arg("because") = "", nb::arg("hint") = "")
+      .def_prop_ro("severity", &severity)
+      .def_prop_ro("code", [](const Diag& d) { return d.code; })
+      .def_prop_ro("what", [](const Diag& d) { return d.what; })
+      .def_prop_ro("because", [](const Diag& d) { return d.because; })
+      .def_prop_ro("hint", [](const Diag& d) { return d.hint; })
+      .def_prop_ro("where", [](const Diag& d) { return place(d.where); })
+      .def_prop_ro("notes", &notes)
+      .def("json", &Diag::render_json)
+      .def("__str__", &Diag::render)
+      .def("__repr__", [](const Diag& d) { return cat("<", severity(d), " ", d.code, ": ", d.what, ">"); });
+  nb::object made = nb::steal(PyErr_NewExceptionWithDoc("cameo.Error", "What Cameo says about a model or a call; `diagnostics` holds every finding.", PyExc_Exception, nullptr));
+  made.attr("diagnostics") = nb::tuple();
+  made.attr("code") = "";
+  made.attr("exit_code") = 1;
+  error_type = made.ptr();
+  m.attr("Error") = made;
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const Error& e) {
+      raise(e);
+    }
+  });
+}
+
+bool Options::flag(const char* key, bool fallback) {
+  nb::object v = object(key);
+  return v.is_none() ? fallback : nb::cast<bool>(nb::bool_(v));
+}
+int64_t Options::integer(const char* key, int64_t fallback) {
+  nb::object v = object(key);
+  return v.is_none() ? fallback : nb::cast<int64_t>(v);
+}
+std::string Options::text(const char* key, const char* fallback) {
+  nb::object v = object(key);
+  return v.is_none() ? fallback : nb::cast<std::string>(v);
+}
+std::vector<std::string> Options::texts(const char* key) {
+  nb::object v = object(key);
+  std::vector<std::string> out;
+  if (!v.is_none())
+    for (nb::handle item : v) out.push_back(nb::cast<std::string>(item));
+  return out;
+}
+nb::object Options::object(const char* key) {
+  nb::object name = nb::str(key);
+  if (!given_.contains(name)) return nb::none();
+  nb::object v = given_[name];
+  PyDict_DelItem(given_.ptr(), name.ptr());
+  return v;
+}
+void Options::finish() {
+  for (auto [key, value] : given_) throw error("use.option", cat("there is no option '", nb::cast<std::string>(key), "'"));
+}
+
+}  // namespace cameo::python
