@@ -1,17 +1,19 @@
-"""Simplified by Cameo, onnxsim, OnnxSlim, onnxoptimizer and onnxscript's optimizer, in one run: nodes, time, bytes, outputs.
+"""Simplified by Cameo, onnxsim, OnnxSlim, onnxoptimizer and onnxscript's optimizer: nodes, outputs, time, memory, bytes.
 
-usage: bench/simplify_peers.py [--cameo PATH] [--python PEERS_PYTHON] [--out TABLE.md] [--peers a,b] FILE.onnx...
-       bench/simplify_peers.py --make DIR [--models a,b]      # torchvision and transformers models by torch's two exporters
+usage: bench/simplify_peers.py [--cameo PATH] [--python PEERS_PYTHON] [--results FILE.jsonl] [--out TABLE.md] [--peers a,b] [--operators] FILE.onnx|FOLDER...
+       bench/simplify_models.py FOLDER makes the models; `make simplify-table` does both and writes docs/simplify-table.md
 The Python of the peers has onnxsim, onnxslim, onnxoptimizer, onnxscript, onnx and onnxruntime. Nodes count bodies and
-functions. Ours is the whole process, theirs the call after the import. A result is right when onnxruntime computes the
-same as from the input file, within 1e-3, on random signed inputs; results that are wrong do not count as best. Status 1
-when one of ours is wrong or has more nodes than the best of theirs.
+functions. Ours is the whole process (the middle of three), theirs the call after the import, load and save included. A result is right
+when onnxruntime computes the same as from the input file, within 1e-3, on random signed inputs, and when it has no operators of domains that the input
+has not; results that are not do not count as best. What the peers did stays in --results, so that a second run only
+judges Cameo anew. Status 1 when one of ours is wrong, has more nodes than the best of theirs or changes when simplified again.
 """
 import argparse
 import json
 import os
 import pathlib
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -45,33 +47,62 @@ def worker_simplify(peer, source, target):
     print(json.dumps({"seconds": time.perf_counter() - start, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
 
 
-def worker_compare(source, target):
+def feed_for(session, first, others, largest, rng):
+    """Open sizes: `first` for the batch, `others` elsewhere."""
+    import numpy as np
+    feed = {}
+    for i in session.get_inputs():
+        fixed_first = i.shape and isinstance(i.shape[0], int)
+        shape = [d if isinstance(d, int) and d > 0 else first if k == (1 if fixed_first else 0) else others for k, d in enumerate(i.shape)]
+        if "float" in i.type or "double" in i.type:
+            feed[i.name] = (rng.standard_normal(shape) * 2).astype({"tensor(float16)": "float16", "tensor(double)": "float64"}.get(i.type, "float32"))
+        elif i.name == "sr":
+            feed[i.name] = np.full(shape, 16000, "int64")
+        else:
+            feed[i.name] = rng.integers(0, 2 if "bool" in i.type else largest, shape).astype(
+                {"tensor(int32)": "int32", "tensor(bool)": "bool", "tensor(uint8)": "uint8", "tensor(int8)": "int8"}.get(i.type, "int64"))
+    return feed
+
+
+def alike(x, y):
+    import numpy as np
+    if not hasattr(x, "dtype"):
+        return str(x) == str(y) if not isinstance(x, list) else len(x) == len(y) and all(map(alike, x, y))
+    if x.shape != y.shape:
+        return False
+    if x.dtype.kind != "f":
+        return np.array_equal(x, y)
+    scale = max(1.0, float(np.nanmax(np.abs(x)))) if x.size else 1.0
+    return np.allclose(x, y, rtol=1e-3, atol=1e-3 * scale, equal_nan=True)
+
+
+def worker_compare(source, *targets):
     import numpy as np
     import onnxruntime as ort
-    ort.set_default_logger_severity(3)
-    a, b = (ort.InferenceSession(p, providers=["CPUExecutionProvider"]) for p in (source, target))
+    ort.set_default_logger_severity(4)
+    base = ort.InferenceSession(source, providers=["CPUExecutionProvider"])
     rng = np.random.default_rng(0)
-    worst = 0.0
-    for n in (1, 3):
-        feed = {}
-        for i in a.get_inputs():
-            shape = [d if isinstance(d, int) and d > 0 else n for d in i.shape]
-            feed[i.name] = (rng.standard_normal(shape) * 2).astype("float32") if i.type == "tensor(float)" else rng.integers(0, 2, shape).astype(
-                {"tensor(int64)": "int64", "tensor(int32)": "int32", "tensor(bool)": "bool"}.get(i.type, "int64"))
-        for x, y in zip(a.run(None, feed), b.run(None, feed)):
-            if x.dtype.kind == "f":
-                scale = max(1.0, float(np.nanmax(np.abs(x))) if x.size else 1.0)
-                if x.shape != y.shape or not np.allclose(x, y, rtol=1e-3, atol=1e-3 * scale, equal_nan=True):
-                    print(json.dumps({"same": False}))
-                    return
-                worst = max(worst, float(np.nanmax(np.abs(x - y))) / scale if x.size else 0.0)
-            elif not np.array_equal(x, y):
-                print(json.dumps({"same": False}))
-                return
-    print(json.dumps({"same": True, "worst": worst}))
+    sets = []
+    for first, others, largest in ((2, 64, 90), (2, 16, 90), (1, 96, 2), (1, 576, 2), (3, 3, 2), (1, 1, 2)):
+        feed = feed_for(base, first, others, largest, rng)
+        try:
+            sets.append((feed, base.run(None, feed)))
+        except Exception:
+            continue
+        if len(sets) == 2:
+            break
+    names = [o.name for o in base.get_outputs()]
+    right = []
+    for target in targets:
+        try:
+            session = ort.InferenceSession(target, providers=["CPUExecutionProvider"])
+            right.append(bool(sets) and all(all(map(alike, want, session.run(names, feed))) for feed, want in sets))
+        except Exception:
+            right.append(False)
+    print(json.dumps({"right": right, "sets": len(sets)}))
 
 
-def call_worker(python, *arguments, timeout=600):
+def call_worker(python, *arguments, timeout=300):
     try:
         run = subprocess.run([python, __file__, "--worker", *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
         return json.loads(run.stdout.strip().splitlines()[-1])
@@ -79,54 +110,127 @@ def call_worker(python, *arguments, timeout=600):
         return None
 
 
-def ours(cameo, source, target):
-    start = time.perf_counter()
-    run = subprocess.run([cameo, "--json", "simplify", str(source), str(target)], capture_output=True, text=True)
-    seconds = time.perf_counter() - start
-    if run.returncode:
-        print(run.stderr.strip()[:500], file=sys.stderr)
-        return None
-    return {"seconds": seconds, "peak": json.loads(run.stdout.strip().splitlines()[-1])["peak_bytes"]}
-
-
-def judge(python, cameo, peers, source, folder):
-    row = {}
-    for who in ["cameo", *peers]:
-        target = folder / f"{who}.onnx"
+def ours(cameo, source, target, times=3):
+    runs = []
+    for _ in range(times):
         target.unlink(missing_ok=True)
-        made = ours(cameo, source, target) if who == "cameo" else call_worker(python, who, source, target)
-        if not made or not target.exists():
-            row[who] = None
+        start = time.perf_counter()
+        run = subprocess.run([cameo, "--json", "simplify", str(source), str(target)], capture_output=True, text=True)
+        runs.append(time.perf_counter() - start)
+        if run.returncode:
+            print(run.stderr.strip()[:500], file=sys.stderr)
+            return None
+    return {"seconds": statistics.median(runs), "peak": json.loads(run.stdout.strip().splitlines()[-1])["peak_bytes"]}
+
+
+def shape_of(path, folder):
+    import onnx
+    model = onnx.load(path, load_external_data=False)
+    return {"nodes": dict(onnx_nodes.in_model(model)), "domains": sorted(onnx_nodes.foreign_domains(model)),
+            "opset": [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")],
+            "bytes": sum(p.stat().st_size for p in [pathlib.Path(path), *folder.glob(pathlib.Path(path).name + ".*")])}
+
+
+class Results:
+    """One line per model and tool; what is there is not done again."""
+
+    def __init__(self, path):
+        self.path, self.rows = path, {}
+        if path and path.exists():
+            for line in path.read_text().splitlines():
+                row = json.loads(line)
+                self.rows[row["model"], row["tool"], row["size"]] = row
+
+    def add(self, row):
+        self.rows[row["model"], row["tool"], row["size"]] = row
+        if self.path:
+            with open(self.path, "a") as out:
+                out.write(json.dumps(row) + "\n")
+
+
+def judge(args, peers, source, folder, results):
+    model, size = source.name, source.stat().st_size
+    before = shape_of(source, source.parent)
+    fresh = {}
+    for who in ["cameo", *peers]:
+        if who != "cameo" and (model, who, size) in results.rows:
             continue
-        made["nodes"] = onnx_nodes.in_file(target)
-        made["bytes"] = sum(p.stat().st_size for p in [target, *folder.glob(target.name + ".*")])
-        same = call_worker(python, "compare", source, target)
-        made["right"] = bool(same and same["same"])
-        row[who] = made
-    return row
+        target = folder / f"{who}.onnx"
+        for old in folder.glob(target.name + "*"):
+            old.unlink()
+        made = ours(args.cameo, source, target) if who == "cameo" else call_worker(args.python, who, source, target)
+        row = {"model": model, "tool": who, "size": size, "failed": not made or not target.exists()}
+        if not row["failed"]:
+            row.update(made, **shape_of(target, folder))
+            fresh[who] = target
+        results.rows[model, who, size] = row
+    again = folder / "again.onnx"
+    if "cameo" in fresh and ours(args.cameo, fresh["cameo"], again, 1):
+        results.rows[model, "cameo", size]["twice"] = sum(shape_of(again, folder)["nodes"].values())
+    same = call_worker(args.python, "compare", source, *fresh.values()) or {"right": [False] * len(fresh), "sets": 0}
+    for who, right in zip(fresh, same["right"]):
+        row = results.rows[model, who, size]
+        row["right"] = right and not set(row["domains"]) - set(before["domains"]) and row["opset"] == before["opset"]
+        row["wrong"] = "" if row["right"] else "other domain" if right else "not run" if not same["sets"] else "wrong"
+    for who in ["cameo", *peers]:
+        if who in fresh or results.rows[model, who, size]["failed"]:
+            results.add(results.rows[model, who, size])
+    return before, {who: results.rows[model, who, size] for who in ["cameo", *peers]}
 
 
-def make(folder, models):
-    sys.path.insert(0, str(ROOT / "bench"))
-    import torch
-    import node_counts
-    for name in models.split(",") if models else node_counts.VISION + node_counts.TEXT:
-        model, inputs = node_counts.build(name)
-        for dynamic in (False, True):
-            target = folder / f"{name}.script.{'dynamic' if dynamic else 'static'}.onnx"
-            if target.exists():
-                continue
-            try:
-                with torch.no_grad():
-                    torch.onnx.export(model, inputs, str(target), dynamo=False, opset_version=17, input_names=["x"], dynamic_axes={"x": {0: "batch"}} if dynamic else None)
-            except Exception as e:
-                print(f"{target.name}: {type(e).__name__}: {str(e)[:200]}", file=sys.stderr)
+def total(row):
+    return sum(row["nodes"].values())
 
 
-def cell(made, before):
-    if made is None:
+def cell(row):
+    if row["failed"]:
         return "fails"
-    return f"{sum(made['nodes'].values())}{'' if made['right'] else ' WRONG'} {made['seconds'] * 1000:.0f} ms {made['bytes'] / before:.2f}"
+    return f"{total(row)}{'' if row['right'] else ' (' + row['wrong'] + ')'}"
+
+
+def ratio(value):
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+class Table:
+    def __init__(self, peers):
+        self.peers, self.lines, self.bad = peers, [], []
+        self.faster, self.memory, self.growth = [], [], []
+        self.head = ["| model | nodes | " + " | ".join(["cameo", *peers]) + " | ms | fastest other / ours | peak MB | lowest other / ours | bytes |", "|---" * (len(peers) + 8) + "|"]
+
+    def add(self, source, before, row):
+        good = [row[p] for p in self.peers if not row[p]["failed"]]
+        best = min((total(r) for r in good if r["right"]), default=sum(before["nodes"].values()))
+        mine = row["cameo"]
+        lost = mine["failed"] or not mine["right"] or total(mine) > best or mine.get("twice", total(mine)) != total(mine)
+        start = f"| {source.name.removesuffix('.onnx')} | {sum(before['nodes'].values())} | " + " | ".join(cell(row[w]) for w in row)
+        if mine["failed"]:
+            self.lines.append(start + " | | | | | |")
+        else:
+            time_ratio = min((r["seconds"] for r in good), default=0) / mine["seconds"]
+            peak_ratio = min((r["peak"] for r in good), default=0) / mine["peak"]
+            self.faster.append(time_ratio)
+            if before["bytes"] > 100e6:
+                self.memory.append(peak_ratio)
+            self.growth.append(mine["bytes"] / before["bytes"])
+            self.lines.append(start + f" | {mine['seconds'] * 1000:.0f} | {ratio(time_ratio)} | {mine['peak'] / 1e6:.0f} | {ratio(peak_ratio)} | {mine['bytes'] / before['bytes']:.3f} |" + (" LOST" if lost else ""))
+        if lost:
+            self.bad.append(source.name)
+        return lost, best
+
+    def text(self):
+        out = ["\n".join(self.head + self.lines), "", f"{len(self.lines)} models; {len(self.bad)} lost."]
+        if self.faster:
+            out.append(f"The fastest of the others takes {statistics.median(self.faster):.1f} times as long as our whole process (median; least {min(self.faster):.1f}, most {max(self.faster):.0f}).")
+            out.append(f"The file is at most {max(self.growth):.3f} of the input.")
+        if self.memory:
+            out.append(f"On {len(self.memory)} models over 100 MB the others' lowest peak memory is at least {min(self.memory):.1f} times ours.")
+        return "\n".join(out) + "\n"
+
+
+def versions(python, peers):
+    code = "import importlib.metadata as m, sys; print(', '.join(f'{p} {m.version(p)}' for p in sys.argv[1:]))"
+    return subprocess.run([python, "-c", code, *peers, "onnxruntime"], capture_output=True, text=True).stdout.strip()
 
 
 def main():
@@ -134,47 +238,37 @@ def main():
         what, *rest = sys.argv[2:]
         return worker_compare(*rest) if what == "compare" else worker_simplify(what, *rest)
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*")
+    parser.add_argument("files", nargs="+")
     parser.add_argument("--cameo", default=str(ROOT / "build/release/cameo"))
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--peers", default=",".join(PEERS))
-    parser.add_argument("--make")
-    parser.add_argument("--models")
+    parser.add_argument("--results")
     parser.add_argument("--out")
+    parser.add_argument("--only", default="", help="models whose name has this in it")
     parser.add_argument("--operators", action="store_true", help="which operators the best of the others has fewer of")
     args = parser.parse_args()
-    if args.make:
-        folder = pathlib.Path(args.make)
-        folder.mkdir(parents=True, exist_ok=True)
-        return make(folder, args.models)
     peers = args.peers.split(",")
-    lines = ["| model | nodes | " + " | ".join(["cameo", *peers]) + " |", "|---" * (len(peers) + 3) + "|"]
-    print(lines[0], lines[1], sep="\n")
-    bad, ratios = 0, []
+    results = Results(pathlib.Path(args.results) if args.results else None)
+    table = Table(peers)
+    print("\n".join(table.head))
+    sources = [p for f in map(pathlib.Path, args.files) for p in (sorted(f.glob("*.onnx")) if f.is_dir() else [f]) if args.only in p.name]
     with tempfile.TemporaryDirectory() as scratch:
-        for source in args.files:
-            row = judge(args.python, args.cameo, peers, source, pathlib.Path(scratch))
-            before, size = sum(onnx_nodes.in_file(source).values()), os.path.getsize(source)
-            best = min((sum(row[p]["nodes"].values()) for p in peers if row[p] and row[p]["right"]), default=before)
-            mine = row["cameo"]
-            lost = not mine or not mine["right"] or sum(mine["nodes"].values()) > best
-            bad += lost
-            fastest = min((row[p]["seconds"] for p in peers if row[p]), default=None)
-            if mine and fastest:
-                ratios.append(fastest / mine["seconds"])
-            lines.append(f"| {pathlib.Path(source).name} | {before} | " + " | ".join(cell(row[w], size) for w in ["cameo", *peers]) + (" | LOST |" if lost else " |"))
-            print(lines[-1], flush=True)
-            if args.operators and lost and mine:
+        for source in sources:
+            before, row = judge(args, peers, source, pathlib.Path(scratch), results)
+            lost, best = table.add(source, before, row)
+            print(table.lines[-1], flush=True)
+            if args.operators and lost and not row["cameo"]["failed"]:
                 for p in peers:
-                    if row[p] and row[p]["right"] and sum(row[p]["nodes"].values()) == best:
-                        a, b = mine["nodes"], row[p]["nodes"]
-                        print("    ", p, ", ".join(f"{op} {a[op]}/{b[op]}" for op in sorted(set(a) | set(b)) if a[op] != b[op]), flush=True)
-    if ratios:
-        lines.append(f"\nEach cell: nodes, time, bytes against the input's. The fastest of the others takes {sorted(ratios)[len(ratios) // 2]:.1f} times as long as ours (median).")
-        print(lines[-1])
+                    if not row[p]["failed"] and row[p]["right"] and total(row[p]) == best:
+                        a, b = row["cameo"]["nodes"], row[p]["nodes"]
+                        print("    ", p, ", ".join(f"{op} {a.get(op, 0)}/{b.get(op, 0)}" for op in sorted(set(a) | set(b)) if a.get(op, 0) != b.get(op, 0)), flush=True)
+    print(table.text()[len("\n".join(table.head + table.lines)):])
     if args.out:
-        pathlib.Path(args.out).write_text("\n".join(lines) + "\n")
-    return 1 if bad else 0
+        legend = ("# Simplify against the others\n\nMade by `make simplify-table` (`bench/simplify_models.py`, `bench/simplify_peers.py`). Nodes of the result, bodies and functions counted; a result in "
+                  "brackets does not count: onnxruntime computes something else from it, or it needs operators of another domain. Ours is the whole process, theirs the call after the import. "
+                  f"Bytes are against the input's.\n\nOthers: {versions(args.python, peers)}.\n\n")
+        pathlib.Path(args.out).write_text(legend + table.text())
+    return 1 if table.bad else 0
 
 
 if __name__ == "__main__":

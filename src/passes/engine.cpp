@@ -237,6 +237,7 @@ Engine::Cost Engine::dying(NodeId root) const {
     const NodeId n = work.back();
     work.pop_back();
     ++out.nodes;
+    if (const auto* c = g_[n].as<op::Constant>(); c && c->value && c->value->dtype() != DType::string) out.bytes += packed_bytes(c->value->dtype(), c->value->count());
     for (const ValueId v : g_[n].inputs) operand(v);
     for (const RegionId r : g_[n].regions)
       if (r) out.nodes += nodes_inside(g_, r);

@@ -14,6 +14,7 @@ namespace {
 constexpr RuleInfo passes[] = {
     {"common-subexpression", RuleClass::exact},
     {"equal-weights", RuleClass::exact},
+    {"if-impossible", RuleClass::exact},
     {"slices-to-split", RuleClass::exact},
 };
 
@@ -83,20 +84,24 @@ class Simplifier {
     if (o_.freeze_initializers) freeze(m_.graph);
     if (!o_.sizes_may_be_zero) assume_sizes(m_.graph);
     constexpr size_t most_rounds = 12;
-    bool late = false;
-    while (result_.rounds < most_rounds) {
-      infer(m_.graph, m_.functions);
+    bool late = false, changed = true;
+    for (size_t left = most_rounds; left-- > 0;) {
+      if (changed) infer(m_.graph, m_.functions);
       ++result_.rounds;
-      const size_t applied = round(late ? chosen_.all : chosen_.early);
-      if (applied == 0 && late) break;
-      if (applied == 0) late = true;
+      changed = round(late ? chosen_.all : chosen_.early) > 0;
+      if (changed) continue;
+      if (late) break;
+      if (decide()) {
+        changed = true;
+        left = most_rounds;
+      } else late = true;
     }
     remove_dead_code(m_.graph);
     return std::move(result_);
   }
 
  private:
-  size_t round(const std::vector<const Rule*>& rules) {
+  EngineOptions engine_options(const std::vector<const Rule*>& rules) const {
     EngineOptions how;
     how.opset = opset_;
     how.rules = &rules;
@@ -105,6 +110,22 @@ class Simplifier {
     how.keep_misses = o_.keep_misses;
     how.unroll = o_.unroll;
     how.exact = o_.exact;
+    return how;
+  }
+
+  // One branch that is never taken; how many there may be does not count as rounds.
+  bool decide() {
+    if (!o_.try_branches || !wanted("if-impossible", RuleClass::exact, o_)) return false;
+    const EngineOptions how = engine_options(chosen_.early);
+    Engine engine(m_.graph, how);
+    engine.ledger = std::move(result_.ledger);
+    const bool found = decide_by_trial(m_, engine) > 0;
+    result_.ledger = std::move(engine.ledger);
+    return found;
+  }
+
+  size_t round(const std::vector<const Rule*>& rules) {
+    const EngineOptions how = engine_options(rules);
     Engine engine(m_.graph, how);
     engine.ledger = std::move(result_.ledger);
     engine.spare_bytes = spare_bytes_;

@@ -17,6 +17,7 @@ struct SimplifyOptions {
   bool fuse = true;                     // make bigger standard operators of several (Gelu, LayerNormalization, ...)
   bool fold = true;                     // compute what depends on constants alone
   bool sizes_may_be_zero = false;       // else named sizes of inputs are taken to be at least 1
+  bool try_branches = true;             // find out which branches a model cannot run after
   int64_t unroll = 0;                   // loops with at most so many rounds are unrolled; one round always
   std::set<std::string> veto;           // keys of applications to leave out (Application::key)
   size_t limit = SIZE_MAX;              // stop after so many applications
@@ -42,5 +43,6 @@ std::vector<RuleInfo> rule_list();  // by name; whole-graph passes included
 size_t merge_equal_nodes(Graph& g, Engine& e);
 size_t merge_equal_weights(Graph& g, Engine& e);
 size_t split_slices(Graph& g, Engine& e);  // slices.cpp
+size_t decide_by_trial(Model& m, Engine& e);  // branches.cpp
 
 }  // namespace cameo
