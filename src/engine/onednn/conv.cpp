@@ -1,5 +1,6 @@
+#include "engine/onednn/conv.h"
+
 #include "engine/onednn/emitters.h"
-#include "engine/onednn/primitive.h"
 #include "ops/generated/attributes.h"
 #include "ops/nn/window.h"
 #include "support/error.h"
@@ -7,10 +8,6 @@
 namespace cameo::engine {
 
 namespace {
-
-struct ConvShape {
-  Dims src, weights, dst, strides, dilates, begin, end;
-};
 
 // The weight's dims as oneDNN wants them: groups first.
 Dims grouped(const std::vector<int64_t>& w, int64_t group) {
@@ -38,18 +35,16 @@ std::optional<ConvShape> conv_shape(Compiler& c, const Node& node, const op::Con
   return s;
 }
 
-using ConvPd = dnnl::convolution_forward::primitive_desc;
+}  // namespace
 
-ConvPd make_pd(const ConvShape& s, bool bias, const Md& src, const dnnl::primitive_attr& attr) {
-  const auto dst = any_layout(s.dst), weights = any_layout(s.weights);
+ConvPd make_conv(const ConvShape& s, bool bias, const Md& src, const Md& weights, const Md& dst, const dnnl::primitive_attr& attr) {
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto algorithm = dnnl::algorithm::convolution_direct;
   if (!bias) return ConvPd({kind, algorithm, src, weights, dst, s.strides, s.dilates, s.begin, s.end}, attr, cpu());
   return ConvPd({kind, algorithm, src, weights, any_layout({s.dst[1]}), dst, s.strides, s.dilates, s.begin, s.end}, attr, cpu());
 }
 
-// The weights packed; values that are no constants are reordered on every run.
-SlotId weight_slot(Compiler& c, ValueId v, const ConvShape& s, const Md& wanted) {
+SlotId conv_weights(Compiler& c, ValueId v, const ConvShape& s, const Md& wanted) {
   const Md plain = row_major(DType::f32, s.weights);
   if (c.is_constant(v)) return packed(c, v, "conv", *c.constant(v), plain, wanted);
   const SlotId from = c.view(c.plain(v), {DType::f32, s.weights, nullptr});
@@ -59,16 +54,18 @@ SlotId weight_slot(Compiler& c, ValueId v, const ConvShape& s, const Md& wanted)
   return out;
 }
 
+namespace {
+
 bool emit_with(Compiler& c, NodeId n, const ConvShape& shape, PostOps& post) {
   const Node& node = c.graph()[n];
   const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : ValueId();
   ConvPd pd;
   try {
-    pd = make_pd(shape, bias.valid(), any_layout(shape.src), post.attr());
+    pd = make_conv(shape, bias.valid(), any_layout(shape.src), any_layout(shape.weights), any_layout(shape.dst), post.attr());
   } catch (const dnnl::error&) {
     return false;
   }
-  std::vector<SlotId> in{in_layout(c, node.inputs[0], pd.src_desc()), weight_slot(c, node.inputs[1], shape, pd.weights_desc())};
+  std::vector<SlotId> in{in_layout(c, node.inputs[0], pd.src_desc()), conv_weights(c, node.inputs[1], shape, pd.weights_desc())};
   std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
   if (bias) {
     args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), in.size(), false});
@@ -88,6 +85,7 @@ bool emit_conv(Compiler& c, NodeId n) {
   if (!shape) return false;
   PostOps post(c, n, node.outputs[0]), none(c, n, node.outputs[0]);
   post.gather();
+  if (emit_conv_in_strips(c, n, *shape, post)) return true;
   return emit_with(c, n, *shape, post) || (!post.empty() && emit_with(c, n, *shape, none));
 }
 

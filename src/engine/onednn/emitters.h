@@ -25,12 +25,11 @@ SlotId emit_constant_product(Compiler& c, NodeId n, SlotId x, const ProductSize&
 
 std::unique_ptr<Kernel> reorder(const Md& from, const Md& to);
 
-void finish_step(Compiler& c, NodeId n, PostOps& post, dnnl::primitive primitive, std::vector<PrimitiveKernel::Arg> args, std::vector<SlotId> in, const Md& dst,
-                 const Md& scratchpad, std::string about);
-// The step of a primitive and what was gathered behind it.
+// The step of a kernel and what was gathered behind it.
+void finish_step(Compiler& c, NodeId n, PostOps& post, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in, const Md& dst);
 template <class Pd>
 void finish(Compiler& c, NodeId n, PostOps& post, dnnl::primitive primitive, std::vector<PrimitiveKernel::Arg> args, std::vector<SlotId> in, const Pd& pd) {
-  finish_step(c, n, post, std::move(primitive), std::move(args), std::move(in), pd.dst_desc(), pd.scratchpad_desc(), pd.impl_info_str());
+  finish_step(c, n, post, std::make_unique<PrimitiveKernel>(std::move(primitive), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()), std::move(in), pd.dst_desc());
 }
 
 }  // namespace cameo::engine

@@ -6,33 +6,51 @@ namespace cameo::engine {
 
 namespace {
 
-// x[m,k] times constant weights, with bias: oneDNN's inner product, whose weights are packed once.
+// x[m,k] times constant weights, with bias.
 struct Product {
   int64_t m = 0, k = 0, n = 0;
   bool transposed = false;  // the weights are stored as [n,k]
   ValueId x, weights, bias;
 };
 
+template <class Primitive, class Pd>
+void finish_product(Compiler& c, NodeId n, const Product& p, PostOps& post, const Pd& pd, const Md& stored, const Md& bias) {
+  std::string what = p.transposed ? "nk" : "kn";
+  std::vector<SlotId> in{c.plain(p.x), packed(c, p.weights, what, *c.constant(p.weights), stored, pd.weights_desc())};
+  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
+  if (p.bias) {
+    args.push_back({DNNL_ARG_BIAS, bias, 2, false});
+    in.push_back(c.plain(p.bias));
+  }
+  finish(c, n, post, Primitive(pd), std::move(args), std::move(in), pd);
+}
+
+// oneDNN has two operators for it. Its matrix product shares the work better among threads, but only where it has a
+// kernel for packed weights; elsewhere the inner product is the one that packs.
 bool emit_with(Compiler& c, NodeId n, const Product& p, PostOps& post) {
   using Ip = dnnl::inner_product_forward;
-  const Md src = row_major(DType::f32, {p.m, p.k}), dst = row_major(DType::f32, {p.m, p.n}), any = any_layout({p.n, p.k});
-  const auto kind = dnnl::prop_kind::forward_inference;
-  Ip::primitive_desc pd;
+  using Mm = dnnl::matmul;
+  const auto f32 = dnnl::memory::data_type::f32;
+  const Md src = row_major(DType::f32, {p.m, p.k}), dst = row_major(DType::f32, {p.m, p.n}), row = row_major(DType::f32, {p.n}), flat = row_major(DType::f32, {1, p.n});
+  const Dims by_row{p.n, 1}, by_column{1, p.k};
   try {
-    pd = p.bias ? Ip::primitive_desc({kind, src, any, row_major(DType::f32, {p.n}), dst}, post.attr(), cpu()) : Ip::primitive_desc({kind, src, any, dst}, post.attr(), cpu());
+    const Md any = any_layout({p.k, p.n});
+    const Mm::primitive_desc pd = p.bias ? Mm::primitive_desc({src, any, flat, dst}, post.attr(), cpu()) : Mm::primitive_desc({src, any, dst}, post.attr(), cpu());
+    if (std::string_view(pd.impl_info_str()).starts_with("brg")) {
+      finish_product<Mm>(c, n, p, post, pd, Md({p.k, p.n}, f32, p.transposed ? by_column : by_row), flat);
+      return true;
+    }
+  } catch (const dnnl::error&) {
+  }
+  try {
+    const Md any = any_layout({p.n, p.k});
+    const auto kind = dnnl::prop_kind::forward_inference;
+    const Ip::primitive_desc pd = p.bias ? Ip::primitive_desc({kind, src, any, row, dst}, post.attr(), cpu()) : Ip::primitive_desc({kind, src, any, dst}, post.attr(), cpu());
+    finish_product<Ip>(c, n, p, post, pd, Md({p.n, p.k}, f32, p.transposed ? Dims{p.k, 1} : Dims{1, p.n}), row);
+    return true;
   } catch (const dnnl::error&) {
     return false;
   }
-  const Tensor w = *c.constant(p.weights);
-  const Md stored = p.transposed ? row_major(DType::f32, {p.n, p.k}) : Md({p.n, p.k}, dnnl::memory::data_type::f32, Dims{1, p.n});
-  std::vector<SlotId> in{c.plain(p.x), packed(c, p.weights, p.transposed ? "nk" : "kn", w, stored, pd.weights_desc())};
-  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, dst, 0, true}};
-  if (p.bias) {
-    args.push_back({DNNL_ARG_BIAS, row_major(DType::f32, {p.n}), 2, false});
-    in.push_back(c.plain(p.bias));
-  }
-  finish(c, n, post, Ip(pd), std::move(args), std::move(in), pd);
-  return true;
 }
 
 bool emit_product(Compiler& c, NodeId n, Product p, NodeId bias_node) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "engine/onednn/emitters.h"
 #include "ops/generated/attributes.h"
@@ -20,7 +21,11 @@ bool PostOps::activation(NodeId n) {
   if (node.is("Sigmoid")) return add(A::eltwise_logistic);
   if (node.is("Tanh")) return add(A::eltwise_tanh);
   if (node.is("HardSwish")) return add(A::eltwise_hardswish, 1.0f / 6, 0.5f);
-  if (const auto* a = node.as<op::Swish>()) return add(A::eltwise_swish, a->alpha);
+  if (const auto* a = node.as<op::Swish>()) {
+    before_swish_ = attr();  // a copy: post_ops itself is a handle
+    swish_ = a->alpha;
+    return add(A::eltwise_swish, a->alpha);
+  }
   if (const auto* a = node.as<op::Elu>()) return add(A::eltwise_elu, a->alpha);
   if (const auto* a = node.as<op::Gelu>()) return add(a->approximate == "tanh" ? A::eltwise_gelu_tanh : A::eltwise_gelu_erf);
   if (const auto* a = node.as<op::HardSigmoid>()) {
@@ -54,7 +59,11 @@ void PostOps::gather(size_t most) {
     if (!next) return;
     const Node& node = c_.graph()[next];
     if (node.outputs.size() != 1 || node.inputs.empty() || !c_.is_f32(node.outputs[0]) || c_.desc(node.outputs[0])->dims != c_.desc(out)->dims) return;
-    if (!(node.inputs[0] == out && activation(next)) && !addition(next)) return;
+    const auto ended_in = std::exchange(swish_, std::nullopt);
+    if (!(node.inputs[0] == out && activation(next)) && !addition(next)) {
+      swish_ = ended_in;
+      return;
+    }
     label += cat("+", node.op->name);
     nodes_.push_back(next);
     out = node.outputs[0];
@@ -72,17 +81,13 @@ void PostOps::absorb() {
   for (const NodeId n : nodes_) c_.absorb(n);
 }
 
-void finish_step(Compiler& c, NodeId n, PostOps& post, dnnl::primitive primitive, std::vector<PrimitiveKernel::Arg> args, std::vector<SlotId> in, const Md& dst,
-                 const Md& scratchpad, std::string about) {
-  int accumulates = -1;
+void finish_step(Compiler& c, NodeId n, PostOps& post, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in, const Md& dst) {
   const std::vector<int64_t> dims = dst.dims();
   for (const PostOps::Extra& e : post.extras) {
-    accumulates = static_cast<int>(in.size());
+    kernel->accumulates = static_cast<int>(in.size());
     // The primitive may see the tensor with fewer axes than the graph does; row-major both are the same bytes.
     in.push_back(dims == c.desc(e.value)->dims ? in_layout(c, e.value, dst) : c.plain(e.value));
   }
-  auto kernel = std::make_unique<PrimitiveKernel>(std::move(primitive), std::move(args), scratchpad, std::move(about));
-  kernel->accumulates = accumulates;
   const Desc& d = *c.desc(post.out);
   const SlotId out = c.make(dims == d.dims ? desc_with(d, dst) : d);
   c.step(n, post.label, std::move(kernel), std::move(in), {out});

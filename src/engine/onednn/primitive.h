@@ -59,6 +59,9 @@ class PostOps {
   // Takes what follows, as far as primitives can do it. `binary` false: activations and in-place sums alone.
   void gather(size_t most = 4);
   dnnl::primitive_attr attr() const;
+  // Whether the chain ends in Swish; its alpha, and the attributes of all that comes before.
+  std::optional<float> swish() const { return swish_; }
+  const dnnl::primitive_attr& attr_before_swish() const { return *before_swish_; }  // precondition: swish()
 
   ValueId out;                                     // the value that the whole chain gives
   std::string label;
@@ -73,12 +76,13 @@ class PostOps {
 
  private:
   bool activation(NodeId n);
-  bool swish(NodeId n);
   bool addition(NodeId n);
 
   Compiler& c_;
   NodeId root_;
   dnnl::post_ops ops_;
+  std::optional<dnnl::primitive_attr> before_swish_;
+  std::optional<float> swish_;
   std::vector<NodeId> nodes_;
 };
 

@@ -1,0 +1,180 @@
+// A convolution and Swish in strips: a few rows of the image are convolved and, while they lie in cache, given to our own
+// Swish, which takes a third of the time of oneDNN's. Each thread has strips of its own.
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <map>
+
+#include "engine/onednn/conv.h"
+#include "engine/onednn/emitters.h"
+#include "engine/parallel.h"
+#include "engine/simd/swish.h"
+#include "support/error.h"
+
+namespace cameo::engine {
+
+namespace {
+
+constexpr int64_t strip_elements = 24 * 1024;  // of the output: small enough for the second level of cache
+
+// Images whose channels lie together.
+Md channels_last(const Dims& d) { return Md(d, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc); }
+
+// Rows of the output, and what they need of the input.
+struct Rows {
+  int64_t out_first = 0, out_count = 0, in_first = 0, in_count = 0, above = 0, below = 0;  // above, below: rows of padding
+};
+
+Rows rows_of(const ConvShape& s, int64_t first, int64_t count) {
+  const int64_t height = s.src[2], taps = s.weights[s.weights.size() - 2];
+  const int64_t from = first * s.strides[0] - s.begin[0], to = (first + count - 1) * s.strides[0] + (taps - 1) * (s.dilates[0] + 1) + 1 - s.begin[0];
+  const int64_t above = std::max<int64_t>(0, -from), below = std::max<int64_t>(0, to - height);
+  return {first, count, from + above, to - below - (from + above), above, below};
+}
+
+ConvShape strip_shape(const ConvShape& s, const Rows& r) {
+  ConvShape out = s;
+  out.src[0] = out.dst[0] = 1;
+  out.src[2] = r.in_count, out.dst[2] = r.out_count;
+  out.begin[0] = r.above, out.end[0] = r.below;
+  return out;
+}
+
+struct Strip {
+  size_t primitive;
+  int64_t in, out, count;  // offsets and length in elements
+};
+
+class StripKernel : public Kernel {
+ public:
+  StripKernel(std::vector<ConvPd> pds, std::vector<Strip> strips, bool bias, float alpha, int threads)
+      : pds_(std::move(pds)), strips_(std::move(strips)), bias_(bias), alpha_(alpha), threads_(threads) {
+    for (const ConvPd& pd : pds_) {
+      primitives_.emplace_back(pd);
+      each_ = std::max<uint64_t>(each_, (pd.scratchpad_desc().get_size() + 63) / 64 * 64);
+    }
+    scratch_bytes = each_ * static_cast<uint64_t>(threads);
+  }
+  std::string about() const override { return cat(pds_[0].impl_info_str(), " in strips"); }
+  std::shared_ptr<void> make_state() const override;
+  void run(const Buffers& b) const override;
+
+ private:
+  struct State;
+  void one(const Buffers& b, const Strip& s, int64_t thread) const;
+
+  std::vector<ConvPd> pds_;
+  std::vector<dnnl::convolution_forward> primitives_;
+  std::vector<Strip> strips_;
+  bool bias_;
+  float alpha_;
+  int threads_;
+  uint64_t each_ = 0;  // bytes of scratch of one thread
+};
+
+// The memory objects of every thread and primitive; their addresses are set for every strip.
+struct StripKernel::State {
+  struct Call {
+    std::vector<dnnl::memory> memory;
+    std::vector<dnnl_exec_arg_t> args;
+    std::array<void*, 5> at{};
+  };
+  std::vector<Call> calls;
+};
+
+std::shared_ptr<void> StripKernel::make_state() const {
+  auto s = std::make_shared<State>();
+  for (int t = 0; t < threads_; ++t)
+    for (const ConvPd& pd : pds_) {
+      State::Call& call = s->calls.emplace_back();
+      const auto add = [&](int name, const Md& md) {
+        call.memory.emplace_back(md, cpu(), nullptr);
+        call.args.push_back({name, call.memory.back().get()});
+      };
+      add(DNNL_ARG_SRC, pd.src_desc());
+      add(DNNL_ARG_WEIGHTS, pd.weights_desc());
+      add(DNNL_ARG_DST, pd.dst_desc());
+      add(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc());
+      if (bias_) add(DNNL_ARG_BIAS, pd.bias_desc());
+    }
+  return s;
+}
+
+void StripKernel::one(const Buffers& b, const Strip& s, int64_t thread) const {
+  State::Call& call = static_cast<State*>(b.state)->calls[static_cast<size_t>(thread) * pds_.size() + s.primitive];
+  float* out = b.output<float>(0) + s.out;
+  const std::array<void*, 5> at{reinterpret_cast<float*>(b.in[0]) + s.in, b.in[1], out, b.scratch + static_cast<size_t>(thread) * each_, bias_ ? b.in[2] : nullptr};
+  for (size_t i = 0; i < call.args.size(); ++i)
+    if (call.at[i] != at[i]) dnnl_memory_set_data_handle(call.args[i].memory, call.at[i] = at[i]);  // it clears padding: weights, once
+  const dnnl_status_t status = dnnl_primitive_execute(primitives_[s.primitive].get(), stream().get(), static_cast<int>(call.args.size()), call.args.data());
+  if (status != dnnl_success) throw error("run.onednn", cat("oneDNN could not run ", about(), " (status ", static_cast<int>(status), ")"));
+  fast_swish(out, out, s.count, alpha_);
+}
+
+void StripKernel::run(const Buffers& b) const {
+  const auto count = static_cast<int64_t>(strips_.size());
+  parallel(threads_, 1, [&](int64_t first, int64_t last) {
+    const ThreadScope alone(1);
+    for (int64_t t = first; t < last; ++t)
+      for (int64_t i = count * t / threads_; i < count * (t + 1) / threads_; ++i) one(b, strips_[static_cast<size_t>(i)], t);
+  });
+}
+
+// Equal numbers of strips for all threads, of about the size that fits in cache.
+std::vector<Rows> cut(const ConvShape& s, int64_t threads) {
+  const int64_t height = s.dst[2], row = s.dst[1] * s.dst[3];
+  const int64_t wanted = (height * row + strip_elements - 1) / strip_elements, images = s.dst[0];
+  const int64_t share = threads / std::gcd(threads, images);
+  const int64_t count = std::min(height, (wanted + share - 1) / share * share);
+  const int64_t each = (height + count - 1) / count;  // all alike but the last: every kind of strip costs start-up
+  std::vector<Rows> out;
+  for (int64_t first = 0; first < height; first += each) out.push_back(rows_of(s, first, std::min(each, height - first)));
+  return out;
+}
+
+// Makes the primitives of the strips, each kind once. False where oneDNN would not compute them as it does the whole.
+bool make_primitives(const ConvShape& s, bool bias, const PostOps& post, const std::vector<Rows>& rows, std::vector<ConvPd>& pds, std::vector<Strip>& strips) {
+  const ThreadScope alone(1);
+  std::map<std::array<int64_t, 4>, size_t> kinds;
+  const dnnl::primitive_attr& attr = post.attr_before_swish();
+  try {
+    const ConvPd whole = make_conv(s, bias, any_layout(s.src), any_layout(s.weights), any_layout(s.dst), attr);
+    if (whole.src_desc() != channels_last(s.src) || whole.dst_desc() != channels_last(s.dst)) return false;
+    for (int64_t image = 0; image < s.dst[0]; ++image)
+      for (const Rows& r : rows) {
+        if (r.in_count <= 0) return false;
+        const auto [it, fresh] = kinds.try_emplace({r.out_count, r.in_count, r.above, r.below}, pds.size());
+        if (fresh) {
+          const ConvShape part = strip_shape(s, r);
+          const Md weights = pds.empty() ? any_layout(s.weights) : pds[0].weights_desc();
+          pds.push_back(make_conv(part, bias, channels_last(part.src), weights, channels_last(part.dst), attr));
+          if (std::string_view(pds.back().impl_info_str()) != whole.impl_info_str()) return false;
+        }
+        const int64_t in_row = s.src[1] * s.src[3], out_row = s.dst[1] * s.dst[3];
+        strips.push_back({it->second, (image * s.src[2] + r.in_first) * in_row, (image * s.dst[2] + r.out_first) * out_row, r.out_count * out_row});
+      }
+    return true;
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+bool emit_conv_in_strips(Compiler& c, NodeId n, const ConvShape& shape, PostOps& post) {
+  if (!post.swish() || !has_fast_swish() || shape.src.size() != 4) return false;
+  const Node& node = c.graph()[n];
+  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : ValueId();
+  const int threads = current_threads();
+  std::vector<ConvPd> pds;
+  std::vector<Strip> strips;
+  if (!make_primitives(shape, bias.valid(), post, cut(shape, threads), pds, strips)) return false;
+  const Md dst = channels_last(shape.dst);
+  std::vector<SlotId> in{in_layout(c, node.inputs[0], channels_last(shape.src)), conv_weights(c, node.inputs[1], shape, pds[0].weights_desc())};
+  if (bias) in.push_back(c.plain(bias));
+  auto kernel = std::make_unique<StripKernel>(std::move(pds), std::move(strips), bias.valid(), *post.swish(), threads);
+  finish_step(c, n, post, std::move(kernel), std::move(in), dst);
+  return true;
+}
+
+}  // namespace cameo::engine
