@@ -21,10 +21,11 @@ namespace cameo::cli {
 namespace {
 
 constexpr Flag flags[] = {
+    {"method", 0, "NAME", "which program of a torch.export package that holds several"},
     {"text", 0, "", "the whole graph in the newest opset's terms, large weights as hashes; an archive's program"},
 };
 constexpr Verb verb{"show", "IN", "inputs, outputs, dynamic dims, operators, parameters, memory and MACs of a model or archive",
-                    "cameo show net.onnx\ncameo show net.pt --json", flags, 1, 1};
+                    "cameo show net.onnx\ncameo show net.pt --json\ncameo show net.pt2", flags, 1, 1};
 
 std::string opset_text(const Model& m) {
   std::string out;
@@ -156,6 +157,10 @@ int show_main(Raw raw, Out& out) {
   const std::string& path = args->operands[0];
   if (path != "-") {
     const Bytes file = map_file(path);
+    if (zip::looks_like_zip(file.text()) && recognise_zip(zip::Archive(file, path)).kind == FileKind::torch_export) {
+      auto program = pt2::read_pt2(file, path, args->text("method", "forward"));
+      return show_pt2(program, args->has("text"), out);
+    }
     if (zip::looks_like_zip(file.text())) {
       auto program = torchscript::read_torchscript(file, path);
       return show_archive(program, args->has("text"), out);

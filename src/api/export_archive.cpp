@@ -139,7 +139,9 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
   ExportTrace* trace = want_nodes || !how.inputs.empty() ? &out.trace : nullptr;
   std::optional<torchscript::Program> script;
   if (is_pt2) {
-    auto program = pt2::read_pt2(file, path);
+    auto program = pt2::read_pt2(file, path, options.method);
+    if (program.models().size() > 1 && options.method != program.model_name())
+      sink.note("export.method", cat("the package holds ", program.models().size(), " programs: this is '", program.model_name(), "'"));
     out.model = export_pt2(program, options, sink, trace);
   } else {
     script.emplace(torchscript::read_torchscript(file, path));

@@ -67,7 +67,7 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
     if (const auto* p = find_poison(*this, v)) return std::vector<Value>(result_count(candidates), Value(*p));
   if (candidates.empty())
     if (auto results = by_user(full, nullptr, args)) return std::move(*results);
-  if (candidates.empty()) return options.fallback == Fallback::none ? missing_op(full, 1) : foreign_op(full, nullptr, args);
+  if (candidates.empty()) return options.fallback == Fallback::none ? missing_op(full, std::max<size_t>(results_wanted_, 1)) : foreign_op(full, nullptr, args);
   auto matched = match(*this, candidates, args);
   if (!matched) matched = match_without_defaults(*this, candidates, args);
   if (!matched) {

@@ -39,16 +39,17 @@ class Pt2Inputs {
     }
   }
 
-  // Writes to weights and inputs, which an ONNX model does not keep.
-  void report_writes(const NodeScope& scope) {
+  // What the program wrote to weights and inputs in place, by the name of each.
+  std::vector<std::pair<std::string, StagedValue>> writes(const NodeScope& scope) {
+    std::vector<std::pair<std::string, StagedValue>> out;
     for (const pt2::GraphInput& in : program_.inputs()) {
       const auto it = scope.values.find(in.value);
       const auto* t = it == scope.values.end() ? nullptr : it->second.as<staging::TensorRef>();
       if (!t || t->view) continue;
       const auto first = initial_.find(in.value);
-      if (first != initial_.end() && s_.heap.get<staging::TensorCell>(t->cell).value.id != first->second)
-        sink_.note("export.dropped-write", cat("the model writes to ", in.target.empty() ? std::string(in.value) : in.target, "; the new value is not kept"));
+      if (first != initial_.end() && s_.heap.get<staging::TensorCell>(t->cell).value.id != first->second) out.emplace_back(in.target.empty() ? std::string(in.value) : in.target, it->second);
     }
+    return out;
   }
 
  private:
@@ -201,14 +202,15 @@ class Pt2Inputs {
   std::vector<std::pair<pt2::Payload, StagedValue>> weights_;
 };
 
-std::vector<staging::Output> outputs_of(const pt2::Program& program, NodeStager& nodes, const NodeScope& scope, DiagSink& sink) {
+// The results; what is written functionally goes to `written`.
+std::vector<staging::Output> outputs_of(const pt2::Program& program, NodeStager& nodes, const NodeScope& scope, std::vector<std::pair<std::string, StagedValue>>& written, DiagSink& sink) {
   std::vector<staging::Output> out;
   size_t user = 0;
   for (const pt2::GraphOutput& o : program.outputs()) {
     if (o.kind == pt2::OutputKind::training) throw error("stage.training-graph", cat("the archive is a training graph (it has an output of the kind ", o.target, ")")).help("export the model for inference");
     if (o.kind == pt2::OutputKind::token) continue;
     if (o.kind != pt2::OutputKind::user) {
-      sink.note("export.dropped-write", cat("the model writes to ", o.target, "; the new value is not kept"));
+      written.emplace_back(o.target, nodes.lookup(o.arg["name"].text(), scope, o.arg));
       continue;
     }
     const std::string& path = program.output_paths()[user++];
@@ -218,6 +220,17 @@ std::vector<staging::Output> outputs_of(const pt2::Program& program, NodeStager&
     staging::flatten_outputs(nodes.s, nodes.argument(o.arg, scope), named ? path : path.empty() ? "output" : cat("output.", path), out, sink);
   }
   return out;
+}
+
+// New values of buffers, weights and inputs: outputs by request, else dropped.
+void keep_state(Stager& s, const std::vector<std::pair<std::string, StagedValue>>& written, std::vector<staging::Output>& outputs, const ExportOptions& options, DiagSink& sink) {
+  std::string dropped;
+  for (const auto& [name, value] : written) {
+    if (options.state_outputs) staging::flatten_outputs(s, value, cat(name, "_out"), outputs, sink);
+    else dropped += cat(dropped.empty() ? "" : ", ", name);
+  }
+  if (!dropped.empty())
+    sink.warn("export.dropped-state", cat("the program writes ", dropped, ", and a model keeps nothing between runs: dropped")).hint = "--state outputs gives them as outputs";
 }
 
 // Weights that are inputs follow all others, in the archive's order; those that nobody reads go.
@@ -255,11 +268,13 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   Pt2Inputs inputs(program, nodes, options, sink, trace);
   inputs.make(scope);
   nodes.run(scope);
-  auto outputs = outputs_of(program, nodes, scope, sink);
+  std::vector<std::pair<std::string, StagedValue>> written;
+  auto outputs = outputs_of(program, nodes, scope, written, sink);
   if (!stager.missing().empty()) staging::throw_missing(stager.missing());
   if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
+  for (auto& w : inputs.writes(scope)) written.push_back(std::move(w));
+  keep_state(stager, written, outputs, options, sink);
   staging::set_outputs(stager, std::move(outputs), options, sink);
-  inputs.report_writes(scope);
   remove_dead_code(model.graph);
   if (options.stage.weights_as_inputs) sort_weights(program, model.graph);
   staging::report_frozen(model.graph, options, sink);

@@ -119,7 +119,7 @@ std::vector<Value> Stager::foreign_op(const std::string& full, const Schema* s, 
   lowering_.clear();
   if (options.fallback != Fallback::all_aten && reported_foreign_.insert(full).second)
     sink_.warn("export.fallback", cat(full, " is kept as a node ", op.domain, "::", op.name), here()).because =
-        "what it gives is taken to have the element type of its first tensor, and no known shape";
+        placed_ ? "" : "what it gives is taken to have the element type of its first tensor, and no known shape";
   std::vector<Value> out;
   for (size_t i = 0; i < results; ++i) {
     const V v = graph[n].outputs[i];

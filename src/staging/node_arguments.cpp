@@ -1,5 +1,7 @@
 // Arguments of exported nodes as staged values, and the operators on sizes and numbers.
+#include <algorithm>
 #include <limits>
+#include <span>
 
 #include "staging/node_stager.h"
 
@@ -131,14 +133,36 @@ std::optional<std::vector<Value>> NodeStager::scalar_call(std::string_view targe
   return s.call_op(op.substr(0, colons), op.substr(colons + 2), std::move(args), {});
 }
 
+namespace {
+constexpr std::string_view dropped_calls[] = {
+    "_assert_async", "_assert_tensor_metadata", "_functional_assert_async", "_functional_assert_scalar", "_functional_sym_constrain_range", "_functional_sym_constrain_range_for_size",
+    "_print", "record_stream", "retain_grad", "_make_dep_token",
+};
+constexpr std::string_view facts_told[] = {"_assert_scalar", "sym_constrain_range", "sym_constrain_range_for_size"};
+bool is_among(std::span<const std::string_view> list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
+}  // namespace
+
+bool NodeStager::lowers(std::string_view target) {
+  for (const ScalarRow& row : scalar_rows)
+    if (row.target == target) return true;
+  if (target == "torch.sym_ite" || target == "_operator.pos") return true;
+  constexpr std::string_view head = "torch.ops.";
+  if (!target.starts_with(head)) return false;
+  target.remove_prefix(head.size());
+  if (target.starts_with("higher_order.")) return takes_higher_order(target.substr(13));
+  const size_t first = target.find('.'), last = target.rfind('.');
+  if (first == last) return false;
+  const auto ns = target.substr(0, first), op = target.substr(first + 1, last - first - 1), overload = target.substr(last + 1);
+  if (is_among(dropped_calls, op) || is_among(facts_told, op)) return true;
+  const std::string name = cat(ns, "::", op.starts_with("sym_") ? op.substr(4) : op);
+  if (!find_host_ops(name).empty()) return true;
+  const auto row = [&](std::string_view base) { return find_row(overload == "default" ? std::string(base) : cat(base, ".", overload)) != nullptr; };
+  return row(name) || (name.ends_with('_') && row(std::string_view(name).substr(0, name.size() - 1)));
+}
+
 // Assertions tell what holds: facts about sizes, and nothing in the graph.
 std::optional<std::vector<Value>> NodeStager::assertion(std::string_view op, const CallArgs& args, json::Value n, NodeScope& scope) {
-  static constexpr std::string_view dropped[] = {
-      "_assert_async", "_assert_tensor_metadata", "_functional_assert_async", "_functional_assert_scalar", "_functional_sym_constrain_range", "_functional_sym_constrain_range_for_size",
-      "_print", "record_stream", "retain_grad", "_make_dep_token",
-  };
-  for (const auto name : dropped)
-    if (op == name) return Results{};
+  if (is_among(dropped_calls, op)) return Results{};
   if (op == "_assert_scalar") {
     const auto [tag, v] = pt2::tagged(n["inputs"][size_t{0}]["arg"]);
     if (const json::Value name = v.is_object() ? v.present("as_name") : json::Value())

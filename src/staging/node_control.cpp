@@ -10,6 +10,9 @@ namespace {
 // In the schemas' order of attributes: else_branch, then_branch.
 constexpr size_t else_region = 0, then_region = 1;
 
+// What these say does not change what is computed.
+constexpr std::string_view opened_in_place[] = {"wrap_with_set_grad_enabled", "hints_wrapper", "invoke_subgraph", "strict_mode", "wrap", "tag_activation_checkpoint", "run_const_graph"};
+
 V as_tensor(Stager& s, const Value& v) {
   if (const auto* t = v.as<TensorRef>()) return s.read(*t);
   if (const auto* d = v.as<Dim>()) return s.on.int_scalar(*d);
@@ -99,6 +102,12 @@ std::vector<Value> NodeStager::body(json::Value graph, std::vector<Value> operan
   return results;
 }
 
+bool NodeStager::takes_higher_order(std::string_view op) {
+  static constexpr std::string_view others[] = {"cond", "while_loop", "scan", "map_impl", "map", "print", "associative_scan", "wrap_with_autocast", "auto_functionalized", "auto_functionalized_v2", "with_effects"};
+  const auto is = [&](std::string_view name) { return name == op; };
+  return std::any_of(std::begin(others), std::end(others), is) || std::any_of(std::begin(opened_in_place), std::end(opened_in_place), is);
+}
+
 std::vector<Value> NodeStager::higher_order(std::string_view op, json::Value n, NodeScope& scope) {
   HigherOrder h{n, {}, scope};
   for (const json::Value named : n["inputs"].elements()) {
@@ -107,20 +116,15 @@ std::vector<Value> NodeStager::higher_order(std::string_view op, json::Value n, 
   }
   if (op == "cond") return conditional(h);
   if (op == "while_loop") return while_loop(h);
-  if (op == "scan") return scan(h, true);
-  if (op == "map_impl" || op == "map") return scan(h, false);
+  if (op == "scan") return scan(h, Scanned::carry);
+  if (op == "map_impl" || op == "map") return scan(h, Scanned::map);
   if (op == "print") return {};
-  static constexpr std::string_view inlined[] = {"wrap_with_set_grad_enabled", "wrap_with_autocast", "hints_wrapper", "invoke_subgraph", "strict_mode", "wrap", "tag_activation_checkpoint", "run_const_graph"};
-  for (const auto name : inlined) {
-    if (name != op) continue;
-    size_t at = 0;
-    while (at < h.positional.size() && pt2::tagged(h.positional[at]).tag != "as_graph") ++at;
-    return body(graph_argument(h, at), operands(h, at + 1));
-  }
-  if ((op == "auto_functionalized" || op == "auto_functionalized_v2" || op == "with_effects") && !h.positional.empty()) {
-    for (const json::Value arg : h.positional)
-      if (const auto [tag, v] = pt2::tagged(arg); tag == "as_operator") return s.missing_op(std::string(v.text()), n["outputs"].size());
-  }
+  if (op == "associative_scan") return scan(h, Scanned::associative);
+  if (op == "wrap_with_autocast") return autocast(h);
+  if (op == "auto_functionalized" || op == "auto_functionalized_v2") return functionalized(h);
+  if (op == "with_effects") return with_effects(h);
+  for (const auto name : opened_in_place)
+    if (name == op) return inlined(h);
   return s.missing_op(cat("torch.ops.higher_order.", op), n["outputs"].size());
 }
 
@@ -230,15 +234,34 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
   s.fail("stage.control", "the types of a loop's values do not settle");
 }
 
-// scan(combine, init, xs, extra), map(body, xs, extra): one turn per slice along axis 0.
-std::vector<Value> NodeStager::scan(const HigherOrder& h, bool has_carry) {
+// scan(combine, init, xs, extra), map(body, xs, extra): one turn per slice along axis 0. associative_scan(combine, xs,
+// extra) carries its own result, starting with the first slice.
+std::vector<Value> NodeStager::scan(const HigherOrder& h, Scanned kind) {
   const json::Value turn = graph_argument(h, 0);
   const auto list_at = [&](size_t i) { return i < h.positional.size() ? std::vector<Value>(s.items(argument(h.positional[i], h.scope))) : std::vector<Value>(); };
-  const std::vector<Value> start = has_carry ? list_at(1) : std::vector<Value>(), xs = list_at(has_carry ? 2 : 1);
+  const bool has_carry = kind == Scanned::carry;
+  std::vector<Value> start = has_carry ? list_at(1) : std::vector<Value>(), xs = list_at(has_carry ? 2 : 1);
   const std::vector<Value> extra = operands(h, has_carry ? 3 : 2);
   if (const auto* p = any_poison(start)) return {Value(*p)};
   if (const auto* p = any_poison(xs)) return {Value(*p)};
   if (xs.empty()) s.fail("stage.control", "a scan over nothing");
+  if (kind != Scanned::associative) return turns(turn, start, xs, extra, false);
+  const auto aten = [&](std::string_view op, std::vector<Value> args) { return s.call_op("aten", op, {std::move(args), {}}, {})[0]; };
+  std::vector<Value> firsts;
+  for (Value& x : xs) {
+    start.push_back(aten("select", {x, Dim(0), Dim(0)}));
+    firsts.push_back(aten("slice", {x, Dim(0), Dim(0), Dim(1)}));
+    x = aten("slice", {x, Dim(0), Dim(1)});
+  }
+  auto rest = turns(turn, start, xs, extra, true);
+  if (any_poison(rest)) return rest;
+  std::vector<Value> out;
+  for (size_t i = 0; i < firsts.size(); ++i) out.push_back(aten("cat", {s.list({firsts[i], rest[start.size() + i]}), Dim(0)}));
+  return out;
+}
+
+// `give_carried`: what the body gives is carried and given as well.
+std::vector<Value> NodeStager::turns(json::Value turn, const std::vector<Value>& start, const std::vector<Value>& xs, const std::vector<Value>& extra, bool give_carried) {
   const RegionId outer = s.on.region(), region = s.graph.add_region(outer);
   std::vector<ValueId> inputs;
   std::vector<Value> operands;
@@ -257,11 +280,13 @@ std::vector<Value> NodeStager::scan(const HigherOrder& h, bool has_carry) {
   const Dim turns = s.on.dim(inputs.back(), 0);
   operands.insert(operands.end(), extra.begin(), extra.end());
   s.on.move_to(region);
-  const auto results = body(turn, std::move(operands));
+  auto results = body(turn, std::move(operands));
   if (const auto* p = any_poison(results)) {
     s.on.move_to(outer);
     return {Value(*p)};
   }
+  if (give_carried && results.size() != start.size()) turn.fail("a combining body gives other values than it takes");
+  for (size_t i = 0; give_carried && i < start.size(); ++i) results.push_back(Value(results[i]));
   if (results.size() < start.size()) turn.fail("a scan's body gives fewer values than it carries");
   const auto outs = s.own_outputs(region, as_tensors(s, results));
   s.on.move_to(outer);
@@ -271,7 +296,9 @@ std::vector<Value> NodeStager::scan(const HigherOrder& h, bool has_carry) {
     t.shape->insert(t.shape->begin(), turns);
     types.push_back(t);
   }
-  const NodeId node = s.graph.add_node(outer, op_of<op::Scan>(), std::make_shared<const op::Scan>(op::Scan{.num_scan_inputs = static_cast<int64_t>(xs.size())}), std::move(inputs), 0);
+  const auto attributes = std::make_shared<op::Scan>();
+  attributes->num_scan_inputs = static_cast<int64_t>(xs.size());
+  const NodeId node = s.graph.add_node(outer, op_of<op::Scan>(), attributes, std::move(inputs), 0);
   s.graph.set_region(node, 0, region);
   s.graph.region(region).name = "body";
   s.graph.set_region_outputs(region, outs);

@@ -69,12 +69,28 @@ std::vector<Value> NodeStager::call(json::Value n, NodeScope& scope) {
   if (target.find("higher_order") != target.npos) return higher_order(target.substr(target.rfind('.') + 1), n, scope);
   constexpr std::string_view head = "torch.ops.";
   const size_t last = target.rfind('.'), middle = last == target.npos || last == 0 ? target.npos : target.rfind('.', last - 1);
+  if (target.find("predispatch.") != target.npos)
+    return s.missing_op("torch.vmap (recorded step by step)", n["outputs"].size(), "", "save ep.run_decompositions({}), in which vmap is done");
   if (!target.starts_with(head) || middle == target.npos || middle < head.size()) return s.missing_op(std::string(target), n["outputs"].size());
   const auto ns = target.substr(head.size(), middle - head.size()), op = target.substr(middle + 1, last - middle - 1), overload = target.substr(last + 1);
   CallArgs args;
   for (const json::Value named : n["inputs"].elements()) args.keywords.emplace_back(named["name"].text(), argument(named["arg"], scope));
   if (auto done = assertion(op, args, n, scope)) return std::move(*done);
+  if (autocast_) apply_autocast(op, n, args, scope);
+  if (ns != "aten" && schemas_of(cat(ns, "::", op)).empty() && find_host_ops(cat(ns, "::", op)).empty()) return custom_call(ns, op, n, std::move(args));
   return operator_call(ns, op, overload == "default" ? "" : overload, std::move(args));
+}
+
+// An operator of the user's own, or one that is newer than our signatures. The archive does not tell whether it writes.
+std::vector<Value> NodeStager::custom_call(std::string_view ns, std::string_view op, json::Value n, CallArgs args) {
+  const size_t results = n["outputs"].size();
+  s.expect_results(results);
+  auto out = s.call_op(ns, op, std::move(args), {});
+  s.expect_results(1);
+  if (program_.is_training_ir() && s.options.fallback != Fallback::none && told_custom_.insert(cat(ns, "::", op)).second)
+    sink_.warn("pt2.custom-writes", cat("should ", ns, "::", op, " write to its arguments, then that is lost"), s.here()).hint =
+        "the archive does not tell; ep.run_decompositions({}) before torch.export.save makes writes visible";
+  return out;
 }
 
 namespace {
@@ -175,6 +191,26 @@ void NodeStager::bind_one(std::string_view name, Value v, NodeScope& scope) {
   scope.values.insert_or_assign(name, std::move(v));
 }
 
+// A result of a custom operator, of whose type nothing is known here.
+bool NodeStager::is_foreign(V value) const {
+  const auto& v = s.graph[value.id];
+  return v.kind == cameo::Value::Kind::node_output && !v.fact.has_rank() && s.graph[v.def].op->is_opaque();
+}
+
+void NodeStager::type_from_metadata(V value, std::optional<DType> dtype, json::Value sizes) {
+  if (!dtype || is_complex(*dtype)) return;
+  Shape shape;
+  for (const json::Value v : sizes.elements()) {
+    const pt2::SymInt told = pt2::sym_int(v);
+    auto d = size(told);
+    if (!d) d = s.graph.dims().fresh("custom");
+    if (const auto bare = pt2::bare_symbol(told.expression); !bare.empty() && !symbol(bare)) bind_symbol(bare, *d);
+    s.on.bind_axis(*d, value, static_cast<int64_t>(shape.size()));
+    shape.push_back(*d);
+  }
+  s.graph.fact(value).type = Type::tensor(*dtype, std::move(shape));
+}
+
 // The archive tells every value's type: sizes it knows better become facts, contradictions are told.
 void NodeStager::compare_with_metadata(std::string_view name, const Value& v, NodeScope& scope) {
   const FactOrigin said{FactSource::archive, "the archive's metadata", s.here()};
@@ -191,9 +227,10 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
   if (!t || !meta) return;
   if (const json::Value inner = meta.find("meta")) meta = inner;  // PyTorch 2.1
   const V value = s.read(*t);
-  ++agreement_.checked;
   const auto dtype = pt2::dtype_of(meta["dtype"].integer());
   const auto expected = dtype ? dtype_from_torch(static_cast<int64_t>(*dtype)) : std::nullopt;
+  if (is_foreign(value)) return type_from_metadata(value, expected, meta["sizes"]);
+  ++agreement_.checked;
   if (expected && s.on.dtype(value) != *expected && !is_complex(*dtype)) {
     if (agreement_.dtypes++ == 0) sink_.warn("pt2.dtype", cat(name, " is ", cameo::name(*expected), " in the archive and ", cameo::name(s.on.dtype(value)), " here"), s.here());
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -42,6 +43,9 @@ class NodeStager {
   };
   const Agreement& agreement() const { return agreement_; }
 
+  // Whether some way leads from "torch.ops.aten.add.Tensor" or "_operator.add" to ONNX, as far as the name tells.
+  static bool lowers(std::string_view target);
+
   Stager& s;
 
  private:
@@ -57,6 +61,9 @@ class NodeStager {
   void bind_one(std::string_view name, Value v, NodeScope& scope);
   void compare_with_metadata(std::string_view name, const Value& v, NodeScope& scope);
   Value number_as_tensor(const Value& v);
+  Results custom_call(std::string_view ns, std::string_view op, json::Value n, CallArgs args);
+  bool is_foreign(V value) const;
+  void type_from_metadata(V value, std::optional<DType> dtype, json::Value sizes);
 
   // Higher-order operators (node_control.cpp).
   struct HigherOrder {
@@ -64,18 +71,30 @@ class NodeStager {
     std::vector<json::Value> positional;  // tagged Arguments
     NodeScope& scope;
   };
+  static bool takes_higher_order(std::string_view op);
   Results higher_order(std::string_view op, json::Value n, NodeScope& scope);
   Results conditional(const HigherOrder& h);
   Results while_loop(const HigherOrder& h);
-  Results scan(const HigherOrder& h, bool has_carry);
+  enum class Scanned { carry, map, associative };
+  Results scan(const HigherOrder& h, Scanned kind);
+  Results turns(json::Value turn, const Results& start, const Results& xs, const Results& extra, bool give_carried);
   Results body(json::Value graph, std::vector<Value> operands);
   std::vector<Value> operands(const HigherOrder& h, size_t first);
   json::Value graph_argument(const HigherOrder& h, size_t at) const;
+  // Regions and custom operators (node_regions.cpp).
+  Results inlined(const HigherOrder& h);
+  Results autocast(const HigherOrder& h);
+  Results functionalized(const HigherOrder& h);
+  Results with_effects(const HigherOrder& h);
+  void apply_autocast(std::string_view op, json::Value n, CallArgs& args, const NodeScope& scope);
+  Value cast_float(const Value& v, DType to);
 
   const pt2::Program& program_;
   DiagSink& sink_;
   std::map<std::string, Dim, std::less<>> symbols_;
   Agreement agreement_;
+  std::set<std::string> told_custom_;
+  bool autocast_ = false;  // inside a region that casts
 };
 
 }  // namespace cameo::staging

@@ -155,6 +155,8 @@ class Stager {
   Loc here() const;
   // Where the next calls stand, for programs that are lists of nodes and not text.
   void place(Loc where, std::string scope);
+  // How many results the next calls of operators without a signature have.
+  void expect_results(size_t n) { results_wanted_ = n; }
   [[noreturn]] void fail(std::string_view code, std::string what, std::string hint = "") const;
   DiagSink& sink() { return sink_; }
 

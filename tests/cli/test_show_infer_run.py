@@ -33,6 +33,18 @@ def test_show_archive(t):
     assert "def forward" in t.run("show", archive, "--text").out
 
 
+def test_show_exported_program(t):
+    samples = t.root / "tests/data/pt2"
+    out = t.run("show", samples / "convolutions.pt2").out
+    assert "x  f32[s77,3,s53,s0]" in out and "s53  16..512  axis 2 of x" in out and "aten::conv2d" in out and "output  f32[s77,8]" in out, out
+    told = t.run("show", samples / "branch.pt2", "--json").json
+    assert {"name": "higher_order::cond", "count": 1, "lowers": True} in told["operators"] and {"name": "aten::sin", "count": 1, "lowers": True} in told["operators"], told
+    assert "return getitem" in t.run("show", samples / "branch.pt2", "--text").out
+    assert {"name": "scale", "type": "fixed at 0.5"} in t.run("show", samples / "nested.pt2", "--json").json["inputs"]
+    assert "encode, decode" in t.run("show", samples / "several.pt2", code=2).err
+    assert "this is decode" in t.run("show", samples / "several.pt2", "--method", "decode").out
+
+
 def test_infer(t):
     t.run("infer", linear(t), "typed.onnx")
     assert b"cameo.source.sha256" in t.path("typed.onnx").read_bytes()

@@ -1,14 +1,16 @@
 """Published architectures with random weights, traced, scripted or taken by torch.export, exported by Cameo, run by onnxruntime.
 
-usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N]
+usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT[,TEXT]] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N] [--shard I/N]
 One model per family of timm, torchvision and transformers. A parameter or buffer whose elements are all equal gets
 seeded noise first. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
 batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. Archives of torch.jit are exported once more with
 the height and width, or the sequence length, open too, and run at two further sizes, where PyTorch's own archive is right at them
-(many models fix their size, and so does tracing). Finished rows in --out are kept: a run resumes.
+(many models fix their size, and so does tracing).
+Finished rows in --out are kept: a run resumes. --shard 0/4 takes every fourth model, from the first on; each shard its own --out.
 """
 import argparse
 import collections
+import logging
 import multiprocessing
 import os
 import pathlib
@@ -22,6 +24,7 @@ import warnings
 import capture
 
 warnings.filterwarnings("ignore")
+logging.getLogger("torch").setLevel(logging.CRITICAL)  # torch.export tells at length what it refuses
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -261,13 +264,16 @@ def main():
     parser.add_argument("--out", default="")
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--seconds", type=int, default=0)
+    parser.add_argument("--shard", default="0/1")
     args = parser.parse_args()
     done = {}
     if args.out and os.path.exists(args.out):
         for line in open(args.out):
             fields = line.rstrip("\n").split("\t")
             done[fields[0]] = fields
-    todo = [n for n in names() if args.only in n and n not in done]
+    shard, shards = map(int, args.shard.split("/"))
+    wanted = args.only.split(",")
+    todo = [n for n in [n for n in names() if any(w in n for w in wanted)][shard::shards] if n not in done]
     if args.limit: todo = todo[:args.limit]
     begin, summary = time.time(), collections.Counter()
     with multiprocessing.get_context("fork").Pool(args.jobs, maxtasksperchild=1) as pool:

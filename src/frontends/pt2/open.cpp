@@ -19,17 +19,29 @@ json::Document parse(const ProgramState& state, const zip::Entry& entry) {
   return json::Document(state.archive.read(entry), state.place(entry.name).file, options);
 }
 
-// The first models/NAME.json of a package.
-const zip::Entry* find_model(ProgramState& state) {
+// models/NAME.json of a package.
+const zip::Entry* find_model(ProgramState& state, std::string_view wanted) {
   const std::string start = cat(state.folder, "models/");
-  const zip::Entry* found = nullptr;
   for (const zip::Entry& e : state.archive.entries()) {
     if (!e.name.starts_with(start) || !e.name.ends_with(".json")) continue;
-    const std::string name = e.name.substr(start.size(), e.name.size() - start.size() - 5);
-    if (name.find('/') != name.npos) continue;
-    if (!found || name == "model") found = &e, state.name = name;
+    std::string name = e.name.substr(start.size(), e.name.size() - start.size() - 5);
+    if (name.find('/') == name.npos) state.models.push_back(std::move(name));
   }
-  return found;
+  if (state.models.empty()) return nullptr;
+  std::vector<std::string_view> names{wanted};
+  if (wanted == "forward") names = {"model", "forward"};
+  if (wanted == "forward" && state.models.size() == 1) names = {state.models[0]};
+  for (const auto name : names)
+    for (const std::string& model : state.models)
+      if (model == name) {
+        state.name = model;
+        return state.find(cat(start, model, ".json"));
+      }
+  std::string all;
+  for (const std::string& model : state.models) all += cat(all.empty() ? "" : ", ", model);
+  throw error("use.method", wanted == "forward" ? cat("the package holds ", state.models.size(), " programs: ", all) : cat("the package has no program '", wanted, "'"))
+      .at({.file = state.archive.path()})
+      .help(cat("say which with --method: ", all));
 }
 
 void read_version(ProgramState& state, json::Value root) {
@@ -65,20 +77,21 @@ bool is_training(json::Value root) {
 }
 }  // namespace
 
-Program read_pt2(Bytes file, std::string name) {
+Program read_pt2(Bytes file, std::string name, std::string_view model) {
   if (!zip::looks_like_zip(file.text())) throw wrong_kind(recognise_head(file.text()), name);
   auto state = std::make_unique<ProgramState>(std::move(file), name);
   if (const Recognised what = recognise_zip(state->archive); what.kind != FileKind::torch_export) throw wrong_kind(what, name);
   const zip::Entry* json = state->find("serialized_exported_program.json");
   if (!json) {
     if (!state->archive.top_folder().empty()) state->folder = cat(state->archive.top_folder(), "/");
-    json = find_model(*state);
+    json = find_model(*state, model);
   }
   if (!json)
     throw error("file.no-graph", "the package holds no exported program")
         .at({.file = name})
         .why("packages of compiled code (AOTInductor) have no graph inside")
         .help("save the ExportedProgram itself: torch.export.save(ep, 'net.pt2')");
+  if (state->models.empty()) state->models = {state->name};
   check_byte_order(*state);
   state->document = parse(*state, *json);
   const json::Value root = state->document->root();
@@ -98,7 +111,7 @@ Program read_pt2(Bytes file, std::string name) {
   return Program(std::move(state));
 }
 
-Program read_pt2(const std::string& path) { return read_pt2(map_file(path), path); }
+Program read_pt2(const std::string& path, std::string_view model) { return read_pt2(map_file(path), path, model); }
 
 Tagged tagged(json::Value u) {
   Tagged found;
@@ -117,6 +130,7 @@ Program::Program(Program&&) noexcept = default;
 const std::string& Program::path() const { return state_->archive.path(); }
 const Bytes& Program::file() const { return state_->archive.file(); }
 const std::string& Program::model_name() const { return state_->name; }
+const std::vector<std::string>& Program::models() const { return state_->models; }
 const std::string& Program::torch_version() const { return state_->torch_version; }
 int Program::schema_major() const { return state_->major; }
 int Program::schema_minor() const { return state_->minor; }

@@ -67,6 +67,7 @@ class Program {
   const std::string& path() const;
   const Bytes& file() const;
   const std::string& model_name() const;     // "model"
+  const std::vector<std::string>& models() const;  // of the package; model_name() is one of them
   const std::string& torch_version() const;  // "2.11.0"; empty when not told
   int schema_major() const;
   int schema_minor() const;
@@ -87,8 +88,10 @@ class Program {
   std::unique_ptr<ProgramState> state_;
 };
 
-Program read_pt2(Bytes file, std::string name);
-Program read_pt2(const std::string& path);
+// Which of a package's programs: the one of that name; "forward" is the only one, or the one called "model" or
+// "forward". Throws use.method, which names them all.
+Program read_pt2(Bytes file, std::string name, std::string_view model = "forward");
+Program read_pt2(const std::string& path, std::string_view model = "forward");
 
 // The archive's own numbering of dtypes, which is not TorchScript's.
 std::optional<TorchDtype> dtype_of(int64_t scalar_type);

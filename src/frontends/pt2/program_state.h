@@ -19,6 +19,7 @@ struct ProgramState {
 
   zip::Archive archive;
   std::string folder, name = "model";
+  std::vector<std::string> models;
   std::optional<json::Document> document;
   json::Value graph_module;
   std::string torch_version;

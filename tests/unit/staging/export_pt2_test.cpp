@@ -8,6 +8,7 @@
 #include "formats/npy.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/pt2/symbols.h"
+#include "ir/order.h"
 #include "runtime/arrays.h"
 #include "runtime/reference.h"
 #include "staging/export.h"
@@ -53,7 +54,7 @@ std::vector<std::string> names(const Model& m, const std::vector<ValueId>& value
 }  // namespace
 
 TEST(ExportPt2, SamplesAreRight) {
-  for (const auto name : {"linear", "convolutions", "convolutions_decomposed", "branch", "counter", "counter_decomposed", "nested", "views", "chosen", "scan", "turns"}) expect_right(name);
+  for (const auto name : {"linear", "convolutions", "convolutions_decomposed", "branch", "counter", "counter_decomposed", "nested", "views", "chosen", "scan", "turns", "autocast", "associative"}) expect_right(name);
 }
 
 TEST(ExportPt2, NamesComeFromTheArchive) {
@@ -92,9 +93,43 @@ TEST(ExportPt2, WritesToBuffersAreTold) {
     DiagSink sink;
     exported(name, sink);
     bool told = false;
-    for (const Diag& d : sink.all()) told = told || d.code == "export.dropped-write";
+    for (const Diag& d : sink.all()) told = told || d.code == "export.dropped-state";
     EXPECT_TRUE(told) << name;
+    ExportOptions options;
+    options.state_outputs = true;
+    const Model m = exported(name, sink, options);
+    EXPECT_EQ(names(m, m.graph[m.graph.main()].outputs), (std::vector<std::string>{"output float[3]", "count_out float[3]"}));
   }
+}
+
+// A custom operator that writes to a slice of its argument: the node gives the slice's new value after its result.
+TEST(ExportPt2, CustomOperatorsThatWrite) {
+  DiagSink sink;
+  EXPECT_THROW(exported("custom", sink), Error);
+  ExportOptions options;
+  options.stage.fallback = staging::Fallback::custom;
+  const Model m = exported("custom", sink, options);
+  EXPECT_EQ(names(m, m.graph[m.graph.main()].outputs), (std::vector<std::string>{"output.0 float[4,3]", "output.1 float[3,3]"}));
+  size_t custom = 0;
+  CanonicalOrder order(m.graph);
+  for (const NodeId n : order.nodes(m.graph.main()))
+    if (m.graph[n].op->domain == "sample") {
+      ++custom;
+      EXPECT_EQ(m.graph[n].outputs.size(), 2u);
+    }
+  EXPECT_EQ(custom, 1u);
+}
+
+TEST(ExportPt2, OneOfSeveralPrograms) {
+  EXPECT_EQ(pt2::read_pt2(sample("several.pt2"), "decode").model_name(), "decode");
+  EXPECT_EQ(pt2::read_pt2(sample("linear.pt2")).models().size(), 1u);
+  for (const auto wanted : {"forward", "train"}) try {
+      pt2::read_pt2(sample("several.pt2"), wanted);
+      FAIL() << wanted;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.diag().code, "use.method");
+      EXPECT_EQ(e.diag().hint, "say which with --method: encode, decode");
+    }
 }
 
 TEST(Pt2Symbols, BothSpellingsOfExpressions) {
