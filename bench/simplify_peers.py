@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import pathlib
-import resource
 import statistics
 import subprocess
 import sys
@@ -25,6 +24,14 @@ import onnx_nodes
 warnings.filterwarnings("ignore")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ["onnxsim", "onnxslim", "onnxoptimizer", "onnxscript"]
+
+
+def peak_bytes():
+    """Not getrusage's, which begins with what the parent had at the fork."""
+    for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
 
 
 def worker_simplify(peer, source, target):
@@ -44,7 +51,7 @@ def worker_simplify(peer, source, target):
     start = time.perf_counter()
     model = onnx.load(source)
     onnx.save(call(model), target)
-    print(json.dumps({"seconds": time.perf_counter() - start, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}))
+    print(json.dumps({"seconds": time.perf_counter() - start, "peak": peak_bytes()}))
 
 
 def feed_for(session, first, others, largest, rng):
@@ -152,8 +159,14 @@ def judge(args, peers, source, folder, results):
     model, size = source.name, source.stat().st_size
     before = shape_of(source, source.parent)
     fresh = {}
+    known = [results.rows[model, p, size] for p in peers if (model, p, size) in results.rows]
     for who in ["cameo", *peers]:
         if who != "cameo" and (model, who, size) in results.rows:
+            row = results.rows[model, who, size]
+            if args.retime and not row["failed"] and row["seconds"] <= 1.5 * min(r["seconds"] for r in known if not r["failed"]):
+                made = call_worker(args.python, who, source, folder / "retimed.onnx")
+                row["seconds"] = made["seconds"] if made else row["seconds"]
+                results.add(row)
             continue
         target = folder / f"{who}.onnx"
         for old in folder.glob(target.name + "*"):
@@ -244,6 +257,7 @@ def main():
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--results")
     parser.add_argument("--out")
+    parser.add_argument("--retime", action="store_true", help="time the fastest of the others anew, beside ours")
     parser.add_argument("--only", default="", help="models whose name has this in it")
     parser.add_argument("--operators", action="store_true", help="which operators the best of the others has fewer of")
     args = parser.parse_args()

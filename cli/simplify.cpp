@@ -14,7 +14,6 @@
 #include "cli/verbs.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
-#include "ops/infer.h"
 #include "passes/edit.h"
 #include "passes/statistics.h"
 #include "support/error.h"
@@ -194,19 +193,22 @@ int simplify_main(Raw raw, Out& out) {
     const InputShape given = input_shape(m, "overwrite-input-shape", text);
     fix_shape(m, given.input, given.sizes);
   }
-  infer(m.graph, m.functions);
-  const Side before{statistics(m), size_of(in)};
+  std::optional<Side> before;
+  SimplifyOptions options = options_of(*args);
+  options.before = [&](const Model& read) {
+    if (!before) before = Side{statistics(read), size_of(in)};
+  };
   const auto opset = m.opsets.find("");
-  const SimplifyResult result = simplified(m, opset == m.opsets.end() ? newest_released_opset : opset->second, *args, options_of(*args), out);
+  const SimplifyResult result = simplified(m, opset == m.opsets.end() ? newest_released_opset : opset->second, *args, options, out);
   WriteOptions write = write_options(*args);
   if (!args->has("no-shapes")) write.value_info = WriteOptions::ValueInfo::all;
   write_model(m, in, target, verb, *args, write, out);
   if (const auto path = args->value("ledger")) write_ledger(*path, result.ledger);
   const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const Side after{statistics(m), size_of(target)};
-  if (out.json && target != "-") print_json(out, before, after, result, ms, peak_bytes());
+  if (out.json && target != "-") print_json(out, *before, after, result, ms, peak_bytes());
   else if (target != "-" && !out.quiet) {
-    out.print(table(before, after));
+    out.print(table(*before, after));
     out.line(cat("time", padded(cat(static_cast<int64_t>(ms), " ms"), 20), ", peak memory ", bytes_text(peak_bytes()), ", ", plural(result.ledger.size(), "rewrite")));
   }
   return 0;

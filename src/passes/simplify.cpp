@@ -87,6 +87,7 @@ class Simplifier {
     bool late = false, changed = true;
     for (size_t left = most_rounds; left-- > 0;) {
       if (changed) infer(m_.graph, m_.functions);
+      if (result_.rounds == 0 && o_.before) o_.before(m_);
       ++result_.rounds;
       changed = round(late ? chosen_.all : chosen_.early) > 0;
       if (changed) continue;

@@ -1,6 +1,7 @@
 // Smaller graphs that compute the same: rules, folding, common subexpressions and dead code to a fixed point.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct SimplifyOptions {
   std::set<std::string> veto;           // keys of applications to leave out (Application::key)
   size_t limit = SIZE_MAX;              // stop after so many applications
   bool keep_misses = false;             // collect why near matches were none
+  std::function<void(const Model&)> before;  // called once types are inferred and nothing is rewritten yet
 };
 
 struct SimplifyResult {

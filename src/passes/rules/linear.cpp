@@ -149,7 +149,40 @@ void affine_after_linear(Rewrite& rw) {
     new_bias = rw.on.constant(store(rw.dtype(y), {static_cast<int64_t>(linear->channels)}, shifted));
     rw.g.value(new_bias).name = old_bias ? folded_name(rw.g, old_bias, ".folded") : folded_name(rw.g, n.inputs[1], ".folded_bias");
   }
+  rw.shape_is_kept();  // the same operator over the same input, whatever names a file gives to its sizes
   rw.replace(rw.on.emit(def(*n.op), n.attrs, {n.inputs[0], kernel, new_bias}, 1)[0]);
+}
+
+// A factor per input channel goes into the weights of a convolution: padding with zeros stays what it is.
+void scale_before_conv(Rewrite& rw) {
+  const ValueId scaled = rw.in(0);
+  const Weight* w = rw.weight(rw.in(1));
+  const bool times_it = rw.made_by<op::Mul>(scaled), over = rw.made_by<op::Div>(scaled);
+  if (!w || w->shape.size() < 3 || (!times_it && !over) || !rw.has_rank(scaled)) return;
+  const size_t at = over || rw.is_constant(rw.operand(scaled, 1)) ? 1 : 0;
+  const ValueId x = rw.operand(scaled, 1 - at);
+  const auto channels = rw.shape(scaled)[1].known();
+  if (!channels || !rw.has_rank(x) || rw.rank(x) != rw.rank(scaled) || !rw.equal(rw.shape(x)[1], *channels) || !rw.is_constant(rw.operand(scaled, at))) return;
+  auto factors = per_channel(rw, rw.operand(scaled, at), rw.rank(scaled), static_cast<size_t>(*channels));
+  if (!factors) return rw.no("the factor is not a constant per channel");
+  if (over) std::transform(factors->begin(), factors->end(), factors->begin(), [](double d) { return 1 / d; });
+  if (!std::all_of(factors->begin(), factors->end(), [](double d) { return std::isfinite(d); })) return;
+  if (!rw.single_use(scaled)) return rw.no("the scaled value is used elsewhere");
+  const bool one = std::all_of(factors->begin(), factors->end(), [&](double d) { return d == factors->front(); });
+  const auto* conv = rw.root().as<op::Conv>();
+  size_t axis = 0;
+  if (one) factors->assign(static_cast<size_t>(w->shape[0]), factors->front());
+  else if (conv && conv->group == 1) axis = 1;
+  else if (conv && (w->shape[1] != 1 || w->shape[0] != *channels)) return rw.no("groups share their input channels");
+  auto changed = times(*w, axis, *factors);
+  if (!changed) return;
+  const Node n = rw.root();
+  const ValueId kernel = rw.on.weight(std::move(*changed), folded_name(rw.g, n.inputs[1], ".folded"));
+  std::vector<ValueId> inputs = n.inputs;
+  inputs[0] = x;
+  inputs[1] = kernel;
+  rw.shape_is_kept();
+  rw.replace(rw.on.emit(def(*n.op), n.attrs, inputs, 1)[0]);
 }
 
 // One number that scales a product, however its axes were arranged in between, goes into the weights.
@@ -337,6 +370,7 @@ std::vector<Rule> linear_rules() {
   return {
       rule("batchnorm-into-linear", {"BatchNormalization"}, affine_after_linear).rounding(),
       rule("scale-into-linear", {"Mul", "Div"}, affine_after_linear).rounding().last(),
+      rule("scale-before-conv", {"Conv", "ConvTranspose"}, scale_before_conv).rounding().last(),
       rule("scale-through-views", {"Mul", "Div"}, scale_through_views).rounding().last(),
       rule("shift-into-linear", {"Add", "Sub"}, affine_after_linear).rounding(),
       rule("matmul-add-to-gemm", {"Add"}, gemm_of_matmul_add).rounding().making({"Gemm"}),

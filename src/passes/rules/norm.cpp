@@ -151,6 +151,13 @@ std::optional<Scaled> with_channels(const Rewrite& rw, ValueId v, int64_t channe
   return std::nullopt;
 }
 
+ValueId instance_normalised(Rewrite& rw, ValueId x, ValueId scale, ValueId shift, int64_t channels, float epsilon) {
+  const auto a = per_channel(rw, scale, rw.rank(x), channels), b = per_channel(rw, shift, rw.rank(x), channels);
+  if (!a || !b) return rw.no("scale and shift are not one number per channel"), ValueId();
+  const ValueId factors = rw.on.constant(*a), offsets = rw.on.constant(*b);
+  return rw.on.InstanceNormalization(x, factors, offsets, op::InstanceNormalization{.epsilon = epsilon});
+}
+
 // Groups as the channels of an InstanceNormalization, then a scale and a shift per channel.
 void group_norm(Rewrite& rw) {
   if (!rw.has_rank(rw.out()) || rw.rank(rw.out()) < 3) return;
@@ -172,11 +179,44 @@ void group_norm(Rewrite& rw) {
   rw.replace(rw.on.GroupNormalization(x, scale, shift, op::GroupNormalization{.epsilon = epsilon, .num_groups = *groups}));
 }
 
+// Mean and variance over everything behind the channels, then a scale and a shift per channel.
+Rule instance_norm() {
+  Var x;
+  Const axes, again, eps, scale, shift;
+  std::vector<Pattern> forms;
+  for (const Pattern& normal : layer_norm_forms(x, axes, again, eps)) forms.push_back(normal * scale + shift);
+  return rule("instance-norm", forms, [=](Rewrite& rw, const Match& m) -> ValueId {
+           const ValueId v = m[x];
+           if (!rw.has_rank(v) || rw.rank(v) < 3 || !is_float(rw.dtype(v))) return {};
+           const auto axis = trailing_axis(rw, m[axes], rw.rank(v)), other = trailing_axis(rw, m[again], rw.rank(v));
+           const auto e = rw.scalar(m[eps]);
+           const auto channels = rw.shape(v)[1].known();
+           if (!axis || !other || *axis != 2 || *other != 2 || !e || !channels) return rw.no("it is not over all axes behind the channels"), ValueId();
+           return instance_normalised(rw, v, m[scale], m[shift], *channels, static_cast<float>(*e));
+         }).rounding().making({"InstanceNormalization"});
+}
+
+// The same after layer-norm has taken its part.
+void layer_norm_per_channel(Rewrite& rw) {
+  const auto channels = rw.has_rank(rw.out()) && rw.rank(rw.out()) >= 3 ? rw.shape(rw.out())[1].known() : std::nullopt;
+  const auto shifted = channels ? with_channels<op::Add>(rw, rw.out(), *channels) : std::nullopt;
+  const auto scaled = shifted ? with_channels<op::Mul>(rw, shifted->value, *channels) : std::nullopt;
+  const auto* norm = scaled ? rw.made_by<op::LayerNormalization>(scaled->value) : nullptr;
+  if (!norm || rw.g[scaled->value].def_index != 0 || rw.operand(scaled->value, 2) || !is_ones(rw, rw.operand(scaled->value, 1))) return;
+  const ValueId x = rw.operand(scaled->value, 0);
+  if ((norm->axis < 0 ? norm->axis + rw.rank(x) : norm->axis) != 2) return rw.no("it is not over all axes behind the channels");
+  const float epsilon = norm->epsilon;
+  const ValueId scale = rw.on.constant(scaled->numbers), shift = rw.on.constant(shifted->numbers);
+  rw.replace(rw.on.InstanceNormalization(x, scale, shift, op::InstanceNormalization{.epsilon = epsilon}));
+}
+
 }  // namespace
 
 std::vector<Rule> norm_fusion_rules() {
   return {
       layer_norm(),
+      instance_norm(),
+      rule("instance-norm-of-layer-norm", {"Add"}, layer_norm_per_channel).rounding().making({"InstanceNormalization"}),
       rule("scale-into-norm", {"Mul"}, scale_into_norm).rounding(),
       rule("shift-into-norm", {"Add"}, shift_into_norm).rounding(),
       rms_norm(),

@@ -18,6 +18,7 @@ std::vector<Rule> size_rules();
 std::vector<Rule> algebra_rules();
 std::vector<Rule> linear_rules();
 std::vector<Rule> attention_fusion_rules();
+std::vector<Rule> rotary_fusion_rules();
 std::vector<Rule> layout_rules();
 std::vector<Rule> control_rules();
 std::vector<Rule> sequence_rules_of_simplify();
