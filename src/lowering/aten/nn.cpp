@@ -108,8 +108,36 @@ V layer_norm(Lower& on, V x, Dims shape, Opt<V> w, Opt<V> b, double eps) {
   return on.LayerNormalization(x, scale, 1, b ? b->id : ValueId(), {.axis = axis, .epsilon = static_cast<float>(eps)})[0];
 }
 
+// Windows are known numbers, or as large as the image (x.size(2) as the kernel): then nothing is left of those axes but 1.
+bool is_whole_window(Lower& on, V x, const Dims& kernel, const Ints& padding, int64_t n) {
+  if (std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p != 0; })) return false;
+  bool symbolic = false;
+  for (int64_t i = 0; i < n; ++i) {
+    const Dim k = kernel[kernel.size() == 1 ? 0 : static_cast<size_t>(i)];
+    symbolic = symbolic || !k.is_literal();
+    if (!on.provably(k, on.dim(x, on.rank(x) - n + i))) return false;
+  }
+  return symbolic;
+}
+Ints last_axes(Lower& on, V x, int64_t n) {
+  Ints out;
+  for (int64_t i = on.rank(x) - n; i < on.rank(x); ++i) out.push_back(i);
+  return out;
+}
+Ints known_window(const Dims& sizes) {
+  Ints out;
+  for (const Dim d : sizes) {
+    if (!d.is_literal()) unsupported("pooling with windows whose size depends on the inputs", "a window as large as the image is fine, without padding");
+    out.push_back(d.literal());
+  }
+  return out;
+}
+
 template <int N>
-V max_pool(Lower& on, V x, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
+V max_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, Ints dilation, bool ceil_mode) {
+  if (is_whole_window(on, x, window, padding, N) && std::all_of(dilation.begin(), dilation.end(), [](int64_t d) { return d == 1; }))
+    return reduce(on, Reduce::max, x, last_axes(on, x, N), true);
+  Ints kernel = known_window(window), stride = known_window(steps);
   kernel = spread(std::move(kernel), N);
   stride = stride.empty() ? kernel : spread(std::move(stride), N);
   const bool unbatched = on.rank(x) == N + 1;
@@ -144,7 +172,9 @@ V sum_pool(Lower& on, V x, const Ints& kernel, const Ints& stride, const Ints& p
 }
 
 template <int N>
-V avg_pool(Lower& on, V x, Ints kernel, Ints stride, Ints padding, bool ceil_mode, bool count_include_pad, Opt<int64_t> divisor) {
+V avg_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, bool ceil_mode, bool count_include_pad, Opt<int64_t> divisor) {
+  if (!divisor && is_whole_window(on, x, window, padding, N)) return reduce(on, Reduce::mean, x, last_axes(on, x, N), true);
+  Ints kernel = known_window(window), stride = known_window(steps);
   kernel = spread(std::move(kernel), N);
   stride = stride.empty() ? kernel : spread(std::move(stride), N);
   if (divisor) return sum_pool(on, x, kernel, stride, spread(std::move(padding), N), ceil_mode, *divisor);
@@ -170,7 +200,7 @@ V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
     regular &= in.is_literal() && out.is_literal() && out.literal() > 0 && in.literal() % out.literal() == 0;
     if (regular) kernel.push_back(in.literal() / out.literal());
   }
-  if (regular) return avg_pool<N>(on, x, kernel, kernel, Ints(N, 0), false, true, {});
+  if (regular) return avg_pool<N>(on, x, Dims(kernel.begin(), kernel.end()), Dims(kernel.begin(), kernel.end()), Ints(N, 0), false, true, {});
   if (element_count(on.shape(x)).is(0)) {
     Dims none = on.shape(x);
     for (size_t i = 0; i < N; ++i) none[static_cast<size_t>(first) + i] = sizes[i].is(-1) ? none[static_cast<size_t>(first) + i] : sizes[i];
@@ -276,7 +306,7 @@ constexpr Row table[] = {
        return V(on.Gemm(a, b, c, {.alpha = static_cast<float>(alpha), .beta = static_cast<float>(beta)}));
      }},
     {"aten::max_pool1d", fn<max_pool<1>>}, {"aten::max_pool2d", fn<max_pool<2>>}, {"aten::max_pool3d", fn<max_pool<3>>},
-    {"aten::avg_pool1d", [](Lower& on, V x, Ints k, Ints s, Ints p, bool ceil, bool count) { return avg_pool<1>(on, x, k, s, p, ceil, count, {}); }}, {"aten::avg_pool2d", fn<avg_pool<2>>}, {"aten::avg_pool3d", fn<avg_pool<3>>},
+    {"aten::avg_pool1d", [](Lower& on, V x, Dims k, Dims s, Ints p, bool ceil, bool count) { return avg_pool<1>(on, x, k, s, p, ceil, count, {}); }}, {"aten::avg_pool2d", fn<avg_pool<2>>}, {"aten::avg_pool3d", fn<avg_pool<3>>},
     {"aten::adaptive_avg_pool1d", fn<adaptive_avg_pool<1>>}, {"aten::adaptive_avg_pool2d", fn<adaptive_avg_pool<2>>}, {"aten::adaptive_avg_pool3d", fn<adaptive_avg_pool<3>>},
     {"aten::dropout", fn<dropout>},
     {"aten::native_dropout_backward", [](Lower& on, V g, V mask, double scale) { return V(on.Mul(on.Mul(g, on.to(mask, on.dtype(g))), on.number_like(scale, g))); }},

@@ -1,0 +1,195 @@
+"""Types of the package; docs/python.md explains it."""
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import IO, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+__version__: str
+newest_opset: int
+Array: TypeAlias = Any  # NumPy's, or anything with __dlpack__
+Path: TypeAlias = str | os.PathLike[str]
+Source: TypeAlias = Path | bytes | bytearray | memoryview | IO[bytes] | "Model" | "ExportResult" | Any  # the last: onnx.ModelProto
+
+class Diagnostic:
+    severity: Literal["error", "warning", "note"]
+    code: str
+    what: str
+    because: str
+    hint: str
+    where: dict[str, Any] | None
+    notes: list[str]
+    def json(self) -> str: ...
+
+class Error(Exception):
+    diagnostics: Sequence[Diagnostic]
+    code: str
+    exit_code: int
+
+class ValueInfo(NamedTuple):
+    name: str
+    type: str
+    shape: list[int | str | None] | None
+    dtype: str
+    has_default: bool
+
+class NodeInfo(NamedTuple):
+    name: str
+    domain: str
+    op: str
+    inputs: list[str]
+    outputs: list[str]
+    where: str
+
+class Difference(NamedTuple):
+    what: str
+    first: str
+    second: str
+
+class Model:
+    opset: int
+    opsets: dict[str, int]
+    metadata: dict[str, str]
+    graph_name: str
+    producer: str
+    node_count: int
+    findings: list[Diagnostic]
+    inputs: list[ValueInfo]
+    outputs: list[ValueInfo]
+    nodes: list[NodeInfo]
+    statistics: dict[str, Any]
+    initializers: dict[str, tuple[str, tuple[int, ...]]]
+    def weight(self, name: str) -> np.ndarray: ...
+    def text(self) -> str: ...
+    def save(self, f: Path | IO[bytes], *, opset: int | None = None, weights: Literal["embed", "external", "in-place", "auto"] | None = None,
+             external_name: str | None = None, lossy: bool = False, durable: bool = False) -> Model: ...
+    def to_bytes(self, *, opset: int | None = None, lossy: bool = False) -> bytes: ...
+    def SerializeToString(self) -> bytes: ...
+    def to_proto(self) -> Any: ...
+    def check(self) -> list[Diagnostic]: ...
+    def infer(self) -> Model: ...
+    def convert(self, opset: int, *, lossy: bool = False) -> Model: ...
+    def extract(self, inputs: str | Iterable[str] = (), outputs: str | Iterable[str] = ()) -> Model: ...
+    def edit(self, edits: Iterable[Sequence[Any]] | None = None, **one: Any) -> Model: ...
+    def diff(self, second: Source, *, limit: int = 100) -> list[Difference]: ...
+    def merge(self, second: Source, connect: Mapping[str, str], *, keep_connected: bool = False) -> Model: ...
+    def run(self, feeds: Mapping[str, Array] | Sequence[Array], outputs: str | Sequence[str] | None = None, *, threads: int = 0) -> dict[str, np.ndarray]: ...
+    def random_inputs(self, seed: int = 0, **sizes: int) -> dict[str, np.ndarray]: ...
+    def simplify(self, *, skip: str | Iterable[str] = (), only: str | Iterable[str] = (), exact: bool = False, fuse: bool = True, fold: bool = True,
+                 freeze_initializers: bool = False, unroll: int = 0, input_shapes: Mapping[str, Sequence[int | str]] | None = None, check: int = 0,
+                 rtol: float | None = None, atol: float | None = None, sizes: Mapping[str, int] | None = None, sizes_may_be_zero: bool = False,
+                 shapes: bool = True) -> Model: ...
+    def session(self, **options: Any) -> Session: ...
+    def svg(self) -> str: ...
+
+class Session:
+    model: Model
+    inputs: list[ValueInfo]
+    outputs: list[ValueInfo]
+    output_names: list[str]
+    threads: int
+    def __init__(self, model: Source, *, threads: int = 0, reference: bool = False, seed: int = 0, keep_outputs: str | Iterable[str] = ()) -> None: ...
+    def run(self, feeds: Mapping[str, Array] | Sequence[Array], outputs: str | Sequence[str] | None = None) -> dict[str, np.ndarray]: ...
+    def __call__(self, *args: Array, **kwargs: Array) -> np.ndarray | tuple[np.ndarray, ...]: ...
+    def profile(self, feeds: Mapping[str, Array] | Sequence[Array]) -> tuple[dict[str, np.ndarray], list[tuple[str, str, str, float, float]]]: ...
+
+class SessionOptions:
+    intra_op_num_threads: int
+    inter_op_num_threads: int
+    enable_profiling: bool
+    def add_session_config_entry(self, key: str, value: str) -> None: ...
+
+class NodeArg:
+    name: str
+    type: str
+    shape: list[int | str | None] | None
+
+class InferenceSession:
+    def __init__(self, path_or_bytes: Source, sess_options: SessionOptions | None = None, providers: Sequence[Any] | None = None,
+                 provider_options: Sequence[Any] | None = None, **kwargs: Any) -> None: ...
+    def get_inputs(self) -> list[NodeArg]: ...
+    def get_outputs(self) -> list[NodeArg]: ...
+    def get_overridable_initializers(self) -> list[NodeArg]: ...
+    def get_modelmeta(self) -> Any: ...
+    def get_providers(self) -> list[str]: ...
+    def get_provider_options(self) -> dict[str, dict[str, str]]: ...
+    def set_providers(self, providers: Any = None, provider_options: Any = None) -> None: ...
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Array], run_options: Any = None) -> list[np.ndarray]: ...
+
+class OutputCheck:
+    name: str
+    max_abs: float
+    max_rel: float
+    ok: bool
+    why: str
+
+class Verification:
+    ok: bool
+    outputs: list[OutputCheck]
+    sizes: list[tuple[dict[str, int], list[OutputCheck]]]
+    referee: str
+    first_module: str
+    max_abs: float
+    max_rel: float
+
+class ExportResult:
+    model: Model
+    captured: Literal["trace", "script", "export", "archive"]
+    findings: list[Diagnostic]
+    verification: Verification | None
+    seconds: dict[str, float]
+    recorded: str
+    program_text: str
+    model_proto: Any
+    exported_program: Any
+    def save(self, destination: Path | IO[bytes], *, include_initializers: bool = True, keep_initializers_as_inputs: bool = False,
+             external_data: bool | None = None) -> ExportResult: ...
+    def optimize(self, **options: Any) -> ExportResult: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> list[np.ndarray]: ...
+
+class TrainingMode:
+    EVAL: TrainingMode
+    PRESERVE: TrainingMode
+    TRAINING: TrainingMode
+
+class OperatorExportTypes:
+    ONNX: OperatorExportTypes
+    ONNX_ATEN: OperatorExportTypes
+    ONNX_ATEN_FALLBACK: OperatorExportTypes
+    RAW: OperatorExportTypes
+    ONNX_FALLTHROUGH: OperatorExportTypes
+
+def export(model: Any, args: Any = (), f: Path | IO[bytes] | None = None, export_params: bool = True, verbose: bool | None = None,
+           training: Any = "EVAL", input_names: Sequence[str] | None = None, output_names: Sequence[str] | None = None, aten: bool = False,
+           export_raw_ir: bool = False, operator_export_type: Any = None, opset_version: int | None = None, _retain_param_name: bool = True,
+           do_constant_folding: bool = True, example_outputs: Any = None, strip_doc_string: bool = True,
+           dynamic_axes: Mapping[str, Mapping[int, str] | Sequence[int]] | None = None, keep_initializers_as_inputs: bool | None = None,
+           custom_opsets: Mapping[str, int] | None = None, enable_onnx_checker: bool = True, use_external_data_format: bool = False, *,
+           kwargs: Mapping[str, Any] | None = None, dynamo: bool | None = None, external_data: bool | None = None, dynamic_shapes: Any = None,
+           custom_translation_table: Mapping[Callable[..., Any], Callable[..., Any]] | None = None, report: bool | Path = False, optimize: bool = True,
+           verify: bool | Literal["warn"] = True, profile: bool = False, dump_exported_program: bool = False, artifacts_dir: Path = ".",
+           export_modules_as_functions: bool | Collection[type] = False, autograd_inlining: bool = True, fallback: Any = None, input_shapes: Any = None,
+           capture: Literal["auto", "trace", "script", "export"] = "auto", strict: bool = False, loops: Literal["keep", "unroll"] = "keep",
+           state: Literal["drop", "outputs"] = "drop", frozen: Literal["error", "allow"] = "error", keep_outputs: Sequence[str] = (),
+           rules: Path | None = None, method: str = "forward", lossy: bool = False, experimental: bool = False, rtol: float | None = None,
+           atol: float | None = None, referee: Literal["onnxruntime"] | None = None) -> ExportResult: ...
+def torch_onnx_export(active: bool = True) -> Any: ...
+def lowering(*names: str, opset: int | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]: ...
+def load(source: Source) -> Model: ...
+def save(model: Source, f: Path | IO[bytes], *, opset: int | None = None, weights: Literal["embed", "external", "in-place", "auto"] | None = None,
+         external_name: str | None = None, lossy: bool = False, durable: bool = False) -> Model: ...
+def check(model: Source) -> list[Diagnostic]: ...
+def infer(model: Source) -> Model: ...
+def convert(model: Source, opset: int, *, lossy: bool = False) -> Model: ...
+def extract(model: Source, inputs: str | Iterable[str] = (), outputs: str | Iterable[str] = ()) -> Model: ...
+def edit(model: Source, edits: Iterable[Sequence[Any]] | None = None, **one: Any) -> Model: ...
+def diff(first: Source, second: Source, *, limit: int = 100) -> list[Difference]: ...
+def merge(first: Source, second: Source, connect: Mapping[str, str], *, keep_connected: bool = False) -> Model: ...
+def run(model: Source, feeds: Mapping[str, Array] | Sequence[Array], outputs: str | Sequence[str] | None = None, *, threads: int = 0) -> dict[str, np.ndarray]: ...
+def simplify(model: Source, check_n: int = 0, perform_optimization: bool = True, skip_fuse_bn: bool = False,
+             overwrite_input_shapes: Mapping[str, Sequence[int]] | None = None, test_input_shapes: Mapping[str, Sequence[int]] | None = None,
+             skipped_optimizers: Sequence[str] | None = None, skip_constant_folding: bool = False, skip_shape_inference: bool = False,
+             input_data: Mapping[str, np.ndarray] | None = None, dynamic_input_shape: bool = False, custom_lib: str | None = None,
+             include_subgraph: bool = False, unused_output: Sequence[str] | None = None, tensor_size_threshold: Any = None,
+             mutable_initializer: bool = False, *, input_shapes: Mapping[str, Sequence[int]] | None = None, **more: Any) -> tuple[Any, bool]: ...
+def rules() -> list[tuple[str, str]]: ...

@@ -1,0 +1,219 @@
+"""What export does beyond the calls that people know: captures, verification, frozen values, custom operators, the patch."""
+import io
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("onnxruntime")
+from torch import nn  # noqa: E402
+
+import cameo  # noqa: E402
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.fc = nn.Conv2d(3, 8, 3), nn.Linear(8, 400)
+
+    def forward(self, x):
+        return self.fc(self.conv(x).relu().mean((2, 3)))
+
+
+IMAGE = torch.randn(2, 3, 9, 9)
+
+
+@pytest.mark.parametrize("capture", ["trace", "script", "export"])
+def test_captures(judged, capture):
+    result = judged(Net().eval(), IMAGE, capture=capture, dynamic_axes={"x": {0: "batch"}}, others=[torch.randn(5, 3, 9, 9)])
+    assert result.captured == capture and result.model.inputs[0].shape == ["batch", 3, 9, 9] and result.verification.sizes
+
+
+def test_dynamic_shapes(judged):
+    batch = torch.export.Dim("batch", min=1, max=64)
+    for shapes in ({"x": {0: batch}}, ({0: batch},), {"x": (batch, None, None, None)}):
+        result = judged(Net().eval(), (IMAGE,), dynamic_shapes=shapes, others=[torch.randn(5, 3, 9, 9)])
+        assert result.model.inputs[0].shape[0] == "batch"
+
+
+def test_exported_program(judged):
+    program = torch.export.export(Net().eval(), (IMAGE,))
+    result = cameo.export(program, (IMAGE,), io.BytesIO())
+    assert result.captured == "export" and result.verification.ok
+    assert cameo.export(program, f=io.BytesIO()).verification.ok
+
+
+def test_path(tmp_path):
+    torch.jit.trace(Net().eval(), IMAGE).save(tmp_path / "net.pt")
+    result = cameo.export(tmp_path / "net.pt", f=tmp_path / "net.onnx", output_names=["y"])
+    assert result.captured == "archive" and cameo.load(tmp_path / "net.onnx").outputs[0].name == "y"
+
+
+def test_auto_goes_on_where_a_trace_freezes(judged):
+    class Length(nn.Module):
+        def forward(self, x):
+            return x * len(x)
+    result = judged(Length(), torch.randn(2, 3), dynamic_axes={"x": {0: "n"}}, others=[torch.randn(5, 3)])
+    assert result.captured != "trace" and any(d.code == "export.capture" for d in result.findings)
+
+
+def test_control_flow_is_found(judged):
+    class Branch(nn.Module):
+        def forward(self, x):
+            return x + 1 if x.sum() > 0 else x - 1
+    result = cameo.export(Branch(), torch.ones(3), None, capture="trace")
+    assert any(d.code == "export.frozen-value" and "test_export.py" in d.what for d in result.findings)
+    with pytest.raises(cameo.Error, match="froze"):
+        cameo.export(Branch(), torch.ones(3), None, capture="trace", strict=True)
+    scripted = judged(Branch(), torch.ones(3), strict=True, others=[-torch.ones(3)])
+    assert scripted.captured == "script"
+
+
+def test_mismatch_names_the_module():
+    class Odd(nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    @cameo.lowering("aten::sinh")
+    def wrong(g, x):
+        return g.Cosh(x)
+
+    class Wrong(nn.Module):
+        def forward(self, x):
+            return torch.sinh(x)
+    from cameo import _lowering
+    try:
+        model = nn.Sequential(nn.Linear(3, 3), Wrong(), Odd())
+        with pytest.raises(cameo.Error, match="differs from PyTorch's") as caught:
+            cameo.export(model, torch.randn(2, 3), None, capture="trace")
+        assert "1 (Wrong)" in caught.value.diagnostics[0].because
+        assert not cameo.export(model, torch.randn(2, 3), None, verify="warn").verification.ok
+        assert cameo.export(model, torch.randn(2, 3), None, verify=False).verification is None
+    finally:
+        del _lowering._registered["aten::sinh"]
+
+
+def test_weights_are_lent_not_copied(judged):
+    model = Net().eval()
+    result = cameo.export(model, IMAGE, None, capture="trace")
+    assert result.captured_from.lent and len(result.captured_from.archive) < 20000
+    tied = nn.Sequential(nn.Linear(32, 32), nn.Linear(32, 32))
+    tied[1].weight = tied[0].weight
+    assert len(judged(tied.eval(), torch.randn(2, 32)).captured_from.lent) == 1
+    judged(nn.Linear(64, 64).to(torch.float64), torch.randn(2, 64, dtype=torch.float64))
+
+    class Strided(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("w", torch.randn(40, 60).t()[::2])
+
+        def forward(self, x):
+            return x @ self.w
+    judged(Strided(), torch.randn(3, 30))
+
+
+def test_keyword_arguments(judged):
+    class Keywords(nn.Module):
+        def forward(self, x, *, scale=None, flag=False):
+            return x * scale if flag else x
+    result = cameo.export(Keywords(), (torch.randn(3),), io.BytesIO(), kwargs={"scale": torch.randn(3), "flag": True})
+    assert [i.name for i in result.model.inputs] == ["x", "scale"] and result.verification.ok
+    result = cameo.export(Keywords(), (torch.randn(3), {"scale": torch.randn(3), "flag": True}), io.BytesIO())
+    assert [i.name for i in result.model.inputs] == ["x", "scale"]
+
+
+def test_result(tmp_path):
+    model = Net().eval()
+    result = cameo.export(model, IMAGE)
+    np.testing.assert_allclose(result(IMAGE)[0], model(IMAGE).detach().numpy(), rtol=1e-4, atol=1e-5)
+    result.optimize().save(tmp_path / "net.onnx")
+    assert (tmp_path / "net.onnx").exists() and "captured by trace" in str(result)
+    pytest.importorskip("onnx")
+    assert result.model_proto.graph.node
+
+
+def test_patch(tmp_path):
+    plain = torch.onnx.export
+    with cameo.torch_onnx_export():
+        torch.onnx.export(Net().eval(), IMAGE, tmp_path / "net.onnx", dynamo=False)
+    assert torch.onnx.export is plain and cameo.load(tmp_path / "net.onnx").producer.startswith("cameo")
+
+
+def test_newer_arguments(tmp_path):
+    cameo.export(Net().eval(), (IMAGE,), tmp_path / "net.onnx", dynamo=True, report=True, profile=True, optimize=True, verify=True,
+                 dump_exported_program=True, artifacts_dir=tmp_path, autograd_inlining=True)
+    assert (tmp_path / "cameo_export_report.json").exists() and (tmp_path / "exported_program.txt").exists()
+
+
+def test_input_names_reach_the_weights(judged):
+    result = judged(nn.Linear(4, 3), torch.randn(2, 4), input_names=["actual_input", "learned_0", "learned_1"], do_constant_folding=False)
+    assert "learned_1" in result.model.initializers
+
+
+library = torch.library.Library("cameo_test", "DEF")
+library.define("scale(Tensor x, float k, int[] axes=[0]) -> Tensor")
+library.impl("scale", lambda x, k, axes=(0,): x * k + 1, "CompositeExplicitAutograd")
+library.impl("scale", lambda x, k, axes=(0,): torch.empty_like(x), "Meta")
+
+
+class Scale(nn.Module):
+    def forward(self, x):
+        return torch.ops.cameo_test.scale(x, 2.0) * x
+
+
+@pytest.mark.parametrize("capture", ["trace", "export"])
+def test_lowering(judged, capture):
+    with pytest.raises(cameo.Error, match="cameo_test::scale"):
+        cameo.export(Scale(), torch.randn(2, 3), None, capture=capture)
+
+    @cameo.lowering("cameo_test::scale")
+    def scale(g, x, k, axes):
+        assert axes == [0] and x.shape == [2, 3] and x.dtype == "f32"
+        return g.Add(g.Mul(x, k), 1.0)
+    from cameo import _lowering
+    try:
+        judged(Scale(), torch.randn(2, 3), capture=capture)
+    finally:
+        del _lowering._registered["cameo_test::scale"]
+
+
+def test_translation_table(judged):
+    onnxscript = pytest.importorskip("onnxscript")
+    op = onnxscript.opset18
+
+    def scale(x, k, axes=None):
+        return op.Mul(x, op.CastLike(op.Constant(value_float=k), x)) + 1.0
+    judged(Scale(), torch.randn(2, 3), custom_translation_table={torch.ops.cameo_test.scale.default: scale}, dynamo=True)
+
+
+def test_autograd_function_without_symbolic(judged):
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    class Model(nn.Module):
+        def forward(self, x):
+            return Square.apply(x) + 1
+    judged(Model(), torch.randn(3))
+
+
+def test_old_encodings_in_symbolics(judged):
+    class Old(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.unsqueeze(0).sum(1)
+
+        @staticmethod
+        def symbolic(g, x):
+            return g.op("ReduceSum", g.op("Unsqueeze", x, axes_i=[0]), axes_i=[1], keepdims_i=0)
+
+    class Model(nn.Module):
+        def forward(self, x):
+            return Old.apply(x)
+    judged(Model(), torch.randn(3, 4), opset_version=11)
