@@ -2,6 +2,7 @@
 import contextlib
 import io
 import struct
+import time
 import warnings
 
 import torch
@@ -9,6 +10,7 @@ import torch
 from . import _arguments as arguments
 from ._findings import note, warning
 
+STAMP = struct.unpack("<Q", b"cameoLNT")[0]  # the first half of a placeholder
 LENT_FROM = 1024  # bytes; smaller tensors travel in the archive
 
 
@@ -24,7 +26,7 @@ class Captured:
         self.lent, self.stamp = None, 0
         self.findings = []
         self.frozen = []          # findings about values that capture made constants of
-        self.graph_text = ""
+        self.archive_s = 0.0
 
     def options(self):
         return {"lent": self.lent, "lent_stamp": self.stamp} if self.lent else {}
@@ -164,8 +166,9 @@ def trace(model, bound, lend=True):
 def save(out, module, lend=True):
     """The archive; large weights stay where they are, and stand in it as placeholders."""
     borrowed = []
+    started = time.perf_counter()
     if lend:
-        out.stamp = struct.unpack("<Q", b"cameoLNT")[0]
+        out.stamp = STAMP
         out.lent = []
         made = {}
         for m in module.modules():
@@ -180,6 +183,7 @@ def save(out, module, lend=True):
     finally:
         for owner, name, t, _ in borrowed:
             owner.setattr(name, t)
+    out.archive_s = time.perf_counter() - started
     return out
 
 
@@ -232,13 +236,30 @@ def exported(model, bound, axes, strict=False):
         program = model
     out = Captured("export", None)
     out.program = program
-    buffer = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.export.save(program, buffer)
-    out.archive = buffer.getbuffer()
     out.inputs = None
+    started = time.perf_counter()
+    out.archive = save_program(out, program)
+    out.archive_s = time.perf_counter() - started
     return out
+
+
+def save_program(out, program):
+    """The archive of an ExportedProgram; its large weights stay where they are."""
+    weights = program._state_dict if isinstance(getattr(program, "_state_dict", None), dict) else {}
+    kept, made = dict(weights), {}
+    out.stamp, out.lent = STAMP, []
+    buffer = io.BytesIO()
+    try:
+        for name, t in kept.items():
+            if lendable(t):
+                stand_in = placeholder(out, t, made)
+                weights[name] = torch.nn.Parameter(stand_in, requires_grad=False) if isinstance(t, torch.nn.Parameter) else stand_in
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.export.save(program, buffer)
+    finally:
+        weights.update(kept)
+    return buffer.getbuffer()
 
 
 def dynamic_shapes(bound, axes):

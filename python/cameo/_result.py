@@ -11,7 +11,7 @@ class ExportResult:
     captured       "trace", "script", "export", or "archive"
     findings       every note and warning, in order
     verification   how far PyTorch and the engine agree (None: not asked for)
-    seconds        where the time went: capture, export, verify, save, total
+    seconds        where the time went: capture (PyTorch's), archive, export, verify, total; save comes after
     """
 
     def __init__(self, model, captured, findings):
