@@ -2,11 +2,12 @@
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
 GRAPHS ?= 10000
+PEERS_PYTHON ?= python3
 QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino operators referee
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino operators referee simplify-referee simplify-table
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -49,6 +50,17 @@ property: ## GRAPHS (10000) generated models simplified: outputs stay, a second 
 	@cmake --preset release $(QUIET)
 	@$(call BUILD,release) --target property_tests
 	@CAMEO_GRAPHS=$(GRAPHS) build/release/tests/property_tests --gtest_filter='Simplify*' --gtest_brief=1
+
+simplify-referee: ## 1,300 generated models simplified by the command and judged by onnxruntime
+	@scripts/bootstrap core
+	@cmake --preset release $(QUIET)
+	@$(call BUILD,release) --target property_tests cameo_command
+	@$$(scripts/python-env) tests/python/simplify_referee.py --count 1300
+
+# PEERS_PYTHON has torch, timm, transformers, onnx, onnxruntime and the other simplifiers.
+simplify-table: ## docs/simplify-table.md: Cameo and the other simplifiers on some 70 models; goes on where it was stopped
+	@$(PEERS_PYTHON) bench/simplify_models.py build/simplify
+	@$(PEERS_PYTHON) bench/simplify_peers.py --results build/simplify/results.jsonl --out docs/simplify-table.md build/simplify
 
 fuzz: ## every fuzz target for FUZZ_SECONDS (600), going on from the corpus of the last run
 	@scripts/bootstrap core dev

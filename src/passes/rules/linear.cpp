@@ -358,7 +358,11 @@ void pad_into_average(Rewrite& rw) {
   const auto pads = spatial_pads(rw, rw.in(0));
   if (!pads) return;
   if (!attrs.pads) attrs.pads.emplace(pads->size(), 0);
-  for (size_t i = 0; i < pads->size(); ++i) (*attrs.pads)[i] += (*pads)[i];
+  for (size_t i = 0; i < pads->size(); ++i) {
+    (*attrs.pads)[i] += (*pads)[i];
+    // Engines refuse windows that lie in the padding altogether.
+    if ((*attrs.pads)[i] >= attrs.kernel_shape[i % attrs.kernel_shape.size()]) return rw.no("the padding is as wide as the window");
+  }
   attrs.auto_pad = "NOTSET";
   attrs.count_include_pad = 1;
   rw.replace(rw.on.AveragePool(rw.operand(rw.in(0), 0), attrs));

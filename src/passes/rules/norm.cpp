@@ -40,7 +40,7 @@ ValueId ones(Rewrite& rw, ValueId x, int64_t axis) {
     if (!size) return {};
     shape.push_back(*size);
   }
-  if (element_count(shape) > 4096) return {};
+  if (element_count(shape) > 4096 || element_count(shape) == 0) return {};  // engines do not normalise nothing
   std::vector<float> all(static_cast<size_t>(element_count(shape)), 1.0f);
   return rw.on.cast(rw.on.constant(Tensor::of<float>(DType::f32, shape, all)), rw.dtype(x));
 }
