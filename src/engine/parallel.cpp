@@ -2,53 +2,94 @@
 
 #include <algorithm>
 #include <exception>
-#include <thread>
+#include <mutex>
 
-#ifdef _OPENMP
-#include <omp.h>
+#ifdef CAMEO_OPENMP
+#include <dlfcn.h>
 #endif
 
 namespace cameo::engine {
 
-#ifdef _OPENMP
+namespace {
 
-int hardware_threads() { return std::max(1, omp_get_num_procs()); }
-int current_threads() { return omp_get_max_threads(); }
-ThreadScope::ThreadScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(std::max(1, threads)); }
-ThreadScope::~ThreadScope() { omp_set_num_threads(before_); }
+// OpenMP's runtime as oneDNN uses it, loaded by the first session: linking it would cost every start of the command half
+// a millisecond. Null pointers where it is not there: one thread does all.
+struct OpenMp {
+  int (*max_threads)() = nullptr;
+  void (*set_threads)(int) = nullptr;
+  int (*in_parallel)() = nullptr;
+  int (*thread)() = nullptr;
+  int (*team)() = nullptr;
+  int (*processors)() = nullptr;
+  void (*run)(void (*)(void*), void*, unsigned, unsigned) = nullptr;  // what compilers make of `#pragma omp parallel`
+  bool there = false;
+};
+
+OpenMp load() {
+  OpenMp o;
+#ifdef CAMEO_OPENMP
+  void* library = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return o;
+  o.there = true;
+  const auto find = [&](auto& to, const char* name) { o.there = (to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(dlsym(library, name))) != nullptr && o.there; };
+  find(o.max_threads, "omp_get_max_threads");
+  find(o.set_threads, "omp_set_num_threads");
+  find(o.in_parallel, "omp_in_parallel");
+  find(o.thread, "omp_get_thread_num");
+  find(o.team, "omp_get_num_threads");
+  find(o.processors, "omp_get_num_procs");
+  find(o.run, "GOMP_parallel");
+#endif
+  return o;
+}
+
+const OpenMp& omp() {
+  static const OpenMp loaded = load();
+  return loaded;
+}
+
+// One call of parallel_ranges, for all threads of the team.
+struct Work {
+  int64_t count;
+  void (*call)(void*, int64_t, int64_t);
+  void* f;
+  std::mutex mutex;
+  std::exception_ptr failed;
+};
+
+void work_of_thread(void* p) {
+  auto& w = *static_cast<Work*>(p);
+  const int64_t team = omp().team(), me = omp().thread();
+  const int64_t first = w.count * me / team, last = w.count * (me + 1) / team;
+  try {
+    if (first < last) w.call(w.f, first, last);
+  } catch (...) {
+    const std::lock_guard lock(w.mutex);
+    w.failed = std::current_exception();
+  }
+}
+
+}  // namespace
+
+int hardware_threads() { return omp().there ? std::max(1, omp().processors()) : 1; }
+int current_threads() { return omp().there ? omp().max_threads() : 1; }
+
+ThreadScope::ThreadScope(int threads) : before_(current_threads()) {
+  if (omp().there && threads != before_) omp().set_threads(std::max(1, threads));
+}
+ThreadScope::~ThreadScope() {
+  if (omp().there && current_threads() != before_) omp().set_threads(before_);
+}
 
 void parallel_ranges(int64_t count, int64_t grain, void (*call)(void*, int64_t, int64_t), void* f) {
-  const int64_t pieces = std::min<int64_t>(omp_get_max_threads(), count / std::max<int64_t>(1, grain));
-  if (pieces <= 1 || omp_in_parallel()) {
+  const int64_t pieces = std::min<int64_t>(current_threads(), count / std::max<int64_t>(1, grain));
+  if (pieces <= 1 || omp().in_parallel()) {
     if (count > 0) call(f, 0, count);
     return;
   }
-  std::exception_ptr failed;
-#pragma omp parallel num_threads(static_cast<int>(pieces))
-  {
-    const int64_t team = omp_get_num_threads(), me = omp_get_thread_num();
-    const int64_t first = count * me / team, last = count * (me + 1) / team;
-    try {
-      if (first < last) call(f, first, last);
-    } catch (...) {
-#pragma omp critical(cameo_engine_failed)
-      failed = std::current_exception();
-    }
-  }
-  if (failed) std::rethrow_exception(failed);
+  Work w{count, call, f, {}, {}};
+  omp().run(work_of_thread, &w, static_cast<unsigned>(pieces), 0);
+  if (w.failed) std::rethrow_exception(w.failed);
 }
-
-#else
-
-int hardware_threads() { return 1; }
-int current_threads() { return 1; }
-ThreadScope::ThreadScope(int) : before_(1) {}
-ThreadScope::~ThreadScope() = default;
-
-void parallel_ranges(int64_t count, int64_t, void (*call)(void*, int64_t, int64_t), void* f) {
-  if (count > 0) call(f, 0, count);
-}
-
-#endif
 
 }  // namespace cameo::engine

@@ -1,4 +1,4 @@
-// Threads: OpenMP's where it is compiled in, shared with oneDNN; one thread elsewhere.
+// Threads: OpenMP's where its runtime is installed, shared with oneDNN; one thread elsewhere.
 #pragma once
 
 #include <cstdint>

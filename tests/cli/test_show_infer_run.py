@@ -1,3 +1,5 @@
+import os
+
 import onnxfile as o
 
 
@@ -78,6 +80,18 @@ def test_run(t):
     assert told["runs"] == 3 and told["min_ms"] <= told["median_ms"] <= told["p99_ms"]
     assert told["outputs"] == [{"name": "y", "type": "f32[4,3]"}]
     assert '"ph":"X"' in t.path("trace.json").read_text()
+
+
+def test_run_without_onednn(t):
+    net = linear(t)
+    t.path("x.npz").write_bytes(o.npz(x=o.npy([1, 2], [1, 1])))
+    os.environ["CAMEO_ONEDNN"] = "off"
+    try:
+        assert t.run("--version", "--json").json["onednn"] is False
+        t.run("run", net, "--inputs", "x.npz", "-o", "y.npz")
+    finally:
+        del os.environ["CAMEO_ONEDNN"]
+    assert o.read_npz(t.path("y.npz")) == {"y": ((1, 3), [5.5, 0, 9])}
 
 
 def test_run_refuses_wrong_inputs(t):

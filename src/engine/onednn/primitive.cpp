@@ -90,6 +90,7 @@ Desc desc_with(const Desc& d, const Md& md) {
 }
 
 Desc dense_desc(DType dtype, std::vector<int64_t> dims, const std::vector<size_t>& order) {
+  if (!load_onednn()) return {dtype, std::move(dims), nullptr};
   Dims strides(dims.size());
   int64_t at = 1;
   for (size_t i = order.size(); i-- > 0; at *= dims[order[i]]) strides[order[i]] = at;

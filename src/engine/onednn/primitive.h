@@ -1,9 +1,8 @@
 // oneDNN behind the engine's words: layouts, primitives as kernels, weights packed for them.
 #pragma once
 
-#include <dnnl.hpp>
-
 #include "engine/compiler.h"
+#include "engine/onednn/dnnl_api.h"
 
 namespace cameo::engine {
 

@@ -21,12 +21,13 @@ std::span<const EmitterRow> onednn_emitters() {
       {"LSTM", emit_lstm},
       {"GRU", emit_gru},
   };
-  return rows;
+  return load_onednn() ? std::span<const EmitterRow>(rows) : std::span<const EmitterRow>();
 }
 
 }  // namespace engine
 
 std::string onednn_version() {
+  if (!engine::load_onednn()) return "";
   const dnnl_version_t* v = dnnl_version();
   return cat(v->major, ".", v->minor, ".", v->patch);
 }
