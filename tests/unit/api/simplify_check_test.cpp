@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "frontends/text/parse.h"
 
 namespace cameo {
@@ -39,6 +42,27 @@ TEST(SimplifyCheck, SaysWhichInputsItCannotMakeUp) {
   const CheckedResult r = simplify_checked(m, 21, {}, {});
   EXPECT_EQ(r.compared, 0u);
   ASSERT_EQ(r.skipped.size(), 3u);
+}
+
+// Where others draw from [0, 1), faults with negative data stay unseen.
+TEST(SimplifyCheck, InputsAreSignedLargeAndZeroOfSeveralSizes) {
+  const Model m = parsed("g (float[N,100] x) => (float[N,100] y) { y = Relu(x) }");
+  double lowest = 0, highest = 0;
+  size_t zeros = 0;
+  std::set<int64_t> sizes;
+  for (int64_t set = 0; set < 3; ++set) {
+    const auto inputs = made_up_inputs(m.graph, set, {});
+    sizes.insert(inputs[0].tensor.shape()[0]);
+    for (const double d : inputs[0].tensor.to_doubles()) {
+      lowest = std::min(lowest, d);
+      highest = std::max(highest, d);
+      zeros += d == 0;
+    }
+  }
+  EXPECT_LT(lowest, -20);
+  EXPECT_GT(highest, 20);
+  EXPECT_GT(zeros, 20u);
+  EXPECT_EQ(sizes.size(), 3u);
 }
 
 TEST(SimplifyCheck, AnApplicationMayBeVetoedByItsKey) {
