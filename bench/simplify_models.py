@@ -39,9 +39,11 @@ def text(name):
     import torch
     import transformers
     config = transformers.AutoConfig.for_model(name)
-    for key, value in dict(num_hidden_layers=2, num_layers=2, n_layers=2, n_layer=2, hidden_size=64, dim=64, n_embd=64, d_model=64, d_kv=16, d_ff=128, n_head=4, n_heads=4,
-                           num_heads=4, num_attention_heads=4, num_key_value_heads=2, head_dim=16, intermediate_size=128, ffn_dim=128, hidden_dim=128, word_embed_proj_dim=64,
-                           embedding_size=64, vocab_size=100, pad_token_id=0, bos_token_id=1, eos_token_id=2, use_cache=False).items():
+    layers, size, heads = 6, 384, 6
+    for key, value in dict(num_hidden_layers=layers, num_layers=layers, n_layers=layers, n_layer=layers, hidden_size=size, dim=size, n_embd=size, d_model=size, d_kv=64,
+                           d_ff=4 * size, n_head=heads, n_heads=heads, num_heads=heads, num_attention_heads=heads, num_key_value_heads=2, head_dim=64, intermediate_size=4 * size,
+                           ffn_dim=4 * size, hidden_dim=4 * size, word_embed_proj_dim=size, embedding_size=128, vocab_size=1000, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+                           use_cache=False).items():
         if hasattr(config, key):
             setattr(config, key, value)
     model = transformers.T5EncoderModel(config) if name == "t5" else transformers.AutoModel.from_config(config)
