@@ -4,9 +4,7 @@
 #include <exception>
 #include <mutex>
 
-#ifdef CAMEO_OPENMP
-#include <dlfcn.h>
-#endif
+#include "support/shared_library.h"
 
 namespace cameo::engine {
 
@@ -28,17 +26,10 @@ struct OpenMp {
 OpenMp load() {
   OpenMp o;
 #ifdef CAMEO_OPENMP
-  void* library = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return o;
-  o.there = true;
-  const auto find = [&](auto& to, const char* name) { o.there = (to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(dlsym(library, name))) != nullptr && o.there; };
-  find(o.max_threads, "omp_get_max_threads");
-  find(o.set_threads, "omp_set_num_threads");
-  find(o.in_parallel, "omp_in_parallel");
-  find(o.thread, "omp_get_thread_num");
-  find(o.team, "omp_get_num_threads");
-  find(o.processors, "omp_get_num_procs");
-  find(o.run, "GOMP_parallel");
+  const SharedLibrary library("libgomp.so.1");
+  o.there = library.find(o.max_threads, "omp_get_max_threads") && library.find(o.set_threads, "omp_set_num_threads") && library.find(o.in_parallel, "omp_in_parallel") &&
+            library.find(o.thread, "omp_get_thread_num") && library.find(o.team, "omp_get_num_threads") && library.find(o.processors, "omp_get_num_procs") &&
+            library.find(o.run, "GOMP_parallel");
 #endif
   return o;
 }

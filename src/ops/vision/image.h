@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,5 +21,12 @@ std::optional<Image> decode_bmp(std::string_view s);   // uncompressed: 256 colo
 std::optional<Image> decode_pnm(std::string_view s);   // P1 to P6
 std::optional<Image> decode_png(std::string_view s);   // all but interlaced ones
 std::optional<Image> decode_tiff(std::string_view s);  // uncompressed strips of 8-bit greys or colours
+
+// Formats that a library decodes, looked for when the first such image comes.
+struct LibraryCodec {
+  std::string_view format, library, package;  // the package is Debian's
+  std::optional<Image> (*decode)(std::string_view s, bool& there);  // there: whether the library is installed
+};
+std::span<const LibraryCodec> library_codecs();
 
 }  // namespace cameo

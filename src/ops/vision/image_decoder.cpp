@@ -1,4 +1,4 @@
-// Decodes what needs no codec library. Other formats are recognised and named.
+// Small formats are decoded here, JPEG and its like by libraries where they are installed; the rest is recognised and named.
 #include <optional>
 #include <string_view>
 
@@ -29,6 +29,15 @@ std::optional<Image> decode(std::string_view s) {
   if (s.size() > 2 && s[0] == 'P' && s[1] >= '1' && s[1] <= '6') return decode_pnm(s);
   if (codec_of(s) == "PNG") return decode_png(s);
   if (codec_of(s) == "TIFF") return decode_tiff(s);
+  for (const LibraryCodec& c : library_codecs()) {
+    if (c.format != codec_of(s)) continue;
+    bool there = false;
+    const auto image = c.decode(s, there);
+    if (!there)
+      throw error("eval.codec-library", cat("the image is ", c.format, ", and ", c.library, ", which decodes it, is not installed"))
+          .help(cat("install it (Debian: apt install ", c.package, "), convert the image, or decode it before the model"));
+    return image;
+  }
   return std::nullopt;
 }
 
@@ -47,8 +56,8 @@ struct ImageDecoder : Rules<op::ImageDecoder> {
     if (const auto codec = codec_of(s); !image && !codec.empty())
       throw error("eval.codec", cat("the image is ", codec, " of a kind that is not decoded here"))
           .help(
-              "BMP, PNM, PNG without interlacing and uncompressed TIFF are; convert the image, or decode it before the "
-              "model");
+              "JPEG, WebP, JPEG 2000, BMP, PNM, PNG without interlacing and uncompressed TIFF are; convert the image, or "
+              "decode it before the model");
     // As the operator wants it for what nobody can read.
     if (!image) return k.out(0, zeros(DType::u8, {0, 0, grey ? 1 : 3}));
     std::vector<uint8_t> out;

@@ -1,0 +1,18 @@
+#include "support/shared_library.h"
+
+#if defined(__unix__) && !defined(__EMSCRIPTEN__)
+#include <dlfcn.h>
+#define CAMEO_HAS_DLOPEN 1
+#endif
+
+namespace cameo {
+
+#ifdef CAMEO_HAS_DLOPEN
+SharedLibrary::SharedLibrary(const char* file) : handle_(dlopen(file, RTLD_NOW | RTLD_LOCAL)) {}
+void* SharedLibrary::address(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }
+#else
+SharedLibrary::SharedLibrary(const char*) {}
+void* SharedLibrary::address(const char*) const { return nullptr; }
+#endif
+
+}  // namespace cameo
