@@ -91,7 +91,7 @@ bench: ## the benchmarks, one JSON file each in build/release/bench-results
 	@$(call BUILD,release) --target cameo_command bench
 	@scripts/bench
 
-large: ## a model of 6 GiB through show, check, infer and edit, in little memory
+large: ## a model of 6 GiB through show, check, infer and edit, and an exported program of 100 MB of JSON, in little memory
 	@$(MAKE) --no-print-directory build
 	@tests/cli/run build/release/cameo large
 

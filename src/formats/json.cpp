@@ -106,7 +106,7 @@ std::string_view Value::text() const {
   expect(Kind::string);
   return string_at(table_, at_);
 }
-std::string Value::copy() const { return unescape(raw_string(expect(Kind::string), at_)); }
+std::string_view Value::raw() const { return raw_string(expect(Kind::string), at_); }
 
 double Value::number() const {
   const std::string_view word = kind() == Kind::integer ? word_at(text_of(table_), at_) : word_at(expect(Kind::number), at_);
@@ -145,11 +145,13 @@ Value Value::find(std::string_view key) const {
   if (known != table_->indexes.end()) found = find_in_index(table_, known->second, key);
   else {
     const bool plain = key.find_first_of("\"\\") == key.npos;
-    for (found = first_part(s, at_); found && !is_key(table_, s, found, key, plain); found = next_part(s, value_of_key(s, found)))
-      if (++members > Table::few_members || found - at_ > Table::few_bytes) {
-        found = find_in_index(table_, index_of(table_, at_), key);
-        break;
-      }
+    found = first_part(s, at_);
+    while (found && !is_key(table_, s, found, key, plain)) {
+      found = next_part(s, value_of_key(s, found));
+      if (!found || (++members <= Table::few_members && found - at_ <= Table::few_bytes)) continue;
+      found = find_in_index(table_, index_of(table_, at_), key);
+      break;
+    }
   }
   return found ? Value{table_, value_of_key(s, found)} : Value{};
 }

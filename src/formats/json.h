@@ -46,7 +46,7 @@ class Value {
   int64_t integer() const;        // of an integer that fits 64 bits: 1.0 is not one
   double number() const;          // of any number
   std::string_view text() const;  // of a string, unescaped; valid while the document lives
-  std::string copy() const;       // the same for long strings that are looked at once: the document keeps nothing
+  std::string_view raw() const;   // of a string, as written: for long ones of which a part is wanted
 
   size_t size() const;                             // of an array or object
   Value operator[](size_t index) const;            // of an array; out of range is an error
@@ -69,6 +69,8 @@ class Value {
   const Table* table_ = nullptr;
   uint32_t at_ = 0;
 };
+
+std::string unescape(std::string_view raw);  // of a string of a document, or a part that begins and ends between characters
 
 struct Member {
   std::string_view key;

@@ -35,7 +35,6 @@ uint32_t first_part(std::string_view s, uint32_t container);  // of the first ke
 uint32_t next_part(std::string_view s, uint32_t value);       // the same for what follows a value
 // A string's characters without its quotes; nothing is unescaped.
 std::string_view raw_string(std::string_view s, uint32_t at);
-std::string unescape(std::string_view raw);
 uint32_t key_hash(std::string_view key);
 double parse_double(std::string_view s, bool& ok);
 

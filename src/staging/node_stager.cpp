@@ -42,15 +42,16 @@ void NodeStager::place(json::Value n) {
       if (const size_t first = last.find(','); first != last.npos) scope = last.substr(first + 1, last.find(',', first + 1) - first - 1);
     }
     if (const json::Value trace = metadata.present("stack_trace")) {
-      const auto text = trace.text();
-      if (const size_t at = text.rfind("File \""); at != text.npos) {
-        const auto frame = text.substr(at + 6);
+      // The last frame alone: traces are most of an archive's JSON.
+      const auto all = trace.raw();
+      if (const size_t at = all.rfind("File \\\""); at != all.npos) {
+        const std::string frame = json::unescape(all.substr(at + 7));
         const size_t quote = frame.find('"'), line = frame.find("line ");
         if (quote != frame.npos && line != frame.npos) {
           loc.file = frame.substr(0, quote);
           for (size_t i = line + 5; i < frame.size() && frame[i] >= '0' && frame[i] <= '9' && loc.line < 100'000'000; ++i) loc.line = loc.line * 10 + static_cast<uint32_t>(frame[i] - '0');
           if (const size_t next = frame.find('\n'); next != frame.npos) {
-            auto source = frame.substr(next + 1);
+            auto source = std::string_view(frame).substr(next + 1);
             source = source.substr(0, source.find('\n'));
             while (source.starts_with(' ')) source.remove_prefix(1);
             loc.source = source;

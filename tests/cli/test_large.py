@@ -1,9 +1,11 @@
-"""A model of 6 GiB whose weights lie beside it, as a sparse file: what only needs the graph takes moments, little memory,
-and leaves the weights alone. `make large` runs these alone and shows the times."""
+"""Large files under a limit on memory. A model of 6 GiB whose weights lie beside it, as a sparse file: what only needs the graph takes moments, little memory,
+and leaves the weights alone. An exported program of 100 MB of JSON. `make large` runs these alone and shows the times."""
 import os
 import resource
 import subprocess
 import time
+
+import pt2file
 
 MATRIX = 8192  # a weight is MATRIX * MATRIX floats: 256 MiB
 WEIGHTS = 24
@@ -55,15 +57,15 @@ def make(t):
     if os.stat(t.path("large.data")).st_blocks * 512 > 1 << 20: raise t.skip("this file system keeps no sparse files")
 
 
-def limited(t, *args):
+def limited(t, *args, limit=DATA_LIMIT, what="6 GiB"):
     """Runs the command under the limit and returns its standard output."""
     start = time.perf_counter()
     done = subprocess.run([t.command, *args], cwd=t.folder, capture_output=True, text=True, timeout=120,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (DATA_LIMIT, DATA_LIMIT)))
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
     spent = time.perf_counter() - start
     assert done.returncode == 0, f"cameo {' '.join(args)}: {done.stderr}"
     assert spent < SECONDS, f"cameo {' '.join(args)} took {spent:.1f} s"
-    print(f"  6 GiB: cameo {' '.join(args)}: {spent * 1000:.0f} ms")
+    print(f"  {what}: cameo {' '.join(args)}: {spent * 1000:.0f} ms")
     return done.stdout
 
 
@@ -96,3 +98,21 @@ def test_large_model_edit_leaves_the_weights_alone(t):
     assert sorted(os.listdir(t.folder)) == ["large.data", "large.onnx", "renamed.onnx"], "the edit left other files behind"
     limited(t, "edit", "large.onnx", "large.onnx", "--rename", "h3=hidden")  # in place
     assert os.stat(t.path("large.data")).st_mtime_ns == before.st_mtime_ns
+
+
+def test_large_exported_program(t):
+    length = pt2file.write(t.path("deep.pt2"), 6000)
+    assert length >= 100_000_000, length
+    limit = 80_000_000 + pt2file.WIDTH * pt2file.WIDTH * 4
+    limited(t, "export", "deep.pt2", "-o", "deep.onnx", limit=limit, what="100 MB of JSON")
+    out = limited(t, "show", "deep.pt2", limit=limit, what="100 MB of JSON")
+    assert "24000 calls of 4" in out and "s77  1..512  axis 0 of x" in out, out
+
+
+def test_exported_program_made_here(t):
+    """The small brother of the large one."""
+    pt2file.write(t.path("small.pt2"), 2, depth=2)
+    t.run("export", "small.pt2", "-o", "small.onnx")
+    told = t.run("show", "small.onnx", "--json").json
+    assert told["operators"] == {"Add": 2, "Gemm": 2, "LayerNormalization": 2, "Relu": 2}, told
+    assert told["inputs"][0]["type"] == "f32[x_dim0,64]", told

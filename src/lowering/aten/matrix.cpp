@@ -211,6 +211,12 @@ V bilinear(Lower& on, V x, V z, V w, Opt<V> bias) {
   return bias ? V(on.Add(shaped, *bias)) : shaped;
 }
 
+// The product of three tensors with new axes, summed over some.
+V trilinear(Lower& on, V a, V b, V c, Ints new_a, Ints new_b, Ints new_c, Ints summed) {
+  const V y = on.Mul(on.Mul(on.unsqueeze(a, new_a), on.unsqueeze(c, new_c)), on.unsqueeze(b, new_b));
+  return summed.empty() ? y : reduce(on, Reduce::sum, y, on.axes(y, summed), false);
+}
+
 V block_diagonal(Lower& on, Vs blocks) {
   Dim width(0), before(0);
   for (V& b : blocks) {
@@ -315,8 +321,8 @@ constexpr Row table[] = {
        return covariance(on, x, correction);
      }},
     {"aten::corrcoef", fn<correlation>},
-    {"aten::cdist", fn<distances>}, {"aten::_cdist_forward", fn<distances>}, {"aten::pdist", fn<pair_distances>},
-    {"aten::bilinear", fn<bilinear>}, {"aten::block_diag", fn<block_diagonal>, promote(0)},
+    {"aten::cdist", fn<distances>}, {"aten::_cdist_forward", fn<distances>}, {"aten::pdist", fn<pair_distances>}, {"aten::_pdist_forward", fn<pair_distances>},
+    {"aten::bilinear", fn<bilinear>}, {"aten::_trilinear", fn<trilinear>}, {"aten::block_diag", fn<block_diagonal>, promote(0)},
     {"aten::cartesian_prod", fn<cartesian>}, {"aten::combinations", fn<combinations>},
     {"aten::linalg_inv", fn<inverse>}, {"aten::inverse", fn<inverse>},
     {"aten::linalg_inv_ex", [](Lower& on, V a) { return std::tuple<V, V>{inverse(on, a), no_fault(on, a)}; }},

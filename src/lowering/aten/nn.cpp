@@ -296,6 +296,10 @@ constexpr Row table[] = {
      }},
     {"aten::_native_batch_norm_legit_functional", fn<batch_norm_with_statistics>},
     {"aten::_batch_norm_with_update", [](Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, double m, double eps) { return with_reserve(on, native_batch_norm(on, x, w, b, mean, var, true, m, eps)); }},
+    {"aten::_batch_norm_with_update_functional", [](Lower& on, V x, Opt<V> w, Opt<V> b, V mean, V var, double m, double eps) {
+       const auto [y, saved_mean, saved_var, new_mean, new_var] = batch_norm_with_statistics(on, x, w, b, mean, var, true, m, eps);
+       return std::tuple<V, V, V, V, V, V>{y, saved_mean, saved_var, on.full({Dim(0)}, Num(int64_t{0}), DType::u8), new_mean, new_var};
+     }},
     {"aten::_batch_norm_no_update", [](Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, double m, double eps) { return with_reserve(on, native_batch_norm(on, x, w, b, mean, var, false, m, eps)); }},
     {"aten::layer_norm", fn<layer_norm>},
     {"aten::linear", [](Lower& on, V x, V w, Opt<V> b) { return linear(on, x, w, b); }},
@@ -308,6 +312,7 @@ constexpr Row table[] = {
     {"aten::max_pool1d", fn<max_pool<1>>}, {"aten::max_pool2d", fn<max_pool<2>>}, {"aten::max_pool3d", fn<max_pool<3>>},
     {"aten::avg_pool1d", [](Lower& on, V x, Dims k, Dims s, Ints p, bool ceil, bool count) { return avg_pool<1>(on, x, k, s, p, ceil, count, {}); }}, {"aten::avg_pool2d", fn<avg_pool<2>>}, {"aten::avg_pool3d", fn<avg_pool<3>>},
     {"aten::adaptive_avg_pool1d", fn<adaptive_avg_pool<1>>}, {"aten::adaptive_avg_pool2d", fn<adaptive_avg_pool<2>>}, {"aten::adaptive_avg_pool3d", fn<adaptive_avg_pool<3>>},
+    {"aten::_adaptive_avg_pool2d", fn<adaptive_avg_pool<2>>}, {"aten::_adaptive_avg_pool3d", fn<adaptive_avg_pool<3>>},
     {"aten::dropout", fn<dropout>},
     {"aten::native_dropout_backward", [](Lower& on, V g, V mask, double scale) { return V(on.Mul(on.Mul(g, on.to(mask, on.dtype(g))), on.number_like(scale, g))); }},
     {"aten::_safe_softmax", [](Lower& on, V x, int64_t dim, Opt<DType> t) {

@@ -80,6 +80,13 @@ V dropout(Lower& on, V x, double p, bool train) {
   return on.Add(on.Mul(x, on.Mul(kept, on.number_like(a, x))), shift);
 }
 
+// With the mask of what was kept; torch means training where it does not say.
+std::tuple<V, V> dropout_and_mask(Lower& on, V x, double p, Opt<bool> train) {
+  if (!train.value_or(true) || p == 0) return {x, on.full(on.shape(x), Num(Arg(true)), DType::boolean)};
+  const V kept = coin(on, on.full(on.shape(x), Num(1 - p), DType::f32), on.dtype(x));
+  return {on.Mul(x, p == 1 ? kept : V(on.Mul(kept, on.number_like(1 / (1 - p), x)))), on.to(kept, DType::boolean)};
+}
+
 constexpr Row table[] = {
     {"aten::rand", [](Lower& on, Dims s, Opt<DType> t) { return uniform(on, s, t.value_or(default_float)); }},
     {"aten::rand.generator", [](Lower& on, Dims s, Arg, Opt<DType> t) { return uniform(on, s, t.value_or(default_float)); }},
@@ -112,6 +119,7 @@ constexpr Row table[] = {
     {"aten::bernoulli.Tensor", [](Lower& on, V x, V p) { return coin(on, on.expand(p, on.shape(x)), on.dtype(x)); }},
     {"aten::bernoulli_.float", [](Lower& on, V x, double p) { return coin(on, on.full(on.shape(x), Num(p), DType::f32), on.dtype(x)); }},
     {"aten::multinomial", fn<multinomial>},
+    {"aten::native_dropout", fn<dropout_and_mask>},
     {"aten::feature_dropout", fn<dropout<true, false>>}, {"aten::alpha_dropout", fn<dropout<false, true>>}, {"aten::feature_alpha_dropout", fn<dropout<true, true>>},
 };
 

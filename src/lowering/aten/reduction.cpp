@@ -100,6 +100,8 @@ constexpr Row table[] = {
     {"aten::any", [](Lower& on, V x) { return quantified<false>(on, x, on.all_axes(x), false); }},
     {"aten::all.dim", [](Lower& on, V x, int64_t d, bool keep) { return quantified<true>(on, x, on.rank(x) ? Ints{on.axis(x, d)} : Ints{}, keep); }},
     {"aten::any.dim", [](Lower& on, V x, int64_t d, bool keep) { return quantified<false>(on, x, on.rank(x) ? Ints{on.axis(x, d)} : Ints{}, keep); }},
+    {"aten::all.dims", [](Lower& on, V x, Opt<Ints> d, bool keep) { return quantified<true>(on, x, d ? on.axes(x, *d) : on.all_axes(x), keep); }},
+    {"aten::any.dims", [](Lower& on, V x, Opt<Ints> d, bool keep) { return quantified<false>(on, x, d ? on.axes(x, *d) : on.all_axes(x), keep); }},
     {"aten::prod", [](Lower& on, V x, Opt<DType> t) { return product(on, x, on.all_axes(x), false, t); }},
     {"aten::prod.dim_int", [](Lower& on, V x, int64_t d, bool keep, Opt<DType> t) { return product(on, x, on.rank(x) ? Ints{on.axis(x, d)} : Ints{}, keep, t); }},
     {"aten::logsumexp", [](Lower& on, V x, Ints dims, bool keep) { return reduce(on, Reduce::log_sum_exp, on.is_float(x) ? x : on.to(x, default_float), axes_or_all(on, x, dims), keep); }},

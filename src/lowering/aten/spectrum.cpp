@@ -139,6 +139,11 @@ V condition(Lower& on, V a, Opt<double> p) {
 
 constexpr Row table[] = {
     {"aten::linalg_eigvalsh", fn<eigenvalues>},
+    {"aten::_linalg_svd", [](Lower& on, V a, bool, bool vectors) {
+       if (vectors) unsupported("singular vectors");
+       const V none = on.full({Dim(0)}, Num(0.0), on.dtype(a));
+       return std::tuple<V, V, V>{none, singular_values(on, a), none};
+     }},
     {"aten::linalg_svdvals", [](Lower& on, V a) { return singular_values(on, a); }},
     {"aten::linalg_cond", fn<condition>},
     {"aten::linalg_matrix_rank", [](Lower& on, V a, double tol, bool h) { return rank_of(on, a, staged(on, tol), staged(on, 0.0), h); }},

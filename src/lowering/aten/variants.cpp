@@ -120,10 +120,6 @@ constexpr Row table[] = {
      }},
     {"aten::_to_copy", [](Lower& on, V x, Opt<DType> t) { return t ? value(as(on, "aten::to.dtype", {Arg(x), optional(t)})) : x; }},
     {"aten::lift", fn<same>}, {"aten::lift_fresh_copy", fn<same>},
-    {"aten::native_dropout", [](Lower& on, V x, double p, Opt<bool> train) {
-       if (train.value_or(false) && p > 0) unsupported("dropout in training mode", "export the model in eval mode: model.eval(), or --training eval");
-       return std::tuple<V, V>{x, on.full(on.shape(x), Num(Arg(true)), DType::boolean)};
-     }},
     {"aten::reflection_pad3d", [](Lower& on, V x, Dims pads) {
        std::vector<Arg> sizes(pads.begin(), pads.end());
        return value(as(on, "aten::pad", {Arg(x), Arg::list(std::move(sizes)), Arg(Str("reflect"))}));

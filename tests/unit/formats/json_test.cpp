@@ -79,6 +79,20 @@ TEST(Json, AnswersQuestions) {
   EXPECT_THROW(v["n"]["deeper"], Error);
 }
 
+TEST(Json, LongValuesBetweenKeys) {
+  const std::string filler(10000, 'x');
+  const Document doc(Bytes::own(cat("{\"a\":\"", filler, "\\n\",\"\\u0062\":{\"c\":[1]},\"d\":2}")), "j");
+  const Value v = doc.root();
+  for (int again = 0; again < 2; ++again) {  // the second time by the index
+    EXPECT_EQ(v["d"].integer(), 2);
+    EXPECT_EQ(v["b"]["c"][0].integer(), 1);
+    EXPECT_EQ(v["a"].text(), filler + "\n");
+    EXPECT_FALSE(v.find("e"));
+  }
+  EXPECT_EQ(v["a"].raw(), filler + "\\n");
+  EXPECT_EQ(unescape(v["a"].raw().substr(9999)), "x\n");
+}
+
 TEST(Json, FindsKeysOfLargeObjects) {
   Writer w;
   w.object();
