@@ -18,14 +18,15 @@ Dims grouped(const std::vector<int64_t>& w, int64_t group) {
   return out;
 }
 
-std::optional<ConvShape> conv_shape(Compiler& c, const Node& node, const op::Conv& a) {
-  const Desc &x = *c.desc(node.inputs[0]), &w = *c.desc(node.inputs[1]);
+}  // namespace
+
+std::optional<ConvShape> conv_shape(const Desc& x, const Desc& w, const Desc& y, const ConvAttrs& a) {
   if (x.rank() < 3 || x.rank() > 5 || w.rank() != x.rank()) return std::nullopt;
   const WindowAttrs attrs = window_attrs(a.auto_pad, a.strides, a.dilations, a.pads, false, x.rank() - 2);
   if (!attrs.problem.empty()) return std::nullopt;
   const Windows win = make_windows(attrs, spatial_of(x.dims), spatial_of(w.dims));
   if (!win.problem.empty()) return std::nullopt;
-  ConvShape s{x.dims, grouped(w.dims, a.group), c.desc(node.outputs[0])->dims, win.strides, {}, win.begin, {}};
+  ConvShape s{x.dims, grouped(w.dims, a.group), y.dims, win.strides, {}, win.begin, {}};
   for (size_t i = 0; i < win.rank(); ++i) {
     s.dilates.push_back(win.dilations[i] - 1);
     // What the last window really reaches, which is what oneDNN wants to hear.
@@ -34,8 +35,6 @@ std::optional<ConvShape> conv_shape(Compiler& c, const Node& node, const op::Con
   }
   return s;
 }
-
-}  // namespace
 
 ConvPd make_conv(const ConvShape& s, bool bias, const Md& src, const Md& weights, const Md& dst, const dnnl::primitive_attr& attr) {
   const auto kind = dnnl::prop_kind::forward_inference;
@@ -81,7 +80,7 @@ bool emit_conv(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const auto* a = node.as<op::Conv>();
   if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) || !c.is_f32(node.outputs[0])) return false;
-  const auto shape = conv_shape(c, node, *a);
+  const auto shape = conv_shape(*c.desc(node.inputs[0]), *c.desc(node.inputs[1]), *c.desc(node.outputs[0]), {a->auto_pad, a->strides, a->dilations, a->pads, a->group});
   if (!shape) return false;
   PostOps post(c, n, node.outputs[0]), none(c, n, node.outputs[0]);
   post.gather();

@@ -31,6 +31,7 @@
 #define dnnl_primitive_attr_destroy ::cameo::engine::onednn.dnnl_primitive_attr_destroy
 #define dnnl_primitive_attr_set_post_ops ::cameo::engine::onednn.dnnl_primitive_attr_set_post_ops
 #define dnnl_primitive_attr_set_scratchpad_mode ::cameo::engine::onednn.dnnl_primitive_attr_set_scratchpad_mode
+#define dnnl_primitive_attr_set_zero_points ::cameo::engine::onednn.dnnl_primitive_attr_set_zero_points
 #define dnnl_primitive_create ::cameo::engine::onednn.dnnl_primitive_create
 #define dnnl_primitive_desc_destroy ::cameo::engine::onednn.dnnl_primitive_desc_destroy
 #define dnnl_primitive_desc_iterator_create ::cameo::engine::onednn.dnnl_primitive_desc_iterator_create

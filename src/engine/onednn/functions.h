@@ -15,7 +15,7 @@ namespace cameo::engine {
   X(dnnl_memory_set_data_handle) X(dnnl_pooling_v2_forward_desc_init) X(dnnl_post_ops_append_eltwise) \
   X(dnnl_post_ops_append_sum) X(dnnl_post_ops_create) X(dnnl_post_ops_destroy) X(dnnl_post_ops_len) \
   X(dnnl_primitive_attr_create) X(dnnl_primitive_attr_destroy) X(dnnl_primitive_attr_set_post_ops) \
-  X(dnnl_primitive_attr_set_scratchpad_mode) X(dnnl_primitive_create) X(dnnl_primitive_desc_destroy) \
+  X(dnnl_primitive_attr_set_scratchpad_mode) X(dnnl_primitive_attr_set_zero_points) X(dnnl_primitive_create) X(dnnl_primitive_desc_destroy) \
   X(dnnl_primitive_desc_iterator_create) X(dnnl_primitive_desc_iterator_destroy) X(dnnl_primitive_desc_iterator_fetch) \
   X(dnnl_primitive_desc_query) X(dnnl_primitive_desc_query_md) X(dnnl_primitive_destroy) X(dnnl_primitive_execute) \
   X(dnnl_reorder_primitive_desc_create) X(dnnl_sgemm) X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_stream_wait) \

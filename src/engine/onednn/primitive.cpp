@@ -74,7 +74,7 @@ Md row_major(DType t, const std::vector<int64_t>& dims) {
   return Md(dims, data_type(t), strides);
 }
 
-Md any_layout(const std::vector<int64_t>& dims) { return Md(dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any); }
+Md any_layout(const std::vector<int64_t>& dims, DType t) { return Md(dims, data_type(t), dnnl::memory::format_tag::any); }
 
 Md md_of(const Desc& d) { return d.layout ? static_cast<const BlockedLayout&>(*d.layout).md : row_major(d.dtype, d.dims); }
 

@@ -19,7 +19,7 @@ struct BlockedLayout : Layout {
 };
 
 Md row_major(DType t, const std::vector<int64_t>& dims);
-Md any_layout(const std::vector<int64_t>& dims);  // f32; oneDNN chooses
+Md any_layout(const std::vector<int64_t>& dims, DType t = DType::f32);  // oneDNN chooses
 Md md_of(const Desc& d);
 // The desc with oneDNN's layout; row-major ones stay plain.
 Desc desc_with(const Desc& d, const Md& md);

@@ -19,5 +19,9 @@ bool emit_group_norm(Compiler& c, NodeId n);  // GroupNormalization, InstanceNor
 bool emit_softmax(Compiler& c, NodeId n);  // Softmax, LogSoftmax
 bool emit_reduce(Compiler& c, NodeId n);   // ReduceMean, ReduceSum, ReduceMax, ReduceMin
 bool emit_resize(Compiler& c, NodeId n);
+bool emit_quantize(Compiler& c, NodeId n);
+bool emit_dequantize(Compiler& c, NodeId n);
+bool emit_cast(Compiler& c, NodeId n);  // from i32 to f32
+bool emit_dynamic_quantize(Compiler& c, NodeId n);
 
 }  // namespace cameo::engine

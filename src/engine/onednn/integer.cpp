@@ -1,0 +1,237 @@
+// Products of bytes: oneDNN adds them up exactly in 32 bits, and what ONNX wants of zero points and scales is done to the
+// sums in our vector code, so that results are the reference's bit for bit.
+#include <algorithm>
+
+#include "engine/emit.h"
+#include "engine/onednn/conv.h"
+#include "engine/onednn/emitters.h"
+#include "engine/parallel.h"
+#include "engine/simd/quantize_rows.h"
+#include "kernels/carrier.h"
+#include "ops/generated/attributes.h"
+
+namespace cameo::engine {
+
+namespace {
+
+// Processors without these instructions add pairs of products in 16 bits, which may saturate.
+bool adds_exactly() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  return __builtin_cpu_supports("avx512vnni");
+#else
+  return false;
+#endif
+}
+
+bool is_byte(DType t) { return t == DType::u8 || t == DType::i8; }
+
+// Weights as signed bytes, and what has to be added to each to have it less its zero point: one number per output channel.
+struct SignedWeights {
+  Tensor bytes;
+  std::vector<int32_t> rest;
+};
+
+std::optional<SignedWeights> signed_weights(Compiler& c, ValueId v, ValueId zero, int64_t channels) {
+  if (!c.is_constant(v) || (zero && !c.is_constant(zero)) || !is_byte(c.desc(v)->dtype)) return std::nullopt;
+  const Tensor w = *c.constant(v);
+  const int32_t shift = w.dtype() == DType::u8 ? 128 : 0;
+  SignedWeights out{w, std::vector<int32_t>(static_cast<size_t>(channels), shift)};
+  if (zero) {
+    const Loaded<int64_t> z(*c.constant(zero));
+    if (z.size() != 1 && z.size() != channels) return std::nullopt;
+    for (size_t i = 0; i < out.rest.size(); ++i) out.rest[i] -= static_cast<int32_t>(z[z.size() == 1 ? 0 : static_cast<int64_t>(i)]);
+  }
+  if (shift) {
+    std::vector<int8_t> moved;
+    moved.reserve(static_cast<size_t>(w.count()));
+    for (const uint8_t b : w.as<uint8_t>()) moved.push_back(static_cast<int8_t>(static_cast<int>(b) - shift));
+    out.bytes = Tensor::of<int8_t>(DType::i8, w.shape(), moved);
+  }
+  return out;
+}
+
+// sums[m,n] of a[m,k] b[k,n], corrected for the zero points: inputs sums, the columns' sums, what is left of b's zero points, a, a's
+// zero point if it has one.
+class CorrectKernel : public Kernel {
+ public:
+  CorrectKernel(const ProductSize& s, bool is_signed, bool rest, bool zero) : s_(s), signed_(is_signed), rest_(rest), zero_(zero) { accumulates = 0; }
+  std::string about() const override { return "vector"; }
+  void run(const Buffers& b) const override {
+    const int32_t zero = !zero_ ? 0 : signed_ ? *b.input<int8_t>(4) : *b.input<uint8_t>(4);
+    parallel(s_.m, std::max<int64_t>(1, 16384 / s_.n), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        int32_t* row = b.output<int32_t>(0) + i * s_.n;
+        if (zero) add_multiple_row(row, b.input<int32_t>(1), -zero, s_.n);
+        if (rest_) add_multiple_row(row, b.input<int32_t>(2), signed_ ? sum_bytes_row(b.input<int8_t>(3) + i * s_.k, s_.k) : sum_bytes_row(b.input<uint8_t>(3) + i * s_.k, s_.k), s_.n);
+      }
+    });
+  }
+
+ private:
+  ProductSize s_;
+  bool signed_, rest_, zero_;
+};
+
+SlotId constant_row(Compiler& c, const std::vector<int32_t>& v) {
+  const Tensor t = Tensor::of<int32_t>(DType::i32, {static_cast<int64_t>(v.size())}, v);
+  return c.add_constant(t, {DType::i32, t.shape(), nullptr});
+}
+
+dnnl::primitive_attr integer_attr(int32_t zero) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (zero) attr.set_zero_points(DNNL_ARG_SRC, 0, {zero});
+  return attr;
+}
+
+// Sums of a convolution to bytes, channels last.
+template <class T>
+class RequantizeKernel : public Kernel {
+ public:
+  RequantizeKernel(int64_t pixels, int64_t channels, float zero) : pixels_(pixels), channels_(channels), zero_(zero) {}
+  std::string about() const override { return "vector"; }
+  void run(const Buffers& b) const override {
+    parallel(pixels_, std::max<int64_t>(1, 16384 / channels_), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) requantize_row(b.input<int32_t>(0) + i * channels_, b.input<int32_t>(1), b.input<float>(2), b.output<T>(0) + i * channels_, channels_, zero_);
+    });
+  }
+
+ private:
+  int64_t pixels_, channels_;
+  float zero_;
+};
+
+// The sums of a convolution of bytes, with channels last; no_slot where oneDNN cannot.
+SlotId emit_sums(Compiler& c, NodeId n, const ConvShape& s, ValueId x, ValueId w, const SignedWeights& weights, int32_t zero) {
+  ConvPd pd;
+  const DType t = c.desc(x)->dtype;
+  try {
+    pd = make_conv(s, false, any_layout(s.src, t), any_layout(s.weights, DType::i8), any_layout(s.dst, DType::i32), integer_attr(zero));
+  } catch (const dnnl::error&) {
+    return no_slot;
+  }
+  const Desc d = desc_with({DType::i32, s.dst, nullptr}, pd.dst_desc());
+  const Physical p(d);
+  if (!d.dense() || (p.order.back() != 1 && d.count() != s.dst[1])) return no_slot;
+  const SlotId packed_weights = packed(c, w, "int8", Tensor(DType::i8, s.weights, weights.bytes.bytes()), row_major(DType::i8, s.weights), pd.weights_desc());
+  const SlotId out = c.make(d), in = in_layout(c, x, pd.src_desc());
+  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
+  c.step(n, std::string(c.graph()[n].op->name), std::make_unique<PrimitiveKernel>(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()), {in, packed_weights}, {out});
+  return out;
+}
+
+// The zero point of the input, if it is a constant number.
+std::optional<int32_t> constant_zero(Compiler& c, ValueId v) {
+  if (!v) return 0;
+  if (!c.is_constant(v) || c.desc(v)->count() != 1) return std::nullopt;
+  return static_cast<int32_t>(c.constant(v)->double_at(0));
+}
+
+template <class A>
+std::optional<ConvShape> shape_of(Compiler& c, const Node& node, const A& a, ValueId w) {
+  return conv_shape(*c.desc(node.inputs[0]), *c.desc(w), *c.desc(node.outputs[0]), {a.auto_pad, a.strides, a.dilations, a.pads, a.group});
+}
+
+ValueId input_of(const Node& node, size_t i) { return i < node.inputs.size() ? node.inputs[i] : ValueId(); }
+
+// Everything but the sums of QLinearConv.
+struct Output {
+  std::vector<float> scale;
+  std::vector<int32_t> bias;
+  float zero = 0;
+};
+
+std::optional<Output> output_of(Compiler& c, const Node& node, int64_t channels) {
+  for (const size_t i : {1, 4, 6, 7})
+    if (!c.is_constant(node.inputs[i])) return std::nullopt;
+  const ValueId bias = input_of(node, 8);
+  const Loaded<float> x(*c.constant(node.inputs[1])), w(*c.constant(node.inputs[4])), y(*c.constant(node.inputs[6]));
+  if (x.size() != 1 || y.size() != 1 || (w.size() != 1 && w.size() != channels) || c.desc(node.inputs[7])->count() != 1) return std::nullopt;
+  Output out;
+  for (int64_t i = 0; i < channels; ++i) out.scale.push_back(x[0] * w[w.size() == 1 ? 0 : i] / y[0]);
+  out.bias.assign(static_cast<size_t>(channels), 0);
+  out.zero = static_cast<float>(c.constant(node.inputs[7])->double_at(0));
+  if (!bias) return out;
+  if (!c.is_constant(bias) || c.desc(bias)->dtype != DType::i32 || c.desc(bias)->count() != channels) return std::nullopt;
+  const Tensor t = *c.constant(bias);
+  std::copy(t.as<int32_t>().begin(), t.as<int32_t>().end(), out.bias.begin());
+  return out;
+}
+
+bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
+  const Node& node = c.graph()[n];
+  const ValueId x = node.inputs[0], w = node.inputs[3], y = node.outputs[0];
+  const auto shape = shape_of(c, node, a, w);
+  const auto zero = constant_zero(c, node.inputs[2]);
+  if (!shape || !zero || !is_byte(c.desc(y)->dtype)) return false;
+  const int64_t channels = shape->dst[1];
+  const auto weights = signed_weights(c, w, node.inputs[5], channels);
+  const auto out = output_of(c, node, channels);
+  if (!weights || !out || std::any_of(weights->rest.begin(), weights->rest.end(), [](int32_t r) { return r != 0; })) return false;
+  const SlotId sums = emit_sums(c, n, *shape, x, w, *weights, *zero);
+  if (sums == no_slot) return false;
+  const Desc& d = *c.desc(y);
+  const Tensor scale = Tensor::of<float>(DType::f32, {channels}, out->scale);
+  const SlotId slot = c.make(c.slot_desc(sums).plain() ? d : dense_desc(d.dtype, d.dims, Physical(c.slot_desc(sums)).order));
+  std::unique_ptr<Kernel> kernel;
+  if (d.dtype == DType::u8) kernel = std::make_unique<RequantizeKernel<uint8_t>>(d.count() / channels, channels, out->zero);
+  else kernel = std::make_unique<RequantizeKernel<int8_t>>(d.count() / channels, channels, out->zero);
+  c.step(n, "requantize", std::move(kernel), {sums, constant_row(c, out->bias), c.add_constant(scale, {DType::f32, scale.shape(), nullptr})}, {slot});
+  c.bind(y, slot);
+  return true;
+}
+
+}  // namespace
+
+bool emit_conv_integer(Compiler& c, NodeId n) {
+  const Node& node = c.graph()[n];
+  if (!adds_exactly() || !is_byte(c.desc(node.inputs[0])->dtype) || c.desc(node.outputs[0])->count() == 0) return false;
+  if (const auto* q = node.as<op::QLinearConv>()) return emit_qlinear_conv(c, n, *q);
+  const auto* a = node.as<op::ConvInteger>();
+  const auto shape = shape_of(c, node, *a, node.inputs[1]);
+  const auto zero = constant_zero(c, input_of(node, 2));
+  const auto weights = shape ? signed_weights(c, node.inputs[1], input_of(node, 3), shape->dst[1]) : std::nullopt;
+  if (!zero || !weights || std::any_of(weights->rest.begin(), weights->rest.end(), [](int32_t r) { return r != 0; })) return false;
+  const SlotId sums = emit_sums(c, n, *shape, node.inputs[0], node.inputs[1], *weights, *zero);
+  if (sums == no_slot) return false;
+  c.bind(node.outputs[0], sums);
+  return true;
+}
+
+bool emit_matmul_integer(Compiler& c, NodeId n) {
+  const Node& node = c.graph()[n];
+  const ValueId a = node.inputs[0], b = node.inputs[1], a_zero = input_of(node, 2);
+  const Desc &x = *c.desc(a), &w = *c.desc(b);
+  if (!adds_exactly() || !is_byte(x.dtype) || w.rank() != 2 || x.rank() < 2 || x.count() == 0 || w.count() == 0) return false;
+  if (a_zero && c.desc(a_zero)->count() != 1) return false;
+  const ProductSize s{x.count() / w.dims[0], w.dims[0], w.dims[1]};
+  const auto weights = signed_weights(c, b, input_of(node, 3), s.n);
+  if (!weights) return false;
+  const Md src = row_major(x.dtype, {s.m, s.k}), dst = row_major(DType::i32, {s.m, s.n});
+  dnnl::matmul::primitive_desc pd;
+  try {
+    pd = dnnl::matmul::primitive_desc({src, any_layout(w.dims, DType::i8), dst}, integer_attr(0), cpu());
+  } catch (const dnnl::error&) {
+    return false;
+  }
+  std::vector<int32_t> columns(static_cast<size_t>(s.n), 0);
+  const auto bytes = weights->bytes.as<int8_t>();
+  for (size_t i = 0; i < bytes.size(); ++i) columns[i % columns.size()] += bytes[i] + weights->rest[i % columns.size()];
+  const bool rest = std::any_of(weights->rest.begin(), weights->rest.end(), [](int32_t r) { return r != 0; });
+  const SlotId in = c.plain(a), sums = c.make(*c.desc(node.outputs[0]));
+  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, dst, 0, true}};
+  c.step(n, "MatMulInteger", std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()),
+         {in, packed(c, b, "int8", weights->bytes, row_major(DType::i8, w.dims), pd.weights_desc())}, {sums});
+  if (!rest && !a_zero) {
+    c.bind(node.outputs[0], sums);
+    return true;
+  }
+  const SlotId out = c.make(*c.desc(node.outputs[0]));
+  std::vector<SlotId> more{sums, constant_row(c, columns), constant_row(c, weights->rest), in};
+  if (a_zero) more.push_back(c.plain(a_zero));
+  c.step(n, "zero points", std::make_unique<CorrectKernel>(s, x.dtype == DType::i8, rest, a_zero.valid()), std::move(more), {out});
+  c.bind(node.outputs[0], out);
+  return true;
+}
+
+}  // namespace cameo::engine
