@@ -39,10 +39,10 @@ def text(name):
     import torch
     import transformers
     config = transformers.AutoConfig.for_model(name)
-    layers, size, heads = 6, 384, 6
+    layers, size, heads = 2, 512, 8
     for key, value in dict(num_hidden_layers=layers, num_layers=layers, n_layers=layers, n_layer=layers, hidden_size=size, dim=size, n_embd=size, d_model=size, d_kv=64,
                            d_ff=4 * size, n_head=heads, n_heads=heads, num_heads=heads, num_attention_heads=heads, num_key_value_heads=2, head_dim=64, intermediate_size=4 * size,
-                           ffn_dim=4 * size, hidden_dim=4 * size, word_embed_proj_dim=size, embedding_size=128, vocab_size=1000, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+                           ffn_dim=4 * size, hidden_dim=4 * size, word_embed_proj_dim=size, embedding_size=128, vocab_size=8000, pad_token_id=0, bos_token_id=1, eos_token_id=2,
                            use_cache=False).items():
         if hasattr(config, key):
             setattr(config, key, value)
@@ -56,7 +56,7 @@ def text(name):
         def forward(self, input_ids):
             return self.inner(input_ids=input_ids, return_dict=False)[0]
 
-    return First(model.eval()).eval(), torch.randint(3, 100, (2, 16))
+    return First(model.eval()).eval(), torch.randint(3, 8000, (2, 16))
 
 
 def export(model, x, target, dynamo, dynamic):
