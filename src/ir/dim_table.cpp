@@ -166,7 +166,7 @@ std::optional<Dim> DimTable::find(const Poly& p) const {
   return found == expr_set_.end() ? std::nullopt : std::optional(Dim::of(*found));
 }
 
-bool DimTable::StandInKey::operator<(const StandInKey& o) const {
+bool DimTable::StandIn::operator<(const StandIn& o) const {
   if (op != o.op) return op < o.op;
   if (name != o.name) return name < o.name;
   return std::lexicographical_compare(args.begin(), args.end(), o.args.begin(), o.args.end(),
@@ -174,11 +174,17 @@ bool DimTable::StandInKey::operator<(const StandInKey& o) const {
 }
 
 Dim DimTable::stand_in(DimOp op, std::vector<Dim> args, std::string_view name, Interval interval) {
-  StandInKey key{op, std::string(name), std::move(args)};
+  StandIn key{op, std::string(name), std::move(args)};
   if (const auto found = stand_ins_.find(key); found != stand_ins_.end()) return found->second;
   const Dim made = fresh("big", interval.lo >= 0 ? SymbolKind::size : SymbolKind::number, interval);
-  stand_ins_.emplace(std::move(key), made);
+  const auto kept = stand_ins_.emplace(std::move(key), made).first;
+  stood_for_.emplace(made.expr(), &kept->first);
   return made;
+}
+
+const DimTable::StandIn* DimTable::stood_for(Dim d) const {
+  const auto found = d.is_literal() ? stood_for_.end() : stood_for_.find(d.expr());
+  return found == stood_for_.end() ? nullptr : found->second;
 }
 
 DimTable::Past& DimTable::slot(DimOp op, Dim a, Dim b) const {

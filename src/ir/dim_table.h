@@ -38,6 +38,13 @@ class DimTable {
 
   // The symbol that stands for an operation whose result does not fit; the same for the same operation.
   Dim stand_in(DimOp op, std::vector<Dim> args, std::string_view name, Interval interval);
+  struct StandIn {
+    DimOp op;
+    std::string name;
+    std::vector<Dim> args;
+    bool operator<(const StandIn& o) const;
+  };
+  const StandIn* stood_for(Dim d) const;  // null for what is no stand-in
 
   // A small cache of past operations: shape inference asks the same few questions over and over.
   std::optional<Dim> remembered(DimOp op, Dim a, Dim b) const;
@@ -71,12 +78,6 @@ class DimTable {
     using is_transparent = void;
     size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
   };
-  struct StandInKey {
-    DimOp op;
-    std::string name;
-    std::vector<Dim> args;
-    bool operator<(const StandInKey& o) const;
-  };
   struct Past {
     DimOp op = DimOp::add;
     Dim a, b, result;
@@ -93,7 +94,8 @@ class DimTable {
   std::unordered_set<const DimExpr*, Hash, Equal> expr_set_;
   std::unordered_map<std::string, const DimAtom*, TextHash, std::equal_to<>> symbols_;
   std::unordered_map<std::string, uint64_t> fresh_count_;
-  std::map<StandInKey, Dim> stand_ins_;
+  std::map<StandIn, Dim> stand_ins_;
+  std::unordered_map<const DimExpr*, const StandIn*> stood_for_;
   mutable std::vector<Past> past_;
 };
 

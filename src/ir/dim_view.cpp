@@ -5,6 +5,7 @@
 #include "ir/checked.h"
 #include "ir/dim_pieces.h"
 #include "ir/dim_poly.h"
+#include "ir/dim_table.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -132,6 +133,15 @@ DimView view_of(Dim d) {
   v.form = DimForm::sum;
   for (const Piece& piece : pieces) v.args.push_back(dim_of(table, piece));
   return v;
+}
+
+DimView whole_view_of(Dim d) {
+  const DimTable::StandIn* const whole = d.is_literal() ? nullptr : d.expr()->table->stood_for(d);
+  if (!whole) return view_of(d);
+  static constexpr DimForm forms[] = {DimForm::sum, DimForm::sum, DimForm::product, DimForm::floor_div, DimForm::trunc_div, DimForm::mod, DimForm::min, DimForm::max, DimForm::broadcast, DimForm::opaque};
+  DimView out{.form = forms[static_cast<size_t>(whole->op)], .name = whole->name, .args = whole->args};
+  if (whole->op == DimOp::subtract) out.args[1] = out.args[1] * -1;
+  return out;
 }
 
 }  // namespace cameo

@@ -19,4 +19,7 @@ struct DimView {
 
 DimView view_of(Dim d);
 
+// The same, but a symbol that stands for an expression too large to keep is seen as that expression.
+DimView whole_view_of(Dim d);
+
 }  // namespace cameo

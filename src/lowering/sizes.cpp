@@ -33,7 +33,7 @@ const Lower::Source* Lower::source_of(Dim d) const {
 
 bool Lower::available(Dim d) const {
   if (d.is_literal() || source_of(d)) return true;
-  const DimView parts = view_of(d);
+  const DimView parts = whole_view_of(d);
   return parts.form != DimForm::symbol && parts.form != DimForm::opaque && std::all_of(parts.args.begin(), parts.args.end(), [&](Dim a) { return available(a); });
 }
 
@@ -52,7 +52,7 @@ V Lower::int_piece(Dim d) {
 }
 
 V Lower::build(Dim d) {
-  const DimView parts = view_of(d);
+  const DimView parts = whole_view_of(d);
   const auto binary = [&](auto emit) {
     V acc = int_piece(parts.args[0]);
     for (size_t i = 1; i < parts.args.size(); ++i) acc = emit(acc, int_piece(parts.args[i]));

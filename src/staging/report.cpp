@@ -52,9 +52,13 @@ void Stager::suspect_frozen(const Schema& s, const std::vector<Value>& args) {
     if (v.is<ListRef>()) numbers.insert(numbers.end(), items(v).begin(), items(v).end());
     else if (v.is<Dim>()) numbers.push_back(v);
   }
+  Shape sizes;
+  for (const Value& v : numbers)
+    if (const auto* d = v.as<Dim>()) sizes.push_back(*d);
   for (const auto& [symbol, size] : examples_)
     for (const Value& v : numbers) {
       const auto* d = v.as<Dim>();
+      if (!taker->creates && mentions(sizes, symbol)) break;  // the axis is there as itself
       if (!d || !d->is(size) || size < (taker->creates ? 5 : 2)) continue;
       if (!taker->creates && (!mentions(shape, symbol) || std::find(shape.begin(), shape.end(), Dim(size)) != shape.end())) continue;
       const Loc where = here();

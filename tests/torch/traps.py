@@ -150,6 +150,8 @@ TRAPS = [
     Trap(17, "avg_pool counting padding, with ceil_mode", lambda x: (F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=True), F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False)), (IMAGE,), opset=18),
     Trap(18, "avg_pool with divisor_override", lambda x: F.avg_pool2d(x, 2, divisor_override=3), (IMAGE,)),
     Trap(19, "adaptive pools to sizes that do not divide", lambda x: (F.adaptive_avg_pool2d(x, (3, 4)), F.adaptive_max_pool2d(x, (3, 4)), F.adaptive_avg_pool2d(x, 1)), (IMAGE,)),
+    Trap(19, "adaptive pool of an image whose size is not known", lambda x: F.adaptive_avg_pool2d(x, (3, 4)), (IMAGE,),
+         flags=("--input", "x=f32[n,c,h,w]"), more=((grid(1, 2, 5, 9),), (grid(1, 2, 2, 17),))),
     Trap(20, "nearest", lambda x: (F.interpolate(x, scale_factor=2.0), F.interpolate(x, size=(5, 9))), (IMAGE,)),
     Trap(21, "nearest-exact", lambda x: F.interpolate(x, size=(3, 4), mode="nearest-exact"), (IMAGE,)),
     Trap(22, "bilinear, and to size 1", lambda x: (F.interpolate(x, size=(5, 9), mode="bilinear"), F.interpolate(x, size=(1, 1), mode="bilinear"), F.interpolate(x, size=(4, 3), mode="bilinear", align_corners=True)), (IMAGE,)),

@@ -184,6 +184,24 @@ V avg_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, bool ceil_mode
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
+// A matrix [out, in] whose rows average one window each of adaptive pooling.
+V averaging(Lower& on, Dim in, Dim out, DType t) {
+  if (!in.is_literal() || !out.is_literal()) {
+    const V n = on.int_scalar(in), m = on.int_scalar(out), zero = on.On::int_scalar(0), one = on.On::int_scalar(1);
+    const V row = on.unsqueeze(on.Range(zero, m, one), {1}), column = on.unsqueeze(on.Range(zero, n, one), {0});
+    const V begin = on.Div(on.Mul(row, n), m), end = on.Div(on.Add(on.Mul(on.Add(row, one), n), on.Sub(m, one)), m);
+    const V inside = on.And(on.GreaterOrEqual(column, begin), on.Less(column, end));
+    return on.Div(on.to(inside, t), on.to(on.Sub(end, begin), t));
+  }
+  const int64_t n = in.literal(), m = out.literal();
+  std::vector<double> weights(static_cast<size_t>(n * m), 0);
+  for (int64_t row = 0; row < m; ++row) {
+    const int64_t begin = row * n / m, end = ((row + 1) * n + m - 1) / m;
+    for (int64_t k = begin; k < end; ++k) weights[static_cast<size_t>(row * n + k)] = 1.0 / static_cast<double>(end - begin);
+  }
+  return on.constant(store(t, {m, n}, weights));
+}
+
 template <int N>
 V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
   if (sizes.size() == 1) sizes.assign(N, sizes[0]);
@@ -208,22 +226,16 @@ V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
   }
   // Windows of different sizes: a matrix product per axis whose rows average one window each.
   for (int64_t i = 0; i < N; ++i) {
-    const Opt<int64_t> in = on.known_dim(x, first + i);
-    const Dim out = sizes[static_cast<size_t>(i)].is(-1) ? on.dim(x, first + i) : sizes[static_cast<size_t>(i)];
-    if (!in || !out.is_literal()) unsupported("adaptive pooling of an axis whose size depends on the inputs, to a size that does not divide it", "give that axis a fixed size with --input");
-    std::vector<double> weights(static_cast<size_t>(*in * out.literal()), 0);
-    for (int64_t o = 0; o < out.literal(); ++o) {
-      const int64_t begin = o * *in / out.literal(), end = ((o + 1) * *in + out.literal() - 1) / out.literal();
-      for (int64_t k = begin; k < end; ++k) weights[static_cast<size_t>(o * *in + k)] = 1.0 / static_cast<double>(end - begin);
-    }
+    const Dim in = on.dim(x, first + i), out = sizes[static_cast<size_t>(i)].is(-1) ? in : sizes[static_cast<size_t>(i)];
+    if (on.provably(in, out)) continue;
     // From the left on what follows the axis as one: transposing before a product confuses onnxruntime's fusions.
     Dims lead(on.shape(x).begin(), on.shape(x).begin() + first + i), tail(on.shape(x).begin() + first + i + 1, on.shape(x).end()), flat = lead;
-    const V matrix = on.constant(store(on.dtype(x), {out.literal(), *in}, weights));
+    const V matrix = averaging(on, in, out, on.dtype(x));
     if (tail.empty()) {
       x = on.MatMul(x, on.transpose(matrix, {1, 0}));
       continue;
     }
-    flat.insert(flat.end(), {Dim(*in), element_count(tail)});
+    flat.insert(flat.end(), {in, element_count(tail)});
     lead.push_back(out);
     lead.insert(lead.end(), tail.begin(), tail.end());
     x = on.reshape(on.MatMul(matrix, on.reshape(x, flat)), lead);

@@ -241,6 +241,9 @@ TEST(Dim, TooBigBecomesASymbol) {
   EXPECT_TRUE(is_fresh(big));
   EXPECT_EQ(symbol_kind(big), SymbolKind::size);
   EXPECT_EQ(context.symbol("one_more") + sum, big);
+  EXPECT_EQ(view_of(big).form, DimForm::symbol);
+  EXPECT_EQ(whole_view_of(big).form, DimForm::sum);
+  EXPECT_EQ(whole_view_of(big).args.size(), 2u);
   EXPECT_EQ(range_of(big).lo, 0);
   EXPECT_TRUE(mentions_fresh(sum * sum));
 
