@@ -217,3 +217,22 @@ def test_old_encodings_in_symbolics(judged):
         def forward(self, x):
             return Old.apply(x)
     judged(Model(), torch.randn(3, 4), opset_version=11)
+
+
+def test_caches_of_transformers(judged):
+    try:
+        from transformers.cache_utils import DynamicCache
+    except Exception:
+        pytest.skip("transformers is not installed, or does not load")
+    cache = DynamicCache()
+    cache.update(torch.randn(1, 2, 3, 4), torch.randn(1, 2, 3, 4), 0)
+
+    class Step(nn.Module):
+        def forward(self, x, past):
+            return x + past.layers[0].keys.sum() * past.layers[0].values
+    result = cameo.export(Step(), (torch.randn(1, 2, 3, 4), cache), io.BytesIO())
+    assert [i.name for i in result.model.inputs] == ["x", "past.0.keys", "past.0.values"] and result.verification.ok
+
+
+def test_another_referee():
+    assert cameo.export(Net().eval(), IMAGE, None, referee="onnxruntime").verification.referee == "onnxruntime"
