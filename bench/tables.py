@@ -5,7 +5,7 @@
   bench/tables.py speed [--only TEXT] [--seconds 300]                              rows for the models of SPEED
   bench/tables.py render                                                           docs/tables/*.md, .json and .svg of all rows so far
 
-Each row is worked out in a process of its own and appended to build/tables/*.jsonl: a run that is stopped goes on where it was, and
+Rows are worked out in processes of their own and appended to build/tables/*.jsonl: a run that is stopped goes on where it was, and
 `--limit 20` does the next twenty. Needs the package `cameo` and, from PyPI, torch, onnx, onnxruntime, onnxscript, timm, transformers,
 onnxsim and onnxslim; what is not installed is left out of the tables, and they say so.
 """
@@ -16,9 +16,11 @@ import logging
 import os
 import pathlib
 import platform
+import queue
 import resource
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -155,20 +157,52 @@ def done(table):
 
 
 def work_through(table, wanted, limit, seconds):
+    """Rows in a worker process; one that hangs or dies loses its row, and another process goes on."""
     ROWS.mkdir(parents=True, exist_ok=True)
     known = {(r["item"], r["way"]) for r in done(table)}
     todo = [w for w in wanted if w not in known][:limit]
-    for i, (item, way) in enumerate(todo):
-        print(f"\r{i + 1}/{len(todo)} {item} {way}".ljust(100), end="", file=sys.stderr, flush=True)
-        try:
-            run = subprocess.run([sys.executable, __file__, "row", table, item, way], capture_output=True, text=True, timeout=seconds)
-            lines = [line for line in run.stdout.splitlines() if line.startswith("ROW ")]
-            row = json.loads(lines[-1][4:]) if lines else {"verdict": "unusable", "why": (run.stderr.strip().splitlines() or ["ended"])[-1][:200]}
-        except subprocess.TimeoutExpired:
-            row = {"verdict": "refused", "why": f"took more than {seconds} s"}
-        with open(ROWS / f"{table}.jsonl", "a") as out:
-            out.write(json.dumps({"item": item, "way": way} | row) + "\n")
+    count, total = 0, len(todo)
+    per_process = 40 if table == "coverage" else 1  # peaks of memory are measured: one row per process
+    while todo:
+        part = todo[:per_process]
+        worker = subprocess.Popen([sys.executable, __file__, "row", table, json.dumps(part)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        lines = lines_of(worker)
+        for item, way in part:
+            count += 1
+            print(f"\r{count}/{total} {item} {way}".ljust(100), end="", file=sys.stderr, flush=True)
+            row = next_row(lines, seconds)
+            todo.pop(0)
+            with open(ROWS / f"{table}.jsonl", "a") as out:
+                out.write(json.dumps({"item": item, "way": way} | (row or {"verdict": "refused", "why": f"the process died, or took more than {seconds} s"})) + "\n")
+            if row is None:
+                break
+        worker.kill()
+        worker.wait()
     print(file=sys.stderr)
+
+
+def next_row(lines, seconds):
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            line = lines.get(timeout=left)
+        except queue.Empty:
+            return None
+        if line is None or line.startswith("ROW "):
+            return line and json.loads(line[4:])
+    return None
+
+
+def lines_of(worker):
+    """Its output, line by line; None at its end."""
+    lines = queue.Queue()
+
+    def read():
+        for line in worker.stdout:
+            lines.put(line)
+        lines.put(None)
+    threading.Thread(target=read, daemon=True).start()
+    return lines
 
 
 def coverage_items(samples):
@@ -266,9 +300,14 @@ def main():
     options = parser.parse_args()
     if options.what == "row":
         import tempfile
-        table, item, way = options.rest
-        with tempfile.TemporaryDirectory() as folder:
-            print("ROW " + json.dumps((coverage_row if table == "coverage" else speed_row)(item, way, folder)))
+        table, part = options.rest
+        for item, way in json.loads(part):
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    row = (coverage_row if table == "coverage" else speed_row)(item, way, folder)
+                except Exception as e:
+                    row = {"verdict": "unusable", "why": f"{type(e).__name__}: {e}"[:200]}
+            print("\nROW " + json.dumps(row), flush=True)
     elif options.what == "coverage":
         items = [i for i in coverage_items(options.samples) if options.only in i]
         work_through("coverage", [(i, w) for i in items for w in WAYS], options.limit, options.seconds)
