@@ -168,7 +168,7 @@ def export(model: Any, args: Any = (), f: Path | IO[bytes] | None = None, export
            kwargs: Mapping[str, Any] | None = None, dynamo: bool | None = None, external_data: bool | None = None, dynamic_shapes: Any = None,
            custom_translation_table: Mapping[Callable[..., Any], Callable[..., Any]] | None = None, report: bool | Path = False, optimize: bool = True,
            verify: bool | Literal["warn"] = True, profile: bool = False, dump_exported_program: bool = False, artifacts_dir: Path = ".",
-           export_modules_as_functions: bool | Collection[type] = False, autograd_inlining: bool = True, fallback: Any = None, input_shapes: Any = None,
+           export_modules_as_functions: bool | Collection[type] = False, autograd_inlining: bool = True, fallback: Any = None,
            capture: Literal["auto", "trace", "script", "export"] = "auto", strict: bool = False, loops: Literal["keep", "unroll"] = "keep",
            state: Literal["drop", "outputs"] = "drop", frozen: Literal["error", "allow"] = "error", keep_outputs: Sequence[str] = (),
            rules: Path | None = None, method: str = "forward", lossy: bool = False, experimental: bool = False, rtol: float | None = None,

@@ -5,7 +5,7 @@ import time
 from . import _arguments as arguments
 from . import _cameo
 from ._arguments import enum_name
-from ._findings import failure, note, tell, warning
+from ._findings import failure, note, tell
 from ._result import ExportResult
 
 
@@ -15,7 +15,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
            keep_initializers_as_inputs=None, custom_opsets=None, enable_onnx_checker=True, use_external_data_format=False, *,
            kwargs=None, dynamo=None, external_data=None, dynamic_shapes=None, custom_translation_table=None, report=False,
            optimize=True, verify=True, profile=False, dump_exported_program=False, artifacts_dir=".",
-           export_modules_as_functions=False, autograd_inlining=True, fallback=None, input_shapes=None,
+           export_modules_as_functions=False, autograd_inlining=True, fallback=None,
            capture="auto", strict=False, loops="keep", state="drop", frozen="error", keep_outputs=(), rules=None,
            method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None):
     """Exports a PyTorch model (nn.Module, ScriptModule, ScriptFunction, ExportedProgram, or a path to an archive) to ONNX.
@@ -97,11 +97,13 @@ def _from_archive(path, args, kwargs, job, input_names, output_names, dynamic_ax
     axes, made_up = arguments.axes_by_name(dynamic_axes)
     options = job.options
     options["input_names"], options["output_names"] = list(input_names or ()), list(output_names or ())
+    if made_up:
+        job.findings.append(note("export.dim-names", "axes without a name are called " + ", ".join(made_up)))
     options["dynamic_axes"] = [(value, axis, name) for value, named in axes.items() for axis, name in named.items()]
-    values = list(args) if isinstance(args, (list, tuple)) else [args] if args is not None else []
-    if kwargs or values:
-        specs = [f"{n}={_spec(v)}" for n, v in (kwargs or {}).items()]
-        options["inputs"] = [f"x{i}={_spec(v)}" if not isinstance(v, str) else v for i, v in enumerate(values)] + specs
+    values = list(args) if isinstance(args, (list, tuple)) else [args]
+    named = [(f"x{i}", v) for i, v in enumerate(values)] + list((kwargs or {}).items())
+    options["inputs"] = [v for _, v in named if isinstance(v, str)]  # "x=f32[batch,3]", as the command takes them
+    options["examples"] = [_example(n, v) for n, v in named if not isinstance(v, str)]
     before = time.perf_counter()
     model, recorded, report = _cameo.export_archive(path, path, {k: v for k, v in options.items() if v is not None})
     result = ExportResult(model, "archive", job.findings + list(model.findings))
@@ -110,11 +112,14 @@ def _from_archive(path, args, kwargs, job, input_names, output_names, dynamic_ax
     return result
 
 
-def _spec(value):
+def _example(name, value):
     if hasattr(value, "shape") and hasattr(value, "dtype"):
-        dtype = arguments.DTYPES.get(str(value.dtype).split(".")[-1])
-        return f"{dtype}[{','.join(str(int(n)) for n in value.shape)}]"
-    return repr(value)
+        dtype = arguments.DTYPES.get(str(value.dtype).split(".")[-1], str(value.dtype))
+        return name, dtype, [int(n) for n in value.shape], ""
+    dtype = {bool: "bool", int: "i64", float: "f32"}.get(type(value))
+    if dtype is None:
+        raise failure("use.input", f"the argument '{name}' is {type(value).__name__}: an archive takes arrays and numbers")
+    return name, dtype, [], repr(value)
 
 
 def _save(result, f, external, check):

@@ -74,6 +74,14 @@ staging::Fallback fallback_of(const std::string& v) {
 
 void read_staging(Options& o, ExportOptions& e) {
   for (const std::string& text : o.texts("inputs")) e.inputs.push_back(parse_input_spec(text));
+  if (nb::object examples = o.object("examples"); !examples.is_none())  // [(name, dtype, sizes, number), ...]
+    for (nb::handle x : examples) {
+      const auto dtype = dtype_from_name(nb::cast<std::string>(x[1]));
+      if (!dtype) throw error("use.input", cat("'", nb::cast<std::string>(x[1]), "' is no element type"));
+      ExampleInput given{nb::cast<std::string>(x[0]), *dtype, {}, nb::cast<std::string>(x[3])};
+      for (nb::handle n : x[2]) given.sizes.push_back(nb::cast<int64_t>(n));
+      e.examples.push_back(std::move(given));
+    }
   e.input_names = o.texts("input_names");
   e.output_names = o.texts("output_names");
   if (nb::object axes = o.object("dynamic_axes"); !axes.is_none())

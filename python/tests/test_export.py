@@ -47,6 +47,10 @@ def test_path(tmp_path):
     torch.jit.trace(Net().eval(), IMAGE).save(tmp_path / "net.pt")
     result = cameo.export(tmp_path / "net.pt", f=tmp_path / "net.onnx", output_names=["y"])
     assert result.captured == "archive" and cameo.load(tmp_path / "net.onnx").outputs[0].name == "y"
+    torch.jit.script(Net().eval()).save(tmp_path / "scripted.pt")
+    result = cameo.export(str(tmp_path / "scripted.pt"), (IMAGE,), None, dynamic_axes={"x": {0: "batch"}})
+    assert result.model.inputs[0].name == "x" and result.model.inputs[0].shape == ["batch", 3, 9, 9]
+    assert cameo.export(tmp_path / "scripted.pt", ("x=f32[n,3,8,8]",)).model.inputs[0].shape == ["n", 3, 8, 8]
 
 
 def test_auto_goes_on_where_a_trace_freezes(judged):
