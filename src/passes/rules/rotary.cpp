@@ -52,6 +52,18 @@ std::optional<Tensor> constant_half(const Rewrite& rw, ValueId v, int64_t length
   return store(t->dtype(), {length, size / 2}, out);
 }
 
+// All layers share their tables: one that an earlier application made is taken again.
+ValueId table(Rewrite& rw, ValueId from, const Tensor& half) {
+  const std::string name = rw.g[from].name.empty() ? "" : rw.g[from].name + ".half";
+  if (!name.empty())
+    for (const ValueId v : rw.g[rw.g.main()].initializers)
+      if (rw.g[v].name == name && rw.g[v].kind == Value::Kind::initializer)
+        if (const Tensor* known = rw.fact(v).tensor(); known && known->dtype() == half.dtype() && known->shape() == half.shape() && known->to_doubles() == half.to_doubles()) return v;
+  const ValueId made = rw.on.constant(half);
+  rw.g.value(made).name = name;
+  return made;
+}
+
 // The angles of cos(concat(f, f)) with an axis for the heads put in: [batch, length, size / 2].
 template <class Op>
 ValueId angles(const Rewrite& rw, ValueId v, const Shape& x) {
@@ -85,7 +97,7 @@ void rotary_embedding(Rewrite& rw) {
   if (length) {
     const auto cos = constant_half(rw, found->cos, *length, *size), sin = constant_half(rw, found->sin, *length, *size);
     if (cos && sin)
-      return rw.replace(rw.on.RotaryEmbedding(found->x, rw.on.constant(*cos), rw.on.constant(*sin), positions(rw, found->x, *length), op::RotaryEmbedding{}));
+      return rw.replace(rw.on.RotaryEmbedding(found->x, table(rw, found->cos, *cos), table(rw, found->sin, *sin), positions(rw, found->x, *length), op::RotaryEmbedding{}));
   }
   const ValueId f = angles<op::Cos>(rw, found->cos, shape), g = angles<op::Sin>(rw, found->sin, shape);
   if (!f || f != g) return rw.no("the factors are not cosine and sine of the same angles for both halves, one row for each element of the batch");
