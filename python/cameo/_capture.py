@@ -11,7 +11,7 @@ from . import _arguments as arguments
 from ._findings import note, warning
 
 STAMP = struct.unpack("<Q", b"cameoLNT")[0]  # the first half of a placeholder
-LENT_FROM = 1024  # bytes; smaller tensors travel in the archive
+LENT_FROM = 1024  # bytes; smaller tensors of torch.export programs travel in the archive
 
 
 class Captured:
@@ -168,16 +168,12 @@ def save(out, module, lend=True):
     borrowed = []
     started = time.perf_counter()
     if lend:
-        out.stamp = STAMP
-        out.lent = []
-        made = {}
+        out.stamp, out.lent = STAMP, []
         for m in module.modules():
             for table in (torch._C.ParameterDict(m._c), torch._C.BufferDict(m._c)):
-                for name, t in table.items():
-                    if lendable(t):
-                        borrowed.append((m._c, name, t, placeholder(out, t, made)))
+                borrowed += [(m._c, name, t, t.detach()) for name, t in table.items() if lendable(t, 0)]
     try:
-        for owner, name, t, stand_in in borrowed:
+        for (owner, name, _, _), stand_in in zip(borrowed, placeholders(out, [b[3] for b in borrowed])):
             owner.setattr(name, stand_in)
         out.archive = module.save_to_buffer()
     finally:
@@ -187,23 +183,47 @@ def save(out, module, lend=True):
     return out
 
 
-def lendable(t):
-    return (isinstance(t, torch.Tensor) and t.layout == torch.strided and not t.is_quantized and t.device.type != "meta"
-            and t.numel() * t.element_size() >= LENT_FROM and 16 % t.element_size() == 0 and not t.is_conj() and not t.is_neg())
+def placeholders(out, tensors):
+    """One per tensor, the same for the same; those of a dtype share a storage, since every storage is a file in the archive."""
+    by_key, keys = {}, []
+    for t in tensors:
+        key = (t.data_ptr(), t.shape, t.stride(), t.dtype, t.device)
+        keys.append(key)
+        if key not in by_key:
+            by_key[key] = len(out.lent)
+            out.lent.append(lent(t))
+    used = {}
+    for key, index in by_key.items():
+        used.setdefault(key[3], []).append((key, index))
+    made = {}
+    for dtype, entries in used.items():
+        marks = bytearray(b"".join(struct.pack("<QQ", out.stamp, index) for _, index in entries))
+        base = torch.frombuffer(marks, dtype=torch.uint8).clone().view(dtype)
+        step = 16 // base.element_size()
+        for i, (key, _) in enumerate(entries):
+            made[key] = base.as_strided(key[1], (0,) * len(key[1]), i * step)
+    return [made[k] for k in keys]
 
 
-def placeholder(out, t, made):
-    t = t.detach()
+def lent(t):
+    """Where a tensor is: address, bytes from there, sizes, strides, and the tensor itself, which keeps them."""
     if t.device.type != "cpu":
         t = t.cpu()
-    key = (t.data_ptr(), tuple(t.shape), t.stride(), t.dtype)
-    if key not in made:
-        storage = t.untyped_storage()
-        start = t.storage_offset() * t.element_size()
-        out.lent.append((storage.data_ptr() + start, storage.nbytes() - start, list(t.shape), list(t.stride()), t))
-        raw = torch.frombuffer(bytearray(struct.pack("<QQ", out.stamp, len(out.lent) - 1)), dtype=torch.uint8).clone()
-        made[key] = raw.view(t.dtype).as_strided(tuple(t.shape), (0,) * t.dim())
-    return made[key]
+    storage = t.untyped_storage()
+    start = t.storage_offset() * t.element_size()
+    return storage.data_ptr() + start, storage.nbytes() - start, list(t.shape), list(t.stride()), t
+
+
+def lendable(t, least=LENT_FROM):
+    return (isinstance(t, torch.Tensor) and t.layout == torch.strided and not t.is_quantized and t.device.type != "meta" and t.numel() > 0
+            and t.numel() * t.element_size() >= least and 16 % t.element_size() == 0 and not t.is_conj() and not t.is_neg())
+
+
+def _alone(out, t):
+    """A placeholder in a storage of its own: torch.export writes whole storages, once per tensor."""
+    out.lent.append(lent(t))
+    raw = torch.frombuffer(bytearray(struct.pack("<QQ", out.stamp, len(out.lent) - 1)), dtype=torch.uint8).clone()
+    return raw.view(t.dtype).as_strided(tuple(t.shape), (0,) * t.dim())
 
 
 def script(model, bound):
@@ -252,7 +272,9 @@ def save_program(out, program):
     try:
         for name, t in kept.items():
             if lendable(t):
-                stand_in = placeholder(out, t, made)
+                if id(t) not in made:
+                    made[id(t)] = _alone(out, t.detach())
+                stand_in = made[id(t)]
                 weights[name] = torch.nn.Parameter(stand_in, requires_grad=False) if isinstance(t, torch.nn.Parameter) else stand_in
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

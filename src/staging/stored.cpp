@@ -113,6 +113,15 @@ Value Stager::weight(const Stored& t, const std::string& name) {
   return tensor(id, name);
 }
 
+namespace {
+// Placeholders may share a storage, each at its own offset: a file of few entries is written sooner.
+const LentWeights::Lent* lent_at(const LentWeights& all, const Bytes& storage, const ts::StoredTensor& t) {
+  const auto width = static_cast<uint64_t>(item_size(t.dtype));
+  const uint64_t start = static_cast<uint64_t>(t.offset) * width;
+  return storage.size() >= 16 && start <= storage.size() - 16 ? all.find(storage.slice(static_cast<size_t>(start), 16), static_cast<int64_t>(width)) : nullptr;
+}
+}  // namespace
+
 Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
   if (const auto it = stored_.find(&t); it != stored_.end()) return it->second;
   for (const auto& [other, value] : tensors_)
@@ -125,7 +134,7 @@ Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
     return stored_[&t] = p;
   }
   const Bytes storage = program.bytes(*t.storage);
-  const LentWeights::Lent* lent = options.lent ? options.lent->find(storage, item_size(t.dtype)) : nullptr;
+  const LentWeights::Lent* lent = options.lent ? lent_at(*options.lent, storage, t) : nullptr;
   const Value plain = lent ? weight({*dtype, lent->sizes, lent->strides, lent->offset, lent->storage}, name) : weight({*dtype, t.sizes, t.strides, t.offset, storage}, name);
   const Value v = t.quantizer ? from_quantized_tensor(t, read(*plain.as<TensorRef>()), *dtype) : plain;
   tensors_.emplace_back(&t, v);
