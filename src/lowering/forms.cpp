@@ -4,16 +4,34 @@
 #include <cmath>
 #include <numeric>
 
+#include "ir/dim_view.h"
+
 namespace cameo {
 
 namespace {
+// Whether something in it is no size but a number that the model computes, of either sign.
+bool has_number(Dim d) {
+  if (d.is_literal()) return false;
+  if (d.is_symbol()) return symbol_kind(d) == SymbolKind::number;
+  const auto args = view_of(d).args;
+  return std::any_of(args.begin(), args.end(), has_number);
+}
+
+// A place on an axis: below zero it counts from the end. Differences of sizes are taken as positive, and that is said.
+Dim from_start(Lower& on, Dim v, Dim size) {
+  auto& facts = on.graph().facts;
+  if (v.is_literal()) return v.literal() < 0 ? size + v : v;
+  if (range_of(v).lo.value_or(-1) >= 0 || facts.less(v, Dim(0)) == Answer::no) return v;
+  if (facts.less(v, Dim(0)) == Answer::yes) return size + v;
+  if (facts.less_equal(v, Dim(0)) == Answer::yes || has_number(v)) return v + size * min(max(v * -1, Dim(0)), Dim(1));  // size * [v < 0]
+  facts.assume_range(v, 0, std::nullopt, {FactSource::op, "slice bound", on.where});
+  return v;
+}
+
 Dim clamp_to(Lower& on, Dim v, Dim size) {
   if (v.is_literal() && v.literal() >= (int64_t{1} << 40)) return size;
-  if (v.is_literal() && v.literal() < 0) v = max(size + v, Dim(0));
-  else if (!v.is_literal() && on.graph().facts.less(v, Dim(0)) != Answer::no && range_of(v).lo.value_or(-1) < 0) {
-    // The sign of a computed bound is not known: taken as given, and said so.
-    on.graph().facts.assume_range(v, 0, std::nullopt, {FactSource::op, "slice bound", on.where});
-  }
+  const Dim at = from_start(on, v, size);
+  if (at != v) v = max(at, Dim(0));
   if (on.graph().facts.less_equal(v, size) == Answer::yes) return v;
   if (on.graph().facts.less_equal(size, v) == Answer::yes) return size;
   return on.graph().facts.simplify(min(v, size));
@@ -52,7 +70,7 @@ V put_slice(Lower& on, V x, int64_t axis, Dim start, Dim end, int64_t step, V va
 }
 
 V put_index(Lower& on, V x, int64_t axis, Dim index, V value) {
-  const Dim i = wrap_index(on, on.dim(x, axis), index);
+  const Dim i = from_start(on, index, on.dim(x, axis));
   return put_slice(on, x, axis, i, i + Dim(1), 1, on.unsqueeze(value, {axis}));
 }
 

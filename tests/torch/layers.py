@@ -130,6 +130,18 @@ def in_place_forms(x, y):
     return x, z, a, b
 
 
+class EitherSign(torch.nn.Module):
+    """Places on an axis that the model computes: below zero they count from the end."""
+
+    def forward(self, x, n: torch.Tensor):
+        k = int(n)
+        start, end, row = x.clone(), x.clone(), x.clone()
+        start[-k:] = 0.0
+        end[:k] = 0.0
+        row[k] = 0.0
+        return x.roll(k, 0), x.roll((-k, 3), (0, 1)), x[k:], x[:-k], start, end, row
+
+
 def complex_forms(x):
     z = torch.view_as_complex(x)
     w = torch.polar(z.abs(), z.angle()) * torch.complex(x[..., 1], x[..., 0])
@@ -171,6 +183,8 @@ CASES = [
     Trap(0, "rfft and irfft of any length", lambda x: torch.fft.irfft(torch.fft.rfft(x), n=x.shape[-1]), (grid(2, 64),), flags=("--input", "x=f32[b,n]"), more=((grid(3, 80, seed=1),),), rtol=1e-3, atol=1e-3),
     Trap(0, "LSTM with a projection, any length", Recurrent(torch.nn.LSTM, False, proj_size=3, batch_first=True), (grid(2, 5, 4),), flags=("--input", "x=f32[b,s,4]"), more=((grid(3, 7, 4, seed=1),),)),
     Trap(0, "singular values, pseudo-inverse, LU", lambda x: (torch.linalg.svdvals(x), torch.linalg.pinv(x), torch.linalg.lu_factor(x)[0]), (grid(2, 4, 3),), flags=("--input", "x=f32[b,4,3]"), more=((grid(3, 4, 3, seed=1),),), rtol=1e-3, atol=1e-4),
+    Trap(0, "places of either sign", EitherSign(), (grid(6, 4), torch.tensor(2)), scripted=True, flags=("--input", "x=f32[rows,4]", "--input", "n=i64[]"),
+         more=((grid(5, 4, seed=1), torch.tensor(-2)), (grid(6, 4, seed=2), torch.tensor(0)), (grid(7, 4, seed=3), torch.tensor(-7)))),
     Trap(0, "complex input and output", lambda z: (z * 2, z.abs()), (torch.view_as_complex(grid(3, 2)),)),
     Trap(0, "repeat_interleave, roll, einsum", lambda x, r: (x.repeat_interleave(r, 1), torch.einsum("ij,ik->jk", x, x)), (grid(2, 3), i64(1, 0, 2))),
 ]

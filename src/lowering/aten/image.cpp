@@ -133,10 +133,11 @@ V roll(Lower& on, V x, Dims shifts, Ints dims) {
     const int64_t axis = on.axis(x, dims[i]);
     const Dim size = on.dim(x, axis);
     if (size.is(0)) continue;
-    // A shift smaller than the size is what models have; a larger one wraps around.
-    const Dim s = shifts[i].is_literal() && shifts[i].literal() < 0 ? mod(shifts[i], size) : size.is_literal() ? mod(shifts[i], size) : shifts[i];
-    if (s.is(0)) continue;
-    const Dim at = shifts[i].is_literal() && shifts[i].literal() < 0 && !size.is_literal() ? -shifts[i] : size - s;
+    const auto& facts = on.graph().facts;
+    const Dim back = shifts[i] * -1, ahead = size + back;  // the first element of the result, where the shift is smaller than the size
+    const auto inside = [&](Dim d) { return facts.less_equal(Dim(0), d) == Answer::yes && facts.less_equal(d, size) == Answer::yes; };
+    const Dim at = size.is_literal() || !(inside(back) || inside(ahead)) ? facts.simplify(mod(back, size)) : inside(back) ? back : ahead;
+    if (at.is(0)) continue;
     x = on.concat({on.slice(x, axis, at, size), on.slice(x, axis, Dim(0), at)}, axis);
   }
   return x;
