@@ -130,4 +130,5 @@ def main():
     sys.exit(0 if all(row["within_data_limit"] for row in rows) else "an export needs more memory than it may")
 
 
-main()
+if __name__ == "__main__":
+    main()
