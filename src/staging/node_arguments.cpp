@@ -136,11 +136,13 @@ std::optional<std::vector<Value>> NodeStager::scalar_call(std::string_view targe
 namespace {
 constexpr std::string_view dropped_calls[] = {
     "_assert_async", "_assert_tensor_metadata", "_functional_assert_async", "_functional_assert_scalar", "_functional_sym_constrain_range", "_functional_sym_constrain_range_for_size",
-    "_print", "record_stream", "retain_grad", "_make_dep_token",
+    "_print", "record_stream", "retain_grad", "_make_dep_token", "_linalg_check_errors",
 };
 constexpr std::string_view facts_told[] = {"_assert_scalar", "sym_constrain_range", "sym_constrain_range_for_size"};
 bool is_among(std::span<const std::string_view> list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
 }  // namespace
+
+bool NodeStager::is_dropped(std::string_view op) { return is_among(dropped_calls, op); }
 
 bool NodeStager::lowers(std::string_view target) {
   for (const ScalarRow& row : scalar_rows)

@@ -137,7 +137,7 @@ std::vector<Value> NodeStager::with_effects(const HigherOrder& h) {
   const auto [tag, text] = pt2::tagged(h.positional.at(1));
   const auto target = tag == "as_operator" ? split(text.text()) : std::nullopt;
   if (!target) h.node.fail("an operator's name is expected here");
-  if (target->op == "_print") return std::vector<Value>(outputs);
+  if (is_dropped(target->op)) return std::vector<Value>(outputs);
   CallArgs args;
   for (size_t i = 2; i < h.positional.size(); ++i) args.positional.push_back(argument(h.positional[i], h.scope));
   s.expect_results(outputs - 1);

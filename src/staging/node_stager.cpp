@@ -111,7 +111,22 @@ bool is_tensor_slot(const SchemaType& t) {
 }
 }  // namespace
 
+// Decomposed programs compute singular values and eigenvalues with their vectors, and mostly drop those.
+std::optional<std::vector<Value>> NodeStager::values_without_vectors(std::string_view op, CallArgs& args) {
+  const bool svd = op == "_linalg_svd", eigh = op == "_linalg_eigh";
+  if (!svd && !eigh) return std::nullopt;
+  const std::string_view key = svd ? "compute_uv" : "compute_v";
+  std::erase_if(args.keywords, [&](const auto& a) { return a.first == key; });
+  args.keywords.emplace_back(key, Value(false));
+  auto results = s.call_overload(*find_schema(svd ? "aten::_linalg_svd" : "aten::_linalg_eigh"), args);
+  if (!results || (*results)[0].is<Poison>()) return results;
+  for (size_t i = 0; i < results->size(); ++i)
+    if (i != (svd ? 1 : 0)) (*results)[i] = poison(cat("ONNX has no operator for ", svd ? "singular vectors" : "eigenvectors"));
+  return results;
+}
+
 std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_view op, std::string_view overload, CallArgs args) {
+  if (auto results = values_without_vectors(op, args)) return std::move(*results);
   const std::string name = cat(ns, "::", script_name(op));
   const std::string full = overload.empty() ? name : cat(name, ".", overload);
   const Schema* schema = find_schema(full);

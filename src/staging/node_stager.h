@@ -54,6 +54,7 @@ class NodeStager {
   void place(json::Value n);
   Results call(json::Value n, NodeScope& scope);
   Results operator_call(std::string_view ns, std::string_view op, std::string_view overload, CallArgs args);
+  std::optional<Results> values_without_vectors(std::string_view op, CallArgs& args);
   std::optional<Results> scalar_call(std::string_view target, json::Value n, NodeScope& scope);
   std::optional<Results> assertion(std::string_view op, const CallArgs& args, json::Value n, NodeScope& scope);
   void assume(const NodeScope::Comparison& c);
@@ -71,6 +72,7 @@ class NodeStager {
     std::vector<json::Value> positional;  // tagged Arguments
     NodeScope& scope;
   };
+  static bool is_dropped(std::string_view op);  // an effect that means nothing to a model: assertions, prints
   static bool takes_higher_order(std::string_view op);
   Results higher_order(std::string_view op, json::Value n, NodeScope& scope);
   Results conditional(const HigherOrder& h);

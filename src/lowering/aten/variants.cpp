@@ -118,6 +118,18 @@ constexpr Row table[] = {
        const auto r = as(on, "aten::linalg_lu_factor", {Arg(x), Arg(true)});
        return std::tuple<V, V, V>{value(as(on, "aten::linalg_det", {Arg(x)})), value(r, 0), value(r, 1)};
      }},
+    {"aten::_linalg_slogdet", [](Lower& on, V x) {
+       const auto r = as(on, "aten::linalg_lu_factor", {Arg(x), Arg(true)}), d = as(on, "aten::linalg_slogdet", {Arg(x)});
+       return std::tuple<V, V, V, V>{value(d, 0), value(d, 1), value(r, 0), value(r, 1)};
+     }},
+    {"aten::_linalg_solve_ex", [](Lower& on, V a, V b, bool left) {
+       const auto r = as(on, "aten::linalg_lu_factor", {Arg(a), Arg(true)}), s = as(on, "aten::linalg_solve_ex", {Arg(a), Arg(b), Arg(left), Arg(false)});
+       return std::tuple<V, V, V, V>{value(s, 0), value(r, 0), value(r, 1), value(s, 1)};
+     }},
+    {"aten::_linalg_eigh", [](Lower& on, V a, Str which, bool vectors) {
+       if (vectors) unsupported("eigenvectors");
+       return std::tuple<V, V>{value(as(on, "aten::linalg_eigvalsh", {Arg(a), Arg(which)})), on.full({Dim(0)}, Num(0.0), on.dtype(a))};
+     }},
     {"aten::_to_copy", [](Lower& on, V x, Opt<DType> t) { return t ? value(as(on, "aten::to.dtype", {Arg(x), optional(t)})) : x; }},
     {"aten::lift", fn<same>}, {"aten::lift_fresh_copy", fn<same>},
     {"aten::reflection_pad3d", [](Lower& on, V x, Dims pads) {
