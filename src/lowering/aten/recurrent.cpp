@@ -106,10 +106,14 @@ Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_bi
   }
   if (batch_first) x = on.transpose(x, {1, 0, 2});
   const int64_t directions = bidirectional ? 2 : 1;
-  const size_t plain = (has_biases ? 4u : 2u) * static_cast<size_t>(directions * layers);
+  const auto count = static_cast<int64_t>(weights.size());
+  const bool sensible = layers >= 1 && layers <= count;
+  const int64_t cells = sensible ? directions * layers : 0, plain = (has_biases ? 4 : 2) * cells;
+  if (!sensible || (count != plain && (cell != Cell::lstm || count != plain + cells)))
+    unsupported(cat("a recurrent layer with ", layers, " layers and ", count, " weights"), "this archive is damaged, or of a PyTorch that Cameo does not know");
   const int64_t gates = cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1;
   const int64_t hidden = known_size(on, weights[1], 0, "a recurrent layer") / gates;
-  const Layer layer{cell, has_biases, bidirectional, hidden, weights.size() != plain};
+  const Layer layer{cell, has_biases, bidirectional, hidden, count != plain};
   const size_t per_layer = layer.per_direction() * static_cast<size_t>(directions);
   Vs hs, cs;
   for (int64_t i = 0; i < layers; ++i) {
