@@ -13,7 +13,7 @@ set_target_properties(cameo PROPERTIES LINKER_LANGUAGE CXX)
 target_compile_features(cameo PUBLIC cxx_std_20)
 target_include_directories(cameo INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(cameo PRIVATE ${externals})
+target_link_libraries(cameo PRIVATE ${externals} ${CMAKE_DL_LIBS})
 cameo_options(cameo)
 
 if(PROJECT_IS_TOP_LEVEL)
