@@ -230,7 +230,7 @@ def ratio(value):
 class Table:
     def __init__(self, peers):
         self.peers, self.lines, self.bad = peers, [], []
-        self.faster, self.memory, self.growth = [], [], []
+        self.faster, self.quiet, self.memory, self.growth = [], [], [], []
         self.head = ["| model | nodes | " + " | ".join(["cameo", *peers]) + " | ms | fastest other / ours | peak MB | lowest other / ours | bytes |", "|---" * (len(peers) + 8) + "|"]
 
     def add(self, source, before, row):
@@ -245,10 +245,12 @@ class Table:
             time_ratio = min((r["seconds"] for r in good), default=0) / mine["seconds"]
             peak_ratio = min((r["peak"] for r in good), default=0) / mine["peak"]
             self.faster.append(time_ratio)
+            if mine.get("quiet"):
+                self.quiet.append(time_ratio)
             if before["bytes"] > 100e6:
                 self.memory.append(peak_ratio)
             self.growth.append(mine["bytes"] / before["bytes"])
-            self.lines.append(start + f" | {mine['seconds'] * 1000:.0f} | {ratio(time_ratio)} | {mine['peak'] / 1e6:.0f} | {ratio(peak_ratio)} | {mine['bytes'] / before['bytes']:.3f} |" + (" LOST" if lost else ""))
+            self.lines.append(start + f" | {'' if mine.get('quiet') else '~'}{mine['seconds'] * 1000:.0f} | {ratio(time_ratio)} | {mine['peak'] / 1e6:.0f} | {ratio(peak_ratio)} | {mine['bytes'] / before['bytes']:.3f} |" + (" LOST" if lost else ""))
         if lost:
             self.bad.append(source.name)
         return lost, best
@@ -257,6 +259,8 @@ class Table:
         out = ["\n".join(self.head + self.lines), "", f"{len(self.lines)} models; {len(self.bad)} lost."]
         if self.faster:
             out.append(f"The fastest of the others takes {statistics.median(self.faster):.1f} times as long as our whole process (median; least {min(self.faster):.1f}, most {max(self.faster):.0f}).")
+            if self.quiet and len(self.quiet) < len(self.faster):
+                out.append(f"Of the {len(self.quiet)} timed on a machine that did nothing else: {statistics.median(self.quiet):.1f}.")
             out.append(f"The file is at most {max(self.growth):.3f} of the input.")
         if self.memory:
             out.append(f"On {len(self.memory)} models over 100 MB the others' lowest peak memory is at least {min(self.memory):.1f} times ours.")
@@ -305,7 +309,7 @@ def main():
     if args.out:
         legend = ("# Simplify against the others\n\nMade by `make simplify-table` (`bench/simplify_models.py`, `bench/simplify_peers.py`). Nodes of the result, bodies and functions counted; a result in "
                   "brackets does not count: onnxruntime computes something else from it, or it needs operators of another domain. Ours is the whole process, theirs the call after the import. "
-                  f"Bytes are against the input's.\n\nOthers: {versions(args.python, peers)}.\n\n")
+                  f"Bytes are against the input's. Times with a ~ were taken beside other work.\n\nOthers: {versions(args.python, peers)}.\n\n")
         pathlib.Path(args.out).write_text(legend + table.text())
     return 1 if table.bad else 0
 
