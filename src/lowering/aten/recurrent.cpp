@@ -98,6 +98,7 @@ Result run_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h
 
 Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_biases, int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first, V lengths = {}) {
   if (train && dropout > 0 && layers > 1) unsupported("a recurrent layer with dropout in training mode", "export the model in eval mode");
+  if (layers < 0 || weights.size() < 2 || static_cast<size_t>(layers) > weights.size()) unsupported("a recurrent layer without its weights");
   const bool unbatched = on.rank(x) == 2;
   if (unbatched) {
     x = on.unsqueeze(x, {batch_first ? 0 : 1});
@@ -115,6 +116,7 @@ Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_bi
   const int64_t hidden = known_size(on, weights[1], 0, "a recurrent layer") / gates;
   const Layer layer{cell, has_biases, bidirectional, hidden, count != plain};
   const size_t per_layer = layer.per_direction() * static_cast<size_t>(directions);
+  if (per_layer * static_cast<size_t>(layers) > weights.size()) unsupported("a recurrent layer without all of its weights");
   Vs hs, cs;
   for (int64_t i = 0; i < layers; ++i) {
     const auto part = [&](V v) { return v.valid() ? on.slice(v, 0, Dim(i * directions), Dim((i + 1) * directions)) : V(); };
@@ -184,6 +186,10 @@ std::tuple<V, V> plain_packed(Lower& on, V data, V, V h, Vs weights, bool biases
 
 // One step of a cell.
 V projected(Lower& on, V x, V w, const Opt<V>& b) { return linear(on, x, w, b); }
+void need_states(const Vs& hx) {
+  if (hx.size() < 2) unsupported("an LSTM without its two states");
+}
+
 std::tuple<V, V> lstm_step(Lower& on, V x, Vs hx, V wi, V wh, Opt<V> bi, Opt<V> bh) {
   if (hx.size() != 2) unsupported(cat("an LSTM cell with ", hx.size(), " states"));
   const V all = on.Add(projected(on, x, wi, bi), projected(on, hx[0], wh, bh));
@@ -206,6 +212,7 @@ V rnn_step(Lower& on, V x, V h, V wi, V wh, Opt<V> bi, Opt<V> bh) {
 
 constexpr Row table[] = {
     {"aten::lstm.input", [](Lower& on, V x, Vs hx, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+       need_states(hx);
        const Result r = run(on, Cell::lstm, x, hx[0], hx[1], weights, biases, layers, dropout, train, bidirectional, batch_first);
        return std::tuple<V, V, V>{r.output, r.h, r.c};
      }},
@@ -218,6 +225,7 @@ constexpr Row table[] = {
      }},
     {"aten::_pad_packed_sequence", fn<pad_packed>},
     {"aten::lstm.data", [](Lower& on, V data, V, Vs hx, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional) {
+       need_states(hx);
        const Result r = run_packed(on, Cell::lstm, data, hx[0], hx[1], weights, biases, layers, dropout, train, bidirectional);
        return std::tuple<V, V, V>{r.output, r.h, r.c};
      }},
