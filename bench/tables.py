@@ -83,6 +83,12 @@ def judged(way, module, inputs, folder):
     return ("right", "") if len(got) >= len(expected) else ("wrong", "outputs are missing")
 
 
+def built(item):
+    import models
+    models.import_torchvision()  # transformers wants it, in whatever shape it is
+    return models.build(item)
+
+
 def coverage_row(item, way, folder):
     torch = quiet()
     if item.startswith("sample/"):
@@ -94,9 +100,9 @@ def coverage_row(item, way, folder):
         verdicts = [judged(way, opinfo.Call(op, s).eval(), [t.detach().clone() for t in opinfo.tensors_of(s)], folder) for s in samples]
         verdict, why = next((v for v in verdicts if v[0] != "right"), verdicts[0])
         return {"verdict": verdict, "why": why}
-    import models
-    module, make = models.build(item)
+    module, make = built(item)
     module.eval()
+    import models
     models.add_noise(module)
     with torch.no_grad():
         verdict, why = judged(way, module, [make(2)], folder)
@@ -106,8 +112,7 @@ def coverage_row(item, way, folder):
 def speed_row(item, way, folder):
     torch = quiet()
     task, way = way.split(": ")
-    import models
-    module, make = models.build(item)
+    module, make = built(item)
     module.eval()
     x = make(1)
     path, source = os.path.join(folder, "m.onnx"), os.path.join(folder, "source.onnx")
@@ -144,7 +149,9 @@ def speed_row(item, way, folder):
         start = time.perf_counter()
         work()
         times.append(time.perf_counter() - start)
-    row = {"verdict": "done", "ms": round(min(times) * 1e3, 2), "mib": round((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, 1)}
+    row = {"verdict": "done", "ms": round(min(times) * 1e3, 2), "load": round(os.getloadavg()[0], 1)}
+    if task == "export":  # the others' source was written by this process, whose peak that may be
+        row["mib"] = round((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, 1)
     if task != "run":
         proto = onnx.load(path) if task == "simplify" else __import__("onnx").load(path)
         row |= {"nodes": len(proto.graph.node), "bytes": os.path.getsize(path)}
@@ -238,9 +245,9 @@ def bars(title, values, unit):
     return f"<svg xmlns='http://www.w3.org/2000/svg' width='660' height='{48 + 24 * len(values)}' font-family='sans-serif' font-size='13'>{''.join(lines)}</svg>\n"
 
 
-def render_coverage():
+def render_coverage(note):
     rows = done("coverage")
-    text = ["# Coverage", "", "Right: onnxruntime runs the export and gives PyTorch's numbers. `bench/tables.py coverage [--samples]`, then `bench/tables.py render`.",
+    text = ["# Coverage", "", *([note, ""] if note else []), "Right: onnxruntime runs the export and gives PyTorch's numbers. `bench/tables.py coverage [--samples]`, then `bench/tables.py render`.",
             "", "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".", "", "| of | " + " | ".join(WAYS) + " |", "|---|" + "---|" * len(WAYS)]
     share = {}
     for kind, title in (("", "models"), ("sample/", "operator samples")):
@@ -264,9 +271,9 @@ def render_coverage():
     (DOCS / "coverage.json").write_text(json.dumps({"versions": versions(), "rows": rows}, indent=0))
 
 
-def render_speed():
+def render_speed(note):
     rows = [r for r in done("speed") if r["verdict"] == "done"]
-    text = ["# Speed, memory, size", "", "Best of seven, one process per row, this many MiB more at the peak than before. `bench/tables.py speed`, then `bench/tables.py render`.",
+    text = ["# Speed, memory, size", "", *([note, ""] if note else []), "Best of seven, one process per row; of exports, this many MiB more at the peak than before. `bench/tables.py speed`, then `bench/tables.py render`.",
             "Simplifying and running start from what `torch.onnx.export(dynamo=False)` writes.", "",
             "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + f". {os.cpu_count()} processors.", ""]
     for task, ways in TASKS.items():
@@ -276,7 +283,7 @@ def render_speed():
             found = {r["way"].split(": ")[1]: r for r in rows if r["item"] == item and r["way"].startswith(task + ":")}
             if not found:
                 continue
-            cells = [f"{r['ms']:g} ms, {r['mib']:g} MiB" + (f", {r['nodes']} nodes, {r['bytes'] / 1e6:.1f} MB" if "nodes" in r else "") if (r := found.get(w)) else "refused" for w in ways]
+            cells = [f"{r['ms']:g} ms" + (f", {r['mib']:g} MiB" if task == "export" else "") + (f", {r['nodes']} nodes, {r['bytes'] / 1e6:.1f} MB" if "nodes" in r else "") if (r := found.get(w)) else "" for w in ways]
             text.append(f"| {item} | " + " | ".join(cells) + " |")
             for w in ways:
                 if w in found and ways[0] in found:
@@ -293,6 +300,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["coverage", "speed", "render", "row"])
     parser.add_argument("rest", nargs="*")
+    parser.add_argument("--note", default="", help="a sentence that render puts on top: how the rows came about")
     parser.add_argument("--only", default="")
     parser.add_argument("--samples", action="store_true")
     parser.add_argument("--limit", type=int, default=10**6)
@@ -315,8 +323,8 @@ def main():
         work_through("speed", [(i, f"{task}: {w}") for i in SPEED if options.only in i for task, ways in TASKS.items() for w in ways], options.limit, options.seconds)
     else:
         DOCS.mkdir(parents=True, exist_ok=True)
-        render_coverage()
-        render_speed()
+        render_coverage(options.note)
+        render_speed(options.note)
 
 
 if __name__ == "__main__":
