@@ -15,7 +15,7 @@ namespace cameo {
 
 namespace {
 
-constexpr size_t most_hashed = size_t{16} << 20, end_bytes = size_t{1} << 20;  // see note_provenance
+constexpr size_t most_hashed = size_t{1} << 20, end_bytes = size_t{1} << 19;  // see note_provenance
 
 Recognised recognise(const Bytes& file, const std::string& path) {
   if (zip::looks_like_zip(file.text())) return recognise_zip(zip::Archive(file, path));
