@@ -137,10 +137,10 @@ def speed_row(item, way, folder):
     if task == "run":
         if way == "cameo":
             import cameo
-            session = cameo.InferenceSession(source)
+            session = cameo.InferenceSession(source, one_thread(cameo.SessionOptions()))
         else:
             import onnxruntime as ort
-            session = ort.InferenceSession(source, providers=["CPUExecutionProvider"])
+            session = ort.InferenceSession(source, one_thread(ort.SessionOptions()), providers=["CPUExecutionProvider"])
         feeds = {session.get_inputs()[0].name: x.numpy()}
         work = lambda: session.run(None, feeds)
     times = []
@@ -156,6 +156,12 @@ def speed_row(item, way, folder):
         proto = onnx.load(path) if task == "simplify" else __import__("onnx").load(path)
         row |= {"nodes": len(proto.graph.node), "bytes": os.path.getsize(path)}
     return row
+
+
+def one_thread(options):
+    """Two threads on a busy machine measure its scheduler."""
+    options.intra_op_num_threads = 1
+    return options
 
 
 def done(table):
@@ -274,7 +280,7 @@ def render_coverage(note):
 def render_speed(note):
     rows = [r for r in done("speed") if r["verdict"] == "done"]
     text = ["# Speed, memory, size", "", *([note, ""] if note else []), "Best of seven, one process per row; of exports, this many MiB more at the peak than before. `bench/tables.py speed`, then `bench/tables.py render`.",
-            "Simplifying and running start from what `torch.onnx.export(dynamo=False)` writes.", "",
+            "Simplifying and running start from what `torch.onnx.export(dynamo=False)` writes; runs take one thread on either side.", "",
             "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + f". {os.cpu_count()} processors.", ""]
     for task, ways in TASKS.items():
         text += [f"## {task}", "", "| model | " + " | ".join(ways) + " |", "|---|" + "---|" * len(ways)]
