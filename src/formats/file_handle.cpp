@@ -75,6 +75,11 @@ bool FileHandle::is_plain() const {
   return ::fstat(descriptor(handle_), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink <= 1;
 }
 
+bool FileHandle::same_file(const FileHandle& other) const {
+  struct stat mine {}, theirs {};
+  return ::fstat(descriptor(handle_), &mine) == 0 && ::fstat(descriptor(other.handle_), &theirs) == 0 && mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
+}
+
 std::ptrdiff_t FileHandle::read(std::span<std::byte> into) {
   return retried([&] { return ::read(descriptor(handle_), into.data(), std::min(into.size(), call_bytes)); });
 }
@@ -196,6 +201,7 @@ uint64_t FileHandle::process_id() { return 0; }
 
 uint64_t FileHandle::size() const { return 0; }
 bool FileHandle::is_plain() const { return true; }
+bool FileHandle::same_file(const FileHandle&) const { return true; }
 
 std::ptrdiff_t FileHandle::read(std::span<std::byte> into) {
   const size_t n = std::fread(into.data(), 1, into.size(), stream(handle_));

@@ -45,6 +45,7 @@ class FileHandle {
   bool valid() const { return handle_ != none; }
   uint64_t size() const;                              // of a regular file
   bool is_plain() const;                              // a regular file with one name; true where nobody can tell
+  bool same_file(const FileHandle& other) const;  // both are open on it
   std::ptrdiff_t read(std::span<std::byte> into);     // 0 at the end, negative on failure
   std::ptrdiff_t write(std::span<const std::byte> d);
   // Writes bytes of another file, by the system where it can: at least one of them, negative on failure.
