@@ -107,12 +107,12 @@ std::string build_and_trace() {
              trace_it.substr(std::string_view("in Python: ").size()));
 }
 
-struct Answer {
+struct Advice {
   std::string_view code;
   std::string what, because, hint;
 };
 
-Answer answer(const Recognised& r) {
+Advice answer(const Recognised& r) {
   using enum FileKind;
   const std::string of_class = r.detail.empty() ? "" : cat(" of class ", r.detail);
   const std::string load_and_trace =
@@ -192,7 +192,7 @@ Answer answer(const Recognised& r) {
 }  // namespace
 
 Error wrong_kind(const Recognised& what, const std::string& path) {
-  Answer a = answer(what);
+  Advice a = answer(what);
   Error e = error(a.code, cat(path, ": ", a.what)).at({.file = path});
   e.diag().because = std::move(a.because);
   e.diag().hint = std::move(a.hint);

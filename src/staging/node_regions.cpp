@@ -76,8 +76,9 @@ std::optional<Target> split(std::string_view text) {  // "torch.ops.mylib.bump.d
 // The node or rule that stands for it gives the new values of the written arguments after its results.
 std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
   const size_t outputs = h.node["outputs"].size();
-  const auto [tag, text] = pt2::tagged(h.positional.at(0));
-  const auto target = tag == "as_operator" ? split(text.text()) : std::nullopt;
+  const pt2::Tagged named = pt2::tagged(h.positional.at(0));
+  const json::Value text = named.value;
+  const auto target = named.tag == "as_operator" ? split(text.text()) : std::nullopt;
   if (!target) h.node.fail("an operator's name is expected here");
   std::vector<std::pair<std::string_view, Value>> given;
   std::vector<Value> bases;
