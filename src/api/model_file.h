@@ -19,9 +19,9 @@ struct Provenance {
   Bytes source;         // what was read; empty for what came through a pipe
   std::string command;  // "edit --rename a=b": the verb and its flags, no file names
 };
-// cameo.source.sha256 is that of the whole source up to 1 MiB. Of a larger one, whose digest would take longer than the
-// work, it is cameo.source.ends.sha256: of the first and the last 512 KiB, where ONNX files have their nodes and archives
-// the directory with the checksum of every entry (`(head -c 512K F; tail -c 512K F) | sha256sum`).
+// cameo.source.sha256 is that of the whole source up to 256 KiB. Of a larger one, whose digest would take longer than the
+// work, it is cameo.source.ends.sha256: of the first and the last 128 KiB, where ONNX files have their nodes and archives
+// the directory with the checksum of every entry (`(head -c 128K F; tail -c 128K F) | sha256sum`).
 void note_provenance(Model& m, const Provenance& p);
 
 // As .onnx, or as text where the name ends in .onnxtxt; "-" is standard output. IN and OUT may be the same file.

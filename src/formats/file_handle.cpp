@@ -154,17 +154,17 @@ void release_pages(std::span<const std::byte> view) {
   if (first < last) ::madvise(const_cast<std::byte*>(range.file->at) + first, static_cast<size_t>(last - first), MADV_DONTNEED);
 }
 
-std::ptrdiff_t FileHandle::copy(const MappedRange& from) {
-  const auto length = static_cast<size_t>(std::min<uint64_t>(from.size, call_bytes));
+std::ptrdiff_t read_range(const MappedRange& from, std::span<std::byte> into) {
+  const auto length = static_cast<size_t>(std::min<uint64_t>({from.size, into.size(), call_bytes}));
+  const auto got = retried([&] { return ::pread(from.file->file, into.data(), length, static_cast<off_t>(from.offset)); });
+  if (got == 0 && length > 0) errno = EIO;  // somebody cut the file short
+  return got <= 0 ? -1 : got;
+}
+
+void FileHandle::expect([[maybe_unused]] uint64_t bytes) {
 #if defined(__linux__)
-  auto offset = static_cast<loff_t>(from.offset);
-  const auto n = retried([&] { return ::copy_file_range(from.file->file, &offset, descriptor(handle_), nullptr, length, 0); });
-  if (n > 0) return n;  // 0 and errors (another file system, a pipe): the plain way tells
+  ::fallocate(descriptor(handle_), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes));  // not every file system can
 #endif
-  std::byte part[size_t{1} << 16];
-  const auto got = retried([&] { return ::pread(from.file->file, part, std::min(length, sizeof part), static_cast<off_t>(from.offset)); });
-  if (got == 0) errno = EIO;  // somebody cut the file short
-  return got <= 0 ? -1 : write({part, static_cast<size_t>(got)});
 }
 
 bool FileHandle::sync() { return ::fsync(descriptor(handle_)) == 0; }
@@ -216,7 +216,8 @@ std::ptrdiff_t FileHandle::write(std::span<const std::byte> d) {
 class Mapping {};
 MappedRange mapped_range(std::span<const std::byte>) { return {}; }
 void release_pages(std::span<const std::byte>) {}
-std::ptrdiff_t FileHandle::copy(const MappedRange&) { return -1; }
+std::ptrdiff_t read_range(const MappedRange&, std::span<std::byte>) { return -1; }
+void FileHandle::expect(uint64_t) {}
 Bytes FileHandle::map(size_t) const { return {}; }
 bool FileHandle::sync() { return std::fflush(stream(handle_)) == 0; }
 

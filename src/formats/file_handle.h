@@ -14,13 +14,15 @@ namespace cameo {
 
 class Mapping;  // a mapped file that is still open; file_handle.cpp
 
-// Where in a mapped file some bytes lie: they can be copied from there without being looked at. `file` is null where
+// Where in a mapped file some bytes lie: they can be read from there without a page of it being mapped. `file` is null where
 // they are in no such file.
 struct MappedRange {
   std::shared_ptr<const Mapping> file;
   uint64_t offset = 0, size = 0;
 };
 MappedRange mapped_range(std::span<const std::byte> view);
+// Reads from the range's start without mapping anything: at least one byte of a range that has some, negative on failure.
+std::ptrdiff_t read_range(const MappedRange& from, std::span<std::byte> into);
 
 // The mapped pages of these bytes need not stay in memory. Looking at them again brings them back.
 void release_pages(std::span<const std::byte> view);
@@ -48,8 +50,8 @@ class FileHandle {
   bool same_file(const FileHandle& other) const;  // both are open on it
   std::ptrdiff_t read(std::span<std::byte> into);     // 0 at the end, negative on failure
   std::ptrdiff_t write(std::span<const std::byte> d);
-  // Writes bytes of another file, by the system where it can: at least one of them, negative on failure.
-  std::ptrdiff_t copy(const MappedRange& from);
+  // So much is about to be written: the system may look for the room in one go. A hint.
+  void expect(uint64_t bytes);
   Bytes map(size_t length) const;                     // empty when the system cannot map
   bool sync();
   bool close();

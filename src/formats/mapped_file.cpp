@@ -87,8 +87,7 @@ Bytes map_file_below(const std::string& folder, const std::string& below) {
 }
 
 struct AtomicFile::State {
-  static constexpr size_t buffer_bytes = size_t{1} << 20;
-  static constexpr size_t written_at_once = size_t{1} << 16;  // a call costs less than a copy of so much
+  static constexpr size_t read_from = size_t{1} << 14;        // mapped bytes, so many, are read anew instead of looked at
   static constexpr uint64_t queued_from = uint64_t{8} << 20;  // files this large are written on another thread
   std::string path;       // as the user wrote it
   fs::path target;        // links followed
@@ -96,7 +95,7 @@ struct AtomicFile::State {
   FileHandle file;
   std::unique_ptr<QueuedWriter> queue;
   bool may_queue = false;
-  std::string buffer;
+  WriteBuffer buffer;
   uint64_t flushed = 0;  // handed on
   bool committed = false;
 
@@ -110,34 +109,37 @@ struct AtomicFile::State {
       const auto done = file.write(data);
       if (done <= 0) fail(done < 0 ? errno : EIO);
       data = data.subspan(static_cast<size_t>(done));
-      flushed += static_cast<uint64_t>(done);
     }
   }
-  // From file to file, unseen: neither their pages nor copies of them take memory here.
-  void copy(MappedRange range) {
-    flush();
-    if (queue) {
-      flushed += range.size;
-      return queue->copy(std::move(range));
+  // Everything goes through buffers: whole ones lie at whole pages of the new file, where the system takes them in large
+  // steps. Copying from file to file by the system takes twice as long where the two places differ within a page.
+  void append(std::span<const std::byte> data) {
+    MappedRange range;
+    if (data.size() >= read_from) range = mapped_range(data);
+    while (!data.empty()) {
+      const auto room = buffer.room();
+      const size_t n = range.file ? read(range, room) : std::min(data.size(), room.size());
+      if (!range.file) std::memcpy(room.data(), data.data(), n);
+      data = data.subspan(n);
+      buffer.used += n;
+      if (n == room.size()) flush();
     }
-    while (range.size > 0) {
-      const auto done = file.copy(range);
-      if (done <= 0) fail(done < 0 ? errno : EIO);
-      range.offset += static_cast<uint64_t>(done);
-      range.size -= static_cast<uint64_t>(done);
-      flushed += static_cast<uint64_t>(done);
-    }
+  }
+  size_t read(MappedRange& range, std::span<std::byte> room) const {
+    const auto got = read_range(range, room);
+    if (got < 0) fail(errno);
+    range.offset += static_cast<uint64_t>(got);
+    range.size -= static_cast<uint64_t>(got);
+    return static_cast<size_t>(got);
   }
   void flush() {
-    if (buffer.empty()) return;
-    if (!queue) {
-      write(as_bytes(buffer));
-      buffer.clear();
+    flushed += buffer.used;
+    if (queue) {
+      buffer = queue->exchange(std::move(buffer));
       return;
     }
-    flushed += buffer.size();
-    buffer = queue->exchange(std::move(buffer));
-    buffer.reserve(buffer_bytes);
+    write(buffer.bytes());
+    buffer.used = 0;
   }
   void finish() {
     flush();
@@ -147,19 +149,8 @@ struct AtomicFile::State {
     if (code) fail(code);
   }
   void start_queue() {
-    flush();
     may_queue = false;  // once is enough, whether there is one or not
     queue = QueuedWriter::start(file);
-    if (queue) buffer.reserve(buffer_bytes);
-  }
-  // Through the buffers, which the other thread finds in the cache; what is mapped would have to come from memory there.
-  void append_to_queue(std::span<const std::byte> data) {
-    while (!data.empty()) {
-      const size_t n = std::min(data.size(), buffer_bytes - buffer.size());
-      buffer.append(reinterpret_cast<const char*>(data.data()), n);
-      data = data.subspan(n);
-      if (buffer.size() == buffer_bytes) flush();
-    }
   }
   void open();
   void open_temporary();
@@ -210,14 +201,15 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::append(std::span<const std::byte> data) {
+  if (state_->may_queue && position() + data.size() >= State::queued_from) state_->start_queue();
+  state_->append(data);
+}
+
+void AtomicFile::expect(uint64_t bytes) {
   State& s = *state_;
-  if (s.may_queue && position() + data.size() >= State::queued_from) s.start_queue();
-  if (data.size() >= State::written_at_once)
-    if (MappedRange range = mapped_range(data); range.file) return s.copy(std::move(range));
-  if (s.queue) return s.append_to_queue(data);
-  if (data.size() >= State::buffer_bytes - s.buffer.size() || data.size() >= State::written_at_once) s.flush();
-  if (data.size() >= State::written_at_once) return s.write(data);
-  s.buffer.append(reinterpret_cast<const char*>(data.data()), data.size());
+  if (s.temporary.empty()) return;
+  if (bytes >= WriteBuffer::capacity) s.file.expect(bytes);
+  if (s.may_queue && bytes >= State::queued_from) s.start_queue();
 }
 
 void AtomicFile::pad_to(uint64_t alignment) {
@@ -230,7 +222,7 @@ void AtomicFile::pad_to(uint64_t alignment) {
   }
 }
 
-uint64_t AtomicFile::position() const { return state_->flushed + state_->buffer.size(); }
+uint64_t AtomicFile::position() const { return state_->flushed + state_->buffer.used; }
 
 void AtomicFile::commit(bool durable) {
   State& s = *state_;

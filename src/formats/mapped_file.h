@@ -41,6 +41,7 @@ class AtomicFile {
 
   void append(std::span<const std::byte> data);
   void append(std::string_view text) { append(as_bytes(text)); }
+  void expect(uint64_t bytes);      // how much will come in all, where that is known: a hint
   void pad_to(uint64_t alignment);  // zero bytes up to a multiple of `alignment`
   uint64_t position() const;
   // `durable` waits until the disk has the file and its name. Call once.

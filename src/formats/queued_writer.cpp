@@ -19,47 +19,26 @@ namespace cameo {
 #if CAMEO_WRITER_THREAD
 
 struct QueuedWriter::State {
-  static constexpr size_t most_under_way = 4;
+  static constexpr size_t most_under_way = 3;
 
   explicit State(FileHandle& f) : file(f) {}
   FileHandle& file;
   std::mutex mutex;
   std::condition_variable changed;
-  struct Job {
-    std::string bytes;
-    MappedRange range;  // where it has a file, instead
-  };
-  std::deque<Job> full;
-  std::vector<std::string> empty;
+  std::deque<WriteBuffer> full;
+  std::vector<WriteBuffer> empty;
   size_t under_way = 0;
   int failure = 0;
   bool ending = false;
   std::thread thread;
 
-  int write(std::string_view data) {
+  int write(std::span<const std::byte> data) {
     while (!data.empty()) {
-      const auto done = file.write(std::as_bytes(std::span(data.data(), data.size())));
+      const auto done = file.write(data);
       if (done <= 0) return done < 0 ? errno : EIO;
-      data.remove_prefix(static_cast<size_t>(done));
+      data = data.subspan(static_cast<size_t>(done));
     }
     return 0;
-  }
-
-  int copy(MappedRange range) {
-    while (range.size > 0) {
-      const auto done = file.copy(range);
-      if (done <= 0) return done < 0 ? errno : EIO;
-      range.offset += static_cast<uint64_t>(done);
-      range.size -= static_cast<uint64_t>(done);
-    }
-    return 0;
-  }
-
-  void put(std::unique_lock<std::mutex>& lock, Job job) {
-    changed.wait(lock, [&] { return under_way < most_under_way; });
-    full.push_back(std::move(job));
-    ++under_way;
-    changed.notify_all();
   }
 
   void run() {
@@ -67,15 +46,15 @@ struct QueuedWriter::State {
     for (;;) {
       changed.wait(lock, [&] { return ending || !full.empty(); });
       if (full.empty()) return;
-      Job job = std::move(full.front());
+      WriteBuffer buffer = std::move(full.front());
       full.pop_front();
-      const bool failed = failure != 0, is_copy = job.range.file != nullptr;
+      const bool failed = failure != 0;
       lock.unlock();
-      const int code = failed ? 0 : is_copy ? copy(std::move(job.range)) : write(job.bytes);
-      job.bytes.clear();
+      const int code = failed ? 0 : write(buffer.bytes());
+      buffer.used = 0;
       lock.lock();
       if (code) failure = code;
-      if (!is_copy) empty.push_back(std::move(job.bytes));
+      empty.push_back(std::move(buffer));
       --under_way;
       changed.notify_all();
     }
@@ -103,19 +82,17 @@ QueuedWriter::~QueuedWriter() {
   state_->thread.join();
 }
 
-std::string QueuedWriter::exchange(std::string full) {
+WriteBuffer QueuedWriter::exchange(WriteBuffer full) {
   State& s = *state_;
   std::unique_lock lock(s.mutex);
-  s.put(lock, {std::move(full), {}});
+  s.changed.wait(lock, [&] { return s.under_way < State::most_under_way; });
+  s.full.push_back(std::move(full));
+  ++s.under_way;
+  s.changed.notify_all();
   if (s.empty.empty()) return {};
-  std::string out = std::move(s.empty.back());
+  WriteBuffer out = std::move(s.empty.back());
   s.empty.pop_back();
   return out;
-}
-
-void QueuedWriter::copy(MappedRange range) {
-  std::unique_lock lock(state_->mutex);
-  state_->put(lock, {{}, std::move(range)});
 }
 
 int QueuedWriter::finish() {
@@ -131,8 +108,7 @@ struct QueuedWriter::State {};
 QueuedWriter::QueuedWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 std::unique_ptr<QueuedWriter> QueuedWriter::start(FileHandle&) { return nullptr; }
 QueuedWriter::~QueuedWriter() = default;
-std::string QueuedWriter::exchange(std::string full) { return full; }
-void QueuedWriter::copy(MappedRange) {}
+WriteBuffer QueuedWriter::exchange(WriteBuffer full) { return full; }
 int QueuedWriter::finish() { return ENOSYS; }
 
 #endif

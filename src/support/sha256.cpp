@@ -1,5 +1,6 @@
 #include "support/sha256.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "support/sha256_blocks.h"
@@ -47,24 +48,53 @@ void blocks(State& state, const std::byte* data, size_t count) {
   for (size_t i = 0; i < count; ++i) block(state, data + 64 * i);
 }
 
+class Digest {
+ public:
+  void add(std::span<const std::byte> data) {
+    total_ += data.size();
+    if (held_ > 0) {
+      const size_t n = std::min(data.size(), size_t{64} - held_);
+      std::copy_n(data.begin(), n, tail_.begin() + static_cast<std::ptrdiff_t>(held_));
+      held_ += n;
+      data = data.subspan(n);
+      if (held_ < 64) return;
+      blocks(state_, tail_.data(), 1);
+      held_ = 0;
+    }
+    blocks(state_, data.data(), data.size() / 64);
+    data = data.subspan(data.size() / 64 * 64);
+    std::copy(data.begin(), data.end(), tail_.begin());
+    held_ = data.size();
+  }
+
+  std::string hex() {
+    std::fill(tail_.begin() + static_cast<std::ptrdiff_t>(held_), tail_.end(), std::byte{0});
+    tail_[held_] = std::byte{0x80};
+    const size_t size = held_ < 56 ? 64 : 128;
+    for (size_t i = 0; i < 8; ++i) tail_[size - 1 - i] = static_cast<std::byte>(total_ * 8 >> (8 * i));
+    blocks(state_, tail_.data(), size / 64);
+    std::string out;
+    for (const uint32_t word : state_)
+      for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[word >> shift & 15];
+    return out;
+  }
+
+ private:
+  State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::array<std::byte, 128> tail_{};
+  size_t held_ = 0;  // of tail_: less than a block
+  uint64_t total_ = 0;
+};
+
 }  // namespace
 
-std::string sha256_hex(std::span<const std::byte> data) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const size_t at = data.size() / 64 * 64;
-  blocks(state, data.data(), data.size() / 64);
-  std::array<std::byte, 128> tail{};
-  const size_t rest = data.size() - at;
-  for (size_t i = 0; i < rest; ++i) tail[i] = data[at + i];
-  tail[rest] = std::byte{0x80};
-  const size_t tail_size = rest < 56 ? 64 : 128;
-  const uint64_t bits = uint64_t{data.size()} * 8;
-  for (size_t i = 0; i < 8; ++i) tail[tail_size - 1 - i] = static_cast<std::byte>(bits >> (8 * i));
-  blocks(state, tail.data(), tail_size / 64);
-  std::string out;
-  for (const uint32_t word : state)
-    for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[word >> shift & 15];
-  return out;
+std::string sha256_hex(std::span<const std::byte> data) { return sha256_hex(data, {}); }
+
+std::string sha256_hex(std::span<const std::byte> first, std::span<const std::byte> second) {
+  Digest digest;
+  digest.add(first);
+  digest.add(second);
+  return digest.hex();
 }
 
 }  // namespace cameo

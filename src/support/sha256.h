@@ -8,5 +8,7 @@
 namespace cameo {
 
 std::string sha256_hex(std::span<const std::byte> data);
+// Of the bytes of both, one after the other.
+std::string sha256_hex(std::span<const std::byte> first, std::span<const std::byte> second);
 
 }  // namespace cameo

@@ -106,6 +106,7 @@ Rope WeightStore::tensor(const std::string& name, const std::shared_ptr<const We
 void WeightStore::write_data_file(bool durable) const {
   if (queue_.empty()) return;
   AtomicFile file((folder_ / data_name_).string());
+  file.expect(end_);
   for (const Queued& q : queue_) {
     file.pad_to(q.weight->byte_size() >= page ? page : 64);
     invariant(file.position() == q.offset, "weights are written where the model says");

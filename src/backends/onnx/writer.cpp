@@ -131,6 +131,7 @@ void write_onnx(const Model& model, const std::string& path, const WriteOptions&
   WeightStore weights(m.graph, path, options);
   const Rope message = model_message(m, model.graph, weights, options);
   AtomicFile file(path);
+  file.expect(message.size());
   message.write(file.sink());
   weights.write_data_file(options.durable);
   file.commit(options.durable);

@@ -48,8 +48,12 @@ TEST(QueuedWriter, TellsOfFailures) {
   auto closed = FileHandle::open_for_reading("/dev/null");  // cannot be written
   const auto writer = QueuedWriter::start(closed);
   if (!writer) GTEST_SKIP() << "no threads here";
-  std::string buffer(1000, 'z');
-  for (int i = 0; i < 10; ++i) buffer = writer->exchange(buffer + "z");
+  WriteBuffer buffer;
+  for (int i = 0; i < 10; ++i) {
+    buffer.room()[0] = std::byte{'z'};
+    buffer.used = 1;
+    buffer = writer->exchange(std::move(buffer));
+  }
   EXPECT_NE(writer->finish(), 0);
 }
 

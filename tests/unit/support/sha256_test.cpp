@@ -17,5 +17,13 @@ TEST(Sha256, KnownDigests) {
   EXPECT_EQ(hex(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Sha256, OfTwoPartsIsThatOfTheWhole) {
+  std::string text(300, 'a');
+  for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 7);
+  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+  for (const size_t cut : {0, 1, 63, 64, 65, 128, 200, 299, 300})
+    EXPECT_EQ(sha256_hex(bytes.first(cut), bytes.subspan(cut)), sha256_hex(bytes)) << cut;
+}
+
 }  // namespace
 }  // namespace cameo
