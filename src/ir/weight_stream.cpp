@@ -77,11 +77,11 @@ void gather(const Weight& w, size_t axis, int64_t at, int64_t first, int64_t row
 }
 
 template <class T>
-void multiply(std::byte* bytes, int64_t row, std::span<const double> factors) {
+void multiply(const std::byte* from, std::byte* to, int64_t row, std::span<const double> factors) {
   for (const double factor : factors)
-    for (int64_t i = 0; i < row; ++i, bytes += sizeof(T)) {
-      const T v = static_cast<T>(static_cast<double>(load<T>(bytes)) * factor);
-      std::memcpy(bytes, &v, sizeof v);
+    for (int64_t i = 0; i < row; ++i, from += sizeof(T), to += sizeof(T)) {
+      const T v = static_cast<T>(static_cast<double>(load<T>(from)) * factor);
+      std::memcpy(to, &v, sizeof v);
     }
 }
 
@@ -116,16 +116,19 @@ void gather_rows(const Weight& w, int64_t first, int64_t rows, std::byte* out) {
   const int64_t row = row_elements(w), bytes = element_bytes(w);
   std::byte* at = out;
   if (row == 0 || rows == 0) return;
-  if (w.strides.empty()) std::memcpy(out, w.source.data() + first * row * bytes, static_cast<size_t>(rows * row * bytes));
-  else if (bytes == 1) gather<uint8_t>(w, 0, w.start, first, rows, at);
+  const std::byte* made = out;
+  if (w.strides.empty()) {
+    made = w.source.data() + first * row * bytes;
+    if (!w.scale) std::memcpy(out, made, static_cast<size_t>(rows * row * bytes));
+  } else if (bytes == 1) gather<uint8_t>(w, 0, w.start, first, rows, at);
   else if (bytes == 2) gather<uint16_t>(w, 0, w.start, first, rows, at);
   else if (bytes == 4) gather<uint32_t>(w, 0, w.start, first, rows, at);
   else if (bytes == 8) gather<uint64_t>(w, 0, w.start, first, rows, at);
   else gather<Wide>(w, 0, w.start, first, rows, at);
   if (!w.scale) return;
   const auto factors = std::span<const double>(*w.scale).subspan(static_cast<size_t>(first), static_cast<size_t>(rows));
-  if (w.dtype == DType::f32) multiply<float>(out, row, factors);
-  else multiply<double>(out, row, factors);
+  if (w.dtype == DType::f32) multiply<float>(made, out, row, factors);
+  else multiply<double>(made, out, row, factors);
 }
 
 void stream_dense(const Weight& w, const std::function<void(std::span<const std::byte>)>& sink) {

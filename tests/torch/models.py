@@ -3,9 +3,9 @@
 usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT[,TEXT]] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N] [--shard I/N]
 One model per family of timm, torchvision and transformers. A parameter or buffer whose elements are all equal gets
 seeded noise first. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
-batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. Archives of torch.jit are exported once more with
-the height and width, or the sequence length, open too, and run at two further sizes, where PyTorch's own archive is right at them
-(many models fix their size, and so does tracing).
+batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. All are exported once more with the height and
+width, or the sequence length, open too, and run at two further sizes, where PyTorch's own archive is right at them (many
+models fix their size, and so do tracing and torch.export). From .pt2, another dtype or shape than the archive tells is wrong.
 Finished rows in --out are kept: a run resumes. --shard 0/4 takes every fourth model, from the first on; each shard its own --out.
 """
 import argparse
@@ -179,7 +179,8 @@ def judge(cameo, mode, name):
         start = time.time()
         run = subprocess.run([cameo, "export", archive, "-o", model] + (["--input", spec(x)] if mode == "script" else []), capture_output=True, text=True)
         took = time.time() - start
-        if run.returncode != 0: return ("refused" if run.returncode == 1 else "crash"), (run.stderr.splitlines() or ["?"])[0][:160], ""
+        if run.returncode != 0: return ("refused" if run.returncode == 1 else "crash"), next((line for line in run.stderr.splitlines() if line.startswith("error")), "?")[:160], ""
+        if differs := capture.disagreement(run.stderr): return "wrong", differs, ""
         nodes = (run.stderr + run.stdout).split(" nodes")[0].split()[-1]
         try:
             why = close(run_session(model, x), expected, expected2) or close(run_session(model, x2), expected2, expected)
@@ -189,7 +190,7 @@ def judge(cameo, mode, name):
         if all(float((a - b).abs().max()) <= 1e-4 * float(a.abs().max()) for a, b in zip(expected, expected2) if a.shape == b.shape and a.numel()):
             return "untested", "the output ignores the input" + (f" ({why})" if why and not why.startswith("error") else ""), nodes
         if why: return "wrong", why, nodes
-        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, archive, model, module, x)
+        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, mode, archive, model, module, x)
     finally:
         shutil.rmtree(folder)
 
@@ -201,8 +202,9 @@ def dynamic_batch(cameo, mode, archive, model, module, make, x):
         try: archive = capture.save(mode, module, [x], archive[:-4], dynamic_batch=True)
         except Exception: return "dynamic batch: torch.export refuses it"
     flags = [] if archive.endswith(".pt2") else ["--input", spec(x, "batch")]
-    run = subprocess.run([cameo, "-q", "export", archive, "-o", model, *flags], capture_output=True, text=True)
-    if run.returncode != 0: return "dynamic batch: " + (run.stderr.splitlines() or ["?"])[0][:120]
+    run = subprocess.run([cameo, "export", archive, "-o", model, *flags], capture_output=True, text=True)
+    if run.returncode != 0: return "dynamic batch: " + next((line for line in run.stderr.splitlines() if line.startswith("error")), "?")[:120]
+    if differs := capture.disagreement(run.stderr): return "dynamic batch: " + differs
     for size in (1, 3):
         y = make(size)
         try:
@@ -224,11 +226,11 @@ def resized(x, more):
         yield torch.randint(3, 300, shape) if x.dtype == torch.int64 else torch.randn(shape)
 
 
-def dynamic_size(cameo, archive, model, module, x):
-    """"right", why the model or the archive has one size alone, or "wrong: ..."."""
+def at_other_sizes(archive, module, x):
+    """Inputs of other sizes and what the model gives for them, or why there are none: the model's or the archive's fault."""
     import torch
-    if archive.endswith(".pt2"): return ""
-    recorded, samples = torch.jit.load(archive), []
+    program = archive.endswith(".pt2")
+    recorded, samples = torch.export.load(archive).module() if program else torch.jit.load(archive), []
     for y in resized(x, 8 if x.dtype == torch.int64 else 400):
         try:
             with torch.no_grad(): want = flatten(module(y))
@@ -238,10 +240,24 @@ def dynamic_size(cameo, archive, model, module, x):
         except Exception: return "the archive has one size"
         if close([t.numpy() for t in got], want, want): return "the archive has one size"
         samples.append((y, want))
-    names = ["batch", "channels", "h", "w"] if x.dim() == 4 else ["batch", "length"]
-    if x.dim() == 4: names[1] = str(x.shape[1])
-    run = subprocess.run([cameo, "-q", "export", archive, "-o", model, "--input", spec(x, *names)], capture_output=True, text=True)
-    if run.returncode != 0: return "wrong: " + (run.stderr.splitlines() or ["?"])[0][:120]
+    return samples
+
+
+def dynamic_size(cameo, mode, archive, model, module, x):
+    """"right", why the model or the archive has one size alone, or "wrong: ..."."""
+    flags = []
+    if archive.endswith(".pt2"):
+        try: archive = capture.save(mode, module, [x], archive[:-4], dynamic_sizes=True)
+        except Exception: return "torch.export refuses it"
+        if not set(capture.open_axes(archive)) & ({2, 3} if x.dim() == 4 else {1}): return "the archive has one size"
+    samples = at_other_sizes(archive, module, x)
+    if isinstance(samples, str): return samples
+    if not archive.endswith(".pt2"):
+        names = ["batch", str(x.shape[1]), "h", "w"] if x.dim() == 4 else ["batch", "length"]
+        flags = ["--input", spec(x, *names)]
+    run = subprocess.run([cameo, "export", archive, "-o", model, *flags], capture_output=True, text=True)
+    if run.returncode != 0: return "wrong: " + next((line for line in run.stderr.splitlines() if line.startswith("error")), "?")[:120]
+    if differs := capture.disagreement(run.stderr): return "wrong: " + differs
     for y, want in samples:
         try: why = close(run_session(model, y), want, want)
         except Exception as e: why = "onnxruntime: " + str(e).splitlines()[0][:120]

@@ -152,8 +152,9 @@ def judge(cameo, mode, op, sample, folder):
     onnx_path = os.path.join(folder, "op.onnx")
     reports = os.environ.get("CAMEO_REPORTS")
     report = ["--report", tempfile.mktemp(dir=reports, suffix=".json")] if reports else []
-    run = subprocess.run([cameo, "-q", "export", path, "-o", onnx_path, "--opset", "20", *flags, *report], capture_output=True, text=True)
-    if run.returncode != 0: return "refused" if run.returncode in (1, 2) else "crash", (run.stderr.splitlines() or ["?"])[0][:200]
+    run = subprocess.run([cameo, "export", path, "-o", onnx_path, "--opset", "20", *flags, *report], capture_output=True, text=True)
+    if run.returncode != 0: return "refused" if run.returncode in (1, 2) else "crash", next((line for line in run.stderr.splitlines() if line.startswith("error")), "?")[:200]
+    if differs := capture.disagreement(run.stderr): return "wrong", differs
     try:
         session = session_of(onnx_path)
         feeds = {}

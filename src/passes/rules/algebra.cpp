@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "passes/pattern.h"
+#include "passes/rules/everywhere.h"
 #include "passes/rules/tables.h"
 
 namespace cameo {
@@ -35,19 +36,6 @@ void constants_in_a_row(Rewrite& rw) {
   rw.replace(rw.on.emit(def(*rw.root().op), nullptr, {x, rw.on.constant(t)}, 1)[0]);
 }
 
-// The number that all elements are, also when they were picked or moved: a table of zeros gathered from is zeros.
-std::optional<double> everywhere(const Rewrite& rw, ValueId v) {
-  static constexpr std::string_view movers[] = {"Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape", "Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze"};
-  constexpr int deepest = 8;
-  for (int depth = 0; v && depth < deepest; ++depth) {
-    if (rw.is_constant(v)) return rw.scalar(v);
-    const NodeId n = rw.g[v].def;
-    if (!n || rw.g[n].extra || std::none_of(std::begin(movers), std::end(movers), [&](std::string_view m) { return rw.g[n].is(m); })) return std::nullopt;
-    v = rw.g.input(n, 0);
-  }
-  return std::nullopt;
-}
-
 void unit(Rewrite& rw, ValueId x, ValueId constant, double number) {
   const auto v = everywhere(rw, constant);
   if (v && *v == number) rw.replace(x);
@@ -67,7 +55,7 @@ void where_not(Rewrite& rw) {
 }
 
 void where_known(Rewrite& rw) {
-  const auto c = rw.scalar(rw.in(0));
+  const auto c = everywhere(rw, rw.in(0));
   if (c) rw.replace(*c != 0 ? rw.in(1) : rw.in(2));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "passes/rules/everywhere.h"
 #include "passes/rules/tables.h"
 
 namespace cameo {
@@ -66,10 +67,37 @@ void attention(Rewrite& rw) {
   rw.replace(rw.on.Attention(q.value, k, v, 1, mask, {}, {}, {}, op::Attention{.scale = static_cast<float>(scale)})[0]);
 }
 
+// What a mask is that was only expanded, or chosen by a condition that holds everywhere: the operator broadcasts by itself.
+ValueId narrow_mask(const Rewrite& rw, ValueId mask) {
+  if (rw.made_by<op::Expand>(mask)) return rw.operand(mask, 0);
+  if (!rw.made_by<op::Where>(mask)) return mask;
+  const auto condition = everywhere(rw, rw.operand(mask, 0));
+  return !condition ? mask : rw.operand(mask, *condition != 0 ? 1 : 2);
+}
+
+// A mask that lets everything through (transformers makes one of positions that are not negative), or is needlessly wide.
+void plain_mask(Rewrite& rw) {
+  constexpr size_t mask_at = 3, past_at = 4, lengths_at = 6;
+  const ValueId mask = rw.in(mask_at), keys = rw.in(1);
+  if (!mask) return;
+  if (rw.has(past_at) || rw.has(lengths_at) || !rw.has_rank(mask) || !rw.has_rank(keys) || rw.rank(mask) < 2) return rw.no("the keys are not those of the input");
+  // A mask that is too short hides what lies behind it.
+  const auto as_long = [&](ValueId m) { return rw.has_rank(m) && rw.rank(m) >= 2 && rw.equal(rw.shape(m).back(), rw.shape(keys)[static_cast<size_t>(rw.rank(keys) - 2)]); };
+  if (!as_long(mask)) return rw.no("the mask is not as long as the keys");
+  for (size_t i = 1; i < rw.root().outputs.size(); ++i)
+    if (rw.wants(i)) return rw.no("more than the result is used");
+  const auto v = everywhere(rw, mask);
+  ValueId rest = v && *v == (rw.dtype(mask) == DType::boolean ? 1 : 0) ? ValueId() : narrow_mask(rw, mask);
+  if (rest == mask || (rest && !as_long(rest))) return;
+  std::vector<ValueId> outputs(rw.root().outputs.size());
+  outputs[0] = rw.on.Attention(rw.in(0), keys, rw.in(2), 1, rest, {}, {}, {}, rw.attrs<op::Attention>())[0];
+  rw.replace(std::move(outputs));
+}
+
 }  // namespace
 
 std::vector<Rule> attention_fusion_rules() {
-  return {rule("attention", {"MatMul"}, attention).rounding().making({"Attention"})};
+  return {rule("attention-mask", {"Attention"}, plain_mask).trading(), rule("attention", {"MatMul"}, attention).rounding().making({"Attention"})};
 }
 
 }  // namespace cameo
