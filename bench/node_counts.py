@@ -33,6 +33,7 @@ def vision(name):
 
 
 def text(name):
+    from models import first_output
     import torch
     import transformers as t
     small = dict(num_hidden_layers=2, hidden_size=64, num_attention_heads=4, intermediate_size=128, vocab_size=100)
@@ -49,16 +50,7 @@ def text(name):
         model = t.T5EncoderModel(t.T5Config(num_layers=2, d_model=64, num_heads=4, d_kv=16, d_ff=128, vocab_size=100))
     else:
         model = t.LlamaModel(t.LlamaConfig(**small, num_key_value_heads=2, use_cache=False))
-
-    class First(torch.nn.Module):
-        def __init__(self, inner):
-            super().__init__()
-            self.inner = inner
-
-        def forward(self, input_ids):
-            return self.inner(input_ids=input_ids, return_dict=False)[0]
-
-    return First(model.eval()).eval(), (ids,)
+    return first_output(model.eval()), (ids,)
 
 
 def build(name):

@@ -36,6 +36,7 @@ def picture(name):
 
 
 def text(name):
+    from models import first_output
     import torch
     import transformers
     config = transformers.AutoConfig.for_model(name)
@@ -47,16 +48,7 @@ def text(name):
         if hasattr(config, key):
             setattr(config, key, value)
     model = transformers.T5EncoderModel(config) if name == "t5" else transformers.AutoModel.from_config(config)
-
-    class First(torch.nn.Module):
-        def __init__(self, inner):
-            super().__init__()
-            self.inner = inner
-
-        def forward(self, input_ids):
-            return self.inner(input_ids=input_ids, return_dict=False)[0]
-
-    return First(model.eval()).eval(), torch.randint(3, 8000, (2, 16))
+    return first_output(model.eval()), torch.randint(3, 8000, (2, 16))
 
 
 def export(model, x, target, dynamo, dynamic):

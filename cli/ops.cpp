@@ -32,12 +32,6 @@ bool fits(const TorchOperator& op, const std::string& pattern) {
   return fits(op.name, pattern) || std::any_of(op.onnx.begin(), op.onnx.end(), [&](const std::string& o) { return fits(o, pattern); });
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& p : parts) out += cat(out.empty() ? "" : ", ", p);
-  return out;
-}
-
 std::string becomes(const TorchOperator& op) {
   if (op.support == Support::staged) return "computed while exporting";
   if (op.support == Support::missing) return cat("not supported: ", op.why);

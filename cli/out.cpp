@@ -98,6 +98,12 @@ std::string bytes_text(uint64_t bytes) {
   return text;
 }
 
+std::string joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& p : parts) out += cat(out.empty() ? "" : ", ", p);
+  return out;
+}
+
 std::string count_text(uint64_t n) {
   const std::string digits = cat(n);
   std::string text;

@@ -37,6 +37,7 @@ class Out {
 };
 
 std::string bytes_text(uint64_t bytes);   // "1.5 MiB"
+std::string joined(const std::vector<std::string>& parts);  // "a, b"
 std::string count_text(uint64_t n);       // "1,234,567"
 
 }  // namespace cameo::cli

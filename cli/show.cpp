@@ -157,7 +157,7 @@ int show_main(Raw raw, Out& out) {
   const std::string& path = args->operands[0];
   if (path != "-") {
     const Bytes file = map_file(path);
-    if (zip::looks_like_zip(file.text()) && recognise_zip(zip::Archive(file, path)).kind == FileKind::torch_export) {
+    if (recognise(file, path).kind == FileKind::torch_export) {
       auto program = pt2::read_pt2(file, path, args->text("method", "forward"));
       return show_pt2(program, args->has("text"), out);
     }

@@ -9,12 +9,6 @@ namespace cameo::cli {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& p : parts) out += cat(out.empty() ? "" : ", ", p);
-  return out;
-}
-
 void print_json(const ArchiveInfo& info, const std::string& path, Out& out) {
   json::Writer w;
   w.object();
@@ -29,10 +23,7 @@ void print_json(const ArchiveInfo& info, const std::string& path, Out& out) {
     w.end().end();
   }
   w.end();
-  w.key("operators").array();
-  for (const ArchiveOperator& o : info.operators)
-    w.object().key("name").value(o.name).key("count").value(uint64_t{o.count}).key("lowers").value(o.lowers).end();
-  w.end();
+  json_operators(w, info.operators);
   w.key("tensors").value(uint64_t{info.tensors}).key("parameters").value(info.parameters).key("weight_bytes").value(info.weight_bytes);
   w.end();
   out.line(w.text());
@@ -45,17 +36,27 @@ void print_text(const ArchiveInfo& info, const std::string& path, Out& out) {
     out.line(cat("  ", m.signature));
     if (!m.example.empty()) out.line(cat("      recorded with ", joined(m.example)));
   }
-  size_t calls = 0, width = 0;
-  for (const ArchiveOperator& o : info.operators) calls += o.count, width = std::max(width, o.name.size());
-  out.line(cat("\noperators: ", calls, " calls of ", info.operators.size()));
-  for (const ArchiveOperator& o : info.operators) {
-    const std::string count = cat(o.count);
-    out.line(cat("  ", o.name, std::string(width - o.name.size() + 8 - std::min<size_t>(count.size(), 7), ' '), count, o.lowers ? "" : "  does not lower"));
-  }
+  print_operators(info.operators, out);
   out.line(cat("\nparameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ", bytes_text(info.weight_bytes)));
 }
 
 }  // namespace
+
+void print_operators(const std::vector<ArchiveOperator>& operators, Out& out) {
+  size_t calls = 0, width = 0;
+  for (const ArchiveOperator& o : operators) calls += o.count, width = std::max(width, o.name.size());
+  out.line(cat("\noperators: ", calls, " calls of ", operators.size()));
+  for (const ArchiveOperator& o : operators) {
+    const std::string count = cat(o.count);
+    out.line(cat("  ", o.name, std::string(width - o.name.size() + 8 - std::min<size_t>(count.size(), 7), ' '), count, o.lowers ? "" : "  does not lower"));
+  }
+}
+
+void json_operators(json::Writer& w, const std::vector<ArchiveOperator>& operators) {
+  w.key("operators").array();
+  for (const ArchiveOperator& o : operators) w.object().key("name").value(o.name).key("count").value(uint64_t{o.count}).key("lowers").value(o.lowers).end();
+  w.end();
+}
 
 int show_archive(torchscript::Program& program, bool text, Out& out) {
   if (text) {

@@ -9,12 +9,6 @@ namespace cameo::cli {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& p : parts) out += cat(out.empty() ? "" : ", ", p);
-  return out;
-}
-
 void json_values(json::Writer& w, const std::vector<Pt2Value>& values) {
   w.array();
   for (const Pt2Value& v : values) w.object().key("name").value(v.name).key("type").value(v.type).end();
@@ -47,9 +41,7 @@ void print_json(const Pt2Info& info, const std::string& path, Out& out) {
     w.key("where").value(s.place).end();
   }
   w.end();
-  w.key("operators").array();
-  for (const ArchiveOperator& o : info.operators) w.object().key("name").value(o.name).key("count").value(uint64_t{o.count}).key("lowers").value(o.lowers).end();
-  w.end();
+  json_operators(w, info.operators);
   w.key("tensors").value(uint64_t{info.tensors}).key("parameters").value(info.parameters).key("weight_bytes").value(info.weight_bytes).end();
   out.line(w.text());
 }
@@ -70,13 +62,7 @@ void print_people(const Pt2Info& info, const std::string& path, Out& out) {
   out.line(info.sizes.empty() ? "\ndynamic dims: none" : "\ndynamic dims");
   for (const Pt2Size& s : info.sizes)
     out.line(cat("  ", s.symbol, "  ", s.lo ? cat(*s.lo) : "", "..", s.hi ? cat(*s.hi) : "", s.place.empty() ? "" : cat("  ", s.place)));
-  size_t width = 0;
-  for (const ArchiveOperator& o : info.operators) width = std::max(width, o.name.size());
-  out.line(cat("\noperators: ", info.calls, " calls of ", info.operators.size()));
-  for (const ArchiveOperator& o : info.operators) {
-    const std::string count = cat(o.count);
-    out.line(cat("  ", o.name, std::string(width - o.name.size() + 8 - std::min<size_t>(count.size(), 7), ' '), count, o.lowers ? "" : "  does not lower"));
-  }
+  print_operators(info.operators, out);
   out.line(cat("\nparameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ", bytes_text(info.weight_bytes)));
 }
 

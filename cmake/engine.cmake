@@ -26,7 +26,7 @@ function(cameo_engine_sources)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
     list(APPEND options -mprefer-vector-width=512)  # in the clones for AVX-512
   endif()
-  set_source_files_properties(${simd} PROPERTIES COMPILE_OPTIONS "${options}")
+  set_source_files_properties(${simd} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
   if(CAMEO_ONEDNN_FOUND)
     list(FILTER sources EXCLUDE REGEX "/engine/without_onednn")
     target_include_directories(cameo_engine SYSTEM PRIVATE ${CAMEO_ONEDNN_INCLUDE})

@@ -286,15 +286,6 @@ def save_program(out, program):
 
 def dynamic_shapes(bound, axes):
     paths = iter([leaf.path for leaf in bound.tensors])
-    dims = {}
-
-    def dim(text):
-        name, _, limits = text.partition(":")
-        if name not in dims:
-            low, _, high = limits.partition("..")
-            given = {k: int(v) for k, v in (("min", low), ("max", high)) if v.isdigit()}
-            dims[name] = torch.export.Dim(arguments.identifier(name), **given)
-        return dims[name]
 
     def spec(value):
         if not arguments.is_tensor(value):

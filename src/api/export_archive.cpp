@@ -133,7 +133,7 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
     options.examples = specs_of(out.examples);
   }
   if (!how.rules.empty()) options.stage.rules = load_rules(how.rules);
-  const bool is_pt2 = zip::looks_like_zip(file.text()) && recognise_zip(zip::Archive(file, path)).kind == FileKind::torch_export;
+  const bool is_pt2 = recognise(file, path).kind == FileKind::torch_export;
   if (is_pt2 && how.functions) throw error("use.modules", "modules of a torch.export archive cannot be made functions yet").help("export a TorchScript archive of the model");
   const bool want_nodes = how.trace || how.doc_strings;
   ExportTrace* trace = want_nodes || !how.inputs.empty() ? &out.trace : nullptr;

@@ -5,7 +5,6 @@
 #include "backends/text/text_file.h"
 #include "cameo/version.h"
 #include "formats/mapped_file.h"
-#include "formats/zip.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/recognise.h"
 #include "frontends/text/parse.h"
@@ -16,11 +15,6 @@ namespace cameo {
 namespace {
 
 constexpr size_t most_hashed = size_t{1} << 18, end_bytes = size_t{1} << 17;  // see note_provenance
-
-Recognised recognise(const Bytes& file, const std::string& path) {
-  if (zip::looks_like_zip(file.text())) return recognise_zip(zip::Archive(file, path));
-  return recognise_head(file.text());
-}
 
 void set(Model& m, const std::string& key, const std::string& value) {
   for (auto& [k, v] : m.metadata)

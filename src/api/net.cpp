@@ -57,14 +57,8 @@ std::vector<ValueInfo> infos(const Graph& g, const std::vector<ValueId>& values)
   return out;
 }
 
-FileKind archive_kind(const std::string& path) { return recognise_zip(zip::Archive(map_file(path), path)).kind; }
-
-bool is_archive_file(const std::string& path) {
-  if (path == "-" || path.ends_with(".onnxtxt")) return false;
-  const Bytes file = map_file(path);
-  if (!zip::looks_like_zip(file.text())) return false;
-  const FileKind kind = archive_kind(path);
-  return kind == FileKind::torchscript || kind == FileKind::torch_export;
+FileKind kind_of(const std::string& path) {
+  return path == "-" || path.ends_with(".onnxtxt") ? FileKind::unknown : recognise(map_file(path), path).kind;
 }
 
 Tensor tensor_of(const NamedArray& named) {
@@ -122,9 +116,9 @@ std::string Net::bytes(const SaveSettings& settings) const {
 
 Net load(const std::string& path) {
   NetState s;
-  if (is_archive_file(path)) {
+  if (const FileKind kind = kind_of(path); kind == FileKind::torchscript || kind == FileKind::torch_export) {
     s.archive = path;
-    s.is_script = archive_kind(path) == FileKind::torchscript;
+    s.is_script = kind == FileKind::torchscript;
     if (s.is_script) torchscript::read_torchscript(path);  // throws what is wrong with it
     return NetState::make(std::move(s));
   }

@@ -29,6 +29,15 @@ FileHandle& FileHandle::operator=(FileHandle&& other) noexcept {
   return *this;
 }
 
+int FileHandle::write_all(std::span<const std::byte> d) {
+  while (!d.empty()) {
+    const auto done = write(d);
+    if (done <= 0) return done < 0 ? errno : EIO;
+    d = d.subspan(static_cast<size_t>(done));
+  }
+  return 0;
+}
+
 #if CAMEO_POSIX_FILES
 
 namespace {
@@ -90,7 +99,7 @@ std::ptrdiff_t FileHandle::write(std::span<const std::byte> d) {
 
 class Mapping {
  public:
-  Mapping(void* at, size_t length, int file) : at(static_cast<const std::byte*>(at)), length(length), file(file) {}
+  Mapping(void* start, size_t bytes, int open_file) : at(static_cast<const std::byte*>(start)), length(bytes), file(open_file) {}
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping();

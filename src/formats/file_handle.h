@@ -50,6 +50,7 @@ class FileHandle {
   bool same_file(const FileHandle& other) const;  // both are open on it
   std::ptrdiff_t read(std::span<std::byte> into);     // 0 at the end, negative on failure
   std::ptrdiff_t write(std::span<const std::byte> d);
+  int write_all(std::span<const std::byte> d);  // 0, or the system's code of what went wrong
   // So much is about to be written: the system may look for the room in one go. A hint.
   void expect(uint64_t bytes);
   Bytes map(size_t length) const;                     // empty when the system cannot map

@@ -112,8 +112,7 @@ double Value::number() const {
   const std::string_view word = kind() == Kind::integer ? word_at(text_of(table_), at_) : word_at(expect(Kind::number), at_);
   if (word == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (word.ends_with("Infinity")) return word[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-  bool ok = false;
-  return parse_double(word, ok);
+  return parse_double(word);
 }
 
 size_t Value::size() const {

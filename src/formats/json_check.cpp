@@ -11,19 +11,13 @@
 
 namespace cameo::json {
 
-double parse_double(std::string_view s, bool& ok) {
+double parse_double(std::string_view s) {
 #ifdef __cpp_lib_to_chars
   double v = 0;
-  const auto [end, code] = std::from_chars(s.data(), s.data() + s.size(), v);
-  ok = end == s.data() + s.size() && code != std::errc::invalid_argument;
-  if (code != std::errc::result_out_of_range) return v;
+  if (std::from_chars(s.data(), s.data() + s.size(), v).ec != std::errc::result_out_of_range) return v;
 #endif
   // Where the library has no from_chars for double, and for what from_chars does not round: to zero or infinity.
-  const std::string copy(s);
-  char* after = nullptr;
-  const double w = std::strtod(copy.c_str(), &after);
-  ok = after == copy.c_str() + copy.size();
-  return w;
+  return std::strtod(std::string(s).c_str(), nullptr);
 }
 
 namespace {
@@ -48,7 +42,7 @@ class Checker {
 
   char peek() const { return pos_ < s_.size() ? s_[pos_] : '\0'; }
   void skip() {
-    while (pos_ < s_.size() && (s_[pos_] == ' ' || s_[pos_] == '\n' || s_[pos_] == '\t' || s_[pos_] == '\r')) ++pos_;
+    pos_ = skip_spaces(s_, static_cast<uint32_t>(pos_));
   }
   bool accept(char c) {
     skip();

@@ -36,6 +36,6 @@ uint32_t next_part(std::string_view s, uint32_t value);       // the same for wh
 // A string's characters without its quotes; nothing is unescaped.
 std::string_view raw_string(std::string_view s, uint32_t at);
 uint32_t key_hash(std::string_view key);
-double parse_double(std::string_view s, bool& ok);
+double parse_double(std::string_view s);
 
 }  // namespace cameo::json

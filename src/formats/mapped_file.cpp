@@ -105,11 +105,7 @@ struct AtomicFile::State {
         .why(std::strerror(code));
   }
   void write(std::span<const std::byte> data) {
-    while (!data.empty()) {
-      const auto done = file.write(data);
-      if (done <= 0) fail(done < 0 ? errno : EIO);
-      data = data.subspan(static_cast<size_t>(done));
-    }
+    if (const int code = file.write_all(data)) fail(code);
   }
   // Everything goes through buffers: whole ones lie at whole pages of the new file, where the system takes them in large
   // steps. Copying from file to file by the system takes twice as long where the two places differ within a page.

@@ -32,15 +32,6 @@ struct QueuedWriter::State {
   bool ending = false;
   std::thread thread;
 
-  int write(std::span<const std::byte> data) {
-    while (!data.empty()) {
-      const auto done = file.write(data);
-      if (done <= 0) return done < 0 ? errno : EIO;
-      data = data.subspan(static_cast<size_t>(done));
-    }
-    return 0;
-  }
-
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
@@ -50,7 +41,7 @@ struct QueuedWriter::State {
       full.pop_front();
       const bool failed = failure != 0;
       lock.unlock();
-      const int code = failed ? 0 : write(buffer.bytes());
+      const int code = failed ? 0 : file.write_all(buffer.bytes());
       buffer.used = 0;
       lock.lock();
       if (code) failure = code;

@@ -191,6 +191,11 @@ Advice answer(const Recognised& r) {
 }
 }  // namespace
 
+Recognised recognise(const Bytes& file, const std::string& path) {
+  if (zip::looks_like_zip(file.text())) return recognise_zip(zip::Archive(file, path));
+  return recognise_head(file.text());
+}
+
 Error wrong_kind(const Recognised& what, const std::string& path) {
   Advice a = answer(what);
   Error e = error(a.code, cat(path, ": ", a.what)).at({.file = path});

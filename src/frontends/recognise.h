@@ -47,6 +47,8 @@ struct Recognised {
 Recognised recognise_head(std::string_view file);
 // Which of the zip-based formats. Reads small entries; never fails.
 Recognised recognise_zip(const zip::Archive& archive);
+// Either of them, as the file asks for; a zip that is damaged is an error.
+Recognised recognise(const Bytes& file, const std::string& path);
 
 // Why a file of this kind is not a model that can be read, with what to do instead. The codes: file.state-dict,
 // file.checkpoint, file.tensor, file.pickled-module, file.torch-save, file.legacy, file.bytecode-only,

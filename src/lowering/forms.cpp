@@ -16,8 +16,8 @@ bool has_number(Dim d) {
   const auto args = view_of(d).args;
   return std::any_of(args.begin(), args.end(), has_number);
 }
+}  // namespace
 
-// A place on an axis: below zero it counts from the end. Differences of sizes are taken as positive, and that is said.
 Dim from_start(Lower& on, Dim v, Dim size) {
   auto& facts = on.graph().facts;
   if (v.is_literal()) return v.literal() < 0 ? size + v : v;
@@ -28,6 +28,7 @@ Dim from_start(Lower& on, Dim v, Dim size) {
   return v;
 }
 
+namespace {
 Dim clamp_to(Lower& on, Dim v, Dim size) {
   if (v.is_literal() && v.literal() >= (int64_t{1} << 40)) return size;
   const Dim at = from_start(on, v, size);
@@ -48,6 +49,12 @@ Dim wrap_index(Lower& on, Dim size, Dim index) {
   if (index.is_literal() && index.literal() < 0 && size.is_literal()) return size + index;
   if (!index.is_literal() && on.graph().facts.less(index, Dim(0)) == Answer::yes) return size + index;
   return index;
+}
+
+V narrowed(Lower& on, V x, int64_t dim, Dim start, Dim length) {
+  const int64_t axis = on.axis(x, dim);
+  const Dim first = from_start(on, start, on.dim(x, axis));
+  return on.slice(x, axis, first, first + length);
 }
 
 V put_slice(Lower& on, V x, int64_t axis, Dim start, Dim end, int64_t step, V value) {

@@ -12,6 +12,9 @@ struct Span {
 Span clamp_span(Lower& on, Dim size, const Opt<Dim>& start, const Opt<Dim>& end);
 // One index, negative ones counted from the end.
 Dim wrap_index(Lower& on, Dim size, Dim index);
+// A place on an axis: below zero it counts from the end. Differences of sizes are taken as positive, and that is said.
+Dim from_start(Lower& on, Dim v, Dim size);
+V narrowed(Lower& on, V x, int64_t dim, Dim start, Dim length);
 // A copy of `x` in which x[..., start:end:step, ...] = value.
 V put_slice(Lower& on, V x, int64_t axis, Dim start, Dim end, int64_t step, V value);
 V put_index(Lower& on, V x, int64_t axis, Dim index, V value);  // x.select(axis, index) = value

@@ -148,17 +148,16 @@ bool NodeStager::lowers(std::string_view target) {
   for (const ScalarRow& row : scalar_rows)
     if (row.target == target) return true;
   if (target == "torch.sym_ite" || target == "_operator.pos") return true;
-  constexpr std::string_view head = "torch.ops.";
-  if (!target.starts_with(head)) return false;
-  target.remove_prefix(head.size());
-  if (target.starts_with("higher_order.")) return takes_higher_order(target.substr(13));
-  const size_t first = target.find('.'), last = target.rfind('.');
-  if (first == last) return false;
-  const auto ns = target.substr(0, first), op = target.substr(first + 1, last - first - 1), overload = target.substr(last + 1);
+  if (!target.starts_with("torch.ops.")) return false;
+  constexpr std::string_view higher = "torch.ops.higher_order.";
+  if (target.starts_with(higher)) return takes_higher_order(target.substr(higher.size()));
+  const auto named = target_of(target);
+  if (!named) return false;
+  const auto ns = named->ns, op = named->op;
   if (is_among(dropped_calls, op) || is_among(facts_told, op)) return true;
   const std::string name = cat(ns, "::", op.starts_with("sym_") ? op.substr(4) : op);
   if (!find_host_ops(name).empty()) return true;
-  const auto row = [&](std::string_view base) { return find_row(overload == "default" ? std::string(base) : cat(base, ".", overload)) != nullptr; };
+  const auto row = [&](std::string_view base) { return find_row(named->overload == "default" ? std::string(base) : cat(base, ".", named->overload)) != nullptr; };
   return row(name) || (name.ends_with('_') && row(std::string_view(name).substr(0, name.size() - 1)));
 }
 

@@ -60,25 +60,13 @@ void NodeStager::apply_autocast(std::string_view op, json::Value n, CallArgs& ar
   }
 }
 
-namespace {
-struct Target {
-  std::string_view ns, op, overload;
-};
-std::optional<Target> split(std::string_view text) {  // "torch.ops.mylib.bump.default"
-  if (text.starts_with("torch.ops.")) text.remove_prefix(10);
-  const size_t last = text.rfind('.'), first = text.find('.');
-  if (last == text.npos || first == last) return std::nullopt;
-  return Target{text.substr(0, first), text.substr(first + 1, last - first - 1), text.substr(last + 1)};
-}
-}  // namespace
-
 // A custom operator that writes to its arguments, made functional: its results, then the new values of what it writes.
 // The node or rule that stands for it gives the new values of the written arguments after its results.
 std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
   const size_t outputs = h.node["outputs"].size();
   const pt2::Tagged named = pt2::tagged(h.positional.at(0));
   const json::Value text = named.value;
-  const auto target = named.tag == "as_operator" ? split(text.text()) : std::nullopt;
+  const auto target = named.tag == "as_operator" ? target_of(text.text()) : std::nullopt;
   if (!target) h.node.fail("an operator's name is expected here");
   std::vector<std::pair<std::string_view, Value>> given;
   std::vector<Value> bases;
@@ -117,9 +105,7 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
   for (size_t i = args.keywords.size() - written.size(); i < args.keywords.size(); ++i)
     types.push_back(args.keywords[i].second.is<TensorRef>() ? s.graph[s.read(*args.keywords[i].second.as<TensorRef>()).id].fact.type : Type());
   const size_t results = outputs >= bases.size() ? outputs - bases.size() : 0;
-  s.expect_results(results + written.size());
-  auto out = s.call_op(target->ns, target->op, std::move(args), {});
-  s.expect_results(1);
+  auto out = unsigned_call(*target, std::move(args), results + written.size());
   if (out.size() < results + written.size()) return std::vector<Value>(outputs, !out.empty() && out[0].is<Poison>() ? out[0] : poison(cat(text.text(), " gives too few results")));
   for (size_t i = 0; i < written.size(); ++i) {
     Value& base = bases[written[i].base];
@@ -136,14 +122,12 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
 std::vector<Value> NodeStager::with_effects(const HigherOrder& h) {
   const size_t outputs = h.node["outputs"].size();
   const auto [tag, text] = pt2::tagged(h.positional.at(1));
-  const auto target = tag == "as_operator" ? split(text.text()) : std::nullopt;
+  const auto target = tag == "as_operator" ? target_of(text.text()) : std::nullopt;
   if (!target) h.node.fail("an operator's name is expected here");
   if (is_dropped(target->op)) return std::vector<Value>(outputs);
   CallArgs args;
   for (size_t i = 2; i < h.positional.size(); ++i) args.positional.push_back(argument(h.positional[i], h.scope));
-  s.expect_results(outputs - 1);
-  auto out = s.call_op(target->ns, target->op, std::move(args), {});
-  s.expect_results(1);
+  auto out = unsigned_call(*target, std::move(args), outputs - 1);
   out.insert(out.begin(), Value());
   return out;
 }

@@ -68,28 +68,39 @@ std::vector<Value> NodeStager::call(json::Value n, NodeScope& scope) {
   const auto target = n["target"].text();
   if (auto results = scalar_call(target, n, scope)) return std::move(*results);
   if (target.find("higher_order") != target.npos) return higher_order(target.substr(target.rfind('.') + 1), n, scope);
-  constexpr std::string_view head = "torch.ops.";
-  const size_t last = target.rfind('.'), middle = last == target.npos || last == 0 ? target.npos : target.rfind('.', last - 1);
   if (target.find("predispatch.") != target.npos)
     return s.missing_op("torch.vmap (recorded step by step)", n["outputs"].size(), "", "save ep.run_decompositions({}), in which vmap is done");
-  if (!target.starts_with(head) || middle == target.npos || middle < head.size()) return s.missing_op(std::string(target), n["outputs"].size());
-  const auto ns = target.substr(head.size(), middle - head.size()), op = target.substr(middle + 1, last - middle - 1), overload = target.substr(last + 1);
+  const auto name = target.starts_with("torch.ops.") ? target_of(target) : std::nullopt;
+  if (!name) return s.missing_op(std::string(target), n["outputs"].size());
+  const auto [ns, op, overload] = *name;
   CallArgs args;
   for (const json::Value named : n["inputs"].elements()) args.keywords.emplace_back(named["name"].text(), argument(named["arg"], scope));
   if (auto done = assertion(op, args, n, scope)) return std::move(*done);
   if (autocast_) apply_autocast(op, n, args, scope);
-  if (ns != "aten" && schemas_of(cat(ns, "::", op)).empty() && find_host_ops(cat(ns, "::", op)).empty()) return custom_call(ns, op, n, std::move(args));
+  if (ns != "aten" && schemas_of(cat(ns, "::", op)).empty() && find_host_ops(cat(ns, "::", op)).empty()) return custom_call(*name, n, std::move(args));
   return operator_call(ns, op, overload == "default" ? "" : overload, std::move(args));
 }
 
-// An operator of the user's own, or one that is newer than our signatures. The archive does not tell whether it writes.
-std::vector<Value> NodeStager::custom_call(std::string_view ns, std::string_view op, json::Value n, CallArgs args) {
-  const size_t results = n["outputs"].size();
+std::optional<NodeStager::Target> NodeStager::target_of(std::string_view text) {
+  if (text.starts_with("torch.ops.")) text.remove_prefix(10);
+  const size_t last = text.rfind('.'), first = text.find('.');
+  if (last == text.npos || first == last) return std::nullopt;
+  return Target{text.substr(0, first), text.substr(first + 1, last - first - 1), text.substr(last + 1)};
+}
+
+std::vector<Value> NodeStager::unsigned_call(const Target& target, CallArgs args, size_t results) {
   s.expect_results(results);
-  auto out = s.call_op(ns, op, std::move(args), {});
+  auto out = s.call_op(target.ns, target.op, std::move(args), {});
   s.expect_results(1);
-  if (program_.is_training_ir() && s.options.fallback != Fallback::none && told_custom_.insert(cat(ns, "::", op)).second)
-    sink_.warn("pt2.custom-writes", cat("should ", ns, "::", op, " write to its arguments, then that is lost"), s.here()).hint =
+  return out;
+}
+
+// An operator of the user's own, or one that is newer than our signatures. The archive does not tell whether it writes.
+std::vector<Value> NodeStager::custom_call(const Target& target, json::Value n, CallArgs args) {
+  auto out = unsigned_call(target, std::move(args), n["outputs"].size());
+  const std::string name = cat(target.ns, "::", target.op);
+  if (program_.is_training_ir() && s.options.fallback != Fallback::none && told_custom_.insert(name).second)
+    sink_.warn("pt2.custom-writes", cat("should ", name, " write to its arguments, then that is lost"), s.here()).hint =
         "the archive does not tell; ep.run_decompositions({}) before torch.export.save makes writes visible";
   return out;
 }

@@ -62,7 +62,12 @@ class NodeStager {
   void bind_one(std::string_view name, Value v, NodeScope& scope);
   void compare_with_metadata(std::string_view name, const Value& v, NodeScope& scope);
   Value number_as_tensor(const Value& v);
-  Results custom_call(std::string_view ns, std::string_view op, json::Value n, CallArgs args);
+  struct Target {
+    std::string_view ns, op, overload;
+  };
+  static std::optional<Target> target_of(std::string_view text);  // "torch.ops.mylib.bump.default", its head or not
+  Results unsigned_call(const Target& target, CallArgs args, size_t results);  // of what has no signature here
+  Results custom_call(const Target& target, json::Value n, CallArgs args);
   bool is_foreign(V value) const;
   void type_from_metadata(V value, std::optional<DType> dtype, json::Value sizes);
 

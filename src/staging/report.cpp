@@ -47,19 +47,18 @@ void Stager::suspect_frozen(const Schema& s, const std::vector<Value>& args) {
   if (taker == std::end(size_takers)) return;
   const auto* tensor_arg = args.empty() ? nullptr : args[0].as<TensorRef>();
   const Shape shape = tensor_arg && on.has_rank(read(*tensor_arg)) ? on.shape(read(*tensor_arg)) : Shape();
-  std::vector<Value> numbers;
-  for (const Value& v : args) {
-    if (v.is<ListRef>()) numbers.insert(numbers.end(), items(v).begin(), items(v).end());
-    else if (v.is<Dim>()) numbers.push_back(v);
-  }
   Shape sizes;
-  for (const Value& v : numbers)
+  const auto take = [&](const Value& v) {
     if (const auto* d = v.as<Dim>()) sizes.push_back(*d);
-  for (const auto& [symbol, size] : examples_)
-    for (const Value& v : numbers) {
-      const auto* d = v.as<Dim>();
-      if (!taker->creates && mentions(sizes, symbol)) break;  // the axis is there as itself
-      if (!d || !d->is(size) || size < (taker->creates ? 5 : 2)) continue;
+  };
+  for (const Value& v : args) {
+    if (v.is<ListRef>()) std::for_each(items(v).begin(), items(v).end(), take);
+    else take(v);
+  }
+  for (const auto& [symbol, size] : examples_) {
+    if (!taker->creates && mentions(sizes, symbol)) continue;  // the axis is there as itself
+    for (const Dim d : sizes) {
+      if (!d.is(size) || size < (taker->creates ? 5 : 2)) continue;
       if (!taker->creates && (!mentions(shape, symbol) || std::find(shape.begin(), shape.end(), Dim(size)) != shape.end())) continue;
       const Loc where = here();
       if (!suspected_.insert(cat(where.describe(), symbol.text())).second) continue;
@@ -68,6 +67,7 @@ void Stager::suspect_frozen(const Schema& s, const std::vector<Value>& args) {
       warning.hint = "use x.size(i) of the tensor as it is, or torch.jit.script";
       if (const std::string line = user_line(where); !line.empty()) warning.notes.push_back({cat("written at ", line), {}});
     }
+  }
 }
 
 namespace {

@@ -33,7 +33,7 @@ V put_slice_view(Stager& s, const ViewStep& step, V parent, V value) {
 }
 V put_narrow(Stager& s, const ViewStep& step, V parent, V value) {
   const int64_t axis = s.on.axis(parent, known_int(s, step.args[0]));
-  const Dim start = wrap_index(s.on, s.on.dim(parent, axis), *step.args[1].as<Dim>());
+  const Dim start = from_start(s.on, *step.args[1].as<Dim>(), s.on.dim(parent, axis));
   return put_slice(s.on, parent, axis, start, start + *step.args[2].as<Dim>(), 1, value);
 }
 V put_select(Stager& s, const ViewStep& step, V parent, V value) {

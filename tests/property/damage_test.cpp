@@ -45,31 +45,33 @@ void read_as_text(const Bytes& file) {
   infer(m.graph, m.functions);
 }
 
-void read_as_archive(const Bytes& file) {
-  auto program = torchscript::read_torchscript(file, "damaged.pt");
+ExportOptions bounded() {
   ExportOptions options;
-  for (const auto& p : program.root().cls->method("forward") ? program.root().cls->method("forward")->params : std::span<const torchscript::Param>())
-    if (p.type && p.type->is(torchscript::TypeKind::tensor) && program.example_inputs().empty())
-      options.inputs.push_back(parse_input_spec(cat(p.name, "=f32[b,3]")));
   options.stage.max_steps = 100'000, options.stage.max_nodes = 20'000;
-  DiagSink diags;
-  const Model m = export_torchscript(program, options, diags);
+  return options;
+}
+
+void write_staged(const Model& m) {
   verify(m, "after staging");
   WriteOptions write;
   write.opset = 18;
   write_onnx(m, write);
 }
 
+void read_as_archive(const Bytes& file) {
+  auto program = torchscript::read_torchscript(file, "damaged.pt");
+  ExportOptions options = bounded();
+  for (const auto& p : program.root().cls->method("forward") ? program.root().cls->method("forward")->params : std::span<const torchscript::Param>())
+    if (p.type && p.type->is(torchscript::TypeKind::tensor) && program.example_inputs().empty())
+      options.inputs.push_back(parse_input_spec(cat(p.name, "=f32[b,3]")));
+  DiagSink diags;
+  write_staged(export_torchscript(program, options, diags));
+}
+
 void read_as_exported(const Bytes& file) {
   auto program = pt2::read_pt2(file, "damaged.pt2");
-  ExportOptions options;
-  options.stage.max_steps = 100'000, options.stage.max_nodes = 20'000;
   DiagSink diags;
-  const Model m = export_pt2(program, options, diags);
-  verify(m, "after staging");
-  WriteOptions write;
-  write.opset = 18;
-  write_onnx(m, write);
+  write_staged(export_pt2(program, bounded(), diags));
 }
 
 using Reader = void (*)(const Bytes&);

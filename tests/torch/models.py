@@ -66,6 +66,21 @@ def names():
     for name in TRANSFORMERS: yield "transformers/" + name
 
 
+def first_output(model):
+    """A model of transformers as a module with one input, by position, and the first of its outputs."""
+    import torch
+
+    class First(torch.nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x):
+            return self.inner(x, return_dict=False)[0]
+
+    return First(model).eval()
+
+
 def tiny_config(kind):
     from transformers import AutoConfig
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
@@ -85,19 +100,11 @@ def build(name):
     if source == "transformers":
         from transformers import AutoModel
 
-        class First(torch.nn.Module):
-            def __init__(self, inner):
-                super().__init__()
-                self.inner = inner
-
-            def forward(self, x):
-                return self.inner(x, return_dict=False)[0]
-
         try: config = tiny_config(kind)
         except Exception:
             from transformers.models.auto.configuration_auto import CONFIG_MAPPING
             config = CONFIG_MAPPING[kind]()
-        module = First(AutoModel.from_config(config, attn_implementation="eager"))
+        module = first_output(AutoModel.from_config(config, attn_implementation="eager"))
         main = module.inner.main_input_name
         if main == "input_ids": return module, lambda b: torch.randint(3, min(getattr(config, "vocab_size", 300), 300), (b, 11))
         if main == "input_values": return module, lambda b: torch.randn(b, 1600)

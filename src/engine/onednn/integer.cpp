@@ -29,6 +29,7 @@ bool is_byte(DType t) { return t == DType::u8 || t == DType::i8; }
 struct SignedWeights {
   Tensor bytes;
   std::vector<int32_t> rest;
+  bool has_rest() const { return std::any_of(rest.begin(), rest.end(), [](int32_t r) { return r != 0; }); }
 };
 
 std::optional<SignedWeights> signed_weights(Compiler& c, ValueId v, ValueId zero, int64_t channels) {
@@ -167,7 +168,7 @@ bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
   const int64_t channels = shape->dst[1];
   const auto weights = signed_weights(c, w, node.inputs[5], channels);
   const auto out = output_of(c, node, channels);
-  if (!weights || !out || std::any_of(weights->rest.begin(), weights->rest.end(), [](int32_t r) { return r != 0; })) return false;
+  if (!weights || !out || weights->has_rest()) return false;
   const SlotId sums = emit_sums(c, n, *shape, x, w, *weights, *zero);
   if (sums == no_slot) return false;
   const Desc& d = *c.desc(y);
@@ -191,7 +192,7 @@ bool emit_conv_integer(Compiler& c, NodeId n) {
   const auto shape = shape_of(c, node, *a, node.inputs[1]);
   const auto zero = constant_zero(c, input_of(node, 2));
   const auto weights = shape ? signed_weights(c, node.inputs[1], input_of(node, 3), shape->dst[1]) : std::nullopt;
-  if (!zero || !weights || std::any_of(weights->rest.begin(), weights->rest.end(), [](int32_t r) { return r != 0; })) return false;
+  if (!zero || !weights || weights->has_rest()) return false;
   const SlotId sums = emit_sums(c, n, *shape, node.inputs[0], node.inputs[1], *weights, *zero);
   if (sums == no_slot) return false;
   c.bind(node.outputs[0], sums);
@@ -217,7 +218,7 @@ bool emit_matmul_integer(Compiler& c, NodeId n) {
   std::vector<int32_t> columns(static_cast<size_t>(s.n), 0);
   const auto bytes = weights->bytes.as<int8_t>();
   for (size_t i = 0; i < bytes.size(); ++i) columns[i % columns.size()] += bytes[i] + weights->rest[i % columns.size()];
-  const bool rest = std::any_of(weights->rest.begin(), weights->rest.end(), [](int32_t r) { return r != 0; });
+  const bool rest = weights->has_rest();
   const SlotId in = c.plain(a), sums = c.make(*c.desc(node.outputs[0]));
   std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, dst, 0, true}};
   c.step(n, "MatMulInteger", std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()),

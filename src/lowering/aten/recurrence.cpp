@@ -85,13 +85,13 @@ V incomplete_gamma(Lower& on, V a, V x, bool upper) {
   const V small = on.Where(low, safe, one), big = on.Where(low, on.Add(sa, num(2)), safe);
   const V term = on.Reciprocal(sa);
   const V b0 = on.Sub(on.Add(big, num(1)), sa), d0 = on.Reciprocal(b0), c0 = on.full(on.shape(sx), Num(1e30), on.dtype(x));
-  const Vs s = loop(on, on.On::int_scalar(100), {term, term, c0, d0, d0}, [&](V turn, const Vs& s) -> Vs {
+  const Vs s = loop(on, on.On::int_scalar(100), {term, term, c0, d0, d0}, [&](V turn, const Vs& before) -> Vs {
     const V i = on.Add(on.to(turn, on.dtype(x)), num(1));
-    const V t = on.Div(on.Mul(s[0], small), on.Add(sa, i));
+    const V t = on.Div(on.Mul(before[0], small), on.Add(sa, i));
     const V an = on.Neg(on.Mul(i, on.Sub(i, sa))), b = on.Add(b0, on.Mul(num(2), i));
     const auto away = [&](V v) { return V(on.Where(on.Less(on.Abs(v), tiny), tiny, v)); };
-    const V d = on.Reciprocal(away(on.Add(on.Mul(an, s[3]), b))), c = away(on.Add(b, on.Div(an, s[2])));
-    return {t, on.Add(s[1], t), c, d, on.Mul(s[4], on.Mul(d, c))};
+    const V d = on.Reciprocal(away(on.Add(on.Mul(an, before[3]), b))), c = away(on.Add(b, on.Div(an, before[2])));
+    return {t, on.Add(before[1], t), c, d, on.Mul(before[4], on.Mul(d, c))};
   });
   const V p = on.Where(low, on.Mul(factor, s[1]), on.Sub(num(1), on.Mul(factor, s[4])));
   const V q = on.Where(low, on.Sub(num(1), on.Mul(factor, s[1])), on.Mul(factor, s[4]));

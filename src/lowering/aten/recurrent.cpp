@@ -98,7 +98,12 @@ Result run_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h
 
 Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_biases, int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first, V lengths = {}) {
   if (train && dropout > 0 && layers > 1) unsupported("a recurrent layer with dropout in training mode", "export the model in eval mode");
-  if (layers < 0 || weights.size() < 2 || static_cast<size_t>(layers) > weights.size()) unsupported("a recurrent layer without its weights");
+  const int64_t directions = bidirectional ? 2 : 1;
+  const auto count = static_cast<int64_t>(weights.size());
+  const bool sensible = layers >= 1 && layers <= count;
+  const int64_t cells = sensible ? directions * layers : 0, plain = (has_biases ? 4 : 2) * cells;
+  if (!sensible || (count != plain && (cell != Cell::lstm || count != plain + cells)))
+    unsupported(cat("a recurrent layer with ", layers, " layers and ", count, " weights"), "this archive is damaged, or of a PyTorch that Cameo does not know");
   const bool unbatched = on.rank(x) == 2;
   if (unbatched) {
     x = on.unsqueeze(x, {batch_first ? 0 : 1});
@@ -106,17 +111,10 @@ Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_bi
     if (c0.valid()) c0 = on.unsqueeze(c0, {1});
   }
   if (batch_first) x = on.transpose(x, {1, 0, 2});
-  const int64_t directions = bidirectional ? 2 : 1;
-  const auto count = static_cast<int64_t>(weights.size());
-  const bool sensible = layers >= 1 && layers <= count;
-  const int64_t cells = sensible ? directions * layers : 0, plain = (has_biases ? 4 : 2) * cells;
-  if (!sensible || (count != plain && (cell != Cell::lstm || count != plain + cells)))
-    unsupported(cat("a recurrent layer with ", layers, " layers and ", count, " weights"), "this archive is damaged, or of a PyTorch that Cameo does not know");
   const int64_t gates = cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1;
   const int64_t hidden = known_size(on, weights[1], 0, "a recurrent layer") / gates;
   const Layer layer{cell, has_biases, bidirectional, hidden, count != plain};
   const size_t per_layer = layer.per_direction() * static_cast<size_t>(directions);
-  if (per_layer * static_cast<size_t>(layers) > weights.size()) unsupported("a recurrent layer without all of its weights");
   Vs hs, cs;
   for (int64_t i = 0; i < layers; ++i) {
     const auto part = [&](V v) { return v.valid() ? on.slice(v, 0, Dim(i * directions), Dim((i + 1) * directions)) : V(); };

@@ -130,10 +130,7 @@ constexpr Row table[] = {
     {"aten::expand_as", [](Lower& on, V x, V other) { return on.expand(x, on.shape(other)); }},
     {"aten::select.int", fn<select>},
     {"aten::slice.Tensor", [](Lower& on, V x, int64_t dim, Opt<Dim> start, Opt<Dim> end, int64_t step) { return slice(on, x, dim, start, end, step); }},
-    {"aten::narrow", [](Lower& on, V x, int64_t dim, Dim start, Dim length) {
-       const Dim first = wrap_index(on, on.dim(x, dim), start);
-       return on.slice(x, on.axis(x, dim), first, first + length);
-     }},
+    {"aten::narrow", fn<narrowed>},
     {"aten::split.Tensor", fn<split_every>},
     {"aten::split_with_sizes", [](Lower& on, V x, Dims sizes, int64_t dim) { return split_sizes(on, x, sizes, dim); }},
     {"aten::split.sizes", [](Lower& on, V x, Dims sizes, int64_t dim) { return split_sizes(on, x, sizes, dim); }},

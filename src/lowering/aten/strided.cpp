@@ -40,12 +40,6 @@ V flat_put(Lower& on, V x, V at, V values, const Str& how) {
   return on.reshape(on.ScatterElements(flat(on, x), flat(on, at), flat(on, values), {.axis = 0, .reduction = how}), on.shape(x));
 }
 
-V narrow(Lower& on, V x, int64_t dim, Dim start, Dim length) {
-  const int64_t axis = on.axis(x, dim);
-  const Dim first = wrap_index(on, on.dim(x, axis), start);
-  return on.slice(x, axis, first, first + length);
-}
-
 V diagonal_put(Lower& on, V x, V src, int64_t offset, int64_t d1, int64_t d2) {
   on.need_rank(x, 2, "a diagonal");
   on.need_rank(src, 1, "a diagonal");
@@ -91,8 +85,8 @@ constexpr Row table[] = {
        return flat_put(on, x, strided_positions(on, sizes, strides, offset.value_or(Dim(0))), src, "none");
      }},
     {"aten::put", [](Lower& on, V x, V at, V src, bool accumulate) { return flat_put(on, x, at, src, accumulate ? "add" : "none"); }},
-    {"aten::narrow_copy", fn<narrow>},
-    {"aten::narrow.Tensor", [](Lower& on, V x, int64_t dim, V start, Dim length) { return narrow(on, x, dim, on.int_of(start), length); }},
+    {"aten::narrow_copy", fn<narrowed>},
+    {"aten::narrow.Tensor", [](Lower& on, V x, int64_t dim, V start, Dim length) { return narrowed(on, x, dim, on.int_of(start), length); }},
     {"aten::diagonal_scatter", fn<diagonal_put>}, {"aten::masked_scatter", fn<masked_scatter>},
     {"aten::_chunk_cat", fn<chunk_cat>},
 };
