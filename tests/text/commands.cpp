@@ -87,8 +87,7 @@ std::vector<std::string> listed(const Arguments& arguments, std::string_view fla
 
 // simplify [--only=A,B] [--skip=A,B] [--opset=N] [--exact] [--freeze] [--unroll=N] [--zero] [--why]: near misses of --only
 // are refused:, with --why.
-Outcome run_simplify(const std::string& before, const Arguments& arguments) {
-  Model m = parse(before);
+SimplifyOptions simplify_options(const Arguments& arguments) {
   SimplifyOptions o;
   o.only = listed(arguments, "--only=");
   o.skip = listed(arguments, "--skip=");
@@ -99,7 +98,12 @@ Outcome run_simplify(const std::string& before, const Arguments& arguments) {
   o.freeze_initializers = has(arguments, "--freeze");
   o.sizes_may_be_zero = has(arguments, "--zero");
   o.keep_misses = has(arguments, "--why");
-  const SimplifyResult result = simplify(m, o);
+  return o;
+}
+
+Outcome run_simplify(const std::string& before, const Arguments& arguments) {
+  Model m = parse(before);
+  const SimplifyResult result = simplify(m, simplify_options(arguments));
   Outcome out;
   for (const NearMiss& miss : result.misses) out.refused.push_back(cat(miss.rule, ": ", miss.why));
   out.model = std::move(m);
@@ -117,6 +121,19 @@ constexpr Command table[] = {
 }  // namespace
 
 std::span<const Command> commands() { return table; }
+
+RulesOfCase rules_of_case(const std::string& before, const Arguments& arguments) {
+  Model m = parse(before);
+  RulesOfCase out{listed(arguments, "--only="), {}};
+  for (const Application& a : simplify(m, simplify_options(arguments)).ledger) out.applied.emplace_back(a.rule);
+  return out;
+}
+
+std::vector<std::string> all_rule_names() {
+  std::vector<std::string> out;
+  for (const RuleInfo& r : rule_list()) out.emplace_back(r.name);
+  return out;
+}
 
 Model parse(const std::string& text) {
   DiagSink diags;

@@ -22,6 +22,13 @@ struct Outcome {
 
 using Arguments = std::vector<std::string>;
 
+// Of a case of simplify: the rules it names with --only=, and those of them that applied.
+struct RulesOfCase {
+  std::vector<std::string> named, applied;
+};
+RulesOfCase rules_of_case(const std::string& before, const Arguments& arguments);
+std::vector<std::string> all_rule_names();
+
 struct Command {
   std::string_view name, help;
   Outcome (*run)(const std::string& before, const Arguments& arguments);

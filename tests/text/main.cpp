@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <sstream>
 
 #include "ir/structure.h"
@@ -33,6 +34,14 @@ const Command* command_named(std::string_view name) {
   return nullptr;
 }
 
+std::pair<std::string, Arguments> command_line(const Case& c) {
+  std::istringstream words(*c.find("run"));
+  std::pair<std::string, Arguments> out;
+  words >> out.first;
+  for (std::string w; words >> w;) out.second.push_back(w);
+  return out;
+}
+
 class CaseTest : public testing::Test {
  public:
   CaseTest(const Case& c, CaseFile& file) : case_(c), file_(file) {}
@@ -51,11 +60,7 @@ class CaseTest : public testing::Test {
 
  private:
   Outcome run() {
-    std::istringstream words(*case_.find("run"));
-    std::string name;
-    words >> name;
-    Arguments arguments;
-    for (std::string w; words >> w;) arguments.push_back(w);
+    const auto [name, arguments] = command_line(case_);
     const Command* command = command_named(name);
     const std::string* before = case_.find("before");
     if (!command || !before) {
@@ -101,8 +106,35 @@ class CaseTest : public testing::Test {
   CaseFile& file_;
 };
 
-std::vector<std::unique_ptr<CaseFile>> register_cases(const fs::path& folder) {
-  std::vector<std::unique_ptr<CaseFile>> files;
+using CaseFiles = std::vector<std::unique_ptr<CaseFile>>;
+
+// A rule is tested where a case names it with --only=: one where it applies, and one where it does not.
+class EveryRuleTest : public testing::Test {
+ public:
+  explicit EveryRuleTest(const CaseFiles& files) : files_(files) {}
+
+  void TestBody() override {
+    std::set<std::string> positive, negative;
+    for (const auto& file : files_)
+      for (const Case& c : file->cases()) {
+        const auto [name, arguments] = command_line(c);
+        if (name != "simplify" || !c.find("before")) continue;
+        const RulesOfCase rules = rules_of_case(*c.find("before"), arguments);
+        const std::set<std::string> applied(rules.applied.begin(), rules.applied.end());
+        for (const std::string& r : rules.named) (applied.contains(r) ? positive : negative).insert(r);
+      }
+    for (const std::string& r : all_rule_names()) {
+      EXPECT_TRUE(positive.contains(r)) << "no case of tests/text/simplify has --only=" << r << " and applies it";
+      EXPECT_TRUE(negative.contains(r)) << "no case of tests/text/simplify has --only=" << r << " and does not apply it";
+    }
+  }
+
+ private:
+  const CaseFiles& files_;
+};
+
+CaseFiles register_cases(const fs::path& folder) {
+  CaseFiles files;
   std::vector<fs::path> paths;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".test") paths.push_back(entry.path());
@@ -133,6 +165,8 @@ int main(int argc, char** argv) {
   }
   try {
     const auto files = register_cases(fs::path(CAMEO_SOURCE_DIR) / "tests" / "text");
+    testing::RegisterTest("Text", "EveryRuleHasACaseWhereItAppliesAndOneWhereItDoesNot", nullptr, nullptr, __FILE__, __LINE__,
+                          [&files]() -> testing::Test* { return new EveryRuleTest(files); });
     const int failed = RUN_ALL_TESTS();
     for (const auto& f : files) f->save();
     return failed;

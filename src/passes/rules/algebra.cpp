@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/carrier.h"
 #include "passes/pattern.h"
 #include "passes/rules/everywhere.h"
 #include "passes/rules/tables.h"
@@ -124,40 +125,40 @@ void clip_of_min_max(Rewrite& rw) {
   rw.replace(rw.on.Clip(x, rw.on.number(lo, t), rw.on.number(hi, t)));
 }
 
-// Reduce, then put the axes back: that is keepdims.
-template <class A>
-void keepdims(Rewrite& rw) {
-  const auto* reduce = rw.made_by<A>(rw.in(0));
-  if (!reduce || reduce->keepdims || !rw.single_use(rw.in(0))) return;
-  const NodeId n = rw.maker(rw.in(0));
-  const ValueId x = rw.g.input(n, 0);
-  if (!rw.has_rank(x) || !rw.has_rank(rw.out())) return;
-  A attrs = *reduce;
-  attrs.keepdims = 1;
-  std::vector<ValueId> inputs = rw.g[n].inputs;
-  const auto added = rw.ints(rw.in(1));
-  if (!added) return;
-  const ValueId v = rw.on.make(attrs, inputs, 1)[0];
-  if (!rw.has_rank(v) || rw.rank(v) != rw.rank(rw.out())) return;
-  // The axes must be the ones that were reduced.
-  for (const int64_t a : *added)
-    if (!rw.shape(v)[static_cast<size_t>(a < 0 ? a + rw.rank(v) : a)].is(1)) return rw.no("other axes are added than were reduced");
-  rw.replace(v);
-}
-
-// A Reduce over axes of size 1.
-template <class A>
-void reduce_over_ones(Rewrite& rw) {
-  const ValueId x = rw.in(0);
-  if (!rw.has_rank(x) || !rw.has_rank(rw.out())) return;
-  if (rw.attrs<A>().keepdims && rw.same_shape(rw.shape(x), rw.shape(rw.out()))) {
-    const auto axes = rw.axes(rw.node, 1, rw.rank(x));
-    if (axes && !axes->empty() && std::all_of(axes->begin(), axes->end(), [&](int64_t a) { return rw.shape(x)[static_cast<size_t>(a)].is(1); })) rw.replace(x);
-  }
-}
-
 void log_of_softmax(Rewrite& rw) {
   if (const auto* s = rw.made_by<op::Softmax>(rw.in(0))) rw.replace(rw.on.LogSoftmax(rw.operand(rw.in(0), 0), op::LogSoftmax{.axis = s->axis}));
+}
+
+// Over one element a softmax is 1, whatever the element; its logarithm is 0.
+void softmax_of_one(Rewrite& rw, int64_t axis, double result) {
+  const auto shape = rw.has_rank(rw.in(0)) ? known_shape(rw.shape(rw.in(0))) : std::nullopt;
+  if (!shape || shape->empty() || (*shape)[static_cast<size_t>(axis < 0 ? axis + rw.rank(rw.in(0)) : axis)] != 1) return rw.no("its axis has more than one element, or a size is not known");
+  constexpr int64_t most = 1024;
+  if (element_count(*shape) > most || !is_float(rw.dtype(rw.out()))) return;
+  rw.replace(rw.on.constant(store(rw.dtype(rw.out()), *shape, std::vector<double>(static_cast<size_t>(element_count(*shape)), result))));
+}
+
+// Min(Min(x, a), b) = Min(x, a, b), and constants among the operands are one.
+void extremum_of_extremum(Rewrite& rw) {
+  constexpr int64_t broadcasts_since = 8;
+  if (rw.opset < broadcasts_since) return;
+  std::vector<ValueId> operands, constants;
+  bool nested = false;
+  const auto take = [&](ValueId v) { (rw.is_constant(v) ? constants : operands).push_back(v); };
+  for (const ValueId v : rw.root().inputs) {
+    const NodeId n = rw.g[v].def;
+    const bool same = n && rw.g[n].op == rw.root().op && !rw.g[n].extra && rw.single_use(v);
+    nested |= same;
+    if (!same) take(v);
+    else for (const ValueId inner : std::vector<ValueId>(rw.g[n].inputs)) take(inner);
+  }
+  if (!nested) return;
+  if (constants.size() > 1) {
+    const ValueId both = rw.on.emit(def(*rw.root().op), nullptr, constants, 1)[0];
+    if (const Tensor* t = rw.fact(both).tensor()) constants = {rw.on.constant(Tensor(*t))};
+  }
+  operands.insert(operands.end(), constants.begin(), constants.end());
+  rw.replace(rw.on.emit(def(*rw.root().op), nullptr, operands, 1)[0]);
 }
 
 void not_not(Rewrite& rw) {
@@ -187,7 +188,7 @@ void expand_before_broadcast(Rewrite& rw) {
 }  // namespace
 
 std::vector<Rule> algebra_rules() {
-  std::vector<Rule> out{
+  return {
       rule("add-zero", {"Add"}, add_zero).algebra(),
       rule("sub-zero", {"Sub"}, [](Rewrite& rw) { right_unit(rw, 0); }),
       rule("mul-one", {"Mul"}, [](Rewrite& rw) { either_unit(rw, 1); }),
@@ -203,20 +204,15 @@ std::vector<Rule> algebra_rules() {
       rule("where-same", {"Where"}, where_same),
       rule("clip-clip", {"Clip", "Relu"}, clip_of_clip),
       rule("clip-of-min-max", {"Min", "Max"}, clip_of_min_max).making({"Clip"}),
+      rule("min-min", {"Min"}, extremum_of_extremum),
+      rule("max-max", {"Max"}, extremum_of_extremum),
+      rule("softmax-of-one", {"Softmax"}, [](Rewrite& rw) { softmax_of_one(rw, rw.attrs<op::Softmax>().axis, 1); }).algebra(),
+      rule("log-softmax-of-one", {"LogSoftmax"}, [](Rewrite& rw) { softmax_of_one(rw, rw.attrs<op::LogSoftmax>().axis, 0); }).algebra(),
       rule("log-softmax", {"Log"}, log_of_softmax).rounding(),
       rule("expand-before-broadcast", {"Add", "Sub", "Mul", "Div", "Pow", "Where", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "And", "Or", "Min", "Max"}, expand_before_broadcast).trading(),
       rule("mul-mul", {"Mul"}, constants_in_a_row).rounding().last(),
       rule("add-add", {"Add"}, constants_in_a_row).rounding().last(),
   };
-  out.push_back(rule("keepdims", {"Unsqueeze"}, [](Rewrite& rw) {
-    keepdims<op::ReduceMean>(rw), keepdims<op::ReduceSum>(rw), keepdims<op::ReduceMax>(rw), keepdims<op::ReduceMin>(rw);
-    keepdims<op::ReduceProd>(rw), keepdims<op::ReduceL2>(rw), keepdims<op::ReduceL1>(rw);
-  }));
-  out.push_back(rule("reduce-mean-of-one", {"ReduceMean"}, reduce_over_ones<op::ReduceMean>));
-  out.push_back(rule("reduce-sum-of-one", {"ReduceSum"}, reduce_over_ones<op::ReduceSum>));
-  out.push_back(rule("reduce-max-of-one", {"ReduceMax"}, reduce_over_ones<op::ReduceMax>));
-  out.push_back(rule("reduce-min-of-one", {"ReduceMin"}, reduce_over_ones<op::ReduceMin>));
-  return out;
 }
 
 }  // namespace cameo

@@ -76,6 +76,31 @@ void gemm_between_reshapes(Rewrite& rw) {
   rw.replace(c ? rw.on.Add(y, c) : y);
 }
 
+// Reshape(MatMul(Reshape(x), w)) that only flattens the batch around the product: MatMul batches by itself.
+void matmul_between_reshapes(Rewrite& rw) {
+  const ValueId product = rw.in(0);
+  if (!rw.made_by<op::MatMul>(product) || !rw.has_rank(product) || !rw.has_rank(rw.out())) return;
+  const ValueId a = rw.operand(product, 0), b = rw.operand(product, 1);
+  const auto source = [&](ValueId v) { return rw.made_by<op::Reshape>(v) || rw.made_by<op::Flatten>(v) || rw.made_by<op::Squeeze>(v) || rw.made_by<op::Unsqueeze>(v) ? rw.operand(v, 0) : v; };
+  const ValueId x = source(a);
+  if (x == a || !rw.has_rank(x) || !rw.has_rank(a) || !rw.has_rank(b) || rw.rank(x) < 2 || rw.rank(a) < 2 || rw.rank(b) < 2) return;
+  Shape wanted = rw.shape(x);
+  if (!rw.equal(wanted.back(), rw.shape(a).back())) return rw.no("the first reshape changes the last axis");
+  ValueId y = b;
+  if (rw.rank(b) > 2) {  // batch by batch: both keep their matrices, and have the same batch
+    y = source(b);
+    if (!rw.has_rank(y) || rw.rank(y) != rw.rank(x) || rw.rank(a) != rw.rank(b)) return;
+    const Shape &from = rw.shape(y), &flat = rw.shape(b);
+    const auto same = [&](const Shape& s, const Shape& t, size_t back) { return rw.equal(s[s.size() - back], t[t.size() - back]); };
+    if (!same(wanted, rw.shape(a), 2) || !same(from, flat, 1) || !same(from, flat, 2)) return rw.no("a reshape changes the matrices");
+    for (size_t i = 0; i + 2 < wanted.size(); ++i)
+      if (!rw.equal(wanted[i], from[i])) return rw.no("the batches differ");
+  }
+  wanted.back() = rw.shape(product).back();
+  if (!rw.same_shape(wanted, rw.shape(rw.out()))) return rw.no("the second reshape does not undo the first");
+  rw.replace(rw.on.MatMul(x, y));
+}
+
 // A single number that multiplies a value, and the value.
 struct Scaled {
   ValueId value;
@@ -109,6 +134,7 @@ std::vector<Rule> layout_rules() {
   return {
       rule("transpose-of-merged", {"Reshape"}, transpose_of_merged),
       rule("gemm-between-reshapes", {"Reshape"}, gemm_between_reshapes).rounding(),
+      rule("matmul-between-reshapes", {"Reshape", "Squeeze", "Unsqueeze"}, matmul_between_reshapes).rounding(),
       rule("scales-of-matmul", {"MatMul"}, scales_of_matmul).rounding().last(),
   };
 }

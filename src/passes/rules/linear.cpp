@@ -185,6 +185,50 @@ void scale_before_conv(Rewrite& rw) {
   rw.replace(rw.on.emit(def(*n.op), n.attrs, inputs, 1)[0]);
 }
 
+// What is added to the input channels goes into the bias, unless padding would have been added to as well.
+void shift_before_conv(Rewrite& rw) {
+  const ValueId shifted = rw.in(0);
+  const bool plus = rw.made_by<op::Add>(shifted), minus = rw.made_by<op::Sub>(shifted);
+  const Weight* w = rw.weight(rw.in(1));
+  constexpr uint64_t most_bytes = uint64_t{16} << 20;
+  if ((!plus && !minus) || !w || w->shape.size() < 3 || w->byte_size() > most_bytes || !is_float(w->dtype) || !rw.has_rank(shifted)) return;
+  const size_t at = minus || rw.is_constant(rw.operand(shifted, 1)) ? 1 : 0;
+  const ValueId x = rw.operand(shifted, 1 - at);
+  const auto channels = rw.shape(shifted)[1].known();
+  if (!channels || !rw.has_rank(x) || rw.rank(x) != rw.rank(shifted) || !rw.same_shape(rw.shape(x), rw.shape(shifted)) || !rw.is_constant(rw.operand(shifted, at))) return;
+  const auto offsets = per_channel(rw, rw.operand(shifted, at), rw.rank(shifted), static_cast<size_t>(*channels));
+  if (!offsets) return rw.no("what is added is not a constant per channel");
+  const op::Conv attrs = rw.attrs<op::Conv>();
+  const bool padded = attrs.pads && std::any_of(attrs.pads->begin(), attrs.pads->end(), [](int64_t p) { return p != 0; });
+  if (padded || (attrs.auto_pad != "NOTSET" && attrs.auto_pad != "VALID")) return rw.no("the convolution pads");
+  const auto outputs = static_cast<size_t>(w->shape[0]), per_group = static_cast<size_t>(w->shape[1]);
+  auto bias = vector(rw, rw.in(2), outputs, 0);
+  if (!bias || outputs == 0 || per_group * static_cast<size_t>(attrs.group) != static_cast<size_t>(*channels)) return;
+  const Numbers kernel = w->dense().to_doubles();
+  const size_t row = kernel.size() / outputs, window = row / std::max<size_t>(1, per_group);
+  for (size_t o = 0; o < outputs; ++o) {
+    const size_t first = o / (outputs / static_cast<size_t>(attrs.group)) * per_group;
+    for (size_t i = 0; i < row; ++i) (*bias)[o] += kernel[o * row + i] * (*offsets)[first + i / window] * (minus ? -1 : 1);
+  }
+  if (!std::all_of(bias->begin(), bias->end(), [](double d) { return std::isfinite(d); })) return;
+  const ValueId added = rw.on.constant(store(w->dtype, {w->shape[0]}, *bias));
+  rw.g.value(added).name = folded_name(rw.g, rw.in(1), ".folded_bias");
+  rw.shape_is_kept();
+  rw.replace(rw.on.Conv(x, rw.in(1), added, attrs));
+}
+
+// A bias of zeros is none.
+void zero_bias(Rewrite& rw, size_t at) {
+  if (!rw.has(at) || !rw.is_constant(rw.in(at))) return;
+  if (rw.scalar(rw.in(at)) != 0.0) return;
+  constexpr int64_t gemm_without_since = 11;
+  if (rw.root().is("Gemm") && rw.opset < gemm_without_since) return rw.no("Gemm needs a bias there");
+  const Node n = rw.root();
+  std::vector<ValueId> inputs(n.inputs.begin(), n.inputs.begin() + static_cast<std::ptrdiff_t>(at));
+  rw.shape_is_kept();
+  rw.replace(rw.on.emit(def(*n.op), n.attrs, std::move(inputs), 1)[0]);
+}
+
 // One number that scales a product, however its axes were arranged in between, goes into the weights.
 bool is_arrangement(const Rewrite& rw, ValueId v) {
   const NodeId n = rw.g[v].def;
@@ -304,70 +348,6 @@ void transpose_into_matmul(Rewrite& rw) {
   rw.replace(rw.on.Gemm(a ? rw.operand(rw.in(0), 0) : rw.in(0), b ? rw.operand(rw.in(1), 0) : rw.in(1), ValueId(), attrs));
 }
 
-// Pads per spatial axis, begins then ends; nothing unless zeros are added around spatial axes alone.
-std::optional<std::vector<int64_t>> spatial_pads(Rewrite& rw, ValueId v) {
-  const auto* pad = rw.made_by<op::Pad>(v);
-  if (!pad) return std::nullopt;
-  const NodeId n = rw.maker(v);
-  if (!rw.has_rank(v)) return std::nullopt;
-  const auto rank = static_cast<size_t>(rw.rank(v));
-  const auto value = rw.g.input(n, 2) ? rw.scalar(rw.g.input(n, 2)) : std::optional<double>(0);
-  if (pad->mode != "constant" || !value || *value != 0) return rw.no("the padding is not zeros"), std::nullopt;
-  const auto pads = rw.ints(rw.g.input(n, 1));
-  auto axes = rw.ints(rw.g.input(n, 3));
-  if (!pads || (rw.g.input(n, 3) && !axes)) return rw.no("the pads are computed"), std::nullopt;
-  if (!axes) {
-    axes.emplace();
-    for (size_t i = 0; i < rank; ++i) axes->push_back(static_cast<int64_t>(i));
-  }
-  const size_t count = axes->size();
-  if (pads->size() != 2 * count || rank < 3) return std::nullopt;
-  std::vector<int64_t> out(2 * (rank - 2), 0);
-  for (size_t i = 0; i < count; ++i) {
-    const int64_t begin = (*pads)[i], end = (*pads)[i + count];
-    const auto axis = static_cast<size_t>((*axes)[i] < 0 ? (*axes)[i] + static_cast<int64_t>(rank) : (*axes)[i]);
-    if (begin < 0 || end < 0) return rw.no("a negative pad cuts"), std::nullopt;
-    if (axis < 2 && (begin || end)) return rw.no("the batch or the channels are padded"), std::nullopt;
-    if (axis >= 2) out[axis - 2] = begin, out[axis - 2 + rank - 2] = end;
-  }
-  return out;
-}
-
-template <class A>
-void pad_into_conv(Rewrite& rw) {
-  A attrs = rw.attrs<A>();
-  if (!rw.made_by<op::Pad>(rw.in(0))) return;
-  if (attrs.auto_pad != "NOTSET" && attrs.auto_pad != "VALID") return rw.no("the operator chooses its own padding");
-  const auto pads = spatial_pads(rw, rw.in(0));
-  if (!pads) return;
-  if (!attrs.pads) attrs.pads.emplace(pads->size(), 0);
-  for (size_t i = 0; i < pads->size(); ++i) (*attrs.pads)[i] += (*pads)[i];
-  attrs.auto_pad = "NOTSET";
-  std::vector<ValueId> inputs = rw.root().inputs;
-  inputs[0] = rw.operand(rw.in(0), 0);
-  rw.replace(rw.on.make(attrs, inputs, 1)[0]);
-}
-
-// Zeros that are counted are the operator's own padding when it counts them; MaxPool pads with minus infinity instead.
-void pad_into_average(Rewrite& rw) {
-  op::AveragePool attrs = rw.attrs<op::AveragePool>();
-  if (!rw.made_by<op::Pad>(rw.in(0)) || (attrs.auto_pad != "NOTSET" && attrs.auto_pad != "VALID")) return;
-  const bool padded = attrs.pads && std::any_of(attrs.pads->begin(), attrs.pads->end(), [](int64_t p) { return p != 0; });
-  if (padded && !attrs.count_include_pad) return rw.no("it has padding of its own that it does not count");
-  if (attrs.ceil_mode) return rw.no("windows may reach beyond the padding");
-  const auto pads = spatial_pads(rw, rw.in(0));
-  if (!pads) return;
-  if (!attrs.pads) attrs.pads.emplace(pads->size(), 0);
-  for (size_t i = 0; i < pads->size(); ++i) {
-    (*attrs.pads)[i] += (*pads)[i];
-    // Engines refuse windows that lie in the padding altogether.
-    if ((*attrs.pads)[i] >= attrs.kernel_shape[i % attrs.kernel_shape.size()]) return rw.no("the padding is as wide as the window");
-  }
-  attrs.auto_pad = "NOTSET";
-  attrs.count_include_pad = 1;
-  rw.replace(rw.on.AveragePool(rw.operand(rw.in(0), 0), attrs));
-}
-
 }  // namespace
 
 std::vector<Rule> linear_rules() {
@@ -375,15 +355,15 @@ std::vector<Rule> linear_rules() {
       rule("batchnorm-into-linear", {"BatchNormalization"}, affine_after_linear).rounding(),
       rule("scale-into-linear", {"Mul", "Div"}, affine_after_linear).rounding().last(),
       rule("scale-before-conv", {"Conv", "ConvTranspose"}, scale_before_conv).rounding().last(),
+      rule("shift-before-conv", {"Conv"}, shift_before_conv).rounding().last(),
+      rule("zero-bias", {"Conv", "ConvTranspose", "Gemm"}, [](Rewrite& rw) { zero_bias(rw, 2); }).algebra().trading(),
+      rule("zero-bias-integer", {"QLinearConv"}, [](Rewrite& rw) { zero_bias(rw, 8); }).trading(),
       rule("scale-through-views", {"Mul", "Div"}, scale_through_views).rounding().last(),
       rule("shift-into-linear", {"Add", "Sub"}, affine_after_linear).rounding(),
       rule("matmul-add-to-gemm", {"Add"}, gemm_of_matmul_add).rounding().making({"Gemm"}),
       rule("add-into-gemm", {"Add"}, add_after_gemm).rounding(),
       rule("transpose-into-gemm", {"Gemm"}, transpose_into_gemm),
       rule("transpose-into-matmul", {"MatMul"}, transpose_into_matmul).making({"Gemm"}),
-      rule("pad-into-conv", {"Conv"}, pad_into_conv<op::Conv>),
-      rule("pad-into-conv-integer", {"ConvInteger"}, [](Rewrite& rw) { if (!rw.has(2)) pad_into_conv<op::ConvInteger>(rw); }),
-      rule("pad-into-average-pool", {"AveragePool"}, pad_into_average),
   };
 }
 

@@ -153,6 +153,14 @@ void size_of_known(Rewrite& rw) {
     if (const auto n = rw.shape(rw.in(0))[0].known()) rw.replace(rw.on.int_scalar(*n));
 }
 
+// Sizes are not negative.
+void abs_of_size(Rewrite& rw) {
+  const auto sizes = rw.fact(rw.in(0)).ints();
+  if (!sizes) return;
+  if (!std::all_of(sizes->begin(), sizes->end(), [&](Dim d) { return rw.g.facts.less_equal(Dim(0), d) == Answer::yes; })) return rw.no("a number may be negative");
+  rw.replace(rw.in(0)), rw.shape_is_kept();
+}
+
 }  // namespace
 
 std::vector<Rule> size_rules() {
@@ -164,6 +172,7 @@ std::vector<Rule> size_rules() {
       rule("shape-of-source", {"Concat", "Gather", "Slice", "Unsqueeze", "Squeeze", "Reshape", "Cast", "Mul", "Add", "Div", "Sub", "Where", "Max", "Min"}, shape_of_source).making({"Shape"}),
       rule("shape-of-earlier", {"Shape"}, shape_of_earlier).trading(),
       rule("size-of-known", {"Size"}, size_of_known),
+      rule("abs-of-size", {"Abs"}, abs_of_size),
   };
 }
 
