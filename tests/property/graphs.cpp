@@ -84,7 +84,7 @@ class Maker {
   void push(ValueId v) { pool_.push_back(v); }
 
   void step() {
-    switch (dice_.between(0, 21)) {
+    switch (dice_.between(0, 24)) {
       case 0: case 1: return unary();
       case 2: case 3: return binary();
       case 4: return transpose();
@@ -104,6 +104,9 @@ class Maker {
       case 18: return pad_and_pool();
       case 19: return sizes();
       case 20: return any_operator();
+      case 21: return pieces();
+      case 22: return in_a_row();
+      case 23: return loop();
       default: return clip();
     }
   }
@@ -318,6 +321,81 @@ class Maker {
     const ValueId out = g[n].outputs[0];
     g.fact(out).type = join(g[given[0]].fact.type, g[given[1]].fact.type, g.dims());
     push(out);
+  }
+  // A carried value and what each round gives, over known or unknown numbers of rounds.
+  void loop() {
+    Graph& g = model_.graph;
+    const ValueId x = any_f32(), y = any_f32();
+    const int64_t rounds = dice_.between(0, 3);
+    const bool known = rank(x) == 0 || dice_.chance(60), gathers = known && rounds > 0;
+    const ValueId count = known ? on_.int_scalar(rounds) : on_.Gather(on_.Shape(x), on_.int_scalar(0));
+    const NodeId n = g.add_node(g.main(), op_of<op::Loop>(), nullptr, {count, on_.constant(Tensor::bool_scalar(true)), x}, gathers ? 2 : 1);
+    const RegionId body = g.add_region(g.main(), n);
+    g.set_region(n, 0, body);
+    const ValueId round = g.add_input(body, "i", Type::tensor(DType::i64, Shape())), more = g.add_input(body, "c", Type::tensor(DType::boolean, Shape()));
+    const ValueId carried = g.add_input(body, "v", fact(x).type);
+    On inner(g, body);
+    ValueId next = inner.Tanh(inner.Add(inner.Mul(carried, number(0.5)), inner.Cast(round, op::Cast{.to = static_cast<int64_t>(DType::f32)})));
+    if (dice_.chance(50)) next = inner.Add(next, inner.ReduceMean(inner.Identity(inner.Identity(y)), ValueId(), op::ReduceMean{.keepdims = 0}));
+    std::vector<ValueId> given{inner.Identity(more), next};
+    if (gathers) given.push_back(inner.Neg(inner.Neg(inner.Mul(next, number(2)))));
+    g.set_region_outputs(body, std::move(given));
+    g.fact(g[n].outputs[0]).type = fact(x).type;
+    push(g[n].outputs[0]);
+    if (!gathers) return;
+    Shape all = shape(x);
+    all.insert(all.begin(), Dim(rounds));
+    g.fact(g[n].outputs[1]).type = Type::tensor(DType::f32, all);
+    push(g[n].outputs[1]);
+  }
+  // Picked and joined, or put back whole.
+  void pieces() {
+    const ValueId x = any_f32();
+    if (rank(x) == 0) return;
+    const auto first = shape(x)[0].known();
+    if (dice_.chance(40)) {
+      const ValueId from = on_.Range(on_.int_scalar(0), on_.Gather(on_.Shape(x), on_.int_scalar(0)), on_.int_scalar(1));
+      const ValueId where = on_.Unsqueeze(from, on_.ints({-1}));
+      return push(on_.ScatterND(x, dice_.chance(70) ? where : on_.Neg(on_.Neg(where)), on_.Mul(x, number(2))));
+    }
+    if (rank(x) == 2 && dice_.chance(50)) return push(on_.Einsum(std::vector<ValueId>{x, x}, op::Einsum{.equation = dice_.chance(50) ? "ab,cb->ac" : "ab,ab->ab"}));
+    if (rank(x) == 2 && shape(x)[1].known()) return push(on_.Einsum(std::vector<ValueId>{x, vector(shape(x)[1].literal() * 2, {shape(x)[1].literal(), 2})}, op::Einsum{.equation = "ab,bc->ac"}));
+    if (!first || *first < 1) return push(on_.Einsum(std::vector<ValueId>{x}, op::Einsum{.equation = rank(x) == 3 ? "abc->bca" : "a...->...a"}));
+    const auto index = [&] { return on_.Add(on_.Mul(on_.Cast(on_.Shape(pool_.front(), op::Shape{.end = 1}), op::Cast{.to = static_cast<int64_t>(DType::i64)}), on_.int_scalar(0)), on_.int_scalar(dice_.between(0, *first - 1))); };
+    push(on_.Concat(std::vector<ValueId>{on_.Gather(x, index()), on_.Gather(x, index())}, op::Concat{.axis = dice_.chance(70) ? 0 : axis_of(x)}));
+  }
+  // Twice the same kind: reductions, extrema, products between reshapes; padding before a MaxPool; shifts before a Conv.
+  void in_a_row() {
+    const ValueId x = any_f32();
+    if (rank(x) == 4 && shape(x)[1].known() && dice_.chance(70)) {
+      const int64_t c = shape(x)[1].literal();
+      if (dice_.chance(50)) return push(on_.Conv(on_.Add(x, vector(c, {c, 1, 1})), vector(2 * c, {2, c, 1, 1}), dice_.chance(50) ? vector(2) : on_.constant(store(DType::f32, {2}, std::vector<double>(2, 0)))));
+      const bool zeros = dice_.chance(60);
+      const ValueId padded = on_.Pad(dice_.chance(60) ? on_.Relu(x) : x, on_.ints({0, 0, 1, 1, 0, 0, 1, dice_.between(0, 2)}), zeros ? ValueId() : number(-INFINITY));
+      return push(on_.MaxPool(padded, op::MaxPool{.kernel_shape = {2, 2}}, 1)[0]);
+    }
+    if (dice_.chance(30)) {
+      const ValueId lowest = on_.Min(std::vector<ValueId>{x, number(dice_.number())});
+      return push(on_.Min(std::vector<ValueId>{number(dice_.number()), lowest}));
+    }
+    if (rank(x) == 3 && shape(x)[2].known() && dice_.chance(50)) {
+      const int64_t k = shape(x)[2].literal();
+      const ValueId y = on_.MatMul(on_.Reshape(x, on_.ints({-1, k})), vector(k * 2, {k, 2}));
+      return push(on_.Reshape(y, on_.Concat(std::vector<ValueId>{on_.Shape(x, op::Shape{.end = 2}), on_.ints({2})}, op::Concat{.axis = 0})));
+    }
+    if (rank(x) < 2) return;
+    const int64_t keep = dice_.between(0, 1);
+    const auto twice = [&](auto attrs) {
+      attrs.keepdims = keep;
+      const ValueId once = on_.make(attrs, {x, on_.ints({axis_of(x)})}, 1)[0];
+      push(on_.make(attrs, {once, on_.ints({axis_of(once)})}, 1)[0]);
+    };
+    switch (dice_.between(0, 3)) {
+      case 0: return twice(op::ReduceMax());
+      case 1: return twice(op::ReduceSum());
+      case 2: return twice(op::ReduceL2());
+      default: return twice(op::ReduceMean());
+    }
   }
   // Any operator that takes one or two float tensors.
   void any_operator() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "passes/rules/reshape_form.h"
 #include "passes/rules/tables.h"
 
 namespace cameo {
@@ -91,12 +92,14 @@ void pad_into_max(Rewrite& rw) {
   const ValueId x = rw.operand(rw.in(0), 0);
   const auto value = rw.operand(rw.in(0), 2) ? rw.scalar(rw.operand(rw.in(0), 2)) : std::optional<double>(0);
   if (value == 0.0 && !is_nonnegative(rw, x)) return rw.no("an element may be below the zeros around it");
+  if (!rw.has_rank(x)) return;
   const auto pads = spatial_pads(rw, rw.in(0), value == 0.0 ? 0 : -INFINITY);
   if (!pads) return;
   if (!attrs.pads) attrs.pads.emplace(pads->size(), 0);
   for (size_t i = 0; i < pads->size(); ++i) {
     (*attrs.pads)[i] += (*pads)[i];
     if ((*attrs.pads)[i] >= attrs.kernel_shape[i % attrs.kernel_shape.size()]) return rw.no("the padding is as wide as the window");
+    if ((*pads)[i] > 0 && !at_least_one(rw, rw.shape(x)[2 + i % attrs.kernel_shape.size()])) return rw.no("a size may be 0, where there is padding alone");
   }
   attrs.auto_pad = "NOTSET";
   rw.replace({rw.on.MaxPool(x, attrs, 1)[0], ValueId()});
