@@ -9,7 +9,9 @@ import pytest
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "torch"))
-import scripted_models  # noqa: E402
+import scripted_cases  # noqa: E402
+import scripted_flow  # noqa: E402, F401
+import scripted_language  # noqa: E402, F401
 
 onnxruntime.set_default_logger_severity(4)
 
@@ -40,7 +42,7 @@ def run_here(cameo, folder, model, feeds, names):
     return [arrays[n] for n in names]
 
 
-@pytest.mark.parametrize("case", scripted_models.CASES, ids=lambda c: c[0].__name__)
+@pytest.mark.parametrize("case", scripted_cases.CASES, ids=lambda c: c[0].__name__)
 def test_scripted(cameo, tmp_path, case):
     cls, flags, calls, options = case
     torch.manual_seed(0)
@@ -53,7 +55,7 @@ def test_scripted(cameo, tmp_path, case):
         assert sum(n.op_type == "Loop" for n in graph.node) == options["loops"]
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     for call in calls:
-        inputs = scripted_models.inputs_of(call)
+        inputs = scripted_cases.inputs_of(call)
         numbers = options.get("numbers", ())  # arguments that are numbers in Python and 0-d inputs of the model
         arguments = [x.item() if i in numbers else x.clone() for i, x in enumerate(inputs)]
         want = flat(torch.jit.load(archive)(*arguments, **options.get("keywords", {})))
@@ -65,4 +67,4 @@ def test_scripted(cameo, tmp_path, case):
 
 
 def test_every_statement_form_is_there():
-    assert len(scripted_models.CASES) >= 30
+    assert len(scripted_cases.CASES) >= 30

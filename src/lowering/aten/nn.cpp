@@ -124,19 +124,42 @@ Ints last_axes(Lower& on, V x, int64_t n) {
   for (int64_t i = on.rank(x) - n; i < on.rank(x); ++i) out.push_back(i);
   return out;
 }
+bool is_open(const Dims& window, const Dims& steps) {
+  const auto open = [](Dim d) { return !d.is_literal(); };
+  return std::any_of(window.begin(), window.end(), open) || std::any_of(steps.begin(), steps.end(), open);
+}
 Ints known_window(const Dims& sizes) {
   Ints out;
-  for (const Dim d : sizes) {
-    if (!d.is_literal()) unsupported("pooling with windows whose size depends on the inputs", "a window as large as the image is fine, without padding");
-    out.push_back(d.literal());
-  }
+  for (const Dim d : sizes) out.push_back(d.literal());
   return out;
+}
+
+// Windows whose size depends on the inputs, which attributes cannot say: axis by axis, what each window holds is gathered
+// side by side and reduced.
+V open_pool(Lower& on, V x, Reduce kind, const Dims& window, const Dims& steps, const Ints& dilation, int64_t n) {
+  const int64_t lead = on.rank(x) - n;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto of = [&](const Dims& all) { return all[all.size() == 1 ? 0 : static_cast<size_t>(i)]; };
+    const Dim size = of(window), step = steps.empty() ? size : of(steps), apart(dilation.empty() ? 1 : dilation[dilation.size() == 1 ? 0 : static_cast<size_t>(i)]);
+    const Dim count = floor_div(on.dim(x, lead + i) - apart * (size - Dim(1)) - Dim(1), step) + Dim(1);
+    const V first = on.Mul(iota(on, count), on.int_scalar(step)), inside = on.Mul(iota(on, size), on.int_scalar(apart));
+    x = reduce(on, kind, on.Gather(x, on.Add(on.unsqueeze(first, {1}), on.unsqueeze(inside, {0})), {.axis = lead + i}), {lead + i + 1}, false);
+  }
+  return x;
+}
+void need_plain_windows(const Ints& padding, bool ceil_mode) {
+  if (ceil_mode || std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p != 0; }))
+    unsupported("pooling with padding or ceil_mode and windows whose size depends on the inputs", "pad before pooling, with torch.nn.functional.pad");
 }
 
 template <int N>
 V max_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, Ints dilation, bool ceil_mode) {
   if (is_whole_window(on, x, window, padding, N) && std::all_of(dilation.begin(), dilation.end(), [](int64_t d) { return d == 1; }))
     return reduce(on, Reduce::max, x, last_axes(on, x, N), true);
+  if (is_open(window, steps)) {
+    need_plain_windows(padding, ceil_mode);
+    return open_pool(on, x, Reduce::max, window, steps, dilation, N);
+  }
   Ints kernel = known_window(window), stride = known_window(steps);
   kernel = spread(std::move(kernel), N);
   stride = stride.empty() ? kernel : spread(std::move(stride), N);
@@ -174,6 +197,11 @@ V sum_pool(Lower& on, V x, const Ints& kernel, const Ints& stride, const Ints& p
 template <int N>
 V avg_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, bool ceil_mode, bool count_include_pad, Opt<int64_t> divisor) {
   if (!divisor && is_whole_window(on, x, window, padding, N)) return reduce(on, Reduce::mean, x, last_axes(on, x, N), true);
+  if (is_open(window, steps)) {
+    need_plain_windows(padding, ceil_mode);
+    if (divisor) unsupported("pooling with a divisor of its own and windows whose size depends on the inputs");
+    return open_pool(on, x, Reduce::mean, window, steps, {}, N);
+  }
   Ints kernel = known_window(window), stride = known_window(steps);
   kernel = spread(std::move(kernel), N);
   stride = stride.empty() ? kernel : spread(std::move(stride), N);
