@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """The tables of docs/tables: who exports what rightly, and how fast, how large, with how much memory.
 
-  bench/tables.py coverage [--only TEXT] [--samples] [--limit N] [--seconds 120]   rows for models, or for PyTorch's operator samples
-  bench/tables.py speed [--only TEXT] [--seconds 300]                              rows for the models of SPEED
-  bench/tables.py render                                                           docs/tables/*.md, .json and .svg of all rows so far
+  bench/tables.py coverage [--only TEXT] [--limit N] [--seconds 120]   one model per family, and PyTorch's operator samples (sample/...)
+  bench/tables.py speed [--only TEXT] [--limit N] [--seconds 300]      the models of SPEED
+  bench/tables.py render                                               docs/tables/*.md, .json and .svg of all rows so far
 
 Rows are worked out in processes of their own and appended to build/tables/*.jsonl: a run that is stopped goes on where it was, and
-`--limit 20` does the next twenty. Needs the package `cameo` and, from PyPI, torch, onnx, onnxruntime, onnxscript, timm, transformers,
-onnxsim and onnxslim; what is not installed is left out of the tables, and they say so.
+`--limit 20` does the next twenty. Coverage goes through its items in an order drawn by lot, the same every time, so that any part
+of it is a fair sample. `--again` forgets what Cameo did not get right, and does it once more. Needs the package `cameo` and, from PyPI,
+torch, onnx, onnxruntime, onnxscript, timm, torchvision, transformers, onnxsim and onnxslim.
 """
 import argparse
 import collections
+import hashlib
 import json
 import logging
 import os
@@ -29,7 +31,12 @@ ROWS = ROOT / "build" / "tables"
 DOCS = ROOT / "docs" / "tables"
 sys.path.insert(0, str(ROOT / "tests" / "torch"))
 WAYS = ["cameo, .pt", "cameo, .pt2", "torch.onnx, dynamo=False", "torch.onnx, dynamo=True"]
-SPEED = ["torchvision/resnet18", "torchvision/mobilenet_v2", "torchvision/swin_t", "timm/vit_tiny_patch16_224", "transformers/bert", "transformers/gpt2"]
+BERT_BASE = "transformers/bert-base"
+SPEED = ["torchvision/resnet18", "torchvision/mobilenet_v2", "torchvision/swin_t", "timm/vit_tiny_patch16_224", BERT_BASE, "transformers/gpt2"]
+TORCHVISION = ("alexnet convnext_tiny densenet121 efficientnet_b0 efficientnet_v2_s googlenet inception_v3 maxvit_t mnasnet0_5 mobilenet_v2 "
+               "mobilenet_v3_small regnet_x_400mf regnet_y_400mf resnet18 resnext50_32x4d shufflenet_v2_x0_5 squeezenet1_0 swin_t swin_v2_t vgg11 "
+               "vit_b_32 wide_resnet50_2").split()
+MOST_PARAMETERS = 100_000_000  # of a model in the coverage: larger ones are their family's only by chance
 TASKS = {"export": WAYS[:1] + WAYS[2:], "simplify": ["cameo", "onnxsim", "onnxslim"], "run": ["cameo", "onnxruntime"]}
 
 
@@ -46,13 +53,14 @@ def quiet():
 def exported(way, module, inputs, path):
     """Exports in one of the ways."""
     import torch
+    names = [f"x{i}" for i in range(len(inputs))]
     if way.startswith("cameo"):
         import cameo
-        cameo.export(module, tuple(inputs), path, capture="export" if "pt2" in way else "trace", verify=False)
+        cameo.export(module, tuple(inputs), path, input_names=names, capture="export" if "pt2" in way else "trace", verify=False)
     elif "True" in way:
-        torch.onnx.export(module, tuple(inputs), path, dynamo=True, verbose=False, external_data=False)
+        torch.onnx.export(module, tuple(inputs), path, input_names=names, dynamo=True, verbose=False, external_data=False)
     else:
-        torch.onnx.export(module, tuple(inputs), path, dynamo=False)
+        torch.onnx.export(module, tuple(inputs), path, input_names=names, dynamo=False)
 
 
 def judged(way, module, inputs, folder):
@@ -70,8 +78,8 @@ def judged(way, module, inputs, folder):
         return "refused", f"{type(e).__name__}: {str(e).strip().splitlines()[0][:160] if str(e).strip() else ''}"
     try:
         session = ort.InferenceSession(path, providers=["CPUExecutionProvider"])
-        by_place = dict(zip([i.name for i in session.get_inputs()], map(opinfo.as_numpy, inputs)))
-        got = session.run(None, by_place)
+        given = {f"x{i}": opinfo.as_numpy(t) for i, t in enumerate(inputs)}
+        got = session.run(None, {i.name: given[i.name] for i in session.get_inputs()})
     except Exception as e:
         return "wrong", "onnxruntime: " + str(e).splitlines()[0][:160]
     for a, t in zip(got, expected):
@@ -86,6 +94,18 @@ def judged(way, module, inputs, folder):
 def built(item):
     import models
     models.import_torchvision()  # transformers wants it, in whatever shape it is
+    if item == BERT_BASE:
+        import torch
+        from transformers import BertConfig, BertModel
+
+        class First(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = BertModel(BertConfig(), add_pooling_layer=False)
+
+            def forward(self, x):
+                return self.inner(x, return_dict=False)[0]
+        return First(), lambda b: torch.randint(3, 300, (b, 128))
     return models.build(item)
 
 
@@ -101,6 +121,8 @@ def coverage_row(item, way, folder):
         verdict, why = next((v for v in verdicts if v[0] != "right"), verdicts[0])
         return {"verdict": verdict, "why": why}
     module, make = built(item)
+    if sum(p.numel() for p in module.parameters()) > MOST_PARAMETERS:
+        return {"verdict": "unusable", "why": f"more than {MOST_PARAMETERS} parameters"}
     module.eval()
     import models
     models.add_noise(module)
@@ -186,7 +208,7 @@ def work_through(table, wanted, limit, seconds):
             row = next_row(lines, seconds)
             todo.pop(0)
             with open(ROWS / f"{table}.jsonl", "a") as out:
-                out.write(json.dumps({"item": item, "way": way} | (row or {"verdict": "refused", "why": f"the process died, or took more than {seconds} s"})) + "\n")
+                out.write(json.dumps({"item": item, "way": way} | (row or {"verdict": "no end", "why": f"the process died, or took more than {seconds} s"})) + "\n")
             if row is None:
                 break
         worker.kill()
@@ -218,13 +240,23 @@ def lines_of(worker):
     return lines
 
 
-def coverage_items(samples):
+def coverage_items():
+    """One model per family, and every operator of OpInfo, in an order drawn by lot."""
     quiet()
-    if samples:
-        import opinfo
-        return ["sample/" + opinfo.label(op) for op, _ in opinfo.operators()]
     import models
-    return list(models.names())
+    import opinfo
+    found, seen = ["sample/" + opinfo.label(op) for op, _ in opinfo.operators()], set()
+    for name in models.names():
+        kind = name.split("/")[1]
+        if name.startswith("timm/"):
+            import timm
+            family = timm.models.model_entrypoint(kind).__module__
+        else:
+            family = name if kind in TORCHVISION or not name.startswith("torchvision/") else None
+        if family and family not in seen:
+            seen.add(family)
+            found.append(name)
+    return sorted(found, key=lambda item: hashlib.sha256(item.encode()).digest())
 
 
 def versions():
@@ -308,7 +340,7 @@ def main():
     parser.add_argument("rest", nargs="*")
     parser.add_argument("--note", default="", help="a sentence that render puts on top: how the rows came about")
     parser.add_argument("--only", default="")
-    parser.add_argument("--samples", action="store_true")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--limit", type=int, default=10**6)
     parser.add_argument("--seconds", type=int, default=120)
     options = parser.parse_args()
@@ -323,7 +355,10 @@ def main():
                     row = {"verdict": "unusable", "why": f"{type(e).__name__}: {e}"[:200]}
             print("\nROW " + json.dumps(row), flush=True)
     elif options.what == "coverage":
-        items = [i for i in coverage_items(options.samples) if options.only in i]
+        if options.again:
+            kept = [r for r in done("coverage") if not (r["way"].startswith("cameo") and r["verdict"] in ("wrong", "refused", "no end"))]
+            (ROWS / "coverage.jsonl").write_text("".join(json.dumps(r) + "\n" for r in kept))
+        items = [i for i in coverage_items() if options.only in i]
         work_through("coverage", [(i, w) for i in items for w in WAYS], options.limit, options.seconds)
     elif options.what == "speed":
         work_through("speed", [(i, f"{task}: {w}") for i in SPEED if options.only in i for task, ways in TASKS.items() for w in ways], options.limit, options.seconds)

@@ -27,7 +27,7 @@ def first_module(model, bound, captured, result):
     for path, wanted in seen.items():  # in the order in which modules ended
         options = dict(result.handed_over) | {"keep_outputs": [path], "simplify": False}
         try:
-            kept = _cameo.export_archive(captured.archive, "model", {k: v for k, v in options.items() if v is not None})[0]
+            kept = _cameo.export_archive(captured.archive, "model", {k: v for k, v in options.items() if v is not None} | captured.options())[0]
             names = [o.name for o in kept.outputs]
             got = _cameo.Session(kept, {})._run(feeds)
         except Error:

@@ -8,9 +8,10 @@ import warnings
 import torch
 
 from . import _arguments as arguments
+from . import _archive
+from ._archive import STAMP, lendable, lent
 from ._findings import note, warning
 
-STAMP = struct.unpack("<Q", b"cameoLNT")[0]  # the first half of a placeholder
 LENT_FROM = 1024  # bytes; smaller tensors of torch.export programs travel in the archive
 
 
@@ -27,6 +28,25 @@ class Captured:
         self.findings = []
         self.frozen = []          # findings about values that capture made constants of
         self.archive_s = 0.0
+        self._complete = None     # writes PyTorch's own archive, which knows the user's lines, where `archive` is ours
+
+    def pack(self, ours, theirs):
+        """The archive: ours, which is quick to make, or PyTorch's own for what is not plain."""
+        started = time.perf_counter()
+        try:
+            self.archive, weights = ours()
+            self.lent, self.stamp, self._complete = weights.tensors, STAMP, theirs
+        except Exception:  # whatever it is that this one does not know, PyTorch does
+            theirs()
+        self.archive_s = time.perf_counter() - started
+
+    def complete(self):
+        """Whether there is a better archive than the one that was made first; it is made."""
+        if self._complete is None:
+            return False
+        self._complete()
+        self._complete = None
+        return True
 
     def options(self):
         return {"lent": self.lent, "lent_stamp": self.stamp} if self.lent else {}
@@ -114,7 +134,7 @@ def frozen_findings(recorded):
     return out
 
 
-def trace(model, bound, lend=True):
+def trace(model, bound):
     """torch.jit.trace of a function over flat tensors, which keeps the module's own names of weights and places."""
     from torch.jit import _trace
     names = arguments.unique([arguments.identifier(leaf.path) for leaf in bound.tensors])
@@ -159,19 +179,17 @@ def trace(model, bound, lend=True):
             warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     out.frozen = frozen_findings(recorded)
     out.module = module
-    save(out, module, lend)
+    out.pack(lambda: _archive.traced(module), lambda: save(out, module))
     return out
 
 
-def save(out, module, lend=True):
-    """The archive; large weights stay where they are, and stand in it as placeholders."""
+def save(out, module):
+    """PyTorch's archive; weights stay where they are, and stand in it as placeholders."""
     borrowed = []
-    started = time.perf_counter()
-    if lend:
-        out.stamp, out.lent = STAMP, []
-        for m in module.modules():
-            for table in (torch._C.ParameterDict(m._c), torch._C.BufferDict(m._c)):
-                borrowed += [(m._c, name, t, t.detach()) for name, t in table.items() if lendable(t, 0)]
+    out.stamp, out.lent = STAMP, []
+    for m in module.modules():
+        for table in (torch._C.ParameterDict(m._c), torch._C.BufferDict(m._c)):
+            borrowed += [(m._c, name, t, t.detach()) for name, t in table.items() if lendable(t)]
     try:
         for (owner, name, _, _), stand_in in zip(borrowed, placeholders(out, [b[3] for b in borrowed])):
             owner.setattr(name, stand_in)
@@ -179,8 +197,6 @@ def save(out, module, lend=True):
     finally:
         for owner, name, t, _ in borrowed:
             owner.setattr(name, t)
-    out.archive_s = time.perf_counter() - started
-    return out
 
 
 def placeholders(out, tensors):
@@ -205,20 +221,6 @@ def placeholders(out, tensors):
     return [made[k] for k in keys]
 
 
-def lent(t):
-    """Where a tensor is: address, bytes from there, sizes, strides, and the tensor itself, which keeps them."""
-    if t.device.type != "cpu":
-        t = t.cpu()
-    storage = t.untyped_storage()
-    start = t.storage_offset() * t.element_size()
-    return storage.data_ptr() + start, storage.nbytes() - start, list(t.shape), list(t.stride()), t
-
-
-def lendable(t, least=LENT_FROM):
-    return (isinstance(t, torch.Tensor) and t.layout == torch.strided and not t.is_quantized and t.device.type != "meta" and t.numel() > 0
-            and t.numel() * t.element_size() >= least and 16 % t.element_size() == 0 and not t.is_conj() and not t.is_neg())
-
-
 def _alone(out, t):
     """A placeholder in a storage of its own: torch.export writes whole storages, once per tensor."""
     out.lent.append(lent(t))
@@ -233,7 +235,9 @@ def script(model, bound):
     out = Captured("script", None)
     if isinstance(scripted, torch.jit.ScriptModule):
         names = [a.name for a in scripted.forward.schema.arguments if a.name != "self"]
+        started = time.perf_counter()
         save(out, scripted)
+        out.archive_s = time.perf_counter() - started
     else:
         names = [a.name for a in scripted.schema.arguments]
         out.archive = scripted.save_to_buffer()
@@ -257,21 +261,20 @@ def exported(model, bound, axes, strict=False):
     out = Captured("export", None)
     out.program = program
     out.inputs = None
-    started = time.perf_counter()
-    out.archive = save_program(out, program)
-    out.archive_s = time.perf_counter() - started
+    from . import _program
+    out.pack(lambda: _program.archive(program), lambda: save_program(out, program))
     return out
 
 
 def save_program(out, program):
-    """The archive of an ExportedProgram; its large weights stay where they are."""
+    """PyTorch's archive of an ExportedProgram; its large weights stay where they are."""
     weights = program._state_dict if isinstance(getattr(program, "_state_dict", None), dict) else {}
     kept, made = dict(weights), {}
     out.stamp, out.lent = STAMP, []
     buffer = io.BytesIO()
     try:
         for name, t in kept.items():
-            if lendable(t):
+            if lendable(t, LENT_FROM):
                 if id(t) not in made:
                     made[id(t)] = _alone(out, t.detach())
                 stand_in = made[id(t)]
@@ -281,7 +284,7 @@ def save_program(out, program):
             torch.export.save(program, buffer)
     finally:
         weights.update(kept)
-    return buffer.getbuffer()
+    out.archive = buffer.getbuffer()
 
 
 def dynamic_shapes(bound, axes):

@@ -9,7 +9,7 @@ def differing_constants(model, bound, captured, others):
     """Constants of the program that have another value in a second capture, by line."""
     for sizes, tensors in others:
         try:
-            second = _capture.trace(model, _Other(bound, tensors), lend=True)
+            second = _capture.trace(model, _Other(bound, tensors))
         except Exception:  # the model itself cannot: another size may do
             continue
         first_lines, second_lines = _lines(captured), _lines(second)

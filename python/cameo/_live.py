@@ -167,12 +167,12 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
     else:
         options["output_names"] = output_names
     options["dynamic_axes"] = options.get("dynamic_axes", []) + job.output_axes
-    options |= captured.options() | lowerings.options()
+    options |= lowerings.options()
     if options.get("functions") is not None and captured.how == "export":
         options.pop("functions")
         job.findings.append(warning("export.functions", "modules of torch.export programs cannot be made functions", hint="capture='trace' can"))
     started = time.perf_counter()
-    model, recorded, report = _cameo.export_archive(captured.archive, "model", {k: v for k, v in options.items() if v is not None})
+    model, recorded, report = to_model(captured, options)
     extra = given_names[len(tensors):]
     if extra:
         model = _rename_weights(model, bound.model, extra, job)
@@ -181,6 +181,25 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
     result.seconds["export"] = time.perf_counter() - started
     result.handed_over = options
     return result
+
+
+def to_model(captured, options):
+    """Where something is to be told by line, PyTorch's own archive of a trace serves, which knows the lines."""
+    by_line = captured.how == "trace"
+    given = {k: v for k, v in options.items() if v is not None}
+
+    def made():
+        return _cameo.export_archive(captured.archive, "model", given | captured.options())
+    if by_line and (options.get("trace") or options.get("doc_strings")):
+        captured.complete()
+    try:
+        out = made()
+        told = by_line and any(d.where for d in out[0].findings)
+    except _cameo.Error:
+        if not captured.complete():
+            raise
+        return made()
+    return made() if told and captured.complete() else out
 
 
 def _rename_weights(model, module, extra, job):
