@@ -90,7 +90,11 @@ def seen_data():
 
 @contextlib.contextmanager
 def plain():
-    """No gradients, no fused attention of PyTorch's own, no autocast."""
+    """No gradients, no fused attention of PyTorch's own; torch.onnx.is_in_onnx_export() says yes, whoever imported it how."""
+    asked = getattr(torch.onnx, "is_in_onnx_export", None)
+    answer = getattr(asked, "__code__", None)
+    if answer:
+        asked.__code__ = (lambda: True).__code__
     mha = getattr(torch.backends, "mha", None)
     fast = mha.get_fastpath_enabled() if mha else None
     if mha:
@@ -101,6 +105,8 @@ def plain():
     finally:
         if mha:
             mha.set_fastpath_enabled(fast)
+        if answer:
+            asked.__code__ = answer
 
 
 def tensor_outputs(result, findings):

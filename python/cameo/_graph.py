@@ -95,6 +95,7 @@ class Value:
 
     def setType(self, t):
         self._graph._host.set_type(self._host, t.dtype_name, t.shape)
+        return self
 
     def node(self):
         return _NodeView(self)
