@@ -8,6 +8,7 @@ warnings.filterwarnings("ignore")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "torch"))
 NAMES = "resnet18 mobilenet_v3_large efficientnet_b0 vit_b_16 bert_base lstm yolo".split()
+NARROW = "resnet18_f16 resnet18_bf16 resnet18_int8 mobilenet_v3_large_int8 bert_base_int8".split()  # made of those above
 
 
 def settle(model):
@@ -109,12 +110,45 @@ def make(name):
     torch.manual_seed(0)
     if name == "yolo": return detector(), torch.rand(1, 3, 640, 640)
     if name == "lstm": return recurrent(), torch.rand(1, 100, 128)
-    if name == "bert_base":
+    from models import import_torchvision
+    if name.startswith("bert_base"):
+        import_torchvision()  # transformers looks at it
         import transformers
         config = transformers.BertConfig(return_dict=False)
         return transformers.BertModel(config), torch.randint(0, 30000, (1, 128))
-    from models import import_torchvision
     return import_torchvision().models.get_model(name, weights=None), torch.rand(1, 3, 224, 224)
+
+
+def quantize(source, target, example):
+    """Bytes for activations and weights, as onnxruntime's own tool writes them: QuantizeLinear and DequantizeLinear around operators."""
+    import numpy
+    import onnx
+    from onnxruntime import quantization as q
+
+    class Samples(q.CalibrationDataReader):
+        def __init__(self):
+            name = onnx.load(str(source), load_external_data=False).graph.input[0].name
+            generator = numpy.random.default_rng(0)
+            some = [example] + [(generator.permutation(example.ravel())).reshape(example.shape) for _ in range(3)]
+            self.rest = iter([{name: x} for x in some])
+
+        def get_next(self):
+            return next(self.rest, None)
+
+    q.quantize_static(str(source), str(target), Samples(), quant_format=q.QuantFormat.QDQ, per_channel=True,
+                      activation_type=q.QuantType.QUInt8, weight_type=q.QuantType.QInt8)
+
+
+def narrowed(name, folder, cameo):
+    """A model of another one, in fewer bits."""
+    import numpy
+    base, kind = name.rsplit("_", 1)
+    source, target = export(base, folder, cameo), folder / f"{name}.onnx"
+    x = numpy.load(folder / f"{base}.npz")["x0"]
+    if kind == "int8": quantize(source, target, x)
+    else: subprocess.run([cameo, "-q", "convert", str(source), str(target), "--float", kind, "--keep-io"], check=True)
+    numpy.savez(folder / f"{name}.npz", x0=x)
+    return target
 
 
 def export(name, folder, cameo):
@@ -124,10 +158,12 @@ def export(name, folder, cameo):
     folder = pathlib.Path(folder)
     target, archive = folder / f"{name}.onnx", folder / f"{name}.pt"
     if target.exists() and (folder / f"{name}.npz").exists(): return target
+    if name in NARROW: return narrowed(name, folder, cameo)
     model, x = make(name)
     with torch.no_grad():
         torch.jit.trace(settle(model), x, check_trace=False, strict=False).save(str(archive))
-    subprocess.run([cameo, "-q", "export", str(archive), "-o", str(target)], check=True)
+    any_length = ["--input", "x=i64[1,seq]"] if name == "bert_base_any" else []  # any number of tokens
+    subprocess.run([cameo, "-q", "export", str(archive), "-o", str(target), *any_length], check=True)
     archive.unlink()
     numpy.savez(folder / f"{name}.npz", x0=x.numpy())
     return target

@@ -22,7 +22,7 @@ namespace {
 constexpr Flag flags[] = {
     {"inputs", 0, "FILE", "an .npz (keys are input names, or x0, x1, ...), an .npy, or a test_data_set folder"},
     {"random", 0, "SEED", "make the inputs up; the same seed gives the same values everywhere"},
-    {"dim", 0, "NAME=N", "a named size, for --random; 1 unless said"},
+    {"dim", 0, "NAME=N", "a named size, for --random; 1 unless said. NAME=A..B: every run of --repeat takes the next of these"},
     {"output", 'o', "OUT.npz", "where the outputs go"},
     {"threads", 0, "N", "how many threads to use; all there are unless said"},
     {"repeat", 0, "N", "run N times and tell the times"},
@@ -32,20 +32,50 @@ constexpr Flag flags[] = {
 };
 constexpr Verb verb{"run", "IN", "run a model on arrays", "cameo run net.onnx --inputs x.npz -o y.npz\ncameo run net.onnx --random 0 --dim batch=8 --repeat 20", flags, 1, 1};
 
+// A named size, or a range of sizes that the runs take in turn.
+struct SizeRange {
+  int64_t first = 1, last = 1;
+  int64_t at(int64_t run) const { return first + run % (last - first + 1); }
+};
+
+std::map<std::string, SizeRange> named_sizes(const Args& args) {
+  std::map<std::string, SizeRange> out;
+  for (const std::string& d : args.values("dim")) {
+    const auto [dim, size] = name_and_value("dim", d);
+    const auto number = [&, &whole = size](std::string_view text) -> int64_t {
+      if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != text.npos)
+        throw error("use.value", cat("--dim wants a size or a range of them (A..B), not '", whole, "'"));
+      return std::stoll(std::string(text));
+    };
+    const size_t dots = size.find("..");
+    SizeRange r;
+    r.first = r.last = number(std::string_view(size).substr(0, dots));
+    if (dots != size.npos) r.last = number(std::string_view(size).substr(dots + 2));
+    if (r.last < r.first) throw error("use.value", cat("--dim: ", r.first, " is more than ", r.last, " in '", size, "'"));
+    out[dim] = r;
+  }
+  return out;
+}
+
+std::vector<Datum> made_up(const Graph& g, const std::vector<ValueId>& params, const Args& args, int64_t run) {
+  std::map<std::string, int64_t> sizes;
+  for (const auto& [dim, range] : named_sizes(args)) sizes[dim] = range.at(run);
+  return random_inputs(g, params, static_cast<uint64_t>(args.integer("random", 0)), sizes);
+}
+
+bool sizes_change(const Args& args) {
+  for (const auto& [dim, range] : named_sizes(args))
+    if (range.first != range.last) return true;
+  return false;
+}
+
 std::vector<Datum> gather_inputs(const Graph& g, const std::vector<ValueId>& params, const Args& args) {
   if (args.has("inputs") && args.has("random")) throw error("use.conflict", "--inputs and --random cannot be used together");
   if (const auto file = args.value("inputs")) return load_values(*file, g, params);
   const bool needs_inputs = std::any_of(params.begin(), params.end(), [&](ValueId v) { return !g[v].weight; });
   if (needs_inputs && !args.has("random"))
     throw error("use.inputs", "the model has inputs, and none were given").help("--inputs FILE.npz, or --random SEED to make them up");
-  std::map<std::string, int64_t> sizes;
-  for (const std::string& d : args.values("dim")) {
-    const auto [dim, size] = name_and_value("dim", d);
-    if (size.empty() || size.size() > 18 || size.find_first_not_of("0123456789") != size.npos)
-      throw error("use.value", cat("--dim wants a size, not '", size, "'"));
-    sizes[dim] = std::stoll(size);
-  }
-  return random_inputs(g, params, static_cast<uint64_t>(args.integer("random", 0)), sizes);
+  return made_up(g, params, args, 0);
 }
 
 struct Times {
@@ -97,7 +127,7 @@ int run_main(Raw raw, Out& out) {
   options.fast = !args->has("reference");
   Model m = open_model(args->operands[0], out);
   const auto params = run_inputs(m.graph);
-  const auto inputs = gather_inputs(m.graph, params, *args);
+  auto inputs = gather_inputs(m.graph, params, *args);
   check_inputs(m.graph, params, inputs);
   options.keep = matching_values(m.graph, args->list("keep-outputs"));
   const Session session(std::move(m), options);
@@ -105,7 +135,9 @@ int run_main(Raw raw, Out& out) {
   std::vector<double> ms, cpu_ms;
   std::vector<Datum> results;
   std::vector<StepTime> times;
+  const bool changing = !args->has("inputs") && sizes_change(*args);
   for (int64_t i = 0; i < repeat; ++i) {
+    if (changing) inputs = made_up(g, params, *args, i);
     out.progress("running", static_cast<uint64_t>(i), static_cast<uint64_t>(repeat));
     const auto start = std::chrono::steady_clock::now();
     const std::clock_t cpu = std::clock();

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "engine/emit.h"
+#include "engine/late.h"
+#include "engine/parallel.h"
+#include "engine/work.h"
 #include "ops/op_def.h"
 #include "support/error.h"
 
@@ -53,12 +56,12 @@ bool Compiler::is_f32(ValueId v) const {
   return d && d->dtype == DType::f32 && d->count() > 0;
 }
 
-bool Compiler::is_constant(ValueId v) const { return v && (g_.is_constant(v) || g_[v].fact.tensor()); }
+bool Compiler::is_constant(ValueId v) const { return v && (g_.is_constant(v) || g_[v].fact.tensor() || late_constant(g_, v)); }
 
 std::optional<Tensor> Compiler::constant(ValueId v) {
   if (!v) return std::nullopt;
   if (const Tensor* t = g_[v].fact.tensor()) return *t;
-  return g_.constant(v);
+  return known(g_, v);
 }
 
 std::optional<float> Compiler::scalar(ValueId v) {
@@ -69,14 +72,21 @@ std::optional<float> Compiler::scalar(ValueId v) {
 bool Compiler::ready(ValueId v) const { return v && (values_[v.index].slot != no_slot || is_constant(v)); }
 
 std::string Compiler::key(ValueId v, std::string_view what) const {
-  return v.index < options_.base_values && g_[v].kind == Value::Kind::initializer ? cat(v.index, ":", what) : "";
+  return v.index < options_.base_values && (g_[v].kind == Value::Kind::initializer || late_constant(g_, v)) ? cat(v.index, ":", what) : "";
+}
+
+Tensor Compiler::shared_late(ValueId v) {
+  const std::string name = key(v, "late");
+  if (name.empty()) return *constant(v);
+  const Bytes bytes = store_.get(name, [&] { return constant(v)->bytes(); });
+  return {DType::f32, desc(v)->dims, bytes};
 }
 
 SlotId Compiler::slot(ValueId v) {
   Known& k = values_[v.index];
   if (k.slot == no_slot) {
     invariant(is_constant(v), "a value is used before it is there");
-    Tensor t = *constant(v);
+    Tensor t = late_constant(g_, v) ? shared_late(v) : *constant(v);
     // Kernels read whole elements; a weight in a mapped file may lie at any byte.
     if (const size_t unit = static_cast<size_t>(bits(t.dtype())) / 8; unit > 1 && reinterpret_cast<uintptr_t>(t.bytes().data()) % std::min<size_t>(unit, 8) != 0) {
       const auto make = [&] {
@@ -94,7 +104,7 @@ SlotId Compiler::slot(ValueId v) {
 }
 
 SlotId Compiler::bytes_of(ValueId v) {
-  if (values_[v.index].slot != no_slot || !is_constant(v)) return plain(v);
+  if (values_[v.index].slot != no_slot || !is_constant(v) || late_constant(g_, v)) return plain(v);
   const Tensor t = *constant(v);
   return add_constant(t, {t.dtype(), t.shape(), nullptr});
 }
@@ -256,17 +266,26 @@ void Compiler::node(NodeId n) {
   // Known already: shape arithmetic, and what inference folded.
   const bool folded = !node.op->is_opaque() && def(*node.op).rules.deterministic && !node.outputs.empty() &&
                       std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_[v].fact.tensor() != nullptr; });
-  if (folded || node.is("Constant")) return;
+  if (folded || node.is("Constant") || (!node.outputs.empty() && late_constant(g_, node.outputs[0]))) return;
   bool known = options_.fast && node.op->domain.empty() && node.regions.empty();
   for (const ValueId v : node.inputs) known = known && (!v || (desc(v) && (is_constant(v) || plan_->slots[slot(v)].home != Slot::Home::datum || plan_->slots[slot(v)].desc.dtype != DType::undefined)));
   for (const ValueId v : node.outputs) known = known && desc(v);
-  if (known) {
-    const EmitterRow* row = options_.onednn ? find_row(onednn_emitters(), node.op->name) : nullptr;
-    if (row && row->emit(*this, n)) return;
+  if (!known || !emit(n)) reference(n);
+}
+
+bool Compiler::emit(NodeId n) {
+  const Node& node = g_[n];
+  const bool alone = !worth_a_team(*this, n);
+  const ThreadScope scope(alone ? 1 : current_threads());
+  const size_t before = plan_->steps.size();
+  const EmitterRow* row = options_.onednn ? find_row(onednn_emitters(), node.op->name) : nullptr;
+  bool done = row && row->emit(*this, n);
+  if (!done) {
     row = find_row(simd_emitters(), node.op->name);
-    if (row && row->emit(*this, n)) return;
+    done = row && row->emit(*this, n);
   }
-  reference(n);
+  for (size_t i = before; i < plan_->steps.size(); ++i) plan_->steps[i].alone = alone;
+  return done;
 }
 
 void Compiler::collect_rest(std::span<const NodeId> nodes) {

@@ -38,7 +38,7 @@ class Compiler {
   bool is_f32(ValueId v) const;
   bool ready(ValueId v) const;        // computed by an earlier step, given, or constant
   std::optional<Tensor> constant(ValueId v);
-  bool is_constant(ValueId v) const;
+  bool is_constant(ValueId v) const;       // those that are made late (late.h) too
   std::optional<float> scalar(ValueId v);  // a constant with one f32 element
   std::string key(ValueId v, std::string_view what) const;  // for Store; unique to this plan where it has to be
 
@@ -71,7 +71,9 @@ class Compiler {
     SlotId slot = no_slot;
     std::vector<SlotId> forms;
   };
+  Tensor shared_late(ValueId v);  // a constant that is made late, once for all plans
   void node(NodeId n);
+  bool emit(NodeId n);
   void reference(NodeId n);
   SlotId any_slot(ValueId v);  // for reference kernels: row-major, or a datum
   bool depends_on_data(NodeId n);

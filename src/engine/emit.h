@@ -14,6 +14,7 @@ struct EmitterRow {
 
 std::span<const EmitterRow> simd_emitters();    // our own vectorised kernels
 std::span<const EmitterRow> onednn_emitters();  // empty without oneDNN
+bool onednn_adds_bytes_exactly();  // whether oneDNN computes products of bytes here that the reference would
 // From one layout to another.
 std::unique_ptr<Kernel> make_reorder(const Desc& from, const Desc& to);
 // A dense desc of these sizes whose axes lie in that order.

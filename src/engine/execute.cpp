@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/parallel.h"
 #include "engine/store.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
@@ -77,6 +78,8 @@ void Frame::execute(const Step& s, size_t number) {
   b.out = {pointers_.data() + s.in.size(), s.out.size()};
   b.scratch = s.scratch == no_slot ? nullptr : address(s.scratch);
   b.state = states_[number].get();
+  if (!s.alone) return s.kernel->run(b);
+  const ThreadScope scope(1);
   s.kernel->run(b);
 }
 

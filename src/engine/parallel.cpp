@@ -41,7 +41,7 @@ const OpenMp& omp() {
 
 // One call of parallel_ranges, for all threads of the team.
 struct Work {
-  int64_t count;
+  int64_t count, pieces;
   void (*call)(void*, int64_t, int64_t);
   void* f;
   std::mutex mutex;
@@ -50,10 +50,10 @@ struct Work {
 
 void work_of_thread(void* p) {
   auto& w = *static_cast<Work*>(p);
-  const int64_t team = omp().team(), me = omp().thread();
+  const int64_t team = std::min<int64_t>(omp().team(), w.pieces), me = omp().thread();
   const int64_t first = w.count * me / team, last = w.count * (me + 1) / team;
   try {
-    if (first < last) w.call(w.f, first, last);
+    if (me < team && first < last) w.call(w.f, first, last);
   } catch (...) {
     const std::lock_guard lock(w.mutex);
     w.failed = std::current_exception();
@@ -78,8 +78,9 @@ void parallel_ranges(int64_t count, int64_t grain, void (*call)(void*, int64_t, 
     if (count > 0) call(f, 0, count);
     return;
   }
-  Work w{count, call, f, {}, {}};
-  omp().run(work_of_thread, &w, static_cast<unsigned>(pieces), 0);
+  // The whole team, though fewer may have something to do: libgomp ends the threads that a smaller team leaves out.
+  Work w{count, pieces, call, f, {}, {}};
+  omp().run(work_of_thread, &w, static_cast<unsigned>(current_threads()), 0);
   if (w.failed) std::rethrow_exception(w.failed);
 }
 

@@ -38,6 +38,7 @@ struct Step {
   NodeId node;
   std::string label;
   SlotId scratch = no_slot;
+  bool alone = false;             // too little work for a team of threads
   std::vector<SlotId> release;    // datums that nobody reads after it
   std::vector<ValueId> captured;  // of a reference step with bodies: the values behind the inputs past the node's own
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/late.h"
 #include "kernels/carrier.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
@@ -25,6 +26,11 @@ bool foldable(const Graph& g, const Node& n) {
   const OpRules& rules = def(*n.op).rules;
   if (!rules.eval || !rules.deterministic) return false;
   return std::all_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return !v || g.is_constant(v); });
+}
+
+// Large weights in fewer bits stay as they lie until they are packed.
+bool stays_narrow(const Graph& g, NodeId n) {
+  return late_constant(g, g[n].outputs[0]) && g.constant(g[n].inputs[0], small_bytes) == std::nullopt;
 }
 
 void fold_node(Graph& g, NodeId id) {
@@ -65,8 +71,8 @@ void fold_node(Graph& g, NodeId id) {
 }
 
 std::optional<std::vector<float>> floats(const Graph& g, ValueId v) {
-  if (!v || !g.is_constant(v) || g[v].fact.dtype() != DType::f32) return std::nullopt;
-  const Loaded<float> x(*g.constant(v));
+  if (!is_known(g, v) || g[v].fact.dtype() != DType::f32) return std::nullopt;
+  const Loaded<float> x(*known(g, v));
   return std::vector<float>(x.span().begin(), x.span().end());
 }
 
@@ -93,7 +99,7 @@ bool fold_into_conv(Graph& g, NodeId bn, const Affine& a) {
   const NodeId conv = g[x].def;
   if (!conv || !g[conv].is("Conv") || g[x].uses.size() != 1) return false;
   const ValueId w = g[conv].inputs[1], b = g.input(conv, 2);
-  if (!g.is_constant(w) || (b && !floats(g, b))) return false;
+  if (b && !floats(g, b)) return false;
   auto weights = floats(g, w);
   if (!weights || weights->size() % a.factor.size()) return false;
   const size_t inner = weights->size() / a.factor.size();
@@ -103,7 +109,7 @@ bool fold_into_conv(Graph& g, NodeId bn, const Affine& a) {
     const auto old = *floats(g, b);
     for (size_t i = 0; i < shift.size(); ++i) shift[i] += old[i] * a.factor[i];
   }
-  const auto shape = g.constant(w)->shape();
+  const auto shape = known(g, w)->shape();
   g.set_input(conv, 1, make_constant(g, Tensor::of<float>(DType::f32, shape, *weights), g[w].name));
   g.set_input(conv, 2, make_constant(g, Tensor::of<float>(DType::f32, {static_cast<int64_t>(shift.size())}, shift), g[w].name + ".bias"));
   g.replace_uses(g[bn].outputs[0], x);
@@ -124,10 +130,12 @@ void spell_out(Graph& g, NodeId bn, const Affine& a) {
 
 }  // namespace
 
-void prepare_once(Graph& g) {
+void prepare_once(Graph& g, bool onednn) {
   infer(g);
+  widen_halves(g);
+  use_integers(g, onednn);
   for (const NodeId n : g.nodes(g.main()))
-    if (foldable(g, g[n])) fold_node(g, n);
+    if (foldable(g, g[n]) && !stays_narrow(g, n)) fold_node(g, n);
   for (const NodeId n : g.nodes(g.main()))
     if (const auto a = affine_of(g, g[n]); a && !fold_into_conv(g, n, *a)) spell_out(g, n, *a);
 }

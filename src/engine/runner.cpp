@@ -56,7 +56,7 @@ Runner::Runner(Model m, const SessionOptions& o) : model(std::move(m)), options(
   keep_values(base_, options.keep);
   freeze_defaults(base_);
   const std::lock_guard lock(planning);
-  if (options.fast) prepare_once(base_);
+  if (options.fast) prepare_once(base_, options.onednn && !onednn_version().empty());
 }
 
 const Graph& Runner::open_base() {

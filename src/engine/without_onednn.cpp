@@ -9,6 +9,8 @@ namespace engine {
 
 std::span<const EmitterRow> onednn_emitters() { return {}; }
 
+bool onednn_adds_bytes_exactly() { return false; }
+
 std::unique_ptr<Kernel> make_reorder(const Desc&, const Desc&) {
   invariant(false, "another layout than row-major without oneDNN");
   return nullptr;

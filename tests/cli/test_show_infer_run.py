@@ -97,6 +97,9 @@ def test_run_without_onednn(t):
 def test_run_refuses_wrong_inputs(t):
     net = linear(t)
     t.fails("run", net, code=2, error="use.inputs")
+    told = t.run("run", net, "--random", "1", "--dim", "batch=2..5", "--repeat", "6", "--json").json  # 2, 3, 4, 5, 2, 3
+    assert told["runs"] == 6 and told["outputs"][0]["type"].startswith("f32[3,")
+    t.fails("run", net, "--random", "1", "--dim", "batch=5..2", code=2, error="use.value")
     t.path("size.npz").write_bytes(o.npz(x=o.npy([1, 5], [1] * 5)))
     err = t.fails("run", net, "--inputs", "size.npz", code=1, error="run.size").err
     assert "axis 1 of the input 'x' has size 5, and the model wants 2" in err

@@ -46,6 +46,7 @@
 #define dnnl_stream_create ::cameo::engine::onednn.dnnl_stream_create
 #define dnnl_stream_destroy ::cameo::engine::onednn.dnnl_stream_destroy
 #define dnnl_stream_wait ::cameo::engine::onednn.dnnl_stream_wait
+#define dnnl_get_effective_cpu_isa ::cameo::engine::onednn.dnnl_get_effective_cpu_isa
 #define dnnl_version ::cameo::engine::onednn.dnnl_version
 
 #include <dnnl.hpp>

@@ -19,7 +19,7 @@ namespace cameo::engine {
   X(dnnl_primitive_desc_iterator_create) X(dnnl_primitive_desc_iterator_destroy) X(dnnl_primitive_desc_iterator_fetch) \
   X(dnnl_primitive_desc_query) X(dnnl_primitive_desc_query_md) X(dnnl_primitive_destroy) X(dnnl_primitive_execute) \
   X(dnnl_reorder_primitive_desc_create) X(dnnl_sgemm) X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_stream_wait) \
-  X(dnnl_version)
+  X(dnnl_version) X(dnnl_get_effective_cpu_isa)
 
 struct OneDnn {
 #define X(name) decltype(&::name) name;

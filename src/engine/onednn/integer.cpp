@@ -6,24 +6,20 @@
 #include "engine/onednn/conv.h"
 #include "engine/onednn/emitters.h"
 #include "engine/parallel.h"
+#include "engine/simd/integer.h"
 #include "engine/simd/quantize_rows.h"
 #include "kernels/carrier.h"
 #include "ops/generated/attributes.h"
 
 namespace cameo::engine {
 
-namespace {
-
-// Processors without these instructions add pairs of products in 16 bits, which may saturate.
-bool adds_exactly() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  return __builtin_cpu_supports("avx512vnni");
-#else
-  return false;
-#endif
+// Without these instructions oneDNN adds pairs of products in 16 bits, which may saturate.
+bool onednn_adds_bytes_exactly() {
+  static const bool exact = load_onednn() && (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni;
+  return exact;
 }
 
-bool is_byte(DType t) { return t == DType::u8 || t == DType::i8; }
+namespace {
 
 // Weights as signed bytes, and what has to be added to each to have it less its zero point: one number per output channel.
 struct SignedWeights {
@@ -85,20 +81,29 @@ dnnl::primitive_attr integer_attr(int32_t zero) {
   return attr;
 }
 
-// Sums of a convolution to bytes, channels last.
+// Sums of a convolution to bytes, channels last. Few channels make short rows: several pixels go at once.
 template <class T>
 class RequantizeKernel : public Kernel {
  public:
-  RequantizeKernel(int64_t pixels, int64_t channels, float zero) : pixels_(pixels), channels_(channels), zero_(zero) {}
+  RequantizeKernel(int64_t pixels, const Requantize& r) : count_(pixels * static_cast<int64_t>(r.scale.size())), zero_(r.zero) {
+    do {
+      scale_.insert(scale_.end(), r.scale.begin(), r.scale.end());
+      bias_.insert(bias_.end(), r.bias.begin(), r.bias.end());
+    } while (scale_.size() < 512);
+  }
   std::string about() const override { return "vector"; }
   void run(const Buffers& b) const override {
-    parallel(pixels_, std::max<int64_t>(1, 16384 / channels_), [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) requantize_row(b.input<int32_t>(0) + i * channels_, b.input<int32_t>(1), b.input<float>(2), b.output<T>(0) + i * channels_, channels_, zero_);
+    const auto row = static_cast<int64_t>(scale_.size());
+    parallel((count_ + row - 1) / row, std::max<int64_t>(1, 16384 / row), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i)
+        requantize_row(b.input<int32_t>(0) + i * row, bias_.data(), scale_.data(), b.output<T>(0) + i * row, std::min(row, count_ - i * row), zero_);
     });
   }
 
  private:
-  int64_t pixels_, channels_;
+  int64_t count_;
+  std::vector<float> scale_;
+  std::vector<int32_t> bias_;
   float zero_;
 };
 
@@ -121,42 +126,9 @@ SlotId emit_sums(Compiler& c, NodeId n, const ConvShape& s, ValueId x, ValueId w
   return out;
 }
 
-// The zero point of the input, if it is a constant number.
-std::optional<int32_t> constant_zero(Compiler& c, ValueId v) {
-  if (!v) return 0;
-  if (!c.is_constant(v) || c.desc(v)->count() != 1) return std::nullopt;
-  return static_cast<int32_t>(c.constant(v)->double_at(0));
-}
-
 template <class A>
 std::optional<ConvShape> shape_of(Compiler& c, const Node& node, const A& a, ValueId w) {
   return conv_shape(*c.desc(node.inputs[0]), *c.desc(w), *c.desc(node.outputs[0]), {a.auto_pad, a.strides, a.dilations, a.pads, a.group});
-}
-
-ValueId input_of(const Node& node, size_t i) { return i < node.inputs.size() ? node.inputs[i] : ValueId(); }
-
-// Everything but the sums of QLinearConv.
-struct Output {
-  std::vector<float> scale;
-  std::vector<int32_t> bias;
-  float zero = 0;
-};
-
-std::optional<Output> output_of(Compiler& c, const Node& node, int64_t channels) {
-  for (const size_t i : {1, 4, 6, 7})
-    if (!c.is_constant(node.inputs[i])) return std::nullopt;
-  const ValueId bias = input_of(node, 8);
-  const Loaded<float> x(*c.constant(node.inputs[1])), w(*c.constant(node.inputs[4])), y(*c.constant(node.inputs[6]));
-  if (x.size() != 1 || y.size() != 1 || (w.size() != 1 && w.size() != channels) || c.desc(node.inputs[7])->count() != 1) return std::nullopt;
-  Output out;
-  for (int64_t i = 0; i < channels; ++i) out.scale.push_back(x[0] * w[w.size() == 1 ? 0 : i] / y[0]);
-  out.bias.assign(static_cast<size_t>(channels), 0);
-  out.zero = static_cast<float>(c.constant(node.inputs[7])->double_at(0));
-  if (!bias) return out;
-  if (!c.is_constant(bias) || c.desc(bias)->dtype != DType::i32 || c.desc(bias)->count() != channels) return std::nullopt;
-  const Tensor t = *c.constant(bias);
-  std::copy(t.as<int32_t>().begin(), t.as<int32_t>().end(), out.bias.begin());
-  return out;
 }
 
 bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
@@ -167,17 +139,16 @@ bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
   if (!shape || !zero || !is_byte(c.desc(y)->dtype)) return false;
   const int64_t channels = shape->dst[1];
   const auto weights = signed_weights(c, w, node.inputs[5], channels);
-  const auto out = output_of(c, node, channels);
+  const auto out = conv_result(c, node, channels);
   if (!weights || !out || weights->has_rest()) return false;
   const SlotId sums = emit_sums(c, n, *shape, x, w, *weights, *zero);
   if (sums == no_slot) return false;
   const Desc& d = *c.desc(y);
-  const Tensor scale = Tensor::of<float>(DType::f32, {channels}, out->scale);
   const SlotId slot = c.make(c.slot_desc(sums).plain() ? d : dense_desc(d.dtype, d.dims, Physical(c.slot_desc(sums)).order));
   std::unique_ptr<Kernel> kernel;
-  if (d.dtype == DType::u8) kernel = std::make_unique<RequantizeKernel<uint8_t>>(d.count() / channels, channels, out->zero);
-  else kernel = std::make_unique<RequantizeKernel<int8_t>>(d.count() / channels, channels, out->zero);
-  c.step(n, "requantize", std::move(kernel), {sums, constant_row(c, out->bias), c.add_constant(scale, {DType::f32, scale.shape(), nullptr})}, {slot});
+  if (d.dtype == DType::u8) kernel = std::make_unique<RequantizeKernel<uint8_t>>(d.count() / channels, *out);
+  else kernel = std::make_unique<RequantizeKernel<int8_t>>(d.count() / channels, *out);
+  c.step(n, "requantize", std::move(kernel), {sums}, {slot});
   c.bind(y, slot);
   return true;
 }
@@ -186,7 +157,7 @@ bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
 
 bool emit_conv_integer(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
-  if (!adds_exactly() || !is_byte(c.desc(node.inputs[0])->dtype) || c.desc(node.outputs[0])->count() == 0) return false;
+  if (!onednn_adds_bytes_exactly() || !is_byte(c.desc(node.inputs[0])->dtype) || c.desc(node.outputs[0])->count() == 0) return false;
   if (const auto* q = node.as<op::QLinearConv>()) return emit_qlinear_conv(c, n, *q);
   const auto* a = node.as<op::ConvInteger>();
   const auto shape = shape_of(c, node, *a, node.inputs[1]);
@@ -199,38 +170,80 @@ bool emit_conv_integer(Compiler& c, NodeId n) {
   return true;
 }
 
-bool emit_matmul_integer(Compiler& c, NodeId n) {
-  const Node& node = c.graph()[n];
-  const ValueId a = node.inputs[0], b = node.inputs[1], a_zero = input_of(node, 2);
+namespace {
+
+// The exact sums of a product with constant weights, zero points taken care of; no_slot where oneDNN cannot.
+SlotId emit_product_sums(Compiler& c, NodeId n, ValueId a, ValueId a_zero, ValueId b, ValueId b_zero, const std::vector<int64_t>& dims) {
   const Desc &x = *c.desc(a), &w = *c.desc(b);
-  if (!adds_exactly() || !is_byte(x.dtype) || w.rank() != 2 || x.rank() < 2 || x.count() == 0 || w.count() == 0) return false;
-  if (a_zero && c.desc(a_zero)->count() != 1) return false;
+  if (!onednn_adds_bytes_exactly() || !is_byte(x.dtype) || w.rank() != 2 || x.rank() < 2 || x.count() == 0 || w.count() == 0) return no_slot;
+  if (a_zero && c.desc(a_zero)->count() != 1) return no_slot;
   const ProductSize s{x.count() / w.dims[0], w.dims[0], w.dims[1]};
-  const auto weights = signed_weights(c, b, input_of(node, 3), s.n);
-  if (!weights) return false;
+  const auto weights = signed_weights(c, b, b_zero, s.n);
+  if (!weights) return no_slot;
   const Md src = row_major(x.dtype, {s.m, s.k}), dst = row_major(DType::i32, {s.m, s.n});
   dnnl::matmul::primitive_desc pd;
   try {
     pd = dnnl::matmul::primitive_desc({src, any_layout(w.dims, DType::i8), dst}, integer_attr(0), cpu());
   } catch (const dnnl::error&) {
-    return false;
+    return no_slot;
   }
   std::vector<int32_t> columns(static_cast<size_t>(s.n), 0);
   const auto bytes = weights->bytes.as<int8_t>();
   for (size_t i = 0; i < bytes.size(); ++i) columns[i % columns.size()] += bytes[i] + weights->rest[i % columns.size()];
   const bool rest = weights->has_rest();
-  const SlotId in = c.plain(a), sums = c.make(*c.desc(node.outputs[0]));
+  const SlotId in = c.plain(a), sums = c.make({DType::i32, dims, nullptr});
   std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, dst, 0, true}};
-  c.step(n, "MatMulInteger", std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()),
+  c.step(n, std::string(c.graph()[n].op->name), std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()),
          {in, packed(c, b, "int8", weights->bytes, row_major(DType::i8, w.dims), pd.weights_desc())}, {sums});
-  if (!rest && !a_zero) {
-    c.bind(node.outputs[0], sums);
-    return true;
-  }
-  const SlotId out = c.make(*c.desc(node.outputs[0]));
+  if (!rest && (!a_zero || constant_zero(c, a_zero) == 0)) return sums;
+  const SlotId out = c.make({DType::i32, dims, nullptr});
   std::vector<SlotId> more{sums, constant_row(c, columns), constant_row(c, weights->rest), in};
   if (a_zero) more.push_back(c.plain(a_zero));
   c.step(n, "zero points", std::make_unique<CorrectKernel>(s, x.dtype == DType::i8, rest, a_zero.valid()), std::move(more), {out});
+  return out;
+}
+
+// Sums of a product to bytes, a scale per column.
+template <class T>
+class ProductResultKernel : public Kernel {
+ public:
+  ProductResultKernel(int64_t rows, Requantize result) : rows_(rows), result_(std::move(result)) {}
+  std::string about() const override { return "vector"; }
+  void run(const Buffers& b) const override {
+    const auto n = static_cast<int64_t>(result_.scale.size());
+    parallel(rows_, std::max<int64_t>(1, 16384 / n), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) requantize_product_row(b.input<int32_t>(0) + i * n, result_.scale.data(), b.output<T>(0) + i * n, n, result_.zero);
+    });
+  }
+
+ private:
+  int64_t rows_;
+  Requantize result_;
+};
+
+}  // namespace
+
+bool emit_matmul_integer(Compiler& c, NodeId n) {
+  const Node& node = c.graph()[n];
+  const SlotId sums = emit_product_sums(c, n, node.inputs[0], input_of(node, 2), node.inputs[1], input_of(node, 3), c.desc(node.outputs[0])->dims);
+  if (sums == no_slot) return false;
+  c.bind(node.outputs[0], sums);
+  return true;
+}
+
+bool emit_qlinear_matmul(Compiler& c, NodeId n) {
+  const Node& node = c.graph()[n];
+  const Desc &w = *c.desc(node.inputs[3]), &y = *c.desc(node.outputs[0]);
+  if (w.rank() != 2 || !is_byte(y.dtype)) return false;
+  auto result = product_result(c, node, w.dims[1]);
+  if (!result) return false;
+  const SlotId sums = emit_product_sums(c, n, node.inputs[0], node.inputs[2], node.inputs[3], node.inputs[5], y.dims);
+  if (sums == no_slot) return false;
+  const SlotId out = c.make(y);
+  std::unique_ptr<Kernel> kernel;
+  if (y.dtype == DType::u8) kernel = std::make_unique<ProductResultKernel<uint8_t>>(y.count() / w.dims[1], std::move(*result));
+  else kernel = std::make_unique<ProductResultKernel<int8_t>>(y.count() / w.dims[1], std::move(*result));
+  c.step(n, "requantize", std::move(kernel), {sums}, {out});
   c.bind(node.outputs[0], out);
   return true;
 }

@@ -1,3 +1,4 @@
+#include "engine/emit.h"
 #include "engine/onednn/emitters.h"
 #include "ops/generated/attributes.h"
 #include "ops/nn/window.h"
@@ -15,14 +16,19 @@ bool emit_pooling(Compiler& c, NodeId n, const Windows& w, dnnl::algorithm algor
     const int64_t covered = (w.kernel[i] - 1) * w.dilations[i] + 1;
     if (w.begin[i] < 0 || w.begin[i] >= covered || end.back() >= covered) return false;  // windows that see nothing
   }
-  const Desc src = c.slot_desc(c.slot(node.inputs[0]));
+  Desc src = c.slot_desc(c.slot(node.inputs[0]));
+  if (src.dtype != DType::f32) {  // it has kernels for bytes only where channels lie together
+    if (src.rank() != 4) return false;
+    src = dense_desc(src.dtype, src.dims, {0, 2, 3, 1});
+  }
   try {
     using Pool = dnnl::pooling_v2_forward;
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const Pool::primitive_desc pd({dnnl::prop_kind::forward_inference, algorithm, md_of(src), any_layout(c.desc(node.outputs[0])->dims), w.strides, w.kernel, dilates, w.begin, end}, attr, cpu());
+    const Pool::primitive_desc pd({dnnl::prop_kind::forward_inference, algorithm, md_of(src), any_layout(c.desc(node.outputs[0])->dims, src.dtype), w.strides, w.kernel, dilates, w.begin, end}, attr, cpu());
     PostOps none(c, n, node.outputs[0]);
-    finish(c, n, none, Pool(pd), {{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}}, {c.slot(node.inputs[0])}, pd);
+    const SlotId in = src.dtype == DType::f32 ? c.slot(node.inputs[0]) : c.in_form(node.inputs[0], src);
+    finish(c, n, none, Pool(pd), {{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}}, {in}, pd);
     return true;
   } catch (const dnnl::error&) {
     return false;
@@ -30,7 +36,9 @@ bool emit_pooling(Compiler& c, NodeId n, const Windows& w, dnnl::algorithm algor
 }
 
 bool poolable(Compiler& c, const Node& node) {
-  return node.outputs.size() == 1 && c.is_f32(node.inputs[0]) && c.is_f32(node.outputs[0]) && c.desc(node.inputs[0])->rank() >= 3 && c.desc(node.inputs[0])->rank() <= 5;
+  const Desc &x = *c.desc(node.inputs[0]), &y = *c.desc(node.outputs[0]);
+  const bool bytes = node.is("MaxPool") && (x.dtype == DType::u8 || x.dtype == DType::i8) && y.count() > 0;
+  return node.outputs.size() == 1 && (bytes || (c.is_f32(node.inputs[0]) && c.is_f32(node.outputs[0]))) && c.desc(node.inputs[0])->rank() >= 3 && c.desc(node.inputs[0])->rank() <= 5;
 }
 
 template <class A>

@@ -20,6 +20,7 @@ std::span<const EmitterRow> onednn_emitters() {
       {"ConvInteger", emit_conv_integer},
       {"QLinearConv", emit_conv_integer},
       {"MatMulInteger", emit_matmul_integer},
+      {"QLinearMatMul", emit_qlinear_matmul},
       {"Attention", emit_attention},
       {"LSTM", emit_lstm},
       {"GRU", emit_gru},

@@ -3,6 +3,7 @@
 
 #include "engine/parallel.h"
 #include "engine/simd/emitters.h"
+#include "engine/simd/half.h"
 #include "engine/simd/rows.h"
 #include "ops/generated/attributes.h"
 #include "support/error.h"
@@ -155,14 +156,21 @@ class Chain {
 
   bool gather() {
     const Node& first = c_.graph()[root_];
-    if (first.outputs.size() != 1 || !c_.is_f32(first.outputs[0])) return false;
+    if (first.outputs.size() != 1) return false;
     for (const ValueId v : first.inputs)
       if (v && !c_.is_f32(v)) return false;
     shape_ = c_.desc(first.outputs[0])->dims;
-    if (!begin(first)) return false;
-    out_ = first.outputs[0];
+    if (first.is("Cast")) {
+      reads_ = {out_ = first.inputs[0]};
+      if (!rounding(root_)) return false;
+    } else if (!c_.is_f32(first.outputs[0]) || !begin(first)) {
+      return false;
+    } else {
+      out_ = first.outputs[0];
+    }
     for (NodeId next = c_.only_user(out_); next; next = c_.only_user(out_)) {
       const Node& n = c_.graph()[next];
+      if (n.is("Cast") && rounding(next)) continue;
       if (n.outputs.size() != 1 || !c_.is_f32(n.outputs[0]) || c_.desc(n.outputs[0])->dims != shape_ || !follow(n)) break;
       absorbed_.push_back(next);
       label_ += cat("+", n.op->name);
@@ -207,6 +215,24 @@ class Chain {
       return d;
     }
     return plain;
+  }
+  // To 16 bits and back: two Casts that nobody looks in between of.
+  bool rounding(NodeId first) {
+    const Node& narrow = c_.graph()[first];
+    const DType to = c_.desc(narrow.outputs[0]) ? c_.desc(narrow.outputs[0])->dtype : DType::undefined;
+    if (narrow.inputs[0] != out_ || !is_half(to)) return false;
+    const NodeId second = c_.only_user(narrow.outputs[0]);
+    if (!second || !c_.graph()[second].is("Cast") || !c_.is_f32(c_.graph()[second].outputs[0])) return false;
+    Instruction i;
+    i.unary = to == DType::f16 ? Unary::round_f16 : Unary::round_bf16;
+    program_.push_back(i);
+    if (first != root_) {
+      absorbed_.push_back(first);
+      label_ += "+round";
+    }
+    absorbed_.push_back(second);
+    out_ = c_.graph()[second].outputs[0];
+    return true;
   }
   bool begin(const Node& n) {
     if (const auto u = unary_of(c_, n)) {

@@ -21,6 +21,8 @@ bool emit_reduce(Compiler& c, NodeId n);   // ReduceMean, ReduceSum, ReduceMax, 
 bool emit_resize(Compiler& c, NodeId n);
 bool emit_quantize(Compiler& c, NodeId n);
 bool emit_dequantize(Compiler& c, NodeId n);
+bool emit_integer_product(Compiler& c, NodeId n);  // MatMulInteger, QLinearMatMul
+bool emit_integer_conv(Compiler& c, NodeId n);     // ConvInteger, QLinearConv
 bool emit_cast(Compiler& c, NodeId n);  // from i32 to f32
 bool emit_dynamic_quantize(Compiler& c, NodeId n);
 

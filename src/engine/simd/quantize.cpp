@@ -5,6 +5,7 @@
 #include "engine/emit.h"
 #include "engine/parallel.h"
 #include "engine/simd/emitters.h"
+#include "engine/simd/half.h"
 #include "engine/simd/quantize_rows.h"
 #include "kernels/carrier.h"
 #include "ops/generated/attributes.h"
@@ -151,6 +152,7 @@ bool emit_dequantize(Compiler& c, NodeId n) {
 bool emit_cast(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const ValueId x = node.inputs[0], y = node.outputs[0];
+  if (emit_half_cast(c, n)) return true;
   if (c.desc(x)->dtype != DType::i32 || !c.is_f32(y)) return false;
   const SlotId from = c.slot_desc(c.slot(x)).dense() ? c.slot(x) : c.plain(x);
   const Desc& d = *c.desc(y);

@@ -38,6 +38,16 @@ CAMEO_INLINE int32_t wrapped_sum(int32_t a, int32_t b) { return static_cast<int3
   CAMEO_SIMD void requantize_row(const int32_t* sums, const int32_t* bias, const float* scale, T* y, int64_t n, float zero) {              \
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(static_cast<int32_t>(rounded(static_cast<float>(wrapped_sum(sums[i], bias[i])) * scale[i], zero, LOW, HIGH))); \
   }                                                                                                                                        \
+  CAMEO_SIMD void requantize_row(const int32_t* sums, int32_t bias, float scale, T* y, int64_t n, float zero) {                            \
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(static_cast<int32_t>(rounded(static_cast<float>(wrapped_sum(sums[i], bias)) * scale, zero, LOW, HIGH))); \
+  }                                                                                                                                        \
+  CAMEO_SIMD void requantize_product_row(const int32_t* sums, const float* scale, T* y, int64_t n, float zero) {                           \
+    for (int64_t i = 0; i < n; ++i) {                                                                                                      \
+      const double v = static_cast<double>(sums[i]) * static_cast<double>(scale[i]) + static_cast<double>(zero);                           \
+      const double inside = v < static_cast<double>(LOW) ? static_cast<double>(LOW) : v > static_cast<double>(HIGH) ? static_cast<double>(HIGH) : v; \
+      y[i] = static_cast<T>(static_cast<int32_t>((inside + 6755399441055744.0) - 6755399441055744.0));                                     \
+    }                                                                                                                                      \
+  }                                                                                                                                        \
   CAMEO_SIMD int32_t sum_bytes_row(const T* x, int64_t n) {                                                                                \
     int32_t s = 0;                                                                                                                         \
     for (int64_t i = 0; i < n; ++i) s += x[i];                                                                                             \

@@ -19,6 +19,12 @@ void dequantize_row_per(const int8_t* x, float* y, int64_t n, const float* scale
 // Sums of a product of integers to bytes: y = round((sum + bias) * scale) + zero.
 void requantize_row(const int32_t* sums, const int32_t* bias, const float* scale, uint8_t* y, int64_t n, float zero);
 void requantize_row(const int32_t* sums, const int32_t* bias, const float* scale, int8_t* y, int64_t n, float zero);
+// The same with one bias and one scale for all.
+void requantize_row(const int32_t* sums, int32_t bias, float scale, uint8_t* y, int64_t n, float zero);
+void requantize_row(const int32_t* sums, int32_t bias, float scale, int8_t* y, int64_t n, float zero);
+// y = round(sum * scale + zero), in double.
+void requantize_product_row(const int32_t* sums, const float* scale, uint8_t* y, int64_t n, float zero);
+void requantize_product_row(const int32_t* sums, const float* scale, int8_t* y, int64_t n, float zero);
 // sums += each * factor
 void add_multiple_row(int32_t* sums, const int32_t* each, int32_t factor, int64_t n);
 int32_t sum_bytes_row(const uint8_t* x, int64_t n);

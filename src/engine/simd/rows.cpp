@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/simd/math.h"
+#include "engine/simd/half_math.h"
 
 namespace cameo::engine {
 
@@ -42,6 +42,8 @@ UNARY_ROW(row_gelu_tanh, 0.5f * x * (1.0f + tanh_of(0.79788456f * (x + 0.044715f
 UNARY_ROW(row_swish, x * sigmoid_of(a * x))
 UNARY_ROW(row_clip, x < a ? a : x > b ? b : x)
 UNARY_ROW(row_softplus, (x > 0.0f ? x : 0.0f) + log_of(1.0f + exp_of(-__builtin_fabsf(x))))
+UNARY_ROW(row_round_f16, f16_to_f32(f32_to_f16(x)))
+UNARY_ROW(row_round_bf16, bf16_to_f32(f32_to_bf16(x)))
 #undef UNARY_ROW
 
 #define BINARY_ROW(name, expression)                                                    \
@@ -71,7 +73,8 @@ BINARY_ROW(row_rdiv, y / x)
 
 void unary_row(Unary op, const float* x, float* y, int64_t n, float a, float b) {
   static constexpr Row1 rows[] = {row_copy, row_relu, row_leaky_relu, row_elu,   row_sigmoid,    row_tanh,         row_exp,  row_log,       row_sqrt,  row_erf,  row_abs,
-                                  row_neg,  row_reciprocal, row_floor, row_ceil, row_hard_swish, row_hard_sigmoid, row_gelu, row_gelu_tanh, row_swish, row_clip, row_softplus};
+                                  row_neg,  row_reciprocal, row_floor, row_ceil, row_hard_swish, row_hard_sigmoid, row_gelu, row_gelu_tanh, row_swish, row_clip, row_softplus,
+                                  row_round_f16, row_round_bf16};
   rows[static_cast<size_t>(op)](x, y, n, a, b);
 }
 

@@ -5,12 +5,11 @@
 
 #include <thread>
 
-#include "frontends/text/parse.h"
-#include "ops/infer.h"
 #include "runtime/compare.h"
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
 #include "support/error.h"
+#include "unit/engine/models.h"
 
 namespace cameo {
 namespace {
@@ -20,39 +19,6 @@ struct Case {
   const char* text;      // the graph; float[...] sizes are literal
   double rtol = 1e-4, atol = 2e-5;  // sums in another order, and vector functions a few units off
 };
-
-// Inputs called w... become weights: constants, which the engine packs.
-Model model_of(const char* text) {
-  DiagSink diags;
-  Model m = parse_text(text, "case", diags);
-  Graph& g = m.graph;
-  for (size_t i = g[g.main()].inputs.size(); i-- > 0;) {
-    const ValueId v = g[g.main()].inputs[i];
-    if (g[v].name[0] != 'w') continue;
-    Datum d = random_inputs(g, {v}, i + 1)[0];
-    if (d.tensor.dtype() == DType::f32) {
-      std::vector<float> values(d.tensor.as<float>().begin(), d.tensor.as<float>().end());
-      for (float& x : values) x -= 0.5f;
-      d = Datum(Tensor::of<float>(DType::f32, d.tensor.shape(), values));
-    }
-    g.replace_uses(v, g.add_constant(d.tensor, g[v].name));
-    g.remove_region_input(g.main(), i);
-  }
-  infer(g);
-  return m;
-}
-
-std::vector<Datum> inputs_of(const Graph& g, uint64_t seed) {
-  // Centred, so that activations see both sides.
-  std::vector<Datum> in = random_inputs(g, run_inputs(g), seed);
-  for (Datum& d : in)
-    if (d.kind == Datum::Kind::tensor && d.tensor.dtype() == DType::f32) {
-      std::vector<float> v(d.tensor.as<float>().begin(), d.tensor.as<float>().end());
-      for (float& x : v) x = (x - 0.5f) * 4;
-      d = Datum(Tensor::of<float>(DType::f32, d.tensor.shape(), v));
-    }
-  return in;
-}
 
 void agree(const Case& c, const SessionOptions& options) {
   const Model m = model_of(c.text);
