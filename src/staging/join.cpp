@@ -87,6 +87,22 @@ void Stager::assume(const Value& condition, bool truth, int depth) {
   graph.facts.assume_range(b - a, strict ? 1 : 0, std::nullopt, origin);
 }
 
+std::optional<bool> Stager::truth_of_some(const Value& condition) const {
+  const auto* staged = condition.as<StagedBool>();
+  const auto it = staged ? conditions_.find(staged->value.id.index) : conditions_.end();
+  if (it == conditions_.end()) return std::nullopt;
+  const Condition& c = it->second;
+  struct Row {
+    std::string_view op;
+    int64_t with;
+    bool truth;
+  };
+  static constexpr Row rows[] = {{"gt", 0, true}, {"ge", 1, true}, {"ne", 0, true}, {"eq", 0, false}, {"le", 0, false}, {"lt", 1, false}};
+  for (const Row& row : rows)
+    if (c.op == row.op && c.b.is(row.with) && !c.a.is_literal()) return row.truth;
+  return std::nullopt;
+}
+
 namespace {
 struct Side {
   RegionId region;
@@ -125,6 +141,25 @@ class Branch {
 
   void join(const Side& a, const Side& b) {
     sides_ = {a.region, b.region};
+    each_changed(a, b, [&](const Leaf& leaf, const Value& x, const Value& y) { add(leaf, x, y); });
+    finish();
+  }
+
+  // Whether some tensor has other dimensions after one side than after the other.
+  bool ranks_differ(const Side& a, const Side& b) {
+    bool differ = false;
+    each_changed(a, b, [&](const Leaf&, const Value& x, const Value& y) {
+      const auto *s = x.as<TensorRef>(), *t = y.as<TensorRef>();
+      if (!s || !t) return;
+      const V v = s_.read(*s), w = s_.read(*t);
+      differ = differ || (s_.on.has_rank(v) && s_.on.has_rank(w) && s_.on.rank(v) != s_.on.rank(w));
+    });
+    return differ;
+  }
+
+ private:
+  template <class F>
+  void each_changed(const Side& a, const Side& b, F f) {
     std::map<Leaf, std::pair<const Value*, const Value*>> changed;
     for (const auto& [leaf, value] : a.after) changed[leaf].first = &value;
     for (const auto& [leaf, value] : b.after) changed[leaf].second = &value;
@@ -133,12 +168,10 @@ class Branch {
       // A name that one side alone gives a value is not read after the if.
       if ((!pair.first || !pair.second) && is_local(now) && !assigned_at(now, leaf.slot)) continue;
       const auto before = [&, slot = leaf.slot] { return value_at(s_, now, slot); };
-      add(leaf, pair.first ? *pair.first : before(), pair.second ? *pair.second : before());
+      f(leaf, pair.first ? *pair.first : before(), pair.second ? *pair.second : before());
     }
-    finish();
   }
 
- private:
   struct Joined {
     Leaf leaf;
     Form form;
@@ -299,6 +332,14 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
     for (const auto* side : {&then_side, &else_side})
       for (const auto& [leaf, value] : side->after)
         if (!is_tensor(heap[leaf.cell])) set_at(*this, leaf, condition);
+    return;
+  }
+  // `if n > 0: x = x.reshape(n, -1, 4)`: where there is nothing, nobody misses the other rank.
+  if (const auto some = truth_of_some(condition); some && branch.ranks_differ(then_side, else_side)) {
+    take_back(start);
+    sink_.warn("stage.assumed", "a tensor has other dimensions when this count is 0, which one model cannot give: the other case is taken always", here()).hint =
+        "results of no elements keep the dimensions that others have";
+    block(*some ? s.then_block : s.else_block);
     return;
   }
   branch.join(then_side, else_side);

@@ -147,6 +147,8 @@ class Stager {
   void remember_condition(V value, Condition c) { conditions_[value.id.index] = c; }
   // Records what holds where the condition is known to be `truth`.
   void assume(const Value& condition, bool truth, int depth = 0);
+  // What a condition is where a count is above zero, if that is what it asks: true for `n > 0`, false for `n == 0`.
+  std::optional<bool> truth_of_some(const Value& condition) const;
   // An attempt in which numbers that the inputs decide must not pick modules or items: unrolling does better.
   bool strict() const { return strict_ > 0; }
   V copy_of(V v, RegionId region);  // an Identity at the region's end, whatever is known of v

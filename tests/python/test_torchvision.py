@@ -9,8 +9,6 @@ import torch
 
 FOLDER = pathlib.Path(os.environ.get("CAMEO_SHARED", pathlib.Path(__file__).resolve().parents[3] / "shared")) / "fixtures" / "torchvision"
 CASES = sorted((folder.name, archive.name) for folder in FOLDER.glob("*") for archive in folder.glob("*.pt")) if FOLDER.is_dir() else []
-# What fails, and why; one that passes after all is no error.
-KNOWN = {("faster_rcnn_list", "scripted.pt"): "`if box_sum > 0: pred_boxes = pred_boxes.reshape(box_sum, -1, 4)` gives the boxes another rank than without it"}
 # Scores that are one number, or eight, thousands of times (random weights): which of them topk takes is nobody's promise.
 ONLY_SCORES = {"retinanet": [1], "retinanet_list": [1]}
 KINDS = {"float32": "f32", "int64": "i64"}
@@ -33,8 +31,7 @@ def with_noise(archive, inputs, folder):
 
 
 @pytest.mark.parametrize("case, archive", CASES)
-def test_recorded(cameo, request, tmp_path, case, archive):
-    if (case, archive) in KNOWN: request.applymarker(pytest.mark.xfail(reason=KNOWN[case, archive], strict=True))
+def test_recorded(cameo, tmp_path, case, archive):
     folder, model = FOLDER / case, tmp_path / "model.onnx"
     path, inputs, expected = folder / archive, load(folder / "inputs.npz"), load(folder / "outputs.npz")
     if case == "rtdetr": path, expected = with_noise(path, inputs, tmp_path)
