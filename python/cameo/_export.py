@@ -1,4 +1,5 @@
 """cameo.export: torch.onnx.export's call, old and new, with the answer checked."""
+import importlib.util
 import os
 import time
 
@@ -56,13 +57,13 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     options["training"] = {"EVAL": "eval", "TRAINING": "train", "TRAIN": "train"}.get(enum_name(training), "preserve")
     if export_modules_as_functions:
         options["functions"] = [] if export_modules_as_functions is True else [getattr(c, "__name__", str(c)) for c in export_modules_as_functions]
+    job.verify, job.referee, job.rtol, job.atol = verify, referee, rtol, atol
     if isinstance(model, (str, os.PathLike)):
         result = _from_archive(os.fspath(model), args, kwargs, job, input_names, output_names, dynamic_axes)
     else:
         from . import _live
         job.custom_translation_table = custom_translation_table
         job.training, job.strict, job.capture = enum_name(training), strict, capture
-        job.verify, job.referee, job.rtol, job.atol = verify, referee, rtol, atol
         job.example_outputs = example_outputs
         if capture == "auto" and dynamo and not isinstance(model, _live.SCRIPTED):
             job.capture = "export"
@@ -109,7 +110,19 @@ def _from_archive(path, args, kwargs, job, input_names, output_names, dynamic_ax
     result = ExportResult(model, "archive", job.findings + list(model.findings))
     result.recorded, result.report_json = recorded, report
     result.seconds["export"] = time.perf_counter() - before
+    if job.verify:
+        before = time.perf_counter()
+        _verify_archive(path, [v for _, v in named if not isinstance(v, str)], result, job)
+        result.seconds["verify"] = time.perf_counter() - before
     return result
+
+
+def _verify_archive(path, given, result, job):
+    if importlib.util.find_spec("torch") is None:
+        result.findings.append(note("verify.skipped", "PyTorch is not installed: not verified"))
+        return
+    from ._verify import verify_archive
+    verify_archive(path, given, result, job)
 
 
 def _example(name, value):

@@ -139,7 +139,56 @@ def verify(model, bound, captured, result, axes, job):
         report.first_module = first_module(model, bound, captured, result)
         return _differs(result, job, f"the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}", report.first_module)
     if axes:
-        _other_sizes(model, bound, result, axes, job, runner)
+        _other_sizes(model, bound, captured, result, axes, job, runner)
+
+
+def verify_archive(path, given, result, job):
+    """The archive as PyTorch runs it, on what was given, or its own example, or numbers made up; named sizes at another size too."""
+    try:
+        module, example = _loaded(path)
+    except Exception as e:
+        result.findings.append(note("verify.skipped", f"PyTorch cannot load {path} ({type(e).__name__}): not verified"))
+        return
+    tensors = [torch.as_tensor(v) for v in given] or example
+    shapes = [i.shape for i in result.model.inputs]
+    symbols = {n for shape in shapes for n in shape or () if isinstance(n, str) and n.isidentifier()}
+    if tensors is None or len(tensors) < len(shapes):
+        tensors = [torch.from_numpy(a) for a in result.model.random_inputs(0).values()]
+    sizes = {n: t.shape[axis] + 1 for shape, t in zip(shapes, tensors) for axis, n in enumerate(shape or ()) if n in symbols}
+    report = result.verification = Verification()
+    runner = _runner(result, job)
+    tries = [({}, tensors)]
+    if sizes:
+        tries.append((sizes, [torch.from_numpy(a) for a in result.model.random_inputs(1, **sizes).values()]))
+    for sizes, values in tries:
+        try:
+            with torch.no_grad():
+                expected = _capture.tensor_outputs(module(*[t.clone() for t in values]), [])[1]
+        except Exception as e:  # sizes, or numbers, that it does not take
+            result.findings.append(note("verify.sizes", f"PyTorch does not run the archive on the inputs that were tried ({type(e).__name__})"))
+            if not sizes:
+                result.verification = None
+                return
+            continue
+        checks = _compared(result, runner([feed(t) for t in values]), expected, job)
+        if sizes:
+            report.sizes.append((sizes, checks))
+        else:
+            report.outputs = checks
+        for wrong in [o for o in checks if not o.ok][:1]:
+            return _differs(result, job, f"the output '{wrong.name}' differs from what PyTorch makes of {path}: {wrong.why}")
+
+
+def _loaded(path):
+    """The archive as a module in evaluation mode, and the example it was captured with, where it tells."""
+    try:
+        module = torch.jit.load(path, map_location="cpu")
+    except RuntimeError:
+        program = torch.export.load(path)
+        args, kwargs = program.example_inputs or ((), {})
+        flat = torch.utils._pytree.tree_leaves((args, kwargs))
+        return program.module(), [t for t in flat if isinstance(t, torch.Tensor)] or None
+    return module.eval(), None
 
 
 def _weights_too(result, model, tensors):
@@ -184,7 +233,15 @@ def _differs(result, job, what, module=""):
     raise failure("verify.mismatch", what, because, "verify='warn' or verify=False gives the model all the same", result.findings)
 
 
-def _other_sizes(model, bound, result, axes, job, runner):
+def _size_differs(model, bound, captured, other, result, job, what):
+    """Says what a trace froze, where that is why: a second trace at the size that went wrong shows it, by line."""
+    if captured.how == "trace" and not any(d.code.startswith("export.frozen") for d in result.findings):
+        from ._frozen import differing_constants
+        result.findings += differing_constants(model, bound, captured, [other])
+    return _differs(result, job, what)
+
+
+def _other_sizes(model, bound, captured, result, axes, job, runner):
     for sizes, tensors in other_inputs(bound, axes):
         try:
             expected = call_outputs(model, bound, tensors)
@@ -194,10 +251,10 @@ def _other_sizes(model, bound, result, axes, job, runner):
         try:
             checks = _compared(result, runner(_weights_too(result, model, tensors)), expected, job)
         except Exception as e:
-            return _differs(result, job, f"with {said} the result fails: {e}", "")
+            return _size_differs(model, bound, captured, (sizes, tensors), result, job, f"with {said} the result fails: {e}")
         result.verification.sizes.append((sizes, checks))
         wrong = [o for o in checks if not o.ok]
         if wrong:
-            return _differs(result, job, f"with {said} the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}")
+            return _size_differs(model, bound, captured, (sizes, tensors), result, job, f"with {said} the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}")
         return
     result.findings.append(note("verify.sizes", "the model runs at none of the other sizes that were tried: only the example was verified"))

@@ -50,7 +50,19 @@ def test_path(tmp_path):
     torch.jit.script(Net().eval()).save(tmp_path / "scripted.pt")
     result = cameo.export(str(tmp_path / "scripted.pt"), (IMAGE,), None, dynamic_axes={"x": {0: "batch"}})
     assert result.model.inputs[0].name == "x" and result.model.inputs[0].shape == ["batch", 3, 9, 9]
-    assert cameo.export(tmp_path / "scripted.pt", ("x=f32[n,3,8,8]",)).model.inputs[0].shape == ["n", 3, 8, 8]
+    assert result.verification.ok and result.verification.outputs and result.verification.sizes
+    result = cameo.export(tmp_path / "scripted.pt", ("x=f32[n,3,8,8]",))
+    assert result.model.inputs[0].shape == ["n", 3, 8, 8] and result.verification.ok
+    torch.export.save(torch.export.export(Net().eval(), (IMAGE,)), tmp_path / "net.pt2")
+    assert cameo.export(tmp_path / "net.pt2").verification.outputs
+    assert cameo.export(tmp_path / "net.pt2", verify=False).verification is None
+
+
+def test_a_wrong_path_is_found(tmp_path):
+    torch.jit.trace(nn.Sequential(Net(), nn.Softmax(1)).eval(), IMAGE).save(tmp_path / "net.pt")
+    (tmp_path / "rules.onnxtxt").write_text('<domain: "aten", opset_import: ["" : 18]> softmax (self, dim, dtype) => (y) { y = Relu(self) }')
+    with pytest.raises(cameo.Error, match="differs from what PyTorch makes of"):
+        cameo.export(tmp_path / "net.pt", rules=tmp_path / "rules.onnxtxt")
 
 
 def test_auto_goes_on_where_a_trace_freezes(judged):
@@ -59,6 +71,22 @@ def test_auto_goes_on_where_a_trace_freezes(judged):
             return x * len(x)
     result = judged(Length(), torch.randn(2, 3), dynamic_axes={"x": {0: "n"}}, others=[torch.randn(5, 3)])
     assert result.captured != "trace" and any(d.code == "export.capture" for d in result.findings)
+
+
+def test_what_froze_silently_is_told_by_line():
+    class Numbers(nn.Module):
+        def forward(self, x):
+            return x * torch.tensor([float(np.prod(x.detach().shape))])
+    with pytest.raises(cameo.Error) as caught:
+        cameo.export(Numbers(), torch.randn(2, 3), None, capture="trace", dynamic_axes={"x": {0: "n"}})
+    assert any(d.code.startswith("export.frozen") and "test_export.py" in d.what for d in caught.value.diagnostics)
+
+
+def test_archives_are_ours():
+    """PyTorch's own writers take as long as capture itself."""
+    for capture in ("trace", "export"):
+        result = cameo.export(Net().eval(), IMAGE, None, capture=capture)
+        assert result.captured_from._complete is not None, capture
 
 
 def test_control_flow_is_found(judged):
@@ -91,6 +119,8 @@ def test_mismatch_names_the_module():
         with pytest.raises(cameo.Error, match="differs from PyTorch's") as caught:
             cameo.export(model, torch.randn(2, 3), None, capture="trace")
         assert "1 (Wrong)" in caught.value.diagnostics[0].because
+        with pytest.raises(cameo.Error, match="1 .Wrong.") as caught:
+            cameo.export(model, torch.randn(2, 3), None, capture="export")
         assert not cameo.export(model, torch.randn(2, 3), None, verify="warn").verification.ok
         assert cameo.export(model, torch.randn(2, 3), None, verify=False).verification is None
     finally:
