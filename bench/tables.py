@@ -197,7 +197,7 @@ def work_through(table, wanted, limit, seconds):
     known = {(r["item"], r["way"]) for r in done(table)}
     todo = [w for w in wanted if w not in known][:limit]
     count, total = 0, len(todo)
-    per_process = 40 if table == "coverage" else 1  # peaks of memory are measured: one row per process
+    per_process = 200 if table == "coverage" else 1  # peaks of memory are measured: one row per process
     while todo:
         part = todo[:per_process]
         worker = subprocess.Popen([sys.executable, __file__, "row", table, json.dumps(part)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -168,9 +168,6 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
         options["output_names"] = output_names
     options["dynamic_axes"] = options.get("dynamic_axes", []) + job.output_axes
     options |= lowerings.options()
-    if options.get("functions") is not None and captured.how == "export":
-        options.pop("functions")
-        job.findings.append(warning("export.functions", "modules of torch.export programs cannot be made functions", hint="capture='trace' can"))
     started = time.perf_counter()
     model, recorded, report = to_model(captured, options)
     extra = given_names[len(tensors):]

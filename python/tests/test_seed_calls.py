@@ -224,9 +224,10 @@ class Block(nn.Module):
         return torch.relu(self.fc(x)) + x
 
 
+@pytest.mark.parametrize("capture", ["trace", "export"])
 @pytest.mark.parametrize("which", [True, {Block}])
-def test_18_modules_as_functions(judged, which):
-    result = judged(nn.Sequential(Block(), Block()).eval(), torch.randn(2, 4), export_modules_as_functions=which)
+def test_18_modules_as_functions(judged, which, capture):
+    result = judged(nn.Sequential(Block(), Block()).eval(), torch.randn(2, 4), export_modules_as_functions=which, capture=capture)
     assert any("Block" in f.name for f in onnx.load_from_string(result.data).functions)
 
 

@@ -80,10 +80,26 @@ void collect_modules(const torchscript::StoredObject& o, const std::string& path
   }
 }
 
+// The modules that calls came from: "key,path,class;key,path,class", outermost first.
+void collect_modules(const pt2::Program& program, std::vector<OutlinedModule>& out) {
+  std::set<std::string, std::less<>> known;
+  for (const json::Value node : program.graph()["nodes"].elements()) {
+    const json::Value metadata = node.present("metadata");
+    const json::Value all = metadata ? metadata.present("nn_module_stack") : json::Value();
+    if (!all) continue;
+    for (std::string_view rest = all.text(); !rest.empty();) {
+      const std::string_view entry = rest.substr(0, rest.find(';'));
+      rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+      const size_t first = entry.find(','), second = first == entry.npos ? first : entry.find(',', first + 1);
+      if (second == entry.npos) continue;
+      const auto path = entry.substr(first + 1, second - first - 1);
+      if (!path.empty() && known.emplace(path).second) out.push_back({std::string(path), std::string(entry.substr(second + 1))});
+    }
+  }
+}
+
 // Functions are written as they are, hence made of what the target opset can say.
-void make_functions(torchscript::Program& program, Model& m, const ArchiveExport& how, DiagSink& sink) {
-  std::vector<OutlinedModule> modules;
-  collect_modules(program.root(), "", modules);
+void make_functions(std::vector<OutlinedModule> modules, Model& m, const ArchiveExport& how, DiagSink& sink) {
   for (const std::string& wanted : *how.functions) {
     const auto is = [&](const OutlinedModule& o) { return o.class_name == wanted || o.class_name.ends_with("." + wanted); };
     if (std::none_of(modules.begin(), modules.end(), is)) {
@@ -134,18 +150,20 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
   }
   if (!how.rules.empty()) options.stage.rules = load_rules(how.rules);
   const bool is_pt2 = recognise(file, path).kind == FileKind::torch_export;
-  if (is_pt2 && how.functions) throw error("use.modules", "modules of a torch.export archive cannot be made functions yet").help("export a TorchScript archive of the model");
   const bool want_nodes = how.trace || how.doc_strings;
   ExportTrace* trace = want_nodes || !how.inputs.empty() ? &out.trace : nullptr;
+  std::vector<OutlinedModule> modules;
   std::optional<torchscript::Program> script;
   if (is_pt2) {
     auto program = pt2::read_pt2(file, path, options.method);
     if (program.models().size() > 1 && options.method != program.model_name())
       sink.note("export.method", cat("the package holds ", program.models().size(), " programs: this is '", program.model_name(), "'"));
     out.model = export_pt2(program, options, sink, trace);
+    if (how.functions) collect_modules(program, modules);
   } else {
     script.emplace(torchscript::read_torchscript(file, path));
     out.model = export_torchscript(*script, options, sink, trace);
+    if (how.functions) collect_modules(script->root(), "", modules);
   }
   Graph& g = out.model.graph;
   out.model.producer_version = std::string(version);
@@ -158,7 +176,7 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
   keep_outputs(g, how.keep_outputs);
   if (how.simplify) simplify_for_opset(out.model, how.write.opset.value_or(newest_released_opset), simplify_options(options), how.write.lossy, &sink);
   if (!is_pt2) rename_dims(g, options.rename_dims);  // the symbols of a .pt2 archive were renamed on the way
-  if (how.functions) make_functions(*script, out.model, how, sink);
+  if (how.functions) make_functions(std::move(modules), out.model, how, sink);
   if (how.doc_strings) doc_strings(g);
   if (how.number_weights) number_weights(g);
   set_custom_opsets(out.model, how.custom_opsets, sink);
