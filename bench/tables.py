@@ -205,7 +205,7 @@ def work_through(table, wanted, limit, seconds):
         for item, way in part:
             count += 1
             print(f"\r{count}/{total} {item} {way}".ljust(100), end="", file=sys.stderr, flush=True)
-            row = next_row(lines, seconds)
+            row = next_row(lines, worker, seconds)
             todo.pop(0)
             with open(ROWS / f"{table}.jsonl", "a") as out:
                 out.write(json.dumps({"item": item, "way": way} | (row or {"verdict": "no end", "why": f"the process died, or took more than {seconds} s"})) + "\n")
@@ -216,16 +216,25 @@ def work_through(table, wanted, limit, seconds):
     print(file=sys.stderr)
 
 
-def next_row(lines, seconds):
-    deadline = time.monotonic() + seconds
-    while (left := deadline - time.monotonic()) > 0:
+def next_row(lines, worker, seconds):
+    """Its limit is processor time, so that a busy machine does not count against a row; a process that sleeps is given up too."""
+    used, started = processor_s(worker), time.monotonic()
+    while processor_s(worker) - used < seconds and time.monotonic() - started < 30 * seconds:
         try:
-            line = lines.get(timeout=left)
+            line = lines.get(timeout=2)
         except queue.Empty:
-            return None
+            continue
         if line is None or line.startswith("ROW "):
             return line and json.loads(line[4:])
     return None
+
+
+def processor_s(worker):
+    try:
+        fields = pathlib.Path(f"/proc/{worker.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except OSError:  # another system, or it is gone: the wall's clock
+        return time.monotonic()
 
 
 def lines_of(worker):
@@ -268,6 +277,9 @@ def versions():
             out[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             pass
+    if "cameo-onnx" not in out:  # not installed, but on the path
+        import cameo
+        out["cameo-onnx"] = cameo.__version__
     return out
 
 
@@ -285,9 +297,9 @@ def bars(title, values, unit):
 
 def render_coverage(note):
     rows = done("coverage")
-    text = ["# Coverage", "", *([note, ""] if note else []), "Right: onnxruntime runs the export and gives PyTorch's numbers. `bench/tables.py coverage [--samples]`, then `bench/tables.py render`.",
-            "", "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".", "", "| of | " + " | ".join(WAYS) + " |", "|---|" + "---|" * len(WAYS)]
-    share = {}
+    text = ["# Coverage", "", *([note, ""] if note else []), "Right: onnxruntime runs the export and gives PyTorch's numbers, within a thousandth of the largest. Of operators, both of OpInfo's first two samples.",
+            "`bench/tables.py coverage` works through its items in an order drawn by lot; `bench/tables.py render` writes this page of those that are done.", "", "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".", "", "| of | " + " | ".join(WAYS) + " |", "|---|" + "---|" * len(WAYS)]
+    every = coverage_items()
     for kind, title in (("", "models"), ("sample/", "operator samples")):
         mine = [r for r in rows if r["item"].startswith("sample/") == bool(kind)]
         by_item = collections.defaultdict(dict)
@@ -297,14 +309,14 @@ def render_coverage(note):
         if not usable:
             continue
         right = [sum(ways[w] == "right" for ways in usable) for w in WAYS]
-        share[title] = right
-        text.append(f"| {len(usable)} {title}, right | " + " | ".join(map(str, right)) + " |")
-        text.append("| wrong, without a word | " + " | ".join(str(sum(ways[w] == "wrong" for ways in usable)) for w in WAYS) + " |")
+        total = sum(i.startswith("sample/") == bool(kind) for i in every)
+        text.append(f"| {len(usable)} {title} of {total}: right | " + " | ".join(map(str, right)) + " |")
+        for verdict, said in (("wrong", "wrong, without a word"), ("refused", "refused"), ("no end", "died, or took too long")):
+            text.append(f"| {said} | " + " | ".join(str(sum(ways[w] == verdict for ways in usable)) for w in WAYS) + " |")
         (DOCS / f"coverage-{title.split()[0]}.svg").write_text(bars(f"{len(usable)} {title}: exported rightly", list(zip(WAYS, right)), ""))
-        text += []
-    text += ["", "What is not right:", "", "| | by | |", "|---|---|---|"]
-    text += [f"| {r['item']} | {r['way']} | {r['verdict']}: {r['why'][:110].replace('|', '/')} |" for r in sorted(rows, key=lambda r: (r["item"], r["way"]))
-             if r["verdict"] in ("wrong", "refused") and r["way"].startswith("cameo")]
+    text += ["", "What is not right, by Cameo and by the others:", "", "| | by | |", "|---|---|---|"]
+    text += [f"| {r['item']} | {r['way']} | {r['verdict']}: {r['why'][:110].replace('|', '/')} |" for r in sorted(rows, key=lambda r: (not r["way"].startswith("cameo"), r["item"], r["way"]))
+             if r["verdict"] in ("wrong", "refused", "no end")]
     (DOCS / "coverage.md").write_text("\n".join(text) + "\n")
     (DOCS / "coverage.json").write_text(json.dumps({"versions": versions(), "rows": rows}, indent=0))
 

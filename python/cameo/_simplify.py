@@ -3,6 +3,7 @@ import os
 
 from . import _cameo
 from ._model import as_model, to_proto
+from ._progress import Steps
 
 
 def simplified(model, *, skip=(), only=(), exact=False, fuse=True, fold=True, freeze_initializers=False, unroll=0,
@@ -55,7 +56,9 @@ def _simplify(model, **options):
     if shapes:
         options["input_shapes"] = {name: ",".join(str(n) for n in sizes) for name, sizes in shapes.items()}
     wanted = options.get("check", 0)
-    result, ledger, compared, worst = _cameo.simplify(model, {k: v for k, v in options.items() if v is not None})
+    with Steps("simplify", ["rewriting and checking" if wanted else "rewriting"]) as steps:
+        steps.next()
+        result, ledger, compared, worst = _cameo.simplify(model, {k: v for k, v in options.items() if v is not None})
     return result, not wanted or compared > 0
 
 
