@@ -19,6 +19,7 @@ import os
 import pathlib
 import platform
 import queue
+import re
 import resource
 import subprocess
 import sys
@@ -295,6 +296,12 @@ def bars(title, values, unit):
     return f"<svg xmlns='http://www.w3.org/2000/svg' width='660' height='{48 + 24 * len(values)}' font-family='sans-serif' font-size='13'>{''.join(lines)}</svg>\n"
 
 
+def plain(why):
+    """Fit for a table: no colours of a terminal, no names of temporary files."""
+    why = re.sub(r"\x1b?\[\d+m|Load model from \S+ failed: ?", "", why.replace("\x1b", ""))
+    return why[:110].replace("|", "/").strip()
+
+
 def render_coverage(note):
     rows = done("coverage")
     text = ["# Coverage", "", *([note, ""] if note else []), "Right: onnxruntime runs the export and gives PyTorch's numbers, within a thousandth of the largest. Of operators, both of OpInfo's first two samples.",
@@ -315,10 +322,10 @@ def render_coverage(note):
             text.append(f"| {said} | " + " | ".join(str(sum(ways[w] == verdict for ways in usable)) for w in WAYS) + " |")
         (DOCS / f"coverage-{title.split()[0]}.svg").write_text(bars(f"{len(usable)} {title}: exported rightly", list(zip(WAYS, right)), ""))
     text += ["", "What is not right, by Cameo and by the others:", "", "| | by | |", "|---|---|---|"]
-    text += [f"| {r['item']} | {r['way']} | {r['verdict']}: {r['why'][:110].replace('|', '/')} |" for r in sorted(rows, key=lambda r: (not r["way"].startswith("cameo"), r["item"], r["way"]))
+    text += [f"| {r['item']} | {r['way']} | {r['verdict']}: {plain(r['why'])} |" for r in sorted(rows, key=lambda r: (not r["way"].startswith("cameo"), r["item"], r["way"]))
              if r["verdict"] in ("wrong", "refused", "no end")]
     (DOCS / "coverage.md").write_text("\n".join(text) + "\n")
-    (DOCS / "coverage.json").write_text(json.dumps({"versions": versions(), "rows": rows}, indent=0))
+    (DOCS / "coverage.json").write_text(json.dumps({"versions": versions(), "rows": [r | {"why": plain(r["why"])} for r in rows]}, indent=0))
 
 
 def render_speed(note):

@@ -85,4 +85,6 @@ class ExportResult:
         return f"<cameo.ExportResult: {self.model.node_count} nodes, opset {self.model.opset}, captured by {self.captured}>"
 
     def _repr_html_(self):
-        return self.model._repr_html_()
+        """In notebooks: how it was captured and how far it agrees, then the model's table and drawing."""
+        import html
+        return f"<pre>{html.escape(str(self))}</pre>{self.model._repr_html_()}"

@@ -161,7 +161,7 @@ def test_result(tmp_path):
     result = cameo.export(model, IMAGE)
     np.testing.assert_allclose(result(IMAGE)[0], model(IMAGE).detach().numpy(), rtol=1e-4, atol=1e-5)
     result.optimize().save(tmp_path / "net.onnx")
-    assert (tmp_path / "net.onnx").exists() and "captured by trace" in str(result)
+    assert (tmp_path / "net.onnx").exists() and "captured by trace" in str(result) and "verified" in result._repr_html_() and "<svg" in result._repr_html_()
     pytest.importorskip("onnx")
     assert result.model_proto.graph.node
 
