@@ -90,7 +90,8 @@ def tiny_config(kind):
                   decoder_ffn_dim=96, num_layers=2, num_heads=4, d_ff=96, d_kv=16, num_key_value_heads=4, embedding_size=64, ffn_dim=96,
                   word_embed_proj_dim=64, max_position_embeddings=128, use_cache=False, head_dim=16)
     default = cls()
-    return cls(**{k: v for k, v in wanted.items() if hasattr(default, k) and isinstance(getattr(default, k), (int, bool))})
+    def settable(k): return not isinstance(getattr(cls, k, None), property)
+    return cls(**{k: v for k, v in wanted.items() if hasattr(default, k) and isinstance(getattr(default, k), (int, bool)) and settable(k)})
 
 
 def build(name):
@@ -100,10 +101,7 @@ def build(name):
     if source == "transformers":
         from transformers import AutoModel
 
-        try: config = tiny_config(kind)
-        except Exception:
-            from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-            config = CONFIG_MAPPING[kind]()
+        config = tiny_config(kind)
         module = first_output(AutoModel.from_config(config, attn_implementation="eager"))
         main = module.inner.main_input_name
         if main == "input_ids": return module, lambda b: torch.randint(3, min(getattr(config, "vocab_size", 300), 300), (b, 11))
