@@ -179,7 +179,7 @@ Value NodeStager::number_as_tensor(const Value& v) {
 
 void NodeStager::bind(json::Value outputs, Results results, NodeScope& scope) {
   const size_t count = outputs.size();
-  // Higher-order operators of older files hand several results over as one list.
+  // Higher-order operators of older files hand their results over as one list.
   if (results.size() > count && count == 1) results = {s.list(std::move(results))};
   size_t i = 0;
   for (const json::Value out : outputs.elements()) {
@@ -193,6 +193,7 @@ void NodeStager::bind(json::Value outputs, Results results, NodeScope& scope) {
     } else if (v.is_array()) {
       std::vector<Value> parts;
       if (result.is<ListRef>() || result.is<Tuple>()) parts = s.items(result);
+      else if (count == 1) parts = results;
       size_t k = 0;
       for (const json::Value part : v.elements()) {
         json::Value named = part;

@@ -62,6 +62,26 @@ Payload saved_payload(const ProgramState& state, torchscript::SavedFile& file, c
   return p;
 }
 
+// The bytes that a text in base 64 stands for.
+std::string from_base64(json::Value v) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string_view text = v.text();
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string out;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    const size_t digit = digits.find(c);
+    if (digit == digits.npos) v.fail("a constant that is not text in base 64");
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out.push_back(static_cast<char>(bits >> count & 0xff));
+  }
+  return out;
+}
+
 void open_store(ProgramState& state, Store& store, std::string_view kind) {
   store.folder = cat(state.folder, "data/", kind, "/");
   const std::string packed = cat(store.folder, state.name, ".pt"), config = cat(store.folder, state.name, "_", kind, "_config.json");
@@ -83,6 +103,10 @@ void read_stores(ProgramState& state) {
 }
 
 Payload Program::payload(const GraphInput& input) {
+  if (input.kind == InputKind::tensor_constant && input.constant) {
+    auto file = torchscript::read_saved(Bytes::own(from_base64(input.constant)), state_->place(input.target).file);
+    return saved_payload(*state_, file, file.root(), input.target);
+  }
   const bool constant = input.kind == InputKind::tensor_constant || input.kind == InputKind::custom_object || (input.kind == InputKind::buffer && !input.persistent);
   Store& store = constant ? state_->constants : state_->weights;
   if (store.config)

@@ -33,7 +33,7 @@ struct GraphInput {
   std::string_view value;    // its name in the graph; empty for constants
   std::string target;        // parameter, buffer, constant: the module path
   bool persistent = true;    // of a buffer
-  json::Value constant;      // constant: the tagged value it was exported with
+  json::Value constant;      // constant: the tagged value it was exported with; tensor_constant of PyTorch 2.1: its bytes as text
 };
 
 enum class OutputKind : uint8_t { user, buffer, parameter, user_input, token, training };

@@ -86,6 +86,9 @@ void read_signature(ProgramState& state) {
   } else read_signature_maps(state, signature);
   if (state.inputs.size() != graph["inputs"].size()) signature.fail("the signature and the graph have unequal numbers of inputs");
   if (state.outputs.size() != graph["outputs"].size()) signature.fail("the signature and the graph have unequal numbers of outputs");
+  // PyTorch 2.1 keeps constants in the graph; later releases hand them in.
+  if (const json::Value constants = graph.present("constants"))
+    for (const auto& [name, data] : constants.members()) state.inputs.push_back({InputKind::tensor_constant, name, std::string(name), true, data});
   size_t users = 0;
   for (const GraphOutput& o : state.outputs) users += o.kind == OutputKind::user;
   if (const auto spec = out_spec(state); !spec.empty()) {

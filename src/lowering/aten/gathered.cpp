@@ -153,6 +153,13 @@ constexpr Row table[] = {
     {"aten::histogram.bin_ct", fn<histogram>},
     {"aten::histogram.bins_tensor", [](Lower& on, V x, V edges, Opt<V> weight, bool density) { return std::tuple<V, V>{counted(on, as_rows(on, x), {edges}, weight, density), edges}; }},
     {"aten::histogramdd", [](Lower& on, V x, Ints bins, Opt<Floats> range, Opt<V> weight, bool density) { return histogram_grid(on, x, bins, range, weight, density); }},
+    // What is left of it in decomposed programs: the edges, and the counts between them.
+    {"aten::_histogramdd_bin_edges", [](Lower& on, V x, Ints bins, Opt<Floats> range, Opt<V> weight, bool density) { return std::get<1>(histogram_grid(on, x, bins, range, weight, density)); }},
+    {"aten::_histogramdd_from_bin_cts", [](Lower& on, V x, Ints bins, Opt<Floats> range, Opt<V> weight, bool density) { return std::get<0>(histogram_grid(on, x, bins, range, weight, density)); }},
+    {"aten::_histogramdd_from_bin_tensors", [](Lower& on, V x, Vs edges, Opt<V> weight, bool density) {
+       const Dim columns = on.dim(x, -1);
+       return counted(on, on.reshape(x, {floor_div(element_count(on.shape(x)), columns), columns}), edges, weight, density);
+     }},
     {"aten::histogramdd.int_bins", [](Lower& on, V x, int64_t bins, Opt<Floats> range, Opt<V> weight, bool density) {
        return histogram_grid(on, x, Ints(static_cast<size_t>(known_size(on, x, -1, "histogramdd")), bins), range, weight, density);
      }},

@@ -14,7 +14,7 @@ struct Layer {
   Cell cell;
   bool has_biases, bidirectional;
   int64_t hidden = 0;
-  bool projected = false;
+  bool projected = false, backward = false;  // backward: one direction, from the last step to the first
 
   size_t per_direction() const { return (has_biases ? 4u : 2u) + (projected ? 1u : 0u); }
 };
@@ -78,7 +78,7 @@ Result run_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h
     r.push_back(gates_in_order(on, mine[1], l.cell));
     if (l.has_biases) b.push_back(on.concat({gates_in_order(on, mine[2], l.cell), gates_in_order(on, mine[3], l.cell)}, 0));
   }
-  const std::string direction = l.bidirectional ? "bidirectional" : "forward";
+  const std::string direction = l.bidirectional ? "bidirectional" : l.backward ? "reverse" : "forward";
   const V bias = l.has_biases ? stacked(on, b) : V();
   std::vector<ValueId> out;
   if (l.cell == Cell::lstm)
@@ -182,6 +182,16 @@ std::tuple<V, V> plain_packed(Lower& on, V data, V, V h, Vs weights, bool biases
   return {r.output, r.h};
 }
 
+// One layer in one direction: what decomposed programs have instead of an LSTM. The last result is a workspace of training.
+std::tuple<V, V, V, V> one_layer(Lower& on, V x, V w0, V w1, V w2, V w3, V h, V c, bool reverse, Ints, int64_t mode, int64_t hidden, int64_t layers, bool biases, bool bidirectional, bool batch_first, bool train) {
+  constexpr int64_t lstm_mode = 2;
+  if (mode != lstm_mode || layers != 1 || bidirectional || batch_first || train) unsupported("mkldnn_rnn_layer of another kind than one layer of an LSTM, time first, not in training");
+  Vs weights{w0, w1};
+  if (biases) weights.push_back(w2), weights.push_back(w3);
+  const Result r = run_layer(on, Layer{Cell::lstm, biases, false, hidden, false, reverse}, x, weights, h, c, {});
+  return {r.output, r.h, r.c, on.full({Dim(0)}, Num(int64_t{0}), DType::u8)};
+}
+
 // One step of a cell.
 V projected(Lower& on, V x, V w, const Opt<V>& b) { return linear(on, x, w, b); }
 void need_states(const Vs& hx) {
@@ -214,6 +224,7 @@ constexpr Row table[] = {
        const Result r = run(on, Cell::lstm, x, hx[0], hx[1], weights, biases, layers, dropout, train, bidirectional, batch_first);
        return std::tuple<V, V, V>{r.output, r.h, r.c};
      }},
+    {"aten::mkldnn_rnn_layer", fn<one_layer>},
     {"aten::gru.input", fn<plain<Cell::gru>>},
     {"aten::rnn_tanh.input", fn<plain<Cell::rnn_tanh>>},
     {"aten::rnn_relu.input", fn<plain<Cell::rnn_relu>>},
