@@ -22,6 +22,7 @@ std::span<const Row> indexing_rows();
 std::span<const Row> layer_rows();
 std::span<const Row> loss_rows();
 std::span<const Row> pointwise_rows();
+std::span<const Row> quantize_rows();
 std::span<const Row> random_rows();
 std::span<const Row> recurrence_rows();
 std::span<const Row> recurrent_rows();
@@ -54,6 +55,7 @@ inline std::span<const RowTable> row_tables() {
       loss_rows,
       nn_rows,
       pointwise_rows,
+      quantize_rows,
       random_rows,
       recurrence_rows,
       recurrent_rows,
