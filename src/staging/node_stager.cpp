@@ -247,7 +247,11 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
     if (!entry) return;
     const pt2::SymInt told = pt2::sym_int(entry);
     if (const auto bare = pt2::bare_symbol(told.expression); !bare.empty() && !symbol(bare)) bind_symbol(bare, *d);
-    else if (const auto known = size(told); known && s.graph.facts.equal(*d, *known) == Answer::unknown) s.graph.facts.assume_equal(*d, *known, said);
+    else if (const auto known = size(told)) {
+      const Answer same = s.graph.facts.equal(*d, *known);
+      if (same == Answer::unknown) s.graph.facts.assume_equal(*d, *known, said);
+      else if (same == Answer::no && agreement_.sizes++ == 0) sink_.warn("pt2.shape", cat("the number ", name, " is ", known->text(), " in the archive and ", d->text(), " here"), s.here());
+    }
     return;
   }
   const auto* t = v.as<TensorRef>();
@@ -259,10 +263,10 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
   const auto expected = dtype ? dtype_from_torch(static_cast<int64_t>(*dtype)) : std::nullopt;
   if (is_foreign(value)) return type_from_metadata(value, expected, meta["sizes"]);
   ++agreement_.checked;
-  if (expected && s.on.dtype(value) != *expected && !is_complex(*dtype)) {
+  if (expected && s.on.dtype(value) != *expected) {
     if (agreement_.dtypes++ == 0) sink_.warn("pt2.dtype", cat(name, " is ", cameo::name(*expected), " in the archive and ", cameo::name(s.on.dtype(value)), " here"), s.here());
   }
-  if (!s.on.has_rank(value) || (dtype && is_complex(*dtype))) return;
+  if (!s.on.has_rank(value)) return;
   const Shape shape = s.on.shape(value);
   const json::Value sizes = meta["sizes"];
   if (sizes.size() != shape.size()) {

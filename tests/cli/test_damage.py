@@ -53,8 +53,9 @@ def test_archives(t):
 
 
 def test_exported_archives(t):
-    data = (t.root / "tests/data/pt2/branch.pt2").read_bytes()
-    damage(t, "bad.pt2", data, [(["export", "bad.pt2", "-o", "out.onnx"], "out.onnx")], cut_allowed=(FILE,))
+    for sample in ["branch.pt2", "releases/const_2.1.pt2", "releases/cond_2.6.pt2", "releases/nested_2.8.pt2"]:
+        data = (t.root / "tests/data/pt2" / sample).read_bytes()
+        damage(t, "bad.pt2", data, [(["export", "bad.pt2", "-o", "out.onnx"], "out.onnx")], cut_allowed=(FILE,))
 
 
 def test_models(t):

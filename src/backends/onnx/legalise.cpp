@@ -208,12 +208,24 @@ std::optional<std::string> Legaliser::put_in_place(NodeId n, std::vector<ValueId
     if (!name.empty()) g_.value(values[i]).name = name;
   }
   const NodeId last = g_[n].prev;
-  if (last && last.index >= first_node) {
-    g_.set_name(last, g_[n].name);
-    g_.set_notes(last, g_[n].notes);
-  }
+  if (last && last.index >= first_node) g_.set_name(last, g_[n].name);
+  note_parts(n, first_node);
   g_.erase(n);
   return std::nullopt;
+}
+
+// What an expansion made says where it comes from; the last node has the name already, the others are called after it.
+void Legaliser::note_parts(NodeId n, uint32_t first_node) {
+  std::map<std::string_view, int> counts;
+  const std::string whole = g_[n].name;
+  for (uint32_t i = first_node; i < g_.node_capacity(); ++i) {
+    const NodeId part(i);
+    if (g_[part].dead) continue;
+    if (!g_[part].notes) g_.set_notes(part, g_[n].notes);
+    if (whole.empty() || !g_[part].name.empty()) continue;
+    const int before = counts[g_[part].op->name]++;
+    g_.set_name(part, before ? cat(whole, "/", g_[part].op->name, "_", before) : cat(whole, "/", g_[part].op->name));
+  }
 }
 
 // What an expansion emitted and nobody uses goes again.

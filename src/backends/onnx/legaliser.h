@@ -39,6 +39,7 @@ class Legaliser {
   std::optional<std::string> fault_of(NodeId n);
   bool expand_with(const Expansion& e, NodeId n, std::string& why);
   std::optional<std::string> put_in_place(NodeId n, std::vector<ValueId> values, uint32_t first_node);
+  void note_parts(NodeId n, uint32_t first_node);
   void sweep(uint32_t first_node, uint32_t first_value);
 
   // legal_types.cpp

@@ -10,7 +10,6 @@ namespace cameo::pt2 {
 namespace {
 constexpr uint64_t largest_json = uint64_t{2} << 30;
 constexpr int known_majors[] = {1, 2, 5, 7, 8};
-constexpr int newest_minor = 20;
 
 json::Document parse(const ProgramState& state, const zip::Entry& entry) {
   json::Options options;
@@ -56,7 +55,7 @@ void read_version(ProgramState& state, json::Value root) {
   if (!known)
     throw error("file.version", cat("the archive has schema version ", state.major, ".", state.minor))
         .at(state.place(cat("models/", state.name, ".json")))
-        .why(cat("Cameo reads the schemas of PyTorch 2.1 to 2.13 (majors 1, 2, 5, 7 and 8)", state.torch_version.empty() ? "" : cat("; this file is from PyTorch ", state.torch_version)))
+        .why(cat("Cameo reads the schemas of PyTorch 2.1 to 2.15 (majors 1, 2, 5, 7 and 8)", state.torch_version.empty() ? "" : cat("; this file is from PyTorch ", state.torch_version)))
         .help("save the program again with one of these releases");
 }
 
