@@ -227,8 +227,7 @@ def quantized_per_token(x):
     q = quantizers()
     scales, zeros = q.choose_qparams_per_token_asymmetric(x, torch.int8)
     y = q.quantize_per_token(x, scales, zeros, -128, 127, torch.int8)
-    plain, none = q.choose_qparams_per_token(x, torch.int8)
-    return y, q.dequantize_per_token(y, scales, zeros, -128, 127, torch.int8, torch.float32), scales, zeros, plain, none
+    return y, q.dequantize_per_token(y, scales, zeros, -128, 127, torch.int8, torch.float32), scales, zeros
 
 
 @program(torch.arange(24.0).reshape(3, 8) / 9 - 1)

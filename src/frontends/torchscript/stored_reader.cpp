@@ -107,6 +107,7 @@ const StoredValue* StoredReader::call(const Value& v) {
     if (name == "_rebuild_qtensor") return quantized_tensor(v);
     if (name == "_rebuild_sparse_tensor") return sparse_tensor(v);
     if (name == "_rebuild_parameter") return read(*tuple(*v.args(), 2, 3, "a parameter")[0]);
+    if (name == "_rebuild_parameter_with_state") return read(*tuple(*v.args(), 4, 4, "a parameter")[0]);  // with attributes of its own, which mean nothing here
   }
   if (module == "torch.jit._pickle") return container_helper(v);
   if (module == "collections" && name == "OrderedDict") return sequence(v, StoredKind::dict);
