@@ -1,9 +1,9 @@
 """cameo run against onnxruntime, in one run on one machine: medians of interleaved rounds.
 
-usage: bench/run_speed.py [--models a,b] [--threads 1,2] [--rounds N] [--repeat N] [--folder DIR] [--start-up] [--cpu]
+usage: bench/run_speed.py [--models a,b] [--threads 1,2] [--rounds N] [--repeat N] [--folder DIR] [--start-up] [--cpu] [--lengths A..B]
 Needs torch, onnxruntime, transformers and torchvision (its Python half is enough). The ratio is onnxruntime's time over
 Cameo's: above 1, Cameo is faster. Outputs are compared as well. --start-up times the whole way from the file to the
-first output instead.
+first output instead. --models narrow: f16, bf16 and bytes. --lengths: BERT, where every run has another number of tokens.
 """
 import argparse
 import json
@@ -18,7 +18,7 @@ import time
 import numpy
 import onnxruntime
 
-from run_models import NAMES, ROOT, export
+from run_models import NAMES, NARROW, ROOT, export
 
 
 def peer_session(path, threads):
@@ -36,7 +36,9 @@ def ours(cameo, path, inputs, threads, repeat, out):
 
 def compare(cameo, path, inputs, threads, rounds, repeat, cpu):
     clock, key = (time.process_time, "cpu_ms") if cpu else (time.perf_counter, "median_ms")
-    session = peer_session(path, threads)
+    try: session = peer_session(path, threads)
+    except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented: session = None  # it has no kernels for bf16
+    if not session: return math.nan, ours(cameo, path, inputs, threads, repeat + 1, os.devnull)[key], math.nan
     feed = {i.name: a for i, a in zip(session.get_inputs(), numpy.load(inputs).values())}
     wanted = session.run(None, feed)
     mine, theirs = [], []
@@ -54,6 +56,26 @@ def compare(cameo, path, inputs, threads, rounds, repeat, cpu):
         got = list(numpy.load(out).values())
     error = max(float(numpy.abs(a - b).max() / max(1e-9, numpy.abs(b).max())) for a, b in zip(got, wanted))
     return statistics.median(theirs), statistics.median(mine), error
+
+
+def lengths(cameo, path, threads, sizes, rounds, cpu):
+    """Every run has another number of tokens, on either side."""
+    clock, key = (time.process_time, "cpu_ms") if cpu else (time.perf_counter, "median_ms")
+    first, last = map(int, sizes.split(".."))
+    session = peer_session(path, threads)
+    mine, theirs = [], []
+    for _ in range(rounds):
+        told = subprocess.run([cameo, "run", str(path), "--random", "0", "--dim", f"seq={sizes}", "--threads", str(threads), "--repeat", str(last - first + 1), "--json"],
+                              check=True, stdout=subprocess.PIPE, text=True)
+        mine.append(json.loads(told.stdout)[key])
+        times = []
+        for n in range(first, last + 1):
+            x = numpy.ones((1, n), numpy.int64)
+            start = clock()
+            session.run(None, {"x": x})
+            times.append((clock() - start) * 1000)
+        theirs.append(statistics.median(times))
+    return statistics.median(theirs), statistics.median(mine)
 
 
 def start_up(cameo, path, inputs, threads, rounds):
@@ -82,16 +104,20 @@ def main():
     parser.add_argument("--folder", help="where models are kept between runs")
     parser.add_argument("--start-up", action="store_true")
     parser.add_argument("--cpu", action="store_true", help="processor time instead of time on the clock: for one thread on a busy machine")
+    parser.add_argument("--lengths", metavar="A..B")
     args = parser.parse_args()
+    if args.lengths: args.models = "bert_base_any"
+    if args.models == "narrow": args.models = ",".join(NARROW)
     folder = pathlib.Path(args.folder or tempfile.mkdtemp())
     print("| model | threads | onnxruntime | Cameo | ratio | largest difference / largest output |\n|---|---|---|---|---|---|", flush=True)
     ratios = []
     for name in args.models.split(","):
         path = export(name, folder, args.cameo)
         for threads in map(int, args.threads.split(",")):
-            if args.start_up: (peer, mine), error = start_up(args.cameo, path, folder / f"{name}.npz", threads, args.rounds), ""
+            if args.lengths: (peer, mine), error = lengths(args.cameo, path, threads, args.lengths, args.rounds, args.cpu), ""
+            elif args.start_up: (peer, mine), error = start_up(args.cameo, path, folder / f"{name}.npz", threads, args.rounds), ""
             else: peer, mine, error = compare(args.cameo, path, folder / f"{name}.npz", threads, args.rounds, args.repeat, args.cpu)
-            ratios.append(peer / mine)
+            if not math.isnan(peer): ratios.append(peer / mine)
             print(f"| {name} | {threads} | {peer:.2f} ms | {mine:.2f} ms | {peer / mine:.2f} | {error if error == '' else f'{error:.1e}'} |", flush=True)
     print(f"\ngeometric mean {math.exp(statistics.fmean(map(math.log, ratios))):.2f}, least {min(ratios):.2f}")
 

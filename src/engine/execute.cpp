@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "engine/parallel.h"
 #include "engine/store.h"
@@ -14,14 +15,48 @@ namespace cameo::engine {
 using Home = Slot::Home;
 
 Frame::Frame(std::shared_ptr<const Plan> plan)
-    : plan_(std::move(plan)), arena_(aligned_bytes(plan_->arena_bytes)), base_(plan_->slots.size()), datums_(plan_->slots.size()), outputs_(plan_->outputs.size()) {
+    : plan_(std::move(plan)), base_(plan_->slots.size()), datums_(plan_->slots.size()), outputs_(plan_->outputs.size()) {
   for (SlotId s = 0; s < base_.size(); ++s) {
     const Slot& slot = plan_->slots[s];
     if (slot.root != s) continue;
-    if (slot.home == Home::arena) base_[s] = writable(arena_) + slot.offset;
     if (slot.home == Home::constant && slot.constant.dtype() != DType::string) base_[s] = const_cast<std::byte*>(slot.constant.bytes().data());
   }
   for (const Step& s : plan_->steps) states_.push_back(s.kernel ? s.kernel->make_state() : nullptr);
+}
+
+void Frame::enter(Bytes arena) {
+  const bool moved = arena.data() != last_;
+  last_ = arena.data();
+  arena_ = std::move(arena);
+  for (SlotId s = 0; moved && s < base_.size(); ++s)
+    if (const Slot& slot = plan_->slots[s]; slot.root == s && slot.home == Home::arena) base_[s] = writable(arena_) + slot.offset;
+}
+
+Bytes Frame::leave() {
+  drop();
+  return std::exchange(arena_, Bytes());
+}
+
+Bytes ArenaPool::take(uint64_t size) {
+  {
+    const std::lock_guard lock(mutex_);
+    auto best = free_.end();  // the smallest that will do
+    for (auto it = free_.begin(); it != free_.end(); ++it)
+      if (it->size() >= size && (best == free_.end() || it->size() < best->size())) best = it;
+    if (best != free_.end()) {
+      Bytes out = std::move(*best);
+      free_.erase(best);
+      return out;
+    }
+    if (!free_.empty()) free_.pop_back();  // a larger one takes its place
+  }
+  // Room for somewhat larger sizes, which often follow.
+  return aligned_bytes(size < large_page ? std::max<uint64_t>(64, size + size / 4) : size + size / 8);
+}
+
+void ArenaPool::give_back(Bytes arena) {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(arena));
 }
 
 void Frame::start(std::span<const Datum> inputs) {

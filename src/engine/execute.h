@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -18,18 +19,32 @@ struct Hooks {
   std::function<void(const Plan& plan, const Step& step, double start_us, double length_us)> timed;  // may be empty
 };
 
-// The memory of one run at a time; reused by later runs of the same plan.
+// Arenas of a session that no run uses at the moment. All its plans share them: sizes that change on and on cost as much memory as
+// the largest of them.
+class ArenaPool {
+ public:
+  Bytes take(uint64_t size);  // at least that large
+  void give_back(Bytes arena);
+
+ private:
+  std::mutex mutex_;
+  std::vector<Bytes> free_;
+};
+
+// What a run needs besides its arena: one run at a time; reused by later runs of the same plan.
 class Frame {
  public:
   explicit Frame(std::shared_ptr<const Plan> plan);
+  // Before a run, and after it.
+  void enter(Bytes arena);
+  Bytes leave();
   // `inputs` as the plan's. Absent outputs (of the rest) are Kind::none.
   std::vector<Datum> run(std::span<const Datum> inputs, const Hooks& hooks);
   Datum read(SlotId s) const;  // after run(): what the rest needs
-  void drop();                 // lets go of what the last run left
   const Plan& plan() const { return *plan_; }
-  uint64_t bytes() const { return plan_->arena_bytes; }
 
  private:
+  void drop();  // lets go of what the last run left
   void start(std::span<const Datum> inputs);
   void execute(const Step& s, size_t number);
   void interpret(const Step& s, const Hooks& hooks);
@@ -39,6 +54,7 @@ class Frame {
 
   std::shared_ptr<const Plan> plan_;
   Bytes arena_;
+  const std::byte* last_ = nullptr;  // where the arena of the last run was
   std::vector<std::byte*> base_;  // by root slot
   std::vector<Datum> datums_;     // by root slot
   std::vector<Bytes> outputs_;

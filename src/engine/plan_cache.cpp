@@ -27,20 +27,22 @@ std::shared_ptr<Compiled> PlanCache::get(const std::string& key, const std::func
   return entry.plan;
 }
 
-std::unique_ptr<Frame> Compiled::borrow() {
+std::unique_ptr<Frame> Compiled::borrow(ArenaPool& arenas) {
+  std::unique_ptr<Frame> f;
   {
     const std::lock_guard lock(mutex_);
     if (!frames_.empty()) {
-      auto f = std::move(frames_.back());
+      f = std::move(frames_.back());
       frames_.pop_back();
-      return f;
     }
   }
-  return std::make_unique<Frame>(plan);
+  if (!f) f = std::make_unique<Frame>(plan);
+  f->enter(arenas.take(plan->arena_bytes));
+  return f;
 }
 
-void Compiled::give_back(std::unique_ptr<Frame> f) {
-  f->drop();
+void Compiled::give_back(std::unique_ptr<Frame> f, ArenaPool& arenas) {
+  arenas.give_back(f->leave());
   const std::lock_guard lock(mutex_);
   frames_.push_back(std::move(f));
 }

@@ -35,8 +35,8 @@ struct Compiled {
   std::shared_ptr<const Plan> plan;
   PlanCache inner;  // bodies, and what had to wait for data
 
-  std::unique_ptr<Frame> borrow();
-  void give_back(std::unique_ptr<Frame> f);
+  std::unique_ptr<Frame> borrow(ArenaPool& arenas);
+  void give_back(std::unique_ptr<Frame> f, ArenaPool& arenas);
 
  private:
   std::mutex mutex_;

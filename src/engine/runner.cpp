@@ -136,13 +136,13 @@ class Run {
   }
 
   std::vector<Datum> execute(Compiled& c, std::span<const Datum> inputs, int depth = 0) {
-    auto frame = c.borrow();
+    auto frame = c.borrow(r_.arenas);
     Compiled* before = current_;
     current_ = &c;
     std::vector<Datum> out = frame->run(inputs, hooks_);
     if (c.plan->rest) out = rest(c, *frame, std::move(out), depth);
     current_ = before;
-    c.give_back(std::move(frame));
+    c.give_back(std::move(frame), r_.arenas);
     return out;
   }
 

@@ -17,6 +17,7 @@ class Runner {
   Model model;
   SessionOptions options;
   Store store;
+  ArenaPool arenas;
   std::atomic<uint64_t> largest_arena{0};
 
  private:

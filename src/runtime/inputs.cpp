@@ -38,10 +38,12 @@ class Judge {
     if (d.kind != Datum::Kind::tensor) return add(error("run.kind", cat("the input '", v.name, "' must be a tensor, ", t.text())));
     const Tensor& x = d.tensor;
     if (t.elem != DType::undefined && x.dtype() != t.elem)
-      add(error("run.dtype", cat("the input '", v.name, "' is ", name(x.dtype()), ", and the model wants ", name(t.elem))));
+      add(error("run.dtype", cat("the input '", v.name, "' is ", name(x.dtype()), ", and the model wants ", name(t.elem))).help(cat("convert the array, or export with --input '", v.name, "=", name(x.dtype()), "[...]'")));
     if (!t.has_rank()) return;
-    if (x.rank() != t.rank())
-      return add(error("run.rank", cat("the input '", v.name, "' has ", x.rank(), " axes, ", shape_text(x.shape()), ", and the model wants ", t.rank(), ": [", cameo::shape_text(*t.shape), "]")));
+    if (x.rank() != t.rank()) {
+      Error e = error("run.rank", cat("the input '", v.name, "' has ", x.rank(), " axes, ", shape_text(x.shape()), ", and the model wants ", t.rank(), ": [", cameo::shape_text(*t.shape), "]"));
+      return x.rank() + 1 == t.rank() ? add(std::move(e).help("one axis is missing, perhaps that of the batch: numpy's x[None] adds it")) : add(e);
+    }
     for (size_t axis = 0; axis < x.shape().size(); ++axis) size(v, axis, (*t.shape)[axis], x.shape()[axis]);
   }
 

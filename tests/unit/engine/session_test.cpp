@@ -80,6 +80,16 @@ TEST(Session, SizesChangeBetweenRuns) {
   }
 }
 
+TEST(Session, MoreSizesThanPlansAreKept) {
+  const Model m = model_of("g (float[n,3,k,9] x, float[5,3,3,3] w) => (float[n,5,a,b] y) { a = Conv<pads=[1, 1, 1, 1]>(x, w) b = Relu(a) c = Sigmoid(b) y = Add(c, b) }");
+  const Session s(m);
+  for (int64_t i = 0; i < 50; ++i) {
+    const auto in = random_inputs(m.graph, run_inputs(m.graph), 1, {{"n", 1 + i % 2}, {"k", 3 + i * 7 % 23}});
+    const Comparison c = compare(s.run(in)[0], run_reference(m, in)[0], {.rtol = 1e-4, .atol = 1e-5});
+    EXPECT_TRUE(c.same) << i << ": " << c.why;
+  }
+}
+
 TEST(Session, ResultsOutliveLaterRuns) {
   const Model m = model_of("g (float[4] x) => (float[4] y, float[2,2] z, float[4] same) { y = Relu(x) s = Constant<value_ints=[2, 2]>() z = Reshape(y, s) same = Identity(x) }");
   const Session s(m);
@@ -111,6 +121,14 @@ TEST(Session, WrongInputsAreRefused) {
   } catch (const Error& e) {
     EXPECT_EQ(e.diag().code, "run.size");
     EXPECT_NE(e.diag().hint.find("dynamic"), std::string::npos) << e.diag().hint;
+  }
+  const Datum flat(Tensor::of<float>(DType::f32, {3}, std::vector<float>(3)));
+  try {
+    s.run(std::vector{flat});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.diag().code, "run.rank");
+    EXPECT_NE(e.diag().hint.find("batch"), std::string::npos) << e.diag().hint;
   }
 }
 
