@@ -270,3 +270,15 @@ def test_caches_of_transformers(judged):
 
 def test_another_referee():
     assert cameo.export(Net().eval(), IMAGE, None, referee="onnxruntime").verification.referee == "onnxruntime"
+
+
+@pytest.mark.parametrize("by_channel", [False, True])
+@pytest.mark.parametrize("low,high", [(-128, 127), (0, 255), (-127, 127), (0, 127), (-32768, 32767)])
+def test_fake_quantizers(judged, low, high, by_channel):
+    class Aware(nn.Module):
+        def forward(self, x):
+            if by_channel:
+                return torch.fake_quantize_per_channel_affine(x, torch.tensor([0.1, 0.2, 0.05, 0.4]), torch.zeros(4, dtype=torch.int32), 1, low, high)
+            return torch.fake_quantize_per_tensor_affine(x, torch.tensor([0.07]), torch.zeros(1, dtype=torch.int32), low, high)
+    result = judged(Aware(), torch.randn(3, 4) * 8, capture="trace")
+    assert ("QuantizeLinear" in [n.op for n in result.model.nodes]) == (high < 256)
