@@ -7,7 +7,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino operators referee simplify-referee simplify-table
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -56,6 +56,10 @@ simplify-referee: ## 1,300 generated models simplified by the command and judged
 	@cmake --preset release $(QUIET)
 	@$(call BUILD,release) --target property_tests cameo_command
 	@$$(scripts/python-env) tests/python/simplify_referee.py --count 1300
+
+other-converters: ## models of tf2onnx, skl2onnx, onnxmltools and paddle2onnx simplified and judged by onnxruntime; installs them (large)
+	@$(MAKE) --no-print-directory build
+	@scripts/other-converters
 
 # PEERS_PYTHON has torch, timm, transformers, onnx, onnxruntime and the other simplifiers.
 simplify-table: ## docs/simplify-table.md: Cameo and the other simplifiers on some 70 models; goes on where it was stopped

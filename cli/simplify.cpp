@@ -37,7 +37,7 @@ constexpr Flag flags[] = {
     {"no-fold", 0, "", "compute nothing from constants"},
     {"sizes-may-be-zero", 0, "", "do not take named sizes of inputs to be at least 1"},
     {"unroll", 0, "N", "unroll loops of at most N rounds; loops of one round always"},
-    {"no-shapes", 0, "", "do not write inferred shapes into the result"},
+    {"no-shapes", 0, "", "do not write inferred shapes into the result; nor are they where the file would grow by more than 1 %"},
     {"ledger", 0, "FILE", "every application of a rule, as JSON lines"},
     weights_flag, no_provenance, durable_flag,
 };
@@ -198,10 +198,20 @@ int simplify_main(Raw raw, Out& out) {
   options.before = [&](const Model& read) {
     if (!before) before = Side{statistics(read), size_of(in)};
   };
+  // A bar only for what takes long.
+  options.progress = [&](size_t done, size_t left) {
+    constexpr std::chrono::milliseconds patience{300};
+    if (std::chrono::steady_clock::now() - start > patience) out.progress("simplifying", done, done + left);
+  };
   const auto opset = m.opsets.find("");
   const SimplifyResult result = simplified(m, opset == m.opsets.end() ? newest_released_opset : opset->second, *args, options, out);
+  out.progress("simplifying", 1, 1);
   WriteOptions write = write_options(*args);
-  if (!args->has("no-shapes")) write.value_info = WriteOptions::ValueInfo::all;
+  if (!args->has("no-shapes")) {
+    write.value_info = WriteOptions::ValueInfo::all;
+    constexpr uint64_t always = 1024;  // shapes and provenance of a small model
+    if (const auto bytes = size_of(in)) write.shapes_up_to = *bytes + std::max(*bytes / 100, always);
+  }
   write_model(m, in, target, verb, *args, write, out);
   if (const auto path = args->value("ledger")) write_ledger(*path, result.ledger);
   const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -90,7 +90,9 @@ void Engine::push_users(ValueId v) {
 size_t Engine::run() {
   const size_t before = ledger.size();
   const size_t most = before + 50 * g_.node_count() + 1000;
-  while (!work_.empty()) {
+  constexpr size_t told_every = 1024;
+  for (size_t seen = 1; !work_.empty(); ++seen) {
+    if (seen % told_every == 0 && options_.progress && *options_.progress) (*options_.progress)(seen, work_.size());
     const NodeId n = work_.front();
     work_.pop_front();
     queued_[n.index] = false;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -32,6 +33,9 @@ struct NearMiss {
   std::string value, why;
 };
 
+// Told from time to time how many nodes were looked at and how many wait.
+using SimplifyProgress = std::function<void(size_t done, size_t left)>;
+
 struct EngineOptions {
   int64_t opset = 0;
   const std::vector<const Rule*>* rules = nullptr;
@@ -40,6 +44,7 @@ struct EngineOptions {
   bool keep_misses = false;
   int64_t unroll = 0;
   bool exact = false;
+  const SimplifyProgress* progress = nullptr;
 };
 
 class Engine {

@@ -111,6 +111,7 @@ class Simplifier {
     how.keep_misses = o_.keep_misses;
     how.unroll = o_.unroll;
     how.exact = o_.exact;
+    how.progress = &o_.progress;
     return how;
   }
 

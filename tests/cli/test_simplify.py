@@ -52,6 +52,17 @@ def test_simplify_check(t):
     assert "checked on 2 sets" in r.err
 
 
+def test_simplify_shows_progress_on_a_terminal_alone(t):
+    count = 300000
+    lines = [f"  v{i + 1} = {'Sigmoid' if i % 2 else 'Neg'}(v{i})" for i in range(count)]
+    text = '<ir_version: 8, opset_import: ["" : 17]>\ng (float[N] v0) => (float[N] v%d) {\n%s\n}\n' % (count, "\n".join(lines))
+    net = model(t, text)
+    assert "simplifying [" in t.run_on_terminal("simplify", net, "out.onnx")
+    assert "simplifying [" not in t.run_on_terminal("-q", "simplify", net, "out.onnx")
+    assert "simplifying [" not in t.run_on_terminal("--json", "simplify", net, "out.onnx")
+    assert "simplifying [" not in t.run("simplify", net, "out.onnx").err
+
+
 def test_explain(t):
     net = model(t)
     assert "mul-one applied at 'b'" in t.run("explain", net, "--rule", "mul-one").out

@@ -84,7 +84,7 @@ class Maker {
   void push(ValueId v) { pool_.push_back(v); }
 
   void step() {
-    switch (dice_.between(0, 24)) {
+    switch (dice_.between(0, 27)) {
       case 0: case 1: return unary();
       case 2: case 3: return binary();
       case 4: return transpose();
@@ -107,6 +107,9 @@ class Maker {
       case 21: return pieces();
       case 22: return in_a_row();
       case 23: return loop();
+      case 24: return spelt();
+      case 25: return around();
+      case 26: return containers();
       default: return clip();
     }
   }
@@ -347,6 +350,94 @@ class Maker {
     all.insert(all.begin(), Dim(rounds));
     g.fact(g[n].outputs[1]).type = Type::tensor(DType::f32, all);
     push(g[n].outputs[1]);
+  }
+  // What one operator says, said by several.
+  void spelt() {
+    const ValueId x = any_f32(), small = on_.Tanh(x);
+    const auto last = rank(x) > 0 ? on_.ints({-1}) : ValueId();
+    switch (dice_.between(0, 7)) {
+      case 0: return push(on_.Mul(on_.Mul(x, number(0.5)), on_.Add(on_.Tanh(on_.Mul(on_.Add(x, on_.Mul(on_.Pow(x, number(3)), number(0.044715))), number(std::sqrt(2 / 3.14159265358979)))), number(1))));
+      case 1: return push(on_.Div(number(1), on_.Add(on_.Exp(on_.Neg(small)), number(1))));
+      case 2: return push(on_.Log(on_.Add(on_.Exp(small), number(1))));
+      case 3: return push(on_.Mul(x, on_.Sigmoid(on_.Mul(x, number(1.702)))));
+      case 4: {
+        if (!last) return;
+        const ValueId e = on_.Exp(on_.Sub(x, on_.ReduceMax(x, last)));
+        return push(on_.Div(e, on_.ReduceSum(e, last)));
+      }
+      case 5: return push(rank(x) == 2 ? on_.Add(on_.Gemm(x, x, ValueId(), op::Gemm{.transB = 1}), number(2)) : on_.Softmax(on_.Unsqueeze(x, last)));
+      case 6: return attention(small);
+      default: return instance_norm(x);
+    }
+  }
+  void attention(ValueId x) {
+    if (rank(x) != 3) return;
+    const ValueId heads = on_.Unsqueeze(x, on_.ints({1})), keys = on_.Transpose(heads, op::Transpose{.perm = std::vector<int64_t>{0, 1, 3, 2}});
+    if (dice_.chance(50)) return push(on_.MatMul(on_.Mul(heads, number(2)), on_.Mul(keys, number(0.25))));
+    push(on_.MatMul(on_.Softmax(on_.Mul(on_.MatMul(heads, keys), number(0.5))), on_.Sin(heads)));
+  }
+  void instance_norm(ValueId x) {
+    if (rank(x) != 4 || !shape(x)[1].known()) return;
+    const ValueId axes = on_.ints({2, 3}), centred = on_.Sub(x, on_.ReduceMean(x, axes));
+    const int64_t c = shape(x)[1].literal();
+    const ValueId y = on_.Div(centred, on_.Sqrt(on_.Add(on_.ReduceMean(on_.Mul(centred, centred), axes), number(1e-5))));
+    push(on_.Add(on_.Mul(y, vector(c, {c, 1, 1})), vector(c, {c, 1, 1})));
+  }
+  // Logic, copies and sizes that change nothing, or that are known after all.
+  void around() {
+    const ValueId x = any_f32();
+    const ValueId c = on_.Greater(pool_.front(), number(dice_.number())), yes = on_.constant(Tensor::bool_scalar(true)), no = on_.constant(Tensor::bool_scalar(false));
+    switch (dice_.between(0, 10)) {
+      case 0: return push(on_.Where(dice_.chance(50) ? on_.Not(on_.Not(c)) : on_.And(yes, c), pool_.front(), number(1)));
+      case 1: return push(on_.Where(on_.Or(c, no), dice_.chance(50) ? pool_.front() : number(0), number(0)));
+      case 2: return push(on_.Where(c, pool_.front(), pool_.front()));
+      case 3: return push(on_.Dropout(x, 1)[0]);
+      case 4: return push(on_.Tile(x, on_.ints(std::vector<int64_t>(static_cast<size_t>(rank(x)), 1))));
+      case 5: return push(on_.Expand(x, on_.Shape(x)));
+      case 6: return push(on_.Add(x, on_.Cast(on_.ConstantOfShape(on_.Shape(x), op::ConstantOfShape{.value = Tensor::ints(std::vector<int64_t>{3})}), op::Cast{.to = static_cast<int64_t>(DType::f32)})));
+      case 7: {
+        if (rank(x) == 0) return;
+        const ValueId sizes = on_.Abs(on_.Shape(x)), end = on_.Slice(sizes, on_.ints({0}), on_.ints({1}), on_.ints({0}));
+        return push(on_.Slice(x, on_.ints({dice_.between(0, 1)}), end, on_.ints({0})));
+      }
+      case 8: {
+        if (rank(x) == 0) return;
+        const int64_t axis = axis_of(x);
+        return push(on_.Concat(std::vector<ValueId>{x, on_.Concat(std::vector<ValueId>{x, on_.Neg(x)}, op::Concat{.axis = axis})}, op::Concat{.axis = axis}));
+      }
+      case 9: {
+        if (rank(x) != 4) return;
+        const ValueId sizes = on_.Mul(on_.Shape(x), on_.ints({1, 1, 2, 2}));
+        return push(on_.Resize(x, ValueId(), ValueId(), sizes, op::Resize{.mode = dice_.chance(50) ? "nearest" : "linear"}));
+      }
+      default: return merged(x);
+    }
+  }
+  void merged(ValueId x) {
+    if (rank(x) != 4 || !known_shape(Shape(shape(x).begin() + 1, shape(x).end()))) return;
+    const auto d = [&](size_t i) { return shape(x)[i].literal(); };
+    const ValueId flat = on_.Reshape(x, on_.ints({-1, d(1), d(2) * d(3)}));
+    const ValueId turned = on_.Transpose(flat, op::Transpose{.perm = std::vector<int64_t>{0, 2, 1}});
+    push(on_.Reshape(turned, on_.ints({-1, d(2), d(3), d(1)})));
+  }
+  // Sequences and optionals that are looked into where they were made.
+  void containers() {
+    const ValueId x = any_f32();
+    const ValueId list = on_.SequenceConstruct(std::vector<ValueId>{x, on_.Neg(x)});
+    switch (dice_.between(0, 5)) {
+      case 0: return push(on_.SequenceAt(on_.SequenceInsert(list, on_.Tanh(x)), on_.int_scalar(dice_.between(-3, 2))));
+      case 1: return push(on_.ConcatFromSequence(list, op::ConcatFromSequence{.axis = 0, .new_axis = rank(x) == 0 || dice_.chance(50) ? 1 : 0}));
+      case 2: return push(on_.Mul(x, on_.Cast(on_.SequenceLength(list), op::Cast{.to = static_cast<int64_t>(DType::f32)})));
+      case 3: return push(on_.OptionalGetElement(on_.Optional(x)));
+      case 4: return push(on_.Where(on_.OptionalHasElement(on_.Optional(x)), x, number(0)));
+      default: {
+        if (rank(x) == 0) return;
+        const int64_t axis = axis_of(x);
+        if (!shape(x)[static_cast<size_t>(axis)].known()) return;
+        const ValueId parts = on_.SplitToSequence(x, dice_.chance(50) ? on_.int_scalar(2) : ValueId(), op::SplitToSequence{.axis = axis, .keepdims = dice_.between(0, 1)});
+        push(on_.SequenceAt(parts, on_.int_scalar(0)));
+      }
+    }
   }
   // Picked and joined, or put back whole.
   void pieces() {

@@ -25,6 +25,8 @@ using Arguments = std::vector<std::string>;
 // Of a case of simplify: the rules it names with --only=, and those of them that applied.
 struct RulesOfCase {
   std::vector<std::string> named, applied;
+  size_t runs = 0;         // sets of inputs on which both models ran
+  std::string difference;  // between what they computed; empty: none
 };
 RulesOfCase rules_of_case(const std::string& before, const Arguments& arguments);
 std::vector<std::string> all_rule_names();

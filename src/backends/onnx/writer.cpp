@@ -1,6 +1,7 @@
 #include "backends/onnx/writer.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "backends/onnx/graph_writer.h"
 #include "backends/onnx/legalise.h"
@@ -128,12 +129,18 @@ std::optional<Model> legal_copy(const Model& m, const WriteOptions& options, Dia
 void write_onnx(const Model& model, const std::string& path, const WriteOptions& options, DiagSink* diags) {
   const auto legal = legal_copy(model, options, diags);
   const Model& m = legal ? *legal : model;
-  WeightStore weights(m.graph, path, options);
-  const Rope message = model_message(m, model.graph, weights, options);
+  WriteOptions how = options;
+  auto weights = std::make_unique<WeightStore>(m.graph, path, how);
+  Rope message = model_message(m, model.graph, *weights, how);
+  if (how.value_info == WriteOptions::ValueInfo::all && how.shapes_up_to && message.size() > *how.shapes_up_to) {
+    how.value_info = WriteOptions::ValueInfo::keep;
+    weights = std::make_unique<WeightStore>(m.graph, path, how);
+    message = model_message(m, model.graph, *weights, how);
+  }
   AtomicFile file(path);
   file.expect(message.size());
   message.write(file.sink());
-  weights.write_data_file(options.durable);
+  weights->write_data_file(options.durable);
   file.commit(options.durable);
 }
 

@@ -23,6 +23,7 @@ struct WriteOptions {
   std::string external_name;      // of the data file, relative to the model; empty: the model's file name and ".data"
   uint64_t external_from = 1024;  // smaller tensors stay in the model
   enum class ValueInfo : uint8_t { keep, all, none } value_info = ValueInfo::keep;  // keep: those the file had
+  std::optional<uint64_t> shapes_up_to;  // all, unless the model's file would have more bytes than this: then keep
   bool fresh_dims = false;  // sizes without a name of their own are written under Cameo's, else left open
   bool initializers_as_inputs = false;  // list every initializer as an input too, as files of IR version 3 do
   bool lossy = false;       // expansions that are wrong on inf, NaN or overflow, or only approximate, are allowed
