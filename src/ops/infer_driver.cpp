@@ -82,8 +82,8 @@ void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
     int64_t count = 1;
     for (const Dim d : f.shape()) {
       if (!d.is_literal()) return;
+      if (d.literal() != 0 && count > options.max_fold_elements / d.literal()) return;
       count *= d.literal();
-      if (count > options.max_fold_elements) return;
     }
   }
   for (size_t i = 0; i < n.inputs.size(); ++i)

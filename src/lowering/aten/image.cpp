@@ -58,6 +58,8 @@ V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& valu
 enum class Coordinates : uint8_t { asymmetric, half_pixel, align_corners };
 
 V resized(Lower& on, V x, const Str& mode, Coordinates c, const Opt<Dims>& sizes, const Opt<Floats>& scales, bool antialias = false) {
+  const size_t given = scales ? scales->size() : sizes ? sizes->size() : 0;
+  if (given == 0 || on.rank(x) != static_cast<int64_t>(given) + 2) unsupported(cat("resizing ", on.rank(x), " axes by ", given, " numbers"));
   op::Resize a;
   a.mode = mode;
   a.coordinate_transformation_mode = c == Coordinates::asymmetric ? "asymmetric" : c == Coordinates::align_corners ? "align_corners" : "half_pixel";
@@ -168,6 +170,7 @@ V places_along(Lower& on, Dim size, bool align, DType t) {
 // Every place of the grid, with a one added, times the transposed matrix.
 V affine_grid(Lower& on, V theta, Dims sizes, bool align) {
   const DType t = on.dtype(theta);
+  if (sizes.size() < 3) unsupported(cat("a grid of ", sizes.size(), " sizes"), "batch, channels, height and width");
   const auto space = static_cast<int64_t>(sizes.size()) - 2;
   const Dims grid(sizes.begin() + 2, sizes.end());
   Vs columns;  // x before y before z

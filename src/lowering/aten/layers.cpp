@@ -96,6 +96,7 @@ V antialiased(Lower& on, V x, const Str& mode, const Opt<Dims>& sizes, bool alig
   a.exclude_outside = 1;  // weights outside the image are dropped, not the border repeated
   a.cubic_coeff_a = -0.5f;  // the antialiased kernel of PyTorch and PIL
   a.coordinate_transformation_mode = align ? "align_corners" : "half_pixel";
+  if (on.rank(x) != 4 || (sizes ? sizes->size() : scales ? scales->size() : 0) != 2) unsupported("antialiased resizing of other than two axes");
   Dims all{on.dim(x, 0), on.dim(x, 1)};
   for (size_t i = 0; i < 2; ++i) {
     if (sizes) all.push_back((*sizes)[i]);
@@ -138,7 +139,10 @@ V fake_by_numbers(Lower& on, V x, double scale, int64_t zero, int64_t low, int64
   return fake_quantized(on, x, on.number_like(scale, x), on.On::int_scalar(zero), {}, low, high);
 }
 V fake_by_tensors(Lower& on, V x, V scale, V zero, int64_t low, int64_t high) { return fake_quantized(on, x, on.reshape(scale, {}), on.reshape(zero, {}), {}, low, high); }
-V fake_by_channel(Lower& on, V x, V scale, V zero, int64_t axis, int64_t low, int64_t high) { return fake_quantized(on, x, scale, zero, on.axis(x, axis), low, high); }
+V fake_by_channel(Lower& on, V x, V scale, V zero, int64_t axis, int64_t low, int64_t high) {
+  on.need_rank(x, 1, "quantization by channel");
+  return fake_quantized(on, x, scale, zero, on.axis(x, axis), low, high);
+}
 
 bool is_on(Lower& on, V flag, std::string_view what) {
   const auto known = on.graph().constant(flag);

@@ -66,6 +66,7 @@ V windowed(Lower& on, V x, const Vs& windows) {
 template <int N>
 std::tuple<V, V> adaptive_max_pool(Lower& on, V x, Ints sizes) {
   sizes = spread(std::move(sizes), N);
+  on.need_rank(x, N, "adaptive pooling");
   const int64_t lead = on.rank(x) - N;
   Vs windows;
   Dims plane;

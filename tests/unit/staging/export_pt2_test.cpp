@@ -40,7 +40,9 @@ void expect_right(std::string_view name) {
       ASSERT_EQ(got[i].tensor.shape(), outputs[i].tensor.shape()) << name << " output " << i;
       ASSERT_EQ(got[i].tensor.dtype(), outputs[i].tensor.dtype()) << name << " output " << i;
       for (int64_t k = 0; k < got[i].tensor.count(); ++k)
-        if (const double a = got[i].tensor.double_at(k), b = outputs[i].tensor.double_at(k); a != b) EXPECT_NEAR(a, b, 1e-4) << name;  // infinities are equal
+        if (const double a = got[i].tensor.double_at(k), b = outputs[i].tensor.double_at(k); a != b) {  // infinities are equal
+          EXPECT_NEAR(a, b, 1e-4) << name;
+        }
     }
   }
   for (const Diag& d : sink.all()) EXPECT_FALSE(d.code.starts_with("pt2.")) << name << ": " << d.render();
