@@ -85,6 +85,8 @@ std::tuple<V, V> adaptive_max_pool(Lower& on, V x, Ints sizes) {
 
 template <int N>
 V max_unpool(Lower& on, V x, V at, Dims sizes) {
+  on.need_rank(x, N, "unpooling");
+  if (sizes.size() < N) unsupported(cat("unpooling to ", sizes.size(), " sizes"));
   const int64_t lead = on.rank(x) - N;
   const Dims outer(on.shape(x).begin(), on.shape(x).begin() + lead);
   const Dim rows = element_count(outer);
