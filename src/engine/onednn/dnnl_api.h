@@ -24,6 +24,7 @@
 #define dnnl_pooling_v2_forward_desc_init ::cameo::engine::onednn.dnnl_pooling_v2_forward_desc_init
 #define dnnl_post_ops_append_eltwise ::cameo::engine::onednn.dnnl_post_ops_append_eltwise
 #define dnnl_post_ops_append_sum ::cameo::engine::onednn.dnnl_post_ops_append_sum
+#define dnnl_post_ops_append_sum_v2 ::cameo::engine::onednn.dnnl_post_ops_append_sum_v2
 #define dnnl_post_ops_create ::cameo::engine::onednn.dnnl_post_ops_create
 #define dnnl_post_ops_destroy ::cameo::engine::onednn.dnnl_post_ops_destroy
 #define dnnl_post_ops_len ::cameo::engine::onednn.dnnl_post_ops_len

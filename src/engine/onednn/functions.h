@@ -13,7 +13,7 @@ namespace cameo::engine {
   X(dnnl_memory_desc_equal) X(dnnl_memory_desc_get_size) X(dnnl_memory_desc_init_by_strides) \
   X(dnnl_memory_desc_init_by_tag) X(dnnl_memory_destroy) X(dnnl_memory_get_engine) X(dnnl_memory_get_memory_desc) \
   X(dnnl_memory_set_data_handle) X(dnnl_pooling_v2_forward_desc_init) X(dnnl_post_ops_append_eltwise) \
-  X(dnnl_post_ops_append_sum) X(dnnl_post_ops_create) X(dnnl_post_ops_destroy) X(dnnl_post_ops_len) \
+  X(dnnl_post_ops_append_sum) X(dnnl_post_ops_append_sum_v2) X(dnnl_post_ops_create) X(dnnl_post_ops_destroy) X(dnnl_post_ops_len) \
   X(dnnl_primitive_attr_create) X(dnnl_primitive_attr_destroy) X(dnnl_primitive_attr_set_post_ops) \
   X(dnnl_primitive_attr_set_scratchpad_mode) X(dnnl_primitive_attr_set_zero_points) X(dnnl_primitive_create) X(dnnl_primitive_desc_destroy) \
   X(dnnl_primitive_desc_iterator_create) X(dnnl_primitive_desc_iterator_destroy) X(dnnl_primitive_desc_iterator_fetch) \

@@ -215,8 +215,9 @@ struct Reduction : Rules<Attrs> {
             using R = decltype(F{}(Line<C>{}, DType{}));
             using Stored = std::conditional_t<std::is_same_v<C, float> && std::is_same_v<R, double>, float, R>;
             std::vector<Stored> out;
+            const bool none = fold.folded.empty();  // of nothing, there may be no data to point into
             for (const int64_t first : fold.kept)
-              out.push_back(static_cast<Stored>(F{}(Line<C>{in.data() + first, fold.folded}, x.dtype())));
+              out.push_back(static_cast<Stored>(F{}(Line<C>{none ? in.data() : in.data() + first, fold.folded}, x.dtype())));
             return store(x.dtype(), fold.shape, out);
           }));
   }
