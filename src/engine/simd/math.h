@@ -31,7 +31,7 @@ CAMEO_INLINE float exp_of(float x) {
   p = p * r + 1.0f;
   p = p * r + 1.0f;
   // n reaches 128, which no exponent holds: half of it first.
-  const int32_t e = static_cast<int32_t>(n), half = e >> 1;
+  const int32_t e = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(12582912.0f), half = e >> 1;
   const float scaled = p * std::bit_cast<float>((half + 127) << 23) * std::bit_cast<float>((e - half + 127) << 23);
   const float floor = x < low ? 0.0f : scaled;
   return x > high ? __builtin_inff() : floor;

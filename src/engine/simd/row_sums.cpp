@@ -21,6 +21,10 @@ CAMEO_SIMD float max_row(const float* x, int64_t n) {
     top = x[i] > top ? x[i] : top;
     strange |= x[i] != x[i];
   }
+  if (top == -__FLT_MAX__) {  // where some compilers begin, although infinities lie beyond
+    top = x[0];
+    for (int64_t i = 1; i < n; ++i) top = x[i] > top ? x[i] : top;
+  }
   return strange ? __builtin_nanf("") : top;
 }
 
@@ -31,6 +35,10 @@ CAMEO_SIMD float min_row(const float* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     low = x[i] < low ? x[i] : low;
     strange |= x[i] != x[i];
+  }
+  if (low == __FLT_MAX__) {  // where some compilers begin, although infinities lie beyond
+    low = x[0];
+    for (int64_t i = 1; i < n; ++i) low = x[i] < low ? x[i] : low;
   }
   return strange ? __builtin_nanf("") : low;
 }
