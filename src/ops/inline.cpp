@@ -1,6 +1,7 @@
 #include "ops/inline.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ops/on.h"
 #include "support/error.h"
@@ -51,19 +52,41 @@ void inline_calls(Model& m, RegionId r, std::vector<const LocalFunction*>& stack
   }
 }
 
+void clear_body(Graph& g, RegionId body) {
+  g.set_region_outputs(body, {});
+  std::vector<NodeId> doomed;
+  for (const NodeId n : g.nodes(body)) doomed.push_back(n);
+  for (auto it = doomed.rbegin(); it != doomed.rend(); ++it) g.erase(*it);
+}
+
 }  // namespace
 
 void inline_functions(Model& m, size_t max_nodes) {
   std::vector<const LocalFunction*> stack;
   inline_calls(m, m.graph.main(), stack, max_nodes);
-  for (const LocalFunction& f : m.functions) {
-    Graph& g = m.graph;
-    g.set_region_outputs(f.body, {});
-    std::vector<NodeId> doomed;
-    for (const NodeId n : g.nodes(f.body)) doomed.push_back(n);
-    for (auto it = doomed.rbegin(); it != doomed.rend(); ++it) g.erase(*it);
-  }
+  for (const LocalFunction& f : m.functions) clear_body(m.graph, f.body);
   m.functions.clear();
+}
+
+void drop_uncalled(Model& m) {
+  if (!m.kept.empty()) return;
+  const Graph& g = m.graph;
+  std::set<RegionId> called;
+  std::set<std::string, std::less<>> domains{""};
+  for (std::vector<RegionId> work{g.main()}; !work.empty();) {
+    const RegionId region = work.back();
+    work.pop_back();
+    for (const NodeId n : g.nodes(region)) {
+      domains.emplace(g[n].op->domain);
+      for (const RegionId body : g[n].regions)
+        if (body) work.push_back(body);
+      if (const LocalFunction* f = called_function(g[n], m.functions); f && called.insert(f->body).second) work.push_back(f->body);
+    }
+  }
+  for (const LocalFunction& f : m.functions)
+    if (!called.contains(f.body)) clear_body(m.graph, f.body);
+  std::erase_if(m.functions, [&](const LocalFunction& f) { return !called.contains(f.body); });
+  std::erase_if(m.opsets, [&](const auto& import) { return !domains.contains(import.first); });
 }
 
 }  // namespace cameo

@@ -11,5 +11,8 @@ void inline_call(Graph& g, NodeId call, const LocalFunction& f);
 // Inlines every call, calls inside functions included, and drops the functions. Throws model.function-cycle, and
 // model.function-size past `max_nodes`.
 void inline_functions(Model& m, size_t max_nodes = 4'000'000);
+// Drops functions that nobody calls, and opset imports that no node needs. Nothing is dropped where the file says things
+// that Cameo does not interpret, which may call them.
+void drop_uncalled(Model& m);
 
 }  // namespace cameo

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/infer.h"
+#include "ops/inline.h"
 #include "ops/schema.h"
 #include "passes/dce.h"
 #include "support/error.h"
@@ -98,6 +99,7 @@ class Simplifier {
       } else late = true;
     }
     remove_dead_code(m_.graph);
+    drop_uncalled(m_);
     return std::move(result_);
   }
 

@@ -145,6 +145,26 @@ TEST(OnnxSamples, FunctionsAreInlined) {
   EXPECT_EQ(g[g[g.main()].outputs[0]].name, "y");
 }
 
+TEST(OnnxSamples, FunctionsThatNobodyCallsAreDropped) {
+  Model m = read(sample("functions.onnx"));
+  m.opsets["unneeded"] = 1;
+  const size_t all = m.functions.size();
+  drop_uncalled(m);
+  EXPECT_EQ(m.functions.size(), all);  // called, directly or by one another
+  EXPECT_FALSE(m.opsets.contains("unneeded"));
+  Graph& g = m.graph;
+  LocalFunction idle = m.functions[0];
+  idle.name = "idle";
+  idle.body = g.add_region(g[idle.body].parent);
+  m.functions.push_back(idle);
+  m.kept.push_back(Bytes::own("training"));
+  drop_uncalled(m);
+  EXPECT_EQ(m.functions.size(), all + 1);  // who knows what that calls
+  m.kept.clear();
+  drop_uncalled(m);
+  EXPECT_EQ(m.functions.size(), all);
+}
+
 TEST(OnnxSamples, FunctionsAreKeptGoingUpAndInlinedGoingDown) {
   DiagSink diags;
   WriteOptions options;
