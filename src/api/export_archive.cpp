@@ -11,7 +11,6 @@
 #include "backends/onnx/lean.h"
 #include "backends/onnx/legalise.h"
 #include "formats/mapped_file.h"
-#include "formats/zip.h"
 #include "frontends/recognise.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/text/parse.h"
@@ -90,10 +89,8 @@ void collect_modules(const pt2::Program& program, std::vector<OutlinedModule>& o
     for (std::string_view rest = all.text(); !rest.empty();) {
       const std::string_view entry = rest.substr(0, rest.find(';'));
       rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
-      const size_t first = entry.find(','), second = first == entry.npos ? first : entry.find(',', first + 1);
-      if (second == entry.npos) continue;
-      const auto path = entry.substr(first + 1, second - first - 1);
-      if (!path.empty() && known.emplace(path).second) out.push_back({std::string(path), std::string(entry.substr(second + 1))});
+      const auto [module, cls] = pt2::module_entry(entry);
+      if (!module.empty() && !cls.empty() && known.emplace(module).second) out.push_back({std::string(module), std::string(cls)});
     }
   }
 }

@@ -9,7 +9,6 @@
 #include "cameo/arrays.h"
 #include "cameo/export.h"
 #include "formats/mapped_file.h"
-#include "formats/zip.h"
 #include "frontends/onnx/check.h"
 #include "frontends/recognise.h"
 #include "ops/infer.h"

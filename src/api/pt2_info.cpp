@@ -96,10 +96,7 @@ Pt2Info pt2_info(pt2::Program& program) {
   info.sizes = sizes_of(program, graph);
   std::map<std::string, size_t> operators;
   count(graph, operators, 0);
-  for (const auto& [target, calls] : operators) {
-    info.operators.push_back({shown(target), calls, staging::NodeStager::lowers(target)});
-    info.calls += calls;
-  }
+  for (const auto& [target, calls] : operators) info.operators.push_back({shown(target), calls, staging::NodeStager::lowers(target)});
   std::stable_sort(info.operators.begin(), info.operators.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
   count_weights(program, info);
   return info;

@@ -28,7 +28,7 @@ struct Pt2Info {
   std::vector<std::string> written;  // buffers, weights and inputs that are written, as far as the signature tells
   std::vector<Pt2Size> sizes;
   std::vector<ArchiveOperator> operators;  // most frequent first; bodies of control flow included
-  size_t calls = 0, tensors = 0;
+  size_t tensors = 0;
   uint64_t parameters = 0, weight_bytes = 0;  // tied tensors once
 };
 

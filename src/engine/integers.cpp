@@ -6,14 +6,13 @@
 
 #include "engine/emit.h"
 #include "engine/prepare.h"
+#include "engine/simd/integer.h"
 #include "kernels/carrier.h"
 #include "ops/on.h"
 
 namespace cameo::engine {
 
 namespace {
-
-bool is_byte(DType t) { return t == DType::u8 || t == DType::i8; }
 
 // A value that is dequantized: the integers behind it, and how.
 struct Quantized {

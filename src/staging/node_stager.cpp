@@ -37,9 +37,8 @@ void NodeStager::place(json::Value n) {
   std::string scope;
   if (const json::Value metadata = n.present("metadata")) {
     if (const json::Value stack = metadata.present("nn_module_stack")) {
-      auto last = stack.text();
-      last = last.substr(last.rfind(';') + 1);  // npos + 1 is 0
-      if (const size_t first = last.find(','); first != last.npos) scope = last.substr(first + 1, last.find(',', first + 1) - first - 1);
+      const auto all = stack.text();
+      scope = pt2::module_entry(all.substr(all.rfind(';') + 1)).path;  // npos + 1 is 0
     }
     if (const json::Value trace = metadata.present("stack_trace")) {
       // The last frame alone: traces are most of an archive's JSON.

@@ -6,6 +6,7 @@
 #include "engine/parallel.h"
 #include "engine/simd/emitters.h"
 #include "engine/simd/half.h"
+#include "engine/simd/integer.h"
 #include "engine/simd/quantize_rows.h"
 #include "kernels/carrier.h"
 #include "ops/generated/attributes.h"
@@ -59,7 +60,6 @@ class ConvertKernel : public Kernel {
   Scales s_;
 };
 
-bool is_byte(DType t) { return t == DType::u8 || t == DType::i8; }
 
 // The constant scales and zero points of a node; nothing where they vary or are of other kinds.
 std::optional<Scales> scales_of(Compiler& c, const Node& node) {

@@ -112,6 +112,14 @@ Program read_pt2(Bytes file, std::string name, std::string_view model) {
 
 Program read_pt2(const std::string& path, std::string_view model) { return read_pt2(map_file(path), path, model); }
 
+ModuleEntry module_entry(std::string_view text) {
+  const size_t first = text.find(',');
+  if (first == text.npos) return {};
+  text.remove_prefix(first + 1);
+  const size_t second = text.find(',');
+  return {text.substr(0, second), second == text.npos ? std::string_view() : text.substr(second + 1)};
+}
+
 Tagged tagged(json::Value u) {
   Tagged found;
   for (const auto& [key, value] : u.members()) {

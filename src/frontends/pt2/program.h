@@ -27,6 +27,12 @@ struct Tagged {
 };
 Tagged tagged(json::Value u);  // throws file.schema when none is set
 
+// An entry of nn_module_stack, "key,path,class"; what it lacks is empty.
+struct ModuleEntry {
+  std::string_view path, cls;
+};
+ModuleEntry module_entry(std::string_view text);
+
 enum class InputKind : uint8_t { user, parameter, buffer, tensor_constant, custom_object, token, constant };
 struct GraphInput {
   InputKind kind = InputKind::user;
