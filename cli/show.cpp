@@ -18,6 +18,8 @@
 
 namespace cameo::cli {
 
+void json_count(json::Writer& w, const Dim& count) { count.is_literal() ? w.value(count.literal()) : w.value(count.text()); }
+
 namespace {
 
 constexpr Flag flags[] = {
@@ -74,7 +76,7 @@ void print_json(const Model& m, const Statistics& s, const std::string& path, Ou
   w.key("functions").value(uint64_t{m.functions.size()});
   w.key("tensors").value(uint64_t{s.weights}).key("parameters").value(s.parameters).key("weight_bytes").value(s.weight_bytes);
   w.key("macs");
-  s.macs.is_literal() ? w.value(s.macs.literal()) : w.value(s.macs.text());
+  json_count(w, s.macs);
   w.key("macs_unknown_nodes").value(uint64_t{s.macs_unknown});
   w.key("peak_activation_bytes");
   s.peak_activation_bytes ? w.value(*s.peak_activation_bytes) : w.null();

@@ -11,6 +11,7 @@
 #include "api/simplify_check.h"
 #include "backends/onnx/lean.h"
 #include "cli/common.h"
+#include "cli/show.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
 #include "formats/mapped_file.h"
@@ -164,6 +165,8 @@ void print_json(Out& out, const Side& a, const Side& b, const SimplifyResult& re
     for (const OpCount& o : side->stats.operators) w.key(o.name).value(uint64_t{o.count});
     w.end();
     if (side->bytes) w.key(cat("bytes_", key)).value(*side->bytes);
+    w.key(cat("macs_", key));
+    json_count(w, side->stats.macs);
   }
   w.key("applications").value(uint64_t{result.ledger.size()}).key("rounds").value(uint64_t{result.rounds}).key("ms").value(ms).key("peak_bytes").value(peak).end();
   out.line(w.text());

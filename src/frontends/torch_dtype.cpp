@@ -61,6 +61,12 @@ constexpr Row rows[] = {
 static_assert(std::size(rows) == torch_dtype_count);
 
 const Row& row(TorchDtype d) { return rows[static_cast<size_t>(d)]; }
+
+std::optional<TorchDtype> with(std::string_view Row::*field, std::string_view text) {
+  for (size_t i = 0; i < std::size(rows); ++i)
+    if (rows[i].*field == text) return static_cast<TorchDtype>(i);
+  return std::nullopt;
+}
 }  // namespace
 
 std::string_view name(TorchDtype d) { return row(d).name; }
@@ -88,11 +94,8 @@ std::optional<TorchDtype> torch_dtype(int64_t number) {
   return static_cast<TorchDtype>(number);
 }
 
-std::optional<TorchDtype> torch_dtype_of_storage(std::string_view storage) {
-  for (size_t i = 0; i < std::size(rows); ++i)
-    if (rows[i].storage == storage) return static_cast<TorchDtype>(i);
-  return std::nullopt;
-}
+std::optional<TorchDtype> torch_dtype_named(std::string_view name) { return with(&Row::name, name); }
+std::optional<TorchDtype> torch_dtype_of_storage(std::string_view storage) { return with(&Row::storage, storage); }
 
 std::string_view name(TorchLayout l) {
   static constexpr std::string_view names[] = {"strided",    "sparse_coo", "sparse_csr", "mkldnn",

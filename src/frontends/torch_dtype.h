@@ -25,6 +25,7 @@ bool is_complex(TorchDtype);
 bool is_floating(TorchDtype);               // real floating point, the 8-bit and 4-bit ones included
 
 std::optional<TorchDtype> torch_dtype(int64_t number);
+std::optional<TorchDtype> torch_dtype_named(std::string_view name);
 std::optional<TorchDtype> torch_dtype_of_storage(std::string_view storage_name);
 
 enum class TorchLayout : uint8_t {

@@ -43,6 +43,7 @@ def test_simplify_flags(t):
     t.fails("simplify", net, code=2, error="use.operands")
     assert "mul-one" in t.run("simplify", "--list-rules").out
     r = t.run("--json", "simplify", net, "out.onnx", "--overwrite-input-shape", "3,4")
+    assert r.json["macs_before"] == r.json["macs_after"] == 0
     assert t.run("--json", "show", "out.onnx").json["inputs"][0]["shape"] == [3, 4] and r.json["nodes_after"] == 1
     assert not t.path("bad.onnx").exists()
 

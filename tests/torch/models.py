@@ -2,7 +2,7 @@
 
 usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT[,TEXT]] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N] [--shard I/N]
 One model per family of timm, torchvision and transformers. A parameter or buffer whose elements are all equal gets
-seeded noise first. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
+seeded noise first, and batch norms the statistics of an input. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
 batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. All are exported once more with the height and
 width, or the sequence length, open too, and run at two further sizes, where PyTorch's own archive is right at them (many
 models fix their size, and so do tracing and torch.export). From .pt2, another dtype or shape than the archive tells is wrong.
@@ -130,6 +130,18 @@ def add_noise(module):
             else: t.add_(torch.randn(t.shape, generator=generator) * 0.1)
 
 
+def settle(module, x):
+    """Gives batch norms the statistics of what passes through them. With those of their making, signals fade or grow from layer to layer, until the output ignores the input."""
+    import torch
+    norms = [m for m in module.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm) and m.track_running_stats]
+    momenta = [m.momentum for m in norms]
+    for m in norms: m.train().momentum = 1.0
+    try:
+        with torch.no_grad(): module(x)
+    finally:
+        for m, momentum in zip(norms, momenta): m.eval().momentum = momentum
+
+
 def flatten(y):
     import torch
     if isinstance(y, torch.Tensor): return [y]
@@ -172,6 +184,7 @@ def judge(cameo, mode, name):
         module, make = build(name)
         module.eval()
         add_noise(module)
+        settle(module, make(2))
         x, x2 = make(2), make(2)
         with torch.no_grad():
             expected, expected2 = flatten(module(x)), flatten(module(x2))

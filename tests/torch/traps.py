@@ -223,7 +223,8 @@ TRAPS = [
     Trap(80, "ends of INT64_MAX", lambda x: (x[1:], x[:, ::2], x[..., 1:100]), (X,)),
     Trap(81, "fft, stft, istft, complex products", lambda x: (torch.fft.fft(x).abs(), torch.fft.irfft(torch.fft.rfft(x) * (1 + 2j)), torch.stft(x, 8, window=torch.hann_window(8), return_complex=True),
                                                               torch.istft(torch.stft(x, 8, window=torch.hann_window(8), return_complex=True), 8, window=torch.hann_window(8))), (grid(2, 32),), rtol=1e-3, atol=1e-4),
-    Trap(82, "embedding with padding_idx, embedding_bag", lambda i, w: (F.embedding(i, w, padding_idx=0), F.embedding_bag(i, w, mode="mean"), F.embedding_bag(i.flatten(), w, i64(0, 2, 3), mode="sum"), F.embedding_bag(i, w, mode="max")), (i64([0, 2, 1], [3, 3, 0]), grid(5, 4))),
+    Trap(82, "embedding with padding_idx, embedding_bag", lambda i, w: (F.embedding(i, w, padding_idx=0), F.embedding_bag(i, w, mode="mean"), F.embedding_bag(i.flatten(), w, i64(0, 2, 3), mode="sum"), F.embedding_bag(i, w, mode="max"),
+                                                                               F.embedding_bag(i, w, mode="mean", padding_idx=0), F.embedding_bag(i, w, mode="max", padding_idx=-2), torch.embedding_bag(w, i.flatten(), i64(0, 2, 2), False, 2)[3]), (i64([0, 2, 1], [3, 3, 0]), grid(5, 4))),
     Trap(83, "norms", lambda x: (x.norm(), x.norm(p=INF), x.norm(p=1, dim=1), torch.linalg.vector_norm(x, 3, dim=2), torch.linalg.norm(x[0], INF), F.normalize(x, dim=1)), (X,)),
     Trap(84, "branches and loops on data", Branches(), (f32(1, 2, 3),), scripted=True, flags=("--input", "x=f32[n]"), more=((f32(-1, -2, -3),), (f32(100),))),
 ]

@@ -26,6 +26,8 @@ std::optional<Dim> dim_of(std::string_view expression, const SymbolLookup& symbo
 
 // "s77" of "Symbol('s77', positive=True, integer=True)" or of "s77"; empty when there is more to the expression.
 std::string_view bare_symbol(std::string_view expression);
+// Results that no node reads are called "NODE_unused_K" by torch.export.
+bool is_unread(std::string_view result);
 std::vector<std::string> symbols_in(std::string_view expression);
 
 }  // namespace cameo::pt2

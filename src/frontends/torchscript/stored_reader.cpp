@@ -104,6 +104,7 @@ const StoredValue* StoredReader::call(const Value& v) {
   const auto module = callee.module(), name = callee.name();
   if (module == "torch._utils") {
     if (name == "_rebuild_tensor_v2") return tensor(v);
+    if (name == "_rebuild_tensor_v3") return tensor_of_bytes(v);
     if (name == "_rebuild_qtensor") return quantized_tensor(v);
     if (name == "_rebuild_sparse_tensor") return sparse_tensor(v);
     if (name == "_rebuild_parameter") return read(*tuple(*v.args(), 2, 3, "a parameter")[0]);

@@ -37,12 +37,14 @@ class StoredReader {
 
   // Tensors (stored_tensor.cpp).
   const StoredValue* tensor(const Value& v);
+  const StoredValue* tensor_of_bytes(const Value& v);
   const StoredValue* quantized_tensor(const Value& v);
   const StoredValue* sparse_tensor(const Value& v);
-  StoredTensor* strided(std::span<const Value* const> args);
+  StoredTensor* strided(std::span<const Value* const> args, std::optional<TorchDtype> of_bytes = {});
   const Quantizer* quantizer(const Value& v);
   void lazy_bits(StoredTensor& t, const Value& v);
-  const Storage* storage(const Value& v);
+  const Storage* storage(const Value& v, std::optional<TorchDtype> of_bytes = {});
+  [[noreturn]] void unknown_dtype(std::string_view name) const;
   const Storage* new_storage(std::string_view key, TorchDtype dtype, uint64_t numel, std::string_view location);
   std::span<const int64_t> sizes(const Value& v, std::string_view what);
   void check_inside(const StoredTensor& t) const;

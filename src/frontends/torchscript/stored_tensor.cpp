@@ -50,9 +50,21 @@ const StoredValue* StoredReader::tensor(const Value& v) {
   return wrap(t);
 }
 
-StoredTensor* StoredReader::strided(std::span<const Value* const> args) {
+// (storage, offset, sizes, strides, requires_grad, hooks, dtype [, metadata]): float8 and wide unsigned integers, whose storages have no type.
+const StoredValue* StoredReader::tensor_of_bytes(const Value& v) {
+  const auto args = tuple(*v.args(), 7, 8, "a tensor");
+  if (args[6]->kind != Kind::global || args[6]->module() != "torch") damaged("a tensor without a type");
+  const auto dtype = torch_dtype_named(args[6]->name());
+  if (!dtype) unknown_dtype(args[6]->name());
+  StoredTensor* t = strided(args, dtype);
+  t->requires_grad = boolean(*args[4], "requires_grad");
+  if (args.size() == 8) lazy_bits(*t, *args[7]);
+  return wrap(t);
+}
+
+StoredTensor* StoredReader::strided(std::span<const Value* const> args, std::optional<TorchDtype> of_bytes) {
   auto* t = state_.arena.make<StoredTensor>();
-  t->storage = storage(*args[0]);
+  t->storage = storage(*args[0], of_bytes);
   t->dtype = t->storage->dtype;
   t->offset = integer(*args[1], "a tensor's offset");
   t->sizes = sizes(*args[2], "a tensor's sizes");
@@ -165,19 +177,26 @@ const StoredValue* StoredReader::sparse_tensor(const Value& v) {
   return wrap(t);
 }
 
-// ("storage", torch.FloatStorage, key, location, numel)
-const Storage* StoredReader::storage(const Value& v) {
+void StoredReader::unknown_dtype(std::string_view name) const {
+  throw error("file.dtype", cat("a tensor of the unknown type torch.", name)).at(state_.place(folder_ + ".pkl"));
+}
+
+// ("storage", torch.FloatStorage, key, location, numel); torch.storage.UntypedStorage holds bytes, of the type that the tensor tells.
+const Storage* StoredReader::storage(const Value& v, std::optional<TorchDtype> of_bytes) {
   if (v.kind != Kind::persistent) damaged("a tensor without a storage");
   const auto id = tuple(*v.args(), 5, 5, "a storage");
   if (string(*id[0], "a storage's tag") != "storage") damaged("a storage is malformed");
-  if (id[1]->kind != Kind::global || id[1]->module() != "torch") damaged("a storage without a type");
-  const auto dtype = torch_dtype_of_storage(id[1]->name());
-  if (!dtype)
-    throw error("file.dtype", cat("a tensor of the unknown type torch.", id[1]->name()))
-        .at(state_.place(folder_ + ".pkl"));
+  const bool untyped = of_bytes && id[1]->kind == Kind::global && id[1]->module() == "torch.storage" && id[1]->name() == "UntypedStorage";
+  if (!untyped && (id[1]->kind != Kind::global || id[1]->module() != "torch")) damaged("a storage without a type");
+  const auto dtype = untyped ? of_bytes : torch_dtype_of_storage(id[1]->name());
+  if (!dtype) unknown_dtype(id[1]->name());
   const auto key = string(*id[2], "a storage's key"), location = string(*id[3], "a storage's location");
-  const int64_t numel = integer(*id[4], "a storage's size");
+  int64_t numel = integer(*id[4], "a storage's size");
   if (numel < 0) damaged("a storage of negative size");
+  if (untyped) {
+    if (numel % item_size(*dtype)) damaged(cat("a storage of ", numel, " bytes for elements of ", name(*dtype)));
+    numel /= item_size(*dtype);
+  }
   const std::string record = cat(folder_, "/", key);
   if (const auto known = state_.storages.find(record); known != state_.storages.end()) {
     const Storage* s = known->second;

@@ -111,55 +111,7 @@ V antialiased(Lower& on, V x, const Str& mode, const Opt<Dims>& sizes, bool alig
   return y;
 }
 
-// Rounds to a grid of integers and back. Eight bits are QuantizeLinear and DequantizeLinear, which engines fuse; other grids are computed.
-V fake_quantized(Lower& on, V x, V scale, V zero, Opt<int64_t> axis, int64_t low, int64_t high) {
-  const bool is_signed = low < 0;
-  const int64_t least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
-  if (on.dtype(x) == DType::f32 && low >= least && high <= most) {
-    const DType t = is_signed ? DType::i8 : DType::u8;
-    const V origin = on.to(zero, t);
-    op::QuantizeLinear to;
-    op::DequantizeLinear back;
-    if (axis) to.axis = back.axis = *axis;
-    V ints = on.QuantizeLinear(x, on.to(scale, DType::f32), origin, to);
-    if (low > least || high < most) ints = on.Clip(ints, on.number(static_cast<double>(low), t), on.number(static_cast<double>(high), t));
-    return on.DequantizeLinear(ints, on.to(scale, DType::f32), origin, back);
-  }
-  const DType t = on.dtype(x);
-  scale = on.to(scale, t), zero = on.to(zero, t);
-  if (axis) {
-    Dims sizes(static_cast<size_t>(on.rank(x)), Dim(1));
-    sizes[static_cast<size_t>(*axis)] = on.dim(x, *axis);
-    scale = on.reshape(scale, sizes), zero = on.reshape(zero, sizes);
-  }
-  const V grid = on.Clip(on.Add(on.Round(on.Div(x, scale)), zero), on.number(static_cast<double>(low), t), on.number(static_cast<double>(high), t));
-  return on.Mul(on.Sub(grid, zero), scale);
-}
-V fake_by_numbers(Lower& on, V x, double scale, int64_t zero, int64_t low, int64_t high) {
-  return fake_quantized(on, x, on.number_like(scale, x), on.On::int_scalar(zero), {}, low, high);
-}
-V fake_by_tensors(Lower& on, V x, V scale, V zero, int64_t low, int64_t high) { return fake_quantized(on, x, on.reshape(scale, {}), on.reshape(zero, {}), {}, low, high); }
-V fake_by_channel(Lower& on, V x, V scale, V zero, int64_t axis, int64_t low, int64_t high) {
-  on.need_rank(x, 1, "quantization by channel");
-  return fake_quantized(on, x, scale, zero, on.axis(x, axis), low, high);
-}
-
-bool is_on(Lower& on, V flag, std::string_view what) {
-  const auto known = on.graph().constant(flag);
-  if (!known || known->count() != 1) throw error("lower.unsupported-value", cat("whether ", what, " is on depends on data"));
-  return known->int_at(0) != 0;
-}
-// torch.ao.quantization's observer and fake quantizer in one. What it would observe changes its scale as it goes.
-V observed(Lower& on, V x, V observer_on, V fake_on, V, V, V scale, V zero, double, int64_t low, int64_t high, int64_t axis, bool per_channel) {
-  if (is_on(on, observer_on, "the observer"))
-    throw error("lower.unsupported-value", "a fake quantizer whose observer is on").why("it computes its scale anew from what it sees").help("model.apply(torch.ao.quantization.disable_observer) before the export");
-  if (!is_on(on, fake_on, "the fake quantizer")) return x;
-  return per_channel ? fake_by_channel(on, x, scale, zero, axis, low, high) : fake_by_tensors(on, x, scale, zero, low, high);
-}
-
 constexpr Row table[] = {
-    {"aten::fake_quantize_per_tensor_affine", fn<fake_by_numbers>}, {"aten::fake_quantize_per_tensor_affine.tensor_qparams", fn<fake_by_tensors>},
-    {"aten::fake_quantize_per_channel_affine", fn<fake_by_channel>}, {"aten::fused_moving_avg_obs_fake_quant", fn<observed>},
     {"aten::_weight_norm", fn<weight_norm>},
     {"aten::im2col", fn<im2col>},
     {"aten::col2im", [](Lower& on, V x, Dims size, Ints kernel, Ints dilation, Ints padding, Ints stride) {

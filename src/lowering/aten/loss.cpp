@@ -140,9 +140,16 @@ V multilabel_margin(Lower& on, V scores, V targets, int64_t reduction) {
   return unbatched(on, on.Div(sums, on.to(on.int_scalar(on.dim(x, 1)), on.dtype(x))), scores, reduction);
 }
 
-// Rows of a table, gathered into bags that start at the offsets.
+// Which rows the greatest elements of bags came from; 0 in a bag without rows. `bag` tells the bag of each row.
+V rows_of_maxima(Lower& on, V at, V rows, V bag, Dim bags, V filled) {
+  const V inside = on.unsqueeze(on.Equal(on.unsqueeze(iota(on, bags), {1}), on.unsqueeze(bag, {0})), {2});
+  const V all = on.Where(inside, on.unsqueeze(rows, {0}), on.number_like(-std::numeric_limits<double>::infinity(), rows));
+  return on.Where(filled, on.to(on.Gather(at, on.ArgMax(all, {.axis = 1, .keepdims = 0}), {.axis = 0}), DType::i64), on.On::int_scalar(0));
+}
+
+// Rows of a table, gathered into bags that start at the offsets; the padding's row counts for nothing.
 std::tuple<V, V, V, V> embedding_bag(Lower& on, V table, V at, V offsets, int64_t mode, const Opt<V>& weights, bool last_offset, const Opt<int64_t>& padding) {
-  if (padding && mode != 0) unsupported("embedding_bag with padding_idx, other than as a sum");
+  constexpr int64_t mean = 1, max = 2;
   if (on.rank(at) == 2) {
     offsets = on.Mul(iota(on, on.dim(at, 0)), on.int_scalar(on.dim(at, 1)));
     at = flat(on, at);
@@ -151,16 +158,22 @@ std::tuple<V, V, V, V> embedding_bag(Lower& on, V table, V at, V offsets, int64_
   offsets = on.to(offsets, DType::i64);
   const V started = on.LessOrEqual(on.unsqueeze(offsets, {0}), on.unsqueeze(iota(on, on.dim(at, 0)), {1}));
   const V bag = on.Sub(reduce(on, Reduce::sum, on.to(started, DType::i64), {1}, false), on.On::int_scalar(1)), place = on.unsqueeze(bag, {1});
-  V rows = on.Gather(table, at, {.axis = 0});
+  V rows = on.Gather(table, at, {.axis = 0}), counted = on.full({on.dim(at, 0)}, Num(int64_t{1}), DType::i64);
   if (weights) rows = on.Mul(rows, on.unsqueeze(flat(on, *weights), {1}));
-  if (padding) rows = on.Where(on.unsqueeze(on.Equal(at, on.number(static_cast<double>(*padding), on.dtype(at))), {1}), on.number_like(0, rows), rows);
-  const V sizes = on.ScatterND(on.full({bags}, Num(int64_t{0}), DType::i64), place, on.full({on.dim(at, 0)}, Num(int64_t{1}), DType::i64), {.reduction = "add"});
-  const V lowest = on.number_like(mode == 2 ? -std::numeric_limits<double>::infinity() : 0, rows);
-  V y = on.ScatterND(on.expand(lowest, {bags, on.dim(table, 1)}), place, rows, {.reduction = mode == 2 ? "max" : "add"});
+  const V lowest = on.number_like(mode == max ? -std::numeric_limits<double>::infinity() : 0, rows);
+  if (padding) {
+    const int64_t row = *padding;
+    const V skipped = on.Equal(at, on.to(on.int_scalar(row < 0 ? on.dim(table, 0) + Dim(row) : Dim(row)), on.dtype(at)));
+    rows = on.Where(on.unsqueeze(skipped, {1}), lowest, rows);
+    counted = on.to(on.Not(skipped), DType::i64);
+  }
+  const V sizes = on.ScatterND(on.full({bags}, Num(int64_t{0}), DType::i64), place, counted, {.reduction = "add"});
+  V y = on.ScatterND(on.expand(lowest, {bags, on.dim(table, 1)}), place, rows, {.reduction = mode == max ? "max" : "add"});
   const V tall = on.unsqueeze(sizes, {1});
-  if (mode == 1) y = on.Div(y, on.to(on.Max(std::vector<ValueId>{tall, on.On::int_scalar(1)}), on.dtype(y)));
-  if (mode == 2) y = on.Where(on.Greater(tall, on.On::int_scalar(0)), y, on.number_like(0, y));
-  return {y, bag, sizes, sizes};
+  if (mode == mean) y = on.Div(y, on.to(on.Max(std::vector<ValueId>{tall, on.On::int_scalar(1)}), on.dtype(y)));
+  if (mode != max) return {y, bag, sizes, sizes};
+  const V filled = on.Greater(tall, on.On::int_scalar(0));
+  return {on.Where(filled, y, on.number_like(0, y)), bag, sizes, rows_of_maxima(on, at, rows, bag, bags, filled)};
 }
 
 constexpr Row table[] = {

@@ -128,13 +128,49 @@ DType grid_type(int64_t lo, int64_t hi) {
   if (lo >= 0) return hi <= 255 ? DType::u8 : hi <= 65535 ? DType::u16 : DType::i32;
   return lo >= -128 && hi <= 127 ? DType::i8 : lo >= -32768 && hi <= 32767 ? DType::i16 : DType::i32;
 }
-V faked(Lower& on, V x, const Grid& g) { return dequantized(on, quantized(on, x, g), g, on.dtype(x)); }
+struct Placed {
+  V scale, zero;
+};
+// Scale and zero point as numbers of a type, where they reach every element of x.
+Placed placed(Lower& on, V x, const Grid& g, DType t) {
+  const auto number = [&](V v) { return g.axis >= 0 ? reach(on, on.to(v, t), g.axis, on.rank(x)) : on.to(v, t); };
+  return {number(g.scale), number(g.zero)};
+}
+V steps(Lower& on, V x, const Placed& at) { return on.Add(on.Round(on.Div(x, at.scale)), at.zero); }
+
+// Rounds to the grid and back. Eight bits are QuantizeLinear and DequantizeLinear, which engines fuse at any opset; other grids are computed.
+V faked(Lower& on, V x, const Grid& g) {
+  const DType given = on.dtype(x), wide = given == DType::f64 ? DType::f64 : DType::f32;
+  if (wide == DType::f32 && bits(g.dtype) == 8) return dequantized(on, quantized(on, x, g), g, given);
+  const Placed at = placed(on, x, g, wide);
+  const V y = on.Clip(steps(on, on.to(x, wide), at), on.number(static_cast<double>(g.lo), wide), on.number(static_cast<double>(g.hi), wide));
+  return on.to(on.Mul(on.Sub(y, at.zero), at.scale), given);
+}
 // Where the numbers were inside the range: of use to training alone.
 V inside(Lower& on, V x, const Grid& g) {
-  const V scale = g.axis >= 0 ? reach(on, on.to(g.scale, DType::f32), g.axis, on.rank(x)) : on.to(g.scale, DType::f32);
-  const V zero = g.axis >= 0 ? reach(on, on.to(g.zero, DType::f32), g.axis, on.rank(x)) : on.to(g.zero, DType::f32);
-  const V y = on.Add(on.Round(on.Div(on.to(x, DType::f32), scale)), zero);
+  const V y = steps(on, on.to(x, DType::f32), placed(on, x, g, DType::f32));
   return on.And(on.GreaterOrEqual(y, on.number(static_cast<double>(g.lo), DType::f32)), on.LessOrEqual(y, on.number(static_cast<double>(g.hi), DType::f32)));
+}
+
+Grid fake_grid(Lower& on, double scale, int64_t zero, int64_t lo, int64_t hi) { return grid(on, scale, zero, lo, hi, grid_type(lo, hi)); }
+Grid fake_grid(Lower& on, V scale, V zero, int64_t lo, int64_t hi) { return grid(on, scale, zero, lo, hi, grid_type(lo, hi)); }
+Grid fake_channels(Lower& on, V x, V scales, V zeros, int64_t axis, int64_t lo, int64_t hi) {
+  on.need_rank(x, 1, "quantization by channel");
+  return channels(on, x, scales, Opt<V>(zeros), axis, lo, hi, grid_type(lo, hi));
+}
+std::tuple<V, V> faked_and_inside(Lower& on, V x, const Grid& g) { return {faked(on, x, g), inside(on, x, g)}; }
+
+bool is_on(Lower& on, V flag, std::string_view what) {
+  const auto known = on.graph().constant(flag);
+  if (!known || known->count() != 1) throw error("lower.unsupported-value", cat("whether ", what, " is on depends on data"));
+  return known->int_at(0) != 0;
+}
+// torch.ao.quantization's observer and fake quantizer in one. What it would observe changes its scale as it goes.
+V observed(Lower& on, V x, V observer_on, V fake_on, V, V, V scale, V zero, double, int64_t low, int64_t high, int64_t axis, bool per_channel) {
+  if (is_on(on, observer_on, "the observer"))
+    throw error("lower.unsupported-value", "a fake quantizer whose observer is on").why("it computes its scale anew from what it sees").help("model.apply(torch.ao.quantization.disable_observer) before the export");
+  if (!is_on(on, fake_on, "the fake quantizer")) return x;
+  return faked(on, x, per_channel ? fake_channels(on, x, scale, zero, axis, low, high) : fake_grid(on, scale, zero, low, high));
 }
 
 constexpr Row table[] = {
@@ -172,21 +208,16 @@ constexpr Row table[] = {
     {"quantized_decomposed::choose_qparams_per_token_asymmetric", fn<chosen_by_token_asymmetric>},
     {"quantized_decomposed::_choose_qparams_per_token_asymmetric_impl", fn<chosen_by_token_asymmetric>},
     {"quantized_decomposed::convert_element_type.no_fuse", [](Lower& on, V x, DType t) { return on.to(x, t); }},
-    {"quantized_decomposed::fake_quant_per_channel", [](Lower& on, V x, V scales, V zeros, int64_t axis, int64_t lo, int64_t hi) {
-       return faked(on, x, channels(on, x, scales, Opt<V>(zeros), axis, lo, hi, grid_type(lo, hi)));
-     }},
-    {"aten::fake_quantize_per_tensor_affine_cachemask", [](Lower& on, V x, double scale, int64_t zero, int64_t lo, int64_t hi) {
-       const Grid g = grid(on, scale, zero, lo, hi, grid_type(lo, hi));
-       return std::tuple<V, V>{faked(on, x, g), inside(on, x, g)};
-     }},
-    {"aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", [](Lower& on, V x, V scale, V zero, V, int64_t lo, int64_t hi) {
-       const Grid g = grid(on, scale, zero, lo, hi, grid_type(lo, hi));
-       return std::tuple<V, V>{faked(on, x, g), inside(on, x, g)};
-     }},
+    {"quantized_decomposed::fake_quant_per_channel", [](Lower& on, V x, V scales, V zeros, int64_t axis, int64_t lo, int64_t hi) { return faked(on, x, fake_channels(on, x, scales, zeros, axis, lo, hi)); }},
+    {"aten::fake_quantize_per_tensor_affine", [](Lower& on, V x, double scale, int64_t zero, int64_t lo, int64_t hi) { return faked(on, x, fake_grid(on, scale, zero, lo, hi)); }},
+    {"aten::fake_quantize_per_tensor_affine.tensor_qparams", [](Lower& on, V x, V scale, V zero, int64_t lo, int64_t hi) { return faked(on, x, fake_grid(on, scale, zero, lo, hi)); }},
+    {"aten::fake_quantize_per_channel_affine", [](Lower& on, V x, V scales, V zeros, int64_t axis, int64_t lo, int64_t hi) { return faked(on, x, fake_channels(on, x, scales, zeros, axis, lo, hi)); }},
+    {"aten::fake_quantize_per_tensor_affine_cachemask", [](Lower& on, V x, double scale, int64_t zero, int64_t lo, int64_t hi) { return faked_and_inside(on, x, fake_grid(on, scale, zero, lo, hi)); }},
+    {"aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", [](Lower& on, V x, V scale, V zero, V, int64_t lo, int64_t hi) { return faked_and_inside(on, x, fake_grid(on, scale, zero, lo, hi)); }},
     {"aten::fake_quantize_per_channel_affine_cachemask", [](Lower& on, V x, V scales, V zeros, int64_t axis, int64_t lo, int64_t hi) {
-       const Grid g = channels(on, x, scales, Opt<V>(zeros), axis, lo, hi, grid_type(lo, hi));
-       return std::tuple<V, V>{faked(on, x, g), inside(on, x, g)};
+       return faked_and_inside(on, x, fake_channels(on, x, scales, zeros, axis, lo, hi));
      }},
+    {"aten::fused_moving_avg_obs_fake_quant", fn<observed>},
 };
 
 }  // namespace

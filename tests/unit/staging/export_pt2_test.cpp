@@ -65,6 +65,7 @@ TEST(ExportPt2, ArchivesOfAllReleasesAreRight) {
   for (const auto release : {"2.1", "2.2", "2.6", "2.8"})
     for (const auto name : {"conv", "const", "cond", "nested"}) expect_right(cat("releases/", name, "_", release));
   for (const auto name : {"conv", "nested"}) expect_right(cat("releases/", name, "_2.15"));
+  expect_right("releases/types_2.8");
 }
 
 TEST(ExportPt2, NamesComeFromTheArchive) {

@@ -1,10 +1,11 @@
 """Writes NAME_RELEASE.pt2 and .npz into this folder with the torch at hand: archives of one release, in its own layout and schema.
 
-usage: make_samples.py, with torch 2.1, 2.2, ... each. What a release cannot export is left out. Stack traces and example inputs, which
+usage: make_samples.py [NAME...], with torch 2.1, 2.2, ... each. What a release cannot export is left out. Stack traces and example inputs, which
 hold names of the machine, are replaced; the zip is written again for it, uncompressed as it was.
 """
 import json
 import pathlib
+import sys
 import zipfile
 
 import numpy as np
@@ -40,6 +41,17 @@ class Nested(nn.Module):
     def forward(self, d, scale=2.0): return {"sum": d["a"] + d["b"][0], "extra": (d["b"][1] * scale,)}
 
 
+class Types(nn.Module):
+    """Weights of types whose storages torch.save writes as bytes."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("wide", torch.tensor([1, 300, 65535]).to(torch.uint16))
+        self.register_buffer("small", torch.tensor([0.5, -2.0, 448.0]).to(torch.float8_e4m3fn))
+
+    def forward(self, x): return x * self.wide.to(torch.float32) + self.small.to(torch.float32)
+
+
 def leaves(v):
     if isinstance(v, torch.Tensor): return [v]
     return [t for part in (v.values() if isinstance(v, dict) else v if isinstance(v, (list, tuple)) else ()) for t in leaves(part)]
@@ -65,8 +77,11 @@ def array(t): return np.array(t.tolist(), DTYPES[t.dtype]).reshape(tuple(t.shape
 
 
 torch.manual_seed(0)
-for name, module, args, sizes in (("conv", Convolution(), (torch.randn(2, 3, 16, 20),), {0: "batch"}), ("const", Constants(), (torch.randn(4, 3),), {0: "batch"}),
-                                  ("cond", Branch(), (torch.randn(4),), None), ("nested", Nested(), ({"a": torch.randn(2), "b": [torch.randn(2), torch.randn(2)]},), None)):
+SAMPLES = [("conv", Convolution(), (torch.randn(2, 3, 16, 20),), {0: "batch"}), ("const", Constants(), (torch.randn(4, 3),), {0: "batch"}),
+           ("cond", Branch(), (torch.randn(4),), None), ("nested", Nested(), ({"a": torch.randn(2), "b": [torch.randn(2), torch.randn(2)]},), None)]
+if hasattr(torch, "uint16"): SAMPLES.append(("types", Types(), (torch.randn(2, 3),), None))
+for name, module, args, sizes in SAMPLES:
+    if sys.argv[1:] and name not in sys.argv[1:]: continue
     module.eval()
     options = {"dynamic_shapes": ({k: torch.export.Dim(v, min=2, max=512) for k, v in sizes.items()},)} if sizes and hasattr(torch.export, "Dim") else {}
     try:
