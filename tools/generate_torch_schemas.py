@@ -9,7 +9,7 @@ import sys
 
 TARGET = pathlib.Path(__file__).resolve().parent.parent / "src" / "lowering" / "generated" / "torch_schemas.cpp"
 NAMESPACES = {"aten", "prim", "prims", "quantized", "quantized_decomposed", "torchvision", "higher_order", "_operator", "symm"}
-# Registered by PyTorch's Python half when export quantization is imported, and so in no list of a plain PyTorch.
+# Registered by PyTorch's Python half when export quantization is imported, or by transformers, and so in no list of a plain PyTorch.
 REGISTERED_LATE = """
 quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor
 quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor
@@ -30,6 +30,7 @@ quantized_decomposed::choose_qparams_per_token_asymmetric(Tensor input, ScalarTy
 quantized_decomposed::_choose_qparams_per_token_asymmetric_impl(Tensor input, ScalarType dtype) -> (Tensor, Tensor)
 quantized_decomposed::fake_quant_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant_min, int quant_max) -> Tensor
 quantized_decomposed::convert_element_type.no_fuse(Tensor input, ScalarType dtype) -> Tensor
+transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor
 """
 
 

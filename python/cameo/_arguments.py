@@ -1,11 +1,11 @@
 """What people pass to an exporter, made uniform: arguments by path, names, dynamic sizes, modes."""
 import collections.abc
-import copy
 import dataclasses
 import enum
 import inspect
 import re
 
+from . import _caches
 
 class TrainingMode(enum.Enum):
     """Stands in for torch.onnx.TrainingMode, where PyTorch no longer has it."""
@@ -66,14 +66,8 @@ def children(value):
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [f.name for f in dataclasses.fields(value) if f.init]
         return [(n, getattr(value, n)) for n in fields], lambda parts: dataclasses.replace(value, **dict(zip(fields, parts)))
-    if type(value).__name__ == "DynamicCache" and hasattr(value, "layers"):  # of transformers: keys and values, layer by layer
-        def remade(parts):
-            new, parts = copy.copy(value), iter(parts)
-            new.layers = [copy.copy(layer) for layer in value.layers]
-            for layer in new.layers:
-                layer.keys, layer.values = next(parts), next(parts)
-            return new
-        return [(f"{i}.{n}", getattr(layer, n)) for i, layer in enumerate(value.layers) for n in ("keys", "values")], remade
+    if _caches.is_cache(value):
+        return _caches.children(value)
     return None
 
 

@@ -9,6 +9,7 @@ import torch
 
 from . import _arguments as arguments
 from . import _archive
+from . import _caches
 from ._archive import STAMP, lendable, lent
 from ._findings import note, warning
 
@@ -260,6 +261,7 @@ def script(model, bound):
 def exported(model, bound, axes, strict=False):
     """torch.export, with dims named as dynamic_axes or dynamic_shapes name them."""
     if not isinstance(model, torch.export.ExportedProgram):
+        _caches.register()
         shapes = dynamic_shapes(bound, axes) if axes else None
         program = torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
     else:

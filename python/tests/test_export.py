@@ -253,9 +253,10 @@ def test_old_encodings_in_symbolics(judged):
     judged(Model(), torch.randn(3, 4), opset_version=11)
 
 
-def test_caches_of_transformers(judged):
+@pytest.mark.parametrize("capture", ["trace", "export"])
+def test_caches_of_transformers(capture):
     try:
-        from transformers.cache_utils import DynamicCache
+        from transformers.cache_utils import DynamicCache, EncoderDecoderCache
     except Exception:
         pytest.skip("transformers is not installed, or does not load")
     cache = DynamicCache()
@@ -263,9 +264,16 @@ def test_caches_of_transformers(judged):
 
     class Step(nn.Module):
         def forward(self, x, past):
-            return x + past.layers[0].keys.sum() * past.layers[0].values
-    result = cameo.export(Step(), (torch.randn(1, 2, 3, 4), cache), io.BytesIO())
-    assert [i.name for i in result.model.inputs] == ["x", "past.0.keys", "past.0.values"] and result.verification.ok
+            past.update(x, x * 2, 0)
+            other = DynamicCache()
+            other.update(x, x.neg(), 0)
+            return {"y": x.sum() + past.layers[0].keys.sum() * past.layers[0].values, "past": EncoderDecoderCache(past, other)}
+    result = cameo.export(Step(), (torch.randn(1, 2, 1, 4), cache), io.BytesIO(), capture=capture)
+    assert len(result.model.inputs) == 3 and len(result.model.outputs) == 5 and result.verification.ok
+    assert cache.layers[0].keys.shape[2] == 3  # the caller's is as it was
+    if capture == "trace":
+        assert [i.name for i in result.model.inputs] == ["x", "past.0.keys", "past.0.values"]
+        assert [o.name for o in result.model.outputs][1] == "past.self_attention_cache.0.keys"
 
 
 def test_another_referee():

@@ -48,8 +48,12 @@ std::optional<Dim> macs_of(const Graph& g, NodeId n, const WorkRow& row) {
 void count_work(const Graph& g, NodeId n, Statistics& s) {
   const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const WorkRow& r) { return g[n].is(r.op); });
   if (row == std::end(rows)) return;
+  const auto depends_on_data = [](Dim d) {
+    const auto symbols = symbols_of(d);
+    return std::any_of(symbols.begin(), symbols.end(), is_fresh);
+  };
   try {
-    if (const auto macs = macs_of(g, n, *row)) s.macs = s.macs + *macs;
+    if (const auto macs = macs_of(g, n, *row); macs && !depends_on_data(*macs)) s.macs = s.macs + *macs;
     else ++s.macs_unknown;
   } catch (const Error& e) {
     if (e.exit_code() == 4) throw;

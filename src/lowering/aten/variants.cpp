@@ -69,18 +69,19 @@ Arg all_close(Lower& on, V a, V b, double rtol, double atol, bool equal_nan) {
   return answer(all_true(on, close));
 }
 
-// Rows of x belong to matrices by their number: group g ends before row ends[g].
+// Rows of x belong to matrices by their number: group g ends before row ends[g]. Rows after the last group are zero.
 V grouped_product(Lower& on, V x, V w, Opt<V> ends, Opt<V> bias, Opt<DType> t) {
   if (!ends || on.rank(x) != 2 || on.rank(w) != 3 || bias) unsupported("_grouped_mm in this form");
   const int64_t groups = known_size(on, w, 0, "_grouped_mm");
-  const V row = on.unsqueeze(iota(on, on.dim(x, 0)), {1}), at = on.to(*ends, DType::i64);
-  V y, before = on.On::int_scalar(0);
+  Vs parts;
+  Dim before(0);
   for (int64_t g = 0; g < groups; ++g) {
-    const V end = on.gather_scalar(at, 0, Dim(g));
-    const V mine = on.And(on.GreaterOrEqual(row, before), on.Less(row, end)), part = on.MatMul(x, on.gather_scalar(w, 0, Dim(g)));
-    y = on.Where(mine, part, y.valid() ? y : V(on.number_like(0, x)));
+    const Dim end = on.int_of(on.to(on.gather_scalar(*ends, 0, Dim(g)), DType::i64));
+    parts.push_back(on.MatMul(on.slice(x, 0, before, end), on.gather_scalar(w, 0, Dim(g))));
     before = end;
   }
+  parts.push_back(on.expand(on.number_like(0, x), {on.dim(x, 0) - before, on.dim(w, 2)}));
+  const V y = on.concat(parts, 0);
   return t ? on.to(y, *t) : y;
 }
 
@@ -138,7 +139,9 @@ constexpr Row table[] = {
      }},
     {"aten::_embedding_bag", fn<bag>}, {"aten::_embedding_bag_forward_only", fn<bag>},
     {"aten::nll_loss_forward", fn<nll_with_weight>}, {"aten::nll_loss2d_forward", fn<nll_with_weight>},
-    {"aten::_grouped_mm", fn<grouped_product>}, {"aten::conv_tbc", fn<time_convolution>},
+    {"aten::_grouped_mm", fn<grouped_product>},
+    {"transformers::grouped_mm_fallback", [](Lower& on, V x, V w, V ends) { return grouped_product(on, x, w, ends, {}, {}); }},  // transformers 5, of all mixtures of experts
+    {"aten::conv_tbc", fn<time_convolution>},
     {"aten::is_nonzero", [](Lower& on, V x) { return answer(on.to(on.reshape(x, {}), DType::boolean)); }},
     {"aten::equal", fn<equal>, promote(0, 1)}, {"aten::allclose", fn<all_close>, promote(0, 1)},
     {"aten::hann_window", fn<periodic_window<0>>}, {"aten::hann_window.periodic", fn<any_window<0>>},

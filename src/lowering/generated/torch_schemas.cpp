@@ -4319,6 +4319,7 @@ constexpr std::string_view signatures[] = {
     "torchvision::ps_roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)"sv,
     "torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio, bool aligned) -> Tensor"sv,
     "torchvision::roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) -> (Tensor, Tensor)"sv,
+    "transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor"sv,
 };
 }  // namespace
 

@@ -1,0 +1,59 @@
+"""Caches of transformers as structures: the tensors of their layers (keys and values, states of convolutions, counts), one by one."""
+import copy
+import sys
+
+
+HALVES = ("self_attention_cache", "cross_attention_cache")  # of an EncoderDecoderCache
+
+
+def is_cache(value):
+    classes = sys.modules.get("transformers.cache_utils")
+    return classes is not None and isinstance(value, getattr(classes, "Cache", ())) and (_halves(value) or hasattr(value, "layers"))
+
+
+def _halves(cache):
+    return all(hasattr(cache, name) for name in HALVES)
+
+
+def children(cache):
+    """The parts as [(key, part)], and how to make a cache like this one of new parts."""
+    import torch
+    if _halves(cache):
+        keys = [(cache, name) for name in HALVES]
+    else:
+        keys = [(layer, name) for layer in cache.layers for name, part in vars(layer).items() if isinstance(part, torch.Tensor)]
+
+    def remade(parts):
+        new = copy.copy(cache)
+        if "layers" in vars(cache):
+            new.layers = [copy.copy(layer) for layer in cache.layers]
+        owners = {id(old): fresh for old, fresh in zip(vars(cache).get("layers", []), vars(new).get("layers", []))}
+        for (owner, name), part in zip(keys, parts):
+            setattr(owners.get(id(owner), new), name, part)
+        return new
+    number = {id(layer): i for i, layer in enumerate(vars(cache).get("layers", []))}
+    return [(f"{number[id(owner)]}.{name}" if id(owner) in number else name, getattr(owner, name)) for owner, name in keys], remade
+
+
+class _Kind:
+    """What a cache is beside its tensors. torch.export compares it from call to call."""
+
+    def __init__(self, cache):
+        parts, self.remade = children(cache)
+        self.names = [type(cache).__name__] + [key for key, _ in parts]
+
+    def __eq__(self, other):
+        return isinstance(other, _Kind) and self.names == other.names
+
+
+def register():
+    """Tells torch.export of the caches that nobody told it of yet."""
+    from torch.utils import _pytree
+    classes = sys.modules.get("transformers.cache_utils")
+    base = getattr(classes, "Cache", None)
+    for kind in vars(classes).values() if base else ():
+        if isinstance(kind, type) and issubclass(kind, base) and kind not in _pytree.SUPPORTED_NODES:
+            _pytree.register_pytree_node(kind, lambda cache: ([part for _, part in children(cache)[0]], _Kind(cache)), lambda parts, kind: kind.remade(parts),
+                                         serialized_type_name=f"{kind.__module__}.{kind.__name__}", to_dumpable_context=lambda kind: kind.names,
+                                         from_dumpable_context=lambda names: names,
+                                         flatten_with_keys_fn=lambda cache: ([(_pytree.MappingKey(key), part) for key, part in children(cache)[0]], _Kind(cache)))
