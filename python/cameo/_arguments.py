@@ -1,5 +1,6 @@
 """What people pass to an exporter, made uniform: arguments by path, names, dynamic sizes, modes."""
 import collections.abc
+import copy
 import dataclasses
 import enum
 import inspect
@@ -87,13 +88,24 @@ def rebuild(value, replace):
     return parts[1]([rebuild(part, replace) for _, part in parts[0]])
 
 
+def resized(t, sizes):
+    """A tensor with other sizes {axis: size}: its elements again, or not all of them."""
+    import torch
+    for axis, size in sizes.items():
+        if t.shape[axis]:
+            t = t.index_select(axis, torch.arange(size, device=t.device) % t.shape[axis])
+    return t
+
+
 class Bound:
     """The arguments of one call: positional and by keyword, with a path for every tensor in them."""
 
     def __init__(self, model, args, kwargs):
         self.signature = _signature(model)
-        self.args, self.kwargs = split_arguments(args, kwargs, self.signature)
-        self.leaves = []
+        self._take(*split_arguments(args, kwargs, self.signature))
+
+    def _take(self, args, kwargs):
+        self.args, self.kwargs, self.leaves = args, kwargs, []
         for name, value in self._named():
             self.leaves += flatten(value, name)
 
@@ -114,15 +126,20 @@ class Bound:
             names.append((parameters[i].name if plain else f"{several or 'input'}_{i}", value))
         return names + list(self.kwargs.items())
 
-    def call(self, model, tensors):
-        """Calls the model with these tensors in place of its own, in order."""
+    def with_tensors(self, tensors):
+        """The same call with these tensors in place of its own, in order."""
         feed = iter(tensors)
 
         def replace(value):
             return next(feed) if is_tensor(value) else value
-        args = [rebuild(a, replace) for a in self.args]
-        kwargs = {k: rebuild(v, replace) for k, v in self.kwargs.items()}
-        return model(*args, **kwargs)
+        new = copy.copy(self)
+        new._take(tuple(rebuild(a, replace) for a in self.args), {k: rebuild(v, replace) for k, v in self.kwargs.items()})
+        return new
+
+    def call(self, model, tensors):
+        """Calls the model with these tensors in place of its own."""
+        new = self.with_tensors(tensors)
+        return model(*new.args, **new.kwargs)
 
 
 def _signature(model):

@@ -262,8 +262,7 @@ def exported(model, bound, axes, strict=False):
     """torch.export, with dims named as dynamic_axes or dynamic_shapes name them."""
     if not isinstance(model, torch.export.ExportedProgram):
         _caches.register()
-        shapes = dynamic_shapes(bound, axes) if axes else None
-        program = torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
+        program = _program_of(model, bound, axes, strict)
     else:
         program = model
     out = Captured("export", None)
@@ -272,6 +271,18 @@ def exported(model, bound, axes, strict=False):
     from . import _program
     out.pack(lambda: _program.archive(program), lambda: save_program(out, program))
     return out
+
+
+def _program_of(model, bound, axes, strict):
+    """An axis of size one is fixed by torch.export whatever is said of it, so that dynamic ones are shown as two."""
+    shapes = dynamic_shapes(bound, axes) if axes else None
+    wide = bound.with_tensors([arguments.resized(leaf.value, {a: 2 for a in axes.get(leaf.path, {}) if leaf.value.shape[a] == 1}) for leaf in bound.tensors]) if axes else bound
+    try:
+        return torch.export.export(model, wide.args, wide.kwargs, dynamic_shapes=shapes, strict=strict)
+    except Exception:
+        if not any(leaf.value.shape[a] == 1 for leaf in bound.tensors for a in axes.get(leaf.path, {})):
+            raise
+        return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
 
 
 def save_program(out, program):

@@ -34,7 +34,7 @@ def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dy
     for leaf in bound.fixed:
         job.findings.append(note("export.fixed-input", f"the input '{leaf.path}' is fixed to {leaf.value!r}: only tensors become inputs"))
     ways = _ways(model, job.capture)
-    failed = []
+    failed, second_best = [], None
     for way in ways:
         findings = list(job.findings)
         try:
@@ -46,14 +46,21 @@ def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dy
             job.findings = findings
             continue
         for other, e in failed:
-            result.findings.insert(0, warning("export.capture", f"{other} did not do ({_first_line(e)}): captured by {way}"))
+            result.findings.insert(0, warning("export.capture", f"{other} did not do ({first_line(e)}): captured by {way}"))
         _compare_example(job.example_outputs, result)
-        return result
+        if second_best:
+            result.findings.insert(0, note("export.capture", f"{second_best.captured} does not do at all sizes: captured by {way}"))
+        if len(ways) == 1 or not any(d.code == "verify.some-sizes" for d in result.findings):
+            return result
+        second_best = second_best or result  # another way may do at all sizes
+        job.findings = findings
+    if second_best:
+        return second_best
     told = next((e for _, e in failed if isinstance(e, _cameo.Error)), None)
     if told is not None:
         raise told
     raise failure("export.capture", "the model can be captured in no way", more=[
-        warning("export.capture", f"{way}: {_first_line(e)}") for way, e in failed]) from failed[0][1]
+        warning("export.capture", f"{way}: {first_line(e)}") for way, e in failed]) from failed[0][1]
 
 
 def _ways(model, wanted):
@@ -138,7 +145,7 @@ class _Function(torch.nn.Module):
         return self.function(*args, **kwargs)
 
 
-def _first_line(e):
+def first_line(e):
     return f"{type(e).__name__}: {str(e).strip().splitlines()[0] if str(e).strip() else ''}"[:300]
 
 

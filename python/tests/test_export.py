@@ -6,6 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
+import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
 import cameo  # noqa: E402
@@ -290,3 +291,28 @@ def test_fake_quantizers(judged, low, high, by_channel):
             return torch.fake_quantize_per_tensor_affine(x, torch.tensor([0.07]), torch.zeros(1, dtype=torch.int32), low, high)
     result = judged(Aware(), torch.randn(3, 4) * 8, capture="trace")
     assert ("QuantizeLinear" in [n.op for n in result.model.nodes]) == (high < 256)
+
+
+class Halved(nn.Module):
+    """Down and up again. Odd sizes go another way."""
+
+    def forward(self, x):
+        small = F.max_pool2d(x, 2)
+        large = F.interpolate(small, size=x.shape[2:]) if x.shape[2] % 2 else F.interpolate(small, scale_factor=2.0)
+        return x + large
+
+
+@pytest.mark.parametrize("capture", ["trace", "export"])
+def test_sizes_where_the_model_goes_another_way_are_told(capture):
+    result = cameo.export(Halved(), (torch.randn(1, 2, 8, 8),), None, input_names=["x"], dynamic_axes={"x": {2: "h", 3: "w"}}, capture=capture)
+    assert result.verification.ok and "verify.some-sizes" in [d.code for d in result.findings]
+
+
+def test_auto_looks_for_a_way_that_does_at_all_sizes():
+    result = cameo.export(Halved(), (torch.randn(1, 2, 8, 8),), None, input_names=["x"], dynamic_axes={"x": {2: "h", 3: "w"}})
+    assert result.captured == "script" and "verify.some-sizes" not in [d.code for d in result.findings]
+
+
+@pytest.mark.parametrize("capture", ["trace", "export"])
+def test_a_dynamic_batch_whose_example_is_one(judged, capture):
+    judged(Net().eval(), IMAGE[:1], input_names=["x"], dynamic_axes={"x": {0: "batch"}}, capture=capture, others=[IMAGE.repeat(2, 1, 1, 1)])
