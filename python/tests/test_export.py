@@ -316,3 +316,16 @@ def test_auto_looks_for_a_way_that_does_at_all_sizes():
 @pytest.mark.parametrize("capture", ["trace", "export"])
 def test_a_dynamic_batch_whose_example_is_one(judged, capture):
     judged(Net().eval(), IMAGE[:1], input_names=["x"], dynamic_axes={"x": {0: "batch"}}, capture=capture, others=[IMAGE.repeat(2, 1, 1, 1)])
+
+
+def test_rounding_is_told_from_error():
+    class Wild(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(2048, 8)
+
+        def forward(self, x):
+            return torch.sin(self.fc(x).square().sum(-1) * 3e4)
+    torch.manual_seed(0)
+    result = cameo.export(Wild(), (torch.randn(16, 2048),), None)
+    assert result.verification.ok and {d.code for d in result.findings} & {"verify.rounding", "verify.unstable"}
