@@ -1,6 +1,6 @@
 """Published architectures with random weights, traced, scripted or taken by torch.export, exported by Cameo, run by onnxruntime.
 
-usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT[,TEXT]] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N] [--shard I/N]
+usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT[,TEXT]] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N] [--each N] [--shard I/N]
 One model per family of timm, torchvision and transformers. A parameter or buffer whose elements are all equal gets
 seeded noise first, and batch norms the statistics of an input. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
 batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. All are exported once more with the height and
@@ -15,6 +15,7 @@ import multiprocessing
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -283,10 +284,17 @@ def dynamic_size(cameo, mode, archive, model, module, x):
     return "right"
 
 
+def give_up(*_):
+    raise TimeoutError("more processor time than --each")
+
+
 def work(task):
-    cameo, mode, name = task
+    cameo, mode, name, each = task
+    signal.signal(signal.SIGPROF, give_up)  # PyTorch takes an hour to solve the inequalities of some sizes
+    signal.setitimer(signal.ITIMER_PROF, each)
     try: return name, *judge(cameo, mode, name)
     except Exception as e: return name, "unusable", repr(e)[:120], ""
+    finally: signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def main():
@@ -299,6 +307,7 @@ def main():
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--seconds", type=int, default=0)
     parser.add_argument("--shard", default="0/1")
+    parser.add_argument("--each", type=float, default=0, help="processor seconds for one model; what then remains of it counts as refused by PyTorch")
     args = parser.parse_args()
     done = {}
     if args.out and os.path.exists(args.out):
@@ -311,7 +320,7 @@ def main():
     if args.limit: todo = todo[:args.limit]
     begin, summary = time.time(), collections.Counter()
     with multiprocessing.get_context("fork").Pool(args.jobs, maxtasksperchild=1) as pool:
-        results = pool.imap_unordered(work, [(args.cameo, args.capture, n) for n in todo])
+        results = pool.imap_unordered(work, [(args.cameo, args.capture, n, args.each) for n in todo])
         for i in range(len(todo)):
             try: row = results.next(timeout=max(1, args.seconds - (time.time() - begin)) if args.seconds else None)
             except multiprocessing.TimeoutError:

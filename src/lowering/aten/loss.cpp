@@ -171,7 +171,9 @@ std::tuple<V, V, V, V> embedding_bag(Lower& on, V table, V at, V offsets, int64_
   V y = on.ScatterND(on.expand(lowest, {bags, on.dim(table, 1)}), place, rows, {.reduction = mode == max ? "max" : "add"});
   const V tall = on.unsqueeze(sizes, {1});
   if (mode == mean) y = on.Div(y, on.to(on.Max(std::vector<ValueId>{tall, on.On::int_scalar(1)}), on.dtype(y)));
-  if (mode != max) return {y, bag, sizes, sizes};
+  // PyTorch's quick kernel of plain sums does not say which bag rows are in.
+  const bool quick = mode == 0 && !padding && (on.dtype(table) == DType::f32 || on.dtype(table) == DType::f16);
+  if (mode != max) return {y, quick ? on.full({Dim(0)}, Num(int64_t{0}), DType::i64) : bag, sizes, sizes};
   const V filled = on.Greater(tall, on.On::int_scalar(0));
   return {on.Where(filled, y, on.number_like(0, y)), bag, sizes, rows_of_maxima(on, at, rows, bag, bags, filled)};
 }
