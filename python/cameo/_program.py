@@ -5,7 +5,9 @@ import json
 import operator
 
 import torch
+from torch.utils import _pytree
 
+from . import _arguments as arguments
 from ._archive import Lent, NotPlain, lendable, zipped
 
 DTYPES = {"uint8": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "float16": 6, "float32": 7, "float64": 8, "complex32": 9, "complex64": 10,
@@ -278,12 +280,21 @@ def _store(kind, tensors, lent, entries):
     entries.append((f"model/data/{kind}/model_{kind}_config.json", json.dumps({"config": config}).encode()))
 
 
+def _plain(value):
+    """Lists and dicts of the same parts: how results are named, whatever their classes."""
+    parts = arguments.children(value)
+    if parts is None:
+        return value
+    inner = {key: _plain(part) for key, part in parts[0]}
+    return list(inner.values()) if type(value) in (list, tuple) else inner
+
+
 def archive(program):
     """(bytes, Lent) of an ExportedProgram."""
     signature = program.graph_signature
-    spec = torch.utils._pytree.treespec_dumps(program.module_call_graph[0].signature.out_spec, 1)
-    if "collections.namedtuple" in spec:
-        raise NotPlain("a NamedTuple among the results")
+    results = program.module_call_graph[0].signature.out_spec
+    results = _pytree.tree_unflatten([torch.empty(0, device="meta") for _ in range(results.num_leaves)], results)
+    spec = _pytree.treespec_dumps(_pytree.tree_structure(_plain(results)), 1)
     document = {
         "schema_version": {"major": 8, "minor": 0}, "torch_version": torch.__version__, "verifiers": [v.dialect for v in program.verifiers],
         "range_constraints": {str(symbol): _range(bounds) for symbol, bounds in program.range_constraints.items()},

@@ -1,4 +1,5 @@
 """What export does beyond the calls that people know: captures, verification, frozen values, custom operators, the patch."""
+import collections
 import io
 
 import numpy as np
@@ -272,9 +273,21 @@ def test_caches_of_transformers(capture):
     result = cameo.export(Step(), (torch.randn(1, 2, 1, 4), cache), io.BytesIO(), capture=capture)
     assert len(result.model.inputs) == 3 and len(result.model.outputs) == 5 and result.verification.ok
     assert cache.layers[0].keys.shape[2] == 3  # the caller's is as it was
+    assert [o.name for o in result.model.outputs][1] == "past.self_attention_cache.0.keys"
     if capture == "trace":
         assert [i.name for i in result.model.inputs] == ["x", "past.0.keys", "past.0.values"]
-        assert [o.name for o in result.model.outputs][1] == "past.self_attention_cache.0.keys"
+
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+@pytest.mark.parametrize("capture", ["trace", "export"])
+def test_outputs_are_named_by_their_paths(capture):
+    class Several(nn.Module):
+        def forward(self, x):
+            return Pair(x + 1, {"a": [x * 2, None], "b": Pair(x * 3, x * 4)})
+    result = cameo.export(Several(), (torch.randn(3),), None, capture=capture)
+    assert [o.name for o in result.model.outputs] == ["first", "second.a.0", "second.b.first", "second.b.second"]
 
 
 def test_another_referee():
