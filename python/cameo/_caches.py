@@ -2,7 +2,6 @@
 import copy
 import sys
 
-
 HALVES = ("self_attention_cache", "cross_attention_cache")  # of an EncoderDecoderCache
 
 
@@ -15,24 +14,27 @@ def _halves(cache):
     return all(hasattr(cache, name) for name in HALVES)
 
 
+def _with(cache, attributes):
+    """A copy with other attributes, whose dicts are its own: models write to them."""
+    new = copy.copy(cache)
+    for name, value in (vars(cache) | dict(attributes)).items():
+        setattr(new, name, dict(value) if type(value) is dict else value)
+    return new
+
+
 def children(cache):
     """The parts as [(key, part)], and how to make a cache like this one of new parts."""
     import torch
     if _halves(cache):
-        keys = [(cache, name) for name in HALVES]
-    else:
-        keys = [(layer, name) for layer in cache.layers for name, part in vars(layer).items() if isinstance(part, torch.Tensor)]
+        return [(name, getattr(cache, name)) for name in HALVES], lambda parts: _with(cache, zip(HALVES, parts))
+    places = [(i, name) for i, layer in enumerate(cache.layers) for name, part in vars(layer).items() if isinstance(part, torch.Tensor)]
 
     def remade(parts):
-        new = copy.copy(cache)
-        if "layers" in vars(cache):
-            new.layers = [copy.copy(layer) for layer in cache.layers]
-        owners = {id(old): fresh for old, fresh in zip(vars(cache).get("layers", []), vars(new).get("layers", []))}
-        for (owner, name), part in zip(keys, parts):
-            setattr(owners.get(id(owner), new), name, part)
-        return new
-    number = {id(layer): i for i, layer in enumerate(vars(cache).get("layers", []))}
-    return [(f"{number[id(owner)]}.{name}" if id(owner) in number else name, getattr(owner, name)) for owner, name in keys], remade
+        new = [[] for _ in cache.layers]
+        for (i, name), part in zip(places, parts):
+            new[i].append((name, part))
+        return _with(cache, {"layers": [_with(layer, attributes) for layer, attributes in zip(cache.layers, new)]})
+    return [(f"{i}.{name}", getattr(cache.layers[i], name)) for i, name in places], remade
 
 
 class _Kind:
