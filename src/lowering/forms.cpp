@@ -188,6 +188,21 @@ V reach(Lower& on, V along, int64_t axis, int64_t rank) {
   return on.unsqueeze(along, others);
 }
 
+V for_max_pool(Lower& on, V x) {
+  const Graph& g = on.graph();
+  if (g[x.id].kind != Value::Kind::node_output) return x;
+  const NodeId n = g[x.id].def;
+  const auto* pad = g[n].as<op::Pad>();
+  if (!pad || pad->mode != "constant" || g.input(n, 3) || !is_float(on.dtype(x))) return x;
+  if (const ValueId fill = g.input(n, 2)) {
+    const auto known = g.constant(fill);
+    if (!known || known->count() != 1 || known->double_at(0) != 0) return x;
+  }
+  const op::Pad attrs = *pad;
+  const V data = g.input(n, 0), pads = g.input(n, 1);
+  return on.Pad(data, pads, on.number_like(-0.0, x), {}, attrs);
+}
+
 V flags_any(Lower& on, V flags, int64_t axis) {
   return on.Greater(reduce(on, Reduce::sum, on.to(flags, DType::i32), {axis}, false), on.number(0, DType::i32));
 }

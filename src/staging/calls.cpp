@@ -100,6 +100,7 @@ std::string functional_name(const Schema& s) {
       {"aten::__ior__.Tensor", "aten::__or__.Tensor"}, {"aten::__ior__.Scalar", "aten::__or__.Scalar"},
       {"aten::__ixor__.Tensor", "aten::__xor__.Tensor"}, {"aten::__ixor__.Scalar", "aten::__xor__.Scalar"},
       {"aten::index_put_.hacked_twin", "aten::index_put.hacked_twin"}, {"aten::transpose_", "aten::transpose.int"},
+      {"aten::floor_divide_.Tensor", "aten::floor_divide"}, {"aten::bernoulli_.float", "aten::bernoulli.p"},
   };
   const std::string full = s.full_name();
   for (const auto& [from, to] : special)

@@ -165,7 +165,7 @@ V max_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, Ints dilation,
   stride = stride.empty() ? kernel : spread(std::move(stride), N);
   const bool unbatched = on.rank(x) == N + 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  const V y = on.MaxPool(x, op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride}, 1)[0];
+  const V y = on.MaxPool(for_max_pool(on, x), op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride}, 1)[0];
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
