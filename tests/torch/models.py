@@ -1,6 +1,6 @@
 """Published architectures with random weights, traced, scripted or taken by torch.export, exported by Cameo, run by onnxruntime.
 
-usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT[,TEXT]] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N] [--each N] [--shard I/N]
+usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT[,TEXT]] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N] [--each N] [--one-size] [--shard I/N]
 One model per family of timm, torchvision and transformers. A parameter or buffer whose elements are all equal gets
 seeded noise first, and batch norms the statistics of an input. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
 batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. All are exported once more with the height and
@@ -177,7 +177,7 @@ def spec(x, *leading):
     return "x=" + {torch.float32: "f32", torch.int64: "i64"}[x.dtype] + "[" + ",".join(dims) + "]"
 
 
-def judge(cameo, mode, name):
+def judge(cameo, mode, name, sizes=True):
     import torch
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -209,7 +209,7 @@ def judge(cameo, mode, name):
         if all(float((a - b).abs().max()) <= 1e-4 * float(a.abs().max()) for a, b in zip(expected, expected2) if a.shape == b.shape and a.numel()):
             return "untested", "the output ignores the input" + (f" ({why})" if why and not why.startswith("error") else ""), nodes
         if why: return "wrong", why, nodes
-        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, mode, archive, model, module, x)
+        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, mode, archive, model, module, x) if sizes else ""
     finally:
         shutil.rmtree(folder)
 
@@ -289,10 +289,10 @@ def give_up(*_):
 
 
 def work(task):
-    cameo, mode, name, each = task
+    cameo, mode, name, each, sizes = task
     signal.signal(signal.SIGPROF, give_up)  # PyTorch takes an hour to solve the inequalities of some sizes
     signal.setitimer(signal.ITIMER_PROF, each)
-    try: return name, *judge(cameo, mode, name)
+    try: return name, *judge(cameo, mode, name, sizes)
     except Exception as e: return name, "unusable", repr(e)[:120], ""
     finally: signal.setitimer(signal.ITIMER_PROF, 0)
 
@@ -308,6 +308,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=0)
     parser.add_argument("--shard", default="0/1")
     parser.add_argument("--each", type=float, default=0, help="processor seconds for one model; what then remains of it counts as refused by PyTorch")
+    parser.add_argument("--one-size", action="store_true", help="a dynamic batch, but no other heights, widths and lengths")
     args = parser.parse_args()
     done = {}
     if args.out and os.path.exists(args.out):
@@ -320,7 +321,7 @@ def main():
     if args.limit: todo = todo[:args.limit]
     begin, summary = time.time(), collections.Counter()
     with multiprocessing.get_context("fork").Pool(args.jobs, maxtasksperchild=1) as pool:
-        results = pool.imap_unordered(work, [(args.cameo, args.capture, n, args.each) for n in todo])
+        results = pool.imap_unordered(work, [(args.cameo, args.capture, n, args.each, not args.one_size) for n in todo])
         for i in range(len(todo)):
             try: row = results.next(timeout=max(1, args.seconds - (time.time() - begin)) if args.seconds else None)
             except multiprocessing.TimeoutError:
