@@ -6,6 +6,7 @@
 #include "api/export_report.h"
 #include "api/finish_export.h"
 #include "api/model_file.h"
+#include "api/weights_in_place.h"
 #include "cameo/version.h"
 #include "frontends/onnx/check.h"
 #include "backends/onnx/lean.h"
@@ -177,6 +178,7 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
   if (how.doc_strings) doc_strings(g);
   if (how.number_weights) number_weights(g);
   set_custom_opsets(out.model, how.custom_opsets, sink);
+  if (how.write.weights == WeightMode::in_place) weights_in_place(g, file, path, sink);
   if (how.command) note_provenance(out.model, {file, *how.command});
   return out;
 }

@@ -144,7 +144,9 @@ def test_weights(t):
     t.path("l.pt").write_bytes(data(t, "layers.pt").read_bytes())
     t.run("export", "l.pt", "--weights", "in-place")
     assert t.run("show", "l.onnx", "--json").json["parameters"] == whole["parameters"]
+    assert t.path("l.onnx").stat().st_size < t.path("net.onnx").stat().st_size and not t.path("l.onnx.data").exists()
     t.run("verify", "net.onnx", "l.onnx", "--random", "1")
+    t.fails("export", data(t, "layers.pt"), "-o", "far.onnx", "--weights", "in-place", code=2, error="use.weights")
     t.run("verify", "net.onnx", "e.onnx", "--random", "1")
 
 

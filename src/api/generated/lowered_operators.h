@@ -874,6 +874,7 @@ inline constexpr SeenLowering seen_table[] = {
     {"torchvision::ps_roi_align", -1, ""},
     {"torchvision::roi_align", -1, ""},
     {"torchvision::roi_pool", -1, ""},
+    {"transformers::grouped_mm_fallback", -1, ""},
 };
 
 }  // namespace cameo
