@@ -188,7 +188,7 @@ V reach(Lower& on, V along, int64_t axis, int64_t rank) {
   return on.unsqueeze(along, others);
 }
 
-V for_max_pool(Lower& on, V x) {
+V for_pooling(Lower& on, V x) {
   const Graph& g = on.graph();
   if (g[x.id].kind != Value::Kind::node_output) return x;
   const NodeId n = g[x.id].def;

@@ -36,9 +36,10 @@ V iota(Lower& on, Dim n);                     // 0, 1, ... n - 1, int64
 V flat(Lower& on, V x);                       // as one axis
 V moved(Lower& on, V x, const Ints& from, const Ints& to);  // torch.movedim
 V reach(Lower& on, V along, int64_t axis, int64_t rank);    // a 1-D tensor laid along one axis of `rank`
-// What a MaxPool takes: a Pad of zeros before it pads with a negative zero. ONNX Runtime (1.31) takes a Pad of zeros into the MaxPool, whose own
-// padding is minus infinity, and gives other numbers where all elements of a window are negative; this zero it leaves alone.
-V for_max_pool(Lower& on, V x);
+// What a pool takes: a Pad of zeros before it pads with a negative zero. ONNX Runtime (1.31) takes a Pad of zeros into the pool. A MaxPool's
+// own padding is minus infinity, so that it gives other numbers where all elements of a window are negative, and a pool whose padding is
+// as large as its window does not load. A negative zero it leaves alone.
+V for_pooling(Lower& on, V x);
 V flags_any(Lower& on, V flags, int64_t axis);  // bools: is there one along the axis, which goes away
 Dims broadcast_shapes(Dims a, Dims b);
 // The size of an axis that decides how many nodes are written; throws "lower.unsupported-value" when it is not known.

@@ -187,7 +187,7 @@ CASES = [
     Trap(0, "places of either sign", EitherSign(), (grid(6, 4), torch.tensor(2)), scripted=True, flags=("--input", "x=f32[rows,4]", "--input", "n=i64[]"),
          more=((grid(5, 4, seed=1), torch.tensor(-2)), (grid(6, 4, seed=2), torch.tensor(0)), (grid(7, 4, seed=3), torch.tensor(-7)))),
     Trap(0, "complex input and output", lambda z: (z * 2, z.abs()), (torch.view_as_complex(grid(3, 2)),)),
-    Trap(0, "a max pool of negative numbers with zeros around", lambda x: (F.max_pool2d(F.pad(x, (1, 1, 1, 1)), 3, 2), F.max_pool2d(F.pad(x.neg(), (0, 1, 0, 1)), 2, return_indices=True)), (-1 - grid(2, 3, 5, 5).abs(),)),
+    Trap(0, "pools of negative numbers with zeros around", lambda x: (F.avg_pool2d(F.pad(x, (0, 1, 0, 1)), 1, 2), F.avg_pool2d(F.pad(x, (1, 1, 1, 1)), 3, 2), F.max_pool2d(F.pad(x, (1, 1, 1, 1)), 3, 2), F.max_pool2d(F.pad(x.neg(), (0, 1, 0, 1)), 2, return_indices=True)), (-1 - grid(2, 3, 5, 5).abs(),)),
     Trap(0, "repeat_interleave, roll, einsum", lambda x, r: (x.repeat_interleave(r, 1), torch.einsum("ij,ik->jk", x, x)), (grid(2, 3), i64(1, 0, 2))),
 ]
 

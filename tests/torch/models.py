@@ -140,7 +140,9 @@ def settle(module, x):
     try:
         with torch.no_grad(): module(x)
     finally:
-        for m, momentum in zip(norms, momenta): m.eval().momentum = momentum
+        for m, momentum in zip(norms, momenta):
+            m.eval().momentum = momentum
+            m.running_var.clamp_(min=float(m.running_var.mean()) / 100)  # of two pictures alone it may be nothing, and the network chaos
 
 
 def flatten(y):

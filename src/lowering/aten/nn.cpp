@@ -165,7 +165,7 @@ V max_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, Ints dilation,
   stride = stride.empty() ? kernel : spread(std::move(stride), N);
   const bool unbatched = on.rank(x) == N + 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  const V y = on.MaxPool(for_max_pool(on, x), op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride}, 1)[0];
+  const V y = on.MaxPool(for_pooling(on, x), op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride}, 1)[0];
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
@@ -190,7 +190,7 @@ V sum_pool(Lower& on, V x, const Ints& kernel, const Ints& stride, const Ints& p
   x = on.Pad(x, on.int_vector(pads));
   const bool unbatched = lead == 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  const V y = on.Mul(on.AveragePool(x, op::AveragePool{.kernel_shape = kernel, .strides = stride}), on.number_like(window / static_cast<double>(divisor), x));
+  const V y = on.Mul(on.AveragePool(for_pooling(on, x), op::AveragePool{.kernel_shape = kernel, .strides = stride}), on.number_like(window / static_cast<double>(divisor), x));
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
@@ -208,7 +208,7 @@ V avg_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, bool ceil_mode
   if (divisor) return sum_pool(on, x, kernel, stride, spread(std::move(padding), N), ceil_mode, *divisor);
   const bool unbatched = on.rank(x) == N + 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  const V y = on.AveragePool(x, op::AveragePool{.ceil_mode = ceil_mode, .count_include_pad = count_include_pad, .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride});
+  const V y = on.AveragePool(for_pooling(on, x), op::AveragePool{.ceil_mode = ceil_mode, .count_include_pad = count_include_pad, .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride});
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 

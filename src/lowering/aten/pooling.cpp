@@ -28,7 +28,7 @@ std::tuple<V, V> max_pool_places(Lower& on, V x, Ints kernel, Ints stride, Ints 
   pads.insert(pads.end(), padding.begin(), padding.end());
   const bool unbatched = on.rank(x) == N + 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  const auto out = on.MaxPool(for_max_pool(on, x), op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = pads, .strides = strides}, 2);
+  const auto out = on.MaxPool(for_pooling(on, x), op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = pads, .strides = strides}, 2);
   const V at = on.Mod(out[1], on.int_scalar(plane_size(on, x, N)));
   return {unbatched ? on.squeeze(out[0], {0}) : V(out[0]), unbatched ? on.squeeze(at, {0}) : at};
 }
