@@ -213,6 +213,7 @@ def judge(cameo, mode, name, sizes=True):
         nodes = (run.stderr + run.stdout).split(" nodes")[0].split()[-1]
         try:
             why = close(run_session(model, x), expected, expected2) or close(run_session(model, x2), expected2, expected)
+        except TimeoutError: raise
         except Exception as e:
             why = "onnxruntime: " + str(e).splitlines()[0][:160]
         # Differences at the level of rounding tell nothing: such a model ignores its input.
