@@ -130,7 +130,7 @@ def coverage_row(item, way, folder):
     with torch.no_grad():
         x = make(2)
         verdict, why = judged(way, module, [x], folder)
-        if verdict == "wrong" and why.startswith("error") and models.own_movement(module, x) > 1e-3:
+        if verdict == "wrong" and why.startswith("error") and models.own_movement(module, x) > models.TOLERANCE:
             return {"verdict": "unusable", "why": "the model's own numbers move as far when its input does in the last digits"}
     return {"verdict": verdict, "why": why}
 

@@ -16,8 +16,9 @@ int show_pt2(pt2::Program& program, bool text, Out& out);
 
 // What both have: the operators with their counts, for people and as a member of the JSON object.
 void print_operators(const std::vector<ArchiveOperator>& operators, Out& out);
+void json_operators(json::Writer& w, const std::vector<ArchiveOperator>& operators);
+
 // A number, or its formula where it depends on dynamic sizes.
 void json_count(json::Writer& w, const Dim& count);
-void json_operators(json::Writer& w, const std::vector<ArchiveOperator>& operators);
 
 }  // namespace cameo::cli

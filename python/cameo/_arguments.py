@@ -8,6 +8,7 @@ import re
 
 from . import _caches
 
+
 class TrainingMode(enum.Enum):
     """Stands in for torch.onnx.TrainingMode, where PyTorch no longer has it."""
     EVAL = 0

@@ -276,13 +276,12 @@ def exported(model, bound, axes, strict=False):
 def _program_of(model, bound, axes, strict):
     """An axis of size one is fixed by torch.export whatever is said of it, so that dynamic ones are shown as two."""
     shapes = dynamic_shapes(bound, axes) if axes else None
-    wide = bound.with_tensors([arguments.resized(leaf.value, {a: 2 for a in axes.get(leaf.path, {}) if leaf.value.shape[a] == 1}) for leaf in bound.tensors]) if axes else bound
-    try:
-        return torch.export.export(model, wide.args, wide.kwargs, dynamic_shapes=shapes, strict=strict)
-    except Exception:
-        if not any(leaf.value.shape[a] == 1 for leaf in bound.tensors for a in axes.get(leaf.path, {})):
-            raise
-        return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
+    twos = [{a: 2 for a in axes.get(leaf.path, {}) if leaf.value.shape[a] == 1} for leaf in bound.tensors]
+    if any(twos):
+        wide = bound.with_tensors([arguments.resized(leaf.value, sizes) for leaf, sizes in zip(bound.tensors, twos)])
+        with contextlib.suppress(Exception):  # a model that takes one alone
+            return torch.export.export(model, wide.args, wide.kwargs, dynamic_shapes=shapes, strict=strict)
+    return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
 
 
 def save_program(out, program):

@@ -28,6 +28,7 @@ warnings.filterwarnings("ignore")
 logging.getLogger("torch").setLevel(logging.CRITICAL)  # torch.export tells at length what it refuses
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TOLERANCE = 1e-3  # of the largest number
 
 
 def import_torchvision():
@@ -176,7 +177,7 @@ def close(got, want, other):
         b, o = t.numpy().astype(np.float64), o.numpy().astype(np.float64)
         if a.shape != b.shape: return f"shape {a.shape} instead of {b.shape}"
         error = np.abs(a.astype(np.float64) - b).max() if b.size else 0
-        if not error <= 1e-3 * np.abs(b).max(): return f"error {error:.2g} of {np.abs(b).max():.2g}"
+        if not error <= TOLERANCE * np.abs(b).max(): return f"error {error:.2g} of {np.abs(b).max():.2g}"
         if o.shape == b.shape and np.abs(b - o).max() > 0 and error > 1e-2 * np.abs(b - o).max(): return f"error {error:.2g}, outputs differ by {np.abs(b - o).max():.2g}"
     return ""
 
@@ -219,7 +220,7 @@ def judge(cameo, mode, name, sizes=True):
         # Differences at the level of rounding tell nothing: such a model ignores its input.
         if all(float((a - b).abs().max()) <= 1e-4 * float(a.abs().max()) for a, b in zip(expected, expected2) if a.shape == b.shape and a.numel()):
             return "untested", "the output ignores the input" + (f" ({why})" if why and not why.startswith("error") else ""), nodes
-        if why.startswith("error") and (moved := own_movement(module, x)) > 1e-3: return "untested", f"the model's own numbers move by {moved:.1g} when the input does in its last digits ({why})", nodes
+        if why.startswith("error") and (moved := own_movement(module, x)) > TOLERANCE: return "untested", f"the model's own numbers move by {moved:.1g} when the input does in its last digits ({why})", nodes
         if why: return "wrong", why, nodes
         return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, mode, archive, model, module, x) if sizes else ""
     finally:
