@@ -2,60 +2,14 @@
 // type and shape that inference said.
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/on.h"
+#include "property/sampler.h"
 
 namespace cameo {
 
 namespace {
-
-class Sampler {
- public:
-  explicit Sampler(uint32_t seed) : engine_(seed) {}
-
-  int64_t between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
-  }
-  bool chance(int percent) { return between(1, 100) <= percent; }
-  template <class T>
-  const T& pick(const std::vector<T>& from) {
-    return from[static_cast<size_t>(between(0, static_cast<int64_t>(from.size()) - 1))];
-  }
-  std::vector<int64_t> shape(int64_t most_axes = 4) {
-    std::vector<int64_t> out(static_cast<size_t>(between(0, most_axes)));
-    for (auto& d : out) d = chance(10) ? 0 : between(1, 3);
-    return out;
-  }
-  // Like `base`, or its end, or with a 1 somewhere, or something else.
-  std::vector<int64_t> related(std::vector<int64_t> base) {
-    const int64_t how = between(0, 9);
-    if (how < 5 || base.empty()) return how == 9 ? shape() : base;
-    if (how < 7) return {base.begin() + between(0, static_cast<int64_t>(base.size())), base.end()};
-    if (how == 9) return shape();
-    base[static_cast<size_t>(between(0, static_cast<int64_t>(base.size()) - 1))] = 1;
-    return base;
-  }
-  Tensor tensor(DType type, std::vector<int64_t> shape) {
-    const auto count = static_cast<size_t>(element_count(shape));
-    if (type == DType::string) {
-      std::vector<std::string> words(count);
-      for (auto& w : words) w = std::string(static_cast<size_t>(between(0, 3)), 'a');
-      return {std::move(shape), std::move(words)};
-    }
-    if (is_complex(type)) return zeros(type, std::move(shape));
-    std::vector<double> values(count);
-    for (auto& v : values)
-      v = is_float(type) && chance(30) ? static_cast<double>(between(-30, 30)) / 10
-                                       : static_cast<double>(between(is_unsigned_int(type) ? 0 : -2, 3));
-    return store(type, std::move(shape), values);
-  }
-
- private:
-  std::mt19937 engine_;
-};
 
 std::vector<DType> tensor_types(const TypeSet& set) {
   std::vector<DType> out;
@@ -140,30 +94,6 @@ std::optional<std::vector<Type>> inferred(const OpDef& op, std::shared_ptr<void>
   }
   std::vector<Type> out;
   for (const ValueId v : g[n].outputs) out.push_back(g[v].fact.type);
-  return out;
-}
-
-bool describes(const Type& type, const Tensor& t) {
-  if (type.is_unknown()) return true;
-  if (type.is_optional()) return describes(*type.inner, t);  // a full optional is its element
-  if (!type.is_tensor() || (type.elem != DType::undefined && type.elem != t.dtype())) return false;
-  if (!type.has_rank()) return true;
-  if (type.rank() != t.rank()) return false;
-  for (size_t i = 0; i < t.shape().size(); ++i)
-    if ((*type.shape)[i].is_literal() && (*type.shape)[i].literal() != t.shape()[i]) return false;
-  return true;
-}
-
-std::string describe_operands(const std::vector<Datum>& operands) {
-  std::string out;
-  for (const Datum& d : operands) {
-    out += d.kind == Datum::Kind::none ? " none" : cat(" ", name(d.tensor.dtype()), "[");
-    if (d.kind == Datum::Kind::none) continue;
-    for (const int64_t i : d.tensor.shape()) out += cat(i, ",");
-    out += "]";
-    if (d.tensor.count() <= 6 && is_int(d.tensor.dtype()))
-      for (int64_t i = 0; i < d.tensor.count(); ++i) out += cat(i ? "," : "=", d.tensor.int_at(i));
-  }
   return out;
 }
 
