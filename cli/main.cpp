@@ -11,6 +11,7 @@
 #include "formats/json.h"
 #include "ops/schema.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace cameo::cli {
 
@@ -125,7 +126,7 @@ int guarded(const std::vector<std::string_view>& args, Out& out) {
       code = args.empty() ? 2 : 0;
     } else if (args[0] == "--list-verbs") {  // for shells
       for (const Row& r : verbs)
-        if (r.main) out.line(cat(r.name, "\t", r.summary));
+        if (r.main) out.print(cat(r.name, "\t", r.summary, "\n"));
     } else if (args[0] == "--version") {
       code = print_version(out);
     } else {
@@ -156,7 +157,7 @@ int main(int argc, char** argv) {
   if (code == 4) {
     std::string line = "to reproduce: cameo";
     for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(stderr, "%s\n", cameo::printable(line).c_str());
   }
   return code;
 }

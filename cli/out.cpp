@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "support/error.h"
+#include "support/text.h"
 
 #if __has_include(<unistd.h>)
 #include <unistd.h>
@@ -33,15 +34,13 @@ Out::~Out() {
   std::fwrite(pending_.data(), 1, pending_.size(), stdout);
 }
 
-void Out::print(std::string_view text) {
-  pending_ += text;
+void Out::gather(std::string_view safe) {
+  pending_ += safe;
   if (pending_.size() > (1 << 16)) flush();
 }
 
-void Out::line(std::string_view text) {
-  pending_ += text;
-  print("\n");
-}
+void Out::print(std::string_view text) { gather(printable_lines(text)); }
+void Out::line(std::string_view text) { gather(printable(text) += '\n'); }
 
 void Out::flush() {
   const bool all = std::fwrite(pending_.data(), 1, pending_.size(), stdout) == pending_.size();
@@ -69,7 +68,7 @@ void Out::diags(std::span<const Diag> all) {
 void Out::say(std::string_view text) {
   if (quiet || json) return;
   clear_progress();
-  write_error(cat(text, "\n"));
+  write_error(printable(text) += '\n');
 }
 
 void Out::progress(std::string_view what, uint64_t done, uint64_t all) {
@@ -97,6 +96,10 @@ std::string bytes_text(uint64_t bytes) {
   std::snprintf(text, sizeof text, v < 10 ? "%.2f %s" : "%.1f %s", v, units[unit]);
   return text;
 }
+
+static std::string blanks(std::string_view beside, size_t width) { return std::string(beside.size() < width ? width - beside.size() : 0, ' '); }
+std::string padded(std::string_view text, size_t width) { return cat(text, blanks(text, width)); }
+std::string padded_left(std::string_view text, size_t width) { return cat(blanks(text, width), text); }
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string out;

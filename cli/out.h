@@ -1,4 +1,6 @@
-// Where a verb's words go: data to standard output, everything said about it to standard error.
+// Where a verb's words go: data to standard output, everything said about it to standard error. Names from files may hold
+// anything: whatever comes through here is escaped until it is printable UTF-8 (support/text.h). A line is one line; only
+// `print` takes line breaks, from those who escaped the names in the text with `printable`.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +23,8 @@ class Out {
   Out(const Out&) = delete;
   Out& operator=(const Out&) = delete;
 
-  void print(std::string_view text);       // data; appears at once only when much has gathered
-  void line(std::string_view text);        // data, with a newline
+  void print(std::string_view text);       // data, of any number of lines; appears at once only when much has gathered
+  void line(std::string_view text = "");   // data, with a newline
   void diag(const Diag& d);                // notes only with -v, warnings unless -q, errors always
   void diags(std::span<const Diag> all);
   void say(std::string_view text);         // one line for people: not with -q, not with --json
@@ -32,11 +34,16 @@ class Out {
 
  private:
   void clear_progress();
+  void gather(std::string_view safe);
   std::string pending_;
   bool terminal_ = false, colour_ = false, bar_shown_ = false;
 };
 
 std::string bytes_text(uint64_t bytes);   // "1.5 MiB"
+// For tables: filled up with blanks after it, or before it; longer ones stay as they are.
+std::string padded(std::string_view text, size_t width);
+std::string padded_left(std::string_view text, size_t width);
+constexpr size_t widest_column = 48;  // a longer name does not widen a table
 std::string joined(const std::vector<std::string>& parts);  // "a, b"
 std::string count_text(uint64_t n);       // "1,234,567"
 

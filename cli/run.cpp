@@ -159,7 +159,7 @@ int run_main(Raw raw, Out& out) {
   if (target) save_npz(*target, named);
   if (target == "-") return 0;
   report(named, ms, cpu_ms, args->has("repeat"), session.memory(), out);
-  if (args->has("profile") && !out.json) out.line(profile_table(times));
+  if (args->has("profile") && !out.json) out.print(profile_table(times));
   return 0;
 }
 

@@ -91,13 +91,12 @@ void print_json(const Model& m, const Statistics& s, const std::string& path, Ou
 }
 
 void print_values(std::string_view title, const Graph& g, const std::vector<ValueId>& values, Out& out) {
-  out.line(cat("\n", title));
+  out.line(), out.line(title);
   size_t width = 0;
   for (const ValueId v : values) width = std::max(width, std::min<size_t>(g[v].name.size(), 40));
   for (const ValueId v : values) {
-    const std::string pad(g[v].name.size() < width ? width - g[v].name.size() : 0, ' ');
     const bool has_default = g[v].kind == Value::Kind::region_input && g[v].weight;
-    out.line(cat("  ", g[v].name, pad, "  ", type_text(g[v].fact.type), has_default ? "  (has a default)" : ""));
+    out.line(cat("  ", padded(g[v].name, width), "  ", type_text(g[v].fact.type), has_default ? "  (has a default)" : ""));
   }
 }
 
@@ -110,15 +109,12 @@ void print_people(const Model& m, const Statistics& s, const std::string& path, 
   print_values("outputs", g, g[g.main()].outputs, out);
   std::string dims;
   for (const std::string& d : s.dims) dims += cat(dims.empty() ? "" : ", ", d);
-  out.line(cat("\ndynamic dims: ", dims.empty() ? "none" : dims));
-  out.line(cat("\nnodes: ", s.nodes, m.functions.empty() ? "" : cat(", local functions: ", m.functions.size())));
+  out.line(), out.line(cat("dynamic dims: ", dims.empty() ? "none" : dims));
+  out.line(), out.line(cat("nodes: ", s.nodes, m.functions.empty() ? "" : cat(", local functions: ", m.functions.size())));
   size_t width = 0;
-  for (const OpCount& o : s.operators) width = std::max(width, o.name.size());
-  for (const OpCount& o : s.operators) {
-    const std::string count = cat(o.count);
-    out.line(cat("  ", o.name, std::string(width - o.name.size() + 8 - std::min<size_t>(count.size(), 7), ' '), count));
-  }
-  out.line(cat("\nparameters: ", count_text(s.parameters), " in ", plural(s.weights, "tensor"), ", ", bytes_text(s.weight_bytes)));
+  for (const OpCount& o : s.operators) width = std::max(width, std::min(o.name.size(), widest_column));
+  for (const OpCount& o : s.operators) out.line(cat("  ", padded(o.name, width), padded_left(cat(" ", o.count), 8)));
+  out.line(), out.line(cat("parameters: ", count_text(s.parameters), " in ", plural(s.weights, "tensor"), ", ", bytes_text(s.weight_bytes)));
   out.line(cat("MACs: ", s.macs.is_literal() ? count_text(static_cast<uint64_t>(s.macs.literal())) : s.macs.text(),
                s.macs_unknown ? cat(" and those of ", plural(s.macs_unknown, "node"), " whose shapes are not known") : ""));
   if (s.peak_activation_bytes) out.line(cat("activations: ", bytes_text(*s.peak_activation_bytes), " at most at once", s.dims.empty() ? "" : ", with every named size 1"));

@@ -31,25 +31,22 @@ void print_json(const ArchiveInfo& info, const std::string& path, Out& out) {
 
 void print_text(const ArchiveInfo& info, const std::string& path, Out& out) {
   out.line(cat(path, ": TorchScript archive, format version ", info.version, ", ", info.class_name));
-  out.line("\nmethods");
+  out.line(), out.line("methods");
   for (const ArchiveMethod& m : info.methods) {
     out.line(cat("  ", m.signature));
     if (!m.example.empty()) out.line(cat("      recorded with ", joined(m.example)));
   }
   print_operators(info.operators, out);
-  out.line(cat("\nparameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ", bytes_text(info.weight_bytes)));
+  out.line(), out.line(cat("parameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ", bytes_text(info.weight_bytes)));
 }
 
 }  // namespace
 
 void print_operators(const std::vector<ArchiveOperator>& operators, Out& out) {
   size_t calls = 0, width = 0;
-  for (const ArchiveOperator& o : operators) calls += o.count, width = std::max(width, o.name.size());
-  out.line(cat("\noperators: ", calls, " calls of ", operators.size()));
-  for (const ArchiveOperator& o : operators) {
-    const std::string count = cat(o.count);
-    out.line(cat("  ", o.name, std::string(width - o.name.size() + 8 - std::min<size_t>(count.size(), 7), ' '), count, o.lowers ? "" : "  does not lower"));
-  }
+  for (const ArchiveOperator& o : operators) calls += o.count, width = std::max(width, std::min(o.name.size(), widest_column));
+  out.line(), out.line(cat("operators: ", calls, " calls of ", operators.size()));
+  for (const ArchiveOperator& o : operators) out.line(cat("  ", padded(o.name, width), padded_left(cat(" ", o.count), 8), o.lowers ? "" : "  does not lower"));
 }
 
 void json_operators(json::Writer& w, const std::vector<ArchiveOperator>& operators) {

@@ -47,10 +47,10 @@ void print_json(const Pt2Info& info, const std::string& path, Out& out) {
 }
 
 void print_values(std::string_view title, const std::vector<Pt2Value>& values, Out& out) {
-  out.line(cat("\n", title));
+  out.line(), out.line(title);
   size_t width = 0;
   for (const Pt2Value& v : values) width = std::max(width, std::min<size_t>(v.name.size(), 40));
-  for (const Pt2Value& v : values) out.line(cat("  ", v.name, std::string(v.name.size() < width ? width - v.name.size() : 0, ' '), "  ", v.type));
+  for (const Pt2Value& v : values) out.line(cat("  ", padded(v.name, width), "  ", v.type));
 }
 
 void print_people(const Pt2Info& info, const std::string& path, Out& out) {
@@ -58,12 +58,12 @@ void print_people(const Pt2Info& info, const std::string& path, Out& out) {
   if (info.models.size() > 1) out.line(cat("programs: ", joined(info.models), "; this is ", info.model));
   print_values("inputs", info.inputs, out);
   print_values("outputs", info.outputs, out);
-  if (!info.written.empty()) out.line(cat("\nwritten: ", joined(info.written)));
-  out.line(info.sizes.empty() ? "\ndynamic dims: none" : "\ndynamic dims");
+  if (!info.written.empty()) out.line(), out.line(cat("written: ", joined(info.written)));
+  out.line(), out.line(info.sizes.empty() ? "dynamic dims: none" : "dynamic dims");
   for (const Pt2Size& s : info.sizes)
     out.line(cat("  ", s.symbol, "  ", s.lo ? cat(*s.lo) : "", "..", s.hi ? cat(*s.hi) : "", s.place.empty() ? "" : cat("  ", s.place)));
   print_operators(info.operators, out);
-  out.line(cat("\nparameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ", bytes_text(info.weight_bytes)));
+  out.line(), out.line(cat("parameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ", bytes_text(info.weight_bytes)));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "passes/edit.h"
 #include "passes/statistics.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace cameo::cli {
 
@@ -124,19 +125,14 @@ std::optional<uint64_t> size_of(const std::string& path) {
   return path == "-" || code ? std::nullopt : std::optional<uint64_t>(n);
 }
 
-std::string padded(std::string text, size_t width, bool left = false) {
-  const std::string fill(text.size() < width ? width - text.size() : 0, ' ');
-  return left ? text + fill : fill + text;
-}
-
 std::string table(const Side& a, const Side& b) {
   std::map<std::string, std::pair<size_t, size_t>> ops;
   for (const OpCount& o : a.stats.operators) ops[o.name].first = o.count;
   for (const OpCount& o : b.stats.operators) ops[o.name].second = o.count;
   size_t width = 10;
-  for (const auto& [name, counts] : ops) width = std::max(width, name.size());
+  for (const auto& [name, counts] : ops) width = std::max(width, std::min(printable(name).size(), widest_column));
   std::string out;
-  const auto row = [&](const std::string& name, const std::string& before, const std::string& after) { out += cat(padded(name, width, true), padded(before, 14), padded(after, 14), "\n"); };
+  const auto row = [&](const std::string& name, const std::string& before, const std::string& after) { out += cat(padded(printable(name), width), padded_left(before, 14), padded_left(after, 14), "\n"); };
   row("operator", "before", "after");
   for (const auto& [name, counts] : ops) row(name, cat(counts.first), cat(counts.second));
   row("nodes", count_text(a.stats.nodes), count_text(b.stats.nodes));
@@ -222,7 +218,7 @@ int simplify_main(Raw raw, Out& out) {
   if (out.json && target != "-") print_json(out, *before, after, result, ms, peak_bytes());
   else if (target != "-" && !out.quiet) {
     out.print(table(*before, after));
-    out.line(cat("time", padded(cat(static_cast<int64_t>(ms), " ms"), 20), ", peak memory ", bytes_text(peak_bytes()), ", ", plural(result.ledger.size(), "rewrite")));
+    out.line(cat("time", padded_left(cat(static_cast<int64_t>(ms), " ms"), 20), ", peak memory ", bytes_text(peak_bytes()), ", ", plural(result.ledger.size(), "rewrite")));
   }
   return 0;
 }

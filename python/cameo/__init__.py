@@ -48,7 +48,7 @@ def _methods():
         setattr(Model, name, forward("_model", function))
     Model.simplify = forward("_simplify", "simplified")
     Model.session = forward("_session", "session_of")
-    Model._repr_html_ = forward("_display", "html")
+    Model._repr_html_ = forward("_display", "page")
     Model._repr_svg_ = forward("_display", "svg_or_none")
     Model.svg = forward("_display", "svg")
     Model.__str__ = Model.text

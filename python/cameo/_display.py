@@ -1,7 +1,14 @@
 """Models in notebooks: a table of what they are, and the graph as SVG."""
-import html as escape
+import html
+
+from ._cameo import printable
 
 MOST_NODES = 300  # in a drawing
+
+
+def _shown(text):
+    """A name from a file, for a page: no control characters, which SVG has no form for, and no markup."""
+    return html.escape(printable(str(text)))
 
 
 def short(model):
@@ -12,14 +19,14 @@ def _typed(info):
     return f"{info.dtype}[{', '.join('?' if n is None else str(n) for n in info.shape)}]" if info.shape is not None else info.type
 
 
-def html(model):
+def page(model):
     stats = model.statistics
-    rows = [("inputs", "<br>".join(f"{escape.escape(i.name)}: {escape.escape(_typed(i))}" for i in model.inputs if not i.has_default)),
-            ("outputs", "<br>".join(f"{escape.escape(o.name)}: {escape.escape(_typed(o))}" for o in model.outputs)),
+    rows = [("inputs", "<br>".join(f"{_shown(i.name)}: {_shown(_typed(i))}" for i in model.inputs if not i.has_default)),
+            ("outputs", "<br>".join(f"{_shown(o.name)}: {_shown(_typed(o))}" for o in model.outputs)),
             ("opset", str(model.opset)),
-            ("operators", ", ".join(f"{escape.escape(n)} {c}" for n, c in stats["operators"].items())),
+            ("operators", ", ".join(f"{_shown(n)} {c}" for n, c in stats["operators"].items())),
             ("parameters", f"{stats['parameters']:,} in {stats['weights']} weights, {_bytes(stats['weight_bytes'])}"),
-            ("MACs", escape.escape(str(stats["macs"])))]
+            ("MACs", _shown(stats["macs"]))]
     table = "".join(f"<tr><th style='text-align:left'>{k}</th><td style='text-align:left'>{v}</td></tr>" for k, v in rows)
     drawing = svg(model) if model.node_count <= MOST_NODES else f"<p>{model.node_count} nodes: too many to draw here</p>"
     return f"<table>{table}</table><div style='overflow:auto;max-height:600px'>{drawing}</div>"
@@ -77,6 +84,6 @@ def svg(model):
         x, y = centre(key)
         title = nodes[key].name if isinstance(key, int) else label
         text = label if len(label) <= 20 else label[:19] + "…"
-        drawn.append(f"<g><title>{escape.escape(str(title))}</title><rect x='{x - 66:.0f}' y='{y - 14:.0f}' width='132' height='28' rx='5' fill='{colour}' stroke='#777'/>"
-                     f"<text x='{x:.0f}' y='{y + 4:.0f}' text-anchor='middle' font-family='sans-serif' font-size='12'>{escape.escape(text)}</text></g>")
+        drawn.append(f"<g><title>{_shown(title)}</title><rect x='{x - 66:.0f}' y='{y - 14:.0f}' width='132' height='28' rx='5' fill='{colour}' stroke='#777'/>"
+                     f"<text x='{x:.0f}' y='{y + 4:.0f}' text-anchor='middle' font-family='sans-serif' font-size='12'>{_shown(text)}</text></g>")
     return f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{(last + 1) * high}'>{''.join(edges)}{''.join(drawn)}</svg>"

@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include "support/text.h"
+
 namespace cameo::python {
 
 namespace {
@@ -12,12 +14,12 @@ PyObject* error_type = nullptr;
 nb::object place(const Loc& where) {
   if (where.empty()) return nb::none();
   nb::dict d;
-  d["file"] = where.file;
+  d["file"] = printable(where.file);
   d["line"] = where.line;
   d["column"] = where.column;
-  d["scope"] = where.scope;
-  d["source"] = where.source;
-  d["text"] = where.describe();
+  d["scope"] = printable(where.scope);
+  d["source"] = printable(where.source);
+  d["text"] = printable(where.describe());
   return std::move(d);
 }
 
@@ -25,7 +27,7 @@ const char* severity(const Diag& d) { return d.severity == Severity::error ? "er
 
 nb::list notes(const Diag& d) {
   nb::list out;
-  for (const Note& n : d.notes) out.append(nb::str(n.text.c_str()));
+  for (const Note& n : d.notes) out.append(nb::str(printable(n.text).c_str()));
   return out;
 }
 
@@ -48,21 +50,23 @@ nb::list diag_list(const std::vector<Diag>& diags) {
   return out;
 }
 
+// The texts of findings are for people: names from files in them are escaped, as in every message.
 void bind_diag(nb::module_& m) {
+  m.def("printable", [](const std::string& text) { return printable(text); }, nb::arg("text"));
   nb::class_<Diag>(m, "Diagnostic")
       .def("__init__", [](Diag* d, const std::string& severity, const std::string& code, const std::string& what, const std::string& because, const std::string& hint) {
         new (d) Diag{severity == "error" ? Severity::error : severity == "warning" ? Severity::warning : Severity::note, code, what, because, hint, {}, {}};
       }, nb::arg("severity"), nb::arg("code"), nb::arg("what"), nb::arg("because") = "", nb::arg("hint") = "")
       .def_prop_ro("severity", &severity)
-      .def_prop_ro("code", [](const Diag& d) { return d.code; })
-      .def_prop_ro("what", [](const Diag& d) { return d.what; })
-      .def_prop_ro("because", [](const Diag& d) { return d.because; })
-      .def_prop_ro("hint", [](const Diag& d) { return d.hint; })
+      .def_prop_ro("code", [](const Diag& d) { return printable(d.code); })
+      .def_prop_ro("what", [](const Diag& d) { return printable(d.what); })
+      .def_prop_ro("because", [](const Diag& d) { return printable(d.because); })
+      .def_prop_ro("hint", [](const Diag& d) { return printable(d.hint); })
       .def_prop_ro("where", [](const Diag& d) { return place(d.where); })
       .def_prop_ro("notes", &notes)
       .def("json", &Diag::render_json)
       .def("__str__", &Diag::render)
-      .def("__repr__", [](const Diag& d) { return cat("<", severity(d), " ", d.code, ": ", d.what, ">"); });
+      .def("__repr__", [](const Diag& d) { return printable(cat("<", severity(d), " ", d.code, ": ", d.what, ">")); });
   nb::object made = nb::steal(PyErr_NewExceptionWithDoc("cameo.Error", "What Cameo says about a model or a call; `diagnostics` holds every finding.", PyExc_Exception, nullptr));
   made.attr("diagnostics") = nb::tuple();
   made.attr("code") = "";

@@ -67,7 +67,7 @@ nb::list values(const Graph& g, const std::vector<ValueId>& ids) {
   nb::list out;
   for (const ValueId v : ids) {
     nb::tuple t = nb::borrow<nb::tuple>(type_of(g[v].fact.type));
-    out.append(nb::make_tuple(g[v].name, t[0], t[1], t[2], t[3], g[v].weight != nullptr));
+    out.append(nb::make_tuple(name_text(g[v].name), t[0], t[1], t[2], t[3], g[v].weight != nullptr));
   }
   return out;
 }
@@ -77,12 +77,12 @@ nb::list nodes(const PyModel& m) {
   const Graph& g = m.model.graph;
   const auto names = [&](const std::vector<ValueId>& ids) {
     nb::list out;
-    for (const ValueId v : ids) out.append(v ? nb::str(g[v].name.empty() ? cat("%", v.index).c_str() : g[v].name.c_str()) : nb::str(""));
+    for (const ValueId v : ids) out.append(name_text(!v ? "" : g[v].name.empty() ? cat("%", v.index) : g[v].name));
     return out;
   };
   nb::list out;
   for (const NodeId n : g.nodes(g.main()))
-    out.append(nb::make_tuple(g[n].name, std::string(g[n].op->domain), std::string(g[n].op->name), names(g[n].inputs), names(g[n].outputs), g[n].notes ? g[n].notes->where.describe() : std::string()));
+    out.append(nb::make_tuple(name_text(g[n].name), name_text(g[n].op->domain), name_text(g[n].op->name), names(g[n].inputs), names(g[n].outputs), name_text(g[n].notes ? g[n].notes->where.describe() : "")));
   return out;
 }
 
@@ -91,7 +91,7 @@ nb::dict stats(const PyModel& m) {
   infer(inferred.graph, inferred.functions);
   const Statistics s = statistics(inferred);
   nb::dict ops, out;
-  for (const OpCount& o : s.operators) ops[o.name.c_str()] = o.count;
+  for (const OpCount& o : s.operators) ops[name_text(o.name)] = o.count;
   out["nodes"] = s.nodes;
   out["operators"] = ops;
   out["weights"] = s.weights;
@@ -99,7 +99,7 @@ nb::dict stats(const PyModel& m) {
   out["weight_bytes"] = s.weight_bytes;
   out["macs"] = s.macs.text();
   nb::list dims;
-  for (const std::string& d : s.dims) dims.append(nb::str(d.c_str()));
+  for (const std::string& d : s.dims) dims.append(name_text(d));
   out["dims"] = dims;
   return out;
 }
@@ -108,7 +108,7 @@ nb::dict initializers(const PyModel& m) {
   const Graph& g = m.model.graph;
   nb::dict out;
   for (const ValueId v : g[g.main()].initializers)
-    if (g[v].weight) out[g[v].name.c_str()] = nb::make_tuple(std::string(name(g[v].weight->dtype)), [&] {
+    if (g[v].weight) out[name_text(g[v].name)] = nb::make_tuple(std::string(name(g[v].weight->dtype)), [&] {
       nb::list shape;
       for (const int64_t n : g[v].weight->shape) shape.append(n);
       return nb::tuple(shape);
@@ -131,7 +131,7 @@ int64_t opset(const PyModel& m) {
 
 nb::dict metadata(const PyModel& m) {
   nb::dict out;
-  for (const auto& [k, v] : m.model.metadata) out[k.c_str()] = v;
+  for (const auto& [k, v] : m.model.metadata) out[name_text(k)] = name_text(v);
   return out;
 }
 
@@ -146,12 +146,12 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("opset", &opset)
       .def_prop_ro("opsets", [](const PyModel& p) {
         nb::dict out;
-        for (const auto& [domain, version] : p.model.opsets) out[domain.c_str()] = domain.empty() ? opset(p) : version;
+        for (const auto& [domain, version] : p.model.opsets) out[name_text(domain)] = domain.empty() ? opset(p) : version;
         return out;
       })
       .def_prop_ro("metadata", &metadata)
-      .def_prop_ro("graph_name", [](const PyModel& p) { return p.model.graph[p.model.graph.main()].name; })
-      .def_prop_ro("producer", [](const PyModel& p) { return cat(p.model.producer_name, p.model.producer_version.empty() ? "" : " ", p.model.producer_version); })
+      .def_prop_ro("graph_name", [](const PyModel& p) { return name_text(p.model.graph[p.model.graph.main()].name); })
+      .def_prop_ro("producer", [](const PyModel& p) { return name_text(cat(p.model.producer_name, p.model.producer_version.empty() ? "" : " ", p.model.producer_version)); })
       .def_prop_ro("node_count", [](const PyModel& p) { return p.model.graph.node_count(); })
       .def_prop_ro("findings", [](const PyModel& p) { return diag_list(p.findings); })
       .def("_initializers", &initializers)

@@ -77,7 +77,7 @@ void bind_session(nb::module_& m) {
       .def_prop_ro("threads", [](const PySession& s) { return s.session->threads(); })
       .def_prop_ro("kept", [](const PySession& s) {
         nb::list out;
-        for (const std::string& k : s.kept) out.append(nb::str(k.c_str()));
+        for (const std::string& k : s.kept) out.append(name_text(k));
         return out;
       })
       .def("_memory", [](const PySession& s) {

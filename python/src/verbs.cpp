@@ -104,7 +104,7 @@ nb::tuple simplify_model(const PyModel& from, nb::dict given) {
     out->findings = std::move(diags.all());
   }
   nb::list rewrites;
-  for (const Application& a : ledger) rewrites.append(nb::make_tuple(std::string(a.rule), a.value));
+  for (const Application& a : ledger) rewrites.append(nb::make_tuple(std::string(a.rule), name_text(a.value)));
   return nb::make_tuple(nb::cast(out.release(), nb::rv_policy::take_ownership), rewrites, compared, worst);
 }
 
@@ -181,7 +181,7 @@ nb::list make_inputs(const PyModel& m, uint64_t seed, nb::object sizes) {
   const auto params = run_inputs(m.model.graph, false);
   nb::list out;
   size_t i = 0;
-  for (const Datum& d : random_inputs(m.model.graph, params, seed, given)) out.append(nb::make_tuple(m.model.graph[params[i++]].name, to_python(d)));
+  for (const Datum& d : random_inputs(m.model.graph, params, seed, given)) out.append(nb::make_tuple(name_text(m.model.graph[params[i++]].name), to_python(d)));
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "formats/json.h"
 #include "ops/text/print.h"
 #include "passes/statistics.h"
+#include "support/text.h"
 
 namespace cameo {
 
@@ -22,9 +23,10 @@ void for_each_node(const Graph& g, F f) {
     if (!g[NodeId(i)].dead) f(NodeId(i));
 }
 
+// For a page: the line breaks are ours, those in names were escaped before.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable_lines(text)) {
     if (c == '<') out += "&lt;";
     else if (c == '>') out += "&gt;";
     else if (c == '&') out += "&amp;";

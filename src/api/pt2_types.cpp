@@ -4,6 +4,7 @@
 #include "frontends/pt2/symbols.h"
 #include "ir/type.h"
 #include "lowering/arg.h"
+#include "support/text.h"
 
 namespace cameo {
 
@@ -46,6 +47,9 @@ std::string named(json::Value v) {
   return atom(pt2::tagged(v).value);
 }
 
+// One line, whatever the names in it hold.
+void print_line(std::string& out, const std::string& indent, std::string_view text) { out += cat(indent, printable(text), "\n"); }
+
 void print_graph(json::Value graph, const std::string& indent, std::string& out, int depth) {
   for (const json::Value n : graph["nodes"].elements()) {
     std::string results, args;
@@ -57,16 +61,16 @@ void print_graph(json::Value graph, const std::string& indent, std::string& out,
       const auto key = in["name"].text();
       args += cat(args.empty() ? "" : ", ", key.empty() ? "" : cat(key, "="), pt2_argument(in["arg"]));
     }
-    out += cat(indent, results, results.empty() ? "" : " = ", n["target"].text(), "(", args, ")\n");
+    print_line(out, indent, cat(results, results.empty() ? "" : " = ", n["target"].text(), "(", args, ")"));
     for (const json::Value in : n["inputs"].elements())
       if (const auto [tag, v] = pt2::tagged(in["arg"]); tag == "as_graph" && depth < 64) {
-        out += cat(indent, "  ", named(v), ":\n");
+        print_line(out, indent, cat("  ", named(v), ":"));
         print_graph(v["graph"], indent + "    ", out, depth + 1);
       }
   }
   std::string results;
   for (const json::Value o : graph["outputs"].elements()) results += cat(results.empty() ? "" : ", ", pt2_argument(o));
-  out += cat(indent, "return ", results, "\n");
+  print_line(out, indent, cat("return ", results));
 }
 
 }  // namespace
@@ -107,7 +111,7 @@ std::string pt2_text(const pt2::Program& program) {
   for (const pt2::GraphInput& in : program.inputs()) {
     static constexpr std::string_view kinds[] = {"input", "parameter", "buffer", "constant", "object", "token", "fixed"};
     const std::string type = in.value.empty() ? pt2_argument(in.constant) : pt2_type(graph, in.value);
-    out += cat(kinds[static_cast<int>(in.kind)], " ", in.value.empty() ? std::string_view(in.target) : in.value, type.empty() ? "" : ": ", type, in.target.empty() || in.value.empty() ? "" : cat("  # ", in.target), "\n");
+    print_line(out, "", cat(kinds[static_cast<int>(in.kind)], " ", in.value.empty() ? std::string_view(in.target) : in.value, type.empty() ? "" : ": ", type, in.target.empty() || in.value.empty() ? "" : cat("  # ", in.target)));
   }
   print_graph(graph, "", out, 0);
   return out;

@@ -6,6 +6,7 @@
 
 #include "formats/json.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace cameo {
 
@@ -42,9 +43,9 @@ std::string profile_table(const std::vector<StepTime>& times) {
   char text[64];
   for (const Row& r : sorted) {
     std::snprintf(text, sizeof text, "%5.1f%%  %8.3f  %5zu  ", total > 0 ? 100 * r.us / total : 0, r.us / 1000, r.count);
-    out += cat(text, r.op, " (", r.kernel, ")\n");
+    out += cat(text, printable(r.op), " (", r.kernel, ")\n");
   }
-  std::snprintf(text, sizeof text, "100.0%%  %8.3f  %5zu  in all", total / 1000, times.size());
+  std::snprintf(text, sizeof text, "100.0%%  %8.3f  %5zu  in all\n", total / 1000, times.size());
   return out + text;
 }
 

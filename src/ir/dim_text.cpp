@@ -3,6 +3,7 @@
 #include "ir/dim_names.h"
 #include "ir/dim_pieces.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace cameo {
 namespace {
@@ -131,13 +132,14 @@ std::optional<DimFunction> dim_function(std::string_view name) {
 }
 
 void append_quoted(std::string& out, std::string_view name) {
-  static constexpr char hex[] = "0123456789abcdef";
   out += '\'';
-  for (const char ch : name) {
-    const auto c = static_cast<unsigned char>(ch);
-    if (c == '\'' || c == '\\') (out += '\\') += ch;
-    else if (c < 0x20 || c == 0x7f) ((out += "\\x") += hex[c >> 4]) += hex[c & 15];
-    else out += ch;
+  for (size_t pos = 0; pos < name.size();) {
+    const size_t start = pos;
+    const uint32_t c = next_character(name, pos);
+    const auto bytes = name.substr(start, pos - start);
+    if (c == '\'' || c == '\\') (out += '\\') += bytes;
+    else if (is_printable(c)) out += bytes;
+    else append_byte_escapes(out, bytes);
   }
   out += '\'';
 }

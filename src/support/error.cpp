@@ -27,17 +27,21 @@ int Diag::exit_code() const {
   return 1;
 }
 
+// Every part is one line: no message of ours has a line break, so that one in a part came from a name.
 std::string Diag::render() const {
   static constexpr std::string_view word[] = {"note", "warning", "error"};
-  std::string out = cat(word[static_cast<int>(severity)], "[", code, "]: ", what, "\n");
-  if (const auto place = where.describe(); !place.empty()) out += cat("  --> ", place, "\n");
-  if (!where.source.empty()) out += cat("   |  ", where.source, "\n");
-  if (!because.empty()) out += cat("   = because: ", because, "\n");
+  std::string out = cat(word[static_cast<int>(severity)], "[", printable(code), "]: ", printable(what), "\n");
+  const auto part = [&](std::string_view lead, std::string_view text) {
+    if (!text.empty()) out += cat(lead, printable(text), "\n");
+  };
+  part("  --> ", where.describe());
+  part("   |  ", where.source);
+  part("   = because: ", because);
   for (const auto& n : notes) {
-    out += cat("   = note: ", n.text, "\n");
-    if (const auto place = n.where.describe(); !place.empty()) out += cat("     --> ", place, "\n");
+    part("   = note: ", n.text);
+    part("     --> ", n.where.describe());
   }
-  if (!hint.empty()) out += cat("   = hint: ", hint, "\n");
+  part("   = hint: ", hint);
   return out;
 }
 
@@ -77,7 +81,7 @@ std::string Diag::render_json() const {
 Error::Error(Diag d) : Error(std::vector<Diag>{std::move(d)}) {}
 
 Error::Error(std::vector<Diag> all) : diags_(std::move(all)) {
-  text_ = cat("[", diags_.front().code, "] ", diags_.front().what);
+  text_ = printable(cat("[", diags_.front().code, "] ", diags_.front().what));
   if (diags_.size() > 1) text_ += cat(" (and ", diags_.size() - 1, " more)");
 }
 

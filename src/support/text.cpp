@@ -35,29 +35,63 @@ void append_utf8(std::string& out, uint32_t c) {
   tail(0);
 }
 
-namespace {
-void append_escaped(std::string& out, unsigned char c) {
-  static constexpr char hex[] = "0123456789abcdef";
-  switch (c) {
-    case '"': out += "\\\""; break;
-    case '\\': out += "\\\\"; break;
-    case '\n': out += "\\n"; break;
-    case '\t': out += "\\t"; break;
-    case '\r': out += "\\r"; break;
-    default: ((out += "\\u00") += hex[c >> 4]) += hex[c & 15];
-  }
+bool is_printable(uint32_t c) {
+  if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return false;  // C0, DEL, C1
+  if (c < 0x61c) return true;
+  const bool direction = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  return !direction && c != 0x2028 && c != 0x2029 && c != not_a_character;
 }
-}  // namespace
 
-void append_json_string(std::string& out, std::string_view s) {
-  out += '"';
+namespace {
+constexpr char hex[] = "0123456789abcdef";
+
+// The letter that stands for the character after a backslash; 0 where there is none.
+char escape_letter(uint32_t c) { return c == '\n' ? 'n' : c == '\t' ? 't' : c == '\r' ? 'r' : '\0'; }
+
+// The characters of `s` in turn: runs that stand for themselves, and what is to be escaped.
+template <class IsPlain, class Escape>
+void append_escaping(std::string& out, std::string_view s, IsPlain is_plain, Escape escape) {
+  size_t run = 0;
   for (size_t pos = 0; pos < s.size();) {
     const size_t start = pos;
     const uint32_t c = next_character(s, pos);
-    if (c == not_a_character) out += "\xef\xbf\xbd";
-    else if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f) append_escaped(out, static_cast<unsigned char>(c));
-    else out.append(s, start, pos - start);
+    if (is_plain(c)) continue;
+    out.append(s, run, start - run);
+    escape(c, s.substr(start, pos - start));
+    run = pos;
   }
+  out.append(s, run);
+}
+
+std::string escaped(std::string_view s, bool keep_lines) {
+  std::string out;
+  const auto is_plain = [&](uint32_t c) { return is_printable(c) || (keep_lines && (c == '\n' || c == '\t')); };
+  append_escaping(out, s, is_plain, [&](uint32_t c, std::string_view bytes) {
+    if (const char letter = escape_letter(c)) (out += '\\') += letter;
+    else append_byte_escapes(out, bytes);
+  });
+  return out;
+}
+}  // namespace
+
+void append_byte_escapes(std::string& out, std::string_view bytes) {
+  for (const char b : bytes) {
+    const auto c = static_cast<unsigned char>(b);
+    ((out += "\\x") += hex[c >> 4]) += hex[c & 15];
+  }
+}
+
+std::string printable(std::string_view s) { return escaped(s, false); }
+std::string printable_lines(std::string_view s) { return escaped(s, true); }
+
+void append_json_string(std::string& out, std::string_view s) {
+  out += '"';
+  append_escaping(out, s, [](uint32_t c) { return is_printable(c) && c != '"' && c != '\\'; }, [&](uint32_t c, std::string_view bytes) {
+    if (c == not_a_character) out += "\xef\xbf\xbd";
+    else if (c == '"' || c == '\\') (out += '\\') += bytes;
+    else if (const char letter = escape_letter(c)) (out += '\\') += letter;
+    else (((out += "\\u") += hex[c >> 12]) += hex[c >> 8 & 15]) += hex[c >> 4 & 15], out += hex[c & 15];  // none is above U+FFFF
+  });
   out += '"';
 }
 

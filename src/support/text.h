@@ -1,4 +1,4 @@
-// UTF-8 and JSON strings: what readers, writers and diagnostics all need.
+// UTF-8, JSON strings, and what may be printed: what readers, writers and diagnostics all need.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,19 @@ bool is_utf8(std::string_view s);
 void append_utf8(std::string& out, uint32_t c);
 constexpr bool is_character(uint32_t c) { return c <= 0x10ffff && (c < 0xd800 || c > 0xdfff); }
 
-// `s` with quotes and escapes. Bytes that are not UTF-8 become U+FFFD, so that the result is always valid JSON.
+// Whether a terminal or page shows the character and does nothing else: no control character, line separator, or mark
+// that changes the direction of the text around it.
+bool is_printable(uint32_t c);
+
+// What comes from a file, for people: on one line, `\n` `\r` `\t` for those and `\xNN` for every byte of what else is not
+// printable or not UTF-8. Backslashes stay: this is to be read, not read back.
+std::string printable(std::string_view s);
+// Text that was put together from such pieces: the same, but its line breaks and tabs stay.
+std::string printable_lines(std::string_view s);
+void append_byte_escapes(std::string& out, std::string_view bytes);  // `\xNN` for each
+
+// `s` with quotes and escapes; only printable characters stand for themselves. Bytes that are not UTF-8 become U+FFFD, so
+// that the result is always valid JSON.
 void append_json_string(std::string& out, std::string_view s);
 
 }  // namespace cameo

@@ -12,6 +12,13 @@ bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
+
+// "xNN" after a backslash is a byte; every other character there is itself, as in ONNX.
+std::optional<char> byte_escape(std::string_view s) {
+  unsigned v = 0;
+  if (s.size() < 3 || s[0] != 'x' || std::from_chars(s.data() + 1, s.data() + 3, v, 16).ptr != s.data() + 3) return std::nullopt;
+  return static_cast<char>(v);
+}
 }  // namespace
 
 bool is_identifier(std::string_view s) {
@@ -86,8 +93,10 @@ std::string Cursor::string(std::string_view what) {
   std::string out;
   for (; at_ < text_.size(); ++at_) {
     if (text_[at_] == '"') return ++at_, out;
-    if (text_[at_] == '\\' && ++at_ >= text_.size()) break;
-    out += text_[at_];
+    const bool escaped = text_[at_] == '\\';
+    if (escaped && ++at_ >= text_.size()) break;
+    if (const auto byte = escaped ? byte_escape(text_.substr(at_)) : std::nullopt) out += *byte, at_ += 2;
+    else out += text_[at_];
   }
   fail_at(start, "the text ends inside a string");
 }

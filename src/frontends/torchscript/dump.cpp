@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "frontends/torchscript/program.h"
+#include "support/text.h"
 
 namespace cameo::torchscript {
 
@@ -34,10 +35,10 @@ class Dumper {
         quoted(v.text);
         break;
       case StoredKind::device:
-        out += cat("device(", v.text, ")");
+        out += cat("device(", printable(v.text), ")");
         break;
       case StoredKind::enumeration:
-        out += cat(v.type->name, "(");
+        out += cat(printable(v.type->name), "(");
         inline_value(*v.items[0]);
         out += ')';
         break;
@@ -54,7 +55,7 @@ class Dumper {
         sequence(v, "{", "}");
         break;
       case StoredKind::object:
-        out += cat("<", v.type->name, ">");
+        out += cat("<", printable(v.type->name), ">");
         break;
     }
   }
@@ -83,7 +84,7 @@ class Dumper {
       inline_value(*v.items[i]);
     }
     out += close;
-    if (v.type) out += cat(" : ", to_string(*v.type));
+    if (v.type) out += cat(" : ", printable(to_string(*v.type)));
   }
 
   void numbers(std::span<const int64_t> all) {
@@ -101,7 +102,7 @@ class Dumper {
         out += " strides ";
         numbers(t.strides);
       }
-      out += cat(" @", t.storage->key);
+      out += cat(" @", printable(t.storage->key));
       if (t.offset) out += cat("+", t.offset);
       if (!t.storage->has_data) out += " no data";
     }
@@ -136,9 +137,9 @@ class Dumper {
     }
     out += '\n';
     for (const StoredAttribute& a : o.attributes) {
-      const std::string here = path.empty() ? std::string(a.name) : cat(path, ".", a.name);
+      const std::string name = printable(a.name), here = path.empty() ? name : cat(path, ".", name);
       out.append(static_cast<size_t>(indent) * 2, ' ');
-      out += cat(a.name, marker(o, a.name), " = ");
+      out += cat(name, marker(o, a.name), " = ");
       const bool shareable = a.value->kind >= StoredKind::tensor;
       if (shareable) {
         const auto [first, fresh] = seen_.emplace(a.value, here);
@@ -176,7 +177,7 @@ std::string to_string(const StoredValue& v) {
 
 std::string dump(Program& program) {
   Dumper d(1 << 22);
-  d.out += cat("version ", program.version(), "\nroot ", program.root().type->name, " ");
+  d.out += cat("version ", program.version(), "\nroot ", printable(program.root().type->name), " ");
   d.object(program.root(), "", 1);
   for (uint32_t i = 0; i < program.constant_count(); ++i) {
     d.out += cat("c", i, " = ");
@@ -184,14 +185,14 @@ std::string dump(Program& program) {
     d.out += '\n';
   }
   for (const ExampleInputs& e : program.example_inputs()) {
-    d.out += cat("example ", e.method, ": ");
+    d.out += cat("example ", printable(e.method), ": ");
     for (size_t i = 0; i < e.inputs.size(); ++i) {
       d.out += i ? ", " : "";
       d.inline_value(*e.inputs[i]);
     }
     d.out += '\n';
   }
-  for (const SourceFile* f : program.all_sources()) d.out += cat("# ", f->path, "\n", print(*f));
+  for (const SourceFile* f : program.all_sources()) d.out += cat("# ", printable(f->path), "\n", print(*f));
   return std::move(d.out);
 }
 

@@ -5,6 +5,7 @@
 
 #include "frontends/torchscript/source.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace cameo::torchscript {
 
@@ -40,16 +41,24 @@ class Printer {
     out += 'j';
   }
 
+  void octal(std::string_view bytes) {
+    for (const char b : bytes) {
+      const auto c = static_cast<unsigned char>(b);
+      out += '\\';
+      for (const int shift : {6, 3, 0}) out += static_cast<char>('0' + (c >> shift & 7));
+    }
+  }
+
   void string(std::string_view s) {
     static constexpr std::string_view plain = "\\'\"\a\b\f\n\r\t\v", letters = "\\'\"abfnrtv";
     out += '"';
-    for (const char ch : s) {
-      const auto c = static_cast<unsigned char>(ch);
-      if (const auto at = plain.find(ch); at != plain.npos) (out += '\\') += letters[at];
-      else if (c >= 0x20 && c != 0x7f) out += ch;
-      else
-        (((out += '\\') += static_cast<char>('0' + (c >> 6))) += static_cast<char>('0' + ((c >> 3) & 7))) +=
-            static_cast<char>('0' + (c & 7));
+    for (size_t pos = 0; pos < s.size();) {
+      const size_t start = pos;
+      const uint32_t c = next_character(s, pos);
+      const auto bytes = s.substr(start, pos - start);
+      if (const auto at = plain.find(bytes); at != plain.npos) (out += '\\') += letters[at];
+      else if (is_printable(c)) out += bytes;
+      else octal(bytes);
     }
     out += '"';
   }
@@ -312,7 +321,7 @@ class Printer {
 
   void names(std::string_view what, std::span<const std::string_view> all) {
     out += cat("  ", what, " = [");
-    for (const auto n : all) out += cat("\"", n, "\", ");
+    for (const auto n : all) string(n), out += ", ";
     out += "]\n";
   }
 
@@ -326,7 +335,7 @@ class Printer {
     if (!c.forward_hooks.empty()) names("__forward_hooks__", c.forward_hooks);
     if (c.has_annotations_list) out += "  __annotations__ = []\n";
     for (const AttributeDecl& a : c.attributes) {
-      if (a.by_annotations) out += cat("  __annotations__[\"", a.name, "\"] = ", to_string(*a.type), "\n");
+      if (a.by_annotations) out += "  __annotations__[", string(a.name), out += cat("] = ", to_string(*a.type), "\n");
       else out += cat("  ", a.name, " : ", to_string(*a.type), "\n");
     }
     for (const ConstantDecl& d : c.constants) {
@@ -336,7 +345,7 @@ class Printer {
     }
     for (const EnumItem& i : c.items) {
       out += cat("  ", i.name, " = ");
-      if (const auto* s = i.value->as<StringLiteral>()) out += cat("\"", s->value, "\"");  // raw, as it was read
+      if (const auto* s = i.value->as<StringLiteral>()) out += cat("\"", printable(s->value), "\"");  // raw, as it was read
       else expr(*i.value);
       out += '\n';
     }

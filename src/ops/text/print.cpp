@@ -10,6 +10,7 @@
 #include "ops/versions.h"
 #include "ops/text/writer.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace cameo {
 
@@ -149,7 +150,7 @@ class Printer {
       line();
       node(n);
       if (!o_.comment || o_.one_line) continue;
-      if (const std::string said = o_.comment(n); !said.empty()) w_ << "  # " << said;
+      if (const std::string said = o_.comment(n); !said.empty()) w_ << "  # " << printable(said);  // a line break would end the comment
     }
     --indent_;
     line();

@@ -7,6 +7,7 @@
 #include "ir/element_text.h"
 #include "support/error.h"
 #include "support/number_text.h"
+#include "support/text.h"
 
 namespace cameo::text {
 
@@ -17,9 +18,13 @@ bool is_identifier_text(std::string_view s) {
 
 void Writer::quoted(std::string_view s) {
   out += '"';
-  for (const char c : s) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
+  for (size_t pos = 0; pos < s.size();) {
+    const size_t start = pos;
+    const uint32_t c = next_character(s, pos);
+    const auto bytes = s.substr(start, pos - start);
+    if (c == '"' || c == '\\') (out += '\\') += bytes;
+    else if (is_printable(c) || (plain() && (c == '\n' || c == '\t'))) out += bytes;
+    else append_byte_escapes(out, bytes);
   }
   out += '"';
 }

@@ -48,6 +48,7 @@ class Writer {
   }
   void new_line(size_t indent) { (out += '\n').append(2 * indent, ' '); }
 
+  // What is not printable UTF-8 as \xNN, byte by byte; ONNX's own parser has no escape for it, but reads line breaks.
   void quoted(std::string_view s);
   void name(std::string_view s);  // bare where it is an identifier
   void op_name(std::string_view domain, std::string_view op, std::string_view overload);

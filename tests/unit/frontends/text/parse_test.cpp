@@ -51,6 +51,13 @@ TEST(ParseText, ReadsAModel) {
   EXPECT_EQ(m.graph[first].notes->where.column, 3u);
 }
 
+TEST(ParseText, BytesInStrings) {
+  const auto read = [](std::string_view quoted) { return parse(cat("<ir_version: 10, opset_import: [\"\" : 21], doc_string: \"", quoted, "\"> g (float[2] x) => (y) { y = Relu(x) }")).doc; };
+  EXPECT_EQ(read("\\x1b[\\xff"), "\x1b[\xff");
+  EXPECT_EQ(read("\\\\x1b"), "\\x1b");        // an escaped backslash
+  EXPECT_EQ(read("\\n\\xg1\\\""), "nxg1\"");  // any other character is itself
+}
+
 TEST(ParseText, DefaultsToTheNewestReleasedOpset) {
   const Model m = parse("g (float[2] x) => (y) { a = Relu(x) y = ai.onnx.ml.Binarizer(a) }");
   EXPECT_EQ(m.opsets.at(""), newest_released_opset);
