@@ -5,9 +5,19 @@ set(CAMEO_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-mis
 # The layers whose lines `scripts/fuzz --coverage` counts.
 set(CAMEO_FUZZ_COVERED formats frontends)
 
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(CAMEO_ATTACK_EDGES -fsanitize-coverage=trace-pc)
+else()
+  set(CAMEO_ATTACK_EDGES -fsanitize-coverage=edge,inline-8bit-counters)
+endif()
+
 function(cameo_options target)
   target_compile_options(${target} PRIVATE ${CAMEO_WARNINGS})
-  if(CAMEO_SANITIZE)
+  if(CAMEO_ATTACK)
+    target_compile_options(${target} PRIVATE ${CAMEO_ATTACK_EDGES})
+    target_compile_definitions(${target} PRIVATE CAMEO_ATTACK_COVERAGE _GLIBCXX_ASSERTIONS _GLIBCXX_SANITIZE_VECTOR)
+  endif()
+  if(CAMEO_SANITIZE OR CAMEO_ATTACK)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()

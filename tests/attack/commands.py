@@ -1,0 +1,173 @@
+"""Command lines for a case's files: whole verbs with legal flags, chosen at random."""
+import functools
+import re
+from dataclasses import dataclass, field
+
+BOTH = ["export", "show"]
+ONNX_VERBS = ["run"] * 8 + ["simplify"] * 6 + ["convert"] * 4 + ["infer", "check", "show", "verify"] * 2 + ["merge", "extract", "diff", "explain"] + ["edit"] * 2
+ARCHIVE_VERBS = ["export"] * 8 + ["show"]
+ARRAY_VERBS = ["run"] * 3 + ["verify", "export", "edit"]
+VERBS = sorted(set(ONNX_VERBS + ARCHIVE_VERBS + ["ops"]))
+BUDGETS = {"--max-memory": "700M", "--max-time": "6"}  # given where the verb has them: strangers' files deserve them
+
+
+@dataclass
+class Command:
+    arguments: list
+    outputs: list = field(default_factory=list)  # files it may leave
+    model_out: str = ""                          # of these, the one that has to be a model
+
+    @property
+    def verb(self):
+        return self.arguments[0]
+
+    def without(self, at):
+        """The same command with one argument left out."""
+        return Command([a for i, a in enumerate(self.arguments) if i != at], self.outputs, self.model_out)
+
+
+def one(rng, *options):
+    return list(rng.choice(options))
+
+
+def maybe(rng, *words, odds=4):
+    return list(words) if rng.one_in(odds) else []
+
+
+class Chooser:
+    """Knows what is there to name: the model's values and nodes, the budgets that this build has."""
+
+    def __init__(self, rng, model, values=(), nodes=(), dims=(), inputs_file="", second="", budgets=None):
+        self.rng, self.model, self.inputs_file, self.second = rng, model, inputs_file, second
+        self.values, self.nodes, self.dims = list(values) or ["x"], list(nodes) or ["n"], list(dims)
+        self.budgets = budgets or {}
+
+    def value(self):
+        return self.rng.choice(self.values)
+
+    def command(self, verb):
+        made = getattr(self, verb)()
+        made.arguments += maybe(self.rng, "--json", odds=6) + maybe(self.rng, "-v", odds=8) + maybe(self.rng, "-q", odds=12)
+        for flag, value in BUDGETS.items():
+            if flag in self.budgets.get(verb, ()):
+                made.arguments += [flag, value]
+        return made
+
+    def writing(self, arguments, suffix=".onnx"):
+        out = "out" + (suffix if not self.rng.one_in(10) else ".onnxtxt")
+        extra = maybe(self.rng, "--weights", self.rng.choice(["embed", "external", "keep"]), odds=6) + maybe(self.rng, "--no-provenance", odds=5)
+        return Command([*arguments[:1], *arguments[1:], out, *extra], [out, out + ".data"], out)
+
+    def inputs(self):
+        rng = self.rng
+        if self.inputs_file and not rng.one_in(6):
+            return ["--inputs", self.inputs_file]
+        return ["--random", str(rng.randrange(3))] + [w for d in self.dims[:3] if rng.one_in(2) for w in ("--dim", f"{d}={rng.choice([0, 1, 2, 3, 5])}")]
+
+    def run(self):
+        rng = self.rng
+        arguments = ["run", self.model, *self.inputs(), "-o", "out.npz"]
+        arguments += maybe(rng, "--reference", odds=3) + maybe(rng, "--threads", rng.choice(["1", "2"]), odds=3) + maybe(rng, "--repeat", "2", odds=8)
+        arguments += maybe(rng, "--keep-outputs", "*", odds=10) + maybe(rng, "--profile", "out.trace", odds=20)
+        return Command(arguments, ["out.npz", "out.trace"])
+
+    def simplify(self):
+        rng = self.rng
+        c = self.writing(["simplify", self.model])
+        c.arguments += maybe(rng, "--check", rng.choice(["1", "2"]), odds=5) + maybe(rng, "--exact", odds=6) + maybe(rng, "--freeze-initializers", odds=6)
+        c.arguments += maybe(rng, "--no-fold", odds=10) + maybe(rng, "--no-fuse", odds=10) + maybe(rng, "--unroll", rng.choice(["1", "8", "100"]), odds=6)
+        c.arguments += maybe(rng, "--sizes-may-be-zero", odds=8)
+        if rng.one_in(6):
+            shape = ",".join(rng.choice(["1", "2", "3", "0", "N", "-1", "7"]) for _ in range(rng.randrange(1, 5)))
+            c.arguments += [rng.choice(["--overwrite-input-shape", "--test-input-shape"]), f"{self.value()}:{shape}"]
+        if rng.one_in(12):
+            c.arguments += ["--ledger", "out.ledger"]
+            c.outputs.append("out.ledger")
+        return c
+
+    def convert(self):
+        rng = self.rng
+        c = self.writing(["convert", self.model])
+        if not rng.one_in(5):
+            c.arguments += ["--opset", str(rng.randint(7, 27))]
+        c.arguments += maybe(rng, "--lossy") + maybe(rng, "--experimental")
+        if rng.one_in(6):
+            c.arguments += ["--float", rng.choice(["f16", "bf16"])] + maybe(rng, "--keep-io")
+        return c
+
+    def infer(self):
+        c = self.writing(["infer", self.model])
+        c.arguments += maybe(self.rng, "--strict")
+        return c
+
+    def check(self):
+        return Command(["check", self.model] + maybe(self.rng, "--no-types", odds=6))
+
+    def show(self):
+        return Command(["show", self.model] + maybe(self.rng, "--text", odds=2))
+
+    def verify(self):
+        return Command(["verify", self.model, self.second or self.model, *self.inputs()])
+
+    def merge(self):
+        rng = self.rng
+        c = self.writing(["merge", self.model, self.second or self.model])
+        if not rng.one_in(4):
+            c.arguments += ["--connect", ",".join(f"{self.value()}={self.value()}" for _ in range(rng.few(2)))]
+        c.arguments += maybe(rng, "--keep-connected")
+        return c
+
+    def extract(self):
+        c = self.writing(["extract", self.model])
+        if not self.rng.one_in(4):
+            c.arguments += ["--from", self.value()]
+        return Command(c.arguments + ["--to", self.value()], c.outputs, c.model_out) if not self.rng.one_in(4) else c
+
+    def edit(self):
+        rng = self.rng
+        c = self.writing(["edit", self.model])
+        for _ in range(rng.few(3)):
+            v, n = self.value(), rng.choice(self.nodes)
+            c.arguments += one(rng, ["--add-output", v], ["--remove-output", v], ["--rename", f"{v}={rng.name()}"], ["--set-dim", f"{v}:0=batch"],
+                               ["--set-dim", f"{v}:{rng.randint(-1, 3)}={rng.choice(['N', '?', '3', '-1', '2*N'])}"], ["--fix-shape", f"{v}:1,2,3"],
+                               ["--set-attr", f"{n}:axis={rng.integer()}"], ["--set-attr", f"{n}:axes=[0, {rng.integer()}]"],
+                               ["--set-op", f"{n}={rng.choice(['Relu', 'Add', 'Concat', 'If', 'Loop', 'Nothing'])}"],
+                               ["--insert", f"new{rng.randrange(3)} = {rng.choice(['Relu', 'Add', 'Softmax<axis=9>', 'Loop', 'Split'])}({v})"],
+                               ["--rewire", f"{v}={self.value()}"], ["--remove-node", n], ["--remove-input", v], ["--set-metadata", "key=value"],
+                               ["--strip"])
+        return c
+
+    def diff(self):
+        return Command(["diff", self.model, self.second or self.model] + maybe(self.rng, "--limit", "3"))
+
+    def explain(self):
+        rule = maybe(self.rng, "--rule", self.rng.choice(["gelu", "mul-one", "reshape-reshape", "squeeze-unsqueeze", "add-zero"]), odds=2)
+        return Command(["explain", self.model, *rule, *maybe(self.rng, "--opset", str(self.rng.randint(7, 27)))])
+
+    def export(self):
+        rng = self.rng
+        c = Command(["export", self.model, "-o", "out.onnx"], ["out.onnx", "out.onnx.data"], "out.onnx")
+        if self.inputs_file and not rng.one_in(4):
+            c.arguments += ["--inputs", self.inputs_file]
+        elif not self.model.endswith(".pt2") or rng.one_in(4):
+            for i in range(rng.few(3)):
+                shape = ",".join(rng.choice(["1", "2", "3", "4", "batch", "n", "8", "0"]) for _ in range(rng.randrange(5)))
+                c.arguments += ["--input", f"{rng.choice(['x', 'a', 'input', f'x{i}'])}={rng.choice(['f32', 'f32', 'f32', 'i64', 'bool', 'f64'])}[{shape}]"]
+        c.arguments += maybe(rng, "--opset", str(rng.randint(7, 26)), odds=3) + maybe(rng, "--no-simplify") + maybe(rng, "--no-fold", odds=8)
+        c.arguments += maybe(rng, "--loops", "unroll") + maybe(rng, "--frozen", "allow", odds=2) + maybe(rng, "--state", "outputs", odds=6)
+        c.arguments += maybe(rng, "--fallback", rng.choice(["aten", "all-aten", "custom"])) + maybe(rng, "--training", rng.choice(["eval", "preserve", "train"]), odds=6)
+        c.arguments += maybe(rng, "--modules-as-functions", odds=8) + maybe(rng, "--no-params", odds=8) + maybe(rng, "--doc-strings", odds=10)
+        c.arguments += maybe(rng, "--lossy") + maybe(rng, "--verbose", odds=12) + maybe(rng, "--keep-outputs", "*", odds=12)
+        if rng.one_in(12):
+            report = rng.choice(["out.html", "out.json"])
+            c.arguments += ["--report", report]
+            c.outputs.append(report)
+        return c
+
+    def ops(self):
+        return Command(["ops", self.rng.choice(["conv", "aten::add", "*", "", "Gemm", self.rng.name()])] + maybe(self.rng, "--reverse") + maybe(self.rng, "--missing"))
+
+
+@functools.cache
+def flags_in_help(text):
+    return frozenset(re.findall(r"--[a-z-]+", text))
