@@ -2,12 +2,14 @@
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
 GRAPHS ?= 10000
+MINUTES ?= 10
+ATTACK ?= attack
 PEERS_PYTHON ?= python3
 QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage wasm test32 bench large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack wasm test32 bench large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -77,6 +79,13 @@ fuzz-coverage: ## which of the readers' lines the fuzz targets' committed corpus
 	@cmake --preset fuzz $(QUIET)
 	@$(call BUILD,fuzz) --target fuzzers
 	@scripts/fuzz --coverage
+
+# ATTACK=attack-gcc builds with g++, where there is no clang 14.
+attack: ## MINUTES (10) of changed files of every kind through whole verbs, under sanitizers; goes on where it was stopped
+	@scripts/bootstrap core $(if $(filter attack,$(ATTACK)),dev)
+	@cmake --preset $(ATTACK) $(QUIET)
+	@$(call BUILD,$(ATTACK)) --target attack_target
+	@$$(scripts/python-env) tests/attack/run --target build/$(ATTACK)/tests/attack_target --minutes $(MINUTES) --jobs $(JOBS)
 
 wasm: ## compile the core for WebAssembly
 	@scripts/bootstrap core wasm

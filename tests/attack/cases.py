@@ -24,6 +24,7 @@ class Case:
     command: Command
     story: list = field(default_factory=list)
     arrays: dict = None       # what the model's inputs are, for the referees
+    flags: list = ()          # that fit the archive before it was changed
 
     def model(self):
         return self.files.get(self.command.arguments[1])
@@ -138,8 +139,9 @@ class Maker:
         for _ in range(rng.few(2)):
             verbs = self.allowed(ARCHIVE_VERBS)
             if verbs:
-                c = Chooser(rng, f"model.{kind}", [], [], [], "inputs.npz" if "inputs.npz" in files else "", "", self.budgets).command(rng.choice(verbs))
-                yield Case(kind, seed.name, files, c, story)
+                chooser = Chooser(rng, f"model.{kind}", [], [], [], "inputs.npz" if "inputs.npz" in files else "", "", self.budgets)
+                chooser.export_flags = seed.flags
+                yield Case(kind, seed.name, files, chooser.command(rng.choice(verbs)), story, flags=seed.flags)
 
     def make_pt(self, rng):
         return self.make_archive(rng, "pt")

@@ -3,7 +3,6 @@ import functools
 import re
 from dataclasses import dataclass, field
 
-BOTH = ["export", "show"]
 ONNX_VERBS = ["run"] * 8 + ["simplify"] * 6 + ["convert"] * 4 + ["infer", "check", "show", "verify"] * 2 + ["merge", "extract", "diff", "explain"] + ["edit"] * 2
 ARCHIVE_VERBS = ["export"] * 8 + ["show"]
 ARRAY_VERBS = ["run"] * 3 + ["verify", "export", "edit"]
@@ -36,6 +35,7 @@ def maybe(rng, *words, odds=4):
 
 class Chooser:
     """Knows what is there to name: the model's values and nodes, the budgets that this build has."""
+    export_flags = ()  # that are known to fit the archive
 
     def __init__(self, rng, model, values=(), nodes=(), dims=(), inputs_file="", second="", budgets=None):
         self.rng, self.model, self.inputs_file, self.second = rng, model, inputs_file, second
@@ -147,7 +147,9 @@ class Chooser:
     def export(self):
         rng = self.rng
         c = Command(["export", self.model, "-o", "out.onnx"], ["out.onnx", "out.onnx.data"], "out.onnx")
-        if self.inputs_file and not rng.one_in(4):
+        if self.export_flags and not rng.one_in(8):
+            c.arguments += self.export_flags
+        elif self.inputs_file and not rng.one_in(4):
             c.arguments += ["--inputs", self.inputs_file]
         elif not self.model.endswith(".pt2") or rng.one_in(4):
             for i in range(rng.few(3)):

@@ -1,6 +1,8 @@
 """Where the campaign starts: valid files of every kind, gathered from the project, ONNX's node cases and shared/attacks."""
 import pathlib
 import re
+import subprocess
+import sys
 import tarfile
 from dataclasses import dataclass, field
 
@@ -18,6 +20,7 @@ class Seed:
     data: bytes
     arrays: dict = field(default_factory=dict)   # recorded inputs, where numpy can hold them
     beside: dict = field(default_factory=dict)   # other files that belong to it
+    flags: list = field(default_factory=list)    # what `export` needs to take it
 
 
 def node_case_seeds(folder):
@@ -49,14 +52,14 @@ def file_seeds(shared):
     beside = {}
     for path in sorted((ROOT / "tests" / "data").rglob("*.bin")):
         beside[path.name] = path.read_bytes()
-    places = [ROOT / "tests" / "data", ROOT / "tests" / "attack" / "regressions", shared / "attacks"]
+    places = [ROOT / "tests" / "data", ROOT / "tests" / "attack" / "regressions", shared / "attacks", shared / "fixtures"]
     for path in (p for place in places if place.is_dir() for p in sorted(place.rglob("*"))):
         kind = {".onnx": "onnx", ".pt": "pt", ".pt2": "pt2", ".onnxtxt": "text", ".npz": "npz", ".npy": "npz"}.get(path.suffix)
         if not kind or not path.is_file() or path.stat().st_size > LARGEST:
             continue
         data = path.read_bytes()
         others = {name: beside[name] for name in beside if name.encode() in data} if kind == "onnx" else {}
-        inputs = [path.with_suffix(".npz"), path.with_name(path.stem + "_in.npz")]
+        inputs = [path.with_suffix(".npz"), path.with_name(path.stem + "_in.npz"), path.with_name("inputs.npz")]
         arrays = {}
         for candidate in inputs:
             if kind in ("pt", "pt2", "onnx") and candidate.is_file() and candidate.stat().st_size < LARGEST:
@@ -78,8 +81,18 @@ def unpacked_cases(shared, build):
     return target / "onnx-node-tests"
 
 
-def gather(shared, build):
-    seeds = list(file_seeds(shared)) + list(text_seeds())
+def scripted_seeds(build, make):
+    """Scripted models, written once by torch; none where there is no torch."""
+    folder = build / "seeds" / "scripted"
+    if make and not (folder / "done").is_file():
+        print("writing scripted models as seeds (once)", flush=True)
+        subprocess.run([sys.executable, pathlib.Path(__file__).with_name("torch_seeds.py"), folder], stderr=subprocess.DEVNULL)
+    for path in sorted(folder.glob("*.pt")):
+        yield Seed("pt", path.name, path.read_bytes(), flags=path.with_suffix(".flags").read_text().splitlines())
+
+
+def gather(shared, build, make=False):
+    seeds = list(file_seeds(shared)) + list(text_seeds()) + list(scripted_seeds(build, make))
     cases = unpacked_cases(shared, build)
     if cases:
         seeds += node_case_seeds(cases)
