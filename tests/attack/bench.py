@@ -176,6 +176,7 @@ class Bench:
     def close(self):
         self.target.close()
         self.referee.close()
+        self.judge.symbols.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

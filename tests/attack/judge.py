@@ -27,42 +27,42 @@ class Finding:
 
 
 class Symbols:
-    """Names for offsets into the target; asked once for each."""
+    """Names for offsets into the target, from llvm-symbolizer or addr2line: started at the first crash, asked once for each offset."""
 
     def __init__(self, program):
-        self.program = str(program)
-        self.known = {}
-        self.tool = next((t for t in ("llvm-symbolizer-14", "llvm-symbolizer") if shutil.which(t)), None)
+        self.program, self.known, self.process = str(program), {}, None
 
     def names(self, offsets):
-        missing = [o for o in offsets if o not in self.known]
-        if missing:
-            for offset, frames in zip(missing, self.ask(missing)):
-                self.known[offset] = frames
-        return [frame for o in offsets for frame in self.known[o]]
+        return [frame for o in offsets for frame in self.known.get(o) or self.ask(o)]
 
-    def ask(self, offsets):
-        if self.tool:
-            # One line of the answer per frame, an empty line after each address.
-            asked = subprocess.run([self.tool, "--obj=" + self.program, "--demangle", "--inlines", "--output-style=GNU", "--basenames"],
-                                   input="".join(f"{hex(o)}\n" for o in offsets), capture_output=True, text=True)
-            # --output-style=GNU has no empty lines: ask one by one where counts do not tell.
-            if len(offsets) == 1:
-                return [self.frames(asked.stdout)]
-            return [self.ask([o])[0] for o in offsets]
-        asked = subprocess.run(["addr2line", "-Cfie", self.program, *map(hex, offsets)], capture_output=True, text=True)
-        lines = asked.stdout.splitlines()
-        if len(offsets) == 1:
-            return [self.frames(asked.stdout)]
-        return [self.ask([o])[0] for o in offsets] if len(lines) >= 2 * len(offsets) else [["??"] for _ in offsets]
+    def start(self):
+        llvm = next((t for t in ("llvm-symbolizer-14", "llvm-symbolizer") if shutil.which(t)), None)
+        # llvm-symbolizer ends an answer with an empty line; after addr2line's comes that for an address without code.
+        command = [llvm, "--obj=" + self.program, "--inlines", "--demangle"] if llvm else ["addr2line", "-Cfie", self.program]
+        self.ends = None if llvm else "??"
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1)
 
-    @staticmethod
-    def frames(text):
-        lines = text.splitlines()
-        out = []
-        for name, place in zip(lines[::2], lines[1::2]):
-            out.append(f"{short(name)} {pathlib.PurePath(place.split(' ')[0]).name}")
-        return out or ["??"]
+    def ask(self, offset):
+        if self.process is None:
+            self.start()
+        self.process.stdin.write(f"{hex(offset)}\n" + (f"{hex(1)}\n" if self.ends else ""))
+        self.process.stdin.flush()
+        lines = []
+        while True:
+            line = self.process.stdout.readline()
+            if not line or not line.strip():
+                break
+            lines.append(line.strip())
+            if self.ends and len(lines) >= 4 and lines[-2:] == ["??", "??:0"] and len(lines) % 2 == 0:
+                del lines[-2:]
+                break
+        self.known[offset] = [f"{short(name)} {pathlib.PurePath(place.split(' ')[0]).name}" for name, place in zip(lines[::2], lines[1::2])] or ["??"]
+        return self.known[offset]
+
+    def close(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
 
 
 def short(name):
@@ -81,7 +81,7 @@ def short(name):
     return (words[-1] if words else name).replace("cameo::", "")
 
 
-OURS = re.compile(r"^(?!std::|__|_start|main |command_main|.*(?:stl_|basic_string|invoke\.h|unique_ptr|shared_ptr|new_allocator|libasan|asan_|ubsan_|sanitizer_))")
+OURS = re.compile(r"^(?!std::|__|_start|main |command_main|print_stack|crashed|out_of_time|on_malloc|_end |.*(?:stl_|basic_string|invoke\.h|unique_ptr|shared_ptr|new_allocator|libasan|asan_|ubsan_|sanitizer_))")
 
 
 def offsets_in(text, program):
@@ -108,7 +108,8 @@ class Judge:
         self.symbols = Symbols(program)
 
     def stack(self, text):
-        names = self.symbols.names(tuple(offsets_in(text, self.program)))
+        size = self.program.stat().st_size  # what lies beyond is another library
+        names = self.symbols.names(tuple(o for o in offsets_in(text, self.program) if o < size))
         ours = [n for n in names if OURS.match(n) and n != "??" and not n.startswith("?")]
         return ours
 
@@ -127,7 +128,7 @@ class Judge:
         if r.status < 0:
             stack = self.stack(err)
             name = server.signal_name(-r.status)
-            return Finding("signal", f"{name} in {top(stack)}", f"signal {name} {' < '.join(stack[:3]) or command.verb}", stack, err[-2000:])
+            return Finding("signal", f"{name} in {top(stack)}", f"signal {name} {functions(stack[:3]) or command.verb}", stack, err[-2000:])
         if r.status == 4:
             found = re.search(r"(?:error\[)?(bug\.[\w.-]+)[^\n]*", err)
             line = normalised(found.group(0) if found else err[:200])
@@ -140,7 +141,7 @@ class Judge:
         stack = self.stack(err)
         # Where it is at the moment is chance; how it got there is not.
         outer = [s for s in stack if not re.match(r"(guarded|dispatch|serve|run_child)\b", s)][-5:]
-        return Finding(kind, f"{what} in {top(outer)}", f"{kind} {command.verb} {' < '.join(outer[-4:])}", stack, err[-3000:])
+        return Finding(kind, f"{what} in {top(outer)}", f"{kind} {command.verb} {functions(outer[-4:])}", stack, err[-3000:])
 
     def sanitizer(self, err, command):
         at = max(err.find("ERROR: AddressSanitizer"), 0)
@@ -150,11 +151,11 @@ class Judge:
         stack = self.stack(text)
         kind = normalised(ub.group(1)) if ub and not asan else asan.group(1) if asan else "unknown"
         if kind in ("out-of-memory", "allocation-size-too-big", "calloc-overflow", "rss-limit-exceeded"):
-            return Finding("memory", f"{kind} in {top(stack)}", f"memory {' < '.join(stack[:3]) or command.verb}", stack, text[:3000])
+            return Finding("memory", f"{kind} in {top(stack)}", f"memory {functions(stack[:3]) or command.verb}", stack, text[:3000])
         assertion = re.search(r"Assertion '([^']*)' failed|Assertion `([^']*)' failed", err)
         if kind == "ABRT" and assertion:
             kind = f"assertion {assertion.group(1) or assertion.group(2)}"
-        return Finding("sanitizer", f"{kind} in {top(stack)}", f"sanitizer {kind} {' < '.join(stack[:3]) or command.verb}", stack, text[:3000])
+        return Finding("sanitizer", f"{kind} in {top(stack)}", f"sanitizer {kind} {functions(stack[:3]) or command.verb}", stack, text[:3000])
 
     def left_badly(self, r, command, inputs):
         strange = sorted(set(r.left) - set(command.outputs))
@@ -191,8 +192,13 @@ class Judge:
         return None
 
 
+def functions(stack):
+    """Without lines, which every change of a file moves."""
+    return " < ".join(s.split(" ")[0] for s in stack)
+
+
 def top(stack):
-    return " < ".join(s.split(" ")[0] for s in stack[:2]) or "?"
+    return functions(stack[:2]) or "?"
 
 
 AREAS = [("engine", r"engine|session|simd|onednn|prepare|planner|plan\."), ("staging", r"staging|stager|stage_|loops|branches"),
