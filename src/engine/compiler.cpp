@@ -36,16 +36,27 @@ Compiler::Compiler(std::shared_ptr<const Graph> graph, Store& store, const Compi
   plan_->graph = graph_;
 }
 
+namespace {
+
+// Below this a few sizes can be added and multiplied by what an element takes; no machine has as much.
+constexpr int64_t most_elements = int64_t{1} << 44;
+
+void check_bytes(DType dtype, const std::vector<int64_t>& dims) {
+  if (dtype != DType::string && element_count(dims) > most_elements) throw error("run.memory", cat("a value of ", element_count(dims), " elements does not fit into any memory"));
+}
+
+}  // namespace
+
 const Desc* Compiler::desc(ValueId v) const {
   Known& k = values_[v.index];
   if (!k.looked) {
     k.looked = true;
     const Type& t = g_[v].fact.type;
     if (t.is_tensor() && t.has_rank() && t.elem != DType::undefined) {
-      Desc d{t.elem, {}, nullptr};
-      for (const Dim dim : *t.shape)
-        if (dim.is_literal()) d.dims.push_back(dim.literal());
-      if (d.dims.size() == t.shape->size()) k.desc = std::move(d);
+      if (auto dims = known_shape(*t.shape)) {
+        check_bytes(t.elem, *dims);
+        k.desc = Desc{t.elem, std::move(*dims), nullptr};
+      }
     }
   }
   return k.desc ? &*k.desc : nullptr;
@@ -78,7 +89,7 @@ std::string Compiler::key(ValueId v, std::string_view what) const {
 Tensor Compiler::shared_late(ValueId v) {
   const std::string name = key(v, "late");
   if (name.empty()) return *constant(v);
-  const Bytes bytes = store_.get(name, [&] { return constant(v)->bytes(); });
+  const Bytes bytes = store_.get(name, [&] { return constant(v)->reshaped(desc(v)->dims).bytes(); });
   return {DType::f32, desc(v)->dims, bytes};
 }
 
@@ -87,6 +98,7 @@ SlotId Compiler::slot(ValueId v) {
   if (k.slot == no_slot) {
     invariant(is_constant(v), "a value is used before it is there");
     Tensor t = late_constant(g_, v) ? shared_late(v) : *constant(v);
+    if (const Desc* d = desc(v); d && (t.dtype() != d->dtype || t.shape() != d->dims)) throw error("run.shape", cat("the constant '", g_[v].name, "' has another type or size than inference promised"));
     // Kernels read whole elements; a weight in a mapped file may lie at any byte.
     if (const size_t unit = static_cast<size_t>(bits(t.dtype())) / 8; unit > 1 && reinterpret_cast<uintptr_t>(t.bytes().data()) % std::min<size_t>(unit, 8) != 0) {
       const auto make = [&] {
@@ -249,6 +261,7 @@ void Compiler::reference(NodeId n) {
   }
   step(n, std::string(node.op->name), nullptr, std::move(in), std::move(out));
   plan_->steps.back().captured = around;
+  plan_->steps.back().settled = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !v || desc(v); });
 }
 
 namespace {
@@ -266,7 +279,7 @@ void Compiler::node(NodeId n) {
   // Known already: shape arithmetic, and what inference folded.
   const bool folded = !node.op->is_opaque() && def(*node.op).rules.deterministic && !node.outputs.empty() &&
                       std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_[v].fact.tensor() != nullptr; });
-  if (folded || node.is("Constant") || (!node.outputs.empty() && late_constant(g_, node.outputs[0]))) return;
+  if (folded || (!node.outputs.empty() && late_constant(g_, node.outputs[0]))) return;
   bool known = options_.fast && node.op->domain.empty() && node.regions.empty();
   for (const ValueId v : node.inputs) known = known && (!v || (desc(v) && (is_constant(v) || plan_->slots[slot(v)].home != Slot::Home::datum || plan_->slots[slot(v)].desc.dtype != DType::undefined)));
   for (const ValueId v : node.outputs) known = known && desc(v);
@@ -319,7 +332,8 @@ void Compiler::settle_outputs() {
   }
 }
 
-void Compiler::compile(std::span<const NodeId> nodes, std::span<const ValueId> wanted) {
+void Compiler::compile(const CheckedNodes& checked, std::span<const ValueId> wanted) {
+  const std::span<const NodeId> nodes = checked.list();
   plan_->output_values.assign(wanted.begin(), wanted.end());
   wanted_.insert(wanted.begin(), wanted.end());
   bool any_later = false;

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "engine/checked_nodes.h"
 #include "engine/plan.h"
 #include "engine/store.h"
 
@@ -27,7 +28,7 @@ class Compiler {
 
   // What is given from outside, in order; then the nodes; then what is wanted.
   void add_input(ValueId v);
-  void compile(std::span<const NodeId> nodes, std::span<const ValueId> wanted);
+  void compile(const CheckedNodes& nodes, std::span<const ValueId> wanted);
   std::unique_ptr<Plan> finish() { return std::move(plan_); }
 
   // ---- for emitters ----

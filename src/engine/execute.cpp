@@ -7,6 +7,7 @@
 #include "engine/parallel.h"
 #include "engine/store.h"
 #include "ops/eval.h"
+#include "ops/gate.h"
 #include "ops/infer.h"
 #include "support/error.h"
 
@@ -129,6 +130,7 @@ void Frame::interpret(const Step& s, const Hooks& hooks) {
     inputs.push_back(s.in[i] == no_slot ? nullptr : &values.back());
   }
   if (n.op->is_opaque() || !def(*n.op).rules.eval) throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
+  if (!s.settled) check_call(g, s.node, inputs);
   Eval k(inputs, n.outputs.size());
   const auto outer = [&](ValueId v) -> Datum {
     for (size_t i = 0; i < n.inputs.size(); ++i)
@@ -175,7 +177,8 @@ void Frame::settle(const Step& s, size_t i, Datum result) {
   const SlotId slot = s.out[i];
   const Desc& d = plan_->slots[slot].desc;
   result = owned(std::move(result));
-  if (d.dtype != DType::undefined && result.kind == Datum::Kind::tensor && (result.tensor.dtype() != d.dtype || result.tensor.shape() != d.dims))
+  // Later steps read it as promised.
+  if (d.dtype != DType::undefined && (result.kind != Datum::Kind::tensor || result.tensor.dtype() != d.dtype || result.tensor.shape() != d.dims))
     throw error("run.shape", cat("output ", i, " has another type or size than inference promised"));
   datums_[slot] = std::move(result);
   base_[slot] = datums_[slot].kind == Datum::Kind::tensor && datums_[slot].tensor.dtype() != DType::string ? const_cast<std::byte*>(datums_[slot].tensor.bytes().data()) : nullptr;
@@ -192,10 +195,7 @@ std::vector<Datum> Frame::run(std::span<const Datum> inputs, const Hooks& hooks)
       if (s.kernel) execute(s, number);
       else interpret(s, hooks);
     } catch (Error& e) {
-      if (s.node && e.diag().where.empty()) {
-        e.diag().where = place(g, s.node);
-        e.diag().what = cat(describe(g, s.node), ": ", e.diag().what);
-      }
+      if (s.node) add_place(e, g, s.node);
       throw;
     }
     if (hooks.timed) {

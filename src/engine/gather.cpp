@@ -38,7 +38,9 @@ class Gatherer {
     if (n.inputs.size() != 2) return {};
     return is_number(n.inputs[1], number) ? n.inputs[0] : is_number(n.inputs[0], number) ? n.inputs[1] : ValueId();
   }
+  // A number that is a tensor of more axes gives the result more axes too: readers were checked with those.
   bool replace(NodeId n, ValueId with) {
+    if (g_[with].fact.type != g_[g_[n].outputs[0]].fact.type) return false;
     g_.replace_uses(g_[n].outputs[0], with);
     return true;
   }

@@ -52,14 +52,17 @@ class AttentionMatch {
         const auto d = *dims(g_[product_].outputs[0]);
         y = on.Transpose(on.Reshape(y, on.ints({d[0], d[2], d[1], d[3]})), {Perm{0, 2, 1, 3}});
       }
-      g_.replace_uses(g_[before].outputs[0], y);
+      replace(before, y);
       return;
     }
     On on(g_, g_[product_].home, product_);
-    g_.replace_uses(g_[product_].outputs[0], on.Attention(q_.split, k_.split, v_.split, 1, mask_, {}, {}, {}, a)[0]);
+    replace(product_, on.Attention(q_.split, k_.split, v_.split, 1, mask_, {}, {}, {}, a)[0]);
   }
 
  private:
+  void replace(NodeId n, ValueId with) {
+    if (g_[with].fact.type == g_[g_[n].outputs[0]].fact.type) g_.replace_uses(g_[n].outputs[0], with);
+  }
   const Node* maker(ValueId v, std::string_view op) const {
     if (!v || !g_[v].def || g_[v].uses.size() != 1) return nullptr;
     const Node& n = g_[g_[v].def];

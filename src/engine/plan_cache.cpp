@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/gate.h"
 #include "support/error.h"
 
 namespace cameo::engine {
@@ -49,7 +50,10 @@ void Compiled::give_back(std::unique_ptr<Frame> f, ArenaPool& arenas) {
 
 void append_key(std::string& key, const Datum& d) {
   key += static_cast<char>('0' + static_cast<int>(d.kind));
-  if (d.kind != Datum::Kind::tensor) return;
+  if (d.kind != Datum::Kind::tensor) {
+    if (d.kind != Datum::Kind::none) key += real_type(d).onnx_text();
+    return;
+  }
   key += static_cast<char>('A' + static_cast<int>(d.tensor.dtype()));
   for (const int64_t n : d.tensor.shape()) key += cat(n, ",");
 }

@@ -6,7 +6,7 @@
 #include "engine/late.h"
 #include "kernels/carrier.h"
 #include "ops/eval.h"
-#include "ops/infer.h"
+#include "ops/gate.h"
 #include "ops/on.h"
 #include "support/error.h"
 
@@ -131,7 +131,7 @@ void spell_out(Graph& g, NodeId bn, const Affine& a) {
 }  // namespace
 
 void prepare_once(Graph& g, bool onednn) {
-  infer(g);
+  for (const NodeId n : g.nodes(g.main())) check_node(g, n);
   widen_halves(g);
   use_integers(g, onednn);
   for (const NodeId n : g.nodes(g.main()))

@@ -2,7 +2,7 @@
 
 #include "engine/parallel.h"
 #include "engine/prepare.h"
-#include "ops/infer.h"
+#include "ops/gate.h"
 #include "ops/inline.h"
 #include "ops/op_def.h"
 #include "runtime/inputs.h"
@@ -19,9 +19,10 @@ namespace {
 // Graphs share their table of dims with their copies, across sessions too: one thread at a time may infer.
 std::mutex planning;
 
-Type concrete(const Datum& d, const Type& declared) {
-  if (d.kind != Datum::Kind::tensor || d.tensor.dtype() == DType::undefined) return declared;
-  return Type::tensor(d.tensor.dtype(), Shape(d.tensor.shape().begin(), d.tensor.shape().end()));
+// The type of what was given. Of an empty optional or sequence nothing but the declaration tells what could be in it.
+Type given_type(const Datum& d, const Type& declared) {
+  Type t = real_type(d);
+  return t.is_unknown() && !declared.is_tensor() ? without_sizes(declared) : t;
 }
 
 void keep_values(Graph& g, const std::vector<ValueId>& values) {
@@ -29,6 +30,12 @@ void keep_values(Graph& g, const std::vector<ValueId>& values) {
   std::vector<ValueId> outputs = g[g.main()].outputs;
   outputs.insert(outputs.end(), values.begin(), values.end());
   g.set_region_outputs(g.main(), std::move(outputs));
+}
+
+std::vector<NodeId> nodes_of(const Graph& g, RegionId r) {
+  std::vector<NodeId> out;
+  for (const NodeId n : g.nodes(r)) out.push_back(n);
+  return out;
 }
 
 // Inputs that have a default, and are not given, never change.
@@ -55,6 +62,7 @@ Runner::Runner(Model m, const SessionOptions& o) : model(std::move(m)), options(
   if (options.threads <= 0) options.threads = hardware_threads();
   keep_values(base_, options.keep);
   freeze_defaults(base_);
+  forget_declared(base_);
   const std::lock_guard lock(planning);
   if (options.fast) prepare_once(base_, options.onednn && !onednn_version().empty());
 }
@@ -63,12 +71,13 @@ const Graph& Runner::open_base() {
   const std::lock_guard lock(open_mutex_);
   if (!open_base_) {
     open_base_ = std::make_unique<Graph>(model.graph);
+    forget_declared(*open_base_);
     keep_values(*open_base_, options.keep);
   }
   return *open_base_;
 }
 
-std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const ValueId> outputs, bool interpret, uint32_t base_values) {
+std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes, std::span<const ValueId> inputs, std::span<const ValueId> outputs, bool interpret, uint32_t base_values) {
   CompileOptions how;
   how.fast = options.fast;
   how.onednn = options.onednn;
@@ -89,11 +98,12 @@ std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, std::span<con
 std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const ValueId> given, std::span<const Datum> inputs) {
   const std::lock_guard lock(planning);
   auto g = std::make_shared<Graph>(base);
-  for (size_t i = 0; i < given.size(); ++i) g->fact(given[i]).type = concrete(inputs[i], g->fact(given[i]).type);
-  infer(*g, model.functions);
-  if (options.fast) gather_operators(*g, options.onednn && !onednn_version().empty());
-  std::vector<NodeId> nodes;
-  for (const NodeId n : g->nodes(g->main())) nodes.push_back(n);
+  for (size_t i = 0; i < given.size(); ++i) g->fact(given[i]).type = given_type(inputs[i], g->fact(given[i]).type);
+  CheckedNodes nodes(*g, nodes_of(*g, g->main()));
+  if (options.fast) {
+    gather_operators(*g, options.onednn && !onednn_version().empty());
+    nodes.renew(*g, nodes_of(*g, g->main()));
+  }
   const std::vector<ValueId> outputs = (*g)[g->main()].outputs;
   return finish(std::move(g), nodes, given, outputs, false, base.value_capacity());
 }
@@ -104,16 +114,12 @@ std::shared_ptr<Compiled> Runner::plan_part(const Plan& outer, std::span<const N
   auto g = std::make_shared<Graph>(*outer.graph);
   for (size_t i = 0; i < inputs.size(); ++i) {
     Fact& f = g->fact(inputs[i]);
-    f.type = concrete(values[i], f.type);
+    f.type = given_type(values[i], f.type);
     if (any_sizes && f.type.is_tensor()) f.type = Type::tensor(f.type.elem);
     f.contents.reset();
   }
-  for (const NodeId n : nodes) try {
-      infer_node(*g, n);
-    } catch (const Error&) {
-      // Whatever is wrong, the node's kernel says it better.
-    }
-  return finish(std::move(g), nodes, inputs, outputs, interpret, outer.base_values);
+  const CheckedNodes checked(*g, {nodes.begin(), nodes.end()});
+  return finish(std::move(g), checked, inputs, outputs, interpret, outer.base_values);
 }
 
 // One run: what its bodies and its rests share.
@@ -183,9 +189,7 @@ class Run {
     for (const Datum& d : args)
       if (!any_sizes) append_key(key, d);
     const auto compiled = current_->inner.get(key, [&] {
-      std::vector<NodeId> nodes;
-      for (const NodeId n : g.nodes(region)) nodes.push_back(n);
-      return r_.plan_part(plan, nodes, inputs, args, g[region].outputs, any_sizes, any_sizes);
+      return r_.plan_part(plan, nodes_of(g, region), inputs, args, g[region].outputs, any_sizes, any_sizes);
     });
     std::vector<Datum> out = execute(*compiled, args);
     --nested_;

@@ -27,7 +27,7 @@ class Runner {
   // Nodes of a plan's graph, on values that are at hand now.
   std::shared_ptr<Compiled> plan_part(const Plan& outer, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const Datum> values,
                                       std::span<const ValueId> outputs, bool interpret, bool any_sizes = false);
-  std::shared_ptr<Compiled> finish(std::shared_ptr<Graph> g, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const ValueId> outputs,
+  std::shared_ptr<Compiled> finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes, std::span<const ValueId> inputs, std::span<const ValueId> outputs,
                                    bool interpret, uint32_t base_values);
 
   Graph base_;  // prepared, sizes open; inputs with defaults are constants

@@ -320,7 +320,7 @@ ValueId Graph::input(NodeId n, size_t i) const {
 
 bool Graph::is_constant(ValueId v) const {
   const Value& value = values_[v.index];
-  return value.kind == Value::Kind::initializer || (value.def && nodes_[value.def.index].is("Constant"));
+  return value.kind == Value::Kind::initializer || (value.def && value.fact.tensor() && nodes_[value.def.index].is("Constant"));
 }
 
 std::optional<Tensor> Graph::constant(ValueId v, uint64_t budget_bytes) const {

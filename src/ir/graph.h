@@ -85,7 +85,8 @@ struct Node {
   const T* as() const {
     return op->attrs_tag == &type_tag<T> ? static_cast<const T*>(attrs.get()) : nullptr;
   }
-  bool is(std::string_view op_name) const { return op->name == op_name && op->domain.empty(); }
+  // ONNX's operator of that name, at a version that is understood.
+  bool is(std::string_view op_name) const { return op->name == op_name && op->domain.empty() && !op->is_opaque(); }
 };
 
 struct Region {

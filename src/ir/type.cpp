@@ -101,6 +101,13 @@ std::optional<Type> merge(const Type& a, const Type& b) {
   return out;
 }
 
+Type without_sizes(const Type& t) {
+  Type out = t;
+  out.shape.reset();
+  if (t.inner) out.inner = std::make_shared<const Type>(without_sizes(*t.inner));
+  return out;
+}
+
 Type join(const Type& a, const Type& b, DimContext& context) {
   if (a.kind != b.kind || a.elem != b.elem) return {};
   Type out = a;

@@ -39,6 +39,7 @@ struct Type {
 // What both say: per axis the literal or the more telling dim wins; contradictions of kind, element type, rank or
 // literal sizes give nullopt.
 std::optional<Type> merge(const Type& declared, const Type& inferred);
+Type without_sizes(const Type& t);  // kind and element type only, of what is inside too
 // What holds for either (branches of an If): differing dims become fresh symbols of `context`, differing ranks unknown.
 Type join(const Type& a, const Type& b, DimContext& context);
 

@@ -1,5 +1,7 @@
 #include "ops/eval.h"
 
+#include "ops/gate.h"
+
 namespace cameo {
 
 const Datum& Eval::datum(size_t i) const {
@@ -33,6 +35,11 @@ int64_t Eval::axis(int64_t axis, int64_t rank) {
 }
 
 std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum* const> inputs) {
+  check_call(node, inputs);
+  return evaluate_checked(node, inputs);
+}
+
+std::vector<Datum> evaluate_checked(const Node& node, std::span<const Datum* const> inputs) {
   if (node.op->is_opaque() || !def(*node.op).rules.eval) throw error("eval.no-kernel", cat("there is no kernel for ", node.op->name));
   Eval k(inputs, node.outputs.size());
   def(*node.op).rules.eval(node.attrs.get(), k);

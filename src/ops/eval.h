@@ -48,7 +48,9 @@ class Eval {
   std::vector<Datum> outputs_;
 };
 
-// One node on known inputs. Throws "eval.no-kernel" when the operator has none.
+// One node on known inputs, after the check of gate.h. Throws "eval.no-kernel" when the operator has none.
 std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum* const> inputs);
+// The same without the check. Precondition: the node's shape rule accepted operands of these types.
+std::vector<Datum> evaluate_checked(const Node& node, std::span<const Datum* const> inputs);
 
 }  // namespace cameo

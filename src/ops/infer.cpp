@@ -141,10 +141,14 @@ std::vector<Fact> Infer::region(size_t i, std::span<const Fact> inputs) {
   const Region& body = graph_[r];
   for (size_t k = 0; k < inputs.size() && k < body.inputs.size(); ++k) {
     Fact& f = graph_.fact(body.inputs[k]);
+    f.contents = inputs[k].contents;
+    if (real) {
+      f.type = inputs[k].type.is_unknown() ? without_sizes(f.type) : inputs[k].type;
+      continue;
+    }
     auto merged = merge(f.type, inputs[k].type);
     if (!merged && findings) findings->push_back(body_contradiction(graph_, node_, body.inputs[k], inputs[k].type));
     f.type = merged ? *merged : inputs[k].type;
-    f.contents = inputs[k].contents;
   }
   infer_region(r);
   std::vector<Fact> out;
@@ -163,6 +167,12 @@ std::string describe(const Graph& g, NodeId n) {
   for (const ValueId v : node.outputs)
     if (!g[v].name.empty()) return cat(out, " -> '", g[v].name, "'");
   return cat(out, " #", n.index);
+}
+
+void add_place(Error& e, const Graph& g, NodeId n) {
+  if (!e.diag().where.empty()) return;
+  e.diag().where = place(g, n);
+  if (const std::string node = describe(g, n); !e.diag().what.starts_with(node)) e.diag().what = cat(node, ": ", e.diag().what);
 }
 
 Loc place(const Graph& g, NodeId n) {

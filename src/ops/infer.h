@@ -67,6 +67,7 @@ class Infer {
   [[noreturn]] void fail(std::string_view code, std::string what) const;  // with the node's place
   std::function<void(RegionId)> infer_region;  // set by the driver
   std::vector<Diag>* findings = nullptr;       // the driver's; who infers a body on trial drops what the trial added
+  bool real = false;                           // InferOptions::real
 
  private:
   Graph& graph_;
@@ -75,12 +76,16 @@ class Infer {
 
 std::string describe(const Graph& g, NodeId n);  // "Conv 'layer1.conv' (y = Conv(x, w))", for messages
 Loc place(const Graph& g, NodeId n);
+void add_place(Error& e, const Graph& g, NodeId n);  // says which node it was, where the error does not
 
 struct InferOptions {
   bool strict = false;              // the first finding throws
   bool fold = true;                 // evaluate small nodes whose inputs are all known
   bool keep_declared = true;        // merge what value_info declared; contradictions are findings
   int64_t max_fold_elements = 1024;
+  // The gate before compute (gate.h): operands have the types that kernels will get, so element types must be what the
+  // schema says, declarations count for nothing, and findings in bodies wait until a body runs.
+  bool real = false;
 };
 struct InferResult {
   std::vector<Diag> findings;  // per node, why its rule failed

@@ -71,6 +71,24 @@ void check_operands(const Graph& g, NodeId id) {
   }
 }
 
+// Kernels read the elements as what the schema says they are.
+void check_elements(const Graph& g, NodeId id) {
+  const Node& n = g[id];
+  const SchemaVersion& schema = def(*n.op).newest();
+  std::array<DType, 16> bound{};
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    if (!n.inputs[i]) continue;
+    const Formal& f = *schema.input(i);
+    const Type& t = g[n.inputs[i]].fact.type;
+    const auto fail = [&](std::string_view why) { throw error("infer.elements", cat(describe(g, id), ": input ", i, " cannot be ", t.text(), why)).at(place(g, id)); };
+    if (!admits(schema.types_of(f), t)) fail("");
+    if (f.type_var < 0 || !t.is_tensor() || (f.option == Formal::variadic && !f.homogeneous)) continue;
+    DType& first = bound[static_cast<size_t>(f.type_var)];
+    if (first == DType::undefined) first = t.elem;
+    if (t.elem != DType::undefined && t.elem != first) fail(cat(", since an input before it is ", name(first)));
+  }
+}
+
 // Evaluates a node whose inputs are all known when the result is small.
 void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
   const Node& n = g[id];
@@ -95,9 +113,15 @@ void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
     data[i] = Datum(*c.constant(i));
     pointers[i] = &data[i];
   }
-  const auto results = evaluate_node(n, pointers);
-  for (size_t i = 0; i < results.size(); ++i)
-    if (results[i].kind == Datum::Kind::tensor) g.fact(n.outputs[i]).contents = std::make_shared<const Contents>(results[i].tensor);
+  const auto results = evaluate_checked(n, pointers);
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].kind != Datum::Kind::tensor) continue;
+    const Tensor& t = results[i].tensor;
+    Fact& f = g.fact(n.outputs[i]);
+    if ((f.dtype() != DType::undefined && t.dtype() != f.dtype()) || t.shape() != known_shape(f.shape()))
+      c.fail("eval.result", cat("output ", i, " is not what its shape rule says: ", f.type.text()));
+    f.contents = std::make_shared<const Contents>(t);
+  }
 }
 
 class Driver {
@@ -125,16 +149,18 @@ class Driver {
     Infer c(g_, id);
     c.infer_region = [this](RegionId r) { region(r); };
     c.findings = &result.findings;
+    c.real = options_.real;
     types_from_schema(g_, id);
     try {
       check_operands(g_, id);
+      if (options_.real) check_elements(g_, id);
       const OpRules& rules = def(*n.op).rules;
       if (rules.infer && (rules.partial || ranks_known(g_, n))) {
         rules.infer(n.attrs.get(), c);
         if (options_.fold) fold_contents(g_, id, c, options_);
       }
     } catch (const Error& e) {
-      if (options_.strict || e.exit_code() == 4) throw;
+      if (throws() || e.exit_code() == 4) throw;
       result.findings.push_back(e.diag());
     }
     if (options_.keep_declared) merge_declared(id, declared);
@@ -143,6 +169,8 @@ class Driver {
   InferResult result;
 
  private:
+  bool throws() const { return options_.strict && (depth_ == 0 || !options_.real); }
+
   // A call is inferred by instantiating the function's body in a graph of its own: types and sizes differ per call, and
   // rules further up hold references into this one.
   void call(NodeId id, const LocalFunction& f, const std::vector<Type>& declared) {
@@ -171,7 +199,7 @@ class Driver {
         result.findings.push_back(std::move(d));
       }
     } catch (const Error& e) {
-      if (options_.strict || e.exit_code() == 4) throw;
+      if (throws() || e.exit_code() == 4) throw;
       result.findings.push_back(e.diag());
     }
     if (options_.keep_declared) merge_declared(id, declared);

@@ -34,7 +34,7 @@ class Judge {
       for (const ValueId i : g_[g_.main()].inputs) names += cat(names.empty() ? "" : ", ", g_[i].name);
       return add(error("run.input-missing", cat("the input '", v.name, "' (", t.text(), ") was not given")).help(cat("the model's inputs are: ", names)));
     }
-    if (!t.is_tensor()) return;
+    if (!t.is_tensor()) return items(v, t, d);
     if (d.kind != Datum::Kind::tensor) return add(error("run.kind", cat("the input '", v.name, "' must be a tensor, ", t.text())));
     const Tensor& x = d.tensor;
     if (t.elem != DType::undefined && x.dtype() != t.elem)
@@ -51,6 +51,16 @@ class Judge {
 
  private:
   void add(const Error& e) { findings.push_back(e.diag()); }
+
+  // What is in a sequence is of the declared kind; sizes may differ.
+  void items(const Value& v, const Type& t, const Datum& d) {
+    const Type& sequence = t.is_optional() ? *t.inner : t;
+    if (!sequence.is_sequence() || !sequence.inner || !sequence.inner->is_tensor()) return;
+    if (d.kind != Datum::Kind::sequence) return add(error("run.kind", cat("the input '", v.name, "' must be a sequence, ", t.text())));
+    for (const Datum& item : *d.items)
+      if (item.kind != Datum::Kind::tensor || item.tensor.dtype() != sequence.inner->elem)
+        return add(error("run.dtype", cat("the input '", v.name, "' must be a sequence of tensors, ", t.text())));
+  }
 
   void size(const Value& v, size_t axis, Dim wanted, int64_t came) {
     if (wanted.is_literal()) {
@@ -85,6 +95,8 @@ class Judge {
 };
 
 Tensor random_tensor(DType dtype, const std::vector<int64_t>& shape, Random& random) {
+  constexpr int64_t most = int64_t{1} << 36;
+  if (element_count(shape) > most) throw error("run.random", cat("an input of ", element_count(shape), " elements is too large to make up")).help("give it with --inputs");
   const auto count = narrow<size_t>(element_count(shape));
   if (dtype == DType::string) {
     std::vector<std::string> words;

@@ -1,6 +1,7 @@
 #include "runtime/reference.h"
 
 #include "ops/eval.h"
+#include "ops/gate.h"
 #include "ops/infer.h"
 
 namespace cameo {
@@ -38,6 +39,7 @@ class Interpreter {
     for (const ValueId v : n.inputs) inputs.push_back(v ? &values_[v.index] : nullptr);
     try {
       if (n.op->is_opaque() || !def(*n.op).rules.eval) throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
+      check_call(g_, id, inputs);
       Eval k(inputs, n.outputs.size());
       k.run_region = [&](size_t i, std::vector<Datum> args) { return region(n.regions[i], args); };
       k.out_type = [&](size_t i) { return g_[n.outputs[i]].fact.type; };
@@ -46,10 +48,7 @@ class Interpreter {
       def(*n.op).rules.eval(n.attrs.get(), k);
       for (size_t i = 0; i < n.outputs.size(); ++i) values_[n.outputs[i].index] = std::move(k.results()[i]);
     } catch (Error& e) {
-      if (e.diag().where.empty()) {
-        e.diag().where = place(g_, id);
-        e.diag().what = cat(describe(g_, id), ": ", e.diag().what);
-      }
+      add_place(e, g_, id);
       throw;
     }
     if (!in_main) return;

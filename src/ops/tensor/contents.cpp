@@ -53,7 +53,7 @@ void move_contents(Infer& c, std::initializer_list<size_t> data) {
     }
     pointers[i] = &operands[i];
   }
-  const auto results = evaluate_node(c.node(), pointers);
+  const auto results = evaluate_checked(c.node(), pointers);
   for (size_t i = 0; i < results.size(); ++i) {
     std::vector<Dim> moved;
     for (const int64_t number : results[i].tensor.to_ints()) moved.push_back(elements[static_cast<size_t>(number)]);

@@ -1,0 +1,73 @@
+#include "ops/gate.h"
+
+#include "ops/infer.h"
+
+namespace cameo {
+
+namespace {
+
+constexpr int64_t looked_at = 1024;  // elements of shape vectors and the like; rules do not read more
+
+// A graph of one node, for rules that look at nothing else.
+class Scratch {
+ public:
+  Scratch(const Node& n, std::span<const Datum* const> inputs) {
+    std::vector<ValueId> operands;
+    for (const Datum* d : inputs) operands.push_back(d ? operand(*d) : ValueId());
+    node = g.add_node(g.main(), *n.op, n.attrs, std::move(operands), n.outputs.size());
+    g.set_name(node, n.name);
+    g.set_notes(node, n.notes);
+  }
+
+  void check() { infer_node(g, node, {.fold = false, .real = true}); }
+
+  Graph g;
+  NodeId node;
+
+ private:
+  ValueId operand(const Datum& d) {
+    const ValueId v = g.add_input(g.main(), "", real_type(d));
+    if (d.kind == Datum::Kind::tensor && is_int(d.tensor.dtype()) && d.tensor.count() <= looked_at)
+      g.fact(v).contents = std::make_shared<const Contents>(d.tensor);
+    return v;
+  }
+};
+
+bool is_judged(const Node& n) { return !n.op->is_opaque() && n.regions.empty(); }
+
+}  // namespace
+
+void forget_declared(Graph& g) {
+  for (uint32_t i = 0; i < g.value_capacity(); ++i) {
+    Value& v = g.value(ValueId(i));
+    if (v.kind == Value::Kind::node_output) v.fact = {};
+    else if (v.kind == Value::Kind::initializer) v.fact.type = Type::tensor(v.weight->dtype, Shape(v.weight->shape.begin(), v.weight->shape.end()));
+    else if (v.kind == Value::Kind::region_input && v.home != g.main()) v.fact.type = without_sizes(v.fact.type);
+  }
+}
+
+Type real_type(const Datum& d) {
+  const auto inside = [](const Datum& item) { return without_sizes(real_type(item)); };
+  switch (d.kind) {
+    case Datum::Kind::tensor: return Type::tensor(d.tensor.dtype(), Shape(d.tensor.shape().begin(), d.tensor.shape().end()));
+    case Datum::Kind::sequence: return d.items->empty() ? Type() : Type::sequence(inside(d.items->front()));
+    case Datum::Kind::map: return d.entries->empty() ? Type() : Type::map(d.entries->front().first.tensor.dtype(), inside(d.entries->front().second));
+    case Datum::Kind::none: break;
+  }
+  return {};
+}
+
+void check_node(Graph& g, NodeId n) { infer_node(g, n, {.real = true}); }
+
+void check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs) {
+  if (!is_judged(g[n])) return;
+  Scratch s(g[n], inputs);
+  for (size_t i = 0; i < g[n].outputs.size(); ++i) s.g.value(s.g[s.node].outputs[i]).name = g[g[n].outputs[i]].name;
+  s.check();
+}
+
+void check_call(const Node& n, std::span<const Datum* const> inputs) {
+  if (is_judged(n)) Scratch(n, inputs).check();
+}
+
+}  // namespace cameo

@@ -1,0 +1,27 @@
+// The gate before compute. An operator says in one place what it needs of its operands, its shape rule, and kernels rely
+// on it: whoever runs a kernel first runs the rule with the types and sizes that the kernel will get. What a file
+// declares about values counts for nothing here.
+#pragma once
+
+#include <span>
+
+#include "ir/graph.h"
+#include "kernels/datum.h"
+
+namespace cameo {
+
+// What the file declared about values between inputs and outputs goes; a weight's type is that of its data.
+void forget_declared(Graph& g);
+
+// The type of a value that is there. Sizes inside sequences and maps stay open; what is empty has an unknown type.
+Type real_type(const Datum& d);
+
+// A node whose operands' facts are real. Its outputs get the rule's types. Throws what the rule refuses; bodies are
+// checked when they run.
+void check_node(Graph& g, NodeId n);
+
+// A node's operands as they come. Nodes with bodies are not judged: their kernels and their bodies' nodes are.
+void check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs);
+void check_call(const Node& n, std::span<const Datum* const> inputs);
+
+}  // namespace cameo
