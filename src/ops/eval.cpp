@@ -1,5 +1,7 @@
 #include "ops/eval.h"
 
+#include <algorithm>
+
 #include "ops/gate.h"
 
 namespace cameo {
@@ -32,6 +34,14 @@ void Eval::out(size_t i, Datum value) {
 int64_t Eval::axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) fail("eval.axis", cat("axis ", axis, " is outside a tensor of rank ", rank));
   return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<int64_t> Eval::axes(std::vector<int64_t> axes, int64_t rank) {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    axes[i] = axis(axes[i], rank);
+    if (std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i), axes[i]) != axes.begin() + static_cast<std::ptrdiff_t>(i)) fail("eval.axis", cat("axis ", axes[i], " is given twice"));
+  }
+  return axes;
 }
 
 std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum* const> inputs) {

@@ -34,6 +34,7 @@ class Eval {
 
   // Axes. Throws "eval.axis" when outside [-rank, rank).
   static int64_t axis(int64_t axis, int64_t rank);
+  static std::vector<int64_t> axes(std::vector<int64_t> axes, int64_t rank);  // normalised; one that is given twice throws
   [[noreturn]] static void fail(std::string_view code, std::string what) { throw error(code, std::move(what)); }
 
   // Runs region `i` of the node; set by whoever runs the graph.

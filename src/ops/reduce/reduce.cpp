@@ -206,8 +206,7 @@ struct Reduction : Rules<Attrs> {
   }
   static void eval(const Attrs& a, Eval& k) {
     const Tensor& x = k.in(0);
-    std::vector<int64_t> given = k.has(1) ? k.ints(1) : std::vector<int64_t>{};
-    for (int64_t& axis : given) axis = k.axis(axis, x.rank());
+    const std::vector<int64_t> given = k.axes(k.has(1) ? k.ints(1) : std::vector<int64_t>{}, x.rank());
     const FoldedAxes fold(x.shape(), Axes{a.noop_with_empty_axes != 0}.resolve(given, x.rank()), a.keepdims != 0);
     k.out(0, Carriers::with(x.dtype(), [&](auto c) {
             using C = decltype(c);
