@@ -130,8 +130,8 @@ class Judge:
             name = server.signal_name(-r.status)
             return Finding("signal", f"{name} in {top(stack)}", f"signal {name} {functions(stack[:3]) or command.verb}", stack, err[-2000:])
         if r.status == 4:
-            found = re.search(r"(?:error\[)?(bug\.[\w.-]+)[^\n]*", err)
-            line = normalised(found.group(0) if found else err[:200])
+            found = re.search(r'(bug\.[\w-]+)(?:\]: |","what":")(?:this is a bug in Cameo: )?([^"\n]*)', err)
+            line = normalised(f"{found.group(1)}: {found.group(2)}" if found else err[:200])
             return Finding("bug", line, f"bug {line}", [], err[-2000:])
         if r.status not in FINE:
             return Finding("exit", f"exit {r.status}", f"exit {r.status} {command.verb}", [], err[-2000:])
@@ -150,8 +150,8 @@ class Judge:
         text = err[ub.start():] if ub and not asan else err[at:]
         stack = self.stack(text)
         kind = normalised(ub.group(1)) if ub and not asan else asan.group(1) if asan else "unknown"
-        if kind in ("out-of-memory", "allocation-size-too-big", "calloc-overflow", "rss-limit-exceeded"):
-            return Finding("memory", f"{kind} in {top(stack)}", f"memory {functions(stack[:3]) or command.verb}", stack, text[:3000])
+        if kind in ("out-of-memory", "allocation-size-too-big", "calloc-overflow", "requested"):
+            return Finding("memory", f"too large an allocation in {top(stack)}", f"memory {functions(stack[:3]) or command.verb}", stack, text[:3000])
         assertion = re.search(r"Assertion '([^']*)' failed|Assertion `([^']*)' failed", err)
         if kind == "ABRT" and assertion:
             kind = f"assertion {assertion.group(1) or assertion.group(2)}"
