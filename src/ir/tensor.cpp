@@ -8,6 +8,8 @@
 namespace cameo {
 
 int64_t element_count(std::span<const int64_t> shape) {
+  // No memory holds more; and a tensor without elements may not send loops over its other sizes on a journey.
+  constexpr int64_t most = int64_t{1} << 36, most_beside_zero = int64_t{1} << 31;
   int64_t n = 1;
   bool empty = false, overflow = false;
   for (const int64_t d : shape) {
@@ -15,9 +17,8 @@ int64_t element_count(std::span<const int64_t> shape) {
     if (d == 0) empty = true;
     else overflow |= __builtin_mul_overflow(n, d, &n);
   }
-  if (empty) return 0;
-  if (overflow) throw error("value.range", "a tensor has more elements than 63 bits can count");
-  return n;
+  if (overflow || n > (empty ? most_beside_zero : most)) throw error("value.range", "a tensor has more elements than any memory holds");
+  return empty ? 0 : n;
 }
 
 Tensor::Tensor(DType dtype, std::vector<int64_t> shape, Bytes bytes)

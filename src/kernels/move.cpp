@@ -89,10 +89,18 @@ void with_unit(size_t bytes, F f) {
 
 size_t unit_bytes(DType t) { return static_cast<size_t>(bits(t)) / 8; }
 
+// Every element that is moved passes here, whichever kernel worked out its place.
+void check_places(std::span<const int64_t> index, int64_t least, int64_t count) {
+  for (const int64_t i : index)
+    if (i < least || i >= count) throw error("eval.index", cat("place ", i, " is outside a tensor of ", count, " elements"));
+}
+
 }  // namespace
 
 Tensor take(const Tensor& source, std::vector<int64_t> shape, std::span<const int64_t> index, const Tensor* fill) {
   invariant(static_cast<size_t>(element_count(shape)) == index.size(), "one index per element");
+  check_places(index, -1, source.count());
+  if (fill && (fill->dtype() != source.dtype() || fill->count() == 0)) throw error("eval.type", "the filling value is not one element of the data's type");
   if (source.dtype() == DType::string) {
     std::vector<std::string> out(index.size());
     for (size_t i = 0; i < out.size(); ++i)
@@ -118,6 +126,8 @@ Tensor strided(const Tensor& source, std::vector<int64_t> shape, std::span<const
 }
 
 Tensor put(const Tensor& target, std::span<const int64_t> index, const Tensor& updates) {
+  check_places(index, 0, target.count());
+  if (updates.dtype() != target.dtype() || updates.count() < static_cast<int64_t>(index.size())) throw error("eval.shape", "the updates do not fit the places");
   if (target.dtype() == DType::string) {
     auto out = target.strings();
     for (size_t i = 0; i < index.size(); ++i) out[static_cast<size_t>(index[i])] = updates.strings()[i];

@@ -63,10 +63,11 @@ void check_operands(const Graph& g, NodeId id) {
   const auto fail = [&](std::string what) { throw error("infer.operands", cat(describe(g, id), ": ", what)).at(place(g, id)); };
   if (n.inputs.size() < schema.min_in) fail(cat("it has ", n.inputs.size(), " inputs and needs ", schema.min_in));
   if (n.outputs.size() < schema.min_out) fail(cat("it has ", n.outputs.size(), " outputs and needs ", schema.min_out));
+  if (n.outputs.size() > schema.max_out) fail(cat("it has ", n.outputs.size(), " outputs and the most are ", schema.max_out));
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     const Formal* f = schema.input(i);
     if (!f) fail(cat("it has ", n.inputs.size(), " inputs, too many"));
-    if (!n.inputs[i] && i < schema.min_in && f->option != Formal::optional) fail(cat("input ", i, " is missing"));
+    if (!n.inputs[i] && f->option != Formal::optional) fail(cat("input ", i, " is missing"));
     if (n.inputs[i] && !admits_kind(schema.types_of(*f), g[n.inputs[i]].fact.type)) fail(cat("input ", i, " cannot be ", g[n.inputs[i]].fact.type.text()));
   }
 }

@@ -86,11 +86,27 @@ std::string fault_of(Call& call, const std::vector<Type>& types, bool open) {
   return fast.empty() ? "" : cat(open ? "session, sizes open: " : "session: ", fast);
 }
 
+// A Loop runs as long as its inputs say; who runs a stranger's model limits the time.
+bool may_not_end(const Call& call) {
+  const Graph& g = call.model.graph;
+  for (const NodeId n : g.nodes(g.main())) {
+    if (!g[n].is("Loop")) continue;
+    const ValueId trips = g.input(n, 0);
+    const auto known = trips ? g.constant(trips) : std::nullopt;
+    Tensor count = known ? *known : Tensor();
+    for (size_t i = 0; i < call.inputs.size(); ++i)
+      if (g[g.main()].inputs[i] == trips) count = call.inputs[i].tensor;
+    if (!is_int(count.dtype()) || count.count() != 1 || count.int_at(0) > 100) return true;
+  }
+  return false;
+}
+
 std::string try_once(const Call& valid, const std::string& op, Sampler& s, size_t& accepted) {
   Call call = valid;
   for (int64_t i = s.between(1, 2); i > 0; --i) damage(call, op, s);
   declare_inputs(call, false);
   freeze_some_inputs(call, s);
+  if (may_not_end(call)) return "";
   const bool open = s.chance(50);
   static const bool verbose = setting("CAMEO_HOSTILE_VERBOSE", 0) != 0;
   if (verbose) std::fprintf(stderr, "%s\n", describe(call).c_str());

@@ -34,7 +34,7 @@ constexpr int64_t least = std::numeric_limits<int64_t>::min(), most = std::numer
 
 // Large numbers are so large that no memory holds what they ask for: sizes between would only be slow.
 int64_t hostile_int(Sampler& s, int64_t was) {
-  return s.pick<int64_t>({0, 1, -1, 2, -2, 3, 7, was + 1, was - 1, -was, 31, -32, 1000, most, least, most - 1, least + 1, int64_t{1} << 40, -(int64_t{1} << 40), (int64_t{1} << 32) + 1});
+  return s.pick<int64_t>({0, 1, -1, 2, -2, 3, 7, was + 1, was - 1, -was, 31, -32, 1000, most, least, most - 1, least + 1, int64_t{1} << 40, -(int64_t{1} << 40)});
 }
 
 int64_t safe_hostile_int(Sampler& s, int64_t was) { return was > most - 2 || was < least + 2 ? 0 : hostile_int(s, was); }
@@ -205,18 +205,27 @@ void damage_arity(Graph& g, NodeId n, Sampler& s) {
   g.set_inputs(n, std::move(inputs));
 }
 
+// The node anew, with its other bodies.
+void without_body(Graph& g, NodeId n, size_t gone) {
+  const Node old = g[n];
+  const NodeId made = g.add_node(old.home, *old.op, old.attrs, old.inputs, old.outputs.size(), n);
+  for (size_t i = 0; i < old.regions.size(); ++i)
+    if (i != gone && old.regions[i]) g.set_region(made, i, old.regions[i]);
+  for (size_t i = 0; i < old.outputs.size(); ++i) g.replace_uses(old.outputs[i], g[made].outputs[i]);
+}
+
 void damage_body(Graph& g, NodeId n, Sampler& s) {
   const auto i = static_cast<size_t>(s.between(0, static_cast<int64_t>(g[n].regions.size()) - 1));
   const RegionId body = g[n].regions[i];
   if (!body) return;
   auto outputs = g[body].outputs;
   const int64_t how = s.between(0, 4);
-  if (how == 0) g.set_region(n, i, {});
+  if (how == 0) return without_body(g, n, i);
   else if (how == 1 && !outputs.empty()) outputs.pop_back();
   else if (how == 2 && !outputs.empty()) outputs.push_back(outputs.front());
   else if (how == 3) g.add_input(body, "extra", Type::tensor(DType::f32));
   else if (!g[body].inputs.empty() && !outputs.empty()) outputs.back() = g[body].inputs.front();
-  if (how != 0) g.set_region_outputs(body, std::move(outputs));
+  g.set_region_outputs(body, std::move(outputs));
 }
 
 Type type_of(const Datum& d, const Type& declared) {

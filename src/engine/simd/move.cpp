@@ -180,7 +180,7 @@ bool emit_slice(Compiler& c, NodeId n) {
     int64_t first = (*starts)[i];
     if (first < 0) first += size;
     begin[axis] = std::clamp<int64_t>(first, 0, by < 0 ? size - 1 : size);
-    step[axis] = by;
+    step[axis] = y.dims[axis] > 1 ? by : 1;  // a step past the end must not overflow
     if (x.dims[axis] != y.dims[axis] || by != 1) cut = axis, ++cuts;
   }
   if (cuts == 1 && step[cut] == 1) return emit_pieces(c, n, cut, {{node.outputs[0], begin[cut]}});

@@ -106,7 +106,7 @@ struct Scan : Rules<op::Scan> {
       {9, up_from_batched, [](Downgrade& d) { d.refuse("Scan worked on batches there"); }},
       {11, nullptr, [](Downgrade& d) {
          for (const auto attr : {"scan_input_axes", "scan_output_axes"})
-           if (const auto* v = find_attr(d.attrs, attr))
+           if (const auto* v = find_attr(d.attrs, attr); v && std::holds_alternative<std::vector<int64_t>>(*v))
              for (const int64_t axis : std::get<std::vector<int64_t>>(*v))
                if (axis < 0) d.refuse("an axis could not count from the back there");
        }},

@@ -47,6 +47,7 @@ struct LabelEncoder : Rules<op::LabelEncoder> {
   static void infer(const op::LabelEncoder& a, Infer& c) {
     const auto from = keys(a), to = values(a);
     if (!to) c.fail("infer.attribute", "no values are given");
+    if (from && from->count() != to->count()) c.fail("infer.attribute", cat(from->count(), " keys for ", to->count(), " values"));
     if (from && c.dtype(0) != DType::undefined && from->dtype() != c.dtype(0))
       c.fail("infer.type", cat("the input's elements are ", name(c.dtype(0)), ", the keys ", name(from->dtype())));
     c.out(0, to->dtype(), c.shape(0));
@@ -77,8 +78,9 @@ struct LabelEncoder : Rules<op::LabelEncoder> {
   // Version 1 had one list of strings, read in the direction that the input's type tells.
   static void up_from_classes(Upgrade& u) {
     const AttrValue* held = find_attr(u.attrs, "classes_strings");
-    if (!held) return;
-    const auto classes = std::get<std::vector<std::string>>(*held);
+    const auto* given = held ? std::get_if<std::vector<std::string>>(held) : nullptr;
+    if (!given) return;
+    const auto classes = *given;
     std::vector<int64_t> numbers(classes.size());
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
     u.drop("classes_strings");
@@ -119,10 +121,16 @@ struct LabelEncoder : Rules<op::LabelEncoder> {
 };
 
 struct CategoryMapper : Rules<op::CategoryMapper> {
-  static void infer(const op::CategoryMapper&, Infer& c) { c.out(0, c.dtype(0) == DType::string ? DType::i64 : DType::string, c.shape(0)); }
+  static void infer(const op::CategoryMapper& a, Infer& c) {
+    check_lists(a);
+    c.out(0, c.dtype(0) == DType::string ? DType::i64 : DType::string, c.shape(0));
+  }
+  static void check_lists(const op::CategoryMapper& a) {
+    if (!a.cats_int64s || !a.cats_strings || a.cats_int64s->size() != a.cats_strings->size()) throw error("model.attribute", "CategoryMapper: the two lists do not fit");
+  }
   static void eval(const op::CategoryMapper& a, Eval& k) {
     const Tensor& x = k.in(0);
-    if (!a.cats_int64s || !a.cats_strings || a.cats_int64s->size() != a.cats_strings->size()) throw error("model.attribute", "CategoryMapper: the two lists do not fit");
+    check_lists(a);
     const Tensor ints = Tensor::ints(*a.cats_int64s), strings = of_strings(*a.cats_strings);
     const bool reads_strings = x.dtype() == DType::string;
     const auto numbers = numbered(reads_strings ? strings : ints);
@@ -143,8 +151,11 @@ struct OneHotEncoder : Rules<op::OneHotEncoder> {
     throw error("model.attribute", "OneHotEncoder without categories");
   }
   static void infer(const op::OneHotEncoder& a, Infer& c) {
+    const Tensor cats = categories(a);
+    if (c.dtype(0) != DType::undefined && (c.dtype(0) == DType::string) != (cats.dtype() == DType::string))
+      c.fail("infer.type", cat("categories of ", name(cats.dtype()), " for a tensor of ", name(c.dtype(0))));
     Shape out = c.shape(0);
-    out.push_back(categories(a).count());
+    out.push_back(cats.count());
     c.out(0, DType::f32, out);
   }
   static void eval(const op::OneHotEncoder& a, Eval& k) {

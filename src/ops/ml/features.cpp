@@ -41,12 +41,17 @@ struct Binarizer : Rules<op::Binarizer> {
   }
 };
 
+constexpr int64_t most_features = 1 << 24;  // of one input, filled with zeros where it has fewer
+
 struct FeatureVectorizer : Rules<op::FeatureVectorizer> {
   static void infer(const op::FeatureVectorizer& a, Infer& c) {
     Dim width;
     for (size_t i = 0; i < c.in_count(); ++i) {
       if (c.rank(i) != 1 && c.rank(i) != 2) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i)));
-      width = width + (a.inputdimensions && i < a.inputdimensions->size() ? Dim((*a.inputdimensions)[i]) : c.rank(i) == 2 ? c.dim(i, 1) : Dim(int64_t{1}));
+      c.same(c.dim(i, 0), c.dim(0, 0), "numbers of samples");
+      const Dim want = a.inputdimensions && i < a.inputdimensions->size() ? Dim((*a.inputdimensions)[i]) : c.rank(i) == 2 ? c.dim(i, 1) : Dim(int64_t{1});
+      if (want.is_literal() && (want.literal() < 0 || want.literal() > most_features)) c.fail("infer.attribute", cat("input ", i, " with ", want.literal(), " features"));
+      width = width + want;
     }
     c.out(0, DType::f32, {c.dim(0, 0), width});
   }
@@ -59,6 +64,7 @@ struct FeatureVectorizer : Rules<op::FeatureVectorizer> {
       if ((x.rank() != 1 && x.rank() != 2) || x.shape()[0] != rows) k.fail("eval.shape", cat("input ", i, " does not fit the others"));
       const int64_t have = x.rank() == 2 ? x.shape()[1] : 1;
       const int64_t want = a.inputdimensions && i < a.inputdimensions->size() ? (*a.inputdimensions)[i] : have;
+      if (want < 0 || want > most_features) k.fail("eval.shape", cat("input ", i, " with ", want, " features"));
       std::vector<int64_t> shape{rows, want}, places;
       places.reserve(static_cast<size_t>(element_count(shape)));
       for (int64_t r = 0; r < rows; ++r)
@@ -70,16 +76,24 @@ struct FeatureVectorizer : Rules<op::FeatureVectorizer> {
 };
 
 struct Imputer : Rules<op::Imputer> {
-  static void infer(const op::Imputer&, Infer& c) { c.out(0, c.shape(0)); }
+  static void infer(const op::Imputer& a, Infer& c) {
+    const size_t given = values_of(a).size();
+    if (given == 0) c.fail("infer.attribute", "no imputed values");
+    if (given != 1) c.same(c.rank(0) ? c.shape(0).back() : Dim(int64_t{1}), static_cast<int64_t>(given), "numbers of features and imputed values");
+    c.out(0, c.shape(0));
+  }
+  static std::vector<double> values_of(const op::Imputer& a) {
+    if (has_floats(a)) return {a.imputed_value_floats->begin(), a.imputed_value_floats->end()};
+    if (a.imputed_value_int64s) return {a.imputed_value_int64s->begin(), a.imputed_value_int64s->end()};
+    return {};
+  }
+  static bool has_floats(const op::Imputer& a) { return a.imputed_value_floats && !a.imputed_value_floats->empty(); }
   static void eval(const op::Imputer& a, Eval& k) {
     const Tensor& x = k.in(0);
-    const bool floats = a.imputed_value_floats && !a.imputed_value_floats->empty();
-    std::vector<double> values;
-    if (floats) values.assign(a.imputed_value_floats->begin(), a.imputed_value_floats->end());
-    else if (a.imputed_value_int64s) values.assign(a.imputed_value_int64s->begin(), a.imputed_value_int64s->end());
+    const auto values = values_of(a);
     const size_t width = x.rank() ? static_cast<size_t>(x.shape().back()) : 1;
     if (values.size() != 1 && (values.empty() || values.size() != width)) k.fail("eval.shape", cat(values.size(), " imputed values for ", width, " features"));
-    const double wanted = floats ? static_cast<double>(a.replaced_value_float) : static_cast<double>(a.replaced_value_int64);
+    const double wanted = has_floats(a) ? static_cast<double>(a.replaced_value_float) : static_cast<double>(a.replaced_value_int64);
     std::vector<double> out = x.to_doubles();
     for (size_t i = 0; i < out.size(); ++i)
       if (out[i] == wanted || (std::isnan(wanted) && std::isnan(out[i]))) out[i] = values[values.size() == 1 ? 0 : i % width];
@@ -88,16 +102,23 @@ struct Imputer : Rules<op::Imputer> {
 };
 
 struct Normalizer : Rules<op::Normalizer> {
-  static void infer(const op::Normalizer&, Infer& c) { c.out(0, DType::f32, c.shape(0)); }
+  static void infer(const op::Normalizer& a, Infer& c) {
+    check_norm(a);
+    sample_count(c);
+    c.out(0, DType::f32, c.shape(0));
+  }
+  static void check_norm(const op::Normalizer& a) {
+    if (a.norm != "MAX" && a.norm != "L1" && a.norm != "L2") throw error("model.attribute", cat("there is no norm '", a.norm, "'"));
+  }
   static void eval(const op::Normalizer& a, Eval& k) {
+    check_norm(a);
     Samples x(k.in(0));
     for (int64_t r = 0; r < x.rows; ++r) {
       double norm = 0;
       for (const double v : x.row(r)) {
         if (a.norm == "MAX") norm = std::max(norm, std::abs(v));
         else if (a.norm == "L1") norm += std::abs(v);
-        else if (a.norm == "L2") norm += v * v;
-        else throw error("model.attribute", cat("there is no norm '", a.norm, "'"));
+        else norm += v * v;
       }
       if (a.norm == "L2") norm = std::sqrt(norm);
       for (int64_t f = 0; f < x.features; ++f) x.values[static_cast<size_t>(r * x.features + f)] /= std::max(norm, 1e-30);
@@ -107,7 +128,11 @@ struct Normalizer : Rules<op::Normalizer> {
 };
 
 struct Scaler : Rules<op::Scaler> {
-  static void infer(const op::Scaler&, Infer& c) { c.out(0, DType::f32, c.shape(0)); }
+  static void infer(const op::Scaler& a, Infer& c) {
+    for (const auto& list : {a.offset, a.scale})
+      if (list && list->size() > 1) c.same(c.rank(0) ? c.shape(0).back() : Dim(int64_t{1}), static_cast<int64_t>(list->size()), "numbers of features and of offsets or scales");
+    c.out(0, DType::f32, c.shape(0));
+  }
   static void eval(const op::Scaler& a, Eval& k) {
     const Tensor& x = k.in(0);
     const size_t width = x.rank() ? static_cast<size_t>(x.shape().back()) : 1;

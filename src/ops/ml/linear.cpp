@@ -24,10 +24,13 @@ std::span<const float> list(const std::optional<std::vector<float>>& v) { return
 struct LinearClassifier : Rules<op::LinearClassifier> {
   static void infer(const op::LinearClassifier& a, Infer& c) {
     const size_t classes = class_count(a.classlabels_strings, a.classlabels_ints);
+    sample_count(c);
     Dim scores = c.fresh();
-    if (const Dim features = c.shape(0).empty() ? Dim() : c.shape(0).back(); features.is_literal() && features.literal() > 0)
-      scores = static_cast<int64_t>(a.coefficients.size()) / features.literal();
-    else if (a.intercepts && !a.intercepts->empty()) scores = static_cast<int64_t>(a.intercepts->size());
+    if (const Dim features = feature_count(c); features.is_literal()) {
+      const auto given = static_cast<int64_t>(a.coefficients.size());
+      if (features.is(0) || given == 0 || given % features.literal()) c.fail("infer.attribute", cat(given, " coefficients for ", features.text(), " features"));
+      scores = given / features.literal();
+    } else if (a.intercepts && !a.intercepts->empty()) scores = static_cast<int64_t>(a.intercepts->size());
     if (scores.is(1) && classes == 2) scores = 2;
     infer_classifier(c, a.classlabels_strings, scores);
   }
@@ -72,10 +75,18 @@ struct LinearClassifier : Rules<op::LinearClassifier> {
 };
 
 struct LinearRegressor : Rules<op::LinearRegressor> {
-  static void infer(const op::LinearRegressor& a, Infer& c) { c.out(0, DType::f32, {sample_count(c), a.targets}); }
+  static void infer(const op::LinearRegressor& a, Infer& c) {
+    check_targets(a);
+    const Dim rows = sample_count(c);
+    c.same(feature_count(c) * Dim(a.targets), static_cast<int64_t>(list(a.coefficients).size()), "coefficients wanted and given");
+    c.out(0, DType::f32, {rows, a.targets});
+  }
+  static void check_targets(const op::LinearRegressor& a) {
+    if (a.targets < 1 || a.targets > 1 << 24) throw error("model.attribute", cat("a regressor of ", a.targets, " targets"));
+  }
   static void eval(const op::LinearRegressor& a, Eval& k) {
     const Samples x(k.in(0));
-    if (a.targets < 1 || a.targets > 1 << 24) throw error("model.attribute", cat("a regressor of ", a.targets, " targets"));
+    check_targets(a);
     auto scores = linear_scores(x, list(a.coefficients), list(a.intercepts), a.targets);
     const auto width = static_cast<size_t>(a.targets);
     for (size_t at = 0; at < scores.size(); at += width) transform_scores({scores.data() + at, width}, a.post_transform);

@@ -25,7 +25,7 @@ struct CastMap : Rules<op::CastMap> {
   static constexpr bool partial = true;
   static bool sparse(const op::CastMap& a) {
     if (a.map_form == "SPARSE") {
-      if (a.max_map < 1 || a.max_map > int64_t{1} << 31) throw error("model.attribute", cat("a max_map of ", a.max_map));
+      if (a.max_map < 1 || a.max_map > 1 << 24) throw error("model.attribute", cat("a max_map of ", a.max_map));
       return true;
     }
     if (a.map_form != "DENSE") throw error("model.attribute", cat("there is no map_form '", a.map_form, "'"));
@@ -38,6 +38,7 @@ struct CastMap : Rules<op::CastMap> {
     std::vector<Tensor> values;
     std::vector<int64_t> places;
     for (const auto& [key, value] : map) {
+      if (key.tensor.dtype() != DType::i64) k.fail("eval.type", "a map whose keys are no integers");
       places.push_back(key.tensor.int_at(0));
       values.push_back(cast(value.tensor, target(a)).reshaped({1}));
     }
@@ -93,6 +94,8 @@ struct DictVectorizer : Rules<op::DictVectorizer> {
 struct ZipMap : Rules<op::ZipMap> {
   static bool by_string(const op::ZipMap& a) { return a.classlabels_strings && !a.classlabels_strings->empty(); }
   static void infer(const op::ZipMap& a, Infer& c) {
+    sample_count(c);
+    c.same(feature_count(c), static_cast<int64_t>(class_count(a.classlabels_strings, a.classlabels_int64s)), "numbers of scores and labels");
     c.out(0, Type::sequence(Type::map(by_string(a) ? DType::string : DType::i64, Type::tensor(DType::f32))));
   }
 

@@ -11,12 +11,17 @@ Samples::Samples(const Tensor& x) {
   values.assign(in.span().begin(), in.span().end());
   rows = x.rank() == 2 ? x.shape()[0] : 1;
   features = x.shape().back();
+  if (rows > 0 && features == 0) Eval::fail("eval.shape", "samples without features");  // any number of them takes no memory
 }
 
 Dim sample_count(Infer& c) {
   if (c.rank(0) != 1 && c.rank(0) != 2) c.fail("infer.rank", cat("samples of rank ", c.rank(0), " where 1 or 2 is wanted"));
-  return c.rank(0) == 2 ? c.dim(0, 0) : Dim(int64_t{1});
+  const Dim rows = c.rank(0) == 2 ? c.dim(0, 0) : Dim(int64_t{1});
+  if (feature_count(c).is(0) && !rows.is(0) && rows.is_literal()) c.fail("infer.shape", "samples without features");
+  return rows;
 }
+
+Dim feature_count(Infer& c) { return c.shape(0).back(); }
 
 namespace {
 

@@ -16,12 +16,13 @@ using Numbers = std::optional<std::vector<int64_t>>;
 
 // A matrix of samples; a vector is one sample.
 struct Samples {
-  explicit Samples(const Tensor& x);  // throws "eval.rank"
+  explicit Samples(const Tensor& x);  // throws "eval.rank", and "eval.shape" where samples have no features
   std::span<const double> row(int64_t i) const { return {values.data() + i * features, static_cast<size_t>(features)}; }
   std::vector<double> values;
   int64_t rows = 1, features = 0;
 };
-Dim sample_count(Infer& c);  // of input 0
+Dim sample_count(Infer& c);   // of input 0, after checking that it holds samples
+Dim feature_count(Infer& c);  // their width. Precondition: sample_count did not throw
 
 // "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"; throws "model.attribute" for others.
 void transform_scores(std::span<double> row, std::string_view transform);

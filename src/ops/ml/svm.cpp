@@ -38,15 +38,29 @@ void need(bool fits, std::string_view what) {
   if (!fits) throw error("model.attribute", cat("a support vector machine whose ", what, " do not fit the others"));
 }
 
-struct SVMRegressor : Rules<op::SVMRegressor> {
-  static void infer(const op::SVMRegressor&, Infer& c) { c.out(0, DType::f32, {sample_count(c), Dim(int64_t{1})}); }
-  static void eval(const op::SVMRegressor& a, Eval& k) {
-    const Samples x(k.in(0));
-    const auto coefficients = numbers(a.coefficients), vectors = numbers(a.support_vectors), rho = numbers(a.rho);
-    const auto features = static_cast<size_t>(x.features), supports = static_cast<size_t>(std::max<int64_t>(a.n_supports, 0));
+// A regressor with its lists in order.
+struct Regressor {
+  std::vector<double> coefficients, vectors, rho;
+  size_t features, supports;
+  Kernel kernel;
+
+  Regressor(const op::SVMRegressor& a, size_t width)
+      : coefficients(numbers(a.coefficients)), vectors(numbers(a.support_vectors)), rho(numbers(a.rho)), features(width),
+        supports(static_cast<size_t>(std::max<int64_t>(a.n_supports, 0))), kernel(supports ? a.kernel_type : "LINEAR", a.kernel_params) {
     need(!rho.empty() && coefficients.size() == (supports ? supports : features), "coefficients");
     need(vectors.size() / std::max<size_t>(features, 1) >= supports, "support_vectors");
-    const Kernel kernel(supports ? a.kernel_type : "LINEAR", a.kernel_params);
+  }
+};
+
+struct SVMRegressor : Rules<op::SVMRegressor> {
+  static void infer(const op::SVMRegressor& a, Infer& c) {
+    const Dim rows = sample_count(c);
+    if (const Dim features = feature_count(c); features.is_literal()) Regressor(a, static_cast<size_t>(features.literal()));
+    c.out(0, DType::f32, {rows, Dim(int64_t{1})});
+  }
+  static void eval(const op::SVMRegressor& a, Eval& k) {
+    const Samples x(k.in(0));
+    const auto [coefficients, vectors, rho, features, supports, kernel] = Regressor(a, static_cast<size_t>(x.features));
     std::vector<double> out;
     for (int64_t r = 0; r < x.rows; ++r) {
       double sum = rho[0];
@@ -119,6 +133,10 @@ struct Machine {
     need(rho.size() >= pairs && (prob_a.empty() || (prob_a.size() >= pairs && prob_b.size() >= pairs)), "rho, prob_a and prob_b");
   }
   bool has_probabilities() const { return supports && !prob_a.empty(); }
+  size_t scores() const {
+    const size_t made = supports && !has_probabilities() ? classes * (classes - 1) / 2 : classes;
+    return made == 1 && classes == 2 ? 2 : made;
+  }
   bool all_positive() const { return std::all_of(coefficients.begin(), coefficients.end(), [](double c) { return c >= 0; }); }
 
   std::vector<double> linear(std::span<const double> x) const {
@@ -159,10 +177,9 @@ struct Machine {
 
 struct SVMClassifier : Rules<op::SVMClassifier> {
   static void infer(const op::SVMClassifier& a, Infer& c) {
-    const auto classes = static_cast<int64_t>(std::max<size_t>(class_count(a.classlabels_strings, a.classlabels_ints), 1));
-    const bool pairs = a.vectors_per_class && !a.vectors_per_class->empty() && !(a.prob_a && !a.prob_a->empty());
-    const int64_t scores = pairs ? classes * (classes - 1) / 2 : classes;
-    infer_classifier(c, a.classlabels_strings, scores == 1 && classes == 2 ? 2 : scores);
+    sample_count(c);
+    const Dim features = feature_count(c);
+    infer_classifier(c, a.classlabels_strings, features.is_literal() ? Dim(static_cast<int64_t>(Machine(a, static_cast<size_t>(features.literal())).scores())) : c.fresh());
   }
 
   static void eval(const op::SVMClassifier& a, Eval& k) {
@@ -182,9 +199,8 @@ struct SVMClassifier : Rules<op::SVMClassifier> {
       transform_scores(scores, a.post_transform);
       all.insert(all.end(), scores.begin(), scores.end());
     }
-    const int64_t width = x.rows ? static_cast<int64_t>(all.size()) / x.rows : 0;
     k.out(0, labelled(classes, a.classlabels_strings, a.classlabels_ints));
-    k.out(1, to_floats({x.rows, width}, all));
+    k.out(1, to_floats({x.rows, static_cast<int64_t>(m.scores())}, all));
   }
 };
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "ops/ml/forest.h"
 
@@ -63,8 +62,18 @@ struct TreeEnsembleRegressor : Rules<op::TreeEnsembleRegressor> {
 
 struct TreeEnsembleClassifier : Rules<op::TreeEnsembleClassifier> {
   static void infer(const op::TreeEnsembleClassifier& a, Infer& c) {
-    const auto classes = static_cast<int64_t>(class_count(a.classlabels_strings, a.classlabels_int64s));
-    infer_classifier(c, a.classlabels_strings, classes == 1 ? 2 : classes);
+    infer_classifier(c, a.classlabels_strings, static_cast<int64_t>(is_binary(a) ? 2 : label_count(a)));
+  }
+
+  static size_t label_count(const op::TreeEnsembleClassifier& a) {
+    const size_t classes = class_count(a.classlabels_strings, a.classlabels_int64s);
+    if (classes == 0) throw error("model.attribute", "a classifier without labels");
+    return classes;
+  }
+  // Every leaf votes for the same class, of one or two.
+  static bool is_binary(const op::TreeEnsembleClassifier& a) {
+    const auto voted = list(a.class_ids);
+    return !voted.empty() && label_count(a) <= 2 && std::all_of(voted.begin(), voted.end(), [&](int64_t id) { return id == voted.front(); });
   }
 
   static void eval(const op::TreeEnsembleClassifier& a, Eval& k) {
@@ -72,13 +81,11 @@ struct TreeEnsembleClassifier : Rules<op::TreeEnsembleClassifier> {
     t.leaf_trees = list(a.class_treeids), t.leaf_nodes = list(a.class_nodeids), t.leaf_targets = list(a.class_ids);
     t.leaf_weights = numbers(a.class_weights, a.class_weights_as_tensor);
     const Samples x(k.in(0));
-    const size_t classes = class_count(a.classlabels_strings, a.classlabels_int64s);
-    if (classes == 0) throw error("model.attribute", "a classifier without labels");
+    const size_t classes = label_count(a);
     auto scores = aggregated(read_forest(t), x, classes, Aggregate::sum);
     add_base(scores, numbers(a.base_values, a.base_values_as_tensor), classes);
-    const std::set<int64_t> voted(t.leaf_targets.begin(), t.leaf_targets.end());
-    const bool binary = voted.size() == 1 && classes <= 2;
-    if (binary) scores = both_sides(scores, classes, static_cast<size_t>(*voted.begin()), a.post_transform);
+    const bool binary = is_binary(a);
+    if (binary) scores = both_sides(scores, classes, voted_class(t.leaf_targets.front(), classes), a.post_transform);
     const size_t width = binary ? 2 : classes;
     std::vector<size_t> winners;
     for (size_t at = 0; at < scores.size(); at += width) {
@@ -88,6 +95,11 @@ struct TreeEnsembleClassifier : Rules<op::TreeEnsembleClassifier> {
     }
     k.out(0, classes == 1 && binary ? single_label(a, winners) : labelled(winners, a.classlabels_strings, a.classlabels_int64s));
     k.out(1, to_floats({x.rows, static_cast<int64_t>(width)}, scores));
+  }
+
+  static size_t voted_class(int64_t id, size_t classes) {
+    if (id < 0 || static_cast<size_t>(id) >= classes) throw error("model.attribute", cat("a leaf for class ", id, " of ", classes));
+    return static_cast<size_t>(id);
   }
 
   // Trees that vote for one class alone: the other class gets what is left.
@@ -118,7 +130,7 @@ struct TreeEnsemble : Rules<op::TreeEnsemble> {
   static size_t targets(const op::TreeEnsemble& a) {
     if (a.n_targets) return target_count(a.n_targets);
     const auto most = std::max_element(a.leaf_targetids.begin(), a.leaf_targetids.end());
-    return target_count(most == a.leaf_targetids.end() ? 1 : *most + 1);
+    return target_count(most == a.leaf_targetids.end() || *most == INT64_MAX ? 1 : *most + 1);
   }
 
   static void eval(const op::TreeEnsemble& a, Eval& k) {

@@ -13,6 +13,12 @@ const std::vector<Datum>& items(Eval& k, size_t i) {
   return *k.datum(i).items;
 }
 
+// Types with sizes say nothing about a sequence that was computed: its elements are looked at.
+const Tensor& tensor_of(const Datum& d) {
+  if (d.kind != Datum::Kind::tensor) Eval::fail("eval.input", "an element of a sequence is no tensor");
+  return d.tensor;
+}
+
 // Elements of one sequence may differ in a size that is a fresh symbol: each element taken out has its own.
 Type renewed(Infer& c, Type element) {
   if (element.shape)
@@ -116,7 +122,7 @@ struct ConcatFromSequence : Rules<op::ConcatFromSequence> {
   static void eval(const op::ConcatFromSequence& a, Eval& k) {
     std::vector<Tensor> parts;
     for (const Datum& d : items(k, 0)) {
-      Tensor t = d.tensor;
+      Tensor t = tensor_of(d);
       if (a.new_axis) {
         auto shape = t.shape();
         shape.insert(shape.begin() + k.axis(a.axis, t.rank() + 1), 1);
@@ -132,10 +138,24 @@ struct ConcatFromSequence : Rules<op::ConcatFromSequence> {
 struct SplitToSequence : Rules<op::SplitToSequence> {
   static void infer(const op::SplitToSequence& a, Infer& c) {
     const auto axis = static_cast<size_t>(c.axis(a.axis, c.rank(0)));
+    if (c.has(1) && c.rank(1) > 1) c.fail("infer.rank", cat("'split' has rank ", c.rank(1), ", 0 or 1 is wanted"));
+    if (c.has(1)) check_parts(c, c.dim(0, static_cast<int64_t>(axis)));
     Shape part = c.shape(0);
     if (!c.has(1) && !a.keepdims) part.erase(part.begin() + static_cast<int64_t>(axis));
     else part[axis] = part_size(c, part[axis]);
     c.out(0, Type::sequence(Type::tensor(c.dtype(0), part)));
+  }
+
+  static void check_parts(Infer& c, Dim whole) {
+    const auto sizes = c.ints(1);
+    if (!sizes) return;
+    const bool one = c.rank(1) == 0;
+    Dim sum;
+    for (const Dim d : *sizes) {
+      if (d.is_literal() && d.literal() < (one ? 1 : 0)) c.fail("infer.split", cat("a part of size ", d.literal()));
+      sum = sum + d;
+    }
+    if (!one) c.same(sum, whole, "sum of the parts and size of the axis");
   }
 
   // Known where all parts have one size.

@@ -2,7 +2,20 @@
 
 #include <numeric>
 
+#include "ops/eval.h"
+
 namespace cameo {
+
+std::vector<int64_t> checked_axes(std::span<const int64_t> axes, int64_t rank) {
+  std::vector<int64_t> out;
+  std::vector<bool> seen(static_cast<size_t>(rank), false);
+  for (const int64_t a : axes) {
+    out.push_back(Eval::axis(a, rank));
+    if (seen[static_cast<size_t>(out.back())]) Eval::fail("eval.axis", cat("axis ", out.back(), " is given twice"));
+    seen[static_cast<size_t>(out.back())] = true;
+  }
+  return out;
+}
 
 AxisMap identity_map(int64_t size) {
   AxisMap map(static_cast<size_t>(size));

@@ -1,11 +1,14 @@
 // Kernels that treat each axis alone: for every output place along an axis, the input place it comes from.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "kernels/move.h"
 
 namespace cameo {
+
+std::vector<int64_t> checked_axes(std::span<const int64_t> axes, int64_t rank);  // normalised; duplicates throw "eval.axis"
 
 using AxisMap = std::vector<int64_t>;  // one entry per output place; -1: filled
 

@@ -15,14 +15,25 @@ struct TensorScatter : Rules<op::TensorScatter> {
     Shape out = c.shape(0);
     for (int64_t i = 0; i < c.rank(0); ++i)
       if (i != axis) out[static_cast<size_t>(i)] = c.same(c.dim(0, i), c.dim(1, i), cat("sizes of cache and update on axis ", i));
+    check_mode(a);
+    const Dim length = c.dim(1, axis), room = c.dim(0, axis);
+    if (c.graph().facts.less_equal(length, room) == Answer::no) c.fail("infer.mismatch", cat("an update of ", length.text(), " places for a cache of ", room.text()));
+    if (c.has(2)) {
+      if (c.rank(2) != 1) c.fail("infer.rank", cat("write_indices has rank ", c.rank(2)));
+      c.same(c.dim(2, 0), c.dim(0, 0), "numbers of write indices and samples");
+    }
     c.out(0, out);
+  }
+
+  static void check_mode(const op::TensorScatter& a) {
+    if (a.mode != "circular" && a.mode != "linear") throw error("model.attribute", cat("there is no mode '", a.mode, "'"));
   }
 
   static void eval(const op::TensorScatter& a, Eval& k) {
     const Tensor &cache = k.in(0), &update = k.in(1);
     const auto axis = static_cast<size_t>(k.axis(a.axis, cache.rank()));
+    check_mode(a);
     const bool circular = a.mode == "circular";
-    if (!circular && a.mode != "linear") throw error("model.attribute", cat("there is no mode '", a.mode, "'"));
     auto fits = update.shape();
     if (update.rank() == cache.rank() && axis > 0) fits[axis] = cache.shape()[axis];
     if (fits != cache.shape() || axis == 0 || update.shape()[axis] > cache.shape()[axis] || update.dtype() != cache.dtype())
@@ -63,9 +74,11 @@ struct TensorScatter : Rules<op::TensorScatter> {
 };
 
 struct ReverseSequence : Rules<op::ReverseSequence> {
+  static bool fits(const op::ReverseSequence& a) { return (a.batch_axis == 0 && a.time_axis == 1) || (a.batch_axis == 1 && a.time_axis == 0); }
+
   static void infer(const op::ReverseSequence& a, Infer& c) {
     if (c.rank(0) < 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", at least 2 is wanted"));
-    if (a.batch_axis + a.time_axis != 1 || a.batch_axis * a.time_axis != 0) c.fail("infer.axis", "batch_axis and time_axis must be 0 and 1");
+    if (!fits(a)) c.fail("infer.axis", "batch_axis and time_axis must be 0 and 1");
     if (c.rank(1) != 1) c.fail("infer.rank", cat("sequence_lens has rank ", c.rank(1)));
     c.same(c.dim(0, a.batch_axis), c.dim(1, 0), "batch size and number of lengths");
     c.out(0, c.shape(0));
@@ -74,7 +87,7 @@ struct ReverseSequence : Rules<op::ReverseSequence> {
   static void eval(const op::ReverseSequence& a, Eval& k) {
     const Tensor& x = k.in(0);
     const auto lengths = k.ints(1);
-    if (x.rank() < 2 || a.batch_axis + a.time_axis != 1 || a.batch_axis * a.time_axis != 0)
+    if (x.rank() < 2 || !fits(a))
       k.fail("eval.axis", "ReverseSequence wants the batch and the time on the first two axes");
     const int64_t batch = x.shape()[static_cast<size_t>(a.batch_axis)], time = x.shape()[static_cast<size_t>(a.time_axis)];
     if (static_cast<int64_t>(lengths.size()) != batch) k.fail("eval.shape", cat(lengths.size(), " lengths for a batch of ", batch));

@@ -75,13 +75,14 @@ Tensor summed(const Tensor& x, std::vector<int64_t> shape, std::span<const int64
 }
 
 struct Col2Im : Rules<op::Col2Im> {
-  static void infer(const op::Col2Im&, Infer& c) {
+  static void infer(const op::Col2Im& a, Infer& c) {
     if (c.rank(0) != 3) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", 3 is wanted"));
     const auto image = c.ints(1);
     const auto block = c.literal_ints(2);
     const auto rank = image ? std::optional(static_cast<int64_t>(image->size())) : c.length(1);
     if (!rank) return;
     Shape out{c.dim(0, 0), channels(c, block)};
+    if (const auto sizes = c.literal_ints(1); sizes && block) c.same(c.dim(0, 2), element_count(blocks_of(a, *sizes, *block).steps), "axis 2 and number of blocks");
     const Shape spatial = image ? *image : c.fresh_shape(*rank);
     out.insert(out.end(), spatial.begin(), spatial.end());
     c.out(0, out);

@@ -116,6 +116,7 @@ struct EyeLike : Rules<op::EyeLike> {
       expansion<op::EyeLike>(9, Exactness::exact, [](const op::EyeLike& a, Expand& e) {
         const auto shape = e.fact(0).has_rank() ? known_shape(e.fact(0).shape()) : std::nullopt;
         if (!shape) return e.refuse("the matrix's size is not known before the model runs");
+        if (element_count(*shape) > 1 << 24) return e.refuse("the matrix is too large to be stored");
         e.replace({e.on.constant(eye(dtype_of(a, e.dtype(0)), (*shape)[0], (*shape)[1], a.k))});
       }),
   };

@@ -39,11 +39,14 @@ void up_from_one_axis(Upgrade& u) {
 struct Tile : Rules<op::Tile> {
   static void infer(const op::Tile&, Infer& c) {
     const auto repeats = c.ints(1);
+    const int64_t count = repeats ? static_cast<int64_t>(repeats->size()) : c.length(1).value_or(c.rank(0));
+    if (count != c.rank(0)) c.fail("infer.rank", cat(count, " repeats for an input of rank ", c.rank(0)));
     if (!repeats) return c.out(0, c.fresh_shape(c.rank(0)));
-    if (static_cast<int64_t>(repeats->size()) != c.rank(0))
-      c.fail("infer.rank", cat(repeats->size(), " repeats for an input of rank ", c.rank(0)));
     Shape out = c.shape(0);
-    for (size_t i = 0; i < out.size(); ++i) out[i] = out[i] * (*repeats)[i];
+    for (size_t i = 0; i < out.size(); ++i) {
+      if ((*repeats)[i].is_literal() && (*repeats)[i].literal() < 0) c.fail("infer.shape", cat((*repeats)[i].literal(), " repeats"));
+      out[i] = out[i] * (*repeats)[i];
+    }
     c.out(0, out);
     move_contents(c);
   }

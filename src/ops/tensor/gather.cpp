@@ -54,8 +54,7 @@ struct Gather : Rules<op::Gather> {
 
 struct GatherElements : Rules<op::GatherElements> {
   static void infer(const op::GatherElements& a, Infer& c) {
-    c.axis(a.axis, c.rank(0));
-    if (c.rank(0) != c.rank(1)) c.fail("infer.rank", cat("indices of rank ", c.rank(1), " for data of rank ", c.rank(0)));
+    check_indices_fit(c, a.axis);
     c.out(0, c.shape(1));
     move_contents(c);
   }

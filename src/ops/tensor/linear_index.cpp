@@ -21,6 +21,14 @@ std::span<const int64_t> part(std::span<const int64_t> s, int64_t from, int64_t 
 
 }  // namespace
 
+void check_indices_fit(Infer& c, int64_t axis) {
+  const int64_t along = c.axis(axis, c.rank(0));
+  if (c.rank(0) != c.rank(1)) c.fail("infer.rank", cat("indices of rank ", c.rank(1), " for data of rank ", c.rank(0)));
+  for (int64_t i = 0; i < c.rank(0); ++i)
+    if (i != along && c.graph().facts.less_equal(c.dim(1, i), c.dim(0, i)) == Answer::no)
+      c.fail("infer.mismatch", cat("indices of size ", c.dim(1, i).text(), " for data of size ", c.dim(0, i).text(), " on axis ", i));
+}
+
 std::vector<int64_t> places_along(std::span<const int64_t> shape, const Tensor& indices, int64_t axis) {
   if (indices.rank() != static_cast<int64_t>(shape.size()))
     throw error("eval.index", cat("indices of rank ", indices.rank(), " for a tensor of rank ", shape.size()));

@@ -5,9 +5,14 @@
 #include <vector>
 
 #include "ops/eval.h"
+#include "ops/infer.h"
 #include "ops/on.h"
 
 namespace cameo {
+
+// What GatherElements and ScatterElements need of data (input 0) and indices (input 1): `axis` inside the rank, equal ranks,
+// and off the axis no more indices than data.
+void check_indices_fit(Infer& c, int64_t axis);
 
 // Where each element of `indices` (as GatherElements and ScatterElements read them along `axis`) lies in `shape`.
 // Throws "eval.index" when an index is outside its axis or the shapes do not fit.

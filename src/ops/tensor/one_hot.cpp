@@ -13,21 +13,28 @@ namespace {
 struct OneHot : Rules<op::OneHot> {
   static void infer(const op::OneHot& a, Infer& c) {
     const int64_t axis = c.axis(a.axis, c.rank(0) + 1);
+    c.same(element_count(c.shape(1)), 1, "number of depths and 1");
+    c.same(element_count(c.shape(2)), 2, "number of values and 2");
     Shape out = c.shape(0);
     out.insert(out.begin() + axis, depth(c));
     c.out(0, out);
   }
 
+  static bool is_depth(double d) { return d >= 0 && d < 9e15; }
+
   static Dim depth(Infer& c) {
     if (const auto d = c.ints(1); d && d->size() == 1) return (*d)[0];
-    if (const Tensor* t = c.constant(1); t && t->count() == 1 && is_float(t->dtype())) return static_cast<int64_t>(t->double_at(0));
+    if (const Tensor* t = c.constant(1); t && t->count() == 1 && is_float(t->dtype())) {
+      if (!is_depth(t->double_at(0))) c.fail("infer.shape", cat("a depth of ", t->double_at(0)));
+      return static_cast<int64_t>(t->double_at(0));
+    }
     return c.fresh("depth");
   }
 
   static void eval(const op::OneHot& a, Eval& k) {
     const Tensor &indices = k.in(0), &values = k.in(2);
     const double wanted = k.double_scalar(1);
-    if (!(wanted >= 0 && wanted < 9e15)) k.fail("eval.shape", cat("OneHot with a depth of ", wanted));
+    if (!is_depth(wanted)) k.fail("eval.shape", cat("OneHot with a depth of ", wanted));
     if (values.count() != 2) k.fail("eval.shape", cat("OneHot with ", values.count(), " values where two are wanted"));
     const auto depth = static_cast<int64_t>(wanted);
     const int64_t axis = k.axis(a.axis, indices.rank() + 1);
@@ -50,6 +57,7 @@ bool kept(int64_t row, int64_t column, int64_t k, bool upper) { return upper ? c
 struct Trilu : Rules<op::Trilu> {
   static void infer(const op::Trilu&, Infer& c) {
     if (c.rank(0) < 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", a matrix is wanted"));
+    if (c.has(1)) c.same(element_count(c.shape(1)), 1, "number of diagonals and 1");
     c.out(0, c.shape(0));
   }
 
@@ -70,7 +78,8 @@ struct Trilu : Rules<op::Trilu> {
     const Shape& shape = e.fact(0).shape();
     const Dim rows = shape[shape.size() - 2], columns = shape.back();
     ValueId mask;
-    if (diagonal && rows.is_literal() && columns.is_literal()) {
+    constexpr int64_t most = 1 << 24;  // elements of a mask that is stored
+    if (diagonal && rows.is_literal() && columns.is_literal() && rows.literal() < most && columns.literal() < most && rows.literal() * columns.literal() < most) {
       std::vector<uint8_t> bits;
       for (int64_t r = 0; r < rows.literal(); ++r)
         for (int64_t c = 0; c < columns.literal(); ++c) bits.push_back(kept(r, c, diagonal->int_at(0), a.upper != 0));

@@ -17,13 +17,22 @@ std::vector<int64_t> all_axes(int64_t rank) { return identity_map(rank); }
 
 int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
 
-// Negative padding crops, before anything is mirrored or repeated.
+void check_mode(std::string_view mode) {
+  if (mode != "constant" && mode != "edge" && mode != "wrap" && mode != "reflect") throw error("model.attribute", cat("there is no padding mode '", mode, "'"));
+}
+
+// How many elements of an axis stay: negative padding crops, before anything is mirrored or repeated.
+int64_t kept_of(int64_t size, int64_t begin, int64_t end, std::string_view mode) {
+  constexpr int64_t most = int64_t{1} << 48;  // so that no sum of three overflows
+  const bool sane = size <= most && begin >= -most && begin <= most && end >= -most && end <= most;
+  const int64_t kept = sane ? size - std::max<int64_t>(-begin, 0) - std::max<int64_t>(-end, 0) : -1;
+  if (kept < 0) Eval::fail("eval.pad", cat("pads ", begin, " and ", end, " do not fit an axis of size ", size));
+  if (kept == 0 && size + begin + end > 0 && mode != "constant") Eval::fail("eval.pad", cat("mode ", mode, " on an empty axis"));
+  return kept;
+}
+
 AxisMap padded_axis(int64_t size, int64_t begin, int64_t end, std::string_view mode) {
-  const int64_t cut = std::max<int64_t>(-begin, 0), kept = size - cut - std::max<int64_t>(-end, 0);
-  int64_t length;
-  if (kept < 0 || __builtin_add_overflow(size, begin, &length) || __builtin_add_overflow(length, end, &length) || length < 0)
-    Eval::fail("eval.pad", cat("pads ", begin, " and ", end, " do not fit an axis of size ", size));
-  if (kept == 0 && length > 0 && mode != "constant") Eval::fail("eval.pad", cat("mode ", mode, " on an empty axis"));
+  const int64_t kept = kept_of(size, begin, end, mode), cut = std::max<int64_t>(-begin, 0), length = size + begin + end;
   AxisMap map(static_cast<size_t>(element_count(std::vector<int64_t>{length})));
   for (int64_t o = 0; o < length; ++o) {
     int64_t i = o - std::max<int64_t>(begin, 0);  // in the part that is kept
@@ -31,8 +40,7 @@ AxisMap padded_axis(int64_t size, int64_t begin, int64_t end, std::string_view m
       if (mode == "constant") i = -1;
       else if (mode == "edge") i = std::clamp<int64_t>(i, 0, kept - 1);
       else if (mode == "wrap") i = modulo(i, kept);
-      else if (mode == "reflect") i = kept == 1 ? 0 : kept - 1 - std::abs(modulo(i, 2 * (kept - 1)) - (kept - 1));
-      else throw error("model.attribute", cat("there is no padding mode '", mode, "'"));
+      else i = kept == 1 ? 0 : kept - 1 - std::abs(modulo(i, 2 * (kept - 1)) - (kept - 1));
     }
     map[static_cast<size_t>(o)] = i < 0 ? -1 : i + cut;
   }
@@ -40,17 +48,21 @@ AxisMap padded_axis(int64_t size, int64_t begin, int64_t end, std::string_view m
 }
 
 struct Pad : Rules<op::Pad> {
-  static void infer(const op::Pad&, Infer& c) {
+  static void infer(const op::Pad& a, Infer& c) {
+    check_mode(a.mode);
     const auto pads = c.ints(1);
     std::optional<std::vector<int64_t>> axes;
     if (!c.has(3)) axes = all_axes(c.rank(0));
     else if (const auto given = c.literal_ints(3)) axes = c.axes(*given, c.rank(0));
     if (!axes) return c.out(0, c.fresh_shape(c.rank(0)));
     const size_t n = axes->size();
-    if (pads && pads->size() != 2 * n) c.fail("infer.pad", cat(pads->size(), " pads for ", n, " axes"));
+    const auto count = pads ? static_cast<int64_t>(pads->size()) : c.length(1).value_or(static_cast<int64_t>(2 * n));
+    if (count != static_cast<int64_t>(2 * n)) c.fail("infer.pad", cat(count, " pads for ", n, " axes"));
+    const auto numbers = c.literal_ints(1);
     Shape out = c.shape(0);
     for (size_t i = 0; i < n; ++i) {
       Dim& d = out[static_cast<size_t>((*axes)[i])];
+      if (numbers && d.is_literal()) kept_of(d.literal(), (*numbers)[i], (*numbers)[i + n], a.mode);
       d = pads ? d + (*pads)[i] + (*pads)[i + n] : c.fresh();
       if (d.is_literal() && d.literal() < 0) c.fail("infer.pad", cat("axis ", (*axes)[i], " would have a size of ", d.literal()));
     }
@@ -62,12 +74,13 @@ struct Pad : Rules<op::Pad> {
   static void eval(const op::Pad& a, Eval& k) {
     const Tensor& x = k.in(0);
     const auto pads = k.ints(1);
-    auto axes = k.has(3) ? k.ints(3) : all_axes(x.rank());
+    check_mode(a.mode);
+    const auto axes = k.has(3) ? checked_axes(k.ints(3), x.rank()) : all_axes(x.rank());
     if (pads.size() != 2 * axes.size()) k.fail("eval.pad", cat(pads.size(), " pads for ", axes.size(), " axes"));
     std::vector<AxisMap> maps;
     for (const int64_t size : x.shape()) maps.push_back(identity_map(size));
     for (size_t i = 0; i < axes.size(); ++i) {
-      const auto axis = static_cast<size_t>(k.axis(axes[i], x.rank()));
+      const auto axis = static_cast<size_t>(axes[i]);
       maps[axis] = padded_axis(x.shape()[axis], pads[i], pads[i + axes.size()], a.mode);
     }
     const Tensor* fill = k.has(2) && k.in(2).count() ? &k.in(2) : nullptr;
@@ -178,7 +191,8 @@ struct Pad : Rules<op::Pad> {
       {11, up_to_inputs, [](Downgrade& d) { d.input_to_float(2, "value"), d.input_to_ints(1, "pads"); }},
       {18, nullptr, [](Downgrade& d) { if (d.input(3)) d.refuse("Pad had no axes there"); }},
       {19, nullptr, [](Downgrade& d) {
-         if (const auto* m = find_attr(d.attrs, "mode"); m && std::get<std::string>(*m) == "wrap") d.refuse("the mode wrap did not exist there");
+         const auto* mode = find_attr(d.attrs, "mode");
+         if (const auto* m = mode ? std::get_if<std::string>(mode) : nullptr; m && *m == "wrap") d.refuse("the mode wrap did not exist there");
        }},
   };
   static constexpr Expansion expansions[] = {
@@ -204,7 +218,8 @@ struct CenterCropPad : Rules<op::CenterCropPad> {
   static void infer(const op::CenterCropPad& a, Infer& c) {
     const auto axes = a.axes ? c.axes(*a.axes, c.rank(0)) : all_axes(c.rank(0));
     const auto wanted = c.ints(1);
-    if (wanted && wanted->size() != axes.size()) c.fail("infer.shape", cat(wanted->size(), " sizes for ", axes.size(), " axes"));
+    const auto count = wanted ? static_cast<int64_t>(wanted->size()) : c.length(1).value_or(static_cast<int64_t>(axes.size()));
+    if (count != static_cast<int64_t>(axes.size())) c.fail("infer.shape", cat(count, " sizes for ", axes.size(), " axes"));
     Shape out = c.shape(0);
     for (size_t i = 0; i < axes.size(); ++i) out[static_cast<size_t>(axes[i])] = wanted ? (*wanted)[i] : c.fresh();
     c.out(0, out);
@@ -212,13 +227,13 @@ struct CenterCropPad : Rules<op::CenterCropPad> {
 
   static void eval(const op::CenterCropPad& a, Eval& k) {
     const Tensor& x = k.in(0);
-    const auto axes = a.axes ? *a.axes : all_axes(x.rank());
+    const auto axes = a.axes ? checked_axes(*a.axes, x.rank()) : all_axes(x.rank());
     const auto wanted = k.ints(1);
     if (wanted.size() != axes.size()) k.fail("eval.shape", cat(wanted.size(), " sizes for ", axes.size(), " axes"));
     std::vector<AxisMap> maps;
     for (const int64_t size : x.shape()) maps.push_back(identity_map(size));
     for (size_t i = 0; i < axes.size(); ++i) {
-      const auto axis = static_cast<size_t>(k.axis(axes[i], x.rank()));
+      const auto axis = static_cast<size_t>(axes[i]);
       maps[axis] = centred_axis(x.shape()[axis], wanted[i]);
     }
     k.out(0, take_by_axes(x, maps));

@@ -13,6 +13,11 @@ namespace cameo {
 
 namespace {
 
+void check_reduction(std::string_view reduction) {
+  if (reduction != "none" && reduction != "add" && reduction != "mul" && reduction != "max" && reduction != "min")
+    throw error("model.attribute", cat("there is no reduction '", reduction, "'"));
+}
+
 // target[places[i]] = combine(target[places[i]], updates[i]), in order.
 template <class C, class F>
 Tensor combined(const Tensor& target, std::span<const int64_t> places, const Tensor& updates, F combine) {
@@ -33,21 +38,22 @@ Tensor reduced(const Tensor& target, std::span<const int64_t> places, const Tens
   if (reduction == "mul") return combined<C>(target, places, updates, [](C a, C b) { return static_cast<C>(static_cast<U>(a) * static_cast<U>(b)); });
   const auto nan = [](C v) { return v != v; };
   if (reduction == "max") return combined<C>(target, places, updates, [nan](C a, C b) { return nan(a) || a > b ? a : b; });
-  if (reduction == "min") return combined<C>(target, places, updates, [nan](C a, C b) { return nan(a) || a < b ? a : b; });
-  throw error("model.attribute", cat("there is no reduction '", reduction, "'"));
+  return combined<C>(target, places, updates, [nan](C a, C b) { return nan(a) || a < b ? a : b; });  // min
 }
 
 Tensor scattered(const Tensor& target, std::span<const int64_t> places, const Tensor& updates, std::string_view reduction) {
   if (updates.dtype() != target.dtype() || static_cast<int64_t>(places.size()) != updates.count())
     Eval::fail("eval.scatter", cat(places.size(), " places for ", updates.count(), " updates"));
+  check_reduction(reduction);
   if (reduction == "none") return put(target, places, updates);
   return with_carrier(target.dtype(), [&](auto c) { return reduced<decltype(c)>(target, places, updates, reduction); });
 }
 
-void infer_elements(Infer& c, int64_t axis) {
-  c.axis(axis, c.rank(0));
+void infer_elements(Infer& c, int64_t axis, std::string_view reduction) {
+  check_reduction(reduction);
   if (c.rank(1) != c.rank(0) || c.rank(2) != c.rank(0))
     c.fail("infer.rank", cat("data, indices and updates of ranks ", c.rank(0), ", ", c.rank(1), " and ", c.rank(2)));
+  check_indices_fit(c, axis);
   for (int64_t i = 0; i < c.rank(1); ++i) c.same(c.dim(1, i), c.dim(2, i), cat("sizes of indices and updates on axis ", i));
   c.out(0, c.shape(0));
 }
@@ -60,8 +66,8 @@ void eval_elements(Eval& k, int64_t axis, std::string_view reduction) {
 bool is_new_reduction(std::string_view r) { return r == "max" || r == "min"; }
 
 void down_before_extrema(Downgrade& d) {
-  const auto* r = find_attr(d.attrs, "reduction");
-  if (r && is_new_reduction(std::get<std::string>(*r))) d.refuse("the reductions max and min did not exist there");
+  const auto* held = find_attr(d.attrs, "reduction");
+  if (const auto* r = held ? std::get_if<std::string>(held) : nullptr; r && is_new_reduction(*r)) d.refuse("the reductions max and min did not exist there");
 }
 void down_before_reductions(Downgrade& d) { d.drop_default("reduction", std::string("none")); }
 
@@ -86,7 +92,7 @@ constexpr auto reduction_is_new = [](const auto& a, const Graph&, NodeId, int64_
 
 struct Scatter : Rules<op::Scatter> {
   static void infer(const op::Scatter& a, Infer& c) {
-    infer_elements(c, a.axis);
+    infer_elements(c, a.axis, "none");
     move_contents(c, {0, 2});
   }
   static void eval(const op::Scatter& a, Eval& k) { eval_elements(k, a.axis, "none"); }
@@ -97,7 +103,7 @@ struct Scatter : Rules<op::Scatter> {
 
 struct ScatterElements : Rules<op::ScatterElements> {
   static void infer(const op::ScatterElements& a, Infer& c) {
-    infer_elements(c, a.axis);
+    infer_elements(c, a.axis, a.reduction);
     if (a.reduction == "none") move_contents(c, {0, 2});
   }
   static void eval(const op::ScatterElements& a, Eval& k) { eval_elements(k, a.axis, a.reduction); }
@@ -125,6 +131,7 @@ struct ScatterElements : Rules<op::ScatterElements> {
 
 struct ScatterND : Rules<op::ScatterND> {
   static void infer(const op::ScatterND& a, Infer& c) {
+    check_reduction(a.reduction);
     if (c.rank(0) == 0 || c.rank(1) == 0) c.fail("infer.rank", "data and indices need at least one axis");
     c.out(0, c.shape(0));
     check_updates(c);

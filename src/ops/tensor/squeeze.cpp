@@ -4,6 +4,7 @@
 #include "ops/eval.h"
 #include "ops/computed.h"
 #include "ops/infer.h"
+#include "ops/tensor/axis_maps.h"
 #include "ops/tensor/contents.h"
 
 namespace cameo {
@@ -31,7 +32,9 @@ struct Squeeze : Rules<op::Squeeze> {
         else out.push_back(in[i]);
       }
     } else {
-      if (const auto count = c.length(1); count && *count <= c.rank(0)) c.out(0, c.fresh_shape(c.rank(0) - *count));
+      const auto count = c.length(1);
+      if (count && *count > c.rank(0)) c.fail("infer.axis", cat(*count, " axes of an input of rank ", c.rank(0)));
+      if (count) c.out(0, c.fresh_shape(c.rank(0) - *count));
       return;
     }
     c.out(0, out);
@@ -40,9 +43,8 @@ struct Squeeze : Rules<op::Squeeze> {
 
   static void eval(const op::Squeeze&, Eval& k) {
     const Tensor& x = k.in(0);
-    std::vector<int64_t> axes, out;
-    if (k.has(1))
-      for (const int64_t a : k.ints(1)) axes.push_back(k.axis(a, x.rank()));
+    const auto axes = k.has(1) ? checked_axes(k.ints(1), x.rank()) : std::vector<int64_t>();
+    std::vector<int64_t> out;
     for (size_t i = 0; i < x.shape().size(); ++i) {
       const bool drop = k.has(1) ? contains(axes, i) : x.shape()[i] == 1;
       if (drop && x.shape()[i] != 1) k.fail("eval.shape", cat("Squeeze of axis ", i, ", whose size is ", x.shape()[i]));
@@ -84,12 +86,8 @@ struct Unsqueeze : Rules<op::Unsqueeze> {
     const Tensor& x = k.in(0);
     const auto given = k.ints(1);
     const int64_t rank = x.rank() + static_cast<int64_t>(given.size());
-    std::vector<int64_t> axes, out;
-    for (const int64_t a : given) {
-      const int64_t axis = k.axis(a, rank);
-      if (contains(axes, static_cast<size_t>(axis))) k.fail("eval.axis", cat("axis ", axis, " is given twice"));
-      axes.push_back(axis);
-    }
+    const auto axes = checked_axes(given, rank);
+    std::vector<int64_t> out;
     auto next = x.shape().begin();
     for (size_t i = 0; i < static_cast<size_t>(rank); ++i) out.push_back(contains(axes, i) ? 1 : *next++);
     k.out(0, x.reshaped(out));

@@ -86,6 +86,7 @@ struct DepthToSpace : Rules<op::DepthToSpace> {
   static void infer(const op::DepthToSpace& a, Infer& c) {
     check_block(a.blocksize);
     need_image(c);
+    to_space(a.mode);
     const int64_t b = a.blocksize;
     c.out(0, {c.dim(0, 0), divided(c, c.dim(0, 1), b * b, "depth"), c.dim(0, 2) * Dim(b), c.dim(0, 3) * Dim(b)});
   }
@@ -128,6 +129,7 @@ struct SpaceToDepth : Rules<op::SpaceToDepth> {
   static void infer(const op::SpaceToDepth& a, Infer& c) {
     check_block(a.blocksize);
     need_image(c);
+    to_depth(a.mode);
     const int64_t b = a.blocksize;
     c.out(0, {c.dim(0, 0), c.dim(0, 1) * Dim(b * b), divided(c, c.dim(0, 2), b, "height"), divided(c, c.dim(0, 3), b, "width")});
   }

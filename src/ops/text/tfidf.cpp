@@ -12,7 +12,7 @@ namespace {
 int64_t output_size(const op::TfIdfVectorizer& a) {
   int64_t most = -1;
   for (const int64_t i : a.ngram_indexes) most = std::max(most, i);
-  if (most >= int64_t{1} << 31) throw error("model.attribute", cat("ngram_indexes reaches ", most));
+  if (most >= 1 << 26) throw error("model.attribute", cat("ngram_indexes reaches ", most));
   return most + 1;
 }
 

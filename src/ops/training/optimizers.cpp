@@ -9,12 +9,21 @@ namespace cameo {
 
 namespace {
 
+// A gradient or state is as its tensor is.
+void check_like(Infer& c, size_t i, size_t tensor) {
+  if (c.dtype(i) != c.dtype(tensor)) c.fail("infer.type", cat("input ", i, " is ", name(c.dtype(i)), ", input ", tensor, " is ", name(c.dtype(tensor))));
+  if (c.rank(i) != c.rank(tensor)) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ", input ", tensor, " has ", c.rank(tensor)));
+  for (int64_t axis = 0; axis < c.rank(i); ++axis) c.same(c.dim(i, axis), c.dim(tensor, axis), cat("sizes of a tensor and its gradient or state on axis ", axis));
+}
+
 // Inputs after rate and count come in `groups` of equally many tensors: values, gradients, states. Outputs are the
 // values and the states.
 void infer_step(Infer& c, size_t groups) {
-  const size_t n = (c.in_count() - 2) / groups;
-  if (c.in_count() < 2 + groups || (c.in_count() - 2) % groups)
-    c.fail("infer.input", cat(c.in_count() - 2, " tensors do not make ", groups, " groups"));
+  const size_t tensors = c.in_count() - 2, n = tensors / groups;
+  if (tensors < groups || tensors % groups) c.fail("infer.input", cat(tensors, " tensors do not make ", groups, " groups"));
+  if (c.out_count() > n * (groups - 1)) c.fail("infer.output", cat(c.out_count(), " outputs of ", n * (groups - 1)));
+  for (const size_t i : {0, 1}) c.same(element_count(c.shape(i)), 1, "number of rates or counts and 1");
+  for (size_t i = 0; i < tensors; ++i) check_like(c, 2 + i, 2 + i % n);
   for (size_t i = 0; i < c.out_count(); ++i) c.out_like(i, 2 + i + (i < n ? 0 : n));
 }
 
@@ -30,8 +39,8 @@ void eval_step(Eval& k, F&& f) {
     const Tensor& x = k.in(2 + i);
     for (size_t g = 0; g < groups; ++g) {
       part[g] = k.in(2 + g * n + i).to_doubles();
-      if (k.in(2 + g * n + i).shape() != x.shape())
-        k.fail("eval.shape", cat("tensor ", i, " and its gradient or state differ in shape"));
+      if (k.in(2 + g * n + i).shape() != x.shape() || k.in(2 + g * n + i).dtype() != x.dtype())
+        k.fail("eval.shape", cat("tensor ", i, " and its gradient or state differ in shape or type"));
     }
     for (size_t j = 0; j < part[0].size(); ++j) {
       double s[states];
@@ -75,13 +84,18 @@ struct Adam : Rules<op::Adam> {
 };
 
 struct Momentum : Rules<op::Momentum> {
-  static void infer(const op::Momentum&, Infer& c) { infer_step(c, 3); }
+  static void infer(const op::Momentum& a, Infer& c) {
+    check_mode(a);
+    infer_step(c, 3);
+  }
+  static void check_mode(const op::Momentum& a) {
+    if (a.mode != "nesterov" && a.mode != "standard") throw error("model.attribute", cat("mode '", a.mode, "' is none of standard, nesterov"));
+  }
   static void eval(const op::Momentum& a, Eval& k) {
     const double rate = k.double_scalar(0), beta = k.int_scalar(1) > 0 ? static_cast<double>(a.beta) : 1,
                  alpha = static_cast<double>(a.alpha);
     const bool nesterov = a.mode == "nesterov";
-    if (!nesterov && a.mode != "standard")
-      k.fail("eval.attribute", cat("mode '", a.mode, "' is none of standard, nesterov"));
+    check_mode(a);
     eval_step<1>(k, [&](double& x, double g, double(&s)[1]) {
       g += static_cast<double>(a.norm_coefficient) * x;
       s[0] = alpha * s[0] + beta * g;
