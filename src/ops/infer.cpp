@@ -11,8 +11,17 @@ namespace {
 constexpr uint64_t small_weight_bytes = 1 << 16;  // what rules may read: axes, pads, scales, repeats
 
 void check_sizes(const Infer& c, const Shape& shape) {
-  for (const Dim d : shape)
-    if (d.is_literal() && d.literal() < 0) c.fail("infer.shape", cat("an output would have a size of ", d.literal()));
+  std::vector<int64_t> known;
+  for (const Dim d : shape) {
+    if (!d.is_literal()) continue;
+    if (d.literal() < 0) c.fail("infer.shape", cat("an output would have a size of ", d.literal()));
+    known.push_back(d.literal());
+  }
+  try {
+    element_count(known);
+  } catch (const Error&) {
+    c.fail("infer.shape", cat("an output would be [", shape_text(shape), "], more than any memory holds"));
+  }
 }
 
 }  // namespace

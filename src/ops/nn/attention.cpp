@@ -4,6 +4,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/nn/attention_expand.h"
+#include "ops/nn/heads.h"
 #include "ops/op_def.h"
 
 namespace cameo {
@@ -14,32 +15,52 @@ using A = op::Attention;
 
 struct Attention : Rules<A> {
   static void infer(const A& a, Infer& c) {
+    constexpr size_t mask = 3, past_key = 4, past_value = 5, valid = 6;
     const int64_t rank = c.rank(0);
     if ((rank != 3 && rank != 4) || c.rank(1) != rank || c.rank(2) != rank)
       c.fail("infer.rank",
              cat("Q, K and V have ranks ", rank, ", ", c.rank(1), " and ", c.rank(2), ": all 3 or all 4 are wanted"));
-    if (c.has(4) != c.has(5)) c.fail("infer.input", "past_key and past_value must be given together");
+    if (c.has(past_key) != c.has(past_value)) c.fail("infer.input", "past_key and past_value must be given together");
     const bool packed = rank == 3;
     if (a.qk_matmul_output_mode < 0 || a.qk_matmul_output_mode > 3)
       c.fail("infer.attribute", cat("qk_matmul_output_mode is ", a.qk_matmul_output_mode));
     if (packed && (!a.q_num_heads || !a.kv_num_heads || *a.q_num_heads < 1 || *a.kv_num_heads < 1))
       c.fail("infer.attribute", "rank 3 needs q_num_heads and kv_num_heads");
-    const Dim batch = c.dim(0, 0), length = c.dim(0, rank - 2);
+    const Dim length = c.dim(0, rank - 2);
     const Dim heads = packed ? Dim(*a.q_num_heads) : c.dim(0, 1),
-              kv_heads = packed ? Dim(*a.kv_num_heads) : c.dim(1, 1);
-    if (heads.is_literal() && kv_heads.is_literal() &&
-        (kv_heads.literal() == 0 || heads.literal() % kv_heads.literal()))
-      c.fail("infer.mismatch", cat(heads.text(), " query heads are no multiple of ", kv_heads.text(), " key heads"));
+              kv_heads = packed ? Dim(*a.kv_num_heads) : c.same(c.dim(1, 1), c.dim(2, 1), "the heads of K and V");
+    want_heads(c, heads, kv_heads);
+    if (packed)
+      for (size_t i = 0; i < 3; ++i) want_share(c, c.dim(i, 2), i ? *a.kv_num_heads : *a.q_num_heads, cat("the elements a step of input ", i));
+    Dim batch = c.dim(0, 0);
+    for (size_t i = 1; i < 3; ++i) batch = c.same(batch, c.dim(i, 0), "the batches of Q, K and V");
     const Dim size = packed ? floor_div(c.dim(1, 2), kv_heads) : c.dim(1, 3),
               v_size = packed ? floor_div(c.dim(2, 2), kv_heads) : c.dim(2, 3);
     c.same(packed ? floor_div(c.dim(0, 2), heads) : c.dim(0, 3), size, "the head sizes of Q and K");
     const Dim fresh_length = c.same(c.dim(1, rank - 2), c.dim(2, rank - 2), "the lengths of K and V");
-    const Dim total = c.has(4) && c.has_rank(4) && c.rank(4) == 4 ? c.dim(4, 2) + fresh_length : fresh_length;
+    Dim total = fresh_length;
+    if (c.has(past_key)) {
+      want_rank(c, past_key, 4, "past_key");
+      want_shape(c, past_key, {batch, kv_heads, c.dim(past_key, 2), size}, "past_key");
+      want_shape(c, past_value, {batch, kv_heads, c.dim(past_key, 2), v_size}, "past_value");
+      total = c.dim(past_key, 2) + fresh_length;
+    }
+    if (c.has(mask)) want_mask(c, c.shape(mask), {batch, heads, length, total});
+    if (c.has(valid)) want_shape(c, valid, {batch}, "nonpad_kv_seqlen");
     if (packed) c.out(0, {batch, length, heads * v_size});
     else c.out(0, {batch, heads, length, v_size});
     c.out(1, {batch, kv_heads, total, size});
     c.out(2, {batch, kv_heads, total, v_size});
     c.out(3, {batch, heads, length, total});
+  }
+
+  // A mask may end before the last key.
+  static void want_mask(Infer& c, const Shape& mask, Shape scores) {
+    if (mask.empty()) c.fail("infer.rank", "the mask is a scalar");
+    const Dim keys = std::exchange(scores.back(), mask.back());
+    if (mask.back().is_literal() && keys.is_literal() && mask.back().literal() > keys.literal())
+      c.fail("infer.mismatch", cat("a mask for ", mask.back().text(), " keys where there are ", keys.text()));
+    want_broadcast(c, mask, scores, "the mask");
   }
 
   struct Sizes {
@@ -83,6 +104,8 @@ struct Attention : Rules<A> {
    public:
     Bias(const A& a, Eval& k, const Sizes& s) : a_(a), s_(s) {
       if (k.has(6)) valid_ = k.ints(6);
+      for (const int64_t v : valid_)
+        if (v < 0 || v > s.total) k.fail("eval.index", cat("nonpad_kv_seqlen is ", v, " where there are ", s.total, " keys"));
       if (!k.has(3)) return;
       const Tensor& m = k.in(3);
       if (m.rank() > 4 || m.rank() < 1) k.fail("eval.shape", cat("a mask of rank ", m.rank()));
@@ -159,7 +182,7 @@ struct Attention : Rules<A> {
     std::vector<double> y, shown, row;
 
     void run(bool wants_scores) {
-      y.assign(static_cast<size_t>(s.batch * s.heads * s.length * s.v_size), 0);
+      y.assign(static_cast<size_t>(element_count(std::vector<int64_t>{s.batch, s.heads, s.length, s.v_size})), 0);
       row.resize(static_cast<size_t>(s.total));
       for (int64_t b = 0; b < s.batch; ++b)
         for (int64_t h = 0; h < s.heads; ++h)

@@ -40,8 +40,7 @@ class Expander {
   Expander(const op::Attention& a, Expand& e) : a_(a), e_(e), on_(e.on), dtype_(e.dtype(0)) {}
 
   void run() {
-    if (!e_.fact(0).has_rank() || !e_.fact(1).has_rank() || !e_.fact(2).has_rank())
-      return e_.refuse("the rank of Q, K or V is unknown");
+    if (!ranks_known(e_)) return e_.refuse("the rank of an operand is unknown");
     const bool packed = e_.fact(0).rank() == 3;
     const auto heads = packed ? a_.q_num_heads : e_.fact(0).shape()[1].known(),
                kv_heads = packed ? a_.kv_num_heads : e_.fact(1).shape()[1].known();
@@ -151,7 +150,7 @@ void expand_attention(const op::Attention& a, Expand& e) { Expander(a, e).run();
 
 void expand_rotary(const op::RotaryEmbedding& a, Expand& e) {
   On& on = e.on;
-  if (!e.fact(0).has_rank()) return e.refuse("the input's rank is unknown");
+  if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
   const bool packed = e.fact(0).rank() == 3;
   if (packed && a.num_heads.value_or(0) < 1) return e.refuse("the number of heads is unknown");
   // [batch, length, heads, size]

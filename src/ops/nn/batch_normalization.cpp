@@ -3,6 +3,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/nn/window.h"
+#include "ops/preconditions.h"
 #include "ops/on.h"
 #include "ops/op_def.h"
 
@@ -22,12 +23,9 @@ Planes planes_of(Eval& k, const Tensor& x) {
 
 struct BatchNormalization : Rules<op::BatchNormalization> {
   static void infer(const op::BatchNormalization& a, Infer& c) {
+    if (c.rank(0) < 1) c.fail("infer.rank", "the input is a scalar");
     const Dim channels = c.rank(0) > 1 ? c.dim(0, 1) : Dim(1);
-    for (size_t i = 1; i < 5; ++i) {
-      if (c.rank(i) != 1)
-        c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
-      c.same(channels, c.dim(i, 0), "the input's channels and the parameters'");
-    }
+    want_per_channel(c, {1, 2, 3, 4}, channels);
     if (c.out_count() > 1 && !a.training_mode)
       c.fail("infer.outputs", "running mean and variance are given only in training mode");
     c.out(0, c.shape(0));
@@ -163,11 +161,7 @@ struct InstanceNormalization : Rules<op::InstanceNormalization> {
   static void infer(const op::InstanceNormalization&, Infer& c) {
     if (c.rank(0) < 3)
       c.fail("infer.rank", cat("the input has rank ", c.rank(0), ": batch, channels and a spatial axis are wanted"));
-    for (size_t i = 1; i < 3; ++i) {
-      if (c.rank(i) != 1)
-        c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
-      c.same(c.dim(0, 1), c.dim(i, 0), "the input's channels and the parameters'");
-    }
+    want_per_channel(c, {1, 2}, c.dim(0, 1));
     c.out(0, c.shape(0));
   }
 

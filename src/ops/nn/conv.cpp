@@ -4,11 +4,14 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/nn/conv_kernel.h"
+#include "ops/nn/window_rule.h"
 #include "ops/op_def.h"
 
 namespace cameo {
 
 namespace {
+
+constexpr size_t no_bias = SIZE_MAX;
 
 template <class A>
 WindowAttrs attrs_of(const A& a, size_t spatial) {
@@ -16,31 +19,17 @@ WindowAttrs attrs_of(const A& a, size_t spatial) {
 }
 
 template <class A>
-void infer_conv(const A& a, Infer& c, size_t x_at, size_t w_at) {
+void infer_conv(const A& a, Infer& c, size_t x_at, size_t w_at, size_t bias_at) {
+  want_image_and_weight(c, x_at, w_at);
   const Shape& x = c.shape(x_at);
   const Shape& w = c.shape(w_at);
-  if (x.size() < 3)
-    c.fail("infer.rank",
-           cat("the input has rank ", x.size(), ": batch, channels and at least one spatial axis are wanted"));
-  if (w.size() != x.size()) c.fail("infer.rank", cat("the input has rank ", x.size(), ", the weight ", w.size()));
-  const size_t n = x.size() - 2;
-  const WindowAttrs win = attrs_of(a, n);
-  if (!win.problem.empty()) c.fail("infer.attribute", win.problem);
   if (a.group < 1) c.fail("infer.attribute", cat("group is ", a.group));
   c.same(x[1], w[1] * a.group, "the input's channels and the weight's");
   if (const auto m = w[0].known(); m && *m % a.group)
     c.fail("infer.mismatch", cat(*m, " output channels cannot be split into ", a.group, " groups"));
-  if (a.kernel_shape && a.kernel_shape->size() != n)
-    c.fail("infer.attribute", cat("'kernel_shape' has ", a.kernel_shape->size(), " entries where ", n, " are wanted"));
+  if (c.has(bias_at)) want_shape(c, bias_at, {w[0]}, "the bias");
   Shape out{x[0], w[0]};
-  for (size_t i = 0; i < n; ++i) {
-    const Dim kernel =
-        a.kernel_shape ? c.same(w[i + 2], (*a.kernel_shape)[i], "the weight's size and 'kernel_shape'") : w[i + 2];
-    out.push_back(window_count(win, i, x[i + 2], kernel));
-    if (const auto d = out.back().known(); d && (*d < 0 || (*d == 0 && !x[i + 2].is(0))))
-      c.fail("infer.mismatch",
-             cat("a kernel of ", kernel.text(), " does not fit in spatial axis ", i, " of size ", x[i + 2].text()));
-  }
+  for (const Dim d : windowed_sizes(c, attrs_of(a, x.size() - 2), x, kernel_of(c, a.kernel_shape, w))) out.push_back(d);
   c.out(0, std::move(out));
 }
 
@@ -65,7 +54,7 @@ std::vector<int64_t> out_shape(const ConvSizes& s) {
 }
 
 struct Conv : Rules<op::Conv> {
-  static void infer(const op::Conv& a, Infer& c) { infer_conv(a, c, 0, 1); }
+  static void infer(const op::Conv& a, Infer& c) { infer_conv(a, c, 0, 1, 2); }
 
   static void eval(const op::Conv& a, Eval& k) {
     const ConvSizes s = sizes_of(a, k, k.in(0), k.in(1));
@@ -93,7 +82,11 @@ std::vector<int64_t> centred(Eval& k, const Tensor& t, size_t zero_at) {
 }
 
 struct ConvInteger : Rules<op::ConvInteger> {
-  static void infer(const op::ConvInteger& a, Infer& c) { infer_conv(a, c, 0, 1); }
+  static void infer(const op::ConvInteger& a, Infer& c) {
+    infer_conv(a, c, 0, 1, no_bias);
+    if (c.has(2)) want_one(c, 2, "the input's zero point");
+    if (c.has(3)) want_one_or_each(c, 3, c.dim(1, 0), "the weight's zero point");
+  }
 
   static void eval(const op::ConvInteger& a, Eval& k) {
     const ConvSizes s = sizes_of(a, k, k.in(0), k.in(1));
@@ -104,12 +97,19 @@ struct ConvInteger : Rules<op::ConvInteger> {
 };
 
 struct QLinearConv : Rules<op::QLinearConv> {
-  static void infer(const op::QLinearConv& a, Infer& c) { infer_conv(a, c, 0, 3); }
+  static void infer(const op::QLinearConv& a, Infer& c) {
+    infer_conv(a, c, 0, 3, 8);
+    for (const size_t i : {1, 2, 6, 7}) want_one(c, i, cat("input ", i));
+    for (const size_t i : {4, 5}) want_one_or_each(c, i, c.dim(3, 0), cat("input ", i));
+  }
 
   static void eval(const op::QLinearConv& a, Eval& k) {
     const ConvSizes s = sizes_of(a, k, k.in(0), k.in(3));
+    if (k.in(2).count() != 1) k.fail("eval.shape", "the input's zero point must be one number");
     const auto x = centred(k, k.in(0), 2), w = centred(k, k.in(3), 5);
     const Loaded<int64_t> bias(k.has(8) ? k.in(8) : zeros(DType::i32, {0}));
+    if (k.has(8) && bias.size() != s.out_channels)
+      k.fail("eval.shape", cat("a bias of ", bias.size(), " for ", s.out_channels, " channels"));
     const auto sums = convolve<int64_t>(s, x, w, bias.span());
     const Loaded<float> w_scale(k.in(4));
     if (w_scale.size() != 1 && w_scale.size() != s.out_channels)
@@ -118,13 +118,12 @@ struct QLinearConv : Rules<op::QLinearConv> {
     const auto y_zero = static_cast<double>(k.int_scalar(7));
     const DType dtype = k.in(7).dtype();
     const double lo = dtype == DType::u8 ? 0 : -128, hi = dtype == DType::u8 ? 255 : 127;
-    std::vector<int64_t> y(sums.size());
+    std::vector<double> y(sums.size());
     const int64_t plane = s.windows.out_count();
     for (size_t i = 0; i < y.size(); ++i) {
       const auto m = plane ? static_cast<int64_t>(i) / plane % s.out_channels : 0;
       const float scale = x_scale * w_scale[w_scale.size() == 1 ? 0 : m] / y_scale;
-      y[i] = static_cast<int64_t>(
-          std::clamp(std::nearbyint(static_cast<double>(static_cast<float>(sums[i]) * scale)) + y_zero, lo, hi));
+      y[i] = std::clamp(std::nearbyint(static_cast<double>(static_cast<float>(sums[i]) * scale)) + y_zero, lo, hi);
     }
     k.out(0, store(dtype, out_shape(s), y));
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/tensor.h"
+
 namespace cameo {
 
 namespace {
@@ -59,8 +61,8 @@ std::vector<Tap> all_taps(const Windows& w) {
 
 template <class C>
 std::vector<C> start_from_bias(int64_t batch, int64_t channels, int64_t plane, std::span<const C> bias) {
-  std::vector<C> y(static_cast<size_t>(batch * channels * plane), C{});
-  if (bias.empty()) return y;
+  std::vector<C> y(static_cast<size_t>(element_count(std::vector<int64_t>{batch, channels, plane})), C{});
+  if (bias.empty() || y.empty()) return y;
   for (int64_t i = 0; i < batch * channels; ++i)
     std::fill_n(y.data() + i * plane, plane, bias[static_cast<size_t>(i % channels)]);
   return y;
@@ -83,6 +85,7 @@ std::vector<C> convolve(const ConvSizes& s, std::span<const C> x, std::span<cons
   const Windows& win = s.windows;
   const int64_t in_plane = win.in_count(), out_plane = win.out_count();
   std::vector<C> y = start_from_bias<C>(s.batch, s.out_channels, out_plane, bias);
+  if (y.empty() || x.empty() || w.empty()) return y;
   const auto taps = all_taps(win);
   Walker walker(win);
   each_pair(s.batch, s.out_channels, s.in_channels, s.groups, [&](int64_t n, int64_t m, int64_t c, int64_t kernel) {
@@ -102,6 +105,7 @@ std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std
   const Windows& win = s.windows;
   const int64_t y_plane = win.in_count(), x_plane = win.out_count();
   std::vector<C> y = start_from_bias<C>(s.batch, s.out_channels, y_plane, bias);
+  if (y.empty() || x.empty() || w.empty()) return y;
   const auto taps = all_taps(win);
   Walker walker(win);
   each_pair(s.batch, s.in_channels, s.out_channels, s.groups, [&](int64_t n, int64_t c, int64_t m, int64_t kernel) {

@@ -1,8 +1,10 @@
 #include <algorithm>
 
+#include "ir/checked.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/nn/conv_kernel.h"
+#include "ops/nn/window_rule.h"
 #include "ops/op_def.h"
 
 namespace cameo {
@@ -16,6 +18,8 @@ struct ConvTranspose : Rules<op::ConvTranspose> {
     WindowAttrs w = window_attrs(a.auto_pad, a.strides, a.dilations, a.pads, false, spatial);
     if (a.output_padding && a.output_padding->size() < spatial)
       w.problem = cat("'output_padding' has ", a.output_padding->size(), " entries where ", spatial, " are wanted");
+    for (const int64_t p : a.output_padding.value_or(std::vector<int64_t>{}))
+      if (p < 0) w.problem = cat("an output padding of ", p);
     if (output_shape(a) && a.output_shape->size() < spatial)
       w.problem = cat("'output_shape' has ", a.output_shape->size(), " entries where ", spatial, " are wanted");
     if (a.kernel_shape && a.kernel_shape->size() != spatial)
@@ -44,16 +48,21 @@ struct ConvTranspose : Rules<op::ConvTranspose> {
   }
 
   static void infer(const A& a, Infer& c) {
+    want_image_and_weight(c, 0, 1);
     const Shape& x = c.shape(0);
     const Shape& w = c.shape(1);
-    if (x.size() < 3 || w.size() != x.size())
-      c.fail("infer.rank", cat("the input has rank ", x.size(), ", the weight ", w.size()));
     const size_t n = x.size() - 2;
     const WindowAttrs win = window(a, n);
     if (!win.problem.empty()) c.fail("infer.attribute", win.problem);
-    c.same(x[1], w[0], "the input's channels and the weight's");
+    want_share(c, c.same(x[1], w[0], "the input's channels and the weight's"), a.group, "the channels");
+    if (c.has(2)) want_shape(c, 2, {w[1] * a.group}, "the bias");
+    const Shape kernel = kernel_of(c, a.kernel_shape, w);
     Shape out{x[0], w[1] * a.group};
-    for (size_t i = 0; i < n; ++i) out.push_back(result_size(a, win, i, x[i + 2], w[i + 2]));
+    for (size_t i = 0; i < n; ++i) {
+      if (const auto size = kernel[i].known())
+        if (const std::string problem = kernel_problem(win, i, *size); !problem.empty()) c.fail("infer.attribute", problem);
+      out.push_back(result_size(a, win, i, x[i + 2], kernel[i]));
+    }
     for (const Dim d : out)
       if (d.is_literal() && d.literal() < 0)
         c.fail("infer.mismatch", cat("the result would be [", shape_text(out), "]"));
@@ -68,12 +77,13 @@ struct ConvTranspose : Rules<op::ConvTranspose> {
     if (!win.problem.empty()) k.fail("eval.attribute", win.problem);
     if (w.shape()[0] != x.shape()[1] || x.shape()[1] % a.group)
       k.fail("eval.shape", cat(x.shape()[1], " channels, weight for ", w.shape()[0], ", ", a.group, " groups"));
-    ConvSizes s{x.shape()[0], x.shape()[1], w.shape()[1] * a.group, a.group, {}};
+    ConvSizes s{x.shape()[0], x.shape()[1], checked_mul(w.shape()[1], a.group), a.group, {}};
     Windows& out = s.windows;
     out.out = spatial_of(x.shape()), out.kernel = spatial_of(w.shape()), out.strides = win.strides,
     out.dilations = win.dilations;
     out.in.resize(n), out.begin.resize(n), out.end.resize(n);
     for (size_t i = 0; i < n; ++i) {
+      if (const std::string problem = kernel_problem(win, i, out.kernel[i]); !problem.empty()) k.fail("eval.attribute", problem);
       out.in[i] = result_size(a, win, i, out.out[i], out.kernel[i]).literal();
       out.begin[i] = win.pads[i];
       if (out.in[i] < 0) k.fail("eval.shape", cat("spatial axis ", i, " would have size ", out.in[i]));

@@ -3,7 +3,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/nn/deform_conv_expand.h"
-#include "ops/nn/window.h"
+#include "ops/nn/window_rule.h"
 #include "ops/op_def.h"
 
 namespace cameo {
@@ -12,33 +12,30 @@ namespace {
 
 struct DeformConv : Rules<op::DeformConv> {
   using A = op::DeformConv;
+  static constexpr size_t most_axes = 6;  // a point has a corner for every subset of its axes
 
   static WindowAttrs window(const A& a, size_t spatial) {
     return window_attrs("NOTSET", a.strides, a.dilations, a.pads, false, spatial);
   }
 
   static void infer(const A& a, Infer& c) {
+    want_image_and_weight(c, 0, 1);
     const Shape& x = c.shape(0);
     const Shape& w = c.shape(1);
-    if (x.size() < 3 || w.size() != x.size() || c.shape(2).size() != x.size())
-      c.fail("infer.rank", cat("input, weight and offset have ranks ", x.size(), ", ", w.size(), " and ", c.rank(2)));
-    const size_t n = x.size() - 2;
-    const WindowAttrs win = window(a, n);
-    if (!win.problem.empty()) c.fail("infer.attribute", win.problem);
+    if (x.size() > most_axes) c.fail("infer.rank", cat("the input has rank ", x.size(), ": at most ", most_axes, " is computed"));
+    const Shape kernel = kernel_of(c, a.kernel_shape, w);
+    const Shape windows = windowed_sizes(c, window(a, kernel.size()), x, kernel);
     if (a.group < 1 || a.offset_group < 1)
       c.fail("infer.attribute", cat("group is ", a.group, ", offset_group ", a.offset_group));
     c.same(x[1], w[1] * a.group, "the input's channels and the weight's");
-    Shape out{x[0], w[0]};
-    Dim taps = 1;
-    for (size_t i = 0; i < n; ++i) {
-      const Dim kernel = a.kernel_shape && a.kernel_shape->size() == n
-                             ? c.same(w[i + 2], (*a.kernel_shape)[i], "the weight's size and 'kernel_shape'")
-                             : w[i + 2];
-      taps = taps * kernel;
-      out.push_back(c.same(window_count(win, i, x[i + 2], kernel), c.shape(2)[i + 2], "the windows and the offsets"));
-    }
-    c.same(taps * static_cast<int64_t>(n) * a.offset_group, c.shape(2)[1],
-           "the kernel's taps and the offset's channels");
+    want_share(c, w[0], a.group, "the output channels");
+    want_share(c, x[1], a.offset_group, "the input's channels");
+    const Dim taps = element_count(kernel);
+    Shape offset{x[0], taps * static_cast<int64_t>(kernel.size()) * a.offset_group}, mask{x[0], taps * a.offset_group}, out{x[0], w[0]};
+    for (Shape* s : {&offset, &mask, &out}) s->insert(s->end(), windows.begin(), windows.end());
+    want_shape(c, 2, offset, "the offset");
+    if (c.has(3)) want_shape(c, 3, {w[0]}, "the bias");
+    if (c.has(4)) want_shape(c, 4, mask, "the mask");
     c.out(0, std::move(out));
   }
 
@@ -66,7 +63,7 @@ struct DeformConv : Rules<op::DeformConv> {
   static void eval(const A& a, Eval& k) {
     const Tensor& x = k.in(0);
     const Tensor& w = k.in(1);
-    if (x.rank() < 3 || x.rank() > 6 || w.rank() != x.rank() || k.in(2).rank() != x.rank())
+    if (x.rank() < 3 || x.rank() > static_cast<int64_t>(most_axes) || w.rank() != x.rank() || k.in(2).rank() != x.rank())
       k.fail("eval.shape", "input, weight and offset must have the same rank of 3 to 6");
     const auto n = static_cast<size_t>(x.rank() - 2);
     const Windows win = make_windows(window(a, n), spatial_of(x.shape()), spatial_of(w.shape()));
@@ -84,10 +81,10 @@ struct DeformConv : Rules<op::DeformConv> {
       k.fail("eval.shape", "mask or bias do not suit the windows");
     const Loaded<double> v(x), weight(w), offset(k.in(2)), bias(has_bias ? k.in(3) : full(DType::f32, {1}, 0)),
         mask(has_mask ? k.in(4) : full(DType::f32, {1}, 1));
-    std::vector<double> y(static_cast<size_t>(batch * outputs * windows), 0), at(n);
+    std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{batch, outputs, windows})), 0), at(n);
     const int64_t in_group = channels / a.group, out_group = outputs / a.group,
                   offset_group = channels / a.offset_group;
-    for (int64_t b = 0; b < batch; ++b)
+    for (int64_t b = 0; !y.empty() && b < batch; ++b)
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t first = (b * a.offset_group + c / offset_group) * taps;  // of this group's taps
         std::vector<int64_t> o(n, 0);

@@ -1,6 +1,7 @@
 #include "ops/nn/deform_conv_expand.h"
 
 #include "ops/computed.h"
+#include "ops/nn/expansions.h"
 #include "ops/nn/window.h"
 #include "ops/on.h"
 #include "ops/vision/planes.h"
@@ -28,11 +29,13 @@ void expand_deform_conv(const op::DeformConv& a, Expand& e) {
   On& on = e.on;
   const ValueId x = e.in(0), weight = e.in(1);
   const auto w_shape = on.has_rank(weight) ? known_shape(on.shape(weight)) : std::nullopt;
-  if (!on.has_rank(x) || !w_shape || !on.has_rank(e.in(2))) return e.refuse("the weight's sizes or the rank are not known");
+  if (!w_shape || !ranks_known(e)) return e.refuse("the weight's sizes or the rank are not known");
   const std::vector<int64_t> kernel(w_shape->begin() + 2, w_shape->end());
   const auto n = static_cast<int64_t>(kernel.size()), taps = product(kernel);
   const int64_t outputs = (*w_shape)[0], channels = (*w_shape)[1] * a.group;
   const WindowAttrs w = window_attrs("NOTSET", a.strides, a.dilations, a.pads, false, kernel.size());
+  constexpr int64_t most_taps = 1 << 20;
+  if (taps > most_taps) return e.refuse("the kernel is too large to be written out");
   if (!w.problem.empty() || channels % a.offset_group || outputs % a.group) return e.refuse("its sizes and groups do not fit");
   const DType t = on.dtype(x) == DType::f64 ? DType::f64 : DType::f32;
 

@@ -4,6 +4,11 @@
 
 namespace cameo {
 
+bool ranks_known(const Expand& e) {
+  const auto& inputs = e.graph[e.node].inputs;
+  return std::all_of(inputs.begin(), inputs.end(), [&](ValueId v) { return !v || e.graph[v].fact.has_rank(); });
+}
+
 ValueId axes_from(On& on, int64_t from, int64_t rank) {
   std::vector<int64_t> axes;
   for (int64_t i = from; i < rank; ++i) axes.push_back(i);

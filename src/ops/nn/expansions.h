@@ -2,9 +2,12 @@
 #pragma once
 
 #include "ops/on.h"
+#include "ops/revision.h"
 
 namespace cameo {
 
+// Whether every operand has a known rank, so that the shape rule has looked at axes, ranks and attributes.
+bool ranks_known(const Expand& e);
 // The axes [from, rank) as a constant.
 ValueId axes_from(On& on, int64_t from, int64_t rank);
 // `v` in the shape of `like`: a constant shape when at most one size is unknown, else computed by the model.

@@ -4,6 +4,7 @@
 
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "ops/nn/heads.h"
 #include "ops/op_def.h"
 
 namespace cameo {
@@ -22,8 +23,10 @@ struct FlexAttention : Rules<op::FlexAttention> {
   }
 
   static void infer(const A& a, Infer& c) {
-    for (size_t i = 0; i < 3; ++i)
-      if (c.rank(i) != 4) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": 4 is wanted"));
+    for (size_t i = 0; i < 3; ++i) want_rank(c, i, 4, cat("input ", i));
+    if (!is_float(inside(a, c.dtype(0)))) c.fail("infer.attribute", cat("softmax_precision is ", name(inside(a, c.dtype(0)))));
+    want_heads(c, c.dim(0, 1), c.same(c.dim(1, 1), c.dim(2, 1), "the heads of K and V"));
+    for (size_t i = 1; i < 3; ++i) c.same(c.dim(0, 0), c.dim(i, 0), "the batches of Q, K and V");
     c.same(c.dim(0, 3), c.dim(1, 3), "the head sizes of Q and K");
     const Dim keys = c.same(c.dim(1, 2), c.dim(2, 2), "the lengths of K and V");
     c.out(0, {c.dim(0, 0), c.dim(0, 1), c.dim(0, 2), c.dim(2, 3)});
@@ -55,7 +58,7 @@ struct FlexAttention : Rules<op::FlexAttention> {
       return (bh / heads * kv_heads + bh % heads / (heads / kv_heads)) * keys + j;
     };
     const Loaded<double> qs(q), ks(key), vs(value);
-    std::vector<double> scores(static_cast<size_t>(batch * heads * length * keys));
+    std::vector<double> scores(static_cast<size_t>(element_count(std::vector<int64_t>{batch, heads, length, keys})));
     for (int64_t r = 0; r < batch * heads * length; ++r)
       for (int64_t j = 0; j < keys; ++j) {
         double sum = 0;
@@ -72,7 +75,7 @@ struct FlexAttention : Rules<op::FlexAttention> {
       for (double& v : line) v /= sum;
     }
     p = modified(k, prob_mod, store(precision, shape, p)).to_doubles();
-    std::vector<double> y(static_cast<size_t>(batch * heads * length * v_size), 0);
+    std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{batch, heads, length, v_size})), 0);
     for (int64_t r = 0; r < batch * heads * length; ++r)
       for (int64_t j = 0; j < keys; ++j)
         for (int64_t d = 0; d < v_size; ++d)

@@ -3,7 +3,7 @@
 
 #include "ops/eval.h"
 #include "ops/infer.h"
-#include "ops/nn/window.h"
+#include "ops/nn/window_rule.h"
 #include "ops/on.h"
 #include "ops/op_def.h"
 
@@ -25,7 +25,7 @@ void eval_global(Eval& k, F&& f) {
   if (x.rank() < 2) k.fail("eval.shape", cat("the input has rank ", x.rank()));
   std::vector<int64_t> shape = x.shape();
   for (size_t i = 2; i < shape.size(); ++i) shape[i] = 1;
-  const auto planes = static_cast<size_t>(shape[0] * shape[1]),
+  const auto planes = static_cast<size_t>(element_count(shape)),
              plane = static_cast<size_t>(product(spatial_of(x.shape())));
   with_float_carrier(x.dtype(), [&](auto zero) {
     using C = decltype(zero);
@@ -95,7 +95,11 @@ struct MaxUnpool : Rules<op::MaxUnpool> {
     std::string problem;
     Shape out = undone(a, c.shape(0), problem);
     if (!problem.empty()) c.fail("infer.attribute", problem);
+    want_shape(c, 1, c.shape(0), "the tensor of indices");
+    for (const Dim d : out)
+      if (d.is_literal() && d.literal() < 0) c.fail("infer.mismatch", cat("[", shape_text(out), "] cannot have been pooled"));
     if (c.has(2)) {
+      want_shape(c, 2, {c.rank(0)}, "'output_shape'");
       const auto wanted = c.ints(2);
       if (wanted && wanted->size() != out.size())
         c.fail("infer.mismatch", cat("'output_shape' has ", wanted->size(), " entries for rank ", out.size()));
@@ -111,16 +115,16 @@ struct MaxUnpool : Rules<op::MaxUnpool> {
     const auto pooled = known_shape(undone(a, Shape(x.shape().begin(), x.shape().end()), problem));
     if (!problem.empty() || !pooled) k.fail("eval.shape", problem);
     const std::vector<int64_t> shape = k.has(2) ? k.ints(2) : *pooled;
+    const int64_t places = element_count(*pooled);
+    element_count(shape);  // throws on negative sizes and overflow
     const auto index = k.ints(1);
     if (shape.size() != pooled->size() || static_cast<int64_t>(index.size()) != x.count())
       k.fail("eval.shape", "indices or output_shape do not suit the input");
-    for (const int64_t d : shape)
-      if (d < 0) k.fail("eval.shape", cat("an output size of ", d));
     const auto stride = row_major_strides(shape);
     std::vector<int64_t> to(index.size());
     for (size_t i = 0; i < index.size(); ++i) {
-      if (index[i] < 0 || index[i] >= product(*pooled))
-        k.fail("eval.index", cat("index ", index[i], " is outside a tensor of ", product(*pooled), " elements"));
+      if (index[i] < 0 || index[i] >= places)
+        k.fail("eval.index", cat("index ", index[i], " is outside a tensor of ", places, " elements"));
       for (size_t d = shape.size(), rest = static_cast<size_t>(index[i]); d-- > 0;
            rest /= static_cast<size_t>((*pooled)[d])) {
         const auto at = static_cast<int64_t>(rest) % (*pooled)[d];

@@ -6,6 +6,7 @@
 #include "ops/nn/expansions.h"
 #include "ops/nn/window.h"
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
@@ -54,9 +55,8 @@ Moments moments_of(std::span<const C> row, double epsilon, bool centred) {
 struct LayerNormalization : Rules<op::LayerNormalization> {
   static void infer(const op::LayerNormalization& a, Infer& c) {
     const int64_t axis = c.axis(a.axis, c.rank(0));
-    for (size_t i = 1; i < 3; ++i)
-      if (c.has(i) && c.broadcast_shapes(c.shape(0), c.shape(i)).size() != c.shape(0).size())
-        c.fail("infer.broadcast", cat("input ", i, " has rank ", c.rank(i), ", more than the input's ", c.rank(0)));
+    want_broadcast(c, c.shape(1), c.shape(0), "the scale");
+    if (c.has(2)) want_broadcast(c, c.shape(2), c.shape(0), "the bias");
     c.out(0, c.shape(0));
     Shape reduced = c.shape(0);
     for (size_t i = static_cast<size_t>(axis); i < reduced.size(); ++i) reduced[i] = 1;
@@ -95,7 +95,7 @@ struct LayerNormalization : Rules<op::LayerNormalization> {
 
   static void expand(const op::LayerNormalization& a, Expand& e) {
     On& on = e.on;
-    if (!e.fact(0).has_rank()) return e.refuse("the input's rank is unknown");
+    if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
     const int64_t rank = e.fact(0).rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
     const DType given = e.dtype(0), inside = bits(given) < 32 ? stash_dtype(a.stash_type) : given;
     const ValueId x = on.cast(e.in(0), inside), axes = axes_from(on, axis, rank);
@@ -118,8 +118,7 @@ struct LayerNormalization : Rules<op::LayerNormalization> {
 struct RMSNormalization : Rules<op::RMSNormalization> {
   static void infer(const op::RMSNormalization& a, Infer& c) {
     c.axis(a.axis, c.rank(0));
-    if (c.broadcast_shapes(c.shape(0), c.shape(1)).size() != c.shape(0).size())
-      c.fail("infer.broadcast", cat("the scale has rank ", c.rank(1), ", more than the input's ", c.rank(0)));
+    want_broadcast(c, c.shape(1), c.shape(0), "the scale");
     c.out(0, c.shape(0));
   }
 
@@ -143,7 +142,7 @@ struct RMSNormalization : Rules<op::RMSNormalization> {
 
   static void expand(const op::RMSNormalization& a, Expand& e) {
     On& on = e.on;
-    if (!e.fact(0).has_rank()) return e.refuse("the input's rank is unknown");
+    if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
     const int64_t rank = e.fact(0).rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
     const DType given = e.dtype(0), inside = bits(given) < 32 ? stash_dtype(a.stash_type) : given;
     const ValueId x = on.cast(e.in(0), inside), axes = axes_from(on, axis, rank);
@@ -162,11 +161,7 @@ struct GroupNormalization : Rules<op::GroupNormalization> {
     if (a.num_groups < 1) c.fail("infer.attribute", cat("num_groups is ", a.num_groups));
     if (const auto n = c.dim(0, 1).known(); n && *n % a.num_groups)
       c.fail("infer.mismatch", cat(*n, " channels cannot be split into ", a.num_groups, " groups"));
-    for (size_t i = 1; i < 3; ++i) {
-      if (c.rank(i) != 1)
-        c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": one number per channel is wanted"));
-      c.same(c.dim(0, 1), c.dim(i, 0), "the input's channels and the parameters'");
-    }
+    want_per_channel(c, {1, 2}, c.dim(0, 1));
     c.out(0, c.shape(0));
   }
 
@@ -197,7 +192,7 @@ struct GroupNormalization : Rules<op::GroupNormalization> {
   // Each group is one channel of an InstanceNormalization.
   static void expand(const op::GroupNormalization& a, Expand& e) {
     On& on = e.on;
-    if (!e.fact(0).has_rank()) return e.refuse("the input's rank is unknown");
+    if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
     const DType given = e.dtype(0), inside = bits(given) < 32 ? stash_dtype(a.stash_type) : given;
     const ValueId grouped = reshape_to(on, on.cast(e.in(0), inside), {0, a.num_groups, -1});
     const ValueId ones = on.constant(full(inside, {a.num_groups}, 1)),
@@ -215,8 +210,9 @@ struct GroupNormalization : Rules<op::GroupNormalization> {
     const auto groups = u.take_int("num_groups").value_or(1);
     u.set("num_groups", groups);
     const auto channels = x.has_rank() && x.rank() > 1 ? x.shape()[1].known() : std::nullopt;
+    if (groups < 1) throw error("model.upgrade", cat("GroupNormalization with ", groups, " groups"));
     ValueId sizes;
-    if (channels && groups > 0) sizes = on.ints({groups, *channels / groups});
+    if (channels) sizes = on.ints({groups, *channels / groups});
     else {
       const ValueId count = slice_axis(on, on.Shape(u.input(0)), 0, 1, 2);
       const ValueId head = on.ints({groups});

@@ -8,6 +8,7 @@
 #include "ops/infer.h"
 #include "ops/nn/expansions.h"
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
@@ -32,15 +33,28 @@ struct LinearAttention : Rules<op::LinearAttention> {
 
   static void infer(const A& a, Infer& c) {
     if (const auto p = problem(a, c.has(4), c.has(5)); !p.empty()) c.fail("infer.attribute", p);
-    for (size_t i = 0; i < 3; ++i)
-      if (c.rank(i) != 3) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": 3 is wanted"));
-    for (size_t i = 0; i < 3; ++i)
-      if (const auto packed = c.dim(i, 2).known(); packed && *packed % (i ? a.kv_num_heads : a.q_num_heads))
-        c.fail("infer.mismatch", cat("input ", i, " has ", *packed, " elements a step, which ", i ? a.kv_num_heads : a.q_num_heads, " heads do not share evenly"));
+    for (size_t i = 0; i < 3; ++i) {
+      want_rank(c, i, 3, cat("input ", i));
+      want_share(c, c.dim(i, 2), i ? a.kv_num_heads : a.q_num_heads, cat("the elements a step of input ", i));
+      c.same(c.dim(0, 0), c.dim(i, 0), "the batches of query, key and value");
+      c.same(c.dim(0, 1), c.dim(i, 1), "the steps of query, key and value");
+    }
     const Dim size = floor_div(c.dim(0, 2), a.q_num_heads), v_size = floor_div(c.dim(2, 2), a.kv_num_heads);
     c.same(size * a.kv_num_heads, c.dim(1, 2), "the head sizes of query and key");
+    if (c.has(3)) want_shape(c, 3, {c.dim(0, 0), a.kv_num_heads, size, v_size}, "past_state");
+    if (c.has(4)) want_per_step(c, 4, {a.kv_num_heads, size * a.kv_num_heads}, "decay");
+    if (c.has(5)) want_per_step(c, 5, {a.kv_num_heads, 1}, "beta");
     c.out(0, {c.dim(0, 0), c.dim(0, 1), v_size * a.q_num_heads});
     c.out(1, c.has(3) ? c.dtype(3) : c.dtype(0), {c.dim(0, 0), a.kv_num_heads, size, v_size});
+  }
+
+  // [batch, steps, one of these sizes]
+  static void want_per_step(Infer& c, size_t input, std::initializer_list<Dim> sizes, std::string_view what) {
+    want_rank(c, input, 3, what);
+    const Dim last = c.dim(input, 2);
+    want_shape(c, input, {c.dim(0, 0), c.dim(0, 1), last}, what);
+    if (last.is_literal() && std::none_of(sizes.begin(), sizes.end(), [&](Dim d) { return !d.is_literal() || d == last; }))
+      c.fail("infer.mismatch", cat(what, " has ", last.text(), " elements a step"));
   }
 
   static void eval(const A& a, Eval& k) {
@@ -64,8 +78,8 @@ struct LinearAttention : Rules<op::LinearAttention> {
     const Loaded<double> qs(q), ks(k.in(1)), vs(k.in(2)), decay(k.has(4) ? k.in(4) : none),
         beta(k.has(5) ? k.in(5) : none);
     std::vector<double> state =
-        k.has(3) ? k.in(3).to_doubles() : std::vector<double>(static_cast<size_t>(batch * heads * size * v_size), 0);
-    std::vector<double> y(static_cast<size_t>(batch * steps * a.q_num_heads * v_size), 0);
+        k.has(3) ? k.in(3).to_doubles() : std::vector<double>(static_cast<size_t>(element_count(state_shape)), 0);
+    std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{batch, steps, a.q_num_heads, v_size})), 0);
     const double scale = a.scale != 0 ? static_cast<double>(a.scale) : 1 / std::sqrt(static_cast<double>(size));
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t t = 0; t < steps; ++t)
@@ -101,8 +115,8 @@ struct LinearAttention : Rules<op::LinearAttention> {
   static void expand(const A& a, Expand& e) {
     On& on = e.on;
     if (const auto p = problem(a, e.has(4), e.has(5)); !p.empty()) return e.refuse(p);
-    const auto packed = e.fact(0).has_rank() ? e.fact(0).shape()[2].known() : std::nullopt,
-               packed_v = e.fact(2).has_rank() ? e.fact(2).shape()[2].known() : std::nullopt;
+    if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
+    const auto packed = e.fact(0).shape()[2].known(), packed_v = e.fact(2).shape()[2].known();
     if (!packed || !packed_v) return e.refuse("the size of a head is not known");
     const int64_t heads = a.kv_num_heads, size = *packed / a.q_num_heads, v_size = *packed_v / heads;
     const DType given = e.has(3) ? e.dtype(3) : e.dtype(0), t = given == DType::f64 ? DType::f64 : DType::f32;
@@ -140,6 +154,9 @@ struct CausalConvWithState : Rules<op::CausalConvWithState> {
       c.fail("infer.attribute", cat("activation '", a.activation, "' is none of none, silu, swish"));
     c.same(c.dim(0, 1), c.dim(1, 0), "the input's channels and the weight's");
     c.same(c.dim(1, 1), 1, "the weight's second size");
+    if (c.dim(1, 2).is(0)) c.fail("infer.mismatch", "the weight has no taps");
+    if (c.has(2)) want_per_channel(c, {2}, c.dim(0, 1));
+    if (c.has(3)) want_shape(c, 3, {c.dim(0, 0), c.dim(0, 1), c.dim(1, 2) - 1}, "past_state");
     c.out(0, c.shape(0));
     c.out(1, {c.dim(0, 0), c.dim(0, 1), c.dim(1, 2) - 1});
   }
@@ -173,8 +190,8 @@ struct CausalConvWithState : Rules<op::CausalConvWithState> {
 
   static void expand(const A& a, Expand& e) {
     On& on = e.on;
-    const auto channels = e.fact(0).has_rank() ? e.fact(0).shape()[1].known() : std::nullopt,
-               taps = e.fact(1).has_rank() ? e.fact(1).shape()[2].known() : std::nullopt;
+    if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
+    const auto channels = e.fact(0).shape()[1].known(), taps = e.fact(1).shape()[2].known();
     if (!channels || !taps) return e.refuse("channels or the weight's length are unknown");
     ValueId padded = e.in(0);
     if (e.has(3)) padded = concat_values(on, {e.in(3), e.in(0)}, 2);

@@ -4,7 +4,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/nn/pool_expand.h"
-#include "ops/nn/window.h"
+#include "ops/nn/window_rule.h"
 #include "ops/on.h"
 #include "ops/op_def.h"
 
@@ -19,22 +19,13 @@ WindowAttrs attrs_of(const A& a, size_t spatial) {
 
 template <class A>
 void infer_pool(const A& a, Infer& c) {
+  want_image(c, 0);
   const Shape& x = c.shape(0);
-  if (x.size() < 3)
-    c.fail("infer.rank",
-           cat("the input has rank ", x.size(), ": batch, channels and at least one spatial axis are wanted"));
   const size_t n = x.size() - 2;
-  const WindowAttrs win = attrs_of(a, n);
-  if (!win.problem.empty()) c.fail("infer.attribute", win.problem);
   if (a.kernel_shape.size() != n)
     c.fail("infer.attribute", cat("'kernel_shape' has ", a.kernel_shape.size(), " entries where ", n, " are wanted"));
   Shape out{x[0], x[1]};
-  for (size_t i = 0; i < n; ++i) {
-    out.push_back(window_count(win, i, x[i + 2], a.kernel_shape[i]));
-    if (const auto d = out.back().known(); d && (*d < 0 || (*d == 0 && !x[i + 2].is(0))))
-      c.fail("infer.mismatch",
-             cat("a kernel of ", a.kernel_shape[i], " does not fit in spatial axis ", i, " of size ", x[i + 2].text()));
-  }
+  for (const Dim d : windowed_sizes(c, attrs_of(a, n), x, Shape(a.kernel_shape.begin(), a.kernel_shape.end()))) out.push_back(d);
   for (size_t i = 0; i < c.out_count(); ++i) c.out(i, out);
 }
 
@@ -56,7 +47,7 @@ std::vector<int64_t> out_shape(const Tensor& x, const Windows& w) {
 template <class F>
 void for_each_window(const Windows& w, int64_t planes, F&& f) {
   const int64_t in_plane = w.in_count(), out_plane = w.out_count();
-  if (out_plane == 0) return;
+  if (out_plane == 0 || planes == 0) return;
   for (int64_t p = 0; p < planes; ++p) {
     std::vector<int64_t> o(w.rank(), 0);
     int64_t at = p * out_plane;
@@ -112,8 +103,7 @@ struct MaxPool : Rules<op::MaxPool> {
           if (best_at < 0 || e > best || (e != e && best == best)) best = e, best_at = i;
         });
         y[static_cast<size_t>(at)] = best;
-        if (best_at < 0) best_at = 0;
-        where[static_cast<size_t>(at)] = plane + (a.storage_order ? column_major(best_at, w.in) : best_at);
+        where[static_cast<size_t>(at)] = plane + (best_at < 0 ? 0 : a.storage_order ? column_major(best_at, w.in) : best_at);
       });
       k.out(0, store(x.dtype(), shape, y));
       if (k.out_count() > 1) k.out(1, store(DType::i64, shape, where));

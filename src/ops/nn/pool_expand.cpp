@@ -26,6 +26,7 @@ PooledTaps pooled_taps(Expand& e, ValueId x, const WindowAttrs& w, const std::ve
   if (sizes) {
     out.windows = make_windows(w, *sizes, kernel);
     if (!out.windows->problem.empty()) return refuse(out.windows->problem);
+    if (out.windows->out_count() > most) return refuse("there are too many windows to be written out");
     for (size_t i = 0; i < n; ++i) {
       pads[i + 2] = out.windows->begin[i];
       pads[n + 4 + i] = (out.windows->out[i] - 1) * w.strides[i] + reach[i] - (*sizes)[i] - out.windows->begin[i];

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/nn/expansions.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
@@ -56,8 +57,8 @@ constexpr ActivationName activation_names[] = {
     {"softplus", Activation::Kind::softplus, {}, {}},
 };
 
-// Parameters are handed out in order to the activations that have them.
-std::vector<Activation> activations_of(const RecurrentAttrs& a) {
+// Parameters are handed out in order to the activations that have them. An unknown name is a problem.
+std::vector<Activation> activations_of(const RecurrentAttrs& a, std::string& problem) {
   std::vector<Activation> out;
   size_t next_alpha = 0, next_beta = 0;
   for (const std::string& given : a.activations) {
@@ -65,7 +66,7 @@ std::vector<Activation> activations_of(const RecurrentAttrs& a) {
     for (char& ch : lower) ch = static_cast<char>(ch >= 'A' && ch <= 'Z' ? ch - 'A' + 'a' : ch);
     const auto* row = std::find_if(std::begin(activation_names), std::end(activation_names),
                                    [&](const auto& r) { return r.name == lower; });
-    if (row == std::end(activation_names)) throw error("eval.attribute", cat("activation '", given, "' is unknown"));
+    if (row == std::end(activation_names)) return problem = cat("activation '", given, "' is unknown"), out;
     Activation f{row->kind, row->alpha.value_or(0), row->beta.value_or(0)};
     if (row->alpha && next_alpha < a.alpha.size()) f.alpha = static_cast<double>(a.alpha[next_alpha++]);
     if (row->beta && next_beta < a.beta.size()) f.beta = static_cast<double>(a.beta[next_beta++]);
@@ -91,29 +92,46 @@ double Cell::from_state(int64_t row, std::span<const double> h) const {
   return dot(r, h, row) + (rb.empty() ? 0 : rb[static_cast<size_t>(row)]);
 }
 
+namespace {
+
+int64_t activations_per_direction(int64_t gates) { return gates == 1 ? 1 : gates - 1; }
+
+// What is wrong with the attributes; empty when nothing is.
+std::string problem_of(const RecurrentAttrs& a, int64_t gates) {
+  if (a.direction != "forward" && a.direction != "reverse" && a.direction != "bidirectional") return cat("direction '", a.direction, "' is unknown");
+  if (a.clip && !(*a.clip >= 0)) return cat("clip is ", *a.clip);
+  std::string problem;
+  const auto given = static_cast<int64_t>(activations_of(a, problem).size()), wanted = a.directions() * activations_per_direction(gates);
+  if (problem.empty() && given < wanted) problem = cat(given, " activations where ", wanted, " are wanted");
+  return problem;
+}
+
+}  // namespace
+
 void infer_recurrent(const RecurrentAttrs& a, Infer& c, int64_t gates) {
-  for (size_t i = 0; i < 3; ++i)
-    if (c.rank(i) != 3) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": 3 is wanted"));
-  if (a.direction != "forward" && a.direction != "reverse" && a.direction != "bidirectional")
-    c.fail("infer.attribute", cat("direction '", a.direction, "' is unknown"));
-  const Dim dirs = c.same(a.directions(), c.dim(1, 0), "the directions and the weights'");
+  constexpr size_t bias = 3, lengths = 4, first_h = 5, first_c = 6, peepholes = 7;
+  for (size_t i = 0; i < 3; ++i) want_rank(c, i, 3, cat("input ", i));
+  if (const std::string problem = problem_of(a, gates); !problem.empty()) c.fail("infer.attribute", problem);
+  const Dim steps = c.dim(0, a.batch_first ? 1 : 0), batch = c.dim(0, a.batch_first ? 0 : 1), dirs = a.directions();
   Dim hidden = c.dim(2, 2);
   if (a.hidden_size) hidden = c.same(*a.hidden_size, hidden, "'hidden_size' and the weights'");
-  c.same(c.dim(1, 1), hidden * gates, "the weights' rows and the gates'");
-  c.same(c.dim(0, 2), c.dim(1, 2), "the input's size and the weights'");
-  const Dim steps = c.dim(0, a.batch_first ? 1 : 0), batch = c.dim(0, a.batch_first ? 0 : 1);
-  if (a.batch_first) c.out(0, {batch, steps, dirs, hidden});
-  else c.out(0, {steps, dirs, batch, hidden});
-  for (size_t i = 1; i < 3; ++i)
-    if (a.batch_first) c.out(i, {batch, dirs, hidden});
-    else c.out(i, {dirs, batch, hidden});
+  want_shape(c, 1, {dirs, hidden * gates, c.dim(0, 2)}, "W");
+  want_shape(c, 2, {dirs, hidden * gates, hidden}, "R");
+  const Shape state = a.batch_first ? Shape{batch, dirs, hidden} : Shape{dirs, batch, hidden};
+  if (c.has(bias)) want_shape(c, bias, {dirs, hidden * (2 * gates)}, "B");
+  if (c.has(lengths)) want_shape(c, lengths, {batch}, "sequence_lens");
+  if (c.has(first_h)) want_shape(c, first_h, state, "initial_h");
+  if (c.has(first_c)) want_shape(c, first_c, state, "initial_c");
+  if (c.has(peepholes)) want_shape(c, peepholes, {dirs, hidden * 3}, "P");
+  c.out(0, a.batch_first ? Shape{batch, steps, dirs, hidden} : Shape{steps, dirs, batch, hidden});
+  for (size_t i = 1; i < 3; ++i) c.out(i, state);
 }
 
 namespace {
 
 // The state [dirs, batch, hidden], from an optional input.
 std::vector<double> initial_state(Eval& k, size_t i, bool batch_first, int64_t dirs, int64_t batch, int64_t hidden) {
-  std::vector<double> out(static_cast<size_t>(dirs * batch * hidden), 0);
+  std::vector<double> out(static_cast<size_t>(element_count(std::vector<int64_t>{dirs, batch, hidden})), 0);
   if (!k.has(i)) return out;
   const Loaded<double> v(k.in(i));
   if (v.size() != static_cast<int64_t>(out.size()))
@@ -137,6 +155,8 @@ Tensor state_tensor(const std::vector<double>& state, DType dtype, bool batch_fi
 
 void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellStep& step) {
   const Tensor& x = k.in(0);
+  std::string problem = problem_of(a, gates);
+  if (!problem.empty()) k.fail("eval.attribute", problem);
   if (x.rank() != 3 || k.in(1).rank() != 3 || k.in(2).rank() != 3) k.fail("eval.shape", "X, W and R must have rank 3");
   const int64_t dirs = a.directions(), steps = x.shape()[a.batch_first], batch = x.shape()[!a.batch_first],
                 input = x.shape()[2], hidden = k.in(2).shape()[2];
@@ -158,15 +178,13 @@ void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellS
       peepholes(k.has(7) ? k.in(7) : none);
   std::vector<double> h = initial_state(k, 5, a.batch_first, dirs, batch, hidden),
                       c = initial_state(k, 6, a.batch_first, dirs, batch, hidden);
-  std::vector<double> y(static_cast<size_t>(steps * dirs * batch * hidden), 0);
-  const auto f = activations_of(a);
-  const auto per_direction = static_cast<int64_t>(gates == 1 ? 1 : gates - 1);
-  if (static_cast<int64_t>(f.size()) < dirs * per_direction)
-    k.fail("eval.attribute", cat(f.size(), " activations where ", dirs * per_direction, " are wanted"));
+  std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{steps, dirs, batch, hidden})), 0);
+  const auto f = activations_of(a, problem);
+  const int64_t per_direction = activations_per_direction(gates);
   const auto part = [](std::span<const double> all, int64_t from, int64_t count) {
     return all.empty() ? all : all.subspan(static_cast<size_t>(from), static_cast<size_t>(count));
   };
-  for (int64_t d = 0; d < dirs; ++d) {
+  for (int64_t d = 0; hidden && d < dirs; ++d) {
     const bool backward = a.direction == "reverse" || d == 1;
     const int64_t rows = gates * hidden;
     const Cell cell{part(w.span(), d * rows * input, rows * input),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/checked.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -46,6 +47,13 @@ WindowAttrs window_attrs(std::string_view auto_pad, const std::optional<std::vec
   return w;
 }
 
+std::string kernel_problem(const WindowAttrs& w, size_t i, int64_t kernel) {
+  constexpr int64_t farthest = int64_t{1} << 31;  // positions times a plane's elements stay inside int64
+  if (kernel < 1) return cat("a kernel of ", kernel);
+  if (kernel > farthest || (kernel - 1) * w.dilations[i] >= farthest) return cat("a kernel of ", kernel, " with a dilation of ", w.dilations[i]);
+  return "";
+}
+
 Dim window_count(const WindowAttrs& w, size_t i, Dim size, Dim kernel) {
   const Dim stride = w.strides[i];
   if (w.same()) return ceil_div(size, stride);
@@ -59,7 +67,7 @@ Dim window_count(const WindowAttrs& w, size_t i, Dim size, Dim kernel) {
 
 int64_t product(std::span<const int64_t> v) {
   int64_t n = 1;
-  for (const int64_t d : v) n *= d;
+  for (const int64_t d : v) n = checked_mul(n, d);
   return n;
 }
 
@@ -79,7 +87,7 @@ Windows make_windows(const WindowAttrs& a, std::vector<int64_t> in, std::vector<
       w.end.assign(a.pads.begin() + static_cast<std::ptrdiff_t>(n), a.pads.end());
   if (!w.problem.empty()) return w;
   for (size_t i = 0; i < n; ++i) {
-    if (w.kernel[i] < 1) return w.problem = cat("a kernel of ", w.kernel[i]), w;
+    if (w.problem = kernel_problem(a, i, w.kernel[i]); !w.problem.empty()) return w;
     w.out[i] = window_count(a, i, w.in[i], w.kernel[i]).literal();
     if (w.out[i] < 0 || (w.out[i] == 0 && w.in[i] > 0))
       return w.problem = cat("a kernel that covers ", covered(w.kernel[i], w.dilations[i]).literal(),

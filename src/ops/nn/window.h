@@ -26,6 +26,8 @@ WindowAttrs window_attrs(std::string_view auto_pad, const std::optional<std::vec
                          const std::optional<std::vector<int64_t>>& dilations,
                          const std::optional<std::vector<int64_t>>& pads, bool ceil_mode, size_t spatial);
 
+// What is wrong with a kernel of that size on axis `i`; empty when nothing is.
+std::string kernel_problem(const WindowAttrs& w, size_t i, int64_t kernel);
 // How many windows of a `kernel` fit along axis `i` of that size.
 Dim window_count(const WindowAttrs& w, size_t i, Dim size, Dim kernel);
 // What a dilated kernel covers.

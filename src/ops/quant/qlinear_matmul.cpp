@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 #include "ops/quant/scale.h"
 
 namespace cameo {
@@ -31,9 +32,23 @@ struct QLinearMatMul : Rules<op::QLinearMatMul> {
     if (column) b.push_back(1);
     c.same(a.back(), b[b.size() - 2], "the sizes that are summed over");
     Shape out = c.broadcast_shapes(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
+    Shape whole = out;  // with the axes that vectors leave out
+    whole.insert(whole.end(), {a[a.size() - 2], b.back()});
+    want_parameter(c, 1, true, whole);
+    want_parameter(c, 2, true, a);
+    want_parameter(c, 4, false, whole);
+    want_parameter(c, 5, false, b);
+    for (const size_t i : {6, 7}) want_parameter(c, i, true, whole);
     if (!row) out.push_back(a[a.size() - 2]);
     if (!column) out.push_back(b.back());
     c.out(0, std::move(out));
+  }
+
+  // A vector goes along the rows or the columns, anything else broadcasts.
+  static void want_parameter(Infer& c, size_t input, bool rows, const Shape& over) {
+    Shape shape = c.shape(input);
+    if (rows && shape.size() == 1) shape.push_back(1);
+    want_broadcast(c, shape, over, cat("input ", input));
   }
 
   // Elements less their zero points.

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 #include "ops/quant/scale.h"
 
 namespace cameo {
@@ -28,6 +29,7 @@ struct QuantizeLinear : Rules<op::QuantizeLinear> {
     if (t == DType::undefined) c.fail("infer.attribute", cat("output_dtype ", a.output_dtype, " is unknown"));
     if (a.output_dtype && c.has(2) && c.dtype(2) != DType::undefined && static_cast<int64_t>(t) != a.output_dtype)
       c.fail("infer.type", cat("output_dtype is ", a.output_dtype, ", the zero point's type ", name(t)));
+    want_output_type(c, 0, t);
     c.out(0, t, c.shape(0));
   }
 
@@ -112,6 +114,7 @@ struct DequantizeLinear : Rules<op::DequantizeLinear> {
 
   static void infer(const A& a, Infer& c) {
     infer_scale(c, a.axis, a.block_size);
+    want_output_type(c, 0, result_type(a, c.dtype(1)));
     c.out(0, result_type(a, c.dtype(1)), c.shape(0));
   }
 
@@ -210,7 +213,7 @@ struct DynamicQuantizeLinear : Rules<op::DynamicQuantizeLinear> {
     float top = 0, bottom = 0;
     for (const float v : x.span()) top = std::max(top, v), bottom = std::min(bottom, v);
     const float scale = (top == bottom ? 1.0f : top - bottom) / 255.0f;
-    const float zero = std::nearbyint(std::clamp(0.0f - bottom / scale, 0.0f, 255.0f));
+    const float place = std::nearbyint(std::clamp(0.0f - bottom / scale, 0.0f, 255.0f)), zero = std::isnan(place) ? 0.0f : place;
     std::vector<float> y;
     for (const float v : x.span())
       y.push_back(std::isnan(v) ? 0 : std::clamp(std::nearbyint(v / scale) + zero, 0.0f, 255.0f));

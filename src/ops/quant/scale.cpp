@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/nn/expansions.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
@@ -26,20 +27,21 @@ ScaleMap scale_map(Eval& k, const Tensor& x, const Tensor& scale, int64_t axis, 
   if (scale.rank() != x.rank())
     k.fail("eval.shape", cat("scales of rank ", scale.rank(), " for blocks of a tensor of rank ", x.rank()));
   m.count = scale.shape()[static_cast<size_t>(ax)];
-  if (scale.count() != m.outer * m.count * m.inner || m.count != (m.length + block_size - 1) / block_size)
+  if (scale.count() != m.outer * m.count * m.inner || m.count != (m.length == 0 ? 0 : (m.length - 1) / block_size + 1))
     k.fail("eval.shape", cat(m.count, " scales for blocks of ", block_size, " along an axis of size ", m.length));
   return m;
 }
 
 void infer_scale(Infer& c, int64_t axis, int64_t block_size) {
-  if (c.has(2) && c.has_rank(1) && c.has_rank(2) && c.rank(1) != c.rank(2) && !(c.rank(1) <= 1 && c.rank(2) <= 1))
-    c.fail("infer.mismatch", cat("the scale has rank ", c.rank(1), ", the zero point ", c.rank(2)));
-  if (!c.has_rank(0) || !c.has_rank(1)) return;
   if (block_size < 0) c.fail("infer.attribute", cat("block_size is ", block_size));
+  const bool one = c.rank(1) == 0 || (c.rank(1) == 1 && c.dim(1, 0).is(1));  // said by a scalar, or by a vector of one
+  if (c.has(2) && one) want_one(c, 2, "the zero point");
+  else if (c.has(2)) want_shape(c, 2, c.shape(1), "the zero point");
   if (block_size == 0) {
     if (c.rank(1) > 1) c.fail("infer.rank", cat("the scale has rank ", c.rank(1), " and there is no block_size"));
-    if (c.rank(1) == 1 && !c.dim(1, 0).is(1) && c.rank(0) > 0)
-      c.same(c.dim(0, c.rank(0) == 1 ? 0 : c.axis(axis, c.rank(0))), c.dim(1, 0), "the axis's size and the scales'");
+    if (one) return;
+    if (c.rank(0) == 0) return want_one(c, 1, "the scale of one number");
+    c.same(c.dim(0, c.rank(0) == 1 ? 0 : c.axis(axis, c.rank(0))), c.dim(1, 0), "the axis's size and the scales'");
     return;
   }
   if (c.rank(1) != c.rank(0))
@@ -60,7 +62,7 @@ bool is_one_scale(const Graph& g, ValueId scale) {
 ValueId spread_scale(Expand& e, ValueId v, int64_t axis, int64_t block_size) {
   On& on = e.on;
   if (is_one_scale(e.graph, v)) return v;
-  if (!e.fact(0).has_rank() || !on.has_rank(v))
+  if (!ranks_known(e) || !on.has_rank(v))
     return e.refuse("the rank of the input or of the scale is unknown"), ValueId();
   const int64_t rank = e.fact(0).rank(), ax = rank == 1 ? 0 : axis < 0 ? axis + rank : axis;
   if (block_size == 0) {

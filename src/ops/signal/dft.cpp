@@ -2,6 +2,7 @@
 #include "ops/infer.h"
 #include "ops/nn/expansions.h"
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 #include "ops/signal/fourier.h"
 
 namespace cameo {
@@ -12,6 +13,7 @@ using Complex = std::complex<double>;
 
 struct DFT : Rules<op::DFT> {
   using A = op::DFT;
+  static constexpr int64_t most_length = int64_t{1} << 31;
 
   static void infer(const A& a, Infer& c) {
     const int64_t rank = c.rank(0);
@@ -20,6 +22,8 @@ struct DFT : Rules<op::DFT> {
              cat("the input has rank ", rank, ": a signal axis and one for real and imaginary parts are wanted"));
     if (const auto parts = c.dim(0, rank - 1).known(); parts && *parts != 1 && *parts != 2)
       c.fail("infer.mismatch", cat("the last size is ", *parts, ": 1 (real) or 2 (complex) is wanted"));
+    if (c.has(1)) want_one(c, 1, "dft_length");
+    if (c.has(2)) want_one(c, 2, "axis");
     Shape out = c.shape(0);
     out.back() = a.inverse && a.onesided ? 1 : 2;
     const auto axis_value = c.has(2) ? c.literal_ints(2) : std::vector<int64_t>{-2};
@@ -35,6 +39,8 @@ struct DFT : Rules<op::DFT> {
       const auto given = c.ints(1);
       length = given && given->size() == 1 ? (*given)[0] : c.fresh("dft_length");
     }
+    if (length.is_literal() && (length.literal() < 1 || length.literal() > most_length))
+      c.fail("infer.attribute", cat("a transform of length ", length.text()));
     out[axis] = a.onesided && !a.inverse ? floor_div(length, 2) + 1 : length;
     c.out(0, std::move(out));
   }
@@ -65,7 +71,7 @@ struct DFT : Rules<op::DFT> {
     const bool real_result = a.inverse && a.onesided;
     const int64_t have = x.shape()[static_cast<size_t>(axis)];
     const int64_t length = k.has(1) ? k.int_scalar(1) : real_result ? 2 * (have - 1) : have;
-    if (length < 1 || length > (int64_t{1} << 40)) k.fail("eval.shape", cat("a transform of length ", length));
+    if (length < 1 || length > most_length) k.fail("eval.shape", cat("a transform of length ", length));
     const int64_t keep = a.onesided && !a.inverse ? length / 2 + 1 : length, out_parts = real_result ? 1 : 2;
     std::vector<int64_t> shape = x.shape();
     shape[static_cast<size_t>(axis)] = keep, shape.back() = out_parts;
@@ -74,7 +80,7 @@ struct DFT : Rules<op::DFT> {
     for (int64_t i = axis + 1; i + 1 < x.rank(); ++i) inner *= shape[static_cast<size_t>(i)];
     const Loaded<double> v(x);
     std::vector<double> y(static_cast<size_t>(element_count(shape)));
-    for (int64_t o = 0; o < outer; ++o)
+    for (int64_t o = 0; !y.empty() && o < outer; ++o)
       for (int64_t j = 0; j < inner; ++j) {
         std::vector<Complex> line;
         for (int64_t i = 0; i < have; ++i) {
@@ -95,7 +101,7 @@ struct DFT : Rules<op::DFT> {
   // A product with the matrix of the transform.
   static void expand(const A& a, Expand& e) {
     On& on = e.on;
-    if (!e.fact(0).has_rank()) return e.refuse("the input's rank is unknown");
+    if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
     const auto axis_value = e.has(2) ? e.graph.constant(e.in(2)) : Tensor::int_scalar(-2);
     const auto given = e.has(1) ? e.graph.constant(e.in(1)) : std::nullopt;
     if (!axis_value || (e.has(1) && !given) || (a.inverse && a.onesided))
@@ -106,7 +112,7 @@ struct DFT : Rules<op::DFT> {
     const auto rows = shape[static_cast<size_t>(axis)].known(), parts = shape.back().known();
     if (!rows || !parts) return e.refuse("the signal's length is unknown");
     const int64_t length = given ? given->int_at(0) : *rows, columns = a.onesided ? length / 2 + 1 : length;
-    if (length < 1 || *rows * *parts * columns * 2 > (int64_t{1} << 24))
+    if (length < 1 || !is_small_matrix(*rows, *parts, columns))
       return e.refuse("the transform is too long for a matrix");
     // The signal's axis goes beside the last, and back.
     std::vector<int64_t> perm, back(static_cast<size_t>(rank));

@@ -62,6 +62,11 @@ std::vector<Complex> fourier(std::vector<Complex> in, bool inverse) {
   return in;
 }
 
+bool is_small_matrix(int64_t rows, int64_t parts, int64_t columns) {
+  constexpr int64_t most = int64_t{1} << 24;
+  return rows <= most && parts <= 2 && columns <= most && rows * parts * columns * 2 <= most;
+}
+
 std::vector<double> fourier_matrix(int64_t rows, int64_t parts, int64_t length, int64_t columns, bool inverse,
                                    double factor) {
   std::vector<double> m(static_cast<size_t>(rows * parts * columns * 2), 0);

@@ -14,5 +14,7 @@ std::vector<std::complex<double>> fourier(std::vector<std::complex<double>> in, 
 // input, 1 for real. Rows past `length` are zero (a longer signal is cut), scaled by `factor`.
 std::vector<double> fourier_matrix(int64_t rows, int64_t parts, int64_t length, int64_t columns, bool inverse,
                                    double factor);
+// Whether that matrix may be written into a model.
+bool is_small_matrix(int64_t rows, int64_t parts, int64_t columns);
 
 }  // namespace cameo

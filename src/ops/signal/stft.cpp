@@ -2,6 +2,7 @@
 #include "ops/infer.h"
 #include "ops/nn/expansions.h"
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 #include "ops/signal/fourier.h"
 
 namespace cameo {
@@ -18,12 +19,19 @@ struct STFT : Rules<op::STFT> {
       const auto v = c.has(i) ? c.ints(i) : std::nullopt;
       return v && v->size() == 1 ? std::optional((*v)[0]) : std::nullopt;
     };
+    want_one(c, 1, "frame_step");
+    if (c.has(2)) want_rank(c, 2, 1, "the window");
+    if (c.has(3)) want_one(c, 3, "frame_length");
+    if (c.rank(0) == 3 && c.dim(0, 2).is_literal() && !c.dim(0, 2).is(1) && !c.dim(0, 2).is(2))
+      c.fail("infer.mismatch", cat("the last size is ", c.dim(0, 2).text(), ": 1 (real) or 2 (complex) is wanted"));
     const auto step = one(1);
     if (step && step->is_literal() && step->literal() < 1)
       c.fail("infer.attribute", cat("frame_step is ", step->literal()));
     std::optional<Dim> length = one(3);
-    if (!c.has(3) && c.has(2) && c.has_rank(2) && c.rank(2) == 1) length = c.dim(2, 0);
-    if (!length && !c.has(2) && !c.has(3)) length = c.dim(0, 1);
+    if (c.has(2)) length = length ? c.same(*length, c.dim(2, 0), "frame_length and the window's length") : c.dim(2, 0);
+    if (!length && !c.has(3)) length = c.dim(0, 1);
+    if (length && length->is_literal() && (length->literal() < 1 || (c.dim(0, 1).is_literal() && length->literal() > c.dim(0, 1).literal())))
+      c.fail("infer.mismatch", cat("frames of ", length->text(), " in a signal of ", c.dim(0, 1).text()));
     const Dim frames = step && length ? floor_div(c.dim(0, 1) - *length, *step) + 1 : c.fresh("frames");
     const Dim bins = !length ? c.fresh("bins") : a.onesided ? floor_div(*length, 2) + 1 : *length;
     c.out(0, {c.dim(0, 0), frames, bins, 2});
@@ -34,12 +42,13 @@ struct STFT : Rules<op::STFT> {
     if (x.rank() != 2 && x.rank() != 3) k.fail("eval.shape", cat("the signal has rank ", x.rank()));
     const int64_t batch = x.shape()[0], samples = x.shape()[1], parts = x.rank() == 3 ? x.shape()[2] : 1;
     const int64_t step = k.int_scalar(1), length = k.has(3) ? k.int_scalar(3) : k.has(2) ? k.in(2).count() : samples;
+    if (k.has(2) && k.in(2).count() != length) k.fail("eval.shape", cat("a window of ", k.in(2).count(), " for frames of ", length));
     if (step < 1 || length < 1 || length > samples || parts < 1 || parts > 2)
       k.fail("eval.shape", cat("frames of ", length, " every ", step, " in a signal of ", samples));
     const int64_t frames = (samples - length) / step + 1, bins = a.onesided ? length / 2 + 1 : length;
     const Loaded<double> v(x), window(k.has(2) ? k.in(2) : full(DType::f32, {length}, 1));
     std::vector<double> y;
-    y.reserve(static_cast<size_t>(batch * frames * bins * 2));
+    y.reserve(static_cast<size_t>(element_count(std::vector<int64_t>{batch, frames, bins, 2})));
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t f = 0; f < frames; ++f) {
         std::vector<std::complex<double>> line(static_cast<size_t>(length));
@@ -57,17 +66,18 @@ struct STFT : Rules<op::STFT> {
   // A convolution whose kernels are the rows of the transform.
   static void expand(const A& a, Expand& e) {
     On& on = e.on;
+    if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
     const auto step = e.graph.constant(e.in(1));
     const auto given = e.has(3) ? e.graph.constant(e.in(3)) : std::nullopt;
-    if (!e.fact(0).has_rank() || !step || (e.has(3) && !given)) return e.refuse("frame step and length must be known");
+    if (!step || (e.has(3) && !given)) return e.refuse("frame step and length must be known");
     const Shape& shape = e.fact(0).shape();
     const auto parts = shape.size() == 3 ? shape[2].known() : std::optional<int64_t>(1);
     std::optional<int64_t> length = given      ? std::optional(given->int_at(0))
-                                    : e.has(2) ? (e.fact(2).has_rank() ? e.fact(2).shape()[0].known() : std::nullopt)
+                                    : e.has(2) ? e.fact(2).shape()[0].known()
                                                : shape[1].known();
     if (!parts || !length || *length < 1) return e.refuse("the frames' length is unknown");
     const int64_t bins = a.onesided ? *length / 2 + 1 : *length;
-    if (*length * *parts * bins * 2 > (int64_t{1} << 24)) return e.refuse("the frames are too long for a convolution");
+    if (!is_small_matrix(*length, *parts, bins)) return e.refuse("the frames are too long for a convolution");
     // [length, parts, bins * 2] -> kernels [bins * 2, parts, length]
     const Tensor matrix =
         store(e.dtype(0), {*length, *parts, bins * 2}, fourier_matrix(*length, *parts, *length, bins, false, 1));

@@ -6,6 +6,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 #include "ops/vision/nms_expand.h"
 
 namespace cameo {
@@ -29,6 +30,9 @@ struct NonMaxSuppression : Rules<op::NonMaxSuppression> {
       c.fail("infer.rank", cat("boxes and scores have ranks ", c.rank(0), " and ", c.rank(1), ": 3 is wanted"));
     c.same(c.dim(0, 2), 4, "the numbers of a box");
     c.same(c.dim(0, 1), c.dim(1, 2), "the boxes and their scores");
+    c.same(c.dim(0, 0), c.dim(1, 0), "the batches of boxes and scores");
+    for (const size_t i : {2, 3, 4})  // or none at all
+      if (c.has(i) && !(c.rank(i) == 1 && c.dim(i, 0).is(0))) want_one(c, i, cat("input ", i));
     c.out(0, DType::i64, {c.fresh("selected"), 3});
   }
 
@@ -77,13 +81,24 @@ struct NonMaxSuppression : Rules<op::NonMaxSuppression> {
       10, Exactness::rounding, [](const op::NonMaxSuppression& a, Expand& e) { expand_non_max_suppression(a, e); })};
 };
 
+void want_pooled(const Infer& c, int64_t height, int64_t width) {
+  if (height < 1 || width < 1) c.fail("infer.attribute", cat("regions are pooled to ", height, " by ", width));
+}
+
 struct RoiAlign : Rules<op::RoiAlign> {
   using A = op::RoiAlign;
+  static constexpr int64_t most_samples = 4096;  // of one bin along an axis; a region is as large as its numbers say
   static void infer(const A& a, Infer& c) {
     if (c.rank(0) != 4 || c.rank(1) != 2)
       c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", the regions ", c.rank(1), ": 4 and 2 are wanted"));
     if (c.rank(2) != 1) c.fail("infer.rank", cat("the batch indices have rank ", c.rank(2), ": 1 is wanted"));
     c.same(c.dim(1, 1), 4, "the numbers of a region");
+    want_word(c, "mode", a.mode, {"avg", "max"});
+    want_word(c, "coordinate_transformation_mode", a.coordinate_transformation_mode, {"half_pixel", "output_half_pixel"});
+    want_pooled(c, a.output_height, a.output_width);
+    if (a.sampling_ratio < 0 || a.sampling_ratio > most_samples) c.fail("infer.attribute", cat("sampling_ratio is ", a.sampling_ratio));
+    for (const int64_t axis : {2, 3})
+      if (c.dim(0, axis).is(0)) c.fail("infer.mismatch", "an empty input has no regions");
     c.out(0, {c.same(c.dim(1, 0), c.dim(2, 0), "the regions and their batch indices"), c.dim(0, 1), a.output_height,
               a.output_width});
   }
@@ -120,7 +135,7 @@ struct RoiAlign : Rules<op::RoiAlign> {
     const auto batches = k.ints(2);
     const int64_t regions = k.in(1).shape()[0], channels = shape[1], height = shape[2], width = shape[3];
     if (static_cast<int64_t>(batches.size()) != regions || a.output_height < 1 || a.output_width < 1 || height < 1 ||
-        width < 1)
+        width < 1 || a.sampling_ratio > most_samples)
       k.fail("eval.shape", "the sizes of regions, input or output do not suit");
     const bool half = a.coordinate_transformation_mode == "half_pixel";
     const Loaded<double> x(k.in(0)), rois(k.in(1));
@@ -139,7 +154,9 @@ struct RoiAlign : Rules<op::RoiAlign> {
                    h = half ? edge(3) - y0 : std::max(edge(3) - y0, 1.0);
       const double bin_h = h / static_cast<double>(a.output_height), bin_w = w / static_cast<double>(a.output_width);
       const auto samples = [&](double bin) {
-        return a.sampling_ratio > 0 ? a.sampling_ratio : static_cast<int64_t>(std::clamp(std::ceil(bin), 0.0, 1e6));
+        if (a.sampling_ratio > 0) return a.sampling_ratio;
+        if (bin > static_cast<double>(most_samples)) k.fail("eval.index", cat("a region has bins of ", bin, " elements"));
+        return bin > 0 ? static_cast<int64_t>(std::ceil(bin)) : 0;
       };
       const int64_t rows = samples(bin_h), columns = samples(bin_w);
       for (int64_t c = 0; c < channels; ++c)
@@ -181,6 +198,7 @@ struct MaxRoiPool : Rules<op::MaxRoiPool> {
     if (c.rank(0) != 4 || c.rank(1) != 2)
       c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", the regions ", c.rank(1), ": 4 and 2 are wanted"));
     if (a.pooled_shape.size() != 2) c.fail("infer.attribute", "'pooled_shape' must be a height and a width");
+    want_pooled(c, a.pooled_shape[0], a.pooled_shape[1]);
     c.same(c.dim(1, 1), 5, "the numbers of a region");
     c.out(0, {c.dim(1, 0), c.dim(0, 1), a.pooled_shape[0], a.pooled_shape[1]});
   }
@@ -195,6 +213,8 @@ struct MaxRoiPool : Rules<op::MaxRoiPool> {
     std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{regions, channels, ph, pw})));
     size_t at = 0;
     for (int64_t r = 0; r < regions; ++r) {
+      for (int64_t i = 0; i < 5; ++i)
+        if (std::isnan(rois[r * 5 + i] * static_cast<double>(a.spatial_scale))) k.fail("eval.index", "a region is no number");
       const auto batch = static_cast<int64_t>(std::clamp(rois[r * 5], -1.0, 1e9));
       if (batch < 0 || batch >= shape[0])
         k.fail("eval.index", cat("batch index ", batch, " is outside a batch of ", shape[0]));

@@ -6,6 +6,7 @@
 #include "ops/nn/expansions.h"
 #include "ops/nn/window.h"
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 #include "ops/computed.h"
 #include "ops/vision/grid_sample_expand.h"
 
@@ -23,9 +24,13 @@ struct AxisTaps {
 struct GridSample : Rules<op::GridSample> {
   using A = op::GridSample;
 
-  static void infer(const A&, Infer& c) {
+  static constexpr int64_t most_axes = 8;  // a sample has four taps for every axis, multiplied out
+
+  static void infer(const A& a, Infer& c) {
     const int64_t rank = c.rank(0);
-    if (rank < 3 || c.rank(1) != rank) c.fail("infer.rank", cat("the input has rank ", rank, ", the grid ", c.rank(1)));
+    if (rank < 3 || rank > most_axes || c.rank(1) != rank) c.fail("infer.rank", cat("the input has rank ", rank, ", the grid ", c.rank(1)));
+    want_word(c, "mode", a.mode, {"linear", "nearest", "cubic"});
+    want_word(c, "padding_mode", a.padding_mode, {"zeros", "border", "reflection"});
     c.same(c.dim(1, rank - 1), rank - 2, "the grid's last size and the spatial axes");
     Shape out{c.same(c.dim(0, 0), c.dim(1, 0), "the batches of input and grid"), c.dim(0, 1)};
     for (int64_t i = 1; i < rank - 1; ++i) out.push_back(c.dim(1, i));
@@ -123,7 +128,7 @@ struct GridSample : Rules<op::GridSample> {
   static void eval(const A& a, Eval& k) {
     const Tensor& x = k.in(0);
     const Tensor& grid = k.in(1);
-    if (x.rank() < 3 || grid.rank() != x.rank() || grid.shape().back() != x.rank() - 2 ||
+    if (x.rank() < 3 || x.rank() > most_axes || grid.rank() != x.rank() || grid.shape().back() != x.rank() - 2 ||
         grid.shape()[0] != x.shape()[0])
       k.fail("eval.shape", "the grid does not suit the input");
     if (a.mode != "nearest" && a.mode != "linear" && a.mode != "cubic")
@@ -132,7 +137,8 @@ struct GridSample : Rules<op::GridSample> {
     const int64_t channels = x.shape()[1], plane = product(sizes);
     std::vector<int64_t> shape{x.shape()[0], channels};
     shape.insert(shape.end(), grid.shape().begin() + 1, grid.shape().end() - 1);
-    if (plane == 0 && element_count(shape) > 0) k.fail("eval.shape", "an empty input has nothing to sample");
+    if (element_count(shape) == 0) return k.out(0, zeros(x.dtype(), shape));
+    if (plane == 0) k.fail("eval.shape", "an empty input has nothing to sample");
     const auto walk = [&](auto&& f) {
       grid.dtype() == DType::f64 ? for_each_point<double>(a, grid, sizes, f) : for_each_point<float>(a, grid, sizes, f);
     };
@@ -182,7 +188,8 @@ struct AffineGrid : Rules<op::AffineGrid> {
   using A = op::AffineGrid;
 
   static void infer(const A&, Infer& c) {
-    if (c.rank(0) != 3) c.fail("infer.rank", cat("theta has rank ", c.rank(0), ": 3 is wanted"));
+    want_rank(c, 0, 3, "theta");
+    want_rank(c, 1, 1, "'size'");
     const auto sizes = c.ints(1);
     const auto known = c.dim(0, 1).known();
     const auto length = sizes         ? std::optional<int64_t>(static_cast<int64_t>(sizes->size()))
@@ -193,6 +200,7 @@ struct AffineGrid : Rules<op::AffineGrid> {
     if (*length != 4 && *length != 5)
       c.fail("infer.mismatch", cat("'size' has ", *length, " elements: 4 or 5 are wanted"));
     c.same(c.dim(0, 1), *length - 2, "theta's rows and the spatial axes");
+    c.same(c.dim(0, 2), *length - 1, "theta's columns and the spatial axes with a constant");
     Shape out{sizes ? c.same((*sizes)[0], c.dim(0, 0), "the batch and theta's") : c.dim(0, 0)};
     for (int64_t i = 2; i < *length; ++i) out.push_back(sizes ? (*sizes)[static_cast<size_t>(i)] : c.fresh("grid"));
     out.push_back(*length - 2);
@@ -224,7 +232,7 @@ struct AffineGrid : Rules<op::AffineGrid> {
     std::vector<int64_t> shape{size[0]};
     shape.insert(shape.end(), sizes.begin(), sizes.end());
     shape.push_back(n);
-    element_count(shape);  // throws on negative sizes and overflow
+    if (element_count(shape) == 0) return k.out(0, zeros(theta.dtype(), shape));
     const auto points = base(a, sizes);
     const Loaded<double> t(theta);
     std::vector<double> y;
@@ -262,10 +270,13 @@ struct AffineGrid : Rules<op::AffineGrid> {
 
   static void expand(const A& a, Expand& e) {
     On& on = e.on;
+    constexpr int64_t most_points = 1 << 20;
+    if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
     const auto size = e.graph.constant(e.in(1));
-    if (!size || size->count() < 4) return expand_computed(a, e);
+    if (!size) return expand_computed(a, e);
     const auto all = size->to_ints();
     const std::vector<int64_t> sizes(all.begin() + 2, all.end());
+    if (product(sizes) > most_points) return expand_computed(a, e);
     const auto n = static_cast<int64_t>(sizes.size());
     const ValueId points = on.constant(store(e.dtype(0), {product(sizes), n + 1}, base(a, sizes)));
     std::vector<int64_t> shape{0};

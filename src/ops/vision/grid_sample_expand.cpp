@@ -1,6 +1,7 @@
 #include "ops/vision/grid_sample_expand.h"
 
 #include "ops/computed.h"
+#include "ops/nn/expansions.h"
 #include "ops/on.h"
 #include "ops/vision/planes.h"
 
@@ -75,7 +76,7 @@ class Sampler {
 void expand_grid_sample(const op::GridSample& a, Expand& e) {
   On& on = e.on;
   const ValueId x = e.in(0);
-  if (!on.has_rank(x) || !on.has_rank(e.in(1))) return e.refuse("the rank is not known");
+  if (!ranks_known(e)) return e.refuse("the rank is not known");
   if (a.mode != "nearest" && !is_float(on.dtype(x))) return e.refuse("interpolation of numbers that are no floats");
   const int64_t spatial = on.rank(x) - 2;
   const DType t = on.dtype(e.in(1)) == DType::f64 ? DType::f64 : DType::f32;

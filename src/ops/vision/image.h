@@ -14,8 +14,8 @@ struct Image {
   std::vector<uint8_t> rgb;  // interleaved
 };
 
-// Whether an image of these sizes may be held in memory.
-bool is_sane_image(int64_t height, int64_t width);
+// Whether an image of these sizes may be held in memory, and can come from so many bytes: no format packs them tighter.
+bool is_sane_image(int64_t height, int64_t width, size_t bytes);
 
 std::optional<Image> decode_bmp(std::string_view s);   // uncompressed: 256 colours, 24 or 32 bits
 std::optional<Image> decode_pnm(std::string_view s);   // P1 to P6

@@ -14,8 +14,8 @@ namespace {
 
 const uint8_t* bytes_of(std::string_view s) { return reinterpret_cast<const uint8_t*>(s.data()); }
 
-std::optional<Image> blank(int64_t height, int64_t width) {
-  if (!is_sane_image(height, width)) return std::nullopt;
+std::optional<Image> blank(int64_t height, int64_t width, size_t bytes) {
+  if (!is_sane_image(height, width, bytes)) return std::nullopt;
   Image out{height, width, {}};
   out.rgb.resize(static_cast<size_t>(height * width * 3));
   return out;
@@ -43,7 +43,7 @@ std::optional<Image> decode_jpeg(std::string_view s, bool& there) {
   const std::unique_ptr<void, int (*)(void*)> handle(lib.open(), lib.close);
   int width = 0, height = 0, subsampling = 0, colours = 0;
   if (!handle || lib.header(handle.get(), bytes_of(s), s.size(), &width, &height, &subsampling, &colours) != 0) return std::nullopt;
-  auto out = blank(height, width);
+  auto out = blank(height, width, s.size());
   if (!out || lib.decode(handle.get(), bytes_of(s), s.size(), out->rgb.data(), width, width * 3, height, rgb, flags) != 0) return std::nullopt;
   return out;
 }
@@ -64,7 +64,7 @@ std::optional<Image> decode_webp(std::string_view s, bool& there) {
   there = lib.there;
   int width = 0, height = 0;
   if (!there || !lib.info(bytes_of(s), s.size(), &width, &height)) return std::nullopt;
-  auto out = blank(height, width);
+  auto out = blank(height, width, s.size());
   if (!out || !lib.decode(bytes_of(s), s.size(), out->rgb.data(), out->rgb.size(), width * 3)) return std::nullopt;
   return out;
 }
@@ -141,9 +141,9 @@ int64_t skip_some(int64_t count, void* from) {
 }
 
 // Greys or colours of up to 16 bits, all planes of one size.
-std::optional<Image> interleave(const OpenJpeg::Picture& p, int64_t height, int64_t width) {
+std::optional<Image> interleave(const OpenJpeg::Picture& p, int64_t height, int64_t width, std::string_view s) {
   constexpr int ycc = 3, cmyk = 5;
-  auto out = blank(height, width);
+  auto out = blank(height, width, s.size());
   if (!out || p.planes == 0 || p.planes > 4 || p.colours == ycc || p.colours == cmyk) return std::nullopt;
   for (uint32_t i = 0; i < p.planes; ++i) {
     const OpenJpeg::Plane& c = p.plane[i];
@@ -177,8 +177,8 @@ std::optional<Image> decode_jpeg2000(std::string_view s, bool& there) {
   const std::unique_ptr<OpenJpeg::Picture, void (*)(OpenJpeg::Picture*)> picture(raw, lib.close_picture);
   if (!read || !picture || picture->x1 < picture->x0 || picture->y1 < picture->y0) return std::nullopt;
   const int64_t height = int64_t{picture->y1} - picture->y0, width = int64_t{picture->x1} - picture->x0;
-  if (!is_sane_image(height, width) || !lib.decode(codec.get(), stream.get(), picture.get())) return std::nullopt;
-  return interleave(*picture, height, width);
+  if (!is_sane_image(height, width, s.size()) || !lib.decode(codec.get(), stream.get(), picture.get())) return std::nullopt;
+  return interleave(*picture, height, width, s);
 }
 
 constexpr LibraryCodec codecs[] = {

@@ -50,6 +50,7 @@ struct ImageDecoder : Rules<op::ImageDecoder> {
   }
 
   static void eval(const op::ImageDecoder& a, Eval& k) {
+    if (k.in(0).dtype() != DType::u8) k.fail("eval.type", "an image is read from bytes");
     const std::string_view s = k.in(0).bytes().text();
     const bool grey = a.pixel_format == "Grayscale";
     const auto image = decode(s);
@@ -61,6 +62,7 @@ struct ImageDecoder : Rules<op::ImageDecoder> {
     // As the operator wants it for what nobody can read.
     if (!image) return k.out(0, zeros(DType::u8, {0, 0, grey ? 1 : 3}));
     std::vector<uint8_t> out;
+    out.reserve(image->rgb.size() / (grey ? 3 : 1));
     for (size_t i = 0; i < image->rgb.size(); i += 3) {
       const uint8_t r = image->rgb[i], g = image->rgb[i + 1], b = image->rgb[i + 2];
       if (grey) out.push_back(static_cast<uint8_t>((r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16));

@@ -37,8 +37,11 @@ std::optional<int64_t> number(std::string_view s, size_t& at) {
 
 }  // namespace
 
-bool is_sane_image(int64_t height, int64_t width) {
-  return height > 0 && width > 0 && height <= largest_side && width <= largest_side && height * width <= largest_area;
+bool is_sane_image(int64_t height, int64_t width, size_t bytes) {
+  constexpr uint64_t pixels_per_byte = 16384, small = 1 << 20;
+  if (height < 1 || width < 1 || height > largest_side || width > largest_side || height * width > largest_area) return false;
+  const auto area = static_cast<uint64_t>(height * width);
+  return area <= small || area / pixels_per_byte <= bytes;
 }
 
 std::optional<Image> decode_bmp(std::string_view s) {
@@ -48,7 +51,7 @@ std::optional<Image> decode_bmp(std::string_view s) {
   if (!used || *header < 40 || (*packing != 0 && !(*packing == 3 && *depth == 32))) return std::nullopt;
   const auto rows = static_cast<int32_t>(*h);
   Image image{rows < 0 ? -int64_t{rows} : rows, static_cast<int32_t>(*w), {}};
-  if (!is_sane_image(image.height, image.width) || (*depth != 8 && *depth != 24 && *depth != 32)) return std::nullopt;
+  if (!is_sane_image(image.height, image.width, s.size()) || (*depth != 8 && *depth != 24 && *depth != 32)) return std::nullopt;
   const int64_t pixel = *depth / 8, stride = (image.width * pixel + 3) / 4 * 4;
   if (*data > s.size() || static_cast<int64_t>(s.size() - *data) < stride * image.height) return std::nullopt;
   image.rgb.resize(static_cast<size_t>(image.height * image.width * 3));
@@ -71,7 +74,7 @@ std::optional<Image> decode_pnm(std::string_view s) {
   const auto w = number(s, at), h = number(s, at);
   const bool bits = kind == '1' || kind == '4', colour = kind == '3' || kind == '6', text = kind <= '3';
   const auto top = bits ? std::optional<int64_t>(1) : number(s, at);
-  if (!w || !h || !top || *top < 1 || *top > 65535 || !is_sane_image(*h, *w)) return std::nullopt;
+  if (!w || !h || !top || *top < 1 || *top > 65535 || !is_sane_image(*h, *w, s.size())) return std::nullopt;
   ++at;  // one white space before the bytes
   Image image{*h, *w, std::vector<uint8_t>(static_cast<size_t>(*h * *w * 3))};
   const size_t bytes = *top > 255 ? 2 : 1;

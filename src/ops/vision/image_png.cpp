@@ -23,8 +23,7 @@ struct Header {
   bool valid() const {
     const bool small = depth == 1 || depth == 2 || depth == 4;
     const bool fits = depth == 8 || (depth == 16 && colour != 3) || (small && (colour == 0 || colour == 3));
-    return fits && (colour == 0 || colour == 2 || colour == 3 || colour == 4 || colour == 6) &&
-           is_sane_image(height, width);
+    return fits && (colour == 0 || colour == 2 || colour == 3 || colour == 4 || colour == 6);
   }
 };
 
@@ -53,7 +52,7 @@ std::optional<Parts> read_chunks(std::string_view s) {
     at += 12 + size_t{length};
   }
   // Two bytes of zlib's header, four of its checksum.
-  if (!p.header.valid() || p.packed.size() < 6) return std::nullopt;
+  if (!p.header.valid() || p.packed.size() < 6 || !is_sane_image(p.header.height, p.header.width, s.size())) return std::nullopt;
   return p;
 }
 

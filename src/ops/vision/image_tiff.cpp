@@ -69,7 +69,7 @@ std::optional<Image> decode_tiff(std::string_view s) {
   const int64_t width = f.one(width_tag, 0), height = f.one(height_tag, 0), samples = f.one(samples_tag, 1);
   const uint32_t meaning = f.one(meaning_tag, 0);  // 0: white is zero, 1: black is zero, 2: rgb
   const auto strips = f.values(strips_tag);
-  if (!is_sane_image(height, width) || !strips || f.one(depth_tag, 1) != 8 || f.one(packing_tag, 1) != 1)
+  if (!is_sane_image(height, width, s.size()) || !strips || f.one(depth_tag, 1) != 8 || f.one(packing_tag, 1) != 1)
     return std::nullopt;
   if (f.one(planes_tag, 1) != 1 || meaning > 2 || samples > 8 || samples < (meaning == 2 ? 3 : 1)) return std::nullopt;
   const int64_t strip_rows = std::min<int64_t>(f.one(strip_rows_tag, static_cast<uint32_t>(height)), height);

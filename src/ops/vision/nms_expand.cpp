@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/computed.h"
+#include "ops/nn/expansions.h"
 #include "ops/on.h"
 
 namespace cameo {
@@ -42,6 +43,7 @@ ValueId overlap(On& on, const Edges& a, const Edges& b) {
 
 void expand_non_max_suppression(const op::NonMaxSuppression& a, Expand& e) {
   On& on = e.on;
+  if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
   const ValueId boxes = e.in(0), none = on.number(-std::numeric_limits<double>::infinity(), f32);
   const auto given = [&](size_t i) { return e.has(i) && !(e.fact(i).has_rank() && e.fact(i).rank() == 1 && e.fact(i).shape()[0].is(0)); };
   if (!given(2)) return e.refuse("no number of boxes is asked for");

@@ -5,6 +5,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 #include "ops/vision/resize_expand.h"
 #include "ops/vision/resize_kernel.h"
 #include "ops/vision/resize_versions.h"
@@ -17,13 +18,8 @@ namespace {
 struct Resize : Rules<op::Resize> {
   using A = op::Resize;
 
-  // floor(size * scale) in floats, as every engine computes it.
-  static int64_t scaled(int64_t size, float scale) {
-    return static_cast<int64_t>(std::floor(static_cast<float>(size) * scale));
-  }
-
   static Dim scaled(Dim size, float scale) {
-    if (size.is_literal()) return scaled(size.literal(), scale);
+    if (size.is_literal()) return scaled_size(size.literal(), scale);
     int exponent = 0;
     // A short binary fraction p / 2^k multiplies exactly.
     for (float p = scale; exponent < 8; ++exponent, p *= 2)
@@ -40,8 +36,24 @@ struct Resize : Rules<op::Resize> {
     return axes;
   }
 
+  static void want_attributes(const A& a, Infer& c) {
+    want_word(c, "mode", a.mode, {"nearest", "linear", "cubic"});
+    want_word(c, "coordinate_transformation_mode", a.coordinate_transformation_mode,
+              {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"});
+    want_word(c, "nearest_mode", a.nearest_mode, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+    want_word(c, "keep_aspect_ratio_policy", a.keep_aspect_ratio_policy, {"stretch", "not_larger", "not_smaller"});
+    if (a.antialias && a.mode == "nearest") c.fail("infer.attribute", "antialiasing of the nearest element");
+  }
+
   static void infer(const A& a, Infer& c) {
+    want_attributes(a, c);
     const auto axes = c.axes(all_axes(a, c.rank(0)), c.rank(0));
+    for (size_t i = 1; i < 4; ++i)
+      if (c.has(i)) want_rank(c, i, 1, cat("input ", i));
+    if (a.coordinate_transformation_mode == "tf_crop_and_resize") {
+      if (!c.has(1)) c.fail("infer.input", "tf_crop_and_resize needs a region");
+      c.same(c.dim(1, 0), 2 * static_cast<int64_t>(axes.size()), "the region's numbers and two per axis");
+    }
     Shape out = c.shape(0);
     const auto count_is = [&](size_t i, size_t n) {
       if (n != axes.size())
@@ -57,12 +69,17 @@ struct Resize : Rules<op::Resize> {
       count_is(2, static_cast<size_t>(scales->count()));
       for (size_t i = 0; i < axes.size(); ++i) {
         const auto s = static_cast<float>(scales->double_at(static_cast<int64_t>(i)));
-        if (!(s > 0)) c.fail("infer.attribute", cat("a scale of ", static_cast<double>(s)));
+        if (!(s > 0) || std::isinf(s)) c.fail("infer.attribute", cat("a scale of ", static_cast<double>(s)));
         Dim& d = out[static_cast<size_t>(axes[i])];
         d = scaled(d, s);
       }
-    } else if (c.has(2)) out = unknown(c, out, axes);
-    else c.fail("infer.input", "neither 'scales' nor 'sizes' is given");
+    } else if (c.has(2)) {
+      if (const auto n = c.length(2)) count_is(2, static_cast<size_t>(*n));
+      out = unknown(c, out, axes);
+    } else c.fail("infer.input", "neither 'scales' nor 'sizes' is given");
+    for (const int64_t ax : axes)
+      if (const Dim d = out[static_cast<size_t>(ax)]; c.dim(0, ax).is(0) && d.is_literal() && !d.is(0))
+        c.fail("infer.mismatch", cat("an axis of size 0 cannot be resized to ", d.text()));
     c.out(0, std::move(out));
   }
 
@@ -73,7 +90,7 @@ struct Resize : Rules<op::Resize> {
 
   static Shape with_sizes(const A& a, Infer& c, Shape out, const std::vector<int64_t>& axes,
                           const std::vector<Dim>& sizes) {
-    if (a.keep_aspect_ratio_policy == "stretch") {
+    if (a.keep_aspect_ratio_policy == "stretch" || axes.empty()) {
       for (size_t i = 0; i < axes.size(); ++i) out[static_cast<size_t>(axes[i])] = sizes[i];
       return out;
     }
@@ -100,9 +117,7 @@ struct Resize : Rules<op::Resize> {
     }
     return scale;
   }
-  static int64_t kept_size(int64_t in, double scale) {
-    return static_cast<int64_t>(scale * static_cast<double>(in) + 0.5);
-  }
+  static int64_t kept_size(int64_t in, double scale) { return resized_size(scale * static_cast<double>(in) + 0.5); }
 
   static void eval(const A& a, Eval& k) {
     const Tensor& x = k.in(0);
@@ -119,7 +134,7 @@ struct Resize : Rules<op::Resize> {
       AxisResize& p = plan[static_cast<size_t>(axes[i])];
       if (!by_size) {
         const auto s = static_cast<float>(k.in(2).double_at(static_cast<int64_t>(i)));
-        p.scale = static_cast<double>(s), p.out = scaled(p.in, s);
+        p.scale = static_cast<double>(s), p.out = scaled_size(p.in, s);
       }
       if (a.coordinate_transformation_mode == "tf_crop_and_resize") {
         if (k.in(1).count() != 2 * static_cast<int64_t>(axes.size()))
@@ -138,7 +153,7 @@ struct Resize : Rules<op::Resize> {
                          std::vector<int64_t> sizes) {
     std::vector<int64_t> in;
     for (const int64_t ax : axes) in.push_back(plan[static_cast<size_t>(ax)].in);
-    const bool stretch = a.keep_aspect_ratio_policy == "stretch";
+    const bool stretch = a.keep_aspect_ratio_policy == "stretch" || axes.empty();
     const double kept = stretch ? 0 : kept_scale(a, in, sizes);
     for (size_t i = 0; i < axes.size(); ++i) {
       AxisResize& p = plan[static_cast<size_t>(axes[i])];

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/computed.h"
+#include "ops/nn/expansions.h"
 #include "ops/on.h"
 #include "support/error.h"
 
@@ -196,7 +197,7 @@ class Resizer {
 }  // namespace
 
 void expand_resize(const op::Resize& a, Expand& e) {
-  if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
+  if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
   const DType t = e.dtype(0);
   if (a.mode != "nearest" && !is_float(t) && !(is_int(t) && bits(t) <= 16)) return e.refuse(cat("interpolation of ", name(t), " in floats"));
   if (!e.has(2) && !e.has(3)) return e.refuse("neither scales nor sizes are given");

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "kernels/axis.h"
 #include "kernels/carrier.h"
 #include "kernels/move.h"
 #include "support/error.h"
@@ -107,6 +109,15 @@ std::vector<Sample> samples_of(const AxisResize& a, const ResizeModes& m) {
   return out;
 }
 
+// Axes that shrink first, so that nothing between is larger than what goes in or comes out.
+std::vector<size_t> resize_order(std::span<const int64_t> in, std::span<const int64_t> out) {
+  std::vector<size_t> order(in.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto growth = [&](size_t i) { return static_cast<double>(out[i]) / static_cast<double>(in[i]); };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return growth(a) < growth(b); });
+  return order;
+}
+
 bool unchanged(const AxisResize& a) {
   return a.in == a.out && std::abs(a.scale - 1) < 1e-9 && a.start == 0 && a.end == 1;
 }
@@ -163,12 +174,20 @@ void settle(std::vector<double>& y, DType t) {
 
 }  // namespace
 
+int64_t resized_size(double size) {
+  constexpr double most = 0x1p48;
+  if (!(size >= 0 && size < most)) throw error("value.range", cat("a size of ", size));
+  return static_cast<int64_t>(std::floor(size));
+}
+
+int64_t scaled_size(int64_t size, float scale) { return resized_size(static_cast<double>(static_cast<float>(size) * scale)); }
+
 Tensor resize(const Tensor& x, const std::vector<AxisResize>& axes, const ResizeModes& m) {
   std::vector<int64_t> shape;
   for (const AxisResize& a : axes) {
     if (a.out < 0 || (a.in == 0 && a.out > 0))
       throw error("eval.shape", cat("an axis of size ", a.in, " cannot be resized to ", a.out));
-    if (!(a.scale > 0)) throw error("eval.attribute", cat("a scale of ", a.scale));
+    if (!(a.scale > 0) || std::isinf(a.scale)) throw error("eval.attribute", cat("a scale of ", a.scale));
     shape.push_back(a.out);
   }
   if (element_count(shape) == 0) return zeros(x.dtype(), shape);
@@ -177,12 +196,12 @@ Tensor resize(const Tensor& x, const std::vector<AxisResize>& axes, const Resize
     throw error("eval.attribute", cat("mode '", m.mode, "' is none of nearest, linear, cubic"));
   const Loaded<double> loaded(x);
   std::vector<double> y(loaded.span().begin(), loaded.span().end());
-  for (size_t i = 0; i < axes.size(); ++i) {
+  std::vector<int64_t> sizes = x.shape();
+  for (const size_t i : resize_order(x.shape(), shape)) {
     if (unchanged(axes[i])) continue;
-    int64_t outer = 1, inner = 1;
-    for (size_t j = 0; j < i; ++j) outer *= axes[j].out;
-    for (size_t j = i + 1; j < axes.size(); ++j) inner *= axes[j].in;
-    y = along_axis(y, outer, inner, axes[i], m);
+    const AxisView view(sizes, static_cast<int64_t>(i));
+    y = along_axis(y, view.outer, view.inner, axes[i], m);
+    sizes[i] = axes[i].out;
   }
   settle(y, x.dtype());
   return store(x.dtype(), shape, y);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/carrier.h"
+#include "ops/nn/expansions.h"
 #include "ops/on.h"
 #include "support/error.h"
 
@@ -102,7 +103,7 @@ void resize_to_18(Downgrade& d) {
 // All axes spelled out, the aspect ratio worked out.
 void resize_without_axes(const op::Resize& a, Expand& e) {
   On& on = e.on;
-  if (!e.fact(0).has_rank()) return e.refuse("the input's rank is unknown");
+  if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
   const Shape shape = e.fact(0).shape();  // a copy: emitting moves values
   op::Resize plain = a;
   plain.axes.reset();

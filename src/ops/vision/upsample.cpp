@@ -1,8 +1,11 @@
 // Deprecated at opset 10 in favour of Resize, which it becomes while reading.
+#include <cmath>
+
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/on.h"
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 #include "ops/vision/resize_kernel.h"
 
 namespace cameo {
@@ -10,16 +13,18 @@ namespace cameo {
 namespace {
 
 struct Upsample : Rules<op::Upsample> {
-  static void infer(const op::Upsample&, Infer& c) {
+  static constexpr double most_scale = 0x1p48;  // beyond it every result is larger than memory
+
+  static void infer(const op::Upsample& a, Infer& c) {
+    want_word(c, "mode", a.mode, {"nearest", "linear", "bilinear"});
+    want_shape(c, 1, {c.rank(0)}, "'scales'");
     Shape out = c.shape(0);
     const Tensor* scales = c.constant(1);
-    if (scales && scales->count() != c.rank(0))
-      c.fail("infer.mismatch", cat("'scales' has ", scales->count(), " elements for rank ", c.rank(0)));
     for (size_t i = 0; i < out.size(); ++i) {
       const double s = scales ? scales->double_at(static_cast<int64_t>(i)) : 0;
-      const bool whole = s >= 1 && s == static_cast<double>(static_cast<int64_t>(s));
-      if (scales && out[i].is_literal())
-        out[i] = static_cast<int64_t>(static_cast<float>(out[i].literal()) * static_cast<float>(s));
+      if (scales && !(s > 0 && s < most_scale)) c.fail("infer.attribute", cat("a scale of ", s));
+      const bool whole = s >= 1 && s == std::floor(s);
+      if (scales && out[i].is_literal()) out[i] = scaled_size(out[i].literal(), static_cast<float>(s));
       else out[i] = whole ? out[i] * static_cast<int64_t>(s) : c.fresh("resized");
     }
     c.out(0, std::move(out));
@@ -32,7 +37,7 @@ struct Upsample : Rules<op::Upsample> {
     std::vector<AxisResize> plan;
     for (int64_t i = 0; i < x.rank(); ++i) {
       const int64_t in = x.shape()[static_cast<size_t>(i)];
-      plan.push_back({in, static_cast<int64_t>(static_cast<float>(in) * scales[i]), static_cast<double>(scales[i])});
+      plan.push_back({in, scaled_size(in, scales[i]), static_cast<double>(scales[i])});
     }
     k.out(0, resize(x, plan, {.mode = a.mode, .coordinates = "asymmetric", .nearest = "floor"}));
   }
