@@ -9,6 +9,7 @@
 #include "cli/verb.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
+#include "formats/mapped_file.h"
 #include "ops/schema.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -118,6 +119,18 @@ std::vector<std::string_view> take_common(std::span<char*> argv, Out& out) {
   return rest;
 }
 
+// Gives the exit code. What was found in a file that changed meanwhile tells nothing about it.
+int tell(const Error& found, Out& out) {
+  try {
+    if (!out.published) require_unchanged_files();
+  } catch (const Error& changed) {
+    out.diags(changed.diags());
+    return changed.exit_code();
+  }
+  out.diags(found.diags());
+  return found.exit_code();
+}
+
 int guarded(const std::vector<std::string_view>& args, Out& out) {
   try {
     int code = 0;
@@ -132,17 +145,15 @@ int guarded(const std::vector<std::string_view>& args, Out& out) {
     } else {
       code = dispatch(args[0], Raw(args).subspan(1), out);
     }
+    if (!out.published) require_unchanged_files();
     out.flush();
     return code;
   } catch (const Error& e) {
-    out.diags(e.diags());
-    return e.exit_code();
+    return tell(e, out);
   } catch (const std::bad_alloc&) {
-    out.diag(error("model.memory", "there is not enough memory for this").diag());
-    return 1;
+    return tell(error("model.memory", "there is not enough memory for this"), out);
   } catch (const std::exception& e) {
-    out.diag(error("bug.exception", cat("this is a bug in Cameo: ", e.what())).diag());
-    return 4;
+    return tell(error("bug.exception", cat("this is a bug in Cameo: ", e.what())), out);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "formats/mapped_file.h"
 #include "support/text.h"
 
 namespace cameo::python {
@@ -77,7 +78,13 @@ void bind_diag(nb::module_& m) {
     try {
       std::rethrow_exception(p);
     } catch (const Error& e) {
-      raise(e);
+      // What was found in a file that is no longer whole tells nothing about it.
+      try {
+        require_whole_files();
+        raise(e);
+      } catch (const Error& changed) {
+        raise(changed);
+      }
     }
   });
 }
