@@ -65,7 +65,7 @@ int export_main(Raw raw, Out& out) {
   std::optional<ReportFile> report_file;
   if (const auto name = args->value("report")) report_file.emplace(*name);
   how.trace = args->has("verbose") || report_file;
-  if (report_file && report_file->file.is_named() && std::filesystem::weakly_canonical(target) == std::filesystem::weakly_canonical(report_file->file.target()))
+  if (report_file && report_file->file.goes_to(target))
     throw error("use.output", cat(target, " would be written twice")).help("give the report a name of its own");
   if (!args->has("no-provenance")) how.command = command_line(verb, *args);
   DiagSink sink;

@@ -193,6 +193,15 @@ uint64_t AtomicFile::content_hash() {
 bool AtomicFile::is_named() const { return !state_->target.empty(); }
 std::string AtomicFile::target() const { return state_->target.string(); }
 
+bool AtomicFile::goes_to(const std::string& path) const {
+  if (!is_named() || path == "-") return false;
+  const auto settled = [](const fs::path& p) {
+    std::error_code code;
+    return fs::weakly_canonical(fs::absolute(p, code), code);
+  };
+  return settled(path) == settled(state_->target);
+}
+
 void AtomicFile::go_to(std::string path) {
   invariant(fs::path(path).parent_path() == fs::path(state_->path).parent_path(), "a file stays in its folder");
   state_->target = fs::path(path);

@@ -36,6 +36,7 @@ class AtomicFile {
 
   bool is_named() const;             // it will get a name: no stream, no device
   std::string target() const;        // the path, links followed
+  bool goes_to(const std::string& path) const;  // that is its name, however it is spelt
   void go_to(std::string path);      // another name in the same folder, before publish()
   void give_up();                    // publish() will do nothing: what it would have written is there already
 

@@ -47,9 +47,8 @@ FileHandle locked(const std::string& folder) {
 
 AtomicFile& Publication::open(const std::string& path, Turn turn) {
   auto file = std::make_unique<AtomicFile>(path);
-  std::error_code code;
   for (const Item& other : items_)
-    if (file->is_named() && other.file->is_named() && fs::weakly_canonical(file->target(), code) == fs::weakly_canonical(other.file->target(), code))
+    if (other.file->goes_to(path))
       throw error("use.output", cat(path, " would be written twice")).help("give each output a name of its own");
   items_.push_back({turn, std::move(file)});
   return *items_.back().file;

@@ -74,7 +74,7 @@ def test_a_model_over_its_own_input(t):
     before = data_files(t)
     t.run("convert", "out.onnx", "out.onnx")
     assert data_files(t) == before, "weights that stay are not written again"
-    t.run("convert", "out.onnx", "out.onnx", "--float", "f16")
+    t.run("convert", "out.onnx", "out.onnx", "--float", "f16", "--weights", "external")
     assert data_files(t) != before and len(data_files(t)) == 1
     t.run("check", "out.onnx")
     t.run("convert", "out.onnx", "out.onnx", "--weights", "embed")

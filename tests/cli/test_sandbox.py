@@ -67,7 +67,7 @@ def judge_path(t, call, path, line, reads, writes):
     in_folder = os.path.relpath(whole, t.folder)
     if path in reads or in_folder in reads: return "it writes what it was to read" if changes and in_folder not in writes else None
     if path in writes or in_folder in writes: return None
-    if whole == str(t.folder) or str(t.folder).startswith(whole + "/"):  # the folder and those above it
+    if whole == str(t.folder) or str(t.folder).startswith(whole.rstrip("/") + "/"):  # the folder and those above it
         return None if not changes or "O_TMPFILE" in line else "it changes the folder"
     # The result on its way: a name of its own for a moment; and its data file, named by the contents.
     if any(re.fullmatch(re.escape(w) + r"(\.[0-9a-f]{16}\.data)?(\.cameo-[0-9a-f]{16}\.tmp)?", in_folder) for w in writes): return None
@@ -98,15 +98,10 @@ def test_sandbox_run(t):
 
 def test_sandbox_writing_verbs(t):
     models(t)
-    for args in (["simplify", "--check", "2", "--ledger", "ledger.json"], ["infer"], ["convert", "--opset", "13"], ["edit", "--rename", "h=hidden"], ["extract", "--outputs", "h"],
+    for args in (["simplify", "--check", "2", "--ledger", "ledger.json"], ["infer"], ["convert", "--opset", "13"], ["edit", "--rename", "h=hidden"], ["extract", "--to", "h"],
                  ["convert", "--weights", "external"], ["simplify"]):
         traced(t, args[0], "m.onnx", "out.onnx", *args[1:], reads=["m.onnx"], writes=["out.onnx", "ledger.json"])
-    traced(t, "merge", "m.onnx", "n.onnx", "out.onnx", "--prefix", "second/", reads=["m.onnx", "n.onnx"], writes=["out.onnx"], code=merge_code(t))
-
-
-def merge_code(t):
-    """Whether these two can be merged is not the question here."""
-    return t.attempt("merge", "m.onnx", "n.onnx", "merged.onnx", "--prefix", "second/").code
+    traced(t, "merge", "m.onnx", "n.onnx", "out.onnx", reads=["m.onnx", "n.onnx"], writes=["out.onnx"])
 
 
 def test_sandbox_export(t):

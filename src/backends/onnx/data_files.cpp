@@ -62,28 +62,31 @@ class References {
   }
 };
 
-// Of the name that data_file_name gives, and with the mark of its hash at the end.
-bool is_ours(const fs::path& path, const std::string& model_name) {
-  const std::string name = path.filename().string(), wanted = data_file_name(model_name, 0);
-  const size_t digits_at = model_name.size() + 1;
-  if (name.size() != wanted.size() || !name.starts_with(model_name + ".") || !name.ends_with(ending)) return false;
-  const std::string digits = name.substr(digits_at, 16);
-  if (digits.find_first_not_of("0123456789abcdef") != digits.npos) return false;
-  const Bytes file = map_file_below(path.parent_path().string(), name);
-  return file.size() >= data_mark_size && file.text().ends_with(data_mark(std::stoull(digits, nullptr, 16)));
+// Of the name that data_file_name gives.
+bool is_data_name(std::string_view name, const std::string& model_name) {
+  if (name.size() != data_file_name(model_name, 0).size() || !name.starts_with(model_name + ".") || !name.ends_with(ending)) return false;
+  return name.substr(model_name.size() + 1, 16).find_first_not_of("0123456789abcdef") == name.npos;
 }
 
-std::vector<fs::path> plain_files(const fs::path& folder) {
+// With the mark of its hash at the end.
+bool is_marked(const fs::path& path, const std::string& model_name) {
+  const std::string name = path.filename().string();
+  const Bytes file = map_file_below(path.parent_path().string(), name);
+  return file.text().ends_with(data_mark(std::stoull(name.substr(model_name.size() + 1, 16), nullptr, 16)));
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
   std::vector<fs::path> out;
-  for (const auto& entry : fs::directory_iterator(folder.empty() ? fs::path(".") : folder))
-    if (fs::is_regular_file(entry.symlink_status())) out.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? fs::path(".") : folder)) out.push_back(entry.path());
   return out;
 }
 
 // Whether all that looks like a model could be asked.
 bool gather(const std::vector<fs::path>& files, References& found) {
-  for (const fs::path& path : files)
+  for (const fs::path& path : files) {
+    if (!fs::is_regular_file(fs::symlink_status(path))) continue;
     if (!found.add(map_file(path.string()).text()) && path.extension() == ".onnx") return false;
+  }
   return true;
 }
 
@@ -114,18 +117,20 @@ void keep_what_is_there(Publication& files, AtomicFile& file, uint64_t hash) {
 void retire_old_data(const std::string& path) {
   const fs::path model = path;
   if (fs::is_symlink(fs::symlink_status(model))) return;  // the model lies elsewhere, and may be read by that name too
-  std::vector<fs::path> files = plain_files(model.parent_path());
+  std::vector<fs::path> files = files_in(model.parent_path());
   const std::string name = model.filename().string();
-  const auto others = std::partition(files.begin(), files.end(), [&](const fs::path& p) { return is_ours(p, name); });
-  std::vector<fs::path> ours(files.begin(), others);
+  const auto others = std::partition(files.begin(), files.end(), [&](const fs::path& p) { return is_data_name(p.filename().string(), name); });
+  std::vector<fs::path> old(files.begin(), others);
   References found;
-  // Mostly there is nothing to remove: the model itself refers to all there is.
-  if (ours.empty() || !gather({model}, found)) return;
-  std::erase_if(ours, [&](const fs::path& p) { return found.names.count(p.filename().string()) != 0; });
-  if (ours.empty() || !gather({others, files.end()}, found)) return;
+  // Mostly there is nothing to remove: the model itself refers to all there is. Only then the neighbours are asked.
+  if (old.empty() || !gather({model}, found)) return;
+  const auto is_needed = [&](const fs::path& p) { return found.names.count(p.filename().string()) != 0; };
+  std::erase_if(old, is_needed);
+  std::erase_if(old, [&](const fs::path& p) { return !fs::is_regular_file(fs::symlink_status(p)) || !is_marked(p, name); });
+  if (old.empty() || !gather({others, files.end()}, found)) return;
+  std::erase_if(old, is_needed);
   std::error_code ignored;
-  for (const fs::path& p : ours)
-    if (!found.names.count(p.filename().string())) fs::remove(p, ignored);
+  for (const fs::path& p : old) fs::remove(p, ignored);
 }
 
 }  // namespace cameo::onnx
