@@ -9,7 +9,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack wasm test32 bench large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -103,6 +103,13 @@ bench: ## the benchmarks, one JSON file each in build/release/bench-results
 	@cmake --preset release $(QUIET)
 	@$(call BUILD,release) --target cameo_command bench
 	@scripts/bench
+
+KILLS ?= 1000
+PAIRS ?= 500
+CUTS ?= 200
+kills: ## KILLS (1000) writers killed, PAIRS (500) of writers at once, CUTS (200) inputs cut short: always one whole version
+	@$(MAKE) --no-print-directory build
+	@tests/cli/storms.py build/release/cameo --kills $(KILLS) --pairs $(PAIRS) --cuts $(CUTS)
 
 large: ## a model of 6 GiB through show, check, infer and edit, and an exported program of 100 MB of JSON, in little memory
 	@$(MAKE) --no-print-directory build

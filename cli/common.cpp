@@ -41,6 +41,18 @@ std::string command_line(const Verb& verb, const Args& args) {
 }
 
 void write_model(Model& m, const std::string& source, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out) {
+  Publication files;
+  write_model(m, source, files, target, verb, args, options, out);
+  publish(files, options.durable, out);
+}
+
+void publish(Publication& files, bool durable, Out& out) {
+  require_unchanged_files();
+  files.commit(durable);
+  out.published = true;
+}
+
+void write_model(Model& m, const std::string& source, Publication& files, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out) {
   if (!args.has("no-provenance")) {
     Provenance p;
     if (source != "-") p.source = map_file(source);
@@ -48,7 +60,7 @@ void write_model(Model& m, const std::string& source, const std::string& target,
     note_provenance(m, p);
   }
   DiagSink diags;
-  save_model(m, target, options, &diags);
+  save_model(m, files, target, options, &diags);
   out.diags(diags.all());
 }
 

@@ -21,8 +21,12 @@ inline constexpr Flag durable_flag{"durable", 0, "", "wait until the disk has th
 
 WriteOptions write_options(const Args& args);
 std::string command_line(const Verb& verb, const Args& args);  // the verb and its flags, without those that name files
-// Notes the provenance (unless told not to) and writes. `source` is the file it was made from.
+// Notes the provenance (unless told not to) and writes, together with the other files of the verb. `source` is the file it
+// was made from.
 void write_model(Model& m, const std::string& source, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out);
+void write_model(Model& m, const std::string& source, Publication& files, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out);
+// Gives a verb's files their names, unless what it read was changed meanwhile.
+void publish(Publication& files, bool durable, Out& out);
 
 std::string plural(size_t n, std::string_view one);  // "1 node", "2 nodes"
 

@@ -7,7 +7,7 @@
 #include "cli/export_flags.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
+#include "formats/atomic_file.h"
 #include "support/error.h"
 
 namespace cameo::cli {
@@ -23,13 +23,22 @@ constexpr Verb verb{"export",
                     1,
                     1};
 
-void write_report(const std::string& file, const Exported& e, const ExportReport& report) {
-  const bool page = file.ends_with(".html") || file.ends_with(".htm");
-  if (!page && !file.ends_with(".json") && file != "-") throw error("use.value", cat("--report writes .html or .json, not '", file, "'"));
-  AtomicFile out(file);
-  out.append(page ? report_html(e, report) : report_json(e, report));
-  out.commit();
-}
+// The report's file is opened before the work: a name that cannot be written fails first. It is written last, since it tells
+// what the check of the written model found.
+struct ReportFile {
+  explicit ReportFile(const std::string& name) : page(name.ends_with(".html") || name.ends_with(".htm")), file(checked(name)) {}
+  void write(const Exported& e, const ExportReport& report) {
+    file.append(page ? report_html(e, report) : report_json(e, report));
+    file.commit();
+  }
+  const std::string& checked(const std::string& name) const {
+    if (!page && !name.ends_with(".json") && name != "-") throw error("use.value", cat("--report writes .html or .json, not '", name, "'"));
+    return name;
+  }
+
+  const bool page;
+  AtomicFile file;
+};
 
 void tell(const std::string& in, const std::string& target, const Exported& e, const ExportReport& r, Out& out) {
   if (out.json) {
@@ -53,8 +62,11 @@ int export_main(Raw raw, Out& out) {
   const std::string in = args->operands[0];
   const std::string target = args->text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
   ArchiveExport how = export_request(*args);
-  const auto report_file = args->value("report");
+  std::optional<ReportFile> report_file;
+  if (const auto name = args->value("report")) report_file.emplace(*name);
   how.trace = args->has("verbose") || report_file;
+  if (report_file && report_file->file.goes_to(target))
+    throw error("use.output", cat(target, " would be written twice")).help("give the report a name of its own");
   if (!args->has("no-provenance")) how.command = command_line(verb, *args);
   DiagSink sink;
   size_t shown = 0;
@@ -71,12 +83,14 @@ int export_main(Raw raw, Out& out) {
     }
   }();
   if (args->has("verbose")) out.print(target == "-" ? "" : e.recorded);
+  require_unchanged_files();
   save_exported(e, target, how, sink);
+  out.published = true;
   show_findings();
   if (!how.expected.empty()) report.verified = verify_exported(e, target, how);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.findings = sink.all();
-  if (report_file) write_report(*report_file, e, report);
+  if (report_file) report_file->write(e, report);
   tell(in, target, e, report, out);
   return 0;
 }

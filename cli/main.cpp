@@ -11,6 +11,7 @@
 #include "cli/verb.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
+#include "formats/mapped_file.h"
 #include "ops/schema.h"
 #include "support/budget.h"
 #include "support/text.h"
@@ -130,6 +131,18 @@ Common take_common(std::span<char*> argv, Out& out) {
   return c;
 }
 
+// Gives the exit code. What was found in a file that changed meanwhile tells nothing about it.
+int tell(const Error& found, Out& out) {
+  try {
+    if (!out.published) require_unchanged_files();
+  } catch (const Error& changed) {
+    out.diags(changed.diags());
+    return changed.exit_code();
+  }
+  out.diags(found.diags());
+  return found.diag().code == "budget.interrupted" ? interrupted_code() : found.exit_code();
+}
+
 int guarded(const Common& common, Out& out) {
   try {
     const std::vector<std::string_view>& args = common.rest;
@@ -146,20 +159,17 @@ int guarded(const Common& common, Out& out) {
     } else {
       code = dispatch(args[0], Raw(args).subspan(1), out);
     }
+    if (!out.published) require_unchanged_files();
     out.flush();
     return code;
   } catch (const Error& e) {
-    out.diags(e.diags());
-    return e.diag().code == "budget.interrupted" ? interrupted_code() : e.exit_code();
+    return tell(e, out);
   } catch (const std::bad_alloc&) {
-    out.diag(out_of_memory().diag());
-    return 1;
+    return tell(out_of_memory(), out);
   } catch (const std::length_error&) {  // of a container that no memory could hold
-    out.diag(out_of_memory().diag());
-    return 1;
+    return tell(out_of_memory(), out);
   } catch (const std::exception& e) {
-    out.diag(error("bug.exception", cat("this is a bug in Cameo: ", e.what())).diag());
-    return 4;
+    return tell(error("bug.exception", cat("this is a bug in Cameo: ", e.what())), out);
   }
 }
 

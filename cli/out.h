@@ -17,6 +17,7 @@ class Out {
   bool json = false;     // both streams are machine-readable
   bool quiet = false;    // errors alone on standard error
   bool verbose = false;
+  bool published = false;  // the verb's files have their names: what it read has done its work
 
   Out();
   ~Out();

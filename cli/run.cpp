@@ -8,7 +8,7 @@
 #include "engine/profile.h"
 #include "engine/session.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
+#include "formats/publication.h"
 #include "ops/infer.h"
 #include "runtime/arrays.h"
 #include "runtime/inputs.h"
@@ -125,6 +125,9 @@ int run_main(Raw raw, Out& out) {
   SessionOptions options;
   options.threads = static_cast<int>(args->integer("threads", 0, 1, 4096));
   options.fast = !args->has("reference");
+  Publication files;
+  const auto opened = [&](std::string_view flag) { return args->has(flag) ? &files.open(*args->value(flag)) : nullptr; };
+  AtomicFile *const trace = opened("profile"), *const target = opened("output");
   Model m = open_model(args->operands[0], out);
   const auto params = run_inputs(m.graph);
   auto inputs = gather_inputs(m.graph, params, *args);
@@ -150,14 +153,10 @@ int run_main(Raw raw, Out& out) {
   std::vector<ValueId> values = g[g.main()].outputs;
   values.insert(values.end(), options.keep.begin(), options.keep.end());
   for (size_t i = 0; i < values.size(); ++i) named.push_back({g[values[i]].name, results[i]});
-  if (const auto file = args->value("profile")) {
-    AtomicFile trace(*file);
-    trace.append(chrome_trace(times));
-    trace.commit();
-  }
-  const auto target = args->value("output");
-  if (target) save_npz(*target, named);
-  if (target == "-") return 0;
+  if (trace) trace->append(chrome_trace(times));
+  if (target) write_npz(*target, named);
+  publish(files, false, out);
+  if (args->value("output") == "-") return 0;
   report(named, ms, cpu_ms, args->has("repeat"), session.memory(), out);
   if (args->has("profile") && !out.json) out.print(profile_table(times));
   return 0;

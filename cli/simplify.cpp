@@ -14,7 +14,7 @@
 #include "cli/show.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
-#include "formats/mapped_file.h"
+#include "formats/publication.h"
 #include "passes/edit.h"
 #include "passes/statistics.h"
 #include "support/error.h"
@@ -142,15 +142,13 @@ std::string table(const Side& a, const Side& b) {
   return out;
 }
 
-void write_ledger(const std::string& path, const std::vector<Application>& ledger) {
-  AtomicFile file(path);
+void write_ledger(AtomicFile& file, const std::vector<Application>& ledger) {
   for (const Application& a : ledger) {
     json::Writer w;
     w.object().key("rule").value(a.rule).key("class").value(name(a.exactness)).key("value").value(a.value);
     w.key("nodes_removed").value(uint64_t{a.removed}).key("nodes_added").value(uint64_t{a.added}).end();
     file.append(cat(w.text(), "\n"));
   }
-  file.commit();
 }
 
 void print_json(Out& out, const Side& a, const Side& b, const SimplifyResult& result, double ms, uint64_t peak) {
@@ -187,6 +185,8 @@ int simplify_main(Raw raw, Out& out) {
   if (args->operands.size() != 2) throw error("use.operands", cat("simplify takes IN and OUT, and ", args->operands.size(), " are given"));
   const auto start = std::chrono::steady_clock::now();
   const std::string &in = args->operands[0], &target = args->operands[1];
+  Publication files;
+  AtomicFile* const ledger = args->has("ledger") ? &files.open(*args->value("ledger")) : nullptr;
   Model m = open_model(in, out);
   for (const std::string& text : args->values("overwrite-input-shape")) {
     const InputShape given = input_shape(m, "overwrite-input-shape", text);
@@ -211,8 +211,9 @@ int simplify_main(Raw raw, Out& out) {
     constexpr uint64_t always = 1024;  // shapes and provenance of a small model
     if (const auto bytes = size_of(in)) write.shapes_up_to = *bytes + std::max(*bytes / 100, always);
   }
-  write_model(m, in, target, verb, *args, write, out);
-  if (const auto path = args->value("ledger")) write_ledger(*path, result.ledger);
+  if (ledger) write_ledger(*ledger, result.ledger);
+  write_model(m, in, files, target, verb, *args, write, out);
+  publish(files, write.durable, out);
   const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const Side after{statistics(m), size_of(target)};
   if (out.json && target != "-") print_json(out, *before, after, result, ms, peak_bytes());

@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "formats/mapped_file.h"
 #include "support/text.h"
 
 namespace cameo::python {
@@ -77,7 +78,14 @@ void bind_diag(nb::module_& m) {
     try {
       std::rethrow_exception(p);
     } catch (const Error& e) {
-      if (!PyErr_Occurred()) raise(e);  // else what stopped the call: KeyboardInterrupt
+      if (PyErr_Occurred()) return;  // what stopped the call: KeyboardInterrupt
+      // What was found in a file that is no longer whole tells nothing about it.
+      try {
+        require_whole_files();
+        raise(e);
+      } catch (const Error& changed) {
+        raise(changed);
+      }
     }
   });
 }

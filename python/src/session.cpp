@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "engine/session.h"
+#include "formats/mapped_file.h"
 #include "ops/inline.h"
 #include "runtime/compare.h"
 #include "runtime/watch.h"
@@ -53,6 +54,7 @@ nb::list run(const PySession& self, nb::list feeds, bool profile, nb::object ste
   {
     const Released released;
     out = self.session->run(in, profile ? &times : nullptr);
+    require_whole_files();
   }
   for (const StepTime& t : times) steps.attr("append")(nb::make_tuple(t.node, t.op, t.kernel, t.start_us, t.length_us));
   nb::list results;

@@ -180,6 +180,7 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
   set_custom_opsets(out.model, how.custom_opsets, sink);
   if (how.write.weights == WeightMode::in_place) weights_in_place(g, file, path, sink);
   if (how.command) note_provenance(out.model, {file, *how.command});
+  require_whole_files();
   return out;
 }
 

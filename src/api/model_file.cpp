@@ -4,6 +4,7 @@
 
 #include "backends/text/text_file.h"
 #include "cameo/version.h"
+#include "formats/file_handle.h"
 #include "formats/mapped_file.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/recognise.h"
@@ -32,7 +33,8 @@ bool is_text(const std::string& path, const Bytes& file) {
 
 }  // namespace
 
-Model load_model(const std::string& path, DiagSink& diags) {
+namespace {
+Model load_once(const std::string& path, DiagSink& diags) {
   const Bytes file = map_file(path);
   if (is_text(path, file)) return parse_text(file.text(), path, diags);
   const Recognised what = recognise(file, path);
@@ -41,16 +43,33 @@ Model load_model(const std::string& path, DiagSink& diags) {
   if (what.kind != FileKind::unknown) throw wrong_kind(what, path);
   return read_onnx(file, path, diags);
 }
+}  // namespace
+
+Model load_model(const std::string& path, DiagSink& diags) {
+  constexpr int attempts = 10;
+  for (int attempt = 1;; ++attempt) {
+    const std::string before = path == "-" ? "" : FileHandle::identity(path);
+    const size_t findings = diags.all().size();
+    try {
+      Model m = load_once(path, diags);
+      require_whole_files();
+      return m;
+    } catch (const Error& e) {
+      require_whole_files();
+      // Between our look at the model and at its data file a writer may have published the next version of both.
+      if (e.diag().code != "file.missing" || attempt == attempts || before.empty() || FileHandle::identity(path) == before) throw;
+      diags.all().resize(findings);
+    }
+  }
+}
 
 namespace {
-void save_text(const Model& m, const std::string& path, WriteOptions options, DiagSink* diags) {
+void save_text(const Model& m, Publication& files, const std::string& path, WriteOptions options, DiagSink* diags) {
   if (options.weights == WeightMode::external || options.weights == WeightMode::in_place)
     throw error("use.weights", "a text file holds its weights itself").help("write .onnx for weights in another file");
   options.weights = WeightMode::embed;
   const std::string text = onnx_to_text(Bytes::own(write_onnx(m, options, diags)), path);
-  AtomicFile file(path);
-  file.append(text);
-  file.commit(options.durable);
+  files.open(path, Publication::Turn::model).append(text);
 }
 }  // namespace
 
@@ -66,11 +85,15 @@ void note_provenance(Model& m, const Provenance& p) {
 }
 
 void save_model(const Model& m, const std::string& path, const WriteOptions& options, DiagSink* diags) {
-  if (path.ends_with(".onnxtxt")) return save_text(m, path, options, diags);
-  if (path != "-") return write_onnx(m, path, options, diags);
-  AtomicFile file(path);
-  file.append(write_onnx(m, options, diags));
-  file.commit();
+  Publication files;
+  save_model(m, files, path, options, diags);
+  files.commit(options.durable);
+}
+
+void save_model(const Model& m, Publication& files, const std::string& path, const WriteOptions& options, DiagSink* diags) {
+  if (path.ends_with(".onnxtxt")) return save_text(m, files, path, options, diags);
+  if (path != "-") return write_onnx(m, files, path, options, diags);
+  files.open(path, Publication::Turn::model).append(write_onnx(m, options, diags));
 }
 
 Bytes load_onnx_bytes(const std::string& path) {

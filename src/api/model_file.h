@@ -26,6 +26,8 @@ void note_provenance(Model& m, const Provenance& p);
 
 // As .onnx, or as text where the name ends in .onnxtxt; "-" is standard output. IN and OUT may be the same file.
 void save_model(const Model& m, const std::string& path, const WriteOptions& options = {}, DiagSink* diags = nullptr);
+// The same, to be published with other files by files.commit(options.durable).
+void save_model(const Model& m, Publication& files, const std::string& path, const WriteOptions& options, DiagSink* diags);
 
 // The bytes of an .onnx file, for who judges the file itself; other kinds are refused as by load_model.
 Bytes load_onnx_bytes(const std::string& path);

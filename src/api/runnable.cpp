@@ -3,6 +3,7 @@
 #include "api/model_file.h"
 #include "cameo/session.h"
 #include "engine/session.h"
+#include "formats/mapped_file.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -77,6 +78,7 @@ std::vector<Array> Runnable::run(const std::vector<Array>& inputs) const {
   std::vector<Datum> in;
   for (const Array& a : inputs) in.push_back(datum_of(a));
   const auto results = state_->session.run(in);
+  require_whole_files();
   std::vector<Array> out;
   for (size_t i = 0; i < results.size(); ++i) out.push_back(array_from(results[i], g[g[g.main()].outputs[i]].name));
   return out;

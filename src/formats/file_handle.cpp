@@ -5,17 +5,15 @@
 #include <filesystem>
 #include <utility>
 
-#if (defined(__unix__) || defined(__APPLE__)) && !defined(__EMSCRIPTEN__)
-#define CAMEO_POSIX_FILES 1
+#include "formats/posix_files.h"
+#include "support/error.h"
+
+#if CAMEO_POSIX_FILES
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <mutex>
-#include <vector>
 #else
-#define CAMEO_POSIX_FILES 0
 #include <cstdio>
 #endif
 
@@ -50,6 +48,7 @@ std::ptrdiff_t retried(Call call) {
     if (const auto n = call(); n >= 0 || errno != EINTR) return n;
 }
 int descriptor(std::intptr_t handle) { return static_cast<int>(handle); }
+const char* or_here(const std::string& folder) { return folder.empty() ? "." : folder.c_str(); }
 }  // namespace
 
 FileHandle FileHandle::open_for_reading(const std::string& path) {
@@ -57,7 +56,7 @@ FileHandle FileHandle::open_for_reading(const std::string& path) {
 }
 
 FileHandle FileHandle::open_below(const std::string& folder, const std::string& below) {
-  FileHandle at{::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY), true};
+  FileHandle at{::open(or_here(folder), O_RDONLY | O_CLOEXEC | O_DIRECTORY), true};
   for (const auto& part : std::filesystem::path(below)) {
     if (!at.valid()) break;
     if (part.empty() || part == ".") continue;
@@ -68,6 +67,19 @@ FileHandle FileHandle::open_below(const std::string& folder, const std::string& 
 
 FileHandle FileHandle::open_for_writing(const std::string& path, bool fresh) {
   return {::open(path.c_str(), O_WRONLY | O_CLOEXEC | (fresh ? O_CREAT | O_EXCL : 0), 0666), true};
+}
+
+FileHandle FileHandle::open_unnamed([[maybe_unused]] const std::string& folder) {
+#if defined(O_TMPFILE)
+  // A name is given through /proc: where that is not mounted, such a file could never get one.
+  static const bool can_name = ::access("/proc/self/fd", X_OK) == 0;
+  if (can_name) return {::open(or_here(folder), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666), true};
+#endif
+  return {};
+}
+
+FileHandle FileHandle::open_folder(const std::string& folder) {
+  return {::open(or_here(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC), true};
 }
 
 FileHandle FileHandle::standard_input() { return {STDIN_FILENO, false}; }
@@ -89,6 +101,22 @@ bool FileHandle::same_file(const FileHandle& other) const {
   return ::fstat(descriptor(handle_), &mine) == 0 && ::fstat(descriptor(other.handle_), &theirs) == 0 && mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
 }
 
+bool FileHandle::is_at(const std::string& path) const {
+  struct stat mine {}, there {};
+  return ::fstat(descriptor(handle_), &mine) == 0 && ::lstat(path.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
+std::string FileHandle::identity(const std::string& path) {
+  struct stat s {};
+  if (::stat(path.c_str(), &s) != 0) return "";
+#if defined(__APPLE__)
+  const auto& changed = s.st_mtimespec;
+#else
+  const auto& changed = s.st_mtim;
+#endif
+  return cat(static_cast<uint64_t>(s.st_dev), " ", static_cast<uint64_t>(s.st_ino), " ", s.st_size, " ", changed.tv_sec, ".", changed.tv_nsec);
+}
+
 std::ptrdiff_t FileHandle::read(std::span<std::byte> into) {
   return retried([&] { return ::read(descriptor(handle_), into.data(), std::min(into.size(), call_bytes)); });
 }
@@ -97,83 +125,30 @@ std::ptrdiff_t FileHandle::write(std::span<const std::byte> d) {
   return retried([&] { return ::write(descriptor(handle_), d.data(), std::min(d.size(), call_bytes)); });
 }
 
-class Mapping {
- public:
-  Mapping(void* start, size_t bytes, int open_file) : at(static_cast<const std::byte*>(start)), length(bytes), file(open_file) {}
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  ~Mapping();
-
-  bool holds(std::span<const std::byte> view) const {
-    return view.data() >= at && view.data() < at + length && view.size() <= static_cast<size_t>(at + length - view.data());
-  }
-
-  const std::byte* const at;
-  const size_t length;
-  const int file;  // stays open so that parts of it can be copied; -1: not
-};
-
-namespace {
-// Files that are mapped, large enough to be worth an open descriptor each, and few, since a system has not many.
-constexpr size_t open_from_bytes = size_t{1} << 20, most_open = 64;
-
-struct OpenMappings {
-  std::mutex mutex;
-  std::vector<std::weak_ptr<const Mapping>> list;
-
-  void drop_dead() { std::erase_if(list, [](const auto& m) { return m.expired(); }); }
-};
-OpenMappings& open_mappings() {
-  static OpenMappings all;
-  return all;
-}
-}  // namespace
-
-Mapping::~Mapping() {
-  ::munmap(const_cast<std::byte*>(at), length);
-  if (file >= 0) ::close(file);
-}
-
-Bytes FileHandle::map(size_t length) const {
-  void* at = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, descriptor(handle_), 0);
-  if (at == MAP_FAILED) return {};
-  OpenMappings& all = open_mappings();
-  const std::lock_guard lock(all.mutex);
-  all.drop_dead();
-  const bool kept_open = length >= open_from_bytes && all.list.size() < most_open;
-  const auto owner = std::make_shared<const Mapping>(at, length, kept_open ? ::fcntl(descriptor(handle_), F_DUPFD_CLOEXEC, 0) : -1);
-  if (owner->file >= 0) all.list.push_back(owner);
-  return {owner, {owner->at, length}};
-}
-
-MappedRange mapped_range(std::span<const std::byte> view) {
-  OpenMappings& all = open_mappings();
-  const std::lock_guard lock(all.mutex);
-  for (const auto& weak : all.list)
-    if (auto m = weak.lock(); m && m->holds(view)) return {m, static_cast<uint64_t>(view.data() - m->at), view.size()};
-  return {};
-}
-
-void release_pages(std::span<const std::byte> view) {
-  const MappedRange range = mapped_range(view);
-  if (!range.file) return;
-  // Whole pages inside: the neighbours' share of the first and the last one may be in use.
-  static const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  const uint64_t first = (range.offset + page - 1) / page * page, last = (range.offset + range.size) / page * page;
-  if (first < last) ::madvise(const_cast<std::byte*>(range.file->at) + first, static_cast<size_t>(last - first), MADV_DONTNEED);
-}
-
-std::ptrdiff_t read_range(const MappedRange& from, std::span<std::byte> into) {
-  const auto length = static_cast<size_t>(std::min<uint64_t>({from.size, into.size(), call_bytes}));
-  const auto got = retried([&] { return ::pread(from.file->file, into.data(), length, static_cast<off_t>(from.offset)); });
-  if (got == 0 && length > 0) errno = EIO;  // somebody cut the file short
-  return got <= 0 ? -1 : got;
-}
-
 void FileHandle::expect([[maybe_unused]] uint64_t bytes) {
 #if defined(__linux__)
   ::fallocate(descriptor(handle_), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes));  // not every file system can
 #endif
+}
+
+int FileHandle::give_name(const std::string& path) {
+  const std::string link = cat("/proc/self/fd/", handle_);
+  return ::linkat(AT_FDCWD, link.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+void FileHandle::take_permissions(const std::string& of) {
+  struct stat there {};
+  if (::stat(of.c_str(), &there) == 0 && S_ISREG(there.st_mode)) static_cast<void>(::fchmod(descriptor(handle_), there.st_mode & 07777));
+}
+
+FileHandle::Lock FileHandle::try_lock() {
+  if (retried([&] { return ::flock(descriptor(handle_), LOCK_EX | LOCK_NB); }) == 0) return Lock::taken;
+  return errno == EWOULDBLOCK ? Lock::busy : Lock::none;
+}
+
+bool FileHandle::settle() {
+  const int again = ::fcntl(descriptor(handle_), F_DUPFD_CLOEXEC, 0);
+  return again < 0 || ::close(again) == 0;
 }
 
 bool FileHandle::sync() { return ::fsync(descriptor(handle_)) == 0; }
@@ -184,7 +159,7 @@ bool FileHandle::close() {
 }
 
 void sync_folder(const std::string& folder) {
-  const int d = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int d = ::open(or_here(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (d < 0) return;
   ::fsync(d);
   ::close(d);
@@ -204,6 +179,8 @@ FileHandle FileHandle::open_below(const std::string& folder, const std::string& 
 FileHandle FileHandle::open_for_writing(const std::string& path, bool fresh) {
   return {wrap(std::fopen(path.c_str(), fresh ? "wbx" : "wb")), true};
 }
+FileHandle FileHandle::open_unnamed(const std::string&) { return {}; }
+FileHandle FileHandle::open_folder(const std::string&) { return {}; }
 FileHandle FileHandle::standard_input() { return {wrap(stdin), false}; }
 FileHandle FileHandle::standard_output() { return {wrap(stdout), false}; }
 uint64_t FileHandle::process_id() { return 0; }
@@ -211,6 +188,8 @@ uint64_t FileHandle::process_id() { return 0; }
 uint64_t FileHandle::size() const { return 0; }
 bool FileHandle::is_plain() const { return true; }
 bool FileHandle::same_file(const FileHandle&) const { return true; }
+bool FileHandle::is_at(const std::string&) const { return true; }
+std::string FileHandle::identity(const std::string&) { return ""; }
 
 std::ptrdiff_t FileHandle::read(std::span<std::byte> into) {
   const size_t n = std::fread(into.data(), 1, into.size(), stream(handle_));
@@ -222,12 +201,11 @@ std::ptrdiff_t FileHandle::write(std::span<const std::byte> d) {
   return n == 0 ? -1 : static_cast<std::ptrdiff_t>(n);
 }
 
-class Mapping {};
-MappedRange mapped_range(std::span<const std::byte>) { return {}; }
-void release_pages(std::span<const std::byte>) {}
-std::ptrdiff_t read_range(const MappedRange&, std::span<std::byte>) { return -1; }
 void FileHandle::expect(uint64_t) {}
-Bytes FileHandle::map(size_t) const { return {}; }
+int FileHandle::give_name(const std::string&) { return ENOSYS; }
+void FileHandle::take_permissions(const std::string&) {}
+FileHandle::Lock FileHandle::try_lock() { return Lock::none; }
+bool FileHandle::settle() { return std::fflush(stream(handle_)) == 0; }
 bool FileHandle::sync() { return std::fflush(stream(handle_)) == 0; }
 
 bool FileHandle::close() {

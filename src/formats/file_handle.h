@@ -4,28 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 
-#include "support/bytes.h"
+#include "formats/mapping.h"
 
 namespace cameo {
-
-class Mapping;  // a mapped file that is still open; file_handle.cpp
-
-// Where in a mapped file some bytes lie: they can be read from there without a page of it being mapped. `file` is null where
-// they are in no such file.
-struct MappedRange {
-  std::shared_ptr<const Mapping> file;
-  uint64_t offset = 0, size = 0;
-};
-MappedRange mapped_range(std::span<const std::byte> view);
-// Reads from the range's start without mapping anything: at least one byte of a range that has some, negative on failure.
-std::ptrdiff_t read_range(const MappedRange& from, std::span<std::byte> into);
-
-// The mapped pages of these bytes need not stay in memory. Looking at them again brings them back.
-void release_pages(std::span<const std::byte> view);
 
 class FileHandle {
  public:
@@ -40,6 +24,10 @@ class FileHandle {
   static FileHandle open_below(const std::string& folder, const std::string& below);
   // `fresh`: the file must not exist yet.
   static FileHandle open_for_writing(const std::string& path, bool fresh);
+  // A new file in `folder` that has no name until it is given one, and is gone with its handle if it never is. Invalid
+  // where the system has no such files.
+  static FileHandle open_unnamed(const std::string& folder);
+  static FileHandle open_folder(const std::string& folder);  // for its lock; empty is the current folder
   static FileHandle standard_input();
   static FileHandle standard_output();
   static uint64_t process_id();
@@ -48,12 +36,22 @@ class FileHandle {
   uint64_t size() const;                              // of a regular file
   bool is_plain() const;                              // a regular file with one name; true where nobody can tell
   bool same_file(const FileHandle& other) const;  // both are open on it
+  bool is_at(const std::string& path) const;      // the path itself, not through a link, names this file
+  // Equal for one file that did not change in between; empty where there is none or nobody can tell.
+  static std::string identity(const std::string& path);
   std::ptrdiff_t read(std::span<std::byte> into);     // 0 at the end, negative on failure
   std::ptrdiff_t write(std::span<const std::byte> d);
   int write_all(std::span<const std::byte> d);  // 0, or the system's code of what went wrong
   // So much is about to be written: the system may look for the room in one go. A hint.
   void expect(uint64_t bytes);
-  Bytes map(size_t length) const;                     // empty when the system cannot map
+  // Empty when the system cannot map; `name` is what findings call the file.
+  Bytes map(size_t length, const std::string& name) const { return map_open_file(handle_, length, name); }
+  int give_name(const std::string& path);        // of an unnamed file: 0, or the system's code, EEXIST for a name that is taken
+  void take_permissions(const std::string& of);  // as far as that file is there and the system lets us
+  // The system lets go of a lock when its owner ends, however that ends. `none`: this file cannot be locked.
+  enum class Lock : uint8_t { taken, busy, none };
+  Lock try_lock();
+  bool settle();  // what some file systems say only when a file is closed; it stays open
   bool sync();
   bool close();
 

@@ -1,4 +1,4 @@
-// Files as bytes: read by mapping, written beside the target and renamed, so that nobody sees half a file.
+// Files as bytes, read by mapping. Writing is in formats/atomic_file.h.
 #pragma once
 
 #include <cstddef>
@@ -29,29 +29,11 @@ Bytes map_file_below(const std::string& folder, const std::string& below);
 // As map_file, always copied into memory: for parts that must survive the file being overwritten.
 Bytes read_file(const std::string& path);
 
-// Sequential writer. What was appended appears under `path` at commit() and not before; without commit() nothing is
-// left behind. "-" is standard output; a path that is a device or a pipe is written directly.
-// Throws write.failed; a link is followed, an existing file's permissions are kept.
-class AtomicFile {
- public:
-  explicit AtomicFile(std::string path);
-  ~AtomicFile();
-  AtomicFile(const AtomicFile&) = delete;
-  AtomicFile& operator=(const AtomicFile&) = delete;
-
-  void append(std::span<const std::byte> data);
-  void append(std::string_view text) { append(as_bytes(text)); }
-  void expect(uint64_t bytes);      // how much will come in all, where that is known: a hint
-  void pad_to(uint64_t alignment);  // zero bytes up to a multiple of `alignment`
-  uint64_t position() const;
-  // `durable` waits until the disk has the file and its name. Call once.
-  void commit(bool durable = false);
-  // Appends to this file; must not outlive it.
-  Sink sink();
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
+// What was read must still be what it was: call before a result is published or told. Throws file.changed, naming the file.
+// Bytes of mapped files that were gone when they were looked at (zeros were seen in their place):
+void require_whole_files();
+// The same, and no mapped file was changed at all, as far as its size and time of change tell. For commands, which are done
+// with all their files at once; elsewhere a file may be rewritten that another part of the process holds.
+void require_unchanged_files();
 
 }  // namespace cameo

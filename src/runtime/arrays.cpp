@@ -131,11 +131,15 @@ std::vector<NamedDatum> load_named(const std::string& path) {
   return out;
 }
 
-void save_npz(const std::string& path, const std::vector<NamedDatum>& values) {
-  AtomicFile file(path);
+void write_npz(AtomicFile& file, const std::vector<NamedDatum>& values) {
   npy::NpzWriter w(file.sink());
   for (const NamedDatum& v : values) add(w, v.name, v.value);
   w.finish();
+}
+
+void save_npz(const std::string& path, const std::vector<NamedDatum>& values) {
+  AtomicFile file(path);
+  write_npz(file, values);
   file.commit();
 }
 

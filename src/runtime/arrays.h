@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/atomic_file.h"
 #include "formats/npy.h"
 #include "ir/graph.h"
 #include "kernels/datum.h"
@@ -29,6 +30,7 @@ Tensor load_npy(const std::string& path, DType wanted = DType::undefined);
 // Writes an .npz: sequences as `name.0`, `name.1`, ...; maps as `name.keys`, `name.values`; empty optionals not at all.
 // Atomic; "-" is standard output.
 void save_npz(const std::string& path, const std::vector<NamedDatum>& values);
+void write_npz(AtomicFile& file, const std::vector<NamedDatum>& values);  // the same into a file that the caller publishes
 
 // The values of `params` (a graph's inputs or outputs) from an .npz or .npy file (keys are names, or x0, x1, ... in
 // order; for outputs also y0, y1, ...) or a test_data_set folder (`prefix`_0.pb, ...). What is not there is Kind::none.

@@ -98,3 +98,55 @@ def read_npz(path):
             body = data[10 + length:]
             found[name[:-4]] = (header["shape"], list(struct.unpack(f"<{len(body) // struct.calcsize(letter)}{letter}", body)))
     return found
+
+
+def fields(data):
+    """(number, value) of a message's fields: ints, and bytes for everything of a length."""
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128: return value
+
+    while at < len(data):
+        tag = number()
+        if tag & 7 == 0:
+            yield tag >> 3, number()
+            continue
+        length = {1: 8, 2: None, 5: 4}[tag & 7]
+        if length is None: length = number()
+        assert at + length <= len(data), "the message ends early"
+        yield tag >> 3, data[at:at + length]
+        at += length
+
+
+def weights_of(path):
+    """Name to bytes of a model's initializers, wherever they lie, read as any reader would: the model, then its data files."""
+    with open(path, "rb") as file: whole = memoryview(file.read())
+    found, files = {}, {}
+    for number, graph in fields(whole):
+        if number != 7: continue
+        for part, tensor in fields(graph):
+            if part != 5: continue
+            name, raw, where = "", None, {}
+            for key, value in fields(tensor):
+                if key == 8: name = bytes(value).decode()
+                elif key == 9: raw = value
+                elif key == 13:
+                    pair = dict(fields(value))
+                    where[bytes(pair[1]).decode()] = bytes(pair[2]).decode()
+            if where:
+                location = where["location"]
+                if location not in files:
+                    with open(path.parent / location, "rb") as file: files[location] = memoryview(file.read())
+                start = int(where["offset"])
+                raw = files[location][start:start + int(where["length"])]
+                assert len(raw) == int(where["length"]), f"{location} ends before {name}"
+            found[name] = raw
+    return found

@@ -88,7 +88,11 @@ Rope tensor_message(std::string_view name, std::shared_ptr<const Weight> w) {
 Rope external_tensor_message(std::string_view name, const Weight& w, const ExternalRange& range) {
   Rope out = tensor_head(w);
   if (!name.empty()) out.text(8, name);
-  write_pairs(out.small(), 13, {{"location", range.location}, {"offset", cat(range.offset)}, {"length", cat(range.length)}});
+  Rope location;
+  location.text(1, "location");
+  location.late_text(2, range.location);
+  out.message(13, std::move(location));
+  write_pairs(out.small(), 13, {{"offset", cat(range.offset)}, {"length", cat(range.length)}});
   out.small().int64(14, 1);
   return out;
 }

@@ -19,7 +19,7 @@ void write_pairs(pb::Writer& w, uint32_t field, const std::vector<std::pair<std:
 Rope tensor_message(std::string_view name, std::shared_ptr<const Weight> w);
 // A TensorProto whose data lie in a file beside the model.
 struct ExternalRange {
-  std::string location;
+  std::shared_ptr<const std::string> location;  // its length is known; it may be settled only before the model is written
   uint64_t offset = 0, length = 0;
 };
 Rope external_tensor_message(std::string_view name, const Weight& w, const ExternalRange& range);

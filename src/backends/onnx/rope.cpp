@@ -38,7 +38,7 @@ void Rope::bytes(uint32_t field, const Bytes& v) {
 void Rope::raw(const Bytes& v) {
   if (v.size() < copied_below) return tail_.raw(v.text());
   seal();
-  add({.view = v}, v.size());
+  add({.small = {}, .view = v, .weight = {}, .late = {}}, v.size());
 }
 
 void Rope::weight(uint32_t field, std::shared_ptr<const Weight> w) {
@@ -46,7 +46,14 @@ void Rope::weight(uint32_t field, std::shared_ptr<const Weight> w) {
   tail_.header(field, size);
   if (size == 0) return;
   seal();
-  add({.weight = std::move(w)}, size);
+  add({.small = {}, .view = {}, .weight = std::move(w), .late = {}}, size);
+}
+
+void Rope::late_text(uint32_t field, std::shared_ptr<const std::string> v) {
+  const uint64_t size = v->size();
+  tail_.header(field, size);
+  seal();
+  add({.small = {}, .view = {}, .weight = {}, .late = std::move(v)}, size);
 }
 
 void Rope::message(uint32_t field, Rope&& inner) {
@@ -64,7 +71,8 @@ void Rope::append(Rope&& inner) {
 
 void Rope::write(const Sink& sink) const {
   for (const Piece& p : pieces_) {
-    if (p.weight) write_dense(*p.weight, sink);
+    if (p.late) sink(as_bytes(*p.late));
+    else if (p.weight) write_dense(*p.weight, sink);
     else if (p.view.data()) sink(p.view.span());
     else sink(as_bytes(p.small));
   }

@@ -21,6 +21,8 @@ class Rope {
   void message(uint32_t field, Rope&& inner);
   void append(Rope&& fields);  // of the same message
   void text(uint32_t field, std::string_view v) { tail_.text(field, v); }
+  // Text that may still change, but not its length, until the rope is written.
+  void late_text(uint32_t field, std::shared_ptr<const std::string> v);
 
   uint64_t size() const { return sealed_ + tail_.size(); }
   void write(const Sink& sink) const;
@@ -31,6 +33,7 @@ class Rope {
     std::string small;
     Bytes view;
     std::shared_ptr<const Weight> weight;
+    std::shared_ptr<const std::string> late;
   };
   void seal();
   void add(Piece piece, uint64_t size);

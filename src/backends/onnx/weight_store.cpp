@@ -1,5 +1,6 @@
 #include "backends/onnx/weight_store.h"
 
+#include "backends/onnx/data_files.h"
 #include "frontends/onnx/proto.h"
 #include "support/error.h"
 
@@ -30,23 +31,23 @@ bool is_contained(const fs::path& p) {
 }  // namespace
 
 WeightStore::WeightStore(const Graph& g, const std::string& path, const WriteOptions& options)
-    : path_(path), folder_(fs::path(path).parent_path()), mode_(options.weights), external_from_(options.external_from) {
+    : path_(path), folder_(fs::path(path).parent_path()), name_given_(!options.external_name.empty()), mode_(options.weights), external_from_(options.external_from) {
   const bool has_folder = !path.empty() && path != "-";
   if (!has_folder && (mode_ == WeightMode::external || mode_ == WeightMode::in_place))
     throw error("use.weights", "a model that is not written to a file cannot have external data");
-  data_name_ = options.external_name.empty() ? fs::path(path).filename().string() + ".data" : options.external_name;
-  if (!is_contained(data_name_)) throw error("use.weights", cat("external data cannot go to '", data_name_, "'")).help("name a file in the model's folder");
+  data_name_ = std::make_shared<std::string>(name_given_ ? options.external_name : data_file_name(fs::path(path).filename().string(), 0));
+  if (!is_contained(*data_name_)) throw error("use.weights", cat("external data cannot go to '", *data_name_, "'")).help("name a file in the model's folder");
   if (mode_ == WeightMode::automatic && has_folder && embedded_bytes(g) > embed_up_to) mode_ = WeightMode::external;
   if (mode_ == WeightMode::keep && !has_folder) mode_ = WeightMode::embed;
 }
 
-// How the new file may refer to the file where it lies; nullopt when it may not.
-std::optional<std::string> WeightStore::reference_to(const FileRange& file) const {
+// How the new file may refer to the file where it lies; null when it may not.
+std::shared_ptr<const std::string> WeightStore::reference_to(const FileRange& file) const {
   std::error_code code;
   const fs::path base = folder_.empty() ? fs::path(".") : folder_;
   fs::path location = file.location;
   if (location.empty() || !fs::equivalent(base / location, file.path, code)) {
-    if (mode_ == WeightMode::keep) return std::nullopt;
+    if (mode_ == WeightMode::keep) return nullptr;
     location = fs::relative(file.path, base, code);
     if (code || !is_contained(location))
       throw error("use.weights", cat("weights in ", file.path, " cannot be referred to from ", path_))
@@ -54,7 +55,7 @@ std::optional<std::string> WeightStore::reference_to(const FileRange& file) cons
           .help("write the model beside them, or use external weights");
   }
   if (fs::equivalent(path_, file.path, code)) throw error("use.output", cat(path_, " holds the model's weights")).help("choose another name for the output");
-  return location.generic_string();
+  return std::make_shared<const std::string>(location.generic_string());
 }
 
 // Whether the bytes already lie where a reader of the new file may look for them.
@@ -64,7 +65,7 @@ bool WeightStore::stays(const Weight& w, ExternalRange& range) {
   auto known = references_.find({w.file->path, w.file->location});
   if (known == references_.end()) known = references_.emplace(std::pair(w.file->path, w.file->location), reference_to(*w.file)).first;
   if (!known->second) return false;
-  range = {*known->second, w.file->offset, w.byte_size()};
+  range = {known->second, w.file->offset, w.byte_size()};
   return true;
 }
 
@@ -103,16 +104,21 @@ Rope WeightStore::tensor(const std::string& name, const std::shared_ptr<const We
   return out ? external_tensor_message(name, *w, place(w)) : tensor_message(name, w);
 }
 
-void WeightStore::write_data_file(bool durable) const {
+void WeightStore::write_data_file(Publication& files) {
   if (queue_.empty()) return;
-  AtomicFile file((folder_ / data_name_).string());
-  file.expect(end_);
+  AtomicFile& file = files.open((folder_ / *data_name_).string(), Publication::Turn::data);
+  file.hash_contents();
+  file.expect(end_ + data_mark_size);
   for (const Queued& q : queue_) {
     file.pad_to(q.weight->byte_size() >= page ? page : 64);
     invariant(file.position() == q.offset, "weights are written where the model says");
     write_dense(*q.weight, file.sink());
   }
-  file.commit(durable);
+  const uint64_t hash = file.content_hash();
+  if (name_given_) return keep_what_is_there(files, file, hash);
+  file.append(data_mark(hash));
+  *data_name_ = data_file_name(fs::path(path_).filename().string(), hash);
+  file.go_to((folder_ / *data_name_).string());
 }
 
 }  // namespace cameo::onnx

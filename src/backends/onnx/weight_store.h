@@ -3,10 +3,10 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 
 #include "backends/onnx/messages.h"
 #include "backends/onnx/writer.h"
+#include "formats/publication.h"
 
 namespace cameo::onnx {
 
@@ -18,22 +18,23 @@ class WeightStore {
   // The TensorProto of an initializer.
   Rope tensor(const std::string& name, const std::shared_ptr<const Weight>& w);
   bool has_data_file() const { return !queue_.empty(); }
-  // Writes the data file, if there is one to write, and gives it its name.
-  void write_data_file(bool durable) const;
+  // Writes the data file, if there is one to write, and settles its name, which the tensors' messages hold.
+  void write_data_file(Publication& files);
 
  private:
   bool stays(const Weight& w, ExternalRange& range);
-  std::optional<std::string> reference_to(const FileRange& file) const;
+  std::shared_ptr<const std::string> reference_to(const FileRange& file) const;
   bool goes_out(const Weight& w) const;
   ExternalRange place(const std::shared_ptr<const Weight>& w);
 
   std::string path_;
   std::filesystem::path folder_;
-  std::string data_name_;
+  bool name_given_;  // by the caller; otherwise the contents decide it
+  std::shared_ptr<std::string> data_name_;
   WeightMode mode_;
   uint64_t external_from_;
   uint64_t end_ = 0;  // of the data file so far
-  std::map<std::pair<std::string, std::string>, std::optional<std::string>> references_;  // by path and location: few files hold all weights
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const std::string>> references_;  // by path and location: few files hold all weights
   struct Queued {
     std::shared_ptr<const Weight> weight;
     uint64_t offset;

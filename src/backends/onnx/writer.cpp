@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "backends/onnx/data_files.h"
 #include "backends/onnx/graph_writer.h"
 #include "backends/onnx/legalise.h"
 #include "frontends/onnx/graph_reader.h"
@@ -130,7 +131,7 @@ std::optional<Model> legal_copy(const Model& m, const WriteOptions& options, Dia
 
 }  // namespace
 
-void write_onnx(const Model& model, const std::string& path, const WriteOptions& options, DiagSink* diags) {
+void write_onnx(const Model& model, Publication& files, const std::string& path, const WriteOptions& options, DiagSink* diags) {
   const auto legal = legal_copy(model, options, diags);
   const Model& m = legal ? *legal : model;
   WriteOptions how = options;
@@ -141,11 +142,17 @@ void write_onnx(const Model& model, const std::string& path, const WriteOptions&
     weights = std::make_unique<WeightStore>(m.graph, path, how);
     message = model_message(m, model.graph, *weights, how);
   }
-  AtomicFile file(path);
+  AtomicFile& file = files.open(path, Publication::Turn::model);
+  weights->write_data_file(files);
   file.expect(message.size());
   message.write(file.sink());
-  weights->write_data_file(options.durable);
-  file.commit(options.durable);
+  if (file.is_named()) files.just_after([path] { retire_old_data(path); });
+}
+
+void write_onnx(const Model& model, const std::string& path, const WriteOptions& options, DiagSink* diags) {
+  Publication files;
+  write_onnx(model, files, path, options, diags);
+  files.commit(options.durable);
 }
 
 std::string write_onnx(const Model& model, const WriteOptions& options, DiagSink* diags) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "formats/publication.h"
 #include "ir/graph.h"
 #include "support/error.h"
 
@@ -20,7 +21,9 @@ enum class WeightMode : uint8_t {
 struct WriteOptions {
   std::optional<int64_t> opset;  // of ai.onnx; unset: the model's own
   WeightMode weights = WeightMode::keep;
-  std::string external_name;      // of the data file, relative to the model; empty: the model's file name and ".data"
+  // Of the data file, relative to the model. Empty: the model's file name, a hash of the contents, and ".data". A name that
+  // is given may be used once: where a file of that name holds other bytes, they are not replaced (write.exists).
+  std::string external_name;
   uint64_t external_from = 1024;  // smaller tensors stay in the model
   enum class ValueInfo : uint8_t { keep, all, none } value_info = ValueInfo::keep;  // keep: those the file had
   std::optional<uint64_t> shapes_up_to;  // all, unless the model's file would have more bytes than this: then keep
@@ -31,10 +34,13 @@ struct WriteOptions {
 };
 
 // The same model and options give the same bytes. Nodes that nobody touched since they were read at the same opset are
-// copied byte for byte. Nothing appears under `path` unless all of it was written.
+// copied byte for byte. Nothing appears under `path` unless all of it was written, and a reader of `path` finds the data file
+// that belongs to what it read, or none, whenever the process ends and however many write at once (docs/onnx-files.md).
 // Throws convert.* with one finding per node that the opset cannot say, write.* and use.*.
 // Findings that do not stop the work (lossy expansions) go to `diags`.
 void write_onnx(const Model& model, const std::string& path, const WriteOptions& options = {}, DiagSink* diags = nullptr);
+// The same, to be published with other files: all is written, and nothing has its name before files.commit().
+void write_onnx(const Model& model, Publication& files, const std::string& path, const WriteOptions& options, DiagSink* diags);
 // The same into memory; external and in-place weights are refused.
 std::string write_onnx(const Model& model, const WriteOptions& options = {}, DiagSink* diags = nullptr);
 

@@ -25,6 +25,18 @@ class OnnxWriter : public testing::Test {
   }
   ~OnnxWriter() override { fs::remove_all(folder_); }
   std::string file(const char* name) const { return (folder_ / name).string(); }
+  // The data file beside a model; empty where there is none, or several.
+  fs::path data_of(const char* model) const {
+    const fs::path path = file(model);
+    fs::path found;
+    for (const auto& entry : fs::directory_iterator(path.parent_path())) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(path.filename().string() + ".") || !name.ends_with(".data")) continue;
+      if (!found.empty()) return {};
+      found = entry.path();
+    }
+    return found;
+  }
   fs::path folder_;
 };
 
@@ -106,21 +118,21 @@ TEST_F(OnnxWriter, ExternalWeightsAreAlignedAndStayWhenTheModelIsRewritten) {
   WriteOptions external;
   external.weights = WeightMode::external;
   write_onnx(m, file("m.onnx"), external);
-  ASSERT_TRUE(fs::exists(file("m.onnx.data")));
-  EXPECT_EQ(fs::file_size(file("m.onnx.data")), 20000u);
+  const fs::path data = data_of("m.onnx");
+  EXPECT_EQ(fs::file_size(data), 20032u);
   Model back = read_file_model(file("m.onnx"));
   EXPECT_EQ(difference(m, back, {.names = false, .types = false}).value_or(""), "");
-  const auto before = fs::last_write_time(file("m.onnx.data"));
+  const auto before = fs::last_write_time(data);
   back.doc = "edited";
   write_onnx(back, file("edited.onnx"));
-  EXPECT_FALSE(fs::exists(file("edited.onnx.data")));
-  EXPECT_EQ(fs::last_write_time(file("m.onnx.data")), before);
+  EXPECT_EQ(data_of("edited.onnx"), "");
+  EXPECT_EQ(fs::last_write_time(data), before);
   EXPECT_LT(fs::file_size(file("edited.onnx")), 1000u);
   EXPECT_EQ(difference(back, read_file_model(file("edited.onnx"))).value_or(""), "");
   // Elsewhere the data goes along; embedded it is one file.
   fs::create_directories(folder_ / "other");
   write_onnx(back, file("other/m.onnx"));
-  EXPECT_TRUE(fs::exists(file("other/m.onnx.data")));
+  EXPECT_EQ(data_of("other/m.onnx").filename(), data.filename()) << "the same contents, the same name";
   WriteOptions embed;
   embed.weights = WeightMode::embed;
   write_onnx(back, file("one.onnx"), embed);
@@ -132,8 +144,31 @@ TEST_F(OnnxWriter, RefusesToOverwriteTheModelsOwnWeights) {
   external.weights = WeightMode::external;
   write_onnx(small_model(5000), file("m.onnx"), external);
   const Model back = read_file_model(file("m.onnx"));
-  EXPECT_THROW(write_onnx(back, file("m.onnx.data")), Error);
-  EXPECT_EQ(fs::file_size(file("m.onnx.data")), 20000u);
+  const fs::path data = data_of("m.onnx");
+  EXPECT_THROW(write_onnx(back, data.string()), Error);
+  EXPECT_EQ(fs::file_size(data), 20032u);
+}
+
+TEST_F(OnnxWriter, ADataFileOfAGivenNameIsNeverReplacedByOtherWeights) {
+  WriteOptions external;
+  external.weights = WeightMode::external;
+  external.external_name = "weights.bin";
+  write_onnx(small_model(5000), file("m.onnx"), external);
+  EXPECT_EQ(fs::file_size(file("weights.bin")), 20000u);
+  write_onnx(small_model(5000), file("again.onnx"), external);
+  const auto code = [&] {
+    try {
+      write_onnx(small_model(6000), file("m.onnx"), external);
+    } catch (const Error& e) {
+      return e.diag().code;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(code(), "write.exists");
+  EXPECT_EQ(difference(small_model(5000), read_file_model(file("m.onnx")), {.names = false, .types = false}).value_or(""), "");
+  fs::remove(file("weights.bin"));
+  EXPECT_EQ(code(), "");
+  EXPECT_EQ(fs::file_size(file("weights.bin")), 24000u);
 }
 
 TEST_F(OnnxWriter, TiedWeightsAreWrittenOnce) {
@@ -146,7 +181,7 @@ TEST_F(OnnxWriter, TiedWeightsAreWrittenOnce) {
   WriteOptions external;
   external.weights = WeightMode::external;
   write_onnx(m, file("m.onnx"), external);
-  EXPECT_EQ(fs::file_size(file("m.onnx.data")), 20000u);
+  EXPECT_EQ(fs::file_size(data_of("m.onnx")), 20032u);
 }
 
 TEST_F(OnnxWriter, OldFilesListInitializersAsInputs) {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "formats/mapped_file.h"
+#include "formats/atomic_file.h"
 #include "support/error.h"
 
 namespace cameo {

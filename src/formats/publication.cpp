@@ -1,0 +1,77 @@
+#include "formats/publication.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "formats/file_handle.h"
+#include "formats/posix_files.h"
+#include "support/error.h"
+
+#if CAMEO_POSIX_FILES
+#include <thread>
+#endif
+
+namespace cameo {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::chrono::seconds patience{30};
+
+void wait_a_little() {
+#if CAMEO_POSIX_FILES
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+#endif
+}
+
+// The folder itself is locked: no lock file is left lying about, and the lock goes with its process. Held for moments, while
+// names are given. Invalid where folders cannot be locked.
+FileHandle locked(const std::string& folder) {
+  FileHandle handle = FileHandle::open_folder(folder);
+  if (!handle.valid()) return {};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    const auto got = handle.try_lock();
+    if (got == FileHandle::Lock::taken) return handle;
+    if (got == FileHandle::Lock::none) return {};
+    if (std::chrono::steady_clock::now() > end)
+      throw error("write.busy", cat("another process keeps ", folder.empty() ? "the current folder" : folder, " locked"))
+          .help("it may have been stopped while it was writing there; end it or let it go on");
+    wait_a_little();
+  }
+}
+
+}  // namespace
+
+AtomicFile& Publication::open(const std::string& path, Turn turn) {
+  auto file = std::make_unique<AtomicFile>(path);
+  for (const Item& other : items_)
+    if (other.file->goes_to(path))
+      throw error("use.output", cat(path, " would be written twice")).help("give each output a name of its own");
+  items_.push_back({turn, std::move(file)});
+  return *items_.back().file;
+}
+
+void Publication::commit(bool durable) {
+  for (const Item& item : items_) item.file->finish(durable);
+  std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.turn < b.turn; });
+  const bool needs_lock = !items_.empty() && items_.back().turn == Turn::model && items_.back().file->is_named();
+  const std::string folder = needs_lock ? fs::path(items_.back().file->target()).parent_path().string() : "";
+  const FileHandle lock = needs_lock ? locked(folder) : FileHandle();
+  for (const auto& look : before_) look();
+  for (const Item& item : items_) {
+    item.file->publish();
+    if (durable && item.file->is_named()) sync_folder(fs::path(item.file->target()).parent_path().string());
+  }
+  if (!lock.valid()) return;
+  for (const auto& tidy_up : after_) {
+    try {
+      tidy_up();
+    } catch (const std::exception&) {  // what is left over does no harm; the next writer tries again
+    }
+  }
+}
+
+}  // namespace cameo

@@ -1,0 +1,44 @@
+// All the files that one piece of work writes. Each is opened before the work begins, so that a bad name fails first, and
+// all get their names together at the end: until then nothing has changed, whatever fails.
+//
+//   Publication files;
+//   AtomicFile& ledger = files.open("ledger.json");
+//   ... the work; save_model(m, files, "net.onnx", options) ...
+//   ledger.append(text);
+//   files.commit();
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "formats/atomic_file.h"
+
+namespace cameo {
+
+class Publication {
+ public:
+  // In which order names are given. The model comes last: who sees the new one finds all that belongs to it.
+  enum class Turn : uint8_t { data, other, model };
+  // Throws write.failed, and use.output where the same file was opened before. The file lives as long as this.
+  AtomicFile& open(const std::string& path, Turn turn = Turn::other);
+
+  // Steps around the giving of names, while no other Publication of the same folder is at it: a last look that may
+  // throw, and tidying up, which is left out where the folder cannot be locked, and whose failure is no failure.
+  void just_before(std::function<void()> look) { before_.push_back(std::move(look)); }
+  void just_after(std::function<void()> tidy_up) { after_.push_back(std::move(tidy_up)); }
+
+  // Throws what AtomicFile::finish throws, and write.busy where another process holds the folder for half a minute.
+  void commit(bool durable = false);
+
+ private:
+  struct Item {
+    Turn turn;
+    std::unique_ptr<AtomicFile> file;
+  };
+  std::vector<Item> items_;
+  std::vector<std::function<void()>> before_, after_;
+};
+
+}  // namespace cameo
