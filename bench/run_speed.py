@@ -1,9 +1,10 @@
 """cameo run against onnxruntime, in one run on one machine: medians of interleaved rounds.
 
 usage: bench/run_speed.py [--models a,b] [--threads 1,2] [--rounds N] [--repeat N] [--folder DIR] [--start-up] [--cpu] [--lengths A..B]
+                          [--before OLDER_CAMEO]
 Needs torch, onnxruntime, transformers and torchvision (its Python half is enough). The ratio is onnxruntime's time over
 Cameo's: above 1, Cameo is faster. Outputs are compared as well. --start-up times the whole way from the file to the
-first output instead. --models narrow: f16, bf16 and bytes. --lengths: BERT, where every run has another number of tokens.
+first output instead. --before: a last column has the older command's time over this one's, in the same rounds. --models narrow: f16, bf16 and bytes. --lengths: BERT, where every run has another number of tokens.
 """
 import argparse
 import json
@@ -34,18 +35,19 @@ def ours(cameo, path, inputs, threads, repeat, out):
     return json.loads(told.stdout)
 
 
-def compare(cameo, path, inputs, threads, rounds, repeat, cpu):
+def compare(cameo, path, inputs, threads, rounds, repeat, cpu, before=None):
     clock, key = (time.process_time, "cpu_ms") if cpu else (time.perf_counter, "median_ms")
     try: session = peer_session(path, threads)
     except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented: session = None  # it has no kernels for bf16
-    if not session: return math.nan, ours(cameo, path, inputs, threads, repeat + 1, os.devnull)[key], math.nan
+    if not session: return math.nan, ours(cameo, path, inputs, threads, repeat + 1, os.devnull)[key], math.nan, math.nan
     feed = {i.name: a for i, a in zip(session.get_inputs(), numpy.load(inputs).values())}
     wanted = session.run(None, feed)
-    mine, theirs = [], []
+    mine, theirs, older = [], [], []
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "y.npz")
         for _ in range(rounds):
             mine.append(ours(cameo, path, inputs, threads, repeat + 1, out)[key])
+            if before: older.append(ours(before, path, inputs, threads, repeat + 1, out)[key])
             session.run(None, feed)
             times = []
             for _ in range(repeat):
@@ -55,7 +57,7 @@ def compare(cameo, path, inputs, threads, rounds, repeat, cpu):
             theirs.append(statistics.median(times))
         got = list(numpy.load(out).values())
     error = max(float(numpy.abs(a - b).max() / max(1e-9, numpy.abs(b).max())) for a, b in zip(got, wanted))
-    return statistics.median(theirs), statistics.median(mine), error
+    return statistics.median(theirs), statistics.median(mine), error, statistics.median(older) if older else math.nan
 
 
 def lengths(cameo, path, threads, sizes, rounds, cpu):
@@ -105,20 +107,24 @@ def main():
     parser.add_argument("--start-up", action="store_true")
     parser.add_argument("--cpu", action="store_true", help="processor time instead of time on the clock: for one thread on a busy machine")
     parser.add_argument("--lengths", metavar="A..B")
+    parser.add_argument("--before", help="an older build of the command")
     args = parser.parse_args()
     if args.lengths: args.models = "bert_base_any"
     if args.models == "narrow": args.models = ",".join(NARROW)
     folder = pathlib.Path(args.folder or tempfile.mkdtemp())
-    print("| model | threads | onnxruntime | Cameo | ratio | largest difference / largest output |\n|---|---|---|---|---|---|", flush=True)
-    ratios = []
+    print(f"| model | threads | onnxruntime | Cameo | ratio | largest difference / largest output |{' before / now |' if args.before else ''}\n|---|---|---|---|---|---|{'---|' if args.before else ''}", flush=True)
+    ratios, changes = [], []
     for name in args.models.split(","):
         path = export(name, folder, args.cameo)
         for threads in map(int, args.threads.split(",")):
+            older = math.nan
             if args.lengths: (peer, mine), error = lengths(args.cameo, path, threads, args.lengths, args.rounds, args.cpu), ""
             elif args.start_up: (peer, mine), error = start_up(args.cameo, path, folder / f"{name}.npz", threads, args.rounds), ""
-            else: peer, mine, error = compare(args.cameo, path, folder / f"{name}.npz", threads, args.rounds, args.repeat, args.cpu)
+            else: peer, mine, error, older = compare(args.cameo, path, folder / f"{name}.npz", threads, args.rounds, args.repeat, args.cpu, args.before)
             if not math.isnan(peer): ratios.append(peer / mine)
-            print(f"| {name} | {threads} | {peer:.2f} ms | {mine:.2f} ms | {peer / mine:.2f} | {error if error == '' else f'{error:.1e}'} |", flush=True)
+            print(f"| {name} | {threads} | {peer:.2f} ms | {mine:.2f} ms | {peer / mine:.2f} | {error if error == '' else f'{error:.1e}'} |{f' {older / mine:.3f} |' if args.before else ''}", flush=True)
+            if not math.isnan(older): changes.append(older / mine)
+    if changes: print(f"\nbefore / now: geometric mean {math.exp(statistics.fmean(map(math.log, changes))):.3f}, least {min(changes):.3f}")
     print(f"\ngeometric mean {math.exp(statistics.fmean(map(math.log, ratios))):.2f}, least {min(ratios):.2f}")
 
 
