@@ -58,6 +58,7 @@ struct OpDef : OpInfo {
   const SchemaVersion* at(int64_t opset) const;
   const SchemaVersion& newest() const { return history.front(); }
   int first_version() const { return history.back().since; }
+  bool needs_body(size_t i) const;  // number `i` of graph_attrs; others may be absent
 };
 
 std::span<const OpDef> all_ops();

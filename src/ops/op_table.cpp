@@ -43,6 +43,11 @@ const Table& table() {
 
 }  // namespace
 
+bool OpDef::needs_body(size_t i) const {
+  const AttrSpec* spec = newest().attribute(graph_attrs[i]);
+  return spec && spec->required;
+}
+
 const SchemaVersion* OpDef::at(int64_t opset) const {
   for (const auto& v : history)
     if (v.since <= opset) return &v;

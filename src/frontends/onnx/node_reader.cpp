@@ -246,7 +246,7 @@ void GraphReader::read_bodies(NodeId n, const std::vector<BodyField>& bodies, Sc
 void GraphReader::check_bodies(NodeId n, const Place& where) {
   const OpInfo& op = *g_[n].op;
   for (size_t i = 0; !op.is_opaque() && i < op.graph_attrs.size(); ++i)
-    if (!g_[n].regions[i] && !(g_[n].extra && find_attr(*g_[n].extra, op.graph_attrs[i])))
+    if (!g_[n].regions[i] && def(op).needs_body(i) && !(g_[n].extra && find_attr(*g_[n].extra, op.graph_attrs[i])))
       diags_.err("model.attribute-missing", cat(op.name, " needs the body '", op.graph_attrs[i], "'"), loc(where));
 }
 

@@ -24,7 +24,6 @@ TEST_P(Refusals, AreFindings) {
 }
 
 constexpr Refusal refusals[] = {
-    {"AbsentPart", "infer.operands", "g (float[2] a) => (y) { y = Concat<axis=0>(a, , a) }"},
     {"ConcatSizes", "infer.mismatch", "g (float[2,3] a, float[2,4] b) => (y) { y = Concat<axis=0>(a, b) }"},
     {"ConcatAxis", "infer.axis", "g (float[2] a) => (y) { y = Concat<axis=1>(a) }"},
     {"SplitAxis", "infer.axis", "g (float[4] a) => (y, z) { y, z = Split<axis=-2, num_outputs=2>(a) }"},

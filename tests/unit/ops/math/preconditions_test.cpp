@@ -41,13 +41,13 @@ TEST(Preconditions, OneNumberOfAnyRank) {
   OnGraph g;
   const ValueId x = g.f32({"2", "3"});
   EXPECT_EQ(code_of([&] { g.on.Clip(x, g.f32({"n"})); }), "");  // may be one
-  EXPECT_EQ(code_of([&] { g.on.Clip(x, g.f32({"2"})); }), "infer.shape");
-  EXPECT_EQ(code_of([&] { g.on.CumSum(x, g.i64({"2"})); }), "infer.shape");
+  EXPECT_EQ(code_of([&] { g.on.Clip(x, g.f32({"2"})); }), "infer.mismatch");
+  EXPECT_EQ(code_of([&] { g.on.CumSum(x, g.i64({"2"})); }), "infer.mismatch");
   EXPECT_EQ(code_of([&] { g.on.CumSum(x, g.on.int_scalar(2)); }), "infer.axis");
   EXPECT_EQ(code_of([&] { g.on.CumSum(g.f32({}), g.i64({})); }), "infer.rank");
-  EXPECT_EQ(code_of([&] { g.on.TopK(x, g.i64({"2"}), 2); }), "infer.shape");
-  EXPECT_EQ(code_of([&] { g.on.HannWindow(g.i64({"0"})); }), "infer.shape");
-  EXPECT_EQ(code_of([&] { g.on.Range(g.i64({}), g.i64({"0"}), g.i64({})); }), "infer.shape");
+  EXPECT_EQ(code_of([&] { g.on.TopK(x, g.i64({"2"}), 2); }), "infer.mismatch");
+  EXPECT_EQ(code_of([&] { g.on.HannWindow(g.i64({"0"})); }), "infer.mismatch");
+  EXPECT_EQ(code_of([&] { g.on.Range(g.i64({}), g.i64({"0"}), g.i64({})); }), "infer.mismatch");
   EXPECT_EQ(code_of([&] { g.on.ArgMax(g.f32({"3", "0"}), {.axis = 1}); }), "infer.size");
   EXPECT_EQ(code_of([&] { g.on.ArgMax(g.f32({"0", "0"}), {.axis = 1}); }), "");
 }
