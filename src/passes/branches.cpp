@@ -16,6 +16,7 @@ constexpr size_t most_tried = 32;  // each takes a copy of the graph
 std::vector<std::string> rules_on_trial() { return {"if-decided", "fold", "constant-to-weight"}; }
 
 bool differ_in_rank(const Graph& g, NodeId n) {
+  if (!g[n].regions[0] || !g[n].regions[1]) return false;
   const auto &a = g[g[n].regions[0]].outputs, &b = g[g[n].regions[1]].outputs;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i)
     if (g[a[i]].fact.has_rank() && g[b[i]].fact.has_rank() && g[a[i]].fact.rank() != g[b[i]].fact.rank()) return true;
@@ -48,7 +49,7 @@ size_t decide_by_trial(Model& m, Engine& e) {
   size_t decided = 0, tried = 0;
   for (uint32_t i = 0; i < g.node_capacity() && tried < most_tried; ++i) {
     const NodeId n(i);
-    if (g[n].dead || !g[n].is("If") || g[n].extra || g[n].regions.size() != 2 || g.is_constant(g[n].inputs[0])) continue;
+    if (g[n].dead || !g[n].is("If") || g[n].extra || g[n].regions.size() != 2 || !g.input(n, 0) || g.is_constant(g[n].inputs[0])) continue;
     RegionId outer = g[n].home;
     while (g[outer].parent) outer = g[outer].parent;
     if (outer != g.main() || !differ_in_rank(g, n) || !e.may_apply("if-impossible", g[n].outputs[0])) continue;

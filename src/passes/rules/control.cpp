@@ -21,8 +21,12 @@ void decided_branch(Rewrite& rw) {
   if (!taken) return rw.no("its condition is not known");
   // Regions are in the order of graph_attrs: else before then.
   const auto names = rw.root().op->graph_attrs;
-  for (size_t i = 0; i < names.size(); ++i)
-    if (names[i] == (*taken ? "then_branch" : "else_branch")) rw.replace(clone_body(rw.g, rw.root().regions[i], rw.g, {}, rw.root().home, rw.node));
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] != (*taken ? "then_branch" : "else_branch")) continue;
+    const RegionId branch = i < rw.root().regions.size() ? rw.root().regions[i] : RegionId();
+    if (!branch || rw.g[branch].outputs.size() < rw.root().outputs.size()) return rw.no("the branch is not there, or gives too little");
+    rw.replace(clone_body(rw.g, branch, rw.g, {}, rw.root().home, rw.node));
+  }
   rw.shape_is_kept();
 }
 
@@ -31,6 +35,14 @@ bool goes_on(const Rewrite& rw, RegionId body) {
   ValueId c = rw.g[body].outputs[0];
   while (c && rw.made_by<op::Identity>(c)) c = rw.operand(c, 0);
   return c == rw.g[body].inputs[1] || known_bool(rw, c).value_or(false);
+}
+
+// Rules rely on what the shape rule of Loop checks.
+bool has_body(const Rewrite& rw) {
+  const Node& loop = rw.root();
+  if (loop.regions.empty() || !loop.regions[0]) return false;
+  const Region& body = rw.g[loop.regions[0]];
+  return body.inputs.size() >= 2 && body.outputs.size() + 1 >= body.inputs.size() && loop.outputs.size() < body.outputs.size();
 }
 
 std::optional<int64_t> rounds(Rewrite& rw, RegionId body) {
@@ -67,6 +79,7 @@ void run_loop(Rewrite& rw, int64_t times) {
 }
 
 void loop_once(Rewrite& rw) {
+  if (!has_body(rw)) return rw.no("it has no body that fits");
   const auto times = rounds(rw, rw.root().regions[0]);
   if (!times) return rw.no("the number of rounds is not known");
   if (*times > 1) return rw.no("it runs more than once; --unroll N unrolls it");
@@ -74,6 +87,7 @@ void loop_once(Rewrite& rw) {
 }
 
 void unroll(Rewrite& rw) {
+  if (!has_body(rw)) return;
   const auto times = rounds(rw, rw.root().regions[0]);
   if (times && *times > 1 && *times <= rw.unroll) run_loop(rw, *times);
 }
