@@ -143,7 +143,7 @@ void Frame::interpret(const Step& s, const Hooks& hooks) {
   k.run_region = [&](size_t i, std::vector<Datum> args) {
     for (Datum& a : args)  // what a body keeps must not point into this run's memory
       if (a.kind == Datum::Kind::tensor && !a.tensor.bytes().owner() && !a.tensor.bytes().empty()) a = Datum(Tensor(a.tensor.dtype(), a.tensor.shape(), Bytes::own(std::vector<std::byte>(a.tensor.bytes().span().begin(), a.tensor.bytes().span().end()))));
-    return hooks.run_region(*plan_, n.regions[i], std::move(args), outer);
+    return hooks.run_region(*plan_, i < n.regions.size() ? n.regions[i] : RegionId(), std::move(args), outer);
   };
   k.out_type = [&](size_t i) { return g[n.outputs[i]].fact.type; };
   k.has_region = [&](size_t i) { return i < n.regions.size() && n.regions[i].valid(); };

@@ -173,6 +173,7 @@ class Run {
   }
 
   std::vector<Datum> body(const Plan& plan, RegionId region, std::vector<Datum> args, const std::function<Datum(ValueId)>& outer) {
+    if (!region) throw error("eval.body", "there is no body");
     if (++nested_ > deepest) throw error("eval.depth", cat("bodies are nested more than ", deepest, " deep"));
     const Graph& g = *plan.graph;
     std::vector<ValueId> inputs = g[region].inputs;

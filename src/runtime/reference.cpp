@@ -17,6 +17,7 @@ class Interpreter {
   }
 
   std::vector<Datum> region(RegionId r, std::span<const Datum> inputs) {
+    if (!r) throw error("eval.body", "there is no body");
     if (++depth_ > 200) throw error("eval.depth", "bodies are nested more than 200 deep");
     const Region& body = g_[r];
     for (size_t i = 0; i < body.inputs.size(); ++i) {
@@ -43,7 +44,7 @@ class Interpreter {
       if (n.op->is_opaque() || !def(*n.op).rules.eval) throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
       check_call(g_, id, inputs);
       Eval k(inputs, n.outputs.size());
-      k.run_region = [&](size_t i, std::vector<Datum> args) { return region(n.regions[i], args); };
+      k.run_region = [&](size_t i, std::vector<Datum> args) { return region(i < n.regions.size() ? n.regions[i] : RegionId(), args); };
       k.out_type = [&](size_t i) { return g_[n.outputs[i]].fact.type; };
       k.has_region = [&](size_t i) { return i < n.regions.size() && n.regions[i].valid(); };
       k.seed = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
