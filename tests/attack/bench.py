@@ -192,7 +192,8 @@ def operators(data, most=4):
         return "?"
     places = [*bodies(m.graph), *m.functions]
     ops = sorted({n.op_type for place in places for n in place.node})
-    return "+".join(ops[:most]) + ("+…" if len(ops) > most else "")
+    shadow = "shadow:" if any(f.domain in ("", "ai.onnx") for f in m.functions) else ""
+    return shadow + "+".join(ops[:most]) + ("+…" if len(ops) > most else "")
 
 
 def strip_names(text):
