@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 
 import archives
+import onnx_compose
 import onnx_generate
 import onnx_mutate
 import onnx_values
@@ -62,9 +63,10 @@ class Maker:
 
     def make_onnx(self, rng):
         arrays = None
-        if rng.one_in(4):
-            model, arrays = onnx_generate.generate(rng)
-            name, beside, story = "generated", {}, []
+        made = rng.choice([None, None, None, onnx_generate.generate, onnx_compose.compose])
+        if made:
+            model, arrays = made(rng)
+            name, beside, story = made.__name__, {}, []
             if model is None:
                 return
         else:
@@ -74,7 +76,7 @@ class Maker:
             files = {"model.onnx": damage_bytes(seed.data, rng), **beside}
             yield from self.onnx_commands(rng, name, files, None, None, ["bytes"])
             return
-        if not rng.one_in(12) or name == "generated" and rng.one_in(2):
+        if not rng.one_in(3 if made else 12):
             rng.recorded = arrays or {}
             others = [lambda: self.parsed("onnx", rng)[1] or onnx.ModelProto()]
             story = onnx_mutate.mutate(model, rng, others)
