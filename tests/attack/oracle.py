@@ -139,12 +139,21 @@ def difference(a, b):
     return f"value {a.reshape(-1)[at]} {b.reshape(-1)[at]}"
 
 
-def compare(first, second):
+def tame(arrays):
+    """Whether the numbers stay where rounding and overflow do not decide: others are compared by type and shape alone."""
+    for a in arrays:
+        a = np.asarray(a)
+        if a.dtype.kind in "fc" and a.size and not (np.isfinite(a).all() and float(np.max(np.abs(a))) < 1e4):
+            return False
+    return True
+
+
+def compare(first, second, values=True):
     """Of two name-to-array maps, the first difference; names that only one has are not compared."""
     for name in first:
         if name in second:
             how = difference(first[name], second[name])
-            if how:
+            if how and (values or not how.startswith("value")):
                 return name, how
     return None
 
