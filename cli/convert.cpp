@@ -2,8 +2,8 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
-#include "ops/infer.h"
 #include "ops/schema.h"
+#include "ops/soundness.h"
 #include "passes/half.h"
 #include "support/error.h"
 
@@ -47,8 +47,7 @@ int convert_main(Raw raw, Out& out) {
   Model m = open_model(args->operands[0], out);
   const size_t before = m.graph.node_count();
   // Expansions look at types and known contents.
-  const InferResult inferred = infer(m.graph, m.functions);
-  if (out.verbose) out.diags(inferred.findings);
+  out.diags(admit(m));
   if (half) {
     const HalfResult made = to_half(m, *half);
     out.diags(made.notes);

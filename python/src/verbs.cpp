@@ -8,6 +8,7 @@
 #include "backends/onnx/legalise.h"
 #include "ops/infer.h"
 #include "ops/schema.h"
+#include "ops/soundness.h"
 #include "passes/dce.h"
 #include "passes/diff.h"
 #include "passes/edit.h"
@@ -40,7 +41,7 @@ PyModel* convert_model(const PyModel& from, int64_t opset, bool lossy) {
   nb::gil_scoped_release released;
   if (opset < 1 || opset > newest_opset) throw error("use.value", cat("there is no opset ", opset)).help(cat("the newest released is ", newest_released_opset));
   auto out = std::make_unique<PyModel>(from);
-  infer(out->model.graph, out->model.functions);
+  admit(out->model);
   Model trial = out->model;
   onnx::LegaliseOptions how;
   how.lossy = lossy;

@@ -13,6 +13,7 @@
 #include "frontends/recognise.h"
 #include "ops/infer.h"
 #include "ops/schema.h"
+#include "ops/soundness.h"
 #include "ops/text/print.h"
 #include "runtime/arrays.h"
 
@@ -143,7 +144,7 @@ Net infer(const Net& net) {
 Net convert(const Net& net, int opset, bool lossy) {
   NetState s = NetState::of(net);
   s.model = NetState::onnx(net);
-  infer(s.model.graph, s.model.functions);
+  admit(s.model);
   Model trial = s.model;
   onnx::LegaliseOptions how;
   how.lossy = lossy;

@@ -4,6 +4,7 @@
 #include "ops/eval.h"
 #include "ir/clone.h"
 #include "ops/infer.h"
+#include "ops/soundness.h"
 
 namespace cameo {
 
@@ -41,12 +42,6 @@ void types_from_schema(Graph& g, NodeId id) {
   }
 }
 
-bool ranks_known(const Graph& g, const Node& n) {
-  for (const ValueId v : n.inputs)
-    if (v && (g[v].fact.type.is_unknown() || (g[v].fact.type.is_tensor() && !g[v].fact.type.has_rank()))) return false;
-  return true;
-}
-
 // Whether the operand may be a tensor, a sequence, ... at all; which element type it has is for `check` to judge.
 bool admits_kind(const TypeSet& set, const Type& type) {
   if (admits(set, type)) return true;
@@ -61,6 +56,7 @@ void check_operands(const Graph& g, NodeId id) {
   const Node& n = g[id];
   const SchemaVersion& schema = def(*n.op).newest();
   const auto fail = [&](std::string what) { throw error("infer.operands", cat(describe(g, id), ": ", what)).at(place(g, id)); };
+  if (std::any_of(n.regions.begin(), n.regions.end(), [](RegionId r) { return !r; }) && !n.extra) fail("a body is missing");
   if (n.inputs.size() < schema.min_in) fail(cat("it has ", n.inputs.size(), " inputs and needs ", schema.min_in));
   if (n.outputs.size() < schema.min_out) fail(cat("it has ", n.outputs.size(), " outputs and needs ", schema.min_out));
   if (n.outputs.size() > schema.max_out) fail(cat("it has ", n.outputs.size(), " outputs and the most are ", schema.max_out));
@@ -156,7 +152,7 @@ class Driver {
       check_operands(g_, id);
       if (options_.real) check_elements(g_, id);
       const OpRules& rules = def(*n.op).rules;
-      if (rules.infer && (rules.partial || ranks_known(g_, n))) {
+      if (rules.infer && rule_runs(g_, id)) {
         rules.infer(n.attrs.get(), c);
         if (options_.fold) fold_contents(g_, id, c, options_);
       }

@@ -32,8 +32,8 @@ bool works(const Model& m, NodeId n, bool taken) {
   SimplifyOptions how;
   how.only = rules_on_trial();
   how.try_branches = false;
-  simplify(trial, how);
   try {
+    simplify(trial, how);
     for (const NodeId node : g.nodes(home)) infer_node(g, node);
   } catch (const Error& e) {
     if (e.exit_code() == 4) throw;

@@ -51,6 +51,7 @@ std::string value_label(const Graph& g, ValueId v) { return g[v].name.empty() ? 
 std::string Application::key() const { return cat(rule, "@", value); }
 
 Engine::Engine(Graph& g, const EngineOptions& options) : g_(g), options_(options) {
+  if (options.judged) aside_ = options.judged->aside;
   for (const Rule* r : *options.rules) {
     const bool sayable = std::all_of(r->makes.begin(), r->makes.end(), [&](std::string_view op) { return find_op("", op)->at(options.opset) != nullptr; });
     if (!sayable) continue;
@@ -105,7 +106,7 @@ size_t Engine::run() {
 
 void Engine::visit(NodeId n) {
   if (std::none_of(g_[n].outputs.begin(), g_[n].outputs.end(), [&](ValueId v) { return g_.used(v); })) return erase_dead(n);
-  if (g_[n].extra && !g_[n].op->is_opaque()) return;  // refers to attributes that only a call knows
+  if (!understood(n)) return;
   const auto it = g_[n].op->domain.empty() ? by_root_.find(g_[n].op->name) : by_root_.end();
   if (it != by_root_.end())
     for (const Rule* r : it->second)
@@ -129,6 +130,7 @@ bool Engine::attempt(const Rule& r, NodeId n) {
   rw.unroll = options_.unroll;
   rw.every_bit = options_.exact;
   rw.varying = &varying_;
+  rw.aside = &aside_;
   std::string why;
   try {
     r.apply(rw);
@@ -265,12 +267,21 @@ void Engine::commit(const Rule& r, Rewrite& rw, const GraphMark& mark) {
   record(r.name, r.exactness, label, gain_old_.nodes, gain_new_.nodes);
   const int64_t saved = static_cast<int64_t>(gain_old_.nodes) - static_cast<int64_t>(gain_new_.nodes);
   spare_bytes += static_cast<int64_t>(gain_old_.bytes) + node_bytes * saved - static_cast<int64_t>(gain_new_.bytes);
+  judge_copies(mark);
   for (uint32_t i = mark.nodes; i < g_.node_capacity(); ++i)
     if (!g_[NodeId(i)].dead) push(NodeId(i));
   const bool in_body = g_[g_[rw.node].home].owner.valid();
   erase_dead(rw.node);
   // What the new nodes need of sizes holds where the body runs, and nowhere else.
   if (in_body) g_.facts.rewind(mark.facts);
+}
+
+// What a rule emits was inferred as it was made; copies of a body were not.
+void Engine::judge_copies(const GraphMark& mark) {
+  aside_.resize(g_.node_capacity());
+  const bool any_fault = options_.judged && !options_.judged->faults.empty();
+  for (uint32_t i = mark.nodes; i < g_.node_capacity(); ++i)
+    if (const NodeId n(i); !g_[n].dead) aside_[i] = is_unjudged(g_, n) || (any_fault && fault_of(g_, n));
 }
 
 // The new value takes over the old one's name, type and users.

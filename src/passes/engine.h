@@ -4,6 +4,7 @@
 //   - a rule that trades nodes at a loss is refused, so a value that others use as well blocks the match;
 //   - constants do not outgrow what they replace, beyond an allowance for the whole model;
 //   - rules that make what the target opset lacks are left out;
+//   - nodes that ops/soundness.h sets aside are not looked at, neither as roots nor as what makes a value;
 //   - places and names of what was replaced are kept;
 //   - every application is recorded; every near match is, on request, with its reason.
 #pragma once
@@ -16,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ops/soundness.h"
 #include "passes/rule.h"
 
 namespace cameo {
@@ -45,6 +47,7 @@ struct EngineOptions {
   int64_t unroll = 0;
   bool exact = false;
   const SimplifyProgress* progress = nullptr;
+  const Soundness* judged = nullptr;  // nodes that it sets aside are not looked at
 };
 
 class Engine {
@@ -57,6 +60,7 @@ class Engine {
   // For whole-graph passes: everybody reads `replacement` instead of `old`, whose node may then be dead.
   bool forward(ValueId old, ValueId replacement, std::string_view rule, RuleClass exactness);
   bool may_apply(std::string_view rule, ValueId root) const;
+  bool understood(NodeId n) const { return is_understood(g_, n, &aside_); }
   void record(std::string_view rule, RuleClass exactness, std::string value, size_t removed, size_t added);
 
   std::vector<Application> ledger;
@@ -69,6 +73,7 @@ class Engine {
     uint64_t bytes = 0;
   };
   void visit(NodeId n);
+  void judge_copies(const GraphMark& mark);
   bool attempt(const Rule& r, NodeId n);
   std::string refuse(const Rule& r, Rewrite& rw, const GraphMark& mark);  // why not; empty: fine
   std::string refuse_types(const Rewrite& rw) const;
@@ -90,6 +95,7 @@ class Engine {
   std::deque<NodeId> work_;
   std::vector<bool> queued_;
   std::vector<bool> varying_;  // Rewrite::varying
+  std::vector<bool> aside_;    // Rewrite::aside
   Cost gain_old_, gain_new_;  // of the attempt that was just judged
 };
 

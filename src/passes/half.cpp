@@ -8,6 +8,7 @@
 #include "ops/infer.h"
 #include "ops/inline.h"
 #include "ops/on.h"
+#include "ops/soundness.h"
 
 namespace cameo {
 
@@ -204,7 +205,7 @@ HalfResult to_half(Model& m, const HalfOptions& options) {
   for (const std::string& op : options.keep)
     if (!find_op("", op)) throw error("use.value", cat("there is no operator ", op));
   inline_functions(m);
-  infer(m.graph);
+  admit(m);
   Halver halver(m, options);
   halver.run();
   const InferResult after = infer(m.graph);

@@ -44,7 +44,7 @@ struct Goal {
 
 class Solver {
  public:
-  explicit Solver(const Graph& g) : g_(g) {}
+  explicit Solver(const Rewrite& rw) : rw_(rw), g_(rw.g) {}
   Match match;
 
   bool solve(std::vector<Goal> goals) {
@@ -65,7 +65,7 @@ class Solver {
       match.bindings.emplace_back(&p, goal.value);
       if (p.kind != Kind::op) continue;
       const NodeId n = g_[goal.value].def;
-      if (!n || g_[n].extra || !g_[n].is(p.op) || g_[n].outputs[0] != goal.value) return false;
+      if (!rw_.understood(n) || !g_[n].is(p.op) || g_[n].outputs[0] != goal.value) return false;
       if (g_[n].inputs.size() != p.operands.size() || (p.check && !p.check(g_, n))) return false;
       if (!p.commutative) {
         push(goals, p, n, false);
@@ -91,6 +91,7 @@ class Solver {
     const auto& in = g_[n].inputs;
     for (size_t i = p.operands.size(); i-- > 0;) goals.push_back({p.operands[i].get(), in[swapped && i < 2 ? 1 - i : i]});
   }
+  const Rewrite& rw_;
   const Graph& g_;
 };
 
@@ -123,9 +124,9 @@ ValueId Match::operator[](const Pattern& p) const {
   return {};
 }
 
-std::optional<Match> match(const Graph& g, NodeId root, const Pattern& p) {
-  Solver s(g);
-  if (!s.solve({{p.get(), g[root].outputs[0]}})) return std::nullopt;
+std::optional<Match> match(const Rewrite& rw, const Pattern& p) {
+  Solver s(rw);
+  if (!s.solve({{p.get(), rw.out()}})) return std::nullopt;
   return std::move(s.match);
 }
 
@@ -136,7 +137,7 @@ Rule rule(std::string name, std::vector<Pattern> forms, Replacement replacement)
   return rule(std::move(name), std::move(roots), [forms, replacement](Rewrite& rw) {
     for (const Pattern& f : forms) {
       if (!rw.root().is(f.get()->op)) continue;
-      const auto m = match(rw.g, rw.node, f);
+      const auto m = match(rw, f);
       if (!m) continue;
       if (const ValueId v = replacement(rw, *m)) return rw.replace(v);
     }

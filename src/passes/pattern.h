@@ -60,7 +60,7 @@ class Match {
   std::vector<std::pair<const PatternNode*, ValueId>> bindings;
 };
 
-std::optional<Match> match(const Graph& g, NodeId root, const Pattern& p);
+std::optional<Match> match(const Rewrite& rw, const Pattern& p);  // at its root
 // Of several forms of the same thing, the first that matches.
 using Replacement = std::function<ValueId(Rewrite&, const Match&)>;  // none: the rule does not apply after all
 Rule rule(std::string name, std::vector<Pattern> forms, Replacement replacement);

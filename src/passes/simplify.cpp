@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/infer.h"
 #include "ops/inline.h"
 #include "ops/schema.h"
 #include "passes/dce.h"
@@ -87,7 +86,7 @@ class Simplifier {
     constexpr size_t most_rounds = 12;
     bool late = false, changed = true;
     for (size_t left = most_rounds; left-- > 0;) {
-      if (changed) infer(m_.graph, m_.functions);
+      if (changed) look();
       if (result_.rounds == 0 && o_.before) o_.before(m_);
       ++result_.rounds;
       changed = round(late ? chosen_.all : chosen_.early) > 0;
@@ -104,6 +103,13 @@ class Simplifier {
   }
 
  private:
+  // Types of everything, and which nodes rules may look at.
+  void look() {
+    judged_ = judge(m_);
+    refuse_certain(m_, judged_);  // simpler shapes may show what could not be seen before
+    if (result_.rounds == 0) result_.warnings = warnings_of(m_, judged_);
+  }
+
   EngineOptions engine_options(const std::vector<const Rule*>& rules) const {
     EngineOptions how;
     how.opset = opset_;
@@ -114,6 +120,7 @@ class Simplifier {
     how.unroll = o_.unroll;
     how.exact = o_.exact;
     how.progress = &o_.progress;
+    how.judged = &judged_;
     return how;
   }
 
@@ -156,6 +163,7 @@ class Simplifier {
   Chosen chosen_;
   int64_t opset_;
   int64_t spare_bytes_ = 0;
+  Soundness judged_;
   SimplifyResult result_;
 };
 

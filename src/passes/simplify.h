@@ -30,10 +30,12 @@ struct SimplifyOptions {
 struct SimplifyResult {
   std::vector<Application> ledger;
   std::vector<NearMiss> misses;
+  std::vector<Diag> warnings;  // about the model as it came
   size_t rounds = 0;
 };
 
 // Types are inferred on the way, and stay in the graph. Inputs and outputs of the model keep names, order and types.
+// Throws what ops/soundness.h refuses; nodes that it sets aside stay as they are.
 SimplifyResult simplify(Model& m, const SimplifyOptions& options = {});
 
 struct RuleInfo {

@@ -22,8 +22,8 @@ std::optional<std::vector<int64_t>> literal_ints(const Graph& g, ValueId v) {
 }
 
 // A Slice along one axis of known size in steps of 1, counted from the front.
-std::optional<std::pair<int64_t, Part>> part_of(const Graph& g, NodeId n) {
-  if (!g[n].is("Slice") || g[n].extra) return std::nullopt;
+std::optional<std::pair<int64_t, Part>> part_of(const Graph& g, const Engine& e, NodeId n) {
+  if (!e.understood(n) || !g[n].is("Slice")) return std::nullopt;
   const ValueId x = g.input(n, 0);
   const auto starts = literal_ints(g, g.input(n, 1)), ends = literal_ints(g, g.input(n, 2)), axes = literal_ints(g, g.input(n, 3)), steps = literal_ints(g, g.input(n, 4));
   if (!starts || !ends || starts->size() != 1 || (g.input(n, 3) && !axes) || (g.input(n, 4) && (!steps || (*steps)[0] != 1))) return std::nullopt;
@@ -84,7 +84,7 @@ size_t split_slices(Graph& g, Engine& e) {
     std::map<std::pair<RegionId, int64_t>, std::vector<Part>> by_axis;
     for (const Use& u : g[x].uses)
       if (u.node && u.index == 0)
-        if (const auto p = part_of(g, u.node)) by_axis[{g[u.node].home, p->first}].push_back(p->second);
+        if (const auto p = part_of(g, e, u.node)) by_axis[{g[u.node].home, p->first}].push_back(p->second);
     for (auto& [where, parts] : by_axis) {
       if (!covers(parts, *g[x].fact.shape()[static_cast<size_t>(where.second)].known())) continue;
       if (!e.may_apply("slices-to-split", g[parts[0].slice].outputs[0])) continue;

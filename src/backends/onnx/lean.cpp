@@ -8,6 +8,8 @@ SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions
   SimplifyOptions how = options;
   how.opset = opset;
   SimplifyResult all = simplify(m, how);
+  for (const Diag& d : all.warnings)
+    if (diags) diags->add(d);
   onnx::LegaliseOptions legal;
   legal.lossy = lossy;
   const auto own = m.opsets.find("");

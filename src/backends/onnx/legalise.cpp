@@ -67,6 +67,11 @@ NodeId Legaliser::step(NodeId n) {
     else refuse(n, "Cameo does not know this operator");
     return next;
   }
+  // So do older encodings. A node in a body may never run: there the encoding is tried.
+  if (const auto fault = judged_.faults.find(n); fault != judged_.faults.end() && fault->second.certain) {
+    result.refusals.push_back(fault->second.diag);
+    return next;
+  }
   if (wants_constants(n)) fold_known_inputs(n);
   if (expand(n, next)) return next;
   if (auto why = fit_types(n)) refuse(n, std::move(*why));
@@ -135,24 +140,10 @@ bool Legaliser::expand(NodeId n, NodeId& next) {
   return true;
 }
 
-// Expansions rely on what inference checks: axes inside the rank, lists of the right length.
-std::optional<std::string> Legaliser::fault_of(NodeId n) {
-  std::vector<Fact> facts;
-  for (const ValueId v : g_[n].outputs) facts.push_back(g_[v].fact);
-  std::optional<std::string> fault;
-  try {
-    infer_node(g_, n);
-  } catch (const Error& e) {
-    if (e.exit_code() == 4) throw;
-    fault = e.diag().what;
-  }
-  for (size_t i = 0; i < facts.size(); ++i) g_.fact(g_[n].outputs[i]) = std::move(facts[i]);
-  return fault;
-}
-
 bool Legaliser::expand_with(const Expansion& rule, NodeId n, std::string& why) {
-  if (auto fault = fault_of(n)) {
-    why = std::move(*fault);
+  // Expansions rely on what inference checks: axes inside the rank, lists of the right length.
+  if (auto fault = fault_of(g_, n)) {
+    why = std::move(fault->what);
     return false;
   }
   const uint32_t first_node = g_.node_capacity(), first_value = g_.value_capacity();
@@ -282,10 +273,10 @@ LegaliseResult legalise(Model& m, int64_t opset, const LegaliseOptions& options)
     return it != f.opsets.end() && function_opset(f, opset, options) < it->second;
   });
   if (below) inline_functions(m);
-  infer(m.graph, m.functions);
+  const Soundness judged = judge(m);
   LegaliseResult all;
   const auto work_on = [&](RegionId r, int64_t version) {
-    Legaliser work(m.graph, version, options);
+    Legaliser work(m.graph, version, options, judged);
     work.region(r);
     work.share_constants();
     all.refusals.insert(all.refusals.end(), work.result.refusals.begin(), work.result.refusals.end());

@@ -6,6 +6,7 @@
 #include "backends/onnx/encode.h"
 #include "backends/onnx/legalise.h"
 #include "ops/on.h"
+#include "ops/soundness.h"
 
 namespace cameo::onnx {
 
@@ -14,7 +15,7 @@ bool is_settled(const Graph& g, NodeId n, int64_t opset);
 
 class Legaliser {
  public:
-  Legaliser(Graph& g, int64_t opset, const LegaliseOptions& options) : g_(g), on_(g, g.main()), opset_(opset), options_(options) {}
+  Legaliser(Graph& g, int64_t opset, const LegaliseOptions& options, const Soundness& judged) : g_(g), on_(g, g.main()), opset_(opset), options_(options), judged_(judged) {}
 
   void region(RegionId r);
   void share_constants();
@@ -36,7 +37,6 @@ class Legaliser {
   void fold_known_inputs(NodeId n);
   void erase_unused(NodeId n);
   bool expand(NodeId n, NodeId& next);
-  std::optional<std::string> fault_of(NodeId n);
   bool expand_with(const Expansion& e, NodeId n, std::string& why);
   std::optional<std::string> put_in_place(NodeId n, std::vector<ValueId> values, uint32_t first_node);
   void note_parts(NodeId n, uint32_t first_node);
@@ -57,6 +57,7 @@ class Legaliser {
   On on_;
   int64_t opset_;
   const LegaliseOptions& options_;
+  const Soundness& judged_;
   std::vector<Root> roots_;
   std::unordered_map<NodeId, size_t> root_of_;
 };

@@ -41,7 +41,11 @@ int64_t ir_version(const Model& m, const Opsets& target) {
   int64_t ir = opset == target.end() ? std::max<int64_t>(m.ir_version, 8) : ir_version_for(opset->second);
   for (const LocalFunction& f : m.functions) ir = std::max<int64_t>(ir, f.overload.empty() ? 8 : 10);
   for (uint32_t i = 0; i < m.graph.value_capacity(); ++i)
-    if (const Value& v = m.graph[ValueId(i)]; v.kind != Value::Kind::dead) ir = std::max(ir, ir_version_of(v.fact.type.elem));
+    if (const Value& v = m.graph[ValueId(i)]; v.kind != Value::Kind::dead) {
+      ir = std::max(ir, ir_version_of(v.fact.type.elem));
+      // Before version 4 initializers are inputs, which a branch has none of.
+      if (v.kind == Value::Kind::initializer && m.graph[v.home].owner) ir = std::max<int64_t>(ir, 4);
+    }
   return ir;
 }
 

@@ -65,7 +65,7 @@ void Checker::arity(const NodeProto& n, const SchemaVersion& s) {
   if (n.outputs.size() < s.min_out || n.outputs.size() > s.max_out)
     err("check.outputs", cat(n.op_type, " gives ", arity_text(s.min_out, s.max_out), " outputs, not ", n.outputs.size()), at(n));
   for (size_t i = 0; i < n.inputs.size(); ++i)
-    if (const Formal* f = s.input(i); f && f->option == Formal::single && n.inputs[i].empty())
+    if (const Formal* f = s.input(i); f && f->option != Formal::optional && n.inputs[i].empty())
       err("check.inputs", cat("the input '", f->name, "' of ", n.op_type, " is left out and must be there"), at(n));
   for (size_t i = 0; i < n.outputs.size(); ++i)
     if (const Formal* f = s.output(i); f && f->option == Formal::single && n.outputs[i].empty())

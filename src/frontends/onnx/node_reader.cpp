@@ -90,7 +90,7 @@ void check_operands(const NodeProto& p, const EncodedNode& e, const SchemaVersio
   if (e.inputs.size() < schema.min_in || e.inputs.size() > schema.max_in)
     throw error("model.operands", cat(p.op_type, " has ", e.inputs.size(), " inputs")).why(cat("it takes ", schema.min_in, schema.max_in == schema.min_in ? "" : " or more"));
   if (e.outputs < schema.min_out || e.outputs > schema.max_out) throw error("model.operands", cat(p.op_type, " has ", e.outputs, " outputs"));
-  for (size_t i = 0; i < schema.min_in; ++i)
+  for (size_t i = 0; i < e.inputs.size(); ++i)
     if (const Formal* f = schema.input(i); f && f->option != Formal::optional && !e.inputs[i]) throw error("model.operands", cat("input ", i, " of ", p.op_type, " is missing"));
 }
 }  // namespace
@@ -236,9 +236,18 @@ void GraphReader::read_bodies(NodeId n, const std::vector<BodyField>& bodies, Sc
     const GraphProto body(b.field.message());
     read_graph(body, inner);
   }
+  check_bodies(n, where);
   if (names.empty()) return;
   if (g_[n].extra) names.insert(names.begin(), g_[n].extra->begin(), g_[n].extra->end());
   g_.set_extra(n, std::move(names));
+}
+
+// Bodies that a function's attributes give are not there yet.
+void GraphReader::check_bodies(NodeId n, const Place& where) {
+  const OpInfo& op = *g_[n].op;
+  for (size_t i = 0; !op.is_opaque() && i < op.graph_attrs.size(); ++i)
+    if (!g_[n].regions[i] && !(g_[n].extra && find_attr(*g_[n].extra, op.graph_attrs[i])))
+      diags_.err("model.attribute-missing", cat(op.name, " needs the body '", op.graph_attrs[i], "'"), loc(where));
 }
 
 void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<ValueId>& replacement, uint32_t first_node, Scope& scope) {

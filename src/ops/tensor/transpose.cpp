@@ -23,13 +23,22 @@ std::optional<std::vector<int64_t>> permutation(const op::Transpose& a, int64_t 
 }
 
 struct Transpose : Rules<op::Transpose> {
+  static constexpr bool partial = true;
   static void infer(const op::Transpose& a, Infer& c) {
+    if (!c.has_rank(0)) return infer_rank(a, c);
     const auto perm = permutation(a, c.rank(0));
     if (!perm) c.fail("infer.perm", cat("'perm' does not name each axis of rank ", c.rank(0), " once"));
     Shape out;
     for (const int64_t p : *perm) out.push_back(c.dim(0, p));
     c.out(0, out);
     move_contents(c);
+  }
+  // 'perm' alone tells the rank.
+  static void infer_rank(const op::Transpose& a, Infer& c) {
+    if (!a.perm) return;
+    const auto rank = static_cast<int64_t>(a.perm->size());
+    if (!permutation(a, rank)) c.fail("infer.perm", cat("'perm' does not name each of ", rank, " axes once"));
+    c.out(0, c.fresh_shape(rank));
   }
   static void eval(const op::Transpose& a, Eval& k) {
     const Tensor& x = k.in(0);

@@ -16,7 +16,7 @@ bool is_float_value(const Rewrite& rw, ValueId v) { return is_float(rw.dtype(v))
 // f(f(x)) = f(x)
 void twice_is_once(Rewrite& rw) {
   const NodeId n = rw.g[rw.in(0)].def;
-  if (n && rw.g[n].op == rw.root().op && !rw.g[n].extra) rw.replace(rw.in(0)), rw.shape_is_kept();
+  if (rw.understood(n) && rw.g[n].op == rw.root().op) rw.replace(rw.in(0)), rw.shape_is_kept();
 }
 
 // (x op a) op b with constants a and b of one shape, or scalars.
@@ -87,7 +87,7 @@ std::optional<Bounds> bounds_of(const Rewrite& rw, NodeId n) {
 // Relu and Clip in a row clamp once.
 void clip_of_clip(Rewrite& rw) {
   const NodeId n = rw.g[rw.in(0)].def;
-  if (!n || rw.g[n].extra || rw.g[n].op->is_opaque()) return;
+  if (!rw.understood(n)) return;
   const auto inner = bounds_of(rw, n), outer = bounds_of(rw, rw.node);
   if (!inner || !outer) return;
   Bounds both = *inner;
@@ -147,7 +147,7 @@ void extremum_of_extremum(Rewrite& rw) {
   const auto take = [&](ValueId v) { (rw.is_constant(v) ? constants : operands).push_back(v); };
   for (const ValueId v : rw.root().inputs) {
     const NodeId n = rw.g[v].def;
-    const bool same = n && rw.g[n].op == rw.root().op && !rw.g[n].extra && rw.single_use(v);
+    const bool same = rw.understood(n) && rw.g[n].op == rw.root().op && rw.single_use(v);
     nested |= same;
     if (!same) take(v);
     else for (const ValueId inner : std::vector<ValueId>(rw.g[n].inputs)) take(inner);

@@ -38,7 +38,7 @@ Interval between(const Rewrite& rw, ValueId v, int depth) {
   if (!v || depth == deepest) return {};
   if (rw.is_constant(v)) return of_constant(rw, v);
   const NodeId n = rw.g[v].def;
-  if (!n || rw.g[n].extra || rw.g[n].op->is_opaque() || rw.dtype(v) != DType::i64) return {};
+  if (!rw.understood(n) || rw.dtype(v) != DType::i64) return {};
   const Node& node = rw.g[n];
   const auto operand = [&](size_t i) { return between(rw, rw.g.input(n, i), depth + 1); };
   if (is_mover(node)) return operand(0);
@@ -68,7 +68,7 @@ std::optional<double> all_are(const Rewrite& rw, ValueId v, int depth) {
   if (!v || depth == deepest) return std::nullopt;
   if (rw.is_constant(v)) return rw.scalar(v);
   const NodeId n = rw.g[v].def;
-  if (!n || rw.g[n].extra || rw.g[n].op->is_opaque()) return std::nullopt;
+  if (!rw.understood(n)) return std::nullopt;
   const Node& node = rw.g[n];
   const auto operand = [&](size_t i) { return all_are(rw, rw.g.input(n, i), depth + 1); };
   if (is_mover(node)) return operand(0);

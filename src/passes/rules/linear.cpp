@@ -97,7 +97,7 @@ struct Linear {
 
 std::optional<Linear> linear_of(const Rewrite& rw, ValueId y) {
   const NodeId n = y ? rw.g[y].def : NodeId();
-  if (!n || rw.g[n].extra || rw.g[n].outputs[0] != y) return std::nullopt;
+  if (!rw.understood(n) || rw.g[n].outputs[0] != y) return std::nullopt;
   const Weight* w = rw.weight(rw.g.input(n, 1));
   if (!w || w->shape.size() < 2) return std::nullopt;
   if (rw.g[n].is("Conv")) return Linear{n, 0, static_cast<size_t>(w->shape[0])};
@@ -232,7 +232,7 @@ void zero_bias(Rewrite& rw, size_t at) {
 // One number that scales a product, however its axes were arranged in between, goes into the weights.
 bool is_arrangement(const Rewrite& rw, ValueId v) {
   const NodeId n = rw.g[v].def;
-  if (!n || rw.g[n].extra || !rw.single_use(v)) return false;
+  if (!rw.understood(n) || !rw.single_use(v)) return false;
   return rw.g[n].is("Reshape") || rw.g[n].is("Transpose") || rw.g[n].is("Squeeze") || rw.g[n].is("Unsqueeze") || rw.g[n].is("Flatten");
 }
 
@@ -247,7 +247,7 @@ std::optional<ValueId> scaled_constant(Rewrite& rw, ValueId v, double factor) {
 // The product itself, scaled: MatMul or Gemm with constant weights, with or without a bias.
 std::optional<ValueId> scaled_product(Rewrite& rw, ValueId y, double factor) {
   const NodeId n = rw.g[y].def;
-  if (!n || rw.g[n].extra || !rw.single_use(y)) return std::nullopt;
+  if (!rw.understood(n) || !rw.single_use(y)) return std::nullopt;
   if (rw.g[n].is("Add")) {
     const size_t bias = rw.is_constant(rw.g.input(n, 1)) ? 1 : 0;
     const ValueId product = rw.g.input(n, 1 - bias);

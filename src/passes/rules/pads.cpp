@@ -77,7 +77,7 @@ void pad_into_average(Rewrite& rw) {
 bool is_nonnegative(const Rewrite& rw, ValueId v) {
   static constexpr std::string_view makers[] = {"Relu", "Sigmoid", "HardSigmoid", "Softmax", "Softplus", "Abs", "Exp", "Sqrt"};
   const NodeId n = v ? rw.g[v].def : NodeId();
-  if (!n || rw.g[n].extra) return false;
+  if (!rw.understood(n)) return false;
   if (rw.g[n].is("Clip")) return rw.g.input(n, 1) && rw.scalar(rw.g.input(n, 1)).value_or(-1) >= 0;
   return std::any_of(std::begin(makers), std::end(makers), [&](std::string_view m) { return rw.g[n].is(m); });
 }

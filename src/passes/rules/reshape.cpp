@@ -111,7 +111,7 @@ void axes_of_axes(Rewrite& rw) {
 void views_around(Rewrite& rw) {
   const ValueId y = rw.in(0);
   const NodeId n = rw.maker(y);
-  if (!n || rw.g[n].extra || rw.g[n].op->is_opaque() || rw.g[n].inputs.empty() || rw.g[n].outputs.size() != 1) return;
+  if (!rw.understood(n) || rw.g[n].inputs.empty() || rw.g[n].outputs.size() != 1) return;
   static constexpr std::string_view pointwise[] = {"Relu", "Sigmoid", "Tanh", "Erf", "Gelu", "Cast", "Neg", "Abs", "Sqrt", "Exp", "Log", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Softplus", "Not", "Clip", "Mul", "Add", "Sub", "Div"};
   if (std::none_of(std::begin(pointwise), std::end(pointwise), [&](std::string_view p) { return rw.g[n].is(p); })) return;
   if (!is_view(rw, rw.g[n].inputs[0]) || !rw.has_rank(rw.out()) || !rw.has_rank(y)) return;

@@ -99,7 +99,7 @@ void resize_by_scales(Rewrite& rw) {
 void sources(const Rewrite& rw, ValueId v, std::vector<ValueId>& out, int depth) {
   const NodeId n = v ? rw.g[v].def : NodeId();
   if (!n || depth > 12 || out.size() > 8) return;
-  if (rw.g[n].is("Shape")) {
+  if (rw.understood(n) && rw.g[n].is("Shape")) {
     const ValueId x = rw.g.input(n, 0);
     if (std::find(out.begin(), out.end(), x) == out.end()) out.push_back(x);
     return;

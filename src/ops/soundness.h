@@ -1,0 +1,44 @@
+// The gate before rewriting. Rules, expansions and passes index operands, attributes and sizes as the shape rule of their
+// node checked them; this says of every node whether its rule did.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "cameo/diag.h"
+#include "ir/graph.h"
+
+namespace cameo {
+
+// Whether a node's shape rule runs on what is known: every operand that is there has a rank, or the rule needs none.
+bool rule_runs(const Graph& g, NodeId n);
+
+// What its outputs are is declared, and its rule did not run to judge that: nothing holds between the two.
+bool is_unjudged(const Graph& g, NodeId n);
+
+// Why the node's shape rule refuses what the graph gives it; nothing when it does not. Facts stay as they are.
+std::optional<Diag> fault_of(Graph& g, NodeId n);
+
+struct Fault {
+  Diag diag;
+  bool certain = false;  // every run comes to the node; others stand in bodies, which may never run
+};
+
+struct Soundness {
+  std::map<NodeId, Fault> faults;  // nodes that can never run
+  std::vector<Diag> contradicted;  // declared types that are not what the nodes compute; inference's stand
+  std::vector<bool> aside;         // by node: at fault or unjudged; passes leave it alone
+
+  bool is_aside(NodeId n) const { return n.index < aside.size() && aside[n.index]; }
+};
+
+// Infers the types of the model, and judges every node. Linear; nodes are looked at one by one only where one is at fault.
+Soundness judge(Model& m);
+
+// `judge` for those who rewrite a whole model: throws the certain faults, and gives what else deserves a warning.
+std::vector<Diag> admit(Model& m);
+void refuse_certain(const Model& m, const Soundness& s);
+std::vector<Diag> warnings_of(const Model& m, const Soundness& s);  // one for all contradicted declarations
+
+}  // namespace cameo
