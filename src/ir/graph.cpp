@@ -319,13 +319,14 @@ ValueId Graph::input(NodeId n, size_t i) const {
 }
 
 bool Graph::is_constant(ValueId v) const {
+  if (!v) return false;
   const Value& value = values_[v.index];
   return value.kind == Value::Kind::initializer || (value.def && value.fact.tensor() && nodes_[value.def.index].is("Constant"));
 }
 
 std::optional<Tensor> Graph::constant(ValueId v, uint64_t budget_bytes) const {
-  const Value& value = values_[v.index];
   if (!is_constant(v)) return std::nullopt;
+  const Value& value = values_[v.index];
   if (const Tensor* known = value.fact.tensor()) return *known;
   if (!value.weight || value.weight->byte_size() > budget_bytes) return std::nullopt;
   return value.weight->dense();

@@ -70,6 +70,7 @@ int64_t sign_extend(uint32_t code, int width) {
 }  // namespace
 
 int64_t Tensor::int_at(int64_t i) const {
+  if (i < 0 || i >= count_) throw error("value.range", cat("a tensor of ", count_, " elements has no element ", i));
   switch (dtype_) {
     case DType::i64: return load<int64_t>(bytes_, i);
     case DType::i32: return load<int32_t>(bytes_, i);
@@ -87,6 +88,7 @@ int64_t Tensor::int_at(int64_t i) const {
 }
 
 double Tensor::double_at(int64_t i) const {
+  if (i < 0 || i >= count_) throw error("value.range", cat("a tensor of ", count_, " elements has no element ", i));
   switch (dtype_) {
     case DType::f32: return static_cast<double>(load<float>(bytes_, i));
     case DType::f64: return load<double>(bytes_, i);

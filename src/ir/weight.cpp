@@ -32,6 +32,7 @@ bool is_plain(const Weight& w) { return !w.strings && !w.scale && !is_sub_byte(w
 std::vector<int64_t> strides_of(const Weight& w) {
   if (!w.strides.empty()) return w.strides;
   std::vector<int64_t> out(w.shape.size(), 1);
+  if (w.count() == 0) return out;  // sizes beside a 0 may be long
   for (size_t i = out.size(); i-- > 1;) out[i - 1] = out[i] * w.shape[i];
   return out;
 }

@@ -85,11 +85,7 @@ void multiply(const std::byte* from, std::byte* to, int64_t row, std::span<const
     }
 }
 
-int64_t row_elements(const Weight& w) {
-  int64_t n = 1;
-  for (size_t i = 1; i < w.shape.size(); ++i) n *= w.shape[i];
-  return n;
-}
+int64_t row_elements(const Weight& w) { return w.shape.empty() ? 1 : w.count() == 0 ? 0 : element_count(std::span(w.shape).subspan(1)); }
 
 int64_t element_bytes(const Weight& w) { return bits(w.dtype) / 8; }
 

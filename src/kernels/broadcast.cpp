@@ -10,6 +10,7 @@ BroadcastRows::BroadcastRows(std::span<const Tensor* const> operands) : starts_(
   for (const Tensor* t : operands) shape_ = broadcast_shape(shape_, t->shape());
   count_ = element_count(shape_);
   done_ = count_ == 0;
+  if (done_) return;  // sizes beside a 0 may be long
   std::vector<std::vector<int64_t>> strides;
   for (const Tensor* t : operands) strides.push_back(broadcast_strides(t->shape(), shape_));
 

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/checked.h"
 #include "support/error.h"
 
 namespace cameo {
 
 std::vector<int64_t> row_major_strides(std::span<const int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
+  if (element_count(shape) == 0) return strides;  // nothing to step to, and sizes beside a 0 may be long
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
   return strides;
 }
@@ -166,13 +168,14 @@ std::vector<E> interleaved(std::span<const std::span<const E>> parts, std::span<
 }  // namespace
 
 Tensor concat(std::span<const Tensor> parts, int64_t axis) {
+  if (parts.empty() || axis < 0 || axis >= parts[0].rank()) throw error("eval.axis", "tensors are joined along an axis they do not have");
   std::vector<int64_t> shape = parts[0].shape();
   const auto ax = static_cast<size_t>(axis);
   for (const Tensor& p : parts.subspan(1)) {
     bool fits = p.rank() == parts[0].rank() && p.dtype() == parts[0].dtype();
     for (size_t i = 0; fits && i < shape.size(); ++i) fits = i == ax || p.shape()[i] == shape[i];
     if (!fits) throw error("eval.shape", "tensors to be joined differ outside the axis");
-    shape[ax] += p.shape()[ax];
+    shape[ax] = checked_add(shape[ax], p.shape()[ax]);
   }
   const DType dtype = parts[0].dtype();
   const auto outer = static_cast<size_t>(element_count(std::span<const int64_t>(shape).first(ax)));
@@ -214,6 +217,7 @@ std::vector<int64_t> broadcast_strides(std::span<const int64_t> from, std::span<
   auto strides = row_major_strides(from);
   for (size_t i = 0; i < from.size(); ++i)
     if (from[i] == 1) strides[i] = 0;
+  invariant(to.size() >= from.size(), "a tensor is repeated over at least as many axes as it has");
   strides.insert(strides.begin(), to.size() - from.size(), 0);
   return strides;
 }

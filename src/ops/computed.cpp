@@ -131,7 +131,7 @@ ValueId reshape_to_kept(On& on, ValueId v, ValueId keep) { return on.Reshape(v, 
 
 namespace {
 ValueId from_axis_on(On& on, ValueId axis, int64_t first, int64_t rank, const std::function<ValueId(On&, int64_t)>& f) {
-  if (first + 1 == rank) return f(on, first);
+  if (first + 1 >= rank) return f(on, first);
   const ValueId hit = on.Reshape(on.Equal(axis, on.ints({first})), on.ints(std::vector<int64_t>{}));
   return if_else(on, hit, [&](On& o) { return f(o, first); }, [&](On& o) { return from_axis_on(o, axis, first + 1, rank, f); });
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ops/on.h"
+#include "ops/operands.h"
 #include "ops/revision.h"
 #include "support/error.h"
 
@@ -115,9 +116,9 @@ void Downgrade::nonnegative_axes(std::string_view attr, int64_t extra_rank) {
   if (const auto* one = std::get_if<int64_t>(held)) axes = {*one};
   else if (const auto* list = std::get_if<std::vector<int64_t>>(held)) axes = *list;
   if (std::none_of(axes.begin(), axes.end(), [](int64_t a) { return a < 0; })) return;
-  if (!fact(inputs.at(0)).has_rank()) return refuse("an axis counts from the back of a tensor of unknown rank");
+  if (!input(0) || !fact(input(0)).has_rank()) return refuse("an axis counts from the back of a tensor of unknown rank");
   for (int64_t& a : axes)
-    if (a < 0) a += fact(inputs[0]).rank() + extra_rank;
+    if (a < 0) a += fact(input(0)).rank() + extra_rank;
   if (std::holds_alternative<int64_t>(*held)) set(attr, axes[0]);
   else set(attr, axes);
 }
@@ -127,10 +128,7 @@ void Downgrade::drop_default(std::string_view attr, const AttrValue& meaning_of_
   drop(attr);
 }
 
-const Fact& Expand::fact(size_t i) const {
-  static const Fact absent;
-  return has(i) ? graph[in(i)].fact : absent;
-}
+const Fact& Expand::fact(size_t i) const { return input_fact(graph, node, i); }
 
 bool Expand::wants(size_t output) const {
   return output < outputs() && graph.used(graph[node].outputs[output]);

@@ -35,6 +35,8 @@ void inline_call(Graph& g, NodeId call, const LocalFunction& f) {
 
 namespace {
 
+constexpr size_t deepest_call = 500;  // each is a call of ours
+
 void inline_calls(Model& m, RegionId r, std::vector<const LocalFunction*>& stack, size_t max_nodes) {
   std::vector<NodeId> nodes;
   for (const NodeId n : m.graph.nodes(r)) nodes.push_back(n);
@@ -44,6 +46,7 @@ void inline_calls(Model& m, RegionId r, std::vector<const LocalFunction*>& stack
     const LocalFunction* f = called_function(m.graph[n], m.functions);
     if (!f) continue;
     if (std::find(stack.begin(), stack.end(), f) != stack.end()) throw error("model.function-cycle", cat("the function ", f->name, " calls itself"));
+    if (stack.size() >= deepest_call) throw error("model.function-depth", cat("functions call each other more than ", deepest_call, " deep"));
     stack.push_back(f);
     inline_calls(m, f->body, stack, max_nodes);  // once; the body is then free of calls
     stack.pop_back();

@@ -5,16 +5,22 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
 namespace {
 
+// Integers wrap around.
+template <class C>
+C scaled(C v, C by) {
+  if constexpr (std::is_integral_v<C>) return static_cast<C>(static_cast<uint64_t>(v) * static_cast<uint64_t>(by));
+  else return v * by;
+}
+
 struct PRelu : Rules<op::PRelu> {
   static void infer(const op::PRelu&, Infer& c) {
-    c.broadcast_shapes(c.shape(0), c.shape(1));  // fails when the slope does not fit
-    if (c.rank(1) > c.rank(0))
-      c.fail("infer.rank", cat("the slope has rank ", c.rank(1), ", the data only ", c.rank(0)));
+    want_broadcast(c, c.shape(1), c.shape(0), "the slope");
     infer_like_first(c);
   }
 
@@ -24,7 +30,7 @@ struct PRelu : Rules<op::PRelu> {
     k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
             using C = decltype(c);
             return zip_elements<C, C>(x, slope, x.dtype(),
-                                      [](C v, C s) { return v < C{} ? static_cast<C>(s * v) : v; });
+                                      [](C v, C s) { return v < C{} ? scaled(v, s) : v; });
           }));
   }
 
@@ -40,6 +46,7 @@ struct PRelu : Rules<op::PRelu> {
     if (!axes.empty()) u.set_input(1, u.on.Unsqueeze(u.input(1), u.constant(Tensor::ints(axes))));
   }
   static void only_channels(Downgrade& d) {
+    if (!d.input(0) || !d.input(1)) return d.refuse("an operand is missing");
     const Fact &x = d.fact(d.input(0)), &slope = d.fact(d.input(1));
     const bool one = slope.has_rank() && element_count(slope.shape()).is(1);
     const bool matrix = slope.has_rank() && slope.rank() == 1 && x.has_rank() && x.rank() == 2;

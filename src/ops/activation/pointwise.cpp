@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/number_cast.h"
 #include "ops/families.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/revisions.h"
@@ -46,8 +47,8 @@ constexpr auto selu = [](auto x, const op::Selu& a) {
 constexpr auto shrink = [](auto x, const op::Shrink& a) {
   using C = decltype(x);
   const double v = static_cast<double>(x), limit = static_cast<double>(a.lambd), bias = static_cast<double>(a.bias);
-  if (v < -limit) return static_cast<C>(v + bias);
-  return v > limit ? static_cast<C>(v - bias) : C{};
+  if (v < -limit) return cast_number<C>(v + bias);
+  return v > limit ? cast_number<C>(v - bias) : C{};
 };
 
 constexpr Revision selu_revisions[] = {{6,

@@ -7,6 +7,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
+#include "ops/operands.h"
 
 namespace cameo {
 
@@ -34,7 +35,7 @@ void lift_flattened(Upgrade& u) {
 
 void say_last_axis(Downgrade& d) {
   const int64_t axis = d.take_int("axis").value_or(-1);
-  if (!is_last(d.fact(d.input(0)), axis)) d.refuse("an axis that is not the last");
+  if (!d.input(0) || !is_last(d.fact(d.input(0)), axis)) d.refuse("an axis that is not the last");
   d.set("axis", axis);
 }
 
@@ -46,16 +47,16 @@ template <class Attrs>
 constexpr Expansion by_transposing = expansion<Attrs>(
     13, Exactness::exact,
     [](const Attrs& a, Expand& e) {
-      if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
-      const int64_t rank = e.fact(0).rank(), axis = a.axis < 0 ? a.axis + rank : a.axis;
+      const auto axis = axis_of(e, a.axis);
+      if (!axis) return;
       std::vector<int64_t> perm;
-      for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
-      std::swap(perm[static_cast<size_t>(axis)], perm.back());
+      for (int64_t i = 0; i < e.fact(0).rank(); ++i) perm.push_back(i);
+      std::swap(perm[static_cast<size_t>(*axis)], perm.back());
       On& on = e.on;
       const ValueId turned = on.Transpose(e.in(0), op::Transpose{.perm = perm});
       e.replace({on.Transpose(on.make(Attrs{.axis = -1}, {turned}, 1)[0], op::Transpose{.perm = perm})});
     },
-    [](const Attrs& a, const Graph& g, NodeId n, int64_t) { return !is_last(g[g.input(n, 0)].fact, a.axis); });
+    [](const Attrs& a, const Graph& g, NodeId n, int64_t) { return !is_last(input_fact(g, n, 0), a.axis); });
 
 // The shape rule and the walk along the axis. F(line, dtype) writes the result of one line of carriers in place.
 template <class Attrs, class F>

@@ -6,6 +6,7 @@
 #include "ops/math/int_contents.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
+#include "ops/operands.h"
 
 namespace cameo {
 
@@ -91,14 +92,14 @@ struct Pow : Rules<op::Pow> {
             e.replace({on.cast(on.Pow(on.cast(e.in(0), wide), on.cast(e.in(1), wide)), x)});
           },
           [](const op::Pow&, const Graph& g, NodeId n, int64_t) {
-            const DType x = g[g.input(n, 0)].fact.dtype(), y = g[g.input(n, 1)].fact.dtype();
+            const DType x = input_fact(g, n, 0).dtype(), y = input_fact(g, n, 1).dtype();
             return x != DType::undefined && y != DType::undefined && (x != y || !is_float(x));
           }),
   };
   static constexpr Revision revisions[] = {{7, lift_old_broadcast, say_old_broadcast}};
 };
 
-bool on_floats(const Graph& g, NodeId n) { return is_float(g[g.input(n, 0)].fact.dtype()); }
+bool on_floats(const Graph& g, NodeId n) { return is_float(input_fact(g, n, 0).dtype()); }
 
 // x - floor(x / y) * y, which infinities spoil.
 void expand_float_mod(const op::Mod& a, Expand& e) {

@@ -2,6 +2,7 @@
 #include "ops/families.h"
 #include "ops/math/elementwise.h"
 #include "ops/on.h"
+#include "ops/operands.h"
 
 namespace cameo {
 
@@ -127,7 +128,7 @@ struct BitShift : Rules<op::BitShift> {
       expansion<op::BitShift>(
           28, Exactness::exact, [](const op::BitShift& a, Expand& e) { expand(a, e); },
           [](const op::BitShift&, const Graph& g, NodeId n, int64_t) {
-            return is_signed_int(g[g.input(n, 0)].fact.dtype());
+            return is_signed_int(input_fact(g, n, 0).dtype());
           }),
   };
 };

@@ -64,7 +64,7 @@ int64_t parse_int(const std::string& text) {
   const auto [end, code] = std::from_chars(begin, text.c_str() + text.size(), v);
   if (code == std::errc{} && end == text.c_str() + text.size()) return v;
   const double wide = parse_double(text);
-  if (!(std::fabs(wide) < 9.3e18)) no_number(text);
+  if (!(std::fabs(wide) < 0x1p63)) no_number(text);
   return static_cast<int64_t>(wide);
 }
 

@@ -7,14 +7,19 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/int_contents.h"
 #include "ops/on.h"
+#include "ops/operands.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
 namespace {
 
-void need_scalar(Infer& c, size_t i, std::string_view what) {
-  if (c.has_rank(i) && c.rank(i) > 0 && element_count(c.shape(i)).is_literal() && !element_count(c.shape(i)).is(1))
-    c.fail("infer.shape", cat(what, " has shape [", shape_text(c.shape(i)), "], not one element"));
+// The result looks like the input; the axis is one number, and inside where it is known.
+void infer_scan(Infer& c) {
+  want_one(c, 1, "axis");
+  if (c.rank(0) == 0) c.fail("infer.rank", "a scalar has no axis to add up along");
+  if (const auto axis = c.literal_ints(1); axis && axis->size() == 1) c.axis(axis->front(), c.rank(0));
+  infer_like_first(c);
 }
 
 template <class Attrs, class F>
@@ -43,13 +48,14 @@ template <class Attrs, class F>
 void expand_scan(const Attrs& a, Expand& e, int neutral, F join) {
   On& on = e.on;
   const auto axis_value = e.graph.constant(e.in(1));
-  if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
+  if (!e.fact(0).has_rank() || e.fact(0).rank() == 0) return e.refuse("the rank is not known, or 0");
   if (!axis_value || axis_value->count() != 1) {
     const ValueId x = e.in(0);
     return e.replace({by_axis(on, e.in(1), e.fact(0).rank(), [&](On& o, int64_t d) { return o.make(Attrs(a), {x, o.int_scalar(d)}, 1)[0]; })});
   }
-  const int64_t rank = e.fact(0).rank(), given = axis_value->int_at(0), axis = given < 0 ? given + rank : given;
-  if (axis < 0 || axis >= rank) return e.refuse("the axis is outside the tensor");
+  const auto place = axis_of(e, axis_value->int_at(0));
+  if (!place) return;
+  const int64_t rank = e.fact(0).rank(), axis = *place;
   const auto size = e.fact(0).shape()[static_cast<size_t>(axis)].known();
   if (!size) return e.refuse("the length of the axis is not known");
   const ValueId axes = on.ints({axis});
@@ -62,12 +68,12 @@ void expand_scan(const Attrs& a, Expand& e, int neutral, F join) {
     return on.Pad(on.Slice(v, from, to, axes), on.ints(pads), filler);
   };
   if (a.exclusive && *size > 0) y = shifted(y, 1);
-  for (int64_t by = 1; by < *size; by *= 2) y = join(on, y, shifted(y, by));
+  for (int64_t by = 1; by < *size; by = by < *size - by ? 2 * by : *size) y = join(on, y, shifted(y, by));
   e.replace({y});
 }
 
 struct CumSum : Rules<op::CumSum> {
-  static void infer(const op::CumSum&, Infer& c) { need_scalar(c, 1, "axis"), infer_like_first(c); }
+  static void infer(const op::CumSum&, Infer& c) { infer_scan(c); }
   static void eval(const op::CumSum& a, Eval& k) {
     scan_lines(a, k, 0, [](auto total, decltype(total) x) {
       if constexpr (std::is_integral_v<decltype(total)>)
@@ -82,7 +88,7 @@ struct CumSum : Rules<op::CumSum> {
 };
 
 struct CumProd : Rules<op::CumProd> {
-  static void infer(const op::CumProd&, Infer& c) { need_scalar(c, 1, "axis"), infer_like_first(c); }
+  static void infer(const op::CumProd&, Infer& c) { infer_scan(c); }
   static void eval(const op::CumProd& a, Eval& k) {
     scan_lines(a, k, 1, [](auto total, decltype(total) x) {
       if constexpr (std::is_integral_v<decltype(total)>)
@@ -100,9 +106,10 @@ struct Range : Rules<op::Range> {
   static constexpr int64_t most_elements = int64_t{1} << 31;
 
   static void infer(const op::Range&, Infer& c) {
-    for (size_t i = 0; i < 3; ++i) need_scalar(c, i, i == 0 ? "start" : i == 1 ? "limit" : "delta");
+    for (size_t i = 0; i < 3; ++i) want_one(c, i, i == 0 ? "start" : i == 1 ? "limit" : "delta");
     const auto start = c.ints(0), limit = c.ints(1), delta = c.ints(2);
-    if (start && limit && delta && is_int(c.dtype(0))) return infer_ints(c, (*start)[0], (*limit)[0], (*delta)[0]);
+    const auto one = [](const auto& list) { return list && list->size() == 1; };
+    if (one(start) && one(limit) && one(delta) && is_int(c.dtype(0))) return infer_ints(c, (*start)[0], (*limit)[0], (*delta)[0]);
     const Tensor *s = c.constant(0), *l = c.constant(1), *d = c.constant(2);
     if (s && l && d && is_float(c.dtype(0)))
       return c.out(0, {Dim(count(s->double_at(0), l->double_at(0), d->double_at(0)))});
@@ -173,13 +180,13 @@ struct Range : Rules<op::Range> {
           27, Exactness::exact,
           [](const op::Range& a, Expand& e) {
             On& on = e.on;
-            const DType wide = static_cast<DType>(a.stash_type);
+            const DType wide = dtype_from_number(a.stash_type).value_or(DType::undefined);
             if (wide != DType::f32 && wide != DType::f64) return e.refuse("stash_type is neither float nor double");
             e.replace({on.cast(on.Range(on.cast(e.in(0), wide), on.cast(e.in(1), wide), on.cast(e.in(2), wide)),
                                e.dtype(0))});
           },
           [](const op::Range&, const Graph& g, NodeId n, int64_t) {
-            const DType t = g[g.input(n, 0)].fact.dtype();
+            const DType t = input_fact(g, n, 0).dtype();
             return t == DType::f16 || t == DType::bf16;
           }),
       expansion<op::Range>(11, Exactness::rounding, [](const op::Range&, Expand& e) { by_counting(e); }),

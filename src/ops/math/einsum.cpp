@@ -38,6 +38,13 @@ std::vector<int64_t> sizes_of(const std::string& letters, const Sizes& sizes) {
   return out;
 }
 
+// Operands of size 1 are repeated: a product may be far larger than both, and than the result.
+void need_room(const std::vector<int64_t>& sizes, size_t given) {
+  constexpr int64_t most = int64_t{1} << 28;
+  if (const int64_t count = element_count(sizes); count > most && count / 64 > static_cast<int64_t>(given))
+    Eval::fail("eval.size", cat("a product on the way has ", count, " elements"));
+}
+
 // The product of two operands, summed over every letter that `kept` lacks.
 template <class S>
 Lettered<S> contract(const Lettered<S>& a, const Lettered<S>& b, const std::string& kept, const Sizes& sizes) {
@@ -46,6 +53,8 @@ Lettered<S> contract(const Lettered<S>& a, const Lettered<S>& b, const std::stri
     if (!holds(kept, c) && !holds(summed, c)) summed += c;
   Lettered<S> out{kept, sizes_of(kept, sizes), {}};
   const auto inner_sizes = sizes_of(summed, sizes);
+  need_room(out.sizes, a.values.size() + b.values.size());
+  if (element_count(out.sizes) == 0) return out;
   const auto a_outer = strided_indices(out.sizes, a.steps(kept)), b_outer = strided_indices(out.sizes, b.steps(kept));
   const auto a_inner = strided_indices(inner_sizes, a.steps(summed)),
              b_inner = strided_indices(inner_sizes, b.steps(summed));
@@ -74,7 +83,13 @@ struct Einsum : Rules<op::Einsum> {
   static void infer(const op::Einsum& a, Infer& c) {
     std::vector<int64_t> ranks;
     for (size_t i = 0; i < c.in_count(); ++i) ranks.push_back(c.rank(i));
-    const EinsumEquation e(a.equation, ranks);
+    const EinsumEquation e = [&] {
+      try {
+        return EinsumEquation(a.equation, ranks);
+      } catch (const Error& wrong) {
+        c.fail(wrong.diag().code, wrong.diag().what);
+      }
+    }();
     std::map<char, Dim> sizes;
     for (size_t i = 0; i < e.operands.size(); ++i)
       for (size_t k = 0; k < e.operands[i].size(); ++k) {

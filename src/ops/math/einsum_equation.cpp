@@ -26,10 +26,14 @@ std::string digits(int64_t count) {
 // The letters of one term; an ellipsis becomes `ellipsis_axes` digits.
 std::string letters(std::string_view equation, std::string_view term, int64_t ellipsis_axes) {
   const size_t at = term.find(dots);
+  const auto only_letters = [&](std::string_view part) {  // digits are ours
+    for (const char c : part)
+      if (!is_letter(c)) fail(equation, cat("'", c, "' is no letter"));
+  };
+  only_letters(term.substr(0, at));
+  if (at != term.npos) only_letters(term.substr(at + dots.size()));
   std::string out(term.substr(0, at));
   if (at != term.npos) out += digits(ellipsis_axes) + std::string(term.substr(at + dots.size()));
-  for (const char c : out)
-    if (!is_letter(c) && (c < '0' || c > '9')) fail(equation, cat("'", c, "' is no letter"));
   return out;
 }
 

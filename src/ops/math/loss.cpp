@@ -80,7 +80,7 @@ struct NegativeLogLikelihoodLoss : Rules<op::NegativeLogLikelihoodLoss> {
   static void expand(const op::NegativeLogLikelihoodLoss& a, Expand& e) {
     On& on = e.on;
     const ValueId x = e.in(0);
-    if (!e.fact(0).has_rank() || !e.fact(0).shape()[1].is_literal())
+    if (!e.fact(0).has_rank() || e.fact(0).rank() < 2 || !e.fact(0).shape()[1].is_literal())
       return e.refuse("the number of classes is not known");
     const ValueId zero = on.number_like(0, x), depth = on.int_scalar(e.fact(0).shape()[1].literal());
     ValueId target = on.cast(e.in(1), DType::i64), kept = {};
@@ -116,9 +116,8 @@ struct SoftmaxCrossEntropyLoss : Rules<op::SoftmaxCrossEntropyLoss> {
   static std::vector<double> log_softmax(const Tensor& x) {
     const Loaded<double> in(x);
     std::vector<double> out(in.span().begin(), in.span().end());
-    const int64_t classes = x.shape()[1];
-    int64_t inner = 1;
-    for (size_t i = 2; i < x.shape().size(); ++i) inner *= x.shape()[i];
+    if (out.empty()) return out;
+    const int64_t classes = x.shape()[1], inner = element_count(std::span(x.shape()).subspan(2));
     for (int64_t line = 0; line < x.shape()[0] * inner; ++line) {
       const auto at = [&](int64_t c) -> double& {
         return out[static_cast<size_t>((line / inner * classes + c) * inner + line % inner)];

@@ -1,7 +1,9 @@
 // MatMul, MatMulInteger, Gemm.
+#include "kernels/number_cast.h"
 #include "ops/families.h"
 #include "ops/math/elementwise.h"
 #include "ops/on.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
@@ -61,8 +63,9 @@ struct MatMulShapes {
 
 template <class C>
 std::vector<Sum<C>> multiply(std::span<const C> a, std::span<const C> b, const MatMulShapes& s) {
+  std::vector<Sum<C>> out(static_cast<size_t>(element_count(s.out)));
+  if (out.empty()) return out;
   const int64_t stacks = element_count(s.batch), size = s.m * s.n;
-  std::vector<Sum<C>> out(static_cast<size_t>(stacks * size));
   const auto a_at = strided_indices(s.batch, broadcast_strides(s.a, s.batch)),
              b_at = strided_indices(s.batch, broadcast_strides(s.b, s.batch));
   for (int64_t i = 0; i < stacks; ++i) {
@@ -97,7 +100,22 @@ struct MatMul : Rules<op::MatMul> {
 };
 
 struct MatMulInteger : Rules<op::MatMulInteger> {
-  static void infer(const op::MatMulInteger&, Infer& c) { infer_matmul(c, c.shape(0), c.shape(1)); }
+  static void infer(const op::MatMulInteger&, Infer& c) {
+    infer_matmul(c, c.shape(0), c.shape(1));
+    for (size_t i = 0; i < 2; ++i)
+      if (c.has(i + 2)) infer_zero_point(c, i);
+  }
+
+  // One number, one for each row of the left (column of the right) matrix, or one for each of those of every matrix.
+  static void infer_zero_point(Infer& c, size_t i) {
+    const Shape &x = c.shape(i), &zero = c.shape(i + 2);
+    const Dim count = element_count(zero), lines = x.size() == 1 ? i == 0 ? Dim(1) : x[0] : x[x.size() - (i == 0 ? 2 : 1)];
+    Dim stacks(1);
+    for (size_t k = 0; k + 2 < x.size(); ++k) stacks = stacks * x[k];
+    const auto may_be = [&](Dim wanted) { return !wanted.is_literal() || count == wanted; };
+    if (count.is_literal() && !may_be(Dim(1)) && !may_be(lines) && !may_be(lines * stacks))
+      c.fail("infer.shape", cat("zero points of shape [", shape_text(zero), "] for matrices of shape [", shape_text(x), "]"));
+  }
 
   // The elements less their zero point, which is one number, or one for each row (column) of the matrices.
   static std::vector<int64_t> centred(Eval& k, size_t i, bool by_row) {
@@ -142,10 +160,7 @@ struct Gemm : Rules<op::Gemm> {
       if (c.rank(i) != 2) c.fail("infer.rank", cat("operand ", i, " has rank ", c.rank(i), ", a matrix has 2"));
     const Dim m = c.dim(0, a.transA ? 1 : 0), n = c.dim(1, a.transB ? 0 : 1);
     c.same(c.dim(0, a.transA ? 0 : 1), c.dim(1, a.transB ? 1 : 0), "columns of the left and rows of the right matrix");
-    if (c.has(2)) {
-      if (c.rank(2) > 2) c.fail("infer.rank", cat("the addend has rank ", c.rank(2)));
-      c.broadcast_shapes({m, n}, c.shape(2));
-    }
+    if (c.has(2)) want_broadcast(c, c.shape(2), {m, n}, "the addend");
     c.out(0, {m, n});
   }
 
@@ -157,8 +172,8 @@ struct Gemm : Rules<op::Gemm> {
     k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
             using C = decltype(c);
             const Loaded<C> left(x), right(y);
-            std::vector<Sum<C>> out(static_cast<size_t>(m * n));
-            add_product(Matrix<C>{left.data(), a.transA ? 1 : inner, a.transA ? m : 1},
+            std::vector<Sum<C>> out(static_cast<size_t>(element_count(std::vector{m, n})));
+            if (!out.empty()) add_product(Matrix<C>{left.data(), a.transA ? 1 : inner, a.transA ? m : 1},
                         Matrix<C>{right.data(), a.transB ? 1 : n, a.transB ? inner : 1}, m, inner, n, out.data());
             scale(out, a.alpha);
             if (k.has(2)) add(out, k.in(2), {m, n}, a.beta, C{});
@@ -172,8 +187,7 @@ struct Gemm : Rules<op::Gemm> {
     for (S& v : values) {
       if constexpr (std::is_floating_point_v<S>) v *= static_cast<double>(by);
       else
-        v = static_cast<S>(
-            static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(v)) * static_cast<double>(by)));
+        v = static_cast<S>(cast_number<int64_t>(static_cast<double>(static_cast<int64_t>(v)) * static_cast<double>(by)));
     }
   }
 
@@ -192,6 +206,7 @@ struct Gemm : Rules<op::Gemm> {
       // Before 7 broadcasting the addend had to be asked for, and only its end could match.
       {7, [](Upgrade& u) { u.drop("broadcast"); },
        [](Downgrade& d) {
+         if (!d.input(2)) return d.refuse("a product without an addend");
          const Fact& addend = d.fact(d.input(2));
          const bool fits =
              addend.has_rank() && (addend.rank() < 2 || (!addend.shape()[0].is(1) && !addend.shape()[1].is(1)));

@@ -20,6 +20,7 @@ struct MeanVarianceNormalization : Rules<op::MeanVarianceNormalization> {
     const Tensor& x = k.in(0);
     std::vector<int64_t> axes;
     for (const int64_t axis : a.axes) axes.push_back(k.axis(axis, x.rank()));
+    if (x.count() == 0) return k.out(0, x);
     const FoldedAxes fold(x.shape(), axes, true);
     const Loaded<double> in(x);
     std::vector<double> out(static_cast<size_t>(x.count()));

@@ -9,6 +9,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
@@ -122,6 +123,7 @@ struct Multinomial : Rules<op::Multinomial> {
   static void infer(const op::Multinomial& a, Infer& c) {
     if (c.rank(0) != 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", [batch, classes] has 2"));
     if (a.sample_size < 0) c.fail("infer.attribute", cat("sample_size is ", a.sample_size));
+    if (c.dim(0, 1).is(0)) c.fail("infer.shape", "there are no classes to draw from");
     c.out(0, checked(c, element_type(a.dtype, DType::i32)), {c.dim(0, 0), Dim(a.sample_size)});
   }
   // The input holds logarithms of weights that need not add up to one.
@@ -150,8 +152,7 @@ struct Dropout : Rules<op::Dropout> {
   static constexpr bool deterministic = false;
   static void infer(const op::Dropout&, Infer& c) {
     for (size_t i = 1; i < 3; ++i)
-      if (c.has(i) && c.rank(i) != 0 && !element_count(c.shape(i)).is(1))
-        c.fail("infer.shape", cat(i == 1 ? "ratio" : "training_mode", " is no scalar"));
+      if (c.has(i)) want_one(c, i, i == 1 ? "ratio" : "training_mode");
     c.out(0, c.shape(0));
     c.out(1, DType::boolean, c.shape(0));
   }

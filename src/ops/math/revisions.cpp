@@ -15,6 +15,8 @@ void lift_old_broadcast(Upgrade& u) {
   if (!a.has_rank() || !b.has_rank())
     throw error("model.old-broadcast",
                 cat(u.op_type, " broadcasts from axis ", *axis, " as before opset 7, and the ranks are not declared"));
+  if (*axis < -a.rank() || *axis > a.rank())
+    throw error("model.old-broadcast", cat(u.op_type, " broadcasts from axis ", *axis, " of a tensor of rank ", a.rank()));
   const int64_t first = *axis < 0 ? *axis + a.rank() : *axis;
   std::vector<int64_t> axes;
   for (int64_t i = b.rank(); first + i < a.rank(); ++i) axes.push_back(i);
@@ -22,6 +24,7 @@ void lift_old_broadcast(Upgrade& u) {
 }
 
 void say_old_broadcast(Downgrade& d) {
+  if (!d.input(0) || !d.input(1)) return d.refuse("an operand is missing");
   const Fact &a = d.fact(d.input(0)), &b = d.fact(d.input(1));
   if (!a.has_rank() || !b.has_rank()) return d.refuse("operands of unknown rank: broadcasting was another before");
   if (a.shape() == b.shape()) return;
@@ -36,7 +39,7 @@ void say_old_broadcast(Downgrade& d) {
 
 void need_equal_shapes(Downgrade& d) {
   for (const ValueId v : d.inputs)
-    if (!d.fact(v).has_rank() || d.fact(v).shape() != d.fact(d.input(0)).shape())
+    if (!v || !d.fact(v).has_rank() || d.fact(v).shape() != d.fact(d.input(0)).shape())
       return d.refuse("operands of different shapes did not broadcast");
 }
 

@@ -7,6 +7,8 @@
 #include "ops/math/int_contents.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
+#include "ops/operands.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
@@ -71,8 +73,7 @@ struct Where : Rules<op::Where> {
 struct Clip : Rules<op::Clip> {
   static void infer(const op::Clip&, Infer& c) {
     for (size_t i = 1; i < 3; ++i)
-      if (c.has(i) && c.rank(i) > 0 && !element_count(c.shape(i)).is(1))
-        c.fail("infer.shape", cat(i == 1 ? "min" : "max", " is [", shape_text(c.shape(i)), "], not a scalar"));
+      if (c.has(i)) want_one(c, i, i == 1 ? "min" : "max");
     infer_like_first(c);
     clip_contents(c);
   }
@@ -132,7 +133,7 @@ struct Clip : Rules<op::Clip> {
       expansion<op::Clip>(
           12, Exactness::exact, [](const op::Clip&, Expand& e) { by_bounds(e); },
           [](const op::Clip&, const Graph& g, NodeId n, int64_t) {
-            const DType t = g[g.input(n, 0)].fact.dtype();
+            const DType t = input_fact(g, n, 0).dtype();
             return is_int(t) && bits(t) == 64;
           }),
       // Bounds were attributes before 11.

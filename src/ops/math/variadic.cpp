@@ -1,4 +1,5 @@
 // Max, Min, Mean, Sum: any number of tensors under broadcasting.
+#include <algorithm>
 #include <cmath>
 
 #include "ops/families.h"
@@ -6,6 +7,7 @@
 #include "ops/math/int_contents.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
+#include "ops/operands.h"
 
 namespace cameo {
 
@@ -61,8 +63,13 @@ constexpr Row variadic(F, Finish, void (*infer)(const void*, Infer&)) {
 }
 constexpr auto as_is = [](auto v, size_t) { return v; };
 
+bool complete(const Graph& g, NodeId n) {
+  const auto& inputs = g[n].inputs;
+  return !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), [](ValueId v) { return v.valid(); });
+}
 bool shapes_differ(const Graph& g, NodeId n) {
   const auto& inputs = g[n].inputs;
+  if (!complete(g, n)) return false;
   for (const ValueId v : inputs)
     if (g[v].fact.type.shape != g[inputs[0]].fact.type.shape || !g[v].fact.has_rank()) return true;
   return false;
@@ -87,8 +94,8 @@ constexpr Expansion mean_expansions[] = {expansion<op::Mean>(
 
 // Before 12 these took no integers, and no float holds all of 64 bits: they are compared and chosen.
 bool on_wide_ints(const Graph& g, NodeId n) {
-  const DType t = g[g.input(n, 0)].fact.dtype();
-  return is_int(t) && bits(t) == 64;
+  const DType t = input_fact(g, n, 0).dtype();
+  return complete(g, n) && is_int(t) && bits(t) == 64;
 }
 // Unsigned numbers as their bits read signed, which engines compare and choose more often: those with the sign set are
 // the larger ones.

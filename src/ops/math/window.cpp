@@ -5,6 +5,7 @@
 #include "ops/families.h"
 #include "ops/math/elementwise.h"
 #include "ops/on.h"
+#include "ops/preconditions.h"
 
 namespace cameo {
 
@@ -21,6 +22,7 @@ DType output_type(const Infer& c, int64_t number) {
 DType output_type(int64_t number) { return dtype_from_number(number).value_or(DType::undefined); }
 
 Dim size_from(Infer& c, size_t i, std::string_view hint) {
+  want_one(c, i, hint);
   const auto size = c.ints(i);
   return size && size->size() == 1 ? size->front() : c.fresh(hint);
 }
@@ -73,6 +75,7 @@ struct Window : Rules<Attrs> {
 struct MelWeightMatrix : Rules<op::MelWeightMatrix> {
   static void infer(const op::MelWeightMatrix& a, Infer& c) {
     const Dim bins = size_from(c, 0, "mel_bins"), length = size_from(c, 1, "dft_length");
+    for (size_t i = 2; i < 5; ++i) want_one(c, i, i == 2 ? "sample_rate" : i == 3 ? "lower_edge_hertz" : "upper_edge_hertz");
     c.out(0, output_type(c, a.output_datatype), {floor_div(length, Dim(int64_t{2})) + Dim(int64_t{1}), bins});
   }
 

@@ -8,6 +8,8 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
+#include "ops/operands.h"
+#include "ops/preconditions.h"
 #include "ops/reduce/reduce.h"
 
 namespace cameo {
@@ -25,6 +27,8 @@ template <class Attrs, bool largest>
 struct Arg : Rules<Attrs> {
   static void infer(const Attrs& a, Infer& c) {
     const int64_t axis[] = {c.axis(a.axis, c.rank(0))};
+    if (c.dim(0, axis[0]).is(0) && !element_count(reduced_shape(c.shape(0), axis, false)).is(0) && known_shape(c.shape(0)))
+      c.fail("infer.size", "the axis to search is empty");
     c.out(0, reduced_shape(c.shape(0), axis, a.keepdims != 0));
   }
 
@@ -58,8 +62,9 @@ struct Arg : Rules<Attrs> {
   static constexpr Expansion expansions[] = {expansion<Attrs>(
       12, Exactness::exact,
       [](const Attrs& a, Expand& e) {
-        if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
-        const int64_t axis = a.axis < 0 ? a.axis + e.fact(0).rank() : a.axis;
+        const auto place = axis_of(e, a.axis);
+        if (!place) return;
+        const int64_t axis = *place;
         const auto size = e.fact(0).shape()[static_cast<size_t>(axis)].known();
         if (!size) return e.refuse("the length of the axis is not known");
         On& on = e.on;
@@ -79,6 +84,7 @@ struct TopK : Rules<op::TopK> {
   static void infer(const op::TopK& a, Infer& c) {
     const auto axis = static_cast<size_t>(c.axis(a.axis, c.rank(0)));
     Shape out = c.shape(0);
+    want_one(c, 1, "k");
     const auto k = c.ints(1);
     if (k && k->size() != 1) c.fail("infer.shape", cat("k has ", k->size(), " elements, not one"));
     out[axis] = k ? k->front() : c.fresh("k");
@@ -141,8 +147,9 @@ struct TopK : Rules<op::TopK> {
   // All of them sorted, cut to a number that only the model knows.
   static void of_all(const op::TopK& a, Expand& e) {
     On& on = e.on;
-    if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
-    const int64_t axis = a.axis < 0 ? a.axis + e.fact(0).rank() : a.axis;
+    const auto place = axis_of(e, a.axis);
+    if (!place) return;
+    const int64_t axis = *place;
     const auto size = e.fact(0).shape()[static_cast<size_t>(axis)].known();
     if (!size) return e.refuse("neither k nor the size of the axis is known before the model runs");
     auto found = on.TopK(e.in(0), on.ints({*size}), 2, a);

@@ -10,6 +10,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/int_contents.h"
 #include "ops/on.h"
+#include "ops/operands.h"
 
 namespace cameo {
 
@@ -130,7 +131,7 @@ constexpr Expansion truth_as_numbers = expansion<Attrs>(
       const ValueId numbers = on.make(Attrs(a), {on.cast(e.in(0), DType::i32), e.in(1)}, 1)[0];
       e.replace({on.Greater(numbers, on.number(0, DType::i32))});
     },
-    [](const Attrs&, const Graph& g, NodeId n, int64_t) { return g[g.input(n, 0)].fact.dtype() == DType::boolean; });
+    [](const Attrs&, const Graph& g, NodeId n, int64_t) { return input_fact(g, n, 0).dtype() == DType::boolean; });
 
 // Axes that the model computes: one axis after the other, each if it is listed. What is folded so must fold step by step:
 // squares are taken before and logarithms after, integers that are divided or rooted are widened meanwhile.

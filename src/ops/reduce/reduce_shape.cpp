@@ -30,7 +30,7 @@ FoldedAxes::FoldedAxes(std::span<const int64_t> source, std::span<const int64_t>
     else if (keepdims) shape.push_back(1);
   }
   kept = strided_indices(kept_sizes, kept_strides);
-  folded = strided_indices(folded_sizes, folded_strides);
+  if (!kept.empty()) folded = strided_indices(folded_sizes, folded_strides);
 }
 
 }  // namespace cameo
