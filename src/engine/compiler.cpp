@@ -197,7 +197,7 @@ NodeId Compiler::only_user(ValueId v) const {
 
 bool Compiler::free_after(ValueId v, NodeId user) const {
   const SlotId s = values_[v.index].slot;
-  if (s == no_slot || plan_->slots[s].home != Slot::Home::arena) return false;
+  if (s == no_slot || plan_->slots[s].home != Slot::Home::arena || plan_->slots[s].offset != 0) return false;  // nor is it a later part of a buffer
   for (const ValueId other : residents_[plan_->slots[s].root]) {
     if (wanted_.contains(other)) return false;
     size_t by_user = 0;

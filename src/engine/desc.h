@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/dtype.h"
+#include "ir/tensor.h"
 
 namespace cameo::engine {
 
@@ -27,11 +28,7 @@ struct Desc {
   bool plain() const { return layout == nullptr; }
   bool dense() const { return plain() || !layout->order.empty(); }  // row-major but for the order of the axes
   size_t rank() const { return dims.size(); }
-  int64_t count() const {
-    int64_t n = 1;
-    for (const int64_t d : dims) n *= d;
-    return n;
-  }
+  int64_t count() const { return element_count(dims); }  // throws "value.range" where 63 bits do not hold it
   uint64_t bytes() const { return layout ? layout->bytes : packed_bytes(dtype, count()); }
   bool same_layout(const Desc& o) const { return layout == o.layout || (layout && o.layout && layout->same(*o.layout)); }
 };

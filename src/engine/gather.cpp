@@ -15,6 +15,7 @@ class Gatherer {
 
   void node(NodeId n) {
     const Node& node = g_[n];
+    if (!has_operands(node)) return;
     if (node.is("ReduceMean")) global_pool(n);
     else if (node.is("Mul") && !gelu(n)) swish(n);
   }
@@ -24,7 +25,7 @@ class Gatherer {
   const Node* maker(ValueId v, std::string_view op, size_t uses = 1) const {
     if (!v || !g_[v].def || g_[v].uses.size() != uses) return nullptr;
     const Node& n = g_[g_[v].def];
-    return n.is(op) ? &n : nullptr;
+    return n.is(op) && has_operands(n) ? &n : nullptr;
   }
   bool is_number(ValueId v, double wanted) const {
     const Tensor* t = v ? g_[v].fact.tensor() : nullptr;

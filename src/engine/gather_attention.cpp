@@ -3,6 +3,7 @@
 
 #include "engine/prepare.h"
 #include "ops/on.h"
+#include "support/error.h"
 
 namespace cameo::engine {
 
@@ -22,6 +23,7 @@ class AttentionMatch {
 
   bool match() {
     const Node& last = g_[product_];
+    if (!has_operands(last)) return false;
     const Node* softmax = maker(last.inputs[0], "Softmax");
     if (!softmax || rank(last.inputs[0]) != 4) return false;
     const int64_t axis = softmax->as<op::Softmax>()->axis;
@@ -37,7 +39,7 @@ class AttentionMatch {
     return (q_.flat && k_.flat && v_.flat) || (q_.split && k_.split && v_.split);
   }
 
-  void rewrite() {
+  bool rewrite() {
     op::Attention a;
     a.scale = static_cast<float>(scale_);
     const bool flat = q_.flat && k_.flat && v_.flat;
@@ -52,21 +54,22 @@ class AttentionMatch {
         const auto d = *dims(g_[product_].outputs[0]);
         y = on.Transpose(on.Reshape(y, on.ints({d[0], d[2], d[1], d[3]})), {Perm{0, 2, 1, 3}});
       }
-      replace(before, y);
-      return;
+      return replace(before, y);
     }
     On on(g_, g_[product_].home, product_);
-    replace(product_, on.Attention(q_.split, k_.split, v_.split, 1, mask_, {}, {}, {}, a)[0]);
+    return replace(product_, on.Attention(q_.split, k_.split, v_.split, 1, mask_, {}, {}, {}, a)[0]);
   }
 
  private:
-  void replace(NodeId n, ValueId with) {
-    if (g_[with].fact.type == g_[g_[n].outputs[0]].fact.type) g_.replace_uses(g_[n].outputs[0], with);
+  bool replace(NodeId n, ValueId with) {
+    if (g_[with].fact.type != g_[g_[n].outputs[0]].fact.type) return false;
+    g_.replace_uses(g_[n].outputs[0], with);
+    return true;
   }
   const Node* maker(ValueId v, std::string_view op) const {
     if (!v || !g_[v].def || g_[v].uses.size() != 1) return nullptr;
     const Node& n = g_[g_[v].def];
-    return n.is(op) ? &n : nullptr;
+    return n.is(op) && has_operands(n) ? &n : nullptr;
   }
   int64_t rank(ValueId v) const { return g_[v].fact.has_rank() ? g_[v].fact.rank() : -1; }
   std::optional<std::vector<int64_t>> dims(ValueId v) const {
@@ -108,7 +111,7 @@ class AttentionMatch {
       for (size_t i = 0; i < 2; ++i) {
         const ValueId mask = add->inputs[1 - i];
         const auto m = dims(mask), whole = dims(v);
-        if (!m || !whole || m->size() < 2 || g_[mask].fact.dtype() != DType::f32) continue;
+        if (!m || !whole || m->size() < 2 || m->back() != whole->back() || g_[mask].fact.dtype() != DType::f32) continue;
         const double before = scale_;
         if (const Node* product = maker(through_scale(add->inputs[i]), "MatMul"); product && dims(product->outputs[0]) == whole) {
           mask_ = mask;
@@ -125,11 +128,11 @@ class AttentionMatch {
     if (!v || !g_[v].def) return nullptr;
     const Node& n = g_[g_[v].def];
     const auto* t = n.is("Transpose") ? n.as<op::Transpose>() : nullptr;
-    return t && t->perm == perm ? &n : nullptr;
+    return t && t->perm == perm && has_operands(n) ? &n : nullptr;
   }
   // [b, n, h, d] that is a reshaped [b, n, h * d]: gives that.
   ValueId unsplit(ValueId v) const {
-    if (!v || !g_[v].def || !g_[g_[v].def].is("Reshape")) return {};
+    if (!v || !g_[v].def || !g_[g_[v].def].is("Reshape") || !has_operands(g_[g_[v].def])) return {};
     const ValueId from = g_[g_[v].def].inputs[0];
     const auto a = dims(from), b = dims(v);
     return a && b && a->size() == 3 && b->size() == 4 && (*a)[0] == (*b)[0] && (*a)[1] == (*b)[1] ? from : ValueId();
@@ -166,9 +169,11 @@ class AttentionMatch {
 
 bool gather_attention(Graph& g, NodeId product) {
   AttentionMatch m(g, product);
-  if (!m.match()) return false;
-  m.rewrite();
-  return true;
+  try {
+    return m.match() && m.rewrite();
+  } catch (const Error&) {
+    return false;  // the operator asks more of its operands than the nodes do
+  }
 }
 
 }  // namespace cameo::engine

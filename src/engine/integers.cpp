@@ -26,7 +26,7 @@ class Integers {
 
   void node(NodeId n) {
     const Node& node = g_[n];
-    if (node.outputs.size() != 1 || !node.op->domain.empty()) return;
+    if (node.outputs.size() != 1 || !node.op->domain.empty() || !has_operands(node)) return;
     if (node.is("Conv")) convolution(n);
     else if (node.is("MatMul")) product(n, node.inputs[0], node.inputs[1], false, {});
     else if (const auto* a = node.as<op::Gemm>(); a && a->alpha == 1 && !a->transA && (a->beta == 1 || node.inputs.size() < 3)) product(n, node.inputs[0], node.inputs[1], a->transB != 0, g_.input(n, 2));
@@ -41,7 +41,7 @@ class Integers {
   std::optional<Quantized> dequantized(ValueId v) const {
     const NodeId d = v ? g_[v].def : NodeId();
     const auto* a = d ? g_[d].as<op::DequantizeLinear>() : nullptr;
-    if (!a || a->block_size != 0 || type(v) != DType::f32) return std::nullopt;
+    if (!a || a->block_size != 0 || type(v) != DType::f32 || !has_operands(g_[d])) return std::nullopt;
     Quantized q{g_[d].inputs[0], g_[d].inputs[1], g_.input(d, 2), a->axis};
     if (type(q.scale) != DType::f32 || !literal(q.scale) || (q.zero && !literal(q.zero))) return std::nullopt;
     return q;
@@ -49,20 +49,29 @@ class Integers {
   // An input that varies: bytes with one scale.
   std::optional<Quantized> activation(ValueId v) const {
     auto q = dequantized(v);
-    return q && is_byte(type(q->bytes)) && count(q->scale) == 1 ? q : std::nullopt;
+    return q && is_byte(type(q->bytes)) && count(q->scale) == 1 && fits(*q, 1) ? q : std::nullopt;
   }
   // Weights: constant bytes with one scale, or one along `axis`.
   std::optional<Quantized> weights(ValueId v, int64_t axis) const {
     auto q = dequantized(v);
     if (!q || !is_byte(type(q->bytes)) || !literal(q->bytes)) return std::nullopt;
-    const int64_t rank = g_[q->bytes].fact.rank();
-    return count(q->scale) == 1 || q->axis == axis || q->axis + rank == axis ? q : std::nullopt;
+    const auto shape = g_.constant(q->bytes)->shape();
+    const auto rank = static_cast<int64_t>(shape.size());
+    if (axis >= rank) return std::nullopt;
+    if (count(q->scale) == 1) return fits(*q, 1) ? q : std::nullopt;
+    return (q->axis == axis || q->axis + rank == axis) && fits(*q, shape[static_cast<size_t>(axis)]) ? q : std::nullopt;
+  }
+  // So many scales, and as many zero points of the type of the bytes.
+  bool fits(const Quantized& q, int64_t scales) const {
+    return count(q.scale) == scales && (!q.zero || (count(q.zero) == scales && type(q.zero) == type(q.bytes)));
   }
   bool without_zero(const Quantized& q) const {
     if (type(q.bytes) != DType::i8) return false;
-    if (!q.zero) return true;
-    const Loaded<int64_t> z(*g_.constant(q.zero));
-    return std::all_of(z.span().begin(), z.span().end(), [](int64_t v) { return v == 0; });
+    return !q.zero || all_zero(q.zero);
+  }
+  bool all_zero(ValueId v) const {
+    const Loaded<int64_t> z(*g_.constant(v));
+    return std::all_of(z.span().begin(), z.span().end(), [](int64_t n) { return n == 0; });
   }
 
   // What quantizes the result: the node's only reader, or behind an activation that the bytes' range does anyway.
@@ -72,7 +81,7 @@ class Integers {
   std::optional<Result> quantized(ValueId v) const {
     if (g_[v].uses.size() != 1 || !g_[v].uses[0].node) return std::nullopt;
     const Node& user = g_[g_[v].uses[0].node];
-    if (user.home != g_[v].home || user.inputs[0] != v) return std::nullopt;
+    if (user.home != g_[v].home || user.inputs[0] != v || !has_operands(user)) return std::nullopt;
     if (user.is("Relu") || user.is("Clip")) {
       auto r = quantized(user.outputs[0]);
       return r && implied(user, *r) ? r : std::nullopt;
@@ -80,7 +89,7 @@ class Integers {
     const auto* a = user.as<op::QuantizeLinear>();
     if (!a || a->block_size != 0 || (a->precision != 0 && a->precision != 1) || !is_byte(type(user.outputs[0]))) return std::nullopt;
     const ValueId scale = user.inputs[1], zero = user.inputs.size() > 2 ? user.inputs[2] : ValueId();
-    if (type(scale) != DType::f32 || !literal(scale) || count(scale) != 1 || (zero && !literal(zero))) return std::nullopt;
+    if (type(scale) != DType::f32 || !literal(scale) || count(scale) != 1 || (zero && (!literal(zero) || count(zero) != 1))) return std::nullopt;
     return Result{user.outputs[0], scale, zero};
   }
   bool implied(const Node& activation, const Result& r) const {
@@ -106,13 +115,15 @@ class Integers {
   std::optional<ValueId> integer_bias(ValueId bias, const Quantized& x, const Quantized& w, int64_t channels) {
     if (!bias) return ValueId();
     const auto q = dequantized(bias);
+    if (q && q->zero && !all_zero(q->zero)) return std::nullopt;
     const auto values = q ? std::optional<Tensor>() : literal(bias) ? g_.constant(bias) : std::nullopt;
     const Loaded<float> sx(*g_.constant(x.scale)), sw(*g_.constant(w.scale));
     std::vector<int32_t> out;
     if ((!q || type(q->bytes) != DType::i32 || !literal(q->bytes)) && !(values && values->dtype() == DType::f32)) return std::nullopt;
     const Tensor raw = q ? *g_.constant(q->bytes) : *values;
-    if (raw.count() != channels) return std::nullopt;
+    if (raw.count() != channels || (sw.size() != 1 && sw.size() != channels)) return std::nullopt;
     const std::vector<double> v = raw.to_doubles(), s = q ? g_.constant(q->scale)->to_doubles() : std::vector<double>{1.0};
+    if ((s.size() != 1 && s.size() != v.size()) || (q && !fits(*q, static_cast<int64_t>(s.size())))) return std::nullopt;
     for (size_t i = 0; i < v.size(); ++i) {
       const double unit = double{sx[0]} * sw[sw.size() == 1 ? 0 : static_cast<int64_t>(i)], own = s[s.size() == 1 ? 0 : i];
       const double number = q && std::fabs(own - unit) <= 1e-6 * unit ? v[i] : std::nearbyint(v[i] * own / unit);
@@ -138,10 +149,17 @@ class Integers {
     replace(n, y->out, on.make(std::move(q), std::move(in), 1)[0]);
   }
 
+  // One number, or one per column: what an Add gives no other shape than Gemm does.
+  bool is_row(ValueId bias, int64_t columns) const {
+    const Fact& b = g_[bias].fact;
+    if (type(bias) != DType::f32 || !b.has_rank() || b.rank() > 2) return false;
+    return element_count(b.shape()).is(1) || (element_count(b.shape()).is(columns) && b.shape().back().is(columns));
+  }
+
   void product(NodeId n, ValueId left, ValueId right, bool transposed, ValueId bias) {
     const auto x = activation(left), w = weights(right, transposed ? 0 : 1);
-    if (!x || !w || g_[w->bytes].fact.rank() != 2 || g_[left].fact.rank() < 2) return;
-    if (bias && !(type(bias) == DType::f32)) return;
+    if (!x || !w || g_.constant(w->bytes)->rank() != 2 || !g_[left].fact.has_rank() || g_[left].fact.rank() < 2) return;
+    if (bias && !is_row(bias, g_.constant(w->bytes)->shape()[transposed ? 0 : 1])) return;
     On on(g_, g_[n].home, n);
     ValueId bytes = w->bytes;
     if (transposed) bytes = g_.add_initializer(g_.main(), g_[w->bytes].name, std::make_shared<const Weight>(g_[w->bytes].weight ? g_[w->bytes].weight->permuted(std::vector<int64_t>{1, 0}) : Weight::of(*g_.constant(w->bytes)).permuted(std::vector<int64_t>{1, 0})));

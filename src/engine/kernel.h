@@ -21,6 +21,12 @@ struct Buffers {
   T* output(size_t i) const { return reinterpret_cast<T*>(out[i]); }
 };
 
+// How many bytes of each operand a kernel may touch, counted from the operand's first.
+struct Extents {
+  std::vector<uint64_t> in, out;
+};
+inline uint64_t floats(int64_t count) { return static_cast<uint64_t>(count) * sizeof(float); }
+
 // Immutable once made: several threads run the same kernel, each with buffers and a state of its own.
 class Kernel {
  public:
@@ -28,6 +34,9 @@ class Kernel {
   virtual void run(const Buffers& b) const = 0;
   virtual std::shared_ptr<void> make_state() const { return nullptr; }
   virtual std::string about() const { return ""; }  // which implementation, for profiles
+  // From the sizes it was made with. Planning compares them with the buffers: where an emitter and a kernel disagree, the
+  // plan is refused before anything is computed. An input that output 0 takes over (`accumulates`) may be left out at the end.
+  virtual Extents extents() const = 0;
 
   uint64_t scratch_bytes = 0;
   std::vector<size_t> in_place;  // inputs whose buffer output 0 may take over, when it is their last use

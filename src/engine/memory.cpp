@@ -20,6 +20,8 @@ class Planner {
   explicit Planner(Plan& plan) : p_(plan), life_(plan.slots.size()) {}
 
   void run() {
+    for (const Slot& s : p_.slots) check_place(s);
+    for (const Step& s : p_.steps) check_extents(s);
     for (uint32_t s = 0; s < p_.steps.size(); ++s) {
       for (const SlotId i : p_.steps[s].in) touch(i, s);
       for (const SlotId o : p_.steps[s].out) touch(o, s);
@@ -35,6 +37,25 @@ class Planner {
   }
 
  private:
+  // A constant has the bytes its desc speaks of, and a view lies inside what it is a view of.
+  void check_place(const Slot& s) const {
+    const Slot& base = p_.slots[s.root];
+    if (&base == &s && s.home == Slot::Home::constant && s.constant.dtype() != DType::string) invariant(s.constant.bytes().size() >= s.desc.bytes(), "a constant is shorter than its sizes need");
+    if (&base != &s && base.desc.dtype != DType::undefined) invariant(s.offset + s.desc.bytes() <= base.desc.bytes(), "a view reaches beyond its buffer");
+  }
+  // What a kernel says it touches lies inside its operands.
+  void check_extents(const Step& s) const {
+    if (!s.kernel) return;
+    const Extents e = s.kernel->extents();
+    const auto inside = [&](const std::vector<uint64_t>& extents, const std::vector<SlotId>& slots) {
+      if (extents.size() > slots.size()) return false;
+      for (size_t i = 0; i < extents.size(); ++i)
+        if (extents[i] > (slots[i] == no_slot ? 0 : p_.slots[slots[i]].desc.bytes())) return false;
+      return true;
+    };
+    invariant(inside(e.in, s.in) && e.out.size() == s.out.size() && inside(e.out, s.out), cat("the kernel of ", s.label, " reaches beyond its operands"));
+  }
+
   SlotId root(SlotId s) const {
     while (p_.slots[s].root != s) s = p_.slots[s].root;
     return s;

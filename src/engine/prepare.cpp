@@ -82,9 +82,10 @@ struct Affine {
 };
 std::optional<Affine> affine_of(const Graph& g, const Node& n) {
   const auto* a = n.as<op::BatchNormalization>();
-  if (!a || a->training_mode || n.outputs.size() != 1) return std::nullopt;
+  if (!a || a->training_mode || n.outputs.size() != 1 || n.inputs.size() != 5) return std::nullopt;
   const auto scale = floats(g, n.inputs[1]), bias = floats(g, n.inputs[2]), mean = floats(g, n.inputs[3]), variance = floats(g, n.inputs[4]);
   if (!scale || !bias || !mean || !variance) return std::nullopt;
+  if (scale->empty() || bias->size() != scale->size() || mean->size() != scale->size() || variance->size() != scale->size()) return std::nullopt;
   Affine out;
   for (size_t i = 0; i < scale->size(); ++i) {
     const double factor = (*scale)[i] / std::sqrt(double{(*variance)[i]} + a->epsilon);
@@ -98,17 +99,15 @@ bool fold_into_conv(Graph& g, NodeId bn, const Affine& a) {
   const ValueId x = g[bn].inputs[0];
   const NodeId conv = g[x].def;
   if (!conv || !g[conv].is("Conv") || g[x].uses.size() != 1) return false;
-  const ValueId w = g[conv].inputs[1], b = g.input(conv, 2);
-  if (b && !floats(g, b)) return false;
+  const ValueId w = g.input(conv, 1), b = g.input(conv, 2);
+  const auto old = floats(g, b);
+  if (b && (!old || old->size() != a.factor.size())) return false;
   auto weights = floats(g, w);
-  if (!weights || weights->size() % a.factor.size()) return false;
+  if (!weights || weights->empty() || known(g, w)->shape()[0] != static_cast<int64_t>(a.factor.size())) return false;
   const size_t inner = weights->size() / a.factor.size();
   for (size_t i = 0; i < weights->size(); ++i) (*weights)[i] *= a.factor[i / inner];
   std::vector<float> shift = a.shift;
-  if (b) {
-    const auto old = *floats(g, b);
-    for (size_t i = 0; i < shift.size(); ++i) shift[i] += old[i] * a.factor[i];
-  }
+  for (size_t i = 0; old && i < shift.size(); ++i) shift[i] += (*old)[i] * a.factor[i];
   const auto shape = known(g, w)->shape();
   g.set_input(conv, 1, make_constant(g, Tensor::of<float>(DType::f32, shape, *weights), g[w].name));
   g.set_input(conv, 2, make_constant(g, Tensor::of<float>(DType::f32, {static_cast<int64_t>(shift.size())}, shift), g[w].name + ".bias"));
@@ -119,7 +118,8 @@ bool fold_into_conv(Graph& g, NodeId bn, const Affine& a) {
 
 void spell_out(Graph& g, NodeId bn, const Affine& a) {
   const Fact& x = g[g[bn].inputs[0]].fact;
-  if (!x.has_rank() || x.rank() < 2) return;
+  // Products and sums would broadcast where the operator has to refuse.
+  if (!x.has_rank() || x.rank() < 2 || g.facts.equal(x.shape()[1], Dim(static_cast<int64_t>(a.factor.size()))) != Answer::yes) return;
   std::vector<int64_t> shape(static_cast<size_t>(x.rank()) - 1, 1);
   shape[0] = static_cast<int64_t>(a.factor.size());
   On on(g, g[bn].home, bn);
@@ -129,6 +129,11 @@ void spell_out(Graph& g, NodeId bn, const Affine& a) {
 }
 
 }  // namespace
+
+bool has_operands(const Node& n) {
+  const size_t least = n.op->is_opaque() ? 0 : def(*n.op).newest().min_in;
+  return n.inputs.size() >= least && std::all_of(n.inputs.begin(), n.inputs.begin() + static_cast<std::ptrdiff_t>(least), [](ValueId v) { return v.valid(); });
+}
 
 void prepare_once(Graph& g, bool onednn) {
   for (const NodeId n : g.nodes(g.main())) check_node(g, n);

@@ -14,5 +14,6 @@ void use_integers(Graph& g, bool onednn);  // a part of it: products between Deq
 // Per sizes: operators that several nodes spell out (Gelu, Swish, attention, global pooling) become one node.
 void gather_operators(Graph& g, bool attention);
 bool gather_attention(Graph& g, NodeId product);  // the MatMul with the values
+bool has_operands(const Node& n);  // all that its schema demands; what is rewritten before it is inferred may lack some
 
 }  // namespace cameo::engine

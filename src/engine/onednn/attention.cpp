@@ -27,8 +27,15 @@ struct AttentionShape {
 
 class AttentionKernel : public Kernel {
  public:
-  explicit AttentionKernel(const AttentionShape& s) : s_(s), tile_(std::clamp<int64_t>(32768 / s.keys, 8, s.rows)) {}
+  explicit AttentionKernel(const AttentionShape& s) : s_(s), tile_(std::min(s.rows, std::max<int64_t>(8, 32768 / s.keys))) {}
   std::string about() const override { return "tiled gemm"; }
+  Extents extents() const override {
+    const auto reach = [&](const Heads& h, int64_t heads, int64_t rows, int64_t depth) { return floats((s_.batches - 1) * h.batch + (heads - 1) * h.head + (rows - 1) * h.row + depth); };
+    Extents e{{reach(s_.q, s_.heads, s_.rows, s_.depth), reach(s_.k, s_.kv_heads, s_.keys, s_.depth), reach(s_.v, s_.kv_heads, s_.keys, s_.value_depth)},
+              {reach(s_.y, s_.heads, s_.rows, s_.value_depth)}};
+    if (s_.masked) e.in.push_back(floats((s_.batches - 1) * s_.mask_batch + (s_.heads - 1) * s_.mask_head + (s_.rows - 1) * s_.mask_row + (s_.keys - 1) * s_.mask_key + 1));
+    return e;
+  }
 
   void run(const Buffers& b) const override {
     const int64_t tiles = (s_.rows + tile_ - 1) / tile_;
@@ -81,7 +88,7 @@ bool read_mask(const Desc& m, AttentionShape& s) {
   int64_t* strides[] = {&s.mask_batch, &s.mask_head, &s.mask_row, &s.mask_key};
   int64_t at = 1;
   for (size_t i = 4; i-- > 0; at *= dims[i]) {
-    if (dims[i] != 1 && dims[i] != whole[i]) return false;
+    if (dims[i] != whole[i] && (dims[i] != 1 || i == 3)) return false;  // a mask of fewer keys hides the others: the reference does that
     *strides[i] = dims[i] == 1 ? 0 : at;
   }
   return s.masked = true;
@@ -96,17 +103,21 @@ bool emit_attention(Compiler& c, NodeId n) {
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (node.inputs[i] && (i > 3 || !c.is_f32(node.inputs[i]))) return false;
   const Desc &q = *c.desc(node.inputs[0]), &k = *c.desc(node.inputs[1]), &v = *c.desc(node.inputs[2]), &y = *c.desc(node.outputs[0]);
-  if (q.rank() != k.rank() || k.rank() != v.rank() || (q.rank() == 3 && (!a->q_num_heads || !a->kv_num_heads)) || !c.is_f32(node.outputs[0])) return false;
+  if ((q.rank() != 3 && q.rank() != 4) || y.rank() != q.rank() || q.rank() != k.rank() || k.rank() != v.rank() || (q.rank() == 3 && (!a->q_num_heads || !a->kv_num_heads)) || !c.is_f32(node.outputs[0])) return false;
   AttentionShape s;
   const bool flat = q.rank() == 3;
   s.batches = q.dims[0];
   s.heads = flat ? *a->q_num_heads : q.dims[1];
   s.kv_heads = flat ? *a->kv_num_heads : k.dims[1];
+  if (s.heads < 1 || s.kv_heads < 1 || s.heads % s.kv_heads || (flat && (q.dims[2] % s.heads || k.dims[2] % s.kv_heads || v.dims[2] % s.kv_heads))) return false;
   s.rows = flat ? q.dims[1] : q.dims[2];
   s.keys = flat ? k.dims[1] : k.dims[2];
   s.depth = flat ? q.dims[2] / s.heads : q.dims[3];
   s.value_depth = flat ? v.dims[2] / s.kv_heads : v.dims[3];
-  if (s.heads % s.kv_heads || k.dims[0] != s.batches || v.dims[0] != s.batches) return false;
+  const std::vector<int64_t> keys = flat ? std::vector{s.batches, s.keys, s.kv_heads * s.depth} : std::vector{s.batches, s.kv_heads, s.keys, s.depth};
+  const std::vector<int64_t> values = flat ? std::vector{s.batches, s.keys, s.kv_heads * s.value_depth} : std::vector{s.batches, s.kv_heads, s.keys, s.value_depth};
+  const std::vector<int64_t> result = flat ? std::vector{s.batches, s.rows, s.heads * s.value_depth} : std::vector{s.batches, s.heads, s.rows, s.value_depth};
+  if (k.dims != keys || v.dims != values || y.dims != result) return false;
   s.q = heads_of(q, s.heads), s.k = heads_of(k, s.kv_heads), s.v = heads_of(v, s.kv_heads), s.y = heads_of(y, s.heads);
   s.scale = a->scale ? *a->scale : 1.0f / std::sqrt(static_cast<float>(s.depth));
   s.causal = a->is_causal != 0;

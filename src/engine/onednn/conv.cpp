@@ -1,6 +1,7 @@
 #include "engine/onednn/conv.h"
 
 #include "engine/onednn/emitters.h"
+#include "engine/windows.h"
 #include "ops/generated/attributes.h"
 #include "ops/nn/window.h"
 #include "support/error.h"
@@ -21,11 +22,11 @@ Dims grouped(const std::vector<int64_t>& w, int64_t group) {
 }  // namespace
 
 std::optional<ConvShape> conv_shape(const Desc& x, const Desc& w, const Desc& y, const ConvAttrs& a) {
-  if (x.rank() < 3 || x.rank() > 5 || w.rank() != x.rank()) return std::nullopt;
+  if (x.rank() < 3 || x.rank() > 5 || w.rank() != x.rank() || !fits_groups(x, w, a.group) || y.dims[1] != w.dims[0]) return std::nullopt;
   const WindowAttrs attrs = window_attrs(a.auto_pad, a.strides, a.dilations, a.pads, false, x.rank() - 2);
   if (!attrs.problem.empty()) return std::nullopt;
   const Windows win = make_windows(attrs, spatial_of(x.dims), spatial_of(w.dims));
-  if (!win.problem.empty()) return std::nullopt;
+  if (!win.problem.empty() || far_from_image(win)) return std::nullopt;
   ConvShape s{x.dims, grouped(w.dims, a.group), y.dims, win.strides, {}, win.begin, {}};
   for (size_t i = 0; i < win.rank(); ++i) {
     s.dilates.push_back(win.dilations[i] - 1);
@@ -81,7 +82,7 @@ bool emit_conv(Compiler& c, NodeId n) {
   const auto* a = node.as<op::Conv>();
   if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) || !c.is_f32(node.outputs[0])) return false;
   const auto shape = conv_shape(*c.desc(node.inputs[0]), *c.desc(node.inputs[1]), *c.desc(node.outputs[0]), {a->auto_pad, a->strides, a->dilations, a->pads, a->group});
-  if (!shape) return false;
+  if (!shape || !is_bias(c, c.graph().input(n, 2), shape->dst[1])) return false;
   PostOps post(c, n, node.outputs[0]), none(c, n, node.outputs[0]);
   post.gather();
   if (emit_conv_in_strips(c, n, *shape, post)) return true;

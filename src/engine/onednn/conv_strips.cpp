@@ -57,6 +57,7 @@ class StripKernel : public Kernel {
   }
   std::string about() const override { return cat(pds_[0].impl_info_str(), " in strips"); }
   std::shared_ptr<void> make_state() const override;
+  Extents extents() const override;
   void run(const Buffers& b) const override;
 
  private:
@@ -98,6 +99,16 @@ std::shared_ptr<void> StripKernel::make_state() const {
       if (bias_) add(DNNL_ARG_BIAS, pd.bias_desc());
     }
   return s;
+}
+
+Extents StripKernel::extents() const {
+  Extents e{{0, pds_[0].weights_desc().get_size()}, {0}};
+  for (const Strip& s : strips_) {
+    e.in[0] = std::max(e.in[0], floats(s.in) + pds_[s.primitive].src_desc().get_size());
+    e.out[0] = std::max({e.out[0], floats(s.out) + pds_[s.primitive].dst_desc().get_size(), floats(s.out + s.count)});
+  }
+  if (bias_) e.in.push_back(pds_[0].bias_desc().get_size());
+  return e;
 }
 
 void StripKernel::one(const Buffers& b, const Strip& s, int64_t thread) const {

@@ -68,7 +68,9 @@ bool emit_conv_transpose(Compiler& c, NodeId n) {
   const auto* a = node.as<op::ConvTranspose>();
   if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) || !c.is_constant(node.inputs[1]) || !c.is_f32(node.outputs[0])) return false;
   const Desc& x = *c.desc(node.inputs[0]);
-  if (x.rank() < 3 || x.rank() > 5) return false;
+  const Desc &w = *c.desc(node.inputs[1]), &y = *c.desc(node.outputs[0]);
+  if (x.rank() < 3 || x.rank() > 5 || w.rank() != x.rank() || a->group < 1 || w.dims[0] != x.dims[1] || w.dims[0] % a->group != 0) return false;
+  if (y.dims[1] != w.dims[1] * a->group || !is_bias(c, c.graph().input(n, 2), y.dims[1])) return false;
   const auto s = shape_of(*a, x, *c.desc(node.inputs[1]), *c.desc(node.outputs[0]));
   if (!s) return false;
   PostOps post(c, n, node.outputs[0]), none(c, n, node.outputs[0]);

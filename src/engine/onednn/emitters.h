@@ -27,6 +27,8 @@ struct ProductSize {
 SlotId emit_constant_product(Compiler& c, NodeId n, SlotId x, const ProductSize& size, ValueId key, std::string_view what, const Tensor& weights, const Tensor& bias);
 
 std::unique_ptr<Kernel> reorder(const Md& from, const Md& to);
+// Whether an optional bias is absent, or one float per channel.
+inline bool is_bias(const Compiler& c, ValueId bias, int64_t channels) { return !bias || (c.is_f32(bias) && c.desc(bias)->count() == channels); }
 
 // The step of a kernel and what was gathered behind it.
 void finish_step(Compiler& c, NodeId n, PostOps& post, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in, const Md& dst);

@@ -53,6 +53,12 @@ class CorrectKernel : public Kernel {
  public:
   CorrectKernel(const ProductSize& s, bool is_signed, bool rest, bool zero) : s_(s), signed_(is_signed), rest_(rest), zero_(zero) { accumulates = 0; }
   std::string about() const override { return "vector"; }
+  Extents extents() const override {
+    const uint64_t sums = floats(s_.m * s_.n), row = floats(s_.n);
+    Extents e{{sums, row, row, static_cast<uint64_t>(s_.m * s_.k)}, {sums}};
+    if (zero_) e.in.push_back(1);
+    return e;
+  }
   void run(const Buffers& b) const override {
     const int32_t zero = !zero_ ? 0 : signed_ ? *b.input<int8_t>(4) : *b.input<uint8_t>(4);
     parallel(s_.m, std::max<int64_t>(1, 16384 / s_.n), [&](int64_t first, int64_t last) {
@@ -92,6 +98,7 @@ class RequantizeKernel : public Kernel {
     } while (scale_.size() < 512);
   }
   std::string about() const override { return "vector"; }
+  Extents extents() const override { return {{floats(count_)}, {static_cast<uint64_t>(count_)}}; }
   void run(const Buffers& b) const override {
     const auto row = static_cast<int64_t>(scale_.size());
     parallel((count_ + row - 1) / row, std::max<int64_t>(1, 16384 / row), [&](int64_t first, int64_t last) {
@@ -157,7 +164,7 @@ bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
 
 bool emit_conv_integer(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
-  if (!onednn_adds_bytes_exactly() || !is_byte(c.desc(node.inputs[0])->dtype) || c.desc(node.outputs[0])->count() == 0) return false;
+  if (!onednn_adds_bytes_exactly() || !is_byte(c.desc(node.inputs[0])->dtype) || c.desc(node.inputs[0])->count() == 0 || c.desc(node.outputs[0])->count() == 0) return false;
   if (const auto* q = node.as<op::QLinearConv>()) return emit_qlinear_conv(c, n, *q);
   const auto* a = node.as<op::ConvInteger>();
   const auto shape = shape_of(c, node, *a, node.inputs[1]);
@@ -176,7 +183,8 @@ namespace {
 SlotId emit_product_sums(Compiler& c, NodeId n, ValueId a, ValueId a_zero, ValueId b, ValueId b_zero, const std::vector<int64_t>& dims) {
   const Desc &x = *c.desc(a), &w = *c.desc(b);
   if (!onednn_adds_bytes_exactly() || !is_byte(x.dtype) || w.rank() != 2 || x.rank() < 2 || x.count() == 0 || w.count() == 0) return no_slot;
-  if (a_zero && c.desc(a_zero)->count() != 1) return no_slot;
+  constexpr int64_t most = 1 << 20;  // products in a sum, so that sums of bytes alone fit in 32 bits
+  if (x.dims.back() != w.dims[0] || w.dims[0] > most || (a_zero && (c.desc(a_zero)->count() != 1 || c.desc(a_zero)->dtype != x.dtype))) return no_slot;
   const ProductSize s{x.count() / w.dims[0], w.dims[0], w.dims[1]};
   const auto weights = signed_weights(c, b, b_zero, s.n);
   if (!weights) return no_slot;
@@ -209,6 +217,10 @@ class ProductResultKernel : public Kernel {
  public:
   ProductResultKernel(int64_t rows, Requantize result) : rows_(rows), result_(std::move(result)) {}
   std::string about() const override { return "vector"; }
+  Extents extents() const override {
+    const auto count = rows_ * static_cast<int64_t>(result_.scale.size());
+    return {{floats(count)}, {static_cast<uint64_t>(count)}};
+  }
   void run(const Buffers& b) const override {
     const auto n = static_cast<int64_t>(result_.scale.size());
     parallel(rows_, std::max<int64_t>(1, 16384 / n), [&](int64_t first, int64_t last) {

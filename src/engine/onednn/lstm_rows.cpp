@@ -24,6 +24,14 @@ class LstmRows : public Kernel {
  public:
   LstmRows(const Sizes& s, bool given) : s_(s), given_(given) { scratch_bytes = static_cast<uint64_t>(s.panels() * panel_width + 2 * s.batch * s.hidden) * sizeof(float); }
   std::string about() const override { return "vector"; }
+  Extents extents() const override {
+    const auto n = static_cast<size_t>(s_.directions);
+    const uint64_t states = floats(s_.directions * s_.batch * s_.hidden);
+    Extents e{std::vector<uint64_t>(n, floats(s_.times * s_.batch * s_.gates())), {static_cast<uint64_t>(s_.times) * states, states, states}};
+    e.in.insert(e.in.end(), n, floats(s_.panels() * s_.hidden * panel_width));
+    if (given_) e.in.insert(e.in.end(), 2, states);
+    return e;
+  }
 
   void run(const Buffers& b) const override {
     for (int64_t d = 0; d < s_.directions; ++d) direction(b, d);

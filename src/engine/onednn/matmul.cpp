@@ -128,6 +128,7 @@ bool emit_matmul(Compiler& c, NodeId n) {
   const Desc &a = *c.desc(node.inputs[0]), &b = *c.desc(node.inputs[1]);
   if (!c.is_constant(node.inputs[1]) || b.rank() != 2 || a.rank() < 1) return emit_general(c, n);
   Product p;
+  if (a.dims.back() != b.dims[0]) return false;
   p.k = b.dims[0], p.n = b.dims[1], p.m = a.count() / p.k;
   p.x = node.inputs[0], p.weights = node.inputs[1];
   const NodeId add = bias_after(c, node.outputs[0], p.n, p.bias);
@@ -138,7 +139,8 @@ bool emit_gemm(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const auto* a = node.as<op::Gemm>();
   if (!a || a->alpha != 1 || a->transA || !c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) || !c.is_constant(node.inputs[1]) || !c.is_f32(node.outputs[0])) return false;
-  const Desc &x = *c.desc(node.inputs[0]), &y = *c.desc(node.outputs[0]);
+  const Desc &x = *c.desc(node.inputs[0]), &w = *c.desc(node.inputs[1]), &y = *c.desc(node.outputs[0]);
+  if (x.rank() != 2 || w.rank() != 2 || y.dims[0] != x.dims[0] || w.dims != (a->transB ? std::vector{y.dims[1], x.dims[1]} : std::vector{x.dims[1], y.dims[1]})) return false;
   Product p;
   p.m = x.dims[0], p.k = x.dims[1], p.n = y.dims[1];
   p.x = node.inputs[0], p.weights = node.inputs[1], p.transposed = a->transB != 0;

@@ -1,5 +1,6 @@
 #include "engine/emit.h"
 #include "engine/onednn/emitters.h"
+#include "engine/windows.h"
 #include "ops/generated/attributes.h"
 #include "ops/nn/window.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 bool emit_pooling(Compiler& c, NodeId n, const Windows& w, dnnl::algorithm algorithm) {
   const Node& node = c.graph()[n];
+  if (far_from_image(w)) return false;
   Dims end, dilates;
   for (size_t i = 0; i < w.rank(); ++i) {
     end.push_back((w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - w.in[i] - w.begin[i]);

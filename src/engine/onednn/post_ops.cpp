@@ -12,7 +12,10 @@ PostOps::PostOps(Compiler& c, NodeId root, ValueId v) : out(v), label(c.graph()[
 bool PostOps::activation(NodeId n) {
   using A = dnnl::algorithm;
   const Node& node = c_.graph()[n];
+  // Its kernels keep the numbers of an activation by its kind: a second one of the kind would compute with those of the first.
   const auto add = [&](A a, float alpha = 0, float beta = 0) {
+    if (std::find(kinds_.begin(), kinds_.end(), a) != kinds_.end()) return false;
+    kinds_.push_back(a);
     ops_.append_eltwise(1, a, alpha, beta);
     return true;
   };
@@ -22,15 +25,17 @@ bool PostOps::activation(NodeId n) {
   if (node.is("Tanh")) return add(A::eltwise_tanh);
   if (node.is("HardSwish")) return add(A::eltwise_hardswish, 1.0f / 6, 0.5f);
   if (const auto* a = node.as<op::Swish>()) {
-    before_swish_ = attr();  // a copy: post_ops itself is a handle
+    auto before = attr();  // a copy: post_ops itself is a handle
+    if (!add(A::eltwise_swish, a->alpha)) return false;
+    before_swish_ = std::move(before);
     swish_ = a->alpha;
-    return add(A::eltwise_swish, a->alpha);
+    return true;
   }
   if (const auto* a = node.as<op::Elu>()) return add(A::eltwise_elu, a->alpha);
   if (const auto* a = node.as<op::Gelu>()) return add(a->approximate == "tanh" ? A::eltwise_gelu_tanh : A::eltwise_gelu_erf);
   if (const auto* a = node.as<op::HardSigmoid>()) {
-    add(A::eltwise_linear, a->alpha, a->beta);
-    return add(A::eltwise_clip, 0, 1);
+    if (std::find(kinds_.begin(), kinds_.end(), A::eltwise_clip) != kinds_.end()) return false;
+    return add(A::eltwise_linear, a->alpha, a->beta) && add(A::eltwise_clip, 0, 1);
   }
   if (node.is("Clip")) {
     const auto bound = [&](size_t i, float absent) { return i < node.inputs.size() && node.inputs[i] ? c_.scalar(node.inputs[i]) : std::optional(absent); };

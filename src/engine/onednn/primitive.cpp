@@ -67,14 +67,24 @@ dnnl::memory::data_type data_type(DType t) {
 
 }  // namespace
 
+namespace {
+
+// It counts sizes in 32 bits in many of its kernels, and axes up to a number of its own.
+const std::vector<int64_t>& accepted(const std::vector<int64_t>& dims) {
+  if (dims.size() > DNNL_MAX_NDIMS || std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d > INT32_MAX; })) throw dnnl::error(dnnl_unimplemented, "sizes that oneDNN does not take");
+  return dims;
+}
+
+}  // namespace
+
 Md row_major(DType t, const std::vector<int64_t>& dims) {
   Dims strides(dims.size());
   int64_t at = 1;
   for (size_t i = dims.size(); i-- > 0; at *= dims[i]) strides[i] = at;
-  return Md(dims, data_type(t), strides);
+  return Md(accepted(dims), data_type(t), strides);
 }
 
-Md any_layout(const std::vector<int64_t>& dims, DType t) { return Md(dims, data_type(t), dnnl::memory::format_tag::any); }
+Md any_layout(const std::vector<int64_t>& dims, DType t) { return Md(accepted(dims), data_type(t), dnnl::memory::format_tag::any); }
 
 Md md_of(const Desc& d) { return d.layout ? static_cast<const BlockedLayout&>(*d.layout).md : row_major(d.dtype, d.dims); }
 
@@ -121,6 +131,16 @@ std::shared_ptr<void> PrimitiveKernel::make_state() const {
   return s;
 }
 
+Extents PrimitiveKernel::extents() const {
+  Extents e;
+  for (const Arg& a : args_) {
+    auto& list = a.output ? e.out : e.in;
+    list.resize(std::max(list.size(), a.index + 1));
+    list[a.index] = std::max<uint64_t>(list[a.index], a.md.get_size());
+  }
+  return e;
+}
+
 void PrimitiveKernel::run(const Buffers& b) const {
   auto& s = *static_cast<State*>(b.state);
   const auto point = [&](size_t i, void* p) {
@@ -154,6 +174,7 @@ SlotId in_layout(Compiler& c, ValueId v, const Md& wanted) {
 }
 
 SlotId packed(Compiler& c, ValueId v, std::string_view what, const Tensor& dense, const Md& plain, const Md& wanted) {
+  invariant(dense.bytes().size() >= plain.get_size(), "a weight is shorter than the kernel that packs it asks for");
   Desc d{dense.dtype(), dense.shape(), nullptr};
   d.layout = std::make_shared<BlockedLayout>(wanted);
   if (plain == wanted) return c.add_constant(dense, d);

@@ -37,6 +37,7 @@ class PrimitiveKernel : public Kernel {
   void run(const Buffers& b) const override;
   std::shared_ptr<void> make_state() const override;
   std::string about() const override { return about_; }
+  Extents extents() const override;
 
  private:
   struct State;
@@ -83,6 +84,7 @@ class PostOps {
   std::optional<dnnl::primitive_attr> before_swish_;
   std::optional<float> swish_;
   std::vector<NodeId> nodes_;
+  std::vector<dnnl::algorithm> kinds_;  // of the activations taken
 };
 
 }  // namespace cameo::engine

@@ -22,17 +22,33 @@ bool usual(const A& a) {
   return !a.activation_alpha && !a.activation_beta && !a.activations && !a.clip && a.layout == 0;
 }
 
+// Weights, biases, states and results as long as the layer's sizes ask for: they are packed and read by those.
+bool fits(Compiler& c, const Node& node, const Layer& l) {
+  const int64_t rows = l.gates * l.hidden;
+  const std::vector<int64_t> state{l.directions, l.batch, l.hidden};
+  const std::vector<int64_t> inputs[] = {{l.times, l.batch, l.inputs}, {l.directions, rows, l.inputs}, {l.directions, rows, l.hidden}, {l.directions, 2 * rows}, {}, state, state};
+  const std::vector<int64_t> outputs[] = {{l.times, l.directions, l.batch, l.hidden}, state, state};
+  const auto all = [&](const std::vector<ValueId>& values, std::span<const std::vector<int64_t>> dims) {
+    if (values.size() > dims.size()) return false;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i] && c.desc(values[i])->dims != dims[i]) return false;
+    return true;
+  };
+  return all(node.inputs, inputs) && all(node.outputs, outputs);
+}
+
 std::optional<Layer> layer_of(Compiler& c, const Node& node, const std::string& direction, std::vector<size_t> order) {
   const Desc &x = *c.desc(node.inputs[0]), &r = *c.desc(node.inputs[2]);
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (node.inputs[i] && (i == 4 || !c.is_f32(node.inputs[i]))) return std::nullopt;  // sequences of several lengths
   for (size_t i = 1; i < 4 && i < node.inputs.size(); ++i)
     if (node.inputs[i] && !c.is_constant(node.inputs[i])) return std::nullopt;
+  if (x.rank() != 3 || r.rank() != 3) return std::nullopt;
   Layer l{x.dims[0], x.dims[1], x.dims[2], r.dims[2], r.dims[0], static_cast<int64_t>(order.size()), dnnl::rnn_direction::unidirectional_left2right, std::move(order)};
   if (direction == "reverse") l.direction = dnnl::rnn_direction::unidirectional_right2left;
   else if (direction == "bidirectional") l.direction = dnnl::rnn_direction::bidirectional_concat;
   else if (direction != "forward") return std::nullopt;
-  return l;
+  return l.directions == (direction == "bidirectional" ? 2 : 1) && fits(c, node, l) ? std::optional(std::move(l)) : std::nullopt;
 }
 
 // [directions, gates * hidden, width], gates in another order.
@@ -77,6 +93,7 @@ class SwapKernel : public Kernel {  // [time, batch, direction, hidden] to [time
   }
   void run(const Buffers& b) const override { copy_.run(sizeof(float), b.in[0], b.out[0]); }
   std::string about() const override { return "copy"; }
+  Extents extents() const override { return {{copy_.reads() * sizeof(float)}, {copy_.writes() * sizeof(float)}}; }
 
  private:
   StridedCopy copy_;

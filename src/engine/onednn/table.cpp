@@ -7,23 +7,37 @@ namespace cameo {
 
 namespace engine {
 
+namespace {
+
+// What oneDNN does not take (many axes, huge sizes, odd strides) is left to other kernels.
+template <Emitter emit>
+bool guarded(Compiler& c, NodeId n) {
+  try {
+    return emit(c, n);
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 std::span<const EmitterRow> onednn_emitters() {
   static constexpr EmitterRow rows[] = {
-      {"Conv", emit_conv},
-      {"ConvTranspose", emit_conv_transpose},
-      {"MaxPool", emit_pool},
-      {"AveragePool", emit_pool},
-      {"GlobalAveragePool", emit_global_pool},
-      {"GlobalMaxPool", emit_global_pool},
-      {"Gemm", emit_gemm},
-      {"MatMul", emit_matmul},
-      {"ConvInteger", emit_conv_integer},
-      {"QLinearConv", emit_conv_integer},
-      {"MatMulInteger", emit_matmul_integer},
-      {"QLinearMatMul", emit_qlinear_matmul},
-      {"Attention", emit_attention},
-      {"LSTM", emit_lstm},
-      {"GRU", emit_gru},
+      {"Conv", guarded<emit_conv>},
+      {"ConvTranspose", guarded<emit_conv_transpose>},
+      {"MaxPool", guarded<emit_pool>},
+      {"AveragePool", guarded<emit_pool>},
+      {"GlobalAveragePool", guarded<emit_global_pool>},
+      {"GlobalMaxPool", guarded<emit_global_pool>},
+      {"Gemm", guarded<emit_gemm>},
+      {"MatMul", guarded<emit_matmul>},
+      {"ConvInteger", guarded<emit_conv_integer>},
+      {"QLinearConv", guarded<emit_conv_integer>},
+      {"MatMulInteger", guarded<emit_matmul_integer>},
+      {"QLinearMatMul", guarded<emit_qlinear_matmul>},
+      {"Attention", guarded<emit_attention>},
+      {"LSTM", guarded<emit_lstm>},
+      {"GRU", guarded<emit_gru>},
   };
   return load_onednn() ? std::span<const EmitterRow>(rows) : std::span<const EmitterRow>();
 }

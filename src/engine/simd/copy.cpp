@@ -39,6 +39,12 @@ void StridedCopy::simplify() {
 
 namespace {
 
+uint64_t reach(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, int64_t start) {
+  int64_t first = start, last = start;
+  for (size_t i = 0; i < dims.size(); ++i) (strides[i] < 0 ? first : last) += (dims[i] - 1) * strides[i];
+  return first < 0 ? UINT64_MAX / sizeof(uint64_t) / 2 : static_cast<uint64_t>(last) + 1;
+}
+
 template <class T>
 void tile(const T* source, T* target, int64_t rows, int64_t columns, int64_t row_from, int64_t column_from, int64_t row_to, int64_t column_to) {
   if (column_from == 1 && column_to == 1) {
@@ -97,6 +103,9 @@ struct Sixteen {
 };
 
 }  // namespace
+
+uint64_t StridedCopy::reads() const { return reach(dims, from, start_from); }
+uint64_t StridedCopy::writes() const { return reach(dims, to, start_to); }
 
 void StridedCopy::run(size_t element_bytes, const std::byte* source, std::byte* target) const {
   const auto as = [&](auto one) { copy(*this, reinterpret_cast<const decltype(one)*>(source), reinterpret_cast<decltype(one)*>(target)); };

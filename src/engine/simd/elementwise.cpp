@@ -27,6 +27,12 @@ struct Walk {
   std::vector<int64_t> sizes;
   std::vector<std::vector<int64_t>> strides;
   int64_t rows = 1, length = 1;
+
+  int64_t reach(size_t operand) const {  // elements
+    int64_t last = 0;
+    for (size_t i = 0; i < sizes.size(); ++i) last += (sizes[i] - 1) * strides[operand][i];
+    return last + 1;
+  }
 };
 
 // Strides of a dense operand along the result's axes, in the result's order of memory; 0 where it is repeated.
@@ -69,6 +75,11 @@ class ChainKernel : public Kernel {
  public:
   ChainKernel(Walk walk, std::vector<Instruction> program) : walk_(std::move(walk)), program_(std::move(program)) {}
   std::string about() const override { return "vector"; }
+  Extents extents() const override {
+    Extents e{{}, {floats(walk_.rows * walk_.length)}};
+    for (size_t i = 0; i < walk_.strides.size(); ++i) e.in.push_back(floats(walk_.reach(i)));
+    return e;
+  }
 
   void run(const Buffers& b) const override {
     const int64_t pieces = (walk_.length + run_length - 1) / run_length;

@@ -5,6 +5,13 @@
 
 namespace cameo::engine {
 
+// An axis counted from either end, as a number from 0; none where it is outside. Attributes are checked by the shape rule;
+// axes in long constants, which rules do not read, are not.
+inline std::optional<size_t> axis_in(int64_t axis, size_t rank) {
+  const auto n = static_cast<int64_t>(rank);
+  return axis < -n || axis >= n ? std::nullopt : std::optional(static_cast<size_t>(axis < 0 ? axis + n : axis));
+}
+
 bool emit_elementwise(Compiler& c, NodeId n);
 bool emit_view(Compiler& c, NodeId n);  // Reshape and its like: the same bytes
 bool emit_transpose(Compiler& c, NodeId n);

@@ -17,6 +17,10 @@ class GroupNormKernel : public Kernel {
     in_place = {0};
   }
   std::string about() const override { return "vector"; }
+  Extents extents() const override {
+    const uint64_t all = floats(batch_ * channels_ * inner_), each = floats(channels_);
+    return {{all, each, each}, {all}};
+  }
   void run(const Buffers& b) const override {
     const int64_t members = channels_ / groups_, length = members * inner_;
     parallel(batch_ * groups_, std::max<int64_t>(1, 16384 / length), [&](int64_t first, int64_t last) {

@@ -14,6 +14,7 @@ class WidenKernel : public Kernel {
  public:
   WidenKernel(DType from, int64_t count) : from_(from), count_(count) {}
   std::string about() const override { return "vector"; }
+  Extents extents() const override { return {{floats(count_) / 2}, {floats(count_)}}; }
   void run(const Buffers& b) const override { all(from_, b.input<uint16_t>(0), b.output<float>(0), count_); }
   static void all(DType from, const uint16_t* x, float* y, int64_t count) {
     parallel(count, grain, [&](int64_t first, int64_t last) { (from == DType::f16 ? widen_f16_row : widen_bf16_row)(x + first, y + first, last - first); });
@@ -28,6 +29,7 @@ class NarrowKernel : public Kernel {
  public:
   NarrowKernel(DType to, int64_t count) : to_(to), count_(count) {}
   std::string about() const override { return "vector"; }
+  Extents extents() const override { return {{floats(count_)}, {floats(count_) / 2}}; }
   void run(const Buffers& b) const override {
     parallel(count_, grain, [&](int64_t first, int64_t last) { (to_ == DType::f16 ? narrow_f16_row : narrow_bf16_row)(b.input<float>(0) + first, b.output<uint16_t>(0) + first, last - first); });
   }

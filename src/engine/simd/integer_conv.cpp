@@ -7,6 +7,7 @@
 #include "engine/simd/integer.h"
 #include "engine/simd/integer_rows.h"
 #include "engine/simd/quantize_rows.h"
+#include "engine/windows.h"
 #include "kernels/carrier.h"
 #include "ops/generated/attributes.h"
 #include "ops/nn/window.h"
@@ -29,7 +30,7 @@ struct Shape2d {
 
 // One and two dimensions; one is an image of one row.
 std::optional<Shape2d> shape_of(const Desc& x, const Desc& w, const Windows& win, int64_t group) {
-  if (win.rank() > 2 || win.rank() < 1) return std::nullopt;
+  if (win.rank() > 2 || win.rank() < 1 || !fits_groups(x, w, group)) return std::nullopt;
   const bool flat = win.rank() == 1;
   const auto y_of = [&](const std::vector<int64_t>& v, int64_t one) { return flat ? one : v[0]; };
   const auto x_of = [&](const std::vector<int64_t>& v) { return v.back(); };
@@ -37,7 +38,7 @@ std::optional<Shape2d> shape_of(const Desc& x, const Desc& w, const Windows& win
   s.images = x.dims[0], s.groups = group, s.in_channels = x.dims[1] / group, s.out_channels = w.dims[0] / group;
   s.height = y_of(win.in, 1), s.width = x_of(win.in), s.above = y_of(win.begin, 0), s.left = x_of(win.begin);
   s.out_height = y_of(win.out, 1), s.out_width = x_of(win.out), s.stride_y = y_of(win.strides, 1), s.stride_x = x_of(win.strides);
-  if (s.above < 0 || s.left < 0) return std::nullopt;
+  if (s.above < 0 || s.left < 0 || far_from_image(win)) return std::nullopt;
   const int64_t kernel_y = y_of(win.kernel, 1), kernel_x = x_of(win.kernel), step_y = y_of(win.dilations, 1), step_x = x_of(win.dilations);
   s.padded_height = std::max(s.above + s.height, (s.out_height - 1) * s.stride_y + (kernel_y - 1) * step_y + 1);
   s.padded_width = std::max(s.left + s.width, (s.out_width - 1) * s.stride_x + (kernel_x - 1) * step_x + 1);
@@ -52,6 +53,10 @@ class ConvKernel : public Kernel {
  public:
   ConvKernel(Shape2d s, int32_t zero, Requantize result) : s_(std::move(s)), zero_(zero), result_(std::move(result)) { scratch_bytes = static_cast<uint64_t>(s_.groups * s_.image()) * 2; }
   std::string about() const override { return "integers"; }
+  Extents extents() const override {
+    return {{static_cast<uint64_t>(s_.images * s_.groups * s_.in_channels * s_.height * s_.width), static_cast<uint64_t>(s_.groups * s_.out_channels * s_.pairs()) * 4},
+            {static_cast<uint64_t>(s_.images * s_.groups * s_.out_channels * s_.pixels()) * sizeof(Out)}};
+  }
 
   void run(const Buffers& b) const override {
     auto* padded = reinterpret_cast<int16_t*>(b.scratch);
@@ -155,7 +160,7 @@ bool emit_integer_conv(Compiler& c, NodeId n) {
   if (!q && !a) return false;
   const ValueId x = node.inputs[0], w = node.inputs[q ? 3 : 1], w_zero = input_of(node, q ? 5 : 3), y = node.outputs[0];
   const Desc &xd = *c.desc(x), &wd = *c.desc(w), &yd = *c.desc(y);
-  if (!is_byte(xd.dtype) || !is_byte(wd.dtype) || xd.rank() < 3 || wd.rank() != xd.rank() || yd.count() == 0 || !c.is_constant(w)) return false;
+  if (!is_byte(xd.dtype) || !is_byte(wd.dtype) || xd.rank() < 3 || wd.rank() != xd.rank() || xd.count() == 0 || wd.count() == 0 || yd.count() == 0 || !c.is_constant(w)) return false;
   if (w_zero && (!c.is_constant(w_zero) || (c.desc(w_zero)->count() != 1 && c.desc(w_zero)->count() != wd.dims[0]))) return false;
   const Windows win = q ? windows_of(*q, xd, wd) : windows_of(*a, xd, wd);
   const auto shape = win.problem.empty() ? shape_of(xd, wd, win, q ? q->group : a->group) : std::nullopt;

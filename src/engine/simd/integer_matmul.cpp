@@ -42,6 +42,11 @@ class ProductKernel : public Kernel {
  public:
   ProductKernel(const Size& s, int32_t zero, bool zero_varies, Requantize result) : s_(s), zero_(zero), varies_(zero_varies), result_(std::move(result)) {}
   std::string about() const override { return "integers"; }
+  Extents extents() const override {
+    Extents e{{static_cast<uint64_t>(s_.m * s_.k), static_cast<uint64_t>(s_.panels() * panel_size(s_.pairs())) * 2}, {static_cast<uint64_t>(s_.m * s_.n) * sizeof(Out)}};
+    if (varies_) e.in.push_back(1);
+    return e;
+  }
 
   void run(const Buffers& b) const override {
     const int32_t zero = varies_ ? *b.input<In>(2) : zero_;
@@ -89,9 +94,9 @@ bool emit_integer_product(Compiler& c, NodeId n) {
   const bool quantized = node.is("QLinearMatMul");
   const ValueId x = node.inputs[0], x_zero = input_of(node, 2), w = node.inputs[quantized ? 3 : 1], w_zero = input_of(node, quantized ? 5 : 3), y = node.outputs[0];
   const Desc &a = *c.desc(x), &b = *c.desc(w);
-  if (!is_byte(a.dtype) || !is_byte(b.dtype) || b.rank() != 2 || a.rank() < 2 || a.count() == 0 || b.count() == 0 || b.dims[0] > deepest_sum) return false;
+  if (!is_byte(a.dtype) || !is_byte(b.dtype) || b.rank() != 2 || a.rank() < 2 || a.count() == 0 || b.count() == 0 || b.dims[0] > deepest_sum || a.dims.back() != b.dims[0]) return false;
   if (!c.is_constant(w) || (w_zero && (!c.is_constant(w_zero) || (c.desc(w_zero)->count() != 1 && c.desc(w_zero)->count() != b.dims[1])))) return false;
-  if (x_zero && c.desc(x_zero)->count() != 1) return false;
+  if (x_zero && (c.desc(x_zero)->count() != 1 || c.desc(x_zero)->dtype != a.dtype)) return false;
   const Size s{a.count() / b.dims[0], b.dims[0], b.dims[1]};
   const DType to = c.desc(y)->dtype;
   const auto zero = constant_zero(c, x_zero);

@@ -28,14 +28,22 @@ class MoveKernel : public Kernel {
     for (size_t i = 0; i < copies_.size(); ++i) copies_[i].run(bytes_, b.in[gathers_ ? i : 0], b.out[gathers_ ? 0 : i]);
   }
   std::string about() const override { return "copy"; }
+  Extents extents() const override {
+    Extents e;
+    auto &many = gathers_ ? e.in : e.out, &one = gathers_ ? e.out : e.in;
+    one.push_back(0);
+    for (const StridedCopy& c : copies_) {
+      many.push_back((gathers_ ? c.reads() : c.writes()) * bytes_);
+      one[0] = std::max(one[0], (gathers_ ? c.writes() : c.reads()) * bytes_);
+    }
+    return e;
+  }
 
  private:
   std::vector<StridedCopy> copies_;
   size_t bytes_;
   bool gathers_;
 };
-
-size_t axis_of(int64_t axis, size_t rank) { return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis); }
 
 // `part` lies at `at` along an axis of `whole`; both as in memory.
 StridedCopy part_of(const Physical& whole, const Physical& part, size_t place, int64_t at, bool into) {
@@ -89,6 +97,7 @@ bool emit_transpose(Compiler& c, NodeId n) {
   if (!movable(x)) return false;
   const auto* a = node.as<op::Transpose>();
   std::vector<int64_t> perm(x.rank());
+  if (a->perm && a->perm->size() != x.rank()) return false;
   for (size_t i = 0; i < perm.size(); ++i) perm[i] = a->perm ? (*a->perm)[i] : static_cast<int64_t>(perm.size() - 1 - i);
   const SlotId from = keeps_layout(c.slot_desc(c.slot(node.inputs[0]))) ? c.slot(node.inputs[0]) : c.plain(node.inputs[0]);
   // Strides of the input by axis, wherever its layout put them.
@@ -114,7 +123,9 @@ bool emit_concat(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const Desc& y = *c.desc(node.outputs[0]);
   if (!movable(y)) return false;
-  const size_t axis = axis_of(node.as<op::Concat>()->axis, y.rank());
+  const auto place = axis_in(node.as<op::Concat>()->axis, y.rank());
+  if (!place) return false;
+  const size_t axis = *place;
   // The layout that most of the bytes have already.
   Desc target = y;
   int64_t most = 0;
@@ -150,15 +161,16 @@ bool emit_split(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const Desc& x = *c.desc(node.inputs[0]);
   if (!movable(x)) return false;
-  const size_t axis = axis_of(node.as<op::Split>()->axis, x.rank());
+  const auto axis = axis_in(node.as<op::Split>()->axis, x.rank());
+  if (!axis) return false;
   std::vector<Piece> pieces;
   int64_t at = 0;
   for (const ValueId v : node.outputs) {
     if (c.desc(v)->count() == 0) return false;
     pieces.push_back({v, at});
-    at += c.desc(v)->dims[axis];
+    at += c.desc(v)->dims[*axis];
   }
-  return emit_pieces(c, n, axis, pieces);
+  return emit_pieces(c, n, *axis, pieces);
 }
 
 bool emit_slice(Compiler& c, NodeId n) {
@@ -172,11 +184,14 @@ bool emit_slice(Compiler& c, NodeId n) {
   const bool has_axes = node.inputs.size() > 3 && node.inputs[3], has_steps = node.inputs.size() > 4 && node.inputs[4];
   const auto starts = ints(1), axes = ints(3), steps = ints(4);
   if (!starts || (has_axes && !axes) || (has_steps && !steps)) return false;
+  if (starts->size() > x.rank() || (axes && axes->size() != starts->size()) || (steps && steps->size() != starts->size())) return false;
   std::vector<int64_t> begin(x.rank(), 0), step(x.rank(), 1);
   size_t cut = 0, cuts = 0;
   for (size_t i = 0; i < starts->size(); ++i) {
-    const size_t axis = axis_of(axes ? (*axes)[i] : static_cast<int64_t>(i), x.rank());
-    const int64_t size = x.dims[axis], by = steps ? (*steps)[i] : 1;
+    const auto place = axis_in(axes ? (*axes)[i] : static_cast<int64_t>(i), x.rank());
+    if (!place) return false;
+    const size_t axis = *place;
+    const int64_t size = x.dims[axis], by = steps ? std::clamp((*steps)[i], -size, size) : 1;  // a longer step ends the axis too
     int64_t first = (*starts)[i];
     if (first < 0) first += size;
     begin[axis] = std::clamp<int64_t>(first, 0, by < 0 ? size - 1 : size);
@@ -216,6 +231,9 @@ class GatherKernel : public Kernel {
  public:
   GatherKernel(int64_t outer, int64_t size, size_t inner, int64_t count, bool wide) : outer_(outer), size_(size), inner_(inner), count_(count), wide_(wide) {}
   std::string about() const override { return "copy"; }
+  Extents extents() const override {
+    return {{static_cast<uint64_t>(outer_ * size_) * inner_, static_cast<uint64_t>(count_) * (wide_ ? 8 : 4)}, {static_cast<uint64_t>(outer_ * count_) * inner_}};
+  }
   void run(const Buffers& b) const override {
     const auto index = [&](int64_t i) { return wide_ ? b.input<int64_t>(1)[i] : b.input<int32_t>(1)[i]; };
     for (int64_t i = 0; i < count_; ++i)
@@ -242,7 +260,9 @@ bool emit_gather(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const Desc &x = *c.desc(node.inputs[0]), &index = *c.desc(node.inputs[1]), &y = *c.desc(node.outputs[0]);
   if (!movable(x) || y.count() == 0 || (index.dtype != DType::i64 && index.dtype != DType::i32)) return false;
-  const size_t axis = axis_of(node.as<op::Gather>()->axis, x.rank());
+  const auto place = axis_in(node.as<op::Gather>()->axis, x.rank());
+  if (!place) return false;
+  const size_t axis = *place;
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < x.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : x.dims[i];
   const SlotId out = c.make(y);

@@ -13,7 +13,6 @@ namespace cameo::engine {
 namespace {
 
 int64_t grain_of(int64_t row) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, row)); }
-size_t axis_of(int64_t axis, size_t rank) { return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis); }
 
 class NormKernel : public Kernel {
  public:
@@ -22,6 +21,12 @@ class NormKernel : public Kernel {
     in_place = {0};
   }
   std::string about() const override { return "vector"; }
+  Extents extents() const override {
+    Extents e{{floats(rows_ * length_)}, {floats(rows_ * length_)}};
+    for (const bool there : {scale_, shift_})
+      if (there) e.in.push_back(floats(length_));
+    return e;
+  }
   void run(const Buffers& b) const override {
     parallel(rows_, grain_of(length_), [&](int64_t first, int64_t last) {
       for (int64_t r = first; r < last; ++r) {
@@ -45,8 +50,10 @@ bool emit_norm(Compiler& c, NodeId n, int64_t axis, float epsilon, bool centred)
   const ValueId x = node.inputs[0], scale = node.inputs[1], shift = node.inputs.size() > 2 ? node.inputs[2] : ValueId();
   if (node.outputs.size() != 1 || !c.is_f32(x) || !c.is_f32(scale) || (shift && !c.is_f32(shift))) return false;
   const Desc& d = *c.desc(x);
+  const auto from = axis_in(axis, d.rank());
+  if (!from) return false;
   int64_t rows = 1, length = 1;
-  for (size_t i = 0; i < d.rank(); ++i) (i < axis_of(axis, d.rank()) ? rows : length) *= d.dims[i];
+  for (size_t i = 0; i < d.rank(); ++i) (i < *from ? rows : length) *= d.dims[i];
   if (c.desc(scale)->count() != length || (shift && c.desc(shift)->count() != length)) return false;
   std::vector<SlotId> in{c.plain(x), c.plain(scale)};
   if (shift) in.push_back(c.plain(shift));
@@ -60,6 +67,7 @@ class SoftmaxKernel : public Kernel {
  public:
   SoftmaxKernel(int64_t rows, int64_t length, bool log) : rows_(rows), length_(length), log_(log) { in_place = {0}; }
   std::string about() const override { return "vector"; }
+  Extents extents() const override { return {{floats(rows_ * length_)}, {floats(rows_ * length_)}}; }
   void run(const Buffers& b) const override {
     parallel(rows_, grain_of(length_), [&](int64_t first, int64_t last) {
       for (int64_t r = first; r < last; ++r) row(b.input<float>(0) + r * length_, b.output<float>(0) + r * length_);
@@ -90,6 +98,7 @@ class ReduceKernel : public Kernel {
  public:
   ReduceKernel(int64_t outer, int64_t size, int64_t inner, Fold fold) : outer_(outer), size_(size), inner_(inner), fold_(fold) {}
   std::string about() const override { return "vector"; }
+  Extents extents() const override { return {{floats(outer_ * size_ * inner_)}, {floats(outer_ * inner_)}}; }
   void run(const Buffers& b) const override {
     const float *x = b.input<float>(0);
     float* y = b.output<float>(0);
@@ -138,7 +147,11 @@ std::optional<std::vector<bool>> reduced_axes(Compiler& c, const Node& node) {
   if (!c.is_constant(node.inputs[1])) return std::nullopt;
   const auto axes = c.constant(node.inputs[1])->to_ints();
   if (axes.empty()) return std::nullopt;
-  for (const int64_t a : axes) out[axis_of(a, rank)] = true;
+  for (const int64_t a : axes) {
+    const auto axis = axis_in(a, rank);
+    if (!axis) return std::nullopt;
+    out[*axis] = true;
+  }
   return out;
 }
 
@@ -204,10 +217,11 @@ bool emit_softmax(Compiler& c, NodeId n) {
   if (!c.is_f32(node.inputs[0])) return false;
   const bool log = node.is("LogSoftmax");
   const Desc& d = *c.desc(node.inputs[0]);
-  const size_t axis = axis_of(log ? node.as<op::LogSoftmax>()->axis : node.as<op::Softmax>()->axis, d.rank());
+  const auto place = axis_in(log ? node.as<op::LogSoftmax>()->axis : node.as<op::Softmax>()->axis, d.rank());
+  if (!place) return false;
+  const size_t axis = *place;
   for (size_t i = axis + 1; i < d.rank(); ++i)
     if (d.dims[i] != 1) return false;
-  if (d.rank() == 0) return false;
   const SlotId from = c.plain(node.inputs[0]), out = c.make(d);
   c.step(n, std::string(node.op->name), std::make_unique<SoftmaxKernel>(d.count() / d.dims[axis], d.dims[axis], log), {from}, {out});
   c.bind(node.outputs[0], out);

@@ -28,6 +28,10 @@ class ConvertKernel : public Kernel {
  public:
   ConvertKernel(const Runs& r, Scales s) : r_(r), s_(std::move(s)) {}
   std::string about() const override { return "vector"; }
+  Extents extents() const override {
+    const auto total = static_cast<uint64_t>(r_.outer * r_.channels * r_.inner);
+    return {{total * sizeof(From)}, {total * sizeof(To)}};
+  }
   void run(const Buffers& b) const override {
     const auto *x = b.input<From>(0);
     auto* y = b.output<To>(0);
@@ -110,12 +114,14 @@ class DynamicKernel : public Kernel {
  public:
   explicit DynamicKernel(int64_t count) : count_(count) {}
   std::string about() const override { return "vector"; }
+  Extents extents() const override { return {{floats(count_)}, {static_cast<uint64_t>(count_), sizeof(float), 1}}; }
   void run(const Buffers& b) const override {
     const float* x = b.input<float>(0);
     float bottom = 0, top = 0;
     widen_range(x, count_, bottom, top);
     const float scale = (top == bottom ? 1.0f : top - bottom) / 255.0f;
-    const float zero = std::nearbyint(std::clamp(0.0f - bottom / scale, 0.0f, 255.0f));
+    const float place = 0.0f - bottom / scale;  // no number where the range is infinite
+    const float zero = place >= 0.0f ? std::nearbyint(std::min(place, 255.0f)) : 0.0f;
     parallel(count_, 16384, [&](int64_t first, int64_t last) { quantize_row(x + first, b.output<uint8_t>(0) + first, last - first, scale, zero); });
     *b.output<float>(1) = scale;
     *b.output<uint8_t>(2) = static_cast<uint8_t>(zero);
@@ -129,6 +135,7 @@ class ToFloatKernel : public Kernel {
  public:
   explicit ToFloatKernel(int64_t count) : count_(count) { in_place = {0}; }
   std::string about() const override { return "vector"; }
+  Extents extents() const override { return {{floats(count_)}, {floats(count_)}}; }
   void run(const Buffers& b) const override {
     parallel(count_, 16384, [&](int64_t first, int64_t last) { to_float_row(b.input<int32_t>(0) + first, b.output<float>(0) + first, last - first); });
   }

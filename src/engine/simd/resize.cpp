@@ -37,13 +37,21 @@ void find_taps(Pass& p, const AxisResize& a, const ResizeModes& modes) {
       p.taps.push_back({from, 1});
     }
   } else {
-    std::vector<float> unit(static_cast<size_t>(a.in * a.in), 0);
-    for (int64_t i = 0; i < a.in; ++i) unit[static_cast<size_t>(i * a.in + i)] = 1;
-    const Loaded<float> matrix(resize(Tensor::of<float>(DType::f32, {a.in, a.in}, unit), {a, {a.in, a.in}}, modes));
-    for (int64_t o = 0; o < a.out; ++o) {
+    // The unit matrix some columns at a time: the whole of it would be the square of a long axis.
+    const int64_t longer = std::max(a.in, a.out), at_once = std::clamp<int64_t>((int64_t{1} << 20) / longer, 1, a.in);
+    std::vector<std::vector<Tap>> taps(static_cast<size_t>(a.out));
+    for (int64_t from = 0; from < a.in; from += at_once) {
+      const int64_t columns = std::min(at_once, a.in - from);
+      std::vector<float> unit(static_cast<size_t>(a.in * columns), 0);
+      for (int64_t i = 0; i < columns; ++i) unit[static_cast<size_t>((from + i) * columns + i)] = 1;
+      const Loaded<float> matrix(resize(Tensor::of<float>(DType::f32, {a.in, columns}, unit), {a, {columns, columns}}, modes));
+      for (int64_t o = 0; o < a.out; ++o)
+        for (int64_t i = 0; i < columns; ++i)
+          if (const float weight = matrix[o * columns + i]; weight != 0) taps[static_cast<size_t>(o)].push_back({from + i, weight});
+    }
+    for (const auto& row : taps) {
       p.first.push_back(p.taps.size());
-      for (int64_t i = 0; i < a.in; ++i)
-        if (matrix[o * a.in + i] != 0) p.taps.push_back({i, matrix[o * a.in + i]});
+      p.taps.insert(p.taps.end(), row.begin(), row.end());
     }
   }
   p.first.push_back(p.taps.size());
@@ -84,6 +92,10 @@ class ResizeKernel : public Kernel {
     scratch_bytes = static_cast<uint64_t>(half_) * (passes_.size() > 2 ? 2 : 1) * sizeof(float);
   }
   std::string about() const override { return "vector"; }
+  Extents extents() const override {
+    const Pass &first = passes_.front(), &last = passes_.back();
+    return {{floats(first.outer * first.in * first.inner)}, {floats(last.outer * last.out * last.inner)}};
+  }
   void run(const Buffers& b) const override {
     const float* x = b.input<float>(0);
     for (size_t i = 0; i < passes_.size(); ++i) {
@@ -105,16 +117,18 @@ bool emit_resize(Compiler& c, NodeId n) {
   const auto* a = node.as<op::Resize>();
   if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.outputs[0]) || a->coordinate_transformation_mode == "tf_crop_and_resize" || a->keep_aspect_ratio_policy != "stretch") return false;
   const Desc &x = *c.desc(node.inputs[0]), &y = *c.desc(node.outputs[0]);
+  if (y.rank() != x.rank()) return false;
   const bool by_size = node.inputs.size() > 3 && node.inputs[3] && c.desc(node.inputs[3])->count() > 0;
   std::vector<double> scales(x.rank());
   for (size_t i = 0; i < x.rank(); ++i) scales[i] = static_cast<double>(y.dims[i]) / static_cast<double>(x.dims[i]);
   if (!by_size) {
-    if (!c.is_constant(node.inputs[2])) return false;
+    if (node.inputs.size() < 3 || !node.inputs[2] || !c.is_constant(node.inputs[2])) return false;
     const auto given = c.constant(node.inputs[2])->to_doubles();
+    if (given.size() != (a->axes ? a->axes->size() : x.rank())) return false;
     for (size_t i = 0; i < given.size(); ++i) {
-      int64_t axis = a->axes ? (*a->axes)[i] : static_cast<int64_t>(i);
-      axis += axis < 0 ? static_cast<int64_t>(x.rank()) : 0;
-      scales[static_cast<size_t>(axis)] = given[i];
+      const auto axis = axis_in(a->axes ? (*a->axes)[i] : static_cast<int64_t>(i), x.rank());
+      if (!axis) return false;
+      scales[*axis] = given[i];
     }
   }
   const SlotId from = c.slot_desc(c.slot(node.inputs[0])).dense() ? c.slot(node.inputs[0]) : c.plain(node.inputs[0]);
