@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "ops/on.h"
-#include "ops/preconditions.h"
+#include "ops/operands.h"
 #include "ops/revision.h"
 #include "support/error.h"
 

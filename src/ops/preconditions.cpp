@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/revision.h"
-
 namespace cameo {
 
 void want_rank(const Infer& c, size_t input, int64_t rank, std::string_view what) {
@@ -21,7 +19,6 @@ void want_shape(const Infer& c, size_t input, const Shape& shape, std::string_vi
 }
 
 void want_one(const Infer& c, size_t input, std::string_view what) {
-  if (!c.has_rank(input)) return;
   for (const Dim d : c.shape(input))
     if (d.is_literal() && !d.is(1)) c.fail("infer.mismatch", cat(what, " is [", shape_text(c.shape(input)), "]: one number is wanted"));
 }
@@ -64,19 +61,6 @@ void want_output_type(const Infer& c, size_t output, DType type) {
   const Formal* f = schema.output(output);
   if (type == DType::undefined || !f || admits(schema.types_of(*f), Type::tensor(type))) return;
   c.fail("infer.type", cat("the result cannot be of type ", name(type)));
-}
-
-const Fact& input_fact(const Graph& g, NodeId n, size_t i) {
-  static const Fact absent;
-  const ValueId v = g.input(n, i);
-  return v ? g[v].fact : absent;
-}
-
-std::optional<int64_t> axis_of(Expand& e, int64_t axis, size_t i) {
-  if (!e.fact(i).has_rank()) return e.refuse("the rank is not known"), std::nullopt;
-  const int64_t rank = e.fact(i).rank();
-  if (axis < -rank || axis >= rank) return e.refuse(cat("axis ", axis, " is outside a tensor of rank ", rank)), std::nullopt;
-  return axis < 0 ? axis + rank : axis;
 }
 
 }  // namespace cameo

@@ -1,16 +1,12 @@
-// What shape rules and expansions ask of operands, said once. What rules want throws with the node's place; sizes that
-// are not known yet pass.
+// What many shape rules ask of their operands. All throw with the node's place; sizes that are not known yet pass.
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <string_view>
 
 #include "ops/infer.h"
 
 namespace cameo {
-
-class Expand;
 
 void want_rank(const Infer& c, size_t input, int64_t rank, std::string_view what);
 // As many axes, and every size the same.
@@ -29,10 +25,5 @@ void want_share(const Infer& c, Dim size, int64_t parts, std::string_view what);
 void want_word(const Infer& c, std::string_view attribute, std::string_view value, std::initializer_list<std::string_view> words);
 // An element type, said by an attribute, that the schema allows for the output.
 void want_output_type(const Infer& c, size_t output, DType type);
-
-// What is known of an operand; an empty fact where it is absent.
-const Fact& input_fact(const Graph& g, NodeId n, size_t i);
-// An axis of operand `i` as a number from 0. Refuses, and gives none, when the rank is unknown or the axis outside.
-std::optional<int64_t> axis_of(Expand& e, int64_t axis, size_t i = 0);
 
 }  // namespace cameo

@@ -7,7 +7,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
-#include "ops/preconditions.h"
+#include "ops/operands.h"
 
 namespace cameo {
 

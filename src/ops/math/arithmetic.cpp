@@ -6,7 +6,7 @@
 #include "ops/math/int_contents.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
-#include "ops/preconditions.h"
+#include "ops/operands.h"
 
 namespace cameo {
 

@@ -2,7 +2,7 @@
 #include "ops/families.h"
 #include "ops/math/elementwise.h"
 #include "ops/on.h"
-#include "ops/preconditions.h"
+#include "ops/operands.h"
 
 namespace cameo {
 

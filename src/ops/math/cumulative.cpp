@@ -7,6 +7,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/int_contents.h"
 #include "ops/on.h"
+#include "ops/operands.h"
 #include "ops/preconditions.h"
 
 namespace cameo {

@@ -8,6 +8,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/revisions.h"
 #include "ops/on.h"
+#include "ops/operands.h"
 #include "ops/preconditions.h"
 #include "ops/reduce/reduce.h"
 

@@ -10,7 +10,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/int_contents.h"
 #include "ops/on.h"
-#include "ops/preconditions.h"
+#include "ops/operands.h"
 
 namespace cameo {
 
