@@ -1,0 +1,115 @@
+"""Files that once broke Cameo, one row each: every command ends with a finding, soon, in little memory, and writes nothing.
+
+A row is a file of tests/data/attacks and a command; FILE stands for it, OUT for a name that must not appear, other names
+with an ending for files beside it. A file without a test of its own here is an error of this table.
+"""
+import os
+import subprocess
+import threading
+import time
+
+PROCESSOR_SECONDS = 1.0  # of the processor: other work on the machine must not fail the test
+WALL_SECONDS = 10.0
+MEMORY_BYTES = 200 << 20
+EXPORT = ("export", "FILE", "OUT", "--input", "x=f32[2,3]")
+VERBS = {
+    "export": EXPORT,
+    "infer": ("infer", "FILE", "OUT"),
+    "simplify": ("simplify", "FILE", "OUT"),
+    "convert": ("convert", "FILE", "OUT", "--opset", "20"),
+    "convert 7": ("convert", "FILE", "OUT", "--opset", "7"),
+    "run": ("run", "FILE", "--random", "0", "-o", "OUT.npz"),
+}
+
+# (file, command: a name of VERBS or a tuple of arguments, the finding that names what is wrong or None for any)
+ROWS = [
+    ("12-while-int.pt", "export", None),
+    ("12-maxpool-empty.pt2", "export", None),
+    ("12-cond-noargs.pt2", "export", None),
+    ("13-adaptive-neg.pt", ("export", "FILE", "OUT", "--input", "x=f32[1,3,16,16]"), None),
+    ("14-ts-while_big.pt", "export", "budget.steps"),
+    ("14-ts-while_true_py.pt", "export", "budget.steps"),
+    ("14-ts-strdouble.pt", "export", "budget.heap"),
+    ("14-pkl-attr-exp.pt", "export", None),
+    ("14-pkl-attr-explist-eq.pt", "export", None),
+    ("14-pkl-attr-explist-ret.pt", "export", None),
+    ("14-dimexpr6.onnx", "infer", None),
+    ("14-dimexpr6.onnx", "simplify", None),
+    ("14-expfunc40.onnx", "infer", None),
+    ("14-expfunc40.onnx", "simplify", None),
+    ("14-expfunc40.onnx", "convert", None),
+    ("14-expfunc40.onnx", "run", None),
+    ("14-loop1e12.onnx", "infer", None),
+    ("14-loop1e12.onnx", "simplify", None),
+    ("14-loop1e12.onnx", "convert", None),
+    ("14-loop1e12.onnx", "run", "budget.turns"),
+    ("14-strsplit.onnx", "infer", None),
+    ("14-strsplit.onnx", "simplify", None),
+    ("14-strsplit.onnx", "run", None),
+]
+# A command may also succeed on these: what is hostile is met by another verb alone.
+MAY_SUCCEED = set()
+
+
+class Ended:
+    """A command that ran to its end, with what it took."""
+
+    def __init__(self, command, folder):
+        started = time.monotonic()
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        timer = threading.Timer(WALL_SECONDS, process.kill)
+        timer.start()
+        self.text = process.stdout.read().decode(errors="replace")
+        _, status, usage = os.wait4(process.pid, 0)
+        timer.cancel()
+        self.wall_seconds = time.monotonic() - started
+        self.code = process.returncode = os.waitstatus_to_exitcode(status)
+        self.processor_seconds = usage.ru_utime + usage.ru_stime
+        self.memory_bytes = usage.ru_maxrss * 1024
+
+    def __str__(self):
+        took = f"{self.wall_seconds:.2f} s, {self.processor_seconds:.2f} s of the processor, {self.memory_bytes >> 20} MiB"
+        return f"exit {self.code}, {took}\n{self.text[:2000]}"
+
+
+def faults(t, row):
+    name, command, finding = row
+    data = t.root / "tests/data/attacks"
+    target = t.folder / "out.onnx"
+    words = {"FILE": data / name, "OUT": target, "OUT.npz": t.folder / "out.npz"}
+    args = [words.get(a, data / a if (data / a).is_file() else a) for a in (VERBS[command] if isinstance(command, str) else command)]
+    before = set(os.listdir(t.folder))
+    ended = Ended([t.command, *map(str, args)], t.folder)
+    allowed = (0, 1, 3) if (name, command) in MAY_SUCCEED else (1, 3)
+    found = []
+    if ended.code not in allowed:
+        found.append(f"exit {ended.code}")
+    if ended.code in (1, 3) and "error[" not in ended.text:
+        found.append("no finding")
+    if finding and f"error[{finding}]" not in ended.text:
+        found.append(f"no error[{finding}]")
+    if ended.processor_seconds > PROCESSOR_SECONDS or ended.wall_seconds > WALL_SECONDS:
+        found.append("too long")
+    if ended.memory_bytes > MEMORY_BYTES:
+        found.append("too much memory")
+    if ended.code != 0 and set(os.listdir(t.folder)) != before:
+        found.append("something was written")
+    for left in set(os.listdir(t.folder)) - before:
+        os.remove(t.folder / left)
+    return [f"{name}, {command if isinstance(command, str) else command[0]}: {', '.join(found)}; {ended}"] if found else []
+
+
+def make_test(name):
+    def test(t):
+        found = [fault for row in ROWS if row[0] == name for fault in faults(t, row)]
+        assert not found, "\n".join(found)
+    return test
+
+
+for attack in sorted({row[0] for row in ROWS}):
+    globals()["test_" + attack.replace("-", "_").replace(".", "_")] = make_test(attack)
+
+
+def test_every_attack_has_a_row(t):
+    named = {row[0] for row in ROWS} | {word for row in ROWS if not isinstance(row[1], str) for word in row[1]}
+    assert {p.name for p in (t.root / "tests/data/attacks").iterdir()} <= named
