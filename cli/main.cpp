@@ -3,14 +3,16 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <stdexcept>
 
 #include "cameo/version.h"
 #include "engine/session.h"
+#include "cli/stop.h"
 #include "cli/verb.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
 #include "ops/schema.h"
-#include "support/error.h"
+#include "support/budget.h"
 #include "support/text.h"
 
 namespace cameo::cli {
@@ -105,21 +107,33 @@ int dispatch(std::string_view name, Raw rest, Out& out) {
 }
 
 // The flags that every verb honours, taken out wherever they stand before `--`.
-std::vector<std::string_view> take_common(std::span<char*> argv, Out& out) {
+struct Common {
   std::vector<std::string_view> rest;
+  std::vector<std::string_view> budgets;  // "--max-time=5", or the flag and its value one after the other
+};
+
+Common take_common(std::span<char*> argv, Out& out) {
+  Common c;
   bool literal = false;
-  for (const std::string_view a : argv) {
+  for (size_t i = 0; i < argv.size(); ++i) {
+    const std::string_view a = argv[i];
     literal |= a == "--";
+    const bool budget = !literal && std::any_of(std::begin(budget_flags), std::end(budget_flags), [&](const Flag& f) { return a.starts_with("--") && a.substr(2, a.find('=') - 2) == f.name; });
     if (!literal && a == "--json") out.json = true;
     else if (!literal && a == "-q") out.quiet = true;
     else if (!literal && a == "-v") out.verbose = true;
-    else rest.push_back(a);
+    else if (budget) {
+      c.budgets.push_back(a);
+      if (a.find('=') == a.npos && i + 1 < argv.size()) c.budgets.push_back(argv[++i]);
+    } else c.rest.push_back(a);
   }
-  return rest;
+  return c;
 }
 
-int guarded(const std::vector<std::string_view>& args, Out& out) {
+int guarded(const Common& common, Out& out) {
   try {
+    const std::vector<std::string_view>& args = common.rest;
+    const LimitScope within(limits_of(common.budgets, out));
     int code = 0;
     if (args.empty() || args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
       out.print(overview());
@@ -136,9 +150,12 @@ int guarded(const std::vector<std::string_view>& args, Out& out) {
     return code;
   } catch (const Error& e) {
     out.diags(e.diags());
-    return e.exit_code();
+    return e.diag().code == "budget.interrupted" ? interrupted_code() : e.exit_code();
   } catch (const std::bad_alloc&) {
-    out.diag(error("model.memory", "there is not enough memory for this").diag());
+    out.diag(out_of_memory().diag());
+    return 1;
+  } catch (const std::length_error&) {  // of a container that no memory could hold
+    out.diag(out_of_memory().diag());
     return 1;
   } catch (const std::exception& e) {
     out.diag(error("bug.exception", cat("this is a bug in Cameo: ", e.what())).diag());
@@ -152,6 +169,7 @@ int guarded(const std::vector<std::string_view>& args, Out& out) {
 
 int main(int argc, char** argv) {
   cameo::cli::Out out;
+  cameo::cli::stop_on_signals();
   const auto args = cameo::cli::take_common({argv + 1, argv + std::max(argc, 1)}, out);
   const int code = cameo::cli::guarded(args, out);
   if (code == 4) {

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "support/budget.h"
+
 #if defined(__linux__) && defined(__GLIBC__)
 #include <malloc.h>
 #include <sys/mman.h>
@@ -54,10 +56,13 @@ void prepare_heap() {
 #endif
 }
 
+// Memory by the megabyte, or an object that has its size noted: counted against --max-memory.
 void* from_malloc(size_t size) {
+  if (!cameo::take_memory(size)) throw std::bad_alloc();
   void* p = std::malloc(size);
-  if (!p) throw std::bad_alloc();
-  return p;
+  if (p) return p;
+  cameo::give_memory(size);
+  throw std::bad_alloc();
 }
 
 struct Pools {
@@ -102,6 +107,7 @@ bool owner() {
   if (is_owner) [[likely]] return true;
   if (is_owned.load(std::memory_order_relaxed) || is_owned.exchange(true)) return false;
   prepare_heap();
+  cameo::allocator_counts();
   return is_owner = true;
 }
 
@@ -116,14 +122,20 @@ void* operator new(size_t size) {
     return f;
   }
   if (size > SIZE_MAX - unit) throw std::bad_alloc();
-  void* object = static_cast<char*>(from_malloc(size + unit)) + unit;
+  void* block = from_malloc(size + unit);
+  *static_cast<uint64_t*>(block) = size + unit;
+  void* object = static_cast<char*>(block) + unit;
   class_of(object) = large;
   return object;
 }
 
 void operator delete(void* object) noexcept {
   if (!object) return;
-  if (class_of(object) == large) return std::free(static_cast<char*>(object) - unit);
+  if (class_of(object) == large) {
+    void* block = static_cast<char*>(object) - unit;
+    cameo::give_memory(*static_cast<uint64_t*>(block));
+    return std::free(block);
+  }
   auto* f = static_cast<Free*>(object);
   if (is_owner) [[likely]] return pools.put(f);
   f->next = pools.foreign.load(std::memory_order_relaxed);
@@ -132,6 +144,27 @@ void operator delete(void* object) noexcept {
 
 void operator delete(void* object, size_t) noexcept { operator delete(object); }
 void* operator new[](size_t size) { return operator new(size); }
+
+#if defined(__linux__) && defined(__GLIBC__)
+// Arenas and tensors. glibc knows how large they are.
+void* operator new(size_t size, std::align_val_t alignment) {
+  const auto a = static_cast<size_t>(alignment);
+  if (size > SIZE_MAX - a) throw std::bad_alloc();
+  if (!cameo::take_memory(size)) throw std::bad_alloc();
+  void* p = std::aligned_alloc(a, (size + a - 1) / a * a);
+  if (!p) {
+    cameo::give_memory(size);
+    throw std::bad_alloc();
+  }
+  cameo::take_memory(malloc_usable_size(p) - size);
+  return p;
+}
+void operator delete(void* object, std::align_val_t) noexcept {
+  if (object) cameo::give_memory(malloc_usable_size(object));
+  std::free(object);
+}
+void operator delete(void* object, size_t, std::align_val_t alignment) noexcept { operator delete(object, alignment); }
+#endif
 void operator delete[](void* object) noexcept { operator delete(object); }
 void operator delete[](void* object, size_t) noexcept { operator delete(object); }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "cli/stop.h"
 #include "support/error.h"
 
 namespace cameo::cli {
@@ -83,6 +84,7 @@ namespace {
 std::string flag_list(const Verb& verb) {
   std::string out;
   for (const Flag& f : verb.flags) out += cat("--", f.name, "\t", f.value, "\t", f.help, "\n");
+  for (const Flag& f : budget_flags) out += cat("--", f.name, "\t", f.value, "\t", f.help, "\n");
   return out + "--json\t\tfor machines\n--help\t\tflags and an example\n";
 }
 }  // namespace
@@ -187,7 +189,8 @@ std::string help_text(const Verb& verb) {
     head += head.size() < 38 ? std::string(38 - head.size(), ' ') : std::string("\n") + std::string(38, ' ');
     out += cat(head, f.help, "\n");
   }
-  out += "\neverywhere: -q (errors alone), -v (notes too), --json (for machines), --help\n\nfor example:\n";
+  out += "\neverywhere: -q (errors alone), -v (notes too), --json (for machines), --help,\n"
+         "  --max-memory SIZE, --max-time SECONDS, --max-turns N, --max-steps N (budgets: docs/trust.md)\n\nfor example:\n";
   for (const std::string& example : split(verb.example, '\n')) out += cat("  ", example, "\n");
   return out;
 }

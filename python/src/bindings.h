@@ -10,7 +10,7 @@
 #include "backends/onnx/writer.h"
 #include "ir/graph.h"
 #include "kernels/datum.h"
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo::python {
 
@@ -21,6 +21,13 @@ struct PyModel {
   Model model;
   WriteOptions write;
   std::vector<Diag> findings;
+};
+
+// Python's lock given away for a long call, which stops with KeyboardInterrupt where Python has one to raise.
+bool keyboard_interrupt();
+struct Released {
+  nb::gil_scoped_release gil;
+  StopQuestionScope stop{keyboard_interrupt};
 };
 
 // The bytes behind an object with the buffer protocol, which stays alive with them; nothing is copied.
@@ -54,6 +61,7 @@ class Options {
 };
 
 void bind_diag(nb::module_& m);
+void bind_limits(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_verbs(nb::module_& m);
 void bind_export(nb::module_& m);

@@ -77,9 +77,14 @@ void bind_diag(nb::module_& m) {
     try {
       std::rethrow_exception(p);
     } catch (const Error& e) {
-      raise(e);
+      if (!PyErr_Occurred()) raise(e);  // else what stopped the call: KeyboardInterrupt
     }
   });
+}
+
+bool keyboard_interrupt() {
+  const nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
 }
 
 bool Options::flag(const char* key, bool fallback) {

@@ -138,7 +138,7 @@ nb::tuple export_model(nb::object source, const std::string& name, nb::dict give
   auto out = std::make_unique<PyModel>();
   std::string recorded, report;
   {
-    nb::gil_scoped_release released;
+    const Released released;
     DiagSink sink;
     Exported e = export_archive(file, path, how, sink);
     recorded = std::move(e.recorded);

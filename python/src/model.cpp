@@ -20,11 +20,11 @@ PyModel* load(nb::handle source) {
   DiagSink diags;
   if (nb::isinstance<nb::str>(source)) {
     const std::string path = nb::cast<std::string>(source);
-    nb::gil_scoped_release released;
+    const Released released;
     out->model = load_model(path, diags);
   } else {
     const Bytes bytes = bytes_of(source);
-    nb::gil_scoped_release released;
+    const Released released;
     out->model = read_onnx(bytes, "", diags);
   }
   out->findings = std::move(diags.all());
@@ -57,7 +57,7 @@ nb::bytes to_bytes(const PyModel& m, nb::dict options) {
   if (w.weights == WeightMode::keep || w.weights == WeightMode::automatic) w.weights = WeightMode::embed;
   std::string data;
   {
-    nb::gil_scoped_release released;
+    const Released released;
     data = write_onnx(m.model, w);
   }
   return nb::bytes(data.data(), data.size());
@@ -159,14 +159,14 @@ void bind_model(nb::module_& m) {
       .def("text", [](const PyModel& p) { return print_text(p.model); })
       .def("_save", [](const PyModel& p, const std::string& path, nb::dict options) {
         const WriteOptions w = write_options(p, std::move(options));
-        nb::gil_scoped_release released;
+        const Released released;
         save_model(p.model, path, w);
       })
       .def("_bytes", &to_bytes)
       .def("_check", [](const PyModel& p) {
         std::vector<Diag> found;
         {
-          nb::gil_scoped_release released;
+          const Released released;
           WriteOptions w = p.write;
           w.weights = WeightMode::embed;
           found = check_onnx(Bytes::own(write_onnx(p.model, w)), "");
@@ -178,7 +178,7 @@ void bind_model(nb::module_& m) {
     const Bytes bytes = bytes_of(data);
     std::vector<Diag> found;
     {
-      nb::gil_scoped_release released;
+      const Released released;
       found = check_onnx(bytes, "");
     }
     return diag_list(found);
@@ -186,7 +186,7 @@ void bind_model(nb::module_& m) {
   m.def("check_file", [](const std::string& path) {
     std::vector<Diag> found;
     {
-      nb::gil_scoped_release released;
+      const Released released;
       found = check_onnx(load_onnx_bytes(path), path);
     }
     return diag_list(found);

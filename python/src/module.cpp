@@ -12,6 +12,7 @@ NB_MODULE(_cameo, m) {
   m.attr("newest_opset") = int64_t{newest_released_opset};
   m.def("onednn_version", [] { return nanobind::str(onednn_version().c_str()); });
   python::bind_diag(m);
+  python::bind_limits(m);
   python::bind_model(m);
   python::bind_verbs(m);
   python::bind_export(m);

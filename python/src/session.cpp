@@ -27,7 +27,7 @@ void make(PySession* self, const PyModel& m, nb::dict given) {
   o.finish();
   PySession made;
   {
-    nb::gil_scoped_release released;
+    const Released released;
     if (!patterns.empty())
       for (const ValueId v : matching_values(m.model.graph, patterns)) {
         options.keep.push_back(v);
@@ -51,7 +51,7 @@ nb::list run(const PySession& self, nb::list feeds, bool profile, nb::object ste
   std::vector<Datum> out;
   std::vector<StepTime> times;
   {
-    nb::gil_scoped_release released;
+    const Released released;
     out = self.session->run(in, profile ? &times : nullptr);
   }
   for (const StepTime& t : times) steps.attr("append")(nb::make_tuple(t.node, t.op, t.kernel, t.start_us, t.length_us));

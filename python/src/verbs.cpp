@@ -27,7 +27,7 @@ std::vector<std::pair<std::string, std::string>> text_pairs(nb::object o) {
 }
 
 PyModel* infer_model(const PyModel& from) {
-  nb::gil_scoped_release released;
+  const Released released;
   auto out = std::make_unique<PyModel>(from);
   auto result = infer(out->model.graph, out->model.functions);
   for (Diag& d : result.findings) d.severity = Severity::warning;
@@ -37,7 +37,7 @@ PyModel* infer_model(const PyModel& from) {
 }
 
 PyModel* convert_model(const PyModel& from, int64_t opset, bool lossy) {
-  nb::gil_scoped_release released;
+  const Released released;
   if (opset < 1 || opset > newest_opset) throw error("use.value", cat("there is no opset ", opset)).help(cat("the newest released is ", newest_released_opset));
   auto out = std::make_unique<PyModel>(from);
   infer(out->model.graph, out->model.functions);
@@ -76,7 +76,7 @@ nb::tuple simplify_model(const PyModel& from, nb::dict given) {
   double worst = 0;
   auto out = std::make_unique<PyModel>(from);
   {
-    nb::gil_scoped_release released;
+    const Released released;
     Model& m = out->model;
     DiagSink diags;
     for (const auto& [name, sizes] : shapes) {
@@ -167,7 +167,7 @@ PyModel* edit_model(const PyModel& from, nb::list edits) {
 nb::list diff_models(const PyModel& a, const PyModel& b, size_t limit) {
   std::vector<Difference> found;
   {
-    nb::gil_scoped_release released;
+    const Released released;
     found = diff(a.model, b.model, {limit});
   }
   nb::list out;

@@ -1,8 +1,11 @@
 """The library's everyday calls on models that are made here."""
 import io
+import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -140,3 +143,36 @@ def test_command_comes_along():
     if not command.exists():
         pytest.skip("run from a build folder")
     assert cameo.__version__ in subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+LOOP = """<ir_version: 8, opset_import: ["" : 17]>
+endless () => (int64 y)
+<int64 m = {1000000000000}, bool t = {1}, int64 z = {0}, int64 one = {1}>
+{ y = Loop(m, t, z) <body = b (int64 i, bool go, int64 s) => (bool still, int64 s2) { still = Identity(go)  s2 = Add(s, one) }> }
+"""
+
+
+@pytest.fixture
+def endless(tmp_path):
+    path = tmp_path / "endless.onnxtxt"
+    path.write_text(LOOP)
+    return path
+
+
+def test_limits(endless):
+    with pytest.raises(cameo.Error, match="budget.turns"):
+        cameo.run(endless, {})
+    started = time.monotonic()
+    with pytest.raises(cameo.Error, match="budget.time"), cameo.limits(seconds=0.2, turns=10**13):
+        cameo.run(endless, {})
+    assert time.monotonic() - started < 5
+    with pytest.raises(cameo.Error, match="use.value"):
+        cameo.limits(seconds=-1)
+
+
+def test_ctrl_c_raises_keyboard_interrupt(endless):
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), cameo.limits(turns=10**13):
+        cameo.run(endless, {})
+    assert time.monotonic() - started < 5

@@ -9,7 +9,7 @@
 #include "ops/eval.h"
 #include "ops/gate.h"
 #include "ops/infer.h"
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo::engine {
 
@@ -189,6 +189,7 @@ std::vector<Datum> Frame::run(std::span<const Datum> inputs, const Hooks& hooks)
   start(inputs);
   const Graph& g = *plan_->graph;
   for (size_t number = 0; number < plan_->steps.size(); ++number) {
+    checkpoint();
     const Step& s = plan_->steps[number];
     const auto before = hooks.timed ? Clock::now() : Clock::time_point();
     try {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "support/budget.h"
 #include "support/endian.h"
 
 namespace cameo::pickle {
@@ -58,6 +59,7 @@ double Machine::big_endian_double() {
 }
 
 Value* Machine::make(Kind kind) {
+  checkpoint();
   if (++made_ > limits_.values) too_much("too many values");
   Value* v = arena_.make<Value>();
   v->kind = kind;

@@ -1,12 +1,13 @@
 #include "ir/dim_build.h"
 #include "ir/dim_names.h"
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo {
 namespace {
 
 constexpr size_t max_text = size_t{1} << 20;
 constexpr int max_nesting = 200;
+constexpr int max_operations = 4096;  // more than an expression that is kept can have
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -81,6 +82,8 @@ class DimParser {
   }
 
   Dim unary() {
+    checkpoint();
+    if (++operations_ > max_operations) fail("the size has too many operations");
     skip_blanks();
     if (at_ + 1 < text_.size() && text_[at_] == '-' && is_digit(text_[at_ + 1])) return power(number());
     if (++nesting_ > max_nesting) fail("the size is nested too deeply");
@@ -216,7 +219,7 @@ class DimParser {
   DimTable& table_;
   std::string_view text_;
   size_t at_ = 0;
-  int nesting_ = 0;
+  int nesting_ = 0, operations_ = 0;
 };
 
 }  // namespace

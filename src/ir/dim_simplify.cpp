@@ -4,7 +4,7 @@
 #include "ir/checked.h"
 #include "ir/dim_build.h"
 #include "ir/dim_fact_index.h"
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo {
 namespace {
@@ -118,6 +118,7 @@ Dim FactIndex::simplify(Dim d) const {
   const Dim resolved = resolve(d);
   if (resolved.is_literal() || known_.empty()) return resolved;
   if (const auto past = simplified_.find(resolved.expr()); past != simplified_.end()) return past->second;
+  checkpoint();
   Dim out = resolved;
   try {
     out = Simplifier(*this, *resolved.expr()->table).dim(resolved);

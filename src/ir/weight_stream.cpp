@@ -4,7 +4,7 @@
 #include <cstring>
 #include <memory>
 
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo {
 
@@ -142,6 +142,7 @@ void stream_dense(const Weight& w, const std::function<void(std::span<const std:
   if (step > line && step < rows) step -= step % line;
   const auto tile = std::make_unique_for_overwrite<std::byte[]>(static_cast<size_t>(step * row_bytes));
   for (int64_t first = 0; first < rows; first += step) {
+    checkpoint();
     const int64_t n = std::min(step, rows - first);
     gather_rows(w, first, n, tile.get());
     sink({tile.get(), static_cast<size_t>(n * row_bytes)});

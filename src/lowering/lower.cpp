@@ -92,7 +92,10 @@ V Lower::full(Dims sizes, const Num& value, DType t) {
   constexpr int64_t small = 64;
   if (all_known && value.is_known()) {
     std::vector<int64_t> shape;
-    for (const Dim d : sizes) shape.push_back(d.literal());
+    for (const Dim d : sizes) {
+      if (d.literal() < 0) throw error("lower.argument", cat("a tensor cannot have a size of ", d.literal()));
+      shape.push_back(d.literal());
+    }
     if (element_count(shape) <= small) return constant(expand_to(*fact(scalar(value, t)).tensor(), shape));
   }
   const V fill = scalar(value, t);
@@ -130,6 +133,7 @@ V Lower::expand(V x, Dims sizes) {
   if (shape(x) == sizes) return x;
   // Axes that stay may be written as 1: Expand broadcasts both ways.
   Dims target = sizes;
+  if (sizes.size() < On::shape(x).size()) unsupported(cat("a tensor of ", On::shape(x).size(), " axes expanded to ", sizes.size()));
   const size_t shift = sizes.size() - On::shape(x).size();
   for (size_t i = shift; i < sizes.size(); ++i)
     if (On::shape(x)[i - shift] == sizes[i] && !sizes[i].is_literal()) target[i] = Dim(1);

@@ -20,6 +20,24 @@ const std::vector<Arg>& items(const ArgRef& r, std::string_view wanted) {
   return **list;
 }
 
+// int[2] takes two numbers, or one for both; none where that is the default (a pool's stride). int[] takes any number of
+// them, and so does int[1], but for windows. Rows may rely on it.
+bool is_of_windows(std::string_view name) {
+  static constexpr std::string_view names[] = {"kernel_size", "stride", "padding", "dilation", "output_size", "output_padding"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+template <class T>
+void fit_length(const ArgRef& r, std::vector<T>& out) {
+  const SchemaParam& p = r.call.schema->params[r.index];
+  const SchemaType* t = &p.type;
+  while (t->kind == SchemaType::Kind::optional) t = &t->args[0];
+  const auto wanted = static_cast<size_t>(std::max(0, t->fixed_size));
+  if (wanted == 0 || (wanted == 1 && !is_of_windows(p.name)) || out.size() == wanted || (out.empty() && p.default_text == "[]")) return;
+  if (out.size() != 1) throw error("lower.argument", cat(r.call.schema->full_name(), ": argument '", p.name, "' has ", out.size(), " values, not ", wanted));
+  out.assign(wanted, out[0]);
+}
+
 Opt<Dim> dim_of(const Arg& a) {
   if (const auto* d = a.as<Dim>()) return *d;
   if (const auto* b = a.as<bool>()) return Dim(*b);
@@ -79,14 +97,15 @@ void ArgRef::to(Dim& out) const {
 
 void ArgRef::to(Dims& out) const {
   if (const auto d = dim_of(get())) {
-    out.assign(static_cast<size_t>(std::max(1, call.schema->params[index].type.fixed_size)), *d);
-    return;
+    out.push_back(*d);
+    return fit_length(*this, out);
   }
   for (const Arg& a : items(*this, "a list of ints")) {
     if (const auto d = dim_of(a)) out.push_back(*d);
     else if (const auto* v = a.as<V>()) out.push_back(on.int_of(*v));
     else wrong("a list of ints");
   }
+  fit_length(*this, out);
 }
 
 void ArgRef::to(int64_t& out) const {
@@ -105,8 +124,16 @@ void ArgRef::to(Ints& out) const {
   }
 }
 
+namespace {
+double known_number(const ArgRef& r, const Arg& a) {
+  if (a.is_none() || a.as<std::string>() || a.as<ArgList>() || a.as<V>() || !Num(a).is_known() || a.as<std::complex<double>>()) r.wrong("a list of known floats");
+  return Num(a).to_double();
+}
+}  // namespace
+
 void ArgRef::to(Floats& out) const {
-  for (const Arg& a : items(*this, "a list of floats")) out.push_back(Num(a).to_double());
+  for (const Arg& a : items(*this, "a list of floats")) out.push_back(known_number(*this, a));
+  fit_length(*this, out);
 }
 
 void ArgRef::to(double& out) const {

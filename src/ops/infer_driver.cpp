@@ -3,7 +3,9 @@
 
 #include "ops/eval.h"
 #include "ir/clone.h"
+#include "ops/inline.h"
 #include "ops/infer.h"
+#include "support/budget.h"
 
 namespace cameo {
 
@@ -138,7 +140,9 @@ class Driver {
   }
 
   void node(NodeId id) {
-    ++result.nodes;
+    checkpoint();
+    // Bodies in bodies are inferred several times each, until their types hold.
+    if (++result.nodes > 1'000'000 + 200 * size_t{g_.node_capacity()}) throw over_budget("steps", cat("inference visits more than ", result.nodes, " nodes of nested bodies"), "");
     const Node& n = g_[id];
     std::vector<Type> declared;  // empty when nothing is
     if (std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return !g_[v].fact.type.is_unknown(); }))
@@ -161,7 +165,7 @@ class Driver {
         if (options_.fold) fold_contents(g_, id, c, options_);
       }
     } catch (const Error& e) {
-      if (throws() || e.exit_code() == 4) throw;
+      if (throws() || e.exit_code() == 4 || is_budget(e)) throw;
       result.findings.push_back(e.diag());
     }
     if (options_.keep_declared) merge_declared(id, declared);
@@ -200,7 +204,7 @@ class Driver {
         result.findings.push_back(std::move(d));
       }
     } catch (const Error& e) {
-      if (throws() || e.exit_code() == 4) throw;
+      if (throws() || e.exit_code() == 4 || is_budget(e)) throw;
       result.findings.push_back(e.diag());
     }
     if (options_.keep_declared) merge_declared(id, declared);
@@ -242,6 +246,7 @@ void infer_node(Graph& graph, NodeId node, const InferOptions& options) {
 }
 
 InferResult infer(Graph& graph, std::span<const LocalFunction> functions, const InferOptions& options) {
+  check_expansion(graph, functions);
   Driver driver(graph, options, functions, &graph);
   driver.region(graph.main());
   for (uint32_t i = 0; i < graph.value_capacity(); ++i) {

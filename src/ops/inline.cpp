@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "ops/on.h"
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo {
 
@@ -35,10 +36,45 @@ void inline_call(Graph& g, NodeId call, const LocalFunction& f) {
 
 namespace {
 
+class ExpandedSize {
+ public:
+  ExpandedSize(const Graph& g, std::span<const LocalFunction> functions) : g_(g), functions_(functions) {}
+
+  uint64_t nodes(RegionId r) {
+    uint64_t n = 0;
+    for (const NodeId id : g_.nodes(r)) {
+      checkpoint();
+      n = std::min(most, n + 1);
+      for (const RegionId body : g_[id].regions)
+        if (body) n = std::min(most, n + nodes(body));
+      if (const LocalFunction* f = called_function(g_[id], functions_)) n = std::min(most, n + of(*f));
+    }
+    return n;
+  }
+
+ private:
+  // A function that calls itself is somebody else's finding.
+  uint64_t of(const LocalFunction& f) {
+    const auto [it, first] = known_.emplace(&f, 0);
+    if (first) {
+      const uint64_t n = nodes(f.body);
+      known_[&f] = n;
+      return n;
+    }
+    return it->second;
+  }
+
+  static constexpr uint64_t most = uint64_t{1} << 60;
+  const Graph& g_;
+  std::span<const LocalFunction> functions_;
+  std::unordered_map<const LocalFunction*, uint64_t> known_;
+};
+
 void inline_calls(Model& m, RegionId r, std::vector<const LocalFunction*>& stack, size_t max_nodes) {
   std::vector<NodeId> nodes;
   for (const NodeId n : m.graph.nodes(r)) nodes.push_back(n);
   for (const NodeId n : nodes) {
+    checkpoint();
     for (const RegionId body : std::vector<RegionId>(m.graph[n].regions))
       if (body) inline_calls(m, body, stack, max_nodes);
     const LocalFunction* f = called_function(m.graph[n], m.functions);
@@ -61,7 +97,14 @@ void clear_body(Graph& g, RegionId body) {
 
 }  // namespace
 
+void check_expansion(const Graph& g, std::span<const LocalFunction> functions) {
+  if (functions.empty()) return;
+  const uint64_t n = ExpandedSize(g, functions).nodes(g.main());
+  if (n > most_expanded) throw over_budget("functions", cat("the functions that this model calls expand to more than ", most_expanded, " nodes"), "");
+}
+
 void inline_functions(Model& m, size_t max_nodes) {
+  check_expansion(m.graph, m.functions);
   std::vector<const LocalFunction*> stack;
   inline_calls(m, m.graph.main(), stack, max_nodes);
   for (const LocalFunction& f : m.functions) clear_body(m.graph, f.body);

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "ops/infer.h"
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo {
 
@@ -93,6 +93,7 @@ size_t Engine::run() {
   constexpr size_t told_every = 1024;
   for (size_t seen = 1; !work_.empty(); ++seen) {
     if (seen % told_every == 0 && options_.progress && *options_.progress) (*options_.progress)(seen, work_.size());
+    checkpoint();
     const NodeId n = work_.front();
     work_.pop_front();
     queued_[n.index] = false;
@@ -134,7 +135,7 @@ bool Engine::attempt(const Rule& r, NodeId n) {
     r.apply(rw);
     why = rw.replacement.empty() ? rw.why : refuse(r, rw, mark);
   } catch (const Error& e) {
-    if (e.exit_code() == 4) throw;
+    if (e.exit_code() == 4 || is_budget(e)) throw;
     rw.replacement.clear();
     why = e.diag().what;
   }

@@ -3,6 +3,7 @@
 #include "ops/eval.h"
 #include "ops/gate.h"
 #include "ops/infer.h"
+#include "support/budget.h"
 
 namespace cameo {
 
@@ -35,6 +36,7 @@ class Interpreter {
 
  private:
   void node(NodeId id, bool in_main) {
+    checkpoint();
     const Node& n = g_[id];
     std::vector<const Datum*> inputs;
     for (const ValueId v : n.inputs) inputs.push_back(v ? &values_[v.index] : nullptr);

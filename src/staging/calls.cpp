@@ -15,6 +15,8 @@ const Value* HostCall::keyword(std::string_view name) const {
   return nullptr;
 }
 
+void HostCall::missing(size_t i) const { s.fail("stage.arguments", cat("argument ", i + 1, " is missing in a call with ", args.size())); }
+
 std::span<const HostFunction> find_host_ops(std::string_view name) {
   static const auto index = [] {
     std::unordered_map<std::string_view, std::vector<HostFunction>> m;
@@ -58,7 +60,11 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
     if (args.positional[i].is<Poison>() && (i == 0 || !holds)) return std::vector<Value>(result_count(schemas_of(full)), args.positional[i]);
   for (const HostFunction host : find_host_ops(full)) {
     HostCall c{*this, args.positional, args.keywords};
-    if (auto results = host(c)) return std::move(*results);
+    if (auto results = host(c)) {
+      for (const Value& v : *results)
+        if (const auto* text = v.as<std::string>()) need_text(text->size()), heap.charge(text->size());
+      return std::move(*results);
+    }
   }
   const auto& candidates = schemas_of(full);
   for (const auto& v : args.positional)
@@ -245,7 +251,7 @@ Value Stager::wrap_result(const Schema& s, size_t i, const Arg& a, const std::ve
 }
 
 std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> args) {
-  const auto* target = args[0].as<TensorRef>();
+  const auto* target = args.empty() ? nullptr : args[0].as<TensorRef>();
   const std::string name = functional_name(s);
   const Schema* functional = find_schema(name);
   const Row* row = functional ? find_row(name) : find_row(s.full_name());
@@ -256,7 +262,7 @@ std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> arg
   args.resize(used.params.size());
   auto results = row ? lower_functional(used, *row, args) : foreign_op(used.full_name(), &used, {args, {}});
   if (results.empty() || results[0].is<Poison>()) return {results.empty() ? Value() : results[0]};
-  V after = read(*results[0].as<TensorRef>());
+  V after = read(results[0].need<TensorRef>());
   if (on.fact(after).type.is_tensor()) after = on.to(after, on.dtype(before));
   else graph.fact(after).type = on.fact(before).type;  // of a foreign node: an operator in place keeps the type
   // Those that give the tensor itself another shape; of a view they are a view.
@@ -297,6 +303,7 @@ Arg Stager::to_arg(const Value& v) {
   if (const auto* x = v.as<Device>()) return Arg(x->name);
   if (v.is<ListRef>() || v.is<Tuple>()) {
     std::vector<Arg> parts;
+    step();
     for (const Value& p : std::vector<Value>(items(v))) parts.push_back(to_arg(p));
     return Arg::list(std::move(parts));
   }

@@ -32,8 +32,8 @@ class Operands {
     else if (const auto* d = v.as<Dim>(); d && (constants_ || !d->is_literal())) inputs.push_back(s_.on.int_scalar(*d));
     else if (v.is_none()) inputs.push_back({});
     else if (v.is<ListRef>() || v.is<Tuple>()) add_list(name, s_.items(v));
-    else if (constants_ && v.is<bool>()) inputs.push_back(s_.on.constant(Tensor::bool_scalar(*v.as<bool>())));
-    else if (constants_ && v.is<double>()) inputs.push_back(s_.on.number(*v.as<double>(), DType::f32));
+    else if (constants_ && v.is<bool>()) inputs.push_back(s_.on.constant(Tensor::bool_scalar(v.need<bool>())));
+    else if (constants_ && v.is<double>()) inputs.push_back(s_.on.number(v.need<double>(), DType::f32));
     else add_attribute(name, v);
   }
 
@@ -42,20 +42,20 @@ class Operands {
     const auto all = [&](auto has) { return std::all_of(items.begin(), items.end(), has); };
     if (all([](const Value& v) { return v.is<Dim>(); })) {
       Dims dims;
-      for (const Value& v : items) dims.push_back(*v.as<Dim>());
-      if (constants_ || !all([](const Value& v) { return v.as<Dim>()->is_literal(); })) return inputs.push_back(s_.on.int_vector(dims));
+      for (const Value& v : items) dims.push_back(v.need<Dim>());
+      if (constants_ || !all([](const Value& v) { return v.need<Dim>().is_literal(); })) return inputs.push_back(s_.on.int_vector(dims));
       std::vector<int64_t> ints;
       for (const Dim d : dims) ints.push_back(d.literal());
       return attrs.push_back({name, std::move(ints)});
     }
     if (all([](const Value& v) { return v.is<double>(); })) {
       std::vector<float> floats;
-      for (const Value& v : items) floats.push_back(static_cast<float>(*v.as<double>()));
+      for (const Value& v : items) floats.push_back(static_cast<float>(v.need<double>()));
       return attrs.push_back({name, std::move(floats)});
     }
     if (all([](const Value& v) { return v.is<TensorRef>(); })) {
       std::vector<ValueId> parts;
-      for (const Value& v : items) parts.push_back(s_.read(*v.as<TensorRef>()));
+      for (const Value& v : items) parts.push_back(s_.read(v.need<TensorRef>()));
       return inputs.push_back(s_.on.SequenceConstruct(parts));
     }
     for (size_t i = 0; i < items.size(); ++i) add(cat(name, i), items[i]);
@@ -218,7 +218,7 @@ namespace {
 // What a user's lowering made of an operator that Cameo lowers too has the types that Cameo's own results have, where nobody
 // said: nodes of foreign domains have none.
 void take_types(Stager& s, const Schema& schema, const std::vector<Value>& args, const std::vector<Value>& results) {
-  const auto untyped = [&](const Value& v) { return v.is<TensorRef>() && s.on.fact(s.read(*v.as<TensorRef>())).type.is_unknown(); };
+  const auto untyped = [&](const Value& v) { return v.is<TensorRef>() && s.on.fact(s.read(v.need<TensorRef>())).type.is_unknown(); };
   const Row* row = find_row(schema.full_name());
   if (!row || std::none_of(results.begin(), results.end(), untyped)) return;
   const auto before = s.attempt();
@@ -233,7 +233,7 @@ void take_types(Stager& s, const Schema& schema, const std::vector<Value>& args,
   s.take_back(before);
   for (size_t i = 0; i < results.size() && i < types.size(); ++i) {
     if (!untyped(results[i])) continue;
-    const V v = s.read(*results[i].as<TensorRef>());
+    const V v = s.read(results[i].need<TensorRef>());
     s.graph.fact(v).type = types[i];
     for (size_t axis = 0; types[i].has_rank() && axis < types[i].shape->size(); ++axis)
       if (const Dim d = (*types[i].shape)[axis]; !d.is_literal()) s.on.bind_axis(d, v, static_cast<int64_t>(axis));
@@ -265,7 +265,7 @@ std::vector<Arg> Stager::as_aten(const Schema& s, std::vector<Arg> lowered, cons
   const auto results = foreign_op(s.full_name(), &s, {args, {}});
   std::vector<Arg> out;
   for (size_t i = 0; i < results.size(); ++i) {
-    const V v = read(*results[i].as<TensorRef>());
+    const V v = read(results[i].need<TensorRef>());
     if (i < types.size()) graph.fact(v).type = types[i];
     if (graph[v.id].fact.has_rank())
       for (size_t axis = 0; axis < types[i].shape->size(); ++axis)

@@ -113,6 +113,7 @@ V placeholder(Stager& s, const Type& t) {
 }  // namespace
 
 Form form_of(Stager& s, const Value& v) {
+  s.step();
   if (v.is<Uninitialized>()) return {};
   if (v.is<Poison>()) return of_kind(Kind::poison, v);
   if (const auto* t = v.as<TensorRef>()) {
@@ -240,7 +241,7 @@ void encode(Stager& s, const Form& f, const Value& v, std::vector<V>& out) {
   switch (f.kind) {
     case Kind::unset: case Kind::fixed: case Kind::poison: return;
     case Kind::tensor: {
-      const V x = s.read(*v.as<TensorRef>());
+      const V x = s.read(v.need<TensorRef>());
       out.push_back(is_complex(s.on.dtype(x)) ? pair_of(s.on, x) : x);
       return;
     }
@@ -255,11 +256,13 @@ void encode(Stager& s, const Form& f, const Value& v, std::vector<V>& out) {
     }
     case Kind::tuple: case Kind::list: {
       const auto items = s.items(v);
+      if (items.size() != f.parts.size()) s.fail("stage.join", "a list or tuple has another length than where it is joined");
       for (size_t i = 0; i < items.size(); ++i) encode(s, f.parts[i], items[i], out);
       return;
     }
     case Kind::dict: {
-      const auto entries = s.heap.get<DictCell>(v.as<DictRef>()->cell).entries;
+      const auto entries = s.heap.get<DictCell>(v.need<DictRef>().cell).entries;
+      if (entries.size() != f.parts.size()) s.fail("stage.join", "a dict has other keys than where it is joined");
       for (size_t i = 0; i < entries.size(); ++i) encode(s, f.parts[i], entries[i].second, out);
       return;
     }
@@ -273,6 +276,7 @@ void encode(Stager& s, const Form& f, const Value& v, std::vector<V>& out) {
 
 Value decode(Stager& s, const Form& f, std::span<const V>& in) {
   const auto next = [&] {
+    invariant(!in.empty(), "a form is given all its graph values");
     const V v = in.front();
     in = in.subspan(1);
     return v;

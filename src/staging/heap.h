@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -71,8 +72,27 @@ class Heap {
   void rewind(const HeapMark& m);
   void set(CellId id, const CellData& data) { writable(id) = data; }
 
+  // Budget: what cells hold, and what the log keeps of their past, in bytes, about. Past it budget.heap is thrown.
+  size_t most_bytes = size_t{512} << 20;
+  void need(size_t bytes) const;  // throws where so much more would be too much
+  void charge(size_t bytes) { need(bytes), bytes_ += bytes; }
+
+  // The turns of a loop that is simply run: nobody takes back one of them alone once it is done, so that of each cell the
+  // log needs its contents before the first turn only.
+  class Turns {
+   public:
+    explicit Turns(Heap& heap) : heap_(heap), done_(heap.log_.size()) {}
+    void done();  // a turn has ended
+
+   private:
+    Heap& heap_;
+    size_t done_;
+    std::unordered_set<uint32_t> kept_;
+  };
+
  private:
   CellData& writable(CellId id);
+  void release(const CellData& data);
 
   struct Cell {
     std::shared_ptr<CellData> data;
@@ -86,6 +106,7 @@ class Heap {
   std::vector<Cell> cells_;
   std::vector<Entry> log_;
   uint64_t epoch_ = 0;
+  size_t bytes_ = 0;
 };
 
 }  // namespace cameo::staging

@@ -24,16 +24,16 @@ int64_t position(HostCall& c, const Value& at, size_t size, bool insert = false)
 
 std::vector<Value>& list_of(HostCall& c) {
   c.s.items(c[0]);  // its length must be known
-  return c.s.heap.write<ListCell>(c[0].as<ListRef>()->cell).items;
+  return c.s.heap.write<ListCell>(c[0].need<ListRef>().cell).items;
 }
 const DictCell& dict_cell(HostCall& c) {
-  const auto& cell = c.s.heap.get<DictCell>(c[0].as<DictRef>()->cell);
+  const auto& cell = c.s.heap.get<DictCell>(c[0].need<DictRef>().cell);
   if (cell.poison) c.s.fail("stage.unavailable", *cell.poison);
   return cell;
 }
 std::vector<std::pair<Value, Value>>& dict_of(HostCall& c) {
   dict_cell(c);
-  return c.s.heap.write<DictCell>(c[0].as<DictRef>()->cell).entries;
+  return c.s.heap.write<DictCell>(c[0].need<DictRef>().cell).entries;
 }
 const std::vector<std::pair<Value, Value>>& entries(HostCall& c) { return dict_cell(c).entries; }
 // A list whose length depends on data.
@@ -41,7 +41,7 @@ std::optional<StagedList> staged(const HostCall& c, size_t i = 0) {
   const StagedList* l = i < c.size() ? staged_of(c.s, c[i]) : nullptr;
   return l ? std::optional<StagedList>(*l) : std::nullopt;
 }
-void become(HostCall& c, StagedList l) { c.s.heap.write<ListCell>(c[0].as<ListRef>()->cell) = ListCell{{}, std::make_shared<const StagedList>(std::move(l)), {}}; }
+void become(HostCall& c, StagedList l) { c.s.heap.write<ListCell>(c[0].need<ListRef>().cell) = ListCell{{}, std::make_shared<const StagedList>(std::move(l)), {}}; }
 bool on_list(const HostCall& c) { return c.size() > 0 && c[0].is<ListRef>(); }
 bool on_dict(const HostCall& c) { return c.size() > 0 && c[0].is<DictRef>(); }
 
@@ -54,7 +54,10 @@ Results raised(HostCall& c, std::string message) {
 Results append(HostCall& c) {
   if (!on_list(c)) return std::nullopt;
   if (const auto l = staged(c)) become(c, with_inserted(c.s, *l, std::nullopt, c[1]));
-  else list_of(c).push_back(c[1]);
+  else {
+    c.s.heap.charge(sizeof(Value));
+    list_of(c).push_back(c[1]);
+  }
   return one(c[0]);
 }
 Results extend(HostCall& c) {
@@ -71,6 +74,7 @@ Results extend(HostCall& c) {
     return one(c[0]);
   }
   const auto more = c.s.items(c[1]);
+  c.s.heap.charge(more.size() * sizeof(Value));
   auto& l = list_of(c);
   l.insert(l.end(), more.begin(), more.end());
   return one(c[0]);
@@ -81,6 +85,7 @@ Results insert(HostCall& c) {
     become(c, with_inserted(c.s, *l, c.s.int_from(c[1]), c[2]));
     return one(c[0]);
   }
+  c.s.heap.charge(sizeof(Value));
   auto& l = list_of(c);
   l.insert(l.begin() + position(c, c[1], l.size(), true), c[2]);
   return one(c[0]);
@@ -132,6 +137,7 @@ Results set_item(HostCall& c) {
       value = c[2];
       return std::vector<Value>{};
     }
+  c.s.heap.charge(2 * sizeof(Value));
   dict_of(c).emplace_back(c[1], c[2]);
   return std::vector<Value>{};
 }
@@ -151,7 +157,7 @@ Results remove_at(HostCall& c) {
   return out ? Results(std::vector<Value>{}) : std::nullopt;
 }
 Results clear(HostCall& c) {
-  if (on_list(c)) c.s.heap.write<ListCell>(c[0].as<ListRef>()->cell) = {};
+  if (on_list(c)) c.s.heap.write<ListCell>(c[0].need<ListRef>().cell) = {};
   else if (on_dict(c)) dict_of(c).clear();
   else return std::nullopt;
   return std::vector<Value>{};
@@ -188,7 +194,7 @@ Results slice(HostCall& c) {
     if (!d.is_literal()) c.s.fail("stage.index", "a list is cut at a place that depends on the inputs");
     return d.literal();
   };
-  const int64_t step = number(3, 1);
+  const int64_t step = std::clamp(number(3, 1), -n - 1, n + 1);
   if (step == 0) c.s.fail("stage.index", "a slice's step is 0");
   const auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + n : v, step < 0 ? -1 : 0, step < 0 ? n - 1 : n); };
   const bool no_end = 2 >= c.size() || c[2].is_none();
@@ -256,7 +262,7 @@ Results set_default(HostCall& c) {
 }
 Results update(HostCall& c) {
   if (!on_dict(c) || !c[1].is<DictRef>()) return std::nullopt;
-  const auto more = c.s.heap.get<DictCell>(c[1].as<DictRef>()->cell).entries;
+  const auto more = c.s.heap.get<DictCell>(c[1].need<DictRef>().cell).entries;
   for (const auto& [key, value] : more) {
     std::vector<Value> args{c[0], key, value};
     HostCall one_item{c.s, args, c.keywords};
@@ -267,7 +273,11 @@ Results update(HostCall& c) {
 Results make_dict(HostCall& c) {
   if (c.size() == 0) return one(c.s.dict({}));
   std::vector<std::pair<Value, Value>> out;
-  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) out.emplace_back(c.s.items(v)[0], c.s.items(v)[1]);
+  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) {
+    const auto& pair = c.s.items(v);
+    if (pair.size() != 2) c.s.fail("stage.unpack", cat("a dict is made of pairs, not of ", pair.size(), " values"));
+    out.emplace_back(pair[0], pair[1]);
+  }
   return one(c.s.dict(std::move(out)));
 }
 // Identity with None decides: everything else is some value.
@@ -282,18 +292,18 @@ Results is(HostCall& c) {
 Results itself(HostCall& c) { return one(c[0]); }
 Results unwrap(HostCall& c) {
   if (c[0].is_none()) return raised(c, "None where a value is needed");
-  return one(c[0].is<Maybe>() ? *c[0].as<Maybe>()->value : c[0]);
+  return one(c[0].is<Maybe>() ? *c[0].need<Maybe>().value : c[0]);
 }
 Results known_sort(HostCall& c) {
   if (!on_list(c)) return std::nullopt;
   auto l = c.s.items(c[0]);
-  const bool down = c.size() > 1 && c[1].is<bool>() && *c[1].as<bool>();
+  const bool down = c.size() > 1 && c[1].is<bool>() && c[1].need<bool>();
   const auto key = [&](const Value& v) {
     if (const auto* d = v.as<Dim>(); d && d->is_literal()) return static_cast<double>(d->literal());
     if (const auto* f = v.as<double>()) return *f;
     c.s.fail("stage.sort", "a list is sorted whose items depend on the inputs");
   };
-  if (!l.empty() && l[0].is<std::string>()) std::stable_sort(l.begin(), l.end(), [&](const Value& a, const Value& b) { return down ? *b.as<std::string>() < *a.as<std::string>() : *a.as<std::string>() < *b.as<std::string>(); });
+  if (!l.empty() && l[0].is<std::string>()) std::stable_sort(l.begin(), l.end(), [&](const Value& a, const Value& b) { return down ? b.need<std::string>() < a.need<std::string>() : a.need<std::string>() < b.need<std::string>(); });
   else std::stable_sort(l.begin(), l.end(), [&](const Value& a, const Value& b) { return down ? key(b) < key(a) : key(a) < key(b); });
   return one(c.s.list(std::move(l)));
 }
@@ -327,6 +337,7 @@ Results range_list(HostCall& c) {
     element.kind = Form::Kind::integer;
     return one(make_staged(c.s, StagedList{element, false, {iota(c.s.on, n)}}));
   }
+  if (n.literal() > 0) c.s.heap.need(static_cast<uint64_t>(n.literal()) > SIZE_MAX / sizeof(Value) ? SIZE_MAX : static_cast<size_t>(n.literal()) * sizeof(Value));
   for (int64_t i = 0; i < n.literal(); ++i) out.emplace_back(Dim(i));
   return one(c.s.list(std::move(out)));
 }

@@ -13,11 +13,11 @@ Results one(Value v) { return std::vector<Value>{std::move(v)}; }
 
 bool is_int(const Value& v) { return v.is<Dim>() || v.is<bool>(); }
 bool is_real(const Value& v) { return is_int(v) || v.is<double>() || v.is<StagedFloat>(); }
-bool is_known_real(const Value& v) { return v.is<double>() || v.is<bool>() || (v.is<Dim>() && v.as<Dim>()->is_literal()); }
+bool is_known_real(const Value& v) { return v.is<double>() || v.is<bool>() || (v.is<Dim>() && v.need<Dim>().is_literal()); }
 double real(const Value& v) {
   if (const auto* d = v.as<Dim>()) return static_cast<double>(d->literal());
   if (const auto* b = v.as<bool>()) return *b;
-  return *v.as<double>();
+  return v.need<double>();
 }
 bool two(const HostCall& c, bool (*test)(const Value&)) { return c.size() >= 2 && test(c[0]) && test(c[1]); }
 V staged(HostCall& c, const Value& v) { return c.s.on.scalar(Num(c.s.to_arg(v)), DType::f64); }
@@ -45,6 +45,12 @@ Results join_lists(HostCall& c) {
   return one(c.s.list(std::move(all)));
 }
 
+Results joined_text(HostCall& c) {
+  const auto &a = c[0].need<std::string>(), &b = c[1].need<std::string>();
+  c.s.need_text(a.size() + b.size());
+  return one(a + b);
+}
+
 Results add(HostCall& c) {
   if (c.size() == 2 && c[0].is<ListRef>() && c[1].is<ListRef>()) return join_lists(c);
   if (c.size() == 2 && c[0].is<Tuple>() && c[1].is<Tuple>()) {
@@ -53,7 +59,7 @@ Results add(HostCall& c) {
     all.insert(all.end(), more.begin(), more.end());
     return one(Value::tuple(std::move(all)));
   }
-  if (c.size() == 2 && c[0].is<std::string>() && c[1].is<std::string>()) return one(*c[0].as<std::string>() + *c[1].as<std::string>());
+  if (c.size() == 2 && c[0].is<std::string>() && c[1].is<std::string>()) return joined_text(c);
   return binary(c, [](Dim a, Dim b) { return Value(a + b); }, [](double a, double b) { return Value(a + b); }, [](Lower& on, V a, V b) { return V(on.Add(a, b)); });
 }
 
@@ -77,7 +83,9 @@ Results mul(HostCall& c) {
     if (!n.is_literal()) return repeated(c, c[l], n);
     const auto parts = c.s.items(c[l]);
     std::vector<Value> all;
-    for (int64_t i = 0; i < n.literal() && all.size() < 1'000'000; ++i) all.insert(all.end(), parts.begin(), parts.end());
+    constexpr int64_t most = INT64_MAX / 1024;
+    if (n.literal() > 0 && !parts.empty()) c.s.heap.need(n.literal() > most / static_cast<int64_t>(parts.size()) ? SIZE_MAX : static_cast<size_t>(n.literal()) * parts.size() * sizeof(Value));
+    for (int64_t i = 0; i < n.literal() && !parts.empty(); ++i) all.insert(all.end(), parts.begin(), parts.end());
     return one(c.s.list(std::move(all)));
   }
   return binary(c, [](Dim a, Dim b) { return Value(a * b); }, [](double a, double b) { return Value(a * b); }, [](Lower& on, V a, V b) { return V(on.Mul(a, b)); });
@@ -141,6 +149,7 @@ Results extremum(HostCall& c) {
 }
 
 bool equal_values(Stager& s, const Value& a, const Value& b) {
+  s.step();
   if ((a.is<ListRef>() && b.is<ListRef>()) || (a.is<Tuple>() && b.is<Tuple>())) {
     const auto &xs = s.items(a), &ys = s.items(b);
     if (xs.size() != ys.size()) return false;
@@ -148,7 +157,7 @@ bool equal_values(Stager& s, const Value& a, const Value& b) {
       if (!equal_values(s, xs[i], ys[i])) return false;
     return true;
   }
-  if (a.is<Dim>() && b.is<Dim>()) return s.graph.facts.equal(*a.as<Dim>(), *b.as<Dim>()) == Answer::yes;
+  if (a.is<Dim>() && b.is<Dim>()) return s.graph.facts.equal(a.need<Dim>(), b.need<Dim>()) == Answer::yes;
   if (is_known_real(a) && is_known_real(b)) return real(a) == real(b);
   return same(a, b);
 }
@@ -167,7 +176,7 @@ Results compare(HostCall& c) {
     return one(a >= b);
   };
   if (is_known_real(c[0]) && is_known_real(c[1])) return answer(real(c[0]), real(c[1]));
-  if (c[0].is<std::string>() && c[1].is<std::string>()) return answer(*c[0].as<std::string>(), *c[1].as<std::string>());
+  if (c[0].is<std::string>() && c[1].is<std::string>()) return answer(c[0].need<std::string>(), c[1].need<std::string>());
   if (is_real(c[0]) && is_real(c[1])) {
     auto& on = c.s.on;
     const V a = staged(c, c[0]), b = staged(c, c[1]);
@@ -195,8 +204,8 @@ Results logical(HostCall& c, B on_bools, G on_graph, int64_t (*on_ints)(int64_t,
     if (!name.empty()) c.s.remember_condition(out, {name, {}, {}, x, y});
     return one(Value(StagedBool{out}));
   }
-  if (c[0].is<Dim>() && c[1].is<Dim>() && c[0].as<Dim>()->is_literal() && c[1].as<Dim>()->is_literal())
-    return one(Dim(on_ints(c[0].as<Dim>()->literal(), c[1].as<Dim>()->literal())));
+  if (c[0].is<Dim>() && c[1].is<Dim>() && c[0].need<Dim>().is_literal() && c[1].need<Dim>().is_literal())
+    return one(Dim(on_ints(c[0].need<Dim>().literal(), c[1].need<Dim>().literal())));
   return std::nullopt;
 }
 using Known = std::optional<bool>;
@@ -252,7 +261,7 @@ template <double (*F)(double), bool Up>
 Results rounded(HostCall& c) {
   if (c.size() != 1 || !is_real(c[0])) return std::nullopt;
   if (is_int(c[0])) return one(c.s.int_from(c[0]));
-  if (is_known_real(c[0])) return one(Dim(static_cast<int64_t>(F(real(c[0])))));
+  if (is_known_real(c[0])) return one(c.s.int_from(Value(F(real(c[0])))));
   auto& on = c.s.on;
   const V x = staged(c, c[0]);
   return one(on.int_of(on.to(Up ? on.Ceil(x) : on.Floor(x), DType::i64)));
@@ -263,7 +272,7 @@ Results to_float(HostCall& c) { return c.size() == 1 && !c[0].is<Poison>() ? one
 Results to_bool(HostCall& c) { return c.size() == 1 && !c[0].is<Poison>() ? one(c.s.bool_from(c[0])) : std::nullopt; }
 Results to_scalar(HostCall& c) {
   if (c.size() != 1 || !c[0].is<TensorRef>()) return std::nullopt;
-  const V x = c.s.read(*c[0].as<TensorRef>());
+  const V x = c.s.read(c[0].need<TensorRef>());
   if (c.s.on.is_bool(x)) return one(c.s.bool_from(c[0]));
   return c.s.on.is_float(x) ? one(c.s.float_from(c[0])) : one(c.s.int_from(c[0]));
 }

@@ -10,8 +10,8 @@ namespace {
 using Results = std::optional<std::vector<Value>>;
 Results one(Value v) { return std::vector<Value>{std::move(v)}; }
 bool on_tensor(const HostCall& c) { return c.size() > 0 && c[0].is<TensorRef>(); }
-V value(HostCall& c, size_t i = 0) { return c.s.read(*c[i].as<TensorRef>()); }
-bool known_true(const Value& v) { return v.is<bool>() && *v.as<bool>(); }
+V value(HostCall& c, size_t i = 0) { return c.s.read(c[i].need<TensorRef>()); }
+bool known_true(const Value& v) { return v.is<bool>() && v.need<bool>(); }
 
 // A float operator whose result does not take its operand's grid.
 Value plain(HostCall& c, std::string_view op, std::vector<Value> args) {
@@ -28,13 +28,13 @@ Results finish(HostCall& c, Value y, size_t at, bool relu = false, DType dtype =
   if (y.is<Poison>()) return one(y);
   if (relu) y = plain(c, "relu", {y});
   if (at + 1 >= c.size() || c[at].is_none()) return one(y);
-  return one(c.s.tensor(quantized(c.s, c.s.read(*y.as<TensorRef>()), c[at], c[at + 1], dtype)));
+  return one(c.s.tensor(quantized(c.s, c.s.read(y.need<TensorRef>()), c[at], c[at + 1], dtype)));
 }
 
 Results quantize_per_tensor(HostCall& c) {
   if (!on_tensor(c) || c.size() < 4) return std::nullopt;
-  const auto dtype = dtype_from_torch(c.s.int_from(c[3]).literal());
-  const int64_t code = c.s.int_from(c[3]).literal();
+  const auto dtype = dtype_from_torch(c.s.known_int(c[3]));
+  const int64_t code = c.s.known_int(c[3]);
   const DType t = code == 12 ? DType::i8 : code == 13 ? DType::u8 : code == 14 ? DType::i32 : dtype.value_or(DType::u8);
   return one(c.s.tensor(quantized(c.s, value(c), c[1], c[2], t)));
 }
@@ -42,7 +42,7 @@ Results quantize_per_channel(HostCall& c) {
   if (!on_tensor(c) || c.size() < 5) return std::nullopt;
   Quantization q;
   q.dtype = c.s.int_from(c[4]).is(12) ? DType::i8 : DType::u8;
-  q.axis = c.s.on.axis(value(c), c.s.int_from(c[3]).literal());
+  q.axis = c.s.on.axis(value(c), c.s.known_int(c[3]));
   q.scale = c.s.on.to(value(c, 1), DType::f32);
   q.zero_point = c.s.on.to(value(c, 2), q.dtype);
   return one(c.s.tensor(quantized(c.s, value(c), q)));
@@ -163,7 +163,7 @@ Results elu(HostCall& c) { return finish(c, plain(c, "elu", {c[0], c.size() > 3 
 Results same_grid(HostCall& c, std::string_view op, std::vector<Value> args) {
   const Value y = plain(c, op, std::move(args));
   const Quantization* q = c.s.quantization(value(c));
-  return q && y.is<TensorRef>() ? one(c.s.tensor(quantized(c.s, c.s.read(*y.as<TensorRef>()), *q))) : one(y);
+  return q && y.is<TensorRef>() ? one(c.s.tensor(quantized(c.s, c.s.read(y.need<TensorRef>()), *q))) : one(y);
 }
 Results relu6(HostCall& c) { return same_grid(c, "hardtanh", {c[0], 0.0, 6.0}); }
 Results clamp(HostCall& c) { return same_grid(c, "clamp", c.args); }

@@ -14,7 +14,7 @@ Results one(Value v) { return std::vector<Value>{std::move(v)}; }
 Results nothing(HostCall&) { return std::vector<Value>{Value()}; }
 
 bool on_tensor(const HostCall& c) { return c.size() > 0 && c[0].is<TensorRef>(); }
-V value(HostCall& c) { return c.s.read(*c[0].as<TensorRef>()); }
+V value(HostCall& c) { return c.s.read(c[0].need<TensorRef>()); }
 
 Results size(HostCall& c) {
   if (!on_tensor(c)) return std::nullopt;
@@ -38,13 +38,15 @@ Results stride(HostCall& c) {
     step = step * shape[i];
   }
   if (c.size() == 1) return one(c.s.list(std::move(out)));
-  return one(out[static_cast<size_t>(c.s.on.axis(value(c), c.s.int_from(c[1]).literal()))]);
+  const Dim axis = c.s.int_from(c[1]);
+  if (!axis.is_literal() || out.empty()) c.s.fail("stage.axis", "a dimension number depends on the inputs, or there is none");
+  return one(out[static_cast<size_t>(c.s.on.axis(value(c), axis.literal()))]);
 }
 Results rank(HostCall& c) { return on_tensor(c) ? one(Dim(c.s.on.rank(value(c)))) : std::nullopt; }
 Results count(HostCall& c) { return on_tensor(c) ? one(element_count(c.s.on.shape(value(c)))) : std::nullopt; }
 Results dtype(HostCall& c) { return on_tensor(c) ? one(Dim(torch_from_dtype(c.s.on.dtype(value(c))))) : std::nullopt; }
 Results device(HostCall& c) { return c.size() && c[0].is<Poison>() ? std::nullopt : one(Value(Device{"cpu"})); }
-Results make_device(HostCall& c) { return c.size() && c[0].is<std::string>() ? one(Value(Device{*c[0].as<std::string>()})) : std::nullopt; }
+Results make_device(HostCall& c) { return c.size() && c[0].is<std::string>() ? one(Value(Device{c[0].need<std::string>()})) : std::nullopt; }
 Results device_type(HostCall& c) {
   const auto* d = c.size() ? c[0].as<Device>() : nullptr;
   return d ? one(Value(d->name.substr(0, d->name.find(':')))) : std::nullopt;
@@ -84,11 +86,11 @@ Results to_list(HostCall& c) {
   else
     for (int64_t i = 0; i < floats->count(); ++i) flat.emplace_back(floats->double_at(i));
   const auto shape = c.s.on.shape(x);
-  if (shape.empty()) return one(flat[0]);
+  if (shape.empty() && flat.size() == 1) return one(flat[0]);
   for (size_t axis = shape.size(); axis-- > 1;) {
     const auto width = static_cast<size_t>(shape[axis].literal());
     std::vector<Value> rows;
-    for (size_t i = 0; width && i < flat.size(); i += width) rows.push_back(c.s.list(std::vector<Value>(flat.begin() + static_cast<std::ptrdiff_t>(i), flat.begin() + static_cast<std::ptrdiff_t>(i + width))));
+    for (size_t i = 0; width && i + width <= flat.size(); i += width) rows.push_back(c.s.list(std::vector<Value>(flat.begin() + static_cast<std::ptrdiff_t>(i), flat.begin() + static_cast<std::ptrdiff_t>(i + width))));
     flat = std::move(rows);
   }
   return one(c.s.list(std::move(flat)));
@@ -96,6 +98,7 @@ Results to_list(HostCall& c) {
 
 // torch.tensor([[1, 2], [3, n]]): nested lists of numbers.
 bool flatten(HostCall& c, const Value& v, std::vector<Value>& out, std::vector<int64_t>& shape, size_t depth) {
+  c.s.step();
   if (v.is<ListRef>() || v.is<Tuple>()) {
     const auto parts = c.s.items(v);
     if (shape.size() == depth) shape.push_back(static_cast<int64_t>(parts.size()));
@@ -113,7 +116,7 @@ Results make_tensor(HostCall& c) {
   const Value* asked = c.keyword("dtype");
   if (!asked && c.size() > 1) asked = &c.args[1];
   std::optional<DType> want;
-  if (asked && !asked->is_none()) want = dtype_from_torch(c.s.int_from(*asked).literal());
+  if (asked && !asked->is_none()) want = dtype_from_torch(c.s.int_from(*asked).known().value_or(-1));
   if (c[0].is<TensorRef>()) return one(c.s.tensor(on.to(value(c), want.value_or(on.dtype(value(c))))));
   if (const StagedList* l = staged_of(c.s, c[0])) {
     if (l->sequence || l->arrays.size() != 1) return std::nullopt;
@@ -131,7 +134,7 @@ Results make_tensor(HostCall& c) {
   if (flat.empty()) out = on.constant(zeros(t, shape));
   else if (ints) {
     Dims dims;
-    for (const Value& v : flat) dims.push_back(*v.as<Dim>());
+    for (const Value& v : flat) dims.push_back(v.need<Dim>());
     out = on.to(on.reshape(on.int_vector(dims), Dims(shape.begin(), shape.end())), t);
   } else {
     Vs parts;

@@ -4,6 +4,7 @@
 
 #include "staging/staged_list.h"
 #include "staging/stager.h"
+#include "support/budget.h"
 
 namespace cameo::staging {
 
@@ -12,7 +13,7 @@ Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
   if (p.has_root()) name_parameters(p.root(), "");
   on.on_note = [this](std::string_view code, std::string what) { sink_.note(std::string(code), std::move(what), here()); };
   on.on_node = [this](NodeId n) {
-    if (graph.node_capacity() > options.max_nodes) fail("stage.budget", cat("more than ", options.max_nodes, " nodes were recorded"));
+    if (graph.node_capacity() > options.max_nodes) fail("budget.nodes", cat("more than ", options.max_nodes, " nodes were recorded"));
     const std::string& scope = scopes_.empty() ? "" : scopes_.back();
     const std::string base = scope.empty() ? std::string(graph[n].op->name) : cat(scope, "/", graph[n].op->name);
     const size_t number = node_numbers_[base]++;
@@ -51,7 +52,7 @@ void Stager::fail(std::string_view code, std::string what, std::string hint) con
 }
 
 Value Stager::call_function(const ts::FunctionDef& f, std::vector<Value> args) {
-  if (frames_.size() >= options.max_depth) fail("stage.budget", cat("calls are nested more than ", options.max_depth, " deep"));
+  if (frames_.size() >= options.max_depth) fail("budget.depth", cat("calls are nested more than ", options.max_depth, " deep"));
   if (args.size() > f.params.size()) fail("stage.arguments", cat(f.qualified_name, " takes ", f.params.size(), " arguments, ", args.size(), " were given"));
   FrameCell frame;
   frame.locals.resize(f.locals.size());
@@ -90,13 +91,23 @@ std::optional<int64_t> names_for(ts::Block statements, size_t i) {
 }
 }  // namespace
 
+void Stager::step() {
+  checkpoint();
+  const size_t most = options.max_steps ? options.max_steps : limits().steps;
+  if (++steps_ > most) fail("budget.steps", cat("more than ", most, " steps were run to export this program"), "--max-steps raises this limit");
+}
+
+void Stager::need_text(size_t bytes) const {
+  if (bytes > options.max_text) fail("budget.text", cat("a string has more than ", options.max_text >> 20, " MiB"));
+}
+
 std::optional<Value> Stager::block(ts::Block statements) {
   for (size_t i = 0; i < statements.size(); ++i) {
     const ts::Stmt* s = statements[i];
     on.unpacked = names_for(statements, i);
     if (raised_) return std::nullopt;
-    if (++steps_ > options.max_steps) fail("stage.budget", cat("more than ", options.max_steps, " statements were run"));
     pos_ = s->pos;
+    step();
     if (const auto* r = s->as<ts::Return>()) return r->value ? eval(*r->value) : Value();
     statement(*s);
   }
@@ -219,7 +230,7 @@ Value Stager::eval(const ts::Expr& e) {
     case ts::ExprKind::name: return name(*e.as<ts::Name>());
     case ts::ExprKind::constant: {
       Value v = from_stored(program.constant(e.as<ts::ConstantRef>()->index));
-      if (auto* t = std::get_if<TensorRef>(&v.data); t && graph[read(*t).id].fact.type.shape->empty()) t->literal = true;
+      if (auto* t = std::get_if<TensorRef>(&v.data); t && graph[read(*t).id].fact.has_rank() && graph[read(*t).id].fact.rank() == 0) t->literal = true;
       return v;
     }
     case ts::ExprKind::global: {
@@ -240,7 +251,9 @@ Value Stager::eval(const ts::Expr& e) {
       const auto all = items(eval(*s.object));
       const auto n = static_cast<int64_t>(all.size());
       const auto bound = [&](const ts::Expr* at, int64_t otherwise) {
-        const int64_t v = at ? int_from(eval(*at)).literal() : otherwise;
+        const Dim given = at ? int_from(eval(*at)) : Dim(otherwise);
+        if (!given.is_literal()) fail("stage.index", "a tuple is cut at a place that depends on the inputs");
+        const int64_t v = given.literal();
         return std::clamp<int64_t>(v < 0 ? v + n : v, 0, n);
       };
       const int64_t first = bound(s.first, 0), last = std::max(first, bound(s.last, n));
@@ -295,7 +308,7 @@ Value Stager::annotated(const ts::Annotate& a) {
     if (t->is(ts::TypeKind::integer)) return int_from(v);
     if (t->is(ts::TypeKind::floating)) return float_from(v);
     if (t->is(ts::TypeKind::number)) {
-      const V tensor = read(*v.as<TensorRef>());
+      const V tensor = read(v.need<TensorRef>());
       return on.is_float(tensor) ? float_from(v) : Value(int_from(v));
     }
     if (t->is(ts::TypeKind::boolean)) return bool_from(v);

@@ -26,7 +26,7 @@ void Stager::take_back(const Attempt& a) {
     if (const auto* o = v.as<ObjectRef>()) return o->cell.index >= a.heap.cells;
     if (const auto* l = v.as<ListRef>()) return l->cell.index >= a.heap.cells;
     if (const auto* d = v.as<DictRef>()) return d->cell.index >= a.heap.cells;
-    return false;
+    return v.is<Tuple>();  // its parts may be gone
   };
   std::erase_if(objects_, [&](const auto& e) { return gone(e.second); });
   std::erase_if(stored_, [&](const auto& e) { return gone(e.second); });
@@ -213,7 +213,7 @@ class Branch {
 
   // A fixed size that the outside cannot compute is a number of this side.
   Form localised(Form f) {
-    if (f.is(Form::Kind::fixed) && f.value.is<Dim>() && !s_.on.available(*f.value.as<Dim>())) {
+    if (f.is(Form::Kind::fixed) && f.value.is<Dim>() && !s_.on.available(f.value.need<Dim>())) {
       f.kind = Form::Kind::integer;
       f.value = Value();
     }
@@ -282,7 +282,7 @@ class Branch {
   // Bools keep what they say about sizes; tensors keep whose memory they may share.
   void remember(const Joined& j, const Value& v) {
     if (const auto* joined = v.as<StagedBool>(); joined && condition_.is<StagedBool>()) {
-      const V c = condition_.as<StagedBool>()->value;
+      const V c = condition_.need<StagedBool>().value;
       const auto *a = j.a.as<StagedBool>(), *b = j.b.as<StagedBool>();
       const auto *known_a = j.a.as<bool>(), *known_b = j.b.as<bool>();
       if (a && known_b && !*known_b) s_.remember_condition(joined->value, {"and", {}, {}, c, a->value});

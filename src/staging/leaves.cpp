@@ -61,12 +61,12 @@ void set_at(Stager& s, const Leaf& leaf, const Value& v) {
     auto& attributes = s.heap.write<ObjectCell>(leaf.cell).attributes;
     if (leaf.slot < attributes.size()) attributes[leaf.slot].second = v;
   } else if (std::holds_alternative<ListCell>(data)) {
-    s.heap.write<ListCell>(leaf.cell) = why ? ListCell{{}, {}, why->why} : ListCell(s.heap.get<ListCell>(v.as<ListRef>()->cell));
+    s.heap.write<ListCell>(leaf.cell) = why ? ListCell{{}, {}, why->why} : ListCell(s.heap.get<ListCell>(v.need<ListRef>().cell));
   } else if (std::holds_alternative<DictCell>(data)) {
-    s.heap.write<DictCell>(leaf.cell) = why ? DictCell{{}, why->why} : DictCell(s.heap.get<DictCell>(v.as<DictRef>()->cell));
+    s.heap.write<DictCell>(leaf.cell) = why ? DictCell{{}, why->why} : DictCell(s.heap.get<DictCell>(v.need<DictRef>().cell));
   } else {
     if (why) s.fail("stage.join", *why->why);
-    const V value = s.read(*v.as<TensorRef>());
+    const V value = s.read(v.need<TensorRef>());
     auto& cell = s.heap.write<TensorCell>(leaf.cell);
     cell.value = value;
     ++cell.version;
@@ -74,6 +74,7 @@ void set_at(Stager& s, const Leaf& leaf, const Value& v) {
 }
 
 Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
+  s.step();
   if (const auto* t = v.as<TensorRef>()) {
     const bool old = t->cell.index < mark.cells;
     const bool view_from_outside = t->view && s.graph.is_inside(outer, s.graph[t->view->value.id].home) && t->view->version == s.heap.get<TensorCell>(t->cell).version;

@@ -38,7 +38,7 @@ class LoopStager {
       give_up();
       throw;
     } catch (const Error& e) {
-      if (e.exit_code() != 1 || e.diag().code == "stage.budget") throw;
+      if (e.exit_code() != 1 || e.diag().code.starts_with("budget.")) throw;
       give_up();
       throw Inexpressible{e.diag().what, e};
     }
@@ -238,7 +238,10 @@ class LoopStager {
     std::vector<V> carried_out, scan_out;
     V condition;
     for (Carried& c : carried_) {
-      if (is_condition(c.leaf)) condition = c.results[0];
+      if (is_condition(c.leaf)) {
+        if (!c.form.is(Form::Kind::boolean) || c.results.size() != 1) throw Inexpressible{"its condition is not a bool after each turn", {}};
+        condition = c.results[0];
+      }
       for (size_t i = 0; i < c.in_body.size(); ++i) {
         const auto scan = c.form.is(Form::Kind::staged_list) && !c.form.sequence ? scan_of(c, i) : std::nullopt;
         if (scan) {
@@ -336,6 +339,7 @@ namespace {
 bool Stager::unroll(const ts::For& s, int64_t count, bool bounded) {
   const auto start = attempt();
   for (int64_t i = 0; i < count && !raised_; ++i) {
+    step();
     store(s.target, Dim(i));
     block(s.body);
     const size_t nodes = graph.node_capacity() - start.graph.nodes;
@@ -379,7 +383,9 @@ void Stager::for_range(const ts::For& s) {
 
 void Stager::while_loop(const ts::While& s) {
   const auto* name_expr = s.condition->as<ts::Name>();
+  Heap::Turns turns(heap);
   for (;;) {
+    step();
     const Value condition = eval(*s.condition);
     if (condition.is<Poison>()) return;
     const auto known = known_bool(condition);
@@ -391,7 +397,10 @@ void Stager::while_loop(const ts::While& s) {
       block(s.body);
       if (raised_) return;
       const Value next = eval(*s.condition);
-      if (next.is<Poison>() || known_bool(next)) continue;
+      if (next.is<Poison>() || known_bool(next)) {
+        turns.done();
+        continue;
+      }
       take_back(start);
     }
     if (!name_expr || name_expr->slot < 0) fail("stage.loop", "a while loop on this condition cannot be expressed");

@@ -52,7 +52,10 @@ const Poison* any_poison(const std::vector<Value>& values) {
   return nullptr;
 }
 
-Type slice_type(const Type& t) { return Type::tensor(t.elem, Shape(t.shape->begin() + 1, t.shape->end())); }
+Type slice_type(const Stager& s, const Type& t) {
+  if (!t.is_tensor() || !t.has_rank() || t.rank() == 0) s.fail("stage.control", "a scan over something without a first axis");
+  return Type::tensor(t.elem, Shape(t.shape->begin() + 1, t.shape->end()));
+}
 }  // namespace
 
 json::Value NodeStager::graph_argument(const HigherOrder& h, size_t at) const {
@@ -129,7 +132,7 @@ std::vector<Value> NodeStager::higher_order(std::string_view op, json::Value n, 
 }
 
 std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
-  const Value condition = s.bool_from(argument(h.positional.at(0), h.scope));
+  const Value condition = s.bool_from(argument(h.at(0), h.scope));
   const auto inputs = operands(h, 3);
   if (const auto known = s.known_bool(condition)) return body(graph_argument(h, *known ? 1 : 2), inputs);
   if (condition.is<Poison>()) return {condition};
@@ -149,6 +152,7 @@ std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
     s.on.move_to(outer);
     s.graph.set_region(node, side, region);
     s.graph.region(region).name = side == then_region ? "then" : "else";
+    if (side == else_region && outs.size() != types.size()) h.node.fail("the branches of a condition give different numbers of values");
     for (size_t i = 0; i < outs.size(); ++i) {
       const Type& t = s.graph[outs[i]].fact.type;
       if (side == then_region) types.push_back(t), kinds.push_back(results[i]);
@@ -164,7 +168,7 @@ std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
 
 std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
   const json::Value condition = graph_argument(h, 0), turn = graph_argument(h, 1);
-  const std::vector<Value> start = s.items(argument(h.positional.at(2), h.scope));
+  const std::vector<Value> start = s.items(argument(h.at(2), h.scope));
   const std::vector<Value> extra = h.positional.size() > 3 ? operands(h, 3) : std::vector<Value>();
   if (const auto* p = any_poison(start)) return {Value(*p)};
   const auto with_extra = [&](std::vector<Value> v) {
@@ -273,7 +277,7 @@ std::vector<Value> NodeStager::turns(json::Value turn, const std::vector<Value>&
   }
   for (const Value& v : xs) {
     inputs.push_back(as_tensor(s, v));
-    const ValueId in = s.graph.add_input(region, "", slice_type(s.graph[inputs.back()].fact.type));
+    const ValueId in = s.graph.add_input(region, "", slice_type(s, s.graph[inputs.back()].fact.type));
     bind_axes(s, in);
     operands.push_back(s.tensor(in));
   }
@@ -293,7 +297,7 @@ std::vector<Value> NodeStager::turns(json::Value turn, const std::vector<Value>&
   std::vector<Type> types = carried_types;
   for (size_t i = start.size(); i < outs.size(); ++i) {
     Type t = s.graph[outs[i]].fact.type;
-    t.shape->insert(t.shape->begin(), turns);
+    if (t.has_rank()) t.shape->insert(t.shape->begin(), turns);
     types.push_back(t);
   }
   const auto attributes = std::make_shared<op::Scan>();

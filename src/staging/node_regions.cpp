@@ -64,7 +64,7 @@ void NodeStager::apply_autocast(std::string_view op, json::Value n, CallArgs& ar
 // The node or rule that stands for it gives the new values of the written arguments after its results.
 std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
   const size_t outputs = h.node["outputs"].size();
-  const pt2::Tagged named = pt2::tagged(h.positional.at(0));
+  const pt2::Tagged named = pt2::tagged(h.at(0));
   const json::Value text = named.value;
   const auto target = named.tag == "as_operator" ? target_of(text.text()) : std::nullopt;
   if (!target) h.node.fail("an operator's name is expected here");
@@ -90,7 +90,7 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
   for (const auto& [key, v] : given) {
     if (!key.starts_with('_')) args.keywords.emplace_back(key, v);
     if (!key.starts_with('_') || !key.ends_with("_base_index") || !v.is<Dim>()) continue;
-    const int64_t base = v.as<Dim>()->known().value_or(-1);
+    const int64_t base = v.need<Dim>().known().value_or(-1);
     if (base < 0 || static_cast<size_t>(base) >= bases.size()) h.node.fail("a written argument without its base");
     written.push_back({std::string(key.substr(1, key.size() - 12)), static_cast<size_t>(base)});
   }
@@ -103,7 +103,7 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
   for (const Written& w : written) args.keywords.emplace_back(w.name, cut(w, "slice", {bases[w.base]}));
   std::vector<Type> types;  // what is written keeps its type
   for (size_t i = args.keywords.size() - written.size(); i < args.keywords.size(); ++i)
-    types.push_back(args.keywords[i].second.is<TensorRef>() ? s.graph[s.read(*args.keywords[i].second.as<TensorRef>()).id].fact.type : Type());
+    types.push_back(args.keywords[i].second.is<TensorRef>() ? s.graph[s.read(args.keywords[i].second.need<TensorRef>()).id].fact.type : Type());
   const size_t results = outputs >= bases.size() ? outputs - bases.size() : 0;
   auto out = unsigned_call(*target, std::move(args), results + written.size());
   if (out.size() < results + written.size()) return std::vector<Value>(outputs, !out.empty() && out[0].is<Poison>() ? out[0] : poison(cat(text.text(), " gives too few results")));
@@ -121,13 +121,13 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
 // with_effects(token, operator, arguments...): the token orders effects and means nothing here.
 std::vector<Value> NodeStager::with_effects(const HigherOrder& h) {
   const size_t outputs = h.node["outputs"].size();
-  const auto [tag, text] = pt2::tagged(h.positional.at(1));
+  const auto [tag, text] = pt2::tagged(h.at(1));
   const auto target = tag == "as_operator" ? target_of(text.text()) : std::nullopt;
   if (!target) h.node.fail("an operator's name is expected here");
   if (is_dropped(target->op)) return std::vector<Value>(outputs);
   CallArgs args;
   for (size_t i = 2; i < h.positional.size(); ++i) args.positional.push_back(argument(h.positional[i], h.scope));
-  auto out = unsigned_call(*target, std::move(args), outputs - 1);
+  auto out = unsigned_call(*target, std::move(args), outputs ? outputs - 1 : 0);
   out.insert(out.begin(), Value());
   return out;
 }

@@ -171,7 +171,7 @@ Value NodeStager::number_as_tensor(const Value& v) {
   const Arg a = s.to_arg(v);
   const DType t = v.is<bool>() || v.is<StagedBool>() ? DType::boolean : v.is<Dim>() ? DType::i64 : DType::f32;
   Value made = s.tensor(s.on.scalar(Num(a), t));
-  TensorRef ref = *made.as<TensorRef>();
+  TensorRef ref = made.need<TensorRef>();
   ref.literal = true;
   return Value(ref);
 }

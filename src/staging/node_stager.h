@@ -76,6 +76,10 @@ class NodeStager {
     json::Value node;
     std::vector<json::Value> positional;  // tagged Arguments
     NodeScope& scope;
+    json::Value at(size_t i) const {
+      if (i >= positional.size()) node.fail(cat("operand ", i + 1, " of a higher-order operator is missing"));
+      return positional[i];
+    }
   };
   static bool is_dropped(std::string_view op);  // an effect that means nothing to a model: assertions, prints
   static bool takes_higher_order(std::string_view op);

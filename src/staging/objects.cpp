@@ -1,5 +1,6 @@
 // Attributes, indexing, calls of what the archive defines, builtins.
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "staging/quantized.h"
@@ -7,6 +8,14 @@
 #include "staging/stager.h"
 
 namespace cameo::staging {
+
+namespace {
+std::optional<int64_t> whole_number(std::string_view text) {
+  int64_t v = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
+  return r.ec == std::errc() && r.ptr == text.data() + text.size() ? std::optional(v) : std::nullopt;
+}
+}  // namespace
 
 Value Stager::attribute(const Value& object, std::string_view wanted) {
   if (const auto* p = object.as<Poison>()) return Value(*p);
@@ -26,7 +35,7 @@ Value Stager::attribute(const Value& object, std::string_view wanted) {
   if (const auto* t = object.as<Tuple>(); t && t->named) {
     const auto fields = t->named->attributes;
     for (size_t i = 0; i < fields.size(); ++i)
-      if (fields[i].name == wanted) return (*t->items)[i];
+      if (fields[i].name == wanted && i < t->items->size()) return (*t->items)[i];
   }
   fail("stage.attribute", cat(object.kind(), " has no attribute '", wanted, "'"));
 }
@@ -149,6 +158,7 @@ Value Stager::call_global(const ts::Call& c, std::string_view dotted) {
 Value Stager::construct(const ts::ClassDef& cls, const ts::Call& c, std::string_view rest) {
   if (cls.kind == ts::ClassKind::named_tuple) return Value::tuple(eval_all(c.args), &cls);
   if (cls.kind == ts::ClassKind::enumeration) {
+    if (c.args.empty()) fail("stage.arguments", cat(cls.qualified_name, " is called without a value"));
     const Value v = eval(*c.args[0]);
     for (const auto& item : cls.items)
       if (same(eval(*item.value), v)) return Value(Enum{&cls, &item});
@@ -166,7 +176,10 @@ Value Stager::call_builtin(std::string_view builtin, const ts::Call& c) {
   if (args.size() == 1 && args[0].is<Poison>()) return args[0];
   if (args.size() == 1) {
     if (builtin == "int") {
-      if (const auto* s = args[0].as<std::string>()) return Dim(std::stoll(*s));
+      if (const auto* s = args[0].as<std::string>()) {
+        if (const auto number = whole_number(*s)) return Dim(*number);
+        fail("stage.number", "a string that is no number is made an int");
+      }
       return int_from(args[0]);
     }
     if (builtin == "float") return float_from(args[0]);
@@ -186,6 +199,7 @@ Value Stager::call_builtin(std::string_view builtin, const ts::Call& c) {
 
 bool Stager::isinstance(const Value& v, const ts::Type& t) {
   using K = ts::TypeKind;
+  step();
   switch (t.kind) {
     case K::any: return true;
     case K::none: return v.is_none();

@@ -9,6 +9,8 @@
 namespace cameo::staging {
 
 void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink) {
+  s.step();
+  if (out.size() > s.options.max_outputs) s.fail("budget.outputs", cat("the model returns more than ", s.options.max_outputs, " values"));
   if (const auto* t = v.as<TensorRef>()) out.push_back({path, s.read(*t)});
   else if (const auto* f = v.as<StagedFloat>()) out.push_back({path, f->value});
   else if (const auto* b = v.as<StagedBool>()) out.push_back({path, b->value});
@@ -28,9 +30,9 @@ void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::ve
     }
   } else if (v.is<ListRef>() || v.is<Tuple>()) {
     const auto parts = s.items(v);
-    const auto* named = v.is<Tuple>() ? v.as<Tuple>()->named : nullptr;
+    const auto* named = v.is<Tuple>() ? v.need<Tuple>().named : nullptr;
     for (size_t i = 0; i < parts.size(); ++i) {
-      const std::string key = named ? std::string(named->attributes[i].name) : cat(i);
+      const std::string key = named && i < named->attributes.size() ? std::string(named->attributes[i].name) : cat(i);
       flatten_outputs(s, parts[i], path == "output" && named ? key : cat(path, ".", key), out, sink);
     }
   } else if (const auto* dict = v.as<DictRef>()) {

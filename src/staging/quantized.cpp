@@ -88,7 +88,10 @@ namespace {
 // ("2", [config, weight], [bias]) or (3, [config], [None, weight, bias]); config: the rank, then per axis stride, padding,
 // dilation, output padding, then groups and whether it is transposed.
 Packed packed_convolution(Stager& s, const std::vector<Value>& state) {
+  const auto unknown = [&] { s.fail("stage.native-class", "the packed weights of a quantized convolution are of an unknown version"); };
+  if (state.size() < 3) unknown();
   const auto second = s.items(state[1]), third = s.items(state[2]);
+  if (third.size() != 3 && second.size() < 2) unknown();
   Packed p;
   std::vector<Dim> config;
   if (third.size() == 3) {
@@ -96,13 +99,13 @@ Packed packed_convolution(Stager& s, const std::vector<Value>& state) {
     p.bias = third[2];
     for (const Value& v : second) config.push_back(s.int_from(v));
   } else {
-    p.weight = second.at(1);
+    p.weight = second[1];
     p.bias = third.empty() ? Value() : third[0];
     const auto* t = second[0].as<TensorRef>();
     if (const auto known = t ? s.on.fact(s.read(*t)).ints() : std::nullopt) config = *known;
   }
   const size_t d = config.empty() ? 0 : static_cast<size_t>(config[0].known().value_or(0));
-  if (d == 0 || d > 3 || config.size() < 3 + 4 * d) s.fail("stage.native-class", "the packed weights of a quantized convolution are of an unknown version");
+  if (d == 0 || d > 3 || config.size() < 3 + 4 * d) unknown();
   const auto part = [&](size_t i) { return std::vector<Value>(config.begin() + static_cast<std::ptrdiff_t>(1 + i * d), config.begin() + static_cast<std::ptrdiff_t>(1 + (i + 1) * d)); };
   p.stride = part(0);
   p.padding = part(1);
@@ -125,8 +128,12 @@ Packed packed(Stager& s, const Value& object) {
     return static_cast<const Value*>(nullptr);
   };
   if (const Value* weight = get("weight")) {
-    Packed p{*weight, *get("bias"), s.items(*get("stride")), s.items(*get("padding")), s.items(*get("dilation")), s.items(*get("output_padding")),
-             s.int_from(*get("groups")), *get("transpose")->as<bool>()};
+    const auto part = [&](std::string_view name) -> const Value& {
+      if (const Value* v = get(name)) return *v;
+      s.fail("stage.native-class", cat("packed weights without ", name));
+    };
+    Packed p{*weight, part("bias"), s.items(part("stride")), s.items(part("padding")), s.items(part("dilation")), s.items(part("output_padding")),
+             s.int_from(part("groups")), part("transpose").need<bool>()};
     return p;
   }
   const Value* state = get("__state__");
@@ -152,8 +159,8 @@ Value Stager::from_quantized_tensor(const ts::StoredTensor& t, V ints, DType dty
   q.dtype = dtype;
   if (z.per_channel) {
     q.axis = z.axis;
-    q.scale = on.to(read(*from_stored(*z.scales).as<TensorRef>()), DType::f32);
-    q.zero_point = on.to(read(*from_stored(*z.zero_points).as<TensorRef>()), dtype);
+    q.scale = on.to(read(from_stored(*z.scales).need<TensorRef>()), DType::f32);
+    q.zero_point = on.to(read(from_stored(*z.zero_points).need<TensorRef>()), dtype);
   } else {
     q.scale = on.number(z.scale, DType::f32);
     q.zero_point = on.scalar(Num(z.zero_point), dtype);

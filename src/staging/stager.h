@@ -31,7 +31,9 @@ struct StageOptions {
   std::shared_ptr<const Model> rules;  // its functions say what operators of the same name become; may be null
   std::shared_ptr<const HostLowerings> host;  // may be null
   std::shared_ptr<const LentWeights> lent;    // may be null
-  size_t max_steps = 50'000'000, max_nodes = 2'000'000, max_depth = 400, max_unrolled_nodes = 4000;
+  // Budgets: statements run and parts of values visited (0: as limits() says); nodes recorded; calls inside calls; nodes of an unrolled loop that
+  // could be kept; outputs that a returned value unfolds to; bytes of one string. The heap has its own.
+  size_t max_steps = 0, max_nodes = 2'000'000, max_depth = 400, max_unrolled_nodes = 4000, max_outputs = 10'000, max_text = size_t{16} << 20;
 };
 
 // Something the model uses that has no lowering, with where.
@@ -100,6 +102,7 @@ class Stager {
   Arg to_arg(const Value& v, const SchemaType& type);
   Value from_arg(const Arg& a);
   Dim int_from(const Value& v);       // int(v)
+  int64_t known_int(const Value& v);  // of one that the inputs do not decide; throws stage.number
   Value float_from(const Value& v);
   Value bool_from(const Value& v);    // bool, or a staged one
   std::optional<bool> known_bool(const Value& v) const;
@@ -121,6 +124,10 @@ class Stager {
   void observe(Observer o) { observer_ = std::move(o); }
   bool is_parameter(CellId tensor) const;  // a parameter or buffer of the archive
   bool is_module(CellId object) const;     // an object of the archive
+
+  // One more statement run or part of a value visited; throws budget.steps.
+  void step();
+  void need_text(size_t bytes) const;  // throws budget.text where a string would be longer than max_text
 
   void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
 
@@ -256,7 +263,11 @@ struct HostCall {
   std::vector<Value>& args;
   std::vector<std::pair<std::string_view, Value>>& keywords;
   size_t size() const { return args.size(); }
-  const Value& operator[](size_t i) const { return args[i]; }
+  const Value& operator[](size_t i) const {  // throws stage.arguments where the program gives fewer
+    if (i >= args.size()) [[unlikely]] missing(i);
+    return args[i];
+  }
+  [[noreturn]] void missing(size_t i) const;
   const Value* keyword(std::string_view name) const;
 };
 // Gives nullopt when the operator is not for the host with these arguments (tensors: a lowering).

@@ -29,7 +29,7 @@ Value Stager::from_stored_object(const ts::StoredObject& o) {
   std::vector<std::pair<std::string_view, Value>> attributes;
   for (const auto& a : o.attributes) attributes.emplace_back(a.name, from_stored(*a.value));
   if (o.state) attributes.emplace_back("__state__", from_stored(*o.state));
-  heap.write<ObjectCell>(v.as<ObjectRef>()->cell).attributes = std::move(attributes);
+  heap.write<ObjectCell>(v.need<ObjectRef>().cell).attributes = std::move(attributes);
   return v;
 }
 
@@ -45,11 +45,16 @@ Value Stager::from_stored(const ts::StoredValue& v) {
     case ts::StoredKind::integer: return Dim(v.integer);
     case ts::StoredKind::floating: return v.floating;
     case ts::StoredKind::complex: return std::complex<double>(v.floating, v.imaginary);
-    case ts::StoredKind::string: return std::string(v.text);
+    case ts::StoredKind::string:
+      heap.charge(v.text.size());  // one string of the archive may stand in many places
+      return std::string(v.text);
     case ts::StoredKind::device: return Value(Device{std::string(v.text)});
     case ts::StoredKind::tensor: return from_stored_tensor(*v.tensor);
     case ts::StoredKind::object: return from_stored_object(*v.object);
-    case ts::StoredKind::tuple: return Value::tuple(parts());
+    case ts::StoredKind::tuple: {
+      if (const auto it = stored_.find(&v); it != stored_.end()) return it->second;
+      return stored_[&v] = Value::tuple(parts());
+    }
     case ts::StoredKind::enumeration: {
       const auto* cls = v.type ? program.class_of(*v.type) : nullptr;
       const Value wanted = from_stored(*v.items[0]);
@@ -136,18 +141,18 @@ Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
   const Bytes storage = program.bytes(*t.storage);
   const LentWeights::Lent* lent = options.lent ? lent_at(*options.lent, storage, t) : nullptr;
   const Value plain = lent ? weight({*dtype, lent->sizes, lent->strides, lent->offset, lent->storage}, name) : weight({*dtype, t.sizes, t.strides, t.offset, storage}, name);
-  const Value v = t.quantizer ? from_quantized_tensor(t, read(*plain.as<TensorRef>()), *dtype) : plain;
+  const Value v = t.quantizer ? from_quantized_tensor(t, read(plain.need<TensorRef>()), *dtype) : plain;
   tensors_.emplace_back(&t, v);
   return stored_[&t] = v;
 }
 
 bool Stager::is_parameter(CellId cell) const {
-  const auto of = [&](const auto& entry) { return entry.second.template as<TensorRef>()->cell == cell; };
+  const auto of = [&](const auto& entry) { const auto* t = entry.second.template as<TensorRef>(); return t && t->cell == cell; };
   return !heap.get<TensorCell>(cell).name.empty() && std::any_of(tensors_.begin(), tensors_.end(), of);
 }
 
 bool Stager::is_module(CellId cell) const {
-  const auto of = [&](const auto& entry) { return entry.second.template as<ObjectRef>()->cell == cell; };
+  const auto of = [&](const auto& entry) { const auto* o = entry.second.template as<ObjectRef>(); return o && o->cell == cell; };
   return std::any_of(objects_.begin(), objects_.end(), of);
 }
 

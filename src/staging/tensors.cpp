@@ -1,6 +1,7 @@
 // Tensor cells, views over them, and conversions between tensors and numbers.
 #include "staging/staged_list.h"
 #include "staging/stager.h"
+#include "support/number_text.h"
 
 namespace cameo::staging {
 
@@ -49,13 +50,22 @@ void Stager::write(const TensorRef& t, V value, const Schema& by) {
 Dim Stager::int_from(const Value& v) {
   if (const auto* d = v.as<Dim>()) return *d;
   if (const auto* b = v.as<bool>()) return Dim(*b);
-  if (const auto* f = v.as<double>()) return Dim(static_cast<int64_t>(*f));
+  if (const auto* f = v.as<double>()) {
+    if (!(*f >= -9.2e18 && *f <= 9.2e18)) fail("stage.number", cat("the number ", *f, " is no int"));
+    return Dim(static_cast<int64_t>(*f));
+  }
   if (const auto* t = v.as<TensorRef>()) return on.int_of(read(*t));
   if (const auto* b = v.as<StagedBool>()) return on.int_of(on.to(b->value, DType::i64));
   if (const auto* f = v.as<StagedFloat>()) return on.int_of(on.to(f->value, DType::i64));
   if (const auto* e = v.as<Enum>()) return int_from(eval(*e->item->value));
   if (const auto* p = v.as<Poison>()) fail("stage.unavailable", *p->why);
   fail("stage.type", cat("an int is needed where ", v.kind(), " is"));
+}
+
+int64_t Stager::known_int(const Value& v) {
+  const Dim d = int_from(v);
+  if (!d.is_literal()) fail("stage.number", "a number must be known here, and it depends on the inputs");
+  return d.literal();
 }
 
 Value Stager::float_from(const Value& v) {
@@ -70,7 +80,10 @@ Value Stager::float_from(const Value& v) {
     if (on.rank(value) != 0) value = on.reshape(value, {});
     return Value(StagedFloat{on.is_float(value) ? value : on.to(value, DType::f64)});
   }
-  if (const auto* s = v.as<std::string>()) return std::stod(*s);
+  if (const auto* s = v.as<std::string>()) {
+    if (const auto number = parse_double(*s)) return *number;
+    fail("stage.number", "a string that is no number is made a float");
+  }
   fail("stage.type", cat("a float is needed where ", v.kind(), " is"));
 }
 

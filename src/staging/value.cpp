@@ -1,5 +1,7 @@
 #include "staging/value.h"
 
+#include "support/budget.h"
+
 namespace cameo::staging {
 
 std::string Value::kind() const {
@@ -10,7 +12,12 @@ std::string Value::kind() const {
 
 Value poison(std::string why) { return Value(Poison{std::make_shared<const std::string>(std::move(why)), false}); }
 
-bool same(const Value& a, const Value& b) {
+void Value::wrong_kind(const std::string& wanted) const { throw error("stage.type", cat(wanted, " is needed where ", kind(), " is")); }
+
+namespace {
+bool same_within(const Value& a, const Value& b, size_t& visits) {
+  constexpr size_t most = 1'000'000;
+  if (++visits > most) throw over_budget("steps", cat("two values are compared in more than ", most, " parts"), "");
   if (a.data.index() != b.data.index()) return false;
   if (const auto* x = a.as<bool>()) return *x == *b.as<bool>();
   if (const auto* x = a.as<Dim>()) return *x == *b.as<Dim>();
@@ -28,15 +35,22 @@ bool same(const Value& a, const Value& b) {
   if (const auto* x = a.as<Device>()) return x->name == b.as<Device>()->name;
   if (const auto* x = a.as<Enum>()) return x->item == b.as<Enum>()->item;
   if (const auto* x = a.as<Tuple>()) {
+    if (x->items == b.as<Tuple>()->items) return true;
     const auto& xs = *x->items;
     const auto& ys = *b.as<Tuple>()->items;
     if (xs.size() != ys.size()) return false;
     for (size_t i = 0; i < xs.size(); ++i)
-      if (!same(xs[i], ys[i])) return false;
+      if (!same_within(xs[i], ys[i], visits)) return false;
     return true;
   }
-  if (const auto* x = a.as<Maybe>()) return x->present.id == b.as<Maybe>()->present.id && same(*x->value, *b.as<Maybe>()->value);
+  if (const auto* x = a.as<Maybe>()) return x->present.id == b.as<Maybe>()->present.id && same_within(*x->value, *b.as<Maybe>()->value, visits);
   return a.is_none() || a.is<Uninitialized>();
+}
+}  // namespace
+
+bool same(const Value& a, const Value& b) {
+  size_t visits = 0;
+  return same_within(a, b, visits);
 }
 
 }  // namespace cameo::staging

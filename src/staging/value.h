@@ -85,16 +85,26 @@ struct Value {
   const T* as() const {
     return std::get_if<T>(&data);
   }
+  // The same of what a program must hold here; throws stage.type.
+  template <class T>
+  const T& need() const {
+    if (const T* v = as<T>()) [[likely]] return *v;
+    wrong_kind(Value(T()).kind());
+  }
   template <class T>
   bool is() const {
     return std::holds_alternative<T>(data);
   }
   bool is_number() const { return is<bool>() || is<Dim>() || is<double>() || is<std::complex<double>>() || is<StagedFloat>() || is<StagedBool>(); }
   std::string kind() const;  // for messages: "Tensor", "int", "List"
+
+ private:
+  [[noreturn]] void wrong_kind(const std::string& wanted) const;
 };
 
 Value poison(std::string why);
-bool same(const Value& a, const Value& b);  // provably the same value: equal numbers, the same cell and view
+// Provably the same value: equal numbers, the same cell and view. Throws budget.steps where shared tuples unfold without end.
+bool same(const Value& a, const Value& b);
 
 // One call whose result is a view: enough to derive it again after the base was written, and to write through it.
 struct ViewStep {

@@ -23,6 +23,12 @@ int64_t known_int(Stager& s, const Arg& a) {
   return d->literal();
 }
 
+Dim int_arg(Stager& s, const Arg& a) {
+  const auto* d = a.as<Dim>();
+  if (!d) s.fail("stage.type", cat("an int is needed where ", a.kind(), " is"));
+  return *d;
+}
+
 V same_elements(Stager& s, const ViewStep&, V parent, V value) { return s.on.reshape(value, s.on.shape(parent)); }
 V unchanged(Stager&, const ViewStep&, V, V value) { return value; }
 
@@ -33,11 +39,11 @@ V put_slice_view(Stager& s, const ViewStep& step, V parent, V value) {
 }
 V put_narrow(Stager& s, const ViewStep& step, V parent, V value) {
   const int64_t axis = s.on.axis(parent, known_int(s, step.args[0]));
-  const Dim start = from_start(s.on, *step.args[1].as<Dim>(), s.on.dim(parent, axis));
-  return put_slice(s.on, parent, axis, start, start + *step.args[2].as<Dim>(), 1, value);
+  const Dim start = from_start(s.on, int_arg(s, step.args[1]), s.on.dim(parent, axis));
+  return put_slice(s.on, parent, axis, start, start + int_arg(s, step.args[2]), 1, value);
 }
 V put_select(Stager& s, const ViewStep& step, V parent, V value) {
-  return put_index(s.on, parent, s.on.axis(parent, known_int(s, step.args[0])), *step.args[1].as<Dim>(), value);
+  return put_index(s.on, parent, s.on.axis(parent, known_int(s, step.args[0])), int_arg(s, step.args[1]), value);
 }
 V put_unbind(Stager& s, const ViewStep& step, V parent, V value) {
   return put_index(s.on, parent, s.on.axis(parent, known_int(s, step.args[0])), Dim(static_cast<int64_t>(step.index)), value);
@@ -51,7 +57,9 @@ V put_transpose(Stager& s, const ViewStep& step, V parent, V value) {
 }
 V put_permute(Stager& s, const ViewStep& step, V parent, V value) {
   Ints back(static_cast<size_t>(s.on.rank(parent)));
-  const auto& list = **step.args[0].as<ArgList>();
+  const auto* parts = step.args[0].as<ArgList>();
+  if (!parts) s.fail("stage.type", "a list of dimensions is needed");
+  const auto& list = **parts;
   for (size_t i = 0; i < list.size(); ++i) back[static_cast<size_t>(s.on.axis(parent, known_int(s, list[i])))] = static_cast<int64_t>(i);
   return s.on.transpose(value, back);
 }
@@ -62,14 +70,14 @@ V put_split(Stager& s, const ViewStep& step, V parent, V value) {
   const int64_t axis = s.on.axis(parent, known_int(s, step.args[1]));
   if (const auto* sizes = step.args[0].as<ArgList>()) {
     Dim start(0);
-    for (size_t i = 0; i < step.index; ++i) start = start + *(**sizes)[i].as<Dim>();
+    for (size_t i = 0; i < step.index; ++i) start = start + int_arg(s, (**sizes)[i]);
     return put_piece(s, parent, axis, start, value);
   }
-  return put_piece(s, parent, axis, *step.args[0].as<Dim>() * Dim(static_cast<int64_t>(step.index)), value);
+  return put_piece(s, parent, axis, int_arg(s, step.args[0]) * Dim(static_cast<int64_t>(step.index)), value);
 }
 V put_chunk(Stager& s, const ViewStep& step, V parent, V value) {
   const int64_t axis = s.on.axis(parent, known_int(s, step.args[1]));
-  const Dim each = ceil_div(s.on.dim(parent, axis), *step.args[0].as<Dim>());
+  const Dim each = ceil_div(s.on.dim(parent, axis), int_arg(s, step.args[0]));
   return put_piece(s, parent, axis, each * Dim(static_cast<int64_t>(step.index)), value);
 }
 

@@ -1,10 +1,23 @@
 #include "support/bytes.h"
 
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo {
 
+namespace {
+struct Counted {
+  MemoryClaim claim;
+  std::vector<std::byte> data;
+};
+constexpr size_t is_large = 1 << 20;  // smaller ones are not worth counting
+}  // namespace
+
 Bytes Bytes::own(std::vector<std::byte> data) {
+  if (data.size() >= is_large) {
+    auto owner = std::make_shared<const Counted>(Counted{MemoryClaim(data.size()), std::move(data)});
+    const std::span<const std::byte> view(owner->data);
+    return {std::move(owner), view};
+  }
   auto owner = std::make_shared<const std::vector<std::byte>>(std::move(data));
   const std::span<const std::byte> view(*owner);
   return {std::move(owner), view};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "support/budget.h"
 #include "support/sha256_blocks.h"
 
 namespace cameo {
@@ -61,8 +62,13 @@ class Digest {
       blocks(state_, tail_.data(), 1);
       held_ = 0;
     }
-    blocks(state_, data.data(), data.size() / 64);
-    data = data.subspan(data.size() / 64 * 64);
+    constexpr size_t at_once = size_t{16} << 20;  // some milliseconds
+    while (data.size() >= 64) {
+      checkpoint();
+      const size_t whole = std::min(data.size(), at_once) / 64;
+      blocks(state_, data.data(), whole);
+      data = data.subspan(whole * 64);
+    }
     std::copy(data.begin(), data.end(), tail_.begin());
     held_ = data.size();
   }

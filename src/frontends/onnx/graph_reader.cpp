@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo::onnx {
 
@@ -154,6 +154,7 @@ void GraphReader::read_outputs(const std::vector<std::string_view>& names, Scope
 void GraphReader::read_nodes(const std::vector<pb::Field>& nodes, Scope& scope) {
   NodeProto p;
   for (const auto& f : nodes) {
+    checkpoint();
     p.read(f.message());
     p.offset = f.offset();
     read_node(p, scope);

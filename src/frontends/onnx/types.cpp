@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "support/error.h"
+#include "support/budget.h"
 
 namespace cameo::onnx {
 
@@ -15,6 +15,11 @@ Dim TypeReader::param(std::string_view name) {
 
 Dim TypeReader::read_param(std::string_view name) {
   if (const auto known = clashing_.find(name); known != clashing_.end()) return known->second;
+  checkpoint();
+  constexpr size_t longest = size_t{32} << 10, is_long = 256, most = size_t{256} << 10;
+  if (name.size() > is_long) long_names_ += name.size();
+  if (name.size() > longest || long_names_ > most)
+    throw over_budget("text", name.size() > longest ? cat("the name of a size has ", name.size(), " characters") : cat("long names of sizes have more than ", most, " characters together"), "");
   Dim d;
   try {
     d = parse_dim(dims_, name);

@@ -28,6 +28,7 @@ class TypeReader {
 
   DimContext& dims_;
   NameTable<Dim> known_;  // names of the file that were asked for before
+  size_t long_names_ = 0;  // their characters, together
   std::map<std::string, Dim, std::less<>> clashing_;  // names of the file that a fresh symbol had already
 };
 

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "frontends/pt2/program.h"
+#include "support/budget.h"
 
 namespace cameo::pt2 {
 
@@ -80,7 +81,9 @@ class Parser {
     return left;
   }
   std::optional<Dim> power(int depth) {
-    if (depth > deepest) return std::nullopt;
+    constexpr int most = 4096;  // operations of one expression
+    checkpoint();
+    if (depth > deepest || ++operations_ > most) return std::nullopt;
     if (eat("-")) {
       const auto d = power(depth + 1);
       return d ? std::optional(-*d) : std::nullopt;
@@ -176,6 +179,7 @@ class Parser {
     return std::nullopt;
   }
 
+  int operations_ = 0;
   std::string_view text_;
   const SymbolLookup& symbol_;
   size_t at_ = 0;

@@ -1,5 +1,6 @@
 #include "frontends/torchscript/stored_reader.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "support/error.h"
@@ -184,6 +185,32 @@ const StoredValue* StoredReader::device(const Value& v) {
   return made;
 }
 
+namespace {
+bool is_structure(StoredKind k) { return k == StoredKind::list || k == StoredKind::tuple || k == StoredKind::dict || k == StoredKind::object; }
+
+// A structure where the class declares a number, a text or another structure. The type leads, so that what values share is
+// not walked over and over; of lists a few elements tell.
+bool contradicts(const Type& t, const StoredValue& v) {
+  constexpr size_t looked_at = 16;
+  switch (t.kind) {
+    case TypeKind::integer: case TypeKind::floating: case TypeKind::boolean: case TypeKind::string: return is_structure(v.kind);
+    case TypeKind::optional: return v.kind != StoredKind::none && contradicts(*t.element(), v);
+    case TypeKind::list:
+      if (v.kind != StoredKind::list) return is_structure(v.kind);
+      for (size_t i = 0; i < std::min(looked_at, v.items.size()); ++i)
+        if (contradicts(*t.element(), *v.items[i])) return true;
+      return false;
+    case TypeKind::tuple:
+      if (v.kind != StoredKind::tuple) return is_structure(v.kind);
+      if (v.items.size() != t.args.size()) return true;
+      for (size_t i = 0; i < t.args.size(); ++i)
+        if (contradicts(*t.args[i], *v.items[i])) return true;
+      return false;
+    default: return false;
+  }
+}
+}  // namespace
+
 const StoredValue* StoredReader::object(const Value& v) {
   const Value& global = *v.callee();
   if (global.kind != Kind::global) damaged("an object of something that is no class");
@@ -201,6 +228,12 @@ const StoredValue* StoredReader::object(const Value& v) {
     o->cls = state_.class_of(*o->type);
     if (o->cls->method("__setstate__") && o->cls->method("__getstate__")) o->state = read(*v.state());
     else o->attributes = attributes(*v.state());
+    for (const StoredAttribute& a : o->attributes) {
+      if (!is_structure(a.value->kind)) continue;
+      for (const AttributeDecl& declared : o->cls->attributes)
+        if (declared.name == a.name && declared.type && contradicts(*declared.type, *a.value))
+          damaged(cat("the attribute ", a.name, " of ", o->type->name, " is declared as ", to_string(*declared.type), " and holds something else"));
+    }
   }
   auto* made = make(StoredKind::object);
   made->type = o->type;

@@ -282,6 +282,7 @@ constexpr Row table[] = {
     {"aten::unfold", fn<unfold>}, {"aten::unfold_copy", fn<unfold>},
     {"aten::rot90", [](Lower& on, V x, int64_t k, Ints dims) {
        const Ints axes = on.axes(x, dims);
+       if (axes.size() != 2) unsupported(cat("a rotation in ", axes.size(), " axes"));
        const auto flip = [&](V v, int64_t a) { return flipped(on, v, a); };
        switch (((k % 4) + 4) % 4) {
          case 1: return swapped(on, flip(x, axes[1]), axes[0], axes[1]);

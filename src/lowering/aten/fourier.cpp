@@ -85,6 +85,7 @@ V transform(Lower& on, V x, Kind kind, const Ints& axes, const Opt<Dims>& sizes,
   const bool back = kind == Kind::inverse || real;
   if (half && is_complex(on.dtype(x))) unsupported("a real Fourier transform of complex numbers");
   if (kind == Kind::to_real_hermitian && is_complex(on.dtype(x))) x = conjugate(on, x);
+  if (real && axes.empty()) unsupported("a Fourier transform over no axis");
   Dim count(1);
   Dims goal;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -179,6 +180,7 @@ constexpr Row table[] = {
        return transform(on, x, onesided ? Kind::half : Kind::to_complex, on.axes(x, dims), {}, static_cast<Scale>(scale));
      }},
     {"aten::_fft_c2r", [](Lower& on, V x, Ints dims, int64_t scale, Dim last) {
+       if (dims.empty()) unsupported("a Fourier transform over no axis");
        Dims sizes(dims.size(), Dim(-1));
        sizes.back() = last;
        return transform(on, x, Kind::to_real, on.axes(x, dims), sizes, static_cast<Scale>(scale));

@@ -20,6 +20,8 @@ V weight_norm(Lower& on, V v, V g, int64_t dim) {
 
 // Positions of every window: [kernel, windows].
 V window_positions(Lower& on, int64_t kernel, int64_t dilation, Dim windows, int64_t stride) {
+  constexpr int64_t most = 1 << 20;
+  if (kernel < 1 || kernel > most || stride < 1 || std::abs(dilation) > most) unsupported(cat("windows of ", kernel, " elements, ", dilation, " apart"));
   std::vector<int64_t> offsets;
   for (int64_t i = 0; i < kernel; ++i) offsets.push_back(i * dilation);
   const V starts = on.Mul(on.Range(on.On::int_scalar(0), on.int_scalar(windows), on.On::int_scalar(1)), on.On::int_scalar(stride));

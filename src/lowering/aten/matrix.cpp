@@ -74,6 +74,7 @@ V kept_as_ones(Lower& on, V y, Ints axes, bool keepdim) {
 
 V matrix_norm(Lower& on, V x, double p, const Ints& dims, bool keepdim) {
   const Ints axes = on.axes(x, dims);
+  if (axes.size() != 2) unsupported(cat("a matrix norm over ", axes.size(), " axes"));
   const int64_t summed = std::abs(p) == 1 ? axes[0] : axes[1], kept = std::abs(p) == 1 ? axes[1] : axes[0];
   if (std::abs(p) == 2) {
     const V s = singular_values(on, moved(on, x, axes, {-2, -1}));
@@ -246,12 +247,15 @@ V cartesian(Lower& on, Vs parts) {
 
 V combinations(Lower& on, V x, int64_t r, bool again) {
   const int64_t n = known_size(on, x, 0, "combinations");
+  constexpr size_t most = 1 << 22;  // numbers in the table of all combinations
+  if (r < 0 || r > 1024) unsupported(cat("combinations of ", r, " elements"));
   Ints rows, at(static_cast<size_t>(r), 0);
   for (int64_t i = 0; i < r && !again; ++i) at[static_cast<size_t>(i)] = i;
   int64_t count = 0;
   const auto fits = [&](int64_t i, int64_t v) { return v < (again ? n : n - r + i + 1); };
   for (bool more = r > 0 && fits(0, at[0]) && fits(r - 1, at.back()); more; ++count) {
     rows.insert(rows.end(), at.begin(), at.end());
+    if (rows.size() > most) unsupported("more combinations than a table of 4 million numbers can hold");
     int64_t i = r - 1;
     while (i >= 0 && !fits(i, at[static_cast<size_t>(i)] + 1)) --i;
     more = i >= 0;
@@ -274,6 +278,7 @@ V tensor_solve(Lower& on, V a, V b, Opt<Ints> dims) {
     for (size_t i = 0; i < dims->size(); ++i) to.push_back(on.rank(a) - static_cast<int64_t>(dims->size() - i));
     a = moved(on, a, *dims, to);
   }
+  on.need_rank(a, on.rank(b), "a tensor equation");
   const Dims out(on.shape(a).begin() + on.rank(b), on.shape(a).end());
   const Dim n = element_count(on.shape(b));
   return on.reshape(solved(on, on.reshape(a, {n, element_count(out)}), on.reshape(b, {n, Dim(1)})), out);

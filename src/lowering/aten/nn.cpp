@@ -19,18 +19,20 @@ Ints doubled(const Ints& v) {
 }
 Ints spread(Ints v, int64_t n) {
   if (v.size() == 1) v.assign(static_cast<size_t>(n), v[0]);
+  if (v.size() != static_cast<size_t>(n)) unsupported(cat(v.size(), " numbers for windows over ", n, n == 1 ? " axis" : " axes"));
   return v;
 }
 
 V convolution(Lower& on, V x, V w, const Opt<V>& bias, Ints stride, Ints padding, Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
+  on.need_rank(w, 3, "a convolution with weights");
   const int64_t n = on.rank(w) - 2;
   // Without a batch axis: one is added and taken away.
   const bool unbatched = on.rank(x) == n + 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  stride = spread(std::move(stride), n), padding = spread(std::move(padding), n), dilation = spread(std::move(dilation), n);
+  stride = spread(std::move(stride), n), dilation = spread(std::move(dilation), n);
   output_padding = spread(std::move(output_padding), n);
   const ValueId b = bias ? bias->id : ValueId();
-  const Ints pads = padding.size() == static_cast<size_t>(2 * n) ? padding : doubled(padding);
+  const Ints pads = padding.size() == static_cast<size_t>(2 * n) ? padding : doubled(spread(std::move(padding), n));
   V y;
   if (transposed)
     y = on.ConvTranspose(x, w, b, {.dilations = dilation, .group = groups, .output_padding = output_padding, .pads = pads, .strides = stride});
@@ -45,6 +47,7 @@ V forward_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Ints padding, Ints di
 
 // padding="same": what is odd goes to the end.
 V padded_conv(Lower& on, V x, V w, Opt<V> b, Ints stride, Str padding, Ints dilation, int64_t groups) {
+  on.need_rank(w, 3, "a convolution with weights");
   const int64_t n = on.rank(w) - 2;
   dilation = spread(std::move(dilation), n);
   Ints pads(static_cast<size_t>(2 * n), 0);
@@ -154,6 +157,7 @@ void need_plain_windows(const Ints& padding, bool ceil_mode) {
 
 template <int N>
 V max_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, Ints dilation, bool ceil_mode) {
+  on.need_rank(x, N + 1, "pooling");
   if (is_whole_window(on, x, window, padding, N) && std::all_of(dilation.begin(), dilation.end(), [](int64_t d) { return d == 1; }))
     return reduce(on, Reduce::max, x, last_axes(on, x, N), true);
   if (is_open(window, steps)) {
@@ -196,6 +200,7 @@ V sum_pool(Lower& on, V x, const Ints& kernel, const Ints& stride, const Ints& p
 
 template <int N>
 V avg_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, bool ceil_mode, bool count_include_pad, Opt<int64_t> divisor) {
+  on.need_rank(x, N + 1, "pooling");
   if (!divisor && is_whole_window(on, x, window, padding, N)) return reduce(on, Reduce::mean, x, last_axes(on, x, N), true);
   if (is_open(window, steps)) {
     need_plain_windows(padding, ceil_mode);
@@ -222,6 +227,8 @@ V averaging(Lower& on, Dim in, Dim out, DType t) {
     return on.Div(on.to(inside, t), on.to(on.Sub(end, begin), t));
   }
   const int64_t n = in.literal(), m = out.literal();
+  constexpr int64_t most = 1 << 26;
+  if (n < 0 || m < 1 || n > most / m) unsupported(cat("adaptive pooling of ", n, " to ", m, " elements"));
   std::vector<double> weights(static_cast<size_t>(n * m), 0);
   for (int64_t row = 0; row < m; ++row) {
     const int64_t begin = row * n / m, end = ((row + 1) * n + m - 1) / m;
@@ -232,7 +239,8 @@ V averaging(Lower& on, Dim in, Dim out, DType t) {
 
 template <int N>
 V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
-  if (sizes.size() == 1) sizes.assign(N, sizes[0]);
+  on.need_rank(x, N, "adaptive pooling");
+  if (std::any_of(sizes.begin(), sizes.end(), [](Dim d) { return d.is_literal() && d.literal() < -1; })) unsupported("adaptive pooling to a negative size");
   const int64_t first = on.rank(x) - N;
   Ints axes, kernel, stride;
   bool all_one = true, regular = true;

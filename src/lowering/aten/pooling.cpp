@@ -11,6 +11,7 @@ namespace {
 
 Ints spread(Ints v, size_t n) {
   if (v.size() == 1) v.assign(n, v[0]);
+  if (v.size() != n) unsupported(cat(v.size(), " numbers for windows over ", n, n == 1 ? " axis" : " axes"));
   return v;
 }
 Dim plane_size(Lower& on, V x, int64_t n) {
@@ -22,6 +23,7 @@ Dim plane_size(Lower& on, V x, int64_t n) {
 // ONNX counts places through the whole tensor, torch within one channel's plane.
 template <int N>
 std::tuple<V, V> max_pool_places(Lower& on, V x, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
+  on.need_rank(x, N + 1, "pooling");
   kernel = spread(std::move(kernel), N), padding = spread(std::move(padding), N);
   const Ints strides = stride.empty() ? kernel : spread(std::move(stride), N);
   Ints pads = padding;
@@ -35,6 +37,8 @@ std::tuple<V, V> max_pool_places(Lower& on, V x, Ints kernel, Ints stride, Ints 
 
 // Which elements the windows of an adaptive pool cover: [windows, longest window], the last element repeated.
 V adaptive_windows(Lower& on, int64_t in, int64_t out) {
+  constexpr int64_t most = 1 << 24;  // elements of windows, which a constant holds
+  if (in < 1 || out < 0 || in > most || out > most || (out > 0 && (in / out + 2) > most / out)) unsupported(cat("adaptive pooling of ", in, " to ", out, " elements"));
   Ints at;
   int64_t longest = 0;
   const auto begin = [&](int64_t o) { return o * in / out; };

@@ -1,6 +1,7 @@
 #include "ops/control/body_types.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "support/budget.h"
 
 namespace cameo {
 
@@ -28,7 +29,7 @@ struct If : Rules<op::If> {
     try {
       c.region(taken ? else_branch : then_branch, {});
     } catch (const Error& e) {
-      if (e.exit_code() == 4) throw;
+      if (e.exit_code() == 4 || is_budget(e)) throw;
     }
     before.forget_dims();
     before.forget_findings();

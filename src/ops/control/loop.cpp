@@ -2,6 +2,7 @@
 #include "ops/control/stack.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "support/budget.h"
 
 namespace cameo {
 
@@ -48,7 +49,13 @@ struct Loop : Rules<op::Loop> {
     const auto most = c.ints(0);
     if ((c.has(1) && !at_first) || !goes_on || goes_on->count() != 1 || goes_on->int_at(0) == 0 || !most || most->size() != 1) return c.fresh("trips");
     const DimFacts& facts = c.graph().facts;
+    if ((*most)[0].is_literal()) need_turns((*most)[0].literal());
     return facts.less_equal(0, (*most)[0]) == Answer::yes ? (*most)[0] : max((*most)[0], Dim());
+  }
+
+  // Nothing but the count ends such a loop: too many turns are told before the first.
+  static void need_turns(int64_t turns) {
+    if (turns > limits().turns) throw over_budget("turns", cat("a Loop of ", turns, " turns that nothing ends earlier"), "--max-turns");
   }
 
   static void eval(const op::Loop&, Eval& k) {
@@ -60,6 +67,8 @@ struct Loop : Rules<op::Loop> {
     for (size_t i = 0; i < carried; ++i) state.push_back(k.has(i + 2) ? k.datum(i + 2) : Datum());
     std::vector<Stack> stacks(k.out_count() > carried ? k.out_count() - carried : 0);
     for (int64_t i = 0; i < most && goes_on; ++i) {
+      checkpoint();
+      if (i >= limits().turns) throw over_budget("turns", cat("a Loop that goes on after ", i, " turns"), "--max-turns");
       std::vector<Datum> inputs{Datum(Tensor::int_scalar(i)), Datum(Tensor::bool_scalar(true))};
       inputs.insert(inputs.end(), state.begin(), state.end());
       const auto results = k.run_region(0, std::move(inputs));

@@ -2,6 +2,7 @@
 #include "ops/control/stack.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "support/budget.h"
 #include "ops/on.h"
 
 namespace cameo {
@@ -81,6 +82,7 @@ struct Scan : Rules<op::Scan> {
     }
     std::vector<Stack> stacks(k.out_count() > states ? k.out_count() - states : 0);
     for (int64_t t = 0; t < length; ++t) {
+      checkpoint();
       std::vector<Datum> inputs = state;
       for (size_t i = 0; i < scans; ++i)
         inputs.emplace_back(slice(k.in(states + i), axes[i], entry(a.scan_input_directions, i) ? length - 1 - t : t));

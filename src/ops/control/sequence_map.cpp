@@ -3,6 +3,7 @@
 #include "ops/control/body_types.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "support/budget.h"
 
 namespace cameo {
 
@@ -31,6 +32,7 @@ struct SequenceMap : Rules<op::SequenceMap> {
     const size_t length = k.datum(0).items->size();
     std::vector<std::vector<Datum>> outputs(k.out_count());
     for (size_t step = 0; step < length; ++step) {
+      checkpoint();
       std::vector<Datum> inputs;
       for (size_t i = 0; i < k.in_count(); ++i) {
         const Datum& d = k.datum(i);

@@ -6,6 +6,7 @@
 #include "ops/infer.h"
 #include "ops/text/regex.h"
 #include "ops/text/utf8.h"
+#include "support/budget.h"
 
 namespace cameo {
 
@@ -16,13 +17,24 @@ const std::vector<std::string>& strings(const Tensor& t) {
   return t.strings();
 }
 
+// Strings of one tensor: a few long ones, or a row that is wide because one string has many parts, must not take all memory.
+void need_strings(uint64_t count, uint64_t bytes) {
+  constexpr uint64_t most_count = 1 << 24, most_bytes = uint64_t{1} << 30;
+  if (count > most_count) throw over_budget("strings", cat("a tensor of ", count, " strings"), "");
+  if (bytes > most_bytes) throw over_budget("strings", cat("a tensor whose strings have ", bytes, " bytes"), "");
+}
+
 struct StringConcat : Rules<op::StringConcat> {
   static void infer(const op::StringConcat&, Infer& c) { c.out(0, c.broadcast_shapes(c.shape(0), c.shape(1))); }
   static void eval(const op::StringConcat&, Eval& k) {
     const auto shape = broadcast_shape(k.in(0).shape(), k.in(1).shape());
     const Tensor a = expand_to(k.in(0), shape), b = expand_to(k.in(1), shape);
     std::vector<std::string> out = strings(a);
-    for (size_t i = 0; i < out.size(); ++i) out[i] += strings(b)[i];
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < out.size(); ++i) {
+      need_strings(out.size(), bytes += out[i].size() + strings(b)[i].size());
+      out[i] += strings(b)[i];
+    }
     k.out(0, Tensor(shape, std::move(out)));
   }
 };
@@ -102,10 +114,12 @@ struct StringSplit : Rules<op::StringSplit> {
     std::vector<int64_t> counts;
     size_t widest = 0;
     for (const auto& s : strings(x)) {
+      checkpoint();
       all.push_back(a.delimiter && !a.delimiter->empty() ? split_at(s, *a.delimiter, most) : split_at_spaces(s, most));
       counts.push_back(static_cast<int64_t>(all.back().size()));
       widest = std::max(widest, all.back().size());
     }
+    need_strings(all.size() * uint64_t{widest}, 0);
     std::vector<std::string> out;
     for (auto& parts : all) {
       parts.resize(widest);

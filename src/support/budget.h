@@ -1,0 +1,71 @@
+// What keeps hostile input from taking all the time and memory there is: `checkpoint()` stands in every loop that a file
+// can drive, and large allocations are counted. Budgets on the size of things (terms of an expression, nodes of expanded
+// functions) stand where the things are; they throw `over_budget`.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cameo/limits.h"
+#include "support/error.h"
+
+namespace cameo {
+
+namespace detail {
+// Not 0: a deadline, an interrupt or somebody who wants to be asked. One relaxed load is what a checkpoint costs.
+extern std::atomic<uint32_t> attention;
+void attend();
+}  // namespace detail
+
+// Throws budget.time or budget.interrupted where it is time to stop. Both are sticky: whoever swallows the finding meets
+// it again at the next checkpoint.
+inline void checkpoint() {
+  if (detail::attention.load(std::memory_order_relaxed)) [[unlikely]] detail::attend();
+}
+bool interrupted();
+
+// Of this thread: its innermost scope's, else the defaults.
+const Limits& limits();
+
+// budget.WHAT, with what raises it: over_budget("heap", "the program's values take more than 512 MiB", "--max-heap").
+Error over_budget(std::string_view budget, std::string what, std::string_view flag);
+
+bool is_budget(const Error& e);  // one of these: nobody goes on without what it was about
+
+// While it lives, checkpoints of this thread ask every now and then: true stops the work (budget.interrupted). For faces
+// whose signals somebody else handles (Python).
+using StopQuestion = bool (*)();
+class StopQuestionScope {
+ public:
+  explicit StopQuestionScope(StopQuestion ask);
+  ~StopQuestionScope();
+  StopQuestionScope(const StopQuestionScope&) = delete;
+  StopQuestionScope& operator=(const StopQuestionScope&) = delete;
+
+ private:
+  StopQuestion outer_;
+};
+
+// Memory, in the whole process. take_memory is false, and counts nothing, where the limit would be passed.
+bool take_memory(uint64_t bytes) noexcept;
+void give_memory(uint64_t bytes) noexcept;
+uint64_t memory_taken();
+Error out_of_memory();  // the finding budget.memory
+// An operator new that counts every allocation says so; else owners of large things count them (MemoryClaim).
+void allocator_counts() noexcept;
+
+// Counts what an owner of large memory holds. Throws budget.memory past the limit.
+class MemoryClaim {
+ public:
+  explicit MemoryClaim(uint64_t bytes);
+  ~MemoryClaim() { if (bytes_) give_memory(bytes_); }
+  MemoryClaim(MemoryClaim&& o) noexcept : bytes_(o.bytes_) { o.bytes_ = 0; }
+  MemoryClaim& operator=(MemoryClaim&&) = delete;
+
+ private:
+  uint64_t bytes_;
+};
+
+}  // namespace cameo
