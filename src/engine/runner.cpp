@@ -16,15 +16,6 @@ constexpr int deepest = 200;      // bodies in bodies
 
 namespace {
 
-// Graphs share their table of dims with their copies, across sessions too: one thread at a time may infer.
-std::mutex planning;
-
-// The type of what was given. Of an empty optional or sequence nothing but the declaration tells what could be in it.
-Type given_type(const Datum& d, const Type& declared) {
-  Type t = real_type(d);
-  return t.is_unknown() && !declared.is_tensor() ? without_sizes(declared) : t;
-}
-
 void keep_values(Graph& g, const std::vector<ValueId>& values) {
   if (values.empty()) return;
   std::vector<ValueId> outputs = g[g.main()].outputs;
@@ -63,7 +54,7 @@ Runner::Runner(Model m, const SessionOptions& o) : model(std::move(m)), options(
   keep_values(base_, options.keep);
   freeze_defaults(base_);
   forget_declared(base_);
-  const std::lock_guard lock(planning);
+  const std::lock_guard lock(inferring());
   if (options.fast) prepare_once(base_, options.onednn && !onednn_version().empty());
 }
 
@@ -96,7 +87,7 @@ std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, const Checked
 }
 
 std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const ValueId> given, std::span<const Datum> inputs) {
-  const std::lock_guard lock(planning);
+  const std::lock_guard lock(inferring());
   auto g = std::make_shared<Graph>(base);
   for (size_t i = 0; i < given.size(); ++i) g->fact(given[i]).type = given_type(inputs[i], g->fact(given[i]).type);
   CheckedNodes nodes(*g, nodes_of(*g, g->main()));
@@ -110,7 +101,7 @@ std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const V
 
 std::shared_ptr<Compiled> Runner::plan_part(const Plan& outer, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const Datum> values,
                                             std::span<const ValueId> outputs, bool interpret, bool any_sizes) {
-  const std::lock_guard lock(planning);
+  const std::lock_guard lock(inferring());
   auto g = std::make_shared<Graph>(*outer.graph);
   for (size_t i = 0; i < inputs.size(); ++i) {
     Fact& f = g->fact(inputs[i]);

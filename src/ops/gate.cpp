@@ -57,6 +57,16 @@ Type real_type(const Datum& d) {
   return {};
 }
 
+std::mutex& inferring() {
+  static std::mutex one;
+  return one;
+}
+
+Type given_type(const Datum& d, const Type& declared) {
+  Type t = real_type(d);
+  return t.is_unknown() && !declared.is_tensor() ? without_sizes(declared) : t;
+}
+
 void check_node(Graph& g, NodeId n) { infer_node(g, n, {.real = true}); }
 
 void check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs) {

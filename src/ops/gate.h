@@ -3,6 +3,7 @@
 // declares about values counts for nothing here.
 #pragma once
 
+#include <mutex>
 #include <span>
 
 #include "ir/graph.h"
@@ -13,8 +14,14 @@ namespace cameo {
 // What the file declared about values between inputs and outputs goes; a weight's type is that of its data.
 void forget_declared(Graph& g);
 
+// Graphs share their table of dims with their copies: while several threads may infer, one at a time does.
+std::mutex& inferring();
+
 // The type of a value that is there. Sizes inside sequences and maps stay open; what is empty has an unknown type.
 Type real_type(const Datum& d);
+
+// The same, where an empty optional or sequence leaves to the declaration what could be in it.
+Type given_type(const Datum& d, const Type& declared);
 
 // A node whose operands' facts are real. Its outputs get the rule's types. Throws what the rule refuses; bodies are
 // checked when they run.

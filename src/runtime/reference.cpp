@@ -72,7 +72,27 @@ class Interpreter {
 
 }  // namespace
 
+namespace {
+
+// Nodes with bodies too, which the interpreter does not judge one by one: a loop that would never end is told now.
+void check_main(const Graph& model, std::span<const Datum> inputs) {
+  const std::lock_guard lock(inferring());
+  Graph g = model;
+  forget_declared(g);
+  const auto& params = g[g.main()].inputs;
+  for (size_t i = 0; i < params.size(); ++i) {
+    const bool given = i < inputs.size() && inputs[i].kind != Datum::Kind::none;
+    const auto& fallback = g[params[i]].weight;
+    Type& t = g.fact(params[i]).type;
+    t = given || !fallback ? given_type(given ? inputs[i] : Datum(), t) : Type::tensor(fallback->dtype, Shape(fallback->shape.begin(), fallback->shape.end()));
+  }
+  for (const NodeId n : g.nodes(g.main())) check_node(g, n);
+}
+
+}  // namespace
+
 std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inputs, const ReferenceOptions& options) {
+  check_main(model.graph, inputs);
   return Interpreter(model.graph, options).region(model.graph.main(), inputs);
 }
 

@@ -4,6 +4,7 @@
 
 #include "staging/form.h"
 #include "staging/leaves.h"
+#include "support/budget.h"
 
 namespace cameo::staging {
 
@@ -384,8 +385,10 @@ void Stager::for_range(const ts::For& s) {
 void Stager::while_loop(const ts::While& s) {
   const auto* name_expr = s.condition->as<ts::Name>();
   Heap::Turns turns(heap);
+  const size_t before = graph.node_capacity(), most = before + options.max_nodes / 20;
   for (;;) {
     step();
+    if (graph.node_capacity() > most) throw over_budget("nodes", cat("a while loop whose condition stays true records more than ", most - before, " nodes"), "").at(here());
     const Value condition = eval(*s.condition);
     if (condition.is<Poison>()) return;
     const auto known = known_bool(condition);
