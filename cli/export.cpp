@@ -40,11 +40,12 @@ struct ReportFile {
   AtomicFile file;
 };
 
-void tell(const std::string& in, const std::string& target, const Exported& e, const ExportReport& r, Out& out) {
+void tell(const std::string& in, const std::string& target, const Exported& e, const ExportReport& r, bool recorded, Out& out) {
   if (out.json) {
     json::Writer w;
     w.object().key("file").value(target).key("nodes").value(uint64_t{e.model.graph.node_count()}).key("opset").value(r.opset);
     if (r.verified) w.key("verified").object().key("outputs").value(uint64_t{r.verified->outputs}).key("max_difference").value(r.verified->worst).end();
+    if (recorded) w.key("recorded").value(e.recorded);
     w.end();
     if (target != "-") out.line(w.text());
     return;
@@ -82,7 +83,7 @@ int export_main(Raw raw, Out& out) {
       throw;
     }
   }();
-  if (args->has("verbose")) out.print(target == "-" ? "" : e.recorded);
+  if (args->has("verbose") && !out.json) out.print(target == "-" ? "" : e.recorded);
   require_unchanged_files();
   save_exported(e, target, how, sink);
   out.published = true;
@@ -91,7 +92,7 @@ int export_main(Raw raw, Out& out) {
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.findings = sink.all();
   if (report_file) report_file->write(e, report);
-  tell(in, target, e, report, out);
+  tell(in, target, e, report, args->has("verbose"), out);
   return 0;
 }
 

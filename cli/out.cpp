@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "formats/json.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -37,6 +38,13 @@ Out::~Out() {
 void Out::gather(std::string_view safe) {
   pending_ += safe;
   if (pending_.size() > (1 << 16)) flush();
+}
+
+void Out::program(std::string_view text) {
+  if (!json) return print(text);
+  json::Writer w;
+  w.object().key("text").value(text).end();
+  line(w.text());
 }
 
 void Out::print(std::string_view text) { gather(printable_lines(text)); }

@@ -26,6 +26,7 @@ class Out {
 
   void print(std::string_view text);       // data, of any number of lines; appears at once only when much has gathered
   void line(std::string_view text = "");   // data, with a newline
+  void program(std::string_view text);     // the answer is a text: as it is, or {"text": ...}
   void diag(const Diag& d);                // notes only with -v, warnings unless -q, errors always
   void diags(std::span<const Diag> all);
   void say(std::string_view text);         // one line for people: not with -q, not with --json

@@ -131,16 +131,12 @@ std::string onnx_text(const std::string& path) {
 int show_onnx(const std::string& path, bool text, Out& out) {
   if (text) {
     if (path != "-") open_model(path, out);  // says what is wrong with it
-    out.print(onnx_text(path));
+    out.program(onnx_text(path));
     return 0;
   }
   Model m = open_model(path, out);
   const InferResult inferred = infer(m.graph, m.functions);
   if (out.verbose) out.diags(inferred.findings);
-  if (text) {
-    out.print(print_text(m));
-    return 0;
-  }
   const Statistics s = statistics(m);
   if (out.json) print_json(m, s, path, out);
   else print_people(m, s, path, out);

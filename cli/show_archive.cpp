@@ -57,7 +57,7 @@ void json_operators(json::Writer& w, const std::vector<ArchiveOperator>& operato
 
 int show_archive(torchscript::Program& program, bool text, Out& out) {
   if (text) {
-    out.print(torchscript::dump(program));
+    out.program(torchscript::dump(program));
     return 0;
   }
   const ArchiveInfo info = archive_info(program);

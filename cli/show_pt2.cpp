@@ -70,7 +70,7 @@ void print_people(const Pt2Info& info, const std::string& path, Out& out) {
 
 int show_pt2(pt2::Program& program, bool text, Out& out) {
   if (text) {
-    out.print(pt2_text(program));
+    out.program(pt2_text(program));
     return 0;
   }
   const Pt2Info info = pt2_info(program);

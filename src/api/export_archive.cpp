@@ -15,6 +15,7 @@
 #include "frontends/recognise.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/text/parse.h"
+#include "ops/verify.h"
 #include "ops/inline.h"
 #include "ops/schema.h"
 #include "passes/dce.h"
@@ -184,11 +185,24 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
   return out;
 }
 
+namespace {
+
+// An example of the wrong type gives operators operands that they do not take: told before anything is written.
+void check_recorded(const Model& m) {
+  std::vector<Diag> found = verify_findings(m, {.schemas = true});
+  if (found.empty()) return;
+  found.insert(found.begin(), error("export.check", "the model would break ONNX's rules").help("are the inputs of the types that the model was written for? --no-check writes all the same").diag());
+  throw Error(std::move(found));
+}
+
+}  // namespace
+
 void save_exported(const Exported& e, const std::string& target, const ArchiveExport& how, DiagSink& sink) {
+  const bool foreign = how.options.stage.fallback != staging::Fallback::none;  // whose results have no type that could be told
+  if (how.check && !foreign) check_recorded(e.model);
   save_model(e.model, target, how.write, &sink);
   if (!how.check || target == "-" || target.ends_with(".onnxtxt")) return;
   std::vector<Diag> errors;
-  const bool foreign = how.options.stage.fallback != staging::Fallback::none;  // whose results have no type that could be told
   for (Diag& d : check_onnx(target)) {
     if (foreign && d.severity == Severity::error) d.severity = Severity::warning;
     (d.severity == Severity::error ? errors : sink.all()).push_back(std::move(d));

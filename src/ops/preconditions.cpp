@@ -56,6 +56,10 @@ void want_word(const Infer& c, std::string_view attribute, std::string_view valu
   c.fail("infer.attribute", cat(attribute, " '", value, "' is none of ", all));
 }
 
+void want_flag(const Infer& c, std::string_view attribute, int64_t value) {
+  if (value != 0 && value != 1) c.fail("infer.attribute", cat("'", attribute, "' is ", value, ": 0 or 1 is wanted"));
+}
+
 void want_output_type(const Infer& c, size_t output, DType type) {
   const SchemaVersion& schema = def(*c.node().op).newest();
   const Formal* f = schema.output(output);

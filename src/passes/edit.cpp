@@ -146,6 +146,8 @@ void fix_shape(Model& m, std::string_view name, const std::vector<std::string>& 
   if (t.has_rank() && static_cast<size_t>(t.rank()) != sizes.size()) throw error("edit.dim", cat("'", name, "' has ", t.rank(), " axes, and ", sizes.size(), " sizes are given"));
   Shape shape;
   for (const std::string& s : sizes) shape.push_back(parse_size(g, s));
+  if (const auto known = known_shape(shape); g[v].weight && known && *known != g[v].weight->shape)
+    throw error("edit.dim", cat("'", name, "' has a value of other sizes in the file")).help("give it another value with edit --set-initializer first");
   t.shape = std::move(shape);
   infer_anew(m, std::array{v});
 }

@@ -206,6 +206,7 @@ StagedList sliced(Stager& s, const StagedList& l, std::optional<Dim> start, std:
 V joined_along(Stager& s, const StagedList& l, int64_t dim, bool new_axis) {
   if (!l.element.is(Form::Kind::tensor)) s.fail("stage.list", "a list that is no list of tensors is concatenated");
   const int64_t rank = l.element.type.rank() + new_axis;
+  if (rank == 0) s.fail("stage.axis", "tensors without axes cannot be concatenated", "torch.stack gives them one");
   if (dim < -rank || dim >= std::max<int64_t>(rank, 1)) s.fail("stage.axis", cat("dim ", dim, " is outside tensors of ", rank, " dimensions"));
   const int64_t axis = dim < 0 ? dim + rank : dim;
   const V array = l.arrays[0];

@@ -74,6 +74,8 @@ class Bench:
 
     def judge_output(self, case):
         source = case.command.arguments[1]
+        if "--fallback" in case.command.arguments:  # operators that nobody knows have results of unknown types
+            return None
         made = self.folder / case.command.model_out
         checked = self.go(Command(["check", source]), {}) if source.endswith((".onnx", ".onnxtxt")) else None
         if checked is not None and checked.status != 0:

@@ -123,7 +123,7 @@ class Composer:
     def move(self):
         x, shape = self.pick()
         kind = self.rng.randrange(8)
-        if kind == 0:
+        if kind == 0 and shape:
             order = list(range(len(shape)))
             self.rng.shuffle(order)
             self.emit("Transpose", [x], [shape[i] for i in order], perm=order)

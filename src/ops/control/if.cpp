@@ -15,6 +15,8 @@ struct If : Rules<op::If> {
   static void infer(const op::If&, Infer& c) {
     for (const size_t i : {else_branch, then_branch})
       if (!c.region_id(i)) c.fail("infer.body", i == else_branch ? "there is no else_branch" : "there is no then_branch");
+    for (const size_t i : {else_branch, then_branch})
+      if (!c.graph()[c.region_id(i)].inputs.empty()) c.fail("infer.body", "a branch takes inputs: it has to read values from around it");
     if (const Tensor* known = c.constant(0); known && known->count() == 1) return infer_known(c, known->int_at(0) != 0);
     const auto on_true = branch(c, then_branch), on_false = branch(c, else_branch);
     for (size_t i = 0; i < c.out_count(); ++i) {

@@ -26,6 +26,7 @@ bool below(C a, C b) {
 template <class Attrs, bool largest>
 struct Arg : Rules<Attrs> {
   static void infer(const Attrs& a, Infer& c) {
+    want_flag(c, "keepdims", a.keepdims);
     const int64_t axis[] = {c.axis(a.axis, c.rank(0))};
     if (c.dim(0, axis[0]).is(0) && !element_count(reduced_shape(c.shape(0), axis, false)).is(0) && known_shape(c.shape(0)))
       c.fail("infer.size", "the axis to search is empty");

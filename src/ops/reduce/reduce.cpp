@@ -10,6 +10,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/int_contents.h"
 #include "ops/on.h"
+#include "ops/preconditions.h"
 #include "ops/operands.h"
 
 namespace cameo {
@@ -202,6 +203,7 @@ constexpr Dim (*no_contents)(Dim, Dim) = nullptr;
 template <class Attrs, class Carriers, class F, class Part, DimFunction2 dims>
 struct Reduction : Rules<Attrs> {
   static void infer(const Attrs& a, Infer& c) {
+    want_flag(c, "keepdims", a.keepdims);
     infer_reduced(c, a.keepdims != 0, a.noop_with_empty_axes != 0);
     if constexpr (dims != nullptr) fold_contents(c, dims);
   }

@@ -24,6 +24,9 @@ Tensor value_of(const op::Constant& a) {
 
 struct Constant : Rules<op::Constant> {
   static void infer(const op::Constant& a, Infer& c) {
+    const int given = a.value.has_value() + a.value_int.has_value() + a.value_ints.has_value() + a.value_float.has_value() + a.value_floats.has_value() + a.value_string.has_value() +
+                      a.value_strings.has_value() + a.sparse_value.has_value();
+    if (given > 1) c.fail("model.attribute", cat("it has ", given, " values, and one is wanted"));
     if (a.sparse_value && element_count(a.sparse_value->shape) > max_known_sparse)
       return c.out(0, a.sparse_value->values.dtype(), Shape(a.sparse_value->shape.begin(), a.sparse_value->shape.end()));
     const Tensor t = value_of(a);

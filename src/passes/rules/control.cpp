@@ -24,7 +24,7 @@ void decided_branch(Rewrite& rw) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i] != (*taken ? "then_branch" : "else_branch")) continue;
     const RegionId branch = i < rw.root().regions.size() ? rw.root().regions[i] : RegionId();
-    if (!branch || rw.g[branch].outputs.size() < rw.root().outputs.size()) return rw.no("the branch is not there, or gives too little");
+    if (!branch || !rw.g[branch].inputs.empty() || rw.g[branch].outputs.size() < rw.root().outputs.size()) return rw.no("the branch is not there, takes inputs, or gives too little");
     rw.replace(clone_body(rw.g, branch, rw.g, {}, rw.root().home, rw.node));
   }
   rw.shape_is_kept();
