@@ -9,6 +9,7 @@
 #include "formats/file_handle.h"
 #include "formats/queued_writer.h"
 #include "formats/temporary_names.h"
+#include "support/budget.h"
 #include "support/content_hash.h"
 #include "support/error.h"
 
@@ -62,6 +63,7 @@ struct AtomicFile::State {
     return static_cast<size_t>(got);
   }
   void flush() {
+    checkpoint();
     flushed += buffer.used;
     if (hash && buffer.used > 0) hash->add(buffer.bytes());
     if (queue) {

@@ -6,6 +6,7 @@
 
 #include "formats/file_handle.h"
 #include "formats/posix_files.h"
+#include "support/budget.h"
 #include "support/error.h"
 
 #if CAMEO_POSIX_FILES
@@ -39,6 +40,7 @@ FileHandle locked(const std::string& folder) {
     if (std::chrono::steady_clock::now() > end)
       throw error("write.busy", cat("another process keeps ", folder.empty() ? "the current folder" : folder, " locked"))
           .help("it may have been stopped while it was writing there; end it or let it go on");
+    checkpoint();
     wait_a_little();
   }
 }

@@ -28,9 +28,12 @@ constexpr uint64_t secrets[4] = {0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu, 0x8eb
 }  // namespace
 
 // A lane goes through its own product each time, so that the order of stripes matters.
-void ContentHash::take(const std::byte* p) {
-  for (size_t i = 0; i < lanes_.size(); ++i)
-    lanes_[i] = folded_product(load_le<uint64_t>(p + 16 * i) ^ secrets[i], load_le<uint64_t>(p + 16 * i + 8) ^ lanes_[i]) + secrets[i];
+void ContentHash::take(const std::byte* p, size_t count) {
+  auto lanes = lanes_;  // in registers: the bytes might be anybody's, the members' too
+  for (; count > 0; --count, p += stripe)
+    for (size_t i = 0; i < lanes.size(); ++i)
+      lanes[i] = folded_product(load_le<uint64_t>(p + 16 * i) ^ secrets[i], load_le<uint64_t>(p + 16 * i + 8) ^ lanes[i]) + secrets[i];
+  lanes_ = lanes;
 }
 
 void ContentHash::add(std::span<const std::byte> data) {
@@ -41,10 +44,12 @@ void ContentHash::add(std::span<const std::byte> data) {
     rest_size_ += n;
     data = data.subspan(n);
     if (rest_size_ < stripe) return;
-    take(rest_.data());
+    take(rest_.data(), 1);
     rest_size_ = 0;
   }
-  for (; data.size() >= stripe; data = data.subspan(stripe)) take(data.data());
+  const size_t whole = data.size() / stripe;
+  take(data.data(), whole);
+  data = data.subspan(whole * stripe);
   if (!data.empty()) std::memcpy(rest_.data(), data.data(), data.size());
   rest_size_ = data.size();
 }
@@ -52,7 +57,7 @@ void ContentHash::add(std::span<const std::byte> data) {
 uint64_t ContentHash::value() const {
   ContentHash end = *this;
   std::fill(end.rest_.begin() + static_cast<ptrdiff_t>(end.rest_size_), end.rest_.end(), std::byte{});
-  end.take(end.rest_.data());
+  end.take(end.rest_.data(), 1);
   uint64_t out = folded_product(length_ ^ secrets[0], secrets[1]);
   for (const uint64_t lane : end.lanes_) out = folded_product(out ^ lane, secrets[2] ^ lane >> 32) + lane;
   return folded_product(out ^ secrets[3], secrets[0]);

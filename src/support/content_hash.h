@@ -17,7 +17,7 @@ class ContentHash {
 
  private:
   static constexpr size_t stripe = 64;
-  void take(const std::byte* whole_stripe);
+  void take(const std::byte* whole_stripes, size_t count);
 
   std::array<uint64_t, 4> lanes_{0x2d358dccaa6c78a5u, 0x8bb84b93962eacc9u, 0x4b33a62ed433d4a3u, 0x4d5a2da51de1aa47u};
   std::array<std::byte, stripe> rest_{};

@@ -19,6 +19,11 @@ VERBS = {
     "simplify": ("simplify", "FILE", "OUT"),
     "convert": ("convert", "FILE", "OUT", "--opset", "20"),
     "convert 7": ("convert", "FILE", "OUT", "--opset", "7"),
+    "convert 13": ("convert", "FILE", "OUT", "--opset", "13"),
+    "extract": ("extract", "FILE", "OUT"),
+    "edit": ("edit", "FILE", "OUT", "--rename", "y=renamed"),
+    "check": ("check", "FILE"),
+    "explain": ("explain", "FILE"),
     "run": ("run", "FILE", "--random", "0", "-o", "OUT.npz"),
 }
 
@@ -50,6 +55,19 @@ ROWS = [
 ]
 # A command may also succeed on these: what is hostile is met by another verb alone.
 MAY_SUCCEED = {("14-strsplit.onnx", "infer"), ("14-strsplit.onnx", "simplify")}
+
+# What rewrites a model refuses nodes that can never run; what does not understand a node leaves it alone. `infer` tells
+# faults as warnings; `extract` and `edit` take nodes as they are.
+REWRITERS = ["simplify", "explain", "convert", "convert 7", "convert 13"]
+GENTLE = ["infer", "extract", "edit"]
+REFUSED = {"09-constant.onnx": "model.attribute", "10-reduce-axis.onnx": "infer.axis", "10-softmax-axis.onnx": "infer.axis", "10-split-axis.onnx": "infer.axis",
+           "10-transpose.onnx": "infer.perm", "13-perm.onnx": "infer.perm"}
+UNREADABLE = {"09-if.onnx": "model.attribute-missing", "09-loop.onnx": "model.attribute-missing", "13-convert-max.onnx": "model.operands"}
+LEFT_ALONE = ["09-sparse.onnx", "10-shadow.onnx", "11-opset99.onnx", "13-dims.onnx", "15-convert7.onnx"]
+ROWS += [(name, verb, finding) for name, finding in REFUSED.items() for verb in REWRITERS] + [(name, "check", None) for name in [*REFUSED, *UNREADABLE]]
+ROWS += [(name, verb, finding) for name, finding in UNREADABLE.items() for verb in REWRITERS + GENTLE]
+ROWS += [(name, verb, None) for name in REFUSED for verb in GENTLE] + [(name, verb, None) for name in LEFT_ALONE for verb in REWRITERS + GENTLE + ["check"]]
+MAY_SUCCEED |= {(name, verb) for name in REFUSED for verb in GENTLE} | {(name, verb) for name in LEFT_ALONE for verb in REWRITERS + GENTLE + ["check"]}
 
 
 class Ended:

@@ -130,6 +130,30 @@ def test_in_functions(t):
     judged(t, "in a function")
 
 
+# Whole models, each of which once broke a verb.
+MODELS = {
+    "a sparse weight of a terabyte": HEAD + "g () => (float[] y) <sparse_tensor(float[1000000000000]) w = float[1] {1} int64[1] {100000000000}> { y = Relu(w) }",
+    "a function that is called like an operator": '<ir_version: 8, opset_import: ["" : 18]>\ng () => (float[2,5] y) { y = Softmax() }\n<domain: "", opset_import: ["" : 18]>\nSoftmax (a) => (b) { b = Identity(a) }',
+    "a constant turned around": HEAD + "g () => (int64[] y) <int64[3] c = {5, 2, 12}> { t = Transpose<perm=[0, 2, 1, 3]>(c) y = Reshape(t, c) }",
+    "too many elements to count": HEAD + f"g (float[{BIG}] x) => (float[{BIG}] y) {{ y = Relu(x) }}",
+    "a branch that gives too little": HEAD + "g (bool c, float[2] x) => (y, z) { y, z = If(c) <then_branch = t () => (p) { p = Relu(x) }, else_branch = e () => (q) { q = Neg(x) }> }",
+    "a loop whose body takes too little": HEAD + 'g (bool c, float[2] x) => (y) <int64 n = {1}> { y = Loop(n, c, x) <body = b (i) => (i) { k = Neg(x) }> }',
+    "a branch of a body that is not there": HEAD + "g (bool c, float[2] x) => (y) { y = If(c) <then_branch = t () => (p) { p = If(c) }, else_branch = e () => (q) { q = Neg(x) }> }",
+}
+
+
+def test_whole_models(t):
+    t.path("plain.onnx").write_bytes(o.linear())
+    wrong = []
+    for name, text in MODELS.items():
+        t.path("net.onnxtxt").write_text(text)
+        for verb in VERBS:
+            result = t.attempt(*verb)
+            if result.code not in (0, 1, 3):
+                wrong.append(f"{name}, {' '.join(verb)}: exit {result.code} {result.err[:300]}")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_every_finding_at_once(t):
     t.path("net.onnxtxt").write_text(HEAD + "g (float[2,3] x) => (y) { a = Softmax<axis=4>(x) b = Softmax<axis=5>(x) y = Add(a, b) }")
     refused = t.fails("simplify", "net.onnxtxt", "out.onnx", code=1, error="infer.axis")
