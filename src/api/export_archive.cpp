@@ -190,6 +190,10 @@ namespace {
 // An example of the wrong type gives operators operands that they do not take: told before anything is written.
 void check_recorded(const Model& m) {
   std::vector<Diag> found = verify_findings(m, {.schemas = true});
+  const Graph& g = m.graph;
+  for (const ValueId v : g[g.main()].outputs)
+    if (g[v].fact.type.is_tensor() && !g[v].fact.has_rank())
+      found.push_back(error("export.check", cat("the output '", g[v].name, "' may have one number of axes or another, and ONNX wants to be told which")).help("let all branches give it the same number of axes").diag());
   if (found.empty()) return;
   found.insert(found.begin(), error("export.check", "the model would break ONNX's rules").help("are the inputs of the types that the model was written for? --no-check writes all the same").diag());
   throw Error(std::move(found));

@@ -173,7 +173,12 @@ class Worker:
             with shared["next"].get_lock():
                 number = shared["next"].value
                 shared["next"].value += 1
-            for case in self.maker.make(self.options.seed, number):
+            try:
+                cases = self.maker.make(self.options.seed, number)
+            except Exception as why:  # what onnx's own helpers refuse to write is no case
+                print(f"case {number} cannot be made: {type(why).__name__}: {why}"[:200], flush=True)
+                continue
+            for case in cases:
                 self.one(case, number)
                 if shared["stop"].is_set():
                     return

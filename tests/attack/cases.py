@@ -93,7 +93,7 @@ class Maker:
         values, nodes, dims, second = [], [], [], ""
         if model is not None:
             values, nodes = onnx_mutate.value_names(model), [n.name or (n.output[0] if n.output else "") for n in model.graph.node]
-            dims = sorted({d.dim_param for v in model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param})
+            dims = sorted({str(d.dim_param) for v in model.graph.input for d in v.type.tensor_type.shape.dim if d.dim_param})
             arrays = self.arrays_for(model, arrays, rng)
             if arrays is not None:
                 files["inputs.npz"] = onnx_values.npz_bytes(arrays)

@@ -243,7 +243,7 @@ struct CenterCropPad : Rules<op::CenterCropPad> {
     On& on = e.on;
     if (!e.fact(0).has_rank()) return e.refuse("the rank is not known");
     const int64_t rank = e.fact(0).rank();
-    const auto axes = a.axes ? *a.axes : all_axes(rank);
+    const auto axes = a.axes ? checked_axes(*a.axes, rank) : all_axes(rank);
     const ValueId wanted = as_vector(on, e.in(1));
     std::vector<ValueId> begins(static_cast<size_t>(rank), on.ints({0})), ends = begins;
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -262,7 +262,7 @@ struct CenterCropPad : Rules<op::CenterCropPad> {
     const auto wanted = e.graph.constant(e.in(1));
     if (!shape || !wanted) return by_computed_pads(a, e);
     const auto rank = static_cast<int64_t>(shape->size());
-    const auto axes = a.axes ? *a.axes : all_axes(rank);
+    const auto axes = a.axes ? checked_axes(*a.axes, rank) : all_axes(rank);
     std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);
     for (size_t i = 0; i < axes.size(); ++i) {
       const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i], size = (*shape)[static_cast<size_t>(axis)];
