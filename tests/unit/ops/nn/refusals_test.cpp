@@ -137,6 +137,11 @@ TEST(NnRefusals, AttentionLengthsAreChecked) {
   EXPECT_EQ(with(INT64_MIN), "eval.index");
 }
 
+TEST(NnRefusals, ConstantsOfForeignTypesAreNotFolded) {
+  const Tensor q = zeros(DType::u4, {1, 1, 2, 2}), k = zeros(DType::f32, {1, 1, 2, 2});
+  EXPECT_EQ(answer(op::Attention{}, {q, k, k}), "");
+}
+
 TEST(NnRefusals, StatefulAttention) {
   const op::LinearAttention gated{.kv_num_heads = 2, .q_num_heads = 4, .update_rule = "gated"};
   EXPECT_EQ(answer(gated, {{1, 3, 8}, {1, 3, 4}, {1, 3, 6}, {1, 2, 2, 3}, {1, 3, 2}}, 2), "");
