@@ -56,6 +56,19 @@ ROWS = [
 # A command may also succeed on these: what is hostile is met by another verb alone.
 MAY_SUCCEED = {("14-strsplit.onnx", "infer"), ("14-strsplit.onnx", "simplify")}
 
+# Sizes and attributes that kernels would have trusted, in weights, in declarations, in what the caller gives.
+MISFITS = {"03-bn.onnx": "infer.mismatch", "04-convbias.onnx": "infer.mismatch", "05-lstm-b.onnx": "infer.mismatch", "06-concat-declared.onnx": "infer.rank",
+           "07-attention.onnx": "infer.mismatch", "08-attention-kv0.onnx": "infer.attribute", "08-conv-group0.onnx": "infer.attribute",
+           "08-convtranspose.onnx": "infer.shape", "08-matmul.onnx": "infer.mismatch", "13-splitsum.onnx": "infer.mismatch"}
+GIVEN = {"01-concat-valid.onnx": ("01-concat-small.npz", "infer.mismatch"), "02-add-valid.onnx": ("02-add-valid.npz", "infer.broadcast"),
+         "08-convtranspose.onnx": ("08-convtranspose.npz", "infer.shape")}
+ROWS += [(name, verb, finding) for name, finding in MISFITS.items() for verb in ("run", "simplify", "convert 13")]
+ROWS += [(name, ("run", "FILE", "--inputs", inputs, "-o", "OUT.npz"), finding) for name, (inputs, finding) in GIVEN.items()]
+RUN = {"09-constant.onnx": "model.attribute", "09-sparse.onnx": "value.range", "09-if.onnx": "model.attribute-missing", "09-loop.onnx": "model.attribute-missing",
+       "10-softmax-axis.onnx": "infer.axis", "10-reduce-axis.onnx": "infer.axis", "10-transpose.onnx": "infer.perm", "10-shadow.onnx": None,
+       "10-split-axis.onnx": "infer.axis", "11-opset99.onnx": None, "13-dims.onnx": "value.range", "13-perm.onnx": "infer.perm"}
+ROWS += [(name, "run", finding) for name, finding in RUN.items()]
+
 # What rewrites a model refuses nodes that can never run; what does not understand a node leaves it alone. `infer` tells
 # faults as warnings; `extract` and `edit` take nodes as they are.
 REWRITERS = ["simplify", "explain", "convert", "convert 7", "convert 13"]
