@@ -110,7 +110,7 @@ std::string pt2_text(const pt2::Program& program) {
   std::string out;
   for (const pt2::GraphInput& in : program.inputs()) {
     static constexpr std::string_view kinds[] = {"input", "parameter", "buffer", "constant", "object", "token", "fixed"};
-    const std::string type = in.value.empty() ? pt2_argument(in.constant) : pt2_type(graph, in.value);
+    const std::string type = !in.value.empty() ? pt2_type(graph, in.value) : in.constant ? pt2_argument(in.constant) : "";
     print_line(out, "", cat(kinds[static_cast<int>(in.kind)], " ", in.value.empty() ? std::string_view(in.target) : in.value, type.empty() ? "" : ": ", type, in.target.empty() || in.value.empty() ? "" : cat("  # ", in.target)));
   }
   print_graph(graph, "", out, 0);

@@ -28,6 +28,8 @@ int64_t size_of(Dim d, int64_t set, std::map<std::string, int64_t>& sizes) {
 
 // Signed numbers near 1, then large ones, then mostly zeros.
 Tensor sample(DType t, const std::vector<int64_t>& shape, int64_t set, Random& random) {
+  constexpr int64_t most = int64_t{1} << 26;  // as for inputs that `run --random` makes up
+  if (element_count(shape) > most) throw error("simplify.check", cat("an input of ", element_count(shape), " elements is too large to make up")).help("simplify without --check, or give its size with --overwrite-input-shape");
   const auto count = narrow<size_t>(element_count(shape));
   if (is_float(t)) {
     std::vector<double> v(count);

@@ -97,6 +97,7 @@ Form list_form(Stager& s, const ListCell& cell) {
 
 V placeholder(Stager& s, const Type& t) {
   if (t.is_sequence()) return s.on.SequenceEmpty(op::SequenceEmpty{.dtype = static_cast<int64_t>(t.inner->elem)});
+  if (!t.has_rank() || t.elem == DType::undefined) s.fail("stage.join", "a value that one way lacks is of a type that is not known on the other", "an operator without a lowering gives such values");
   // Never looked at, but of the right type, and of the right size where that can be said.
   Dims sizes;
   bool known = true;

@@ -99,6 +99,7 @@ StagedList staged_as(Stager& s, const Value& v, const Form& f) {
       out.arrays.push_back(s.on.concat(stacked, 0));
     } else {
       Dims sizes{Dim(0)};
+      if (!types[i].has_rank()) s.fail("stage.list", "an empty list of tensors whose number of axes is not known");
       for (const Dim d : *types[i].shape) sizes.push_back(s.on.available(d) ? d : Dim(0));
       out.arrays.push_back(s.on.full(sizes, Num(0.0), types[i].elem));
     }
@@ -205,6 +206,7 @@ StagedList sliced(Stager& s, const StagedList& l, std::optional<Dim> start, std:
 
 V joined_along(Stager& s, const StagedList& l, int64_t dim, bool new_axis) {
   if (!l.element.is(Form::Kind::tensor)) s.fail("stage.list", "a list that is no list of tensors is concatenated");
+  if (!l.element.type.has_rank()) s.fail("stage.list", "a list of tensors is concatenated whose number of axes is not known");
   const int64_t rank = l.element.type.rank() + new_axis;
   if (rank == 0) s.fail("stage.axis", "tensors without axes cannot be concatenated", "torch.stack gives them one");
   if (dim < -rank || dim >= std::max<int64_t>(rank, 1)) s.fail("stage.axis", cat("dim ", dim, " is outside tensors of ", rank, " dimensions"));

@@ -22,7 +22,7 @@ struct Window {
 Window window(int64_t size, int64_t start, int64_t end, int64_t step) {
   if (step == INT64_MIN) step = -INT64_MAX;
   const int64_t last = step > 0 ? size : size - 1, before = step > 0 ? 0 : -1;
-  const auto place = [&](int64_t at, int64_t least) { return std::clamp(at < 0 ? std::max(at, -size - 1) + size : at, least, last); };
+  const auto place = [&](int64_t at, int64_t least) { return std::clamp(at < 0 ? std::max(at, -size - 1) + size : at, least, std::max(least, last)); };
   if (size == 0) return {0, step, 0};
   start = place(start, 0), end = place(end, before);
   const int64_t span = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
