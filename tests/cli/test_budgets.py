@@ -34,13 +34,18 @@ def long_simplify(t):
 def stopped(t, args, signals, after=0.3):
     """The exit status and the seconds that the last signal took to have its effect."""
     before = set(os.listdir(t.folder))
-    process = subprocess.Popen([t.command, *map(str, args)], cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    # Whoever runs the tests in the background has Ctrl-C ignored, and programs inherit that.
+    process = subprocess.Popen([t.command, *map(str, args)], cwd=t.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     time.sleep(after)
     assert process.poll() is None, f"it ended by itself: {process.stdout.read().decode()}"
     for s in signals:
         process.send_signal(s)
     sent = time.monotonic()
-    text = process.communicate(timeout=20)[0].decode()
+    try:
+        text = process.communicate(timeout=20)[0].decode()
+    finally:
+        process.kill()
     took = time.monotonic() - sent
     assert took < SOON + SLACK, f"{took:.3f} s: {text}"
     assert set(os.listdir(t.folder)) == before, os.listdir(t.folder)
