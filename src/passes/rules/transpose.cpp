@@ -11,10 +11,13 @@ namespace {
 
 using Perm = std::vector<int64_t>;
 
+// Nothing for one that does not fit its operand, which is somebody else's finding.
 std::optional<Perm> perm_of(const Rewrite& rw, ValueId v) {
   const auto* t = rw.made_by<op::Transpose>(v);
   if (!t) return std::nullopt;
-  if (t->perm) return *t->perm;
+  const ValueId x = rw.operand(v, 0);
+  if (t->perm && x && rw.has_rank(x) && static_cast<size_t>(rw.rank(x)) != t->perm->size()) return std::nullopt;
+  if (t->perm) return std::all_of(t->perm->begin(), t->perm->end(), [&](int64_t axis) { return axis >= 0 && static_cast<size_t>(axis) < t->perm->size(); }) ? std::optional(*t->perm) : std::nullopt;
   if (!rw.has_rank(v)) return std::nullopt;
   Perm reversed(static_cast<size_t>(rw.rank(v)));
   std::iota(reversed.rbegin(), reversed.rend(), 0);
@@ -24,6 +27,7 @@ std::optional<Perm> perm_of(const Rewrite& rw, ValueId v) {
 void transpose_of_transpose(Rewrite& rw) {
   const auto outer = perm_of(rw, rw.out()), inner = perm_of(rw, rw.in(0));
   if (!outer || !inner) return;
+  if (outer->size() != inner->size()) return;
   Perm both;
   for (const int64_t axis : *outer) both.push_back((*inner)[static_cast<size_t>(axis)]);
   const ValueId x = rw.operand(rw.in(0), 0);
