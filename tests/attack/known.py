@@ -4,7 +4,7 @@ import re
 
 
 class Known:
-    """Each line is `PATTERN: reason`; the pattern is searched for in a finding's line. Lines that were never used are told."""
+    """Each line is `PATTERN: reason`; the pattern is searched for in a finding's key, line and detail. Lines that were never used are told."""
 
     def __init__(self, path=pathlib.Path(__file__).with_name("known.txt")):
         self.rows = []
@@ -16,7 +16,7 @@ class Known:
 
     def covers(self, finding):
         for pattern, _ in self.rows:
-            if pattern.search(f"{finding.key} | {finding.what}"):
+            if pattern.search(f"{finding.key} | {finding.what} | {finding.detail[:1000]}"):
                 self.used.add(pattern.pattern)
                 return True
         return False
