@@ -172,6 +172,8 @@ class Worker:
         while not shared["stop"].is_set() and os.getppid() == parent:
             with shared["next"].get_lock():
                 number = shared["next"].value
+                if number == shared["end"]:
+                    return
                 shared["next"].value += 1
             try:
                 cases = self.maker.make(self.options.seed, number)
@@ -258,18 +260,18 @@ def campaign(options, state):
     seeds = seed_files.gather(options.shared, options.state, make=not options.fresh)
     first = state.first(options.seed)
     shared = {"stop": multiprocessing.Event(), "next": multiprocessing.Value("q", first), "runs": multiprocessing.Value("q", 0),
-              "edges": multiprocessing.Value("q", 0)}
+              "edges": multiprocessing.Value("q", 0), "end": first + options.cases if options.cases else -1}
     answers = multiprocessing.Queue()
     workers = [multiprocessing.Process(target=work, args=(options, state, seeds, shared, answers)) for _ in range(options.jobs)]
     start = time.monotonic()
-    limit = options.seconds or options.minutes * 60 or (1e9 if options.runs else 600)
+    limit = options.seconds or options.minutes * 60 or (1e9 if options.runs or options.cases else 600)
     for w in workers:
         w.start()
     told = start
     try:
         while time.monotonic() - start < limit and (not options.runs or shared["runs"].value < options.runs):
             time.sleep(0.5)
-            if any(w.exitcode for w in workers):
+            if any(w.exitcode for w in workers) or all(w.exitcode == 0 for w in workers):
                 break
             if time.monotonic() - told > 30:
                 told = time.monotonic()
@@ -350,10 +352,8 @@ def remove(place):
 
 
 def test(options, state):
-    """Mended findings once more, then a seeded sample for the rest of the time; for tests/run."""
-    start = time.monotonic()
+    """Mended findings once more, then a seeded sample; for tests/run."""
     regressions, back = replay(options, state)
-    options.seconds -= time.monotonic() - start
     status = campaign(options, state)
     found = len(found_places(state.findings))
     failed = back + found + (status and not found)

@@ -101,6 +101,27 @@ def serve():
         sink.flush()
 
 
+FLAGS = {"keepdims", "noop_with_empty_axes", "select_last_index", "ceil_mode", "count_include_pad", "exclusive", "reverse", "saturate", "largest", "sorted",
+         "fmod", "transA", "transB", "upper", "is_causal", "allowzero", "linear_before_reset", "training_mode", "onesided"}
+
+
+def flags_are_plain(model):
+    """Whether every yes or no of a model is 1 or 0: of other numbers ONNX does not say which they are, and runtimes differ."""
+    import onnx
+
+    def plain(nodes):
+        for node in nodes:
+            for a in node.attribute:
+                if a.name in FLAGS and a.type == onnx.AttributeProto.INT and a.i not in (0, 1):
+                    return False
+                if not all(plain(g.node) for g in (*a.graphs, *([a.g] if a.HasField("g") else []))):
+                    return False
+        return True
+
+    m = onnx.load_from_string(model)
+    return plain(m.graph.node) and all(plain(f.node) for f in m.functions)
+
+
 def about_sizes(message):
     return bool(SIZES.search(message)) and not NOT_SIZES.search(message)
 

@@ -1,5 +1,9 @@
+#include <atomic>
+#include <limits>
+
 #include "engine/emit.h"
 #include "engine/onednn/emitters.h"
+#include "engine/parallel.h"
 #include "engine/windows.h"
 #include "ops/generated/attributes.h"
 #include "ops/nn/window.h"
@@ -7,6 +11,45 @@
 namespace cameo::engine {
 
 namespace {
+
+constexpr int64_t grain = 1 << 15;  // floats that a thread looks at before another is worth its start
+
+bool is_nan_bits(uint32_t bits) { return (bits & 0x7fffffff) > 0x7f800000; }
+
+bool any_nan(const uint32_t* bits, int64_t count) {
+  std::atomic<bool> found = false;
+  parallel(count, grain, [&](int64_t first, int64_t last) {
+    uint32_t nan = 0;
+    for (int64_t i = first; i < last; ++i) nan |= is_nan_bits(bits[i]);
+    if (nan) found.store(true, std::memory_order_relaxed);
+  });
+  return found;
+}
+
+// oneDNN's largest element of a window passes over NaN; ONNX's and PyTorch's is NaN. Where the operand holds one, its places
+// are pooled like an image of their own: layouts and padding are the same.
+class MaxPoolKernel : public PrimitiveKernel {
+ public:
+  MaxPoolKernel(const dnnl::primitive& primitive, const Md& src, const Md& dst, const Md& scratchpad, std::string about)
+      : PrimitiveKernel(primitive, {{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_DST, dst, 0, true}}, scratchpad, std::move(about)),
+        in_(static_cast<int64_t>(src.get_size() / sizeof(float))), out_(static_cast<int64_t>(dst.get_size() / sizeof(float))) {}
+
+  void run(const Buffers& b) const override {
+    PrimitiveKernel::run(b);
+    const auto* x = b.input<uint32_t>(0);
+    if (!any_nan(x, in_)) return;
+    std::vector<float> places(static_cast<size_t>(in_)), reached(static_cast<size_t>(out_));
+    for (int64_t i = 0; i < in_; ++i) places[static_cast<size_t>(i)] = is_nan_bits(x[i]) ? 1 : 0;
+    std::byte *in[] = {reinterpret_cast<std::byte*>(places.data())}, *out[] = {reinterpret_cast<std::byte*>(reached.data())};
+    PrimitiveKernel::run({in, out, b.scratch, b.state});
+    auto* y = b.output<float>(0);
+    for (int64_t i = 0; i < out_; ++i)
+      if (reached[static_cast<size_t>(i)] > 0) y[i] = std::numeric_limits<float>::quiet_NaN();
+  }
+
+ private:
+  int64_t in_, out_;  // floats, with what pads blocked layouts
+};
 
 bool emit_pooling(Compiler& c, NodeId n, const Windows& w, dnnl::algorithm algorithm) {
   const Node& node = c.graph()[n];
@@ -30,6 +73,10 @@ bool emit_pooling(Compiler& c, NodeId n, const Windows& w, dnnl::algorithm algor
     const Pool::primitive_desc pd({dnnl::prop_kind::forward_inference, algorithm, md_of(src), any_layout(c.desc(node.outputs[0])->dims, src.dtype), w.strides, w.kernel, dilates, w.begin, end}, attr, cpu());
     PostOps none(c, n, node.outputs[0]);
     const SlotId in = src.dtype == DType::f32 ? c.slot(node.inputs[0]) : c.in_form(node.inputs[0], src);
+    if (algorithm == dnnl::algorithm::pooling_max && src.dtype == DType::f32) {
+      finish_step(c, n, none, std::make_unique<MaxPoolKernel>(Pool(pd), pd.src_desc(), pd.dst_desc(), pd.scratchpad_desc(), pd.impl_info_str()), {in}, pd.dst_desc());
+      return true;
+    }
     finish(c, n, none, Pool(pd), {{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}}, {in}, pd);
     return true;
   } catch (const dnnl::error&) {
