@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "staging/staged_list.h"
-#include "staging/stager.h"
+#include "staging/truth.h"
 
 namespace cameo::staging {
 
@@ -148,24 +148,19 @@ Results extremum(HostCall& c) {
   return one(best);
 }
 
-bool equal_values(Stager& s, const Value& a, const Value& b) {
-  s.step();
-  if ((a.is<ListRef>() && b.is<ListRef>()) || (a.is<Tuple>() && b.is<Tuple>())) {
-    const auto &xs = s.items(a), &ys = s.items(b);
-    if (xs.size() != ys.size()) return false;
-    for (size_t i = 0; i < xs.size(); ++i)
-      if (!equal_values(s, xs[i], ys[i])) return false;
-    return true;
-  }
-  if (a.is<Dim>() && b.is<Dim>()) return s.graph.facts.equal(a.need<Dim>(), b.need<Dim>()) == Answer::yes;
-  if (is_known_real(a) && is_known_real(b)) return real(a) == real(b);
-  return same(a, b);
+bool is_truth(const Value& v) { return v.is<bool>() || v.is<StagedBool>(); }
+
+Results of_equal(HostCall& c, std::string_view op) {
+  if (op != "eq" && op != "ne") return std::nullopt;
+  const Value same = equal(c.s, c[0], c[1]);
+  return one(op == "eq" ? same : negated(c.s, same));
 }
 
 template <char const* Op>
 Results compare(HostCall& c) {
   const std::string_view op = Op;
   if (c.size() != 2 || c[0].is<TensorRef>() || c[1].is<TensorRef>() || c[0].is<Poison>() || c[1].is<Poison>()) return std::nullopt;
+  if (c[0].is<Maybe>() || c[1].is<Maybe>() || (is_truth(c[0]) && is_truth(c[1]) && (op == "eq" || op == "ne"))) return of_equal(c, op);
   if (is_int(c[0]) && is_int(c[1])) return one(c.s.compare_ints(op, c.s.int_from(c[0]), c.s.int_from(c[1])));
   const auto answer = [&](auto a, auto b) -> Results {
     if (op == "eq") return one(a == b);
@@ -187,61 +182,20 @@ Results compare(HostCall& c) {
     if (op == "gt") return one(Value(StagedBool{on.Greater(a, b)}));
     return one(Value(StagedBool{on.GreaterOrEqual(a, b)}));
   }
-  if (op == "eq" || op == "ne") return one(equal_values(c.s, c[0], c[1]) == (op == "eq"));
-  return std::nullopt;
+  return of_equal(c, op);
 }
 constexpr char eq_name[] = "eq", ne_name[] = "ne", lt_name[] = "lt", le_name[] = "le", gt_name[] = "gt", ge_name[] = "ge";
 
-// and, or, xor on bools and ints.
-template <class B, class G>
-Results logical(HostCall& c, B on_bools, G on_graph, int64_t (*on_ints)(int64_t, int64_t), std::string_view name = "") {
-  if (c.size() != 2) return std::nullopt;
-  const auto is_bool = [](const Value& v) { return v.is<bool>() || v.is<StagedBool>(); };
-  if (is_bool(c[0]) && is_bool(c[1])) {
-    const auto a = c.s.known_bool(c[0]), b = c.s.known_bool(c[1]);
-    if (const std::optional<Value> known = on_bools(a, b, c[0], c[1])) return one(*known);
-    const V x = c.s.bool_value(c[0]), y = c.s.bool_value(c[1]), out = on_graph(c.s.on, x, y);
-    if (!name.empty()) c.s.remember_condition(out, {name, {}, {}, x, y});
-    return one(Value(StagedBool{out}));
-  }
-  if (c[0].is<Dim>() && c[1].is<Dim>() && c[0].need<Dim>().is_literal() && c[1].need<Dim>().is_literal())
-    return one(Dim(on_ints(c[0].need<Dim>().literal(), c[1].need<Dim>().literal())));
-  return std::nullopt;
+// and, or, xor on bools; on ints that are known, bit by bit.
+Results on_bits(HostCall& c, int64_t (*bits)(int64_t, int64_t)) {
+  if (!two(c, is_int)) return std::nullopt;
+  const Dim a = c.s.int_from(c[0]), b = c.s.int_from(c[1]);
+  return a.is_literal() && b.is_literal() ? one(Dim(bits(a.literal(), b.literal()))) : std::nullopt;
 }
-using Known = std::optional<bool>;
-
-Results both(HostCall& c) {
-  return logical(c, [](Known a, Known b, const Value& x, const Value& y) -> std::optional<Value> {
-    if ((a && !*a) || (b && !*b)) return Value(false);
-    if (a) return y;
-    if (b) return x;
-    return std::nullopt;
-  }, [](Lower& on, V a, V b) { return V(on.And(a, b)); }, [](int64_t a, int64_t b) { return a & b; }, "and");
-}
-Results either(HostCall& c) {
-  return logical(c, [](Known a, Known b, const Value& x, const Value& y) -> std::optional<Value> {
-    if ((a && *a) || (b && *b)) return Value(true);
-    if (a) return y;
-    if (b) return x;
-    return std::nullopt;
-  }, [](Lower& on, V a, V b) { return V(on.Or(a, b)); }, [](int64_t a, int64_t b) { return a | b; }, "or");
-}
-Results differ(HostCall& c) {
-  return logical(c, [](Known a, Known b, const Value&, const Value&) -> std::optional<Value> {
-    if (a && b) return Value(*a != *b);
-    return std::nullopt;
-  }, [](Lower& on, V a, V b) { return V(on.Xor(a, b)); }, [](int64_t a, int64_t b) { return a ^ b; });
-}
-
-Results negation(HostCall& c) {
-  if (c.size() != 1) return std::nullopt;
-  if (const auto known = c.s.known_bool(c[0])) return one(!*known);
-  const auto* b = c[0].as<StagedBool>();
-  if (!b) return std::nullopt;
-  const V out = c.s.on.Not(b->value);
-  c.s.remember_condition(out, {"not", {}, {}, b->value, {}});
-  return one(Value(StagedBool{out}));
-}
+Results logical_and(HostCall& c) { return two(c, is_truth) ? one(both(c.s, c[0], c[1])) : on_bits(c, [](int64_t a, int64_t b) { return a & b; }); }
+Results logical_or(HostCall& c) { return two(c, is_truth) ? one(either(c.s, c[0], c[1])) : on_bits(c, [](int64_t a, int64_t b) { return a | b; }); }
+Results logical_xor(HostCall& c) { return two(c, is_truth) ? one(negated(c.s, equal(c.s, c[0], c[1]))) : on_bits(c, [](int64_t a, int64_t b) { return a ^ b; }); }
+Results logical_not(HostCall& c) { return c.size() == 1 && is_truth(c[0]) ? one(negated(c.s, c[0])) : std::nullopt; }
 
 template <double (*F)(double)>
 Results float_function(HostCall& c) {
@@ -311,7 +265,7 @@ constexpr HostRow table[] = {
     {"prim::max", extremum<true>}, {"prim::min", extremum<false>}, {"prim::abs", absolute}, {"aten::abs", absolute},
     {"aten::eq", compare<eq_name>}, {"aten::ne", compare<ne_name>}, {"aten::lt", compare<lt_name>}, {"aten::le", compare<le_name>},
     {"aten::gt", compare<gt_name>}, {"aten::ge", compare<ge_name>},
-    {"aten::__and__", both}, {"aten::__or__", either}, {"aten::__xor__", differ}, {"aten::__not__", negation},
+    {"aten::__and__", logical_and}, {"aten::__or__", logical_or}, {"aten::__xor__", logical_xor}, {"aten::__not__", logical_not},
     {"aten::sqrt", root}, {"aten::exp", float_function<std::exp>}, {"aten::log", float_function<std::log>}, {"aten::log2", float_function<to_log2>},
     {"aten::log10", float_function<std::log10>}, {"aten::log1p", float_function<std::log1p>}, {"aten::expm1", float_function<std::expm1>}, {"aten::sin", float_function<std::sin>}, {"aten::cos", float_function<std::cos>},
     {"aten::tan", float_function<std::tan>}, {"aten::tanh", float_function<std::tanh>}, {"aten::atan", float_function<std::atan>}, {"aten::fabs", float_function<std::fabs>},

@@ -43,14 +43,7 @@ Value Stager::attribute(const Value& object, std::string_view wanted) {
 Value Stager::index(const Value& object, const Value& at) {
   if (object.is<Poison>()) return object;
   if (at.is<Poison>()) return at;
-  if (const auto* d = object.as<DictRef>()) {
-    const auto& cell = heap.get<DictCell>(d->cell);
-    if (cell.poison) fail("stage.unavailable", *cell.poison);
-    for (const auto& [key, value] : cell.entries)
-      if (same(key, at)) return value;
-    raise("a key is not in the dict");
-    return Value(Uninitialized{});
-  }
+  if (object.is<DictRef>()) return call_op("aten", "__getitem__", {{object, at}, {}}, pos_)[0];
   if (const auto* text = object.as<std::string>()) {
     const Dim i = int_from(at);
     const auto n = static_cast<int64_t>(text->size());

@@ -12,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "torch"))
 import scripted_cases  # noqa: E402
 import scripted_flow  # noqa: E402, F401
 import scripted_language  # noqa: E402, F401
+import scripted_unknown  # noqa: E402, F401
 
 onnxruntime.set_default_logger_severity(4)
 

@@ -82,8 +82,8 @@ V squeeze_dims(Lower& on, V x, const Ints& dims) {
   if (on.rank(x) == 0) return x;
   for (const int64_t d : on.axes(x, dims)) {
     const Dim size = on.dim(x, d);
-    if (size.is(1)) axes.push_back(d);
-    else if (!size.is_literal()) on.graph().facts.assume_not_equal(size, Dim(1), {FactSource::program, "squeeze", on.where});
+    if (on.provably(size, Dim(1))) axes.push_back(d);
+    else on.guess_not_equal(size, 1, "squeeze keeps an axis");
   }
   std::sort(axes.begin(), axes.end());
   return on.squeeze(x, axes);
