@@ -170,7 +170,8 @@ def export(model: Any, args: Any = (), f: Path | IO[bytes] | None = None, export
            verify: bool | Literal["warn"] = True, profile: bool = False, dump_exported_program: bool = False, artifacts_dir: Path = ".",
            export_modules_as_functions: bool | Collection[type] = False, autograd_inlining: bool = True, fallback: Any = None,
            capture: Literal["auto", "trace", "script", "export"] = "auto", strict: bool = False, loops: Literal["keep", "unroll"] = "keep",
-           state: Literal["drop", "outputs"] = "drop", frozen: Literal["error", "allow"] = "error", keep_outputs: Sequence[str] = (),
+           state: Literal["drop", "outputs"] = "drop", frozen: Literal["error", "allow"] = "error",
+           assume: bool | str | Sequence[str] = True, asserts: Literal["drop", "keep"] = "drop", keep_outputs: Sequence[str] = (),
            rules: Path | None = None, method: str = "forward", lossy: bool = False, experimental: bool = False, rtol: float | None = None,
            atol: float | None = None, referee: Literal["onnxruntime"] | None = None) -> ExportResult: ...
 def torch_onnx_export(active: bool = True) -> Any: ...

@@ -167,6 +167,7 @@ Net export_onnx(const Net& archive, const ExportSettings& settings) {
   how.options.allow_frozen = settings.allow_frozen;
   how.options.state_outputs = settings.state_outputs;
   how.options.stage.assume = settings.assume;
+  how.options.stage.asserts = settings.asserts;
   how.options.stage.assumptions = settings.assumptions;
   if (settings.training != ExportSettings::Training::preserve) how.options.stage.training = settings.training == ExportSettings::Training::train;
   how.options.stage.fold = settings.fold && settings.params;

@@ -171,6 +171,11 @@ V Lower::concat(const Vs& parts, int64_t axis) {
   return Concat(ids, op::Concat{.axis = axis});
 }
 
+V Lower::Where(V condition, V a, V b) {
+  if (!is_bool(a)) return On::Where(condition, a, b);
+  return Or(And(condition, a), And(Not(condition), b));
+}
+
 const Lower::Packed* Lower::packed_of(V data) const {
   const auto it = packed_.find(data.id.index);
   return it == packed_.end() ? nullptr : &it->second;
@@ -188,7 +193,7 @@ void Lower::guess_not_equal(Dim a, int64_t b, std::string_view because) {
   const Answer equal = graph().facts.equal(a, Dim(b));
   if (equal == Answer::no) return;
   const SizeCondition condition{SizeCondition::Is::not_equal, a, Dim(b)};
-  Error refused = error("stage.guess", cat(because, " where ", a.text(), " is not ", b, ", and one model cannot do both")).at(where);
+  Error refused = error("stage.guess", cat("where ", a.text(), " is ", b, " ", because, ", and one model cannot do that and the other case")).at(where);
   if (equal == Answer::yes) throw std::move(refused).why(cat(a.text(), " is ", b, " here"));
   const auto declared = [&](Dim symbol) {
     const auto& all = graph().facts.all();

@@ -53,6 +53,7 @@ class Lower : public On {
   V unsqueeze(V x, const Ints& axes);           // axes of the result
   V slice(V x, int64_t axis, Dim start, Dim end, int64_t step = 1);  // 0 <= start <= end <= size where step > 0
   V concat(const Vs& parts, int64_t axis);
+  V Where(V condition, V a, V b);               // also of bools, for which engines lack the operator
   V gather_scalar(V x, int64_t axis, Dim index);  // torch.select: the axis is removed
 
   // Sequences of different lengths, packed: where the padded tensor [time, batch, features] and the lengths are.
@@ -72,7 +73,7 @@ class Lower : public On {
   void guess_not_equal(Dim a, int64_t b, std::string_view because);
   struct Guess {
     SizeCondition condition;
-    std::string because;  // "squeeze keeps this axis"
+    std::string because;  // what happens where it does not hold: "squeeze drops an axis"
     Loc where;
   };
   std::vector<Guess> guesses;

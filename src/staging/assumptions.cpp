@@ -50,7 +50,7 @@ void tell_assumptions(Stager& s) {
     for (const SizeCondition& c : parse_conditions(s.graph.dims(), text)) add(c);
   for (const Lower::Guess& g : s.on.guesses)
     if (add(g.condition)) {
-      Diag& d = s.sink().note("stage.assumed", cat("assumed that ", g.condition.text(), ": ", g.because, ", and would not where they are equal"), g.where);
+      Diag& d = s.sink().warn("stage.assumed", cat("assumed that ", g.condition.text(), ": otherwise ", g.because), g.where);
       d.hint = cat("--assume '", g.condition.text(), "' if that is so; --no-assume makes it an error");
     }
   if (!all.empty()) s.model.metadata.emplace_back(assumptions_key, joined_text(all));

@@ -8,7 +8,7 @@ namespace cameo::staging {
 
 // The user's own (--assume), as facts; once the inputs have their sizes. Throws use.assume.
 void take_assumptions(Stager& s);
-// A note for each guess, and all conditions into the model's metadata.
+// A warning for each guess, and all conditions into the model's metadata.
 void tell_assumptions(Stager& s);
 // The same conditions where sizes got other names.
 void rename_assumptions(Model& m, const std::vector<std::pair<std::string, std::string>>& from_to);

@@ -8,7 +8,7 @@
 namespace cameo::staging {
 
 Stager::Attempt Stager::attempt() {
-  return {heap.mark(), graph.mark(), sink_.all().size(), frames_.size(), functions_.size(), scopes_.size(), on.guesses.size(), missing_};
+  return {heap.mark(), graph.mark(), sink_.all().size(), frames_.size(), functions_.size(), scopes_.size(), on.guesses.size(), checks_.size(), missing_};
 }
 
 void Stager::take_back(const Attempt& a) {
@@ -16,6 +16,7 @@ void Stager::take_back(const Attempt& a) {
   graph.rollback(a.graph);
   on.forget_from(a.graph.values);
   on.guesses.resize(a.guesses);
+  checks_.resize(a.checks);
   ++generation_;
   raised_ = false;
   sink_.all().resize(a.notes);
@@ -262,7 +263,6 @@ class Branch {
     const V c = s_.bool_value(condition_);
     if (a.id == b.id) return a;
     if (!on.is_bool(a)) return on.Where(c, a, b);
-    // Engines lack Where on bools.
     const auto known = [&](V v) -> std::optional<bool> {
       const Tensor* t = on.fact(v).tensor();
       return t ? std::optional<bool>(t->int_at(0) != 0) : std::nullopt;
@@ -271,7 +271,7 @@ class Branch {
     if (x && y) return *x ? c : V(on.Not(c));
     if (y) return *y ? V(on.Or(on.Not(c), a)) : V(on.And(c, a));
     if (x) return *x ? V(on.Or(c, b)) : V(on.And(on.Not(c), b));
-    return on.Or(on.And(c, a), on.And(on.Not(c), b));
+    return on.Where(c, a, b);
   }
 
   std::vector<V> emit() {
@@ -366,8 +366,12 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
   if (!then_ok || !else_ok) {
     // The side that raises is assumed not to be taken, and its condition holds from here on.
     take_back(start);
-    sink_.note("stage.assumed", cat("assumed that the model does not raise here: ", then_ok ? raise_message_ : then_message), here());
-    assume(condition, then_ok);
+    const std::string message = then_ok ? raise_message_ : then_message;
+    const bool keep = options.asserts && on.region() == graph.main();
+    sink_.note("stage.assumed", cat("assumed that the model does not raise here: ", message), here()).hint =
+        keep ? "" : options.asserts ? "checks inside loops and branches cannot be kept" : "--asserts keep makes runs fail where it would";
+    if (keep) checks_.push_back({bool_value(then_ok ? condition : negated(*this, condition)), message});
+    else assume(condition, then_ok);  // what is checked must not be known
     block(then_ok ? s.then_block : s.else_block);
     return;
   }
@@ -382,7 +386,7 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
   if (const auto special = special_size(condition); special && branch.ranks_differ(then_side, else_side)) {
     take_back(start);
     on.where = here();
-    on.guess_not_equal(special->size, special->is, "a tensor has the number of axes that it has");
+    on.guess_not_equal(special->size, special->is, "a branch gives a tensor another number of axes");
     block(special->otherwise ? s.then_block : s.else_block);
     return;
   }

@@ -95,8 +95,21 @@ void label_outputs(Graph& g, const ExportOptions& options, DiagSink& sink) {
 
 }  // namespace
 
+namespace {
+// ONNX has no assertion. A Gather of the only element does: where the condition fails, the index is outside.
+V guarded(Stager& s, V value, const Stager::Check& check) {
+  auto& on = s.on;
+  const V index = on.to(on.Not(check.holds), DType::i64);
+  const V out = on.Gather(on.unsqueeze(value, {0}), index, op::Gather{.axis = 0});
+  s.graph.set_name(s.graph[out.id].def, cat("assert: ", check.message));
+  return out;
+}
+}  // namespace
+
 void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& options, DiagSink& sink) {
   Graph& g = s.graph;
+  if (const auto first = std::find_if(outputs.begin(), outputs.end(), [&](const Output& o) { return s.on.fact(o.value).type.is_tensor() && s.on.has_rank(o.value); }); first != outputs.end())
+    for (const Stager::Check& check : s.checks()) first->value = guarded(s, first->value, check);
   if (outputs.size() == 1 && outputs[0].name.starts_with("output.")) outputs[0].name = "output";
   if (options.output_names.size() > outputs.size())
     throw error("use.output-names", cat(options.output_names.size(), " output names are given, and the model has ", outputs.size(), outputs.size() == 1 ? " output" : " outputs"));

@@ -24,6 +24,7 @@ enum class Fallback : uint8_t {
 struct StageOptions {
   bool assume = true;            // false: what one model can do for some sizes only is an error, not a guess
   std::vector<std::string> assumptions;  // conditions on sizes that the user knows to hold: "t != 1"
+  bool asserts = false;          // what the program raises on, a run does too; else dropped, with a note
   bool unroll = false;           // loops with a known count: unrolled instead of kept
   std::optional<bool> training;  // what self.training is; nullopt: as stored
   bool change_literals = false;  // training = True that stands in the program becomes False; else it is reported
@@ -116,7 +117,7 @@ class Stager {
   struct Attempt {
     HeapMark heap;
     GraphMark graph;
-    size_t notes, frames, functions, scopes, guesses;
+    size_t notes, frames, functions, scopes, guesses, checks;
     std::map<std::string, Missing> missing;
   };
   Attempt attempt();
@@ -130,6 +131,13 @@ class Stager {
   // One more statement run or part of a value visited; throws budget.steps.
   void step();
   void need_text(size_t bytes) const;  // throws budget.text where a string would be longer than max_text
+
+  // Conditions that the program raises without, where the model is to check them.
+  struct Check {
+    V holds;
+    std::string message;
+  };
+  const std::vector<Check>& checks() const { return checks_; }
 
   void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
 
@@ -264,6 +272,7 @@ class Stager {
   int float_only_ = 0;
   std::unordered_map<uint32_t, Condition> conditions_;
   std::vector<std::pair<V, bool>> assumed_;  // conditions of the branches around, and what they are here
+  std::vector<Check> checks_;
   int strict_ = 0;
   std::unordered_map<std::string, size_t> node_numbers_;
 };

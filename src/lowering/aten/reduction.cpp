@@ -44,8 +44,13 @@ V arg_extremum(Lower& on, V x, Opt<int64_t> dim, bool keepdim) {
 template <bool All>
 V quantified(Lower& on, V x, const Ints& axes, bool keepdim) {
   const bool bytes = on.dtype(x) == DType::u8;  // the one type that any() and all() keep
-  const V y = on.to(reduce(on, All ? Reduce::min : Reduce::max, on.to(on.to(x, DType::boolean), DType::i32), axes, keepdim), DType::boolean);
-  return bytes ? on.to(y, DType::u8) : y;
+  const bool some = std::all_of(axes.begin(), axes.end(), [&](int64_t a) { return on.graph().facts.surely_less(Dim(0), on.dim(x, a)) == Answer::yes; });
+  const V truth = on.to(x, DType::boolean);
+  // Of nothing there is no largest and no smallest, but a count.
+  const V y = some ? on.to(reduce(on, All ? Reduce::min : Reduce::max, on.to(truth, DType::i32), axes, keepdim), DType::boolean)
+                   : on.to(reduce(on, Reduce::sum, on.to(All ? V(on.Not(truth)) : truth, DType::i64), axes, keepdim), DType::boolean);
+  const V out = !some && All ? V(on.Not(y)) : y;
+  return bytes ? on.to(out, DType::u8) : out;
 }
 
 V product(Lower& on, V x, const Ints& axes, bool keepdim, const Opt<DType>& t) {

@@ -83,7 +83,7 @@ V squeeze_dims(Lower& on, V x, const Ints& dims) {
   for (const int64_t d : on.axes(x, dims)) {
     const Dim size = on.dim(x, d);
     if (on.provably(size, Dim(1))) axes.push_back(d);
-    else on.guess_not_equal(size, 1, "squeeze keeps an axis");
+    else on.guess_not_equal(size, 1, "squeeze drops an axis");
   }
   std::sort(axes.begin(), axes.end());
   return on.squeeze(x, axes);
