@@ -4,7 +4,7 @@ from host_rows import condition as if_condition
 from scope import joined
 from shape_rows import other
 from tensor_rows import like
-from tree import FLOATS, Expr, Piece, Stmt, Tensor, line
+from tree import FLOATS, Expr, Many, Piece, Stmt, Tensor, line
 from write_rows import WRITES
 
 
@@ -60,9 +60,38 @@ def body(s, statements, most):
     outer = dict(s.vars)
     s.blocks += 1
     made = block(s, s.rng.randint(1, most), statements)
+    if not ends(made) and not s.rng.one_in(4):
+        made += kept(s, [n for n in s.vars if n not in outer])
     s.blocks -= 1
     inner, s.vars = s.vars, outer
     return made, {n: t for n, t in inner.items() if n in outer}
+
+
+def kept(s, inner):
+    """What a block computed goes into a name that outlives it: most faults would not be seen otherwise."""
+    names = [n for n in inner if as_number(s, n)]
+    if not names:
+        return []
+    name = s.recent(names)
+    if s.vars[name] == "int" and s.rng.one_in(2):
+        return [line("count = (count + {0}) % 11", s.variable(name))]
+    return [line("acc = acc * 0.5 + {0}", as_number(s, name))]
+
+
+def as_number(s, name):
+    """A float that tells whether a variable is right; None for what has none."""
+    kind, x = s.vars[name], s.variable(name)
+    if isinstance(kind, Tensor):
+        return Expr("float", "float({0}.sum())", [x])
+    if isinstance(kind, Many) and kind.key is None:
+        return Expr("float", "float(sum({0}))" if kind.of == "int" and s.rng.one_in(2) else "float(len({0}))", [x])
+    return {"int": Expr("float", "float({0})", [x]), "bool": Expr("float", "float({0})", [x]), "float": x, "str": Expr("float", "float(len({0}))", [x])}.get(kind)
+
+
+def digest(s):
+    """One number made of the latest variables, for results of fixed types."""
+    numbers = [m for m in (as_number(s, n) for n in list(s.vars)[-6:]) if m is not None]
+    return Expr("float", " + ".join(f"{{{k}}}" for k in range(len(numbers))), numbers) if numbers else s.value("float", 1)
 
 
 def branch(s):
@@ -130,7 +159,7 @@ def jump(s):
 
 def returned(s):
     """A return of the program's result types."""
-    parts = [like(s, t, 1) if isinstance(t, Tensor) else s.value(t, 1) for t in s.result]
+    parts = [like(s, t, 1) if isinstance(t, Tensor) else digest(s) if t == "float" else s.value(t, 1) for t in s.result]
     parts = [p if p is not None else s.variable(s.tensors()[0]) for p in parts]
     return line("return {0}", Expr("result", "", parts))
 

@@ -60,6 +60,20 @@ def comprehension(s):
     return line(f"{name} = {text}", *parts)
 
 
+def listed(s):
+    """A tensor's numbers, a list of lists: what is read from it depends on data or on two places."""
+    x = s.pick_tensor(lambda t: t.rank == 1 and t.dtype in ("i64", "f32"))
+    name = s.name("l")
+    if x and s.rng.one_in(2):
+        kind = "int" if x.type.dtype == "i64" else "float"
+        s.vars[name] = Many(f"List[{kind}]", kind)
+        return line(f"{name}: List[{kind}] = {{0}}.tolist()", x)
+    parts = [s.value("int", 1) for _ in range(3)]
+    flat = s.name("l")
+    s.vars[flat] = Many("List[int]", "int")
+    return Stmt([Piece(f"{name}: List[List[int]] = [[{{0}}, {{1}}], [{{2}}]]", parts), Piece(f"{name}[1].append(len({name}[0]))"), Piece(f"{flat} = {name}[{s.rng.choice(['0', '1', '-1'])}]")])
+
+
 def change_list(s):
     names = [n for n in s.lists() if n not in s.frozen]
     if not names:
@@ -69,7 +83,7 @@ def change_list(s):
     text = s.rng.choice(["{0}.append({1})"] * 5 + ["{0} += [{1}]", "{0} += [{1}]", "{0}.insert(0, {1})", "{0}.extend([{1}])", "{0}[0] = {1}", "{0}[-1] = {1}", "{0}.reverse()", "{0} = {0}[1:]", "{0} = {0}[:2]",
                          "{0} = {0} + [{1}]", "{0}.pop()", "{0} = {0}[::-1]", "del {0}[0]", "{0}.clear()", "{0} = {0} * 2", "{0}.insert({n}, {1})", "{0}[{n}] = {1}"])
     if of in ("int", "float") and s.rng.one_in(5):
-        text = s.rng.choice(["{0}.sort()", "{0} = sorted({0})", "{0}[0] += {1}"])
+        text = s.rng.choice(["{0}.sort()", "{0} = sorted({0})", "{0}[0] += {1}", "{0}.remove({0}[0])"])
     parts = [x]
     if "{1}" in text:
         parts.append(element(s, of))
@@ -208,5 +222,5 @@ def some_tensor(s):
     return line(f"{name} = {{0}}", made)
 
 
-HOLDERS = [(4, new_list), (2, comprehension), (6, change_list), (1, popped), (2, new_dict), (3, change_dict), (2, read_dict), (2, named_tuple), (1, plain_tuple), (2, unpacked), (2, new_object), (3, change_object),
+HOLDERS = [(4, new_list), (2, comprehension), (1, listed), (6, change_list), (1, popped), (2, new_dict), (3, change_dict), (2, read_dict), (2, named_tuple), (1, plain_tuple), (2, unpacked), (2, new_object), (3, change_object),
            (2, toggled)]

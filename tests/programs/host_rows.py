@@ -53,11 +53,17 @@ def member(kind):
     return row
 
 
+def counter(s):
+    """A place that a loop counts, if there is one."""
+    names = [n for n in s.frozen if s.vars.get(n) == "int"]
+    return s.variable(s.rng.choice(sorted(names))) if names else Expr("int", "0")
+
+
 def token(s, depth):
     x = s.pick_tensor(lambda t: t.dtype in INTS and t.rank == 1)
     if not x:
         return None
-    return Expr("int", s.rng.choice(["int({0}[{1}])", "int({0}[{1}])", "int({0}[{1}].item())"]), [x, s.value(s.rng.choice(["small", "small", "int"]), 0)])
+    return Expr("int", s.rng.choice(["int({0}[{1}])", "int({0}[{1}])", "int({0}[{1}].item())"]), [x, Expr("int", s.rng.choice(["0", "0", "1", "-1", "-1"])) if s.rng.one_in(2) else counter(s)])
 
 
 def two_shapes(s, depth):
@@ -104,7 +110,7 @@ INT = [
     (1, "(<int> & <int>)"), (1, "(<int> | <small>)"), (1, "(<int> ^ <small>)"), (1, "(<int> << 1)"), (1, "(<int> >> 1)"),
     (1, "divmod(<int>, <pos>)[0]"), (1, "divmod(<int>, <pos>)[1]"), (1, "int(math.floor(<float>))"), (1, "math.ceil(<int> / <pos>)"), (1, "len(<str>)"),
     (3, of_list("len({0})", of=None)), (2, of_list("{0}[0]", "{0}[-1]", "{0}[{1}]", holes=("small",))),
-    (1, of_list("{0}.count({1})", "sum({0})", "max({0})", "min({0})", holes=("int",))), (1, of_dict("{0}[{1}]")), (1, of_dict("len({0})", of=None)), (3, member("int")),
+    (1, of_list("{0}.count({1})", "sum({0})", "max({0})", "min({0})", "{0}.index({0}[-1])", holes=("int",))), (1, of_dict("{0}[{1}]")), (1, of_dict("len({0})", of=None)), (3, member("int")),
 ]
 
 FLOAT = [

@@ -5,7 +5,7 @@ from export_rows import export_body
 from scope import Scope
 from tree import Expr, Input, Many, Program, Tensor, line
 
-MOST_RETURNED = 7
+MOST_RETURNED = 9
 
 # name, element type, sizes; the first is always there
 TENSORS = [("x", "f32", ("b", "t")), ("y", "f32", ("b", "t")), ("y", "f32", ("c", "t")), ("y", "f32", ("t", "d")), ("y", "f32", ("c", "d")), ("z", "f32", ("b", "t", 3)), ("z", "f32", ("b", 3)), ("z", "f32", ("b", 1)),
@@ -42,7 +42,7 @@ def result_types(s):
     """What every return gives, where some are early."""
     x = s.vars["x"]
     rows = [x, x, Tensor("f32", x.shape[1:]), Tensor("i64", x.shape[:1]), Tensor("f32", ()), "int", "float", "bool"]
-    return [s.rng.choice(rows[:5]), *(s.rng.choice(rows) for _ in range(s.rng.randrange(3)))]
+    return [s.rng.choice(rows[:5]), *(s.rng.choice(rows) for _ in range(s.rng.randrange(2))), "float"]
 
 
 def returnable(t):
@@ -51,7 +51,7 @@ def returnable(t):
 
 def last_return(s):
     names = s.names(returnable)
-    first = [n for n in names if n in ("x", "y", "z")]
+    first = [n for n in names if n in ("x", "y", "z", "acc", "count")]
     later = [n for n in names if n not in first]
     chosen = [*first, *later[-(MOST_RETURNED - len(first)):]]
     return line("return {0}", Expr("result", "", [s.variable(n) for n in chosen]))
@@ -67,6 +67,8 @@ def make(seed, number, capture="script"):
         body = export_body(s)
     else:
         s.result = result_types(s) if s.rng.one_in(3) else None
-        body = flow_rows.block(s, s.rng.randint(3, 11), flow_rows.OUTER)
+        s.vars.update(acc="float", count="int")
+        body = [line("acc = 0.0"), line("count = 0")]
+        body += flow_rows.block(s, s.rng.randint(3, 11), flow_rows.OUTER)
         body.append(flow_rows.returned(s) if s.result else last_return(s))
     return Program(capture, inputs, body, s.setup, s.outside)

@@ -59,18 +59,14 @@ class Reducer:
         return self.as_case(), self.found
 
     def fewer_results(self):
-        for statement in [s for top in self.program.body for s in top.walk()]:
-            for e in statement.exprs():
-                if e.type == "result":
-                    self.fewer_parts(e)
-
-    def fewer_parts(self, result):
-        """Of early returns all have to have the same parts, so that only programs with one return get shorter here."""
-        for k in reversed(range(len(result.parts))):
-            if len(result.parts) > 1:
-                saved = result.parts.pop(k)
+        """A part of the result leaves every return at once."""
+        results = [e for top in self.program.body for s in top.walk() for e in s.exprs() if e.type == "result"]
+        for k in reversed(range(min((len(e.parts) for e in results), default=0))):
+            if len(results[0].parts) > 1:
+                saved = [e.parts.pop(k) for e in results]
                 if not self.still():
-                    result.parts.insert(k, saved)
+                    for e, part in zip(results, saved):
+                        e.parts.insert(k, part)
 
     def fewer_statements(self, block):
         size = max(len(block) // 2, 1)
@@ -126,8 +122,8 @@ class Reducer:
             return
         if e.type in PLAIN and e.parts:
             yield from (Expr(e.type, text) for text in PLAIN[e.type])
-        if isinstance(e.type, Tensor) and e.parts:
-            yield from (Expr(i.type, i.name) for i in self.program.inputs if i.type == e.type)
+        if isinstance(e.type, Tensor):
+            yield from (Expr(i.type, i.name) for i in self.program.inputs if i.type == e.type and i.name != e.text)
         below = [d for p in e.parts for d in p.walk()]
         fits = [d for d in below if d.type == e.type or isinstance(e.type, Tensor) and isinstance(d.type, Tensor) and d.type.dtype == e.type.dtype and d.type.rank == e.type.rank]
         yield from sorted(fits, key=lambda d: len(d.render()))[:4]

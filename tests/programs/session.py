@@ -1,6 +1,7 @@
 """Long-lived workers over one folder of state: programs by number, verdicts counted, findings reduced and kept."""
 import collections
 import json
+import logging
 import multiprocessing
 import os
 import shlex
@@ -10,6 +11,7 @@ import sys
 import time
 import traceback
 import warnings
+from dataclasses import replace
 
 import case as cases
 import feeds
@@ -116,7 +118,7 @@ class Worker:
             self.found(made, case, verdict)
 
     def found(self, made, case, verdict):
-        if self.known.covers(named(verdict, case)):
+        if self.known.covers(named(verdict, case, "")):
             self.counts["known"] += 1
             return
         with self.shared["reduced"].get_lock():
@@ -128,7 +130,7 @@ class Worker:
                 f.write(f"{case.name} {verdict.key}\n")
             return
         case, verdict = reduce.Reducer(self.bench, made, case, verdict, self.options.reduce_s).run()
-        if self.known.covers(named(verdict, case)):
+        if self.known.covers(named(verdict, case, body_of(case.source))):
             self.counts["known"] += 1
             return
         place = self.state.place(verdict, case.source)
@@ -137,16 +139,19 @@ class Worker:
             print(f"new: {place.name}  {case.name}  {verdict.what[:140]}", flush=True)
 
 
-def named(verdict, case):
-    """What known.txt is matched with: number, message, reduced source."""
-    out = cases.Case(**vars(case))
-    out.key, out.what, out.detail = f"program {case.name} {verdict.key}", verdict.what, case.source
-    return out
+def named(verdict, case, source):
+    """What known.txt is matched with: number, message, and the source once it is reduced."""
+    return replace(verdict, key=f"program {case.name} {verdict.key}", detail=source)
+
+
+def body_of(source):
+    return source[source.index("    def forward"):]
 
 
 def work(options, state, shared, slot, answers):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")
+    logging.getLogger("torch").setLevel(logging.CRITICAL)
     torch.set_num_threads(1)
     worker = Worker(options, state, shared, slot)
     failed = ""

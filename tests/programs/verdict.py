@@ -88,7 +88,7 @@ class Bench:
                     if self.timed("pytorch", self.unstable, program, case.calls[k], want):
                         self.counts["inputs on the edge of a branch"] += 1
                         break
-                    return Verdict("wrong", f"{name} {found[0]}", f"{name}: {found[1]}", found[2], k, name)
+                    return Verdict("wrong", f"{name} {found[0]}", f"{name}: {found[1]}", f"{found[2]}\nexport said:\n{self.said[-2000:]}", k, name)
         return Verdict("right")
 
     @staticmethod
@@ -115,6 +115,7 @@ class Bench:
         done = self.run_command(self.command(case, archive))
         if done is None:
             return Verdict("crash", "export over time", f"export takes over {LIMIT_S} s")
+        self.said = done.stderr
         if done.returncode == 0:
             return Verdict("right")
         findings = [f for f in map(parsed, done.stderr.splitlines()) if f and f.get("severity") == "error"]

@@ -65,15 +65,14 @@ def region(s):
     colons = ":, " * k
     places = [(f"{{0}}[{colons}0]", shape[:k] + shape[k + 1:]), (f"{{0}}[{colons}-1]", shape[:k] + shape[k + 1:]), (f"{{0}}[{colons}1:]", None), (f"{{0}}[{colons}::2]", None), ("{0}[{b}]", None),
               (f"{{0}}[{colons}:1]", None)]
-    counters = [n for n in s.frozen if s.vars.get(n) == "int"]
+    counters = sorted(n for n in s.frozen if s.vars.get(n) == "int")
     if counters:
         places += [(f"{{0}}[{colons}{s.rng.choice(counters)}]", shape[:k] + shape[k + 1:])] * 3
     if rank >= 2:
         places += [("{0}.t()[0]" if rank == 2 else "{0}.transpose(0, 1)[0]", (shape[0], *shape[2:])), ("{0}[0, 0]", shape[2:]), ("{0}[..., 0]", shape[:-1])]
     place, sizes = s.rng.choice(places)
     if place == "{0}[{b}]":
-        mask = like(s, Tensor("bool", shape), 1)
-        return written(s, s.rng.choice(["{0}[{1}] = {n}", "{0}[{1}] = {n}", "{0}[{1}] += {n}" if dtype != "bool" else "{0}[{1}] = {n}"]), x, x.type, mask) if mask else None
+        return written(s, place + (" += {n}" if dtype != "bool" and s.rng.one_in(3) else " = {n}"), x, x.type)
     ops = ["=", "="] if dtype == "bool" else ["=", "=", "=", "+=", "-=" if dtype in FLOATS else "+=", "*="]
     method = "" if s.rng.one_in(4) or dtype == "bool" else s.rng.choice(["", "", ".add_({n})", ".zero_()", ".mul_(2)", ".fill_({n})"])
     if method:
