@@ -220,7 +220,7 @@ def over_while(s):
     condition = s.value("bool", 2) if s.rng.one_in(2) else None
     limit = s.value("small", 0) if s.rng.one_in(2) else Expr("int", "min({0}, 5)", [s.value("int", 1)])
     text = f"while {name} < {{0}}:" if condition is None else f"while {name} < {{0}} and {{1}}:"
-    return [Piece(f"{name} = 0"), Piece(text, [limit] + ([condition] if condition else []))], {name: "int"}, line(f"{name} += 1")
+    return [Piece(f"{name} = 0"), Piece(text, [limit] + ([condition] if condition else []))], {name: "int"}, Stmt([Piece(f"{name} += 1")], pinned=True)
 
 
 def over_list(s):

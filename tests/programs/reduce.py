@@ -74,9 +74,10 @@ class Reducer:
             at = len(block) - size
             while at >= 0:
                 saved = block[at:at + size]
-                del block[at:at + size]
-                if not self.still():
-                    block[at:at] = saved
+                left = [s for s in saved if s.pinned]
+                block[at:at + size] = left
+                if len(left) == len(saved) or not self.still():
+                    block[at:at + len(left)] = saved
                 at -= size
             size //= 2
         for k in reversed(range(len(block))):
@@ -87,10 +88,11 @@ class Reducer:
         statement = block[k]
         for piece in statement.pieces:
             if piece.block:
-                block[k:k + 1] = piece.block
+                inner = [s for s in piece.block if not s.pinned]
+                block[k:k + 1] = inner
                 if self.still():
                     return
-                block[k:k + len(piece.block)] = [statement]
+                block[k:k + len(inner)] = [statement]
         for n in reversed(range(1, len(statement.pieces))):
             saved = statement.pieces.pop(n)
             if not self.still():

@@ -20,7 +20,7 @@ import reduce
 import torch
 from chance import Chance
 from known import Known
-from verdict import Bench
+from verdict import STEPS, Bench, Verdict
 
 HERE = cases.pathlib.Path(__file__).resolve().parent
 LIFE = 400  # programs per worker: torch.jit forgets nothing that it compiled
@@ -88,11 +88,21 @@ def write(place, case, verdict, bench):
 class Worker:
     def __init__(self, options, state, shared, slot):
         self.options, self.state, self.shared, self.slot = options, state, shared, slot
-        self.bench = Bench(options.cameo, state.folder / f"work-{os.getpid()}")
+        self.bench = Bench(options.cameo, state.folder / f"work-{os.getpid()}", self.at_step)
         self.known = Known(HERE / "known.txt")
         self.counts = collections.Counter()
 
-    def loop(self):
+    def at_step(self, step):
+        self.shared["step"][self.slot], self.shared["since"][self.slot] = step, time.time()
+
+    def take(self):
+        """What was counted since the last time."""
+        taken = (dict(self.counts + self.bench.counts), dict(self.bench.seconds), sorted(self.known.used))
+        for counter in (self.counts, self.bench.counts, self.bench.seconds, self.known.used):
+            counter.clear()
+        return taken
+
+    def loop(self, answers):
         parent = os.getppid()
         for _ in range(LIFE):
             with self.shared["next"].get_lock():
@@ -100,8 +110,9 @@ class Worker:
                 if self.shared["stop"].is_set() or number >= self.shared["end"] or os.getppid() != parent:
                     return
                 self.shared["next"].value += 1
-            self.shared["doing"][self.slot], self.shared["since"][self.slot] = number, time.time()
+            self.shared["doing"][self.slot] = number
             self.one(number)
+            answers.put((*self.take(), ""))
             with self.shared["done"].get_lock():
                 self.shared["done"].value += 1
 
@@ -136,7 +147,7 @@ class Worker:
         place = self.state.place(verdict, case.source)
         if seen(place, case.name):
             write(place, case, verdict, self.bench)
-            print(f"new: {place.name}  {case.name}  {verdict.what[:140]}", flush=True)
+            print(f"new: {place.name}  {case.name}  {verdict.what[:140]}", file=self.options.out, flush=True)
 
 
 def named(verdict, case, source):
@@ -153,14 +164,15 @@ def work(options, state, shared, slot, answers):
     warnings.simplefilter("ignore")
     logging.getLogger("torch").setLevel(logging.CRITICAL)
     torch.set_num_threads(1)
+    options.out = os.fdopen(os.dup(1), "w")
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)  # torch.export prints whole graphs where it fails
+    os.dup2(quiet, 2)
     worker = Worker(options, state, shared, slot)
-    failed = ""
     try:
-        worker.loop()
+        worker.loop(answers)
     except BaseException:
-        failed = f"program {shared['doing'][slot]}: {traceback.format_exc()}"
-    worker.counts.update(worker.bench.counts)
-    answers.put((dict(worker.counts), dict(worker.bench.seconds), sorted(worker.known.used), failed))
+        answers.put(({}, {}, [], f"program {shared['doing'][slot]}: {traceback.format_exc()}"))
     shutil.rmtree(worker.bench.folder, ignore_errors=True)
 
 
@@ -178,10 +190,11 @@ class Session:
         self.first = state.figures["next"].get(options.seed, 0)
         last = self.first + options.count
         self.shared = {"stop": multiprocessing.Event(), "next": multiprocessing.Value("q", self.first), "done": multiprocessing.Value("q", 0), "reduced": multiprocessing.Value("q", 0),
-                       "doing": multiprocessing.Array("q", options.jobs), "since": multiprocessing.Array("d", options.jobs), "end": last}
+                       "doing": multiprocessing.Array("q", options.jobs), "step": multiprocessing.Array("q", options.jobs), "since": multiprocessing.Array("d", options.jobs), "end": last}
         self.answers = multiprocessing.SimpleQueue()
         self.counts, self.seconds, self.used, self.failed = collections.Counter(), collections.Counter(), set(), []
         self.workers = {}
+        self.known = Known(HERE / "known.txt")
 
     def start(self, slot):
         self.shared["since"][slot] = time.time()
@@ -201,16 +214,31 @@ class Session:
         worker = self.workers[slot]
         if worker.is_alive():
             if time.time() - self.shared["since"][slot] > STUCK_S:
-                self.failed.append(f"program {self.shared['doing'][slot]}: a worker does not answer")
                 worker.kill()
                 worker.join()
             return True
-        if worker.exitcode and worker.exitcode != -signal.SIGKILL:
-            self.failed.append(f"program {self.shared['doing'][slot]}: a worker ended with {worker.exitcode}")
+        if worker.exitcode:
+            self.died(slot, worker.exitcode)
         if self.shared["stop"].is_set() or self.shared["next"].value >= self.shared["end"]:
             return False
         self.start(slot)
         return True
+
+    def died(self, slot, status):
+        """A library took the worker with it. In PyTorch that is no fault of ours; in onnxruntime it may be."""
+        number, step = self.shared["doing"][slot], STEPS[self.shared["step"][slot]]
+        how = "does not end" if status == -signal.SIGKILL else f"ends with {status}"
+        shutil.rmtree(self.state.folder / f"work-{self.workers[slot].pid}", ignore_errors=True)
+        if step in ("capture", "pytorch"):
+            self.counts[f"{capture_of(number, self.options.export)} skipped: pytorch {how}"] += 1
+            return
+        _, case = make_case(self.options.seed, number, self.options.export)
+        verdict = Verdict("crash", f"{step} {how}", f"{step} {how}")
+        self.counts[f"{case.capture} crash"] += 1
+        place = self.state.place(verdict, case.source)
+        if not self.known.covers(named(verdict, case, "")) and seen(place, case.name):
+            write(place, case, verdict, Bench(self.options.cameo, self.state.folder))
+            print(f"new: {place.name}  {case.name}  {verdict.what}", flush=True)
 
     def run(self):
         start = told = time.monotonic()
@@ -254,7 +282,7 @@ class Session:
             print(f"refused x{times(place)}  {lines_of(place)['what'][:150]}")
         for place in found_places(self.state.findings):
             print(f"{place.name}  x{times(place)}  {lines_of(place)['what'][:150]}")
-        unused = [p.pattern for p, _ in Known(HERE / "known.txt").rows if p.pattern not in self.used]
+        unused = [p.pattern for p, _ in self.known.rows if p.pattern not in self.used | self.known.used]
         if unused:
             print("known.txt, not met in this session: " + "; ".join(unused))
         counts = collections.Counter()

@@ -71,6 +71,7 @@ class Piece:
 @dataclass
 class Stmt:
     pieces: list
+    pinned: bool = False  # a loop would not end without it: it is not reduced away
 
     def lines(self, indent):
         for p in self.pieces:

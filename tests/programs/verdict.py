@@ -13,6 +13,7 @@ import oracle
 
 onnxruntime.set_default_logger_severity(4)
 LIMIT_S = 20
+STEPS = ["capture", "pytorch", "export", "onnxruntime", "engine"]
 
 
 @dataclass
@@ -44,14 +45,15 @@ def excused(model, call):
 class Bench:
     """One folder, used again for every case."""
 
-    def __init__(self, cameo, folder):
-        self.cameo, self.folder = str(cameo), folder
+    def __init__(self, cameo, folder, tell=lambda step: None):
+        self.cameo, self.folder, self.tell = str(cameo), folder, tell
         folder.mkdir(parents=True, exist_ok=True)
         self.counts = collections.Counter()
         self.seconds = collections.Counter()
 
     def timed(self, name, call, *args):
         start = time.monotonic()
+        self.tell(STEPS.index(name))
         try:
             return call(*args)
         finally:
