@@ -3,13 +3,14 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
 GRAPHS ?= 10000
 MINUTES ?= 10
+COUNT ?= 1000
 ATTACK ?= attack
 PEERS_PYTHON ?= python3
 QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack programs wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -86,6 +87,10 @@ attack: ## MINUTES (10) of changed files of every kind through whole verbs, unde
 	@cmake --preset $(ATTACK) $(QUIET)
 	@$(call BUILD,$(ATTACK)) --target attack_target
 	@$$(scripts/python-env) tests/attack/run --target build/$(ATTACK)/tests/attack_target --minutes $(MINUTES) --jobs $(JOBS)
+
+programs: ## COUNT (1000) random PyTorch programs exported and judged by PyTorch, onnxruntime and our engine; goes on where it was stopped
+	@$(MAKE) --no-print-directory build
+	@$$(scripts/python-env) tests/programs/run --count $(COUNT) --jobs $(JOBS)
 
 wasm: ## compile the core for WebAssembly
 	@scripts/bootstrap core wasm

@@ -1,0 +1,56 @@
+"""Statements for torch.export: no Python control flow over data; branches are torch.cond."""
+from shape_rows import other
+from tensor_rows import like
+from tree import Expr, line
+from write_rows import WRITES
+
+
+def named(s):
+    made = other(s)
+    if made is None:
+        return None
+    name = s.name("t")
+    s.vars[name] = made.type
+    return line(f"{name} = {{0}}", made)
+
+
+def again(s):
+    x = s.pick_tensor()
+    made = like(s, x.type, 2)
+    return line("{0} = {1}", x, made) if made else None
+
+
+def condition(s):
+    x = s.pick_tensor(lambda t: t.dtype in ("f32", "f64", "i64"))
+    return Expr("bool", s.rng.choice(["{0}.sum() > 0", "({0} > 0).any()", "{0}.sum() == 1", "({0} == 1).all()", "{0}.size(0) > 3" if x.type.rank else "{0} > 1", "{0}.size(0) % 2 == 1" if x.type.rank else "{0} == 1"]), [x])
+
+
+def branch(s):
+    """Both sides are functions of one tensor, with results of its type."""
+    x = s.pick_tensor(lambda t: t.rank and t.dtype == "f32")
+    if not x:
+        return None
+    outer, a = s.vars, s.name("a")
+    s.vars = {a: x.type}
+    sides = [like(s, x.type, 2), like(s, x.type, 2)]
+    s.vars = outer
+    if None in sides:
+        return None
+    name = s.name("t")
+    made = line(f"{name} = torch.cond({{0}}, lambda {a}: {{1}} + 0, lambda {a}: {{2}} * 1, ({{3}},))", condition(s), *sides, x)
+    s.vars[name] = x.type
+    return made
+
+
+ROWS = [(6, named), (2, again), (3, branch), *((w * 0.8, r) for w, r in WRITES)]
+
+
+def export_body(s):
+    made = []
+    for _ in range(s.rng.randint(3, 9)):
+        statement = s.choose(ROWS)(s)
+        if statement is not None:
+            made.append(statement)
+    names = s.tensors()
+    made.append(line("return {0}", Expr("result", "", [s.variable(n) for n in names[-6:]])))
+    return made

@@ -1,0 +1,106 @@
+"""PyTorch: writes the archive, loads it again, and says what is right."""
+import sys
+import warnings
+
+import numpy as np
+import torch
+
+import case as cases
+
+
+class Refused(Exception):
+    """PyTorch does not take the program."""
+
+
+def flat(y):
+    """What the exported model gives: tensors and numbers in order."""
+    if isinstance(y, torch.Tensor):
+        return [y.detach().numpy()]
+    if isinstance(y, dict):
+        return [t for v in y.values() for t in flat(v)]
+    if isinstance(y, (list, tuple)):
+        return [t for v in y for t in flat(v)]
+    return [np.asarray(y)] if isinstance(y, (bool, int, float)) else []
+
+
+def argument(value, nudge=0.0):
+    if isinstance(value, np.ndarray):
+        out = torch.from_numpy(value.copy())
+        return out * (1 + nudge) if nudge and out.is_floating_point() else out
+    return value * (1 + nudge) if isinstance(value, float) else value
+
+
+def arguments(call, nudge=0.0):
+    return [argument(v, nudge) for v in call.values()]
+
+
+def save(case, folder):
+    """The archive of a case. Raises Refused with PyTorch's reason."""
+    path = folder / "program.py"
+    path.write_text(case.source)
+    torch.manual_seed(0)
+    try:
+        module = cases.load_module(path, folder)
+        sys.modules[module.__name__] = module  # torch.jit reads the source through it
+        try:
+            return script(module, folder) if case.capture == "script" else export(module, case, folder)
+        finally:
+            sys.modules.pop(module.__name__, None)
+    except Exception as why:
+        raise Refused(f"{type(why).__name__}: {why}") from None
+
+
+def script(module, folder):
+    archive = folder / "program.pt"
+    torch.jit.script(module.Program().eval()).save(str(archive))
+    return archive
+
+
+def export(module, case, folder):
+    archive = folder / "program.pt2"
+    example = arguments(case.calls[0])
+    auto = torch.export.Dim.AUTO
+    shapes = tuple({k: auto for k in range(t.dim())} if isinstance(t, torch.Tensor) else None for t in example)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.export.save(torch.export.export(module.Program().eval(), tuple(example), dynamic_shapes=shapes), str(archive))
+    return archive
+
+
+def load(archive):
+    """The archive as a function: what the exported model is compared with."""
+    if archive.suffix == ".pt":
+        return torch.jit.load(str(archive))
+    return torch.export.load(str(archive)).module()
+
+
+def run(program, call, nudge=0.0):
+    """The outputs, or None where PyTorch raises on this input."""
+    try:
+        with torch.no_grad():
+            return flat(program(*arguments(call, nudge)))
+    except Exception:
+        return None
+
+
+def tame(outputs):
+    """Numbers that every runtime has to agree on: finite and small enough for float to be exact about whole ones."""
+    return all(np.isfinite(o).all() and (np.abs(o) < 1e6).all() for o in outputs if o.dtype != np.bool_)
+
+
+def same(got, want):
+    """Where two lists of arrays differ, in a few words; '' where they agree."""
+    if len(got) != len(want):
+        return f"count {len(got)} for {len(want)}"
+    for k, (a, b) in enumerate(zip(got, want)):
+        if a.shape != b.shape:
+            return f"shape of output {k}: {list(a.shape)} for {list(b.shape)}"
+        if a.dtype != b.dtype and not (b.shape == () and a.dtype.kind == b.dtype.kind == "f"):
+            return f"dtype of output {k}: {a.dtype} for {b.dtype}"
+        if not np.allclose(a, b, rtol=1e-3, atol=1e-3 if b.dtype != np.float16 else 1e-2, equal_nan=True):
+            return f"value of output {k}: {short(a)} for {short(b)}"
+    return ""
+
+
+def short(a):
+    return np.array2string(a, threshold=12, separator=",").replace("\n", "")[:120]
