@@ -113,6 +113,7 @@ class Lower : public On {
   };
   V int_piece(Dim d);  // 1-D, one element
   V build(Dim d);
+  V divisor(Dim d);
   const Source* source_of(Dim d) const;
 
   std::unordered_map<const DimExpr*, std::vector<Source>> sources_;

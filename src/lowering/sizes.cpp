@@ -51,6 +51,15 @@ V Lower::int_piece(Dim d) {
   return out;
 }
 
+// Engines end the process on a division by 0, and what a branch divides may be computed before the branch is chosen.
+V Lower::divisor(Dim d) {
+  const V b = int_piece(d);
+  const auto& facts = graph().facts;
+  if (facts.surely_equal(d, Dim(0)) == Answer::no) return b;
+  if (facts.less_equal(Dim(0), d) == Answer::yes) return Max(std::vector<ValueId>{b, ints({1})});
+  return Where(Equal(b, ints({0})), ints({1}), b);
+}
+
 V Lower::build(Dim d) {
   const DimView parts = whole_view_of(d);
   const auto binary = [&](auto emit) {
@@ -62,13 +71,14 @@ V Lower::build(Dim d) {
     case DimForm::sum: return binary([&](V a, V b) { return V(Add(a, b)); });
     case DimForm::product: return binary([&](V a, V b) { return V(Mul(a, b)); });
     case DimForm::floor_div: {
-      const V a = int_piece(parts.args[0]), b = int_piece(parts.args[1]);
+      const V a = int_piece(parts.args[0]), b = divisor(parts.args[1]);
       // Div truncates: right for what is never negative; else floor(a/b) = (a - mod(a, b)) / b with Python's mod.
-      if (graph().facts.less_equal(Dim(0), parts.args[0]) == Answer::yes) return Div(a, b);
+      const auto never_negative = [&](Dim x) { return graph().facts.less_equal(Dim(0), x) == Answer::yes; };
+      if (never_negative(parts.args[0]) && never_negative(parts.args[1])) return Div(a, b);
       return Div(Sub(a, Mod(a, b)), b);
     }
-    case DimForm::trunc_div: return Div(int_piece(parts.args[0]), int_piece(parts.args[1]));
-    case DimForm::mod: return Mod(int_piece(parts.args[0]), int_piece(parts.args[1]));
+    case DimForm::trunc_div: return Div(int_piece(parts.args[0]), divisor(parts.args[1]));
+    case DimForm::mod: return Mod(int_piece(parts.args[0]), divisor(parts.args[1]));
     case DimForm::min: return binary([&](V a, V b) { return V(Min(std::vector<ValueId>{a, b})); });
     case DimForm::max: return binary([&](V a, V b) { return V(Max(std::vector<ValueId>{a, b})); });
     // Sizes that broadcast are equal or one of them is 1: the larger one, but for empty tensors, where 0 wins over 1.

@@ -26,6 +26,7 @@ struct ListCell {
   std::vector<Value> items;
   std::shared_ptr<const StagedList> staged;  // set: the length is known at run time alone, and `items` is empty
   std::shared_ptr<const std::string> poison;  // what it holds cannot be had: any use is an error
+  DType of = DType::undefined;  // of numbers that the program says an empty list is for
 };
 struct DictCell {
   std::vector<std::pair<Value, Value>> entries;  // in insertion order

@@ -69,6 +69,14 @@ Results num_to_tensor(HostCall& c) {
   return one(std::move(out));
 }
 
+// torch._assert: what the if of an assert statement does.
+Results assertion(HostCall& c) {
+  if (c.size() < 1 || c[0].is<Poison>()) return std::nullopt;
+  const auto* message = c.size() > 1 ? c[1].as<std::string>() : nullptr;
+  c.s.check(c.s.bool_from(c[0]), message ? *message : "an assertion");
+  return std::vector<Value>{};
+}
+
 Results raise_exception(HostCall& c) {
   const auto* message = c.size() ? c[0].as<std::string>() : nullptr;
   c.s.raise(message ? *message : "an exception");
@@ -128,7 +136,9 @@ Results make_tensor(HostCall& c) {
   if (!flatten(c, c[0], flat, shape, 0)) return std::nullopt;
   std::vector<Arg> args;
   for (const Value& v : flat) args.push_back(c.s.to_arg(v));
-  const DType t = want ? *want : flat.empty() ? default_float : result_type(on, args);
+  const auto* list = c[0].as<ListRef>();
+  const DType empty = list && c.s.heap.get<ListCell>(list->cell).of != DType::undefined ? c.s.heap.get<ListCell>(list->cell).of : default_float;
+  const DType t = want ? *want : flat.empty() ? empty : result_type(on, args);
   const bool ints = std::all_of(flat.begin(), flat.end(), [](const Value& v) { return v.is<Dim>(); });
   V out;
   if (flat.empty()) out = on.constant(zeros(t, shape));
@@ -155,7 +165,7 @@ constexpr HostRow table[] = {
     {"aten::is_contiguous", always<true>}, {"aten::is_grad_enabled", always<false>}, {"aten::is_scripting", always<true>},
     {"aten::_get_tracing_state", always<false>}, {"aten::is_autocast_enabled", always<false>}, {"aten::is_autocast_cpu_enabled", always<false>}, {"prim::AutocastToReducedPrecision", nothing},
     {"aten::set_grad_enabled", nothing}, {"prim::Print", nothing}, {"aten::warn", nothing}, {"aten::manual_seed", nothing},
-    {"aten::_assert", nothing}, {"aten::_assert_int_or_pair", nothing}, {"profiler::_record_function_enter", nothing}, {"profiler::_record_function_exit", nothing},
+    {"aten::_assert", assertion}, {"aten::_assert_int_or_pair", nothing}, {"profiler::_record_function_enter", nothing}, {"profiler::_record_function_exit", nothing},
     {"prim::NumToTensor", num_to_tensor}, {"prim::RaiseException", raise_exception}, {"prim::tolist", to_list}, {"aten::tensor", make_tensor}, {"aten::as_tensor", make_tensor},
 };
 

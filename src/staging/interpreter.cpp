@@ -314,6 +314,10 @@ Value Stager::annotated(const ts::Annotate& a) {
     }
     if (t->is(ts::TypeKind::boolean)) return bool_from(v);
   }
+  if (const auto* l = v.as<ListRef>(); l && t->is(ts::TypeKind::list) && !staged_of(*this, v) && items(v).empty()) {
+    const ts::Type& element = *t->element();
+    heap.write<ListCell>(l->cell).of = element.is(ts::TypeKind::integer) ? DType::i64 : element.is(ts::TypeKind::boolean) ? DType::boolean : DType::undefined;
+  }
   if (const auto* d = v.as<Dim>(); d && t->is(ts::TypeKind::floating) && d->is_literal()) return static_cast<double>(d->literal());
   return v;
 }

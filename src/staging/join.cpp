@@ -350,6 +350,18 @@ Value chosen(Stager& s, const Value& truth, const Value& a, const Value& b) {
   return out.items[0];
 }
 
+void Stager::check(const Value& truth, const std::string& message) {
+  if (const auto known = known_bool(truth)) {
+    if (!*known) raise(message);
+    return;
+  }
+  const bool keep = options.asserts && on.region() == graph.main();
+  sink_.note("stage.assumed", cat("assumed that the model does not raise here: ", message), here()).hint =
+      keep ? "" : options.asserts ? "checks inside loops and branches cannot be kept" : "--asserts keep makes runs fail where it would";
+  if (keep) checks_.push_back({bool_value(truth), message});
+  else assume(truth, true);  // what is checked must not be known
+}
+
 void Stager::branch_on(const Value& condition, const ts::If& s) {
   const auto start = attempt();
   const ts::Pos at = pos_;
@@ -366,12 +378,7 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
   if (!then_ok || !else_ok) {
     // The side that raises is assumed not to be taken, and its condition holds from here on.
     take_back(start);
-    const std::string message = then_ok ? raise_message_ : then_message;
-    const bool keep = options.asserts && on.region() == graph.main();
-    sink_.note("stage.assumed", cat("assumed that the model does not raise here: ", message), here()).hint =
-        keep ? "" : options.asserts ? "checks inside loops and branches cannot be kept" : "--asserts keep makes runs fail where it would";
-    if (keep) checks_.push_back({bool_value(then_ok ? condition : negated(*this, condition)), message});
-    else assume(condition, then_ok);  // what is checked must not be known
+    check(then_ok ? condition : negated(*this, condition), then_ok ? raise_message_ : then_message);
     block(then_ok ? s.then_block : s.else_block);
     return;
   }
@@ -379,7 +386,8 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
     take_back(start);
     for (const auto* side : {&then_side, &else_side})
       for (const auto& [leaf, value] : side->after)
-        if (!is_tensor(heap[leaf.cell])) set_at(*this, leaf, condition);
+        if (is_tensor(heap[leaf.cell])) heap.write<TensorCell>(leaf.cell).stale = condition.need<Poison>().why;
+        else set_at(*this, leaf, condition);
     return;
   }
   // `if n > 0: x = x.reshape(n, -1, 4)`: a number of axes cannot depend on a size.

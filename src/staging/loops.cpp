@@ -132,6 +132,7 @@ class LoopStager {
     for (int pass = 0; pass < most; ++pass) {
       const auto start = s_.attempt();
       body_heap_ = start.heap;
+      body_facts_ = s_.graph.facts.mark();
       enter();
       for (Carried& c : carried_) {
         c.in_body.clear();
@@ -264,6 +265,7 @@ class LoopStager {
     const auto region_outputs = s_.own_outputs(region_, outs);
     s_.on.move_to(outer_);
     s_.heap.rewind(body_heap_);
+    s_.graph.facts.rewind(body_facts_);  // what holds in a turn need not hold where there is none
     ++s_.generation_;
 
     std::vector<std::vector<V>> initial(carried_.size());
@@ -322,6 +324,7 @@ class LoopStager {
   bool strict_;
   RegionId outer_, region_;
   HeapMark body_heap_{};
+  size_t body_facts_ = 0;
   std::vector<Carried> carried_;
   std::vector<Form> next_;
   std::vector<std::pair<Leaf, Form>> new_;

@@ -138,6 +138,8 @@ class Stager {
     std::string message;
   };
   const std::vector<Check>& checks() const { return checks_; }
+  // What holds from here on, or the program raises: told, kept as a check where that is wanted, and known afterwards.
+  void check(const Value& truth, const std::string& message);
 
   void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
 

@@ -106,13 +106,16 @@ FLAGS = {"keepdims", "noop_with_empty_axes", "select_last_index", "ceil_mode", "
 
 
 def flags_are_plain(model):
-    """Whether every yes or no of a model is 1 or 0: of other numbers ONNX does not say which they are, and runtimes differ."""
+    """Whether every yes or no of a model is 1 or 0: of other numbers ONNX does not say which they are, nor whether an empty list
+    of axes means none or all, and runtimes differ."""
     import onnx
 
     def plain(nodes):
         for node in nodes:
             for a in node.attribute:
                 if a.name in FLAGS and a.type == onnx.AttributeProto.INT and a.i not in (0, 1):
+                    return False
+                if a.name == "axes" and a.type == onnx.AttributeProto.INTS and not a.ints:
                     return False
                 if not all(plain(g.node) for g in (*a.graphs, *([a.g] if a.HasField("g") else []))):
                     return False
