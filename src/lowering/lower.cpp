@@ -192,7 +192,7 @@ V Lower::gather_scalar(V x, int64_t axis, Dim index) { return Gather(x, int_scal
 void Lower::guess_not_equal(Dim a, int64_t b, std::string_view because) {
   const Answer equal = graph().facts.equal(a, Dim(b));
   if (equal == Answer::no) return;
-  const SizeCondition condition{SizeCondition::Is::not_equal, a, Dim(b)};
+  const SizeRelation condition{SizeRelation::Is::not_equal, a, Dim(b)};
   Error refused = error("stage.guess", cat("where ", a.text(), " is ", b, " ", because, ", and one model cannot do that and the other case")).at(where);
   if (equal == Answer::yes) throw std::move(refused).why(cat(a.text(), " is ", b, " here"));
   const auto declared = [&](Dim symbol) {

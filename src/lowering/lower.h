@@ -4,7 +4,7 @@
 #include <functional>
 #include <unordered_map>
 
-#include "ir/size_condition.h"
+#include "ir/size_relation.h"
 #include "lowering/arg.h"
 #include "lowering/promotion.h"
 #include "ops/infer.h"
@@ -72,7 +72,7 @@ class Lower : public On {
   // where guesses are not wanted, or where the user's own range says that the size may be `b`.
   void guess_not_equal(Dim a, int64_t b, std::string_view because);
   struct Guess {
-    SizeCondition condition;
+    SizeRelation condition;
     std::string because;  // what happens where it does not hold: "squeeze drops an axis"
     Loc where;
   };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/size_condition.h"
+#include "ir/size_relation.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -33,7 +33,7 @@ void check_assumptions(const Model& model, std::span<const ValueId> params, std:
   std::vector<Substitution> sizes;
   for (const auto& [name, size] : named_sizes(model.graph, params, inputs))
     if (names.has_symbol(name)) sizes.push_back({names.symbol(name), Dim(size)});
-  for (const SizeCondition& c : conditions) {
+  for (const SizeRelation& c : conditions) {
     if (c.holds(sizes).value_or(true)) continue;
     std::string given;
     for (const Dim d : {c.a, c.b})

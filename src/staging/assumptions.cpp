@@ -26,28 +26,28 @@ std::string* assumptions_of(Model& m) {
 void take_assumptions(Stager& s) {
   for (const std::string& text : s.options.assumptions) {
     DimContext names;
-    std::vector<SizeCondition> wanted;
-    for (const SizeCondition& c : parse_conditions(names, text))
+    std::vector<SizeRelation> wanted;
+    for (const SizeRelation& c : parse_conditions(names, text))
       for (const Dim d : {c.a, c.b})
         for (const Dim symbol : symbols_of(d))
           if (!s.graph.dims().has_symbol(symbol_name(symbol))) {
             const std::string there = names_of(s.graph);
             throw error("use.assume", cat("--assume '", text, "': no input has a size named '", symbol_name(symbol), "'")).help(there.empty() ? "all sizes are numbers" : cat("there are: ", there));
           }
-    for (const SizeCondition& c : parse_conditions(s.graph.dims(), text))
+    for (const SizeRelation& c : parse_conditions(s.graph.dims(), text))
       if (c.assume(s.graph.facts, {FactSource::user, "--assume", {}}) == Answer::no) throw error("use.assume", cat("--assume '", text, "' contradicts what is known of the sizes"));
   }
 }
 
 void tell_assumptions(Stager& s) {
-  std::vector<SizeCondition> all;
-  const auto add = [&](const SizeCondition& c) {
-    if (std::any_of(all.begin(), all.end(), [&](const SizeCondition& o) { return o.is == c.is && o.a == c.a && o.b == c.b; })) return false;
+  std::vector<SizeRelation> all;
+  const auto add = [&](const SizeRelation& c) {
+    if (std::any_of(all.begin(), all.end(), [&](const SizeRelation& o) { return o.is == c.is && o.a == c.a && o.b == c.b; })) return false;
     all.push_back(c);
     return true;
   };
   for (const std::string& text : s.options.assumptions)
-    for (const SizeCondition& c : parse_conditions(s.graph.dims(), text)) add(c);
+    for (const SizeRelation& c : parse_conditions(s.graph.dims(), text)) add(c);
   for (const Lower::Guess& g : s.on.guesses)
     if (add(g.condition)) {
       Diag& d = s.sink().warn("stage.assumed", cat("assumed that ", g.condition.text(), ": otherwise ", g.because), g.where);
@@ -60,10 +60,10 @@ void rename_assumptions(Model& m, const std::vector<std::pair<std::string, std::
   std::string* text = from_to.empty() ? nullptr : assumptions_of(m);
   if (!text) return;
   DimContext names;
-  std::vector<SizeCondition> all = split_conditions(names, *text);
+  std::vector<SizeRelation> all = split_conditions(names, *text);
   std::vector<Substitution> map;
   for (const auto& [from, to] : from_to) map.push_back({names.symbol(from), names.symbol(to)});
-  for (SizeCondition& c : all) c.a = substitute(c.a, map), c.b = substitute(c.b, map);
+  for (SizeRelation& c : all) c.a = substitute(c.a, map), c.b = substitute(c.b, map);
   *text = joined_text(all);
 }
 

@@ -223,33 +223,6 @@ void Stager::carry_quantization(const Schema& s, const std::vector<Value>& args,
   }
 }
 
-// A result that may be a view of the first argument remembers how it was derived.
-Value Stager::wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input) {
-  const auto* base = args.empty() ? nullptr : args[0].as<TensorRef>();
-  const bool view = base && i < s.returns.size() && s.returns[i].alias && s.params[0].alias == s.returns[i].alias && !s.returns[i].written;
-  if (!view) return from_arg(a);
-  const auto derived = [&](V value, size_t index) {
-    if (value.id == first_input.id) return Value(TensorRef{base->cell, base->view, base->literal});
-    auto step = std::make_shared<ViewStep>();
-    step->parent = *base;
-    step->op = s.full_name();
-    for (size_t k = 1; k < args.size(); ++k) step->args.push_back(to_arg(args[k], s.params[k].type));
-    step->index = index;
-    step->value = value;
-    step->version = heap.get<TensorCell>(base->cell).version;
-    step->generation = generation_;
-    return Value(TensorRef{base->cell, std::move(step), false});
-  };
-  if (const auto* v = a.as<V>()) return derived(*v, 0);
-  if (const auto* parts = a.as<ArgList>()) {
-    std::vector<Value> views;
-    for (size_t k = 0; k < (*parts)->size(); ++k)
-      views.push_back((**parts)[k].as<V>() ? derived(*(**parts)[k].as<V>(), k) : from_arg((**parts)[k]));
-    return list(std::move(views));
-  }
-  return from_arg(a);
-}
-
 std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> args) {
   const auto* target = args.empty() ? nullptr : args[0].as<TensorRef>();
   const std::string name = functional_name(s);

@@ -261,7 +261,7 @@ class Inputs {
       if (!shape[i].is_literal()) s_.declare_example(shape[i], known->sizes[i]);
     if (trace_) trace_->input_names.push_back(example ? example->name : "");
     for (size_t i = 0; i < shape.size(); ++i) s_.on.bind_axis(shape[i], v, static_cast<int64_t>(i));
-    return s_.tensor(complex ? complex_of_pair(s_.on, v) : V(v), shown);
+    return s_.tensor(complex ? complex_of_pair(s_.on, v) : V(v), shown, staging::Layout::contiguous());
   }
 
   Stager& s_;

@@ -138,7 +138,7 @@ class Pt2Inputs {
     for (size_t i = 0; i < shape.size(); ++i) s_.on.bind_axis(shape[i], v, static_cast<int64_t>(i));
     if (trace_) trace_->input_names.push_back(example_for(name, shown));
     if (!complex) initial_[in.value] = v;
-    return s_.tensor(complex ? complex_of_pair(s_.on, v) : V(v), shown);
+    return s_.tensor(complex ? complex_of_pair(s_.on, v) : V(v), shown, staging::Layout::contiguous());
   }
 
   // The user's array for the next input: by name, or x0, x1, ...; sizes and types are the archive's.

@@ -1,5 +1,7 @@
 #include "staging/form.h"
 
+#include <algorithm>
+
 #include "lowering/complex.h"
 
 #include "kernels/carrier.h"
@@ -43,6 +45,7 @@ Form join_tensors(Stager& s, const Form& a, const Form& b) {
   if (a.type.elem != b.type.elem) return poisoned(cat("a tensor is ", a.type.text(), " on one way and ", b.type.text(), " on another (", s.here().describe(), ")"));
   Form f = of_kind(Kind::tensor);
   f.type = cameo::join(a.type, b.type, s.graph.dims());
+  if (a.layout == b.layout) f.layout = a.layout;
   return f;
 }
 
@@ -118,8 +121,11 @@ Form form_of(Stager& s, const Value& v) {
   if (v.is<Uninitialized>()) return {};
   if (v.is<Poison>()) return of_kind(Kind::poison, v);
   if (const auto* t = v.as<TensorRef>()) {
+    if (const Doubt* d = s.doubt_about(t->cell)) return poisoned(d->why);
     Form f = of_kind(Kind::tensor, v);
     f.type = s.on.fact(s.read(*t)).type;
+    f.layout = s.layout_of(*t);
+    f.layout.offset = Dim(0);
     return f;
   }
   if (v.is<StagedFloat>()) return of_kind(Kind::floating, v);
@@ -185,6 +191,11 @@ bool same_form(const Form& a, const Form& b) {
   for (size_t i = 0; i < a.parts.size(); ++i)
     if (!same_form(a.parts[i], b.parts[i])) return false;
   return true;
+}
+
+bool same_layouts(const Form& a, const Form& b) {
+  if (!(a.layout == b.layout) || a.parts.size() != b.parts.size()) return false;
+  return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), same_layouts);
 }
 
 Form without_values(Form f) {
@@ -290,7 +301,7 @@ Value decode(Stager& s, const Form& f, std::span<const V>& in) {
   switch (f.kind) {
     case Kind::unset: return Value(Uninitialized{});
     case Kind::fixed: case Kind::poison: return f.value;
-    case Kind::tensor: return s.tensor(is_complex(f.type.elem) ? complex_of_pair(s.on, next()) : next());
+    case Kind::tensor: return s.tensor(is_complex(f.type.elem) ? complex_of_pair(s.on, next()) : next(), "", f.layout);
     case Kind::integer: return s.on.int_of(next());
     case Kind::floating: return Value(StagedFloat{next()});
     case Kind::boolean: return Value(StagedBool{next()});
@@ -318,6 +329,7 @@ Value decode(Stager& s, const Form& f, std::span<const V>& in) {
 void map_dims(Form& f, const std::function<Dim(Dim)>& map) {
   if (f.type.shape)
     for (Dim& d : *f.type.shape) d = map(d);
+  if (std::any_of(f.layout.strides.begin(), f.layout.strides.end(), [&](Dim d) { return !(map(d) == d); })) f.layout = {};
   for (Form& part : f.parts) map_dims(part, map);
 }
 

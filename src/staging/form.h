@@ -22,6 +22,7 @@ struct Form {
   Kind kind = Kind::unset;
   Value value;               // of fixed and poison; of others the value it was taken from, for identity
   Type type;                 // tensor
+  Layout layout;             // tensor
   std::vector<Form> parts;
   std::vector<Value> keys;   // dict
   const ts::ClassDef* named = nullptr;
@@ -41,6 +42,8 @@ Form form_of(Stager& s, const Value& v);
 Form join(Stager& s, const Form& a, const Form& b);
 // The same values that may come: what a loop's turns must settle on.
 bool same_form(const Form& a, const Form& b);
+// The same layouts: they do not change the graph values, but what is done with them.
+bool same_layouts(const Form& a, const Form& b);
 // Without identities: a form that outlives the values it was taken from.
 Form without_values(Form f);
 // The graph values of a form, in order, as types. Stacked lists have a fresh size of `dims` as their length (without: 0).

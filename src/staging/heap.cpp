@@ -14,7 +14,7 @@ size_t text_bytes(const Value& v) {
 }
 
 struct Size {
-  size_t operator()(const TensorCell& c) const { return c.name.size() + c.sources.size() * sizeof(CellId); }
+  size_t operator()(const TensorCell& c) const { return c.name.size() + c.sources.size() * sizeof(c.sources[0]) + c.layout.strides.size() * sizeof(Dim); }
   size_t operator()(const ListCell& c) const { return of(c.items); }
   size_t operator()(const DictCell& c) const {
     size_t n = 0;

@@ -12,14 +12,37 @@
 
 namespace cameo::staging {
 
+// Why nobody knows what a tensor holds: a finding's code and text.
+struct Doubt {
+  std::string_view code;
+  std::string why;
+};
+// A cell that may share its memory with another one.
+struct MaybeView {
+  std::shared_ptr<ViewStep> step;  // how it is seen in the other, if it is
+  SizeCondition condition;         // it is if this holds
+  V decided;                       // the condition as a graph value; none: not made yet
+  uint64_t decided_in = 0;         // generation of the graph then
+  V value;                         // read last, with the version and generation then
+  uint64_t version = 0, generation = 0;
+};
 struct TensorCell {
   V value;
   uint64_t version = 0;
   std::string name;       // of a parameter or input, for notes about writes
-  bool contiguous = true;
-  // Joined from tensors of two branches: a write would also reach these, which one is not known.
-  std::vector<CellId> sources;
-  std::shared_ptr<const std::string> stale;  // such a write happened: reading is an error
+  Layout layout;
+  uint64_t reshaped = 0;  // the version at which it last got another shape: views made before are lost
+  // A copy or a view, which sizes decide. `value` holds for a copy, and for a view while the parent has version `seen`.
+  std::shared_ptr<MaybeView> maybe;
+  uint64_t seen = 0;
+  // Memory that it may share, nobody knows: after a write to one the other cannot be read.
+  struct Source {
+    CellId cell;
+    uint64_t version;
+  };
+  std::vector<Source> sources;
+  std::shared_ptr<const Doubt> shares;  // why it may
+  std::shared_ptr<const Doubt> stale;   // such a write happened: reading is an error
 };
 struct StagedList;
 struct ListCell {

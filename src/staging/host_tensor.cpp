@@ -151,7 +151,7 @@ Results make_tensor(HostCall& c) {
     for (const Arg& a : args) parts.push_back(on.unsqueeze(a.as<V>() ? on.to(*a.as<V>(), t) : on.scalar(Num(a), t), {0}));
     out = on.reshape(on.concat(parts, 0), Dims(shape.begin(), shape.end()));
   }
-  return one(c.s.tensor(out));
+  return one(c.s.tensor(out, "", Layout::contiguous()));
 }
 
 constexpr HostRow table[] = {

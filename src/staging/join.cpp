@@ -258,26 +258,10 @@ class Branch {
     return std::all_of(types_.begin(), types_.end(), [](const Type& t) { return t.is_tensor() && t.has_rank() && t.rank() == 0; });
   }
 
-  V selected(V a, V b) {
-    auto& on = s_.on;
-    const V c = s_.bool_value(condition_);
-    if (a.id == b.id) return a;
-    if (!on.is_bool(a)) return on.Where(c, a, b);
-    const auto known = [&](V v) -> std::optional<bool> {
-      const Tensor* t = on.fact(v).tensor();
-      return t ? std::optional<bool>(t->int_at(0) != 0) : std::nullopt;
-    };
-    const auto x = known(a), y = known(b);
-    if (x && y) return *x ? c : V(on.Not(c));
-    if (y) return *y ? V(on.Or(on.Not(c), a)) : V(on.And(c, a));
-    if (x) return *x ? V(on.Or(c, b)) : V(on.And(on.Not(c), b));
-    return on.Where(c, a, b);
-  }
-
   std::vector<V> emit() {
     std::vector<V> out;
     if (selects_only()) {
-      for (size_t i = 0; i < types_.size(); ++i) out.push_back(selected(outs_[0][i], outs_[1][i]));
+      for (size_t i = 0; i < types_.size(); ++i) out.push_back(chosen(s_.on, s_.bool_value(condition_), outs_[0][i], outs_[1][i]));
       return out;
     }
     const NodeId node = s_.graph.add_node(outer_, op_of<op::If>(), nullptr, {s_.bool_value(condition_)}, 0);
@@ -299,13 +283,16 @@ class Branch {
 
   void finish() {
     std::vector<V> values;
+    std::vector<Value> given;
     if (!types_.empty()) values = emit();
     for (Joined& j : joined_) {
       std::span<const V> in = std::span<const V>(values).subspan(j.first);
       const Value v = decode(s_, j.form, in);
-      remember(j, v);
       set_at(s_, j.leaf, v);
+      given.push_back(v);
     }
+    // After all of them have their values: what is remembered holds from here on.
+    for (size_t i = 0; i < joined_.size(); ++i) remember(joined_[i], given[i]);
   }
 
   // Bools keep what they say about sizes; tensors keep whose memory they may share.
@@ -318,10 +305,19 @@ class Branch {
       if (b && known_a && *known_a) s_.remember_condition(joined->value, {"or", {}, {}, c, b->value});
     }
     if (const auto* t = v.as<TensorRef>()) {
-      std::vector<CellId> sources;
+      std::vector<TensorCell::Source> sources;
+      const auto add = [&](const TensorCell::Source& from) {
+        if (from.cell.index < mark_.cells) sources.push_back(from);
+      };
       for (const Value* side : {&j.a, &j.b})
-        if (const auto* from = side->as<TensorRef>(); from && from->cell.index < mark_.cells) sources.push_back(from->cell);
-      if (!sources.empty()) s_.heap.write<TensorCell>(t->cell).sources = std::move(sources);
+        if (const auto* from = side->as<TensorRef>()) {
+          add({from->cell, s_.version_of(from->cell)});
+          for (const auto& origin : s_.origins(from->cell)) add(origin);
+        }
+      if (sources.empty()) return;
+      auto& cell = s_.heap.write<TensorCell>(t->cell);
+      cell.sources = std::move(sources);
+      cell.shares = std::make_shared<const Doubt>(Doubt{"stage.write-joined", cat("a tensor is read that an if gave another name on one way (", s_.here().describe(), "), and one of the two was written since")});
     }
   }
 
@@ -386,7 +382,7 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
     take_back(start);
     for (const auto* side : {&then_side, &else_side})
       for (const auto& [leaf, value] : side->after)
-        if (is_tensor(heap[leaf.cell])) heap.write<TensorCell>(leaf.cell).stale = condition.need<Poison>().why;
+        if (is_tensor(heap[leaf.cell])) heap.write<TensorCell>(leaf.cell).stale = std::make_shared<const Doubt>(Doubt{"stage.unavailable", *condition.need<Poison>().why});
         else set_at(*this, leaf, condition);
     return;
   }

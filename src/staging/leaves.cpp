@@ -47,7 +47,8 @@ Value value_at(Stager& s, const CellData& data, size_t slot) {
   if (const auto* o = std::get_if<ObjectCell>(&data)) return o->attributes[slot].second;
   if (const auto* l = std::get_if<ListCell>(&data)) return l->poison ? poison(*l->poison) : Value(ListRef{s.heap.add(ListCell(*l))});
   if (const auto* d = std::get_if<DictCell>(&data)) return d->poison ? poison(*d->poison) : Value(DictRef{s.heap.add(DictCell(*d))});
-  return s.tensor(std::get<TensorCell>(data).value);
+  const auto& cell = std::get<TensorCell>(data);
+  return s.tensor(cell.value, "", cell.layout);
 }
 
 void set_at(Stager& s, const Leaf& leaf, const Value& v) {
@@ -80,7 +81,8 @@ Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
     const bool view_from_outside = t->view && s.graph.is_inside(outer, s.graph[t->view->value.id].home) && t->view->version == s.heap.get<TensorCell>(t->cell).version;
     const bool written = old && s.heap.written_since(t->cell, mark);
     if (!written && (!t->view || view_from_outside)) return v;
-    return s.tensor(s.read(*t));
+    if (const Doubt* d = s.doubt_about(t->cell)) return poison(d->why);
+    return s.tensor(s.read(*t), "", s.layout_of(*t));
   }
   if (const auto* t = v.as<Tuple>()) {
     std::vector<Value> parts;

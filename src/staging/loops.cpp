@@ -99,7 +99,7 @@ class LoopStager {
     c.leaf = leaf;
     const CellData data = s_.heap[leaf.cell];
     c.before = value_at(s_, data, leaf.slot);
-    c.form = without_values(join(s_, is_condition(leaf) ? Form{Form::Kind::boolean, {}, {}, {}, {}, nullptr, false} : form_of(s_, c.before), after));
+    c.form = without_values(join(s_, is_condition(leaf) ? Form{.kind = Form::Kind::boolean} : form_of(s_, c.before), after));
     if (strict_ && holds_list(c.form)) throw Inexpressible{"a list grows in its body", {}};
     carried_.push_back(std::move(c));
   }
@@ -172,7 +172,7 @@ class LoopStager {
       s_.on.move_to(outer_);
       sequence_where_sizes_vary(f);
       s_.on.move_to(region_);
-      all &= same_form(f, c.form);
+      all &= same_form(f, c.form) && same_layouts(f, c.form);
       next_.push_back(std::move(f));
     }
     for (auto& change : changes(mark))

@@ -72,12 +72,18 @@ class Stager {
   const std::map<std::string, Missing>& missing() const { return missing_; }
 
   // Values.
-  Value tensor(V v, std::string name = "");              // a fresh cell
+  Value tensor(V v, std::string name = "", Layout layout = {});  // a fresh cell
   Value list(std::vector<Value> items) { return Value(ListRef{heap.add(ListCell{std::move(items), {}, {}})}); }
   Value dict(std::vector<std::pair<Value, Value>> entries) { return Value(DictRef{heap.add(DictCell{std::move(entries), {}})}); }
   const std::vector<Value>& items(const Value& list_or_tuple) const;
+  // Tensors and their memory (storage.cpp).
   V read(const TensorRef& t);
   void write(const TensorRef& t, V value, const Schema& by);
+  const Layout& layout_of(const TensorRef& t) const { return t.view ? t.view->layout : heap.get<TensorCell>(t.cell).layout; }
+  const Doubt* doubt_about(CellId cell) const;  // why it cannot be read; null: it can
+  // The cells whose memory this one may share, other than itself.
+  std::vector<TensorCell::Source> origins(CellId cell) const;
+  V holds(const SizeCondition& condition);  // 0-d bool in the graph
   // An axis that is declared dynamic and had this size when the model was traced.
   void declare_example(Dim symbol, int64_t size) { examples_.emplace_back(symbol, size); }
   std::string user_line(const Loc& where) const;  // "model.py:57: x = self.conv(x)" of a place in the archive; may be empty
@@ -239,6 +245,12 @@ class Stager {
   std::optional<std::vector<Value>> by_user(const std::string& full, const Schema* s, const CallArgs& args);
   std::vector<Arg> as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before, const std::vector<Value>& args);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
+  Value shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input);
+  Value fresh_result(const Schema& s, const Arg& a, const std::vector<Value>& args);
+  TensorRef memory_of(const TensorRef& t);  // all of the memory it is seen in, in its order, as one tensor
+  V value_of(CellId cell);
+  uint64_t version_of(CellId cell) const;  // grows with every write that its value may depend on
+  bool is_visible(V v, uint64_t generation) const { return generation == generation_ && graph.is_inside(on.region(), graph[v.id].home); }
 
   bool same_condition(V a, V b, int depth = 0) const;
 
@@ -316,7 +328,7 @@ std::optional<Matched> match_one(Stager& s, const Schema& candidate, const CallA
 // As old archives print calls: trailing defaults are left out until a signature fits.
 std::optional<Matched> match_without_defaults(Stager& s, const std::vector<Schema>& candidates, CallArgs args);
 
-// Writing through a view: the parent's new value when the view's is `value`.
-V put_through(Stager& s, const ViewStep& step, V parent, V value);
+// `a` where the condition holds, `b` elsewhere; of one shape.
+V chosen(Lower& on, V condition, V a, V b);
 
 }  // namespace cameo::staging

@@ -111,11 +111,12 @@ Value Stager::weight(const Stored& t, const std::string& name) {
     w->start = t.offset;
     w->strides.assign(t.strides.begin(), t.strides.end());
   }
-  if (options.weights_as_inputs && !name.empty()) return tensor(graph.add_input(graph.main(), name, Type::tensor(t.dtype, Shape(w->shape.begin(), w->shape.end()))), name);
+  const Layout layout = strided(Shape(t.sizes.begin(), t.sizes.end()), Shape(t.strides.begin(), t.strides.end()), Dim(0), false);
+  if (options.weights_as_inputs && !name.empty()) return tensor(graph.add_input(graph.main(), name, Type::tensor(t.dtype, Shape(w->shape.begin(), w->shape.end()))), name, layout);
   const ValueId id = graph.add_initializer(graph.main(), name, w);
   constexpr uint64_t small = 4096;
   if (w->byte_size() <= small) graph.fact(id).contents = std::make_shared<const Contents>(w->dense());
-  return tensor(id, name);
+  return tensor(id, name, layout);
 }
 
 namespace {

@@ -1,51 +1,9 @@
-// Tensor cells, views over them, and conversions between tensors and numbers.
+// Conversions between tensors and numbers.
 #include "staging/staged_list.h"
 #include "staging/stager.h"
 #include "support/number_text.h"
 
 namespace cameo::staging {
-
-Value Stager::tensor(V v, std::string name) {
-  TensorCell cell;
-  cell.value = v;
-  cell.name = std::move(name);
-  return Value(TensorRef{heap.add(std::move(cell)), nullptr, false});
-}
-
-V Stager::read(const TensorRef& t) {
-  const auto& cell = heap.get<TensorCell>(t.cell);
-  if (cell.stale) fail("stage.write-joined", *cell.stale, "add .clone() before the write");
-  if (!t.view) return cell.value;
-  ViewStep& step = *t.view;
-  const bool visible = step.generation == generation_ && graph.is_inside(on.region(), graph[step.value.id].home);
-  if (visible && step.version == cell.version) return step.value;
-  const Row* row = find_row(step.op);
-  const Schema* schema = find_schema(step.op);
-  LoweredCall call{schema, {Arg(read(step.parent))}};
-  call.args.insert(call.args.end(), step.args.begin(), step.args.end());
-  const auto results = lower_call(on, *row, std::move(call));
-  const Arg& first = results[0];
-  step.value = first.as<V>() ? *first.as<V>() : *(**first.as<ArgList>())[step.index].as<V>();
-  step.version = heap.get<TensorCell>(t.cell).version;
-  step.generation = generation_;
-  return step.value;
-}
-
-void Stager::write(const TensorRef& t, V value, const Schema& by) {
-  if (!t.view) {
-    auto& cell = heap.write<TensorCell>(t.cell);
-    cell.value = value;
-    ++cell.version;
-    if (cell.sources.empty()) return;
-    const auto why = std::make_shared<const std::string>(cat("a tensor is read that may have been written by ", by.full_name(), " under another name, which an if decides (", here().describe(), ")"));
-    for (const CellId source : std::vector<CellId>(cell.sources)) heap.write<TensorCell>(source).stale = why;
-    return;
-  }
-  const ViewStep& step = *t.view;
-  if (!step.certain) fail("stage.write-through-copy", cat(by.full_name(), " writes to a tensor that may or may not be a view"), "add .clone() before the write");
-  const V parent = read(step.parent);
-  write(step.parent, put_through(*this, step, parent, value), by);
-}
 
 Dim Stager::int_from(const Value& v) {
   if (const auto* d = v.as<Dim>()) return *d;

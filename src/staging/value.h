@@ -11,6 +11,7 @@
 
 #include "frontends/torchscript/ast.h"
 #include "lowering/arg.h"
+#include "staging/layout.h"
 #include "support/id.h"
 
 namespace cameo::staging {
@@ -112,9 +113,10 @@ struct ViewStep {
   std::string op;             // "aten::slice.Tensor"
   std::vector<Arg> args;      // without the first
   size_t index = 0;           // which of a list of views
-  bool certain = true;        // false: torch may have copied (reshape of a transposed tensor)
+  Layout layout;
   V value;                    // derived last
   uint64_t version = 0;       // of the cell then
+  uint64_t made = 0;          // version of the cell when the view was made
   uint64_t generation = 0;    // of the graph then
 };
 

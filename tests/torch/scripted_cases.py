@@ -1,7 +1,8 @@
 """Small scripted models, one per statement form of the language, with the sizes and values they are judged at.
 
 CASES: (module, --input flags, calls, options). A call is a tuple of inputs; options: `keywords` for arguments that a flag fixes,
-`numbers` for places of arguments that are numbers, `loops` for the count of Loop nodes, `sequence` where a list is returned.
+`numbers` for places of arguments that are numbers, `loops` for the count of Loop nodes, `sequence` where a list is returned,
+`refused` for the code of the finding with which the export ends.
 """
 import torch
 

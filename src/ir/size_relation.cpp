@@ -1,4 +1,4 @@
-#include "ir/size_condition.h"
+#include "ir/size_relation.h"
 
 #include <algorithm>
 
@@ -10,12 +10,12 @@ namespace {
 
 struct Sign {
   std::string_view text;
-  SizeCondition::Is is;
+  SizeRelation::Is is;
   bool swapped;  // a > b is b < a
 };
 // Longer ones first.
-constexpr Sign signs[] = {{"==", SizeCondition::Is::equal, false}, {"!=", SizeCondition::Is::not_equal, false}, {"<=", SizeCondition::Is::less_equal, false},
-                          {">=", SizeCondition::Is::less_equal, true}, {"<", SizeCondition::Is::less, false}, {">", SizeCondition::Is::less, true}};
+constexpr Sign signs[] = {{"==", SizeRelation::Is::equal, false}, {"!=", SizeRelation::Is::not_equal, false}, {"<=", SizeRelation::Is::less_equal, false},
+                          {">=", SizeRelation::Is::less_equal, true}, {"<", SizeRelation::Is::less, false}, {">", SizeRelation::Is::less, true}};
 
 const Sign* sign_at(std::string_view text, size_t i) {
   for (const Sign& s : signs)
@@ -25,12 +25,12 @@ const Sign* sign_at(std::string_view text, size_t i) {
 
 }  // namespace
 
-std::string SizeCondition::text() const {
+std::string SizeRelation::text() const {
   const auto* sign = std::find_if(std::begin(signs), std::end(signs), [&](const Sign& s) { return s.is == is && !s.swapped; });
   return cat(a.text(), " ", sign->text, " ", b.text());
 }
 
-std::optional<bool> SizeCondition::holds(std::span<const Substitution> sizes) const {
+std::optional<bool> SizeRelation::holds(std::span<const Substitution> sizes) const {
   const auto x = evaluate(a, sizes), y = evaluate(b, sizes);
   if (!x || !y) return std::nullopt;
   switch (is) {
@@ -42,7 +42,7 @@ std::optional<bool> SizeCondition::holds(std::span<const Substitution> sizes) co
   return *x <= *y;
 }
 
-Answer SizeCondition::assume(DimFacts& facts, FactOrigin origin) const {
+Answer SizeRelation::assume(DimFacts& facts, FactOrigin origin) const {
   switch (is) {
     case Is::equal: return facts.assume_equal(a, b, std::move(origin));
     case Is::not_equal: return facts.assume_not_equal(a, b, std::move(origin));
@@ -52,8 +52,8 @@ Answer SizeCondition::assume(DimFacts& facts, FactOrigin origin) const {
   return facts.assume_range(b - a, 0, std::nullopt, std::move(origin));
 }
 
-std::vector<SizeCondition> parse_conditions(DimContext& context, std::string_view text) {
-  std::vector<SizeCondition> out;
+std::vector<SizeRelation> parse_conditions(DimContext& context, std::string_view text) {
+  std::vector<SizeRelation> out;
   std::vector<Dim> parts;
   std::vector<const Sign*> between;
   size_t from = 0;
@@ -68,26 +68,26 @@ std::vector<SizeCondition> parse_conditions(DimContext& context, std::string_vie
   if (between.empty()) throw error("text.dim", cat("'", text, "' is no condition on sizes")).help("write t != 1, n == 2*m or 2 <= t <= 64");
   parts.push_back(parse_dim(context, text.substr(from)));
   for (size_t i = 0; i < between.size(); ++i) {
-    SizeCondition c{between[i]->is, parts[i], parts[i + 1]};
+    SizeRelation c{between[i]->is, parts[i], parts[i + 1]};
     if (between[i]->swapped) std::swap(c.a, c.b);
     out.push_back(c);
   }
   return out;
 }
 
-std::string joined_text(std::span<const SizeCondition> conditions) {
+std::string joined_text(std::span<const SizeRelation> conditions) {
   std::string out;
-  for (const SizeCondition& c : conditions) out += cat(out.empty() ? "" : "; ", c.text());
+  for (const SizeRelation& c : conditions) out += cat(out.empty() ? "" : "; ", c.text());
   return out;
 }
 
-std::vector<SizeCondition> split_conditions(DimContext& context, std::string_view text) {
-  std::vector<SizeCondition> out;
+std::vector<SizeRelation> split_conditions(DimContext& context, std::string_view text) {
+  std::vector<SizeRelation> out;
   while (!text.empty()) {
     const std::string_view one = text.substr(0, text.find(';'));
     text.remove_prefix(std::min(one.size() + 1, text.size()));
     try {
-      for (SizeCondition& c : parse_conditions(context, one)) out.push_back(std::move(c));
+      for (SizeRelation& c : parse_conditions(context, one)) out.push_back(std::move(c));
     } catch (const Error&) {
       // Somebody else's words under our key.
     }

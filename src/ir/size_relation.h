@@ -5,7 +5,7 @@
 
 namespace cameo {
 
-struct SizeCondition {
+struct SizeRelation {
   enum class Is : uint8_t { equal, not_equal, less, less_equal } is;
   Dim a, b;
   std::string text() const;  // "t != 1"
@@ -16,11 +16,11 @@ struct SizeCondition {
 };
 
 // One condition; also >, >=, and chains as in Python: 2 <= t <= 64. Throws "text.dim".
-std::vector<SizeCondition> parse_conditions(DimContext& context, std::string_view text);
+std::vector<SizeRelation> parse_conditions(DimContext& context, std::string_view text);
 
 // Where a model says what it needs.
 constexpr std::string_view assumptions_key = "cameo.assumptions";
-std::string joined_text(std::span<const SizeCondition> conditions);
-std::vector<SizeCondition> split_conditions(DimContext& context, std::string_view text);  // of metadata; what cannot be read is left out
+std::string joined_text(std::span<const SizeRelation> conditions);
+std::vector<SizeRelation> split_conditions(DimContext& context, std::string_view text);  // of metadata; what cannot be read is left out
 
 }  // namespace cameo

@@ -1,0 +1,194 @@
+// Tensor cells, views over them, and tensors of which sizes decide whether they are views.
+#include "staging/storage.h"
+
+#include <algorithm>
+
+#include "staging/views.h"
+
+namespace cameo::staging {
+
+Value Stager::tensor(V v, std::string name, Layout layout) {
+  TensorCell cell;
+  cell.value = v;
+  cell.name = std::move(name);
+  cell.layout = std::move(layout);
+  return Value(TensorRef{heap.add(std::move(cell)), nullptr, false});
+}
+
+uint64_t Stager::version_of(CellId id) const {
+  const auto& cell = heap.get<TensorCell>(id);
+  return cell.version + (cell.maybe ? version_of(cell.maybe->step->parent.cell) : 0);
+}
+
+const Doubt* Stager::doubt_about(CellId id) const {
+  const auto& cell = heap.get<TensorCell>(id);
+  if (cell.stale) return cell.stale.get();
+  const auto written = [&](const TensorCell::Source& s) { return version_of(s.cell) != s.version; };
+  if (std::any_of(cell.sources.begin(), cell.sources.end(), written)) return cell.shares.get();
+  return cell.maybe ? doubt_about(cell.maybe->step->parent.cell) : nullptr;
+}
+
+std::vector<TensorCell::Source> Stager::origins(CellId id) const {
+  const auto& cell = heap.get<TensorCell>(id);
+  std::vector<TensorCell::Source> out;
+  const auto add = [&](CellId from) {
+    out.push_back({from, version_of(from)});
+    for (const auto& s : origins(from)) out.push_back(s);
+  };
+  if (cell.maybe) add(cell.maybe->step->parent.cell);
+  for (const auto& s : cell.sources) add(s.cell);
+  return out;
+}
+
+V Stager::value_of(CellId id) {
+  if (const Doubt* d = doubt_about(id)) fail(d->code, d->why, "add .clone() before the write");
+  const auto& cell = heap.get<TensorCell>(id);
+  if (!cell.maybe || version_of(cell.maybe->step->parent.cell) == cell.seen) return cell.value;
+  MaybeView& m = *cell.maybe;
+  const V own = cell.value;
+  const uint64_t version = version_of(id);
+  if (m.value.valid() && m.version == version && is_visible(m.value, m.generation)) return m.value;
+  const V seen = read(TensorRef{m.step->parent.cell, m.step, false});
+  m.value = chosen(on, holds(m.condition), seen, own);
+  m.version = version;
+  m.generation = generation_;
+  return m.value;
+}
+
+V Stager::read(const TensorRef& t) {
+  const V whole = value_of(t.cell);
+  if (!t.view) return whole;
+  ViewStep& step = *t.view;
+  if (heap.get<TensorCell>(t.cell).reshaped > step.made)
+    fail("stage.write-through", cat("a view made by ", step.op, " is read after its tensor got another shape in place"), "use the form without underscore (x = x.t())");
+  const uint64_t version = version_of(t.cell);
+  if (step.version == version && is_visible(step.value, step.generation)) return step.value;
+  step.value = derive(*this, step, read(step.parent));
+  step.version = version;
+  step.generation = generation_;
+  return step.value;
+}
+
+void Stager::write(const TensorRef& t, V value, const Schema& by) {
+  if (t.view) {
+    const ViewStep& step = *t.view;
+    return write(step.parent, put_through(*this, step, read(step.parent), value), by);
+  }
+  const auto maybe = heap.get<TensorCell>(t.cell).maybe;
+  if (maybe) {
+    const TensorRef parent = maybe->step->parent;
+    const V before = read(parent);
+    write(parent, chosen(on, holds(maybe->condition), put_through(*this, *maybe->step, before, value), before), by);
+  }
+  auto& cell = heap.write<TensorCell>(t.cell);
+  cell.value = value;
+  ++cell.version;
+  if (maybe) cell.seen = version_of(maybe->step->parent.cell);
+  if (cell.sources.empty()) return;
+  const auto why = std::make_shared<const Doubt>(Doubt{cell.shares->code, cat(cell.shares->why, ", and that one is written by ", by.full_name(), " (", here().describe(), ")")});
+  for (auto& source : std::vector(cell.sources)) {
+    auto& other = heap.write<TensorCell>(source.cell);
+    other.stale = why;
+    ++other.version;
+  }
+  auto& after = heap.write<TensorCell>(t.cell);
+  for (auto& source : after.sources) source.version = version_of(source.cell);
+}
+
+V Stager::holds(const SizeCondition& condition) {
+  V all;
+  for (const SizeClause& clause : condition) {
+    V any;
+    for (const SizeTest& test : clause) {
+      if (!on.available(test.a) || !on.available(test.b))
+        fail("stage.write-through-copy", cat("whether a tensor is a view depends on ", test.a.text(), " and ", test.b.text(), ", which are not known here"), "add .clone() before the write");
+      const V same = on.Equal(on.int_scalar(test.a), on.int_scalar(test.b));
+      const V is = test.equal ? same : V(on.Not(same));
+      any = any.valid() ? V(on.Or(any, is)) : is;
+    }
+    all = all.valid() ? V(on.And(all, any)) : any;
+  }
+  return all;
+}
+
+V chosen(Lower& on, V condition, V a, V b) {
+  if (a.id == b.id) return a;
+  if (!on.is_bool(a)) return on.Where(condition, a, b);
+  // Engines lack Where on bools.
+  const auto known = [&](V v) -> std::optional<bool> {
+    const Tensor* t = on.fact(v).tensor();
+    return t && t->shape().empty() ? std::optional<bool>(t->int_at(0) != 0) : std::nullopt;
+  };
+  const auto x = known(a), y = known(b);
+  if (x && y) return *x ? condition : V(on.Not(condition));
+  if (y) return *y ? V(on.Or(on.Not(condition), a)) : V(on.And(condition, a));
+  if (x) return *x ? V(on.Or(condition, b)) : V(on.And(on.Not(condition), b));
+  return on.Or(on.And(condition, a), on.And(on.Not(condition), b));
+}
+
+// A result that may be a view of the first argument remembers how it was derived.
+Value Stager::wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input) {
+  if (args.empty() || !args[0].is<TensorRef>() || !may_share(s, i)) return fresh_result(s, a, args);
+  if (const auto* v = a.as<V>()) return shared_result(s, *v, 0, args, first_input);
+  const auto* parts = a.as<ArgList>();
+  if (!parts) return from_arg(a);
+  std::vector<Value> views;
+  for (size_t k = 0; k < (*parts)->size(); ++k)
+    views.push_back((**parts)[k].as<V>() ? shared_result(s, *(**parts)[k].as<V>(), k, args, first_input) : from_arg((**parts)[k]));
+  return list(std::move(views));
+}
+
+Value Stager::shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input) {
+  const TensorRef base = args[0].need<TensorRef>();
+  const bool ranked = on.has_rank(first_input) && on.has_rank(value);
+  const SharingCall call{*this, s, args, first_input, value, ranked ? Dims(on.shape(first_input)) : Dims(), ranked ? layout_of(base) : Layout()};
+  Verdict verdict = ranked ? sharing(call) : Verdict{first_input.id == value.id ? Answer::yes : Answer::unknown, {}, {}};
+  if (verdict.view == Answer::yes && value.id == first_input.id) return Value(TensorRef{base.cell, base.view, base.literal});
+  if (verdict.view == Answer::no) return tensor(value, "", std::move(verdict.layout));
+  auto step = std::make_shared<ViewStep>();
+  step->parent = base;
+  step->op = s.full_name();
+  for (size_t k = 1; k < args.size(); ++k) step->args.push_back(to_arg(args[k], s.params[k].type));
+  step->index = index;
+  step->value = value;
+  step->version = step->made = version_of(base.cell);
+  step->generation = generation_;
+  step->layout = verdict.view == Answer::yes && ranked ? view_layout(*this, *step, call.layout, call.shape) : verdict.layout;
+  if (verdict.view == Answer::yes) return Value(TensorRef{base.cell, std::move(step), false});
+  // A view or a copy: sizes tell, or nobody does.
+  Value out = tensor(value, "", step->layout);
+  auto& cell = heap.write<TensorCell>(out.need<TensorRef>().cell);
+  if (verdict.condition.empty()) {
+    cell.sources = {{base.cell, version_of(base.cell)}};
+    cell.shares = std::make_shared<const Doubt>(Doubt{"stage.write-through-copy", cat(s.full_name(), " (", here().describe(), ") gives a copy or a view of its tensor, which nothing here tells")});
+    return out;
+  }
+  cell.seen = version_of(base.cell);
+  cell.maybe = std::make_shared<MaybeView>(MaybeView{std::move(step), std::move(verdict.condition), {}, 0, {}, 0, 0});
+  return out;
+}
+
+Value Stager::fresh_result(const Schema& s, const Arg& a, const std::vector<Value>& args) {
+  if (const auto* parts = a.as<ArgList>()) {
+    std::vector<Value> all;
+    for (const Arg& p : **parts) all.push_back(fresh_result(s, p, args));
+    return list(std::move(all));
+  }
+  const auto* v = a.as<V>();
+  if (!v) return from_arg(a);
+  if (!may_share_any(*this, s, args)) return tensor(*v, "", fresh_layout(*this, s, args, *v));
+  Value out = tensor(*v);
+  auto& cell = heap.write<TensorCell>(out.need<TensorRef>().cell);
+  const auto add = [&](const Value& from) {
+    if (const auto* t = from.as<TensorRef>()) cell.sources.push_back({t->cell, version_of(t->cell)});
+  };
+  for (const Value& arg : args) {
+    add(arg);
+    if (arg.is<ListRef>() && !heap.get<ListCell>(arg.need<ListRef>().cell).staged)
+      for (const Value& part : items(arg)) add(part);
+  }
+  cell.shares = std::make_shared<const Doubt>(Doubt{"stage.write-through-copy", cat(s.full_name(), " (", here().describe(), ") may give views of its tensors")});
+  return out;
+}
+
+}  // namespace cameo::staging
