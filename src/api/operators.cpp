@@ -6,7 +6,7 @@
 
 #include "api/generated/lowered_operators.h"
 #include "lowering/row.h"
-#include "staging/stager.h"
+#include "staging/host_tables.h"
 #include "support/error.h"
 
 namespace cameo {
@@ -94,7 +94,7 @@ std::vector<TorchOperator> supported_operators() {
     out.push_back(std::move(op));
   }
   std::set<std::string_view> host;
-  for (const auto table : {staging::host_number_rows(), staging::host_container_rows(), staging::host_list_rows(), staging::host_quantized_rows(), staging::host_tensor_rows(), staging::host_text_rows()})
+  for (const auto table : staging::all_host_tables())
     for (const auto& row : table) host.insert(row.name);
   for (const auto name : host) out.push_back({std::string(name), Support::staged, {}, true, 0, {}});
   std::stable_sort(out.begin(), out.end(), [](const TorchOperator& a, const TorchOperator& b) { return a.name < b.name; });

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "lowering/complex.h"
-#include "staging/stager.h"
+#include "staging/choice.h"
+#include "staging/host_tables.h"
 #include "staging/quantized.h"
 #include "staging/staged_list.h"
 
@@ -20,7 +21,7 @@ void HostCall::missing(size_t i) const { s.fail("stage.arguments", cat("argument
 std::span<const HostFunction> find_host_ops(std::string_view name) {
   static const auto index = [] {
     std::unordered_map<std::string_view, std::vector<HostFunction>> m;
-    for (const auto table : {host_number_rows(), host_container_rows(), host_list_rows(), host_quantized_rows(), host_tensor_rows(), host_text_rows()})
+    for (const auto table : all_host_tables())
       for (const HostRow& r : table) m[r.name].push_back(r.call);
     return m;
   }();
@@ -56,8 +57,13 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   // Lists and dicts may hold what cannot be had; whoever computes with it cannot be had either.
   static constexpr std::string_view holders[] = {"append", "insert", "_set_item", "setdefault", "extend", "list"};
   const bool holds = std::find(std::begin(holders), std::end(holders), op) != std::end(holders);
+  // Messages to the user are shown as far as they are known.
+  static constexpr std::string_view messages[] = {"Print", "RaiseException", "warn", "_assert"};
+  const bool shows = std::find(std::begin(messages), std::end(messages), op) != std::end(messages);
   for (size_t i = 0; i < args.positional.size(); ++i)
-    if (args.positional[i].is<Poison>() && (i == 0 || !holds)) return std::vector<Value>(result_count(schemas_of(full)), args.positional[i]);
+    if (args.positional[i].is<Poison>() && (i == 0 || !holds) && !shows) return std::vector<Value>(result_count(schemas_of(full)), args.positional[i]);
+  if (!holds && !shows)
+    if (auto results = call_by_choice(ns, op, args, pos)) return std::move(*results);
   for (const HostFunction host : find_host_ops(full)) {
     HostCall c{*this, args.positional, args.keywords};
     if (auto results = host(c)) {
@@ -84,6 +90,34 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   }
   training_literals(*matched->schema, matched->args);
   return lower_op(*matched->schema, std::move(matched->args));
+}
+
+std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args, ts::Pos pos) {
+  size_t at = 0;
+  while (at < args.positional.size() && !args.positional[at].is<Choice>()) ++at;
+  if (at == args.positional.size()) return std::nullopt;
+  const std::string full = cat(ns, "::", op);
+  const Choice c = args.positional[at].need<Choice>();
+  const auto& candidates = schemas_of(full);
+  const bool writes = std::any_of(candidates.begin(), candidates.end(), [](const Schema& s) { return s.mutates() && !s.is_out(); });
+  if (writes || find_host_ops(full).empty())
+    fail("stage.choice", cat(full, " takes a string or enum that the inputs decide among ", options_text(c)), "branch on it with if, so that each branch has a constant");
+  std::vector<std::vector<Value>> columns;
+  for (const Value& option : *c.options) {
+    CallArgs one = args;
+    one.positional[at] = option;
+    const bool before = raised_;
+    const auto results = call_op(ns, op, std::move(one), pos);
+    if (raised_ && !before) fail("stage.choice", cat(full, " raises for one of ", options_text(c), ", among which the inputs decide"));
+    columns.resize(results.size());
+    for (size_t i = 0; i < results.size(); ++i) columns[i].push_back(results[i]);
+  }
+  std::vector<Value> out;
+  for (const auto& values : columns) {
+    size_t next = 0;
+    out.push_back(for_each_option(*this, c, full, [&](const Value&) { return values[next++]; }));
+  }
+  return out;
 }
 
 std::optional<std::vector<Value>> Stager::call_overload(const Schema& schema, const CallArgs& args) {

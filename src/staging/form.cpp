@@ -5,6 +5,7 @@
 #include "lowering/complex.h"
 
 #include "kernels/carrier.h"
+#include "staging/choice.h"
 #include "staging/staged_list.h"
 #include "staging/stager.h"
 
@@ -49,6 +50,21 @@ Form join_tensors(Stager& s, const Form& a, const Form& b) {
   return f;
 }
 
+bool among_known(const Form& f) { return f.is(Kind::choice) || (f.is(Kind::fixed) && may_be_chosen(f.value)); }
+std::vector<Value> options_of(const Form& f) { return f.is(Kind::choice) ? f.keys : std::vector<Value>{f.value}; }
+
+// Strings or enums that differ: one of them. Those that a loop makes longer and longer have no end.
+Form join_options(Stager& s, const Form& a, const Form& b) {
+  Form f = of_kind(Kind::choice);
+  f.keys = options_of(a);
+  for (const Value& v : options_of(b))
+    if (std::none_of(f.keys.begin(), f.keys.end(), [&](const Value& o) { return same(o, v); })) f.keys.push_back(v);
+  constexpr size_t most = 64;
+  if (f.keys.size() <= most) return f;
+  return poisoned(cat("a string is one of more than ", most, ", and the inputs decide which (", s.here().describe(), ")"));
+}
+bool has_choice(const Form& f) { return f.is(Kind::choice) || std::any_of(f.parts.begin(), f.parts.end(), has_choice); }
+
 // Lists of different lengths: one whose length is not known.
 Form join_lengths(Stager& s, const Form& a, const Form& b) {
   Form f = of_kind(Kind::staged_list);
@@ -64,6 +80,7 @@ Form join_lengths(Stager& s, const Form& a, const Form& b) {
   }
   if (element.is(Kind::unset)) return element;
   if (element.is(Kind::poison)) return element;
+  if (has_choice(element)) return poisoned(cat("a list of unknown length holds strings (", s.here().describe(), ")"));
   if (graph_types(element).empty()) return poisoned(cat("a list of unknown length holds what is no number or tensor (", s.here().describe(), ")"));
   for (const Type& t : graph_types(element))
     if (!t.is_tensor() || !t.has_rank()) return poisoned(cat("a list of unknown length holds lists of unknown length (", s.here().describe(), ")"));
@@ -128,6 +145,11 @@ Form form_of(Stager& s, const Value& v) {
     f.layout.offset = Dim(0);
     return f;
   }
+  if (const auto* c = v.as<Choice>()) {
+    Form f = of_kind(Kind::choice, v);
+    f.keys = *c->options;
+    return f;
+  }
   if (v.is<StagedFloat>()) return of_kind(Kind::floating, v);
   if (v.is<StagedBool>()) return of_kind(Kind::boolean, v);
   if (const auto* m = v.as<Maybe>()) {
@@ -169,6 +191,7 @@ Form join(Stager& s, const Form& a, const Form& b) {
   if (is_none(a)) return b.is(Kind::maybe) ? b : maybe(b);
   if (is_none(b)) return a.is(Kind::maybe) ? a : maybe(a);
   if (a.is(Kind::maybe) || b.is(Kind::maybe)) return maybe(join(s, a.is(Kind::maybe) ? a.parts[0] : a, b.is(Kind::maybe) ? b.parts[0] : b));
+  if (among_known(a) && among_known(b)) return join_options(s, a, b);
   const Form x = general(a), y = general(b);
   if (x.is(Kind::tensor) && y.is(Kind::tensor)) return join_tensors(s, x, y);
   const bool lists = (x.is(Kind::list) || x.is(Kind::staged_list)) && (y.is(Kind::list) || y.is(Kind::staged_list));
@@ -188,6 +211,7 @@ bool same_form(const Form& a, const Form& b) {
   if (a.kind != b.kind || a.sequence != b.sequence || a.parts.size() != b.parts.size()) return false;
   if (a.is(Kind::fixed) && !same(a.value, b.value)) return false;
   if (a.is(Kind::tensor) && !(a.type == b.type)) return false;
+  if (a.is(Kind::choice) && !same_keys(a, b)) return false;
   for (size_t i = 0; i < a.parts.size(); ++i)
     if (!same_form(a.parts[i], b.parts[i])) return false;
   return true;
@@ -223,7 +247,7 @@ std::vector<Type> graph_types(const Form& f, DimContext* dims) {
   switch (f.kind) {
     case Kind::unset: case Kind::fixed: case Kind::poison: return {};
     case Kind::tensor: return {is_complex(f.type.elem) ? pair_type(f.type) : f.type};
-    case Kind::integer: return {Type::tensor(DType::i64, {})};
+    case Kind::integer: case Kind::choice: return {Type::tensor(DType::i64, {})};
     case Kind::floating: return {Type::tensor(DType::f64, {})};
     case Kind::boolean: return {Type::tensor(DType::boolean, {})};
     case Kind::maybe: {
@@ -260,6 +284,7 @@ void encode(Stager& s, const Form& f, const Value& v, std::vector<V>& out) {
     case Kind::integer: out.push_back(s.on.int_scalar(s.int_from(v))); return;
     case Kind::floating: out.push_back(s.on.scalar(Num(s.to_arg(v)), DType::f64)); return;
     case Kind::boolean: out.push_back(s.bool_value(v)); return;
+    case Kind::choice: out.push_back(choice_index(s, v, f.keys)); return;
     case Kind::maybe: {
       const auto* m = v.as<Maybe>();
       out.push_back(m ? m->present : s.bool_value(Value(!v.is_none())));
@@ -305,6 +330,7 @@ Value decode(Stager& s, const Form& f, std::span<const V>& in) {
     case Kind::integer: return s.on.int_of(next());
     case Kind::floating: return Value(StagedFloat{next()});
     case Kind::boolean: return Value(StagedBool{next()});
+    case Kind::choice: return Value(Choice{next(), std::make_shared<const std::vector<Value>>(f.keys)});
     case Kind::maybe: {
       const V present = next();
       Value inner = decode(s, f.parts[0], in);

@@ -14,6 +14,7 @@ struct Form {
     unset,        // no value yet
     fixed,        // this very value, wherever it comes from
     tensor, integer, floating, boolean,
+    choice,       // one of the strings or enums in `keys`
     maybe,        // parts[0], or None
     tuple, list, dict,
     staged_list,  // of parts[0], any number of them
@@ -24,7 +25,7 @@ struct Form {
   Type type;                 // tensor
   Layout layout;             // tensor
   std::vector<Form> parts;
-  std::vector<Value> keys;   // dict
+  std::vector<Value> keys;   // dict, choice
   const ts::ClassDef* named = nullptr;
   bool sequence = false;     // staged_list: elements differ in size, so they are an ONNX sequence; else stacked on a first axis
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lowering/forms.h"
+#include "staging/host_tables.h"
 #include "staging/staged_list.h"
 #include "staging/truth.h"
 
@@ -350,22 +351,6 @@ Results sort(HostCall& c) {
   list_of(c) = c.s.items((*sorted)[0]);
   return std::vector<Value>{};
 }
-Results sum(HostCall& c) {
-  if (!on_list(c)) return std::nullopt;
-  Value total = Dim(0);
-  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) {
-    if (!v.is_number()) return std::nullopt;
-    total = c.s.call_op("aten", "add", {{total, v}, {}}, {})[0];
-  }
-  return one(total);
-}
-template <bool All>
-Results quantifier(HostCall& c) {
-  if (!on_list(c)) return std::nullopt;
-  Value total = All;
-  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = c.s.call_op("aten", All ? "__and__" : "__or__", {{total, c.s.bool_from(v)}, {}}, {})[0];
-  return one(total);
-}
 Results range_list(HostCall& c) {
   std::vector<Value> out;
   const Dim n = c.s.int_from(c[0]);
@@ -386,7 +371,7 @@ constexpr HostRow table[] = {
     {"aten::values", values}, {"aten::items", pairs}, {"aten::get", get}, {"aten::setdefault", set_default}, {"aten::update", update},
     {"aten::dict", make_dict}, {"aten::__is__", is<true>}, {"aten::__isnot__", is<false>}, {"aten::_unwrap_optional", unwrap},
     {"prim::unchecked_unwrap_optional", unwrap}, {"aten::wait", itself}, {"prim::awaitable_wait", itself}, {"aten::sorted", known_sort},
-    {"aten::sort", sort}, {"aten::sum", sum}, {"aten::all", quantifier<true>}, {"aten::any", quantifier<false>}, {"prim::rangelist", range_list}, {"aten::Size", itself},
+    {"aten::sort", sort}, {"prim::rangelist", range_list}, {"aten::Size", itself},
 };
 
 }  // namespace

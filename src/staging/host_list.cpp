@@ -1,5 +1,6 @@
 // Tensor operators on lists of unknown length, and those that give such lists.
 #include "lowering/forms.h"
+#include "staging/host_tables.h"
 #include "staging/staged_list.h"
 #include "staging/stager.h"
 

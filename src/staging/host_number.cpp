@@ -1,26 +1,14 @@
 // Arithmetic and comparisons on numbers. Ints are expressions; floats that depend on data are 0-d graph values.
 #include <cmath>
 
+#include "staging/host_reals.h"
+#include "staging/host_tables.h"
 #include "staging/staged_list.h"
 #include "staging/truth.h"
 
 namespace cameo::staging {
 
 namespace {
-
-using Results = std::optional<std::vector<Value>>;
-Results one(Value v) { return std::vector<Value>{std::move(v)}; }
-
-bool is_int(const Value& v) { return v.is<Dim>() || v.is<bool>(); }
-bool is_real(const Value& v) { return is_int(v) || v.is<double>() || v.is<StagedFloat>(); }
-bool is_known_real(const Value& v) { return v.is<double>() || v.is<bool>() || (v.is<Dim>() && v.need<Dim>().is_literal()); }
-double real(const Value& v) {
-  if (const auto* d = v.as<Dim>()) return static_cast<double>(d->literal());
-  if (const auto* b = v.as<bool>()) return *b;
-  return v.need<double>();
-}
-bool two(const HostCall& c, bool (*test)(const Value&)) { return c.size() >= 2 && test(c[0]) && test(c[1]); }
-V staged(HostCall& c, const Value& v) { return c.s.on.scalar(Num(c.s.to_arg(v)), DType::f64); }
 
 // A binary operator on numbers: ints by `on_ints`, known floats by `on_floats`, else as nodes by `on_graph`.
 template <class I, class F, class G>
@@ -107,14 +95,8 @@ Results floordiv(HostCall& c) {
 }
 
 Results remainder(HostCall& c) {
-  return binary(c, [](Dim a, Dim b) { return Value(mod(a, b)); }, [](double a, double b) { const double r = std::fmod(a, b); return Value(r != 0 && (r < 0) != (b < 0) ? r + b : r); },
-                [](Lower& on, V a, V b) { return V(on.Sub(a, on.Mul(on.Floor(on.Div(a, b)), b))); });
-}
-
-Results power(HostCall& c) {
-  if (!two(c, is_real)) return std::nullopt;
-  if (is_known_real(c[0]) && is_known_real(c[1])) return one(std::pow(real(c[0]), real(c[1])));
-  return one(Value(StagedFloat{c.s.on.Pow(staged(c, c[0]), staged(c, c[1]))}));
+  return binary(c, [](Dim a, Dim b) { return Value(mod(a, b)); }, [](double a, double b) { return Value(std::fmod(b + std::fmod(a, b), b)); },
+                [](Lower& on, V a, V b) { const op::Mod like_c{.fmod = 1}; return V(on.Mod(on.Add(b, on.Mod(a, b, like_c)), b, like_c)); });  // PyTorch's own form
 }
 
 Results negate(HostCall& c) {
@@ -129,9 +111,10 @@ Results extremum(HostCall& c) {
   std::vector<Value> all;
   if (c.size() == 1 && staged_of(c.s, c[0])) {
     const StagedList l = *staged_of(c.s, c[0]);
-    if (l.sequence || l.arrays.size() != 1 || !l.element.is(Form::Kind::integer)) return std::nullopt;
+    const bool whole = l.element.is(Form::Kind::integer);
+    if (l.sequence || l.arrays.size() != 1 || (!whole && !l.element.is(Form::Kind::floating))) return std::nullopt;
     const V best = Greater ? c.s.on.ReduceMax(l.arrays[0], {}, op::ReduceMax{.keepdims = 0}) : c.s.on.ReduceMin(l.arrays[0], {}, op::ReduceMin{.keepdims = 0});
-    return one(c.s.on.int_of(best));
+    return one(whole ? Value(c.s.on.int_of(best)) : Value(StagedFloat{best}));
   }
   if (c.size() == 1 && c[0].is<ListRef>()) all = c.s.items(c[0]);
   else all = c.args;
@@ -142,8 +125,8 @@ Results extremum(HostCall& c) {
   for (size_t i = 1; i < all.size(); ++i) {
     std::vector<Value> pair{best, all[i]};
     HostCall next{c.s, pair, c.keywords};
-    best = (*binary(next, [](Dim a, Dim b) { return Value(Greater ? max(a, b) : min(a, b)); }, [](double a, double b) { return Value(Greater ? std::max(a, b) : std::min(a, b)); },
-                    [](Lower& on, V a, V b) { const std::vector<ValueId> both{a, b}; return V(Greater ? on.Max(both) : on.Min(both)); }))[0];
+    best = (*binary(next, [](Dim a, Dim b) { return Value(Greater ? max(a, b) : min(a, b)); }, [](double a, double b) { return Value((Greater ? a > b : a < b) ? a : b); },
+                    [](Lower& on, V a, V b) { return V(on.Where(Greater ? V(on.Greater(a, b)) : V(on.Less(a, b)), a, b)); }))[0];  // so with a nan too
   }
   return one(best);
 }
@@ -186,30 +169,11 @@ Results compare(HostCall& c) {
 }
 constexpr char eq_name[] = "eq", ne_name[] = "ne", lt_name[] = "lt", le_name[] = "le", gt_name[] = "gt", ge_name[] = "ge";
 
-// and, or, xor on bools; on ints that are known, bit by bit.
-Results on_bits(HostCall& c, int64_t (*bits)(int64_t, int64_t)) {
-  if (!two(c, is_int)) return std::nullopt;
-  const Dim a = c.s.int_from(c[0]), b = c.s.int_from(c[1]);
-  return a.is_literal() && b.is_literal() ? one(Dim(bits(a.literal(), b.literal()))) : std::nullopt;
-}
-Results logical_and(HostCall& c) { return two(c, is_truth) ? one(both(c.s, c[0], c[1])) : on_bits(c, [](int64_t a, int64_t b) { return a & b; }); }
-Results logical_or(HostCall& c) { return two(c, is_truth) ? one(either(c.s, c[0], c[1])) : on_bits(c, [](int64_t a, int64_t b) { return a | b; }); }
-Results logical_xor(HostCall& c) { return two(c, is_truth) ? one(negated(c.s, equal(c.s, c[0], c[1]))) : on_bits(c, [](int64_t a, int64_t b) { return a ^ b; }); }
+// and, or, xor on bools; those on ints are in host_integer.cpp.
+Results logical_and(HostCall& c) { return two(c, is_truth) ? one(both(c.s, c[0], c[1])) : std::nullopt; }
+Results logical_or(HostCall& c) { return two(c, is_truth) ? one(either(c.s, c[0], c[1])) : std::nullopt; }
+Results logical_xor(HostCall& c) { return two(c, is_truth) ? one(negated(c.s, equal(c.s, c[0], c[1]))) : std::nullopt; }
 Results logical_not(HostCall& c) { return c.size() == 1 && is_truth(c[0]) ? one(negated(c.s, c[0])) : std::nullopt; }
-
-template <double (*F)(double)>
-Results float_function(HostCall& c) {
-  if (c.size() != 1 || !is_known_real(c[0])) return std::nullopt;
-  return one(F(real(c[0])));
-}
-// sqrt and its like on a number from data go on as tensors.
-template <double (*F)(double), class G>
-Results float_function_or(HostCall& c, G on_graph) {
-  if (c.size() != 1 || !is_real(c[0])) return std::nullopt;
-  if (is_known_real(c[0])) return one(F(real(c[0])));
-  return one(Value(StagedFloat{on_graph(c.s.on, staged(c, c[0]))}));
-}
-Results root(HostCall& c) { return float_function_or<std::sqrt>(c, [](Lower& on, V x) { return V(on.Sqrt(x)); }); }
 
 template <double (*F)(double), bool Up>
 Results rounded(HostCall& c) {
@@ -256,24 +220,17 @@ Results round_number(HostCall& c) {
   return one(Value(StagedFloat{c.s.on.Round(staged(c, c[0]))}));
 }
 
-double to_log2(double x) { return std::log2(x); }
-bool nan_test(double x) { return std::isnan(x); }
-
 constexpr HostRow table[] = {
     {"aten::add", add}, {"aten::sub", subtract}, {"aten::mul", mul}, {"aten::div", divide}, {"aten::floordiv", floordiv},
-    {"aten::floor_divide", floordiv}, {"aten::remainder", remainder}, {"aten::pow", power}, {"aten::neg", negate},
+    {"aten::floor_divide", floordiv}, {"aten::remainder", remainder}, {"aten::neg", negate},
     {"prim::max", extremum<true>}, {"prim::min", extremum<false>}, {"prim::abs", absolute}, {"aten::abs", absolute},
     {"aten::eq", compare<eq_name>}, {"aten::ne", compare<ne_name>}, {"aten::lt", compare<lt_name>}, {"aten::le", compare<le_name>},
     {"aten::gt", compare<gt_name>}, {"aten::ge", compare<ge_name>},
     {"aten::__and__", logical_and}, {"aten::__or__", logical_or}, {"aten::__xor__", logical_xor}, {"aten::__not__", logical_not},
-    {"aten::sqrt", root}, {"aten::exp", float_function<std::exp>}, {"aten::log", float_function<std::log>}, {"aten::log2", float_function<to_log2>},
-    {"aten::log10", float_function<std::log10>}, {"aten::log1p", float_function<std::log1p>}, {"aten::expm1", float_function<std::expm1>}, {"aten::sin", float_function<std::sin>}, {"aten::cos", float_function<std::cos>},
-    {"aten::tan", float_function<std::tan>}, {"aten::tanh", float_function<std::tanh>}, {"aten::atan", float_function<std::atan>}, {"aten::fabs", float_function<std::fabs>},
     {"aten::ceil", rounded<std::ceil, true>}, {"aten::floor", rounded<std::floor, false>}, {"aten::round", round_number},
     {"aten::Int", to_int}, {"aten::IntImplicit", to_int}, {"aten::Float", to_float}, {"aten::FloatImplicit", to_float}, {"aten::Bool", to_bool},
     {"aten::ScalarImplicit", to_scalar}, {"aten::item", to_scalar}, {"aten::_local_scalar_dense", to_scalar},
     {"aten::__range_length", range_length}, {"aten::__derive_index", derive_index},
-    {"aten::isnan", [](HostCall& c) -> Results { return c.size() == 1 && is_known_real(c[0]) ? one(nan_test(real(c[0]))) : std::nullopt; }},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Operators on quantized tensors: the float operator, and its result rounded to the output's grid.
 #include <algorithm>
 
+#include "staging/host_tables.h"
 #include "staging/quantized.h"
 
 namespace cameo::staging {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernels/carrier.h"
+#include "staging/host_tables.h"
 #include "staging/staged_list.h"
 #include "staging/stager.h"
 
@@ -79,7 +80,8 @@ Results assertion(HostCall& c) {
 
 Results raise_exception(HostCall& c) {
   const auto* message = c.size() ? c[0].as<std::string>() : nullptr;
-  c.s.raise(message ? *message : "an exception");
+  const auto* partly = c.size() ? c[0].as<Poison>() : nullptr;
+  c.s.raise(message ? *message : partly && partly->text ? *partly->text : "an exception");
   return std::vector<Value>{};
 }
 
@@ -88,7 +90,7 @@ Results to_list(HostCall& c) {
   const V x = value(c);
   const auto known = c.s.on.fact(x).ints();
   const Tensor* floats = c.s.on.fact(x).tensor();
-  if (!known && !floats) c.s.fail("stage.tolist", "tolist() of a tensor that depends on the inputs");
+  if (!known && !floats) return std::nullopt;
   std::vector<Value> flat;
   if (known) flat.assign(known->begin(), known->end());
   else

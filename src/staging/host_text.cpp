@@ -1,7 +1,7 @@
-// Strings, known while staging.
-#include <algorithm>
+// Strings made of values. One with parts that the inputs decide cannot be had: only messages may show it.
 #include <utility>
 
+#include "staging/host_tables.h"
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -17,79 +17,86 @@ void add(Stager& s, std::string& out, std::string_view more) {
   out += more;
 }
 
-std::string shown(Stager& s, const Value& v, bool quoted = false) {
+// Text for a reader, and whether it is what the program would have.
+struct Shown {
+  std::string text;
+  bool known = true;
+};
+void add(Stager& s, Shown& out, const Shown& more) {
+  add(s, out.text, more.text);
+  out.known &= more.known;
+}
+
+Shown shown(Stager& s, const Value& v, bool quoted = false) {
   s.step();
-  if (const auto* t = v.as<std::string>()) return quoted ? cat("'", *t, "'") : *t;
-  if (const auto* b = v.as<bool>()) return *b ? "True" : "False";
-  if (const auto* d = v.as<Dim>()) return d->text();
+  if (const auto* t = v.as<std::string>()) return {quoted ? cat("'", *t, "'") : *t};
+  if (const auto* b = v.as<bool>()) return {*b ? "True" : "False"};
+  if (const auto* d = v.as<Dim>()) return {d->text(), d->is_literal()};
   if (const auto* f = v.as<double>()) {
-    std::string out = cat(*f);
-    return out.find_first_of(".en") == out.npos ? out + ".0" : out;
+    const std::string out = cat(*f);
+    return {out.find_first_of(".en") == out.npos ? out + ".0" : out};
   }
-  if (v.is_none()) return "None";
-  if (const auto* d = v.as<Device>()) return d->name;
-  if (v.is<ListRef>() || v.is<Tuple>()) {
-    std::string out;
-    for (const Value& p : std::vector<Value>(s.items(v))) add(s, out, cat(out.empty() ? "" : ", ", shown(s, p, true)));
-    return v.is<Tuple>() ? cat("(", out, ")") : cat("[", out, "]");
+  if (v.is_none()) return {"None"};
+  if (const auto* d = v.as<Device>()) return {d->name};
+  if (const auto* p = v.as<Poison>(); p && p->text) return {*p->text, false};
+  if (v.is<Tuple>() || (v.is<ListRef>() && !s.heap.get<ListCell>(v.need<ListRef>().cell).staged)) {
+    Shown out{v.is<Tuple>() ? "(" : "["};
+    bool first = true;
+    for (const Value& p : std::vector<Value>(s.items(v))) {
+      if (!first) add(s, out.text, ", ");
+      first = false;
+      add(s, out, shown(s, p, true));
+    }
+    add(s, out.text, v.is<Tuple>() ? ")" : "]");
+    return out;
   }
-  return cat("<", v.kind(), ">");
+  return {cat("<", v.kind(), ">"), false};
+}
+Results result(Stager& s, Shown text) {
+  if (text.known) return one(std::move(text.text));
+  const auto why = std::make_shared<const std::string>(cat("a string is made of what the inputs decide ('", text.text, "', ", s.here().describe(), "), and ONNX has no text of numbers"));
+  return one(Value(Poison{why, false, std::make_shared<const std::string>(std::move(text.text))}));
 }
 
 Results format(HostCall& c) {
   const auto* text = c[0].as<std::string>();
   if (!text) return std::nullopt;
-  std::string out;
+  Shown out;
   size_t next = 1;
   for (size_t i = 0; i < text->size(); ++i) {
     if (text->compare(i, 2, "{}") == 0 && next < c.size()) {
       add(c.s, out, shown(c.s, c[next++]));
       ++i;
-    } else out += (*text)[i];
+    } else out.text += (*text)[i];
   }
-  return one(std::move(out));
+  return result(c.s, std::move(out));
 }
 Results percent_format(HostCall& c) {
   const auto* text = c[0].as<std::string>();
   if (!text) return std::nullopt;
   std::vector<Value> values(c.args.begin() + 1, c.args.end());
   if (values.size() == 1 && values[0].is<Tuple>()) values = c.s.items(values[0]);
-  std::string out;
+  Shown out;
   size_t next = 0;
   for (size_t i = 0; i < text->size(); ++i) {
-    if ((*text)[i] != '%' || i + 1 >= text->size()) out += (*text)[i];
-    else if ((*text)[++i] == '%') out += '%';
+    if ((*text)[i] != '%' || i + 1 >= text->size()) out.text += (*text)[i];
+    else if ((*text)[++i] == '%') out.text += '%';
     else if (next < values.size()) add(c.s, out, shown(c.s, values[next++]));
   }
-  return one(std::move(out));
+  return result(c.s, std::move(out));
 }
-Results to_text(HostCall& c) { return one(shown(c.s, c[0])); }
+Results to_text(HostCall& c) { return result(c.s, shown(c.s, c[0])); }
 Results join(HostCall& c) {
   const auto* separator = c[0].as<std::string>();
   if (!separator || c.size() < 2) return std::nullopt;
-  std::string out;
+  Shown out;
   bool first = true;
   for (const Value& v : std::vector<Value>(c.s.items(c[1]))) {
-    if (!first) add(c.s, out, *separator);
+    if (!first) add(c.s, out.text, *separator);
     first = false;
     add(c.s, out, shown(c.s, v));
   }
-  return one(std::move(out));
-}
-template <int (*F)(int)>
-Results mapped(HostCall& c) {
-  const auto* text = c[0].as<std::string>();
-  if (!text) return std::nullopt;
-  std::string out = *text;
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char ch) { return static_cast<char>(F(ch)); });
-  return one(std::move(out));
-}
-Results starts_with(HostCall& c) { return c[0].is<std::string>() ? one(c[0].need<std::string>().starts_with(c[1].need<std::string>())) : std::nullopt; }
-Results ends_with(HostCall& c) { return c[0].is<std::string>() ? one(c[0].need<std::string>().ends_with(c[1].need<std::string>())) : std::nullopt; }
-Results find(HostCall& c) {
-  if (!c[0].is<std::string>()) return std::nullopt;
-  const auto at = c[0].need<std::string>().find(c[1].need<std::string>());
-  return one(Dim(at == std::string::npos ? -1 : static_cast<int64_t>(at)));
+  return result(c.s, std::move(out));
 }
 Results replace(HostCall& c) {
   if (!c[0].is<std::string>()) return std::nullopt;
@@ -105,18 +112,6 @@ Results replace(HostCall& c) {
   add(c.s, out, std::string_view(text).substr(start));
   return one(std::move(out));
 }
-Results split(HostCall& c) {
-  const auto* text = c[0].as<std::string>();
-  if (!text) return std::nullopt;
-  const std::string separator = c.size() > 1 && c[1].is<std::string>() ? c[1].need<std::string>() : " ";
-  if (separator.empty()) return std::nullopt;
-  std::vector<Value> out;
-  size_t start = 0;
-  for (size_t at; (at = text->find(separator, start)) != std::string::npos; start = at + separator.size()) out.emplace_back(text->substr(start, at - start));
-  out.emplace_back(text->substr(start));
-  return one(c.s.list(std::move(out)));
-}
-
 template <bool Left, bool Right>
 Results strip(HostCall& c) {
   const auto* text = c[0].as<std::string>();
@@ -130,8 +125,7 @@ Results strip(HostCall& c) {
 
 constexpr HostRow table[] = {
     {"aten::format", format}, {"aten::percentFormat", percent_format}, {"aten::str", to_text}, {"aten::join", join},
-    {"aten::upper", mapped<::toupper>}, {"aten::lower", mapped<::tolower>}, {"aten::startswith", starts_with}, {"aten::endswith", ends_with},
-    {"aten::find", find}, {"aten::replace", replace}, {"aten::split", split}, {"aten::strip", strip<true, true>}, {"aten::lstrip", strip<true, false>}, {"aten::rstrip", strip<false, true>},
+    {"aten::replace", replace}, {"aten::strip", strip<true, true>}, {"aten::lstrip", strip<true, false>}, {"aten::rstrip", strip<false, true>},
 };
 
 }  // namespace

@@ -94,7 +94,7 @@ struct ScalarRow {
 // Operators on numbers, by the name that scripts have for them.
 constexpr ScalarRow scalar_rows[] = {
     {"_operator.add", "aten::add"}, {"_operator.sub", "aten::sub"}, {"_operator.mul", "aten::mul"}, {"_operator.truediv", "aten::div"},
-    {"_operator.floordiv", "aten::floordiv"}, {"_operator.mod", "aten::remainder"}, {"_operator.pow", "aten::pow"}, {"_operator.neg", "aten::neg"},
+    {"_operator.floordiv", "aten::floordiv"}, {"_operator.mod", "aten::remainder"}, {"_operator.pow", "aten::pow.int_to_int"}, {"_operator.neg", "aten::neg"},
     {"_operator.abs", "prim::abs"}, {"_operator.eq", "aten::eq"}, {"_operator.ne", "aten::ne"}, {"_operator.lt", "aten::lt"},
     {"_operator.le", "aten::le"}, {"_operator.gt", "aten::gt"}, {"_operator.ge", "aten::ge"}, {"_operator.and_", "aten::__and__"},
     {"_operator.or_", "aten::__or__"}, {"_operator.xor", "aten::__xor__"}, {"_operator.lshift", "aten::__lshift__"}, {"_operator.rshift", "aten::__rshift__"},

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 
+#include "staging/choice.h"
 #include "staging/quantized.h"
 #include "staging/staged_list.h"
 #include "staging/stager.h"
@@ -19,6 +20,7 @@ std::optional<int64_t> whole_number(std::string_view text) {
 
 Value Stager::attribute(const Value& object, std::string_view wanted) {
   if (const auto* p = object.as<Poison>()) return Value(*p);
+  if (const auto* c = object.as<Choice>()) return for_each_option(*this, Choice(*c), cat("'", wanted, "'"), [&](const Value& v) { return attribute(v, wanted); });
   if (const auto* ref = object.as<ObjectRef>()) {
     const auto& cell = heap.get<ObjectCell>(ref->cell);
     if (wanted == "training" && options.training) return *options.training;
@@ -43,6 +45,8 @@ Value Stager::attribute(const Value& object, std::string_view wanted) {
 Value Stager::index(const Value& object, const Value& at) {
   if (object.is<Poison>()) return object;
   if (at.is<Poison>()) return at;
+  if (const auto* c = at.as<Choice>()) return for_each_option(*this, Choice(*c), "an index", [&](const Value& v) { return index(object, v); });
+  if (const auto* c = object.as<Choice>()) return for_each_option(*this, Choice(*c), "an index", [&](const Value& v) { return index(v, at); });
   if (object.is<DictRef>()) return call_op("aten", "__getitem__", {{object, at}, {}}, pos_)[0];
   if (const auto* text = object.as<std::string>()) {
     const Dim i = int_from(at);
@@ -193,6 +197,7 @@ Value Stager::call_builtin(std::string_view builtin, const ts::Call& c) {
 bool Stager::isinstance(const Value& v, const ts::Type& t) {
   using K = ts::TypeKind;
   step();
+  if (const auto* c = v.as<Choice>()) return isinstance((*c->options)[0], t);
   switch (t.kind) {
     case K::any: return true;
     case K::none: return v.is_none();

@@ -230,6 +230,8 @@ class Stager {
 
   // Operators (calls.cpp, match.cpp).
   void upgrade(std::string_view op, CallArgs& args);  // upgrade.cpp
+  // An operator on strings or enums that the inputs pick among known ones: called for each. nullopt: there are none in `args`.
+  std::optional<std::vector<Value>> call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args, ts::Pos pos);
   std::vector<Value> lower_op(const Schema& s, std::vector<Value> args);
   std::vector<Value> lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args);
   std::vector<Value> lower_inplace(const Schema& s, std::vector<Value> args);
@@ -311,12 +313,6 @@ struct HostRow {
   HostFunction call;
 };
 std::span<const HostFunction> find_host_ops(std::string_view name);  // each knows its kinds of arguments
-std::span<const HostRow> host_number_rows();
-std::span<const HostRow> host_container_rows();
-std::span<const HostRow> host_list_rows();
-std::span<const HostRow> host_quantized_rows();
-std::span<const HostRow> host_tensor_rows();
-std::span<const HostRow> host_text_rows();
 
 // Overload resolution by the values' own kinds: the first schema that fits, without conversions first, then with.
 struct Matched {

@@ -1,5 +1,6 @@
 #include "staging/truth.h"
 
+#include "staging/choice.h"
 #include "staging/staged_list.h"
 
 namespace cameo::staging {
@@ -106,6 +107,8 @@ Value equal(Stager& s, const Value& a, const Value& b) {
   if (const Value* p = poison_of(a, b)) return *p;
   if (const auto* m = a.as<Maybe>()) return equal_maybe(s, *m, b);
   if (const auto* m = b.as<Maybe>()) return equal_maybe(s, *m, a);
+  if (const auto* c = a.as<Choice>()) return for_each_option(s, Choice(*c), "==", [&](const Value& v) { return equal(s, v, b); });
+  if (b.is<Choice>()) return equal(s, b, a);
   if (is_number(a) && is_number(b)) return equal_numbers(s, a, b);
   if ((a.is<ListRef>() && b.is<ListRef>()) || (a.is<Tuple>() && b.is<Tuple>())) return equal_lists(s, a, b);
   if (a.is<TensorRef>() && b.is<TensorRef>()) {

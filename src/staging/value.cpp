@@ -6,7 +6,7 @@ namespace cameo::staging {
 
 std::string Value::kind() const {
   static constexpr std::string_view names[] = {"None", "bool", "int", "float", "complex", "str", "Tensor", "float from data", "bool from data", "List",
-                                               "Dict", "Tuple", "object", "function", "closure", "Device", "Enum", "uninitialized", "unavailable value", "Optional from data"};
+                                               "Dict", "Tuple", "object", "function", "closure", "Device", "Enum", "uninitialized", "unavailable value", "Optional from data", "str from data"};
   return std::string(names[data.index()]);
 }
 
@@ -44,6 +44,13 @@ bool same_within(const Value& a, const Value& b, size_t& visits) {
     return true;
   }
   if (const auto* x = a.as<Maybe>()) return x->present.id == b.as<Maybe>()->present.id && same_within(*x->value, *b.as<Maybe>()->value, visits);
+  if (const auto* x = a.as<Choice>()) {
+    const auto &xs = *x->options, &ys = *b.as<Choice>()->options;
+    if (x->index.id != b.as<Choice>()->index.id || xs.size() != ys.size()) return false;
+    for (size_t i = 0; i < xs.size(); ++i)
+      if (!same_within(xs[i], ys[i], visits)) return false;
+    return true;
+  }
   return a.is_none() || a.is<Uninitialized>();
 }
 }  // namespace

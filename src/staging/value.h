@@ -55,6 +55,7 @@ struct Uninitialized {};
 struct Poison {
   std::shared_ptr<const std::string> why;
   bool reported = false;  // the cause is in the report already
+  std::shared_ptr<const std::string> text = {};  // of a string with unknown parts: how a message shows it
 };
 
 struct Value;
@@ -63,6 +64,11 @@ struct Maybe {
   V present;  // 0-d bool
   std::shared_ptr<const Value> value;
 };
+// One of some known strings or enums; which one is known at run time alone.
+struct Choice {
+  V index;  // 0-d int64, in `options`
+  std::shared_ptr<const std::vector<Value>> options;
+};
 struct Tuple {
   std::shared_ptr<const std::vector<Value>> items;
   const ts::ClassDef* named = nullptr;  // a NamedTuple's class
@@ -70,7 +76,7 @@ struct Tuple {
 
 struct Value {
   std::variant<std::monostate, bool, Dim, double, std::complex<double>, std::string, TensorRef, StagedFloat, StagedBool, ListRef, DictRef,
-               Tuple, ObjectRef, FunctionRef, ClosureRef, Device, Enum, Uninitialized, Poison, Maybe>
+               Tuple, ObjectRef, FunctionRef, ClosureRef, Device, Enum, Uninitialized, Poison, Maybe, Choice>
       data;
 
   Value() = default;

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "torch"))
+import scripted_builtins  # noqa: E402, F401
 import scripted_cases  # noqa: E402
 import scripted_flow  # noqa: E402, F401
 import scripted_language  # noqa: E402, F401
@@ -29,11 +30,11 @@ def flat(y):
     return [np.asarray(y)] if isinstance(y, (bool, int, float)) else []
 
 
-def agree(got, want):
+def agree(got, want, tolerance=1e-4):
     assert len(got) == len(want)
     for a, b in zip(got, want):
         assert a.shape == b.shape
-        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
 def run_here(cameo, folder, model, feeds, names):
@@ -59,6 +60,7 @@ def test_scripted(cameo, tmp_path, case):
     if "loops" in options:
         assert sum(n.op_type == "Loop" for n in graph.node) == options["loops"]
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    tolerance = options.get("tolerance", 1e-4)
     for call in calls:
         inputs = scripted_cases.inputs_of(call)
         numbers = options.get("numbers", ())  # arguments that are numbers in Python and 0-d inputs of the model
@@ -66,9 +68,9 @@ def test_scripted(cameo, tmp_path, case):
         want = flat(torch.jit.load(archive)(*arguments, **options.get("keywords", {})))
         feeds = {i.name: x.numpy() for i, x in zip(session.get_inputs(), inputs)}
         got = session.run(None, feeds)
-        agree([a for g in got for a in (g if isinstance(g, list) else [g])], want)
+        agree([a for g in got for a in (g if isinstance(g, list) else [g])], want, tolerance)
         if not options.get("sequence"):
-            agree(run_here(cameo, tmp_path, model, feeds, [o.name for o in graph.output]), want)
+            agree(run_here(cameo, tmp_path, model, feeds, [o.name for o in graph.output]), want, tolerance)
 
 
 def test_every_statement_form_is_there():

@@ -2,7 +2,7 @@
 
 CASES: (module, --input flags, calls, options). A call is a tuple of inputs; options: `keywords` for arguments that a flag fixes,
 `numbers` for places of arguments that are numbers, `loops` for the count of Loop nodes, `sequence` where a list is returned,
-`refused` for the code of the finding with which the export ends.
+`tolerance` where 1e-4 is not it, `refused` for the code of the finding with which the export ends.
 """
 import torch
 

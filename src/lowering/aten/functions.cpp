@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "ir/number_format.h"
+#include "lowering/elementary.h"
 #include "lowering/forms.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
@@ -13,40 +14,11 @@ namespace cameo {
 namespace {
 
 V is_nan(Lower& on, V x) { return on.is_float(x) ? V(on.IsNaN(x)) : V(on.Not(on.Equal(x, x))); }
-V is_inf(Lower& on, V x, bool positive, bool negative) {
-  if (!on.is_float(x)) return on.Not(on.Equal(x, x));
-  if (on.dtype(x) == DType::f16 || on.dtype(x) == DType::bf16) x = on.to(x, DType::f32);
-  return on.IsInf(x, {.detect_negative = negative, .detect_positive = positive});
-}
 
 V sign(Lower& on, V x) { return on.is_bool(x) ? x : V(on.Sign(x)); }
-V truncated(Lower& on, V x) { return on.is_float(x) ? V(on.Mul(on.Sign(x), on.Floor(on.Abs(x)))) : x; }
 V fmod(Lower& on, V a, V b) {
   if (is_unsigned_int(on.dtype(a))) return on.Mod(a, b);
   return on.Mod(a, b, {.fmod = 1});
-}
-// exp(x) - 1 and log(1 + x) as ONNX can say them: exact enough away from 0, corrected near it.
-V expm1(Lower& on, V x) {
-  const V small = on.Less(on.Abs(x), on.number_like(1e-2, x));
-  // x + x^2/2 + x^3/6 + x^4/24
-  const V series = on.Mul(x, on.Add(on.number_like(1, x), on.Mul(x, on.Add(on.number_like(0.5, x), on.Mul(x, on.Add(on.number_like(1.0 / 6, x), on.Mul(x, on.number_like(1.0 / 24, x))))))));
-  return on.Where(small, series, on.Sub(on.Exp(x), on.number_like(1, x)));
-}
-V log1p(Lower& on, V x) {
-  // Kahan: u = 1 + x; log(u) * x / (u - 1), and x itself where u rounds to 1.
-  const V one = on.number_like(1, x), u = on.Add(x, one), d = on.Sub(u, one);
-  const V flat = on.Equal(d, on.number_like(0, x));
-  const V ratio = on.Mul(on.Log(u), on.Div(x, on.Where(flat, one, d)));
-  const V infinite = is_inf(on, x, true, false);
-  return on.Where(flat, x, on.Where(infinite, x, ratio));
-}
-V atan2(Lower& on, V y, V x) {
-  const V pi = on.number_like(std::numbers::pi, x), half = on.number_like(std::numbers::pi / 2, x), zero = on.number_like(0, x);
-  const V x_zero = on.Equal(x, zero), y_negative = on.Less(y, zero);
-  const V angle = on.Atan(on.Div(y, on.Where(x_zero, on.number_like(1, x), x)));
-  const V turned = on.Where(on.Less(x, zero), on.Where(y_negative, on.Sub(angle, pi), on.Add(angle, pi)), angle);
-  const V upright = on.Where(y_negative, on.Neg(half), on.Where(on.Equal(y, zero), zero, half));
-  return on.Where(x_zero, upright, turned);
 }
 V log_add_exp(Lower& on, V a, V b, double base) {
   const std::vector<ValueId> both{a, b};
@@ -76,11 +48,6 @@ V nan_to_num(Lower& on, V x, const Opt<double>& nan, const Opt<double>& high, co
   x = on.Where(is_nan(on, x), on.number_like(nan.value_or(0), x), x);
   x = on.Where(is_inf(on, x, true, false), on.number_like(high.value_or(most), x), x);
   return on.Where(is_inf(on, x, false, true), on.number_like(low.value_or(-most), x), x);
-}
-V erfc(Lower& on, V x) { return on.Sub(on.number_like(1, x), on.Erf(x)); }
-V copysign(Lower& on, V a, V b) {
-  const V size = on.Abs(a);
-  return on.Where(on.Less(b, on.number_like(0, b)), on.Neg(size), size);
 }
 V heaviside(Lower& on, V x, V at_zero) {
   const V zero = on.number_like(0, x);
@@ -115,22 +82,17 @@ constexpr Row table[] = {
     {"aten::frac", [](Lower& on, V x) { return V(on.Sub(x, truncated(on, x))); }},
     {"aten::positive", [](Lower&, V x) { return x; }},
     {"aten::isreal", [](Lower& on, V x) { return on.full(on.shape(x), Num(Arg(true)), DType::boolean); }},
-    {"aten::tan", [](Lower& on, V x) { return V(on.Tan(x)); }, promote_float(0)},
-    {"aten::asin", [](Lower& on, V x) { return V(on.Asin(x)); }, promote_float(0)},
-    {"aten::acos", [](Lower& on, V x) { return V(on.Acos(x)); }, promote_float(0)},
-    {"aten::atan", [](Lower& on, V x) { return V(on.Atan(x)); }, promote_float(0)},
-    {"aten::sinh", [](Lower& on, V x) { return V(on.Sinh(x)); }, promote_float(0)},
-    {"aten::cosh", [](Lower& on, V x) { return V(on.Cosh(x)); }, promote_float(0)},
-    {"aten::asinh", [](Lower& on, V x) { return V(on.Asinh(x)); }, promote_float(0)},
-    {"aten::acosh", [](Lower& on, V x) { return V(on.Acosh(x)); }, promote_float(0)},
-    {"aten::atanh", [](Lower& on, V x) { return V(on.Atanh(x)); }, promote_float(0)},
+    {"aten::tan", fn<tan>, promote_float(0)}, {"aten::asin", fn<asin>, promote_float(0)},
+    {"aten::acos", fn<acos>, promote_float(0)}, {"aten::atan", fn<atan>, promote_float(0)},
+    {"aten::sinh", fn<sinh>, promote_float(0)}, {"aten::cosh", fn<cosh>, promote_float(0)},
+    {"aten::asinh", fn<asinh>, promote_float(0)}, {"aten::acosh", fn<acosh>, promote_float(0)},
+    {"aten::atanh", fn<atanh>, promote_float(0)},
     {"aten::atan2", fn<atan2>, promote_float(0, 1)},
     {"aten::exp2", [](Lower& on, V x) { return V(on.Pow(on.number_like(2, x), x)); }, promote_float(0)},
     {"aten::expm1", fn<expm1>, promote_float(0)}, {"aten::log1p", fn<log1p>, promote_float(0)},
-    {"aten::log2", [](Lower& on, V x) { return mul_scalar(on, on.Log(x), 1 / std::numbers::ln2); }, promote_float(0)},
-    {"aten::log10", [](Lower& on, V x) { return mul_scalar(on, on.Log(x), 1 / std::numbers::ln10); }, promote_float(0)},
+    {"aten::log2", fn<log2>, promote_float(0)}, {"aten::log10", fn<log10>, promote_float(0)},
     {"aten::erfc", fn<erfc>, promote_float(0)},
-    {"aten::special_ndtr", [](Lower& on, V x) { return mul_scalar(on, on.Add(on.number_like(1, x), on.Erf(mul_scalar(on, x, 1 / std::numbers::sqrt2))), 0.5); }, promote_float(0)},
+    {"aten::special_ndtr", [](Lower& on, V x) { return mul_scalar(on, on.Add(on.number_like(1, x), erf(on, mul_scalar(on, x, 1 / std::numbers::sqrt2))), 0.5); }, promote_float(0)},
     {"aten::special_entr", [](Lower& on, V x) {
        const V zero = on.number_like(0, x);
        const V inside = on.Where(on.Equal(x, zero), zero, on.Neg(on.Mul(x, on.Log(x))));

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "lowering/elementary.h"
 #include "lowering/forms.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
@@ -117,7 +118,7 @@ constexpr Row table[] = {
     {"aten::sin", [](Lower& on, V x) { return V(on.Sin(x)); }, promote_float(0)},
     {"aten::cos", [](Lower& on, V x) { return V(on.Cos(x)); }, promote_float(0)},
     {"aten::tanh", [](Lower& on, V x) { return V(on.Tanh(x)); }, promote_float(0)},
-    {"aten::erf", [](Lower& on, V x) { return V(on.Erf(x)); }, promote_float(0)},
+    {"aten::erf", fn<erf>, promote_float(0)},
     {"aten::floor", [](Lower& on, V x) { return on.is_float(x) ? V(on.Floor(x)) : x; }},
     {"aten::ceil", [](Lower& on, V x) { return on.is_float(x) ? V(on.Ceil(x)) : x; }},
     {"aten::round", [](Lower& on, V x) { return on.is_float(x) ? V(on.Round(x)) : x; }},
