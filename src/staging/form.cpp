@@ -69,9 +69,14 @@ bool has_choice(const Form& f) { return f.is(Kind::choice) || std::any_of(f.part
 Form join_lengths(Stager& s, const Form& a, const Form& b) {
   Form f = of_kind(Kind::staged_list);
   Form element = of_kind(Kind::unset);
+  const auto add_memory = [&](CellId cell) {
+    if (std::find(f.memory.begin(), f.memory.end(), cell) == f.memory.end()) f.memory.push_back(cell);
+  };
   for (const Form* side : {&a, &b}) {
     f.sequence |= side->sequence;
+    for (const CellId cell : side->memory) add_memory(cell);
     for (const Form& part : side->parts) {
+      for (const auto& source : s.memory_of(part.value)) add_memory(source.cell);
       const Form wide = general(part);
       const Form next = join(s, element, wide);
       f.sequence |= !element.is(Kind::unset) && !same_form(next, without_values(element));
@@ -108,6 +113,7 @@ Form list_form(Stager& s, const ListCell& cell) {
   if (cell.staged) {
     f.parts.push_back(cell.staged->element);
     f.sequence = cell.staged->sequence;
+    for (const auto& source : cell.staged->sources) f.memory.push_back(source.cell);
   } else {
     const std::vector<Value> items = cell.items;
     for (const Value& v : items) f.parts.push_back(form_of(s, v));
@@ -212,6 +218,7 @@ bool same_form(const Form& a, const Form& b) {
   if (a.is(Kind::fixed) && !same(a.value, b.value)) return false;
   if (a.is(Kind::tensor) && !(a.type == b.type)) return false;
   if (a.is(Kind::choice) && !same_keys(a, b)) return false;
+  if (!std::is_permutation(a.memory.begin(), a.memory.end(), b.memory.begin(), b.memory.end())) return false;
   for (size_t i = 0; i < a.parts.size(); ++i)
     if (!same_form(a.parts[i], b.parts[i])) return false;
   return true;
@@ -345,6 +352,7 @@ Value decode(Stager& s, const Form& f, std::span<const V>& in) {
     }
     case Kind::staged_list: {
       StagedList l{f.parts[0], f.sequence, {}};
+      for (const CellId cell : f.memory) l.sources.push_back({cell, s.version_of(cell)});
       for (size_t i = graph_types(f).size(); i-- > 0;) l.arrays.push_back(next());
       return make_staged(s, std::move(l));
     }

@@ -28,6 +28,7 @@ struct Form {
   std::vector<Value> keys;   // dict, choice
   const ts::ClassDef* named = nullptr;
   bool sequence = false;     // staged_list: elements differ in size, so they are an ONNX sequence; else stacked on a first axis
+  std::vector<CellId> memory;  // staged_list: whose memory its elements may be
 
   bool is(Kind k) const { return kind == k; }
 };
@@ -37,6 +38,16 @@ struct StagedList {
   Form element;
   bool sequence = false;
   std::vector<V> arrays;
+  // Whose memory its elements may be: after a write there the arrays are of the past. The first is the list's own, which
+  // stands for its elements: a write to one that was taken out is a write to that.
+  std::vector<TensorCell::Source> sources = {};
+  // Pieces of one tensor along an axis: an element that is taken out is a view.
+  struct Pieces {
+    TensorRef of;
+    int64_t axis;
+    std::optional<Dim> each;  // none: single places, without the axis
+  };
+  std::shared_ptr<const Pieces> pieces = nullptr;
 };
 
 Form form_of(Stager& s, const Value& v);

@@ -47,7 +47,10 @@ Results unbind(HostCall& c) {
   const V first = moved(on, x, {axis}, {0});
   Type element = on.fact(first).type;
   element.shape->erase(element.shape->begin());
-  return one(make_staged(c.s, list_of_tensors(c.s, std::move(element), first, false)));
+  StagedList l = list_of_tensors(c.s, std::move(element), first, false);
+  l.sources = c.s.memory_of(c[0]);
+  l.pieces = std::make_shared<const StagedList::Pieces>(StagedList::Pieces{*t, axis, std::nullopt});
+  return one(make_staged(c.s, std::move(l)));
 }
 
 // Pieces of a known size, along an axis of unknown size.
@@ -63,7 +66,10 @@ Results split(HostCall& c) {
   Type element = on.fact(x).type;
   const bool even = each.is_literal() && c.s.graph.facts.divisible(size, each.literal()) == Answer::yes;
   (*element.shape)[static_cast<size_t>(axis)] = even ? each : c.s.graph.dims().fresh("piece");
-  return one(make_staged(c.s, list_of_tensors(c.s, std::move(element), pieces, true)));
+  StagedList l = list_of_tensors(c.s, std::move(element), pieces, true);
+  l.sources = c.s.memory_of(c[0]);
+  l.pieces = std::make_shared<const StagedList::Pieces>(StagedList::Pieces{*t, axis, each});
+  return one(make_staged(c.s, std::move(l)));
 }
 
 constexpr HostRow table[] = {

@@ -51,6 +51,7 @@ class LoopStager {
     Value before;
     Form form;
     std::vector<V> in_body, results;
+    std::vector<TensorCell::Source> memory;  // what a carried tensor may be, or be part of
   };
 
   // What one turn changes, with the counter unknown.
@@ -87,6 +88,7 @@ class LoopStager {
       if (o && o->cell.index >= mark.cells) f = form_of(s_, poison(cat("an object made in one turn of a loop is used in the next (", s_.here().describe(), ")")));
       else if (const auto* d = f.value.as<Dim>(); d && !d->is_literal()) f.kind = Form::Kind::integer;
     }
+    std::erase_if(f.memory, [&](CellId cell) { return cell.index >= mark.cells; });
     for (Form& part : f.parts) part = rooted(std::move(part), mark);
     return f;
   }
@@ -99,6 +101,7 @@ class LoopStager {
     c.leaf = leaf;
     const CellData data = s_.heap[leaf.cell];
     c.before = value_at(s_, data, leaf.slot);
+    if (!is_tensor(data)) c.memory = s_.memory_of(c.before);
     c.form = without_values(join(s_, is_condition(leaf) ? Form{.kind = Form::Kind::boolean} : form_of(s_, c.before), after));
     if (strict_ && holds_list(c.form)) throw Inexpressible{"a list grows in its body", {}};
     carried_.push_back(std::move(c));
@@ -134,12 +137,14 @@ class LoopStager {
       body_heap_ = start.heap;
       body_facts_ = s_.graph.facts.mark();
       enter();
+      std::vector<Value> values;
       for (Carried& c : carried_) {
         c.in_body.clear();
         for (const Type& t : graph_types(c.form, &s_.graph.dims())) c.in_body.push_back(bound(s_.graph.add_input(region_, "", t), t));
         std::span<const V> in = c.in_body;
-        set_at(s_, c.leaf, decode(s_, c.form, in));
+        values.push_back(decode(s_, c.form, in));
       }
+      set_carried(values);
       run_body();
       if (stable(start.heap)) return;
       auto forms = std::move(next_);
@@ -150,6 +155,15 @@ class LoopStager {
       for (const auto& [leaf, form] : more) add_carried(leaf, form);
     }
     throw Inexpressible{"the types of its values do not settle", {}};
+  }
+
+  // Before the first turn a carried name stands for the tensor it had: a write under one name is a write under the other.
+  void set_carried(const std::vector<Value>& values) {
+    for (size_t i = 0; i < carried_.size(); ++i) set_at(s_, carried_[i].leaf, values[i]);
+    for (size_t i = 0; i < carried_.size(); ++i) {
+      for (auto& source : carried_[i].memory) source.version = s_.version_of(source.cell);
+      s_.note_sharing(values[i], carried_[i].memory, "what a loop carries");
+    }
   }
 
   V bound(ValueId v, const Type& t) {
@@ -167,6 +181,12 @@ class LoopStager {
     for (Carried& c : carried_) {
       const CellData now = s_.heap[c.leaf.cell];
       after.push_back(value_at(s_, now, c.leaf.slot));
+      if (!is_tensor(now))
+        for (const auto& source : s_.memory_of(after.back()))
+          if (source.cell.index < mark.cells && std::none_of(c.memory.begin(), c.memory.end(), [&](const auto& k) { return k.cell == source.cell; })) {
+            c.memory.push_back(source);
+            all = false;
+          }
       Form f = without_values(join(s_, c.form, rooted(form_of(s_, after.back()), mark)));
       widen(f, c.form);
       s_.on.move_to(outer_);
@@ -306,14 +326,16 @@ class LoopStager {
   }
 
   void store_results(const std::vector<Out>& kept, const std::vector<Out>& scanned) {
+    std::vector<Value> all;
     for (Carried& c : carried_) {
       std::vector<V> values(c.in_body.size());
       for (const auto* list : {&kept, &scanned})
         for (const Out& o : *list)
           if (o.carried == &c) values[o.index] = o.value;
       std::span<const V> in = values;
-      set_at(s_, c.leaf, decode(s_, c.form, in));
+      all.push_back(decode(s_, c.form, in));
     }
+    set_carried(all);
   }
 
   Stager& s_;

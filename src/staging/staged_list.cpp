@@ -1,5 +1,7 @@
 #include "staging/staged_list.h"
 
+#include <algorithm>
+
 #include "lowering/forms.h"
 #include "staging/stager.h"
 
@@ -12,7 +14,15 @@ Form form_of_list(const StagedList& l) {
   f.kind = Form::Kind::staged_list;
   f.sequence = l.sequence;
   f.parts.push_back(l.element);
+  for (const auto& source : l.sources) f.memory.push_back(source.cell);
   return f;
+}
+
+// Throws where an element was written, or the memory of one, since the list got it.
+void require_current(Stager& s, const StagedList& l) {
+  for (const auto& source : l.sources)
+    if (s.version_of(source.cell) != source.version)
+      s.fail("stage.write-joined", "a list whose length depends on the inputs is used after one of its tensors, or what they are views of, was written in place", "add .clone() where the list is made");
 }
 
 V position(Stager& s, const StagedList& l, Dim at) {
@@ -52,9 +62,25 @@ std::vector<V> leaves(Stager& s, const StagedList& l, const Value& v) {
   return out;
 }
 
+void add_sources(StagedList& l, std::vector<TensorCell::Source> more) {
+  for (const auto& m : more)
+    if (std::none_of(l.sources.begin(), l.sources.end(), [&](const auto& k) { return k.cell == m.cell; })) l.sources.push_back(m);
+}
+
+// A piece of a tensor, as a view of it.
+Value piece_at(Stager& s, const StagedList::Pieces& p, Dim index) {
+  const auto call = [&](std::string_view op, std::vector<Value> args) { return s.call_op("aten", op, {std::move(args), {}}, s.position())[0]; };
+  if (!p.each) return call("select", {Value(p.of), Dim(p.axis), index});
+  const Dim size = s.on.dim(s.read(p.of), p.axis), count = max(ceil_div(size, *p.each), Dim(1));
+  const Dim start = (index.is_literal() && index.literal() < 0 ? count + index : index) * *p.each;
+  return call("slice", {Value(p.of), Dim(p.axis), start, start + *p.each, Dim(1)});
+}
+
 [[noreturn]] void no_sequence(Stager& s, std::string_view what) {
   s.fail("stage.list", cat("a list whose length depends on the inputs, with elements of different sizes, is ", what), "append to it, index it, or concatenate it");
 }
+
+bool holds_tensor(const Form& f) { return f.is(Form::Kind::tensor) || std::any_of(f.parts.begin(), f.parts.end(), holds_tensor); }
 
 }  // namespace
 
@@ -64,12 +90,17 @@ const StagedList* staged_of(const Stager& s, const Value& v) {
 }
 
 Value make_staged(Stager& s, StagedList l) {
+  if (!l.sources.empty() || holds_tensor(l.element)) {
+    const CellId own = s.tensor(l.arrays[0]).need<TensorRef>().cell;
+    l.sources.insert(l.sources.begin(), {own, s.version_of(own)});
+  }
   ListCell cell;
   cell.staged = std::make_shared<const StagedList>(std::move(l));
   return Value(ListRef{s.heap.add(std::move(cell))});
 }
 
 V as_sequence(Stager& s, const StagedList& l, size_t array) {
+  require_current(s, l);
   if (l.sequence) return l.arrays[array];
   return s.on.SplitToSequence(l.arrays[array], {}, op::SplitToSequence{.axis = 0, .keepdims = 0});
 }
@@ -79,6 +110,8 @@ StagedList staged_as(Stager& s, const Value& v, const Form& f) {
   const auto types = graph_types(f.parts[0]);
   if (const StagedList* l = staged_of(s, v)) {
     const StagedList from = *l;
+    require_current(s, from);
+    out.sources = from.sources;
     if (from.arrays.size() != types.size()) s.fail("stage.list", "the elements of a list of unknown length change from numbers or tensors to optional ones");
     for (size_t i = 0; i < from.arrays.size(); ++i) out.arrays.push_back(f.sequence ? as_sequence(s, from, i) : from.arrays[i]);
     return out;
@@ -87,6 +120,7 @@ StagedList staged_as(Stager& s, const Value& v, const Form& f) {
   for (const Value& item : std::vector<Value>(s.items(v))) {
     std::vector<V> row;
     encode(s, f.parts[0], item, row);
+    add_sources(out, s.memory_of(item));
     for (size_t i = 0; i < row.size(); ++i) columns[i].push_back(row[i]);
   }
   for (size_t i = 0; i < types.size(); ++i) {
@@ -124,6 +158,8 @@ Dim length_of(Stager& s, const StagedList& l) {
 }
 
 Value element_at(Stager& s, const StagedList& l, Dim index) {
+  if (l.pieces) return piece_at(s, *l.pieces, index);
+  require_current(s, l);
   std::vector<V> row;
   for (const V array : l.arrays) {
     if (!l.sequence) {
@@ -137,11 +173,14 @@ Value element_at(Stager& s, const StagedList& l, Dim index) {
     row.push_back(one);
   }
   std::span<const V> in = row;
-  return decode(s, l.element, in);
+  Value v = decode(s, l.element, in);
+  s.note_sharing(v, l.sources, "an element of a list whose length depends on the inputs");
+  return v;
 }
 
 StagedList with_inserted(Stager& s, const StagedList& l, std::optional<Dim> at, const Value& v) {
   StagedList out = widened(s, l, v);
+  add_sources(out, s.memory_of(v));
   const auto row = leaves(s, out, v);
   for (size_t i = 0; i < row.size(); ++i) {
     if (!out.sequence) out.arrays[i] = stack_at(s, out.arrays[i], at, row[i]);
@@ -152,13 +191,16 @@ StagedList with_inserted(Stager& s, const StagedList& l, std::optional<Dim> at, 
 }
 
 StagedList without_element(Stager& s, const StagedList& l, Dim at) {
+  require_current(s, l);
   StagedList out = l;
+  out.pieces = nullptr;
   for (V& array : out.arrays) array = l.sequence ? V(s.on.SequenceErase(array, s.on.int_scalar(at))) : drop_at(s, array, at);
   return out;
 }
 
 StagedList with_element(Stager& s, const StagedList& l, Dim at, const Value& v) {
   StagedList out = widened(s, l, v);
+  add_sources(out, s.memory_of(v));
   const auto row = leaves(s, out, v);
   for (size_t i = 0; i < row.size(); ++i) {
     if (!out.sequence) {
@@ -178,17 +220,23 @@ StagedList concatenated(Stager& s, const StagedList& l, const Value& more) {
     for (const Value& v : std::vector<Value>(s.items(more))) out = with_inserted(s, out, std::nullopt, v);
     return out;
   }
+  require_current(s, l);
+  require_current(s, *other);
   const Form f = join(s, form_of_list(l), form_of_list(*other));
   if (!f.is(Form::Kind::staged_list)) s.fail("stage.list", "two lists of unknown length hold different things");
   if (f.sequence) no_sequence(s, "joined with another");
   StagedList out = l;
+  out.pieces = nullptr;
+  add_sources(out, other->sources);
   for (size_t i = 0; i < out.arrays.size(); ++i) out.arrays[i] = s.on.concat({l.arrays[i], other->arrays[i]}, 0);
   return out;
 }
 
 StagedList sliced(Stager& s, const StagedList& l, std::optional<Dim> start, std::optional<Dim> end, int64_t step) {
   if (l.sequence) no_sequence(s, "cut or reversed");
+  require_current(s, l);
   StagedList out = l;
+  out.pieces = nullptr;
   for (V& array : out.arrays) {
     const Dim n = s.on.dim(array, 0);
     if (step < 0) {
@@ -205,6 +253,7 @@ StagedList sliced(Stager& s, const StagedList& l, std::optional<Dim> start, std:
 }
 
 V joined_along(Stager& s, const StagedList& l, int64_t dim, bool new_axis) {
+  require_current(s, l);
   if (!l.element.is(Form::Kind::tensor)) s.fail("stage.list", "a list that is no list of tensors is concatenated");
   if (!l.element.type.has_rank()) s.fail("stage.list", "a list of tensors is concatenated whose number of axes is not known");
   const int64_t rank = l.element.type.rank() + new_axis;

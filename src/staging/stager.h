@@ -83,6 +83,11 @@ class Stager {
   const Doubt* doubt_about(CellId cell) const;  // why it cannot be read; null: it can
   // The cells whose memory this one may share, other than itself.
   std::vector<TensorCell::Source> origins(CellId cell) const;
+  // All that the tensors in a value may be views of, themselves included.
+  std::vector<TensorCell::Source> memory_of(const Value& v) const;
+  // The tensors in a new value may be memory of these.
+  void note_sharing(const Value& v, const std::vector<TensorCell::Source>& with, std::string_view what);
+  uint64_t version_of(CellId cell) const;  // grows with every write that its value may depend on
   V holds(const SizeCondition& condition);  // 0-d bool in the graph
   // An axis that is declared dynamic and had this size when the model was traced.
   void declare_example(Dim symbol, int64_t size) { examples_.emplace_back(symbol, size); }
@@ -251,7 +256,6 @@ class Stager {
   Value fresh_result(const Schema& s, const Arg& a, const std::vector<Value>& args);
   TensorRef memory_of(const TensorRef& t);  // all of the memory it is seen in, in its order, as one tensor
   V value_of(CellId cell);
-  uint64_t version_of(CellId cell) const;  // grows with every write that its value may depend on
   bool is_visible(V v, uint64_t generation) const { return generation == generation_ && graph.is_inside(on.region(), graph[v.id].home); }
 
   bool same_condition(V a, V b, int depth = 0) const;

@@ -40,6 +40,29 @@ std::vector<TensorCell::Source> Stager::origins(CellId id) const {
   return out;
 }
 
+std::vector<TensorCell::Source> Stager::memory_of(const Value& v) const {
+  std::vector<TensorCell::Source> out;
+  if (const auto* t = v.as<TensorRef>()) {
+    out = origins(t->cell);
+    out.push_back({t->cell, version_of(t->cell)});
+  } else if (const auto* parts = v.as<Tuple>()) {
+    for (const Value& part : *parts->items)
+      for (const auto& source : memory_of(part)) out.push_back(source);
+  } else if (const auto* m = v.as<Maybe>()) return memory_of(*m->value);
+  return out;
+}
+
+void Stager::note_sharing(const Value& v, const std::vector<TensorCell::Source>& with, std::string_view what) {
+  if (with.empty()) return;
+  if (const auto* t = v.as<TensorRef>()) {
+    auto& cell = heap.write<TensorCell>(t->cell);
+    cell.sources = with;
+    cell.shares = std::make_shared<const Doubt>(Doubt{"stage.write-joined", cat(what, " may be, or be part of, another tensor (", here().describe(), "), and one of the two was written since")});
+  } else if (const auto* parts = v.as<Tuple>()) {
+    for (const Value& part : *parts->items) note_sharing(part, with, what);
+  } else if (const auto* m = v.as<Maybe>()) note_sharing(*m->value, with, what);
+}
+
 V Stager::value_of(CellId id) {
   if (const Doubt* d = doubt_about(id)) fail(d->code, d->why, "add .clone() before the write");
   const auto& cell = heap.get<TensorCell>(id);
