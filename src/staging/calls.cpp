@@ -172,6 +172,7 @@ std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
     if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
   if (s.is_out()) return lower_out(s, std::move(args));
   if (s.is_inplace()) return lower_inplace(s, std::move(args));
+  if (s.name.starts_with("aten::as_strided")) by_memory(s, args);
   const Row* row = find_row(s.full_name());
   if (!row && options.fallback != Fallback::none) return foreign_op(s.full_name(), &s, {std::move(args), {}});
   if (!row) return missing_op(s.full_name(), s.returns.size());
@@ -257,6 +258,32 @@ void Stager::carry_quantization(const Schema& s, const std::vector<Value>& args,
   }
 }
 
+namespace {
+std::string_view name_of(DType t) { return cameo::name(t); }
+
+// PyTorch's rule for what an operator in place may store: never a higher kind of number.
+bool can_cast(DType from, DType to) {
+  if (is_complex(from) && !is_complex(to)) return false;
+  if (is_float(from) && !is_float(to) && !is_complex(to)) return false;
+  return from == DType::boolean || to != DType::boolean;
+}
+}  // namespace
+
+// t_, unsqueeze_ and their like: the tensor itself gets another shape.
+std::vector<Value> Stager::reshape_in_place(const Schema& s, const TensorRef& self, const TensorRef& result) {
+  const bool memory = s.name == "aten::resize_" || s.name == "aten::resize_as_";
+  if (memory && (self.view || !layout_of(self).is(Layout::Kind::contiguous)))
+    fail("stage.write-through", cat(s.full_name(), " of a view, or of a tensor that is not contiguous, shows memory that the graph does not have"), "make a new tensor of that size instead");
+  if (self.view) return {Value(result)};
+  const V after = read(result);
+  const Layout layout = memory ? Layout::contiguous() : layout_of(result);
+  write(self, after, s);
+  auto& cell = heap.write<TensorCell>(self.cell);
+  cell.reshaped = cell.version;
+  cell.layout = layout;
+  return {Value(TensorRef{self.cell, nullptr, false})};
+}
+
 std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> args) {
   const auto* target = args.empty() ? nullptr : args[0].as<TensorRef>();
   const std::string name = functional_name(s);
@@ -275,8 +302,12 @@ std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> arg
   // Those that give the tensor itself another shape; of a view they are a view.
   static constexpr std::string_view reshaping[] = {"resize_", "resize_as_", "squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "swapdims_"};
   const bool keeps_shape = std::find(std::begin(reshaping), std::end(reshaping), std::string_view(s.name).substr(s.name.find("::") + 2)) == std::end(reshaping);
-  if (!keeps_shape && self.view) return results;
-  if (keeps_shape && on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before)) after = on.expand(after, on.shape(before));
+  if (!keeps_shape) return reshape_in_place(s, self, results[0].need<TensorRef>());
+  if (row && row->promotion.mask && !can_cast(on.dtype(read(results[0].need<TensorRef>())), on.dtype(before))) {
+    raise(cat("the result type ", name_of(on.dtype(read(results[0].need<TensorRef>()))), " of ", s.full_name(), " does not fit into a tensor of ", name_of(on.dtype(before))));
+    return {Value(self)};
+  }
+  if (on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before)) after = on.expand(after, on.shape(before));
   write(self, after, s);
   return {Value(TensorRef{self.cell, self.view, false})};
 }

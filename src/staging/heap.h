@@ -37,8 +37,9 @@ struct TensorCell {
   uint64_t seen = 0;
   // Memory that it may share, nobody knows: after a write to one the other cannot be read.
   struct Source {
+    static constexpr uint64_t any = ~uint64_t{0};
     CellId cell;
-    uint64_t version;
+    uint64_t version;  // then; any: of a value on its way out of a branch, which is joined with its sources
   };
   std::vector<Source> sources;
   std::shared_ptr<const Doubt> shares;  // why it may

@@ -29,20 +29,43 @@ Results size(HostCall& c) {
   if (!axis.is_literal()) c.s.fail("stage.axis", "a dimension number depends on the inputs");
   return one(c.s.on.dim(x, axis.literal()));
 }
+const Layout& layout(HostCall& c, std::string_view what) {
+  const Layout& l = c.s.layout_of(c[0].need<TensorRef>());
+  if (l.is(Layout::Kind::unknown)) c.s.fail("stage.layout", cat(what, " of a tensor of which nobody knows how it lies in memory"), "call .clone(memory_format=torch.contiguous_format) on it first");
+  return l;
+}
 Results stride(HostCall& c) {
   if (!on_tensor(c)) return std::nullopt;
-  const auto shape = c.s.on.shape(value(c));
-  std::vector<Value> out(shape.size());
-  Dim step(1);
-  for (size_t i = shape.size(); i-- > 0;) {
-    out[i] = step;
-    step = step * shape[i];
-  }
+  const Dims strides = strides_of(layout(c, "the strides"), c.s.on.shape(value(c)));
+  std::vector<Value> out(strides.begin(), strides.end());
   if (c.size() == 1) return one(c.s.list(std::move(out)));
   const Dim axis = c.s.int_from(c[1]);
   if (!axis.is_literal() || out.empty()) c.s.fail("stage.axis", "a dimension number depends on the inputs, or there is none");
   return one(out[static_cast<size_t>(c.s.on.axis(value(c), axis.literal()))]);
 }
+Results storage_offset(HostCall& c) {
+  if (!on_tensor(c)) return std::nullopt;
+  const auto offset = layout(c, "the offset").offset;
+  if (!offset) c.s.fail("stage.layout", "the offset of a view that is not followed up", "index its base instead");
+  return one(*offset);
+}
+// Of tensors with elements: one without any is contiguous in PyTorch, whatever its strides.
+Results is_contiguous(HostCall& c) {
+  if (!on_tensor(c)) return std::nullopt;
+  const Dims shape = c.s.on.shape(value(c));
+  const Value* format = c.keyword("memory_format");
+  if (!format && c.size() > 1) format = &c.args[1];
+  const int64_t asked = format && !format->is_none() ? c.s.known_int(*format) : 0;
+  const Ints order = asked == 2 && shape.size() == 4 ? Ints{0, 2, 3, 1} : asked == 3 && shape.size() == 5 ? Ints{0, 2, 3, 4, 1} : Ints();
+  if (asked > 1 && order.empty()) return one(false);
+  const Verdict v = contiguity(c.s.graph.facts, shape, c.s.layout_of(c[0].need<TensorRef>()), order);
+  if (v.view != Answer::unknown) return one(v.view == Answer::yes);
+  if (!v.condition.empty()) return one(Value(StagedBool{c.s.holds(v.condition)}));
+  c.s.sink().note("stage.assumed", "assumed that this tensor is contiguous: nothing here tells how it lies in memory", c.s.here());
+  return one(true);
+}
+// x.data: another name for the same memory.
+Results same_tensor(HostCall& c) { return on_tensor(c) ? one(c[0]) : std::nullopt; }
 Results rank(HostCall& c) { return on_tensor(c) ? one(Dim(c.s.on.rank(value(c)))) : std::nullopt; }
 Results count(HostCall& c) { return on_tensor(c) ? one(element_count(c.s.on.shape(value(c)))) : std::nullopt; }
 Results dtype(HostCall& c) { return on_tensor(c) ? one(Dim(torch_from_dtype(c.s.on.dtype(value(c))))) : std::nullopt; }
@@ -160,11 +183,11 @@ constexpr HostRow table[] = {
     {"aten::size", size}, {"prim::shape", size}, {"aten::stride", stride}, {"aten::dim", rank}, {"aten::ndim", rank}, {"aten::numel", count},
     {"prim::dtype", dtype}, {"prim::device", device}, {"prim::type", device_type}, {"aten::device", make_device}, {"aten::is_floating_point", is_floating},
     {"aten::is_complex", is_complex_tensor}, {"aten::is_signed", is_signed}, {"aten::element_size", element_size}, {"prim::itemsize", element_size},
-    {"prim::layout", number<0>}, {"aten::storage_offset", number<0>}, {"aten::get_device", number<-1>},
+    {"prim::layout", number<0>}, {"aten::storage_offset", storage_offset}, {"aten::get_device", number<-1>},
     {"prim::is_cuda", always<false>}, {"prim::is_cpu", always<true>}, {"prim::is_quantized", always<false>}, {"prim::is_sparse", always<false>},
     {"prim::is_mkldnn", always<false>}, {"prim::is_meta", always<false>}, {"prim::is_nested", always<false>}, {"prim::requires_grad", always<false>},
     {"prim::is_xpu", always<false>}, {"prim::is_mps", always<false>}, {"prim::is_vulkan", always<false>}, {"prim::is_leaf", always<true>},
-    {"aten::is_contiguous", always<true>}, {"aten::is_grad_enabled", always<false>}, {"aten::is_scripting", always<true>},
+    {"aten::is_contiguous", is_contiguous}, {"prim::data", same_tensor}, {"aten::data", same_tensor}, {"aten::is_grad_enabled", always<false>}, {"aten::is_scripting", always<true>},
     {"aten::_get_tracing_state", always<false>}, {"aten::is_autocast_enabled", always<false>}, {"aten::is_autocast_cpu_enabled", always<false>}, {"prim::AutocastToReducedPrecision", nothing},
     {"aten::set_grad_enabled", nothing}, {"prim::Print", nothing}, {"aten::warn", nothing}, {"aten::manual_seed", nothing},
     {"aten::_assert", assertion}, {"aten::_assert_int_or_pair", nothing}, {"profiler::_record_function_enter", nothing}, {"profiler::_record_function_exit", nothing},

@@ -304,7 +304,7 @@ class Branch {
       if (a && known_b && !*known_b) s_.remember_condition(joined->value, {"and", {}, {}, c, a->value});
       if (b && known_a && *known_a) s_.remember_condition(joined->value, {"or", {}, {}, c, b->value});
     }
-    if (const auto* t = v.as<TensorRef>()) {
+    if (v.is<TensorRef>()) {
       std::vector<TensorCell::Source> sources;
       const auto add = [&](const TensorCell::Source& from) {
         if (from.cell.index < mark_.cells) sources.push_back(from);
@@ -314,10 +314,8 @@ class Branch {
           add({from->cell, s_.version_of(from->cell)});
           for (const auto& origin : s_.origins(from->cell)) add(origin);
         }
-      if (sources.empty()) return;
-      auto& cell = s_.heap.write<TensorCell>(t->cell);
-      cell.sources = std::move(sources);
-      cell.shares = std::make_shared<const Doubt>(Doubt{"stage.write-joined", cat("a tensor is read that an if gave another name on one way (", s_.here().describe(), "), and one of the two was written since")});
+      s_.may_share_with(v, std::move(sources), "stage.write-joined",
+                        cat("a tensor is read that may have another name, which an if decides (", s_.here().describe(), "), and one of the two was written since"));
     }
   }
 

@@ -80,9 +80,14 @@ Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
     const bool old = t->cell.index < mark.cells;
     const bool view_from_outside = t->view && s.graph.is_inside(outer, s.graph[t->view->value.id].home) && t->view->version == s.heap.get<TensorCell>(t->cell).version;
     const bool written = old && s.heap.written_since(t->cell, mark);
-    if (!written && (!t->view || view_from_outside)) return v;
+    const bool tied = s.heap.get<TensorCell>(t->cell).maybe || !s.heap.get<TensorCell>(t->cell).sources.empty();
+    if (!written && !tied && (!t->view || view_from_outside)) return v;
     if (const Doubt* d = s.doubt_about(t->cell)) return poison(d->why);
-    return s.tensor(s.read(*t), "", s.layout_of(*t));
+    Value copy = s.tensor(s.read(*t), "", s.layout_of(*t));
+    std::vector<TensorCell::Source> sources{{t->cell, TensorCell::Source::any}};
+    for (const auto& origin : s.origins(t->cell)) sources.push_back({origin.cell, TensorCell::Source::any});
+    s.may_share_with(copy, std::move(sources), "stage.write-joined", cat("a tensor is read that may be one that an if gave another name (", s.here().describe(), ")"));
+    return copy;
   }
   if (const auto* t = v.as<Tuple>()) {
     std::vector<Value> parts;

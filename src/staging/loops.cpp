@@ -51,7 +51,6 @@ class LoopStager {
     Value before;
     Form form;
     std::vector<V> in_body, results;
-    std::vector<TensorCell::Source> memory;  // what a carried tensor may be, or be part of
   };
 
   // What one turn changes, with the counter unknown.
@@ -75,10 +74,35 @@ class LoopStager {
       for (const Leaf& leaf : differing(change.cell, *change.before, now)) {
         if (!assigned_at(*change.before, leaf.slot) || is_counter(leaf)) continue;
         if (strict_ && !is_local(now) && !is_tensor(now)) throw Inexpressible{"its body changes a list, dict or object", {}};
-        out.emplace_back(leaf, without_values(rooted(form_of(s_, value_at(s_, now, leaf.slot)), mark)));
+        const Value v = value_at(s_, now, leaf.slot);
+        note_origins(leaf, v, mark);
+        out.emplace_back(leaf, without_values(rooted(form_of(s_, v), mark)));
       }
     }
     return out;
+  }
+
+  // Tensors from before the loop that a turn leaves under this name, whole or in part.
+  void note_origins(const Leaf& leaf, const Value& v, const HeapMark& mark) {
+    const auto* t = v.as<TensorRef>();
+    if (!t) return;
+    auto& known = origins_[leaf];
+    const auto add = [&](CellId cell) {
+      if (cell.index < mark.cells) known.insert(cell.index);
+    };
+    add(t->cell);
+    for (const auto& origin : s_.origins(t->cell)) add(origin.cell);
+  }
+
+  // A carried tensor may be one of those, or where no turn was made the one before.
+  void share_with_origins(const Carried& c, const Value& v, bool none_made) {
+    if (!v.is<TensorRef>()) return;
+    auto cells = origins_[c.leaf];
+    if (const auto* before = c.before.as<TensorRef>(); before && none_made) cells.insert(before->cell.index);
+    std::vector<TensorCell::Source> sources;
+    for (const uint32_t index : cells) sources.push_back({CellId(index), s_.version_of(CellId(index))});
+    s_.may_share_with(v, std::move(sources), "stage.write-joined",
+                      cat("a tensor is read that may have another name, which the turns of a loop decide (", s_.here().describe(), "), and one of the two was written since"));
   }
 
   // Nothing that a turn made is the same on the next: sizes are numbers then, and objects cannot be carried.
@@ -101,7 +125,6 @@ class LoopStager {
     c.leaf = leaf;
     const CellData data = s_.heap[leaf.cell];
     c.before = value_at(s_, data, leaf.slot);
-    if (!is_tensor(data)) c.memory = s_.memory_of(c.before);
     c.form = without_values(join(s_, is_condition(leaf) ? Form{.kind = Form::Kind::boolean} : form_of(s_, c.before), after));
     if (strict_ && holds_list(c.form)) throw Inexpressible{"a list grows in its body", {}};
     carried_.push_back(std::move(c));
@@ -143,8 +166,9 @@ class LoopStager {
         for (const Type& t : graph_types(c.form, &s_.graph.dims())) c.in_body.push_back(bound(s_.graph.add_input(region_, "", t), t));
         std::span<const V> in = c.in_body;
         values.push_back(decode(s_, c.form, in));
+        set_at(s_, c.leaf, values.back());
       }
-      set_carried(values);
+      for (size_t i = 0; i < carried_.size(); ++i) share_with_origins(carried_[i], values[i], true);
       run_body();
       if (stable(start.heap)) return;
       auto forms = std::move(next_);
@@ -155,15 +179,6 @@ class LoopStager {
       for (const auto& [leaf, form] : more) add_carried(leaf, form);
     }
     throw Inexpressible{"the types of its values do not settle", {}};
-  }
-
-  // Before the first turn a carried name stands for the tensor it had: a write under one name is a write under the other.
-  void set_carried(const std::vector<Value>& values) {
-    for (size_t i = 0; i < carried_.size(); ++i) set_at(s_, carried_[i].leaf, values[i]);
-    for (size_t i = 0; i < carried_.size(); ++i) {
-      for (auto& source : carried_[i].memory) source.version = s_.version_of(source.cell);
-      s_.note_sharing(values[i], carried_[i].memory, "what a loop carries");
-    }
   }
 
   V bound(ValueId v, const Type& t) {
@@ -181,12 +196,7 @@ class LoopStager {
     for (Carried& c : carried_) {
       const CellData now = s_.heap[c.leaf.cell];
       after.push_back(value_at(s_, now, c.leaf.slot));
-      if (!is_tensor(now))
-        for (const auto& source : s_.memory_of(after.back()))
-          if (source.cell.index < mark.cells && std::none_of(c.memory.begin(), c.memory.end(), [&](const auto& k) { return k.cell == source.cell; })) {
-            c.memory.push_back(source);
-            all = false;
-          }
+      note_origins(c.leaf, after.back(), mark);
       Form f = without_values(join(s_, c.form, rooted(form_of(s_, after.back()), mark)));
       widen(f, c.form);
       s_.on.move_to(outer_);
@@ -326,16 +336,18 @@ class LoopStager {
   }
 
   void store_results(const std::vector<Out>& kept, const std::vector<Out>& scanned) {
-    std::vector<Value> all;
+    std::vector<Value> given;
     for (Carried& c : carried_) {
       std::vector<V> values(c.in_body.size());
       for (const auto* list : {&kept, &scanned})
         for (const Out& o : *list)
           if (o.carried == &c) values[o.index] = o.value;
       std::span<const V> in = values;
-      all.push_back(decode(s_, c.form, in));
+      given.push_back(decode(s_, c.form, in));
+      set_at(s_, c.leaf, given.back());
     }
-    set_carried(all);
+    const bool turns = trip_ && s_.graph.facts.less(Dim(0), *trip_) == Answer::yes;
+    for (size_t i = 0; i < carried_.size(); ++i) share_with_origins(carried_[i], given[i], !turns);
   }
 
   Stager& s_;
@@ -351,6 +363,7 @@ class LoopStager {
   std::vector<Form> next_;
   std::vector<std::pair<Leaf, Form>> new_;
   std::vector<Dim> sizes_;
+  std::map<Leaf, std::set<uint32_t>> origins_;
 };
 
 namespace {

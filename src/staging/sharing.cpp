@@ -82,7 +82,7 @@ struct SharingRow {
 constexpr SharingRow table[] = {
     {"contiguous", contiguous}, {"reshape", reshape}, {"reshape_as", reshape}, {"flatten", reshape}, {"ravel", ravel},
     {"to", to}, {"type_as", to, false}, {"dropout", untouched, false}, {"feature_dropout", untouched, false}, {"alpha_dropout", untouched, false},
-    {"feature_alpha_dropout", untouched, false}, {"sum_to_size", untouched, false}, {"data", same, false},
+    {"feature_alpha_dropout", untouched, false}, {"sum_to_size", untouched, false},
     {"atleast_1d", reshape, false}, {"atleast_2d", reshape, false}, {"atleast_3d", reshape, false},
 };
 

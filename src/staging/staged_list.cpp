@@ -174,7 +174,8 @@ Value element_at(Stager& s, const StagedList& l, Dim index) {
   }
   std::span<const V> in = row;
   Value v = decode(s, l.element, in);
-  s.note_sharing(v, l.sources, "an element of a list whose length depends on the inputs");
+  s.may_share_with(v, l.sources, "stage.write-joined",
+                   cat("an element of a list whose length depends on the inputs may be, or be part of, another tensor (", s.here().describe(), "), and one of the two was written since"));
   return v;
 }
 

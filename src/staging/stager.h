@@ -78,16 +78,17 @@ class Stager {
   const std::vector<Value>& items(const Value& list_or_tuple) const;
   // Tensors and their memory (storage.cpp).
   V read(const TensorRef& t);
-  void write(const TensorRef& t, V value, const Schema& by);
+  // `always` false: it is written or stays what it is, which the value has in it already.
+  void write(const TensorRef& t, V value, const Schema& by, bool always = true);
   const Layout& layout_of(const TensorRef& t) const { return t.view ? t.view->layout : heap.get<TensorCell>(t.cell).layout; }
   const Doubt* doubt_about(CellId cell) const;  // why it cannot be read; null: it can
   // The cells whose memory this one may share, other than itself.
   std::vector<TensorCell::Source> origins(CellId cell) const;
   // All that the tensors in a value may be views of, themselves included.
   std::vector<TensorCell::Source> memory_of(const Value& v) const;
-  // The tensors in a new value may be memory of these.
-  void note_sharing(const Value& v, const std::vector<TensorCell::Source>& with, std::string_view what);
   uint64_t version_of(CellId cell) const;  // grows with every write that its value may depend on
+  // From here on its tensors may share memory with these.
+  void may_share_with(const Value& v, std::vector<TensorCell::Source> sources, std::string_view code, std::string why);
   V holds(const SizeCondition& condition);  // 0-d bool in the graph
   // An axis that is declared dynamic and had this size when the model was traced.
   void declare_example(Dim symbol, int64_t size) { examples_.emplace_back(symbol, size); }
@@ -240,6 +241,7 @@ class Stager {
   std::vector<Value> lower_op(const Schema& s, std::vector<Value> args);
   std::vector<Value> lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args);
   std::vector<Value> lower_inplace(const Schema& s, std::vector<Value> args);
+  std::vector<Value> reshape_in_place(const Schema& s, const TensorRef& self, const TensorRef& result);
   std::vector<Value> lower_out(const Schema& s, std::vector<Value> args);
   void suspect_frozen(const Schema& s, const std::vector<Value>& args);  // report.cpp
   void carry_quantization(const Schema& s, const std::vector<Value>& args, std::vector<Arg>& results);
@@ -254,7 +256,8 @@ class Stager {
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
   Value shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input);
   Value fresh_result(const Schema& s, const Arg& a, const std::vector<Value>& args);
-  TensorRef memory_of(const TensorRef& t);  // all of the memory it is seen in, in its order, as one tensor
+  // as_strided and its like speak of memory: the first argument becomes all of it, in its order, and the offset is said.
+  void by_memory(const Schema& s, std::vector<Value>& args);
   V value_of(CellId cell);
   bool is_visible(V v, uint64_t generation) const { return generation == generation_ && graph.is_inside(on.region(), graph[v.id].home); }
 

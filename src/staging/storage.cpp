@@ -23,7 +23,7 @@ uint64_t Stager::version_of(CellId id) const {
 const Doubt* Stager::doubt_about(CellId id) const {
   const auto& cell = heap.get<TensorCell>(id);
   if (cell.stale) return cell.stale.get();
-  const auto written = [&](const TensorCell::Source& s) { return version_of(s.cell) != s.version; };
+  const auto written = [&](const TensorCell::Source& s) { return s.version != s.any && version_of(s.cell) != s.version; };
   if (std::any_of(cell.sources.begin(), cell.sources.end(), written)) return cell.shares.get();
   return cell.maybe ? doubt_about(cell.maybe->step->parent.cell) : nullptr;
 }
@@ -50,17 +50,6 @@ std::vector<TensorCell::Source> Stager::memory_of(const Value& v) const {
       for (const auto& source : memory_of(part)) out.push_back(source);
   } else if (const auto* m = v.as<Maybe>()) return memory_of(*m->value);
   return out;
-}
-
-void Stager::note_sharing(const Value& v, const std::vector<TensorCell::Source>& with, std::string_view what) {
-  if (with.empty()) return;
-  if (const auto* t = v.as<TensorRef>()) {
-    auto& cell = heap.write<TensorCell>(t->cell);
-    cell.sources = with;
-    cell.shares = std::make_shared<const Doubt>(Doubt{"stage.write-joined", cat(what, " may be, or be part of, another tensor (", here().describe(), "), and one of the two was written since")});
-  } else if (const auto* parts = v.as<Tuple>()) {
-    for (const Value& part : *parts->items) note_sharing(part, with, what);
-  } else if (const auto* m = v.as<Maybe>()) note_sharing(*m->value, with, what);
 }
 
 V Stager::value_of(CellId id) {
@@ -92,16 +81,35 @@ V Stager::read(const TensorRef& t) {
   return step.value;
 }
 
-void Stager::write(const TensorRef& t, V value, const Schema& by) {
+void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sources, std::string_view code, std::string why) {
+  if (sources.empty()) return;
+  const auto doubt = std::make_shared<const Doubt>(Doubt{code, std::move(why)});
+  const std::function<void(const Value&)> note = [&](const Value& part) {
+    if (const auto* t = part.as<TensorRef>()) {
+      auto& cell = heap.write<TensorCell>(t->cell);
+      cell.sources = sources;
+      cell.shares = doubt;
+    } else if (const auto* parts = part.as<Tuple>()) {
+      for (const Value& inner : *parts->items) note(inner);
+    } else if (const auto* m = part.as<Maybe>()) note(*m->value);
+  };
+  note(v);
+}
+
+void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
   if (t.view) {
     const ViewStep& step = *t.view;
-    return write(step.parent, put_through(*this, step, read(step.parent), value), by);
+    // Where it is only maybe written it is contiguous then, and nothing in it overlaps.
+    if (always && step.layout.overlaps)
+      fail("stage.write-through", cat("a write through ", step.op, ": several elements of this view lie at one place in memory"),
+           "PyTorch refuses such writes or leaves their order open: add .clone() before the write");
+    return write(step.parent, put_through(*this, step, read(step.parent), value), by, always);
   }
   const auto maybe = heap.get<TensorCell>(t.cell).maybe;
   if (maybe) {
     const TensorRef parent = maybe->step->parent;
     const V before = read(parent);
-    write(parent, chosen(on, holds(maybe->condition), put_through(*this, *maybe->step, before, value), before), by);
+    write(parent, chosen(on, holds(maybe->condition), put_through(*this, *maybe->step, before, value), before), by, false);
   }
   auto& cell = heap.write<TensorCell>(t.cell);
   cell.value = value;
@@ -149,6 +157,28 @@ V chosen(Lower& on, V condition, V a, V b) {
   return on.Or(on.And(condition, a), on.And(on.Not(condition), b));
 }
 
+void Stager::by_memory(const Schema& s, std::vector<Value>& args) {
+  const auto* t = args.empty() ? nullptr : args[0].as<TensorRef>();
+  if (!t) return;
+  const TensorRef base{t->cell, nullptr, false};
+  const Dims shape = on.shape(read(base));
+  const auto order = dense_order(shape, layout_of(base));
+  const auto offset = layout_of(*t).offset;
+  const bool scatter = s.name == "aten::as_strided_scatter";  // gives a tensor of the first argument's shape
+  if (!order || !offset || layout_of(*t).is(Layout::Kind::unknown) || (scatter && t->view))
+    fail("stage.layout", cat(s.full_name(), " of a tensor of which nobody knows how it lies in memory"), "call .clone(memory_format=torch.contiguous_format) on it first, or index instead");
+  if (args.back().is_none()) args.back() = *offset;
+  const bool plain = std::is_sorted(order->begin(), order->end());
+  if (!plain && scatter) fail("stage.layout", cat(s.full_name(), " of a tensor that is not contiguous"), "call .contiguous() on it first");
+  if (plain) {
+    args[0] = base;
+    return;
+  }
+  std::vector<Value> axes;
+  for (const int64_t axis : *order) axes.emplace_back(Dim(axis));
+  args[0] = call_op("aten", "permute", {{Value(base), list(std::move(axes))}, {}}, pos_)[0];
+}
+
 // A result that may be a view of the first argument remembers how it was derived.
 Value Stager::wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input) {
   if (args.empty() || !args[0].is<TensorRef>() || !may_share(s, i)) return fresh_result(s, a, args);
@@ -180,12 +210,12 @@ Value Stager::shared_result(const Schema& s, V value, size_t index, const std::v
   if (verdict.view == Answer::yes) return Value(TensorRef{base.cell, std::move(step), false});
   // A view or a copy: sizes tell, or nobody does.
   Value out = tensor(value, "", step->layout);
-  auto& cell = heap.write<TensorCell>(out.need<TensorRef>().cell);
   if (verdict.condition.empty()) {
-    cell.sources = {{base.cell, version_of(base.cell)}};
-    cell.shares = std::make_shared<const Doubt>(Doubt{"stage.write-through-copy", cat(s.full_name(), " (", here().describe(), ") gives a copy or a view of its tensor, which nothing here tells")});
+    may_share_with(out, {{base.cell, version_of(base.cell)}}, "stage.write-through-copy",
+                   cat(s.full_name(), " (", here().describe(), ") gives a copy or a view of its tensor, which nothing here tells"));
     return out;
   }
+  auto& cell = heap.write<TensorCell>(out.need<TensorRef>().cell);
   cell.seen = version_of(base.cell);
   cell.maybe = std::make_shared<MaybeView>(MaybeView{std::move(step), std::move(verdict.condition), {}, 0, {}, 0, 0});
   return out;
@@ -200,17 +230,17 @@ Value Stager::fresh_result(const Schema& s, const Arg& a, const std::vector<Valu
   const auto* v = a.as<V>();
   if (!v) return from_arg(a);
   if (!may_share_any(*this, s, args)) return tensor(*v, "", fresh_layout(*this, s, args, *v));
-  Value out = tensor(*v);
-  auto& cell = heap.write<TensorCell>(out.need<TensorRef>().cell);
+  std::vector<TensorCell::Source> sources;
   const auto add = [&](const Value& from) {
-    if (const auto* t = from.as<TensorRef>()) cell.sources.push_back({t->cell, version_of(t->cell)});
+    if (const auto* t = from.as<TensorRef>()) sources.push_back({t->cell, version_of(t->cell)});
   };
   for (const Value& arg : args) {
     add(arg);
     if (arg.is<ListRef>() && !heap.get<ListCell>(arg.need<ListRef>().cell).staged)
       for (const Value& part : items(arg)) add(part);
   }
-  cell.shares = std::make_shared<const Doubt>(Doubt{"stage.write-through-copy", cat(s.full_name(), " (", here().describe(), ") may give views of its tensors")});
+  Value out = tensor(*v);
+  may_share_with(out, std::move(sources), "stage.write-through-copy", cat(s.full_name(), " (", here().describe(), ") may give views of its tensors"));
   return out;
 }
 

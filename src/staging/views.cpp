@@ -205,6 +205,15 @@ std::optional<Layout> lay_expand(Seen& v) {
   return strided(v.to, std::move(strides), v.offset, v.overlaps);
 }
 
+// Only where nothing is repeated after all: the first of each is the only one.
+V put_expand(Stager& s, const ViewStep&, V parent, V value) {
+  const Dims from = s.on.shape(parent), to = s.on.shape(value);
+  const size_t more = to.size() - from.size();
+  for (size_t i = 0; i < to.size(); ++i)
+    if (!to[i].is(1) && (i < more || from[i - more].is(1))) value = s.on.slice(value, static_cast<int64_t>(i), Dim(0), Dim(1));
+  return s.on.reshape(value, from);
+}
+
 std::optional<Layout> lay_diagonal(Seen& v) {
   const size_t a = v.axis(known_int(v.s, v.step.args[1])), b = v.axis(known_int(v.s, v.step.args[2]));
   Dims strides;
@@ -247,7 +256,7 @@ bool apart(const Dims& sizes, const Dims& strides) {
   }
   return true;
 }
-// The parent is memory in its order: as_strided_base sees to that.
+// The parent is memory in its order: Stager::by_memory sees to that.
 std::optional<Layout> lay_strided(Seen& v) {
   Dims strides;
   for (const Arg& a : list_arg(v.s, v.step.args[1])) strides.push_back(int_arg(v.s, a));
@@ -290,11 +299,11 @@ constexpr ViewRow table[] = {
     {"aten::unflatten", lay_shape, put_shape}, {"aten::view_as", lay_shape, put_shape}, {"aten::reshape_as", lay_shape, put_shape},
     {"aten::ravel", lay_shape, put_shape}, {"aten::squeeze", lay_shape, put_shape}, {"aten::unsqueeze", lay_shape, put_shape},
     {"aten::atleast_1d", lay_shape, put_shape}, {"aten::atleast_2d", lay_shape, put_shape}, {"aten::atleast_3d", lay_shape, put_shape},
-    {"aten::expand", lay_expand, nullptr}, {"aten::expand_as", lay_expand, nullptr}, {"aten::broadcast_to", lay_expand, nullptr},
+    {"aten::expand", lay_expand, put_expand}, {"aten::expand_as", lay_expand, put_expand}, {"aten::broadcast_to", lay_expand, put_expand},
     {"aten::diagonal", lay_diagonal, put_diagonal}, {"aten::unfold", lay_unfold, put_by_position}, {"aten::as_strided", lay_strided, put_strided},
     {"aten::view_as_real", lay_pairs, put_pairs},
     {"aten::view.dtype", lay_unknown, nullptr}, {"aten::real", lay_unknown, nullptr}, {"aten::imag", lay_unknown, nullptr},
-    {"aten::detach", lay_same, put_same}, {"aten::alias", lay_same, put_same}, {"aten::contiguous", lay_same, put_same}, {"aten::data", lay_same, put_same},
+    {"aten::detach", lay_same, put_same}, {"aten::alias", lay_same, put_same}, {"aten::contiguous", lay_same, put_same},
 };
 
 const ViewRow* find_view(std::string_view op) {
@@ -316,9 +325,6 @@ Layout view_layout(Stager& s, const ViewStep& step, const Layout& parent, const 
 
 V put_through(Stager& s, const ViewStep& step, V parent, V value) {
   const ViewRow* row = find_view(step.op);
-  if (step.layout.overlaps)
-    s.fail("stage.write-through", cat("a write through ", step.op, ": several elements of this view lie at one place in memory"),
-           "PyTorch refuses such writes or leaves their order open: add .clone() before the write");
   if (row && row->put) return row->put(s, step, parent, value);
   s.fail("stage.write-through", cat("a write through the view ", step.op, " cannot be expressed"), "add .clone() before the write");
 }

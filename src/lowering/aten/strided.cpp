@@ -9,19 +9,6 @@ namespace cameo {
 
 namespace {
 
-// Strides speak about memory. Only a tensor whose elements lie in their own order says what that is.
-void must_be_dense(Lower& on, V x) {
-  const Graph& g = on.graph();
-  ValueId v = x;
-  for (NodeId n = g[v].def; n; n = g[v].def) {
-    const auto& node = g[n];
-    if (node.as<op::Transpose>() || node.as<op::Slice>() || node.as<op::Expand>() || node.as<op::Split>() || node.as<op::Gather>())
-      unsupported("as_strided of a tensor that may be a view", "call contiguous() on a copy, or index instead");
-    if (!node.as<op::Reshape>() && !node.as<op::Squeeze>() && !node.as<op::Unsqueeze>()) return;
-    v = node.inputs[0];
-  }
-}
-
 V strided_positions(Lower& on, const Dims& sizes, const Dims& strides, Dim offset) {
   if (sizes.size() != strides.size()) unsupported(cat(sizes.size(), " sizes with ", strides.size(), " strides"));
   V at = on.int_scalar(offset);
@@ -32,8 +19,8 @@ V strided_positions(Lower& on, const Dims& sizes, const Dims& strides, Dim offse
   }
   return at;
 }
+// The operand is memory in its order: staging sees to that.
 V as_strided(Lower& on, V x, Dims sizes, Dims strides, Opt<Dim> offset) {
-  must_be_dense(on, x);
   return on.Gather(flat(on, x), strided_positions(on, sizes, strides, offset.value_or(Dim(0))), {.axis = 0});
 }
 V flat_put(Lower& on, V x, V at, V values, const Str& how) {
@@ -52,6 +39,23 @@ V diagonal_put(Lower& on, V x, V src, int64_t offset, int64_t d1, int64_t d2) {
   const V at = strided_positions(on, {length}, {columns + Dim(1)}, start);
   const V put = on.ScatterND(moved(on, on.reshape(y, rows), {-1}, {0}), on.unsqueeze(at, {1}), moved(on, src, {-1}, {0}));
   return moved(on, on.reshape(moved(on, put, {0}, {-1}), shape), {-2, -1}, {d1, d2});
+}
+
+// Where all indices are equal; with `wrap` the diagonal of a tall matrix begins again below its end, after one row.
+V fill_diagonal(Lower& on, V x, Num value, bool wrap) {
+  on.need_rank(x, 2, "a diagonal");
+  const int64_t rank = on.rank(x);
+  const auto along = [&](int64_t axis) { return reach(on, iota(on, on.dim(x, axis)), axis, rank); };
+  V mask;
+  if (wrap && rank == 2) {
+    const Dim columns = on.dim(x, 1);
+    const V at = on.Add(on.Mul(along(0), on.int_scalar(columns)), along(1));
+    mask = on.Equal(on.Mod(at, on.int_scalar(columns + Dim(1))), on.On::int_scalar(0));
+  } else {
+    mask = on.Equal(along(0), along(1));
+    for (int64_t axis = 2; axis < rank; ++axis) mask = on.And(mask, on.Equal(along(0), along(axis)));
+  }
+  return on.Where(mask, on.scalar_like(value, x), x);
 }
 
 V masked_scatter(Lower& on, V x, V mask, V source) {
@@ -81,12 +85,12 @@ V chunk_cat(Lower& on, Vs parts, int64_t dim, int64_t count) {
 constexpr Row table[] = {
     {"aten::as_strided", fn<as_strided>}, {"aten::as_strided_copy", fn<as_strided>},
     {"aten::as_strided_scatter", [](Lower& on, V x, V src, Dims sizes, Dims strides, Opt<Dim> offset) {
-       must_be_dense(on, x);
        return flat_put(on, x, strided_positions(on, sizes, strides, offset.value_or(Dim(0))), src, "none");
      }},
     {"aten::put", [](Lower& on, V x, V at, V src, bool accumulate) { return flat_put(on, x, at, src, accumulate ? "add" : "none"); }},
     {"aten::narrow_copy", fn<narrowed>},
     {"aten::narrow.Tensor", [](Lower& on, V x, int64_t dim, V start, Dim length) { return narrowed(on, x, dim, on.int_of(start), length); }},
+    {"aten::fill_diagonal_", fn<fill_diagonal>},
     {"aten::diagonal_scatter", fn<diagonal_put>}, {"aten::masked_scatter", fn<masked_scatter>},
     {"aten::_chunk_cat", fn<chunk_cat>},
 };
