@@ -1,7 +1,7 @@
 """Inputs for a program: sizes and data chosen so that branches go different ways."""
 import numpy as np
 
-NUMPY = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
+NUMPY = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
 
 
 def size_sets(rng, zeros, count, least=0):
