@@ -22,7 +22,9 @@ def again(s):
 
 def condition(s):
     x = s.pick_tensor(lambda t: t.dtype in ("f32", "f64", "i64"))
-    return Expr("bool", s.rng.choice(["{0}.sum() > 0", "({0} > 0).any()", "{0}.sum() == 1", "({0} == 1).all()", "{0}.size(0) > 3" if x.type.rank else "{0} > 1", "{0}.size(0) % 2 == 1" if x.type.rank else "{0} == 1"]), [x])
+    texts = ["{0}.sum() > 0", "({0} > 0).any()", "{0}.sum() == 1", "({0} == 1).all()"]
+    texts += ["{0}.size(0) > 3", "{0}.size(0) % 2 == 1", "{0}.size(0) == 3"] if x.type.rank else ["{0} > 1", "{0} == 1", "{0}.item() == 1"]
+    return Expr("bool", s.rng.choice(texts), [x])
 
 
 def branch(s):

@@ -1,7 +1,9 @@
 """Inputs for a program: sizes and data chosen so that branches go different ways."""
+import re
+
 import numpy as np
 
-NUMPY = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
+NUMPY = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
 
 
 def size_sets(rng, zeros, count, least=0):
@@ -42,7 +44,8 @@ def one(rng, inputs, sizes):
     return out
 
 
-def calls(rng, inputs, count=5, least=0):
+def calls(rng, inputs, source, count=5, least=0):
+    """Sets of arguments. The mean of nothing is NaN, and comparisons of that differ everywhere: such programs get no size of 0."""
     declared = " ".join(i.flag for i in inputs)
-    zeros = [d for d in "btcd" if f"{d}:1.." not in declared] if rng.one_in(2) else []
+    zeros = [d for d in "btcd" if f"{d}:1.." not in declared] if rng.one_in(2) and not re.search(r"mean|logsumexp", source) else []
     return [one(rng, inputs, sizes) for sizes in size_sets(rng, zeros, count, least)]

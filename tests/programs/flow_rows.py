@@ -33,7 +33,7 @@ def change_number(s):
 
 
 def change_tensor(s):
-    names = free(s, lambda t: isinstance(t, Tensor) and t.dtype != "f16")
+    names = free(s, lambda t: isinstance(t, Tensor))
     if not names:
         return None
     name = s.recent(names)
@@ -115,7 +115,7 @@ def branch(s):
 
 def new_in_both(s):
     """A name that is made on both sides."""
-    x = s.pick_tensor(lambda t: t.dtype != "f16")
+    x = s.pick_tensor()
     condition = s.value("bool", 3)
     a, b = (like(s, x.type, 2), like(s, x.type, 2)) if x and not s.rng.one_in(3) else (None, None)
     kind = x.type if a and b else s.rng.choice(["int", "float", "bool", "str"])
@@ -234,7 +234,7 @@ def over_list(s):
 
 
 def over_tensor(s):
-    x = s.pick_tensor(lambda t: t.rank and t.dtype != "f16")
+    x = s.pick_tensor(lambda t: t.rank)
     e = s.name("r")
     if not x or x.text in s.frozen:
         return None, {}

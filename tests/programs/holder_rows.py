@@ -30,7 +30,7 @@ def element(s, of, depth=1):
 def new_list(s):
     of = s.rng.choice(["int", "int", "float", "str", "bool", "Tensor", "Tensor"])
     if of == "Tensor":
-        x = s.pick_tensor(lambda t: t.dtype != "f16" and t.rank < 3)
+        x = s.pick_tensor(lambda t: t.rank < 3)
         of = x.type
     kind = "Tensor" if isinstance(of, Tensor) else of
     count = s.rng.randrange(4)
@@ -107,7 +107,7 @@ def popped(s):
 def new_dict(s):
     key, of = s.rng.choice(["str", "int"]), s.rng.choice(["int", "float", "Tensor"])
     if of == "Tensor":
-        of = s.pick_tensor(lambda t: t.dtype != "f16").type
+        of = s.pick_tensor().type
     kind = "Tensor" if isinstance(of, Tensor) else of
     keys = ['"a"', '"b"'] if key == "str" else ["1", "2"]
     parts = [element(s, of) for _ in keys]

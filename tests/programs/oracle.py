@@ -97,7 +97,7 @@ def same(got, want):
             return f"shape of output {k}: {list(a.shape)} for {list(b.shape)}"
         if a.dtype != b.dtype and not (b.shape == () and a.dtype.kind == b.dtype.kind == "f"):
             return f"dtype of output {k}: {a.dtype} for {b.dtype}"
-        if not np.allclose(a, b, rtol=1e-3, atol=1e-3 if b.dtype != np.float16 else 1e-2, equal_nan=True):
+        if not np.allclose(a, b, rtol=1e-3, atol=1e-3, equal_nan=True):
             return f"value of output {k}: {short(a)} for {short(b)}"
     return ""
 

@@ -128,7 +128,7 @@ class Reducer:
             yield from (Expr(i.type, i.name) for i in self.program.inputs if i.type == e.type and i.name != e.text)
         below = [d for p in e.parts for d in p.walk()]
         fits = [d for d in below if d.type == e.type or isinstance(e.type, Tensor) and isinstance(d.type, Tensor) and d.type.dtype == e.type.dtype and d.type.rank == e.type.rank]
-        yield from sorted(fits, key=lambda d: len(d.render()))[:4]
+        yield from sorted(fits, key=lambda d: (d not in e.parts, len(d.render())))[:9]
 
     def smaller_inputs(self):
         names = {i.name: i for i in self.program.used_inputs()}

@@ -6,7 +6,7 @@ ALL = ("f32", "f64", "i64", "i32", "bool")
 
 
 def base(s, fits=lambda t: True):
-    return s.pick_tensor(lambda t: t.rank and t.dtype != "f16" and fits(t))
+    return s.pick_tensor(lambda t: t.rank and fits(t))
 
 
 def kept(shape, axis):
@@ -59,7 +59,8 @@ def reduced(s):
             (f"{{0}}.any({axis})", "bool", kept(shape, k)), ("({0} != 0).sum()", "i64", ()), (f"{{0}}.cumsum({axis})", whole, shape)]
     if dtype != "bool":
         rows += [(f"{{0}}.max({axis})[0]", dtype, kept(shape, k)), (f"{{0}}.min({axis})[1]", "i64", kept(shape, k)), (f"{{0}}.amax({axis})", dtype, kept(shape, k)), ("{0}.max()", dtype, ()),
-                 (f"{{0}}.prod({axis})", whole, kept(shape, k)), (f"{{0}}.sort({axis})[0]", dtype, shape)]
+                 (f"{{0}}.prod({axis})", whole, kept(shape, k)), (f"{{0}}.sort({axis})[0]", dtype, shape),
+                 (f"{{0}}.topk(1, {axis})[0]", dtype, put(shape, k, 1))]
     else:
         rows = [r for r in rows if "argmax" not in r[0]]
     if dtype in FLOATS:
@@ -129,7 +130,7 @@ def product(s):
     y = s.pick_tensor(lambda t: t.rank == 2 and t.dtype == x.type.dtype and t.shape[0] == b)
     if y and s.rng.one_in(2):
         return Expr(Tensor(x.type.dtype, (a, y.type.shape[1])), s.rng.choice(["({0} @ {1})", "torch.matmul({0}, {1})", "torch.mm({0}, {1})"]), [x, y])
-    return Expr(Tensor(x.type.dtype, (a, a)), s.rng.choice(["({0} @ {0}.t())", "torch.einsum('ij,kj->ik', {0}, {0})"]), [x])
+    return Expr(Tensor(x.type.dtype, (a, a)), s.rng.choice(["({0} @ {0}.t())", "torch.matmul({0}, {0}.transpose(0, 1))"]), [x])
 
 
 def counted(s):
@@ -188,14 +189,34 @@ def from_dict(s):
     return Expr(x.type.of, "{0}[{1}]", [x, Expr(x.type.key, '"a"' if x.type.key == "str" else "1")])
 
 
+PROMOTED = ["bool", "i32", "i64", "f32", "f64"]  # of two tensors with axes, the later one is the result's type
+
+
+def mixed(s):
+    """Two element types in one operator."""
+    x = base(s)
+    y = x and s.pick_tensor(lambda t: t.shape == x.type.shape and t.dtype != x.type.dtype)
+    if not y:
+        return None
+    dtype = max(x.type.dtype, y.type.dtype, key=PROMOTED.index)
+    text = s.rng.choice(["({0} + {1})", "({0} * {1})", "torch.maximum({0}, {1})", "({0} > {1})", "torch.where({0} > 0, {0}, {1})"])
+    return Expr(Tensor("bool" if text == "({0} > {1})" else dtype, x.type.shape), text, [x, y])
+
+
+def divided(s):
+    """Whole numbers divided: float for /, whole for //."""
+    x = base(s, lambda t: t.dtype in INTS)
+    return Expr(Tensor("f32", x.type.shape), s.rng.choice(["({0} / 2)", "({0} / ({0} * {0} + 1))", "torch.div({0}, 3)"]), [x]) if x else None
+
+
 def alike(s):
-    x = s.pick_tensor(lambda t: t.dtype != "f16")
+    x = s.pick_tensor()
     return like(s, x.type, 2) if x else None
 
 
 OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, chosen), (2, product), (1, counted), (2, padded), (3, from_list), (1, from_ints), (2, member),
-         (1, from_dict), (5, alike)]
-EXPORT_OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, product), (2, padded), (6, alike)]
+         (1, from_dict), (2, mixed), (1, divided), (5, alike)]
+EXPORT_OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, product), (2, padded), (2, mixed), (1, divided), (6, alike)]
 
 
 def other(s, rows=None):

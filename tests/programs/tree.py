@@ -3,8 +3,8 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-DTYPES = {"f16": "torch.float16", "f32": "torch.float32", "f64": "torch.float64", "i32": "torch.int32", "i64": "torch.int64", "bool": "torch.bool"}
-FLOATS, INTS = ("f16", "f32", "f64"), ("i32", "i64")
+DTYPES = {"f32": "torch.float32", "f64": "torch.float64", "i32": "torch.int32", "i64": "torch.int64", "bool": "torch.bool"}
+FLOATS, INTS = ("f32", "f64"), ("i32", "i64")
 
 
 class Tensor(NamedTuple):

@@ -13,6 +13,8 @@ import oracle
 
 onnxruntime.set_default_logger_severity(4)
 LIMIT_S = 20
+# All inputs are small multiples of 1/4: without these, float32 is exact and there is nothing to excuse.
+INEXACT = re.compile(r"tanh|sigmoid|softmax|sin\(|cos\(|exp\(|log|sqrt|mean|pow|\*\*|/|linear|fmod")
 STEPS = ["capture", "pytorch", "export", "onnxruntime", "engine"]
 
 
@@ -31,6 +33,8 @@ class Verdict:
 
 
 def normalised(text):
+    """A message without names, numbers and places."""
+    text = re.sub(r" \((?:used \d+ times?|/[^)]*)\)", "", text)
     text = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "'…'", text)
     text = re.sub(r"\b[a-z]{1,3}\d+\b|\?\w+", "v", text)
     return re.sub(r"-?\d[\d.e+-]*", "N", text).strip()[:160]
@@ -87,7 +91,7 @@ class Bench:
             for name in judges:
                 found = self.timed(name, getattr(self, name), case, case.calls[k], want)
                 if found and not excused(self.folder / "program.onnx", case.calls[k]):
-                    if self.timed("pytorch", self.unstable, program, case.calls[k], want):
+                    if INEXACT.search(case.source) and self.timed("pytorch", self.unstable, program, case.calls[k], want):
                         self.counts["inputs on the edge of a branch"] += 1
                         break
                     return Verdict("wrong", f"{name} {found[0]}", f"{name}: {found[1]}", f"{found[2]}\nexport said:\n{self.said[-2000:]}", k, name)
@@ -123,7 +127,8 @@ class Bench:
         findings = [f for f in map(parsed, done.stderr.splitlines()) if f and f.get("severity") == "error"]
         if done.returncode == 1 and findings:
             first = findings[0]
-            return Verdict("refused", f"{first['code']} {normalised(first['what'])}", f"{first['code']}: {first['what']}", done.stderr[-3000:])
+            what = first["what"].replace(str(self.folder) + "/", "")
+            return Verdict("refused", f"{first['code']} {normalised(first['what'])}", f"{first['code']}: {what}", done.stderr[-3000:])
         code = findings[0]["code"] + " " + normalised(findings[0]["what"]) if findings else ""
         return Verdict("crash", f"export exit {done.returncode} {code}", f"export ends with {done.returncode} {code}", done.stderr[-3000:])
 

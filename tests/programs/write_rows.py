@@ -5,7 +5,7 @@ from tree import FLOATS, Piece, Stmt, Tensor, line
 
 
 def target(s, fits=lambda t: True):
-    names = [n for n in s.tensors(lambda t: t.dtype != "f16" and fits(t)) if n not in s.frozen]
+    names = [n for n in s.tensors(fits) if n not in s.frozen]
     return s.variable(s.recent(names)) if names else None
 
 
