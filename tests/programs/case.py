@@ -22,7 +22,8 @@ class Case:
     def text(self):
         head = f'"""{self.note or self.name}"""\n' if self.note or self.name else ""
         calls = "\n".join(f"    dict({', '.join(f'{n}={literal(v)}' for n, v in call.items())})," for call in self.calls)
-        return f"{head}{self.source}\n\nCAPTURE = {self.capture!r}\nINPUTS = {' '.join(self.flags)!r}\nEXPECT = {self.expect!r}\nCALLS = [\n{calls}\n]\n"
+        inputs = " ".join(self.flags)
+        return f"{head}{self.source}\n\nCAPTURE = {self.capture!r}\nINPUTS = {inputs!r}\nEXPECT = {self.expect!r}\nCALLS = [\n{calls}\n]\n"
 
 
 def literal(value):

@@ -10,7 +10,8 @@ def size_sets(rng, zeros, count, least=0):
     """Sizes by name: different ones, equal ones, ones, odd and even, none at all where that is allowed."""
     names = "btcd"
     equal = rng.choice([2, 3])
-    sets = [dict(b=2, t=3, c=4, d=5), dict.fromkeys(names, equal), dict(b=1, t=rng.choice([1, 4]), c=1, d=2), dict(b=rng.choice([3, 4]), t=1, c=2, d=1)]
+    sets = [dict(b=2, t=3, c=4, d=5), dict.fromkeys(names, equal), dict(b=1, t=rng.choice([1, 4]), c=1, d=2),
+            dict(b=rng.choice([3, 4]), t=1, c=2, d=1)]
     if zeros:
         sets.append({n: rng.choice([0, 0, 2]) if n in zeros else 2 for n in names})
     while len(sets) < count:
@@ -36,7 +37,8 @@ def one(rng, inputs, sizes):
         if i.kind == "none":
             out[i.name] = None
         elif i.kind == "number":
-            out[i.name] = {"int": lambda: rng.choice([0, 1, 1, 2, 3, 4]), "bool": lambda: rng.one_in(2), "float": lambda: rng.choice([0.0, 1.0, -0.5, 2.5])}[i.type]()
+            out[i.name] = {"int": lambda: rng.choice([0, 1, 1, 2, 3, 4]), "bool": lambda: rng.one_in(2),
+                           "float": lambda: rng.choice([0.0, 1.0, -0.5, 2.5])}[i.type]()
         else:
             kind = i.type if i.type != "Optional" else None
             dtype, shape = (kind.dtype, kind.shape) if kind else ("f32", ("b", "t"))

@@ -47,10 +47,12 @@ def comprehension(s):
     rows = [(f"[{i} * 2 for {i} in range({{0}})]", "int", [s.value("small", 0)])]
     known = s.lists("int")
     if known:
-        rows += [(f"[{i} + 1 for {i} in {{0}}]", "int", [s.variable(s.recent(known))]), (f"[{i} == 1 for {i} in {{0}}]", "bool", [s.variable(s.recent(known))])]
+        rows += [(f"[{i} + 1 for {i} in {{0}}]", "int", [s.variable(s.recent(known))]),
+                 (f"[{i} == 1 for {i} in {{0}}]", "bool", [s.variable(s.recent(known))])]
     x = s.pick_tensor(lambda t: t.rank in (1, 2, 3) and t.dtype in ("f32", "i64"))
     if x:
-        rows += [(f"[{{0}}[{i}] for {i} in range({{0}}.size(0))]", Tensor(x.type.dtype, x.type.shape[1:]), [x]), (f"[{{0}}.size({i}) for {i} in range({x.type.rank})]", "int", [x])]
+        rows += [(f"[{{0}}[{i}] for {i} in range({{0}}.size(0))]", Tensor(x.type.dtype, x.type.shape[1:]), [x]),
+                 (f"[{{0}}.size({i}) for {i} in range({x.type.rank})]", "int", [x])]
     tensors = s.lists("Tensor")
     if tensors:
         y = s.variable(s.recent(tensors))
@@ -71,7 +73,14 @@ def listed(s):
     parts = [s.value("int", 1) for _ in range(3)]
     flat = s.name("l")
     s.vars[flat] = Many("List[int]", "int")
-    return Stmt([Piece(f"{name}: List[List[int]] = [[{{0}}, {{1}}], [{{2}}]]", parts), Piece(f"{name}[1].append(len({name}[0]))"), Piece(f"{flat} = {name}[{s.rng.choice(['0', '1', '-1'])}]")])
+    return Stmt([Piece(f"{name}: List[List[int]] = [[{{0}}, {{1}}], [{{2}}]]", parts), Piece(f"{name}[1].append(len({name}[0]))"),
+                 Piece(f"{flat} = {name}[{s.rng.choice(['0', '1', '-1'])}]")])
+
+
+CHANGES = ["{0}.append({1})"] * 5 + [
+    "{0} += [{1}]", "{0} += [{1}]", "{0}.insert(0, {1})", "{0}.extend([{1}])", "{0}[0] = {1}", "{0}[-1] = {1}", "{0}.reverse()", "{0} = {0}[1:]",
+    "{0} = {0}[:2]", "{0} = {0} + [{1}]", "{0}.pop()", "{0} = {0}[::-1]", "del {0}[0]", "{0}.clear()", "{0} = {0} * 2", "{0}.insert({n}, {1})",
+    "{0}[{n}] = {1}"]
 
 
 def change_list(s):
@@ -80,8 +89,7 @@ def change_list(s):
         return None
     x = s.variable(s.recent(names))
     of = x.type.of
-    text = s.rng.choice(["{0}.append({1})"] * 5 + ["{0} += [{1}]", "{0} += [{1}]", "{0}.insert(0, {1})", "{0}.extend([{1}])", "{0}[0] = {1}", "{0}[-1] = {1}", "{0}.reverse()", "{0} = {0}[1:]", "{0} = {0}[:2]",
-                         "{0} = {0} + [{1}]", "{0}.pop()", "{0} = {0}[::-1]", "del {0}[0]", "{0}.clear()", "{0} = {0} * 2", "{0}.insert({n}, {1})", "{0}[{n}] = {1}"])
+    text = s.rng.choice(CHANGES)
     if of in ("int", "float") and s.rng.one_in(5):
         text = s.rng.choice(["{0}.sort()", "{0} = sorted({0})", "{0}[0] += {1}", "{0}.remove({0}[0])"])
     parts = [x]
@@ -145,7 +153,8 @@ def read_dict(s):
     if s.rng.one_in(2):
         return line(f"{name} = {{0}}.get({{1}}, {{2}})", x, key, instead)
     found = s.name("o")
-    return Stmt([Piece(f"{found} = {{0}}.get({{1}})", [x, key]), Piece(f"{name} = {{0}}", [instead]), Piece(f"if {found} is not None:", [], [line(f"{name} = {found}")])])
+    return Stmt([Piece(f"{found} = {{0}}.get({{1}})", [x, key]), Piece(f"{name} = {{0}}", [instead]),
+                 Piece(f"if {found} is not None:", [], [line(f"{name} = {found}")])])
 
 
 def named_tuple(s):
@@ -222,5 +231,6 @@ def some_tensor(s):
     return line(f"{name} = {{0}}", made)
 
 
-HOLDERS = [(4, new_list), (2, comprehension), (1, listed), (6, change_list), (1, popped), (2, new_dict), (3, change_dict), (2, read_dict), (2, named_tuple), (1, plain_tuple), (2, unpacked), (2, new_object), (3, change_object),
+HOLDERS = [(4, new_list), (2, comprehension), (1, listed), (6, change_list), (1, popped), (2, new_dict), (3, change_dict), (2, read_dict),
+           (2, named_tuple), (1, plain_tuple), (2, unpacked), (2, new_object), (3, change_object),
            (2, toggled)]

@@ -63,7 +63,8 @@ def token(s, depth):
     x = s.pick_tensor(lambda t: t.dtype in INTS and t.rank == 1)
     if not x:
         return None
-    return Expr("int", s.rng.choice(["int({0}[{1}])", "int({0}[{1}])", "int({0}[{1}].item())"]), [x, Expr("int", s.rng.choice(["0", "0", "1", "-1", "-1"])) if s.rng.one_in(2) else counter(s)])
+    return Expr("int", s.rng.choice(["int({0}[{1}])", "int({0}[{1}])", "int({0}[{1}].item())"]),
+                [x, Expr("int", s.rng.choice(["0", "0", "1", "-1", "-1"])) if s.rng.one_in(2) else counter(s)])
 
 
 def two_shapes(s, depth):
@@ -108,17 +109,22 @@ INT = [
     (2, "<int> // <pos>"), (2, "<int> % <pos>"), (1, "(<int> + 1) // 2"), (1, "-<int>"),
     (1, "min(<int>, <int>)"), (1, "max(<int>, <int>)"), (1, "abs(<int>)"), (2, "(<int> if <bool> else <int>)"), (1, "int(<bool>)"),
     (1, "(<int> & <int>)"), (1, "(<int> | <small>)"), (1, "(<int> ^ <small>)"), (1, "(<int> << 1)"), (1, "(<int> >> 1)"),
-    (1, "divmod(<int>, <pos>)[0]"), (1, "divmod(<int>, <pos>)[1]"), (1, "int(math.floor(<float>))"), (1, "math.ceil(<int> / <pos>)"), (1, "len(<str>)"),
+    (1, "divmod(<int>, <pos>)[0]"), (1, "divmod(<int>, <pos>)[1]"), (1, "int(math.floor(<float>))"), (1, "math.ceil(<int> / <pos>)"),
+    (1, "len(<str>)"),
     (3, of_list("len({0})", of=None)), (2, of_list("{0}[0]", "{0}[-1]", "{0}[{1}]", holes=("small",))),
-    (1, of_list("{0}.count({1})", "sum({0})", "max({0})", "min({0})", "{0}.index({0}[-1])", holes=("int",))), (1, of_dict("{0}[{1}]")), (1, of_dict("len({0})", of=None)), (3, member("int")),
+    (1, of_list("{0}.count({1})", "sum({0})", "max({0})", "min({0})", "{0}.index({0}[-1])", holes=("int",))), (1, of_dict("{0}[{1}]")),
+    (1, of_dict("len({0})", of=None)), (3, member("int")),
 ]
 
 FLOAT = [
-    (4, of_tensor("float({0}.sum())", "float({0}.sum().item())", dtypes=("f32", "f64"))), (2, of_tensor("float({0}.max())", "float({0}.mean())", dtypes=("f32", "f64"))),
-    (2, of_tensor("float({0})", rank=0)), (3, "<float> + <float>"), (2, "<float> * 0.5"), (1, "<float> - <float>"), (2, "float(<int>)"), (2, "<int> / <pos>"),
+    (4, of_tensor("float({0}.sum())", "float({0}.sum().item())", dtypes=("f32", "f64"))),
+    (2, of_tensor("float({0}.max())", "float({0}.mean())", dtypes=("f32", "f64"))),
+    (2, of_tensor("float({0})", rank=0)), (3, "<float> + <float>"), (2, "<float> * 0.5"), (1, "<float> - <float>"), (2, "float(<int>)"),
+    (2, "<int> / <pos>"),
     (1, "math.sqrt(abs(<float>))"), (1, "math.tanh(<float>)"), (1, "math.exp(min(<float>, 1.0))"), (1, "math.log(abs(<float>) + 1.0)"),
     (1, "math.sin(<float>)"), (1, "math.cos(<float>)"), (1, "math.fmod(<float>, 2.0)"), (1, "math.pow(<float>, 2.0)"), (1, "abs(<float>)"),
-    (1, "max(<float>, <float>)"), (1, "min(<float>, <float>)"), (2, "(<float> if <bool> else <float>)"), (1, "float(<bool>)"), (1, "<float> ** 2"), (1, "<small> ** 2"),
+    (1, "max(<float>, <float>)"), (1, "min(<float>, <float>)"), (2, "(<float> if <bool> else <float>)"), (1, "float(<bool>)"), (1, "<float> ** 2"),
+    (1, "<small> ** 2"),
     (1, "<float> // 2.0"), (1, "(<float> % 3.0)"), (1, of_list("{0}[0]", "{0}[-1]", "sum({0})", "max({0})", of="float")), (2, member("float")),
     (1, of_dict("{0}[{1}]", of="float")),
 ]
@@ -127,11 +133,14 @@ BOOL = [
     (10, compared_size), (6, compared), (4, two_shapes), (3, same_kind),
     (2, of_tensor("{0}.numel() == 0", "{0}.numel() > 0")), (1, of_tensor("{0}.dim() == 2", "{0}.dim() > 1")),
     (3, of_tensor("bool({0}.sum() > 0)", "{0}.sum().item() > 0", "bool(({0} > 0).any())", "bool(({0} >= 0).all())", dtypes=("f32", "f64"))),
-    (2, of_tensor("bool({0}.any())", "bool({0}.all())", "bool({0}.sum() > 1)", dtypes=("bool",))), (1, of_tensor("{0}.is_floating_point()", "{0}.dtype == torch.float32")),
-    (4, "<int> in [1, 2]"), (1, "<int> not in [0, <small>]"), (1, "<int> in (1, 3)"), (2, "(<int>, <int>) == (<small>, <small>)"), (1, "[<int>, <int>] == [<int>, <small>]"),
+    (2, of_tensor("bool({0}.any())", "bool({0}.all())", "bool({0}.sum() > 1)", dtypes=("bool",))),
+    (1, of_tensor("{0}.is_floating_point()", "{0}.dtype == torch.float32")),
+    (4, "<int> in [1, 2]"), (1, "<int> not in [0, <small>]"), (1, "<int> in (1, 3)"), (2, "(<int>, <int>) == (<small>, <small>)"),
+    (1, "[<int>, <int>] == [<int>, <small>]"),
     (2, "not (<bool>)"), (2, "(<bool> and <bool>)"), (2, "(<bool> or <bool>)"), (1, "bool(<int>)"), (1, "(<bool> if <bool> else <bool>)"),
     (1, '<str> in ["a", "b"]'), (1, "<str> == <str>"), (2, of_list("{1} in {0}", "len({0}) == {1}", "{1} not in {0}", holes=("int",))),
-    (1, of_list("len({0}) > 0", "len({0}) == 0", "len({0}) == 1", of=None)), (2, of_dict("{1} in {0}", "{1} not in {0}", of=None)), (2, member("bool")),
+    (1, of_list("len({0}) > 0", "len({0}) == 0", "len({0}) == 1", of=None)), (2, of_dict("{1} in {0}", "{1} not in {0}", of=None)),
+    (2, member("bool")),
     (1, "math.isnan(<float>)"), (1, "0 < <int> < 3"), (1, of_tensor("{0}.is_contiguous()")),
 ]
 

@@ -6,21 +6,11 @@ import numpy as np
 import torch
 
 import case as cases
+from scripted_cases import flat
 
 
 class Refused(Exception):
     """PyTorch does not take the program."""
-
-
-def flat(y):
-    """What the exported model gives: tensors and numbers in order."""
-    if isinstance(y, torch.Tensor):
-        return [y.detach().numpy()]
-    if isinstance(y, dict):
-        return [t for v in y.values() for t in flat(v)]
-    if isinstance(y, (list, tuple)):
-        return [t for v in y for t in flat(v)]
-    return [np.asarray(y)] if isinstance(y, (bool, int, float)) else []
 
 
 def argument(value, nudge=0.0):

@@ -8,8 +8,10 @@ from tree import Expr, Input, Many, Program, Tensor, line
 MOST_RETURNED = 9
 
 # name, element type, sizes; the first is always there
-TENSORS = [("x", "f32", ("b", "t")), ("y", "f32", ("b", "t")), ("y", "f32", ("c", "t")), ("y", "f32", ("t", "d")), ("y", "f32", ("c", "d")), ("z", "f32", ("b", "t", 3)), ("z", "f32", ("b", 3)), ("z", "f32", ("b", 1)),
-           ("ids", "i64", ("t",)), ("ids", "i64", ("d",)), ("ids", "i64", ("b",)), ("w", "f64", ("b", "t")), ("k", "i32", ("t",)), ("mask", "bool", ("b", "t")), ("mask", "bool", ("b",)), ("p", "i64", ()),
+TENSORS = [("x", "f32", ("b", "t")), ("y", "f32", ("b", "t")), ("y", "f32", ("c", "t")), ("y", "f32", ("t", "d")), ("y", "f32", ("c", "d")),
+           ("z", "f32", ("b", "t", 3)), ("z", "f32", ("b", 3)), ("z", "f32", ("b", 1)),
+           ("ids", "i64", ("t",)), ("ids", "i64", ("d",)), ("ids", "i64", ("b",)), ("w", "f64", ("b", "t")), ("k", "i32", ("t",)),
+           ("mask", "bool", ("b", "t")), ("mask", "bool", ("b",)), ("p", "i64", ()),
            ("h", "f32", ("t",)), ("g", "f32", ("b", "c", "t"))]
 RANGES = ["", "", "", ":0..64", ":1..64", ":1..64"]
 
@@ -34,7 +36,8 @@ def make_inputs(s, capture):
     if s.rng.one_in(6):
         out.append(Input("a", "float", "a=f64[]", "number", "float"))
     if s.rng.one_in(5):
-        out.append(Input("opt", "Optional[Tensor]", *(("opt=None", "none") if s.rng.one_in(3) else (tensor_input("opt", "f32", ("b", "t"), ranges).flag, "tensor")), "Optional"))
+        out.append(Input("opt", "Optional[Tensor]", *(("opt=None", "none") if s.rng.one_in(3) else (tensor_input("opt", "f32", ("b", "t"),
+            ranges).flag, "tensor")), "Optional"))
     return out
 
 

@@ -127,18 +127,25 @@ class Reducer:
         if isinstance(e.type, Tensor):
             yield from (Expr(i.type, i.name) for i in self.program.inputs if i.type == e.type and i.name != e.text)
         below = [d for p in e.parts for d in p.walk()]
-        fits = [d for d in below if d.type == e.type or isinstance(e.type, Tensor) and isinstance(d.type, Tensor) and d.type.dtype == e.type.dtype and d.type.rank == e.type.rank]
+        fits = [d for d in below if interchangeable(d.type, e.type)]
         yield from sorted(fits, key=lambda d: (d not in e.parts, len(d.render())))[:9]
 
     def smaller_inputs(self):
         names = {i.name: i for i in self.program.used_inputs()}
         sizes = sorted({d for i in names.values() if isinstance(i.type, Tensor) for d in i.type.shape if isinstance(d, str)})
-        candidates = [dict.fromkeys(sizes, 1), dict.fromkeys(sizes, 2), {d: 1 + k for k, d in enumerate(sizes)}, {d: 1 + k for k, d in enumerate(reversed(sizes))}, {d: 2 + k for k, d in enumerate(sizes)}]
+        candidates = [dict.fromkeys(sizes, 1), dict.fromkeys(sizes, 2), {d: 1 + k for k, d in enumerate(sizes)},
+                      {d: 1 + k for k, d in enumerate(reversed(sizes))}, {d: 2 + k for k, d in enumerate(sizes)}]
         for by_name in candidates:
-            call = {n: resized(v, i.type, by_name) if n in names and isinstance(i.type, Tensor) else v for n, v in self.call.items() for i in [names.get(n)]}
+            call = {n: resized(v, i.type, by_name) if n in names and isinstance(i.type, Tensor) else v for n,
+                    v in self.call.items() for i in [names.get(n)]}
             if weight(call) < weight(self.call) and self.still(call):
                 self.call = call
                 return
+
+
+def interchangeable(a, b):
+    tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
+    return a == b or tensors and a.dtype == b.dtype and a.rank == b.rank
 
 
 def resized(value, kind, sizes):

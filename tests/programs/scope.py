@@ -2,7 +2,7 @@
 import re
 
 from chance import Chance
-from tree import DTYPES, Expr, Many, Tensor
+from tree import Expr, Many, Tensor
 
 HOLE = re.compile(r"<(\w+)>")
 
@@ -110,14 +110,16 @@ class Scope:
         return None if any(m is None for m in made) else made
 
     def lists(self, of=None):
-        return self.names(lambda t: isinstance(t, Many) and t.key is None and (of is None or t.of == of or of == "Tensor" and isinstance(t.of, Tensor)))
+        return self.names(lambda t: isinstance(t, Many) and t.key is None and (of is None or t.of == of or of == "Tensor" and isinstance(t.of,
+            Tensor)))
 
     def dicts(self, of=None):
         return self.names(lambda t: isinstance(t, Many) and t.key is not None and (of is None or t.of == of))
 
 
-def dtype_text(dtype):
-    return DTYPES[dtype]
+def free(s, fits):
+    """Names that may be assigned."""
+    return [n for n in s.names(fits) if n not in s.frozen]
 
 
 def joined(scope, ways):

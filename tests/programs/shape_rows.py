@@ -2,8 +2,6 @@
 from tree import DTYPES, FLOATS, INTS, Expr, Tensor
 from tensor_rows import REAL, like
 
-ALL = ("f32", "f64", "i64", "i32", "bool")
-
 
 def base(s, fits=lambda t: True):
     return s.pick_tensor(lambda t: t.rank and fits(t))
@@ -25,18 +23,26 @@ def view(s):
     shape, rank, dtype = x.type.shape, x.type.rank, x.type.dtype
     k = s.rng.randrange(rank)
     colons = ":, " * k
-    rows = [(f"{{0}}[{colons}1:]", put(shape, k, s.fresh())), (f"{{0}}[{colons}:-1]", put(shape, k, s.fresh())), (f"{{0}}[{colons}::2]", put(shape, k, s.fresh())),
+    rows = [(f"{{0}}[{colons}1:]", put(shape, k, s.fresh())), (f"{{0}}[{colons}:-1]", put(shape, k, s.fresh())),
+            (f"{{0}}[{colons}::2]", put(shape, k, s.fresh())),
             (f"{{0}}[{colons}0]", kept(shape, k)), (f"{{0}}[{colons}-1]", kept(shape, k)), (f"{{0}}.select({k}, 0)", kept(shape, k)),
-            (f"{{0}}.narrow({k}, 0, 1)", put(shape, k, 1)), (f"{{0}}.unsqueeze({k})", shape[:k] + (1,) + shape[k:]), (f"{{0}}.unsqueeze(-1)", (*shape, 1)),
-            ("{0}.reshape(-1)", (s.fresh() if rank > 1 else shape[0],)), ("{0}.flatten()", (s.fresh() if rank > 1 else shape[0],)), ("{0}.contiguous()", shape),
-            ("{0}.view(-1)", (s.fresh() if rank > 1 else shape[0],)), ("{0}.detach()", shape), ("{0}[:]", shape), ("{0}.view_as({0})", shape), ("{0}[None]", (1, *shape)),
+            (f"{{0}}.narrow({k}, 0, 1)", put(shape, k, 1)), (f"{{0}}.unsqueeze({k})", shape[:k] + (1,) + shape[k:]),
+            (f"{{0}}.unsqueeze(-1)", (*shape, 1)),
+            ("{0}.reshape(-1)", (s.fresh() if rank > 1 else shape[0],)), ("{0}.flatten()", (s.fresh() if rank > 1 else shape[0],)),
+            ("{0}.contiguous()", shape),
+            ("{0}.view(-1)", (s.fresh() if rank > 1 else shape[0],)), ("{0}.detach()", shape), ("{0}[:]", shape), ("{0}.view_as({0})", shape),
+            ("{0}[None]", (1, *shape)),
             (f"{{0}}.to({DTYPES[dtype]})", shape), ("{0}.expand_as({0})", shape)]
     if rank >= 2:
         swapped = (*shape[:-2], shape[-1], shape[-2])
-        rows += [("{0}.transpose(-1, -2)", swapped)] * 3 + [("{0}.transpose(-1, -2).contiguous()", swapped), ("{0}.transpose(-1, -2).reshape(-1)", (s.fresh(),)),
-                 ("{0}.transpose(-1, -2).flatten()", (s.fresh(),)), (f"{{0}}.flatten({rank - 2})", (*shape[:-2], s.fresh())), ("{0}[0, 1:]", (s.fresh(), *shape[2:])),
-                 ("{0}.reshape({0}.size(0), -1)", (shape[0], shape[1] if rank == 2 else s.fresh())), ("{0}.view({0}.shape[0], -1)", (shape[0], shape[1] if rank == 2 else s.fresh())),
-                 ("{0}.diagonal()", (*shape[2:], s.fresh())), ("{0}[..., 0]", shape[:-1]), (f"{{0}}.permute({', '.join(map(str, (*range(1, rank), 0)))})", (*shape[1:], shape[0]))]
+        rows += [("{0}.transpose(-1, -2)", swapped)] * 3 + [("{0}.transpose(-1, -2).contiguous()", swapped),
+                                                            ("{0}.transpose(-1, -2).reshape(-1)", (s.fresh(),)),
+                 ("{0}.transpose(-1, -2).flatten()", (s.fresh(),)), (f"{{0}}.flatten({rank - 2})", (*shape[:-2], s.fresh())),
+                 ("{0}[0, 1:]", (s.fresh(), *shape[2:])),
+                 ("{0}.reshape({0}.size(0), -1)", (shape[0], shape[1] if rank == 2 else s.fresh())),
+                 ("{0}.view({0}.shape[0], -1)", (shape[0], shape[1] if rank == 2 else s.fresh())),
+                 ("{0}.diagonal()", (*shape[2:], s.fresh())), ("{0}[..., 0]", shape[:-1]),
+                 (f"{{0}}.permute({', '.join(map(str, (*range(1, rank), 0)))})", (*shape[1:], shape[0]))]
         if rank == 2:
             rows += [("{0}.t()", swapped)] * 2
     if 1 in shape:
@@ -55,16 +61,19 @@ def reduced(s):
     k = s.rng.randrange(rank)
     axis = k if s.rng.one_in(2) else k - rank
     whole = "i64" if dtype in (*INTS, "bool") else dtype
-    rows = [(f"{{0}}.sum({axis})", whole, kept(shape, k)), (f"{{0}}.sum({axis}, keepdim=True)", whole, put(shape, k, 1)), ("{0}.sum()", whole, ()), (f"{{0}}.argmax({axis})", "i64", kept(shape, k)),
+    rows = [(f"{{0}}.sum({axis})", whole, kept(shape, k)), (f"{{0}}.sum({axis}, keepdim=True)", whole, put(shape, k, 1)), ("{0}.sum()", whole, ()),
+            (f"{{0}}.argmax({axis})", "i64", kept(shape, k)),
             (f"{{0}}.any({axis})", "bool", kept(shape, k)), ("({0} != 0).sum()", "i64", ()), (f"{{0}}.cumsum({axis})", whole, shape)]
     if dtype != "bool":
-        rows += [(f"{{0}}.max({axis})[0]", dtype, kept(shape, k)), (f"{{0}}.min({axis})[1]", "i64", kept(shape, k)), (f"{{0}}.amax({axis})", dtype, kept(shape, k)), ("{0}.max()", dtype, ()),
+        rows += [(f"{{0}}.max({axis})[0]", dtype, kept(shape, k)), (f"{{0}}.min({axis})[1]", "i64", kept(shape, k)),
+                 (f"{{0}}.amax({axis})", dtype, kept(shape, k)), ("{0}.max()", dtype, ()),
                  (f"{{0}}.prod({axis})", whole, kept(shape, k)), (f"{{0}}.sort({axis})[0]", dtype, shape),
                  (f"{{0}}.topk(1, {axis})[0]", dtype, put(shape, k, 1))]
     else:
         rows = [r for r in rows if "argmax" not in r[0]]
     if dtype in FLOATS:
-        rows += [(f"{{0}}.mean({axis})", dtype, kept(shape, k)), (f"{{0}}.mean({axis}, keepdim=True)", dtype, put(shape, k, 1)), ("{0}.mean()", dtype, ()), (f"{{0}}.logsumexp({axis})", dtype, kept(shape, k))]
+        rows += [(f"{{0}}.mean({axis})", dtype, kept(shape, k)), (f"{{0}}.mean({axis}, keepdim=True)", dtype, put(shape, k, 1)),
+                 ("{0}.mean()", dtype, ()), (f"{{0}}.logsumexp({axis})", dtype, kept(shape, k))]
     text, result, sizes = s.rng.choice(rows)
     return Expr(Tensor(result, sizes), text, [x])
 
@@ -77,7 +86,8 @@ def joined(s):
     k = s.rng.randrange(x.type.rank)
     if s.rng.one_in(3):
         y = like(s, x.type, 1)
-        return Expr(Tensor(x.type.dtype, x.type.shape[:k] + (2,) + x.type.shape[k:]), f"torch.stack([{{0}}, {{1}}], {k})", [x, y]) if y and x.type.rank < 4 else None
+        return Expr(Tensor(x.type.dtype, x.type.shape[:k] + (2,) + x.type.shape[k:]), f"torch.stack([{{0}}, {{1}}], {k})",
+                    [x, y]) if y and x.type.rank < 4 else None
     y = s.pick_tensor(lambda t: t.dtype == x.type.dtype and t.rank == x.type.rank and kept(t.shape, k) == kept(x.type.shape, k)) or x
     return Expr(Tensor(x.type.dtype, put(x.type.shape, k, s.fresh())), f"torch.cat([{{0}}, {{1}}], {s.rng.choice([k, k - x.type.rank])})", [x, y])
 
@@ -87,7 +97,8 @@ def piece(s):
     if not x:
         return None
     k = s.rng.randrange(x.type.rank)
-    text = s.rng.choice([f"{{0}}.chunk(2, {k})[0]", f"{{0}}.split(2, {k})[0]", f"{{0}}.split(1, {k})[-1]", f"{{0}}.unbind({k})[0]", f"torch.split({{0}}, 2, {k})[-1]"])
+    text = s.rng.choice([f"{{0}}.chunk(2, {k})[0]", f"{{0}}.split(2, {k})[0]", f"{{0}}.split(1, {k})[-1]", f"{{0}}.unbind({k})[0]",
+                         f"torch.split({{0}}, 2, {k})[-1]"])
     shape = kept(x.type.shape, k) if "unbind" in text else put(x.type.shape, k, 1 if "split(1" in text else s.fresh())
     return Expr(Tensor(x.type.dtype, shape), text, [x])
 
@@ -108,7 +119,8 @@ def gathered(s):
     if not x:
         return None
     k = s.rng.randrange(2)
-    return Expr(Tensor(x.type.dtype, put(x.type.shape, k, 1)), f"{{0}}.gather({k}, {{0}}.argmax({k}, keepdim=True))" if x.type.dtype != "bool" else "{0}.narrow(%d, 0, 1)" % k, [x])
+    text = f"{{0}}.gather({k}, {{0}}.argmax({k}, keepdim=True))" if x.type.dtype != "bool" else f"{{0}}.narrow({k}, 0, 1)"
+    return Expr(Tensor(x.type.dtype, put(x.type.shape, k, 1)), text, [x])
 
 
 def chosen(s):
@@ -136,7 +148,8 @@ def product(s):
 def counted(s):
     """A new tensor whose size is a number of the program."""
     n = s.value("int", 1)
-    text = s.rng.choice(["torch.arange({0}.size_)", "torch.arange(max({0}, 0))", "torch.zeros(abs({0}), dtype=torch.int64)", "torch.arange(0, abs({0}) + 2, 2)"]).replace("{0}.size_", "abs({0})")
+    text = s.rng.choice(["torch.arange(abs({0}))", "torch.arange(max({0}, 0))", "torch.zeros(abs({0}), dtype=torch.int64)",
+                         "torch.arange(0, abs({0}) + 2, 2)"])
     return Expr(Tensor("i64", (s.fresh(),)), text, [n])
 
 
@@ -144,7 +157,8 @@ def padded(s):
     x = base(s, lambda t: t.dtype in REAL)
     if not x:
         return None
-    rows = [("nn.functional.pad({0}, [0, {1}])", put(x.type.shape, x.type.rank - 1, s.fresh())), ("nn.functional.pad({0}, [1, 0], value=0.5)", put(x.type.shape, x.type.rank - 1, s.fresh()))]
+    rows = [("nn.functional.pad({0}, [0, {1}])", put(x.type.shape, x.type.rank - 1, s.fresh())),
+            ("nn.functional.pad({0}, [1, 0], value=0.5)", put(x.type.shape, x.type.rank - 1, s.fresh()))]
     if x.type.rank == 2:
         rows += [("torch.tril({0})", x.type.shape), ("torch.triu({0}, {1})", x.type.shape)]
     if x.type.rank < 4:
@@ -214,9 +228,11 @@ def alike(s):
     return like(s, x.type, 2) if x else None
 
 
-OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, chosen), (2, product), (1, counted), (2, padded), (3, from_list), (1, from_ints), (2, member),
+OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, chosen), (2, product), (1, counted), (2, padded),
+         (3, from_list), (1, from_ints), (2, member),
          (1, from_dict), (2, mixed), (1, divided), (5, alike)]
-EXPORT_OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, product), (2, padded), (2, mixed), (1, divided), (6, alike)]
+EXPORT_OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, product), (2, padded), (2, mixed),
+                (1, divided), (6, alike)]
 
 
 def other(s, rows=None):

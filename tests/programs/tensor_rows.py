@@ -5,16 +5,26 @@ REAL = ("f32", "f64")  # what operators without a form for halves are given
 
 # {0}, {1} are tensors of the wanted type, {b} a mask of its shape, {n} a number, {w} something that broadcasts, {k} an axis.
 SAME = {
-    "float": [(3, "torch.relu({0})"), (2, "torch.tanh({0})"), (1, "torch.sigmoid({0})"), (2, "{0}.abs()"), (1, "torch.sin({0})"), (1, "{0}.cos()"), (2, "-{0}"),
-              (4, "({0} + {1})"), (2, "({0} - {1})"), (2, "({0} * {1})"), (1, "({0} / ({1}.abs() + 1))"), (4, "({0} + {w})"), (3, "({0} * {w})"), (2, "({0} - {w})"),
-              (2, "({0} + {n})"), (2, "({0} * {n})"), (1, "({n} - {0})"), (1, "({0} * 2 + 1)"), (1, "torch.maximum({0}, {1})"), (1, "torch.minimum({0}, {1})"),
-              (2, "torch.where({b}, {0}, {1})"), (2, "{0}.masked_fill({b}, {n})"), (1, "{0}.clamp(-1, 2)"), (1, "{0}.clamp(min=0)"), (1, "torch.floor({0})"), (1, "{0}.round()"),
-              (1, "{0}.softmax({k})"), (1, "{0}.cumsum({k})"), (1, "{0}.flip({k})"), (1, "{0}.roll(1, {k})"), (1, "torch.add({0}, {1}, alpha=2)"), (1, "{0}.sign()"),
-              (1, "{0}.clone()"), (1, "torch.zeros_like({0})"), (1, "torch.ones_like({0})"), (1, "torch.full_like({0}, 2)"), (1, "{0}.square().sqrt()"), (1, "({0} ** 2)")],
-    "int": [(3, "({0} + {1})"), (2, "({0} - {1})"), (1, "({0} * {1}) % 7"), (3, "({0} + {n})"), (2, "({0} * {n})"), (2, "({0} % 3)"), (2, "({0} // 2)"), (1, "-{0}"), (1, "{0}.abs()"),
-            (2, "{0}.clamp(0, 3)"), (2, "torch.where({b}, {0}, {1})"), (1, "{0}.masked_fill({b}, 2)"), (1, "({0} & {1})"), (1, "({0} | 1)"), (1, "({0} ^ {1})"),
-            (1, "{0}.flip({k})"), (1, "torch.maximum({0}, {1})"), (1, "{0}.clone()"), (1, "torch.zeros_like({0})"), (1, "({0} << 1)"), (1, "torch.bitwise_not({0})")],
-    "bool": [(2, "({0} & {1})"), (2, "({0} | {1})"), (2, "~{0}"), (1, "({0} ^ {1})"), (1, "torch.logical_and({0}, {1})"), (1, "{0}.logical_not()"), (1, "({0} == {1})"),
+    "float": [(3, "torch.relu({0})"), (2, "torch.tanh({0})"), (1, "torch.sigmoid({0})"), (2, "{0}.abs()"), (1, "torch.sin({0})"), (1, "{0}.cos()"),
+              (2, "-{0}"),
+              (4, "({0} + {1})"), (2, "({0} - {1})"), (2, "({0} * {1})"), (1, "({0} / ({1}.abs() + 1))"), (4, "({0} + {w})"), (3, "({0} * {w})"),
+              (2, "({0} - {w})"),
+              (2, "({0} + {n})"), (2, "({0} * {n})"), (1, "({n} - {0})"), (1, "({0} * 2 + 1)"), (1, "torch.maximum({0}, {1})"),
+              (1, "torch.minimum({0}, {1})"),
+              (2, "torch.where({b}, {0}, {1})"), (2, "{0}.masked_fill({b}, {n})"), (1, "{0}.clamp(-1, 2)"), (1, "{0}.clamp(min=0)"),
+              (1, "torch.floor({0})"), (1, "{0}.round()"),
+              (1, "{0}.softmax({k})"), (1, "{0}.cumsum({k})"), (1, "{0}.flip({k})"), (1, "{0}.roll(1, {k})"), (1, "torch.add({0}, {1}, alpha=2)"),
+              (1, "{0}.sign()"),
+              (1, "{0}.clone()"), (1, "torch.zeros_like({0})"), (1, "torch.ones_like({0})"), (1, "torch.full_like({0}, 2)"),
+              (1, "{0}.square().sqrt()"), (1, "({0} ** 2)")],
+    "int": [(3, "({0} + {1})"), (2, "({0} - {1})"), (1, "({0} * {1}) % 7"), (3, "({0} + {n})"), (2, "({0} * {n})"), (2, "({0} % 3)"),
+            (2, "({0} // 2)"), (1, "-{0}"), (1, "{0}.abs()"),
+            (2, "{0}.clamp(0, 3)"), (2, "torch.where({b}, {0}, {1})"), (1, "{0}.masked_fill({b}, 2)"), (1, "({0} & {1})"), (1, "({0} | 1)"),
+            (1, "({0} ^ {1})"),
+            (1, "{0}.flip({k})"), (1, "torch.maximum({0}, {1})"), (1, "{0}.clone()"), (1, "torch.zeros_like({0})"), (1, "({0} << 1)"),
+            (1, "torch.bitwise_not({0})")],
+    "bool": [(2, "({0} & {1})"), (2, "({0} | {1})"), (2, "~{0}"), (1, "({0} ^ {1})"), (1, "torch.logical_and({0}, {1})"), (1, "{0}.logical_not()"),
+             (1, "({0} == {1})"),
              (1, "{0}.clone()"), (1, "torch.zeros_like({0})"), (1, "torch.where({b}, {0}, {1})")],
 }
 
@@ -27,7 +37,8 @@ def like(s, wanted, depth):
     """A tensor of exactly this type (element type and sizes); None where none can be made."""
     known = s.tensors(lambda t: t == wanted)
     if depth <= 0 or known and s.rng.one_in(3):
-        return s.variable(s.recent(known)) if known and not s.rng.one_in(8) else made_new(s, wanted) or (s.variable(s.recent(known)) if known else None)
+        return s.variable(s.recent(known)) if known and not s.rng.one_in(8) else made_new(s,
+                                                                                          wanted) or (s.variable(s.recent(known)) if known else None)
     if s.rng.one_in(5) or wanted.dtype == "bool" and s.rng.one_in(2):
         made = converted(s, wanted, depth)
         if made:
@@ -105,7 +116,8 @@ def made_new(s, wanted):
         return None
     listed = "[" + ", ".join(f"{{{i}}}" for i in range(len(sizes))) + "]"
     dtype = f"dtype={DTYPES[wanted.dtype]}"
-    text = s.rng.choice([f"torch.zeros({listed}, {dtype})", f"torch.ones({listed}, {dtype})", f"torch.full({listed}, {'True' if wanted.dtype == 'bool' else 2}, {dtype})"])
+    text = s.rng.choice([f"torch.zeros({listed}, {dtype})", f"torch.ones({listed}, {dtype})",
+                         f"torch.full({listed}, {'True' if wanted.dtype == 'bool' else 2}, {dtype})"])
     if wanted.rank == 1 and wanted.dtype in INTS and s.rng.one_in(2):
         text = f"torch.arange({{0}}, {dtype})"
     return Expr(wanted, text, sizes)

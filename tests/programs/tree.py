@@ -127,7 +127,8 @@ class Program:
         setup = [text for name, text in self.setup if f"self.{name}" in body]
         whole = "\n".join([body, *outside, *setup])
         head = ["import math"] if "math." in whole else []
-        typing = [n for n in ("Dict", "List", "NamedTuple", "Optional", "Tuple") if re.search(rf"\b{n}\[|\({n}\)", whole) or any(n in i.annotation for i in self.used_inputs())]
+        typed = "\n".join([whole, *(i.annotation for i in self.used_inputs())])
+        typing = [n for n in ("Dict", "List", "NamedTuple", "Optional") if re.search(rf"\b{n}\[|\({n}\)", typed)]
         head += [f"from typing import {', '.join(typing)}"] if typing else []
         out = [*head, *([""] if head else []), "import torch", "from torch import Tensor, nn", ""]
         for text in outside:

@@ -154,7 +154,8 @@ class Bench:
     def engine(self, case, call, want):
         given, answer = self.folder / "in.npz", self.folder / "out.npz"
         np.savez(given, **{n: v for n, v in self.feeds(call).items() if n in self.inputs})
-        done = self.run_command([self.cameo, "run", str(self.folder / "program.onnx"), "--inputs", str(given), "-o", str(answer), "--threads", "1", "--json"])
+        done = self.run_command([self.cameo, "run", str(self.folder / "program.onnx"), "--inputs", str(given), "-o", str(answer), "--threads", "1",
+                                 "--json"])
         if done is None:
             return "run over time", f"run takes over {LIMIT_S} s", ""
         if done.returncode != 0:

@@ -35,17 +35,20 @@ def whole(s):
     if dtype == "bool":
         rows = ["{0}.logical_not_()", "{0}.fill_({n})", "{0} |= {1}"]
     elif dtype in FLOATS:
-        rows = ["{0}.add_({n})", "{0}.mul_(0.5)", "{0}.add_({1})", "{0} += {n}", "{0} += {1}", "{0} *= 0.5", "{0}.zero_()", "{0}.fill_({n})", "{0}.copy_({1})", "{0}.relu_()",
+        rows = ["{0}.add_({n})", "{0}.mul_(0.5)", "{0}.add_({1})", "{0} += {n}", "{0} += {1}", "{0} *= 0.5", "{0}.zero_()", "{0}.fill_({n})",
+                "{0}.copy_({1})", "{0}.relu_()",
                 "{0}.clamp_(-1, 2)", "{0}.masked_fill_({b}, {n})", "{0}.sub_({1})", "{0}.neg_()", "{0}.tanh_()", "{0}.div_(2)"]
     else:
-        rows = ["{0}.add_({n})", "{0} += {n}", "{0}.add_({1})", "{0}.zero_()", "{0}.fill_({n})", "{0}.copy_({1})", "{0}.clamp_(0, 3)", "{0}.masked_fill_({b}, 1)", "{0} %= 3"]
+        rows = ["{0}.add_({n})", "{0} += {n}", "{0}.add_({1})", "{0}.zero_()", "{0}.fill_({n})", "{0}.copy_({1})", "{0}.clamp_(0, 3)",
+                "{0}.masked_fill_({b}, 1)", "{0} %= 3"]
     return written(s, s.rng.choice(rows), x, x.type)
 
 
 def written(s, text, x, region, *more):
     """A statement with {0} the tensor, {1} a tensor of the region's type, {n} a number, {b} a mask."""
     parts = [x, *more]
-    for mark, make in (("{1}", lambda: like(s, region, 1)), ("{n}", lambda: amount(s, region.dtype)), ("{b}", lambda: like(s, Tensor("bool", region.shape), 1))):
+    for mark, make in (("{1}", lambda: like(s, region, 1)), ("{n}", lambda: amount(s, region.dtype)),
+                       ("{b}", lambda: like(s, Tensor("bool", region.shape), 1))):
         if mark in text:
             made = make()
             if made is None:
@@ -63,13 +66,15 @@ def region(s):
     shape, rank, dtype = x.type.shape, x.type.rank, x.type.dtype
     k = s.rng.randrange(rank)
     colons = ":, " * k
-    places = [(f"{{0}}[{colons}0]", shape[:k] + shape[k + 1:]), (f"{{0}}[{colons}-1]", shape[:k] + shape[k + 1:]), (f"{{0}}[{colons}1:]", None), (f"{{0}}[{colons}::2]", None), ("{0}[{b}]", None),
+    places = [(f"{{0}}[{colons}0]", shape[:k] + shape[k + 1:]), (f"{{0}}[{colons}-1]", shape[:k] + shape[k + 1:]), (f"{{0}}[{colons}1:]", None),
+              (f"{{0}}[{colons}::2]", None), ("{0}[{b}]", None),
               (f"{{0}}[{colons}:1]", None)]
     counters = sorted(n for n in s.frozen if s.vars.get(n) == "int")
     if counters:
         places += [(f"{{0}}[{colons}{s.rng.choice(counters)}]", shape[:k] + shape[k + 1:])] * 3
     if rank >= 2:
-        places += [("{0}.t()[0]" if rank == 2 else "{0}.transpose(0, 1)[0]", (shape[0], *shape[2:])), ("{0}[0, 0]", shape[2:]), ("{0}[..., 0]", shape[:-1])]
+        places += [("{0}.t()[0]" if rank == 2 else "{0}.transpose(0, 1)[0]", (shape[0], *shape[2:])), ("{0}[0, 0]", shape[2:]),
+                   ("{0}[..., 0]", shape[:-1])]
     place, sizes = s.rng.choice(places)
     if place == "{0}[{b}]":
         return written(s, place + (" += {n}" if dtype != "bool" and s.rng.one_in(3) else " = {n}"), x, x.type)

@@ -19,17 +19,6 @@ import scripted_storage  # noqa: E402, F401
 onnxruntime.set_default_logger_severity(4)
 
 
-def flat(y):
-    """What the exported model gives: tensors and numbers; strings and None are no outputs."""
-    if isinstance(y, torch.Tensor):
-        return [y.detach().numpy()]
-    if isinstance(y, dict):
-        return [t for v in y.values() for t in flat(v)]
-    if isinstance(y, (list, tuple)):
-        return [t for v in y for t in flat(v)]
-    return [np.asarray(y)] if isinstance(y, (bool, int, float)) else []
-
-
 def agree(got, want, tolerance=1e-4):
     assert len(got) == len(want)
     for a, b in zip(got, want):
@@ -65,7 +54,7 @@ def test_scripted(cameo, tmp_path, case):
         inputs = scripted_cases.inputs_of(call)
         numbers = options.get("numbers", ())  # arguments that are numbers in Python and 0-d inputs of the model
         arguments = [x.item() if i in numbers else x.clone() for i, x in enumerate(inputs)]
-        want = flat(torch.jit.load(archive)(*arguments, **options.get("keywords", {})))
+        want = scripted_cases.flat(torch.jit.load(archive)(*arguments, **options.get("keywords", {})))
         feeds = {i.name: x.numpy() for i, x in zip(session.get_inputs(), inputs)}
         got = session.run(None, feeds)
         agree([a for g in got for a in (g if isinstance(g, list) else [g])], want, tolerance)

@@ -4,6 +4,7 @@ CASES: (module, --input flags, calls, options). A call is a tuple of inputs; opt
 `numbers` for places of arguments that are numbers, `loops` for the count of Loop nodes, `sequence` where a list is returned,
 `tolerance` where 1e-4 is not it, `refused` for the code of the finding with which the export ends.
 """
+import numpy as np
 import torch
 
 CASES = []
@@ -27,3 +28,14 @@ def inputs_of(call):
 
 def ints(*v):
     return torch.tensor(v)
+
+
+def flat(y):
+    """What the exported model gives: tensors and numbers; strings and None are no outputs."""
+    if isinstance(y, torch.Tensor):
+        return [y.detach().numpy()]
+    if isinstance(y, dict):
+        return [t for v in y.values() for t in flat(v)]
+    if isinstance(y, (list, tuple)):
+        return [t for v in y for t in flat(v)]
+    return [np.asarray(y)] if isinstance(y, (bool, int, float)) else []
