@@ -20,9 +20,8 @@ struct Doubt {
 // A cell that may share its memory with another one.
 struct MaybeView {
   std::shared_ptr<ViewStep> step;  // how it is seen in the other, if it is
-  SizeCondition condition;         // it is if this holds
-  V decided;                       // the condition as a graph value; none: not made yet
-  uint64_t decided_in = 0;         // generation of the graph then
+  SizeCondition condition;         // it is if this holds; empty: if `decided` does
+  V decided;                       // 0-d bool in the graph
   V value;                         // read last, with the version and generation then
   uint64_t version = 0, generation = 0;
 };
@@ -32,9 +31,13 @@ struct TensorCell {
   std::string name;       // of a parameter or input, for notes about writes
   Layout layout;
   uint64_t reshaped = 0;  // the version at which it last got another shape: views made before are lost
-  // A copy or a view, which sizes decide. `value` holds for a copy, and for a view while the parent has version `seen`.
-  std::shared_ptr<MaybeView> maybe;
-  uint64_t seen = 0;
+  // A tensor of its own or a view, which sizes or a branch decide. `value` holds for one of its own, and for a view while the
+  // parent has version `seen`. Of several at most one is.
+  struct Tie {
+    std::shared_ptr<MaybeView> maybe;
+    uint64_t seen;
+  };
+  std::vector<Tie> ties;
   // Memory that it may share, nobody knows: after a write to one the other cannot be read.
   struct Source {
     static constexpr uint64_t any = ~uint64_t{0};

@@ -134,6 +134,8 @@ namespace {
 struct Side {
   RegionId region;
   std::map<Leaf, Value> after;
+  std::map<Leaf, TensorRef> named;  // tensors as the side names them: which ones they are, not what they hold
+  std::vector<std::pair<CellId, std::shared_ptr<const Doubt>>> doubts;  // tensors that nobody knows after it
 };
 }  // namespace
 
@@ -146,7 +148,7 @@ class Branch {
   bool stage(const Body& body, bool truth, Side& side) {
     const auto start = s_.attempt();
     const size_t facts = s_.graph.facts.mark();
-    mark_ = start.heap;
+    if (!staged_++) mark_ = start.heap;  // before both
     side.region = s_.graph.add_region(outer_);
     s_.on.move_to(side.region);
     const size_t assumed = s_.assumed_.size();
@@ -160,8 +162,12 @@ class Branch {
     }
     for (const auto& change : s_.heap.changes(start.heap)) {
       const CellData now = s_.heap[change.cell];
-      for (const Leaf& leaf : differing(change.cell, *change.before, now))
-        side.after.emplace(leaf, settled(s_, value_at(s_, now, leaf.slot), start.heap, outer_));
+      if (const auto* t = std::get_if<TensorCell>(&now); t && t->stale) side.doubts.emplace_back(change.cell, t->stale);
+      for (const Leaf& leaf : differing(change.cell, *change.before, now)) {
+        const Value v = value_at(s_, now, leaf.slot);
+        if (const auto* t = v.as<TensorRef>(); t && !is_tensor(now)) side.named.emplace(leaf, *t);
+        side.after.emplace(leaf, settled(s_, v, start.heap, outer_));
+      }
     }
     s_.on.move_to(outer_);
     s_.heap.rewind(start.heap);
@@ -171,8 +177,11 @@ class Branch {
 
   void join(const Side& a, const Side& b) {
     sides_ = {a.region, b.region};
+    named_ = {&a.named, &b.named};
     each_changed(a, b, [&](const Leaf& leaf, const Value& x, const Value& y) { add(leaf, x, y); });
     finish();
+    for (const Side* side : {&a, &b})
+      for (const auto& [cell, why] : side->doubts) s_.doubt(cell, why);
   }
 
   // Whether some tensor has other dimensions after one side than after the other.
@@ -217,8 +226,16 @@ class Branch {
     return result;
   }
 
+  // The tensor that a name stands for after a side, if it was there before the if.
+  std::optional<TensorRef> older(const Leaf& leaf, size_t side, const Value& v) const {
+    const auto it = named_[side]->find(leaf);
+    const auto* t = it == named_[side]->end() ? v.as<TensorRef>() : &it->second;
+    return t && t->cell.index < mark_.cells ? std::optional(*t) : std::nullopt;
+  }
+
   void add(const Leaf& leaf, const Value& a, const Value& b) {
     if (same(a, b)) return set_at(s_, leaf, a);
+    if (const auto x = older(leaf, 0, a), y = older(leaf, 1, b); x && y && !is_tensor(s_.heap[leaf.cell]) && same(Value(*x), Value(*y))) return set_at(s_, leaf, Value(*x));
     if (a.is<Uninitialized>() && outside(b)) return set_at(s_, leaf, b);
     if (b.is<Uninitialized>() && outside(a)) return set_at(s_, leaf, a);
     Form fa = in(0, [&] { return form_of(s_, a); }), fb = in(1, [&] { return form_of(s_, b); });
@@ -304,7 +321,7 @@ class Branch {
       if (a && known_b && !*known_b) s_.remember_condition(joined->value, {"and", {}, {}, c, a->value});
       if (b && known_a && *known_a) s_.remember_condition(joined->value, {"or", {}, {}, c, b->value});
     }
-    if (v.is<TensorRef>()) {
+    if (v.is<TensorRef>() && !is_tensor(s_.heap[j.leaf.cell]) && !tie(j, v)) {
       std::vector<TensorCell::Source> sources;
       const auto add = [&](const TensorCell::Source& from) {
         if (from.cell.index < mark_.cells) sources.push_back(from);
@@ -319,14 +336,62 @@ class Branch {
     }
   }
 
+  // A name that stands for an older tensor after one side: the condition tells whether a write reaches it. False: not to be
+  // had, because sizes differ or one side's view is made of what that side computed.
+  bool tie(const Joined& j, const Value& v) {
+    if (!condition_.is<StagedBool>()) return false;
+    const V own = s_.read(v.need<TensorRef>());
+    std::vector<TensorCell::Tie> ties;
+    const V c = condition_.need<StagedBool>().value;
+    for (const size_t side : {0, 1}) {
+      const Value& value = side == 0 ? j.a : j.b;
+      const auto t = older(j.leaf, side, value);
+      const auto* made = value.as<TensorRef>();
+      if (!t) {
+        if (!made || !s_.origins(made->cell).empty()) return false;
+        continue;
+      }
+      const auto step = seen_from_outside(*t);
+      if (!step || s_.doubt_about(t->cell) || s_.on.shape(s_.read(TensorRef{t->cell, step, false})) != s_.on.shape(own)) return false;
+      ties.push_back({std::make_shared<MaybeView>(MaybeView{step, {}, side == 0 ? c : V(s_.on.Not(c)), {}, 0, 0}), s_.version_of(t->cell)});
+    }
+    s_.heap.write<TensorCell>(v.need<TensorRef>().cell).ties = std::move(ties);
+    return true;
+  }
+
+  // The steps by which a tensor is seen in its memory, if they can be made again outside; null: they cannot.
+  std::shared_ptr<ViewStep> seen_from_outside(const TensorRef& t) {
+    if (!t.view) {
+      auto whole = std::make_shared<ViewStep>();
+      whole->parent = t;
+      whole->op = "aten::alias";
+      whole->layout = s_.layout_of(t);
+      whole->value = s_.read(t);
+      whole->version = whole->made = s_.version_of(t.cell);
+      whole->generation = s_.generation_;
+      return whole;
+    }
+    for (const ViewStep* step = t.view.get(); step; step = step->parent.view.get())
+      if (!std::all_of(step->args.begin(), step->args.end(), [&](const Arg& a) { return is_outside(a); })) return nullptr;
+    return t.view;
+  }
+  bool is_outside(const Arg& a) {
+    if (const auto* d = a.as<Dim>()) return s_.on.available(*d);
+    if (const auto* parts = a.as<ArgList>()) return std::all_of((*parts)->begin(), (*parts)->end(), [&](const Arg& p) { return is_outside(p); });
+    if (const auto* v = a.as<V>()) return s_.graph.is_inside(outer_, s_.graph[v->id].home);
+    return !a.as<StagedFloat>() && !a.as<StagedBool>();
+  }
+
   Stager& s_;
   const Value& condition_;
   RegionId outer_;
   HeapMark mark_{};
+  int staged_ = 0;
   std::array<RegionId, 2> sides_;
   std::array<std::vector<V>, 2> outs_;
   std::vector<Type> types_;
   std::vector<Joined> joined_;
+  std::array<const std::map<Leaf, TensorRef>*, 2> named_{};
 };
 
 Value chosen(Stager& s, const Value& truth, const Value& a, const Value& b) {
@@ -380,7 +445,7 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
     take_back(start);
     for (const auto* side : {&then_side, &else_side})
       for (const auto& [leaf, value] : side->after)
-        if (is_tensor(heap[leaf.cell])) heap.write<TensorCell>(leaf.cell).stale = std::make_shared<const Doubt>(Doubt{"stage.unavailable", *condition.need<Poison>().why});
+        if (is_tensor(heap[leaf.cell])) doubt(leaf.cell, std::make_shared<const Doubt>(Doubt{"stage.unavailable", *condition.need<Poison>().why}));
         else set_at(*this, leaf, condition);
     return;
   }

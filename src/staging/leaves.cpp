@@ -80,7 +80,7 @@ Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
     const bool old = t->cell.index < mark.cells;
     const bool view_from_outside = t->view && s.graph.is_inside(outer, s.graph[t->view->value.id].home) && t->view->version == s.heap.get<TensorCell>(t->cell).version;
     const bool written = old && s.heap.written_since(t->cell, mark);
-    const bool tied = s.heap.get<TensorCell>(t->cell).maybe || !s.heap.get<TensorCell>(t->cell).sources.empty();
+    const bool tied = !s.heap.get<TensorCell>(t->cell).ties.empty() || !s.heap.get<TensorCell>(t->cell).sources.empty();
     if (!written && !tied && (!t->view || view_from_outside)) return v;
     if (const Doubt* d = s.doubt_about(t->cell)) return poison(d->why);
     Value copy = s.tensor(s.read(*t), "", s.layout_of(*t));

@@ -294,6 +294,9 @@ class LoopStager {
     outs.insert(outs.end(), scan_out.begin(), scan_out.end());
     const auto region_outputs = s_.own_outputs(region_, outs);
     s_.on.move_to(outer_);
+    std::vector<std::pair<CellId, std::shared_ptr<const Doubt>>> doubts;
+    for (const auto& change : s_.heap.changes(body_heap_))
+      if (const auto* t = std::get_if<TensorCell>(&s_.heap[change.cell]); t && t->stale) doubts.emplace_back(change.cell, t->stale);
     s_.heap.rewind(body_heap_);
     s_.graph.facts.rewind(body_facts_);  // what holds in a turn need not hold where there is none
     ++s_.generation_;
@@ -322,6 +325,7 @@ class LoopStager {
     for (Out& o : scanned)
       if (const V before = start_of(o); !s_.on.dim(before, 0).is(0)) o.value = s_.on.concat({before, o.value}, 0);
     store_results(kept, scanned);
+    for (const auto& [cell, why] : doubts) s_.doubt(cell, why);
   }
 
   // Sizes that differ from turn to turn are unknown outside, and not the body's symbols.

@@ -81,6 +81,7 @@ class Stager {
   // `always` false: it is written or stays what it is, which the value has in it already.
   void write(const TensorRef& t, V value, const Schema& by, bool always = true);
   const Layout& layout_of(const TensorRef& t) const { return t.view ? t.view->layout : heap.get<TensorCell>(t.cell).layout; }
+  void doubt(CellId cell, std::shared_ptr<const Doubt> why);  // reading it is an error from here on
   const Doubt* doubt_about(CellId cell) const;  // why it cannot be read; null: it can
   // The cells whose memory this one may share, other than itself.
   std::vector<TensorCell::Source> origins(CellId cell) const;
@@ -259,6 +260,7 @@ class Stager {
   // as_strided and its like speak of memory: the first argument becomes all of it, in its order, and the offset is said.
   void by_memory(const Schema& s, std::vector<Value>& args);
   V value_of(CellId cell);
+  V decided(const MaybeView& m);
   bool is_visible(V v, uint64_t generation) const { return generation == generation_ && graph.is_inside(on.region(), graph[v.id].home); }
 
   bool same_condition(V a, V b, int depth = 0) const;

@@ -17,7 +17,15 @@ Value Stager::tensor(V v, std::string name, Layout layout) {
 
 uint64_t Stager::version_of(CellId id) const {
   const auto& cell = heap.get<TensorCell>(id);
-  return cell.version + (cell.maybe ? version_of(cell.maybe->step->parent.cell) : 0);
+  uint64_t all = cell.version;
+  for (const auto& tie : cell.ties) all += version_of(tie.maybe->step->parent.cell);
+  return all;
+}
+
+void Stager::doubt(CellId id, std::shared_ptr<const Doubt> why) {
+  auto& cell = heap.write<TensorCell>(id);
+  cell.stale = std::move(why);
+  ++cell.version;
 }
 
 const Doubt* Stager::doubt_about(CellId id) const {
@@ -25,7 +33,9 @@ const Doubt* Stager::doubt_about(CellId id) const {
   if (cell.stale) return cell.stale.get();
   const auto written = [&](const TensorCell::Source& s) { return s.version != s.any && version_of(s.cell) != s.version; };
   if (std::any_of(cell.sources.begin(), cell.sources.end(), written)) return cell.shares.get();
-  return cell.maybe ? doubt_about(cell.maybe->step->parent.cell) : nullptr;
+  for (const auto& tie : cell.ties)
+    if (const Doubt* d = doubt_about(tie.maybe->step->parent.cell)) return d;
+  return nullptr;
 }
 
 std::vector<TensorCell::Source> Stager::origins(CellId id) const {
@@ -35,7 +45,7 @@ std::vector<TensorCell::Source> Stager::origins(CellId id) const {
     out.push_back({from, version_of(from)});
     for (const auto& s : origins(from)) out.push_back(s);
   };
-  if (cell.maybe) add(cell.maybe->step->parent.cell);
+  for (const auto& tie : cell.ties) add(tie.maybe->step->parent.cell);
   for (const auto& s : cell.sources) add(s.cell);
   return out;
 }
@@ -55,17 +65,22 @@ std::vector<TensorCell::Source> Stager::memory_of(const Value& v) const {
 V Stager::value_of(CellId id) {
   if (const Doubt* d = doubt_about(id)) fail(d->code, d->why, "add .clone() before the write");
   const auto& cell = heap.get<TensorCell>(id);
-  if (!cell.maybe || version_of(cell.maybe->step->parent.cell) == cell.seen) return cell.value;
-  MaybeView& m = *cell.maybe;
-  const V own = cell.value;
-  const uint64_t version = version_of(id);
-  if (m.value.valid() && m.version == version && is_visible(m.value, m.generation)) return m.value;
-  const V seen = read(TensorRef{m.step->parent.cell, m.step, false});
-  m.value = chosen(on, holds(m.condition), seen, own);
-  m.version = version;
-  m.generation = generation_;
-  return m.value;
+  V value = cell.value;
+  for (const TensorCell::Tie& tie : std::vector(cell.ties)) {
+    if (version_of(tie.maybe->step->parent.cell) == tie.seen) continue;
+    MaybeView& m = *tie.maybe;
+    const uint64_t version = version_of(id);
+    if (!m.value.valid() || m.version != version || !is_visible(m.value, m.generation)) {
+      m.value = chosen(on, decided(m), read(TensorRef{m.step->parent.cell, m.step, false}), value);
+      m.version = version;
+      m.generation = generation_;
+    }
+    value = m.value;
+  }
+  return value;
 }
+
+V Stager::decided(const MaybeView& m) { return m.condition.empty() ? m.decided : holds(m.condition); }
 
 V Stager::read(const TensorRef& t) {
   const V whole = value_of(t.cell);
@@ -105,23 +120,18 @@ void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
            "PyTorch refuses such writes or leaves their order open: add .clone() before the write");
     return write(step.parent, put_through(*this, step, read(step.parent), value), by, always);
   }
-  const auto maybe = heap.get<TensorCell>(t.cell).maybe;
-  if (maybe) {
-    const TensorRef parent = maybe->step->parent;
+  for (const TensorCell::Tie& tie : std::vector(heap.get<TensorCell>(t.cell).ties)) {
+    const TensorRef parent = tie.maybe->step->parent;
     const V before = read(parent);
-    write(parent, chosen(on, holds(maybe->condition), put_through(*this, *maybe->step, before, value), before), by, false);
+    write(parent, chosen(on, decided(*tie.maybe), put_through(*this, *tie.maybe->step, before, value), before), by, false);
   }
   auto& cell = heap.write<TensorCell>(t.cell);
   cell.value = value;
   ++cell.version;
-  if (maybe) cell.seen = version_of(maybe->step->parent.cell);
+  for (auto& tie : cell.ties) tie.seen = version_of(tie.maybe->step->parent.cell);
   if (cell.sources.empty()) return;
   const auto why = std::make_shared<const Doubt>(Doubt{cell.shares->code, cat(cell.shares->why, ", and that one is written by ", by.full_name(), " (", here().describe(), ")")});
-  for (auto& source : std::vector(cell.sources)) {
-    auto& other = heap.write<TensorCell>(source.cell);
-    other.stale = why;
-    ++other.version;
-  }
+  for (const auto& source : std::vector(cell.sources)) doubt(source.cell, why);
   auto& after = heap.write<TensorCell>(t.cell);
   for (auto& source : after.sources) source.version = version_of(source.cell);
 }
@@ -216,8 +226,7 @@ Value Stager::shared_result(const Schema& s, V value, size_t index, const std::v
     return out;
   }
   auto& cell = heap.write<TensorCell>(out.need<TensorRef>().cell);
-  cell.seen = version_of(base.cell);
-  cell.maybe = std::make_shared<MaybeView>(MaybeView{std::move(step), std::move(verdict.condition), {}, 0, {}, 0, 0});
+  cell.ties = {{std::make_shared<MaybeView>(MaybeView{std::move(step), std::move(verdict.condition), {}, {}, 0, 0}), version_of(base.cell)}};
   return out;
 }
 

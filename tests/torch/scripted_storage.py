@@ -657,7 +657,7 @@ class FreshInLoop(nn.Module):
         return h.sum()
 
 
-@case("x=f32[b,3]", ((2, 3),), (-torch.ones(2, 3),), refused="stage.write-joined")
+@case("x=f32[b,3]", ((2, 3),), (-torch.ones(2, 3),))
 class ViewChosenByData(nn.Module):
     def forward(self, x):
         x = x + 1
@@ -669,7 +669,7 @@ class ViewChosenByData(nn.Module):
         return x, row
 
 
-@case("x=f32[b,3]", ((2, 3),), (-torch.ones(2, 3),), refused="stage.write-joined")
+@case("x=f32[b,3]", ((2, 3),), (-torch.ones(2, 3),))
 class BaseOfChosenViewWritten(nn.Module):
     def forward(self, x):
         x = x + 1
