@@ -16,7 +16,7 @@ class Case:
     source: str
     flags: list  # what --input says; for torch.export nothing
     calls: list  # arguments by name, in order: arrays, numbers, None
-    expect: str = "right"  # or `refused CODE`
+    expect: str = "right"  # or `refused CODE`, or `right or refused` where both are honest
     note: str = ""
 
     def text(self):

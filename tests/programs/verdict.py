@@ -34,7 +34,7 @@ class Verdict:
 
 def normalised(text):
     """A message without names, numbers and places."""
-    text = re.sub(r" \((?:used \d+ times?|/[^)]*)\)", "", text)
+    text = re.sub(r" \((?:used \d+ times?|[^()]*!code[^()]*)\)", "", text)
     text = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "'…'", text)
     text = re.sub(r"\b[a-z]{1,3}\d+\b|\?\w+", "v", text)
     return re.sub(r"-?\d[\d.e+-]*", "N", text).strip()[:160]
