@@ -79,6 +79,8 @@ void staging_flags(const Args& args, ExportOptions& o) {
   for (const auto& text : args.values("rename-dim")) o.rename_dims.push_back(name_and_value("rename-dim", text));
   o.method = args.text("method", "forward");
   o.allow_frozen = choice(args, "frozen", "error", {"error", "allow"}) == "allow";
+  o.stage.assume = !args.has("no-assume");
+  o.stage.assumptions = args.values("assume");
   o.state_outputs = choice(args, "state", "drop", {"drop", "outputs"}) == "outputs";
   const std::string training = choice(args, "training", "eval", {"eval", "preserve", "train"});
   if (training != "preserve") o.stage.training = training == "train";

@@ -25,6 +25,8 @@ inline constexpr Flag export_flags[] = {
     {"training", 0, "eval|preserve|train", "what self.training is; eval unless said. Said, it changes literals too"},
     {"state", 0, "drop|outputs", "what forward writes into the module: dropped, or outputs NAME_out"},
     {"loops", 0, "keep|unroll", "scripted loops with a known count; keep unless said"},
+    {"assume", 0, "CONDITION", "sizes that will be so: 't != 1', '2 <= t <= 64', 'n == 2*m'; repeatable"},
+    {"no-assume", 0, "", "what one model can do for some sizes only is an error, not an assumption with a note"},
     {"frozen", 0, "error|allow", "a declared dynamic size that the program pins; error unless said"},
     {"fallback", 0, "none|aten|all-aten|custom", "operators without a lowering: refused, or kept as foreign nodes"},
     {"custom-opset", 0, "DOMAIN=VERSION", "the version of a custom domain; repeatable"},

@@ -23,6 +23,8 @@ struct ExportSettings {
   bool params = true;           // false: weights become inputs, in state_dict order
   bool unroll = false;          // scripted loops with a known count
   bool allow_frozen = false;    // a declared dynamic size that the program pins is a warning
+  std::vector<std::string> assumptions = {};  // conditions on sizes that will hold: "t != 1", "2 <= t <= 64"
+  bool assume = true;           // false: what one model can do for some sizes only is an error, not a guess with a note
   bool state_outputs = false;   // what the program writes into the module becomes outputs NAME_out
   bool doc_strings = false;     // the user's file and line in every node
   std::vector<std::string> keep_outputs = {};  // inner values to output too, by module path or name, with * and ?

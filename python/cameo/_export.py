@@ -17,7 +17,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
            kwargs=None, dynamo=None, external_data=None, dynamic_shapes=None, custom_translation_table=None, report=False,
            optimize=True, verify=True, profile=False, dump_exported_program=False, artifacts_dir=".",
            export_modules_as_functions=False, autograd_inlining=True, fallback=None,
-           capture="auto", strict=False, loops="keep", state="drop", frozen="error", keep_outputs=(), rules=None,
+           capture="auto", strict=False, loops="keep", state="drop", frozen="error", assume=True, keep_outputs=(), rules=None,
            method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None):
     """Exports a PyTorch model (nn.Module, ScriptModule, ScriptFunction, ExportedProgram, or a path to an archive) to ONNX.
 
@@ -27,6 +27,8 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
 
     capture   "auto", "trace", "script" or "export"; auto tries trace, export, script in this order and says which it was
     strict    what capture froze (Python branches, counts, numbers) is an error, not a warning
+    assume    True: where one model can only be right for some sizes (squeeze of a dynamic axis), a note says which were assumed;
+              False: that is an error; "t != 1" or a list of such: conditions that will hold
     verify    True: the example inputs run through PyTorch and Cameo's engine, dynamic sizes at other sizes too; a
               difference is an error. "warn": a warning. False: not at all. referee="onnxruntime" asks that one as well
     """
@@ -40,6 +42,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     job.options = options = {
         "opset": opset_version or 18, "params": bool(export_params), "fold": bool(do_constant_folding), "lossy": lossy,
         "experimental": experimental, "unroll": loops == "unroll", "state_outputs": state == "outputs",
+        "may_assume": assume is not False, "assumptions": [assume] if isinstance(assume, str) else [] if isinstance(assume, bool) else list(assume),
         "allow_frozen": frozen == "allow", "keep_outputs": list(keep_outputs), "method": method,
         "number_weights": not _retain_param_name, "doc_strings": not strip_doc_string, "trace": bool(verbose or report),
         "initializers_as_inputs": bool(keep_initializers_as_inputs), "custom_opsets": dict(custom_opsets or {}) or None,

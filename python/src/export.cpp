@@ -91,6 +91,8 @@ void read_staging(Options& o, ExportOptions& e) {
   e.method = o.text("method", "forward");
   e.allow_frozen = o.flag("allow_frozen");
   e.state_outputs = o.flag("state_outputs");
+  e.stage.assume = o.flag("may_assume", true);
+  e.stage.assumptions = o.texts("assumptions");
   const std::string training = o.text("training", "eval");
   if (training != "preserve") e.stage.training = training == "train";
   e.stage.change_literals = o.flag("change_literals");

@@ -23,6 +23,7 @@
 #include "passes/rename_dims.h"
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
+#include "staging/assumptions.h"
 
 namespace cameo {
 
@@ -174,7 +175,7 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
   }
   keep_outputs(g, how.keep_outputs);
   if (how.simplify) simplify_for_opset(out.model, how.write.opset.value_or(newest_released_opset), simplify_options(options), how.write.lossy, &sink);
-  if (!is_pt2) rename_dims(g, options.rename_dims);  // the symbols of a .pt2 archive were renamed on the way
+  if (!is_pt2) staging::rename_assumptions(out.model, options.rename_dims), rename_dims(g, options.rename_dims);  // the symbols of a .pt2 archive were renamed on the way
   if (how.functions) make_functions(std::move(modules), out.model, how, sink);
   if (how.doc_strings) doc_strings(g);
   if (how.number_weights) number_weights(g);

@@ -166,6 +166,8 @@ Net export_onnx(const Net& archive, const ExportSettings& settings) {
   how.options.method = settings.method;
   how.options.allow_frozen = settings.allow_frozen;
   how.options.state_outputs = settings.state_outputs;
+  how.options.stage.assume = settings.assume;
+  how.options.stage.assumptions = settings.assumptions;
   if (settings.training != ExportSettings::Training::preserve) how.options.stage.training = settings.training == ExportSettings::Training::train;
   how.options.stage.fold = settings.fold && settings.params;
   how.options.stage.weights_as_inputs = !settings.params;

@@ -5,6 +5,7 @@
 #include "ops/gate.h"
 #include "ops/inline.h"
 #include "ops/op_def.h"
+#include "runtime/assumptions.h"
 #include "runtime/inputs.h"
 #include "support/error.h"
 
@@ -87,6 +88,7 @@ std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, const Checked
 }
 
 std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const ValueId> given, std::span<const Datum> inputs) {
+  check_assumptions(model, given, inputs);
   const std::lock_guard lock(inferring());
   auto g = std::make_shared<Graph>(base);
   for (size_t i = 0; i < given.size(); ++i) g->fact(given[i]).type = given_type(inputs[i], g->fact(given[i]).type);

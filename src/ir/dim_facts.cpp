@@ -39,7 +39,7 @@ std::string DimFact::text() const {
 
 DimFacts::DimFacts() : index_(std::make_unique<FactIndex>()) {}
 DimFacts::DimFacts(const DimFacts& o)
-    : facts_(o.facts_), marks_(o.marks_), index_(std::make_unique<FactIndex>(*o.index_)) {}
+    : facts_(o.facts_), marks_(o.marks_), conventional_(o.conventional_), index_(std::make_unique<FactIndex>(*o.index_)) {}
 DimFacts::DimFacts(DimFacts&& o) noexcept : DimFacts() { swap(o); }
 DimFacts& DimFacts::operator=(DimFacts o) noexcept {
   swap(o);
@@ -48,6 +48,7 @@ DimFacts& DimFacts::operator=(DimFacts o) noexcept {
 void DimFacts::swap(DimFacts& o) noexcept {
   facts_.swap(o.facts_);
   marks_.swap(o.marks_);
+  conventional_.swap(o.conventional_);
   index_.swap(o.index_);
 }
 DimFacts::~DimFacts() = default;
@@ -99,6 +100,32 @@ Answer DimFacts::less(Dim a, Dim b) const {
 
 Answer DimFacts::less_equal(Dim a, Dim b) const { return inverse(less(b, a)); }
 
+// An answer that a convention gives changes when its symbol is 0.
+template <class Question>
+Answer DimFacts::without_conventions(Dim a, Dim b, const Question& question) const {
+  const Answer answer = question(a, b);
+  if (answer == Answer::unknown || conventional_.empty()) return answer;
+  for (const Dim symbol : conventional_) {
+    const Substitution zero[] = {{symbol, Dim(0)}};
+    try {
+      const Dim x = substitute(a, zero), y = substitute(b, zero);
+      if ((x == a && y == b) || question(x, y) == answer) continue;
+    } catch (const Error&) {
+      continue;  // a size that divides is not asked for at 0
+    }
+    return Answer::unknown;
+  }
+  return answer;
+}
+
+Answer DimFacts::surely_equal(Dim a, Dim b) const {
+  return without_conventions(a, b, [&](Dim x, Dim y) { return equal(x, y); });
+}
+Answer DimFacts::surely_less(Dim a, Dim b) const {
+  return without_conventions(a, b, [&](Dim x, Dim y) { return less(x, y); });
+}
+Answer DimFacts::surely_less_equal(Dim a, Dim b) const { return inverse(surely_less(b, a)); }
+
 Answer DimFacts::divisible(Dim a, int64_t by) const {
   invariant(by != 0, "divisible by zero");
   if (by == INT64_MIN) return a.is_literal() && a.literal() != 0 && a.literal() != by ? Answer::no : Answer::unknown;
@@ -121,6 +148,7 @@ Answer DimFacts::assume_range(Dim d, std::optional<int64_t> lo, std::optional<in
   const Interval wanted = Interval::from({lo, hi}), now = Interval::from(range(d));
   if (wanted.empty() || intersect(wanted, now).empty()) return Answer::no;
   if (wanted.contains(now)) return Answer::yes;
+  if (origin.source == FactSource::convention && d.is_symbol()) conventional_.push_back(d);
   DimFact fact{DimFact::Kind::range, d, 0, lo, hi, 1, 0, std::move(origin)};
   return record(std::move(fact), [&] {
     const Dim r = index_->simplify(d);

@@ -14,8 +14,9 @@ namespace cameo {
 
 enum class Answer : uint8_t { no, yes, unknown };
 
-// A flag, the model's own code, an archive's guard, an operator's need.
-enum class FactSource : uint8_t { user, program, archive, op };
+// A flag, the model's own code, an archive's guard, an operator's need; what holds unless somebody says otherwise (sizes of
+// inputs are at least 1); what had to be guessed because ONNX cannot say both ways.
+enum class FactSource : uint8_t { user, program, archive, op, convention, guess };
 
 struct FactOrigin {
   FactSource source = FactSource::op;
@@ -55,6 +56,11 @@ class DimFacts {
   Answer equal(Dim a, Dim b) const;
   Answer less(Dim a, Dim b) const;        // a < b
   Answer less_equal(Dim a, Dim b) const;  // a <= b
+  // The same where the answer decides what a model does: what only a convention tells is unknown. A program that asks
+  // whether a size is 0 means it.
+  Answer surely_equal(Dim a, Dim b) const;
+  Answer surely_less(Dim a, Dim b) const;
+  Answer surely_less_equal(Dim a, Dim b) const;
   Answer divisible(Dim a, int64_t by) const;  // by != 0
   DimRange range(Dim d) const;
   // The simplest form under the recorded equalities and ranges (floor(4*n/2) -> 2*n, max(n, 0) -> n, ...).
@@ -70,9 +76,12 @@ class DimFacts {
   Answer record(DimFact fact, const Infer& infer);
   template <class Decide>
   Answer ask(Dim a, Dim b, const Decide& decide) const;
+  template <class Question>
+  Answer without_conventions(Dim a, Dim b, const Question& question) const;
 
   std::vector<DimFact> facts_;
   std::vector<size_t> marks_;  // of index_, before each fact
+  std::vector<Dim> conventional_;  // symbols that a convention keeps from being 0
   std::unique_ptr<FactIndex> index_;
 };
 

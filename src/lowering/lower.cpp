@@ -184,6 +184,24 @@ V Lower::copied(V x) {
 
 V Lower::gather_scalar(V x, int64_t axis, Dim index) { return Gather(x, int_scalar(index), op::Gather{.axis = axis}); }
 
+void Lower::guess_not_equal(Dim a, int64_t b, std::string_view because) {
+  const Answer equal = graph().facts.equal(a, Dim(b));
+  if (equal == Answer::no) return;
+  const SizeCondition condition{SizeCondition::Is::not_equal, a, Dim(b)};
+  Error refused = error("stage.guess", cat(because, " where ", a.text(), " is not ", b, ", and one model cannot do both")).at(where);
+  if (equal == Answer::yes) throw std::move(refused).why(cat(a.text(), " is ", b, " here"));
+  const auto declared = [&](Dim symbol) {
+    const auto& all = graph().facts.all();
+    return std::any_of(all.begin(), all.end(), [&](const DimFact& f) { return f.kind == DimFact::Kind::range && f.origin.source == FactSource::user && f.a == symbol; });
+  };
+  const auto symbols = symbols_of(a);
+  if (std::all_of(symbols.begin(), symbols.end(), declared))
+    throw std::move(refused).why(cat("the declared range says that ", a.text(), " may be ", b)).help(cat("leave ", b, " out of the range, or give the axis a number"));
+  if (!may_guess) throw std::move(refused).why("--no-assume").help(cat("--assume '", condition.text(), "' if you know that it is so"));
+  graph().facts.assume_not_equal(a, Dim(b), {FactSource::guess, std::string(because), where});
+  guesses.push_back({condition, std::string(because), where});
+}
+
 void Lower::assume_equal(Dim a, Dim b, std::string_view said) {
   if (a == b) return;
   if (graph().facts.assume_equal(a, b, {FactSource::op, std::string(said), where}) == Answer::no)

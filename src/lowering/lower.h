@@ -4,6 +4,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "ir/size_condition.h"
 #include "lowering/arg.h"
 #include "lowering/promotion.h"
 #include "ops/infer.h"
@@ -66,6 +67,16 @@ class Lower : public On {
 
   // What is assumed so that an operator makes sense: recorded as a fact; a contradiction throws "lower.shape".
   void assume_equal(Dim a, Dim b, std::string_view said);
+  // What is guessed because ONNX cannot say both ways, such as a number of axes that a size decides. Throws "stage.guess"
+  // where guesses are not wanted, or where the user's own range says that the size may be `b`.
+  void guess_not_equal(Dim a, int64_t b, std::string_view because);
+  struct Guess {
+    SizeCondition condition;
+    std::string because;  // "squeeze keeps this axis"
+    Loc where;
+  };
+  std::vector<Guess> guesses;
+  bool may_guess = true;
   Answer equal(Dim a, Dim b) const { return graph().facts.equal(a, b); }
   bool provably(Dim a, Dim b) const { return graph().facts.equal(a, b) == Answer::yes; }
 

@@ -59,7 +59,7 @@ void assume_sizes(Graph& g) {
   for (const ValueId v : g[g.main()].inputs)
     if (g[v].fact.has_rank())
       for (const Dim d : Shape(g[v].fact.shape()))
-        for (const Dim symbol : symbols_of(d)) g.facts.assume_range(symbol, 1, std::nullopt, {FactSource::user, "sizes of inputs are at least 1", {}});
+        for (const Dim symbol : symbols_of(d)) g.facts.assume_range(symbol, 1, std::nullopt, {FactSource::convention, "sizes of inputs are at least 1", {}});
 }
 
 struct Chosen {

@@ -3,6 +3,7 @@
 #include "ops/eval.h"
 #include "ops/gate.h"
 #include "ops/infer.h"
+#include "runtime/assumptions.h"
 #include "support/budget.h"
 
 namespace cameo {
@@ -93,6 +94,7 @@ void check_main(const Graph& model, std::span<const Datum> inputs) {
 
 std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inputs, const ReferenceOptions& options) {
   check_main(model.graph, inputs);
+  check_assumptions(model, model.graph[model.graph.main()].inputs, inputs);
   return Interpreter(model.graph, options).region(model.graph.main(), inputs);
 }
 

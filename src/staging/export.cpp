@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/dce.h"
+#include "staging/assumptions.h"
 #include "staging/export_inputs.h"
 #include "staging/outputs.h"
 
@@ -81,6 +82,7 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   Stager stager(program, model, options.stage, sink);
   if (trace) stager.observe([&](NodeId n, std::string_view op, ts::Pos pos) { record(*trace, program, n, op, pos); });
   auto args = stage_inputs(program, stager, options, *method, sink, trace);
+  staging::take_assumptions(stager);
   const size_t declared = model.graph[model.graph.main()].inputs.size();
   stager.root_object();  // its making is no change of it
   const HeapMark before = stager.heap.mark();
@@ -94,6 +96,7 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   remove_dead_code(model.graph);
   if (options.stage.weights_as_inputs) sort_weights(program, model.graph, declared);
   staging::report_frozen(model.graph, options, sink, &stager);
+  staging::tell_assumptions(stager);
   return model;
 }
 

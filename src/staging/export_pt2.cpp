@@ -5,6 +5,7 @@
 
 #include "lowering/complex.h"
 #include "passes/dce.h"
+#include "staging/assumptions.h"
 #include "staging/input_sizes.h"
 #include "staging/node_stager.h"
 #include "staging/outputs.h"
@@ -267,6 +268,7 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   scope.graph = program.graph();
   Pt2Inputs inputs(program, nodes, options, sink, trace);
   inputs.make(scope);
+  staging::take_assumptions(stager);
   nodes.run(scope);
   std::vector<std::pair<std::string, StagedValue>> written;
   auto outputs = outputs_of(program, nodes, scope, written, sink);
@@ -278,6 +280,7 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   remove_dead_code(model.graph);
   if (options.stage.weights_as_inputs) sort_weights(program, model.graph);
   staging::report_frozen(model.graph, options, sink);
+  staging::tell_assumptions(stager);
   return model;
 }
 

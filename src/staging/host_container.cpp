@@ -4,7 +4,7 @@
 #include "lowering/forms.h"
 #include "staging/host_tables.h"
 #include "staging/staged_list.h"
-#include "staging/stager.h"
+#include "staging/truth.h"
 
 namespace cameo::staging {
 
@@ -50,6 +50,40 @@ bool on_dict(const HostCall& c) { return c.size() > 0 && c[0].is<DictRef>(); }
 Results raised(HostCall& c, std::string message) {
   c.s.raise(std::move(message));
   return one(Value(Uninitialized{}));
+}
+
+// The entries of a dict that may have a key, each with whether it has; the first that surely has it is the last one.
+struct Candidate {
+  size_t at;
+  Value has;
+};
+std::vector<Candidate> candidates(HostCall& c, const Value& key) {
+  std::vector<Candidate> out;
+  const auto all = entries(c);
+  for (size_t i = 0; i < all.size(); ++i) {
+    Value has = equal(c.s, all[i].first, key);
+    const auto known = c.s.known_bool(has);
+    if (known && !*known) continue;
+    if (known) return {{i, true}};  // keys differ: no other has it
+    out.push_back({i, std::move(has)});
+  }
+  return out;
+}
+bool certain(const std::vector<Candidate>& found) { return !found.empty() && found.back().has.is<bool>(); }
+Value found_any(HostCall& c, const std::vector<Candidate>& found) {
+  Value any = false;
+  for (const Candidate& f : found) any = either(c.s, any, f.has);
+  return any;
+}
+Value value_among(HostCall& c, const std::vector<Candidate>& found, Value otherwise) {
+  const auto all = entries(c);
+  for (size_t i = found.size(); i-- > 0;) otherwise = otherwise.is<Uninitialized>() ? all[found[i].at].second : chosen(c.s, found[i].has, all[found[i].at].second, otherwise);
+  return otherwise;
+}
+void poison_dict(HostCall& c, std::string_view what) {
+  dict_cell(c);
+  c.s.heap.write<DictCell>(c[0].need<DictRef>().cell).poison =
+      std::make_shared<const std::string>(cat("a dict ", what, " a key that the inputs decide, so that its keys are not known (", c.s.here().describe(), ")"));
 }
 
 Results append(HostCall& c) {
@@ -107,15 +141,17 @@ Results pop(HostCall& c) {
     return one(std::move(v));
   }
   if (!on_dict(c)) return std::nullopt;
-  auto& d = dict_of(c);
-  for (size_t i = 0; i < d.size(); ++i)
-    if (same(d[i].first, c[1])) {
-      Value v = d[i].second;
-      d.erase(d.begin() + static_cast<std::ptrdiff_t>(i));
-      return one(std::move(v));
-    }
-  if (c.size() > 2) return one(c[2]);
-  return raised(c, "a key is not in the dict");
+  const auto found = candidates(c, c[1]);
+  if (certain(found)) {
+    auto& d = dict_of(c);
+    Value v = d[found[0].at].second;
+    d.erase(d.begin() + static_cast<std::ptrdiff_t>(found[0].at));
+    return one(std::move(v));
+  }
+  if (found.empty()) return c.size() > 2 ? one(c[2]) : raised(c, "a key is not in the dict");
+  Value v = value_among(c, found, c.size() > 2 ? c[2] : Value(Uninitialized{}));
+  poison_dict(c, "loses");
+  return one(std::move(v));
 }
 Results set_item(HostCall& c) {
   if (const auto l = staged(c)) {
@@ -133,20 +169,25 @@ Results set_item(HostCall& c) {
     return one(c[0]);
   }
   if (!on_dict(c)) return std::nullopt;
-  for (auto& [key, value] : dict_of(c))
-    if (same(key, c[1])) {
-      value = c[2];
-      return std::vector<Value>{};
+  const auto found = candidates(c, c[1]);
+  if (certain(found)) dict_of(c)[found[0].at].second = c[2];
+  else if (found.empty()) {
+    c.s.heap.charge(2 * sizeof(Value));
+    dict_of(c).emplace_back(c[1], c[2]);
+  } else if (c.s.holds(found_any(c, found))) {
+    for (const Candidate& f : found) {
+      Value v = chosen(c.s, f.has, c[2], entries(c)[f.at].second);
+      dict_of(c)[f.at].second = std::move(v);
     }
-  c.s.heap.charge(2 * sizeof(Value));
-  dict_of(c).emplace_back(c[1], c[2]);
+  } else poison_dict(c, "gets");
   return std::vector<Value>{};
 }
 Results get_item(HostCall& c) {
   if (on_dict(c)) {
-    for (const auto& [key, value] : entries(c))
-      if (same(key, c[1])) return one(value);
-    return raised(c, "a key is not in the dict");
+    const auto found = candidates(c, c[1]);
+    if (found.empty()) return raised(c, "a key is not in the dict");
+    if (!certain(found) && !c.s.holds(found_any(c, found))) c.s.sink().note("stage.assumed", "assumed that a key which the inputs decide is in the dict", c.s.here());
+    return one(value_among(c, found, Uninitialized{}));
   }
   if (!on_list(c) && !c[0].is<Tuple>()) return std::nullopt;
   if (const auto l = staged(c)) return one(element_at(c.s, *l, c.s.int_from(c[1])));
@@ -222,13 +263,10 @@ Results length(HostCall& c) {
   return std::nullopt;
 }
 Results contains(HostCall& c) {
-  if (on_dict(c)) {
-    const auto& d = entries(c);
-    return one(std::any_of(d.begin(), d.end(), [&](const auto& e) { return same(e.first, c[1]); }));
-  }
-  if (!on_list(c)) return std::nullopt;
-  const auto& l = c.s.items(c[0]);
-  return one(std::any_of(l.begin(), l.end(), [&](const Value& v) { return same(v, c[1]); }));
+  if (on_dict(c)) return one(found_any(c, candidates(c, c[1])));
+  if (const auto l = staged(c)) return one(among(c.s, *l, c[1]));
+  if (!on_list(c) && !c[0].is<Tuple>()) return std::nullopt;
+  return one(among(c.s, c.s.items(c[0]), c[1]));
 }
 Results keys(HostCall& c) {
   if (!on_dict(c)) return std::nullopt;
@@ -250,16 +288,15 @@ Results pairs(HostCall& c) {
 }
 Results get(HostCall& c) {
   if (!on_dict(c)) return std::nullopt;
-  for (const auto& [key, value] : entries(c))
-    if (same(key, c[1])) return one(value);
-  return one(c.size() > 2 ? c[2] : Value());
+  return one(value_among(c, candidates(c, c[1]), c.size() > 2 ? c[2] : Value()));
 }
 Results set_default(HostCall& c) {
   if (!on_dict(c)) return std::nullopt;
-  for (const auto& [key, value] : entries(c))
-    if (same(key, c[1])) return one(value);
-  dict_of(c).emplace_back(c[1], c[2]);
-  return one(c[2]);
+  const auto found = candidates(c, c[1]);
+  Value v = value_among(c, found, c[2]);
+  if (found.empty()) dict_of(c).emplace_back(c[1], c[2]);
+  else if (!certain(found) && !c.s.holds(found_any(c, found))) poison_dict(c, "gets");
+  return one(std::move(v));
 }
 Results update(HostCall& c) {
   if (!on_dict(c) || !c[1].is<DictRef>()) return std::nullopt;
@@ -328,7 +365,7 @@ Results range_list(HostCall& c) {
 }
 
 constexpr HostRow table[] = {
-    {"aten::append", append}, {"aten::extend", extend}, {"aten::insert", insert}, {"aten::pop", pop}, {"aten::_set_item", set_item},
+    {"aten::append", append}, {"aten::extend", extend}, {"aten::add_", extend}, {"aten::insert", insert}, {"aten::pop", pop}, {"aten::_set_item", set_item},
     {"aten::__getitem__", get_item}, {"aten::Delete", remove_at}, {"aten::clear", clear}, {"aten::copy", copy}, {"aten::list", copy},
     {"aten::reverse", reverse}, {"aten::slice", slice}, {"aten::len", length}, {"aten::__contains__", contains}, {"aten::keys", keys},
     {"aten::values", values}, {"aten::items", pairs}, {"aten::get", get}, {"aten::setdefault", set_default}, {"aten::update", update},

@@ -4,6 +4,7 @@
 #include "staging/host_reals.h"
 #include "staging/host_tables.h"
 #include "staging/staged_list.h"
+#include "staging/truth.h"
 
 namespace cameo::staging {
 
@@ -130,24 +131,19 @@ Results extremum(HostCall& c) {
   return one(best);
 }
 
-bool equal_values(Stager& s, const Value& a, const Value& b) {
-  s.step();
-  if ((a.is<ListRef>() && b.is<ListRef>()) || (a.is<Tuple>() && b.is<Tuple>())) {
-    const auto &xs = s.items(a), &ys = s.items(b);
-    if (xs.size() != ys.size()) return false;
-    for (size_t i = 0; i < xs.size(); ++i)
-      if (!equal_values(s, xs[i], ys[i])) return false;
-    return true;
-  }
-  if (a.is<Dim>() && b.is<Dim>()) return s.graph.facts.equal(a.need<Dim>(), b.need<Dim>()) == Answer::yes;
-  if (is_known_real(a) && is_known_real(b)) return real(a) == real(b);
-  return same(a, b);
+bool is_truth(const Value& v) { return v.is<bool>() || v.is<StagedBool>(); }
+
+Results of_equal(HostCall& c, std::string_view op) {
+  if (op != "eq" && op != "ne") return std::nullopt;
+  const Value same = equal(c.s, c[0], c[1]);
+  return one(op == "eq" ? same : negated(c.s, same));
 }
 
 template <char const* Op>
 Results compare(HostCall& c) {
   const std::string_view op = Op;
   if (c.size() != 2 || c[0].is<TensorRef>() || c[1].is<TensorRef>() || c[0].is<Poison>() || c[1].is<Poison>()) return std::nullopt;
+  if (c[0].is<Maybe>() || c[1].is<Maybe>() || (is_truth(c[0]) && is_truth(c[1]) && (op == "eq" || op == "ne"))) return of_equal(c, op);
   if (is_int(c[0]) && is_int(c[1])) return one(c.s.compare_ints(op, c.s.int_from(c[0]), c.s.int_from(c[1])));
   const auto answer = [&](auto a, auto b) -> Results {
     if (op == "eq") return one(a == b);
@@ -169,59 +165,15 @@ Results compare(HostCall& c) {
     if (op == "gt") return one(Value(StagedBool{on.Greater(a, b)}));
     return one(Value(StagedBool{on.GreaterOrEqual(a, b)}));
   }
-  if (op == "eq" || op == "ne") return one(equal_values(c.s, c[0], c[1]) == (op == "eq"));
-  return std::nullopt;
+  return of_equal(c, op);
 }
 constexpr char eq_name[] = "eq", ne_name[] = "ne", lt_name[] = "lt", le_name[] = "le", gt_name[] = "gt", ge_name[] = "ge";
 
 // and, or, xor on bools; those on ints are in host_integer.cpp.
-template <class B, class G>
-Results logical(HostCall& c, B on_bools, G on_graph, std::string_view name = "") {
-  if (c.size() != 2) return std::nullopt;
-  const auto is_bool = [](const Value& v) { return v.is<bool>() || v.is<StagedBool>(); };
-  if (is_bool(c[0]) && is_bool(c[1])) {
-    const auto a = c.s.known_bool(c[0]), b = c.s.known_bool(c[1]);
-    if (const std::optional<Value> known = on_bools(a, b, c[0], c[1])) return one(*known);
-    const V x = c.s.bool_value(c[0]), y = c.s.bool_value(c[1]), out = on_graph(c.s.on, x, y);
-    if (!name.empty()) c.s.remember_condition(out, {name, {}, {}, x, y});
-    return one(Value(StagedBool{out}));
-  }
-  return std::nullopt;
-}
-using Known = std::optional<bool>;
-
-Results both(HostCall& c) {
-  return logical(c, [](Known a, Known b, const Value& x, const Value& y) -> std::optional<Value> {
-    if ((a && !*a) || (b && !*b)) return Value(false);
-    if (a) return y;
-    if (b) return x;
-    return std::nullopt;
-  }, [](Lower& on, V a, V b) { return V(on.And(a, b)); }, "and");
-}
-Results either(HostCall& c) {
-  return logical(c, [](Known a, Known b, const Value& x, const Value& y) -> std::optional<Value> {
-    if ((a && *a) || (b && *b)) return Value(true);
-    if (a) return y;
-    if (b) return x;
-    return std::nullopt;
-  }, [](Lower& on, V a, V b) { return V(on.Or(a, b)); }, "or");
-}
-Results differ(HostCall& c) {
-  return logical(c, [](Known a, Known b, const Value&, const Value&) -> std::optional<Value> {
-    if (a && b) return Value(*a != *b);
-    return std::nullopt;
-  }, [](Lower& on, V a, V b) { return V(on.Xor(a, b)); });
-}
-
-Results negation(HostCall& c) {
-  if (c.size() != 1) return std::nullopt;
-  if (const auto known = c.s.known_bool(c[0])) return one(!*known);
-  const auto* b = c[0].as<StagedBool>();
-  if (!b) return std::nullopt;
-  const V out = c.s.on.Not(b->value);
-  c.s.remember_condition(out, {"not", {}, {}, b->value, {}});
-  return one(Value(StagedBool{out}));
-}
+Results logical_and(HostCall& c) { return two(c, is_truth) ? one(both(c.s, c[0], c[1])) : std::nullopt; }
+Results logical_or(HostCall& c) { return two(c, is_truth) ? one(either(c.s, c[0], c[1])) : std::nullopt; }
+Results logical_xor(HostCall& c) { return two(c, is_truth) ? one(negated(c.s, equal(c.s, c[0], c[1]))) : std::nullopt; }
+Results logical_not(HostCall& c) { return c.size() == 1 && is_truth(c[0]) ? one(negated(c.s, c[0])) : std::nullopt; }
 
 template <double (*F)(double), bool Up>
 Results rounded(HostCall& c) {
@@ -274,7 +226,7 @@ constexpr HostRow table[] = {
     {"prim::max", extremum<true>}, {"prim::min", extremum<false>}, {"prim::abs", absolute}, {"aten::abs", absolute},
     {"aten::eq", compare<eq_name>}, {"aten::ne", compare<ne_name>}, {"aten::lt", compare<lt_name>}, {"aten::le", compare<le_name>},
     {"aten::gt", compare<gt_name>}, {"aten::ge", compare<ge_name>},
-    {"aten::__and__", both}, {"aten::__or__", either}, {"aten::__xor__", differ}, {"aten::__not__", negation},
+    {"aten::__and__", logical_and}, {"aten::__or__", logical_or}, {"aten::__xor__", logical_xor}, {"aten::__not__", logical_not},
     {"aten::ceil", rounded<std::ceil, true>}, {"aten::floor", rounded<std::floor, false>}, {"aten::round", round_number},
     {"aten::Int", to_int}, {"aten::IntImplicit", to_int}, {"aten::Float", to_float}, {"aten::FloatImplicit", to_float}, {"aten::Bool", to_bool},
     {"aten::ScalarImplicit", to_scalar}, {"aten::item", to_scalar}, {"aten::_local_scalar_dense", to_scalar},

@@ -5,6 +5,7 @@
 #include "staging/host_reals.h"
 #include "staging/host_tables.h"
 #include "staging/staged_list.h"
+#include "staging/truth.h"
 
 namespace cameo::staging {
 
@@ -29,7 +30,6 @@ Value number_value(Stager& s, V x) {
 // A number as Python holds it: ints of 64 bits, floats of double precision, bools.
 V as_number(Lower& on, V x) { return on.is_bool(x) ? x : on.to(x, on.is_float(x) ? DType::f64 : DType::i64); }
 
-Value equal_items(HostCall& c, const Value& a, const Value& b) { return c.s.call_op("aten", "eq", {{a, b}, {}}, c.s.position())[0]; }
 V encoded(HostCall& c, V like, const Value& v) {
   auto& on = c.s.on;
   return on.is_bool(like) ? c.s.bool_value(v) : on.is_float(like) ? staged(c, v) : on.int_scalar(c.s.int_from(v));
@@ -42,7 +42,7 @@ Results count(HostCall& c) {
   auto& on = c.s.on;
   if (const auto all = numbers_of(c)) return one(on.int_of(reduce(on, Reduce::sum, on.to(on.Equal(*all, encoded(c, *all, c[1])), DType::i64), {0}, false)));
   Dim total(0);
-  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = total + c.s.int_from(equal_items(c, v, c[1]));
+  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = total + c.s.int_from(equal(c.s, v, c[1]));
   return one(total);
 }
 
@@ -59,7 +59,7 @@ std::optional<Dim> place_of(HostCall& c) {
   bool certain = true;
   int64_t i = 0;
   for (const Value& v : std::vector<Value>(c.s.items(c[0]))) {
-    const Value is = equal_items(c, v, c[1]);
+    const Value is = equal(c.s, v, c[1]);
     const auto known = c.s.known_bool(is);
     if (certain && known && *known) return Dim(i);
     certain &= known.has_value();
@@ -160,7 +160,7 @@ Results quantifier(HostCall& c) {
     return one(Value(StagedBool{All ? V(on.Not(flags_any(on, on.Not(flags), 0))) : flags_any(on, flags, 0)}));
   }
   Value total = All;
-  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = c.s.call_op("aten", All ? "__and__" : "__or__", {{total, c.s.bool_from(v)}, {}}, c.s.position())[0];
+  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = All ? both(c.s, total, c.s.bool_from(v)) : either(c.s, total, c.s.bool_from(v));
   return one(total);
 }
 

@@ -17,8 +17,11 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
   const auto colon = text.find(':');
   const Dim d = graph.dims().symbol(text.substr(0, colon));
   const FactOrigin said{FactSource::user, cat("--input ", input), {}};
-  graph.facts.assume_range(d, 1, std::nullopt, said);
-  if (colon == text.npos) return d;
+  const auto not_empty = [&] { graph.facts.assume_range(d, 1, std::nullopt, {FactSource::convention, "sizes of inputs are at least 1", {}}); };
+  if (colon == text.npos) {
+    not_empty();
+    return d;
+  }
   const auto rule = text.substr(colon + 1);
   const auto number = [&](std::string_view digits) {
     int64_t v = 0;
@@ -30,6 +33,7 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
   if (rule.starts_with('%')) {
     const int64_t multiple = number(rule.substr(1));
     if (multiple == 0) throw error("use.input", cat("input '", input, "': a size cannot be a multiple of 0"));
+    not_empty();
     graph.facts.assume_multiple(d, multiple, 0, said);
     return d;
   }

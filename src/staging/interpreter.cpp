@@ -24,6 +24,7 @@ Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
     if (observer_) observer_(n, lowering_, pos_);
   };
   on.fold = options.fold;
+  on.may_guess = options.assume;
 }
 
 Value Stager::run(const ts::FunctionDef& method, std::vector<Value> args) {

@@ -3,17 +3,19 @@
 
 #include "staging/form.h"
 #include "staging/leaves.h"
+#include "staging/truth.h"
 
 namespace cameo::staging {
 
 Stager::Attempt Stager::attempt() {
-  return {heap.mark(), graph.mark(), sink_.all().size(), frames_.size(), functions_.size(), scopes_.size(), missing_};
+  return {heap.mark(), graph.mark(), sink_.all().size(), frames_.size(), functions_.size(), scopes_.size(), on.guesses.size(), missing_};
 }
 
 void Stager::take_back(const Attempt& a) {
   heap.rewind(a.heap);
   graph.rollback(a.graph);
   on.forget_from(a.graph.values);
+  on.guesses.resize(a.guesses);
   ++generation_;
   raised_ = false;
   sink_.all().resize(a.notes);
@@ -33,6 +35,7 @@ void Stager::take_back(const Attempt& a) {
   std::erase_if(tensors_, [&](const auto& e) { return gone(e.second); });
   std::erase_if(quantized_, [&](const auto& e) { return e.first >= a.graph.values; });
   std::erase_if(conditions_, [&](const auto& e) { return e.first >= a.graph.values; });
+  std::erase_if(assumed_, [&](const auto& e) { return e.first.id.index >= a.graph.values; });
 }
 
 std::vector<ValueId> Stager::own_outputs(RegionId region, std::span<const V> values) {
@@ -59,6 +62,7 @@ V Stager::copy_of(V v, RegionId region) {
 
 void Stager::assume(const Value& condition, bool truth, int depth) {
   const auto* staged = condition.as<StagedBool>();
+  if (staged) assumed_.emplace_back(staged->value, truth);
   const auto it = staged ? conditions_.find(staged->value.id.index) : conditions_.end();
   if (it == conditions_.end() || depth > 16) return;
   const Condition c = it->second;
@@ -87,19 +91,41 @@ void Stager::assume(const Value& condition, bool truth, int depth) {
   graph.facts.assume_range(b - a, strict ? 1 : 0, std::nullopt, origin);
 }
 
-std::optional<bool> Stager::truth_of_some(const Value& condition) const {
+bool Stager::same_condition(V a, V b, int depth) const {
+  if (a.id == b.id) return true;
+  const auto x = conditions_.find(a.id.index), y = conditions_.find(b.id.index);
+  if (x == conditions_.end() || y == conditions_.end() || x->second.op != y->second.op || depth > 16) return false;
+  const Condition &c = x->second, &d = y->second;
+  if (!c.x.valid()) return c.a == d.a && c.b == d.b;
+  return same_condition(c.x, d.x, depth + 1) && (c.y.valid() == d.y.valid()) && (!c.y.valid() || same_condition(c.y, d.y, depth + 1));
+}
+
+bool Stager::holds(const Value& condition) const {
+  const auto* staged = condition.as<StagedBool>();
+  return staged && std::any_of(assumed_.begin(), assumed_.end(), [&](const auto& a) { return a.second && same_condition(a.first, staged->value); });
+}
+
+std::optional<Stager::Special> Stager::special_size(const Value& condition) const {
   const auto* staged = condition.as<StagedBool>();
   const auto it = staged ? conditions_.find(staged->value.id.index) : conditions_.end();
   if (it == conditions_.end()) return std::nullopt;
   const Condition& c = it->second;
+  if (c.op == "not") {
+    auto inner = special_size(Value(StagedBool{c.x}));
+    if (inner) inner->otherwise = !inner->otherwise;
+    return inner;
+  }
+  if (c.x.valid() || c.a.is_literal() || !c.b.is_literal()) return std::nullopt;
+  if (c.op == "eq" || c.op == "ne") return Special{c.a, c.b.literal(), c.op == "ne"};
+  // Counts are never negative.
   struct Row {
     std::string_view op;
     int64_t with;
-    bool truth;
+    bool otherwise;
   };
-  static constexpr Row rows[] = {{"gt", 0, true}, {"ge", 1, true}, {"ne", 0, true}, {"eq", 0, false}, {"le", 0, false}, {"lt", 1, false}};
+  static constexpr Row rows[] = {{"gt", 0, true}, {"ge", 1, true}, {"le", 0, false}, {"lt", 1, false}};
   for (const Row& row : rows)
-    if (c.op == row.op && c.b.is(row.with) && !c.a.is_literal()) return row.truth;
+    if (c.op == row.op && c.b.is(row.with)) return Special{c.a, 0, row.otherwise};
   return std::nullopt;
 }
 
@@ -115,14 +141,17 @@ class Branch {
   Branch(Stager& s, const Value& condition) : s_(s), condition_(condition), outer_(s.on.region()) {}
 
   // Stages one side. False: it raised, and nothing of it remains.
-  bool stage(ts::Block block, bool truth, Side& side) {
+  template <class Body>
+  bool stage(const Body& body, bool truth, Side& side) {
     const auto start = s_.attempt();
     const size_t facts = s_.graph.facts.mark();
     mark_ = start.heap;
     side.region = s_.graph.add_region(outer_);
     s_.on.move_to(side.region);
+    const size_t assumed = s_.assumed_.size();
     s_.assume(condition_, truth);
-    s_.block(block);
+    body();
+    s_.assumed_.resize(assumed);
     if (s_.raised_) {
       s_.on.move_to(outer_);
       s_.take_back(start);
@@ -306,14 +335,29 @@ class Branch {
   std::vector<Joined> joined_;
 };
 
+Value chosen(Stager& s, const Value& truth, const Value& a, const Value& b) {
+  if (truth.is<Poison>() || same(a, b)) return same(a, b) ? a : truth;
+  if (const auto known = s.known_bool(truth)) return *known ? a : b;
+  const Value place = s.list({Value(Uninitialized{})});
+  const CellId cell = place.need<ListRef>().cell;
+  Branch branch(s, truth);
+  Side sides[2];
+  branch.stage([&] { s.heap.write<ListCell>(cell).items = {a}; }, true, sides[0]);
+  branch.stage([&] { s.heap.write<ListCell>(cell).items = {b}; }, false, sides[1]);
+  branch.join(sides[0], sides[1]);
+  const ListCell& out = s.heap.get<ListCell>(cell);
+  if (out.poison) return poison(*out.poison);
+  return out.items[0];
+}
+
 void Stager::branch_on(const Value& condition, const ts::If& s) {
   const auto start = attempt();
   const ts::Pos at = pos_;
   Branch branch(*this, condition);
   Side then_side, else_side;
-  const bool then_ok = branch.stage(s.then_block, true, then_side);
+  const bool then_ok = branch.stage([&] { block(s.then_block); }, true, then_side);
   const std::string then_message = raise_message_;
-  const bool else_ok = branch.stage(s.else_block, false, else_side);
+  const bool else_ok = branch.stage([&] { block(s.else_block); }, false, else_side);
   pos_ = at;
   if (!then_ok && !else_ok) {
     raised_ = true;
@@ -334,12 +378,12 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
         if (!is_tensor(heap[leaf.cell])) set_at(*this, leaf, condition);
     return;
   }
-  // `if n > 0: x = x.reshape(n, -1, 4)`: where there is nothing, nobody misses the other rank.
-  if (const auto some = truth_of_some(condition); some && branch.ranks_differ(then_side, else_side)) {
+  // `if n > 0: x = x.reshape(n, -1, 4)`: a number of axes cannot depend on a size.
+  if (const auto special = special_size(condition); special && branch.ranks_differ(then_side, else_side)) {
     take_back(start);
-    sink_.warn("stage.assumed", "a tensor has other dimensions when this count is 0, which one model cannot give: the other case is taken always", here()).hint =
-        "results of no elements keep the dimensions that others have";
-    block(*some ? s.then_block : s.else_block);
+    on.where = here();
+    on.guess_not_equal(special->size, special->is, "a tensor has the number of axes that it has");
+    block(special->otherwise ? s.then_block : s.else_block);
     return;
   }
   branch.join(then_side, else_side);

@@ -47,14 +47,7 @@ Value Stager::index(const Value& object, const Value& at) {
   if (at.is<Poison>()) return at;
   if (const auto* c = at.as<Choice>()) return for_each_option(*this, Choice(*c), "an index", [&](const Value& v) { return index(object, v); });
   if (const auto* c = object.as<Choice>()) return for_each_option(*this, Choice(*c), "an index", [&](const Value& v) { return index(v, at); });
-  if (const auto* d = object.as<DictRef>()) {
-    const auto& cell = heap.get<DictCell>(d->cell);
-    if (cell.poison) fail("stage.unavailable", *cell.poison);
-    for (const auto& [key, value] : cell.entries)
-      if (same(key, at)) return value;
-    raise("a key is not in the dict");
-    return Value(Uninitialized{});
-  }
+  if (object.is<DictRef>()) return call_op("aten", "__getitem__", {{object, at}, {}}, pos_)[0];
   if (const auto* text = object.as<std::string>()) {
     const Dim i = int_from(at);
     const auto n = static_cast<int64_t>(text->size());

@@ -22,6 +22,8 @@ enum class Fallback : uint8_t {
 };
 
 struct StageOptions {
+  bool assume = true;            // false: what one model can do for some sizes only is an error, not a guess
+  std::vector<std::string> assumptions;  // conditions on sizes that the user knows to hold: "t != 1"
   bool unroll = false;           // loops with a known count: unrolled instead of kept
   std::optional<bool> training;  // what self.training is; nullopt: as stored
   bool change_literals = false;  // training = True that stands in the program becomes False; else it is reported
@@ -114,7 +116,7 @@ class Stager {
   struct Attempt {
     HeapMark heap;
     GraphMark graph;
-    size_t notes, frames, functions, scopes;
+    size_t notes, frames, functions, scopes, guesses;
     std::map<std::string, Missing> missing;
   };
   Attempt attempt();
@@ -154,8 +156,14 @@ class Stager {
   void remember_condition(V value, Condition c) { conditions_[value.id.index] = c; }
   // Records what holds where the condition is known to be `truth`.
   void assume(const Value& condition, bool truth, int depth = 0);
-  // What a condition is where a count is above zero, if that is what it asks: true for `n > 0`, false for `n == 0`.
-  std::optional<bool> truth_of_some(const Value& condition) const;
+  bool holds(const Value& condition) const;  // on the way that is being staged, because a branch asked the same
+  // A condition that asks whether a size is one number (n == 1, n > 0): what it is where the size is another.
+  struct Special {
+    Dim size;
+    int64_t is;
+    bool otherwise;
+  };
+  std::optional<Special> special_size(const Value& condition) const;
   // An attempt in which numbers that the inputs decide must not pick modules or items: unrolling does better.
   bool strict() const { return strict_ > 0; }
   V copy_of(V v, RegionId region);  // an Identity at the region's end, whatever is known of v
@@ -224,6 +232,8 @@ class Stager {
   std::vector<Arg> as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before, const std::vector<Value>& args);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
 
+  bool same_condition(V a, V b, int depth = 0) const;
+
   // Stored things (stored.cpp).
   Value from_stored_object(const ts::StoredObject& o);
   Value from_stored_tensor(const ts::StoredTensor& t);
@@ -255,6 +265,7 @@ class Stager {
   std::unordered_map<uint32_t, Quantization> quantized_;
   int float_only_ = 0;
   std::unordered_map<uint32_t, Condition> conditions_;
+  std::vector<std::pair<V, bool>> assumed_;  // conditions of the branches around, and what they are here
   int strict_ = 0;
   std::unordered_map<std::string, size_t> node_numbers_;
 };

@@ -126,18 +126,13 @@ Answer negate(Answer a) { return a == Answer::unknown ? a : a == Answer::yes ? A
 Value Stager::compare_ints(std::string_view op, Dim a, Dim b) {
   const auto& facts = graph.facts;
   Answer answer = Answer::unknown;
-  if (op == "eq") answer = facts.equal(a, b);
-  else if (op == "ne") answer = negate(facts.equal(a, b));
-  else if (op == "lt") answer = facts.less(a, b);
-  else if (op == "ge") answer = negate(facts.less(a, b));
-  else if (op == "gt") answer = facts.less(b, a);
-  else answer = negate(facts.less(b, a));
+  if (op == "eq") answer = facts.surely_equal(a, b);
+  else if (op == "ne") answer = negate(facts.surely_equal(a, b));
+  else if (op == "lt") answer = facts.surely_less(a, b);
+  else if (op == "ge") answer = negate(facts.surely_less(a, b));
+  else if (op == "gt") answer = facts.surely_less(b, a);
+  else answer = negate(facts.surely_less(b, a));
   if (answer != Answer::unknown) return answer == Answer::yes;
-  // `== 1` on a named size takes "not 1" and records it: broadcasting code asks this everywhere.
-  if ((op == "eq" || op == "ne") && (a.is(1) || b.is(1))) {
-    graph.facts.assume_not_equal(a, b, {FactSource::program, "== 1", here()});
-    return op == "ne";
-  }
   const V x = on.int_scalar(a), y = on.int_scalar(b);
   const auto node = [&]() -> V {
     if (op == "eq") return on.Equal(x, y);

@@ -15,7 +15,7 @@ struct Equal : Rules<op::Equal> {
 
   static void infer(const op::Equal&, Infer& c) {
     infer_broadcast_all(c);
-    compare_contents(c, [&](Dim a, Dim b) { return c.graph().facts.equal(a, b); });
+    compare_contents(c, [&](Dim a, Dim b) { return c.graph().facts.surely_equal(a, b); });
   }
 
   static void eval(const op::Equal&, Eval& k) {
@@ -87,16 +87,16 @@ constexpr auto truth_xor = [](uint8_t a, uint8_t b) { return !a != !b; };
 constexpr OpRules table[] = {
     rules<Equal>(),
     with_answers(comparison_over<op::Less, NumberCarriers>(std::less<>()),
-                 [](const DimFacts& f, Dim a, Dim b) { return f.less(a, b); })
+                 [](const DimFacts& f, Dim a, Dim b) { return f.surely_less(a, b); })
         .with(bool_revisions),
     with_answers(comparison_over<op::Greater, NumberCarriers>(std::greater<>()),
-                 [](const DimFacts& f, Dim a, Dim b) { return f.less(b, a); })
+                 [](const DimFacts& f, Dim a, Dim b) { return f.surely_less(b, a); })
         .with(bool_revisions),
     with_answers(comparison_over<op::LessOrEqual, NumberCarriers>(std::less_equal<>()),
-                 [](const DimFacts& f, Dim a, Dim b) { return f.less_equal(a, b); })
+                 [](const DimFacts& f, Dim a, Dim b) { return f.surely_less_equal(a, b); })
         .with(less_or_equal_expansions),
     with_answers(comparison_over<op::GreaterOrEqual, NumberCarriers>(std::greater_equal<>()),
-                 [](const DimFacts& f, Dim a, Dim b) { return f.less_equal(b, a); })
+                 [](const DimFacts& f, Dim a, Dim b) { return f.surely_less_equal(b, a); })
         .with(greater_or_equal_expansions),
     binary_over<op::And, BoolCarrier>(truth_and).with(bool_revisions).commuting(),
     binary_over<op::Or, BoolCarrier>(truth_or).with(bool_revisions).commuting(),

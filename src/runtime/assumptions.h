@@ -1,0 +1,14 @@
+// What a model says it is only right for (docs/staging.md), held against the sizes of a run.
+#pragma once
+
+#include <span>
+
+#include "ir/graph.h"
+#include "kernels/datum.h"
+
+namespace cameo {
+
+// Throws run.assumption. `params` are inputs of the main graph, with the value of each in `inputs`.
+void check_assumptions(const Model& model, std::span<const ValueId> params, std::span<const Datum> inputs);
+
+}  // namespace cameo
