@@ -1,6 +1,6 @@
 """Builtin functions of scripted models on numbers that the inputs decide: sizes, items, int and float inputs."""
 import math
-from typing import List
+from typing import List, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -302,3 +302,15 @@ class EqualOfOpenSizes(nn.Module):
         if torch.equal(x, y):
             return x * 2, True
         return x - 1, torch.equal(x, x)
+
+
+class Batch(NamedTuple):
+    image: Tensor
+    scale: float
+    ids: Tensor
+
+
+@case("batch.image=f32[b,3] batch.scale=f64[] batch.ids=i64[b]", (torch.ones(2, 3), number(0.5), torch.tensor([1, 2])), tuple_of=Batch, numbers=(1,))
+class NamedTupleInput(nn.Module):
+    def forward(self, batch: Batch):
+        return batch.image * batch.scale + batch.ids[:, None], batch.ids.sum()

@@ -1,7 +1,8 @@
 """Small scripted models, one per statement form of the language, with the sizes and values they are judged at.
 
 CASES: (module, --input flags, calls, options). A call is a tuple of inputs; options: `keywords` for arguments that a flag fixes,
-`numbers` for places of arguments that are numbers, `loops` for the count of Loop nodes, `sequence` where a list is returned, `tolerance` where 1e-4 is not it.
+`tuple_of` for a NamedTuple that takes all of them, `numbers` for places of arguments that are numbers, `loops` for the count of Loop nodes,
+`sequence` where a list is returned, `tolerance` where 1e-4 is not it.
 """
 import torch
 

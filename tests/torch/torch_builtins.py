@@ -43,11 +43,11 @@ ROWS += [
     ("Numbers", "and or not", "b and n > 3, b or x > 1.0, not b", ["aten::__not__"]),
     ("Numbers", "min max", "min(n, m), max(n, x), min(x, y)", ["prim::min", "prim::max"]),
     ("Numbers", "int float bool", "int(x), int(b), float(n), bool(n), bool(x)", ["aten::Int", "aten::Float", "aten::Bool", "aten::ScalarImplicit"]),
-    ("Numbers", "range", "[i * m for i in range(n)], len([i for i in range(1, n, 2)])", ["prim::rangelist", "aten::__range_length", "aten::__derive_index"]),
+    ("Numbers", "range", "torch.tensor([i * m for i in range(n)]), len([i for i in range(1, n, 2)])", ["prim::rangelist", "aten::__range_length", "aten::__derive_index"]),
     ("Numbers", "bin hex oct", "len(bin(n)), len(hex(n)), len(oct(n))", ["aten::bin", "aten::hex", "aten::oct"]),
     ("Numbers", "chr", "len(chr(n + 90))", ["aten::chr"]),
     ("Numbers", "hash", "hash(n) == hash(n)", ["aten::hash"]),
-    ("Numbers", "complex numbers", "complex(x, y).real", ["aten::Complex", "aten::angle", "aten::polar"]),
+    ("Numbers", "complex numbers", "abs(complex(x, y))", ["aten::Complex", "aten::angle", "aten::polar"]),
     ("Numbers", "torch.Size, torch.broadcast_shapes", "torch.zeros(torch.Size([n, m])).size(0)", ["aten::Size"]),
     ("Lists", "l[i], l[i] = v", "l[1], l[n - 7]", ["aten::__getitem__", "aten::_set_item", "aten::select"]),
     ("Lists", "l[a:b], l + k, l * n", "l[1:], l[:2] + k, len(k * m)", ["aten::slice"]),
@@ -66,7 +66,7 @@ ROWS += [
     ("Dicts", "d[k], d[k] = v", "d['a'], stored(d, n)", []),
     ("Dicts", "d[n]", "e[m]", []),
     ("Dicts", "in, get, len", "'a' in d, d.get('b', 5), len(d), m in e", ["aten::get"]),
-    ("Dicts", "keys, values, items, copy, dict", "len(list(d.keys())), list(d.values()), [v for k, v in d.items()], dict(d)['a'], d.copy()['b']",
+    ("Dicts", "keys, values, items, copy, dict", "len(list(d.keys())), list(d.values()), [pair[1] for pair in d.items()], dict(d)['a'], d.copy()['b']",
      ["aten::keys", "aten::values", "aten::items", "aten::dict"]),
     ("Dicts", "pop, popitem, setdefault, update, clear", "updated(d, n)", ["aten::popitem", "aten::setdefault", "aten::update"]),
     ("Strings", "== + len in", "s == 'up', len(s + 'x'), s in ['up', 'on']", []),
@@ -140,7 +140,7 @@ def stored(d: Dict[str, int], n: int):
 def updated(d: Dict[str, int], n: int):
     c = d.copy()
     v = c.pop("a")
-    w = c.setdefault("q", n)
+    w = c.setdefault("q", n + 5)
     c.update({"b": n})
     last = c.popitem()[1]
     return v, w, last, len(c)
@@ -235,7 +235,7 @@ def state(cameo, expression, how):
         done = subprocess.run([cameo, "export", archive, "-o", model, *flags], capture_output=True, text=True)
         if done.returncode:
             found = re.search(r"error\[([\w.-]+)\]: (.*)", done.stderr)
-            return f"no: {found[2]}" if found else f"no: exit {done.returncode}"
+            return f"no: {re.sub(r', [^ ]*m.pt![^)]*', '', found[2])}" if found else f"no: exit {done.returncode}"
         session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
         t = torch.tensor([[1.5, 2.0], [3.0, 4.25]])
         for call in CALLS:
