@@ -19,15 +19,19 @@ size_t place_of(Stager& s, const Value& v, const std::vector<Value>& options) {
 
 V at(Stager& s, const std::vector<int64_t>& table, V index) { return s.on.Gather(s.on.constant(Tensor::ints(table)), index); }
 
+// Among strings and enums, some of which are chosen themselves.
 Value picked_option(Stager& s, V index, const std::vector<Value>& values) {
   std::vector<Value> options;
-  std::vector<int64_t> table;
+  const auto add = [&](const Value& v) {
+    if (std::none_of(options.begin(), options.end(), [&](const Value& o) { return same(o, v); })) options.push_back(v);
+  };
   for (const Value& v : values) {
-    const auto it = std::find_if(options.begin(), options.end(), [&](const Value& o) { return same(o, v); });
-    table.push_back(it - options.begin());
-    if (it == options.end()) options.push_back(v);
+    if (const auto* c = v.as<Choice>()) std::for_each(c->options->begin(), c->options->end(), add);
+    else add(v);
   }
-  return Value(Choice{at(s, table, index), std::make_shared<const std::vector<Value>>(std::move(options))});
+  Vs places;
+  for (const Value& v : values) places.push_back(s.on.unsqueeze(choice_index(s, v, options), {0}));
+  return Value(Choice{s.on.Gather(s.on.concat(places, 0), index), std::make_shared<const std::vector<Value>>(std::move(options))});
 }
 
 // Tensors of one type and size: stacked, and one taken.
@@ -48,7 +52,7 @@ bool may_be_chosen(const Value& v) { return v.is<std::string>() || v.is<Enum>();
 
 std::optional<Value> picked(Stager& s, V index, const std::vector<Value>& values) {
   if (std::all_of(values.begin(), values.end(), [&](const Value& v) { return same(v, values[0]); })) return values[0];
-  if (std::all_of(values.begin(), values.end(), may_be_chosen)) return picked_option(s, index, values);
+  if (std::all_of(values.begin(), values.end(), [](const Value& v) { return may_be_chosen(v) || v.is<Choice>(); })) return picked_option(s, index, values);
   if (all_are<TensorRef>(values)) return picked_tensor(s, index, values);
   if (all_are<Dim>(values)) {
     Dims sizes;

@@ -132,7 +132,7 @@ class Inputs {
     const std::string name = spec && !by_name_ ? spec->name : path;
     const bool structured = recorded && (recorded->kind == ts::StoredKind::list || recorded->kind == ts::StoredKind::tuple || recorded->kind == ts::StoredKind::dict);
     if (!(spec && spec->dtype)) {
-      if (structured) return from_recorded(path, *recorded);
+      if (structured) return from_recorded(path, *recorded, type);
       if (!recorded && !given(name)) return structure(path, type);
     }
     const ExampleInput* example = take(name);
@@ -154,14 +154,37 @@ class Inputs {
     return v;
   }
 
+  // The class of a NamedTuple: its fields have names besides their places.
+  const ts::ClassDef* named_tuple(const ts::Type* type) {
+    const ts::ClassDef* cls = type && type->is(ts::TypeKind::named) ? s_.program.class_of(*type) : nullptr;
+    return cls && cls->kind == ts::ClassKind::named_tuple ? cls : nullptr;
+  }
+  // The path of field i: by its name where that is what is given, else by its place.
+  std::string field_path(const std::string& path, const ts::ClassDef* cls, size_t i) const {
+    if (!cls || i >= cls->attributes.size()) return cat(path, ".", i);
+    const std::string by_place = cat(path, ".", i), by_field = cat(path, ".", cls->attributes[i].name);
+    return said(by_place) ? by_place : by_field;
+  }
+  bool said(const std::string& path) const { return (by_name_ && spec_for(path, SIZE_MAX)) || nested(path) || named_example(path); }
+  StagedValue fields(const std::string& path, const ts::ClassDef& cls) {
+    std::vector<StagedValue> parts;
+    for (size_t i = 0; i < cls.attributes.size(); ++i) {
+      const std::string inner = field_path(path, &cls, i);
+      if (!said(inner)) throw error("use.input-missing", cat("the field '", cls.attributes[i].name, "' of argument '", path, "' is not given")).help(cat("add --input '", inner, "=", ready_spec(cls.attributes[i].type), "'"));
+      parts.push_back(argument(inner, cls.attributes[i].type, spec_for(inner, SIZE_MAX), nullptr));
+    }
+    return StagedValue::tuple(std::move(parts), &cls);
+  }
+
   // Nested inputs given by path alone.
   StagedValue structure(const std::string& path, const ts::Type* type) {
     while (type && type->is(ts::TypeKind::optional)) type = type->element();
+    if (const ts::ClassDef* cls = named_tuple(type)) return fields(path, *cls);
     std::vector<StagedValue> parts;
     for (size_t i = 0;; ++i) {
       const std::string inner = cat(path, ".", i);
       const InputSpec* spec = by_name_ ? spec_for(inner, SIZE_MAX) : nullptr;
-      if (!spec && !nested(inner) && !named_example(inner)) break;
+      if (!said(inner)) break;
       const ts::Type* part = type && type->is(ts::TypeKind::list) ? type->element() : type && type->is(ts::TypeKind::tuple) && i < type->args.size() ? type->args[i] : nullptr;
       parts.push_back(argument(inner, part, spec, nullptr));
     }
@@ -177,16 +200,17 @@ class Inputs {
     return std::any_of(options_.examples.begin(), options_.examples.end(), [&](const ExampleInput& e) { return e.name == path; });
   }
 
-  StagedValue from_recorded(const std::string& path, const ts::StoredValue& v) {
+  StagedValue from_recorded(const std::string& path, const ts::StoredValue& v, const ts::Type* type = nullptr) {
     switch (v.kind) {
       case ts::StoredKind::tensor: return tensor(path, nullptr, nullptr, &v);
       case ts::StoredKind::list: case ts::StoredKind::tuple: {
         std::vector<StagedValue> parts;
+        const ts::ClassDef* cls = named_tuple(type);
         for (size_t i = 0; i < v.items.size(); ++i) {
-          const std::string inner = cat(path, ".", i);
+          const std::string inner = field_path(path, cls, i);
           parts.push_back(argument(inner, nullptr, by_name_ ? spec_for(inner, SIZE_MAX) : nullptr, v.items[i]));
         }
-        return v.kind == ts::StoredKind::tuple ? StagedValue::tuple(std::move(parts)) : s_.list(std::move(parts));
+        return v.kind == ts::StoredKind::tuple ? StagedValue::tuple(std::move(parts), cls) : s_.list(std::move(parts));
       }
       case ts::StoredKind::dict: {
         std::vector<std::pair<StagedValue, StagedValue>> entries;

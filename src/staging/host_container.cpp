@@ -308,8 +308,18 @@ Results update(HostCall& c) {
   }
   return std::vector<Value>{};
 }
+// The first item, as PyTorch has it; Python takes the last.
+Results pop_item(HostCall& c) {
+  if (!on_dict(c)) return std::nullopt;
+  auto& d = dict_of(c);
+  if (d.empty()) return raised(c, "popitem() of an empty dict");
+  const auto [key, value] = d.front();
+  d.erase(d.begin());
+  return one(Value::tuple({key, value}));
+}
 Results make_dict(HostCall& c) {
   if (c.size() == 0) return one(c.s.dict({}));
+  if (on_dict(c)) return one(c.s.dict(entries(c)));
   std::vector<std::pair<Value, Value>> out;
   for (const Value& v : std::vector<Value>(c.s.items(c[0]))) {
     const auto& pair = c.s.items(v);
@@ -369,7 +379,7 @@ constexpr HostRow table[] = {
     {"aten::__getitem__", get_item}, {"aten::Delete", remove_at}, {"aten::clear", clear}, {"aten::copy", copy}, {"aten::list", copy},
     {"aten::reverse", reverse}, {"aten::slice", slice}, {"aten::len", length}, {"aten::__contains__", contains}, {"aten::keys", keys},
     {"aten::values", values}, {"aten::items", pairs}, {"aten::get", get}, {"aten::setdefault", set_default}, {"aten::update", update},
-    {"aten::dict", make_dict}, {"aten::__is__", is<true>}, {"aten::__isnot__", is<false>}, {"aten::_unwrap_optional", unwrap},
+    {"aten::dict", make_dict}, {"aten::popitem", pop_item}, {"aten::__is__", is<true>}, {"aten::__isnot__", is<false>}, {"aten::_unwrap_optional", unwrap},
     {"prim::unchecked_unwrap_optional", unwrap}, {"aten::wait", itself}, {"prim::awaitable_wait", itself}, {"aten::sorted", known_sort},
     {"aten::sort", sort}, {"prim::rangelist", range_list}, {"aten::Size", itself},
 };

@@ -51,16 +51,18 @@ Results add(HostCall& c) {
   return binary(c, [](Dim a, Dim b) { return Value(a + b); }, [](double a, double b) { return Value(a + b); }, [](Lower& on, V a, V b) { return V(on.Add(a, b)); });
 }
 
-// [v] * n with n from data.
+// A list n times, with n from data.
 Results repeated(HostCall& c, const Value& list, Dim n) {
-  auto one_item = staged_from(c.s, list);
-  if (!one_item || one_item->sequence || c.s.items(list).size() != 1) c.s.fail("stage.list-length", "a list is repeated a number of times that depends on the inputs");
-  for (V& array : one_item->arrays) {
-    Dims sizes = c.s.on.shape(array);
-    sizes[0] = max(n, Dim(0));
-    array = c.s.on.expand(array, sizes);
+  auto all = staged_from(c.s, list);
+  if (!all || all->sequence) c.s.fail("stage.list-length", "a list, which is no list of numbers or of tensors of one size, is repeated a number of times that depends on the inputs");
+  const Dim times = max(n, Dim(0));
+  for (V& array : all->arrays) {
+    Dims sizes = c.s.on.shape(array), rows = sizes;
+    rows.insert(rows.begin(), times);
+    sizes[0] = sizes[0] * times;
+    array = rows[1].is(1) ? c.s.on.expand(array, sizes) : c.s.on.reshape(c.s.on.expand(c.s.on.unsqueeze(array, {0}), rows), sizes);
   }
-  return one(make_staged(c.s, std::move(*one_item)));
+  return one(make_staged(c.s, std::move(*all)));
 }
 
 Results mul(HostCall& c) {

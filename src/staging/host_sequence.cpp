@@ -160,7 +160,7 @@ Results quantifier(HostCall& c) {
     return one(Value(StagedBool{All ? V(on.Not(flags_any(on, on.Not(flags), 0))) : flags_any(on, flags, 0)}));
   }
   Value total = All;
-  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = c.s.call_op("aten", All ? "__and__" : "__or__", {{total, c.s.bool_from(v)}, {}}, c.s.position())[0];
+  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = All ? both(c.s, total, c.s.bool_from(v)) : either(c.s, total, c.s.bool_from(v));
   return one(total);
 }
 

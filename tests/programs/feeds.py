@@ -49,5 +49,5 @@ def one(rng, inputs, sizes):
 def calls(rng, inputs, source, count=5, least=0):
     """Sets of arguments. The mean of nothing is NaN, and comparisons of that differ everywhere: such programs get no size of 0."""
     declared = " ".join(i.flag for i in inputs)
-    zeros = [d for d in "btcd" if f"{d}:1.." not in declared] if rng.one_in(2) and not re.search(r"mean|logsumexp", source) else []
+    zeros = [d for d in "btcd" if f"{d}:0.." in declared] if rng.one_in(2) and not re.search(r"mean|logsumexp", source) else []
     return [one(rng, inputs, sizes) for sizes in size_sets(rng, zeros, count, least)]

@@ -54,6 +54,8 @@ def test_scripted(cameo, tmp_path, case):
         inputs = scripted_cases.inputs_of(call)
         numbers = options.get("numbers", ())  # arguments that are numbers in Python and 0-d inputs of the model
         arguments = [x.item() if i in numbers else x.clone() for i, x in enumerate(inputs)]
+        if "tuple_of" in options:
+            arguments = [options["tuple_of"](*arguments)]
         want = scripted_cases.flat(torch.jit.load(archive)(*arguments, **options.get("keywords", {})))
         feeds = {i.name: x.numpy() for i, x in zip(session.get_inputs(), inputs)}
         got = session.run(None, feeds)

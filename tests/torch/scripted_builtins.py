@@ -1,6 +1,6 @@
 """Builtin functions of scripted models on numbers that the inputs decide: sizes, items, int and float inputs."""
 import math
-from typing import List
+from typing import List, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -246,3 +246,71 @@ class MessageOfSize(nn.Module):
         message = "rows: " + str(n)
         print(message)
         return x + 1
+
+
+# Sizes as numbers of tensor operators.
+
+@case("x=f32[r,c]", ((4, 3),), ((2, 5),), ((6, 6),))
+class SizesAsDiagonal(nn.Module):
+    def forward(self, x):
+        n, m = x.size(0), x.size(1)
+        mask = torch.ones(n, n, dtype=torch.bool).tril(diagonal=m - n)
+        return (x.tril(n - 2), x.triu(m - n), mask, torch.triu_indices(n, m, 1), torch.tril_indices(n, m, m - n), torch.triu_indices(n, n, offset=0),
+                torch.eye(n, m))
+
+
+@case("x=f32[n]", ((4,),), ((7,),), ((1,),), tolerance=1e-5)
+class SizesAsSteps(nn.Module):
+    def forward(self, x):
+        n = x.size(0)
+        return (torch.linspace(0, 1, n), torch.linspace(-2, n, 5), torch.linspace(0, n - 1, n), torch.logspace(0, 2, n), torch.arange(0, 3 * n, n),
+                torch.arange(0.0, 1.0, 1.0 / n), torch.arange(n, 0, -1), torch.fft.fftfreq(n), torch.fft.rfftfreq(n, 0.5), torch.hann_window(4))
+
+
+@case("x=f32[b,3,h,w]", ((2, 3, 6, 8),), ((1, 3, 4, 4),), ((1, 3, 5, 7),))
+class AdaptiveMaxPool(nn.Module):
+    def forward(self, x):
+        f = torch.nn.functional
+        y, at = f.adaptive_max_pool2d(x, 3, return_indices=True)
+        return f.adaptive_max_pool2d(x, 1), f.adaptive_max_pool2d(x, (2, 4)), f.adaptive_max_pool1d(x[0], 2), y, at
+
+
+@case("x=f32[n,4]", ((6, 4),), ((9, 4),), ((4, 4),))
+class PiecesOfOpenSize(nn.Module):
+    def forward(self, x):
+        total = torch.zeros(4)
+        for part in x.chunk(3):
+            total = total * 0.5 + part.sum(0)
+        a, b = x.chunk(2)
+        p, q, r = torch.tensor_split(x, 3)
+        return total, a, b, p, q, r, len(x.chunk(4))
+
+
+@case("x=f32[r,c]", ((4, 3),), ((3, 5),), ((7, 2),))
+class FillDiagonal(nn.Module):
+    def forward(self, x):
+        y, z = x.clone(), x.clone()
+        y.fill_diagonal_(7.0)
+        z.fill_diagonal_(-1.0, wrap=True)
+        return y, z
+
+
+@case("x=f32[a,3] y=f32[b,3]", (torch.ones(2, 3), torch.ones(2, 3)), (torch.ones(2, 3), torch.ones(4, 3)), (torch.ones(2, 3), torch.zeros(2, 3)),
+      (torch.ones(5, 3), torch.ones(1, 3)))
+class EqualOfOpenSizes(nn.Module):
+    def forward(self, x, y):
+        if torch.equal(x, y):
+            return x * 2, True
+        return x - 1, torch.equal(x, x)
+
+
+class Batch(NamedTuple):
+    image: Tensor
+    scale: float
+    ids: Tensor
+
+
+@case("batch.image=f32[b,3] batch.scale=f64[] batch.ids=i64[b]", (torch.ones(2, 3), number(0.5), torch.tensor([1, 2])), tuple_of=Batch, numbers=(1,))
+class NamedTupleInput(nn.Module):
+    def forward(self, batch: Batch):
+        return batch.image * batch.scale + batch.ids[:, None], batch.ids.sum()

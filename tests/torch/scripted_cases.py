@@ -1,8 +1,9 @@
 """Small scripted models, one per statement form of the language, with the sizes and values they are judged at.
 
 CASES: (module, --input flags, calls, options). A call is a tuple of inputs; options: `keywords` for arguments that a flag fixes,
-`numbers` for places of arguments that are numbers, `loops` for the count of Loop nodes, `sequence` where a list is returned,
-`tolerance` where 1e-4 is not it, `refused` for the code of the finding with which the export ends.
+`tuple_of` for a NamedTuple that takes all of them, `numbers` for places of arguments that are numbers, `loops` for the count of Loop
+nodes, `sequence` where a list is returned, `tolerance` where 1e-4 is not it, `refused` for the code of the finding with which the
+export ends.
 """
 import numpy as np
 import torch

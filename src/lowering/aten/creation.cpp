@@ -31,24 +31,38 @@ V arange(Lower& on, const Num& start, const Num& end, const Num& step, const Opt
   return on.to(on.Range(on.scalar(start, DType::f64), on.scalar(end, DType::f64), on.scalar(step, DType::f64)), out);
 }
 
-V linspace(Lower& on, double start, double end, int64_t steps, Opt<DType> t) {
+V known_linspace(Lower& on, double start, double end, int64_t steps, const Opt<DType>& t) {
   std::vector<double> values;
   for (int64_t i = 0; i < steps; ++i) values.push_back(steps == 1 ? start : i < steps / 2 ? start + (end - start) / static_cast<double>(steps - 1) * static_cast<double>(i) : end - (end - start) / static_cast<double>(steps - 1) * static_cast<double>(steps - 1 - i));
   return on.constant(store(t.value_or(default_float), {steps}, values));
 }
 
-// The ends depend on data; the count is known.
-V staged_linspace(Lower& on, V start, V end, int64_t steps, const Opt<DType>& t) {
+// The ends or the count depend on data. As PyTorch does, the second half is counted from the end.
+V staged_linspace(Lower& on, V start, V end, Dim steps, const Opt<DType>& t) {
   start = on.to(start, DType::f64), end = on.to(end, DType::f64);
-  const V each = on.Div(on.Sub(end, start), on.number(static_cast<double>(std::max<int64_t>(1, steps - 1)), DType::f64));
-  return on.to(on.Add(start, on.Mul(on.to(iota(on, Dim(steps)), DType::f64), each)), t.value_or(default_float));
+  const auto float_of = [&](Dim d) { return on.to(on.int_scalar(d), DType::f64); };
+  const V each = on.Div(on.Sub(end, start), float_of(max(steps - Dim(1), Dim(1)))), i = iota(on, steps), at = on.to(i, DType::f64);
+  const V up = on.Add(start, on.Mul(at, each));
+  if (steps.is_literal()) return on.to(up, t.value_or(default_float));
+  const V down = on.Sub(end, on.Mul(on.Sub(float_of(steps - Dim(1)), at), each));
+  const V first_half = on.Or(on.Less(i, on.int_scalar(floor_div(steps, Dim(2)))), on.Equal(i, on.On::int_scalar(0)));
+  return on.to(on.Where(first_half, up, down), t.value_or(default_float));
 }
-V logspace(Lower& on, V start, V end, int64_t steps, double base, Opt<DType> t) {
+V linspace(Lower& on, Num start, Num end, Dim steps, Opt<DType> t) {
+  if (steps.is_literal() && start.is_known() && end.is_known()) return known_linspace(on, start.to_double(), end.to_double(), steps.literal(), t);
+  return staged_linspace(on, on.scalar(start, DType::f64), on.scalar(end, DType::f64), steps, t);
+}
+V logspace(Lower& on, V start, V end, Dim steps, double base, Opt<DType> t) {
   return on.to(on.Pow(on.number(base, DType::f64), staged_linspace(on, start, end, steps, DType::f64)), t.value_or(default_float));
 }
 
 // Rows and columns of the elements on one side of a diagonal.
-V triangle_places(Lower& on, int64_t rows, int64_t columns, int64_t offset, const Opt<DType>& t, bool upper) {
+V triangle_places(Lower& on, Dim all_rows, Dim all_columns, Dim diagonal, const Opt<DType>& t, bool upper) {
+  if (!all_rows.is_literal() || !all_columns.is_literal() || !diagonal.is_literal()) {
+    const V ones = on.full({all_rows, all_columns}, Num(int64_t{1}), DType::i32);
+    return on.to(on.NonZero(on.Trilu(ones, on.int_scalar(diagonal), {.upper = upper})), t.value_or(DType::i64));
+  }
+  const int64_t rows = all_rows.literal(), columns = all_columns.literal(), offset = diagonal.literal();
   std::vector<double> at;
   for (const bool row : {true, false})
     for (int64_t r = 0; r < rows; ++r)
@@ -78,15 +92,15 @@ constexpr Row table[] = {
     {"aten::arange.start", [](Lower& on, Num start, Num end, Opt<DType> t) { return arange(on, start, end, Num(int64_t{1}), t); }},
     {"aten::arange.start_step", [](Lower& on, Num start, Num end, Num step, Opt<DType> t) { return arange(on, start, end, step, t); }},
     {"aten::linspace", fn<linspace>},
-    {"aten::linspace.Tensor_Tensor", [](Lower& on, V a, V b, int64_t n, Opt<DType> t) { return staged_linspace(on, a, b, n, t); }},
-    {"aten::linspace.Tensor_Scalar", [](Lower& on, V a, Num b, int64_t n, Opt<DType> t) { return staged_linspace(on, a, on.scalar(b, DType::f64), n, t); }},
-    {"aten::linspace.Scalar_Tensor", [](Lower& on, Num a, V b, int64_t n, Opt<DType> t) { return staged_linspace(on, on.scalar(a, DType::f64), b, n, t); }},
-    {"aten::logspace", [](Lower& on, Num a, Num b, int64_t n, double base, Opt<DType> t) { return logspace(on, on.scalar(a, DType::f64), on.scalar(b, DType::f64), n, base, t); }},
+    {"aten::linspace.Tensor_Tensor", [](Lower& on, V a, V b, Dim n, Opt<DType> t) { return staged_linspace(on, a, b, n, t); }},
+    {"aten::linspace.Tensor_Scalar", [](Lower& on, V a, Num b, Dim n, Opt<DType> t) { return staged_linspace(on, a, on.scalar(b, DType::f64), n, t); }},
+    {"aten::linspace.Scalar_Tensor", [](Lower& on, Num a, V b, Dim n, Opt<DType> t) { return staged_linspace(on, on.scalar(a, DType::f64), b, n, t); }},
+    {"aten::logspace", [](Lower& on, Num a, Num b, Dim n, double base, Opt<DType> t) { return logspace(on, on.scalar(a, DType::f64), on.scalar(b, DType::f64), n, base, t); }},
     {"aten::logspace.Tensor_Tensor", fn<logspace>},
-    {"aten::logspace.Tensor_Scalar", [](Lower& on, V a, Num b, int64_t n, double base, Opt<DType> t) { return logspace(on, a, on.scalar(b, DType::f64), n, base, t); }},
-    {"aten::logspace.Scalar_Tensor", [](Lower& on, Num a, V b, int64_t n, double base, Opt<DType> t) { return logspace(on, on.scalar(a, DType::f64), b, n, base, t); }},
-    {"aten::tril_indices", [](Lower& on, int64_t r, int64_t c, int64_t k, Opt<DType> t) { return triangle_places(on, r, c, k, t, false); }},
-    {"aten::triu_indices", [](Lower& on, int64_t r, int64_t c, int64_t k, Opt<DType> t) { return triangle_places(on, r, c, k, t, true); }},
+    {"aten::logspace.Tensor_Scalar", [](Lower& on, V a, Num b, Dim n, double base, Opt<DType> t) { return logspace(on, a, on.scalar(b, DType::f64), n, base, t); }},
+    {"aten::logspace.Scalar_Tensor", [](Lower& on, Num a, V b, Dim n, double base, Opt<DType> t) { return logspace(on, on.scalar(a, DType::f64), b, n, base, t); }},
+    {"aten::tril_indices", [](Lower& on, Dim r, Dim c, Dim k, Opt<DType> t) { return triangle_places(on, r, c, k, t, false); }},
+    {"aten::triu_indices", [](Lower& on, Dim r, Dim c, Dim k, Opt<DType> t) { return triangle_places(on, r, c, k, t, true); }},
     {"aten::empty_strided", [](Lower& on, Dims sizes, Dims, Opt<DType> t) { return zeros(on, sizes, t); }},
     {"aten::empty_permuted", [](Lower& on, Dims sizes, Ints, Opt<DType> t) { return zeros(on, sizes, t); }},
     {"aten::new_empty_strided", [](Lower& on, V x, Dims sizes, Dims, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{0}), t); }},

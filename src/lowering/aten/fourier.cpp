@@ -163,7 +163,17 @@ V from_short_time(Lower& on, V z, int64_t n, Opt<int64_t> hop, Opt<int64_t> widt
   return single ? on.squeeze(y, {0}) : y;
 }
 
+// The frequencies of a transform of n samples, d apart: 0, 1, ... and then the negative ones, or the first half alone.
+V frequencies(Lower& on, Dim n, const Num& d, const Opt<DType>& t, bool half) {
+  const DType out = t.value_or(default_float);
+  const V all = iota(on, half ? floor_div(n, Dim(2)) + Dim(1) : n), turned = on.Sub(all, on.int_scalar(n));
+  const V at = half ? all : V(on.Where(on.Less(all, on.int_scalar(ceil_div(n, Dim(2)))), all, turned));
+  return on.to(on.Div(on.to(at, DType::f64), on.Mul(on.to(on.int_scalar(n), DType::f64), on.scalar(d, DType::f64))), out);
+}
+
 constexpr Row table[] = {
+    {"aten::fft_fftfreq", [](Lower& on, Dim n, Num d, Opt<DType> t) { return frequencies(on, n, d, t, false); }},
+    {"aten::fft_rfftfreq", [](Lower& on, Dim n, Num d, Opt<DType> t) { return frequencies(on, n, d, t, true); }},
     {"aten::fft_fft", fn<one_axis<Kind::to_complex>>}, {"aten::fft_ifft", fn<one_axis<Kind::inverse>>},
     {"aten::fft_fft2", fn<some_axes<Kind::to_complex>>}, {"aten::fft_ifft2", fn<some_axes<Kind::inverse>>},
     {"aten::fft_fftn", fn<some_axes<Kind::to_complex>>}, {"aten::fft_ifftn", fn<some_axes<Kind::inverse>>},

@@ -145,9 +145,9 @@ V roll(Lower& on, V x, Dims shifts, Ints dims) {
   return x;
 }
 
-V triangle(Lower& on, V x, int64_t k, bool upper) {
+V triangle(Lower& on, V x, Dim k, bool upper) {
   const bool bools = on.is_bool(x);
-  const V y = on.Trilu(bools ? on.to(x, DType::i32) : x, on.On::int_scalar(k), {.upper = upper});
+  const V y = on.Trilu(bools ? on.to(x, DType::i32) : x, on.int_scalar(k), {.upper = upper});
   return bools ? on.to(y, DType::boolean) : y;
 }
 
@@ -208,8 +208,8 @@ constexpr Row table[] = {
     {"aten::pixel_shuffle", fn<pixel_shuffle>}, {"aten::pixel_unshuffle", fn<pixel_unshuffle>},
     {"aten::grid_sampler", fn<grid_sample>}, {"aten::grid_sampler_2d", fn<grid_sample>}, {"aten::grid_sampler_3d", fn<grid_sample>},
     {"aten::flip", fn<flip>}, {"aten::roll", fn<roll>},
-    {"aten::tril", [](Lower& on, V x, int64_t k) { return triangle(on, x, k, false); }},
-    {"aten::triu", [](Lower& on, V x, int64_t k) { return triangle(on, x, k, true); }},
+    {"aten::tril", [](Lower& on, V x, Dim k) { return triangle(on, x, k, false); }},
+    {"aten::triu", [](Lower& on, V x, Dim k) { return triangle(on, x, k, true); }},
     {"aten::einsum", [](Lower& on, Str equation, Vs parts) {
        std::erase(equation, ' ');
        return V(on.Einsum(std::vector<ValueId>(parts.begin(), parts.end()), {.equation = equation}));

@@ -48,6 +48,13 @@ V adaptive_windows(Lower& on, int64_t in, int64_t out) {
     for (int64_t k = 0; k < longest; ++k) at.push_back(std::min(begin(o) + k, end(o) - 1));
   return on.reshape(on.ints(at), {Dim(out), Dim(longest)});
 }
+// The same of an axis whose size depends on the inputs.
+V open_windows(Lower& on, Dim in, int64_t out) {
+  const V count = on.On::int_scalar(out), size = on.int_scalar(in), o = iota(on, Dim(out)), one = on.On::int_scalar(1);
+  const V begin = on.Div(on.Mul(o, size), count), last = on.Div(on.Sub(on.Mul(on.Add(o, one), size), one), count);  // the last of ceil((o + 1) * in / out)
+  const Dim longest = out == 1 ? in : ceil_div(in, Dim(out)) + Dim(1);
+  return on.Min(std::vector<ValueId>{on.Add(on.unsqueeze(begin, {1}), on.unsqueeze(iota(on, longest), {0})), on.unsqueeze(last, {1})});
+}
 // The last N axes as windows: their counts, then everything one window holds as the last axis.
 template <int N>
 V windowed(Lower& on, V x, const Vs& windows) {
@@ -75,9 +82,10 @@ std::tuple<V, V> adaptive_max_pool(Lower& on, V x, Ints sizes) {
   Vs windows;
   Dims plane;
   for (int64_t i = 0; i < N; ++i) {
-    const int64_t in = known_size(on, x, lead + i, "adaptive pooling");
-    windows.push_back(adaptive_windows(on, in, sizes[static_cast<size_t>(i)]));
-    plane.push_back(Dim(in));
+    const Dim in = on.dim(x, lead + i);
+    const int64_t out = sizes[static_cast<size_t>(i)];
+    windows.push_back(in.is_literal() ? adaptive_windows(on, in.literal(), out) : open_windows(on, in, out));
+    plane.push_back(in);
   }
   const V all = windowed<N>(on, x, windows), places = windowed<N>(on, on.reshape(iota(on, element_count(plane)), plane), windows);
   const int64_t last = on.rank(all) - 1;

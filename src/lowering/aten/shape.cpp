@@ -65,6 +65,13 @@ Vs chunk(Lower& on, V x, int64_t chunks, int64_t dim) {
   const Dim size = on.dim(x, dim);
   const Dim each = ceil_div(size, Dim(chunks));
   if (!size.is_literal() && on.graph().facts.divisible(size, chunks) == Answer::yes) return split_sizes(on, x, Dims(static_cast<size_t>(chunks), each), dim);
+  // Taken apart into names, any other number of pieces raises.
+  if (!size.is_literal() && on.unpacked && *on.unpacked == chunks) {
+    on.note("lower.fixed-number", cat("chunk gives the ", chunks, " pieces that the program takes: the size ", size.text(), " is assumed to have so many"));
+    Dims sizes(static_cast<size_t>(chunks), each);
+    sizes.back() = size - each * Dim(chunks - 1);
+    return split_sizes(on, x, sizes, dim);
+  }
   return split_every(on, x, each, dim);
 }
 

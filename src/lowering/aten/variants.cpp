@@ -60,7 +60,14 @@ Arg equal(Lower& on, V a, V b) {
   if (on.rank(a) != on.rank(b)) return Arg(false);
   for (int64_t i = 0; i < on.rank(a); ++i)
     if (on.equal(on.dim(a, i), on.dim(b, i)) == Answer::no) return Arg(false);
-  return answer(all_true(on, on.Equal(a, b)));
+  bool one_size = true;
+  for (int64_t i = 0; i < on.rank(a); ++i) one_size &= on.provably(on.dim(a, i), on.dim(b, i));
+  if (one_size) return answer(all_true(on, on.Equal(a, b)));
+  // Sizes that only a run can tell: they are compared, and the elements as far as both have some.
+  const Dim both = min(element_count(on.shape(a)), element_count(on.shape(b)));
+  const V sizes = on.Equal(on.int_vector(on.shape(a)), on.int_vector(on.shape(b)));
+  const V differ = on.Not(on.Equal(on.slice(flat(on, a), 0, Dim(0), both), on.slice(flat(on, b), 0, Dim(0), both)));
+  return answer(on.And(all_true(on, sizes), on.Not(flags_any(on, differ, 0))));
 }
 Arg all_close(Lower& on, V a, V b, double rtol, double atol, bool equal_nan) {
   const V bound = on.Add(on.number_like(atol, a), on.Mul(on.number_like(rtol, a), on.Abs(b)));
