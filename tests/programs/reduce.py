@@ -29,7 +29,7 @@ class Reducer:
         call = call or self.call
         first = [self.first] if self.program.capture == "export" else []  # the example that torch.export sees
         flags = [i.flag for i in used] if self.program.capture == "script" else []
-        calls = [{i.name: c[i.name] for i in used} for c in [*first, call]]
+        calls = [{i.name: c[i.name] for i in used if i.name in c} for c in [*first, call]]
         return cases.Case(self.name, self.program.capture, self.program.source(), flags, calls)
 
     def still(self, call=None):

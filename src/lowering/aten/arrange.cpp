@@ -137,18 +137,6 @@ V baddbmm(Lower& on, V c, V a, V b, const Num& beta, const Num& alpha) {
   return on.Add(c, p);
 }
 
-// The diagonal of a matrix, again and again below it where `wrap`, or of a cube.
-V fill_diagonal(Lower& on, V x, const Num& value, bool wrap) {
-  on.need_rank(x, 2, "fill_diagonal_");
-  const int64_t rank = on.rank(x);
-  const auto along = [&](int64_t axis) { return reach(on, iota(on, on.dim(x, axis)), axis, rank); };
-  V first = along(0);
-  if (wrap && rank == 2) first = on.Mod(first, on.int_scalar(on.dim(x, 1) + Dim(1)));
-  V here = on.Equal(first, along(1));
-  for (int64_t i = 2; i < rank; ++i) here = on.And(here, on.Equal(first, along(i)));
-  return on.Where(here, on.scalar_like(value, x), x);
-}
-
 Vs tensor_split(Lower& on, V x, int64_t sections, int64_t dim) {
   const int64_t axis = on.axis(x, dim);
   const Dim size = on.dim(x, axis), each = floor_div(size, Dim(sections)), more = mod(size, Dim(sections));
@@ -298,7 +286,6 @@ constexpr Row table[] = {
          default: return x;
        }
      }},
-    {"aten::fill_diagonal_", fn<fill_diagonal>},
     {"aten::tensor_split.sections", fn<tensor_split>},
     {"aten::tensor_split.indices", fn<tensor_split_at>},
     {"aten::tensor_split.tensor_indices_or_sections", [](Lower& on, V x, V at, int64_t dim) {
