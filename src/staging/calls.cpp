@@ -167,9 +167,21 @@ const Schema* functional_of_out(const Schema& s) {
 }
 }  // namespace
 
+namespace {
+// Operators whose schema promises no view, for autograd's sake, and which give views all the same.
+const Schema* viewing_form(const Schema& s) {
+  static constexpr std::pair<std::string_view, std::string_view> table[] = {
+      {"aten::unsafe_chunk", "aten::chunk"}, {"aten::unsafe_split.Tensor", "aten::split.Tensor"}, {"aten::unsafe_split_with_sizes", "aten::split_with_sizes"}};
+  for (const auto& [name, view] : table)
+    if (s.full_name() == name) return find_schema(view);
+  return nullptr;
+}
+}  // namespace
+
 std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
   if (options.rules || options.host)
     if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
+  if (const Schema* as_view = viewing_form(s)) return lower_op(*as_view, std::move(args));
   if (s.is_out()) return lower_out(s, std::move(args));
   if (s.is_inplace()) return lower_inplace(s, std::move(args));
   if (s.name.starts_with("aten::as_strided")) by_memory(s, args);

@@ -297,6 +297,7 @@ class LoopStager {
     std::vector<std::pair<CellId, std::shared_ptr<const Doubt>>> doubts;
     for (const auto& change : s_.heap.changes(body_heap_))
       if (const auto* t = std::get_if<TensorCell>(&s_.heap[change.cell]); t && t->stale) doubts.emplace_back(change.cell, t->stale);
+    if (!doubts.empty() && trip_ && trip_->is_literal()) throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
     s_.heap.rewind(body_heap_);
     s_.graph.facts.rewind(body_facts_);  // what holds in a turn need not hold where there is none
     ++s_.generation_;

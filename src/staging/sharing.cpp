@@ -108,8 +108,7 @@ Verdict sharing(const SharingCall& c) {
 }
 
 bool may_share_any(const Stager& s, const Schema& schema, const std::vector<Value>& args) {
-  static constexpr std::string_view names[] = {"broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d", "cartesian_prod", "unsafe_chunk",
-                                               "unsafe_split", "unsafe_split_with_sizes", "_unsafe_view"};
+  static constexpr std::string_view names[] = {"broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d", "cartesian_prod", "_unsafe_view"};
   const auto name = bare(schema);
   if (name == "einsum") return args.size() > 1 && args[1].is<ListRef>() && !s.heap.get<ListCell>(args[1].need<ListRef>().cell).staged && s.items(args[1]).size() == 1;
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
