@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/size_relation.h"
 #include "ops/inline.h"
 #include "ops/schema.h"
 #include "passes/dce.h"
@@ -55,11 +56,17 @@ void freeze(Graph& g) {
 }
 
 // Engines are not asked to run on nothing: without this, hardly a Reshape could be proved to be one.
-void assume_sizes(Graph& g) {
+void assume_sizes(Model& m) {
+  Graph& g = m.graph;
+  std::vector<Dim> empty;
+  for (const auto& [key, text] : m.metadata)
+    if (key == empty_sizes_key)
+      for (const SizeRelation& r : split_conditions(g.dims(), text)) empty.push_back(r.b);
   for (const ValueId v : g[g.main()].inputs)
     if (g[v].fact.has_rank())
       for (const Dim d : Shape(g[v].fact.shape()))
-        for (const Dim symbol : symbols_of(d)) g.facts.assume_range(symbol, 1, std::nullopt, {FactSource::convention, "sizes of inputs are at least 1", {}});
+        for (const Dim symbol : symbols_of(d))
+          if (std::find(empty.begin(), empty.end(), symbol) == empty.end()) g.facts.assume_range(symbol, 1, std::nullopt, {FactSource::convention, "sizes of inputs are at least 1", {}});
 }
 
 struct Chosen {
@@ -82,7 +89,7 @@ class Simplifier {
 
   SimplifyResult run() {
     if (o_.freeze_initializers) freeze(m_.graph);
-    if (!o_.sizes_may_be_zero) assume_sizes(m_.graph);
+    if (!o_.sizes_may_be_zero) assume_sizes(m_);
     constexpr size_t most_rounds = 12;
     bool late = false, changed = true;
     for (size_t left = most_rounds; left-- > 0;) {

@@ -16,10 +16,6 @@ std::string names_of(const Graph& g) {
   return out;
 }
 
-std::string* assumptions_of(Model& m) {
-  const auto it = std::find_if(m.metadata.begin(), m.metadata.end(), [](const auto& e) { return e.first == assumptions_key; });
-  return it == m.metadata.end() ? nullptr : &it->second;
-}
 
 }  // namespace
 
@@ -54,17 +50,22 @@ void tell_assumptions(Stager& s) {
       d.hint = cat("--assume '", g.condition.text(), "' if that is so; --no-assume makes it an error");
     }
   if (!all.empty()) s.model.metadata.emplace_back(assumptions_key, joined_text(all));
+  std::vector<SizeRelation> empty;
+  for (const DimFact& f : s.graph.facts.all())
+    if (f.kind == DimFact::Kind::range && f.origin.source == FactSource::user && f.a.is_symbol() && f.lo && *f.lo == 0) empty.push_back({SizeRelation::Is::less_equal, Dim(0), f.a});
+  if (!empty.empty()) s.model.metadata.emplace_back(empty_sizes_key, joined_text(empty));
 }
 
 void rename_assumptions(Model& m, const std::vector<std::pair<std::string, std::string>>& from_to) {
-  std::string* text = from_to.empty() ? nullptr : assumptions_of(m);
-  if (!text) return;
-  DimContext names;
-  std::vector<SizeRelation> all = split_conditions(names, *text);
-  std::vector<Substitution> map;
-  for (const auto& [from, to] : from_to) map.push_back({names.symbol(from), names.symbol(to)});
-  for (SizeRelation& c : all) c.a = substitute(c.a, map), c.b = substitute(c.b, map);
-  *text = joined_text(all);
+  for (auto& [key, text] : m.metadata) {
+    if (from_to.empty() || (key != assumptions_key && key != empty_sizes_key)) continue;
+    DimContext names;
+    std::vector<SizeRelation> all = split_conditions(names, text);
+    std::vector<Substitution> map;
+    for (const auto& [from, to] : from_to) map.push_back({names.symbol(from), names.symbol(to)});
+    for (SizeRelation& c : all) c.a = substitute(c.a, map), c.b = substitute(c.b, map);
+    text = joined_text(all);
+  }
 }
 
 }  // namespace cameo::staging

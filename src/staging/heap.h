@@ -54,10 +54,12 @@ struct ListCell {
   std::shared_ptr<const StagedList> staged;  // set: the length is known at run time alone, and `items` is empty
   std::shared_ptr<const std::string> poison;  // what it holds cannot be had: any use is an error
   DType of = DType::undefined;  // of numbers that the program says an empty list is for
+  std::vector<CellId> twins;    // lists that it may be, which a branch decided: what changes here may change there
 };
 struct DictCell {
   std::vector<std::pair<Value, Value>> entries;  // in insertion order
   std::shared_ptr<const std::string> poison;     // its keys are not known: any use is an error
+  std::vector<CellId> twins;                     // as of lists
 };
 struct ObjectCell {
   const ts::ClassDef* cls = nullptr;

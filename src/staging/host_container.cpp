@@ -25,7 +25,7 @@ int64_t position(HostCall& c, const Value& at, size_t size, bool insert = false)
 
 std::vector<Value>& list_of(HostCall& c) {
   c.s.items(c[0]);  // its length must be known
-  return c.s.heap.write<ListCell>(c[0].need<ListRef>().cell).items;
+  return c.s.change_list(c[0].need<ListRef>().cell).items;
 }
 const DictCell& dict_cell(HostCall& c) {
   const auto& cell = c.s.heap.get<DictCell>(c[0].need<DictRef>().cell);
@@ -34,7 +34,7 @@ const DictCell& dict_cell(HostCall& c) {
 }
 std::vector<std::pair<Value, Value>>& dict_of(HostCall& c) {
   dict_cell(c);
-  return c.s.heap.write<DictCell>(c[0].need<DictRef>().cell).entries;
+  return c.s.change_dict(c[0].need<DictRef>().cell).entries;
 }
 const std::vector<std::pair<Value, Value>>& entries(HostCall& c) { return dict_cell(c).entries; }
 // A list whose length depends on data.
@@ -42,7 +42,7 @@ std::optional<StagedList> staged(const HostCall& c, size_t i = 0) {
   const StagedList* l = i < c.size() ? staged_of(c.s, c[i]) : nullptr;
   return l ? std::optional<StagedList>(*l) : std::nullopt;
 }
-void become(HostCall& c, StagedList l) { c.s.heap.write<ListCell>(c[0].need<ListRef>().cell) = ListCell{{}, std::make_shared<const StagedList>(std::move(l)), {}}; }
+void become(HostCall& c, StagedList l) { c.s.change_list(c[0].need<ListRef>().cell) = ListCell{{}, std::make_shared<const StagedList>(std::move(l)), {}}; }
 bool on_list(const HostCall& c) { return c.size() > 0 && c[0].is<ListRef>(); }
 bool on_dict(const HostCall& c) { return c.size() > 0 && c[0].is<DictRef>(); }
 
@@ -82,7 +82,7 @@ Value value_among(HostCall& c, const std::vector<Candidate>& found, Value otherw
 }
 void poison_dict(HostCall& c, std::string_view what) {
   dict_cell(c);
-  c.s.heap.write<DictCell>(c[0].need<DictRef>().cell).poison =
+  c.s.change_dict(c[0].need<DictRef>().cell).poison =
       std::make_shared<const std::string>(cat("a dict ", what, " a key that the inputs decide, so that its keys are not known (", c.s.here().describe(), ")"));
 }
 
@@ -199,7 +199,7 @@ Results remove_at(HostCall& c) {
   return out ? Results(std::vector<Value>{}) : std::nullopt;
 }
 Results clear(HostCall& c) {
-  if (on_list(c)) c.s.heap.write<ListCell>(c[0].need<ListRef>().cell) = {};
+  if (on_list(c)) c.s.change_list(c[0].need<ListRef>().cell) = {};
   else if (on_dict(c)) dict_of(c).clear();
   else return std::nullopt;
   return std::vector<Value>{};

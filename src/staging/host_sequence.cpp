@@ -35,7 +35,7 @@ V encoded(HostCall& c, V like, const Value& v) {
   return on.is_bool(like) ? c.s.bool_value(v) : on.is_float(like) ? staged(c, v) : on.int_scalar(c.s.int_from(v));
 }
 
-void become(HostCall& c, ListCell cell) { c.s.heap.write<ListCell>(c[0].need<ListRef>().cell) = std::move(cell); }
+void become(HostCall& c, ListCell cell) { c.s.change_list(c[0].need<ListRef>().cell) = std::move(cell); }
 
 Results count(HostCall& c) {
   if (!on_list(c) || c.size() != 2) return std::nullopt;

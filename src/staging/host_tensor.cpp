@@ -5,6 +5,7 @@
 #include "staging/host_tables.h"
 #include "staging/staged_list.h"
 #include "staging/stager.h"
+#include "staging/truth.h"
 
 namespace cameo::staging {
 
@@ -59,8 +60,13 @@ Results is_contiguous(HostCall& c) {
   const Ints order = asked == 2 && shape.size() == 4 ? Ints{0, 2, 3, 1} : asked == 3 && shape.size() == 5 ? Ints{0, 2, 3, 4, 1} : Ints();
   if (asked > 1 && order.empty()) return one(false);
   const Verdict v = contiguity(c.s.graph.facts, shape, c.s.layout_of(c[0].need<TensorRef>()), order);
-  if (v.view != Answer::unknown) return one(v.view == Answer::yes);
-  if (!v.condition.empty()) return one(Value(StagedBool{c.s.holds(v.condition)}));
+  const auto or_empty = [&](const Value& otherwise) {
+    const Dim all = element_count(shape);
+    return c.s.graph.facts.less(Dim(0), all) == Answer::yes ? otherwise : either(c.s, otherwise, c.s.compare_ints("eq", all, Dim(0)));
+  };
+  if (v.view == Answer::yes) return one(true);
+  if (v.view == Answer::no) return one(or_empty(false));
+  if (!v.condition.empty()) return one(or_empty(Value(StagedBool{c.s.holds(v.condition)})));
   c.s.sink().note("stage.assumed", "assumed that this tensor is contiguous: nothing here tells how it lies in memory", c.s.here());
   return one(true);
 }

@@ -4,6 +4,7 @@
 #include "staging/form.h"
 #include "staging/leaves.h"
 #include "staging/truth.h"
+#include "staging/views.h"
 
 namespace cameo::staging {
 
@@ -172,11 +173,13 @@ class Branch {
     s_.on.move_to(outer_);
     s_.heap.rewind(start.heap);
     s_.graph.facts.rewind(facts);  // what holds on this side alone
+    ++s_.generation_;              // views that were derived knowing it
     return true;
   }
 
   void join(const Side& a, const Side& b) {
     sides_ = {a.region, b.region};
+    after_ = {&a.after, &b.after};
     named_ = {&a.named, &b.named};
     each_changed(a, b, [&](const Leaf& leaf, const Value& x, const Value& y) { add(leaf, x, y); });
     finish();
@@ -216,6 +219,7 @@ class Branch {
     Form form;
     Value a, b;
     size_t first = 0;
+    std::array<std::optional<CellId>, 2> lists = {};  // which older list or dict it is after a side
   };
 
   template <class F>
@@ -238,6 +242,41 @@ class Branch {
     if (const auto x = older(leaf, 0, a), y = older(leaf, 1, b); x && y && !is_tensor(s_.heap[leaf.cell]) && same(Value(*x), Value(*y))) return set_at(s_, leaf, Value(*x));
     if (a.is<Uninitialized>() && outside(b)) return set_at(s_, leaf, b);
     if (b.is<Uninitialized>() && outside(a)) return set_at(s_, leaf, a);
+    const Value raw_a = a, raw_b = b;
+    const Value x = in(0, [&] { return as_left_by(0, raw_a); }), y = in(1, [&] { return as_left_by(1, raw_b); });
+    add_joined(leaf, x, y);
+    if (joined_.back().leaf == leaf) joined_.back().lists = {older_list(raw_a), older_list(raw_b)};
+  }
+
+  // What a value that was there before holds at a side's end, where the side changed it.
+  Value as_left_by(size_t side, const Value& v) {
+    const auto changed = [&](CellId cell) -> const Value* {
+      const auto it = cell.index < mark_.cells ? after_[side]->find(Leaf{cell, 0}) : after_[side]->end();
+      return it == after_[side]->end() ? nullptr : &it->second;
+    };
+    if (const auto* l = v.as<ListRef>()) {
+      if (const Value* now = changed(l->cell)) return *now;
+    } else if (const auto* d = v.as<DictRef>()) {
+      if (const Value* now = changed(d->cell)) return *now;
+    } else if (const auto* t = v.as<TensorRef>()) {
+      if (const Value* now = changed(t->cell); now && now->is<TensorRef>()) return s_.tensor(through(t->view.get(), s_.read(now->need<TensorRef>())), "", s_.layout_of(*t));
+    } else if (const auto* parts = v.as<Tuple>()) {
+      std::vector<Value> all;
+      for (const Value& p : *parts->items) all.push_back(as_left_by(side, p));
+      return Value::tuple(std::move(all), parts->named);
+    }
+    return v;
+  }
+  V through(const ViewStep* step, V base) { return step ? derive(s_, *step, through(step->parent.view.get(), base)) : base; }
+
+  std::optional<CellId> older_list(const Value& v) const {
+    const auto* l = v.as<ListRef>();
+    const auto* d = v.as<DictRef>();
+    const CellId cell = l ? l->cell : d ? d->cell : CellId();
+    return (l || d) && cell.index < mark_.cells ? std::optional(cell) : std::nullopt;
+  }
+
+  void add_joined(const Leaf& leaf, const Value& a, const Value& b) {
     Form fa = in(0, [&] { return form_of(s_, a); }), fb = in(1, [&] { return form_of(s_, b); });
     Form f = without_values(staging::join(s_, localised(std::move(fa)), localised(std::move(fb))));
     // Sizes of one side alone are not known outside.
@@ -321,6 +360,9 @@ class Branch {
       if (a && known_b && !*known_b) s_.remember_condition(joined->value, {"and", {}, {}, c, a->value});
       if (b && known_a && *known_a) s_.remember_condition(joined->value, {"or", {}, {}, c, b->value});
     }
+    if (const auto joined = list_cell(v); joined && !std::holds_alternative<ListCell>(s_.heap[j.leaf.cell]) && !std::holds_alternative<DictCell>(s_.heap[j.leaf.cell]))
+      for (const auto& old : j.lists)
+        if (old) s_.twin(*joined, *old);
     if (v.is<TensorRef>() && !is_tensor(s_.heap[j.leaf.cell]) && !tie(j, v)) {
       std::vector<TensorCell::Source> sources;
       const auto add = [&](const TensorCell::Source& from) {
@@ -334,6 +376,12 @@ class Branch {
       s_.may_share_with(v, std::move(sources), "stage.write-joined",
                         cat("a tensor is read that may have another name, which an if decides (", s_.here().describe(), "), and one of the two was written since"));
     }
+  }
+
+  static std::optional<CellId> list_cell(const Value& v) {
+    if (const auto* l = v.as<ListRef>()) return l->cell;
+    const auto* d = v.as<DictRef>();
+    return d ? std::optional(d->cell) : std::nullopt;
   }
 
   // A name that stands for an older tensor after one side: the condition tells whether a write reaches it. False: not to be
@@ -392,6 +440,7 @@ class Branch {
   std::vector<Type> types_;
   std::vector<Joined> joined_;
   std::array<const std::map<Leaf, TensorRef>*, 2> named_{};
+  std::array<const std::map<Leaf, Value>*, 2> after_{};
 };
 
 Value chosen(Stager& s, const Value& truth, const Value& a, const Value& b) {

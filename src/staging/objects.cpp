@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "staging/choice.h"
 #include "staging/quantized.h"
@@ -40,6 +41,33 @@ Value Stager::attribute(const Value& object, std::string_view wanted) {
       if (fields[i].name == wanted && i < t->items->size()) return (*t->items)[i];
   }
   fail("stage.attribute", cat(object.kind(), " has no attribute '", wanted, "'"));
+}
+
+ListCell& Stager::change_list(CellId id) {
+  part_twins(std::exchange(heap.write<ListCell>(id).twins, {}));
+  return heap.write<ListCell>(id);
+}
+
+DictCell& Stager::change_dict(CellId id) {
+  part_twins(std::exchange(heap.write<DictCell>(id).twins, {}));
+  return heap.write<DictCell>(id);
+}
+
+void Stager::part_twins(std::vector<CellId> twins) {
+  if (twins.empty()) return;
+  const auto why = std::make_shared<const std::string>(cat("a list or dict that a branch gave another name was changed under one of them (", here().describe(), ")"));
+  for (const CellId twin : twins) {
+    if (std::holds_alternative<ListCell>(heap[twin])) heap.write<ListCell>(twin).poison = why;
+    else heap.write<DictCell>(twin).poison = why;
+  }
+}
+
+void Stager::twin(CellId a, CellId b) {
+  if (a == b) return;
+  for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {
+    if (std::holds_alternative<ListCell>(heap[one])) heap.write<ListCell>(one).twins.push_back(other);
+    else heap.write<DictCell>(one).twins.push_back(other);
+  }
 }
 
 Value Stager::index(const Value& object, const Value& at) {

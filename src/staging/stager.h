@@ -265,6 +265,15 @@ class Stager {
 
   bool same_condition(V a, V b, int depth = 0) const;
 
+  // Lists and dicts that are changed, or may be one and the same (objects.cpp).
+ public:
+  ListCell& change_list(CellId cell);
+  DictCell& change_dict(CellId cell);
+  void twin(CellId a, CellId b);
+
+ private:
+  void part_twins(std::vector<CellId> twins);
+
   // Stored things (stored.cpp).
   Value from_stored_object(const ts::StoredObject& o);
   Value from_stored_tensor(const ts::StoredTensor& t);

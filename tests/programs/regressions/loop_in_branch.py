@@ -14,7 +14,7 @@ class Program(nn.Module):
 
 
 CAPTURE = 'script'
-INPUTS = 'x=f32[t]'
+INPUTS = 'x=f32[t:0..64]'
 EXPECT = 'right'
 CALLS = [
     dict(x=torch.tensor([-1.0], dtype=torch.float32)),
