@@ -40,6 +40,7 @@ struct TensorCell {
     static constexpr uint64_t any = ~uint64_t{0};
     CellId cell;
     uint64_t version;  // then; any: of a value on its way out of a branch, which is joined with its sources
+    bool apart = false;  // a part of it that no other tensor with this source shares: they stay readable after a write
   };
   std::vector<Source> sources;
   std::shared_ptr<const Doubt> shares;  // why it may

@@ -680,6 +680,24 @@ class BaseOfChosenViewWritten(nn.Module):
         return x, y
 
 
+@case("x=f32[b,6]", ((2, 6),), ((1, 6),))
+class UnsafePieces(nn.Module):
+    def forward(self, x):
+        a, b, c = torch.unsafe_chunk(x + 1, 3, 1)
+        a.sigmoid_()
+        c.tanh_()
+        return a, b, c
+
+
+@case("x=f32[b,6]", ((2, 6),), **LOST)
+class UnsafePiecesOfWhatIsRead(nn.Module):
+    def forward(self, x):
+        x = x + 1
+        a, b, c = torch.unsafe_chunk(x, 3, 1)
+        a.sigmoid_()
+        return a, b, x
+
+
 @case("x=f32[3,4]", ((3, 4),), **LOST)
 class SingleOperandEinsum(nn.Module):
     def forward(self, x):
