@@ -724,6 +724,22 @@ class ViewOfAReshapedTensor(nn.Module):
         return x, row
 
 
+@case("x=f32[2,3]", ((2, 3),), refused="lower.no-rule")
+class AnotherMemory(nn.Module):
+    def forward(self, x):
+        y = torch.zeros(2, 3)
+        y.set_(x)
+        return y
+
+
+@case("x=f32[2,3]", ((2, 3),), **THROUGH)
+class ResizedView(nn.Module):
+    def forward(self, x):
+        y = (x + 1)[0]
+        y.resize_(2)
+        return y
+
+
 @case("x=f32[2,3]", ((2, 3),))
 class TransposedInPlace(nn.Module):
     def forward(self, x):
