@@ -183,6 +183,8 @@ std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
     if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
   if (const Schema* as_view = viewing_form(s)) return lower_op(*as_view, std::move(args));
   if (s.is_out()) return lower_out(s, std::move(args));
+  if (s.name == "aten::set_")
+    return missing_op(s.full_name(), s.returns.size(), "", "set_ gives a tensor the memory of another one; assign the other tensor instead (x = y)");
   if (s.is_inplace()) return lower_inplace(s, std::move(args));
   if (s.name.starts_with("aten::as_strided")) by_memory(s, args);
   const Row* row = find_row(s.full_name());

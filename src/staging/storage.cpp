@@ -116,8 +116,8 @@ void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
     const ViewStep& step = *t.view;
     // Where it is only maybe written it is contiguous then, and nothing in it overlaps.
     if (always && step.layout.overlaps)
-      fail("stage.write-through", cat("a write through ", step.op, ": several elements of this view lie at one place in memory"),
-           "PyTorch refuses such writes or leaves their order open: add .clone() before the write");
+      fail("stage.write-through", cat("a write through ", step.op, ": several elements of this view, or of what it is a part of, lie at one place in memory"),
+           "add .clone() before the write; PyTorch itself refuses most such writes");
     return write(step.parent, put_through(*this, step, read(step.parent), value), by, always);
   }
   for (const TensorCell::Tie& tie : std::vector(heap.get<TensorCell>(t.cell).ties)) {
@@ -240,8 +240,9 @@ Value Stager::fresh_result(const Schema& s, const Arg& a, const std::vector<Valu
   if (!v) return from_arg(a);
   if (!may_share_any(*this, s, args)) return tensor(*v, "", fresh_layout(*this, s, args, *v));
   std::vector<TensorCell::Source> sources;
+  const bool pieces = s.name.starts_with("aten::unsafe_");  // unsafe_chunk, unsafe_split: side by side
   const auto add = [&](const Value& from) {
-    if (const auto* t = from.as<TensorRef>()) sources.push_back({t->cell, version_of(t->cell)});
+    if (const auto* t = from.as<TensorRef>()) sources.push_back({t->cell, version_of(t->cell), pieces});
   };
   for (const Value& arg : args) {
     add(arg);

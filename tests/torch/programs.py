@@ -120,6 +120,34 @@ def writes_to_its_input(x):
     return y, y.sum(0)
 
 
+@program(x43, shapes=({0: Dim("n", min=2, max=64)},))
+def writes_to_copies(x):
+    x = x + 1
+    y, z, w = x.t().contiguous(), x.t().reshape(-1), x.double()
+    y.mul_(2), z.add_(1), w.div_(255)
+    e = x[:1].expand(4, 3).contiguous()
+    e[1] = 7.0
+    return x, y, z, w, e
+
+
+@program(x43, shapes=({0: Dim("n", min=2, max=64)},))
+def writes_to_views(x):
+    x = x + 1
+    a, b, c = x.contiguous(), x.flatten(), x.to(torch.float32)
+    a.mul_(2), b.add_(1), c.sub_(3)
+    x.diagonal().zero_(), x.movedim(1, 0)[1].mul_(5), x.mT[2].add_(1)
+    return x, a, b, c
+
+
+@program(x43)
+def writes_by_order_in_memory(x):
+    h = torch.relu(x.t() * 2)
+    y, z = h.contiguous(), h.t().contiguous()
+    y.add_(1), z.mul_(3)
+    s = h.as_strided([3], [4])
+    return h, y, z, s, h.as_strided([2, 2], [1, 3], 1)
+
+
 @program({"ids": ids, "parts": (x43, [x43 * 2])}, kwargs={"scale": 0.5, "mask": None}, names=["out.sum", "out.extra.0", "out.extra.1.0"])
 def nested_results(batch, scale=1.0, mask=None):
     return {"out": {"sum": batch["parts"][0] + batch["parts"][1][0], "extra": (batch["ids"] * scale, [batch["ids"] + 1])}, "none": None}

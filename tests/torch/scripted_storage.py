@@ -680,6 +680,24 @@ class BaseOfChosenViewWritten(nn.Module):
         return x, y
 
 
+@case("x=f32[b,6]", ((2, 6),), ((1, 6),))
+class UnsafePieces(nn.Module):
+    def forward(self, x):
+        a, b, c = torch.unsafe_chunk(x + 1, 3, 1)
+        a.sigmoid_()
+        c.tanh_()
+        return a, b, c
+
+
+@case("x=f32[b,6]", ((2, 6),), **LOST)
+class UnsafePiecesOfWhatIsRead(nn.Module):
+    def forward(self, x):
+        x = x + 1
+        a, b, c = torch.unsafe_chunk(x, 3, 1)
+        a.sigmoid_()
+        return a, b, x
+
+
 @case("x=f32[3,4]", ((3, 4),), **LOST)
 class SingleOperandEinsum(nn.Module):
     def forward(self, x):
@@ -704,6 +722,22 @@ class ViewOfAReshapedTensor(nn.Module):
         row = x[0]
         x.t_()
         return x, row
+
+
+@case("x=f32[2,3]", ((2, 3),), refused="lower.no-rule")
+class AnotherMemory(nn.Module):
+    def forward(self, x):
+        y = torch.zeros(2, 3)
+        y.set_(x)
+        return y
+
+
+@case("x=f32[2,3]", ((2, 3),), **THROUGH)
+class ResizedView(nn.Module):
+    def forward(self, x):
+        y = (x + 1)[0]
+        y.resize_(2)
+        return y
 
 
 @case("x=f32[2,3]", ((2, 3),))
