@@ -137,6 +137,7 @@ struct Side {
   std::map<Leaf, Value> after;
   std::map<Leaf, TensorRef> named;  // tensors as the side names them: which ones they are, not what they hold
   std::vector<std::pair<CellId, std::shared_ptr<const Doubt>>> doubts;  // tensors that nobody knows after it
+  std::vector<CellId> certain;                                          // those that it wrote and knows, though others may share their memory
 };
 }  // namespace
 
@@ -163,7 +164,10 @@ class Branch {
     }
     for (const auto& change : s_.heap.changes(start.heap)) {
       const CellData now = s_.heap[change.cell];
-      if (const auto* t = std::get_if<TensorCell>(&now); t && t->stale) side.doubts.emplace_back(change.cell, t->stale);
+      if (const auto* t = std::get_if<TensorCell>(&now)) {
+        if (t->stale) side.doubts.emplace_back(change.cell, t->stale);
+        else if (!t->sources.empty() && !s_.doubt_about(change.cell)) side.certain.push_back(change.cell);
+      }
       for (const Leaf& leaf : differing(change.cell, *change.before, now)) {
         const Value v = value_at(s_, now, leaf.slot);
         if (const auto* t = v.as<TensorRef>(); t && !is_tensor(now)) side.named.emplace(leaf, *t);
@@ -185,6 +189,11 @@ class Branch {
     finish();
     for (const Side* side : {&a, &b})
       for (const auto& [cell, why] : side->doubts) s_.doubt(cell, why);
+    for (const Side* side : {&a, &b}) {
+      const Side& other = side == &a ? b : a;
+      for (const CellId cell : side->certain)
+        if (std::find(other.certain.begin(), other.certain.end(), cell) != other.certain.end() || other.doubts.empty()) s_.trust(cell);
+    }
   }
 
   // Whether some tensor has other dimensions after one side than after the other.

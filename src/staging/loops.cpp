@@ -295,8 +295,12 @@ class LoopStager {
     const auto region_outputs = s_.own_outputs(region_, outs);
     s_.on.move_to(outer_);
     std::vector<std::pair<CellId, std::shared_ptr<const Doubt>>> doubts;
+    std::vector<CellId> certain;  // after their own writes
     for (const auto& change : s_.heap.changes(body_heap_))
-      if (const auto* t = std::get_if<TensorCell>(&s_.heap[change.cell]); t && t->stale) doubts.emplace_back(change.cell, t->stale);
+      if (const auto* t = std::get_if<TensorCell>(&s_.heap[change.cell])) {
+        if (t->stale) doubts.emplace_back(change.cell, t->stale);
+        else if (!t->sources.empty() && !s_.doubt_about(change.cell)) certain.push_back(change.cell);
+      }
     if (!doubts.empty() && trip_ && trip_->is_literal()) throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
     s_.heap.rewind(body_heap_);
     s_.graph.facts.rewind(body_facts_);  // what holds in a turn need not hold where there is none
@@ -327,6 +331,7 @@ class LoopStager {
       if (const V before = start_of(o); !s_.on.dim(before, 0).is(0)) o.value = s_.on.concat({before, o.value}, 0);
     store_results(kept, scanned);
     for (const auto& [cell, why] : doubts) s_.doubt(cell, why);
+    for (const CellId cell : certain) s_.trust(cell);
   }
 
   // Sizes that differ from turn to turn are unknown outside, and not the body's symbols.

@@ -82,6 +82,7 @@ class Stager {
   void write(const TensorRef& t, V value, const Schema& by, bool always = true);
   const Layout& layout_of(const TensorRef& t) const { return t.view ? t.view->layout : heap.get<TensorCell>(t.cell).layout; }
   void doubt(CellId cell, std::shared_ptr<const Doubt> why);  // reading it is an error from here on
+  void trust(CellId cell);  // what others wrote to its sources so far, it has seen
   const Doubt* doubt_about(CellId cell) const;  // why it cannot be read; null: it can
   // The cells whose memory this one may share, other than itself.
   std::vector<TensorCell::Source> origins(CellId cell) const;

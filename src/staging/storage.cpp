@@ -28,6 +28,10 @@ void Stager::doubt(CellId id, std::shared_ptr<const Doubt> why) {
   ++cell.version;
 }
 
+void Stager::trust(CellId id) {
+  for (auto& source : heap.write<TensorCell>(id).sources) source.version = version_of(source.cell);
+}
+
 const Doubt* Stager::doubt_about(CellId id) const {
   const auto& cell = heap.get<TensorCell>(id);
   if (cell.stale) return cell.stale.get();
@@ -132,8 +136,7 @@ void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
   if (cell.sources.empty()) return;
   const auto why = std::make_shared<const Doubt>(Doubt{cell.shares->code, cat(cell.shares->why, ", and that one is written by ", by.full_name(), " (", here().describe(), ")")});
   for (const auto& source : std::vector(cell.sources)) doubt(source.cell, why);
-  auto& after = heap.write<TensorCell>(t.cell);
-  for (auto& source : after.sources) source.version = version_of(source.cell);
+  trust(t.cell);
 }
 
 V Stager::holds(const SizeCondition& condition) {
@@ -240,9 +243,8 @@ Value Stager::fresh_result(const Schema& s, const Arg& a, const std::vector<Valu
   if (!v) return from_arg(a);
   if (!may_share_any(*this, s, args)) return tensor(*v, "", fresh_layout(*this, s, args, *v));
   std::vector<TensorCell::Source> sources;
-  const bool pieces = s.name.starts_with("aten::unsafe_");  // unsafe_chunk, unsafe_split: side by side
   const auto add = [&](const Value& from) {
-    if (const auto* t = from.as<TensorRef>()) sources.push_back({t->cell, version_of(t->cell), pieces});
+    if (const auto* t = from.as<TensorRef>()) sources.push_back({t->cell, version_of(t->cell)});
   };
   for (const Value& arg : args) {
     add(arg);

@@ -144,9 +144,9 @@ BOOL = [
     (1, "math.isnan(<float>)"), (1, "0 < <int> < 3"), (1, of_tensor("{0}.is_contiguous()")),
 ]
 
-STR = [
-    (3, '("a" if <bool> else "b")'), (2, "str(<int>)"), (1, '"{}-{}".format(<int>, <str>)'), (1, "<str> + <str>"), (1, '"{}".format(<int>)'),
-    (1, "<str>.upper()"), (1, "(<str> if <bool> else <str>)"), (1, of_list("{0}[0]", "{0}[-1]", of="str")), (2, member("str")),
+STR = [  # text of a number that the inputs decide is refused: seldom
+    (24, '("a" if <bool> else "b")'), (12, "str(<small>)"), (1, "str(<int>)"), (8, '"{}-{}".format(<small>, <str>)'), (8, "<str> + <str>"),
+    (1, '"{}".format(<int>)'), (8, "<str>.upper()"), (8, "(<str> if <bool> else <str>)"), (8, of_list("{0}[0]", "{0}[-1]", of="str")), (16, member("str")),
 ]
 
 ROWS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR}

@@ -689,7 +689,7 @@ class UnsafePieces(nn.Module):
         return a, b, c
 
 
-@case("x=f32[b,6]", ((2, 6),), **LOST)
+@case("x=f32[b,6]", ((2, 6),))
 class UnsafePiecesOfWhatIsRead(nn.Module):
     def forward(self, x):
         x = x + 1

@@ -14,7 +14,7 @@ class Program(nn.Module):
 
 CAPTURE = 'script'
 INPUTS = 'n=i64[] x=f32[b]'
-EXPECT = 'right'
+EXPECT = 'refused stage.unavailable'
 CALLS = [
     dict(n=1, x=torch.tensor([-1.0, 0.0], dtype=torch.float32)),
     dict(n=0, x=torch.tensor([-1.0, 0.0], dtype=torch.float32)),

@@ -14,7 +14,7 @@ class Program(nn.Module):
 
 CAPTURE = 'script'
 INPUTS = 'x=f32[b,t]'
-EXPECT = 'right'
+EXPECT = 'refused stage.write-joined'
 CALLS = [
     dict(x=torch.tensor([[-1.0, 0.0], [1.0, 2.0]], dtype=torch.float32)),
     dict(x=torch.tensor([[-1.0, 0.0, 1.0]], dtype=torch.float32)),
