@@ -252,7 +252,17 @@ class Branch {
     if (a.is<Uninitialized>() && outside(b)) return set_at(s_, leaf, b);
     if (b.is<Uninitialized>() && outside(a)) return set_at(s_, leaf, a);
     const Value raw_a = a, raw_b = b;
-    const Value x = in(0, [&] { return as_left_by(0, raw_a); }), y = in(1, [&] { return as_left_by(1, raw_b); });
+    const auto left_by = [&](size_t side, const Value& v) {
+      return in(side, [&] {
+        const size_t facts = s_.graph.facts.mark(), assumed = s_.assumed_.size();
+        s_.assume(condition_, side == 0);
+        Value now = as_left_by(side, v);
+        s_.assumed_.resize(assumed);
+        s_.graph.facts.rewind(facts);
+        return now;
+      });
+    };
+    const Value x = left_by(0, raw_a), y = left_by(1, raw_b);
     add_joined(leaf, x, y);
     if (joined_.back().leaf == leaf) joined_.back().lists = {older_list(raw_a), older_list(raw_b)};
   }
@@ -429,8 +439,20 @@ class Branch {
       return whole;
     }
     for (const ViewStep* step = t.view.get(); step; step = step->parent.view.get())
-      if (!std::all_of(step->args.begin(), step->args.end(), [&](const Arg& a) { return is_outside(a); })) return nullptr;
+      if (!always_there(*step) || !std::all_of(step->args.begin(), step->args.end(), [&](const Arg& a) { return is_outside(a); })) return nullptr;
     return t.view;
+  }
+  // Whether a view can be taken whichever side runs: outside of its branch an index may lie outside, a size not be 1.
+  bool always_there(const ViewStep& step) {
+    static constexpr std::string_view names[] = {"aten::alias", "aten::detach", "aten::slice", "aten::t", "aten::transpose", "aten::permute", "aten::unsqueeze"};
+    const auto op = std::string_view(step.op).substr(0, step.op.find('.'));
+    if (std::find(std::begin(names), std::end(names), op) != std::end(names)) return true;
+    if (op != "aten::select" || step.args.size() < 2) return false;
+    const auto *axis = step.args[0].as<Dim>(), *index = step.args[1].as<Dim>();
+    if (!axis || !axis->is_literal() || !index || !index->is_literal()) return false;
+    const V parent = s_.read(step.parent);
+    const Dim least = index->literal() < 0 ? Dim(-index->literal()) : *index + Dim(1);
+    return s_.graph.facts.less_equal(least, s_.on.dim(parent, axis->literal())) == Answer::yes;
   }
   bool is_outside(const Arg& a) {
     if (const auto* d = a.as<Dim>()) return s_.on.available(*d);

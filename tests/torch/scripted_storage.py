@@ -664,7 +664,7 @@ class ViewChosenByData(nn.Module):
         if x.sum() > 0:
             row = x[0]
         else:
-            row = x[1]
+            row = x[-1]
         row.add_(1)
         return x, row
 

@@ -260,3 +260,21 @@ class ConditionAskedTwice(nn.Module):
             if n == 2:
                 y = y - 1
         return y
+
+
+@case("x=f32[b,t:1..9,3]", ((2, 1, 3),), ((2, 4, 3),))
+class SqueezedInBranch(nn.Module):
+    def forward(self, x):
+        if x.size(1) == 1:
+            return x.squeeze(1)
+        return x.sum(1)
+
+
+@case("x=f32[b,3]", ((2, 3),), ((5, 3),))
+class RowOfLongOnes(nn.Module):
+    def forward(self, x):
+        if x.size(0) > 3:
+            row = x[3]
+        else:
+            row = x[0]
+        return row * 2
