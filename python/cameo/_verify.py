@@ -70,14 +70,14 @@ def compare(name, got, wanted, rtol=None, atol=None):
     return OutputCheck(name, worst, worst / scale if scale else worst, not bad.any(), f"{int(bad.sum())} of {b.size} elements differ, by {worst:.3g} at most" if bad.any() else "")
 
 
-def other_inputs(bound, axes):
+def other_inputs(bound, axes, changes=(lambda n: n + 1, lambda n: n * 2, lambda n: n + 2, lambda n: max(1, n - 1), lambda n: n + 32)):
     """The example's tensors with every dynamic size changed, in ways that a model may accept: [(sizes, tensors), ...]."""
     names = {}
     for leaf in bound.tensors:
         for axis, text in axes.get(leaf.path, {}).items():
             names.setdefault(text.split(":")[0], (leaf.value.shape[axis], text.partition(":")[2]))
     ways = []
-    for change in (lambda n: n + 1, lambda n: n * 2, lambda n: n + 2, lambda n: max(1, n - 1), lambda n: n + 32):
+    for change in changes:
         sizes = {name: _within(change(n), n, limits) for name, (n, limits) in names.items()}
         if sizes != {name: n for name, (n, _) in names.items()} and sizes not in [s for s, _ in ways]:
             ways.append((sizes, [arguments.resized(leaf.value, {a: sizes[text.split(':')[0]] for a, text in axes.get(leaf.path, {}).items()}) for leaf in bound.tensors]))
@@ -242,6 +242,22 @@ def _size_differs(model, bound, captured, other, result, job, what):
     return _differs(result, job, what)
 
 
+def _at_one(model, bound, captured, result, axes, job, runner):
+    """Every dynamic size at 1, where programs squeeze, broadcast and branch. What was assumed not to be 1 has been told."""
+    for sizes, tensors in other_inputs(bound, axes, (lambda n: 1,)):
+        try:
+            expected = call_outputs(model, bound, tensors)
+            got = runner(_weights_too(result, model, tensors))
+        except Exception:  # PyTorch itself cannot, or the model was exported for other sizes and says so
+            continue
+        checks = _compared(result, got, expected, job)
+        result.verification.sizes.append((sizes, checks))
+        wrong = _wrong(checks, model, bound, tensors, expected, result)
+        if wrong:
+            said = ", ".join(f"{n} = {s}" for n, s in sizes.items())
+            return _size_differs(model, bound, captured, (sizes, tensors), result, job, f"with {said} the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}")
+
+
 def _other_sizes(model, bound, captured, result, axes, job, runner):
     failed = None
     for sizes, tensors in other_inputs(bound, axes):
@@ -259,6 +275,7 @@ def _other_sizes(model, bound, captured, result, axes, job, runner):
         wrong = _wrong(checks, model, bound, tensors, expected, result)
         if wrong:
             return _size_differs(model, bound, captured, (sizes, tensors), result, job, f"with {said} the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}")
+        _at_one(model, bound, captured, result, axes, job, runner)
         if failed:
             result.findings.append(warning("verify.some-sizes", f"right with {said}, but with {failed[1]} the result fails: {first_line(failed[2])}",
                                            "at some sizes the model goes another way (often where they are no multiples of its strides), and capture recorded one"))

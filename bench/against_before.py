@@ -1,0 +1,79 @@
+"""Exports of published architectures, traced and scripted, by this build and by an older one: nodes and processor time.
+
+usage: bench/against_before.py OLDER_CAMEO [--cameo PATH] [--models a,b] [--folder DIR] [--repeat N]
+Random weights; the models of node_counts.py. Archives stay in --folder. Status 1 where a model has more nodes than before, does not export
+any more, or the sum of the times is over 5 % larger. Needs torch, torchvision (its Python half is enough) and transformers.
+"""
+import argparse
+import pathlib
+import sys
+import tempfile
+import warnings
+
+import node_counts
+import onnx_nodes
+from export_speed import best
+
+warnings.filterwarnings("ignore")
+
+
+def archive_of(name, capture, folder):
+    """The archive, made on the first call; None where PyTorch cannot make it."""
+    import torch
+    path = folder / f"{name}.{capture}.pt"
+    if path.exists():
+        return path if path.stat().st_size else None
+    torch.manual_seed(0)
+    model, inputs = node_counts.build(name)
+    try:
+        with torch.no_grad():
+            (torch.jit.trace(model, inputs, check_trace=False) if capture == "traced" else torch.jit.script(model)).save(str(path))
+    except Exception:
+        path.write_bytes(b"")
+        return None
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("before")
+    parser.add_argument("--cameo", default=str(node_counts.ROOT / "build/release/cameo"))
+    parser.add_argument("--models", default=",".join(node_counts.VISION + node_counts.TEXT))
+    parser.add_argument("--folder")
+    parser.add_argument("--repeat", type=int, default=3)
+    args = parser.parse_args()
+    folder = pathlib.Path(args.folder or tempfile.mkdtemp())
+    folder.mkdir(exist_ok=True)
+    sums, bad = {"before": 0.0, "now": 0.0}, 0
+    print(f"{'model':28}{'nodes before':>14}{'now':>7}{'seconds before':>16}{'now':>8}")
+    for name in args.models.split(","):
+        for capture in ("traced", "scripted"):
+            archive = archive_of(name, capture, folder)
+            if archive is None:
+                continue
+            done = {}
+
+            def export(which, cameo):
+                done[which] = node_counts.export_ours(cameo, name, archive, folder / f"{which}.onnx")
+
+            times, _ = best({"before": lambda: export("before", args.before), "now": lambda: export("now", args.cameo)}, args.repeat)
+            if done["before"].returncode:
+                print(f"{name + ' ' + capture:28}  before: {done['before'].stderr.strip().splitlines()[0][:90]}; now: status {done['now'].returncode}")
+                continue
+            if done["now"].returncode:
+                bad += 1
+                print(f"{name + ' ' + capture:28}  NO MORE: {done['now'].stderr.strip()[:200]}")
+                continue
+            counts = {w: sum(onnx_nodes.in_file(str(folder / f"{w}.onnx")).values()) for w in times}
+            for w in times:
+                sums[w] += times[w]
+            more = counts["now"] > counts["before"]
+            bad += more
+            print(f"{name + ' ' + capture:28}{counts['before']:14}{counts['now']:7}{times['before']:16.3f}{times['now']:8.3f}{'  LARGER' if more else ''}", flush=True)
+    ratio = sums["now"] / sums["before"]
+    print(f"processor time of all: {sums['before']:.2f} s before, {sums['now']:.2f} s now ({100 * (ratio - 1):+.1f} %)")
+    return 1 if bad or ratio > 1.05 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
