@@ -24,6 +24,7 @@ std::optional<Diag> fault_of(Graph& g, NodeId n) {
   std::vector<Fact> facts;
   for (const ValueId v : g[n].outputs) facts.push_back(g[v].fact);
   std::optional<Diag> fault;
+  const size_t dims = g.facts.mark();
   try {
     infer_node(g, n, {.fold = false});
   } catch (const Error& e) {
@@ -31,6 +32,7 @@ std::optional<Diag> fault_of(Graph& g, NodeId n) {
     fault = e.diag();
   }
   for (size_t i = 0; i < facts.size(); ++i) g.fact(g[n].outputs[i]) = std::move(facts[i]);
+  g.facts.rewind(dims);  // it may stand in a branch that is never taken
   return fault;
 }
 

@@ -290,9 +290,12 @@ void Engine::take_place(const Rewrite& rw, size_t output, const GraphMark& mark)
   const ValueId old = rw.out(output), now = rw.replacement[output];
   const bool fresh = now.index >= mark.values;
   const bool given_out = is_region_output(g_, old);
-  Fact& fact = g_.fact(now);
-  if (auto merged = merge(g_[old].fact.type, fact.type)) fact.type = std::move(*merged);
-  if (!fact.contents) fact.contents = g_[old].fact.contents;
+  // A value from outside of a body is not what the body knows of it.
+  if (g_[now].home == g_[rw.node].home || !g_[g_[rw.node].home].owner.valid()) {
+    Fact& fact = g_.fact(now);
+    if (auto merged = merge(g_[old].fact.type, fact.type)) fact.type = std::move(*merged);
+    if (!fact.contents) fact.contents = g_[old].fact.contents;
+  }
   const std::string name = g_[old].name;
   const auto metadata = g_[old].metadata;
   if (!name.empty() && ((fresh && g_[now].name.empty()) || given_out)) {

@@ -69,3 +69,27 @@ def test_explain(t):
     assert "mul-one applied at 'b'" in t.run("explain", net, "--rule", "mul-one").out
     assert "identity: applied 1" in t.run("explain", net).out
     t.fails("explain", net, "--rule", "mul-won", code=2, error="use.rule")
+
+
+BRANCH = """<ir_version: 8, opset_import: ["" : 18]>
+g (int64[b] x, float[c, t] z) => (int64 y, float w) <int64[1] one = {1}, int64[1] zero = {0}, int64[2] rows = {0, -1}>
+{
+  n = Shape(x)
+  e = Equal(n, one)
+  single = Squeeze(e, zero)
+  y = If(single) <then_branch = a () => (int64 p) { r = Reshape(x, one) p = ReduceSum<keepdims=0>(r) },
+                  else_branch = b () => (int64 q) { k = Add(x, x) q = ReduceSum<keepdims=0>(k) }>
+  c = Shape<end=1>(z)
+  t = Shape<start=1>(z)
+  f = Equal(c, t)
+  square = Squeeze(f, zero)
+  w = If(square) <then_branch = d () => (float u) { m = MatMul(z, z) v = Reshape(m, rows) u = ReduceSum<keepdims=0>(v) },
+                  else_branch = h () => (float s) { l = Neg(z) s = ReduceSum<keepdims=0>(l) }>
+}
+"""
+
+
+def test_what_a_branch_needs_of_sizes_holds_there_alone(t):
+    t.run("simplify", model(t, BRANCH), "out.onnx")
+    shown = t.run("show", "out.onnx", "--text").out
+    assert "int64[b] x" in shown and "float[c,t] z" in shown and shown.count("If(") == 2
