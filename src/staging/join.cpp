@@ -249,6 +249,10 @@ class Branch {
   void add(const Leaf& leaf, const Value& a, const Value& b) {
     if (same(a, b)) return set_at(s_, leaf, a);
     if (const auto x = older(leaf, 0, a), y = older(leaf, 1, b); x && y && !is_tensor(s_.heap[leaf.cell]) && same(Value(*x), Value(*y))) return set_at(s_, leaf, Value(*x));
+    // A name that the other side leaves without a value: the very tensor, not a copy.
+    for (const size_t side : {0, 1})
+      if ((side == 0 ? b : a).is<Uninitialized>() && !is_tensor(s_.heap[leaf.cell]))
+        if (const auto t = older(leaf, side, side == 0 ? a : b); t && !t->view) return set_at(s_, leaf, Value(*t));
     if (a.is<Uninitialized>() && outside(b)) return set_at(s_, leaf, b);
     if (b.is<Uninitialized>() && outside(a)) return set_at(s_, leaf, a);
     const Value raw_a = a, raw_b = b;
@@ -382,16 +386,11 @@ class Branch {
     if (const auto joined = list_cell(v); joined && !std::holds_alternative<ListCell>(s_.heap[j.leaf.cell]) && !std::holds_alternative<DictCell>(s_.heap[j.leaf.cell]))
       for (const auto& old : j.lists)
         if (old) s_.twin(*joined, *old);
-    if (v.is<TensorRef>() && !is_tensor(s_.heap[j.leaf.cell]) && !tie(j, v)) {
+    if (!is_tensor(s_.heap[j.leaf.cell]) && (!v.is<TensorRef>() || !tie(j, v))) {
       std::vector<TensorCell::Source> sources;
-      const auto add = [&](const TensorCell::Source& from) {
-        if (from.cell.index < mark_.cells) sources.push_back(from);
-      };
       for (const Value* side : {&j.a, &j.b})
-        if (const auto* from = side->as<TensorRef>()) {
-          add({from->cell, s_.version_of(from->cell)});
-          for (const auto& origin : s_.origins(from->cell)) add(origin);
-        }
+        for (const auto& from : s_.memory_of(*side))
+          if (from.cell.index < mark_.cells) sources.push_back({from.cell, s_.version_of(from.cell)});
       s_.may_share_with(v, std::move(sources), "stage.write-joined",
                         cat("a tensor is read that may have another name, which an if decides (", s_.here().describe(), "), and one of the two was written since"));
     }

@@ -169,6 +169,7 @@ class LoopStager {
         set_at(s_, c.leaf, values.back());
       }
       for (size_t i = 0; i < carried_.size(); ++i) share_with_origins(carried_[i], values[i], true);
+      for (const auto& [cell, why] : lost_) s_.doubt(CellId(cell), why);  // a turn before this one wrote it under another name
       run_body();
       if (stable(start.heap)) return;
       auto forms = std::move(next_);
@@ -205,6 +206,8 @@ class LoopStager {
       all &= same_form(f, c.form) && same_layouts(f, c.form);
       next_.push_back(std::move(f));
     }
+    for (const auto& change : s_.heap.changes(mark))
+      if (const auto* t = std::get_if<TensorCell>(&s_.heap[change.cell]); t && t->stale) all &= !lost_.emplace(change.cell.index, t->stale).second;
     for (auto& change : changes(mark))
       if (std::none_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == change.first; })) new_.push_back(std::move(change));
     if (!all || !new_.empty()) return false;
@@ -373,6 +376,7 @@ class LoopStager {
   std::vector<Form> next_;
   std::vector<std::pair<Leaf, Form>> new_;
   std::vector<Dim> sizes_;
+  std::map<uint32_t, std::shared_ptr<const Doubt>> lost_;  // older tensors that a turn leaves unknown
   std::map<Leaf, std::set<uint32_t>> origins_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "staging/staged_list.h"
 #include "staging/views.h"
 
 namespace cameo::staging {
@@ -63,6 +64,15 @@ std::vector<TensorCell::Source> Stager::memory_of(const Value& v) const {
     for (const Value& part : *parts->items)
       for (const auto& source : memory_of(part)) out.push_back(source);
   } else if (const auto* m = v.as<Maybe>()) return memory_of(*m->value);
+  else if (const auto* l = v.as<ListRef>()) {
+    const ListCell& cell = heap.get<ListCell>(l->cell);
+    if (cell.staged) return cell.staged->sources;
+    for (const Value& part : cell.items)
+      for (const auto& source : memory_of(part)) out.push_back(source);
+  } else if (const auto* d = v.as<DictRef>()) {
+    for (const auto& [key, part] : heap.get<DictCell>(d->cell).entries)
+      for (const auto& source : memory_of(part)) out.push_back(source);
+  }
   return out;
 }
 
@@ -111,6 +121,11 @@ void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sour
     } else if (const auto* parts = part.as<Tuple>()) {
       for (const Value& inner : *parts->items) note(inner);
     } else if (const auto* m = part.as<Maybe>()) note(*m->value);
+    else if (const auto* l = part.as<ListRef>()) {
+      for (const Value& inner : std::vector<Value>(heap.get<ListCell>(l->cell).items)) note(inner);
+    } else if (const auto* d = part.as<DictRef>()) {
+      for (const auto& [key, inner] : std::vector(heap.get<DictCell>(d->cell).entries)) note(inner);
+    }
   };
   note(v);
 }
