@@ -342,3 +342,26 @@ def test_rounding_is_told_from_error():
     torch.manual_seed(0)
     result = cameo.export(Wild(), (torch.randn(16, 2048),), None)
     assert result.verification.ok and {d.code for d in result.findings} & {"verify.rounding", "verify.unstable"}
+
+
+class Squeezed(nn.Module):
+    def forward(self, x):
+        assert x.size(0) < 9, "nine rows or more"
+        return x.squeeze(1) * 2
+
+
+def test_what_is_assumed_of_sizes_is_told_and_checked():
+    example, axes = torch.randn(2, 4, 3), {"x": {0: "b", 1: "t"}}
+    result = cameo.export(torch.jit.script(Squeezed()), (example,), dynamic_axes=axes)
+    assert "stage.assumed" in [d.code for d in result.findings] and result.verification.ok
+    session = cameo.Session(result.model)
+    assert session.run({"x": np.ones((1, 5, 3), np.float32)})
+    with pytest.raises(cameo.Error, match="t != 1"):
+        session.run({"x": np.ones((2, 1, 3), np.float32)})
+    with pytest.raises(cameo.Error, match="stage.guess|squeeze"):
+        cameo.export(torch.jit.script(Squeezed()), (example,), dynamic_axes=axes, assume=False)
+    said = cameo.export(torch.jit.script(Squeezed()), (example,), dynamic_axes=axes, assume="t != 1")
+    assert not [d for d in said.findings if d.code == "stage.assumed" and d.severity == "warning"]
+    kept = cameo.export(torch.jit.script(Squeezed()), (example,), dynamic_axes=axes, assume=["t != 1"], asserts="keep", verify=False)
+    with pytest.raises(cameo.Error, match="nine rows"):
+        cameo.Session(kept.model).run({"x": np.ones((9, 2, 3), np.float32)})
