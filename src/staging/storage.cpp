@@ -115,6 +115,7 @@ void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sour
   const auto doubt = std::make_shared<const Doubt>(Doubt{code, std::move(why)});
   const std::function<void(const Value&)> note = [&](const Value& part) {
     if (const auto* t = part.as<TensorRef>()) {
+      if (std::any_of(sources.begin(), sources.end(), [&](const auto& s) { return s.cell == t->cell; })) return;  // one of them, on every way
       auto& cell = heap.write<TensorCell>(t->cell);
       cell.sources = sources;
       cell.shares = doubt;
