@@ -3,6 +3,7 @@
 
 #include "staging/form.h"
 #include "staging/leaves.h"
+#include "staging/staged_list.h"
 #include "staging/truth.h"
 #include "staging/views.h"
 
@@ -279,6 +280,9 @@ class Branch {
     };
     if (const auto* l = v.as<ListRef>()) {
       if (const Value* now = changed(l->cell)) return *now;
+      if (const auto& staged = s_.heap.get<ListCell>(l->cell).staged)
+        for (const auto& source : staged->sources)
+          if (changed(source.cell)) return poison(cat("a list whose length depends on the inputs holds tensors that one side of an if wrote (", s_.here().describe(), ")"));
     } else if (const auto* d = v.as<DictRef>()) {
       if (const Value* now = changed(d->cell)) return *now;
     } else if (const auto* t = v.as<TensorRef>()) {

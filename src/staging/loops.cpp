@@ -100,7 +100,10 @@ class LoopStager {
     auto cells = origins_[c.leaf];
     if (const auto* before = c.before.as<TensorRef>(); before && none_made) cells.insert(before->cell.index);
     std::vector<TensorCell::Source> sources;
-    for (const uint32_t index : cells) sources.push_back({CellId(index), s_.version_of(CellId(index))});
+    for (const uint32_t index : cells) {
+      sources.push_back({CellId(index), s_.version_of(CellId(index))});
+      for (const auto& origin : s_.origins(CellId(index))) sources.push_back(origin);
+    }
     s_.may_share_with(v, std::move(sources), "stage.write-joined",
                       cat("a tensor is read that may have another name, which the turns of a loop decide (", s_.here().describe(), "), and one of the two was written since"));
   }
@@ -405,7 +408,10 @@ bool Stager::unroll(const ts::For& s, int64_t count, bool bounded) {
 
 void Stager::for_range(const ts::For& s) {
   const Value counted = eval(*s.count);
-  if (counted.is<Poison>()) return;
+  if (const auto* p = counted.as<Poison>()) {
+    if (!p->reported) fail("stage.unavailable", *p->why);
+    return;
+  }
   const Dim count = graph.facts.simplify(int_from(counted));
   const ts::Pos at = pos_;
   if (!count.is_literal()) {
@@ -442,7 +448,10 @@ void Stager::while_loop(const ts::While& s) {
     step();
     if (graph.node_capacity() > most) throw over_budget("nodes", cat("a while loop whose condition stays true records more than ", most - before, " nodes"), "").at(here());
     const Value condition = eval(*s.condition);
-    if (condition.is<Poison>()) return;
+    if (const auto* p = condition.as<Poison>()) {
+      if (!p->reported) fail("stage.unavailable", *p->why);
+      return;
+    }
     const auto known = known_bool(condition);
     if (known && !*known) return;
     const auto start = attempt();
