@@ -110,9 +110,7 @@ V Lower::reshape(V x, Dims sizes) {
   std::vector<int64_t> form;
   Ints unknown;
   bool has_zero = false;
-  size_t maybe_zero = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (!sizes[i].is_literal() && graph().facts.less(Dim(0), sizes[i]) != Answer::yes) ++maybe_zero;
     if (sizes[i].is_literal()) {
       has_zero |= sizes[i].is(0);
       form.push_back(sizes[i].literal());
@@ -122,12 +120,17 @@ V Lower::reshape(V x, Dims sizes) {
       form.push_back(-1);
     }
   }
-  V out;
   // -1 is ambiguous when the other sizes may multiply to zero: then every size is spelt out.
+  const auto may_be_zero = [&](Dim d) { return !d.is_literal() && graph().facts.less(Dim(0), d) != Answer::yes; };
   const bool left_open = unknown.size() == 1;
-  const size_t zeros_beside = maybe_zero - (left_open && maybe_zero && graph().facts.less(Dim(0), sizes[static_cast<size_t>(unknown[0])]) != Answer::yes);
-  if (unknown.size() <= 1 && !has_zero && (!left_open || !zeros_beside)) out = Reshape(x, ints(form));
-  else out = Reshape(x, int_vector(sizes), op::Reshape{.allowzero = has_zero || maybe_zero});
+  const auto zero_beside = [&] {
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (static_cast<int64_t>(i) != unknown[0] && may_be_zero(sizes[i])) return true;
+    return false;
+  };
+  V out;
+  if (!has_zero && (unknown.empty() || (left_open && !zero_beside()))) out = Reshape(x, ints(form));
+  else out = Reshape(x, int_vector(sizes), op::Reshape{.allowzero = has_zero || std::any_of(sizes.begin(), sizes.end(), may_be_zero)});
   Fact& f = graph().fact(out);
   f.type.shape = sizes;
   return out;

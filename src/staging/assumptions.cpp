@@ -22,7 +22,6 @@ std::string names_of(const Graph& g) {
 void take_assumptions(Stager& s) {
   for (const std::string& text : s.options.assumptions) {
     DimContext names;
-    std::vector<SizeRelation> wanted;
     for (const SizeRelation& c : parse_conditions(names, text))
       for (const Dim d : {c.a, c.b})
         for (const Dim symbol : symbols_of(d))

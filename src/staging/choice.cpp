@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "staging/truth.h"
+
 namespace cameo::staging {
 
 namespace {
@@ -59,9 +61,8 @@ std::optional<Value> picked(Stager& s, V index, const std::vector<Value>& values
     for (const Value& v : values) sizes.push_back(v.need<Dim>());
     return s.on.int_of(s.on.Gather(s.on.int_vector(sizes), index));
   }
-  const auto is_bool = [](const Value& v) { return v.is<bool>() || v.is<StagedBool>(); };
   const auto is_float = [](const Value& v) { return v.is<double>() || v.is<StagedFloat>(); };
-  const bool bools = std::all_of(values.begin(), values.end(), is_bool);
+  const bool bools = std::all_of(values.begin(), values.end(), is_truth);
   if (!bools && !std::all_of(values.begin(), values.end(), is_float)) return std::nullopt;
   Vs rows;
   for (const Value& v : values) rows.push_back(s.on.unsqueeze(bools ? s.bool_value(v) : s.on.scalar(Num(s.to_arg(v)), DType::f64), {0}));

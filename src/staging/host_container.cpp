@@ -10,9 +10,6 @@ namespace cameo::staging {
 
 namespace {
 
-using Results = std::optional<std::vector<Value>>;
-Results one(Value v) { return std::vector<Value>{std::move(v)}; }
-
 int64_t position(HostCall& c, const Value& at, size_t size, bool insert = false) {
   const Dim d = c.s.int_from(at);
   if (!d.is_literal()) c.s.fail("stage.index", "a list is indexed with a number that depends on the inputs", "--loops unroll makes loop counters known");

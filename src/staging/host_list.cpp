@@ -8,9 +8,6 @@ namespace cameo::staging {
 
 namespace {
 
-using Results = std::optional<std::vector<Value>>;
-Results one(Value v) { return std::vector<Value>{std::move(v)}; }
-
 const Value* argument(HostCall& c, size_t i, std::string_view name) { return i < c.size() ? &c[i] : c.keyword(name); }
 int64_t known_int(HostCall& c, size_t i, std::string_view name, int64_t otherwise) {
   const Value* v = argument(c, i, name);

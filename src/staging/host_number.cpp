@@ -133,8 +133,6 @@ Results extremum(HostCall& c) {
   return one(best);
 }
 
-bool is_truth(const Value& v) { return v.is<bool>() || v.is<StagedBool>(); }
-
 Results of_equal(HostCall& c, std::string_view op) {
   if (op != "eq" && op != "ne") return std::nullopt;
   const Value same = equal(c.s, c[0], c[1]);

@@ -8,8 +8,6 @@ namespace cameo::staging {
 
 namespace {
 
-using Results = std::optional<std::vector<Value>>;
-Results one(Value v) { return std::vector<Value>{std::move(v)}; }
 bool on_tensor(const HostCall& c) { return c.size() > 0 && c[0].is<TensorRef>(); }
 V value(HostCall& c, size_t i = 0) { return c.s.read(c[i].need<TensorRef>()); }
 bool known_true(const Value& v) { return v.is<bool>() && v.need<bool>(); }

@@ -1,12 +1,9 @@
 // Numbers as the host operators see them: known ones, expressions over sizes, and floats of the graph.
 #pragma once
 
-#include "staging/stager.h"
+#include "staging/host_tables.h"
 
 namespace cameo::staging {
-
-using Results = std::optional<std::vector<Value>>;
-inline Results one(Value v) { return std::vector<Value>{std::move(v)}; }
 
 inline bool is_int(const Value& v) { return v.is<Dim>() || v.is<bool>(); }
 inline bool is_real(const Value& v) { return is_int(v) || v.is<double>() || v.is<StagedFloat>(); }

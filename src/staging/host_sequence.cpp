@@ -15,8 +15,7 @@ bool on_list(const HostCall& c) { return c.size() > 0 && c[0].is<ListRef>(); }
 // A list of unknown length of plain numbers, as its array.
 std::optional<V> numbers_of(HostCall& c, size_t i = 0) {
   const StagedList* l = i < c.size() ? staged_of(c.s, c[i]) : nullptr;
-  const bool plain = l && !l->sequence && l->arrays.size() == 1 && (l->element.is(Form::Kind::integer) || l->element.is(Form::Kind::floating) || l->element.is(Form::Kind::boolean));
-  return plain ? std::optional<V>(l->arrays[0]) : std::nullopt;
+  return l && holds_numbers(*l) ? std::optional<V>(l->arrays[0]) : std::nullopt;
 }
 Form number_form(DType t) {
   Form f;

@@ -9,9 +9,6 @@ namespace cameo::staging {
 
 namespace {
 
-using Results = std::optional<std::vector<Value>>;
-Results one(Value v) { return std::vector<Value>{std::move(v)}; }
-
 bool on_text(const HostCall& c) { return c.size() > 0 && c[0].is<std::string>(); }
 const std::string& text(const HostCall& c, size_t i = 0) { return c[i].need<std::string>(); }
 int64_t known(HostCall& c, size_t i, int64_t otherwise) { return i < c.size() ? c.s.known_int(c[i]) : otherwise; }

@@ -7,6 +7,10 @@
 
 namespace cameo::staging {
 
+// What a host function gives (HostFunction).
+using Results = std::optional<std::vector<Value>>;
+inline Results one(Value v) { return std::vector<Value>{std::move(v)}; }
+
 std::span<const HostRow> host_container_rows();
 std::span<const HostRow> host_integer_rows();
 std::span<const HostRow> host_list_rows();

@@ -11,8 +11,6 @@ namespace cameo::staging {
 
 namespace {
 
-using Results = std::optional<std::vector<Value>>;
-Results one(Value v) { return std::vector<Value>{std::move(v)}; }
 Results nothing(HostCall&) { return std::vector<Value>{Value()}; }
 
 bool on_tensor(const HostCall& c) { return c.size() > 0 && c[0].is<TensorRef>(); }

@@ -8,9 +8,6 @@ namespace cameo::staging {
 
 namespace {
 
-using Results = std::optional<std::vector<Value>>;
-Results one(Value v) { return std::vector<Value>{std::move(v)}; }
-
 // Text that grows by parts of the program's choice.
 void add(Stager& s, std::string& out, std::string_view more) {
   s.need_text(out.size() + more.size());

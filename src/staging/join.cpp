@@ -137,8 +137,7 @@ struct Side {
   RegionId region;
   std::map<Leaf, Value> after;
   std::map<Leaf, TensorRef> named;  // tensors as the side names them: which ones they are, not what they hold
-  std::vector<std::pair<CellId, std::shared_ptr<const Doubt>>> doubts;  // tensors that nobody knows after it
-  std::vector<CellId> certain;                                          // those that it wrote and knows, though others may share their memory
+  Aftermath shared;
 };
 }  // namespace
 
@@ -163,12 +162,9 @@ class Branch {
       s_.take_back(start);
       return false;
     }
+    side.shared = aftermath(s_, start.heap);
     for (const auto& change : s_.heap.changes(start.heap)) {
       const CellData now = s_.heap[change.cell];
-      if (const auto* t = std::get_if<TensorCell>(&now)) {
-        if (t->stale) side.doubts.emplace_back(change.cell, t->stale);
-        else if (!t->sources.empty() && !s_.doubt_about(change.cell)) side.certain.push_back(change.cell);
-      }
       for (const Leaf& leaf : differing(change.cell, *change.before, now)) {
         const Value v = value_at(s_, now, leaf.slot);
         if (const auto* t = v.as<TensorRef>(); t && !is_tensor(now)) side.named.emplace(leaf, *t);
@@ -189,11 +185,11 @@ class Branch {
     each_changed(a, b, [&](const Leaf& leaf, const Value& x, const Value& y) { add(leaf, x, y); });
     finish();
     for (const Side* side : {&a, &b})
-      for (const auto& [cell, why] : side->doubts) s_.doubt(cell, why);
+      for (const auto& [cell, why] : side->shared.lost) s_.doubt(cell, why);
     for (const Side* side : {&a, &b}) {
-      const Side& other = side == &a ? b : a;
-      for (const CellId cell : side->certain)
-        if (std::find(other.certain.begin(), other.certain.end(), cell) != other.certain.end() || other.doubts.empty()) s_.trust(cell);
+      const Aftermath& other = (side == &a ? b : a).shared;
+      for (const CellId cell : side->shared.certain)
+        if (std::find(other.certain.begin(), other.certain.end(), cell) != other.certain.end() || other.lost.empty()) s_.trust(cell);
     }
   }
 
@@ -256,7 +252,6 @@ class Branch {
         if (const auto t = older(leaf, side, side == 0 ? a : b); t && !t->view) return set_at(s_, leaf, Value(*t));
     if (a.is<Uninitialized>() && outside(b)) return set_at(s_, leaf, b);
     if (b.is<Uninitialized>() && outside(a)) return set_at(s_, leaf, a);
-    const Value raw_a = a, raw_b = b;
     const auto left_by = [&](size_t side, const Value& v) {
       return in(side, [&] {
         const size_t facts = s_.graph.facts.mark(), assumed = s_.assumed_.size();
@@ -267,9 +262,9 @@ class Branch {
         return now;
       });
     };
-    const Value x = left_by(0, raw_a), y = left_by(1, raw_b);
+    const Value x = left_by(0, a), y = left_by(1, b);
     add_joined(leaf, x, y);
-    if (joined_.back().leaf == leaf) joined_.back().lists = {older_list(raw_a), older_list(raw_b)};
+    joined_.back().lists = {older_list(a), older_list(b)};
   }
 
   // What a value that was there before holds at a side's end, where the side changed it.
@@ -296,11 +291,14 @@ class Branch {
   }
   V through(const ViewStep* step, V base) { return step ? derive(s_, *step, through(step->parent.view.get(), base)) : base; }
 
-  std::optional<CellId> older_list(const Value& v) const {
-    const auto* l = v.as<ListRef>();
+  static std::optional<CellId> list_cell(const Value& v) {
+    if (const auto* l = v.as<ListRef>()) return l->cell;
     const auto* d = v.as<DictRef>();
-    const CellId cell = l ? l->cell : d ? d->cell : CellId();
-    return (l || d) && cell.index < mark_.cells ? std::optional(cell) : std::nullopt;
+    return d ? std::optional(d->cell) : std::nullopt;
+  }
+  std::optional<CellId> older_list(const Value& v) const {
+    const auto cell = list_cell(v);
+    return cell && cell->index < mark_.cells ? cell : std::nullopt;
   }
 
   void add_joined(const Leaf& leaf, const Value& a, const Value& b) {
@@ -398,12 +396,6 @@ class Branch {
       s_.may_share_with(v, std::move(sources), "stage.write-joined",
                         cat("a tensor is read that may have another name, which an if decides (", s_.here().describe(), "), and one of the two was written since"));
     }
-  }
-
-  static std::optional<CellId> list_cell(const Value& v) {
-    if (const auto* l = v.as<ListRef>()) return l->cell;
-    const auto* d = v.as<DictRef>();
-    return d ? std::optional(d->cell) : std::nullopt;
   }
 
   // A name that stands for an older tensor after one side: the condition tells whether a write reaches it. False: not to be

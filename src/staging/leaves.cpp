@@ -74,6 +74,16 @@ void set_at(Stager& s, const Leaf& leaf, const Value& v) {
   }
 }
 
+Aftermath aftermath(const Stager& s, const HeapMark& since) {
+  Aftermath out;
+  for (const auto& change : s.heap.changes(since)) {
+    const auto* t = std::get_if<TensorCell>(&s.heap[change.cell]);
+    if (t && t->stale) out.lost.emplace_back(change.cell, t->stale);
+    else if (t && !t->sources.empty() && !s.doubt_about(change.cell)) out.certain.push_back(change.cell);
+  }
+  return out;
+}
+
 Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
   s.step();
   if (const auto* t = v.as<TensorRef>()) {

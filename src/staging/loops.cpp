@@ -84,14 +84,9 @@ class LoopStager {
 
   // Tensors from before the loop that a turn leaves under this name, whole or in part.
   void note_origins(const Leaf& leaf, const Value& v, const HeapMark& mark) {
-    const auto* t = v.as<TensorRef>();
-    if (!t) return;
-    auto& known = origins_[leaf];
-    const auto add = [&](CellId cell) {
-      if (cell.index < mark.cells) known.insert(cell.index);
-    };
-    add(t->cell);
-    for (const auto& origin : s_.origins(t->cell)) add(origin.cell);
+    if (!v.is<TensorRef>()) return;
+    for (const auto& source : s_.memory_of(v))
+      if (source.cell.index < mark.cells) origins_[leaf].insert(source.cell.index);
   }
 
   // A carried tensor may be one of those, or where no turn was made the one before.
@@ -100,10 +95,8 @@ class LoopStager {
     auto cells = origins_[c.leaf];
     if (const auto* before = c.before.as<TensorRef>(); before && none_made) cells.insert(before->cell.index);
     std::vector<TensorCell::Source> sources;
-    for (const uint32_t index : cells) {
-      sources.push_back({CellId(index), s_.version_of(CellId(index))});
-      for (const auto& origin : s_.origins(CellId(index))) sources.push_back(origin);
-    }
+    for (const uint32_t index : cells)
+      for (const auto& source : s_.memory_of(Value(TensorRef{CellId(index), nullptr, false}))) sources.push_back(source);
     s_.may_share_with(v, std::move(sources), "stage.write-joined",
                       cat("a tensor is read that may have another name, which the turns of a loop decide (", s_.here().describe(), "), and one of the two was written since"));
   }
@@ -209,8 +202,7 @@ class LoopStager {
       all &= same_form(f, c.form) && same_layouts(f, c.form);
       next_.push_back(std::move(f));
     }
-    for (const auto& change : s_.heap.changes(mark))
-      if (const auto* t = std::get_if<TensorCell>(&s_.heap[change.cell]); t && t->stale) all &= !lost_.emplace(change.cell.index, t->stale).second;
+    for (const auto& [cell, why] : aftermath(s_, mark).lost) all &= !lost_.emplace(cell.index, why).second;
     for (auto& change : changes(mark))
       if (std::none_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == change.first; })) new_.push_back(std::move(change));
     if (!all || !new_.empty()) return false;
@@ -300,14 +292,8 @@ class LoopStager {
     outs.insert(outs.end(), scan_out.begin(), scan_out.end());
     const auto region_outputs = s_.own_outputs(region_, outs);
     s_.on.move_to(outer_);
-    std::vector<std::pair<CellId, std::shared_ptr<const Doubt>>> doubts;
-    std::vector<CellId> certain;  // after their own writes
-    for (const auto& change : s_.heap.changes(body_heap_))
-      if (const auto* t = std::get_if<TensorCell>(&s_.heap[change.cell])) {
-        if (t->stale) doubts.emplace_back(change.cell, t->stale);
-        else if (!t->sources.empty() && !s_.doubt_about(change.cell)) certain.push_back(change.cell);
-      }
-    if (!doubts.empty() && trip_ && trip_->is_literal()) throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
+    const Aftermath shared = aftermath(s_, body_heap_);
+    if (!shared.lost.empty() && trip_ && trip_->is_literal()) throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
     s_.heap.rewind(body_heap_);
     s_.graph.facts.rewind(body_facts_);  // what holds in a turn need not hold where there is none
     ++s_.generation_;
@@ -336,8 +322,8 @@ class LoopStager {
     for (Out& o : scanned)
       if (const V before = start_of(o); !s_.on.dim(before, 0).is(0)) o.value = s_.on.concat({before, o.value}, 0);
     store_results(kept, scanned);
-    for (const auto& [cell, why] : doubts) s_.doubt(cell, why);
-    for (const CellId cell : certain) s_.trust(cell);
+    for (const auto& [cell, why] : shared.lost) s_.doubt(cell, why);
+    for (const CellId cell : shared.certain) s_.trust(cell);
   }
 
   // Sizes that differ from turn to turn are unknown outside, and not the body's symbols.

@@ -150,6 +150,11 @@ std::optional<StagedList> staged_from(Stager& s, const Value& v) {
   return staged_as(s, v, f);
 }
 
+bool holds_numbers(const StagedList& l) {
+  using Kind = Form::Kind;
+  return !l.sequence && l.arrays.size() == 1 && (l.element.is(Kind::integer) || l.element.is(Kind::floating) || l.element.is(Kind::boolean));
+}
+
 Dim length_of(Stager& s, const StagedList& l) {
   if (!l.sequence) return s.on.dim(l.arrays[0], 0);
   const Dim n = s.on.int_of(s.on.SequenceLength(l.arrays[0]));

@@ -13,6 +13,7 @@ StagedList staged_as(Stager& s, const Value& v, const Form& f);
 // A list of known length as a staged one: what indexing it with an unknown number needs. nullopt: its items do not allow it.
 std::optional<StagedList> staged_from(Stager& s, const Value& v);
 
+bool holds_numbers(const StagedList& l);  // ints, floats or bools alone: one array of them
 Dim length_of(Stager& s, const StagedList& l);
 Value element_at(Stager& s, const StagedList& l, Dim index);
 StagedList with_inserted(Stager& s, const StagedList& l, std::optional<Dim> at, const Value& v);  // none: at the end

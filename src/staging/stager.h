@@ -92,6 +92,10 @@ class Stager {
   // From here on its tensors may share memory with these.
   void may_share_with(const Value& v, std::vector<TensorCell::Source> sources, std::string_view code, std::string why);
   V holds(const SizeCondition& condition);  // 0-d bool in the graph
+  // Lists and dicts that are changed, or may be one and the same (objects.cpp).
+  ListCell& change_list(CellId cell);
+  DictCell& change_dict(CellId cell);
+  void twin(CellId a, CellId b);
   // An axis that is declared dynamic and had this size when the model was traced.
   void declare_example(Dim symbol, int64_t size) { examples_.emplace_back(symbol, size); }
   std::string user_line(const Loc& where) const;  // "model.py:57: x = self.conv(x)" of a place in the archive; may be empty
@@ -266,14 +270,7 @@ class Stager {
 
   bool same_condition(V a, V b, int depth = 0) const;
 
-  // Lists and dicts that are changed, or may be one and the same (objects.cpp).
- public:
-  ListCell& change_list(CellId cell);
-  DictCell& change_dict(CellId cell);
-  void twin(CellId a, CellId b);
-
- private:
-  void part_twins(std::vector<CellId> twins);
+  void part_twins(std::vector<CellId> twins);  // objects.cpp
 
   // Stored things (stored.cpp).
   Value from_stored_object(const ts::StoredObject& o);

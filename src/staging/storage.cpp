@@ -55,24 +55,27 @@ std::vector<TensorCell::Source> Stager::origins(CellId id) const {
   return out;
 }
 
+namespace {
+// The tensors in a value: in tuples, optional values, lists of known length and dicts.
+void each_tensor(const Heap& heap, const Value& v, const std::function<void(const TensorRef&)>& f) {
+  if (const auto* t = v.as<TensorRef>()) return f(*t);
+  if (const auto* m = v.as<Maybe>()) return each_tensor(heap, *m->value, f);
+  if (const auto* parts = v.as<Tuple>())
+    for (const Value& part : *parts->items) each_tensor(heap, part, f);
+  if (const auto* l = v.as<ListRef>())
+    for (const Value& part : std::vector(heap.get<ListCell>(l->cell).items)) each_tensor(heap, part, f);
+  if (const auto* d = v.as<DictRef>())
+    for (const auto& [key, part] : std::vector(heap.get<DictCell>(d->cell).entries)) each_tensor(heap, part, f);
+}
+}  // namespace
+
 std::vector<TensorCell::Source> Stager::memory_of(const Value& v) const {
+  if (const StagedList* l = staged_of(*this, v)) return l->sources;
   std::vector<TensorCell::Source> out;
-  if (const auto* t = v.as<TensorRef>()) {
-    out = origins(t->cell);
-    out.push_back({t->cell, version_of(t->cell)});
-  } else if (const auto* parts = v.as<Tuple>()) {
-    for (const Value& part : *parts->items)
-      for (const auto& source : memory_of(part)) out.push_back(source);
-  } else if (const auto* m = v.as<Maybe>()) return memory_of(*m->value);
-  else if (const auto* l = v.as<ListRef>()) {
-    const ListCell& cell = heap.get<ListCell>(l->cell);
-    if (cell.staged) return cell.staged->sources;
-    for (const Value& part : cell.items)
-      for (const auto& source : memory_of(part)) out.push_back(source);
-  } else if (const auto* d = v.as<DictRef>()) {
-    for (const auto& [key, part] : heap.get<DictCell>(d->cell).entries)
-      for (const auto& source : memory_of(part)) out.push_back(source);
-  }
+  each_tensor(heap, v, [&](const TensorRef& t) {
+    for (const auto& origin : origins(t.cell)) out.push_back(origin);
+    out.push_back({t.cell, version_of(t.cell)});
+  });
   return out;
 }
 
@@ -113,22 +116,12 @@ V Stager::read(const TensorRef& t) {
 void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sources, std::string_view code, std::string why) {
   if (sources.empty()) return;
   const auto doubt = std::make_shared<const Doubt>(Doubt{code, std::move(why)});
-  const std::function<void(const Value&)> note = [&](const Value& part) {
-    if (const auto* t = part.as<TensorRef>()) {
-      if (std::any_of(sources.begin(), sources.end(), [&](const auto& s) { return s.cell == t->cell; })) return;  // one of them, on every way
-      auto& cell = heap.write<TensorCell>(t->cell);
-      cell.sources = sources;
-      cell.shares = doubt;
-    } else if (const auto* parts = part.as<Tuple>()) {
-      for (const Value& inner : *parts->items) note(inner);
-    } else if (const auto* m = part.as<Maybe>()) note(*m->value);
-    else if (const auto* l = part.as<ListRef>()) {
-      for (const Value& inner : std::vector<Value>(heap.get<ListCell>(l->cell).items)) note(inner);
-    } else if (const auto* d = part.as<DictRef>()) {
-      for (const auto& [key, inner] : std::vector(heap.get<DictCell>(d->cell).entries)) note(inner);
-    }
-  };
-  note(v);
+  each_tensor(heap, v, [&](const TensorRef& t) {
+    if (std::any_of(sources.begin(), sources.end(), [&](const auto& s) { return s.cell == t.cell; })) return;  // one of them, on every way
+    auto& cell = heap.write<TensorCell>(t.cell);
+    cell.sources = sources;
+    cell.shares = doubt;
+  });
 }
 
 void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
@@ -174,7 +167,6 @@ V Stager::holds(const SizeCondition& condition) {
 V chosen(Lower& on, V condition, V a, V b) {
   if (a.id == b.id) return a;
   if (!on.is_bool(a)) return on.Where(condition, a, b);
-  // Engines lack Where on bools.
   const auto known = [&](V v) -> std::optional<bool> {
     const Tensor* t = on.fact(v).tensor();
     return t && t->shape().empty() ? std::optional<bool>(t->int_at(0) != 0) : std::nullopt;
@@ -183,7 +175,7 @@ V chosen(Lower& on, V condition, V a, V b) {
   if (x && y) return *x ? condition : V(on.Not(condition));
   if (y) return *y ? V(on.Or(on.Not(condition), a)) : V(on.And(condition, a));
   if (x) return *x ? V(on.Or(condition, b)) : V(on.And(on.Not(condition), b));
-  return on.Or(on.And(condition, a), on.And(on.Not(condition), b));
+  return on.Where(condition, a, b);
 }
 
 void Stager::by_memory(const Schema& s, std::vector<Value>& args) {
@@ -259,14 +251,7 @@ Value Stager::fresh_result(const Schema& s, const Arg& a, const std::vector<Valu
   if (!v) return from_arg(a);
   if (!may_share_any(*this, s, args)) return tensor(*v, "", fresh_layout(*this, s, args, *v));
   std::vector<TensorCell::Source> sources;
-  const auto add = [&](const Value& from) {
-    if (const auto* t = from.as<TensorRef>()) sources.push_back({t->cell, version_of(t->cell)});
-  };
-  for (const Value& arg : args) {
-    add(arg);
-    if (arg.is<ListRef>() && !heap.get<ListCell>(arg.need<ListRef>().cell).staged)
-      for (const Value& part : items(arg)) add(part);
-  }
+  for (const Value& arg : args) each_tensor(heap, arg, [&](const TensorRef& t) { sources.push_back({t.cell, version_of(t.cell)}); });
   Value out = tensor(*v);
   may_share_with(out, std::move(sources), "stage.write-through-copy", cat(s.full_name(), " (", here().describe(), ") may give views of its tensors"));
   return out;

@@ -9,7 +9,6 @@ namespace {
 
 const Value* poison_of(const Value& a, const Value& b) { return a.is<Poison>() ? &a : b.is<Poison>() ? &b : nullptr; }
 
-bool is_truth(const Value& v) { return v.is<bool>() || v.is<StagedBool>(); }
 bool is_number(const Value& v) { return is_truth(v) || v.is<Dim>() || v.is<double>() || v.is<StagedFloat>(); }
 
 // Where one truth is `decisive`, so is the result; else the other one decides.
@@ -43,10 +42,7 @@ Value equal_numbers(Stager& s, const Value& a, const Value& b) {
 
 // Up to the shorter one's length element by element, and the lengths.
 Value equal_staged(Stager& s, const StagedList& a, const StagedList& b) {
-  const auto plain = [](const StagedList& l) {
-    return !l.sequence && l.arrays.size() == 1 && (l.element.is(Form::Kind::integer) || l.element.is(Form::Kind::floating) || l.element.is(Form::Kind::boolean));
-  };
-  if (!plain(a) || !plain(b) || a.element.kind != b.element.kind) s.fail("stage.equal", "lists are compared whose length and elements the inputs decide", "compare what they hold, stacked as tensors");
+  if (!holds_numbers(a) || !holds_numbers(b) || a.element.kind != b.element.kind) s.fail("stage.equal", "lists are compared whose length and elements the inputs decide", "compare what they hold, stacked as tensors");
   auto& on = s.on;
   const Dim n = length_of(s, a), m = length_of(s, b), both_have = min(n, m);
   const Value lengths = s.compare_ints("eq", n, m);
@@ -129,8 +125,7 @@ Value among(Stager& s, const std::vector<Value>& list, const Value& v) {
 }
 
 Value among(Stager& s, const StagedList& list, const Value& v) {
-  const bool numbers = list.element.is(Form::Kind::integer) || list.element.is(Form::Kind::floating) || list.element.is(Form::Kind::boolean);
-  if (list.sequence || list.arrays.size() != 1 || !numbers || !is_number(v)) s.fail("stage.equal", "whether a list holds a value, whose length and elements the inputs decide", "compare what it holds, stacked as a tensor");
+  if (!holds_numbers(list) || !is_number(v)) s.fail("stage.equal", "whether a list holds a value, whose length and elements the inputs decide", "compare what it holds, stacked as a tensor");
   std::vector<V> wanted;
   encode(s, list.element, v, wanted);
   auto& on = s.on;

@@ -6,7 +6,9 @@
 
 namespace cameo::staging {
 
-// Both give a bool, a StagedBool, or the poison among their operands; remembered as conditions.
+inline bool is_truth(const Value& v) { return v.is<bool>() || v.is<StagedBool>(); }
+
+// These give a bool, a StagedBool, or the poison among their operands; remembered as conditions.
 Value negated(Stager& s, const Value& truth);
 Value both(Stager& s, const Value& a, const Value& b);
 Value either(Stager& s, const Value& a, const Value& b);
@@ -14,7 +16,7 @@ Value either(Stager& s, const Value& a, const Value& b);
 // a == b of Python, through lists, tuples and optional values. Throws stage.equal where ONNX has no words for the question.
 Value equal(Stager& s, const Value& a, const Value& b);
 
-// Whether a value is among others; `found` of a list of unknown length too.
+// Whether a value is among others.
 Value among(Stager& s, const std::vector<Value>& list, const Value& v);
 Value among(Stager& s, const StagedList& list, const Value& v);
 

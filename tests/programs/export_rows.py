@@ -6,12 +6,7 @@ from write_rows import WRITES
 
 
 def named(s):
-    made = other(s)
-    if made is None:
-        return None
-    name = s.name("t")
-    s.vars[name] = made.type
-    return line(f"{name} = {{0}}", made)
+    return s.assigned("t", other(s))
 
 
 def again(s):

@@ -162,7 +162,7 @@ def named_tuple(s):
     left = like(s, x.type, 1) if x else None
     if left is None:
         return None
-    s.outside.append(("Pair", PAIR)) if ("Pair", PAIR) not in s.outside else None
+    s.need("Pair", PAIR)
     name = s.name("q")
     made = line(f"{name} = Pair({{0}}, {{1}})", left, s.value("int", 2))
     s.vars[name] = Members("Pair", ((".left", x.type), (".count", "int"), ("[1]", "int")))
@@ -191,7 +191,7 @@ def new_object(s):
     x = s.pick_tensor(lambda t: t.dtype == "f32")
     if not x:
         return None
-    s.outside.append(("Box", BOX)) if ("Box", BOX) not in s.outside else None
+    s.need("Box", BOX)
     name = s.name("box")
     made = line(f"{name} = Box({{0}}, {{1}})", x, s.value("int", 1))
     s.vars[name] = Members("Box", ((".value", x.type), (".n", "int"), (".odd()", "bool")))
@@ -223,12 +223,7 @@ def toggled(s):
 
 
 def some_tensor(s):
-    made = other(s)
-    if made is None:
-        return None
-    name = s.name("t")
-    s.vars[name] = made.type
-    return line(f"{name} = {{0}}", made)
+    return s.assigned("t", other(s))
 
 
 HOLDERS = [(4, new_list), (2, comprehension), (1, listed), (6, change_list), (1, popped), (2, new_dict), (3, change_dict), (2, read_dict),

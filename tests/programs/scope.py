@@ -2,7 +2,7 @@
 import re
 
 from chance import Chance
-from tree import Expr, Many, Tensor
+from tree import Expr, Many, Tensor, line
 
 HOLE = re.compile(r"<(\w+)>")
 
@@ -25,6 +25,19 @@ class Scope:
     def name(self, stem):
         self.made += 1
         return f"{stem}{self.made}"
+
+    def assigned(self, stem, made):
+        """The statement that gives an expression a new name; None where there is no expression."""
+        if made is None:
+            return None
+        name = self.name(stem)
+        self.vars[name] = made.type
+        return line(f"{name} = {{0}}", made)
+
+    def need(self, name, source):
+        """A class or function that has to stand before the module; once."""
+        if (name, source) not in self.outside:
+            self.outside.append((name, source))
 
     def fresh(self):
         """A size nobody else has."""

@@ -18,12 +18,7 @@ def amount(s, dtype):
 
 def alias(s):
     """A view with a name of its own, to be written or read later."""
-    made = view(s)
-    if made is None:
-        return None
-    name = s.name("v")
-    s.vars[name] = made.type
-    return line(f"{name} = {{0}}", made)
+    return s.assigned("v", view(s))
 
 
 def whole(s):
