@@ -22,6 +22,7 @@ struct MaybeView {
   std::shared_ptr<ViewStep> step;  // how it is seen in the other, if it is
   SizeCondition condition;         // it is if this holds; empty: if `decided` does
   V decided;                       // 0-d bool in the graph
+  bool fits = true;                // as one of its own it has the sizes that it has as a view
   V value;                         // read last, with the version and generation then
   uint64_t version = 0, generation = 0;
 };

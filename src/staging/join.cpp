@@ -41,6 +41,37 @@ void Stager::take_back(const Attempt& a) {
   std::erase_if(assumed_, [&](const auto& e) { return e.first.id.index >= a.graph.values; });
 }
 
+std::vector<V> Stager::if_of(V condition, const Sides& sides, const std::array<std::vector<V>, 2>& outs, std::span<const Type> types) {
+  const NodeId node = graph.add_node(on.region(), op_of<op::If>(), nullptr, {condition}, 0);
+  graph.set_region(node, 0, sides[1]);  // graph attributes are else_branch, then_branch
+  graph.set_region(node, 1, sides[0]);
+  graph.region(sides[0]).name = "then";
+  graph.region(sides[1]).name = "else";
+  for (const size_t side : {0, 1}) graph.set_region_outputs(sides[side], own_outputs(sides[side], outs[side]));
+  std::vector<V> out;
+  for (const Type& t : types) {
+    const ValueId v = graph.add_output(node);
+    graph.fact(v).type = t;
+    if (t.has_rank())
+      for (int64_t i = 0; i < t.rank(); ++i) on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
+    out.push_back(v);
+  }
+  if (on.on_node) on.on_node(node);
+  return out;
+}
+
+V Stager::if_of(V condition, const std::function<V()>& then, V otherwise) {
+  const RegionId outer = on.region();
+  const Sides sides{graph.add_region(outer), graph.add_region(outer)};
+  const size_t facts = graph.facts.mark();
+  on.move_to(sides[0]);
+  const V made = then();
+  on.move_to(outer);
+  graph.facts.rewind(facts);
+  const Type type = graph[otherwise.id].fact.type;
+  return if_of(condition, sides, {std::vector{made}, std::vector{otherwise}}, {&type, 1})[0];
+}
+
 std::vector<ValueId> Stager::own_outputs(RegionId region, std::span<const V> values) {
   std::vector<ValueId> out;
   for (const V v : values) {
@@ -345,21 +376,7 @@ class Branch {
       for (size_t i = 0; i < types_.size(); ++i) out.push_back(chosen(s_.on, s_.bool_value(condition_), outs_[0][i], outs_[1][i]));
       return out;
     }
-    const NodeId node = s_.graph.add_node(outer_, op_of<op::If>(), nullptr, {s_.bool_value(condition_)}, 0);
-    s_.graph.set_region(node, 0, sides_[1]);  // graph attributes are else_branch, then_branch
-    s_.graph.set_region(node, 1, sides_[0]);
-    s_.graph.region(sides_[0]).name = "then";
-    s_.graph.region(sides_[1]).name = "else";
-    for (const size_t side : {0, 1}) s_.graph.set_region_outputs(sides_[side], s_.own_outputs(sides_[side], outs_[side]));
-    for (const Type& t : types_) {
-      const ValueId v = s_.graph.add_output(node);
-      s_.graph.fact(v).type = t;
-      if (t.has_rank())
-        for (int64_t i = 0; i < t.rank(); ++i) s_.on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
-      out.push_back(v);
-    }
-    if (s_.on.on_node) s_.on.on_node(node);
-    return out;
+    return s_.if_of(s_.bool_value(condition_), sides_, outs_, types_);
   }
 
   void finish() {
@@ -414,8 +431,8 @@ class Branch {
         continue;
       }
       const auto step = seen_from_outside(*t);
-      if (!step || s_.doubt_about(t->cell) || s_.on.shape(s_.read(TensorRef{t->cell, step, false})) != s_.on.shape(own)) return false;
-      ties.push_back({std::make_shared<MaybeView>(MaybeView{step, {}, side == 0 ? c : V(s_.on.Not(c)), {}, 0, 0}), s_.version_of(t->cell)});
+      if (!step || s_.doubt_about(t->cell)) return false;
+      ties.push_back(s_.tied(step, side == 0 ? c : V(s_.on.Not(c)), own));
     }
     s_.heap.write<TensorCell>(v.need<TensorRef>().cell).ties = std::move(ties);
     return true;
@@ -423,19 +440,9 @@ class Branch {
 
   // The steps by which a tensor is seen in its memory, if they can be made again outside; null: they cannot.
   std::shared_ptr<ViewStep> seen_from_outside(const TensorRef& t) {
-    if (!t.view) {
-      auto whole = std::make_shared<ViewStep>();
-      whole->parent = t;
-      whole->op = "aten::alias";
-      whole->layout = s_.layout_of(t);
-      whole->value = s_.read(t);
-      whole->version = whole->made = s_.version_of(t.cell);
-      whole->generation = s_.generation_;
-      return whole;
-    }
     for (const ViewStep* step = t.view.get(); step; step = step->parent.view.get())
       if (!always_there(*step) || !std::all_of(step->args.begin(), step->args.end(), [&](const Arg& a) { return is_outside(a); })) return nullptr;
-    return t.view;
+    return s_.seen(t);
   }
   // Whether a view can be taken whichever side runs: outside of its branch an index may lie outside, a size not be 1.
   bool always_there(const ViewStep& step) {
@@ -461,7 +468,7 @@ class Branch {
   RegionId outer_;
   HeapMark mark_{};
   int staged_ = 0;
-  std::array<RegionId, 2> sides_;
+  Stager::Sides sides_;
   std::array<std::vector<V>, 2> outs_;
   std::vector<Type> types_;
   std::vector<Joined> joined_;

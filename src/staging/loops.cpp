@@ -4,6 +4,7 @@
 
 #include "staging/form.h"
 #include "staging/leaves.h"
+#include "staging/truth.h"
 #include "support/budget.h"
 
 namespace cameo::staging {
@@ -30,6 +31,7 @@ class LoopStager {
       s_.on.move_to(outer_);
       s_.take_back(start);
     };
+    stills_ = s_.heap.add(ObjectCell());
     try {
       discover();
       settle();
@@ -51,6 +53,8 @@ class LoopStager {
     Value before;
     Form form;
     std::vector<V> in_body, results;
+    std::optional<CellId> named;  // the cell that this name stands for where a turn begins, which may be the tensor from before the loop
+    std::optional<size_t> still;  // in stills_: whether it stands for that tensor yet, where turns decide it
   };
 
   // What one turn changes, with the counter unknown.
@@ -72,10 +76,9 @@ class LoopStager {
     for (const auto& change : s_.heap.changes(mark)) {
       const CellData now = s_.heap[change.cell];
       for (const Leaf& leaf : differing(change.cell, *change.before, now)) {
-        if (!assigned_at(*change.before, leaf.slot) || is_counter(leaf)) continue;
+        if (!assigned_at(*change.before, leaf.slot) || is_counter(leaf) || leaf.cell == stills_) continue;
         if (strict_ && !is_local(now) && !is_tensor(now)) throw Inexpressible{"its body changes a list, dict or object", {}};
         const Value v = value_at(s_, now, leaf.slot);
-        note_origins(leaf, v, mark);
         out.emplace_back(leaf, without_values(rooted(form_of(s_, v), mark)));
       }
     }
@@ -86,20 +89,70 @@ class LoopStager {
   void note_origins(const Leaf& leaf, const Value& v, const HeapMark& mark) {
     if (!v.is<TensorRef>()) return;
     for (const auto& source : s_.memory_of(v))
-      if (source.cell.index < mark.cells) origins_[leaf].insert(source.cell.index);
+      if (source.cell.index < mark.cells) new_origins_ |= origins_[leaf].insert(source.cell.index).second;
   }
 
-  // A carried tensor may be one of those, or where no turn was made the one before.
-  void share_with_origins(const Carried& c, const Value& v, bool none_made) {
-    if (!v.is<TensorRef>()) return;
+  // A carried name is the tensor from before the loop while `still` says so (not valid: it is not), or one of those others.
+  void name_again(Carried& c, const Value& v, V still) {
+    c.named.reset();
+    const auto* now = v.as<TensorRef>();
+    if (!now) return;
     auto cells = origins_[c.leaf];
-    if (const auto* before = c.before.as<TensorRef>(); before && none_made) cells.insert(before->cell.index);
+    if (const auto* before = was_named(c); before && still.valid()) {
+      if (cells.empty()) {
+        s_.heap.write<TensorCell>(now->cell).ties = {s_.tied(s_.seen(*before), still, s_.read(*now))};
+        c.named = now->cell;
+        return;
+      }
+      cells.insert(before->cell.index);
+    }
     std::vector<TensorCell::Source> sources;
     for (const uint32_t index : cells)
       for (const auto& source : s_.memory_of(Value(TensorRef{CellId(index), nullptr, false}))) sources.push_back(source);
     s_.may_share_with(v, std::move(sources), "stage.write-joined",
                       cat("a tensor is read that may have another name, which the turns of a loop decide (", s_.here().describe(), "), and one of the two was written since"));
   }
+  const TensorRef* was_named(const Carried& c) const { return is_tensor(s_.heap[c.leaf.cell]) ? nullptr : c.before.as<TensorRef>(); }
+
+  // Where a turn ends: whether a name stands for what it did when the turn began. nullopt: it may also be some other tensor.
+  std::optional<Value> same_as(CellId named, const TensorRef& t) {
+    if (t.view) return s_.origins(t.cell).empty() && t.cell.index >= body_heap_.cells && t.cell != named ? std::optional(Value(false)) : std::nullopt;
+    if (t.cell == named) return Value(true);
+    const auto& cell = s_.heap.get<TensorCell>(t.cell);
+    if (t.cell.index < body_heap_.cells || !cell.sources.empty()) return std::nullopt;
+    Value out(false);
+    for (const auto& tie : std::vector(cell.ties)) {
+      const ViewStep& step = *tie.maybe->step;
+      const auto there = step.op == "aten::alias" && !step.parent.view && tie.maybe->condition.empty() ? same_as(named, step.parent) : std::nullopt;
+      if (!there) return std::nullopt;
+      out = either(s_, out, both(s_, *there, Value(StagedBool{tie.maybe->decided})));
+    }
+    return out;
+  }
+
+  // What a turn does to a name that stood for a tensor from before.
+  void follow(Carried& c, const Value& after, const HeapMark& mark) {
+    const auto* t = after.as<TensorRef>();
+    const auto same = t && c.named ? same_as(*c.named, *t) : std::nullopt;
+    if (!same) return note_origins(c.leaf, after, mark);
+    if (const auto* never = same->as<bool>(); never && !*never && !c.still) return;
+    if (!c.still) return untold_.push_back(c.leaf);
+    const Value now = both(s_, Value(s_.heap.get<ObjectCell>(stills_).attributes[*c.still].second), *same);
+    s_.heap.write<ObjectCell>(stills_).attributes[*c.still].second = now;
+  }
+
+  // Names of which only the turns tell what they stand for get a bool that is carried along.
+  void track_untold() {
+    for (const Leaf& leaf : untold_) {
+      auto& stills = s_.heap.write<ObjectCell>(stills_).attributes;
+      const Leaf still{stills_, stills.size()};
+      stills.emplace_back("still", Value(true));
+      std::find_if(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == leaf; })->still = still.slot;
+      carried_.push_back({still, Value(true), Form{.kind = Form::Kind::boolean}, {}, {}, {}, {}});
+    }
+    untold_.clear();
+  }
+  V still_of(const Carried& c, V otherwise) { return c.still ? s_.bool_value(s_.heap.get<ObjectCell>(stills_).attributes[*c.still].second) : otherwise; }
 
   // Nothing that a turn made is the same on the next: sizes are numbers then, and objects cannot be carried.
   Form rooted(Form f, const HeapMark& mark) {
@@ -133,10 +186,10 @@ class LoopStager {
   void enter() {
     region_ = s_.graph.add_region(outer_);
     s_.on.move_to(region_);
-    const ValueId counter = s_.graph.add_input(region_, "", Type::tensor(DType::i64, {}));
+    counter_ = s_.graph.add_input(region_, "", Type::tensor(DType::i64, {}));
     s_.graph.add_input(region_, "", Type::tensor(DType::boolean, {}));
     if (!index_) return;
-    const Dim i = s_.on.int_of(counter);
+    const Dim i = s_.on.int_of(counter_);
     const FactOrigin origin{FactSource::program, "loop counter", s_.here()};
     s_.graph.facts.assume_range(i, 0, std::nullopt, origin);
     if (trip_) s_.graph.facts.assume_range(*trip_ - i, 1, std::nullopt, origin);
@@ -152,6 +205,7 @@ class LoopStager {
   void settle() {
     constexpr int most = 10;
     for (int pass = 0; pass < most; ++pass) {
+      track_untold();
       const auto start = s_.attempt();
       body_heap_ = start.heap;
       body_facts_ = s_.graph.facts.mark();
@@ -164,7 +218,8 @@ class LoopStager {
         values.push_back(decode(s_, c.form, in));
         set_at(s_, c.leaf, values.back());
       }
-      for (size_t i = 0; i < carried_.size(); ++i) share_with_origins(carried_[i], values[i], true);
+      const V first = s_.on.Equal(counter_, s_.on.int_scalar(Dim(0)));
+      for (size_t i = 0; i < carried_.size(); ++i) name_again(carried_[i], values[i], still_of(carried_[i], first));
       for (const auto& [cell, why] : lost_) s_.doubt(CellId(cell), why);  // a turn before this one wrote it under another name
       run_body();
       if (stable(start.heap)) return;
@@ -187,13 +242,15 @@ class LoopStager {
   // Whether what the turn leaves has the forms it began with; else next_ and new_ say what it takes. Encodes the results.
   bool stable(const HeapMark& mark) {
     bool all = true;
+    new_origins_ = false;
     next_.clear();
     new_.clear();
     std::vector<Value> after;
+    for (Carried& c : carried_)
+      if (c.leaf.cell != stills_) follow(c, value_at(s_, CellData(s_.heap[c.leaf.cell]), c.leaf.slot), mark);
     for (Carried& c : carried_) {
       const CellData now = s_.heap[c.leaf.cell];
       after.push_back(value_at(s_, now, c.leaf.slot));
-      note_origins(c.leaf, after.back(), mark);
       Form f = without_values(join(s_, c.form, rooted(form_of(s_, after.back()), mark)));
       widen(f, c.form);
       s_.on.move_to(outer_);
@@ -205,7 +262,7 @@ class LoopStager {
     for (const auto& [cell, why] : aftermath(s_, mark).lost) all &= !lost_.emplace(cell.index, why).second;
     for (auto& change : changes(mark))
       if (std::none_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == change.first; })) new_.push_back(std::move(change));
-    if (!all || !new_.empty()) return false;
+    if (!all || !new_.empty() || new_origins_ || !untold_.empty()) return false;
     for (size_t i = 0; i < carried_.size(); ++i) {
       carried_[i].results.clear();
       encode(s_, carried_[i].form, after[i], carried_[i].results);
@@ -293,7 +350,7 @@ class LoopStager {
     const auto region_outputs = s_.own_outputs(region_, outs);
     s_.on.move_to(outer_);
     const Aftermath shared = aftermath(s_, body_heap_);
-    if (!shared.lost.empty() && trip_ && trip_->is_literal()) throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
+    if (trip_ && trip_->is_literal() && (!shared.lost.empty() || names_written())) throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
     s_.heap.rewind(body_heap_);
     s_.graph.facts.rewind(body_facts_);  // what holds in a turn need not hold where there is none
     ++s_.generation_;
@@ -307,6 +364,8 @@ class LoopStager {
       if (is_condition(o.carried->leaf)) inputs[1] = start_of(o);
     }
     if (inputs.size() == 2 && !inputs[1]) inputs[1] = s_.bool_value(Value(true)).id;  // the schema wants two
+    const bool turns = trip_ && g.facts.less(Dim(0), *trip_) == Answer::yes;
+    const V none_made = turns ? V() : trip_ ? V(s_.on.LessOrEqual(s_.on.int_scalar(*trip_), s_.on.int_scalar(Dim(0)))) : V(s_.on.Not(V(inputs[1])));
     const NodeId loop = g.add_node(outer_, op_of<op::Loop>(), nullptr, std::move(inputs), 0);
     g.set_region(loop, 0, region_);
     g.region(region_).name = "body";
@@ -321,9 +380,14 @@ class LoopStager {
     if (s_.on.on_node) s_.on.on_node(loop);
     for (Out& o : scanned)
       if (const V before = start_of(o); !s_.on.dim(before, 0).is(0)) o.value = s_.on.concat({before, o.value}, 0);
-    store_results(kept, scanned);
+    store_results(kept, scanned, none_made);
     for (const auto& [cell, why] : shared.lost) s_.doubt(cell, why);
     for (const CellId cell : shared.certain) s_.trust(cell);
+  }
+
+  // Whether a turn wrote a tensor that has another name in the first one.
+  bool names_written() const {
+    return std::any_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.named && s_.heap.written_since(was_named(c)->cell, body_heap_); });
   }
 
   // Sizes that differ from turn to turn are unknown outside, and not the body's symbols.
@@ -337,7 +401,7 @@ class LoopStager {
     return bound(v, t);
   }
 
-  void store_results(const std::vector<Out>& kept, const std::vector<Out>& scanned) {
+  void store_results(const std::vector<Out>& kept, const std::vector<Out>& scanned, V none_made) {
     std::vector<Value> given;
     for (Carried& c : carried_) {
       std::vector<V> values(c.in_body.size());
@@ -348,8 +412,7 @@ class LoopStager {
       given.push_back(decode(s_, c.form, in));
       set_at(s_, c.leaf, given.back());
     }
-    const bool turns = trip_ && s_.graph.facts.less(Dim(0), *trip_) == Answer::yes;
-    for (size_t i = 0; i < carried_.size(); ++i) share_with_origins(carried_[i], given[i], !turns);
+    for (size_t i = 0; i < carried_.size(); ++i) name_again(carried_[i], given[i], still_of(carried_[i], none_made));
   }
 
   Stager& s_;
@@ -359,6 +422,7 @@ class LoopStager {
   ts::Block body_;
   bool strict_;
   RegionId outer_, region_;
+  ValueId counter_;
   HeapMark body_heap_{};
   size_t body_facts_ = 0;
   std::vector<Carried> carried_;
@@ -367,6 +431,9 @@ class LoopStager {
   std::vector<Dim> sizes_;
   std::map<uint32_t, std::shared_ptr<const Doubt>> lost_;  // older tensors that a turn leaves unknown
   std::map<Leaf, std::set<uint32_t>> origins_;
+  bool new_origins_ = false;
+  CellId stills_;
+  std::vector<Leaf> untold_;
 };
 
 namespace {

@@ -194,6 +194,13 @@ class Stager {
   std::optional<Special> special_size(const Value& condition) const;
   // An attempt in which numbers that the inputs decide must not pick modules or items: unrolling does better.
   bool strict() const { return strict_ > 0; }
+  // `If` nodes: of two staged sides, and of a value that can be made only where the condition holds.
+  using Sides = std::array<RegionId, 2>;
+  std::vector<V> if_of(V condition, const Sides& sides, const std::array<std::vector<V>, 2>& outs, std::span<const Type> types);
+  V if_of(V condition, const std::function<V()>& then, V otherwise);
+  // How a tensor is seen in its memory, and that another cell is that very tensor where the graph's bool says so.
+  std::shared_ptr<ViewStep> seen(const TensorRef& t);
+  TensorCell::Tie tied(std::shared_ptr<ViewStep> step, V if_so, V own);
   V copy_of(V v, RegionId region);  // an Identity at the region's end, whatever is known of v
   // A region's outputs are values of its own, each once: others pass through an Identity.
   std::vector<ValueId> own_outputs(RegionId region, std::span<const V> values);
@@ -265,7 +272,7 @@ class Stager {
   // as_strided and its like speak of memory: the first argument becomes all of it, in its order, and the offset is said.
   void by_memory(const Schema& s, std::vector<Value>& args);
   V value_of(CellId cell);
-  V decided(const MaybeView& m);
+  V where_tied(const MaybeView& m, const std::function<V()>& seen_there, V otherwise);
   bool is_visible(V v, uint64_t generation) const { return generation == generation_ && graph.is_inside(on.region(), graph[v.id].home); }
 
   bool same_condition(V a, V b, int depth = 0) const;

@@ -88,7 +88,7 @@ V Stager::value_of(CellId id) {
     MaybeView& m = *tie.maybe;
     const uint64_t version = version_of(id);
     if (!m.value.valid() || m.version != version || !is_visible(m.value, m.generation)) {
-      m.value = chosen(on, decided(m), read(TensorRef{m.step->parent.cell, m.step, false}), value);
+      m.value = where_tied(m, [&] { return read(TensorRef{m.step->parent.cell, m.step, false}); }, value);
       m.version = version;
       m.generation = generation_;
     }
@@ -97,7 +97,29 @@ V Stager::value_of(CellId id) {
   return value;
 }
 
-V Stager::decided(const MaybeView& m) { return m.condition.empty() ? m.decided : holds(m.condition); }
+std::shared_ptr<ViewStep> Stager::seen(const TensorRef& t) {
+  if (t.view) return t.view;
+  auto whole = std::make_shared<ViewStep>();
+  whole->parent = t;
+  whole->op = "aten::alias";
+  whole->layout = layout_of(t);
+  whole->value = read(t);
+  whole->version = whole->made = version_of(t.cell);
+  whole->generation = generation_;
+  return whole;
+}
+
+TensorCell::Tie Stager::tied(std::shared_ptr<ViewStep> step, V if_so, V own) {
+  const CellId cell = step->parent.cell;
+  const V there = read(TensorRef{cell, step, false});
+  const bool fits = on.has_rank(there) && on.has_rank(own) && on.shape(there) == on.shape(own);
+  return {std::make_shared<MaybeView>(MaybeView{std::move(step), {}, if_so, fits}), version_of(cell)};
+}
+
+V Stager::where_tied(const MaybeView& m, const std::function<V()>& seen_there, V otherwise) {
+  const V tied = m.condition.empty() ? m.decided : holds(m.condition);
+  return m.fits ? chosen(on, tied, seen_there(), otherwise) : if_of(tied, seen_there, otherwise);
+}
 
 V Stager::read(const TensorRef& t) {
   const V whole = value_of(t.cell);
@@ -136,7 +158,7 @@ void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
   for (const TensorCell::Tie& tie : std::vector(heap.get<TensorCell>(t.cell).ties)) {
     const TensorRef parent = tie.maybe->step->parent;
     const V before = read(parent);
-    write(parent, chosen(on, decided(*tie.maybe), put_through(*this, *tie.maybe->step, before, value), before), by, false);
+    write(parent, where_tied(*tie.maybe, [&] { return put_through(*this, *tie.maybe->step, before, value); }, before), by, false);
   }
   auto& cell = heap.write<TensorCell>(t.cell);
   cell.value = value;
@@ -237,7 +259,7 @@ Value Stager::shared_result(const Schema& s, V value, size_t index, const std::v
     return out;
   }
   auto& cell = heap.write<TensorCell>(out.need<TensorRef>().cell);
-  cell.ties = {{std::make_shared<MaybeView>(MaybeView{std::move(step), std::move(verdict.condition), {}, {}, 0, 0}), version_of(base.cell)}};
+  cell.ties = {{std::make_shared<MaybeView>(MaybeView{std::move(step), std::move(verdict.condition)}), version_of(base.cell)}};
   return out;
 }
 

@@ -13,8 +13,9 @@ import scripted_builtins  # noqa: E402, F401
 import scripted_cases  # noqa: E402
 import scripted_flow  # noqa: E402, F401
 import scripted_language  # noqa: E402, F401
-import scripted_unknown  # noqa: E402, F401
+import scripted_names  # noqa: E402, F401
 import scripted_storage  # noqa: E402, F401
+import scripted_unknown  # noqa: E402, F401
 
 onnxruntime.set_default_logger_severity(4)
 

@@ -1,6 +1,8 @@
 // Control flow that is decided beforehand: branches that are always or never taken, loops that run at most once, and,
 // when asked, loops with a known number of rounds.
 #include <algorithm>
+#include <functional>
+#include <unordered_set>
 
 #include "ir/clone.h"
 #include "passes/rules/tables.h"
@@ -92,12 +94,79 @@ void unroll(Rewrite& rw) {
   if (times && *times > 1 && *times <= rw.unroll) run_loop(rw, *times);
 }
 
+// The values of a body that these outputs of it need; a node with bodies of its own needs all that they use.
+std::unordered_set<uint32_t> needed_for(const Graph& g, RegionId body, std::vector<ValueId> wanted) {
+  std::unordered_set<uint32_t> seen;
+  while (!wanted.empty()) {
+    const ValueId v = wanted.back();
+    wanted.pop_back();
+    if (!v || !g.is_inside(g[v].home, body) || !seen.insert(v.index).second || g[v].kind != Value::Kind::node_output) continue;
+    const std::function<void(NodeId)> add = [&](NodeId n) {
+      for (const ValueId input : g[n].inputs) wanted.push_back(input);
+      for (const RegionId r : g[n].regions) {
+        if (!r) continue;
+        for (const ValueId output : g[r].outputs) wanted.push_back(output);
+        for (const NodeId inner : g.nodes(r)) add(inner);
+      }
+    };
+    add(g[v].def);
+  }
+  return seen;
+}
+
+// What a loop carries or gathers though nobody reads it: not after the loop, nor in a turn for anything else.
+void loop_unread(Rewrite& rw) {
+  if (!has_body(rw)) return rw.no("it has no body that fits");
+  const RegionId body = rw.root().regions[0];
+  const std::vector<ValueId> inputs = rw.g[body].inputs, outputs = rw.g[body].outputs;
+  const size_t carried = inputs.size() - 2;
+  if (rw.in_count() < carried + 2) return rw.no("it gives its body too little");
+  std::vector<bool> kept(outputs.size());
+  kept[0] = true;
+  for (size_t i = 1; i < outputs.size(); ++i) kept[i] = rw.wants(i - 1);
+  for (bool more = true; more;) {
+    more = false;
+    std::vector<ValueId> wanted;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (kept[i]) wanted.push_back(outputs[i]);
+    const auto needed = needed_for(rw.g, body, std::move(wanted));
+    for (size_t i = 0; i < carried; ++i)
+      if (!kept[i + 1] && needed.contains(inputs[i + 2].index)) kept[i + 1] = more = true;
+  }
+  if (std::all_of(kept.begin(), kept.end(), [](bool k) { return k; })) return rw.no("all that it carries is read");
+  const NodeId loop = rw.g.add_node(rw.root().home, *rw.root().op, rw.root().attrs, {rw.in(0), rw.in(1)}, 0, rw.node);
+  const RegionId smaller = rw.g.add_region(rw.root().home);
+  std::vector<ValueId> given, results, replaced(rw.root().outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    given.push_back(i >= 2 && !kept[i - 1] ? ValueId() : rw.g.add_input(smaller, rw.g[inputs[i]].name, rw.g[inputs[i]].fact.type));
+  const auto made = clone_body(rw.g, body, rw.g, given, smaller);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!kept[i]) continue;
+    results.push_back(made[i]);
+    if (i == 0) continue;
+    if (i <= carried) rw.g.set_input(loop, rw.g[loop].inputs.size(), rw.in(i + 1));
+    const ValueId out = rw.g.add_output(loop);
+    rw.g.fact(out) = Fact(rw.g[rw.out(i - 1)].fact);
+    replaced[i - 1] = out;
+  }
+  rw.g.set_region(loop, 0, smaller);
+  rw.g.region(smaller).name = rw.g[body].name;
+  rw.g.set_region_outputs(smaller, std::move(results));
+  std::vector<NodeId> nodes;
+  for (const NodeId n : rw.g.nodes(smaller)) nodes.push_back(n);
+  for (auto n = nodes.rbegin(); n != nodes.rend(); ++n)  // those that made what is gone
+    if (std::none_of(rw.g[*n].outputs.begin(), rw.g[*n].outputs.end(), [&](ValueId v) { return v && rw.g.used(v); })) rw.g.erase(*n);
+  rw.shape_is_kept();
+  rw.replace(std::move(replaced));
+}
+
 }  // namespace
 
 std::vector<Rule> control_rules() {
   std::vector<Rule> out{
       rule("if-decided", {"If"}, decided_branch).trading(),
       rule("loop-once", {"Loop"}, loop_once),
+      rule("loop-unread", {"Loop"}, loop_unread),
       rule("loop-unroll", {"Loop"}, unroll),
   };
   for (Rule& r : out)

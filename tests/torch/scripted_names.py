@@ -1,0 +1,162 @@
+"""Names that a branch or the turns of a loop decide: the tensor from before, or a new one of any size, written to afterwards."""
+from typing import List
+
+import torch
+from torch import Tensor, nn
+
+from scripted_cases import case
+
+TURNS = ((3,),), ((1,),), ((2,),)
+
+
+@case("x=f32[n]", *TURNS)
+class GrownThenWritten(nn.Module):
+    """No turn: the write after the loop reaches the argument's copy."""
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x
+        for i in range(x.size(0) - 1):
+            y = torch.cat([y, y[:1] + i])
+        y.mul_(2)
+        return x, y
+
+
+@case("x=f32[n]", *TURNS)
+class WrittenThenGrown(nn.Module):
+    """The first turn writes to the tensor from before the loop, the others do not."""
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x
+        for i in range(x.size(0) - 1):
+            y[0] = 10.0 + i
+            y = torch.cat([y, y[:1] + i])
+        return x, y
+
+
+@case("x=f32[n]", *TURNS)
+class BaseWrittenAfterTheLoop(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x
+        for i in range(x.size(0) - 1):
+            y = y * 2
+        x.zero_()
+        return x, y
+
+
+@case("x=f32[n]", *TURNS)
+class ViewFromBefore(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x[1:]
+        for i in range(x.size(0) - 2):
+            y.add_(1)
+            y = y * 2
+        y.sub_(5)
+        return x, y
+
+
+@case("x=f32[n]", *[(torch.tensor(v),) for v in ([1., 2., 3.], [9., 1., 2.], [5.], [-1., -2., -3., -4.])])
+class BestOfTurns(nn.Module):
+    """A turn that finds nothing better leaves the name alone."""
+    def forward(self, x: Tensor):
+        x = x + 0
+        best = x
+        for i in range(x.size(0)):
+            if bool(x[i] > 2.5):
+                best = x * i
+        best[0] = 100.0
+        return x, best
+
+
+@case("x=f32[n]", *TURNS)
+class TwoIfsInATurn(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x
+        for i in range(x.size(0)):
+            if bool(x.sum() > 2):
+                y = y + 1
+            if i > 1:
+                y = torch.cat([y, y])
+            y.mul_(0.5)
+        x.add_(3)
+        y.add_(1)
+        return x, y
+
+
+@case("x=f32[n]", *TURNS)
+class WhileRebinds(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x
+        while bool(y.sum() < 8):
+            y = torch.cat([y, y])
+        y.neg_()
+        return x, y
+
+
+@case("x=f32[n]", *TURNS)
+class TwoNamesOfOne(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 1
+        a = x
+        b = x
+        for i in range(x.size(0) - 1):
+            a.add_(1)
+            if i == 0:
+                a = b * 2
+            else:
+                b = torch.cat([b, a])
+        a.mul_(3)
+        return x, a, b
+
+
+@case("x=f32[n]", *TURNS)
+class NestedLoops(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x
+        for i in range(x.size(0) - 1):
+            for j in range(i):
+                y = torch.cat([y, y[:1]])
+            y.add_(1)
+        y.mul_(2)
+        return x, y
+
+
+@case("x=f32[n]", *TURNS)
+class IfOfAnotherSize(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x
+        if x.size(0) > 1:
+            y = torch.cat([x, x])
+        y.mul_(2)
+        return x, y
+
+
+@case("x=f32[n]", *TURNS)
+class IfOfAnotherSizeBaseWritten(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x
+        if bool(x.sum() > 4):
+            y = x[1:] * 1
+        x.mul_(2)
+        y.add_(1)
+        return x, y
+
+
+@case("x=f32[n]", *TURNS)
+class RowsWrittenInATurn(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 1
+        kept: List[Tensor] = []
+        y = x
+        for i in range(x.size(0)):
+            y[i] = float(i)
+            kept.append(y.sum())
+            if i % 2 == 1:
+                y = y.clone()
+        return x, y, torch.stack(kept)
