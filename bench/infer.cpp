@@ -16,6 +16,7 @@
 namespace {
 
 using namespace cameo;
+using namespace cameo::api;
 
 struct Spent {
   double read = 1e9, infer = 1e9, write = 1e9, processor = 1e9, wall = 1e9;

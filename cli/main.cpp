@@ -185,7 +185,7 @@ int main(int argc, char** argv) {
   if (code == 4) {
     std::string line = "to reproduce: cameo";
     for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
-    std::fprintf(stderr, "%s\n", cameo::printable(line).c_str());
+    std::fprintf(stderr, "%s\n", cameo::support::printable(line).c_str());
   }
   return code;
 }

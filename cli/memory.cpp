@@ -58,10 +58,10 @@ void prepare_heap() {
 
 // Memory by the megabyte, or an object that has its size noted: counted against --max-memory.
 void* from_malloc(size_t size) {
-  if (!cameo::take_memory(size)) throw std::bad_alloc();
+  if (!cameo::support::take_memory(size)) throw std::bad_alloc();
   void* p = std::malloc(size);
   if (p) return p;
-  cameo::give_memory(size);
+  cameo::support::give_memory(size);
   throw std::bad_alloc();
 }
 
@@ -107,7 +107,7 @@ bool owner() {
   if (is_owner) [[likely]] return true;
   if (is_owned.load(std::memory_order_relaxed) || is_owned.exchange(true)) return false;
   prepare_heap();
-  cameo::allocator_counts();
+  cameo::support::allocator_counts();
   return is_owner = true;
 }
 
@@ -133,7 +133,7 @@ void operator delete(void* object) noexcept {
   if (!object) return;
   if (class_of(object) == large) {
     void* block = static_cast<char*>(object) - unit;
-    cameo::give_memory(*static_cast<uint64_t*>(block));
+    cameo::support::give_memory(*static_cast<uint64_t*>(block));
     return std::free(block);
   }
   auto* f = static_cast<Free*>(object);
@@ -150,17 +150,17 @@ void* operator new[](size_t size) { return operator new(size); }
 void* operator new(size_t size, std::align_val_t alignment) {
   const auto a = static_cast<size_t>(alignment);
   if (size > SIZE_MAX - a) throw std::bad_alloc();
-  if (!cameo::take_memory(size)) throw std::bad_alloc();
+  if (!cameo::support::take_memory(size)) throw std::bad_alloc();
   void* p = std::aligned_alloc(a, (size + a - 1) / a * a);
   if (!p) {
-    cameo::give_memory(size);
+    cameo::support::give_memory(size);
     throw std::bad_alloc();
   }
-  cameo::take_memory(malloc_usable_size(p) - size);
+  cameo::support::take_memory(malloc_usable_size(p) - size);
   return p;
 }
 void operator delete(void* object, std::align_val_t) noexcept {
-  if (object) cameo::give_memory(malloc_usable_size(object));
+  if (object) cameo::support::give_memory(malloc_usable_size(object));
   std::free(object);
 }
 void operator delete(void* object, size_t, std::align_val_t alignment) noexcept { operator delete(object, alignment); }

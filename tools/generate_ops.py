@@ -146,7 +146,7 @@ def schemas_source(ops):
         tables.append(f"    entry<op::{name}>({quoted(domain)}, {quoted(name)}, {field_list}, {graph_names}, h{number}),\n")
 
     pools = [defaults["INTS"], defaults["FLOATS"], defaults["STRINGS"], graphs, typevars, formals, specs]
-    out = [BANNER, '#include "ops/entry.h"\n#include "ops/generated/attributes.h"\n#include "ops/schema.h"\n\nnamespace cameo {\n\nnamespace {\n\n'
+    out = [BANNER, '#include "ops/entry.h"\n#include "ops/generated/attributes.h"\n#include "ops/schema.h"\n\nnamespace cameo::ops {\n\nnamespace {\n\n'
            "constexpr std::string_view type_names[] = {\n"]
     out += [f"    {quoted(t)},\n" for t in strings]
     out.append("};\n\n")
@@ -156,7 +156,7 @@ def schemas_source(ops):
     out.append("\nconst OpEntry entries[] = {\n")
     out += tables
     out.append("};\n\n}  // namespace\n\nstd::span<const std::string_view> schema_type_names() { return type_names; }\n"
-               "std::span<const OpEntry> op_entries() { return entries; }\n\n}  // namespace cameo\n")
+               "std::span<const OpEntry> op_entries() { return entries; }\n\n}  // namespace cameo::ops\n")
     return "".join(out)
 
 
@@ -212,7 +212,7 @@ def main():
         "attributes.h": attributes_header(ops),
         "schemas.cpp": schemas_source(ops),
         "on_methods.inc": BANNER + declarations,
-        "on.cpp": BANNER + '#include "ops/on.h"\n\nnamespace cameo {\n\n' + definitions + "\n}  // namespace cameo\n",
+        "on.cpp": BANNER + '#include "ops/on.h"\n\nnamespace cameo::ops {\n\n' + definitions + "\n}  // namespace cameo::ops\n",
     }
     stale = [n for n, text in files.items() if not (ROOT / n).exists() or (ROOT / n).read_text() != text]
     if "--check" in sys.argv:

@@ -75,7 +75,7 @@ def main():
         if name in rows:
             rows[name] = [max(rows[name][0], 0), rows[name][1] | {op for op in ops if "::" not in op}]
     lines = [f'    {{"{name}", {opset}, "{" ".join(sorted(ops))}"}},\n' for name, (opset, ops) in sorted(rows.items())]
-    head, tail = TABLE.read_text().split("seen_table[] = {\n")[0], "};\n\n}  // namespace cameo\n"
+    head, tail = TABLE.read_text().split("seen_table[] = {\n")[0], "};\n\n}  // namespace cameo::api\n"
     TABLE.write_text(head + "seen_table[] = {\n" + "".join(lines) + tail)
     print(f"{len(lines)} overloads, {sum(not ops for _, ops in rows.values())} without a node. Build, then tools/operators.py --docs")
     return 0

@@ -8,6 +8,10 @@
 
 namespace cameo {
 
+namespace support {
+struct LimitWatch;
+}
+
 struct Limits {
   double seconds = 0;           // of wall time, from the scope's start; 0: no limit
   uint64_t memory_bytes = 0;    // of tensors, arenas and weights made dense, in the whole process; 0: no limit
@@ -25,8 +29,7 @@ class LimitScope {
   LimitScope& operator=(const LimitScope&) = delete;
 
  private:
-  friend const Limits& limits();
-  friend struct Budget;
+  friend struct support::LimitWatch;
   Limits limits_;
   int64_t deadline_ns_ = 0;  // of the steady clock; 0: none
   uint64_t outer_memory_ = 0;

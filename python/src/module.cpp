@@ -7,6 +7,7 @@
 
 NB_MODULE(_cameo, m) {
   using namespace cameo;
+  using namespace cameo::api;
   nanobind::set_leak_warnings(false);  // what lives until the interpreter ends is no leak
   m.attr("__version__") = std::string(version).c_str();
   m.attr("newest_opset") = int64_t{newest_released_opset};

@@ -8,7 +8,7 @@
 #include "lowering/schema.h"
 #include "staging/stager.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace ts = torchscript;
 
@@ -73,4 +73,4 @@ ArchiveInfo archive_info(ts::Program& program) {
   return info;
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -6,7 +6,7 @@
 
 #include "frontends/torchscript/program.h"
 
-namespace cameo {
+namespace cameo::api {
 
 struct ArchiveOperator {
   std::string name;  // "aten::conv2d"
@@ -34,4 +34,4 @@ ArchiveInfo archive_info(torchscript::Program& program);
 // Whether staging or a lowering knows some overload of "aten::add_".
 bool torch_operator_lowers(const std::string& name);
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -9,6 +9,8 @@
 
 namespace cameo {
 
+using namespace api;
+
 namespace {
 
 constexpr int64_t default_opset = 18;
@@ -149,7 +151,7 @@ void Builder::output(std::string name, Var value) {
   if (&value.owner() != this) throw error("build.foreign", cat("the output '", name, "' belongs to another graph"));
   Graph& g = state_->model.graph;
   ValueId v(value.id_);
-  if (!g[v].name.empty() || g[v].kind != Value::Kind::node_output) v = state_->on.Identity(v);
+  if (!g[v].name.empty() || g[v].kind != ir::Value::Kind::node_output) v = state_->on.Identity(v);
   g.rename(v, std::move(name));
   auto outputs = g[g.main()].outputs;
   outputs.push_back(v);

@@ -25,7 +25,7 @@
 #include "runtime/reference.h"
 #include "staging/assumptions.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace {
 
@@ -242,4 +242,4 @@ Verified verify_exported(const Exported& e, const std::string& target, const Arc
   return v;
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

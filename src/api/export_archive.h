@@ -12,7 +12,7 @@
 #include "runtime/compare.h"
 #include "staging/export.h"
 
-namespace cameo {
+namespace cameo::api {
 
 struct ArchiveExport {
   ExportOptions options;
@@ -56,4 +56,4 @@ void save_exported(const Exported& e, const std::string& target, const ArchiveEx
 // Runs what was written to `target` on the examples. Throws verify.mismatch for outputs that differ.
 Verified verify_exported(const Exported& e, const std::string& target, const ArchiveExport& how);
 
-}  // namespace cameo
+}  // namespace cameo::api

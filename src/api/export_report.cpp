@@ -7,7 +7,7 @@
 #include "passes/statistics.h"
 #include "support/text.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::string report_html(const Exported& e, const ExportReport& r) {
   return out + cat("</table>\n<h2>Graph, as recorded</h2><pre>", escaped(e.recorded), "</pre>\n</html>\n");
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -8,7 +8,7 @@
 
 #include "api/export_archive.h"
 
-namespace cameo {
+namespace cameo::api {
 
 // The graph as text, every node with the torch operator it comes from and its place.
 std::string recorded_text(const Exported& e);
@@ -29,4 +29,4 @@ std::string report_html(const Exported& e, const ExportReport& r);
 // Which ONNX operators each torch overload became: "aten::linear" -> {"Gemm"}.
 std::map<std::string, std::set<std::string>> lowered_operators(const Exported& e);
 
-}  // namespace cameo
+}  // namespace cameo::api

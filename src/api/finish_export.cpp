@@ -6,7 +6,7 @@
 #include "runtime/watch.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace {
 
@@ -36,7 +36,7 @@ void name_values(Graph& g) {
     const Node& n = g[NodeId(i)];
     if (n.dead || n.name.empty()) continue;
     for (size_t k = 0; k < n.outputs.size(); ++k)
-      if (Value& v = g.value(n.outputs[k]); v.name.empty() && !v.uses.empty()) v.name = cat(n.name, "_output_", k);
+      if (ir::Value& v = g.value(n.outputs[k]); v.name.empty() && !v.uses.empty()) v.name = cat(n.name, "_output_", k);
   }
 }
 
@@ -92,7 +92,7 @@ void doc_strings(Graph& g) {
 void number_weights(Graph& g) {
   std::set<std::string, std::less<>> taken;
   for (uint32_t i = 0; i < g.value_capacity(); ++i)
-    if (const Value& v = g[ValueId(i)]; v.kind != Value::Kind::dead && v.kind != Value::Kind::initializer) taken.insert(v.name);
+    if (const ir::Value& v = g[ValueId(i)]; v.kind != ir::Value::Kind::dead && v.kind != ir::Value::Kind::initializer) taken.insert(v.name);
   size_t number = 0;
   for (const ValueId v : g[g.main()].initializers) {
     if (!g.used(v)) continue;
@@ -101,4 +101,4 @@ void number_weights(Graph& g) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

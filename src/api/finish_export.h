@@ -6,7 +6,7 @@
 
 #include "staging/export.h"
 
-namespace cameo {
+namespace cameo::api {
 
 // Results of named nodes are called after them: "layer1.0/Conv" gives "layer1.0/Conv_output_0".
 void name_values(Graph& g);
@@ -27,4 +27,4 @@ void number_weights(Graph& g);
 // "model.py:31"; empty when nothing is known.
 std::string place_of(const Node& n);
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -11,7 +11,7 @@
 #include "frontends/text/parse.h"
 #include "support/sha256.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace {
 
@@ -104,4 +104,4 @@ Bytes load_onnx_bytes(const std::string& path) {
   return file;
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -8,7 +8,7 @@
 #include "ir/graph.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::api {
 
 // An ONNX model, or one as text (.onnxtxt). "-" is standard input. A file of another kind (an archive, a checkpoint, a web
 // page) is refused with what to do instead. Throws what read_onnx throws; warnings go to `diags`.
@@ -32,4 +32,4 @@ void save_model(const Model& m, Publication& files, const std::string& path, con
 // The bytes of an .onnx file, for who judges the file itself; other kinds are refused as by load_model.
 Bytes load_onnx_bytes(const std::string& path);
 
-}  // namespace cameo
+}  // namespace cameo::api

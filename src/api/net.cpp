@@ -19,6 +19,8 @@
 
 namespace cameo {
 
+using namespace api;
+
 struct NetState {
   std::string archive;     // its path; empty: `model` holds an ONNX model
   bool is_script = false;  // a TorchScript archive

@@ -9,7 +9,7 @@
 #include "staging/host_tables.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace {
 
@@ -112,4 +112,4 @@ std::vector<TorchOperator> missing_operators() {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

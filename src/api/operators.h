@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::api {
 
 enum class Support : uint8_t {
   lowered,  // becomes nodes
@@ -39,4 +41,4 @@ struct SeenLowering {
 };
 std::span<const SeenLowering> seen_lowerings();
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -8,7 +8,7 @@
 #include "frontends/pt2/symbols.h"
 #include "staging/node_stager.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace {
 
@@ -102,4 +102,4 @@ Pt2Info pt2_info(pt2::Program& program) {
   return info;
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -8,7 +8,7 @@
 #include "api/archive_info.h"
 #include "frontends/pt2/program.h"
 
-namespace cameo {
+namespace cameo::api {
 
 struct Pt2Value {
   std::string name, type;  // "x", "f32[s77,3,224,224]"
@@ -37,4 +37,4 @@ Pt2Info pt2_info(pt2::Program& program);
 // The program as text: one line per call, with the archive's own names.
 std::string pt2_text(const pt2::Program& program);
 
-}  // namespace cameo
+}  // namespace cameo::api

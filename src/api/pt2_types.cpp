@@ -6,7 +6,7 @@
 #include "lowering/arg.h"
 #include "support/text.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace {
 
@@ -117,4 +117,4 @@ std::string pt2_text(const pt2::Program& program) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -8,6 +8,8 @@
 
 namespace cameo {
 
+using namespace api;
+
 struct Runnable::State {
   Session session;
 };
@@ -32,7 +34,7 @@ Datum datum_of(const Array& a) {
 Array array_from(const Datum& d, const std::string& name) {
   if (d.kind != Datum::Kind::tensor || d.tensor.dtype() == DType::string) throw error("run.kind", cat("the output '", name, "' is no array of numbers"));
   const auto bytes = d.tensor.bytes().span();
-  return {std::string(cameo::name(d.tensor.dtype())), d.tensor.shape(), std::vector<std::byte>(bytes.begin(), bytes.end())};
+  return {std::string(ir::name(d.tensor.dtype())), d.tensor.shape(), std::vector<std::byte>(bytes.begin(), bytes.end())};
 }
 
 std::vector<std::string> names(const Graph& g, const std::vector<ValueId>& values) {

@@ -11,7 +11,7 @@
 #include "runtime/reference.h"
 #include "support/random.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace {
 
@@ -201,4 +201,4 @@ CheckedResult simplify_checked(Model& m, int64_t opset, const SimplifyOptions& o
   return std::move(checker.out);
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

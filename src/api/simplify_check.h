@@ -9,7 +9,7 @@
 #include "runtime/compare.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::api {
 
 struct CheckOptions {
   int64_t inputs = 3;                    // how many sets: signed, large, zero; symbolic sizes 1, 2, 3, ...
@@ -32,4 +32,4 @@ std::vector<Datum> made_up_inputs(const Graph& g, int64_t set, const CheckOption
 // Like simplify_for_opset. The engine runs the models. Throws simplify.differs where leaving out rewrites does not help.
 CheckedResult simplify_checked(Model& m, int64_t opset, const SimplifyOptions& options, const CheckOptions& check, DiagSink* diags = nullptr);
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::api {
 
 std::string type_text(const Type& t) {
   switch (t.kind) {
@@ -24,4 +24,4 @@ std::string type_text(const Type& t) {
   return out + "]";
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -5,8 +5,8 @@
 
 #include "ir/type.h"
 
-namespace cameo {
+namespace cameo::api {
 
 std::string type_text(const Type& t);  // "seq(i64[?])"; sizes without a name of their own are '?'
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -5,7 +5,7 @@
 
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::api {
 
 namespace {
 
@@ -90,4 +90,4 @@ void weights_in_place(Graph& g, const Bytes& file, const std::string& path, Diag
   sink.note("export.in-place", in_place.told());
 }
 
-}  // namespace cameo
+}  // namespace cameo::api

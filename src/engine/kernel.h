@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 struct Buffers {

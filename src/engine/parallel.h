@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 int hardware_threads();  // what a session uses unless told

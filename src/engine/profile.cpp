@@ -8,7 +8,7 @@
 #include "support/error.h"
 #include "support/text.h"
 
-namespace cameo {
+namespace cameo::engine {
 
 std::string chrome_trace(const std::vector<StepTime>& times) {
   json::Writer w;
@@ -49,4 +49,4 @@ std::string profile_table(const std::vector<StepTime>& times) {
   return out + text;
 }
 
-}  // namespace cameo
+}  // namespace cameo::engine

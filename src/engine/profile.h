@@ -6,10 +6,10 @@
 
 #include "engine/session.h"
 
-namespace cameo {
+namespace cameo::engine {
 
 std::string chrome_trace(const std::vector<StepTime>& times);  // JSON for chrome://tracing and Perfetto
 // One row per kind of step, slowest first: share, total time, count, kernels.
 std::string profile_table(const std::vector<StepTime>& times);
 
-}  // namespace cameo
+}  // namespace cameo::engine

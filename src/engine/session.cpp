@@ -2,7 +2,7 @@
 
 #include "engine/runner.h"
 
-namespace cameo {
+namespace cameo::engine {
 
 Session::Session(Model model, const SessionOptions& options) : runner_(std::make_unique<engine::Runner>(std::move(model), options)) {}
 Session::~Session() = default;
@@ -14,4 +14,4 @@ int Session::threads() const { return runner_->options.threads; }
 MemoryUse Session::memory() const { return {runner_->largest_arena, runner_->store.bytes()}; }
 std::vector<Datum> Session::run(std::span<const Datum> inputs, std::vector<StepTime>* times) const { return runner_->run(inputs, times); }
 
-}  // namespace cameo
+}  // namespace cameo::engine

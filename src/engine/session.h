@@ -10,11 +10,9 @@
 #include "ir/graph.h"
 #include "kernels/datum.h"
 
-namespace cameo {
+namespace cameo::engine {
 
-namespace engine {
 class Runner;
-}
 
 struct SessionOptions {
   int threads = 0;         // 0: as many as the machine has
@@ -49,10 +47,10 @@ class Session {
   int threads() const;
 
  private:
-  std::unique_ptr<engine::Runner> runner_;
+  std::unique_ptr<Runner> runner_;
 };
 
 // Whether this build computes with oneDNN; its version, or "".
 std::string onednn_version();
 
-}  // namespace cameo
+}  // namespace cameo::engine

@@ -3,9 +3,7 @@
 #include "engine/session.h"
 #include "support/error.h"
 
-namespace cameo {
-
-namespace engine {
+namespace cameo::engine {
 
 std::span<const EmitterRow> onednn_emitters() { return {}; }
 
@@ -18,8 +16,6 @@ std::unique_ptr<Kernel> make_reorder(const Desc&, const Desc&) {
 
 Desc dense_desc(DType dtype, std::vector<int64_t> dims, const std::vector<size_t>&) { return {dtype, std::move(dims), nullptr}; }
 
-}  // namespace engine
-
 std::string onednn_version() { return ""; }
 
-}  // namespace cameo
+}  // namespace cameo::engine

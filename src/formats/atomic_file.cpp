@@ -13,7 +13,7 @@
 #include "support/content_hash.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 namespace fs = std::filesystem;
 
@@ -247,4 +247,4 @@ void AtomicFile::commit(bool durable) {
   if (durable && is_named()) sync_folder(state_->target.parent_path().string());
 }
 
-}  // namespace cameo
+}  // namespace cameo::formats

@@ -7,7 +7,7 @@
 
 #include "formats/mapped_file.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 // Sequential writer. What was appended appears under `path` at publish() and not before; without it nothing is left behind,
 // however the process ends: the file has no name until then where the system has such files (Linux). Elsewhere, and for the
@@ -50,4 +50,4 @@ class AtomicFile {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::formats

@@ -2,10 +2,10 @@
 
 #ifdef CAMEO_NO_ZLIB
 
-namespace cameo {
+namespace cameo::formats {
 bool inflate_into(std::span<const std::byte> in, std::span<std::byte> out) { return portable::inflate_into(in, out); }
 uint32_t crc32_of(std::span<const std::byte> data, uint32_t crc) { return portable::crc32_of(data, crc); }
-}  // namespace cameo
+}  // namespace cameo::formats
 
 #else
 
@@ -15,7 +15,7 @@ uint32_t crc32_of(std::span<const std::byte> data, uint32_t crc) { return portab
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 namespace {
 struct Inflater {
@@ -56,6 +56,6 @@ uint32_t crc32_of(std::span<const std::byte> data, uint32_t crc) {
   return crc;
 }
 
-}  // namespace cameo
+}  // namespace cameo::formats
 
 #endif

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <span>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::formats {
 
 // Unpacks raw deflate data (RFC 1951). Fills `out` exactly and uses all of `in`; false when the data is broken, or
 // makes more or less than that.
@@ -20,4 +22,4 @@ bool inflate_into(std::span<const std::byte> in, std::span<std::byte> out);
 uint32_t crc32_of(std::span<const std::byte> data, uint32_t crc = 0);
 }  // namespace portable
 
-}  // namespace cameo
+}  // namespace cameo::formats

@@ -5,7 +5,7 @@
 
 #include "formats/deflate.h"
 
-namespace cameo::portable {
+namespace cameo::formats::portable {
 
 namespace {
 constexpr unsigned longest_code = 15;

@@ -17,7 +17,7 @@
 #include <cstdio>
 #endif
 
-namespace cameo {
+namespace cameo::formats {
 
 FileHandle& FileHandle::operator=(FileHandle&& other) noexcept {
   if (this == &other) return *this;
@@ -218,4 +218,4 @@ void sync_folder(const std::string&) {}
 
 #endif
 
-}  // namespace cameo
+}  // namespace cameo::formats

@@ -9,7 +9,7 @@
 
 #include "formats/mapping.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 class FileHandle {
  public:
@@ -65,4 +65,4 @@ class FileHandle {
 // Makes a rename in `folder` durable; empty is the current folder.
 void sync_folder(const std::string& folder);
 
-}  // namespace cameo
+}  // namespace cameo::formats

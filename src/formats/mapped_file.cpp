@@ -7,7 +7,7 @@
 #include "formats/file_handle.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 namespace fs = std::filesystem;
 
@@ -118,4 +118,4 @@ void require_unchanged_files() {
   if (const auto other = changed_files(); !other.empty()) changed(other.front());
 }
 
-}  // namespace cameo
+}  // namespace cameo::formats

@@ -11,7 +11,7 @@
 
 #include "support/bytes.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 // Where a writer puts its bytes, in order.
 using Sink = std::function<void(std::span<const std::byte>)>;
@@ -36,4 +36,4 @@ void require_whole_files();
 // with all their files at once; elsewhere a file may be rewritten that another part of the process holds.
 void require_unchanged_files();
 
-}  // namespace cameo
+}  // namespace cameo::formats

@@ -16,7 +16,7 @@
 #include <utility>
 #endif
 
-namespace cameo {
+namespace cameo::formats {
 
 #if CAMEO_POSIX_FILES
 
@@ -269,4 +269,4 @@ std::vector<std::string> changed_files() { return {}; }
 
 #endif
 
-}  // namespace cameo
+}  // namespace cameo::formats

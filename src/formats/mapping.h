@@ -14,7 +14,7 @@
 
 #include "support/bytes.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 class Mapping;
 
@@ -42,4 +42,4 @@ std::vector<std::string> lost_files();
 // as they are kept open; those that are no longer mapped are named once.
 std::vector<std::string> changed_files();
 
-}  // namespace cameo
+}  // namespace cameo::formats

@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/layers.h"
+
 namespace cameo::pb {
 
 enum class Wire : uint8_t { varint = 0, fixed64 = 1, bytes = 2, group = 3, fixed32 = 5 };

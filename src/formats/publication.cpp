@@ -13,7 +13,7 @@
 #include <thread>
 #endif
 
-namespace cameo {
+namespace cameo::formats {
 
 namespace fs = std::filesystem;
 
@@ -76,4 +76,4 @@ void Publication::commit(bool durable) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::formats

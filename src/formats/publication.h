@@ -15,7 +15,7 @@
 
 #include "formats/atomic_file.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 class Publication {
  public:
@@ -41,4 +41,4 @@ class Publication {
   std::vector<std::function<void()>> before_, after_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::formats

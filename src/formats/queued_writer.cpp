@@ -14,7 +14,7 @@
 #define CAMEO_WRITER_THREAD 0
 #endif
 
-namespace cameo {
+namespace cameo::formats {
 
 #if CAMEO_WRITER_THREAD
 
@@ -104,4 +104,4 @@ int QueuedWriter::finish() { return ENOSYS; }
 
 #endif
 
-}  // namespace cameo
+}  // namespace cameo::formats

@@ -7,7 +7,7 @@
 
 #include "formats/file_handle.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 // Memory that is filled and handed on; made when first filled.
 struct WriteBuffer {
@@ -42,4 +42,4 @@ class QueuedWriter {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::formats

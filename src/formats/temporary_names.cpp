@@ -9,7 +9,7 @@
 #include "support/error.h"
 #include "support/random.h"
 
-namespace cameo {
+namespace cameo::formats {
 
 namespace fs = std::filesystem;
 
@@ -49,4 +49,4 @@ void remove_dead_temporaries(const std::string& folder) {
     if (is_temporary_name(it->path().filename().string())) remove_if_dead(it->path());
 }
 
-}  // namespace cameo
+}  // namespace cameo::formats

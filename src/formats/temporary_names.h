@@ -3,7 +3,9 @@
 
 #include <string>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::formats {
 
 // A fresh name beside `target`: target.cameo-<16 hex digits>.tmp
 std::string temporary_name(const std::string& target);
@@ -12,4 +14,4 @@ std::string temporary_name(const std::string& target);
 // Files that cannot be locked or looked at stay.
 void remove_dead_temporaries(const std::string& folder);
 
-}  // namespace cameo
+}  // namespace cameo::formats

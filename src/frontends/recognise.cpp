@@ -4,7 +4,7 @@
 
 #include "formats/pickle.h"
 
-namespace cameo {
+namespace cameo::frontends {
 
 namespace {
 // The object that torch.save pickled, by its first instructions: enough to tell, and nothing is run or unpacked.
@@ -204,4 +204,4 @@ Error wrong_kind(const Recognised& what, const std::string& path) {
   return e;
 }
 
-}  // namespace cameo
+}  // namespace cameo::frontends

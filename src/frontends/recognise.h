@@ -9,7 +9,7 @@
 #include "support/bytes.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::frontends {
 
 enum class FileKind : uint8_t {
   torchscript,    // torch.jit.save, PyTorch 1.3 and later; lite-interpreter files that keep their code
@@ -55,4 +55,4 @@ Recognised recognise(const Bytes& file, const std::string& path);
 // file.torch-package, file.flatbuffer, file.executorch, file.pickle, file.pt2, file.not-an-archive, ...
 Error wrong_kind(const Recognised& what, const std::string& path);
 
-}  // namespace cameo
+}  // namespace cameo::frontends

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace cameo {
+namespace cameo::frontends {
 
 namespace {
 struct Row {
@@ -103,4 +103,4 @@ std::string_view name(TorchLayout l) {
   return names[static_cast<size_t>(l)];
 }
 
-}  // namespace cameo
+}  // namespace cameo::frontends

@@ -5,7 +5,9 @@
 #include <optional>
 #include <string_view>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::frontends {
 
 // c10::ScalarType: the value is the number found in archives (`torch.to(x, 6)`), the name is `torch.<name>`.
 enum class TorchDtype : uint8_t {
@@ -33,4 +35,4 @@ enum class TorchLayout : uint8_t {
 };
 std::string_view name(TorchLayout);
 
-}  // namespace cameo
+}  // namespace cameo::frontends

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 std::string_view name(AttrKind kind) {
   static constexpr std::string_view names[] = {"UNDEFINED", "FLOAT", "INT", "STRING", "TENSOR", "GRAPH", "FLOATS", "INTS", "STRINGS",
@@ -51,4 +51,4 @@ Tensor SparseTensor::dense() const {
   return {values.dtype(), shape, Bytes::own(std::move(out))};
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

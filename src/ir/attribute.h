@@ -12,7 +12,7 @@
 #include "ir/tensor.h"
 #include "ir/type.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 enum class AttrKind : uint8_t {  // numbered as AttributeProto.AttributeType
   undefined = 0, floating = 1, integer = 2, string = 3, tensor = 4, graph = 5, floats = 6, ints = 7, strings = 8,
@@ -47,4 +47,4 @@ struct NamedAttr {
 using NamedAttrs = std::vector<NamedAttr>;
 const AttrValue* find_attr(const NamedAttrs& attrs, std::string_view name);
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ir {
 
 [[noreturn]] void dim_overflow();
 
@@ -39,4 +41,4 @@ inline int64_t floor_mod(int64_t a, int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 
@@ -141,4 +141,4 @@ NamedAttrs call_bindings(const Node& call, const LocalFunction& f) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

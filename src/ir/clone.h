@@ -7,7 +7,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 struct CloneOptions {
   // References to attributes of the enclosing function take these values; one that is not among them makes the attribute
@@ -31,4 +31,4 @@ const LocalFunction* called_function(const Node& n, std::span<const LocalFunctio
 // What the function's attributes are in a call: as given, or their defaults.
 NamedAttrs call_bindings(const Node& call, const LocalFunction& f);
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -3,7 +3,7 @@
 #include "ir/dim_table.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 int64_t Dim::literal() const {
   invariant(is_literal(), "a symbolic size is used as a number");
@@ -64,4 +64,4 @@ Dim element_count(const Shape& shape) {
   return n;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ir {
 
 class DimContext;
 class DimTable;
@@ -117,4 +119,4 @@ std::string shape_text(const Shape& shape);  // "batch,3,h,w"
 std::optional<std::vector<int64_t>> known_shape(const Shape& shape);
 Dim element_count(const Shape& shape);
 
-}  // namespace cameo
+}  // namespace cameo::ir

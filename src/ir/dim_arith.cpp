@@ -4,7 +4,7 @@
 #include "ir/dim_build.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 void dim_overflow() {
   throw error("dim.overflow", "a size does not fit into 64 bits").why("sizes are computed exactly and never wrap");
@@ -151,4 +151,4 @@ Dim operator*(Dim a, Dim b) {
               [&] { return finish(table, DimOp::multiply, a, b, multiply(table, Poly(a), Poly(b))); });
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

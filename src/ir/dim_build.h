@@ -3,7 +3,7 @@
 
 #include "ir/dim_poly.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 // Interns the result of `op` on a and b, or has a symbol stand for it when it is too big.
 Dim finish(DimTable& table, DimOp op, Dim a, Dim b, Poly p);
@@ -26,4 +26,4 @@ Dim opaque_in(DimTable& table, std::string_view function, std::span<const Dim> a
 // The atom again, with other arguments.
 Dim rebuild(DimTable& table, const DimAtom& a, std::vector<Dim> args);
 
-}  // namespace cameo
+}  // namespace cameo::ir

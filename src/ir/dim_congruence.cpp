@@ -5,7 +5,7 @@
 #include "ir/checked.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 // Products of two numbers below this fit into 64 bits.
@@ -107,4 +107,4 @@ std::optional<Congruence> solve(Congruence a, int64_t factor) {
   return Congruence::modulo(m, floor_mod(r, m) * inverse(f, m));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ir {
 
 struct Congruence {
   int64_t modulus = 1;    // 0: exactly `remainder`; 1: nothing is known
@@ -30,4 +32,4 @@ Congruence meet(Congruence a, Congruence b);
 // The x with factor*x congruent to `a`: nullopt when there is none. Precondition: factor != 0.
 std::optional<Congruence> solve(Congruence a, int64_t factor);
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -5,7 +5,7 @@
 #include "ir/dim_range.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 [[noreturn]] void division_by_zero() { throw error("dim.division-by-zero", "a size is divided by zero"); }
@@ -257,4 +257,4 @@ Dim mod(Dim a, Dim b) {
               [&] { return finish(table, DimOp::mod, a, b, mod_by_poly(table, Poly(a), Poly(b))); });
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

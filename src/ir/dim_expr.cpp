@@ -1,6 +1,6 @@
 #include "ir/dim_expr.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 template <class T>
@@ -63,4 +63,4 @@ Interval interval_of(const Poly& p) {
   return sum;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

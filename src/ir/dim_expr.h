@@ -12,7 +12,7 @@
 #include "ir/dim.h"
 #include "ir/dim_interval.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 class DimTable;
 
@@ -100,4 +100,4 @@ inline size_t mix_hash(size_t seed, size_t v) {
   return static_cast<size_t>(h ^ (h >> 32));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

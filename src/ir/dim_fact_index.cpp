@@ -6,7 +6,7 @@
 #include "ir/dim_poly.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 bool mentions(Dim d, Dim symbol) {
@@ -179,4 +179,4 @@ bool FactIndex::add_nonzero(DimTable& table, const Poly& p) {
   return true;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

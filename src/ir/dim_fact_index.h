@@ -11,7 +11,7 @@
 #include "ir/dim_range.h"
 #include "ir/dim_table.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 // p == factor * key + offset
 struct Scaled {
@@ -74,4 +74,4 @@ class FactIndex final : public DimKnowledge {
   mutable std::unordered_map<const DimExpr*, Dim, Hash> resolved_, simplified_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -6,7 +6,7 @@
 #include "ir/dim_poly.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 constexpr int max_depth = 6;
@@ -188,4 +188,4 @@ bool FactIndex::add_zero(DimTable& table, Poly p, int depth) {
   return add_range(table, p, Interval::point(0), depth) && add_congruence(table, p, Congruence::exactly(0), depth);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

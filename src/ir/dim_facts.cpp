@@ -4,7 +4,7 @@
 #include "ir/dim_poly.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 std::string origin_text(const FactOrigin& o) {
@@ -194,4 +194,4 @@ void DimFacts::rewind(size_t mark) {
   marks_.resize(mark);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

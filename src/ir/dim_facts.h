@@ -10,7 +10,7 @@
 #include "cameo/diag.h"
 #include "ir/dim.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 enum class Answer : uint8_t { no, yes, unknown };
 
@@ -85,4 +85,4 @@ class DimFacts {
   std::unique_ptr<FactIndex> index_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ir

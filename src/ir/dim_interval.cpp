@@ -2,7 +2,7 @@
 
 #include "ir/checked.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 constexpr int64_t down = Interval::minus_infinity, up = Interval::plus_infinity;
@@ -125,4 +125,4 @@ Interval unscale(Interval a, int64_t scale) {
   return r;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

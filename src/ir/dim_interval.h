@@ -6,7 +6,7 @@
 
 #include "ir/dim.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 struct Interval {
   static constexpr int64_t minus_infinity = INT64_MIN, plus_infinity = INT64_MAX;
@@ -43,4 +43,4 @@ Interval mod(Interval a, Interval b);
 // The integers x with scale * x in `a`. Precondition: scale != 0.
 Interval unscale(Interval a, int64_t scale);
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -7,7 +7,7 @@
 #include "ir/dim_range.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 // The arguments of c*max(...) + k are arguments too, for c > 0, each times c plus k.
@@ -156,4 +156,4 @@ Dim opaque(std::string_view function, std::span<const Dim> args) {
   return opaque_in(*table, function, args);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

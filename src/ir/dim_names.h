@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ir {
 
 enum class DimFunction : uint8_t { floor, ceil, trunc, floor_div, ceil_div, trunc_div, mod, min, max, broadcast };
 
@@ -15,4 +17,4 @@ std::optional<DimFunction> dim_function(std::string_view name);
 void append_name(std::string& out, std::string_view name);
 void append_quoted(std::string& out, std::string_view name);
 
-}  // namespace cameo
+}  // namespace cameo::ir

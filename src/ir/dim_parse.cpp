@@ -2,7 +2,7 @@
 #include "ir/dim_names.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 constexpr size_t max_text = size_t{1} << 20;
@@ -235,4 +235,4 @@ Dim parse_dim(DimContext& context, std::string_view text) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

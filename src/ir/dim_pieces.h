@@ -3,7 +3,7 @@
 
 #include "ir/dim_expr.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 struct Piece {
   int64_t coefficient = 1;
@@ -15,4 +15,4 @@ struct Piece {
 // The sum of the pieces is `p`. Positive ones come first when the first would be negative.
 std::vector<Piece> pieces_of(const Poly& p);
 
-}  // namespace cameo
+}  // namespace cameo::ir

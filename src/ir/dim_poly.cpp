@@ -4,7 +4,7 @@
 
 #include "ir/checked.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 void append_scaled(Poly& out, const Term& t, int64_t by) {
@@ -160,4 +160,4 @@ std::optional<Poly> exact_quotient(DimTable& table, const Poly& a, const Poly& b
   return std::nullopt;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

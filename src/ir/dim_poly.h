@@ -5,7 +5,7 @@
 
 #include "ir/dim_table.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 Poly add(const Poly& a, const Poly& b, int64_t scale_of_b = 1);  // a + scale * b
 Poly scale(Poly p, int64_t by);
@@ -28,4 +28,4 @@ Poly divide_by_factors(DimTable& table, const Poly& p, const std::vector<Factor>
 // q with a == q * b, when there is one and it is found in few steps. Precondition: b is not 0.
 std::optional<Poly> exact_quotient(DimTable& table, const Poly& a, const Poly& b);
 
-}  // namespace cameo
+}  // namespace cameo::ir

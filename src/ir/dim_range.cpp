@@ -3,7 +3,7 @@
 #include "ir/dim_poly.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 constexpr int max_level = 3;
@@ -149,4 +149,4 @@ bool always_less_equal(Dim a, Dim b) {
 
 DimRange range_of(Dim d) { return tight_interval(d).range(); }
 
-}  // namespace cameo
+}  // namespace cameo::ir

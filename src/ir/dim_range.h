@@ -3,7 +3,7 @@
 
 #include "ir/dim_expr.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 // What is known about dims besides their form. The default knows nothing.
 class DimKnowledge {
@@ -21,4 +21,4 @@ Interval tight_interval(Dim d);  // remembered per expression
 // Provable from the form alone; false also means "do not know".
 bool always_less_equal(Dim a, Dim b);
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -6,7 +6,7 @@
 #include "ir/dim_fact_index.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 class Simplifier {
@@ -129,4 +129,4 @@ Dim FactIndex::simplify(Dim d) const {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -5,7 +5,7 @@
 #include "ir/dim_build.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 template <class Visit>
@@ -157,4 +157,4 @@ std::optional<int64_t> evaluate(Dim d, std::span<const Substitution> map) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

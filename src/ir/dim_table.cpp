@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 size_t hash_text(std::string_view s) {
@@ -204,4 +204,4 @@ Dim DimTable::remember(DimOp op, Dim a, Dim b, Dim result) {
   return result;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -11,7 +11,7 @@
 
 #include "ir/dim_expr.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 enum class DimOp : uint8_t { add, subtract, multiply, floor_div, trunc_div, mod, min, max, broadcast, opaque };
 
@@ -102,4 +102,4 @@ class DimTable {
 // The table that a or b lives in; null when both are literals. Two tables are an invariant failure.
 DimTable* common_table(Dim a, Dim b);
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -5,7 +5,7 @@
 #include "support/error.h"
 #include "support/text.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 // What a polynomial is printed into: parentheses are needed where it would fall apart.
@@ -156,4 +156,4 @@ const std::string& Dim::symbolic_text() const {
   return expr_->text;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -8,7 +8,7 @@
 #include "ir/dim_table.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 namespace {
 
 // The floor atom with a literal divisor that a term is, times its coefficient; or null.
@@ -144,4 +144,4 @@ DimView whole_view_of(Dim d) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -4,7 +4,7 @@
 
 #include "ir/dim.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 enum class DimForm : uint8_t { literal, symbol, sum, product, floor_div, trunc_div, mod, min, max, broadcast, opaque };
 
@@ -22,4 +22,4 @@ DimView view_of(Dim d);
 // The same, but a symbol that stands for an expression too large to keep is seen as that expression.
 DimView whole_view_of(Dim d);
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 using enum DTypeClass;
@@ -64,4 +64,4 @@ uint64_t packed_bytes(DType t, int64_t count) {
   return (static_cast<uint64_t>(count) * static_cast<uint64_t>(bits(t)) + 7) / 8;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -6,7 +6,9 @@
 #include <span>
 #include <string_view>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ir {
 
 enum class DType : uint8_t {
   undefined = 0, f32 = 1, u8 = 2, i8 = 3, u16 = 4, i16 = 5, i32 = 6, i64 = 7, string = 8, boolean = 9, f16 = 10,
@@ -41,4 +43,4 @@ std::optional<DType> dtype_from_number(int64_t onnx_number);
 // Bytes that `count` elements take, packed as in ONNX's raw data. Throws "value.range" on overflow; strings give 0.
 uint64_t packed_bytes(DType t, int64_t count);
 
-}  // namespace cameo
+}  // namespace cameo::ir

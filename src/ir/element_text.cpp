@@ -8,7 +8,7 @@
 #include "support/error.h"
 #include "support/number_text.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::optional<uint64_t> parse_element(DType part, std::string_view text) {
   return is_signed_int(part) ? parse_signed(text, width) : parse_unsigned(text, width);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

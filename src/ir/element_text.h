@@ -7,7 +7,7 @@
 
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 enum class ElementStyle : uint8_t {
   readable,  // small floats as numbers with a point: "1.5"
@@ -24,4 +24,4 @@ DType part_type(DType t);       // f32 for c64, f64 for c128, else the type itse
 int64_t parts_of(DType t);      // 2 for complex types, else 1
 bool is_small_float(DType t);   // floating and narrower than 32 bits
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 
@@ -155,4 +155,4 @@ std::optional<std::string> difference(const Model& a, const Model& b, const Equa
   return difference(a.graph, a.graph.main(), b.graph, b.graph.main(), options);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

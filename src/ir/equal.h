@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 struct EqualOptions {
   bool names = true;  // of values and nodes
@@ -20,4 +20,4 @@ inline bool equal(const Model& a, const Model& b, const EqualOptions& options = 
 // Of two regions, each with everything inside; values from outside them are compared by name.
 std::optional<std::string> difference(const Graph& a, RegionId ra, const Graph& b, RegionId rb, const EqualOptions& options = {});
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 constexpr int64_t max_known_ints = 4096;  // shape arithmetic is short; longer vectors are data
@@ -368,4 +368,4 @@ void Graph::rollback(const GraphMark& m) {
   facts.rewind(m.facts);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -18,7 +18,7 @@
 #include "ir/type.h"
 #include "support/id.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 // What is known of a value's elements: all of them (a tensor), or ints that may be symbolic, in row-major order.
 using Contents = std::variant<Tensor, std::vector<Dim>>;
@@ -254,4 +254,4 @@ struct Model {
   std::vector<Bytes> kept;  // whole fields of the file that Cameo does not interpret: training info, device configurations
 };
 
-}  // namespace cameo
+}  // namespace cameo::ir

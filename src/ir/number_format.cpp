@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 
@@ -120,4 +120,4 @@ uint32_t encode_e8m0(double v, E8M0Rounding rounding, bool saturate) {
   return exponent < -127 ? 0 : static_cast<uint32_t>(exponent + 127);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

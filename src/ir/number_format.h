@@ -5,7 +5,7 @@
 
 #include "ir/dtype.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 // Precondition: t is one of f16, bf16, f8*, f6*, f4*. `bits` holds the code in its low bits.
 float decode_float(DType t, uint32_t bits);
@@ -19,4 +19,4 @@ double largest_finite(DType t);  // of any floating dtype
 enum class E8M0Rounding : uint8_t { up, down, nearest };
 uint32_t encode_e8m0(double v, E8M0Rounding rounding, bool saturate);
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -3,7 +3,7 @@
 #include <map>
 #include <mutex>
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 struct OpaqueOp {
@@ -27,4 +27,4 @@ const OpInfo& opaque_op(std::string_view domain, std::string_view name) {
   return slot->info;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

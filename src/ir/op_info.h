@@ -9,7 +9,7 @@
 
 #include "ir/attribute.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 // One attribute of an operator's struct. `get` gives monostate for an absent optional attribute.
 struct AttrField {
@@ -39,4 +39,4 @@ inline constexpr char type_tag = 0;
 // The entry of an operator that Cameo does not know (custom domains, opsets newer than ours); one per name, for ever.
 const OpInfo& opaque_op(std::string_view domain, std::string_view name);
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-namespace cameo {
+namespace cameo::ir {
 
 class CanonicalOrder::Walk {
  public:
@@ -95,4 +95,4 @@ std::vector<ValueId> CanonicalOrder::initializers(RegionId r) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

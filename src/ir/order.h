@@ -7,7 +7,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 // Of one graph, which must stay as it is meanwhile. Everything is computed when first asked for.
 class CanonicalOrder {
@@ -29,4 +29,4 @@ class CanonicalOrder {
   std::unordered_map<RegionId, std::vector<ValueId>> captured_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 
@@ -95,4 +95,4 @@ std::vector<SizeRelation> split_conditions(DimContext& context, std::string_view
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -3,7 +3,7 @@
 
 #include "ir/dim_facts.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 struct SizeRelation {
   enum class Is : uint8_t { equal, not_equal, less, less_equal } is;
@@ -25,4 +25,4 @@ constexpr std::string_view empty_sizes_key = "cameo.empty-sizes";
 std::string joined_text(std::span<const SizeRelation> conditions);
 std::vector<SizeRelation> split_conditions(DimContext& context, std::string_view text);  // of metadata; what cannot be read is left out
 
-}  // namespace cameo
+}  // namespace cameo::ir

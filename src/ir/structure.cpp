@@ -8,7 +8,7 @@
 #include "ir/order.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 
@@ -224,4 +224,4 @@ std::optional<std::string> structural_difference(const Model& a, const Model& b,
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -7,7 +7,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 struct StructureOptions {
   bool types = true;             // of all values that have a name or a use
@@ -20,4 +20,4 @@ struct StructureOptions {
 std::optional<std::string> structural_difference(const Model& a, const Model& b, const StructureOptions& options = {});
 inline bool same_structure(const Model& a, const Model& b, const StructureOptions& options = {}) { return !structural_difference(a, b, options); }
 
-}  // namespace cameo
+}  // namespace cameo::ir

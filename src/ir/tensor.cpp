@@ -5,7 +5,7 @@
 #include "ir/number_format.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 int64_t element_count(std::span<const int64_t> shape) {
   // No memory holds more; and a tensor without elements may not send loops over its other sizes on a journey.
@@ -120,4 +120,4 @@ bool operator==(const Tensor& a, const Tensor& b) {
   return a.bytes_.size() == b.bytes_.size() && (a.bytes_.empty() || !std::memcmp(a.bytes_.data(), b.bytes_.data(), a.bytes_.size()));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -10,7 +10,7 @@
 #include "ir/dtype.h"
 #include "support/bytes.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 int64_t element_count(std::span<const int64_t> shape);  // throws "value.range" on overflow or a negative size
 
@@ -93,4 +93,4 @@ struct Weight {
   std::optional<Weight> scaled(std::vector<double> factors) const;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ir

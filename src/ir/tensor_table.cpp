@@ -1,6 +1,6 @@
 #include "ir/tensor_table.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 
@@ -56,4 +56,4 @@ const Tensor* TensorTable::find(std::string_view hash) const {
   return it == tensors_.end() ? nullptr : &it->second;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

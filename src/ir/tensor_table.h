@@ -7,7 +7,7 @@
 
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 class TensorTable {
  public:
@@ -22,4 +22,4 @@ class TensorTable {
 
 std::string content_hash(const Tensor& t);  // of element type, shape and elements; the same on every machine
 
-}  // namespace cameo
+}  // namespace cameo::ir

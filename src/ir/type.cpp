@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 Type wrap(Type::Kind kind, Type element) {
@@ -121,4 +121,4 @@ Type join(const Type& a, const Type& b, DimContext& context) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -8,7 +8,7 @@
 #include "ir/dim.h"
 #include "ir/dtype.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 struct Type {
   enum class Kind : uint8_t { unknown, tensor, sparse_tensor, sequence, optional, map };
@@ -43,4 +43,4 @@ Type without_sizes(const Type& t);  // kind and element type only, of what is in
 // What holds for either (branches of an If): differing dims become fresh symbols of `context`, differing ranks unknown.
 Type join(const Type& a, const Type& b, DimContext& context);
 
-}  // namespace cameo
+}  // namespace cameo::ir

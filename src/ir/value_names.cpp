@@ -5,7 +5,7 @@
 #include "ir/order.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 
@@ -74,4 +74,4 @@ std::vector<std::string> value_names(const Graph& g, NodeOrder order) {
   return std::move(namer.out);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

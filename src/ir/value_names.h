@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 enum class NodeOrder : uint8_t { canonical, listed };
 
@@ -15,4 +15,4 @@ enum class NodeOrder : uint8_t { canonical, listed };
 // Made names are numbered in that order of nodes.
 std::vector<std::string> value_names(const Graph& g, NodeOrder order = NodeOrder::canonical);
 
-}  // namespace cameo
+}  // namespace cameo::ir

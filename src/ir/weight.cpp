@@ -2,7 +2,7 @@
 #include "ir/weight_stream.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 Weight Weight::of(const Tensor& dense) {
   Weight w;
@@ -86,4 +86,4 @@ Tensor Weight::dense() const {
   return {dtype, shape, Bytes::own(std::move(out))};
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

@@ -6,7 +6,7 @@
 
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 namespace {
 
@@ -145,4 +145,4 @@ void stream_dense(const Weight& w, const std::function<void(std::span<const std:
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::ir

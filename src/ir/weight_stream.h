@@ -6,7 +6,7 @@
 
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::ir {
 
 // Calls `sink` with the bytes in order; a weight that lies dense already in one call, without a copy. Not for strings.
 // Throws file.tensor-bounds when the recipe reaches outside its source.
@@ -17,4 +17,4 @@ void stream_dense(const Weight& w, const std::function<void(std::span<const std:
 void gather_rows(const Weight& w, int64_t first, int64_t rows, std::byte* out);
 void check_inside(const Weight& w);
 
-}  // namespace cameo
+}  // namespace cameo::ir

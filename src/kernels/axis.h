@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <span>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::kernels {
 
 struct AxisView {
   int64_t outer = 1, size = 1, inner = 1;
@@ -28,4 +30,4 @@ struct AxisView {
   }
 };
 
-}  // namespace cameo
+}  // namespace cameo::kernels

@@ -4,7 +4,7 @@
 
 #include "kernels/move.h"
 
-namespace cameo {
+namespace cameo::kernels {
 
 BroadcastRows::BroadcastRows(std::span<const Tensor* const> operands) : starts_(operands.size(), 0) {
   for (const Tensor* t : operands) shape_ = broadcast_shape(shape_, t->shape());
@@ -50,4 +50,4 @@ void BroadcastRows::next() {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::kernels

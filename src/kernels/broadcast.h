@@ -7,7 +7,7 @@
 
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::kernels {
 
 // Neighbouring axes that every operand walks alike are joined, so equal shapes and scalars are one long row.
 class BroadcastRows {
@@ -33,4 +33,4 @@ class BroadcastRows {
   bool done_ = false;
 };
 
-}  // namespace cameo
+}  // namespace cameo::kernels

@@ -7,7 +7,7 @@
 #include "kernels/number_cast.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::kernels {
 
 Carrier carrier_of(DType t) {
   if (t == DType::f64) return Carrier::f64;
@@ -171,4 +171,4 @@ Tensor zeros(DType dtype, std::vector<int64_t> shape) {
   return {dtype, std::move(shape), Bytes::own(std::vector<std::byte>(static_cast<size_t>(packed_bytes(dtype, n))))};
 }
 
-}  // namespace cameo
+}  // namespace cameo::kernels

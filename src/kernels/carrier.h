@@ -9,7 +9,7 @@
 #include "ir/number_format.h"
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::kernels {
 
 enum class Carrier : uint8_t { f32, f64, i64, u64, boolean, none };  // none: strings and complex numbers only move
 Carrier carrier_of(DType t);  // f16, bf16, f8 ... are carried as f32; bool as uint8_t 0 or 1
@@ -67,4 +67,4 @@ Tensor convert(const Tensor& t, DType to, Overflow overflow = Overflow::to_inf_o
 Tensor full(DType dtype, std::vector<int64_t> shape, double value);
 Tensor zeros(DType dtype, std::vector<int64_t> shape);  // empty strings for DType::string
 
-}  // namespace cameo
+}  // namespace cameo::kernels

@@ -7,7 +7,7 @@
 
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::kernels {
 
 struct Datum {
   enum class Kind : uint8_t { tensor, sequence, none, map };  // none: an empty optional (a full one is its element)
@@ -32,4 +32,4 @@ struct Datum {
   }
 };
 
-}  // namespace cameo
+}  // namespace cameo::kernels

@@ -7,7 +7,7 @@
 #include "ir/checked.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::kernels {
 
 std::vector<int64_t> row_major_strides(std::span<const int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
@@ -228,4 +228,4 @@ Tensor expand_to(const Tensor& t, std::span<const int64_t> shape) {
   return strided(t, full, broadcast_strides(t.shape(), full));
 }
 
-}  // namespace cameo
+}  // namespace cameo::kernels

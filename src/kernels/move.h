@@ -7,7 +7,7 @@
 
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::kernels {
 
 std::vector<int64_t> row_major_strides(std::span<const int64_t> shape);
 // The index of every element of `shape` in row-major order, for a source with these strides and start.
@@ -28,4 +28,4 @@ std::vector<int64_t> broadcast_strides(std::span<const int64_t> from, std::span<
 std::vector<uint8_t> unpack_codes(const Tensor& t);
 Tensor pack_codes(DType dtype, std::vector<int64_t> shape, std::span<const uint8_t> codes);
 
-}  // namespace cameo
+}  // namespace cameo::kernels

@@ -6,7 +6,9 @@
 #include <limits>
 #include <type_traits>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::kernels {
 
 // Like static_cast, but defined for every float: beyond the range of To it saturates, NaN gives 0. To uint8_t: whether it is not 0.
 template <class To, class From>
@@ -25,4 +27,4 @@ To cast_number(From v) {
   } else return static_cast<To>(v);
 }
 
-}  // namespace cameo
+}  // namespace cameo::kernels

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 std::string Arg::kind() const {
   static constexpr std::string_view names[] = {"None", "bool", "int", "float", "complex", "str", "tensor", "float from data", "bool from data", "list"};
@@ -55,4 +55,4 @@ int64_t torch_from_dtype(DType t) {
   throw error("lower.dtype", cat("torch has no dtype for ", name(t)));
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

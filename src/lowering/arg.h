@@ -12,7 +12,7 @@
 #include "ir/dtype.h"
 #include "support/id.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 // A tensor in the graph. Converts to and from ValueId, so that builder methods take it.
 struct V {
@@ -84,4 +84,4 @@ class Num {
 std::optional<DType> dtype_from_torch(int64_t scalar_type);  // complex and quantized ones included where ONNX has a type
 int64_t torch_from_dtype(DType t);
 
-}  // namespace cameo
+}  // namespace cameo::lowering

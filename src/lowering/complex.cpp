@@ -5,7 +5,7 @@
 #include "kernels/carrier.h"
 #include "lowering/forms.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -277,4 +277,4 @@ std::vector<ValueId> emit_complex(Lower& on, const OpDef& op, const Attrs& attrs
   return {complex_of_parts(on, form->of(on, p))};
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -4,7 +4,7 @@
 
 #include "lowering/lower.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 struct ComplexParts {
   V re, im;  // no im: it is zero
@@ -24,4 +24,4 @@ std::complex<double> complex_at(const Tensor& t, int64_t i);  // of a complex te
 // Emission on complex operands: the same operator, said in reals. Throws "lower.unsupported-value" where there is no way.
 std::vector<ValueId> emit_complex(Lower& on, const OpDef& op, const std::shared_ptr<const void>& attrs, const std::vector<ValueId>& inputs, size_t outputs);
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -6,7 +6,7 @@
 
 #include "lowering/forms.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -165,4 +165,4 @@ V erfc(Lower& on, V x) {
   return on.Where(e.far, on.Where(on.Less(x, on.number_like(0, x)), on.Sub(on.number_like(2, x), e.tail), e.tail), on.Sub(one, e.near));
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -6,7 +6,7 @@
 
 #include "lowering/lower.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 V tan(Lower& on, V x);
 V asin(Lower& on, V x);
@@ -28,4 +28,4 @@ V truncated(Lower& on, V x);  // towards zero; ints stay
 V copysign(Lower& on, V a, V b);
 V is_inf(Lower& on, V x, bool positive = true, bool negative = true);
 
-}  // namespace cameo
+}  // namespace cameo::lowering

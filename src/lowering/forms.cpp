@@ -6,7 +6,7 @@
 
 #include "ir/dim_view.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 // Whether something in it is no size but a number that the model computes, of either sign.
@@ -222,4 +222,4 @@ int64_t known_size(Lower& on, V x, int64_t axis, std::string_view what) {
   return *n;
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -3,7 +3,7 @@
 
 #include "lowering/lower.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 struct Span {
   Dim start, end;  // 0 <= start <= end <= size
@@ -45,4 +45,4 @@ Dims broadcast_shapes(Dims a, Dims b);
 // The size of an axis that decides how many nodes are written; throws "lower.unsupported-value" when it is not known.
 int64_t known_size(Lower& on, V x, int64_t axis, std::string_view what);
 
-}  // namespace cameo
+}  // namespace cameo::lowering

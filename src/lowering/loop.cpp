@@ -1,6 +1,6 @@
 #include "lowering/loop.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 LoopWriter::LoopWriter(Lower& on, V trips, Vs state) : on_(on), trips_(trips), initial_(std::move(state)), outer_(on.region()) {
   Graph& g = on.graph();
@@ -40,4 +40,4 @@ Vs LoopWriter::finish(const Vs& next, V going) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -3,7 +3,7 @@
 
 #include "lowering/lower.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 class LoopWriter {
  public:
@@ -26,4 +26,4 @@ Vs loop(Lower& on, V trips, const Vs& state, const Body& body) {
   return w.finish(body(w.turn(), w.state()));
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

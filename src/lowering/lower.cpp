@@ -7,7 +7,7 @@
 #include "kernels/move.h"
 #include "lowering/complex.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs) {
   const bool to_complex = op.name == "Cast" && attrs && is_complex(static_cast<DType>(static_cast<const op::Cast*>(attrs.get())->to));
@@ -44,7 +44,7 @@ void Lower::need_rank(V x, int64_t least, std::string_view what) const {
   if (rank(x) < least) unsupported(cat(what, " of a tensor with ", rank(x), rank(x) == 1 ? " axis" : " axes"));
 }
 
-const cameo::Shape& Lower::shape(V x) const {
+const ir::Shape& Lower::shape(V x) const {
   rank(x);
   return On::shape(x);
 }
@@ -220,4 +220,4 @@ void Lower::assume_equal(Dim a, Dim b, std::string_view said) {
     throw error("lower.shape", cat(said, ": sizes ", a.text(), " and ", b.text(), " must be equal"));
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -10,7 +10,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 class Lower : public On {
  public:
@@ -21,11 +21,11 @@ class Lower : public On {
 
   // Facts about tensors.
   bool is_bool(V x) const { return dtype(x) == DType::boolean; }
-  bool is_int(V x) const { return cameo::is_int(dtype(x)); }
-  bool is_float(V x) const { return cameo::is_float(dtype(x)); }
+  bool is_int(V x) const { return ir::is_int(dtype(x)); }
+  bool is_float(V x) const { return ir::is_float(dtype(x)); }
   int64_t rank(V x) const;                     // throws "lower.unknown-rank"
   Dim dim(V x, int64_t axis) const;            // axis may be negative
-  const cameo::Shape& shape(V x) const;        // throws "lower.unknown-rank"
+  const ir::Shape& shape(V x) const;        // throws "lower.unknown-rank"
   int64_t axis(V x, int64_t dim) const;        // normalised; a 0-d tensor counts as 1-d, as in torch
   Ints axes(V x, const Ints& dims) const;      // normalised, in order
   Ints all_axes(V x) const;
@@ -124,4 +124,4 @@ class Lower : public On {
 
 [[noreturn]] void unsupported(std::string what, std::string hint = "");  // throws "lower.unsupported-value"
 
-}  // namespace cameo
+}  // namespace cameo::lowering

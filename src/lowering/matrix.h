@@ -3,7 +3,7 @@
 
 #include "lowering/lower.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 V swap_last(Lower& on, V x);
 Dims without_last(const Dims& s, size_t n);
@@ -11,4 +11,4 @@ V identity(Lower& on, V like);       // of like's shape
 V singular_values(Lower& on, V a);  // descending; the size of a is known and small
 V solved(Lower& on, V a, V b);       // a x = b for all columns of b; the size of a is known and small
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -4,7 +4,7 @@
 
 #include "lowering/lower.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -69,4 +69,4 @@ DType result_type(Lower& on, std::span<const Arg> args) {
   return combine(r.tensor, combine(r.scalar_tensor, r.number));
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -6,7 +6,7 @@
 #include "ir/dtype.h"
 #include "lowering/arg.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 class Lower;
 
@@ -32,4 +32,4 @@ constexpr Promotion promote_float(auto... args) {
   return p;
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

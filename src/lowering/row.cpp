@@ -6,7 +6,7 @@
 #include "lowering/complex.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 void ArgRef::wrong(std::string_view wanted) const {
   const auto& p = call.schema->params[index];
@@ -238,4 +238,4 @@ std::vector<Arg> lower_call(Lower& on, const Row& row, LoweredCall call) {
 
 void unsupported(std::string what, std::string hint) { throw error("lower.unsupported-value", std::move(what)).help(std::move(hint)); }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

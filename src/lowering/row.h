@@ -19,7 +19,7 @@
 #include "lowering/promotion.h"
 #include "lowering/schema.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 // The arguments of one call, in schema order, defaults filled in.
 struct LoweredCall {
@@ -132,4 +132,4 @@ std::vector<std::string_view> all_row_names();
 // Applies the row's promotion, then calls it.
 std::vector<Arg> lower_call(Lower& on, const Row& row, LoweredCall call);
 
-}  // namespace cameo
+}  // namespace cameo::lowering

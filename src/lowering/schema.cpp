@@ -8,7 +8,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -255,4 +255,4 @@ const Schema* find_schema(std::string_view full_name) {
   return nullptr;
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::lowering {
 
 std::span<const std::string_view> torch_signatures();  // generated; grouped by name, in matching order
 
@@ -51,4 +53,4 @@ const std::vector<Schema>& schemas_of(std::string_view name);
 const Schema* find_schema(std::string_view full_name);  // "aten::add.Tensor"
 Schema parse_schema(std::string_view signature);        // throws "bug.schema"
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -4,7 +4,7 @@
 #include "ir/dim_view.h"
 #include "lowering/lower.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 void Lower::bind_axis(Dim d, V x, int64_t axis) {
   if (d.is_literal()) return;
@@ -129,4 +129,4 @@ Dim Lower::int_of(V scalar) {
   return symbol;
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -3,8 +3,8 @@
 
 #include "lowering/lower.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 V log_gamma(Lower& on, V x);
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -5,7 +5,7 @@
 
 #include "lowering/row.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 using RowTable = std::span<const Row> (*)();
 
@@ -74,4 +74,4 @@ inline std::span<const RowTable> row_tables() {
   return all;
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

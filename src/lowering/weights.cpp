@@ -1,7 +1,7 @@
 // Weights seen otherwise while lowering: transposed, cut, scaled, without touching their bytes.
 #include "lowering/lower.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 V Lower::weight_value(Weight w, V like) {
   for (const V v : derived_weights_)
@@ -33,4 +33,4 @@ Opt<V> Lower::sliced_weight(V x, int64_t axis, Dim start, Dim end) {
   return cut ? Opt<V>(weight_value(*cut, x)) : std::nullopt;
 }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -4,7 +4,7 @@
 
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -141,4 +141,4 @@ ValueId by_axis(On& on, ValueId axis, int64_t rank, const std::function<ValueId(
   return from_axis_on(on, from_front(on, axis, rank), 0, rank, f);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

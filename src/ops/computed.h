@@ -7,7 +7,7 @@
 
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 using Emit = std::function<ValueId(On&)>;
 
@@ -45,4 +45,4 @@ ValueId reshape_to_kept(On& on, ValueId v, ValueId keep);
 // One of f(0) ... f(rank - 1), by the axis that the model computes.
 ValueId by_axis(On& on, ValueId axis, int64_t rank, const std::function<ValueId(On&, int64_t)>& f);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "ops/revision.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 template <class T>
@@ -13,7 +13,7 @@ std::optional<T> take_as(NamedAttrs& attrs, std::string_view name) {
   const auto it = std::find_if(attrs.begin(), attrs.end(), [&](const NamedAttr& a) { return a.name == name; });
   if (it == attrs.end()) return std::nullopt;
   T* value = std::get_if<T>(&it->value);
-  if (!value) throw error("model.attribute", cat("attribute '", name, "' has the wrong kind ", cameo::name(kind_of(it->value))));
+  if (!value) throw error("model.attribute", cat("attribute '", name, "' has the wrong kind ", ir::name(kind_of(it->value))));
   std::optional<T> out(std::move(*value));
   attrs.erase(it);
   return out;
@@ -134,4 +134,4 @@ bool Expand::wants(size_t output) const {
   return output < outputs() && graph.used(graph[node].outputs[output]);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include "ir/op_info.h"
 #include "ops/schema.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 struct OpEntry {
   OpInfo info;
@@ -54,4 +54,4 @@ OpEntry entry(std::string_view domain, std::string_view name, std::span<const At
   return {{domain, name, &type_tag<Attrs>, fields, graphs, [] { return std::shared_ptr<void>(std::make_shared<Attrs>()); }, defaults}, history};
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 
 #include "ops/gate.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 const Datum& Eval::datum(size_t i) const {
   if (!has(i)) fail("eval.input", cat("input ", i, " is missing"));
@@ -56,4 +56,4 @@ std::vector<Datum> evaluate_checked(const Node& node, std::span<const Datum* con
   return std::move(k.results());
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -13,7 +13,7 @@
 #include "ops/op_def.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 class Eval {
  public:
@@ -54,4 +54,4 @@ std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum* const>
 // The same without the check. Precondition: the node's shape rule accepted operands of these types.
 std::vector<Datum> evaluate_checked(const Node& node, std::span<const Datum* const> inputs);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 using Family = std::span<const OpRules> (*)();
 
@@ -163,4 +163,4 @@ inline std::span<const Family> op_families() {
   return all;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -80,4 +80,4 @@ void check_call(const Node& n, std::span<const Datum* const> inputs) {
   if (is_judged(n)) Scratch(n, inputs).check();
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -9,7 +9,7 @@
 #include "ir/graph.h"
 #include "kernels/datum.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // What the file declared about values between inputs and outputs goes; a weight's type is that of its data.
 void forget_declared(Graph& g);
@@ -31,4 +31,4 @@ void check_node(Graph& g, NodeId n);
 void check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs);
 void check_call(const Node& n, std::span<const Datum* const> inputs);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "kernels/carrier.h"
 #include "ops/control/body_types.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 constexpr uint64_t small_weight_bytes = 1 << 16;  // what rules may read: axes, pads, scales, repeats
@@ -126,7 +126,7 @@ Shape Infer::broadcast_shapes(const Shape& a, const Shape& b) const {
     const Dim x = a[i + shift], y = b[i];
     if (x.is_literal() && y.is_literal() && x != y && !x.is(1) && !y.is(1))
       fail("infer.broadcast", cat("sizes ", x.text(), " and ", y.text(), " of shapes [", shape_text(a), "] and [", shape_text(b), "] do not broadcast"));
-    out[i + shift] = cameo::broadcast(x, y);
+    out[i + shift] = ir::broadcast(x, y);
   }
   return out;
 }
@@ -191,4 +191,4 @@ Loc place(const Graph& g, NodeId n) {
   return loc;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -11,7 +11,7 @@
 #include "ops/op_def.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // The view of one node that `infer(const op::X&, Infer&)` gets. Outputs start as the schema gives them (element types
 // bound from the inputs' type variables); a rule sets the shapes, and element types where the schema cannot tell.
@@ -91,10 +91,9 @@ struct InferResult {
   std::vector<Diag> findings;  // per node, why its rule failed
   size_t nodes = 0, unknown_values = 0;
 };
-struct LocalFunction;
 // Infers every region from the main one. Nodes that call one of `functions` are inferred by instantiating the body.
 InferResult infer(Graph& graph, std::span<const LocalFunction> functions = {}, const InferOptions& options = {});
 // One node, now: what `On` does after every emission. Throws what the rule throws.
 void infer_node(Graph& graph, NodeId node, const InferOptions& options = {});
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -8,7 +8,7 @@
 #include "ops/soundness.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -260,4 +260,4 @@ InferResult infer(Graph& graph, std::span<const LocalFunction> functions, const 
   return std::move(driver.result);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

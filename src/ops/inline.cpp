@@ -7,7 +7,7 @@
 #include "ops/on.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 void inline_call(Graph& g, NodeId call, const LocalFunction& f) {
   const Node n = g[call];
@@ -135,4 +135,4 @@ void drop_uncalled(Model& m) {
   std::erase_if(m.opsets, [&](const auto& import) { return !domains.contains(import.first); });
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

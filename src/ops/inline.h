@@ -3,7 +3,7 @@
 
 #include "ir/clone.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // Puts the function's body in place of a call. Outputs keep the call's names. Throws model.function when the call gives
 // more operands than the function has, model.attribute for a value of the wrong kind.
@@ -19,4 +19,4 @@ void check_expansion(const Graph& g, std::span<const LocalFunction> functions);
 // that Cameo does not interpret, which may call them.
 void drop_uncalled(Model& m);
 
-}  // namespace cameo
+}  // namespace cameo::ops

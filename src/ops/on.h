@@ -9,7 +9,7 @@
 #include "ops/generated/attributes.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 class On {
  public:
@@ -41,7 +41,7 @@ class On {
   DType dtype(ValueId v) const { return fact(v).dtype(); }
   bool has_rank(ValueId v) const { return fact(v).has_rank(); }
   int64_t rank(ValueId v) const { return fact(v).rank(); }
-  const cameo::Shape& shape(ValueId v) const { return fact(v).shape(); }
+  const ir::Shape& shape(ValueId v) const { return fact(v).shape(); }
 
   // Drops remembered constants from this value on: the graph was rolled back.
   void forget_constants_from(uint32_t first_value);
@@ -60,4 +60,4 @@ class On {
   std::vector<ValueId> constants_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ops

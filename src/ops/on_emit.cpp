@@ -2,7 +2,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 std::vector<ValueId> On::emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
@@ -34,4 +34,4 @@ std::vector<ValueId> On::joined(std::vector<ValueId> head, std::span<const Value
   return head;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

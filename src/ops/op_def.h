@@ -12,7 +12,7 @@
 #include "ops/entry.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 class Infer;
 class Eval;
@@ -75,4 +75,4 @@ const OpDef& op_of() {
   return found;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

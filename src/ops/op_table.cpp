@@ -9,7 +9,7 @@
 #include "support/error.h"
 #include "support/name_table.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -80,4 +80,4 @@ const OpDef& op_by_tag(const void* tag) {
   return *it->second;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 const Fact& input_fact(const Graph& g, NodeId n, size_t i) {
   static const Fact absent;
@@ -17,4 +17,4 @@ std::optional<int64_t> axis_of(Expand& e, int64_t axis, size_t i) {
   return axis < 0 ? axis + rank : axis;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cameo {
+namespace cameo::ops {
 
 void want_rank(const Infer& c, size_t input, int64_t rank, std::string_view what) {
   if (c.rank(input) != rank) c.fail("infer.rank", cat(what, " has rank ", c.rank(input), ": ", rank, " is wanted"));
@@ -67,4 +67,4 @@ void want_output_type(const Infer& c, size_t output, DType type) {
   c.fail("infer.type", cat("the result cannot be of type ", name(type)));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

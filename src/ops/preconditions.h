@@ -6,7 +6,7 @@
 
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 void want_rank(const Infer& c, size_t input, int64_t rank, std::string_view what);
 // As many axes, and every size the same.
@@ -28,4 +28,4 @@ void want_flag(const Infer& c, std::string_view attribute, int64_t value);
 // An element type, said by an attribute, that the schema allows for the output.
 void want_output_type(const Infer& c, size_t output, DType type);
 
-}  // namespace cameo
+}  // namespace cameo::ops

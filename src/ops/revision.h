@@ -12,7 +12,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 class On;
 
@@ -126,4 +126,4 @@ constexpr Expansion expansion(int below, Exactness exactness, F, N) {
           [](const void* a, const Graph& g, NodeId n, int64_t t) { return N{}(*static_cast<const Attrs*>(a), g, n, t); }};
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -3,7 +3,7 @@
 #include <bit>
 #include <unordered_map>
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 // Type strings are few and types are asked for on every node: the index of a type without building its string.
@@ -91,4 +91,4 @@ const Formal* formal(std::span<const Formal> list, size_t i) {
 const Formal* SchemaVersion::input(size_t i) const { return formal(inputs, i); }
 const Formal* SchemaVersion::output(size_t i) const { return formal(outputs, i); }
 
-}  // namespace cameo
+}  // namespace cameo::ops

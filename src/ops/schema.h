@@ -9,7 +9,7 @@
 #include "ir/attribute.h"
 #include "ir/type.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 inline constexpr int newest_released_opset = 27;
 inline constexpr int newest_opset = 28;  // in development; also the canonical encoding inside Cameo
@@ -76,4 +76,4 @@ struct SchemaVersion {
   TypeSet types_of(const Formal& f) const { return f.type_var < 0 ? f.types : types[static_cast<size_t>(f.type_var)].types; }
 };
 
-}  // namespace cameo
+}  // namespace cameo::ops

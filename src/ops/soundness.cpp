@@ -4,7 +4,7 @@
 
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 bool rule_runs(const Graph& g, NodeId id) {
   const Node& n = g[id];
@@ -115,4 +115,4 @@ std::vector<Diag> admit(Model& m) {
   return warnings_of(m, s);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

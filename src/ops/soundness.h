@@ -9,7 +9,7 @@
 #include "cameo/diag.h"
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // Whether a node's shape rule runs on what is known: every operand that is there has a rank, or the rule needs none.
 bool rule_runs(const Graph& g, NodeId n);
@@ -41,4 +41,4 @@ std::vector<Diag> admit(Model& m);
 void refuse_certain(const Model& m, const Soundness& s);
 std::vector<Diag> warnings_of(const Model& m, const Soundness& s);  // one for all contradicted declarations
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -8,7 +8,7 @@
 #include "ops/op_def.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -192,4 +192,4 @@ void verify(const Model& m, std::string_view when) {
   if (!found.empty()) throw error("bug.invariant", cat("the graph is broken ", when, ": ", found.front().what));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

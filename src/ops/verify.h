@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 struct VerifyOptions {
   bool schemas = true;  // arities and operand types too, which a file may break as well
@@ -19,4 +19,4 @@ std::vector<Diag> verify_findings(const Model& m, const VerifyOptions& options =
 // Throws bug.invariant with the first finding about structure. `when` says after what: "after pass cse".
 void verify(const Model& m, std::string_view when);
 
-}  // namespace cameo
+}  // namespace cameo::ops

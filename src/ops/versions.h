@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <string_view>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ops {
 
 // The newest version of a domain that Cameo has schemas for; 0 for domains it does not know.
 int64_t newest_version(std::string_view domain);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -7,7 +7,7 @@
 #include "passes/simplify.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -64,4 +64,4 @@ size_t decide_by_trial(Model& m, Engine& e) {
   return decided;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -7,7 +7,7 @@
 #include "ops/op_def.h"
 #include "passes/simplify.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -83,7 +83,7 @@ class Merger {
       const ValueId keep = g_[kept].outputs[i];
       const bool rename = given_out(g_[outputs[i]]);
       const std::string name = g_[outputs[i]].name;
-      if (auto type = cameo::merge(g_[keep].fact.type, g_[outputs[i]].fact.type)) g_.fact(keep).type = std::move(*type);
+      if (auto type = ir::merge(g_[keep].fact.type, g_[outputs[i]].fact.type)) g_.fact(keep).type = std::move(*type);
       if (!g_[keep].fact.contents) g_.fact(keep).contents = g_[outputs[i]].fact.contents;
       g_.replace_uses(outputs[i], keep);
       for (const Use& u : g_[keep].uses)
@@ -170,4 +170,4 @@ size_t merge_equal_weights(Graph& g, Engine& e) {
   return merged;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

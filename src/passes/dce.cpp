@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cameo {
+namespace cameo::passes {
 
 size_t remove_dead_code(Graph& g) {
   std::vector<NodeId> work;
@@ -34,4 +34,4 @@ size_t remove_dead_code(Graph& g) {
   return removed;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -3,9 +3,9 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 // Returns how many nodes went. Inputs and outputs of the graph stay.
 size_t remove_dead_code(Graph& graph);
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -7,7 +7,7 @@
 #include "ops/infer.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -203,4 +203,4 @@ std::vector<Difference> diff(const Model& a, const Model& b, const DiffOptions& 
   return std::move(m.found);
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 struct Difference {
   std::string what;          // "axis of Concat 'cat1' is 1 in the first and 2 in the second"
@@ -19,4 +19,4 @@ struct DiffOptions {
 
 std::vector<Difference> diff(const Model& a, const Model& b, const DiffOptions& options = {});
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -8,7 +8,7 @@
 #include "ops/infer.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -193,4 +193,4 @@ void strip(Model& m) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

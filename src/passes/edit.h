@@ -11,7 +11,7 @@
 #include "ir/graph.h"
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 ValueId find_value(const Graph& g, std::string_view name);  // throws edit.no-value
 NodeId find_node(const Graph& g, std::string_view name);    // by its name, else by an output's; throws edit.no-node
@@ -40,4 +40,4 @@ void set_metadata(Model& m, const std::string& key, const std::string& value);
 // Documentation, and descriptions of inner values: what no engine needs. Names stay.
 void strip(Model& m);
 
-}  // namespace cameo
+}  // namespace cameo::passes

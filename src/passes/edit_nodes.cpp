@@ -7,7 +7,7 @@
 #include "passes/edit.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -311,4 +311,4 @@ void remove_node(Model& m, std::string_view name) {
   infer_anew(m);
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -6,7 +6,7 @@
 #include "ops/infer.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -357,4 +357,4 @@ bool Engine::forward(ValueId old, ValueId replacement, std::string_view rule, Ru
   return true;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

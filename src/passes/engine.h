@@ -20,7 +20,7 @@
 #include "ops/soundness.h"
 #include "passes/rule.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 struct Application {
   std::string_view rule;
@@ -101,4 +101,4 @@ class Engine {
 
 std::string value_label(const Graph& g, ValueId v);  // its name, or "#12"
 
-}  // namespace cameo
+}  // namespace cameo::passes

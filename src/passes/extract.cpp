@@ -7,7 +7,7 @@
 #include "passes/edit.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -69,4 +69,4 @@ void extract(Model& m, const std::vector<std::string>& from, const std::vector<s
   order_inputs(g, inputs);
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -10,7 +10,7 @@
 #include "ops/on.h"
 #include "ops/soundness.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -114,7 +114,7 @@ class Halver {
       Diag d;
       d.severity = Severity::note;
       d.code = "convert.range";
-      d.what = cat("'", name, "': ", beyond, " numbers beyond ", most, ", the most that ", cameo::name(options_.to), " holds, become that");
+      d.what = cat("'", name, "': ", beyond, " numbers beyond ", most, ", the most that ", ir::name(options_.to), " holds, become that");
       result.notes.push_back(std::move(d));
     }
     return store(options_.to, t.shape(), out);
@@ -155,7 +155,7 @@ class Halver {
     if (g_[v].kind == Value::Kind::initializer) {
       const std::string name = g_[v].name;
       auto weight = std::make_shared<const Weight>(Weight::of(halved(g_[v].weight->dense(), name)));
-      out = g_.add_initializer(g_[v].home, name.empty() ? "" : cat(name, "_", cameo::name(options_.to)), std::move(weight));
+      out = g_.add_initializer(g_[v].home, name.empty() ? "" : cat(name, "_", ir::name(options_.to)), std::move(weight));
       g_.fact(out).type = with_element(g_[v].fact.type, options_.to);
       ++result.weights;
     } else {
@@ -214,4 +214,4 @@ HalfResult to_half(Model& m, const HalfOptions& options) {
   return std::move(halver.result);
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -7,7 +7,7 @@
 #include "ir/graph.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 struct HalfOptions {
   DType to = DType::f16;           // or bf16
@@ -24,4 +24,4 @@ struct HalfResult {
 // give. Calls of local functions are inlined. Throws convert.float where a sequence would have to be cast.
 HalfResult to_half(Model& m, const HalfOptions& options);
 
-}  // namespace cameo
+}  // namespace cameo::passes

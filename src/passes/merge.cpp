@@ -8,7 +8,7 @@
 #include "passes/edit.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -195,4 +195,4 @@ void merge(Model& a, const Model& b, const MergeOptions& options) {
     if (std::none_of(a.metadata.begin(), a.metadata.end(), [&](const auto& p) { return p.first == entry.first; })) a.metadata.push_back(entry);
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -7,7 +7,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 struct MergeOptions {
   std::vector<std::pair<std::string, std::string>> connect;  // an output of the first, an input of the second
@@ -19,4 +19,4 @@ struct MergeOptions {
 // Throws edit.merge: names that do not exist, types that do not go together, functions of one name that differ.
 void merge(Model& a, const Model& b, const MergeOptions& options);
 
-}  // namespace cameo
+}  // namespace cameo::passes

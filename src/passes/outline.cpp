@@ -8,7 +8,7 @@
 #include "ops/generated/attributes.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -224,4 +224,4 @@ size_t outline_modules(Model& m, std::vector<OutlinedModule> modules, int64_t op
   return m.functions.size() - before;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

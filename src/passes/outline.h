@@ -7,7 +7,7 @@
 #include "ir/graph.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 struct OutlinedModule {
   std::string path;        // "layer1.0": the nodes whose place has this scope, or one below it
@@ -19,4 +19,4 @@ struct OutlinedModule {
 // note. Returns how many functions were made. `opset` is that of ai.onnx in the functions.
 size_t outline_modules(Model& m, std::vector<OutlinedModule> modules, int64_t opset, DiagSink& sink);
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 struct PatternNode {
   enum class Kind : uint8_t { var, constant, literal, op } kind;
@@ -161,4 +161,4 @@ Rule rule(std::string name, Pattern form, Pattern replacement) {
   return rule(std::move(name), std::move(form), Replacement([replacement](Rewrite& rw, const Match& m) { return build(rw, m, replacement.get()); }));
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

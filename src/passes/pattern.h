@@ -13,7 +13,7 @@
 
 #include "passes/rule.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 struct PatternNode;
 class Pattern {
@@ -67,4 +67,4 @@ Rule rule(std::string name, std::vector<Pattern> forms, Replacement replacement)
 Rule rule(std::string name, Pattern form, Replacement replacement);
 Rule rule(std::string name, Pattern form, Pattern replacement);
 
-}  // namespace cameo
+}  // namespace cameo::passes

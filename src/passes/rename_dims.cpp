@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 Type substituted(const Type& t, std::span<const Substitution> map) {
@@ -46,4 +46,4 @@ void rename_dims(Graph& g, const std::vector<std::pair<std::string, std::string>
   if (!map.empty()) substitute_dims(g, map);
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -2,7 +2,7 @@
 
 #include "passes/rule.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 std::string_view name(RuleClass c) {
   switch (c) {
@@ -84,4 +84,4 @@ const Weight* Rewrite::weight(ValueId v) const {
   return v && g[v].kind == Value::Kind::initializer ? g[v].weight.get() : nullptr;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

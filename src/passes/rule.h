@@ -10,7 +10,7 @@
 
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 enum class RuleClass : uint8_t {
   exact,     // moves or drops data: every bit stays
@@ -131,4 +131,4 @@ inline Rule rule(std::string name, std::vector<std::string_view> roots, std::fun
 
 const std::vector<Rule>& all_rules();  // rules/tables.cpp
 
-}  // namespace cameo
+}  // namespace cameo::passes

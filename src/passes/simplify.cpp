@@ -8,7 +8,7 @@
 #include "passes/dce.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -188,4 +188,4 @@ SimplifyResult simplify(Model& m, const SimplifyOptions& options) {
   return Simplifier(m, options).run();
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

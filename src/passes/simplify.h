@@ -8,7 +8,7 @@
 
 #include "passes/engine.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 struct SimplifyOptions {
   int64_t opset = 0;                    // of ai.onnx, that the result is written for; 0: the model's own
@@ -50,4 +50,4 @@ size_t merge_equal_weights(Graph& g, Engine& e);
 size_t split_slices(Graph& g, Engine& e);  // slices.cpp
 size_t decide_by_trial(Model& m, Engine& e);  // branches.cpp
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -6,7 +6,7 @@
 #include "ops/on.h"
 #include "passes/simplify.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -96,4 +96,4 @@ size_t split_slices(Graph& g, Engine& e) {
   return applied;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -6,7 +6,7 @@
 #include "ops/op_def.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -162,4 +162,4 @@ Statistics statistics(const Model& m) {
   return s;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -8,7 +8,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 struct OpCount {
   std::string name;  // "Conv", "com.acme::Fancy"
@@ -30,4 +30,4 @@ struct Statistics {
 // Shapes should have been inferred.
 Statistics statistics(const Model& m);
 
-}  // namespace cameo
+}  // namespace cameo::passes

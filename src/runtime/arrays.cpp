@@ -7,7 +7,7 @@
 #include "kernels/carrier.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 namespace {
 
@@ -174,4 +174,4 @@ std::vector<Datum> load_values(const std::string& path, const Graph& g, const st
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::runtime

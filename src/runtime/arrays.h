@@ -9,7 +9,7 @@
 #include "ir/graph.h"
 #include "kernels/datum.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 struct NamedDatum {
   std::string name;  // empty: told by its place
@@ -37,4 +37,4 @@ void write_npz(AtomicFile& file, const std::vector<NamedDatum>& values);  // the
 // Throws use.input-name for a key that is neither, with the names there are.
 std::vector<Datum> load_values(const std::string& path, const Graph& graph, const std::vector<ValueId>& params, const std::string& prefix = "input");
 
-}  // namespace cameo
+}  // namespace cameo::runtime

@@ -5,7 +5,7 @@
 #include "ir/size_relation.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 namespace {
 
@@ -44,4 +44,4 @@ void check_assumptions(const Model& model, std::span<const ValueId> params, std:
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::runtime

@@ -6,9 +6,9 @@
 #include "ir/graph.h"
 #include "kernels/datum.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 // Throws run.assumption. `params` are inputs of the main graph, with the value of each in `inputs`.
 void check_assumptions(const Model& model, std::span<const ValueId> params, std::span<const Datum> inputs);
 
-}  // namespace cameo
+}  // namespace cameo::runtime

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 namespace {
 
@@ -121,4 +121,4 @@ Comparison compare(const Datum& a, const Datum& b, const Tolerance& tolerance) {
   return {};
 }
 
-}  // namespace cameo
+}  // namespace cameo::runtime

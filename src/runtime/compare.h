@@ -6,7 +6,7 @@
 
 #include "kernels/datum.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 struct Tolerance {
   std::optional<double> rtol, atol;  // unset: by element type
@@ -27,4 +27,4 @@ struct Comparison {
 // NaN equals NaN, infinities equal themselves. `b` is the reference.
 Comparison compare(const Datum& a, const Datum& b, const Tolerance& tolerance = {});
 
-}  // namespace cameo
+}  // namespace cameo::runtime

@@ -4,7 +4,7 @@
 #include "support/error.h"
 #include "support/random.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 std::vector<ValueId> run_inputs(const Graph& g, bool with_defaults) {
   std::vector<ValueId> out;
@@ -41,7 +41,7 @@ class Judge {
       add(error("run.dtype", cat("the input '", v.name, "' is ", name(x.dtype()), ", and the model wants ", name(t.elem))).help(cat("convert the array, or export with --input '", v.name, "=", name(x.dtype()), "[...]'")));
     if (!t.has_rank()) return;
     if (x.rank() != t.rank()) {
-      Error e = error("run.rank", cat("the input '", v.name, "' has ", x.rank(), " axes, ", shape_text(x.shape()), ", and the model wants ", t.rank(), ": [", cameo::shape_text(*t.shape), "]"));
+      Error e = error("run.rank", cat("the input '", v.name, "' has ", x.rank(), " axes, ", shape_text(x.shape()), ", and the model wants ", t.rank(), ": [", ir::shape_text(*t.shape), "]"));
       return x.rank() + 1 == t.rank() ? add(std::move(e).help("one axis is missing, perhaps that of the batch: numpy's x[None] adds it")) : add(e);
     }
     for (size_t axis = 0; axis < x.shape().size(); ++axis) size(v, axis, (*t.shape)[axis], x.shape()[axis]);
@@ -66,7 +66,7 @@ class Judge {
     if (wanted.is_literal()) {
       if (wanted.literal() != came)
         add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came, ", and the model wants ", wanted.literal()))
-                .why(cat("the model declares [", cameo::shape_text(*v.fact.type.shape), "]"))
+                .why(cat("the model declares [", ir::shape_text(*v.fact.type.shape), "]"))
                 .help(dynamic_hint(v, axis)));
       return;
     }
@@ -149,4 +149,4 @@ std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& par
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::runtime

@@ -9,7 +9,7 @@
 #include "ir/graph.h"
 #include "kernels/datum.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 // The main graph's inputs that have no default, or every one.
 std::vector<ValueId> run_inputs(const Graph& g, bool with_defaults = true);
@@ -22,4 +22,4 @@ void check_inputs(const Graph& g, const std::vector<ValueId>& params, const std:
 // sizes are taken from `sizes` by name, else 1.
 std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& params, uint64_t seed, const std::map<std::string, int64_t>& sizes = {});
 
-}  // namespace cameo
+}  // namespace cameo::runtime

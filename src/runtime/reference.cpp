@@ -6,7 +6,7 @@
 #include "runtime/assumptions.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 namespace {
 
@@ -98,4 +98,4 @@ std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inpu
   return Interpreter(model.graph, options).region(model.graph.main(), inputs);
 }
 
-}  // namespace cameo
+}  // namespace cameo::runtime

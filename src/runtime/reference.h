@@ -9,7 +9,7 @@
 #include "ir/graph.h"
 #include "kernels/datum.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 struct ReferenceOptions {
   uint64_t seed = 0;  // for random operators that carry none
@@ -21,4 +21,4 @@ struct ReferenceOptions {
 // Throws "eval.*" with the node's place.
 std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inputs, const ReferenceOptions& options = {});
 
-}  // namespace cameo
+}  // namespace cameo::runtime

@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 bool matches(std::string_view text, std::string_view pattern) {
   size_t t = 0, p = 0, star = pattern.npos, mark = 0;
@@ -32,4 +32,4 @@ std::vector<ValueId> matching_values(const Graph& g, const std::vector<std::stri
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::runtime

@@ -7,7 +7,7 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::runtime {
 
 bool matches(std::string_view text, std::string_view pattern);  // * and ?
 
@@ -15,4 +15,4 @@ bool matches(std::string_view text, std::string_view pattern);  // * and ?
 // Throws run.no-match for a pattern that matches nothing.
 std::vector<ValueId> matching_values(const Graph& g, const std::vector<std::string>& patterns);
 
-}  // namespace cameo
+}  // namespace cameo::runtime

@@ -273,7 +273,7 @@ void Stager::carry_quantization(const Schema& s, const std::vector<Value>& args,
 }
 
 namespace {
-std::string_view name_of(DType t) { return cameo::name(t); }
+std::string_view name_of(DType t) { return ir::name(t); }
 
 // PyTorch's rule for what an operator in place may store: never a higher kind of number.
 bool can_cast(DType from, DType to) {

@@ -7,7 +7,7 @@
 #include "staging/export_inputs.h"
 #include "staging/outputs.h"
 
-namespace cameo {
+namespace cameo::staging {
 
 namespace {
 
@@ -100,4 +100,4 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   return model;
 }
 
-}  // namespace cameo
+}  // namespace cameo::staging

@@ -11,7 +11,7 @@
 #include "ir/graph.h"
 #include "staging/stager.h"
 
-namespace cameo {
+namespace cameo::staging {
 
 // One `--input`: a tensor's type, or a value that fixes an argument which is no tensor.
 struct InputSpec {
@@ -63,4 +63,4 @@ struct ExportOptions {
 Model export_torchscript(torchscript::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace = nullptr);
 Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace = nullptr);
 
-}  // namespace cameo
+}  // namespace cameo::staging

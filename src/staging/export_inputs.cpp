@@ -7,7 +7,7 @@
 #include "staging/input_sizes.h"
 #include "support/number_text.h"
 
-namespace cameo {
+namespace cameo::staging {
 
 namespace {
 
@@ -306,4 +306,4 @@ std::vector<StagedValue> stage_inputs(ts::Program& program, Stager& stager, cons
   return Inputs(program, stager, options, method, sink, trace).make();
 }
 
-}  // namespace cameo
+}  // namespace cameo::staging

@@ -10,7 +10,7 @@
 #include "staging/node_stager.h"
 #include "staging/outputs.h"
 
-namespace cameo {
+namespace cameo::staging {
 
 namespace {
 
@@ -284,4 +284,4 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   return model;
 }
 
-}  // namespace cameo
+}  // namespace cameo::staging

@@ -45,7 +45,7 @@ Form maybe(Form inner) {
 Form join_tensors(Stager& s, const Form& a, const Form& b) {
   if (a.type.elem != b.type.elem) return poisoned(cat("a tensor is ", a.type.text(), " on one way and ", b.type.text(), " on another (", s.here().describe(), ")"));
   Form f = of_kind(Kind::tensor);
-  f.type = cameo::join(a.type, b.type, s.graph.dims());
+  f.type = ir::join(a.type, b.type, s.graph.dims());
   if (a.layout == b.layout) f.layout = a.layout;
   return f;
 }

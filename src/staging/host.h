@@ -11,7 +11,7 @@
 #include "staging/value.h"
 #include "support/bytes.h"
 
-namespace cameo {
+namespace cameo::lowering {
 struct Schema;
 }
 

@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::staging {
 
 Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
   int64_t literal = 0;
@@ -44,4 +44,4 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
   return d;
 }
 
-}  // namespace cameo
+}  // namespace cameo::staging

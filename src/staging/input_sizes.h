@@ -6,9 +6,9 @@
 
 #include "ir/graph.h"
 
-namespace cameo {
+namespace cameo::staging {
 
 // A literal or a named symbol of the graph, with the range or multiple that the text says. Throws "use.input".
 Dim input_size(Graph& graph, const std::string& input, std::string_view text);
 
-}  // namespace cameo
+}  // namespace cameo::staging

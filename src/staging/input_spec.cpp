@@ -2,7 +2,7 @@
 
 #include "staging/export.h"
 
-namespace cameo {
+namespace cameo::staging {
 
 namespace {
 [[noreturn]] void bad(std::string_view text, std::string why) {
@@ -39,4 +39,4 @@ InputSpec parse_input_spec(std::string_view text) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::staging

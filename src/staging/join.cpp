@@ -76,7 +76,7 @@ std::vector<ValueId> Stager::own_outputs(RegionId region, std::span<const V> val
   std::vector<ValueId> out;
   for (const V v : values) {
     const auto& value = graph[v.id];
-    const bool own = value.home == region && value.kind == cameo::Value::Kind::node_output && std::find(out.begin(), out.end(), v.id) == out.end();
+    const bool own = value.home == region && value.kind == ir::Value::Kind::node_output && std::find(out.begin(), out.end(), v.id) == out.end();
     if (own) {
       out.push_back(v);
       continue;

@@ -309,7 +309,7 @@ class LoopStager {
     const Node& concat = g[uses[0].node];
     if (!concat.is("Concat") || concat.inputs.size() != 2 || uses[0].index != 0 || concat.outputs[0] != result.id || g.used(result.id)) return std::nullopt;
     const auto& one = g[concat.inputs[1]];
-    if (one.kind != cameo::Value::Kind::node_output || one.home != region_ || !g[one.def].is("Unsqueeze")) return std::nullopt;
+    if (one.kind != ir::Value::Kind::node_output || one.home != region_ || !g[one.def].is("Unsqueeze")) return std::nullopt;
     return Scan{g[one.def].inputs[0], uses[0].node};
   }
 

@@ -221,7 +221,7 @@ void NodeStager::bind_one(std::string_view name, Value v, NodeScope& scope) {
 // A result of a custom operator, of whose type nothing is known here.
 bool NodeStager::is_foreign(V value) const {
   const auto& v = s.graph[value.id];
-  return v.kind == cameo::Value::Kind::node_output && !v.fact.has_rank() && s.graph[v.def].op->is_opaque();
+  return v.kind == ir::Value::Kind::node_output && !v.fact.has_rank() && s.graph[v.def].op->is_opaque();
 }
 
 void NodeStager::type_from_metadata(V value, std::optional<DType> dtype, json::Value sizes) {
@@ -264,7 +264,7 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
   if (pt2::is_unread(name)) return;  // its shape may be that of one kernel alone (embedding_bag's offset2bag)
   ++agreement_.checked;
   if (expected && s.on.dtype(value) != *expected) {
-    if (agreement_.dtypes++ == 0) sink_.warn("pt2.dtype", cat(name, " is ", cameo::name(*expected), " in the archive and ", cameo::name(s.on.dtype(value)), " here"), s.here());
+    if (agreement_.dtypes++ == 0) sink_.warn("pt2.dtype", cat(name, " is ", ir::name(*expected), " in the archive and ", ir::name(s.on.dtype(value)), " here"), s.here());
   }
   if (!s.on.has_rank(value)) return;
   const Shape shape = s.on.shape(value);

@@ -122,7 +122,7 @@ void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& op
     }
     // A value that is an input, a constant or an output already needs a node of its own.
     const auto& value = g[v.id];
-    if (value.kind != cameo::Value::Kind::node_output || std::find(ids.begin(), ids.end(), v.id) != ids.end() || !value.name.empty()) v = s.copy_of(v, g.main());
+    if (value.kind != ir::Value::Kind::node_output || std::find(ids.begin(), ids.end(), v.id) != ids.end() || !value.name.empty()) v = s.copy_of(v, g.main());
     g.value(v.id).name = i < options.output_names.size() ? options.output_names[i] : outputs[i].name;
     ids.push_back(v);
   }

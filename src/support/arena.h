@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 // Nothing is destroyed one by one, so only trivially destructible types may live here. Addresses are stable, also
 // when the arena moves.
@@ -70,4 +72,4 @@ class Arena {
   size_t used_ = 0, capacity_ = 0, total_ = 0;
 };
 
-}  // namespace cameo
+}  // namespace cameo::support

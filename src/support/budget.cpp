@@ -3,7 +3,7 @@
 #include <chrono>
 #include <exception>
 
-namespace cameo {
+namespace cameo::support {
 
 namespace {
 
@@ -29,7 +29,8 @@ constinit std::atomic<uint32_t> attention{0};
 }  // namespace detail
 
 // What a checkpoint may know of a scope.
-struct Budget {
+struct LimitWatch {
+  static const Limits& limits_of(const LimitScope& s) { return s.limits_; }
   static bool is_late(const LimitScope& s) { return s.deadline_ns_ && now_ns() > s.deadline_ns_; }
 };
 
@@ -44,13 +45,11 @@ void detail::attend() {
       if (question()) throw stopped();
     }
   }
-  if (current && Budget::is_late(*current))
+  if (current && LimitWatch::is_late(*current))
     throw over_budget("time", cat("this takes longer than ", limits().seconds, " s"), "--max-time");
 }
 
 bool interrupted() { return detail::attention.load(std::memory_order_relaxed) & interrupt_bit; }
-void interrupt() noexcept { detail::attention.fetch_or(interrupt_bit); }
-void resume() noexcept { detail::attention.fetch_and(~interrupt_bit); }
 
 StopQuestionScope::StopQuestionScope(StopQuestion ask) : outer_(question) {
   question = ask;
@@ -62,21 +61,7 @@ StopQuestionScope::~StopQuestionScope() {
   question = outer_;
 }
 
-const Limits& limits() { return current ? current->limits_ : defaults; }
-
-LimitScope::LimitScope(const Limits& limits) : limits_(limits), outer_memory_(memory_limit.exchange(limits.memory_bytes)), outer_(current) {
-  if (limits.seconds > 0) {
-    deadline_ns_ = now_ns() + static_cast<int64_t>(limits.seconds * 1e9);
-    detail::attention.fetch_add(one_scope);
-  }
-  current = this;
-}
-
-LimitScope::~LimitScope() {
-  if (deadline_ns_) detail::attention.fetch_sub(one_scope);
-  memory_limit = outer_memory_;
-  current = outer_;
-}
+const Limits& limits() { return current ? LimitWatch::limits_of(*current) : defaults; }
 
 Error over_budget(std::string_view budget, std::string what, std::string_view flag) {
   return error(cat("budget.", budget), std::move(what)).help(flag.empty() ? "no real model is known to need so much; please report one that does" : cat(flag, " raises this limit"));
@@ -105,6 +90,29 @@ MemoryClaim::MemoryClaim(uint64_t bytes) : bytes_(counted_by_allocator ? 0 : byt
     bytes_ = 0;
     throw out_of_memory();
   }
+}
+
+}  // namespace cameo::support
+
+namespace cameo {
+
+using namespace support;
+
+void interrupt() noexcept { detail::attention.fetch_or(interrupt_bit); }
+void resume() noexcept { detail::attention.fetch_and(~interrupt_bit); }
+
+LimitScope::LimitScope(const Limits& limits) : limits_(limits), outer_memory_(memory_limit.exchange(limits.memory_bytes)), outer_(current) {
+  if (limits.seconds > 0) {
+    deadline_ns_ = now_ns() + static_cast<int64_t>(limits.seconds * 1e9);
+    detail::attention.fetch_add(one_scope);
+  }
+  current = this;
+}
+
+LimitScope::~LimitScope() {
+  if (deadline_ns_) detail::attention.fetch_sub(one_scope);
+  memory_limit = outer_memory_;
+  current = outer_;
 }
 
 }  // namespace cameo

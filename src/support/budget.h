@@ -11,7 +11,7 @@
 #include "cameo/limits.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::support {
 
 namespace detail {
 // Not 0: a deadline, an interrupt or somebody who wants to be asked. One relaxed load is what a checkpoint costs.
@@ -68,4 +68,4 @@ class MemoryClaim {
   uint64_t bytes_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -2,7 +2,7 @@
 
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::support {
 
 namespace {
 struct Counted {
@@ -39,4 +39,4 @@ Bytes Bytes::view(std::string_view inside) const {
   return {owner_, {p, inside.size()}};
 }
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 class Bytes {
  public:
@@ -35,4 +37,4 @@ class Bytes {
   std::span<const std::byte> view_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::support

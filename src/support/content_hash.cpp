@@ -5,7 +5,7 @@
 
 #include "support/endian.h"
 
-namespace cameo {
+namespace cameo::support {
 
 namespace {
 
@@ -69,4 +69,4 @@ std::string hex16(uint64_t v) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::support

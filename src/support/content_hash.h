@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 class ContentHash {
  public:
@@ -27,4 +29,4 @@ class ContentHash {
 
 std::string hex16(uint64_t v);  // 16 digits
 
-}  // namespace cameo
+}  // namespace cameo::support

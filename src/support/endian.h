@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 // std::bit_cast, which the C++ library of older Emscripten versions lacks.
 template <class To, class From>
@@ -28,4 +30,4 @@ void append_le(std::string& out, T v) {
   for (size_t i = 0; i < sizeof(T); ++i) out += static_cast<char>(static_cast<uint64_t>(v) >> (8 * i) & 0xff);
 }
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "cameo/diag.h"
+#include "support/layers.h"
 
-namespace cameo {
+namespace cameo::support {
 
 Error error(std::string_view code, std::string what);
 
@@ -72,4 +73,4 @@ constexpr To narrow(From v) {
   return static_cast<To>(v);
 }
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 template <class Tag>
 struct Id {
@@ -23,9 +25,9 @@ using NodeId = Id<struct NodeTag>;
 using ValueId = Id<struct ValueTag>;
 using RegionId = Id<struct RegionTag>;
 
-}  // namespace cameo
+}  // namespace cameo::support
 
 template <class Tag>
-struct std::hash<cameo::Id<Tag>> {
-  size_t operator()(cameo::Id<Tag> id) const noexcept { return id.index; }
+struct std::hash<cameo::support::Id<Tag>> {
+  size_t operator()(cameo::support::Id<Tag> id) const noexcept { return id.index; }
 };

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 // The names must outlive the table. Nothing is ever taken out.
 template <class V>
@@ -83,4 +85,4 @@ class NameTable {
   size_t used_ = 0;
 };
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace cameo {
+namespace cameo::support {
 
 namespace {
 
@@ -60,4 +60,4 @@ void append_shortest(std::string& out, double v) { append(out, v); }
 std::optional<float> parse_float(std::string_view text) { return parse<float>(text); }
 std::optional<double> parse_double(std::string_view text) { return parse<double>(text); }
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 // "1.5", "1e-05", "inf", "-inf", "nan", "-nan": never more digits than needed. Whole numbers have no point.
 void append_shortest(std::string& out, float v);
@@ -15,4 +17,4 @@ void append_shortest(std::string& out, double v);
 std::optional<float> parse_float(std::string_view text);
 std::optional<double> parse_double(std::string_view text);
 
-}  // namespace cameo
+}  // namespace cameo::support

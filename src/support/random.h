@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 struct Random {
   uint64_t state;
@@ -17,4 +19,4 @@ struct Random {
   double signed_unit() { return static_cast<double>(next() >> 11) * 0x1p-52 - 1; }  // -1 to 1
 };
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -6,7 +6,7 @@
 #include "support/budget.h"
 #include "support/sha256_blocks.h"
 
-namespace cameo {
+namespace cameo::support {
 
 using sha256::State;
 
@@ -103,4 +103,4 @@ std::string sha256_hex(std::span<const std::byte> first, std::span<const std::by
   return digest.hex();
 }
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -5,10 +5,12 @@
 #include <span>
 #include <string>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 std::string sha256_hex(std::span<const std::byte> data);
 // Of the bytes of both, one after the other.
 std::string sha256_hex(std::span<const std::byte> first, std::span<const std::byte> second);
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cameo::sha256 {
+#include "support/layers.h"
+
+namespace cameo::support::sha256 {
 
 using State = std::array<uint32_t, 8>;
 
@@ -15,4 +17,4 @@ extern const std::array<uint32_t, 64> round_constants;
 // With the processor's own instructions; false, and nothing done, where it has none.
 bool blocks_by_instruction(State& state, const std::byte* data, size_t count);
 
-}  // namespace cameo::sha256
+}  // namespace cameo::support::sha256

@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-namespace cameo::sha256 {
+namespace cameo::support::sha256 {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -61,4 +61,4 @@ bool blocks_by_instruction(State&, const std::byte*, size_t) { return false; }
 
 #endif
 
-}  // namespace cameo::sha256
+}  // namespace cameo::support::sha256

@@ -11,7 +11,7 @@
 extern "C" __attribute__((weak, visibility("default"))) const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
 #endif
 
-namespace cameo {
+namespace cameo::support {
 
 #ifdef CAMEO_HAS_DLOPEN
 SharedLibrary::SharedLibrary(const char* file) : handle_(dlopen(file, RTLD_NOW | RTLD_LOCAL)) {}
@@ -21,4 +21,4 @@ SharedLibrary::SharedLibrary(const char*) {}
 void* SharedLibrary::address(const char*) const { return nullptr; }
 #endif
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -3,7 +3,9 @@
 
 #include <type_traits>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 class SharedLibrary {
  public:
@@ -23,4 +25,4 @@ class SharedLibrary {
   void* handle_ = nullptr;
 };
 
-}  // namespace cameo
+}  // namespace cameo::support

@@ -1,6 +1,6 @@
 #include "support/text.h"
 
-namespace cameo {
+namespace cameo::support {
 
 uint32_t next_character(std::string_view s, size_t& pos) {
   const auto lead = static_cast<unsigned char>(s[pos++]);
@@ -95,4 +95,4 @@ void append_json_string(std::string& out, std::string_view s) {
   out += '"';
 }
 
-}  // namespace cameo
+}  // namespace cameo::support

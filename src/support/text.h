@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::support {
 
 inline constexpr uint32_t not_a_character = UINT32_MAX;
 
@@ -34,4 +36,4 @@ void append_byte_escapes(std::string& out, std::string_view bytes);  // `\xNN` f
 // that the result is always valid JSON.
 void append_json_string(std::string& out, std::string_view s);
 
-}  // namespace cameo
+}  // namespace cameo::support

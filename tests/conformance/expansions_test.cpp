@@ -15,7 +15,7 @@
 #include "ops/on.h"
 #include "runtime/reference.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -181,4 +181,4 @@ TEST(Expansions, AgreeWithOnnxsOwn) {
   EXPECT_GE(agree, 340);
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace cameo {
+namespace cameo::tests {
 
 inline std::vector<std::filesystem::path> node_models() {
   std::vector<std::filesystem::path> out;
@@ -18,4 +18,4 @@ inline std::vector<std::filesystem::path> node_models() {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

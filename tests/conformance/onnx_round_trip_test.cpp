@@ -11,7 +11,7 @@
 #include "frontends/onnx/reader.h"
 #include "ir/equal.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -67,4 +67,4 @@ TEST(OnnxRoundTrip, NodeModelsEncodedAnew) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

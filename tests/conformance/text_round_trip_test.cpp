@@ -13,7 +13,7 @@
 #include "ir/structure.h"
 #include "ops/text/print.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 namespace fs = std::filesystem;
@@ -64,4 +64,4 @@ TEST(TextRoundTrip, NodeFiles) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -8,6 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace cameo;
+  using namespace cameo::tests;
   DimContext context;
   try {
     const Dim d = parse_dim(context, {reinterpret_cast<const char*>(data), size});

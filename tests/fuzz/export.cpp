@@ -9,6 +9,7 @@
 #include "ops/verify.h"
 
 using namespace cameo;
+using namespace cameo::tests;
 using namespace std::string_view_literals;
 
 // An archive whose module __torch__.Net has a weight of 2 x 3 floats, a number n and training = False.

@@ -6,6 +6,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace cameo;
+  using namespace cameo::tests;
   if (size < 2) return 0;
   const size_t room = data[0] | data[1] << 8;
   const auto in = std::as_bytes(std::span(data, size)).subspan(2);

@@ -14,6 +14,7 @@ static uint64_t walk(cameo::json::Value v) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {
   using namespace cameo;
+  using namespace cameo::tests;
   const json::Document doc(Bytes(nullptr, {reinterpret_cast<const std::byte*>(data), size}), "fuzz", {.depth = 12, .python_numbers = true});
   walk(doc.root());
   return 0;

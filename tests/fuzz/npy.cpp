@@ -6,6 +6,7 @@
 #include "support/error.h"
 
 using namespace cameo;
+using namespace cameo::tests;
 
 static void look_at(const npy::Array& a) {
   const npy::Array p = npy::plain(a);

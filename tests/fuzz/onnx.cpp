@@ -18,6 +18,7 @@ static void attempt(const std::function<void()>& step) try {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace cameo;
+  using namespace cameo::tests;
   const Bytes bytes = Bytes::own(std::string_view(reinterpret_cast<const char*>(data), size));
   attempt([&] { check_onnx(bytes, ""); });
   attempt([&] { onnx_to_text(bytes, ""); });

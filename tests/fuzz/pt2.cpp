@@ -8,6 +8,7 @@
 #include "staging/export.h"
 
 using namespace cameo;
+using namespace cameo::tests;
 
 static Bytes archive(std::string_view model) {
   std::string bytes;

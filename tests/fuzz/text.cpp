@@ -8,6 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {
   using namespace cameo;
+  using namespace cameo::tests;
   DiagSink diags;
   const Model m = parse_text({reinterpret_cast<const char*>(data), size}, "fuzz", diags);
   verify(m, "after reading");

@@ -6,7 +6,7 @@
 #include "frontends/torchscript/program.h"
 
 // Archives as programs. An input that is no zip is the data.pkl of an archive with sound code and weights.
-static cameo::Bytes archive(std::string_view pickle) {
+static cameo::support::Bytes archive(std::string_view pickle) {
   std::string bytes;
   cameo::zip::Writer w(
       [&](std::span<const std::byte> d) { bytes.append(reinterpret_cast<const char*>(d.data()), d.size()); }, 64);
@@ -21,7 +21,7 @@ static cameo::Bytes archive(std::string_view pickle) {
         "class State:\n  n : int\n  def __getstate__(self: __torch__.State) -> int:\n    return 1\n"
         "  def __setstate__(self: __torch__.State,\n    n: int) -> NoneType:\n    return None\n");
   w.finish();
-  return cameo::Bytes::own(bytes);
+  return cameo::support::Bytes::own(bytes);
 }
 
 // Everything that can be asked of a program: its weights' bytes, its code, and the user's lines behind each statement.
@@ -37,12 +37,12 @@ static void look_at(cameo::torchscript::Program& p) {
     print(*f);
   }
   for (const std::string& name : p.extra_files()) p.extra_file(name);
-  cameo::archive_info(p);
+  cameo::api::archive_info(p);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  auto p = cameo::torchscript::read_torchscript(cameo::zip::looks_like_zip(text) ? cameo::Bytes::own(text) : archive(text), "fuzz.pt");
+  auto p = cameo::torchscript::read_torchscript(cameo::zip::looks_like_zip(text) ? cameo::support::Bytes::own(text) : archive(text), "fuzz.pt");
   look_at(p);
   return 0;
 } catch (const cameo::Error& e) {

@@ -5,6 +5,7 @@
 
 static std::string reprint(std::string_view text) {
   using namespace cameo;
+  using namespace cameo::tests;
   torchscript::TypeTable types;
   torchscript::SourceFile file;
   file.path = "fuzz";
@@ -23,6 +24,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (e.exit_code() != 3) std::abort();
     return 0;
   }
-  cameo::invariant(reprint(once) == once, "printing is stable");
+  cameo::support::invariant(reprint(once) == once, "printing is stable");
   return 0;
 }

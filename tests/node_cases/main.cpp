@@ -24,6 +24,7 @@
 
 namespace fs = std::filesystem;
 using namespace cameo;
+using namespace cameo::tests;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "probe.h"
 
 using namespace cameo;
+using namespace cameo::tests;
 
 namespace {
 

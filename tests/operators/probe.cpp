@@ -8,7 +8,7 @@
 #include "support/error.h"
 #include "support/number_text.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -181,4 +181,4 @@ std::optional<Probe> probe_lowering(const Row& row, const Schema& s, size_t plan
   return std::nullopt;
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -8,7 +8,7 @@
 
 #include "lowering/row.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 struct Probe {
   std::set<std::string> onnx;  // empty where nothing but known values came out
@@ -19,4 +19,4 @@ struct Probe {
 std::optional<Probe> probe_lowering(const Row& row, const Schema& schema, size_t plan);
 size_t plan_count();
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -18,7 +18,7 @@
 #include "ops/verify.h"
 #include "staging/export.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -156,4 +156,4 @@ INSTANTIATE_TEST_SUITE_P(Damage, Samples, testing::Values("tests/data/export", "
                          });
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -14,7 +14,7 @@
 #include "runtime/reference.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -507,4 +507,4 @@ INSTANTIATE_TEST_SUITE_P(All, FastPaths, testing::ValuesIn(families), [](const a
 
 }  // namespace
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -8,7 +8,7 @@
 #include "ops/on.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -539,4 +539,4 @@ std::vector<Datum> random_values(const Model& m, uint32_t seed, int64_t n) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -15,7 +15,7 @@
 #include "runtime/reference.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -149,4 +149,4 @@ INSTANTIATE_TEST_SUITE_P(All, HostileNodes, testing::ValuesIn(names()), [](const
 
 }  // namespace
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -7,7 +7,7 @@
 #include "ops/on.h"
 #include "property/sampler.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -146,4 +146,4 @@ INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::ValuesIn(names_of_kernels()),
 
 }  // namespace
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -16,7 +16,7 @@
 #include "runtime/inputs.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -320,4 +320,4 @@ void freeze_some_inputs(Call& call, Sampler& s) {
 
 std::string describe(const Call& call) { return cat(call.name, ":", describe_operands(call.inputs), "\n", print_text(call.model, {})); }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -8,7 +8,7 @@
 #include "kernels/datum.h"
 #include "property/sampler.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 struct Call {
   std::string name;  // of the case that it comes from
@@ -28,4 +28,4 @@ void declare_inputs(Call& call, bool open);
 void freeze_some_inputs(Call& call, Sampler& s);
 std::string describe(const Call& call);
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -2,7 +2,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 bool describes(const Type& type, const Tensor& t) {
   if (type.is_unknown()) return true;
@@ -28,4 +28,4 @@ std::string describe_operands(const std::vector<Datum>& operands) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -9,7 +9,7 @@
 #include "kernels/datum.h"
 #include "ir/type.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 class Sampler {
  public:
@@ -60,4 +60,4 @@ class Sampler {
 bool describes(const Type& type, const Tensor& t);
 std::string describe_operands(const std::vector<Datum>& operands);
 
-}  // namespace cameo
+}  // namespace cameo::tests

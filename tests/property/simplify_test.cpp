@@ -16,7 +16,7 @@
 #include "runtime/reference.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -121,4 +121,4 @@ TEST(GeneratedModels, AreWritten) {
 
 }  // namespace
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace cameo::text_tests {
+namespace cameo::tests {
 
 namespace {
 
@@ -85,4 +85,4 @@ void CaseFile::save() const {
   for (const auto& line : lines) out << line << '\n';
 }
 
-}  // namespace cameo::text_tests
+}  // namespace cameo::tests

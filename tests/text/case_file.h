@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace cameo::text_tests {
+namespace cameo::tests {
 
 struct Block {
   std::string text;
@@ -40,4 +40,4 @@ class CaseFile {
   std::vector<Edit> edits_;
 };
 
-}  // namespace cameo::text_tests
+}  // namespace cameo::tests

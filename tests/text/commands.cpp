@@ -13,7 +13,7 @@
 #include "passes/simplify.h"
 #include "runtime/reference.h"
 
-namespace cameo::text_tests {
+namespace cameo::tests {
 
 namespace {
 
@@ -182,4 +182,4 @@ std::string error_line(const Diag& d) {
   return cat(d.code, d.where.line ? cat(" ", d.where.line, ":", d.where.column) : "", ": ", d.what);
 }
 
-}  // namespace cameo::text_tests
+}  // namespace cameo::tests

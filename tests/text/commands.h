@@ -10,7 +10,7 @@
 #include "ir/graph.h"
 #include "ir/tensor_table.h"
 
-namespace cameo::text_tests {
+namespace cameo::tests {
 
 struct Outcome {
   std::optional<Model> model;      // held against `after:` by structure, types included where `types`
@@ -42,4 +42,4 @@ Model parse(const std::string& text);
 std::string print(const Model& m, bool types);  // on one line where it fits
 std::string error_line(const Diag& d);           // "file.syntax 1:12: expected ..."
 
-}  // namespace cameo::text_tests
+}  // namespace cameo::tests

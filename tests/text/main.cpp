@@ -15,7 +15,7 @@
 #include "text/case_file.h"
 #include "text/commands.h"
 
-namespace cameo::text_tests {
+namespace cameo::tests {
 
 namespace {
 
@@ -155,10 +155,11 @@ CaseFiles register_cases(const fs::path& folder) {
 
 }  // namespace
 
-}  // namespace cameo::text_tests
+}  // namespace cameo::tests
 
 int main(int argc, char** argv) {
-  using namespace cameo::text_tests;
+  using namespace cameo;
+  using namespace cameo::tests;
   testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--update") != 0) {

@@ -3,7 +3,7 @@
 #include "support/bytes.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 TEST(Error, CarriesPlaceCauseAndHint) {
   try {
@@ -27,4 +27,4 @@ TEST(Narrow, RefusesWhatDoesNotFit) {
   EXPECT_THROW(narrow<uint32_t>(-1), Error);
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -3,7 +3,7 @@
 
 #include "api/operators.h"
 
-namespace cameo {
+namespace cameo::api {
 
 inline constexpr SeenLowering seen_table[] = {
     {"aten::__and__.Scalar", 0, "BitwiseAnd"},
@@ -880,4 +880,4 @@ inline constexpr SeenLowering seen_table[] = {
     {"transformers::grouped_mm_fallback", -1, ""},
 };
 
-}  // namespace cameo
+}  // namespace cameo::api

@@ -2,7 +2,7 @@
 
 #include "backends/onnx/legalise.h"
 
-namespace cameo {
+namespace cameo::backends {
 
 SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions& options, bool lossy, DiagSink* diags) {
   SimplifyOptions how = options;
@@ -28,4 +28,4 @@ SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions
   return all;
 }
 
-}  // namespace cameo
+}  // namespace cameo::backends

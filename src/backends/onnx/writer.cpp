@@ -8,7 +8,7 @@
 #include "backends/onnx/legalise.h"
 #include "frontends/onnx/graph_reader.h"
 
-namespace cameo {
+namespace cameo::backends {
 
 using namespace onnx;
 
@@ -162,4 +162,4 @@ std::string write_onnx(const Model& model, const WriteOptions& options, DiagSink
   return model_message(m, model.graph, weights, options).flat();
 }
 
-}  // namespace cameo
+}  // namespace cameo::backends

@@ -8,7 +8,7 @@
 #include "ir/graph.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::backends {
 
 enum class WeightMode : uint8_t {
   keep,       // external data that stays beside the file is referred to as before; all else as `automatic`
@@ -47,4 +47,4 @@ std::string write_onnx(const Model& model, const WriteOptions& options = {}, Dia
 // The IR version that came with an opset of ai.onnx.
 int64_t ir_version_for(int64_t opset);
 
-}  // namespace cameo
+}  // namespace cameo::backends

@@ -5,7 +5,7 @@
 #include "ops/text/writer.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::backends {
 
 namespace {
 
@@ -224,4 +224,4 @@ std::string onnx_to_text(const Bytes& file, const std::string& path, const TextF
   return FilePrinter(file, path, options).model(model);
 }
 
-}  // namespace cameo
+}  // namespace cameo::backends

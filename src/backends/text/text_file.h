@@ -6,7 +6,7 @@
 
 #include "support/bytes.h"
 
-namespace cameo {
+namespace cameo::backends {
 
 struct TextFileOptions {
   int64_t max_elements = INT64_MAX;  // tensors with more are only named, as #hash: for people, not to be read back
@@ -17,4 +17,4 @@ struct TextFileOptions {
 // tensors in attributes. `path` names the file in messages. Throws file.* as the reader does.
 std::string onnx_to_text(const Bytes& file, const std::string& path, const TextFileOptions& options = {});
 
-}  // namespace cameo
+}  // namespace cameo::backends

@@ -4,6 +4,8 @@
 
 #include <dnnl.h>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 #define CAMEO_ONEDNN_FUNCTIONS(X) \

@@ -3,9 +3,7 @@
 #include "engine/session.h"
 #include "support/error.h"
 
-namespace cameo {
-
-namespace engine {
+namespace cameo::engine {
 
 namespace {
 
@@ -42,12 +40,10 @@ std::span<const EmitterRow> onednn_emitters() {
   return load_onednn() ? std::span<const EmitterRow>(rows) : std::span<const EmitterRow>();
 }
 
-}  // namespace engine
-
 std::string onednn_version() {
-  if (!engine::load_onednn()) return "";
+  if (!load_onednn()) return "";
   const dnnl_version_t* v = dnnl_version();
   return cat(v->major, ".", v->minor, ".", v->patch);
 }
 
-}  // namespace cameo
+}  // namespace cameo::engine

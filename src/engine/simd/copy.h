@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 // Element i of `dims` goes from start_from + i * from to start_to + i * to, all counted in elements.

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 void widen_f16_row(const uint16_t* x, float* y, int64_t n);

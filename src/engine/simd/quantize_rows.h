@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 // y = round(x / scale) + zero, kept inside the type; NaN gives the lowest number. Per: a scale and a zero for every element.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 inline constexpr int64_t panel_width = 64;

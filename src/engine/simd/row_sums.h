@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 float sum_row(const float* x, int64_t n);

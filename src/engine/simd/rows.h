@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 enum class Unary : uint8_t {

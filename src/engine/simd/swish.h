@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 bool has_fast_swish();  // whether this processor has what it takes: AVX-512

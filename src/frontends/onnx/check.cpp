@@ -5,7 +5,7 @@
 #include "frontends/onnx/reader.h"
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::frontends {
 
 namespace {
 
@@ -69,4 +69,4 @@ std::vector<Diag> check_onnx(Bytes bytes, const std::string& path, const CheckOp
   return std::move(diags.all());
 }
 
-}  // namespace cameo
+}  // namespace cameo::frontends

@@ -7,7 +7,7 @@
 #include "cameo/diag.h"
 #include "support/bytes.h"
 
-namespace cameo {
+namespace cameo::frontends {
 
 struct CheckOptions {
   bool types = true;  // also infer types and shapes and hold them against the schemas and what the file declares
@@ -18,4 +18,4 @@ struct CheckOptions {
 std::vector<Diag> check_onnx(const std::string& path, const CheckOptions& options = {});
 std::vector<Diag> check_onnx(Bytes bytes, const std::string& path, const CheckOptions& options = {});
 
-}  // namespace cameo
+}  // namespace cameo::frontends

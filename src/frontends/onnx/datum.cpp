@@ -5,7 +5,7 @@
 #include "frontends/onnx/tensor.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::frontends {
 
 namespace {
 
@@ -93,4 +93,4 @@ Datum read_datum(Bytes bytes, const Type& expected, const std::string& path) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::frontends

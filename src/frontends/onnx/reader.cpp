@@ -3,7 +3,7 @@
 #include "formats/mapped_file.h"
 #include "frontends/onnx/graph_reader.h"
 
-namespace cameo {
+namespace cameo::frontends {
 
 namespace {
 
@@ -80,4 +80,4 @@ Model read_onnx(Bytes bytes, const std::string& path, DiagSink& diags) {
   return m;
 }
 
-}  // namespace cameo
+}  // namespace cameo::frontends

@@ -7,7 +7,7 @@
 #include "ops/schema.h"
 #include "ops/versions.h"
 
-namespace cameo {
+namespace cameo::frontends {
 
 namespace {
 
@@ -120,4 +120,4 @@ Model parse_text(std::string_view text, const std::string& name, DiagSink& diags
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::frontends

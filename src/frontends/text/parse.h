@@ -8,7 +8,7 @@
 #include "ir/tensor_table.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::frontends {
 
 struct ParseOptions {
   const TensorTable* tensors = nullptr;  // what #hashes stand for
@@ -22,4 +22,4 @@ Bytes text_to_onnx(std::string_view text, const std::string& name, const ParseOp
 // external data lie beside. Throws as text_to_onnx and read_onnx do; findings say line and column.
 Model parse_text(std::string_view text, const std::string& name, DiagSink& diags, const ParseOptions& options = {});
 
-}  // namespace cameo
+}  // namespace cameo::frontends

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cameo/diag.h"
+#include "support/layers.h"
 
 namespace cameo::torchscript {
 

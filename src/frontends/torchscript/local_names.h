@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/layers.h"
+
 namespace cameo::torchscript {
 
 // An open-addressing table that is emptied in time proportional to what it holds: most functions are tiny.

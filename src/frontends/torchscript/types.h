@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "support/layers.h"
+
 namespace cameo::torchscript {
 
 enum class TypeKind : uint8_t {

@@ -6,7 +6,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -93,4 +93,4 @@ constexpr Row table[] = {
 
 std::span<const Row> alignment_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

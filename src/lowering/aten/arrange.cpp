@@ -7,7 +7,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -365,4 +365,4 @@ constexpr Row table[] = {
 
 std::span<const Row> arrange_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -4,7 +4,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -44,4 +44,4 @@ constexpr Row table[] = {
 
 std::span<const Row> complex_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -6,7 +6,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -113,4 +113,4 @@ constexpr Row table[] = {
 
 std::span<const Row> creation_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -8,7 +8,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -180,4 +180,4 @@ constexpr Row table[] = {
 
 std::span<const Row> decomposition_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -9,7 +9,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -209,4 +209,4 @@ constexpr Row table[] = {
 
 std::span<const Row> fourier_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

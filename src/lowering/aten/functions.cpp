@@ -9,7 +9,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -177,4 +177,4 @@ constexpr Row table[] = {
 
 std::span<const Row> function_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -6,7 +6,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -176,4 +176,4 @@ constexpr Row table[] = {
 
 std::span<const Row> gathered_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

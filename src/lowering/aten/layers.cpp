@@ -7,7 +7,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -134,4 +134,4 @@ constexpr Row table[] = {
 
 std::span<const Row> layer_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -7,7 +7,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -244,4 +244,4 @@ constexpr Row table[] = {
 
 std::span<const Row> loss_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -7,7 +7,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 V swap_last(Lower& on, V x) {
   on.need_rank(x, 2, "a matrix operation");
@@ -349,4 +349,4 @@ constexpr Row table[] = {
 
 std::span<const Row> matrix_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

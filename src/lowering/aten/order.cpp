@@ -5,7 +5,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -174,4 +174,4 @@ constexpr Row table[] = {
 
 std::span<const Row> order_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -7,7 +7,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -151,4 +151,4 @@ constexpr Row table[] = {
 
 std::span<const Row> pointwise_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

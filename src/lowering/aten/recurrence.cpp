@@ -9,7 +9,7 @@
 #include "lowering/special.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -124,4 +124,4 @@ constexpr Row table[] = {
 
 std::span<const Row> recurrence_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -4,7 +4,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -246,4 +246,4 @@ constexpr Row table[] = {
 
 std::span<const Row> recurrent_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

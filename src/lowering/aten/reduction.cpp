@@ -6,7 +6,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -132,4 +132,4 @@ constexpr Row table[] = {
 
 std::span<const Row> reduction_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -5,7 +5,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -140,4 +140,4 @@ constexpr Row table[] = {
 
 std::span<const Row> scan_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -6,7 +6,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -183,4 +183,4 @@ constexpr Row table[] = {
 
 std::span<const Row> shape_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -10,7 +10,7 @@
 #include "lowering/special.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -255,4 +255,4 @@ constexpr Row table[] = {
 
 std::span<const Row> special_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

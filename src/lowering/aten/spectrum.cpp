@@ -10,7 +10,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -169,4 +169,4 @@ V singular_values(Lower& on, V a) {
 
 std::span<const Row> spectrum_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -5,7 +5,7 @@
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
-namespace cameo {
+namespace cameo::lowering {
 
 namespace {
 
@@ -99,4 +99,4 @@ constexpr Row table[] = {
 
 std::span<const Row> strided_rows() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::lowering

@@ -7,7 +7,7 @@
 #include "ops/on.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -58,7 +58,7 @@ struct PRelu : Rules<op::PRelu> {
 struct SwiGLU : Rules<op::SwiGLU> {
   static void infer(const op::SwiGLU&, Infer& c) {
     if (c.rank(0) != c.rank(1)) c.fail("infer.rank", cat("the gate has rank ", c.rank(0), ", the value ", c.rank(1)));
-    cameo::Shape out;
+    ir::Shape out;
     for (int64_t i = 0; i < c.rank(0); ++i) out.push_back(c.same(c.dim(0, i), c.dim(1, i), "sizes of gate and value"));
     c.out(0, std::move(out));
   }
@@ -83,4 +83,4 @@ constexpr OpRules table[] = {rules<PRelu>(), rules<SwiGLU>()};
 
 std::span<const OpRules> gated_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -8,7 +8,7 @@
 #include "ops/math/revisions.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -138,4 +138,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> activation_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -9,7 +9,7 @@
 #include "ops/on.h"
 #include "ops/operands.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -137,4 +137,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> softmax_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -172,4 +172,4 @@ LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::ve
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

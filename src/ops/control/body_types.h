@@ -5,7 +5,7 @@
 
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // Everything a trial inference of a body changes, so that it can be undone: facts of the body's values, facts about
 // dims, the driver's findings.
@@ -39,4 +39,4 @@ LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::ve
 // A body's input that is given what it does not declare.
 Diag body_contradiction(const Graph& g, NodeId node, ValueId input, const Type& given);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -3,7 +3,7 @@
 #include "ops/infer.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -72,4 +72,4 @@ constexpr OpRules table[] = {rules<If>()};
 
 std::span<const OpRules> if_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

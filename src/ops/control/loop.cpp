@@ -4,7 +4,7 @@
 #include "ops/infer.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -88,4 +88,4 @@ constexpr OpRules table[] = {rules<Loop>()};
 
 std::span<const OpRules> loop_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "support/budget.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -121,4 +121,4 @@ constexpr OpRules table[] = {rules<Scan>()};
 
 std::span<const OpRules> scan_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "ops/infer.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -76,4 +76,4 @@ constexpr OpRules table[] = {rules<SequenceMap>()};
 
 std::span<const OpRules> sequence_map_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

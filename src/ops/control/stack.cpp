@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cameo {
+namespace cameo::ops {
 
 void Stack::add(const Datum& step) {
   if (step.kind != Datum::Kind::tensor) Eval::fail("eval.shape", "an iteration gives no tensor where results are stacked");
@@ -31,4 +31,4 @@ Tensor Stack::joined(int64_t axis, bool backwards, const Type& type) const {
   return concat(parts, at);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

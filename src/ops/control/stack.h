@@ -5,7 +5,7 @@
 
 #include "ops/eval.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 class Stack {
  public:
@@ -17,4 +17,4 @@ class Stack {
   std::vector<Tensor> steps_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -3,7 +3,7 @@
 #include "ops/generated/attributes.h"
 #include "ops/schema.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -2419,4 +2419,4 @@ const OpEntry entries[] = {
 std::span<const std::string_view> schema_type_names() { return type_names; }
 std::span<const OpEntry> op_entries() { return entries; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

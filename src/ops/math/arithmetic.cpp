@@ -8,7 +8,7 @@
 #include "ops/on.h"
 #include "ops/operands.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -169,4 +169,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> arithmetic_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

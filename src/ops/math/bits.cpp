@@ -4,7 +4,7 @@
 #include "ops/on.h"
 #include "ops/operands.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -145,4 +145,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> bits_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

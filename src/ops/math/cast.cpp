@@ -10,7 +10,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -207,4 +207,4 @@ constexpr OpRules table[] = {rules<Cast>(), rules<CastLike>(), rules<BitCast>()}
 
 std::span<const OpRules> cast_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

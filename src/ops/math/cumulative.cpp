@@ -10,7 +10,7 @@
 #include "ops/operands.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -199,4 +199,4 @@ constexpr OpRules table[] = {rules<CumSum>(), rules<CumProd>(), rules<Range>()};
 
 std::span<const OpRules> cumulative_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

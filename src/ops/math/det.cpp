@@ -5,7 +5,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -81,4 +81,4 @@ constexpr OpRules table[] = {rules<Det>()};
 
 std::span<const OpRules> det_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -221,4 +221,4 @@ constexpr OpRules table[] = {rules<Einsum>()};
 
 std::span<const OpRules> einsum_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -83,4 +83,4 @@ EinsumEquation::EinsumEquation(std::string_view equation, const std::vector<int6
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ops {
 
 struct EinsumEquation {
   // An ellipsis is replaced by as many axes named '0', '1' ... as it stands for, aligned at their ends.
@@ -16,4 +18,4 @@ struct EinsumEquation {
   EinsumEquation(std::string_view equation, const std::vector<int64_t>& ranks);
 };
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace cameo {
+namespace cameo::ops {
 
 void infer_like_first(Infer& c) { c.out(0, c.shape(0)); }
 
@@ -12,4 +12,4 @@ void infer_broadcast_all(Infer& c) {
   c.out(0, c.broadcast(all));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

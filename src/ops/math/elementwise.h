@@ -12,7 +12,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 void infer_like_first(Infer& c);     // the output has the first input's shape
 void infer_broadcast_all(Infer& c);  // numpy's broadcast over all inputs
@@ -173,4 +173,4 @@ constexpr Row comparison_over(F) {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include "kernels/move.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -80,4 +80,4 @@ void compare_contents(Infer& c, const std::function<Answer(Dim, Dim)>& ask) {
   c.out_contents(0, std::make_shared<const Contents>(Tensor::of<uint8_t>(DType::boolean, shape, answers)));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

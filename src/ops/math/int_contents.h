@@ -6,7 +6,7 @@
 
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 using DimFunction1 = Dim (*)(Dim);
 using DimFunction2 = Dim (*)(Dim, Dim);
@@ -20,4 +20,4 @@ void try_contents(Infer& c, const std::function<std::vector<Dim>()>& f);
 // Elements are compared by `ask`; known answers for all make a constant.
 void compare_contents(Infer& c, const std::function<Answer(Dim, Dim)>& ask);
 
-}  // namespace cameo
+}  // namespace cameo::ops

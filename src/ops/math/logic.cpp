@@ -6,7 +6,7 @@
 #include "ops/on.h"
 #include "ops/operands.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -107,4 +107,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> logic_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -153,4 +153,4 @@ constexpr OpRules table[] = {rules<NegativeLogLikelihoodLoss>(), rules<SoftmaxCr
 
 std::span<const OpRules> loss_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

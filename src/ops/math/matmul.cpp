@@ -5,7 +5,7 @@
 #include "ops/on.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -226,4 +226,4 @@ constexpr OpRules table[] = {rules<MatMul>(), rules<MatMulInteger>(), rules<Gemm
 
 std::span<const OpRules> matmul_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -7,7 +7,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/reduce/reduce.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -95,4 +95,4 @@ constexpr OpRules table[] = {rules<MeanVarianceNormalization>(), rules<LpNormali
 
 std::span<const OpRules> normalize_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

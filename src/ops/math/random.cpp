@@ -11,7 +11,7 @@
 #include "ops/on.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -244,4 +244,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> random_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

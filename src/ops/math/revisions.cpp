@@ -3,7 +3,7 @@
 #include "ops/on.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 void drop_consumed_inputs(Upgrade& u) { u.drop("consumed_inputs"); }
 
@@ -48,4 +48,4 @@ void plain_axis(Downgrade& d, std::string_view attr, int64_t fallback) {
   d.nonnegative_axes(attr);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -3,7 +3,7 @@
 
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 void drop_consumed_inputs(Upgrade& u);  // before 6: a hint to allocators, without meaning
 void lift_old_broadcast(Upgrade& u);    // before 7: `broadcast` and `axis` instead of numpy's rule
@@ -17,4 +17,4 @@ inline constexpr Revision broadcasting_since_7[] = {{6, drop_consumed_inputs},
                                                     {7, lift_old_broadcast, say_old_broadcast}};
 inline constexpr Revision broadcasting_since_8[] = {{6, drop_consumed_inputs}, {8, nullptr, need_equal_shapes}};
 
-}  // namespace cameo
+}  // namespace cameo::ops

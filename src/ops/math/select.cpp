@@ -10,7 +10,7 @@
 #include "ops/operands.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -151,4 +151,4 @@ constexpr OpRules table[] = {rules<Where>(), rules<Clip>()};
 
 std::span<const OpRules> select_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

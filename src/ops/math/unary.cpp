@@ -8,7 +8,7 @@
 #include "ops/math/revisions.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -96,4 +96,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> unary_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

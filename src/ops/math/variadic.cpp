@@ -9,7 +9,7 @@
 #include "ops/on.h"
 #include "ops/operands.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -147,4 +147,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> variadic_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

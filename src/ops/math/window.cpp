@@ -7,7 +7,7 @@
 #include "ops/on.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -146,4 +146,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> window_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

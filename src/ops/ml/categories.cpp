@@ -6,7 +6,7 @@
 #include "ops/ml/scores.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -181,4 +181,4 @@ constexpr OpRules table[] = {rules<LabelEncoder>(), rules<CategoryMapper>(), rul
 
 std::span<const OpRules> category_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

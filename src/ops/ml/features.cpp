@@ -4,7 +4,7 @@
 
 #include "ops/ml/scores.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -154,4 +154,4 @@ constexpr OpRules table[] = {rules<ArrayFeatureExtractor>(), rules<Binarizer>(),
 
 std::span<const OpRules> feature_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -103,4 +103,4 @@ Forest read_forest(const TreeLists& t) {
   return f;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

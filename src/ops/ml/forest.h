@@ -7,7 +7,7 @@
 
 #include "ops/ml/scores.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 struct Leaf {
   int64_t target = 0;  // class or output
@@ -56,4 +56,4 @@ struct TreeLists {
 };
 Forest read_forest(const TreeLists& lists);
 
-}  // namespace cameo
+}  // namespace cameo::ops

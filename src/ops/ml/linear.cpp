@@ -1,7 +1,7 @@
 // Linear models.
 #include "ops/ml/scores.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -100,4 +100,4 @@ constexpr OpRules table[] = {rules<LinearClassifier>(), rules<LinearRegressor>()
 
 std::span<const OpRules> linear_model_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 
 #include "ops/ml/scores.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -126,4 +126,4 @@ constexpr OpRules table[] = {rules<CastMap>(), rules<DictVectorizer>(), rules<Zi
 
 std::span<const OpRules> map_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cameo {
+namespace cameo::ops {
 
 Samples::Samples(const Tensor& x) {
   if (x.rank() != 1 && x.rank() != 2) Eval::fail("eval.rank", cat("samples of rank ", x.rank(), " where 1 or 2 is wanted"));
@@ -91,4 +91,4 @@ void infer_classifier(Infer& c, const Labels& strings, Dim scores) {
 
 Tensor to_floats(std::vector<int64_t> shape, const std::vector<double>& values) { return store(DType::f32, std::move(shape), values); }
 
-}  // namespace cameo
+}  // namespace cameo::ops

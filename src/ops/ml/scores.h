@@ -9,7 +9,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 using Labels = std::optional<std::vector<std::string>>;
 using Numbers = std::optional<std::vector<int64_t>>;
@@ -36,4 +36,4 @@ void infer_classifier(Infer& c, const Labels& strings, Dim scores);
 
 Tensor to_floats(std::vector<int64_t> shape, const std::vector<double>& values);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 
 #include "ops/ml/scores.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -210,4 +210,4 @@ constexpr OpRules table[] = {rules<SVMRegressor>(), rules<SVMClassifier>()};
 
 std::span<const OpRules> svm_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

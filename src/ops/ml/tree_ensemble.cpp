@@ -5,7 +5,7 @@
 
 #include "ops/ml/forest.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -191,4 +191,4 @@ constexpr OpRules table[] = {rules<TreeEnsemble>(), rules<TreeEnsembleClassifier
 
 std::span<const OpRules> tree_ensemble_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

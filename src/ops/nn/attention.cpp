@@ -7,7 +7,7 @@
 #include "ops/nn/heads.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -285,4 +285,4 @@ constexpr OpRules table[] = {rules<Attention>()};
 
 std::span<const OpRules> attention_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,7 @@
 #include "kernels/carrier.h"
 #include "ops/nn/expansions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -181,4 +181,4 @@ void expand_rotary(const op::RotaryEmbedding& a, Expand& e) {
   e.replace({packed ? reshape_to(on, y, {0, 0, -1}) : transpose(on, y, {0, 2, 1, 3})});
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

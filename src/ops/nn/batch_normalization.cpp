@@ -7,7 +7,7 @@
 #include "ops/on.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -199,4 +199,4 @@ constexpr OpRules table[] = {rules<BatchNormalization>(), rules<InstanceNormaliz
 
 std::span<const OpRules> batch_normalization_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -7,7 +7,7 @@
 #include "ops/nn/window_rule.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -135,4 +135,4 @@ constexpr OpRules table[] = {rules<Conv>(), rules<ConvInteger>(), rules<QLinearC
 
 std::span<const OpRules> conv_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -132,4 +132,4 @@ template std::vector<float> convolve_transposed(const ConvSizes&, std::span<cons
 template std::vector<double> convolve_transposed(const ConvSizes&, std::span<const double>, std::span<const double>,
                                                  std::span<const double>);
 
-}  // namespace cameo
+}  // namespace cameo::ops

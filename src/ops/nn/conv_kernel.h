@@ -6,7 +6,7 @@
 
 #include "ops/nn/window.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 struct ConvSizes {
   int64_t batch = 0, in_channels = 0, out_channels = 0, groups = 1;
@@ -23,4 +23,4 @@ template <class C>
 std::vector<C> convolve_transposed(const ConvSizes& s, std::span<const C> x, std::span<const C> w,
                                    std::span<const C> bias);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -7,7 +7,7 @@
 #include "ops/nn/window_rule.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -115,4 +115,4 @@ constexpr OpRules table[] = {rules<ConvTranspose>()};
 
 std::span<const OpRules> conv_transpose_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,7 @@
 #include "ops/nn/window_rule.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -119,4 +119,4 @@ constexpr OpRules table[] = {rules<DeformConv>()};
 
 std::span<const OpRules> deform_conv_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,7 @@
 #include "ops/on.h"
 #include "ops/vision/planes.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -56,4 +56,4 @@ void expand_deform_conv(const op::DeformConv& a, Expand& e) {
   e.replace({y});
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

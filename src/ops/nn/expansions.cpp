@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cameo {
+namespace cameo::ops {
 
 bool ranks_known(const Expand& e) {
   const auto& inputs = e.graph[e.node].inputs;
@@ -43,4 +43,4 @@ ValueId concat_values(On& on, std::vector<ValueId> parts, int64_t axis) { return
 ValueId unsqueeze(On& on, ValueId v, std::initializer_list<int64_t> axes) { return on.Unsqueeze(v, on.ints(axes)); }
 ValueId squeeze(On& on, ValueId v, std::initializer_list<int64_t> axes) { return on.Squeeze(v, on.ints(axes)); }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include "ops/on.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // Whether every operand has a known rank, so that the shape rule has looked at axes, ranks and attributes.
 bool ranks_known(const Expand& e);
@@ -22,4 +22,4 @@ ValueId concat_values(On& on, std::vector<ValueId> parts, int64_t axis);
 ValueId unsqueeze(On& on, ValueId v, std::initializer_list<int64_t> axes);
 ValueId squeeze(On& on, ValueId v, std::initializer_list<int64_t> axes);
 
-}  // namespace cameo
+}  // namespace cameo::ops

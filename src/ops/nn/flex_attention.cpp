@@ -7,7 +7,7 @@
 #include "ops/nn/heads.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -91,4 +91,4 @@ constexpr OpRules table[] = {rules<FlexAttention>()};
 
 std::span<const OpRules> flex_attention_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

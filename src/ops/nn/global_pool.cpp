@@ -7,7 +7,7 @@
 #include "ops/on.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -143,4 +143,4 @@ constexpr OpRules table[] = {rules<GlobalAveragePool>(), rules<GlobalMaxPool>(),
 
 std::span<const OpRules> global_pool_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -3,7 +3,7 @@
 
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // Each head of keys and values serves the same number of query heads, one at least.
 inline void want_heads(const Infer& c, Dim heads, Dim kv_heads) {
@@ -13,4 +13,4 @@ inline void want_heads(const Infer& c, Dim heads, Dim kv_heads) {
     c.fail("infer.mismatch", cat(heads.text(), " query heads are no multiple of ", kv_heads.text(), " key heads"));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -8,7 +8,7 @@
 #include "ops/op_def.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -233,4 +233,4 @@ constexpr OpRules table[] = {rules<LayerNormalization>(), rules<RMSNormalization
 
 std::span<const OpRules> layer_normalization_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

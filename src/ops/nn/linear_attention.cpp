@@ -10,7 +10,7 @@
 #include "ops/op_def.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -215,4 +215,4 @@ constexpr OpRules table[] = {rules<LinearAttention>(), rules<CausalConvWithState
 
 std::span<const OpRules> linear_attention_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include "ops/nn/recurrent.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -123,4 +123,4 @@ constexpr OpRules table[] = {rules<RNN>(), rules<GRU>(), rules<LSTM>()};
 
 std::span<const OpRules> lstm_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

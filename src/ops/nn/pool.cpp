@@ -8,7 +8,7 @@
 #include "ops/on.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -256,4 +256,4 @@ constexpr OpRules table[] = {rules<MaxPool>(), rules<AveragePool>(), rules<LpPoo
 
 std::span<const OpRules> pool_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cameo {
+namespace cameo::ops {
 
 bool is_dilated(const std::optional<std::vector<int64_t>>& dilations) {
   return dilations && std::any_of(dilations->begin(), dilations->end(), [](int64_t d) { return d != 1; });
@@ -52,4 +52,4 @@ PooledTaps pooled_taps(Expand& e, ValueId x, const WindowAttrs& w, const std::ve
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -9,7 +9,7 @@
 #include "ops/on.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 struct PooledTaps {
   std::vector<ValueId> taps;        // all of the output's shape; none when refused
@@ -22,4 +22,4 @@ PooledTaps pooled_taps(Expand& e, ValueId x, const WindowAttrs& w, const std::ve
 // Whether a pool dilates its window; an absent list does not.
 bool is_dilated(const std::optional<std::vector<int64_t>>& dilations);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,7 @@
 #include "ops/nn/expansions.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 double Activation::operator()(double x) const {
   switch (kind) {
@@ -230,4 +230,4 @@ void recurrent_batch_last(Expand& e, std::shared_ptr<const void> attrs) {
   e.replace(std::move(out));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -10,7 +10,7 @@
 #include "ops/infer.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 struct Activation {
   enum class Kind : uint8_t {
@@ -77,4 +77,4 @@ void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellS
 void recurrent_to_6(Downgrade& d);                                                       // output_sequence
 void recurrent_batch_last(Expand& e, std::shared_ptr<const void> attrs_without_layout);  // layout, before 14
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include "ops/op_def.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -75,4 +75,4 @@ constexpr OpRules table[] = {rules<RotaryEmbedding>()};
 
 std::span<const OpRules> rotary_embedding_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

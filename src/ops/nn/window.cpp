@@ -5,7 +5,7 @@
 #include "ir/checked.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -142,4 +142,4 @@ bool next_index(std::span<int64_t> index, std::span<const int64_t> shape) {
   return false;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

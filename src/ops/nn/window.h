@@ -11,7 +11,7 @@
 #include "ir/dim.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // The attributes with their defaults filled in; one entry per spatial axis, `pads` begins first, then ends.
 struct WindowAttrs {
@@ -99,4 +99,4 @@ inline constexpr Revision exponent_was_float{2,
                                                if (const auto p = d.take_int("p")) d.set("p", static_cast<float>(*p));
                                              }};
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -1,6 +1,6 @@
 #include "ops/nn/window_rule.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 Shape windowed_sizes(const Infer& c, const WindowAttrs& w, const Shape& x, std::span<const Dim> kernel) {
   if (!w.problem.empty()) c.fail("infer.attribute", w.problem);
@@ -32,4 +32,4 @@ void want_image_and_weight(const Infer& c, size_t input, size_t weight) {
   if (c.rank(weight) != c.rank(input)) c.fail("infer.rank", cat("the input has rank ", c.rank(input), ", the weight ", c.rank(weight)));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include "ops/nn/window.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // The result's spatial sizes for an input [batch, channels, sizes...] and a kernel with one size per spatial axis.
 Shape windowed_sizes(const Infer& c, const WindowAttrs& w, const Shape& x, std::span<const Dim> kernel);
@@ -14,4 +14,4 @@ Shape kernel_of(const Infer& c, const std::optional<std::vector<int64_t>>& kerne
 void want_image(const Infer& c, size_t input);
 void want_image_and_weight(const Infer& c, size_t input, size_t weight);
 
-}  // namespace cameo
+}  // namespace cameo::ops

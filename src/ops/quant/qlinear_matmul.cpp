@@ -5,7 +5,7 @@
 #include "ops/preconditions.h"
 #include "ops/quant/scale.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -117,4 +117,4 @@ constexpr OpRules table[] = {rules<QLinearMatMul>()};
 
 std::span<const OpRules> qlinear_matmul_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "ops/preconditions.h"
 #include "ops/quant/scale.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -251,4 +251,4 @@ constexpr OpRules table[] = {rules<QuantizeLinear>(), rules<DequantizeLinear>(),
 
 std::span<const OpRules> quantize_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

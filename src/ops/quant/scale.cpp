@@ -5,7 +5,7 @@
 #include "ops/nn/expansions.h"
 #include "ops/preconditions.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 ScaleMap scale_map(Eval& k, const Tensor& x, const Tensor& scale, int64_t axis, int64_t block_size) {
   ScaleMap m;
@@ -86,4 +86,4 @@ ValueId spread_scale(Expand& e, ValueId v, int64_t axis, int64_t block_size) {
   return *count * block_size == *length ? all : slice_axis(on, all, ax, 0, *length);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

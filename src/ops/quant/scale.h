@@ -6,7 +6,7 @@
 #include "ops/on.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 struct ScaleMap {
   int64_t outer = 1, length = 1, inner = 1;  // the input as [outer, axis, inner]
@@ -31,4 +31,4 @@ double highest_of(DType integer);
 ValueId spread_scale(Expand& e, ValueId v, int64_t axis, int64_t block_size);
 bool is_one_scale(const Graph& g, ValueId scale);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -12,7 +12,7 @@
 #include "ops/preconditions.h"
 #include "ops/reduce/reduce.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -178,4 +178,4 @@ constexpr OpRules table[] = {rules<Arg<op::ArgMax, true>>(), rules<Arg<op::ArgMi
 
 std::span<const OpRules> arg_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

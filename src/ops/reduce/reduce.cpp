@@ -13,7 +13,7 @@
 #include "ops/preconditions.h"
 #include "ops/operands.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -263,4 +263,4 @@ constexpr OpRules table[] = {
 
 std::span<const OpRules> reduce_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

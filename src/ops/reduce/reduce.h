@@ -6,7 +6,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // The shape without `axes` (all in [0, rank)), or with 1 in their places.
 Shape reduced_shape(const Shape& shape, std::span<const int64_t> axes, bool keepdims);
@@ -27,4 +27,4 @@ struct Line {
   C operator[](int64_t j) const { return first[offsets[static_cast<size_t>(j)]]; }
 };
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include "ops/reduce/reduce.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 bool listed(std::span<const int64_t> axes, size_t i) {
@@ -33,4 +33,4 @@ FoldedAxes::FoldedAxes(std::span<const int64_t> source, std::span<const int64_t>
   if (!kept.empty()) folded = strided_indices(folded_sizes, folded_strides);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

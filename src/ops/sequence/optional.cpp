@@ -3,7 +3,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -72,4 +72,4 @@ constexpr OpRules table[] = {rules<Optional>(), rules<OptionalGetElement>(), rul
 
 std::span<const OpRules> optional_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -208,4 +208,4 @@ constexpr OpRules table[] = {rules<SequenceEmpty>(), rules<SequenceConstruct>(),
 
 std::span<const OpRules> sequence_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "ops/preconditions.h"
 #include "ops/signal/fourier.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -152,4 +152,4 @@ constexpr OpRules table[] = {rules<DFT>()};
 
 std::span<const OpRules> dft_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -83,4 +83,4 @@ std::vector<double> fourier_matrix(int64_t rows, int64_t parts, int64_t length, 
   return m;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ops {
 
 // out[k] = sum of in[n] * exp(sign * 2 pi i * k * n / N), sign -1 unless `inverse`; not normalised.
 std::vector<std::complex<double>> fourier(std::vector<std::complex<double>> in, bool inverse);
@@ -17,4 +19,4 @@ std::vector<double> fourier_matrix(int64_t rows, int64_t parts, int64_t length, 
 // Whether that matrix may be written into a model.
 bool is_small_matrix(int64_t rows, int64_t parts, int64_t columns);
 
-}  // namespace cameo
+}  // namespace cameo::ops

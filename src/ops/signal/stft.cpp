@@ -5,7 +5,7 @@
 #include "ops/preconditions.h"
 #include "ops/signal/fourier.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -99,4 +99,4 @@ constexpr OpRules table[] = {rules<STFT>()};
 
 std::span<const OpRules> stft_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

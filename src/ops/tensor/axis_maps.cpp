@@ -4,7 +4,7 @@
 
 #include "ops/eval.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 std::vector<int64_t> checked_axes(std::span<const int64_t> axes, int64_t rank) {
   std::vector<int64_t> out;
@@ -37,4 +37,4 @@ Tensor take_by_axes(const Tensor& x, const std::vector<AxisMap>& maps, const Ten
   return take(x, shape, places, fill);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,7 @@
 
 #include "kernels/move.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 std::vector<int64_t> checked_axes(std::span<const int64_t> axes, int64_t rank);  // normalised; duplicates throw "eval.axis"
 
@@ -16,4 +16,4 @@ AxisMap identity_map(int64_t size);
 // The output's size along each axis is that of its map. `fill` as for `take`.
 Tensor take_by_axes(const Tensor& x, const std::vector<AxisMap>& maps, const Tensor* fill = nullptr);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -3,7 +3,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -111,4 +111,4 @@ constexpr OpRules table[] = {rules<TensorScatter>(), rules<ReverseSequence>()};
 
 std::span<const OpRules> cache_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -181,4 +181,4 @@ constexpr OpRules table[] = {rules<Col2Im>()};
 
 std::span<const OpRules> col2im_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 #include "ops/infer.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -55,4 +55,4 @@ constexpr OpRules table[] = {rules<Concat>()};
 
 std::span<const OpRules> concat_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include "ops/on.h"
 #include "ops/tensor/contents.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -140,4 +140,4 @@ constexpr OpRules table[] = {rules<Constant>(), rules<ConstantOfShape>(), rules<
 
 std::span<const OpRules> constant_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 
 #include "ops/eval.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -61,4 +61,4 @@ void move_contents(Infer& c, std::initializer_list<size_t> data) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

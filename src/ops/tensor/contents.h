@@ -5,7 +5,7 @@
 
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // Output 0 holds the elements of input `data` in the same order: reshapes of every kind.
 void keep_contents(Infer& c, size_t data = 0);
@@ -15,4 +15,4 @@ void keep_contents(Infer& c, size_t data = 0);
 // are symbolic: what is a plain tensor the driver folds. Precondition: the outputs' types are set.
 void move_contents(Infer& c, std::initializer_list<size_t> data = {0});
 
-}  // namespace cameo
+}  // namespace cameo::ops

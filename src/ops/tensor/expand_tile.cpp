@@ -6,7 +6,7 @@
 #include "ops/on.h"
 #include "ops/tensor/contents.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -78,4 +78,4 @@ constexpr OpRules table[] = {rules<ExpandOp>(), rules<Tile>()};
 
 std::span<const OpRules> expand_tile_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

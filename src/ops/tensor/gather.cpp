@@ -5,7 +5,7 @@
 #include "ops/tensor/contents.h"
 #include "ops/tensor/linear_index.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -126,4 +126,4 @@ constexpr OpRules table[] = {rules<Gather>(), rules<GatherElements>(), rules<Gat
 
 std::span<const OpRules> gather_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -98,4 +98,4 @@ ValueId emit_rows_at(On& on, std::span<const int64_t> shape, ValueId indices, in
   return on.Add(rows, on.constant(store(DType::i64, batch, starts)));
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -8,7 +8,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // What GatherElements and ScatterElements need of data (input 0) and indices (input 1): `axis` inside the rank, equal ranks,
 // and off the axis no more indices than data.
@@ -30,4 +30,4 @@ ValueId emit_places_along(On& on, std::span<const int64_t> shape, ValueId indice
 // Indices of rows, counted in rows; the last axis of `indices` is gone.
 ValueId emit_rows_at(On& on, std::span<const int64_t> shape, ValueId indices, int64_t batch_dims);
 
-}  // namespace cameo
+}  // namespace cameo::ops

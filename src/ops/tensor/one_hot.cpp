@@ -6,7 +6,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -112,4 +112,4 @@ constexpr OpRules table[] = {rules<OneHot>(), rules<Trilu>()};
 
 std::span<const OpRules> one_hot_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

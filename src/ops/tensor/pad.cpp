@@ -9,7 +9,7 @@
 #include "ops/tensor/axis_maps.h"
 #include "ops/tensor/contents.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -283,4 +283,4 @@ constexpr OpRules table[] = {rules<Pad>(), rules<CenterCropPad>()};
 
 std::span<const OpRules> pad_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

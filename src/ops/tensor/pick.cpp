@@ -8,7 +8,7 @@
 #include "ops/on.h"
 #include "ops/tensor/axis_maps.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -177,4 +177,4 @@ constexpr OpRules table[] = {rules<NonZero>(), rules<Compress>(), rules<Unique>(
 
 std::span<const OpRules> pick_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

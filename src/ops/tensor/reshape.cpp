@@ -5,7 +5,7 @@
 #include "ops/infer.h"
 #include "ops/tensor/contents.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -138,4 +138,4 @@ constexpr OpRules table[] = {rules<Reshape>(), rules<Flatten>()};
 
 std::span<const OpRules> reshape_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -9,7 +9,7 @@
 #include "ops/tensor/contents.h"
 #include "ops/tensor/linear_index.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -185,4 +185,4 @@ constexpr OpRules table[] = {rules<Scatter>(), rules<ScatterElements>(), rules<S
 
 std::span<const OpRules> scatter_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -64,4 +64,4 @@ constexpr OpRules table[] = {rules<ShapeOp>(), rules<Size>()};
 
 std::span<const OpRules> shape_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

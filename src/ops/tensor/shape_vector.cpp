@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace cameo {
+namespace cameo::ops {
 
 void ShapeVector::size_of(int64_t axis, int64_t times, int64_t over) {
   const Dim d = on_.shape(like_)[static_cast<size_t>(axis)];
@@ -29,4 +29,4 @@ ValueId ShapeVector::value() {
   return on_.Concat(parts, {.axis = 0});
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

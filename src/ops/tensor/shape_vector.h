@@ -5,7 +5,7 @@
 
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 class ShapeVector {
  public:
@@ -28,4 +28,4 @@ class ShapeVector {
   std::vector<Part> parts_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -9,7 +9,7 @@
 #include "ops/on.h"
 #include "ops/tensor/contents.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -249,4 +249,4 @@ constexpr OpRules table[] = {rules<Slice>()};
 
 std::span<const OpRules> slice_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

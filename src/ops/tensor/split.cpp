@@ -7,7 +7,7 @@
 #include "ops/on.h"
 #include "ops/tensor/contents.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -147,4 +147,4 @@ constexpr OpRules table[] = {rules<Split>()};
 
 std::span<const OpRules> split_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

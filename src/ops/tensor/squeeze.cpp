@@ -7,7 +7,7 @@
 #include "ops/tensor/axis_maps.h"
 #include "ops/tensor/contents.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -127,4 +127,4 @@ constexpr OpRules table[] = {rules<Squeeze>(), rules<Unsqueeze>()};
 
 std::span<const OpRules> squeeze_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -8,7 +8,7 @@
 #include "ops/tensor/contents.h"
 #include "ops/tensor/shape_vector.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -177,4 +177,4 @@ constexpr OpRules table[] = {rules<Transpose>(), rules<DepthToSpace>(), rules<Sp
 
 std::span<const OpRules> transpose_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

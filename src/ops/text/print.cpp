@@ -12,7 +12,7 @@
 #include "support/error.h"
 #include "support/text.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -298,4 +298,4 @@ std::string print_text(const Graph& g, const PrintOptions& options) {
   return p.take();
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -7,7 +7,7 @@
 #include "ir/graph.h"
 #include "ir/tensor_table.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 struct PrintOptions {
   bool header = true;              // versions, producer, metadata. The opset is that of the encoding inside: the newest
@@ -26,4 +26,4 @@ std::string print_text(const Model& m, const PrintOptions& options = {});
 // The main graph alone: no header, no functions. For messages and debugging; works on any graph.
 std::string print_text(const Graph& g, const PrintOptions& options = {});
 
-}  // namespace cameo
+}  // namespace cameo::ops

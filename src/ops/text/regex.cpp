@@ -5,7 +5,7 @@
 #include "ops/text/regex_parser.h"
 #include "ops/text/utf8.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 Regex::Regex(std::string_view pattern) { RegexParser(pattern, *this).compile(); }
 
@@ -88,4 +88,4 @@ bool Regex::matches_all_of(std::string_view text) const {
   return std::any_of(now.list.begin(), now.list.end(), [this](uint32_t i) { return steps_[i].kind == Step::accept; });
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

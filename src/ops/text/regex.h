@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ops {
 
 class Regex {
  public:
@@ -31,4 +33,4 @@ class Regex {
   std::vector<CharSet> sets_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "ops/text/utf8.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -370,4 +370,4 @@ void RegexParser::write(const Part& p) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

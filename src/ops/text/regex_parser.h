@@ -8,7 +8,7 @@
 
 #include "ops/text/regex.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 class RegexParser {
  public:
@@ -60,4 +60,4 @@ class RegexParser {
   Regex& out_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ops

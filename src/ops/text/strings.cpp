@@ -8,7 +8,7 @@
 #include "ops/text/utf8.h"
 #include "support/budget.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -148,4 +148,4 @@ constexpr OpRules table[] = {rules<StringConcat>(), rules<StringNormalizer>(), r
 
 std::span<const OpRules> string_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -88,4 +88,4 @@ constexpr OpRules table[] = {rules<TfIdfVectorizer>()};
 
 std::span<const OpRules> tfidf_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -1,6 +1,6 @@
 #include "ops/text/utf8.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 std::vector<char32_t> code_points(std::string_view text) {
   std::vector<char32_t> out;
@@ -65,4 +65,4 @@ std::string mapped(std::string_view text, char32_t (*change)(char32_t)) {
 std::string lower(std::string_view text) { return mapped(text, lower); }
 std::string upper(std::string_view text) { return mapped(text, upper); }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ops {
 
 // Bytes that are no valid UTF-8 stand for themselves, one code point each.
 std::vector<char32_t> code_points(std::string_view text);
@@ -17,4 +19,4 @@ char32_t upper(char32_t c);
 std::string lower(std::string_view text);
 std::string upper(std::string_view text);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 #include "ops/infer.h"
 #include "ops/op_def.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -122,4 +122,4 @@ constexpr OpRules table[] = {rules<Adagrad>(), rules<Adam>(), rules<Momentum>(),
 
 std::span<const OpRules> optimizer_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

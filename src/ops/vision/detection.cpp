@@ -9,7 +9,7 @@
 #include "ops/preconditions.h"
 #include "ops/vision/nms_expand.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -255,4 +255,4 @@ constexpr OpRules table[] = {rules<NonMaxSuppression>(), rules<RoiAlign>(), rule
 
 std::span<const OpRules> detection_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

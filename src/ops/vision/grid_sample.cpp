@@ -10,7 +10,7 @@
 #include "ops/computed.h"
 #include "ops/vision/grid_sample_expand.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -294,4 +294,4 @@ constexpr OpRules table[] = {rules<GridSample>(), rules<AffineGrid>()};
 
 std::span<const OpRules> grid_sample_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

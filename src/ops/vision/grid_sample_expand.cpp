@@ -5,7 +5,7 @@
 #include "ops/on.h"
 #include "ops/vision/planes.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -92,4 +92,4 @@ void expand_grid_sample(const op::GridSample& a, Expand& e) {
   e.replace({on.Reshape(y, join_sizes(on, shape))});
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,8 +4,8 @@
 #include "ops/generated/attributes.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 void expand_grid_sample(const op::GridSample& a, Expand& e);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace cameo {
+#include "support/layers.h"
+
+namespace cameo::ops {
 
 struct Image {
   int64_t height = 0, width = 0;
@@ -29,4 +31,4 @@ struct LibraryCodec {
 };
 std::span<const LibraryCodec> library_codecs();
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -8,7 +8,7 @@
 #include "ops/vision/image.h"
 #include "support/shared_library.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -191,4 +191,4 @@ constexpr LibraryCodec codecs[] = {
 
 std::span<const LibraryCodec> library_codecs() { return codecs; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -7,7 +7,7 @@
 #include "ops/op_def.h"
 #include "ops/vision/image.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -79,4 +79,4 @@ constexpr OpRules table[] = {rules<ImageDecoder>()};
 
 std::span<const OpRules> image_decoder_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include "ops/vision/image.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -103,4 +103,4 @@ std::optional<Image> decode_pnm(std::string_view s) {
   return image;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

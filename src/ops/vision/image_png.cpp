@@ -4,7 +4,7 @@
 #include "formats/deflate.h"
 #include "ops/vision/image.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -134,4 +134,4 @@ std::optional<Image> decode_png(std::string_view s) {
   return image;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -2,7 +2,7 @@
 
 #include "ops/vision/image.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -89,4 +89,4 @@ std::optional<Image> decode_tiff(std::string_view s) {
   return image;
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -6,7 +6,7 @@
 #include "ops/nn/expansions.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -82,4 +82,4 @@ void expand_non_max_suppression(const op::NonMaxSuppression& a, Expand& e) {
   e.replace({on.Compress(table, on.Reshape(steps_last(results[2]), on.ints({-1})), {.axis = 0})});
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

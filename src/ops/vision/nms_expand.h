@@ -4,8 +4,8 @@
 #include "ops/generated/attributes.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 void expand_non_max_suppression(const op::NonMaxSuppression& a, Expand& e);
 
-}  // namespace cameo
+}  // namespace cameo::ops

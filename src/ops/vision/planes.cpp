@@ -2,7 +2,7 @@
 
 #include "ops/computed.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 Planes::Planes(On& on, ValueId x, DType t) : on_(on), type_(on.dtype(x)), float_type_(t) {
   const int64_t rank = on.rank(x);
@@ -58,4 +58,4 @@ ValueId Planes::sample(const std::vector<std::vector<TapValues>>& taps) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,7 +5,7 @@
 
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // One of the elements a sample is made of, along one axis. All are [batch, points]; positions are whole floats.
 struct TapValues {
@@ -36,4 +36,4 @@ class Planes {
   std::vector<ValueId> sizes_, float_sizes_;
 };
 
-}  // namespace cameo
+}  // namespace cameo::ops

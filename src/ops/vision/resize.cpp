@@ -11,7 +11,7 @@
 #include "ops/vision/resize_versions.h"
 #include "support/endian.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -196,4 +196,4 @@ constexpr OpRules table[] = {rules<Resize>()};
 
 std::span<const OpRules> resize_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -7,7 +7,7 @@
 #include "ops/on.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -204,4 +204,4 @@ void expand_resize(const op::Resize& a, Expand& e) {
   e.replace({Resizer(e.on, a, e).resized(e.in(0))});
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -5,8 +5,8 @@
 #include "ops/generated/attributes.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 void expand_resize(const op::Resize& a, Expand& e);
 
-}  // namespace cameo
+}  // namespace cameo::ops

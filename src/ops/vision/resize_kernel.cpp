@@ -10,7 +10,7 @@
 #include "kernels/move.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -207,4 +207,4 @@ Tensor resize(const Tensor& x, const std::vector<AxisResize>& axes, const Resize
   return store(x.dtype(), shape, y);
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

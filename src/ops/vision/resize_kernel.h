@@ -8,7 +8,7 @@
 
 #include "ir/tensor.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 struct AxisResize {
   int64_t in = 0, out = 0;
@@ -29,4 +29,4 @@ Tensor resize(const Tensor& x, const std::vector<AxisResize>& axes, const Resize
 int64_t scaled_size(int64_t size, float scale);
 int64_t resized_size(double size);  // rounded down
 
-}  // namespace cameo
+}  // namespace cameo::ops

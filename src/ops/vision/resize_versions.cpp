@@ -8,7 +8,7 @@
 #include "ops/on.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 // Opset 10 knew scales alone; positions were x / scale, the nearest element the one before.
 void resize_from_10(Upgrade& u) {
@@ -157,4 +157,4 @@ void resize_by_scales(const op::Resize& a, Expand& e) {
   e.replace({e.on.Resize(e.in(0), e.in(1), e.on.constant(floats(scales)), {}, a)});
 }
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -4,7 +4,7 @@
 #include "ops/generated/attributes.h"
 #include "ops/revision.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 void resize_from_10(Upgrade& u);
 void resize_from_12(Upgrade& u);
@@ -21,4 +21,4 @@ void resize_without_axes(const op::Resize& a, Expand& e);
 void resize_with_all_operands(const op::Resize& a, Expand& e);
 void resize_by_scales(const op::Resize& a, Expand& e);
 
-}  // namespace cameo
+}  // namespace cameo::ops

@@ -8,7 +8,7 @@
 #include "ops/preconditions.h"
 #include "ops/vision/resize_kernel.h"
 
-namespace cameo {
+namespace cameo::ops {
 
 namespace {
 
@@ -87,4 +87,4 @@ constexpr OpRules table[] = {rules<Upsample>()};
 
 std::span<const OpRules> upsample_rules() { return table; }
 
-}  // namespace cameo
+}  // namespace cameo::ops

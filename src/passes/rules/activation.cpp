@@ -4,7 +4,7 @@
 #include "passes/pattern.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -126,4 +126,4 @@ std::vector<Rule> activation_fusion_rules() {
   return {gelu_erf(), gelu_tanh(), hard_sigmoid(), hard_swish(), mish(), swish(), swish_scaled(), softplus(), sigmoid_spelt(), softsign(), softmax()};
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

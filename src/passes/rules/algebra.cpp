@@ -7,7 +7,7 @@
 #include "passes/rules/everywhere.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -215,4 +215,4 @@ std::vector<Rule> algebra_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

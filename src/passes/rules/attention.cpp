@@ -5,7 +5,7 @@
 #include "passes/rules/everywhere.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::vector<Rule> attention_fusion_rules() {
   return {rule("attention-mask", {"Attention"}, plain_mask).trading(), rule("attention", {"MatMul"}, attention).rounding().making({"Attention"})};
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

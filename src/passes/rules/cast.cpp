@@ -1,7 +1,7 @@
 // Casts in a row, and casts that a constant operator can take over.
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::vector<Rule> cast_rules_of_simplify() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -7,7 +7,7 @@
 #include "ir/clone.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -174,4 +174,4 @@ std::vector<Rule> control_rules() {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -3,7 +3,7 @@
 
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::vector<Rule> einsum_family_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

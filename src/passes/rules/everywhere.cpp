@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::optional<double> all_are(const Rewrite& rw, ValueId v, int depth) {
 
 std::optional<double> everywhere(const Rewrite& rw, ValueId v) { return all_are(rw, v, 0); }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -6,9 +6,9 @@
 
 #include "passes/rule.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 // The number that all elements are (1 and 0 for true and false), also when they were picked, moved, compared or chosen.
 std::optional<double> everywhere(const Rewrite& rw, ValueId v);
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -6,7 +6,7 @@
 #include "passes/rules/tables.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -191,4 +191,4 @@ std::vector<Rule> fold_rules() {
   return out;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

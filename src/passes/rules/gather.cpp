@@ -3,7 +3,7 @@
 
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::vector<Rule> gather_family_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

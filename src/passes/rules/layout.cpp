@@ -5,7 +5,7 @@
 #include "passes/rules/reshape_form.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -139,4 +139,4 @@ std::vector<Rule> layout_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -6,7 +6,7 @@
 #include "passes/rules/tables.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -367,4 +367,4 @@ std::vector<Rule> linear_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -4,7 +4,7 @@
 
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -129,4 +129,4 @@ std::vector<Rule> noop_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -5,7 +5,7 @@
 #include "passes/pattern.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -227,4 +227,4 @@ std::vector<Rule> norm_fusion_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -5,7 +5,7 @@
 #include "passes/rules/reshape_form.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -116,4 +116,4 @@ std::vector<Rule> pad_family_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

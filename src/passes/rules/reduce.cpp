@@ -4,7 +4,7 @@
 
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -99,4 +99,4 @@ std::vector<Rule> reduction_family_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

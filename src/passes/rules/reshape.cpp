@@ -4,7 +4,7 @@
 #include "passes/rules/reshape_form.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 bool at_least_one(const Rewrite& rw, Dim d) { return rw.g.facts.less_equal(Dim(1), d) == Answer::yes; }
 
@@ -140,4 +140,4 @@ std::vector<Rule> reshape_family_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -3,7 +3,7 @@
 
 #include "passes/rule.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 bool at_least_one(const Rewrite& rw, Dim d);
 // The constant that reshapes `from` to `to`, or nothing. -1 is used only where all other sizes are at least 1: beside a 0 it
@@ -12,4 +12,4 @@ std::optional<std::vector<int64_t>> reshape_form(const Rewrite& rw, const Shape&
 // x under the shape `to`: x itself, or a Reshape by a constant; none when neither can be said.
 ValueId reshape_to(Rewrite& rw, ValueId x, const Shape& to);
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -2,7 +2,7 @@
 #include "kernels/carrier.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -112,4 +112,4 @@ std::vector<Rule> rotary_fusion_rules() {
   return {r};
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -1,7 +1,7 @@
 // Sequences and optionals whose making is in sight: their elements are used directly.
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -123,4 +123,4 @@ std::vector<Rule> sequence_rules_of_simplify() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -4,7 +4,7 @@
 #include "passes/rules/reshape_form.h"
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -176,4 +176,4 @@ std::vector<Rule> size_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -4,7 +4,7 @@
 
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 namespace {
 
@@ -184,4 +184,4 @@ std::vector<Rule> slice_family_rules() {
   };
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

@@ -1,6 +1,6 @@
 #include "passes/rules/tables.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 const std::vector<Rule>& all_rules() {
   static const std::vector<Rule> all = [] {
@@ -13,4 +13,4 @@ const std::vector<Rule>& all_rules() {
   return all;
 }
 
-}  // namespace cameo
+}  // namespace cameo::passes

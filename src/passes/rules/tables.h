@@ -6,7 +6,7 @@
 
 #include "passes/rule.h"
 
-namespace cameo {
+namespace cameo::passes {
 
 std::vector<Rule> fold_rules();
 std::vector<Rule> noop_rules();
@@ -29,4 +29,4 @@ std::vector<Rule> sequence_rules_of_simplify();
 std::vector<Rule> activation_fusion_rules();
 std::vector<Rule> norm_fusion_rules();
 
-}  // namespace cameo
+}  // namespace cameo::passes

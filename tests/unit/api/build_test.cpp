@@ -9,7 +9,7 @@
 #include "frontends/onnx/reader.h"
 #include "runtime/reference.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -76,4 +76,4 @@ TEST(Build, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of([&](Builder& g) { g.op("Relu", {foreign}); }), "build.foreign");
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

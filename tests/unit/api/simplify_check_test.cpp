@@ -7,7 +7,7 @@
 
 #include "frontends/text/parse.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -76,4 +76,4 @@ TEST(SimplifyCheck, AnApplicationMayBeVetoedByItsKey) {
 
 }  // namespace
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -11,7 +11,7 @@
 #include "ir/equal.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -224,4 +224,4 @@ TEST_F(OnnxWriter, NamesThatWouldBeTakenForEachOtherAreKeptApart) {
   EXPECT_EQ(difference(m, back, {.names = false, .types = false}).value_or(""), "");
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -8,7 +8,7 @@
 #include "runtime/reference.h"
 #include "unit/engine/models.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 Datum filled(DType dtype, std::vector<int64_t> shape) { return Datum(full(dtype, std::move(shape), 0)); }
@@ -93,4 +93,4 @@ TEST(Gate, ItemsOfASequenceAreCheckedWhenTheyCome) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

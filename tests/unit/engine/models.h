@@ -7,7 +7,7 @@
 #include "runtime/inputs.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 // Made-up numbers, floats moved and stretched so that activations see both sides; bytes over all their range.
 inline Datum stretched(const Datum& d, double factor, uint64_t seed) {
@@ -47,4 +47,4 @@ inline std::vector<Datum> inputs_of(const Graph& g, uint64_t seed) {
   return in;
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

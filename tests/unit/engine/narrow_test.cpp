@@ -12,7 +12,7 @@
 #include "runtime/reference.h"
 #include "unit/engine/models.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 struct Case {
@@ -141,4 +141,4 @@ TEST(IntegerRows, ProductsOfTheLargestNumbersAreExact) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

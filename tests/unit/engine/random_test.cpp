@@ -9,7 +9,7 @@
 #include "runtime/reference.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 Model model_of(const char* text) {
@@ -84,4 +84,4 @@ TEST(Random, TrainingDropoutZeroesItsShareAndScalesTheRest) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -11,7 +11,7 @@
 #include "support/error.h"
 #include "unit/engine/models.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 struct Case {
@@ -133,4 +133,4 @@ TEST(Session, WrongInputsAreRefused) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -4,7 +4,7 @@
 #include "formats/temporary_names.h"
 #include "unit/formats/file_test.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 TEST_F(FileTest, WritesAppearAtCommitOnly) {
   {
@@ -110,4 +110,4 @@ TEST_F(FileTest, TheNameMayBeSettledLate) {
   EXPECT_EQ(count(), 1u);
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

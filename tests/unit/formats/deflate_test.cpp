@@ -9,7 +9,7 @@
 #include <zlib.h>
 #endif
 
-namespace cameo {
+namespace cameo::tests {
 
 static std::span<const std::byte> bytes_of(std::string_view s) { return std::as_bytes(std::span(s)); }
 
@@ -96,4 +96,4 @@ TEST(Deflate, PortableAgreesWithZlibOnBrokenData) {
 }
 #endif
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -10,7 +10,7 @@
 #include "formats/mapping.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace fs = std::filesystem;
 
 struct FileTest : testing::Test {
@@ -37,4 +37,4 @@ struct FileTest : testing::Test {
   }
 };
 
-}  // namespace cameo
+}  // namespace cameo::tests

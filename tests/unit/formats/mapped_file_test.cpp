@@ -4,7 +4,7 @@
 #include "formats/file_handle.h"
 #include "unit/formats/file_test.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 TEST_F(FileTest, ReleasedPagesComeBack) {
   const std::string text(3 << 20, 'x');
@@ -78,4 +78,4 @@ TEST_F(FileTest, SmallFilesAreOursOnceTheyAreRead) {
   EXPECT_EQ(code_of([] { require_unchanged_files(); }), "");
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -5,7 +5,7 @@
 #include "formats/file_handle.h"
 #include "unit/formats/file_test.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 TEST_F(FileTest, AllFilesOfAPublicationAppearTogetherTheModelLast) {
   Publication files;
@@ -53,4 +53,4 @@ TEST_F(FileTest, APublicationWaitsForAnother) {
   EXPECT_EQ(count(), 1u);
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

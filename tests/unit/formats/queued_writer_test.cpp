@@ -7,7 +7,7 @@
 #include "formats/atomic_file.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 std::string scratch(const char* name) { return (std::filesystem::temp_directory_path() / name).string(); }
@@ -58,4 +58,4 @@ TEST(QueuedWriter, TellsOfFailures) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -8,7 +8,7 @@
 #include "formats/protobuf.h"
 #include "frontends/onnx/datum.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -174,4 +174,4 @@ TEST(OnnxReader, TypedFieldsAreDecoded) {
   EXPECT_EQ(d.tensor.to_ints(), (std::vector<int64_t>{1, -2, 300}));
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -11,7 +11,7 @@
 #include "ops/inline.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -176,4 +176,4 @@ TEST(OnnxSamples, FunctionsAreKeptGoingUpAndInlinedGoingDown) {
   EXPECT_EQ(down.graph.node_count(), 3u);
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -4,7 +4,7 @@
 
 #include "unit/frontends/torchscript/samples.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 using namespace std::string_literals;
@@ -74,4 +74,4 @@ TEST(Recognise, ZipsByTheirEntries) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 std::ostream& operator<<(std::ostream& out, Answer a) {
@@ -243,4 +243,4 @@ TEST(DimFacts, HugeNumbersAreUnknownNotWrong) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -5,7 +5,7 @@
 #include "support/error.h"
 #include "unit/ir/random_dim.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 // Three sizes and a number that may be negative.
@@ -187,4 +187,4 @@ TEST(DimProperty, ProofsNeverContradictTheValues) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -5,7 +5,7 @@
 #include "ir/dim_view.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 struct TextCase {
@@ -337,4 +337,4 @@ TEST(DimView, ShowsWhatTextPrints) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace cameo {
+namespace cameo::tests {
 
 // Every code of every small type survives the way to text and back, in both styles.
 TEST(ElementText, EveryCodeOfSmallTypes) {
@@ -35,4 +35,4 @@ TEST(ElementText, WideTypes) {
   EXPECT_EQ(parse_element(DType::f64, "1e999"), std::optional<uint64_t>(0x7ff0000000000000u));
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 using Op = RandomDim::Op;
@@ -90,4 +90,4 @@ RandomDim random_dim(std::mt19937& random, int depth, size_t symbols) {
   return r;
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -10,7 +10,7 @@
 
 #include "ir/dim.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 struct RandomDim {
   enum class Op : uint8_t {
@@ -32,4 +32,4 @@ inline int64_t pick(std::mt19937& random, int64_t lo, int64_t hi) {
   return lo + static_cast<int64_t>(random() % static_cast<uint64_t>(hi - lo + 1));
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

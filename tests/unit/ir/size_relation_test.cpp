@@ -4,7 +4,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 TEST(SizeRelation, ReadsWhatItWrites) {
@@ -54,4 +54,4 @@ TEST(SizeRelation, ConventionsDoNotAnswerQuestions) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

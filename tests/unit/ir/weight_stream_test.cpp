@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 // Element i of the source is i, in elements of `bytes` bytes.
@@ -105,4 +105,4 @@ TEST(WeightStream, RefusesToReadOutside) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -5,7 +5,7 @@
 #include "lowering/loop.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 struct Complex : testing::Test {
@@ -74,4 +74,4 @@ TEST_F(Complex, ALoopCarriesItsState) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -3,7 +3,7 @@
 #include "lowering/row.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 // A row names a real overload and takes no more arguments than it has; a typo fails here.
 TEST(Rows, EveryRowNamesATorchOverload) {
@@ -33,4 +33,4 @@ TEST(Schemas, ParseWithTypesDefaultsAndAliases) {
   EXPECT_FALSE(find_schema("aten::no_such_operator"));
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -10,7 +10,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 struct OnGraph {
   Graph graph;
@@ -56,4 +56,4 @@ std::vector<Datum> run_op(const Attrs& attrs, std::vector<Datum> inputs, size_t 
 inline Tensor f32s(std::vector<int64_t> shape, std::vector<float> v) { return Tensor::of<float>(DType::f32, std::move(shape), std::span<const float>(v)); }
 inline Tensor i64s(std::vector<int64_t> shape, std::vector<int64_t> v) { return Tensor::of<int64_t>(DType::i64, std::move(shape), std::span<const int64_t>(v)); }
 
-}  // namespace cameo
+}  // namespace cameo::tests

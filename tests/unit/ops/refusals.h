@@ -3,7 +3,7 @@
 
 #include "unit/ops/on_graph.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 struct Operand {
   DType dtype = DType::f32;
@@ -34,4 +34,4 @@ std::string answer(const Attrs& attrs, const std::vector<Operand>& operands, siz
   return code_of([&] { on.make(Attrs(attrs), inputs, outputs); });
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

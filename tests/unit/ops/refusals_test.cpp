@@ -5,7 +5,7 @@
 #include "ops/infer.h"
 #include "support/error.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -88,4 +88,4 @@ INSTANTIATE_TEST_SUITE_P(Rules, Refusals, testing::ValuesIn(refusals), [](const 
 
 }  // namespace
 
-}  // namespace cameo
+}  // namespace cameo::tests

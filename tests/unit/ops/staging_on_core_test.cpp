@@ -7,7 +7,7 @@
 #include "ops/verify.h"
 #include "runtime/reference.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 struct Miniature {
@@ -190,4 +190,4 @@ TEST(StagingOnCore, ALoopWithANonZeroInItsBody) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -1,6 +1,6 @@
 #include "on_graph.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -158,4 +158,4 @@ TEST(TensorOps, OneHotTriluCol2Im) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -5,7 +5,7 @@
 #include "ir/structure.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -80,4 +80,4 @@ TEST(Structure, OrderAndNamesDoNotMatter) {
   EXPECT_FALSE(same_structure(build(false), other));
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

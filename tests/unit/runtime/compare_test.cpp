@@ -6,7 +6,7 @@
 
 #include "runtime/watch.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 Datum floats(std::vector<float> v) { return Tensor::of<float>(DType::f32, {static_cast<int64_t>(v.size())}, v); }
@@ -50,4 +50,4 @@ TEST(Watch, Patterns) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

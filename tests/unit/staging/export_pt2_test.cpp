@@ -13,7 +13,7 @@
 #include "runtime/reference.h"
 #include "staging/export.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -183,4 +183,4 @@ TEST(Pt2Archive, DamageIsAnErrorAndNothingElse) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

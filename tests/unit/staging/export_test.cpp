@@ -15,7 +15,7 @@
 #include "runtime/arrays.h"
 #include "runtime/reference.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -168,4 +168,4 @@ TEST(InputSpec, TakesTypesNamesRangesAndValues) {
   EXPECT_THROW(parse_input_spec("x=f99[2]"), Error);
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

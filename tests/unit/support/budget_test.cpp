@@ -9,7 +9,7 @@
 
 #include "support/bytes.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 std::string code_of(const std::function<void()>& f) {
@@ -110,4 +110,4 @@ TEST(Budget, AFindingNamesItsBudgetAndWhatRaisesIt) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -7,7 +7,7 @@
 
 #include "support/random.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 uint64_t hash_of(std::string_view text, size_t step) {
@@ -51,4 +51,4 @@ TEST(ContentHash, IsTheSameEverywhere) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

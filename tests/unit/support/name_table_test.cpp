@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 TEST(NameTable, FindsWhatWasPutIn) {
@@ -41,4 +41,4 @@ TEST(NameTable, TheEmptyNameIsAName) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

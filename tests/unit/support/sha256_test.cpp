@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 std::string hex(std::string_view text) { return sha256_hex(std::as_bytes(std::span(text.data(), text.size()))); }
@@ -26,4 +26,4 @@ TEST(Sha256, OfTwoPartsIsThatOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

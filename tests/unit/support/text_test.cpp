@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/random.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 std::string json(std::string_view s) {
@@ -58,4 +58,4 @@ TEST(Text, NoNameMakesALineOfAFinding) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

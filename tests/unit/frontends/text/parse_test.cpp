@@ -9,7 +9,7 @@
 #include "ops/versions.h"
 #include "ops/text/print.h"
 
-namespace cameo {
+namespace cameo::tests {
 
 namespace {
 
@@ -149,4 +149,4 @@ TEST(ParseText, FindingsOfTheReaderHaveLines) {
   }
 }
 
-}  // namespace cameo
+}  // namespace cameo::tests

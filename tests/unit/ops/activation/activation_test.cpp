@@ -2,7 +2,7 @@
 
 #include "../on_graph.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 template <class Attrs>
@@ -45,4 +45,4 @@ TEST(Gated, SlopesAndGates) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -1,6 +1,6 @@
 #include "../on_graph.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 // A loop node with one carried value, its body still empty.
@@ -97,4 +97,4 @@ TEST(If, BranchesJoin) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -3,7 +3,7 @@
 
 #include "../on_graph.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
@@ -136,4 +136,4 @@ TEST(Cumulative, DirectionsAndRanges) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

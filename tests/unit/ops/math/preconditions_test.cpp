@@ -4,7 +4,7 @@
 #include "../on_graph.h"
 #include "kernels/broadcast.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 constexpr int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
@@ -128,4 +128,4 @@ TEST(Preconditions, ExpansionsRefuseAxesOutside) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -2,7 +2,7 @@
 
 #include "../on_graph.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 template <class Attrs>
@@ -85,4 +85,4 @@ TEST(Random, SeedsRepeat) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

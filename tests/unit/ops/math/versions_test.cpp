@@ -2,7 +2,7 @@
 #include "../on_graph.h"
 #include "backends/onnx/encode.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 // What becomes of a node read at `opset`: the canonical node, or the values that stand for it.
@@ -130,4 +130,4 @@ TEST(MathVersions, OperatorsSpelledOut) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -1,6 +1,6 @@
 #include "../on_graph.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -71,4 +71,4 @@ TEST(Learners, Categories) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

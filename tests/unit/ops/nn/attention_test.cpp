@@ -3,7 +3,7 @@
 #include "kernels/carrier.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 struct SequenceTest : testing::Test {
@@ -57,4 +57,4 @@ TEST_F(SequenceTest, ShortSequencesStopAndPadWithZeros) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

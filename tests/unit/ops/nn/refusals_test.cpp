@@ -2,7 +2,7 @@
 // rely on it.
 #include "unit/ops/refusals.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -167,4 +167,4 @@ TEST(NnRefusals, RotaryEmbedding) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

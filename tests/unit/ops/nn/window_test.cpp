@@ -6,7 +6,7 @@
 #include "ops/eval.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 struct WindowTest : testing::Test {
@@ -109,4 +109,4 @@ TEST(WindowKernels, AverageCountsThePadding) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

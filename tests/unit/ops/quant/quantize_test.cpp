@@ -3,7 +3,7 @@
 #include "kernels/carrier.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 struct QuantizeTest : testing::Test {
@@ -37,4 +37,4 @@ TEST_F(QuantizeTest, TypeFromTheAttribute) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -1,6 +1,6 @@
 #include "unit/ops/refusals.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 TEST(QuantRefusals, ScalesAndZeroPoints) {
@@ -38,4 +38,4 @@ TEST(QuantRefusals, QLinearMatMul) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

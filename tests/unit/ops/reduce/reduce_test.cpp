@@ -3,7 +3,7 @@
 
 #include "../on_graph.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 template <class Attrs>
@@ -68,4 +68,4 @@ TEST(TopK, OrderAndSizes) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -1,6 +1,6 @@
 #include "unit/ops/refusals.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 TEST(SignalRefusals, Transforms) {
@@ -26,4 +26,4 @@ TEST(SignalRefusals, Frames) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

@@ -1,7 +1,7 @@
 #include "../on_graph.h"
 #include "ops/text/regex.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -42,4 +42,4 @@ TEST(Strings, Operators) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

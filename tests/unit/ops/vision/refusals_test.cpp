@@ -4,7 +4,7 @@
 #include "ops/vision/image.h"
 #include "unit/ops/refusals.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 using Ints = std::vector<int64_t>;
@@ -84,4 +84,4 @@ TEST(VisionRefusals, ImagesCannotBeLargerThanTheirBytesTell) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests

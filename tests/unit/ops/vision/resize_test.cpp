@@ -3,7 +3,7 @@
 #include "kernels/carrier.h"
 #include "ops/on.h"
 
-namespace cameo {
+namespace cameo::tests {
 namespace {
 
 struct ResizeTest : testing::Test {
@@ -51,4 +51,4 @@ TEST_F(ResizeTest, NearestMovesStrings) {
 }
 
 }  // namespace
-}  // namespace cameo
+}  // namespace cameo::tests
