@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "ops/on.h"
 #include "ops/operands.h"
@@ -128,7 +129,16 @@ void Downgrade::drop_default(std::string_view attr, const AttrValue& meaning_of_
   drop(attr);
 }
 
-const Fact& Expand::fact(size_t i) const { return input_fact(graph, node, i); }
+const Fact& Expand::fact(size_t i) const {
+  const Fact& known = input_fact(graph, node, i);
+  if (judged || !known.type.is_tensor()) return known;
+  static const std::map<DType, Fact> shapeless = [] {
+    std::map<DType, Fact> out;
+    for (const DTypeInfo& t : all_dtypes()) out[t.dtype].type = Type::tensor(t.dtype);
+    return out;
+  }();
+  return shapeless.at(known.type.elem);
+}
 
 bool Expand::wants(size_t output) const {
   return output < outputs() && graph.used(graph[node].outputs[output]);

@@ -95,6 +95,7 @@ class Expand {
   int64_t target = 0;
   std::optional<std::string> refusal;
   std::vector<ValueId> replacement;
+  bool judged = true;  // the node's shape rule ran; else nothing holds between its operands, and their shapes are not told
 
   Expand(On& o, const Graph& g, NodeId n, int64_t t) : on(o), graph(g), node(n), target(t) {}
   ValueId in(size_t i) const { return graph.input(node, i); }

@@ -76,6 +76,29 @@ class Judge {
 
 }  // namespace
 
+bool Standing::is_aside(Graph& g, NodeId n) {
+  if (n.index < asked_before_.size() && asked_before_[n.index]) {
+    asked_before_[n.index] = false;
+    const auto fault = rule_runs(g, n) ? fault_of(g, n) : std::nullopt;
+    if (fault && is_fault(*fault)) {
+      aside_.resize(std::max<size_t>(aside_.size(), g.node_capacity()));
+      aside_[n.index] = true;
+    }
+  }
+  return n.index < aside_.size() && aside_[n.index];
+}
+
+void Standing::judge_new(Graph& g, uint32_t first_node) {
+  aside_.resize(g.node_capacity());
+  for (uint32_t i = first_node; i < g.node_capacity(); ++i)
+    if (const NodeId n(i); !g[n].dead) aside_[i] = is_unjudged(g, n) || (any_fault_ && fault_of(g, n));
+}
+
+void Standing::ask_again(NodeId n) {
+  if (asked_before_.size() <= n.index) asked_before_.resize(n.index + 1);
+  asked_before_[n.index] = true;
+}
+
 Soundness judge(Model& m) {
   Soundness s;
   InferResult inferred = infer(m.graph, m.functions);

@@ -36,6 +36,21 @@ struct Soundness {
 // Infers the types of the model, and judges every node. Linear; nodes are looked at one by one only where one is at fault.
 Soundness judge(Model& m);
 
+// The same while a pass goes on: what it learns of a node's operands may show that the node can never run.
+class Standing {
+ public:
+  Standing() = default;
+  explicit Standing(const Soundness& judged) : aside_(judged.aside), any_fault_(!judged.faults.empty()) {}
+
+  bool is_aside(Graph& g, NodeId n);
+  void judge_new(Graph& g, uint32_t first_node);  // copies of bodies, which nobody inferred
+  void ask_again(NodeId n);                       // more is known of its operands
+
+ private:
+  std::vector<bool> aside_, asked_before_;
+  bool any_fault_ = false;
+};
+
 // `judge` for those who rewrite a whole model: throws the certain faults, and gives what else deserves a warning.
 std::vector<Diag> admit(Model& m);
 void refuse_certain(const Model& m, const Soundness& s);

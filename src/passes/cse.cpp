@@ -123,7 +123,7 @@ bool same_bytes(const Weight& a, const Weight& b) {
   if (a.strings || b.strings || !a.is_dense() || !b.is_dense() || a.start != 0 || b.start != 0) return false;
   const auto size = static_cast<size_t>(a.byte_size());
   if (a.source.size() < size || b.source.size() < size) return false;
-  return std::memcmp(a.source.data(), b.source.data(), size) == 0;
+  return size == 0 || std::memcmp(a.source.data(), b.source.data(), size) == 0;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <set>
 
 #include "ops/infer.h"
 #include "passes/edit.h"
@@ -260,24 +261,27 @@ void insert_node(Model& m, std::string_view text) {
   if (!op.is_opaque()) infer_node(g, n);
 }
 
+namespace {
+// The node of the main graph that a node is, or stands in.
+NodeId in_main(const Graph& g, NodeId n) {
+  while (g[g[n].home].owner) n = g[g[n].home].owner;
+  return n;
+}
+}  // namespace
+
 void rewire(Model& m, std::string_view from, std::string_view to) {
   Graph& g = m.graph;
   const ValueId old = find_value(g, from), replacement = find_value(g, to);
   const NodeId keeper = g[replacement].def;
+  // Whoever reads the replacement, itself or in a body, must come after what computes it.
+  std::set<NodeId> late;
+  for (NodeId n = keeper; n; n = g[n].next) late.insert(n);
   for (const Use& u : std::vector<Use>(g[old].uses)) {
     if (!u.node || u.node == keeper) continue;  // outputs of the graph keep their name and value
+    const NodeId top = in_main(g, u.node);
+    if (keeper && (top == keeper || !late.contains(top))) throw error("edit.rewire", cat("'", to, "' is computed ", top == keeper ? "by " : "after ", describe(g, top), ", which would read it"));
     g.set_input(u.node, u.index, replacement);
   }
-  // Whoever reads the replacement must come after what computes it.
-  if (!keeper) return infer_anew(m);
-  std::vector<NodeId> early;
-  for (const NodeId n : g.nodes(g.main())) {
-    if (n == keeper) break;
-    early.push_back(n);
-  }
-  for (const NodeId n : early)
-    for (const ValueId v : g[n].inputs)
-      if (v == replacement) throw error("edit.rewire", cat("'", to, "' is computed after ", describe(g, n), ", which would read it"));
   infer_anew(m);
 }
 

@@ -51,7 +51,7 @@ std::string value_label(const Graph& g, ValueId v) { return g[v].name.empty() ? 
 std::string Application::key() const { return cat(rule, "@", value); }
 
 Engine::Engine(Graph& g, const EngineOptions& options) : g_(g), options_(options) {
-  if (options.judged) aside_ = options.judged->aside;
+  if (options.judged) standing_ = Standing(*options.judged);
   for (const Rule* r : *options.rules) {
     const bool sayable = std::all_of(r->makes.begin(), r->makes.end(), [&](std::string_view op) { return find_op("", op)->at(options.opset) != nullptr; });
     if (!sayable) continue;
@@ -131,7 +131,7 @@ bool Engine::attempt(const Rule& r, NodeId n) {
   rw.unroll = options_.unroll;
   rw.every_bit = options_.exact;
   rw.varying = &varying_;
-  rw.aside = &aside_;
+  rw.standing = &standing_;
   std::string why;
   try {
     r.apply(rw);
@@ -268,21 +268,13 @@ void Engine::commit(const Rule& r, Rewrite& rw, const GraphMark& mark) {
   record(r.name, r.exactness, label, gain_old_.nodes, gain_new_.nodes);
   const int64_t saved = static_cast<int64_t>(gain_old_.nodes) - static_cast<int64_t>(gain_new_.nodes);
   spare_bytes += static_cast<int64_t>(gain_old_.bytes) + node_bytes * saved - static_cast<int64_t>(gain_new_.bytes);
-  judge_copies(mark);
+  standing_.judge_new(g_, mark.nodes);  // what a rule emits was inferred as it was made; copies of a body were not
   for (uint32_t i = mark.nodes; i < g_.node_capacity(); ++i)
     if (!g_[NodeId(i)].dead) push(NodeId(i));
   const bool in_body = g_[g_[rw.node].home].owner.valid();
   erase_dead(rw.node);
   // What the new nodes need of sizes holds where the body runs, and nowhere else.
   if (in_body) g_.facts.rewind(mark.facts);
-}
-
-// What a rule emits was inferred as it was made; copies of a body were not.
-void Engine::judge_copies(const GraphMark& mark) {
-  aside_.resize(g_.node_capacity());
-  const bool any_fault = options_.judged && !options_.judged->faults.empty();
-  for (uint32_t i = mark.nodes; i < g_.node_capacity(); ++i)
-    if (const NodeId n(i); !g_[n].dead) aside_[i] = is_unjudged(g_, n) || (any_fault && fault_of(g_, n));
 }
 
 // The new value takes over the old one's name, type and users.
@@ -305,6 +297,9 @@ void Engine::take_place(const Rewrite& rw, size_t output, const GraphMark& mark)
     g_.value(now).doc = g_[old].doc;
   }
   g_.replace_uses(old, now);
+  if (options_.judged)
+    for (const Use& use : g_[now].uses)
+      if (use.node) standing_.ask_again(use.node);
   push_users(now);
   if (g_[now].def) push(g_[now].def);
 }

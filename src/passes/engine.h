@@ -60,7 +60,7 @@ class Engine {
   // For whole-graph passes: everybody reads `replacement` instead of `old`, whose node may then be dead.
   bool forward(ValueId old, ValueId replacement, std::string_view rule, RuleClass exactness);
   bool may_apply(std::string_view rule, ValueId root) const;
-  bool understood(NodeId n) const { return is_understood(g_, n, &aside_); }
+  bool understood(NodeId n) { return is_understood(g_, n, &standing_); }
   void record(std::string_view rule, RuleClass exactness, std::string value, size_t removed, size_t added);
 
   std::vector<Application> ledger;
@@ -73,7 +73,6 @@ class Engine {
     uint64_t bytes = 0;
   };
   void visit(NodeId n);
-  void judge_copies(const GraphMark& mark);
   bool attempt(const Rule& r, NodeId n);
   std::string refuse(const Rule& r, Rewrite& rw, const GraphMark& mark);  // why not; empty: fine
   std::string refuse_types(const Rewrite& rw) const;
@@ -95,7 +94,7 @@ class Engine {
   std::deque<NodeId> work_;
   std::vector<bool> queued_;
   std::vector<bool> varying_;  // Rewrite::varying
-  std::vector<bool> aside_;    // Rewrite::aside
+  Standing standing_;          // Rewrite::standing
   Cost gain_old_, gain_new_;  // of the attempt that was just judged
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ops/on.h"
+#include "ops/soundness.h"
 
 namespace cameo::passes {
 
@@ -31,8 +32,8 @@ class RuleOn : public On {
 };
 
 // Whether rules may look at the node: Cameo knows the operator and all its attributes, and it is not set aside.
-inline bool is_understood(const Graph& g, NodeId n, const std::vector<bool>* aside) {
-  return n && !g[n].op->is_opaque() && !g[n].extra && !(aside && n.index < aside->size() && (*aside)[n.index]);
+inline bool is_understood(Graph& g, NodeId n, Standing* standing) {
+  return n && !g[n].op->is_opaque() && !g[n].extra && !(standing && standing->is_aside(g, n));
 }
 
 // What a rule sees of the node it looks at, and how it answers. Emission is undone unless the engine takes the answer.
@@ -63,7 +64,7 @@ class Rewrite {
   const Shape& shape(ValueId v) const { return g[v].fact.shape(); }   // precondition: has_rank(v)
   bool equal(Dim a, Dim b) const { return a == b || g.facts.equal(a, b) == Answer::yes; }
   bool same_shape(const Shape& a, const Shape& b) const;
-  bool understood(NodeId n) const { return is_understood(g, n, aside); }
+  bool understood(NodeId n) const { return is_understood(g, n, standing); }
   // The struct of the operator that makes `v`; null when another one does, or when that is not understood.
   template <class A>
   const A* made_by(ValueId v) const {
@@ -96,7 +97,7 @@ class Rewrite {
   int64_t spare_bytes = 0;  // by how much constants may grow here
   int64_t unroll = 0;       // rounds up to which loops may be unrolled
   bool every_bit = false;   // nothing may be computed that an engine might round otherwise
-  const std::vector<bool>* aside = nullptr;  // by node: not to be looked at (ops/soundness.h)
+  Standing* standing = nullptr;  // which nodes are not to be looked at (ops/soundness.h)
   std::vector<bool>* varying = nullptr;  // by node: found to depend on more than constants; for rules that ask this of every node
 
  private:

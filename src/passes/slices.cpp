@@ -22,7 +22,7 @@ std::optional<std::vector<int64_t>> literal_ints(const Graph& g, ValueId v) {
 }
 
 // A Slice along one axis of known size in steps of 1, counted from the front.
-std::optional<std::pair<int64_t, Part>> part_of(const Graph& g, const Engine& e, NodeId n) {
+std::optional<std::pair<int64_t, Part>> part_of(const Graph& g, Engine& e, NodeId n) {
   if (!e.understood(n) || !g[n].is("Slice")) return std::nullopt;
   const ValueId x = g.input(n, 0);
   const auto starts = literal_ints(g, g.input(n, 1)), ends = literal_ints(g, g.input(n, 2)), axes = literal_ints(g, g.input(n, 3)), steps = literal_ints(g, g.input(n, 4));

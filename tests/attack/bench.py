@@ -74,11 +74,11 @@ class Bench:
 
     def judge_output(self, case):
         source = case.command.arguments[1]
+        sources = [a for a in case.command.arguments[1:3] if a.endswith((".onnx", ".onnxtxt")) and a != case.command.model_out]
         if "--fallback" in case.command.arguments:  # operators that nobody knows have results of unknown types
             return None
         made = self.folder / case.command.model_out
-        checked = self.go(Command(["check", source]), {}) if source.endswith((".onnx", ".onnxtxt")) else None
-        if checked is not None and checked.status != 0:
+        if any(self.go(Command(["check", given]), {}).status != 0 for given in sources):
             return None
         after = self.go(Command(["check", made.name]), {})
         finding = self.judge.ended_badly(after, after.err.decode("utf-8", "replace"), Command(["check"]))

@@ -262,16 +262,23 @@ def campaign(options, state):
     shared = {"stop": multiprocessing.Event(), "next": multiprocessing.Value("q", first), "runs": multiprocessing.Value("q", 0),
               "edges": multiprocessing.Value("q", 0), "end": first + options.cases if options.cases else -1}
     answers = multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=work, args=(options, state, seeds, shared, answers)) for _ in range(options.jobs)]
     start = time.monotonic()
-    limit = options.seconds or options.minutes * 60 or (1e9 if options.runs or options.cases else 600)
-    for w in workers:
+
+    def worker():
+        w = multiprocessing.Process(target=work, args=(options, state, seeds, shared, answers))
         w.start()
-    told = start
+        return w
+    limit = options.seconds or options.minutes * 60 or (1e9 if options.runs or options.cases else 600)
+    workers = [worker() for _ in range(options.jobs)]
+    told, ended_by_protobuf = start, 0
     try:
         while time.monotonic() - start < limit and (not options.runs or shared["runs"].value < options.runs):
             time.sleep(0.5)
-            if any(w.exitcode for w in workers) or all(w.exitcode == 0 for w in workers):
+            for i, w in enumerate(workers):
+                if (w.exitcode or 0) < 0:  # Python's protobuf takes deep messages on its own stack
+                    workers[i] = worker()
+                    ended_by_protobuf += 1
+            if ended_by_protobuf > 20 or any(w.exitcode for w in workers) or all(w.exitcode == 0 for w in workers):
                 break
             if time.monotonic() - told > 30:
                 told = time.monotonic()
@@ -299,6 +306,8 @@ def campaign(options, state):
     state.figures["edges"] = shared["edges"].value or state.figures.get("edges", 0)
     state.figures["next"][options.seed] = shared["next"].value
     state.save()
+    if ended_by_protobuf:
+        counts["workers that protobuf ended"] = ended_by_protobuf
     tell(options, state, counts, used, failed)
     return 1 if failed or found_places(state.findings) else 0
 

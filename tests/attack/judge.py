@@ -86,7 +86,7 @@ OURS = re.compile(r"^(?!std::|__|_start|main |command_main|print_stack|crashed|o
 
 def offsets_in(text, program):
     base = pathlib.Path(program).name
-    found = [(int(n), int(o, 16)) for n, o in re.findall(r"^\s*#(\d+) (?:0x[0-9a-f]+ )?\(?(?:\S*/" + re.escape(base) + r")?\+(0x[0-9a-f]+)\)?", text, re.M)]
+    found = [(int(n), int(o, 16)) for n, o in re.findall(r"^\s*#(\d+) +(?:0x[0-9a-f]+ +)?\(?(?:\S*/" + re.escape(base) + r")?\+(0x[0-9a-f]+)\)?", text, re.M)]
     out, last = [], -1
     for n, offset in found:
         if n <= last:

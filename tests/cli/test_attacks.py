@@ -82,6 +82,15 @@ ROWS += [(name, verb, finding) for name, finding in UNREADABLE.items() for verb 
 ROWS += [(name, verb, None) for name in REFUSED for verb in GENTLE] + [(name, verb, None) for name in LEFT_ALONE for verb in REWRITERS + GENTLE + ["check"]]
 MAY_SUCCEED |= {(name, verb) for name in REFUSED for verb in GENTLE} | {(name, verb) for name in LEFT_ALONE for verb in REWRITERS + GENTLE + ["check"]}
 
+# Nodes of which more is known while a pass goes on than when it began, attributes of another opset, weights without elements,
+# values that would be computed by those who read them.
+LATE = [("15-scatter-rankless.onnx", ("convert", "FILE", "OUT", "--opset", "10"), None), ("15-stray-attribute.onnx", ("convert", "FILE", "OUT", "--opset", "9"), None),
+        ("15-rewire-own-output.onnx", ("edit", "FILE", "OUT", "--rewire", "x1=y0"), "edit.rewire"),
+        ("15-split-parts.onnx", ("simplify", "FILE", "OUT", "--overwrite-input-shape", "input:2"), "infer.split")]
+LATE_MAY_SUCCEED = [("15-slice-in-dead-branch.onnx", "simplify"), ("15-empty-weights.onnx", "simplify")]
+ROWS += LATE + [(name, verb, None) for name, verb in LATE_MAY_SUCCEED]
+MAY_SUCCEED |= set(LATE_MAY_SUCCEED)
+
 
 class Ended:
     """A command that ran to its end, with what it took."""

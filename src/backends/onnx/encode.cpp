@@ -70,6 +70,19 @@ void fit_operands(const SchemaVersion& schema, EncodedNode& e, std::optional<std
   else if (e.outputs > schema.max_out) refusal = cat("it had at most ", schema.max_out, " outputs, not ", e.outputs);
 }
 
+bool has_attribute(const SchemaVersion* s, std::string_view name) {
+  return s && std::any_of(s->attributes.begin(), s->attributes.end(), [&](const AttrSpec& a) { return a.name == name; });
+}
+
+// An attribute that the model's opset does not know and the target's does would begin to mean something.
+std::optional<std::string> stray_attribute(const Node& n, const OpDef& op, int64_t version) {
+  if (!n.extra) return std::nullopt;
+  for (const NamedAttr& a : *n.extra)
+    if (!has_attribute(&op.newest(), a.name) && has_attribute(op.at(version), a.name))
+      return cat("its attribute '", a.name, "' means nothing in the model's opset, and would there");
+  return std::nullopt;
+}
+
 }  // namespace
 
 Encoding encode_node(const Graph& g, NodeId id, int64_t version) {
@@ -93,6 +106,11 @@ Encoding encode_node(const Graph& g, NodeId id, int64_t version) {
     return f && f->option == Formal::optional && !g.used(n.outputs[i]) && g[n.outputs[i]].name.empty();
   };
   while (d.outputs > 1 && unwanted(d.outputs - 1)) --d.outputs;
+  if (auto stray = stray_attribute(n, *op, version)) {
+    out.refusal = std::move(stray);
+    out.node = std::move(d);
+    return out;
+  }
   try {
     op = lower(d, op);
   } catch (const Error& e) {

@@ -152,6 +152,7 @@ bool Legaliser::expand_with(const Expansion& rule, NodeId n, std::string& why) {
   std::optional<std::string> refusal;
   on_.move_to(g_[n].home, n);
   Expand e(on_, g_, n, opset_);
+  e.judged = rule_runs(g_, n);
   try {
     const auto attrs = g_[n].attrs;  // outlives the node
     rule.expand(attrs.get(), e);

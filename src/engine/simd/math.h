@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "support/layers.h"
+
 namespace cameo::engine {
 
 // One function body per instruction set, chosen when the program is loaded.
@@ -78,9 +80,9 @@ CAMEO_INLINE float erf_of(float x) {
 CAMEO_INLINE float log_of(float x) {
   const bool tiny = x < 1.17549435e-38f;
   const float scaled = tiny ? x * 8388608.0f : x;
-  const int32_t bits = std::bit_cast<int32_t>(scaled);
-  const int32_t e = (bits - 0x3f3504f3) >> 23;
-  const float m = std::bit_cast<float>(bits - (e << 23));  // between sqrt(1/2) and sqrt(2)
+  const uint32_t bits = std::bit_cast<uint32_t>(scaled);
+  const int32_t e = static_cast<int32_t>(bits - 0x3f3504f3u) >> 23;
+  const float m = std::bit_cast<float>(bits - (static_cast<uint32_t>(e) << 23));  // between sqrt(1/2) and sqrt(2)
   const float s = (m - 1.0f) / (m + 1.0f), u = s * s;
   float p = 2.0f / 9;
   p = p * u + 2.0f / 7;

@@ -1,6 +1,7 @@
 // Random tensors. They are recorded, never folded, merged or hoisted.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 #include <random>
@@ -10,6 +11,7 @@
 #include "ops/math/revisions.h"
 #include "ops/on.h"
 #include "ops/preconditions.h"
+#include "support/budget.h"
 
 namespace cameo::ops {
 
@@ -55,9 +57,23 @@ template <class Roll>
 Tensor rolled(DType type, const std::vector<int64_t>& shape, Roll roll) {
   const int64_t count = element_count(shape);
   if (count > most_elements) Eval::fail("eval.size", cat("a random tensor of ", count, " elements is too large"));
-  std::vector<double> out(static_cast<size_t>(count));
-  for (double& v : out) v = roll();
-  return store(type, shape, out);
+  constexpr int64_t block = int64_t{1} << 16;  // numbers, not all at once: they are wider than most results
+  std::vector<double> some(static_cast<size_t>(std::min(count, block)));
+  const size_t unit = static_cast<size_t>(packed_bytes(type, block)) / block;
+  if (unit == 0 || count <= block) {
+    some.resize(static_cast<size_t>(count));
+    for (double& v : some) v = roll();
+    return store(type, shape, some);
+  }
+  std::vector<std::byte> bytes(static_cast<size_t>(packed_bytes(type, count)));
+  for (int64_t done = 0; done < count; done += block) {
+    checkpoint();
+    some.resize(static_cast<size_t>(std::min(block, count - done)));
+    for (double& v : some) v = roll();
+    const Tensor part = store(type, {static_cast<int64_t>(some.size())}, some);
+    std::memcpy(bytes.data() + static_cast<size_t>(done) * unit, part.bytes().data(), some.size() * unit);
+  }
+  return {type, shape, Bytes::own(std::move(bytes))};
 }
 
 template <class Attrs>

@@ -1,8 +1,10 @@
 #include "ops/tensor/axis_maps.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "ops/eval.h"
+#include "support/budget.h"
 
 namespace cameo::ops {
 
@@ -26,12 +28,15 @@ AxisMap identity_map(int64_t size) {
 Tensor take_by_axes(const Tensor& x, const std::vector<AxisMap>& maps, const Tensor* fill) {
   std::vector<int64_t> shape, places{0};
   for (const AxisMap& map : maps) shape.push_back(static_cast<int64_t>(map.size()));
-  const auto total = static_cast<size_t>(element_count(shape));
+  element_count(shape);  // throws where they are too many
   for (size_t axis = 0; axis < maps.size(); ++axis) {
-    std::vector<int64_t> next;
-    next.reserve(axis + 1 == maps.size() ? total : places.size() * maps[axis].size());
-    for (const int64_t p : places)
-      for (const int64_t i : maps[axis]) next.push_back(p < 0 || i < 0 ? -1 : p * x.shape()[axis] + i);
+    std::vector<int64_t> next(places.size() * maps[axis].size());
+    auto out = next.begin();
+    for (const int64_t p : places) {
+      checkpoint();
+      if (p < 0) out = std::fill_n(out, maps[axis].size(), -1);
+      else for (const int64_t i : maps[axis]) *out++ = i < 0 ? -1 : p * x.shape()[axis] + i;
+    }
     places = std::move(next);
   }
   return take(x, shape, places, fill);

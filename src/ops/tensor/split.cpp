@@ -48,6 +48,9 @@ struct Split : Rules<op::Split> {
     const auto parts = static_cast<int64_t>(c.out_count());
     if (const auto* a = c.node().as<op::Split>(); a->num_outputs && *a->num_outputs != parts)
       c.fail("infer.split", cat("num_outputs is ", *a->num_outputs, " and the node has ", parts, " outputs"));
+    // The last part would have a negative size.
+    if (whole.is_literal() && c.node().as<op::Split>()->num_outputs && parts > whole.literal() && whole.literal() > 0)
+      c.fail("infer.split", cat("an axis of ", whole.literal(), " in ", parts, " parts"));
     if (whole.is_literal()) {
       const auto sizes = even_parts(whole.literal(), parts);
       return {sizes.begin(), sizes.end()};
