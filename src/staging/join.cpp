@@ -256,7 +256,8 @@ class Branch {
     Form form;
     Value a, b;
     size_t first = 0;
-    std::array<std::optional<CellId>, 2> lists = {};  // which older list or dict it is after a side
+    std::array<std::optional<CellId>, 2> lists = {};    // which older list or dict it is after a side
+    std::array<std::optional<TensorRef>, 2> olds = {};  // which older tensor
   };
 
   template <class F>
@@ -296,6 +297,7 @@ class Branch {
     const Value x = left_by(0, a), y = left_by(1, b);
     add_joined(leaf, x, y);
     joined_.back().lists = {older_list(a), older_list(b)};
+    joined_.back().olds = {older(leaf, 0, a), older(leaf, 1, b)};
   }
 
   // What a value that was there before holds at a side's end, where the side changed it.
@@ -424,7 +426,7 @@ class Branch {
     const V c = condition_.need<StagedBool>().value;
     for (const size_t side : {0, 1}) {
       const Value& value = side == 0 ? j.a : j.b;
-      const auto t = older(j.leaf, side, value);
+      const auto& t = j.olds[side];
       const auto* made = value.as<TensorRef>();
       if (!t) {
         if (!made || !s_.origins(made->cell).empty()) return false;

@@ -160,3 +160,18 @@ class RowsWrittenInATurn(nn.Module):
             if i % 2 == 1:
                 y = y.clone()
         return x, y, torch.stack(kept)
+
+
+@case("x=f32[b,t]", ((1, 1),), ((2, 3),))
+class WrittenUnderTheOlderName(nn.Module):
+    """One side gives the name a new tensor, the other writes to the one that it has: it is that one afterwards."""
+    def forward(self, x: Tensor):
+        x = x + 1
+        y = x
+        for _ in range(3):
+            x[:1] -= 0.5
+            if x.numel() > 7:
+                y = x.clamp(-4, 4)
+            else:
+                y[x > 0] = 0.5
+        return x, y
