@@ -53,7 +53,7 @@ def main():
                 continue
             done = {}
 
-            def export(which, cameo):
+            def export(which, cameo, done=done, name=name, archive=archive):
                 done[which] = node_counts.export_ours(cameo, name, archive, folder / f"{which}.onnx")
 
             times, _ = best({"before": lambda: export("before", args.before), "now": lambda: export("now", args.cameo)}, args.repeat)

@@ -47,6 +47,7 @@ def best(ways, repeat, fresh=()):
 
 def network(name):
     import torch
+
     from models import import_torchvision
     tv = import_torchvision()
     if name != "bert": return tv.models.get_model(name, weights=None).eval(), torch.randn(1, 3, 224, 224)
@@ -115,7 +116,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.keep or scratch
         os.makedirs(folder, exist_ok=True)
-        print("| model | archive | cameo | wall clock | cp | wall clock | cameo / cp, wall clock | dynamo=False | / cameo | dynamo=True | / cameo | within 80 MB + largest tensor |\n|" + "---|" * 12, flush=True)
+        print("| model | archive | cameo | wall clock | cp | wall clock | cameo / cp, wall clock "
+              "| dynamo=False | / cameo | dynamo=True | / cameo | within 80 MB + largest tensor |\n|" + "---|" * 12, flush=True)
         for large, names in ((False, args.models), (True, args.large)):
             for name in filter(None, names.split(",")):
                 row = measure(name, folder, args, large)

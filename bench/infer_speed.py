@@ -64,6 +64,7 @@ def generated(nodes):
 def real(name, path):
     """The model as torch.onnx.export writes it, batch dynamic, without what shape inference is to find out."""
     import torch
+
     from models import import_torchvision
     tv = import_torchvision()
     torch.manual_seed(0)

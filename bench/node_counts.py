@@ -25,6 +25,7 @@ TEXT = "bert distilbert gpt2 roberta t5_encoder llama".split()
 
 def vision(name):
     import torch
+
     from models import import_torchvision
     tv = import_torchvision()
     options = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
@@ -33,9 +34,10 @@ def vision(name):
 
 
 def text(name):
-    from models import first_output
     import torch
     import transformers as t
+
+    from models import first_output
     small = dict(num_hidden_layers=2, hidden_size=64, num_attention_heads=4, intermediate_size=128, vocab_size=100)
     ids = torch.randint(0, 100, (2, 16))
     if name == "bert":

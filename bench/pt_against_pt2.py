@@ -28,7 +28,6 @@ REASONS = {}  # where PyTorch itself records something else in the two archives
 
 def build(name):
     """The module, its inputs, and what follows the name in --input."""
-    import torch
     import models
     models.import_torchvision()  # transformers asks for it
     if "/" not in name:

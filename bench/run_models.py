@@ -15,7 +15,7 @@ def settle(model):
     """Running statistics and scales that differ per channel: a fresh batch norm would be the identity."""
     import torch
     torch.manual_seed(1)
-    for name, tensor in list(model.named_parameters()) + list(model.named_buffers()):
+    for tensor in list(model.parameters()) + list(model.buffers()):
         if tensor.dtype == torch.float32 and tensor.numel() > 1 and bool((tensor == tensor.flatten()[0]).all()):
             tensor.data.add_(torch.rand_like(tensor) * 0.1)
     return model.eval()

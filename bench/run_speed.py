@@ -4,7 +4,8 @@ usage: bench/run_speed.py [--models a,b] [--threads 1,2] [--rounds N] [--repeat 
                           [--before OLDER_CAMEO]
 Needs torch, onnxruntime, transformers and torchvision (its Python half is enough). The ratio is onnxruntime's time over
 Cameo's: above 1, Cameo is faster. Outputs are compared as well. --start-up times the whole way from the file to the
-first output instead. --before: a last column has the older command's time over this one's, in the same rounds. --models narrow: f16, bf16 and bytes. --lengths: BERT, where every run has another number of tokens.
+first output instead. --before: a last column has the older command's time over this one's, in the same rounds. --models narrow:
+f16, bf16 and bytes. --lengths: BERT, where every run has another number of tokens.
 """
 import argparse
 import json
@@ -112,7 +113,8 @@ def main():
     if args.lengths: args.models = "bert_base_any"
     if args.models == "narrow": args.models = ",".join(NARROW)
     folder = pathlib.Path(args.folder or tempfile.mkdtemp())
-    print(f"| model | threads | onnxruntime | Cameo | ratio | largest difference / largest output |{' before / now |' if args.before else ''}\n|---|---|---|---|---|---|{'---|' if args.before else ''}", flush=True)
+    print(f"| model | threads | onnxruntime | Cameo | ratio | largest difference / largest output "
+          f"|{' before / now |' if args.before else ''}\n|---|---|---|---|---|---|{'---|' if args.before else ''}", flush=True)
     ratios, changes = [], []
     for name in args.models.split(","):
         path = export(name, folder, args.cameo)
@@ -122,7 +124,8 @@ def main():
             elif args.start_up: (peer, mine), error = start_up(args.cameo, path, folder / f"{name}.npz", threads, args.rounds), ""
             else: peer, mine, error, older = compare(args.cameo, path, folder / f"{name}.npz", threads, args.rounds, args.repeat, args.cpu, args.before)
             if not math.isnan(peer): ratios.append(peer / mine)
-            print(f"| {name} | {threads} | {peer:.2f} ms | {mine:.2f} ms | {peer / mine:.2f} | {error if error == '' else f'{error:.1e}'} |{f' {older / mine:.3f} |' if args.before else ''}", flush=True)
+            print(f"| {name} | {threads} | {peer:.2f} ms | {mine:.2f} ms | {peer / mine:.2f} "
+                  f"| {error if error == '' else f'{error:.1e}'} |{f' {older / mine:.3f} |' if args.before else ''}", flush=True)
             if not math.isnan(older): changes.append(older / mine)
     if changes: print(f"\nbefore / now: geometric mean {math.exp(statistics.fmean(map(math.log, changes))):.3f}, least {min(changes):.3f}")
     print(f"\ngeometric mean {math.exp(statistics.fmean(map(math.log, ratios))):.2f}, least {min(ratios):.2f}")

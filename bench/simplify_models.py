@@ -36,9 +36,10 @@ def picture(name):
 
 
 def text(name):
-    from models import first_output
     import torch
     import transformers
+
+    from models import first_output
     config = transformers.AutoConfig.for_model(name)
     layers, size, heads = 2, 512, 8
     for key, value in dict(num_hidden_layers=layers, num_layers=layers, n_layers=layers, n_layer=layers, hidden_size=size, dim=size, n_embd=size, d_model=size, d_kv=64,

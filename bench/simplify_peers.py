@@ -250,7 +250,8 @@ class Table:
             if before["bytes"] > 100e6:
                 self.memory.append(peak_ratio)
             self.growth.append(mine["bytes"] / before["bytes"])
-            self.lines.append(start + f" | {'' if mine.get('quiet') else '~'}{mine['seconds'] * 1000:.0f} | {ratio(time_ratio)} | {mine['peak'] / 1e6:.0f} | {ratio(peak_ratio)} | {mine['bytes'] / before['bytes']:.3f} |" + (" LOST" if lost else ""))
+            self.lines.append(start + f" | {'' if mine.get('quiet') else '~'}{mine['seconds'] * 1000:.0f} "
+                              f"| {ratio(time_ratio)} | {mine['peak'] / 1e6:.0f} | {ratio(peak_ratio)} | {mine['bytes'] / before['bytes']:.3f} |" + (" LOST" if lost else ""))
         if lost:
             self.bad.append(source.name)
         return lost, best
@@ -307,7 +308,8 @@ def main():
                         print("    ", p, ", ".join(f"{op} {a.get(op, 0)}/{b.get(op, 0)}" for op in sorted(set(a) | set(b)) if a.get(op, 0) != b.get(op, 0)), flush=True)
     print(table.text()[len("\n".join(table.head + table.lines)):])
     if args.out:
-        legend = ("# Simplify against the others\n\nMade by `make simplify-table` (`bench/simplify_models.py`, `bench/simplify_peers.py`). Nodes of the result, bodies and functions counted; a result in "
+        legend = ("# Simplify against the others\n\n"
+                  "Made by `make simplify-table` (`bench/simplify_models.py`, `bench/simplify_peers.py`). Nodes of the result, bodies and functions counted; a result in "
                   "brackets does not count: onnxruntime computes something else from it, or it needs operators of another domain. Ours is the whole process, theirs the call after the import. "
                   f"Bytes are against the input's. Times with a ~ were taken beside other work.\n\nOthers: {versions(args.python, peers)}.\n\n")
         pathlib.Path(args.out).write_text(legend + table.text())

@@ -67,8 +67,9 @@ def exported(way, module, inputs, path):
 def judged(way, module, inputs, folder, values=True):
     """right, wrong or refused, and why; without `values` by shape alone."""
     import numpy as np
-    import opinfo
     import torch
+
+    import opinfo
     with torch.no_grad():
         expected = opinfo.flatten(module(*[t.clone() for t in inputs]))
     path = os.path.join(folder, "m.onnx")
@@ -307,8 +308,10 @@ def plain(why):
 
 def render_coverage(note):
     rows = done("coverage")
-    text = ["# Coverage", "", *([note, ""] if note else []), "Right: onnxruntime runs the export and gives PyTorch's numbers, within a thousandth of the largest. Of operators, both of OpInfo's first two samples.",
-            "`bench/tables.py coverage` works through its items in an order drawn by lot; `bench/tables.py render` writes this page of those that are done.", "", "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".", "", "| of | " + " | ".join(WAYS) + " |", "|---|" + "---|" * len(WAYS)]
+    text = ["# Coverage", "", *([note, ""] if note else []),
+            "Right: onnxruntime runs the export and gives PyTorch's numbers, within a thousandth of the largest. Of operators, both of OpInfo's first two samples.",
+            "`bench/tables.py coverage` works through its items in an order drawn by lot; `bench/tables.py render` writes this page of those that are done.", "",
+            "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".", "", "| of | " + " | ".join(WAYS) + " |", "|---|" + "---|" * len(WAYS)]
     every = coverage_items()
     for kind, title in (("", "models"), ("sample/", "operator samples")):
         mine = [r for r in rows if r["item"].startswith("sample/") == bool(kind)]
@@ -333,7 +336,8 @@ def render_coverage(note):
 
 def render_speed(note):
     rows = [r for r in done("speed") if r["verdict"] == "done"]
-    text = ["# Speed, memory, size", "", *([note, ""] if note else []), "Best of seven, one process per row; of exports, this many MiB more at the peak than before. `bench/tables.py speed`, then `bench/tables.py render`.",
+    text = ["# Speed, memory, size", "", *([note, ""] if note else []),
+            "Best of seven, one process per row; of exports, this many MiB more at the peak than before. `bench/tables.py speed`, then `bench/tables.py render`.",
             "Simplifying and running start from what `torch.onnx.export(dynamo=False)` writes; runs take one thread on either side.", "",
             "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + f". {os.cpu_count()} processors.", ""]
     for task, ways in TASKS.items():
@@ -343,7 +347,8 @@ def render_speed(note):
             found = {r["way"].split(": ")[1]: r for r in rows if r["item"] == item and r["way"].startswith(task + ":")}
             if not found:
                 continue
-            cells = [f"{r['ms']:g} ms" + (f", {r['mib']:g} MiB" if task == "export" else "") + (f", {r['nodes']} nodes, {r['bytes'] / 1e6:.1f} MB" if "nodes" in r else "") if (r := found.get(w)) else "" for w in ways]
+            cells = [f"{r['ms']:g} ms" + (f", {r['mib']:g} MiB" if task == "export" else "") + (f", {r['nodes']} nodes, {r['bytes'] / 1e6:.1f} MB" if "nodes" in r else "")
+                     if (r := found.get(w)) else "" for w in ways]
             text.append(f"| {item} | " + " | ".join(cells) + " |")
             for w in ways:
                 if w in found and ways[0] in found:

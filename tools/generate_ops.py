@@ -61,7 +61,7 @@ def attributes_header(ops):
     out = [BANNER, "// The attributes of every operator in its newest encoding. An absent optional attribute is nullopt.\n"
            "#pragma once\n\n#include <cstdint>\n#include <optional>\n#include <string>\n#include <vector>\n\n"
            '#include "ir/attribute.h"\n\nnamespace cameo::op {\n']
-    for (domain, name), history in ops.items():
+    for (_, name), history in ops.items():
         out.append(f"\nstruct {name} {{\n")
         out += [m for m, _ in members(history[0])]
         out.append("};\n")
@@ -168,7 +168,7 @@ def builder(ops):
     for (domain, name), history in ops.items():
         s = history[0]
         if s["deprecated"] or domain in ("ai.onnx.preview.training",): continue
-        args, values, rest = [], [], []
+        args, values = [], []
         variadic = None
         inputs = s["inputs"]
         for i, f in enumerate(inputs):

@@ -61,7 +61,7 @@ def children(value):
             if type(value) is dict:
                 return new
             try:
-                return type(value)(**new) if dataclasses.is_dataclass(value) else type(value)(new)
+                return type(value)(**new) if dataclasses.is_dataclass(value) else type(value)(new)  # type: ignore[call-arg]
             except TypeError:
                 return new
         return [(str(k), value[k]) for k in keys], remake
@@ -102,7 +102,7 @@ class Bound:
     """The arguments of one call: positional and by keyword, with a path for every tensor in them."""
 
     def __init__(self, model, args, kwargs):
-        self.signature = _signature(model)
+        self.model, self.signature = model, _signature(model)
         self._take(*split_arguments(args, kwargs, self.signature))
 
     def _take(self, args, kwargs):
@@ -154,7 +154,7 @@ def _signature(model):
 def split_arguments(args, kwargs, signature):
     """A lone value is one argument. A dict at the end, or alone, holds arguments by name where the model has such names."""
     kwargs = dict(kwargs or {})
-    names = set()
+    names: set | None = set()
     if signature:
         names = {p.name for p in signature.parameters.values()}
         if any(p.kind == p.VAR_KEYWORD for p in signature.parameters.values()):

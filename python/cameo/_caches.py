@@ -54,7 +54,7 @@ def register():
     classes = sys.modules.get("transformers.cache_utils")
     base = getattr(classes, "Cache", None)
     for kind in vars(classes).values() if base else ():
-        if isinstance(kind, type) and issubclass(kind, base) and kind not in _pytree.SUPPORTED_NODES:
+        if base and isinstance(kind, type) and issubclass(kind, base) and kind not in _pytree.SUPPORTED_NODES:
             _pytree.register_pytree_node(kind, lambda cache: ([part for _, part in children(cache)[0]], _Kind(cache)), lambda parts, kind: kind.remade(parts),
                                          serialized_type_name=f"{kind.__module__}.{kind.__name__}", to_dumpable_context=lambda kind: kind.names,
                                          from_dumpable_context=lambda names: names,

@@ -4,12 +4,12 @@ import io
 import struct
 import time
 import warnings
+from typing import Any
 
 import torch
 
+from . import _archive, _caches
 from . import _arguments as arguments
-from . import _archive
-from . import _caches
 from ._archive import STAMP, lendable, lent
 from ._findings import note, warning
 
@@ -21,7 +21,7 @@ class Captured:
 
     def __init__(self, how, archive):
         self.how, self.archive = how, archive
-        self.inputs = []          # parameter names of the archive's forward, for tensors in order; None: told by the archive
+        self.inputs: Any = []     # parameter names of the archive's forward, for tensors in order; None: told by the archive
         self.fixed = {}           # parameters that are no tensors: path -> value
         self.output_names = None  # None: the library finds them
         self.expected = None      # outputs that were seen while capturing, in order
@@ -29,6 +29,8 @@ class Captured:
         self.findings = []
         self.frozen = []          # findings about values that capture made constants of
         self.archive_s = 0.0
+        self.module = None        # of a trace
+        self.program = None       # of torch.export
         self._complete = None     # writes PyTorch's own archive, which knows the user's lines, where `archive` is ours
 
     def pack(self, ours, theirs):
@@ -94,7 +96,7 @@ def plain():
     """No gradients, no fused attention of PyTorch's own; torch.onnx.is_in_onnx_export() says yes, whoever imported it how."""
     asked = getattr(torch.onnx, "is_in_onnx_export", None)
     answer = getattr(asked, "__code__", None)
-    if answer:
+    if asked and answer:
         asked.__code__ = (lambda: True).__code__
     mha = getattr(torch.backends, "mha", None)
     fast = mha.get_fastpath_enabled() if mha else None
@@ -106,7 +108,7 @@ def plain():
     finally:
         if mha:
             mha.set_fastpath_enabled(fast)
-        if answer:
+        if asked and answer:
             asked.__code__ = answer
 
 

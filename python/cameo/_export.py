@@ -96,6 +96,18 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
 
 class _Job:
     """What one export was asked for, and what it found on its way."""
+    findings: list
+    options: dict
+    verify: "bool | str"
+    referee: "str | None"
+    rtol: "float | None"
+    atol: "float | None"
+    custom_translation_table: "dict | None"
+    training: str
+    strict: bool
+    capture: str
+    example_outputs: object
+    output_axes: list
 
 
 def _from_archive(path, args, kwargs, job, input_names, output_names, dynamic_axes):
@@ -133,8 +145,8 @@ def _example(name, value):
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         dtype = arguments.DTYPES.get(str(value.dtype).split(".")[-1], str(value.dtype))
         return name, dtype, [int(n) for n in value.shape], ""
-    dtype = {bool: "bool", int: "i64", float: "f32"}.get(type(value))
-    if dtype is None:
+    dtype = {bool: "bool", int: "i64", float: "f32"}.get(type(value), "")
+    if not dtype:
         raise failure("use.input", f"the argument '{name}' is {type(value).__name__}: an archive takes arrays and numbers")
     return name, dtype, [], repr(value)
 

@@ -45,8 +45,8 @@ def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dy
             failed.append((way, e))
             job.findings = findings
             continue
-        for other, e in failed:
-            result.findings.insert(0, warning("export.capture", f"{other} did not do ({first_line(e)}): captured by {way}"))
+        for other, why in failed:
+            result.findings.insert(0, warning("export.capture", f"{other} did not do ({first_line(why)}): captured by {way}"))
         _compare_example(job.example_outputs, result)
         if second_best:
             result.findings.insert(0, note("export.capture", f"{second_best.captured} does not do at all sizes: captured by {way}"))
@@ -224,8 +224,8 @@ def _frozen(model, bound, captured, result, axes, job):
     """What capture froze: the tracer's warnings, and constants that differ in a second capture at other sizes."""
     found = list(captured.frozen)
     if captured.how == "trace" and axes and (job.strict or found):
-        from ._verify import other_inputs
         from ._frozen import differing_constants
+        from ._verify import other_inputs
         found += differing_constants(model, bound, captured, other_inputs(bound, axes))
     result.findings += found
     if found and job.strict:

@@ -60,12 +60,12 @@ class Lowerings:
         import torch
         from torch.autograd import function as module
         single = module._SingleLevelFunction
-        plain = torch._C._FunctionBase.__dict__["apply"] if "apply" in torch._C._FunctionBase.__dict__ else None
+        plain = torch._C._FunctionBase.__dict__.get("apply")
         lowerings = self
 
         def apply(cls, *args):
             if not torch.jit.is_tracing():
-                return super(single, cls).apply(*args)
+                return super(single, cls).apply(*args)  # type: ignore[misc]
             if hasattr(cls, "symbolic"):
                 return lowerings._record(cls, args)
             return _forward(cls, args)
@@ -193,7 +193,7 @@ def _missing_arguments(op, given, keywords, complete):
         parameters = torch._C._get_schema(name, overload).arguments
     except RuntimeError:
         return list(keywords.values())
-    return [keywords[p.name] if p.name in keywords else p.default_value for p in parameters[given:]
+    return [keywords.get(p.name, p.default_value) for p in parameters[given:]
             if p.name in keywords or p.has_default_value()]
 
 

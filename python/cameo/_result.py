@@ -1,5 +1,6 @@
 """What an export gives back."""
 import os
+from typing import Any
 
 from ._findings import failure
 
@@ -22,7 +23,8 @@ class ExportResult:
         self.captured_from = None
         self.program = None  # of capture="export": the ExportedProgram
         self.bound = None
-        self._session = None
+        self.handed_over = None  # options of the export from a live module
+        self._session: Any = None
 
     def save(self, destination, *, include_initializers=True, keep_initializers_as_inputs=False, external_data=None):
         """To a path or a file object; external_data=True puts the weights beside it."""

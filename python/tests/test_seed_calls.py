@@ -327,7 +327,7 @@ def plain_nms(boxes, scores, limit):
 
 def test_24_nms_last(judged):
     try:
-        torch.ops.torchvision.nms
+        torch.ops.torchvision.nms  # noqa: B018
     except AttributeError:
         test_24_nms_last.library = torch.library.Library("torchvision", "FRAGMENT")
         test_24_nms_last.library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
@@ -461,7 +461,7 @@ def test_27_deform_conv2d():
     """Registered for an operator that torchvision has in C++."""
     from torch.onnx import register_custom_op_symbolic, unregister_custom_op_symbolic
     try:
-        torch.ops.torchvision.deform_conv2d
+        torch.ops.torchvision.deform_conv2d  # noqa: B018
     except AttributeError:
         library = test_27_deform_conv2d.library = torch.library.Library("torchvision", "FRAGMENT")
         library.define("deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, int stride_h, int stride_w, int pad_h, int pad_w, "

@@ -86,7 +86,8 @@ class Bench:
             return finding
         if after.status != 0:
             message = first_error(after.err)
-            return Finding("invalid", f"{case.command.verb} made what check rejects: {message}", f"invalid {case.command.verb} {normalised(message)}", detail=after.err.decode("utf-8", "replace")[:2000])
+            return Finding("invalid", f"{case.command.verb} made what check rejects: {message}", f"invalid {case.command.verb} {normalised(message)}",
+                           detail=after.err.decode("utf-8", "replace")[:2000])
         if made.suffix == ".onnx" and made.stat().st_size < 1 << 20 and "BAD8" not in str(case.story):
             return self.valid_for_onnx(case, source, made)
         return None
@@ -107,7 +108,7 @@ class Bench:
         """Fast kernels, reference kernels and onnxruntime on the same model and inputs."""
         model = case.files["model.onnx"]
         self.place(case.files)
-        results, last = {}, None
+        results = {}
         for name, flags in (("fast", []), ("reference", ["--reference"])):
             c = Command(["run", "model.onnx", "--inputs", "inputs.npz", "-o", "out.npz", "--threads", "1", *flags], ["out.npz"])
             r = self.go(c, case.files)
@@ -120,8 +121,6 @@ class Bench:
                     results[name] = npz_arrays((self.folder / "out.npz").read_bytes())
                 except Exception as e:
                     return Finding("files", f"numpy cannot read out.npz: {e}", f"files out.npz {normalised(str(e))}")
-            else:
-                last = first_error(r.err)
         if len(results) == 1:
             self.count(f"only {next(iter(results))} runs")
         if not results:

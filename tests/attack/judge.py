@@ -81,7 +81,8 @@ def short(name):
     return (words[-1] if words else name).replace("cameo::", "")
 
 
-OURS = re.compile(r"^(?!std::|__|_start|main |command_main|print_stack|crashed|out_of_time|on_malloc|_end |.*(?:stl_|basic_string|invoke\.h|unique_ptr|shared_ptr|new_allocator|libasan|asan_|ubsan_|sanitizer_))")
+OURS = re.compile(r"^(?!std::|__|_start|main |command_main|print_stack|crashed|out_of_time|on_malloc|_end "
+                  r"|.*(?:stl_|basic_string|invoke\.h|unique_ptr|shared_ptr|new_allocator|libasan|asan_|ubsan_|sanitizer_))")
 
 
 def offsets_in(text, program):

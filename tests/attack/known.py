@@ -2,11 +2,13 @@
 import pathlib
 import re
 
+LIST = pathlib.Path(__file__).with_name("known.txt")
+
 
 class Known:
     """Each line is `PATTERN: reason`; the pattern is searched for in a finding's key, line and detail. Lines that were never used are told."""
 
-    def __init__(self, path=pathlib.Path(__file__).with_name("known.txt")):
+    def __init__(self, path=LIST):
         self.rows = []
         for line in path.read_text().splitlines() if path.is_file() else []:
             if line.strip() and not line.startswith("#"):

@@ -59,7 +59,8 @@ def exported(blocks, depth=8, weights=4):
              "is_single_tensor_return": False, "custom_obj_values": {}, "sym_float_values": {}}
     leaf = '{"type": null, "context": null, "children_spec": []}'
     calls = [{"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec": "", "out_spec": f"[1, {leaf}]", "forward_arg_names": ["x"]}}]
-    module = {"graph": graph, "signature": {"input_specs": specs, "output_specs": [{"user_output": {"arg": tensor(last)}}]}, "module_call_graph": calls, "metadata": {}, "treespec_namedtuple_fields": {}}
+    module = {"graph": graph, "signature": {"input_specs": specs, "output_specs": [{"user_output": {"arg": tensor(last)}}]},
+              "module_call_graph": calls, "metadata": {}, "treespec_namedtuple_fields": {}}
     program = {"graph_module": module, "opset_version": {"aten": 10}, "range_constraints": {"s77": {"min_val": 1, "max_val": 512}}, "schema_version": {"major": 8, "minor": 20},
                "verifiers": ["TRAINING"], "torch_version": "2.13.0", "guards_code": []}
     return json.dumps(program), [f"blocks.{i}.linear.weight" for i in range(weights)]

@@ -69,7 +69,7 @@ def test_several_weights_in_one_record(t):
     config = json.loads(records[config_name])
     folder = config_name.rsplit("/", 1)[0]
     store, at = b"", 0
-    for name, entry in config["config"].items():
+    for entry in config["config"].values():
         data = records.pop(f"{folder}/{entry['path_name']}")
         entry["path_name"], entry["tensor_meta"]["storage_offset"] = "weight_0", {"as_int": at}
         store, at = store + data, at + len(data) // struct.calcsize("<f")

@@ -61,7 +61,8 @@ def judge(t, line, reads, writes, first):
 
 
 def judge_path(t, call, path, line, reads, writes):
-    changes = re.search(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", line) or call in ("rename", "renameat", "renameat2", "unlink", "unlinkat", "linkat", "link", "symlink", "mkdir", "chmod", "fchmodat", "truncate")
+    changes = re.search(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC", line) or call in ("rename", "renameat", "renameat2", "unlink", "unlinkat",
+                                                                                   "linkat", "link", "symlink", "mkdir", "chmod", "fchmodat", "truncate")
     if path == "": return None  # the descriptor itself
     whole = os.path.normpath(os.path.join(t.folder, path))
     in_folder = os.path.relpath(whole, t.folder)

@@ -56,7 +56,7 @@ def test_simplify_check(t):
 def test_simplify_shows_progress_on_a_terminal_alone(t):
     count = 300000
     lines = [f"  v{i + 1} = {'Sigmoid' if i % 2 else 'Neg'}(v{i})" for i in range(count)]
-    text = '<ir_version: 8, opset_import: ["" : 17]>\ng (float[N] v0) => (float[N] v%d) {\n%s\n}\n' % (count, "\n".join(lines))
+    text = '<ir_version: 8, opset_import: ["" : 17]>\ng (float[N] v0) => (float[N] v' + f"{count}) {{\n" + "\n".join(lines) + "\n}\n"
     net = model(t, text)
     assert "simplifying [" in t.run_on_terminal("simplify", net, "out.onnx")
     assert "simplifying [" not in t.run_on_terminal("-q", "simplify", net, "out.onnx")

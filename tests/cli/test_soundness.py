@@ -72,7 +72,8 @@ BROKEN = {
     "kind": 'INTO = Softmax<axis="1">(FROM)',
 }
 TOLD_LATER = ("cumsum", "shape")  # by a run, or by `check`: rules need not see them
-WEIGHTS = f"<int64[1] far = {{2147483647}}, int64 farscalar = {{77}}, int64[2] twice = {{1, 1}}, int64[1] one = {{1}}, int64[3] three = {{5, 7, 11}}, int64[0] none = {{}}, float[5] w = {{1, 2, 3, 4, 5}}, float[2,3,1] k = {{1, 2, 3, 4, 5, 6}}>"
+WEIGHTS = ("<int64[1] far = {2147483647}, int64 farscalar = {77}, int64[2] twice = {1, 1}, int64[1] one = {1}, "
+           "int64[3] three = {5, 7, 11}, int64[0] none = {}, float[5] w = {1, 2, 3, 4, 5}, float[2,3,1] k = {1, 2, 3, 4, 5, 6}>")
 HEAD = '<ir_version: 10, opset_import: ["" : 24, "f" : 1]>\n'
 SETTINGS = {
     "known": "g (float[2,3,4] x, bool c) => (y) " + WEIGHTS + " { h = Relu(x) FIRST SECOND y = Identity(z) }",
@@ -82,7 +83,8 @@ SETTINGS = {
     "in a function": "g (float[2,3,4] x, bool c) => (y) { y = f.body(x, c) }\n<domain: \"f\", opset_import: [\"\" : 24]> body (h, c) => (z) { CONSTANTS FIRST SECOND }",
 }
 CONSTANTS = ("far = Constant<value=int64[1] {2147483647}>() farscalar = Constant<value=int64 {77}>() twice = Constant<value=int64[2] {1, 1}>() one = Constant<value=int64[1] {1}>() "
-             "three = Constant<value=int64[3] {5, 7, 11}>() none = Constant<value_ints: ints = []>() w = Constant<value=float[5] {1, 2, 3, 4, 5}>() k = Constant<value=float[2,3,1] {1, 2, 3, 4, 5, 6}>()")
+             "three = Constant<value=int64[3] {5, 7, 11}>() none = Constant<value_ints: ints = []>() w = Constant<value=float[5] {1, 2, 3, 4, 5}>() "
+             "k = Constant<value=float[2,3,1] {1, 2, 3, 4, 5, 6}>()")
 VERBS = [("simplify", "net.onnxtxt", "out.onnx"), ("convert", "net.onnxtxt", "out.onnx", "--opset", "7"), ("convert", "net.onnxtxt", "out.onnx", "--opset", "13"),
          ("convert", "net.onnxtxt", "out.onnx", "--opset", "21"), ("infer", "net.onnxtxt", "out.onnx"), ("explain", "net.onnxtxt"), ("edit", "net.onnxtxt", "out.onnx", "--rename", "h=hidden"),
          ("extract", "net.onnxtxt", "out.onnx", "--to", "y"), ("check", "net.onnxtxt"), ("merge", "net.onnxtxt", "plain.onnx", "out.onnx"), ("diff", "net.onnxtxt", "plain.onnx"),
@@ -133,7 +135,8 @@ def test_in_functions(t):
 # Whole models, each of which once broke a verb.
 MODELS = {
     "a sparse weight of a terabyte": HEAD + "g () => (float[] y) <sparse_tensor(float[1000000000000]) w = float[1] {1} int64[1] {100000000000}> { y = Relu(w) }",
-    "a function that is called like an operator": '<ir_version: 8, opset_import: ["" : 18]>\ng () => (float[2,5] y) { y = Softmax() }\n<domain: "", opset_import: ["" : 18]>\nSoftmax (a) => (b) { b = Identity(a) }',
+    "a function that is called like an operator": '<ir_version: 8, opset_import: ["" : 18]>\ng () => (float[2,5] y) { y = Softmax() }\n'
+                                                  '<domain: "", opset_import: ["" : 18]>\nSoftmax (a) => (b) { b = Identity(a) }',
     "a constant turned around": HEAD + "g () => (int64[] y) <int64[3] c = {5, 2, 12}> { t = Transpose<perm=[0, 2, 1, 3]>(c) y = Reshape(t, c) }",
     "too many elements to count": HEAD + f"g (float[{BIG}] x) => (float[{BIG}] y) {{ y = Relu(x) }}",
     "a branch that gives too little": HEAD + "g (bool c, float[2] x) => (y, z) { y, z = If(c) <then_branch = t () => (p) { p = Relu(x) }, else_branch = e () => (q) { q = Neg(x) }> }",
@@ -163,7 +166,8 @@ def test_every_finding_at_once(t):
 
 def test_branch_that_cannot_run_stays(t):
     """A size that is squeezed away where it is 1: the branch breaks its rule and is never taken."""
-    t.path("net.onnxtxt").write_text(HEAD + "g (float[2,3] x, bool c) => (y) <int64[1] one = {1}> { r = Relu(x) s = Relu(r) y = If(c) <then_branch = t () => (z) { z = Squeeze(s, one) }, else_branch = e () => (q) { q = Neg(s) }> }")
+    t.path("net.onnxtxt").write_text(HEAD + "g (float[2,3] x, bool c) => (y) <int64[1] one = {1}> { r = Relu(x) s = Relu(r) y = If(c) <"
+                                     "then_branch = t () => (z) { z = Squeeze(s, one) }, else_branch = e () => (q) { q = Neg(s) }> }")
     told = t.run("simplify", "net.onnxtxt", "out.onnx", "--json").json
     assert told["operators_after"] == {"If": 1, "Neg": 1, "Relu": 1, "Squeeze": 1}, told
 
@@ -180,7 +184,8 @@ def test_declared_types_are_hints(t):
 
 def test_newer_opsets_pass_through(t):
     """Operators of an opset that Cameo does not know have no rules here, whatever they are called."""
-    t.path("net.onnx").write_bytes(o.model([o.node("Transpose", ["x"], ["a"]), o.node("Transpose", [], ["b"]), o.node("Softmax", ["a", "b"], ["c"]), o.node("If", [], ["d"]), o.node("Add", ["c", "d"], ["y"])],
+    t.path("net.onnx").write_bytes(o.model([o.node("Transpose", ["x"], ["a"]), o.node("Transpose", [], ["b"]), o.node("Softmax", ["a", "b"], ["c"]),
+                                            o.node("If", [], ["d"]), o.node("Add", ["c", "d"], ["y"])],
                                            [o.value_info("x", [2, 3])], [o.value_info("y", [2, 3])], opset=99))
     told = t.run("simplify", "net.onnx", "out.onnx", "--json").json
     assert told["operators_after"] == {"Add": 1, "If": 1, "Softmax": 1, "Transpose": 2}

@@ -16,7 +16,7 @@ def lines_of(path):
 def main(report):
     root = pathlib.Path.cwd()
     measured = {}
-    for entry in json.load(open(report))["data"][0]["files"]:
+    for entry in json.loads(pathlib.Path(report).read_text())["data"][0]["files"]:
         measured[pathlib.Path(entry["filename"]).resolve()] = entry["summary"]["lines"]
     total = covered = 0
     for folder in FOLDERS:

@@ -39,7 +39,7 @@ def main(control, to):
     folder.mkdir(parents=True, exist_ok=True)
     inputs = parse(control)
     chosen = choose(inputs)
-    for path, size, _ in chosen:
+    for path, _, _ in chosen:
         name = pathlib.Path(path).name
         shutil.copy(path, folder / name)
     print(f"{len(chosen)} of {len(inputs)} inputs, {sum(size for _, size, _ in chosen)} bytes")

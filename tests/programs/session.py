@@ -8,6 +8,7 @@ import time
 import warnings
 
 import torch
+
 from known import Known
 from replay import replay_findings, replay_regressions
 from state import State, found_places, lines_of, seen, times, write

@@ -1,6 +1,6 @@
 """Rows that change a tensor's shape: views, pieces, sums, joins, lookups. Each gives an expression with its own type, or None."""
-from tree import DTYPES, FLOATS, INTS, Expr, Tensor
 from tensor_rows import REAL, like
+from tree import DTYPES, FLOATS, INTS, Expr, Tensor
 
 
 def base(s, fits=lambda t: True):
@@ -27,7 +27,7 @@ def view(s):
             (f"{{0}}[{colons}::2]", put(shape, k, s.fresh())),
             (f"{{0}}[{colons}0]", kept(shape, k)), (f"{{0}}[{colons}-1]", kept(shape, k)), (f"{{0}}.select({k}, 0)", kept(shape, k)),
             (f"{{0}}.narrow({k}, 0, 1)", put(shape, k, 1)), (f"{{0}}.unsqueeze({k})", shape[:k] + (1,) + shape[k:]),
-            (f"{{0}}.unsqueeze(-1)", (*shape, 1)),
+            ("{0}.unsqueeze(-1)", (*shape, 1)),
             ("{0}.reshape(-1)", (s.fresh() if rank > 1 else shape[0],)), ("{0}.flatten()", (s.fresh() if rank > 1 else shape[0],)),
             ("{0}.contiguous()", shape),
             ("{0}.view(-1)", (s.fresh() if rank > 1 else shape[0],)), ("{0}.detach()", shape), ("{0}[:]", shape), ("{0}.view_as({0})", shape),

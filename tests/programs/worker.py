@@ -10,11 +10,12 @@ import traceback
 import warnings
 from dataclasses import replace
 
+import torch
+
 import case as cases
 import feeds
 import program as programs
 import reduce
-import torch
 from chance import Chance
 from known import Known
 from state import seen, write

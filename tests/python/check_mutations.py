@@ -236,7 +236,8 @@ def metadata_twice(m):
         m.metadata_props.add(key="k", value=value)
 
 
-MUTATIONS = [f for f in list(globals().values()) if callable(f) and getattr(f, "__module__", None) == __name__ and f.__name__ not in ("need", "first_attribute", "tensor_input", "tensor_output", "NotHere")]
+MUTATIONS = [f for f in list(globals().values()) if callable(f) and getattr(f, "__module__", None) == __name__
+             and f.__name__ not in ("need", "first_attribute", "tensor_input", "tensor_output", "NotHere")]
 
 
 def judged(m):
@@ -299,9 +300,7 @@ def main():
                 pathlib.Path(path).write_bytes(m.SerializeToString())
                 theirs, (ours, first) = onnx_says(m), cameo_says(args.cameo, path)
                 what = f"{mutate.__name__ if mutate else 'as it is'} {folder.name}"
-                if ours == "crash":
-                    wrong.append(f"{what}: {first}")
-                elif not mutate and ours and not theirs:
+                if ours == "crash" or not mutate and ours and not theirs:
                     wrong.append(f"{what}: {first}")
                 elif theirs and not ours:
                     missed.append(f"{what}: {theirs}")

@@ -37,7 +37,7 @@ def session(model):
 
 def newest_opset():
     """The newest opset that onnxruntime takes."""
-    from onnx import helper, TensorProto
+    from onnx import TensorProto, helper
     value = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1])
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [value("x")], [value("y")])
     for opset in range(40, 20, -1):
@@ -220,7 +220,8 @@ def tell(verdicts, opsets):
         rows = [r[opset] for r in judged.values()]
         lacking = [r for r in rows if r["lacking"]]
         c = collections.Counter(right=sum(r["verdict"] == "right" for r in rows), refused=sum(r["verdict"] == "refused" for r in rows),
-                                bad=sum(r["verdict"] in BAD for r in rows), unjudged=sum("not judged" in (r["verdict"], r.get("own"), r.get("newest")) for r in rows), own=sum(r.get("own") == "right" for r in rows), owns=sum(r.get("own", "not judged") != "not judged" for r in rows),
+                                bad=sum(r["verdict"] in BAD for r in rows), unjudged=sum("not judged" in (r["verdict"], r.get("own"), r.get("newest")) for r in rows),
+                                own=sum(r.get("own") == "right" for r in rows), owns=sum(r.get("own", "not judged") != "not judged" for r in rows),
                                 newest=sum(r.get("newest") == "right" for r in rows), newests=sum(r.get("newest", "not judged") != "not judged" for r in rows),
                                 lacking=len(lacking), made=sum(r["verdict"] == "right" for r in lacking))
         total += c

@@ -161,6 +161,7 @@ def run_all(session, seed):
 
 def nodes(path):
     import onnx
+
     import onnx_nodes
     return sum(onnx_nodes.in_model(onnx.load(path)).values())
 
@@ -168,6 +169,7 @@ def nodes(path):
 def judge(cameo, before, folder):
     """'' when all is well, else what is wrong."""
     import onnxruntime as ort
+
     from simplify_peers import alike
     ort.set_default_logger_severity(4)
     after, again = folder / "after.onnx", folder / "again.onnx"

@@ -97,7 +97,7 @@ def test_loop_traced_is_unrolled(export, cameo, tmp_path):
     for n in (2, 3):
         class Fixed(nn.Module):
             def forward(self, x):
-                for i in range(n):
+                for i in range(n):  # noqa: B023
                     x = x * 2 + i
                 return x
         done, path = export(Fixed(), torch.ones(2, 3), "traced", "--input", "x=f32[b,3]")
@@ -113,7 +113,7 @@ def test_loop_scripted_is_kept(export):
     for n in (2, 3):
         done, path = export(Looped(), None, "scripted", "--input", "x=f32[b,3]", "--input", f"n={n}")
         assert done.returncode == 0, done.stderr
-        same(path, lambda x: Looped()(x, n), [torch.ones(4, 3)])
+        same(path, lambda x, n=n: Looped()(x, n), [torch.ones(4, 3)])
         kinds.append(ops(path))
     assert kinds[0] == kinds[1] and kinds[0].count("Loop") == 1
     done, path = export(Looped(), None, "scripted", "--input", "x=f32[b,3]", "--input", "n=3", "--loops", "unroll")

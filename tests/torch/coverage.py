@@ -49,9 +49,9 @@ def functional(name):
 
 
 def known_to_exporters():
+    import torch.onnx._internal.torchscript_exporter.utils  # noqa: F401, fills the registry
     from torch.onnx._internal.exporter import _registration
     from torch.onnx._internal.torchscript_exporter import registration
-    import torch.onnx._internal.torchscript_exporter.utils  # noqa: F401, fills the registry
     names = {n: "TorchScript's exporter" for n in registration.registry.all_functions()}
     for target in _registration.ONNXRegistry.from_torchlib().functions:
         name = target if isinstance(target, str) else target.name() if hasattr(target, "name") else f"_operator::{target.__name__}" if callable(target) else str(target)

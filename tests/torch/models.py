@@ -46,7 +46,7 @@ def timm_names():
     families = {}
     for name in timm.list_models(): families.setdefault(timm.models.model_entrypoint(name).__module__, []).append(name)
     small = ("nano", "tiny", "atto", "femto", "pico", "xxs", "xx_small", "s0", "b0", "_18", "small", "mini", "lite")
-    for module, names in sorted(families.items()):
+    for _, names in sorted(families.items()):
         names.sort(key=lambda n: (not any(s in n for s in small), len(n), n))
         for name in names[:2]: yield "timm/" + name
 
@@ -84,7 +84,6 @@ def first_output(model):
 
 
 def tiny_config(kind):
-    from transformers import AutoConfig
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
     cls = CONFIG_MAPPING[kind]
     wanted = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96, vocab_size=300, n_embd=64, n_layer=2, n_head=4,
@@ -220,7 +219,8 @@ def judge(cameo, mode, name, sizes=True):
         # Differences at the level of rounding tell nothing: such a model ignores its input.
         if all(float((a - b).abs().max()) <= 1e-4 * float(a.abs().max()) for a, b in zip(expected, expected2) if a.shape == b.shape and a.numel()):
             return "untested", "the output ignores the input" + (f" ({why})" if why and not why.startswith("error") else ""), nodes
-        if why.startswith("error") and (moved := own_movement(module, x)) > TOLERANCE: return "untested", f"the model's own numbers move by {moved:.1g} when the input does in its last digits ({why})", nodes
+        if why.startswith("error") and (moved := own_movement(module, x)) > TOLERANCE:
+            return "untested", f"the model's own numbers move by {moved:.1g} when the input does in its last digits ({why})", nodes
         if why: return "wrong", why, nodes
         return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, mode, archive, model, module, x) if sizes else ""
     finally:
@@ -325,9 +325,10 @@ def main():
     args = parser.parse_args()
     done = {}
     if args.out and os.path.exists(args.out):
-        for line in open(args.out):
-            fields = line.rstrip("\n").split("\t")
-            done[fields[0]] = fields
+        with open(args.out) as lines:
+            for line in lines:
+                fields = line.rstrip("\n").split("\t")
+                done[fields[0]] = fields
     shard, shards = map(int, args.shard.split("/"))
     wanted = args.only.split(",")
     todo = [n for n in [n for n in names() if any(w in n for w in wanted)][shard::shards] if n not in done]

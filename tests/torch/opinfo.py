@@ -12,7 +12,6 @@ import multiprocessing
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import warnings
 

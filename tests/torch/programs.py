@@ -278,7 +278,8 @@ def quantized_by_range(x):
 def faked_grids(x, half, double):
     by_number, by_channel = torch.fake_quantize_per_tensor_affine, torch.fake_quantize_per_channel_affine
     scales, zeros = torch.tensor([0.05, 0.02, 0.1]), torch.tensor([0, 3, -4], dtype=torch.int32)
-    return (by_number(x, 0.05, 3, -128, 127), by_number(x, 0.05, 3, 0, 15), by_number(x, 0.001, -7, -32768, 32767), by_number(x, 0.0001, 0, 0, 65535), by_number(x, torch.tensor(0.05), torch.tensor(3, dtype=torch.int32), -8, 7),
+    return (by_number(x, 0.05, 3, -128, 127), by_number(x, 0.05, 3, 0, 15), by_number(x, 0.001, -7, -32768, 32767), by_number(x, 0.0001, 0, 0, 65535),
+            by_number(x, torch.tensor(0.05), torch.tensor(3, dtype=torch.int32), -8, 7),
             by_channel(x, scales, zeros, 1, -128, 127), by_channel(x, scales, zeros, 1, -512, 511), by_number(half, 0.05, 3, -128, 127), by_number(double, 0.05, 3, -128, 127))
 
 

@@ -298,7 +298,7 @@ def judge(trap, cameo, folder):
         with torch.no_grad(): expected = flatten(module(*[t.clone() for t in inputs]))
         names = [v.name for v in graph.input]
         given = {n: as_numpy(inputs[int(n.rsplit("_", 1)[-1]) - 1 if n.startswith("argument") else i]) for i, n in enumerate(names)}
-        for engine, run in (("onnxruntime", lambda: run_onnxruntime(model, given)), ("cameo run", lambda: run_cameo(cameo, model, given, folder))):
+        for engine, run in (("onnxruntime", lambda given=given: run_onnxruntime(model, given)), ("cameo run", lambda given=given: run_cameo(cameo, model, given, folder))):
             if engine == "onnxruntime" and trap.nan_only_cameo: continue
             try: problem = differs(trap, run(), expected)
             except Exception as e: problem = str(e).splitlines()[0][:300]

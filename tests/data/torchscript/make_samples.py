@@ -4,10 +4,9 @@ Each sample tries one part of TorchScript's printed language or of the archive f
 tests need no PyTorch; run this again only to add samples, from a folder whose name may be read by everybody: archives
 record the paths of the Python sources. Written with PyTorch 2.13; those in old/ with 1.13.1.
 """
-import sys
 import os
-import io
 import pickle
+import sys
 import zipfile
 from enum import Enum
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
