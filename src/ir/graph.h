@@ -163,6 +163,7 @@ class Graph {
   void rename(NodeId n, std::string name);
   void erase(NodeId n);              // precondition: no output is used; its regions die with it
   void erase_initializer(ValueId v);  // precondition: no uses
+  void kill_region(RegionId r);       // with all that is in it; precondition: no node holds it, or that one dies with it
   void move_before(NodeId n, NodeId before);  // within any region; none appends to n's region
   void touch(NodeId n);               // forget the bytes it was read from, and its owners'
 
@@ -223,7 +224,6 @@ class Graph {
   void link(NodeId n, RegionId region, NodeId before);
   void unlink(NodeId n);
   void drop_use(ValueId v, const Use& use);
-  void kill_region(RegionId r);
 
   std::shared_ptr<DimContext> dims_;
   std::vector<Node> nodes_;

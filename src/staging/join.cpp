@@ -385,6 +385,8 @@ class Branch {
     std::vector<V> values;
     std::vector<Value> given;
     if (!types_.empty()) values = emit();
+    for (const RegionId side : sides_)
+      if (!s_.graph[side].owner) s_.graph.kill_region(side);  // no node came of it, and nobody is to find its uses
     for (Joined& j : joined_) {
       std::span<const V> in = std::span<const V>(values).subspan(j.first);
       const Value v = decode(s_, j.form, in);

@@ -175,3 +175,17 @@ class WrittenUnderTheOlderName(nn.Module):
             else:
                 y[x > 0] = 0.5
         return x, y
+
+
+@case("x=f32[b,t] ids=i64[n]", ((2, 3), torch.tensor([1, 2])), ((1, 1), torch.tensor([4])))
+class BranchThatLeavesNothing(nn.Module):
+    """A side of an if computes with a size, and nobody reads what it made: neither is left behind."""
+    def forward(self, x: Tensor, ids: Tensor):
+        n = ids.shape[0]
+        for row in x:
+            if n == 1:
+                pass
+            else:
+                lists: List[List[int]] = [[0, (n ^ 0)], [n]]
+                lists[1].append(len(lists[0]))
+        return x
