@@ -19,7 +19,7 @@ InputSpec parse_input_spec(std::string_view text) {
   const auto open = rest.find('[');
   const auto dtype = open == rest.npos ? std::nullopt : dtype_from_name(rest.substr(0, open));
   if (!dtype) {
-    if (open != rest.npos && open > 0 && rest.back() == ']' && rest.find_first_of("'\" ") == rest.npos && std::isalpha(static_cast<unsigned char>(rest[0])))
+    if (open != rest.npos && open > 0 && rest.find_first_of("'\" ") == rest.npos && std::isalpha(static_cast<unsigned char>(rest[0])))
       bad(text, cat("'", rest.substr(0, open), "' is no dtype"));
     out.fixed = std::string(rest);
     return out;

@@ -1,5 +1,6 @@
 // An `if` on data: both sides are staged into regions, and every cell that either changed is joined.
 #include <array>
+#include <set>
 
 #include "staging/form.h"
 #include "staging/leaves.h"
@@ -168,6 +169,7 @@ struct Side {
   RegionId region;
   std::map<Leaf, Value> after;
   std::map<Leaf, TensorRef> named;  // tensors as the side names them: which ones they are, not what they hold
+  std::map<Leaf, std::set<uint32_t>> made;  // tensors, lists and dicts that the side made, by whom they can be reached
   Aftermath shared;
 };
 }  // namespace
@@ -199,6 +201,7 @@ class Branch {
       for (const Leaf& leaf : differing(change.cell, *change.before, now)) {
         const Value v = value_at(s_, now, leaf.slot);
         if (const auto* t = v.as<TensorRef>(); t && !is_tensor(now)) side.named.emplace(leaf, *t);
+        if (!is_tensor(now)) side.made.emplace(leaf, s_.made_since(start.heap, v));
         side.after.emplace(leaf, settled(s_, v, start.heap, outer_));
       }
     }
@@ -211,6 +214,7 @@ class Branch {
 
   void join(const Side& a, const Side& b) {
     sides_ = {a.region, b.region};
+    made_ = {&a.made, &b.made};
     after_ = {&a.after, &b.after};
     named_ = {&a.named, &b.named};
     each_changed(a, b, [&](const Leaf& leaf, const Value& x, const Value& y) { add(leaf, x, y); });
@@ -395,6 +399,9 @@ class Branch {
     }
     // After all of them have their values: what is remembered holds from here on.
     for (size_t i = 0; i < joined_.size(); ++i) remember(joined_[i], given[i]);
+    for (size_t i = 0; i < joined_.size(); ++i)
+      for (size_t k = 0; k < i; ++k)
+        for (const size_t side : {0, 1}) share_made(side, i, k, given);
   }
 
   // Bools keep what they say about sizes; tensors keep whose memory they may share.
@@ -417,6 +424,18 @@ class Branch {
       s_.may_share_with(v, std::move(sources), "stage.write-joined",
                         cat("a tensor is read that may have another name, which an if decides (", s_.here().describe(), "), and one of the two was written since"));
     }
+  }
+
+  // Two names that reach the same new tensor or list after a side: what is written under one is read under the other.
+  void share_made(size_t side, size_t i, size_t k, const std::vector<Value>& given) {
+    const auto x = made_[side]->find(joined_[i].leaf), y = made_[side]->find(joined_[k].leaf);
+    if (x == made_[side]->end() || y == made_[side]->end()) return;
+    if (std::none_of(x->second.begin(), x->second.end(), [&](uint32_t cell) { return y->second.contains(cell); })) return;
+    if (const auto a = list_cell(given[i]), b = list_cell(given[k]); a && b) s_.twin(*a, *b);
+    const auto s = named_[side]->find(joined_[i].leaf), t = named_[side]->find(joined_[k].leaf);
+    const bool whole = s != named_[side]->end() && t != named_[side]->end() && s->second.cell == t->second.cell && s->second.view == t->second.view;
+    const auto* c = condition_.as<StagedBool>();
+    s_.same_where(!c ? V() : side == 0 ? c->value : V(s_.on.Not(c->value)), given[i], given[k], whole, "an if decides");
   }
 
   // A name that stands for an older tensor after one side: the condition tells whether a write reaches it. False: not to be
@@ -477,6 +496,7 @@ class Branch {
   std::vector<Type> types_;
   std::vector<Joined> joined_;
   std::array<const std::map<Leaf, TensorRef>*, 2> named_{};
+  std::array<const std::map<Leaf, std::set<uint32_t>>*, 2> made_{};
   std::array<const std::map<Leaf, Value>*, 2> after_{};
 };
 

@@ -112,6 +112,28 @@ class LoopStager {
     s_.may_share_with(v, std::move(sources), "stage.write-joined",
                       cat("a tensor is read that may have another name, which the turns of a loop decide (", s_.here().describe(), "), and one of the two was written since"));
   }
+  // Names that a turn leaves for the same new tensor or list stand for it together, where a turn was made.
+  void name_alike(const std::vector<Value>& values, V made) {
+    const auto list_of = [](const Value& v) { return v.is<ListRef>() ? std::optional(v.need<ListRef>().cell) : v.is<DictRef>() ? std::optional(v.need<DictRef>().cell) : std::nullopt; };
+    for (const auto& [pair, whole] : alike_) {
+      const Value &a = values[pair.first], &b = values[pair.second];
+      if (const auto x = list_of(a), y = list_of(b); x && y) s_.twin(*x, *y);
+      s_.same_where(made, a, b, whole, "the turns of a loop decide");
+    }
+  }
+  void note_alike(const std::vector<Value>& after, const HeapMark& mark) {
+    std::vector<std::set<uint32_t>> made;
+    for (size_t i = 0; i < after.size(); ++i) made.push_back(is_tensor(s_.heap[carried_[i].leaf.cell]) ? std::set<uint32_t>() : s_.made_since(mark, after[i]));
+    for (size_t i = 0; i < after.size(); ++i)
+      for (size_t k = 0; k < i; ++k) {
+        if (std::none_of(made[i].begin(), made[i].end(), [&](uint32_t cell) { return made[k].contains(cell); })) continue;
+        const auto *a = after[i].as<TensorRef>(), *b = after[k].as<TensorRef>();
+        const bool whole = a && b && a->cell == b->cell && a->view == b->view;
+        const auto [it, fresh] = alike_.emplace(std::pair(i, k), whole);
+        new_origins_ |= fresh || (it->second && !whole);
+        it->second = it->second && whole;
+      }
+  }
   const TensorRef* was_named(const Carried& c) const { return is_tensor(s_.heap[c.leaf.cell]) ? nullptr : c.before.as<TensorRef>(); }
 
   // Where a turn ends: whether a name stands for what it did when the turn began. nullopt: it may also be some other tensor.
@@ -220,6 +242,7 @@ class LoopStager {
       }
       const V first = s_.on.Equal(counter_, s_.on.int_scalar(Dim(0)));
       for (size_t i = 0; i < carried_.size(); ++i) name_again(carried_[i], values[i], still_of(carried_[i], first));
+      name_alike(values, s_.on.Not(first));
       for (const auto& [cell, why] : lost_) s_.doubt(CellId(cell), why);  // a turn before this one wrote it under another name
       run_body();
       if (stable(start.heap)) return;
@@ -259,6 +282,7 @@ class LoopStager {
       all &= same_form(f, c.form) && same_layouts(f, c.form);
       next_.push_back(std::move(f));
     }
+    note_alike(after, mark);
     for (const auto& [cell, why] : aftermath(s_, mark).lost) all &= !lost_.emplace(cell.index, why).second;
     for (auto& change : changes(mark))
       if (std::none_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == change.first; })) new_.push_back(std::move(change));
@@ -413,6 +437,7 @@ class LoopStager {
       set_at(s_, c.leaf, given.back());
     }
     for (size_t i = 0; i < carried_.size(); ++i) name_again(carried_[i], given[i], still_of(carried_[i], none_made));
+    name_alike(given, none_made.valid() ? V(s_.on.Not(none_made)) : s_.bool_value(Value(true)));
   }
 
   Stager& s_;
@@ -433,6 +458,7 @@ class LoopStager {
   std::map<Leaf, std::set<uint32_t>> origins_;
   bool new_origins_ = false;
   CellId stills_;
+  std::map<std::pair<size_t, size_t>, bool> alike_;  // carried names that a turn leaves for the same; whole: for the same tensor
   std::vector<Leaf> untold_;
 };
 

@@ -86,7 +86,10 @@ bool holds_tensor(const Form& f) { return f.is(Form::Kind::tensor) || std::any_o
 
 const StagedList* staged_of(const Stager& s, const Value& v) {
   const auto* l = v.as<ListRef>();
-  return l ? s.heap.get<ListCell>(l->cell).staged.get() : nullptr;
+  if (!l) return nullptr;
+  const ListCell& cell = s.heap.get<ListCell>(l->cell);
+  if (cell.poison) s.fail("stage.unavailable", *cell.poison);
+  return cell.staged.get();
 }
 
 Value make_staged(Stager& s, StagedList l) {

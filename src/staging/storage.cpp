@@ -70,7 +70,7 @@ void each_tensor(const Heap& heap, const Value& v, const std::function<void(cons
 }  // namespace
 
 std::vector<TensorCell::Source> Stager::memory_of(const Value& v) const {
-  if (const StagedList* l = staged_of(*this, v)) return l->sources;
+  if (const auto* l = v.as<ListRef>(); l && heap.get<ListCell>(l->cell).staged) return heap.get<ListCell>(l->cell).staged->sources;
   std::vector<TensorCell::Source> out;
   each_tensor(heap, v, [&](const TensorRef& t) {
     for (const auto& origin : origins(t.cell)) out.push_back(origin);
@@ -141,9 +141,28 @@ void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sour
   each_tensor(heap, v, [&](const TensorRef& t) {
     if (std::any_of(sources.begin(), sources.end(), [&](const auto& s) { return s.cell == t.cell; })) return;  // one of them, on every way
     auto& cell = heap.write<TensorCell>(t.cell);
-    cell.sources = sources;
-    cell.shares = doubt;
+    cell.sources.insert(cell.sources.end(), sources.begin(), sources.end());
+    if (!cell.shares) cell.shares = doubt;
   });
+}
+
+void Stager::same_where(V condition, const Value& a, const Value& b, bool whole, std::string_view who) {
+  const auto *to = a.as<TensorRef>(), *from = b.as<TensorRef>();
+  if (whole && to && from && condition.valid()) {
+    auto tie = tied(seen(*from), condition, read(*to));
+    heap.write<TensorCell>(to->cell).ties.push_back(std::move(tie));
+    return;
+  }
+  may_share_with(a, memory_of(b), "stage.write-joined", cat("a tensor is read that may have another name, which ", who, " (", here().describe(), "), and one of the two was written since"));
+}
+
+std::set<uint32_t> Stager::made_since(const HeapMark& mark, const Value& v) const {
+  std::set<uint32_t> out;
+  for (const auto& source : memory_of(v))
+    if (source.cell.index >= mark.cells) out.insert(source.cell.index);
+  if (const auto* l = v.as<ListRef>(); l && l->cell.index >= mark.cells) out.insert(l->cell.index);
+  if (const auto* d = v.as<DictRef>(); d && d->cell.index >= mark.cells) out.insert(d->cell.index);
+  return out;
 }
 
 void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {

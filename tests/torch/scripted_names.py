@@ -189,3 +189,57 @@ class BranchThatLeavesNothing(nn.Module):
                 lists: List[List[int]] = [[0, (n ^ 0)], [n]]
                 lists[1].append(len(lists[0]))
         return x
+
+
+ALIKE = ((1, 2, 3),), ((1, 3, 3),), ((2, 1, 3),)
+
+
+@case("x=f32[b,t,3]", *ALIKE)
+class TwoNamesOfANewTensor(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 0
+        y = x
+        if x.shape[1] % 2 == 0:
+            y = torch.ones([1, 2, 3])
+            x = y
+        y[0, 0].fill_(0)
+        return x, y
+
+
+@case("x=f32[b,t,3]", *ALIKE)
+class TwoNamesOfATurnsTensor(nn.Module):
+    def forward(self, x: Tensor):
+        a = x + 1
+        b = x + 2
+        for _ in range(x.size(1) - 1):
+            b.mul_(2)
+            a = a * 2
+            b = a
+        a.add_(1)
+        return a, b
+
+
+@case("x=f32[b,t,3]", *ALIKE, refused="stage.write-joined")
+class NewTensorInAListAndUnderAName(nn.Module):
+    def forward(self, x: Tensor):
+        y = x + 1
+        kept: List[Tensor] = []
+        if bool(x.sum() > 0):
+            y = x * 2
+            kept.append(y)
+        else:
+            kept.append(x * 3)
+        y.fill_(7)
+        return kept[0], y
+
+
+@case("x=f32[b,t,3]", *ALIKE, refused="stage.unavailable")
+class TwoNamesOfANewList(nn.Module):
+    def forward(self, x: Tensor):
+        a = [1]
+        b = [2]
+        if bool(x.sum() > 0):
+            a = [3, 4]
+            b = a
+        a.append(5)
+        return len(b), sum(b)
