@@ -64,6 +64,4 @@ void write_model(Model& m, const std::string& source, Publication& files, const 
   out.diags(diags.all());
 }
 
-std::string plural(size_t n, std::string_view one) { return cat(n, " ", one, n == 1 ? "" : "s"); }
-
 }  // namespace cameo::cli

@@ -28,6 +28,4 @@ void write_model(Model& m, const std::string& source, Publication& files, const 
 // Gives a verb's files their names, unless what it read was changed meanwhile.
 void publish(Publication& files, bool durable, Out& out);
 
-std::string plural(size_t n, std::string_view one);  // "1 node", "2 nodes"
-
 }  // namespace cameo::cli

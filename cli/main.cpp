@@ -33,6 +33,7 @@ constexpr Row verbs[] = {
     {"infer", "shapes and types of every value, symbolic", infer_main},
     {"check", "everything that is wrong with a model, at once", check_main},
     {"show", "inputs, outputs, operators, sizes of a model or archive", show_main},
+    {"stats", "operators, parameters, work and memory of a model", stats_main},
     {"run", "run a model on arrays", run_main},
     {"verify", "compare two models, or a model and recorded outputs", verify_main},
     {"convert", "another opset, up or down; text and back", convert_main},

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "api/operators.h"
-#include "cli/common.h"
+#include "cameo/operators.h"
+#include "cli/verb.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
 #include "ops/schema.h"
@@ -56,7 +56,7 @@ void print_json(const std::vector<TorchOperator>& ops, Out& out) {
       w.key("onnx").array();
       for (const std::string& o : op.onnx) w.value(o);
       w.end();
-      if (op.from_opset) w.key("from_opset").value(op.from_opset);
+      if (op.from_opset) w.key("from_opset").value(int64_t{op.from_opset});
     }
     if (!op.why.empty()) w.key("why").value(op.why);
     w.end();
@@ -93,7 +93,7 @@ void print_table(const std::vector<TorchOperator>& ops, Out& out) {
 void print_markdown(const std::vector<TorchOperator>& ops, Out& out) {
   struct Merged {
     std::set<std::string> onnx;
-    int64_t from = 0;
+    int from = 0;
     bool staged = false, lowered = false, seen = false;
   };
   std::map<std::string, Merged> merged;
@@ -131,7 +131,7 @@ int ops_main(Raw raw, Out& out) {
   if (!args) return 0;
   const std::string pattern = args->operands.empty() ? "" : args->operands[0];
   const int64_t opset = args->integer("opset", newest_released_opset, 7, newest_opset);
-  auto ops = supported_operators();
+  auto ops = operators();
   if (args->has("markdown")) {
     print_markdown(ops, out);
     return 0;

@@ -125,4 +125,6 @@ std::string count_text(uint64_t n) {
   return text;
 }
 
+std::string plural(size_t n, std::string_view one) { return cat(n, " ", one, n == 1 ? "" : "s"); }
+
 }  // namespace cameo::cli

@@ -48,5 +48,6 @@ std::string padded_left(std::string_view text, size_t width);
 constexpr size_t widest_column = 48;  // a longer name does not widen a table
 std::string joined(const std::vector<std::string>& parts);  // "a, b"
 std::string count_text(uint64_t n);       // "1,234,567"
+std::string plural(size_t n, std::string_view one);  // "1 node", "2 nodes"
 
 }  // namespace cameo::cli

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cli/out.h"
+#include "support/near_name.h"
 
 namespace cameo::cli {
 
@@ -64,8 +65,6 @@ class Args {
 std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> raw, Out& out);
 std::string help_text(const Verb& verb);
 
-// The nearest of some names, for "did you mean"; empty when none is near.
-std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
 std::vector<std::string> split(std::string_view text, char separator);
 // "a=b" taken apart at the first '='; throws use.value, naming the flag.
 std::pair<std::string, std::string> name_and_value(std::string_view flag, std::string_view text);

@@ -23,6 +23,7 @@ int merge_main(Raw raw, Out& out);
 int ops_main(Raw raw, Out& out);
 int run_main(Raw raw, Out& out);
 int simplify_main(Raw raw, Out& out);
+int stats_main(Raw raw, Out& out);
 int show_main(Raw raw, Out& out);
 int verify_main(Raw raw, Out& out);
 

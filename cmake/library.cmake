@@ -16,6 +16,17 @@ target_include_directories(cameo INTERFACE
 target_link_libraries(cameo PRIVATE ${externals} ${CMAKE_DL_LIBS})
 cameo_options(cameo)
 
+# libcameo.so: the functions of cameo/c.h alone; nothing else of it can be seen from outside.
+add_library(cameo_shared SHARED ${objects})
+set_target_properties(cameo_shared PROPERTIES OUTPUT_NAME cameo LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                      C_VISIBILITY_PRESET hidden)
+target_include_directories(cameo_shared INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(cameo_shared PRIVATE ${externals} ${CMAKE_DL_LIBS})
+target_link_options(cameo_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exported.map -Wl,--gc-sections)
+set_target_properties(cameo_shared PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exported.map)
+cameo_options(cameo_shared)
+
 if(PROJECT_IS_TOP_LEVEL)
   set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cameo)
   set(config "include(CMakeFindDependencyMacro)\n")
@@ -26,7 +37,11 @@ if(PROJECT_IS_TOP_LEVEL)
   file(WRITE ${PROJECT_BINARY_DIR}/cameo-config.cmake "${config}")
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/cameo-config-version.cmake COMPATIBILITY SameMinorVersion)
 
-  install(TARGETS cameo EXPORT cameo-targets COMPONENT library)
+  install(TARGETS cameo cameo_shared EXPORT cameo-targets COMPONENT library)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+  file(RELATIVE_PATH CAMEO_PC_UP /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)  # wherever it is installed
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/cameo.pc.in ${PROJECT_BINARY_DIR}/cameo.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/cameo.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
   install(EXPORT cameo-targets NAMESPACE cameo:: DESTINATION ${package_dir} COMPONENT library)
   install(FILES ${PROJECT_BINARY_DIR}/cameo-config.cmake ${PROJECT_BINARY_DIR}/cameo-config-version.cmake
           DESTINATION ${package_dir} COMPONENT library)

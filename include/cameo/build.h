@@ -7,14 +7,13 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "cameo/diag.h"
+#include "cameo/model.h"
 
 namespace cameo {
 
@@ -51,25 +50,6 @@ Var operator-(double a, Var b);
 Var operator*(double a, Var b);
 Var operator/(double a, Var b);
 
-// {"axis", 1}, {"alpha", 0.5}, {"mode", "linear"}, {"pads", {1, 1, 1, 1}}
-struct Attribute {
-  using Value = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, std::vector<std::string>>;
-  std::string name;
-  Value value;
-
-  Attribute(std::string n, int v) : name(std::move(n)), value(int64_t{v}) {}
-  Attribute(std::string n, int64_t v) : name(std::move(n)), value(v) {}
-  Attribute(std::string n, double v) : name(std::move(n)), value(v) {}
-  Attribute(std::string n, const char* v) : name(std::move(n)), value(std::string(v)) {}
-  Attribute(std::string n, std::string v) : name(std::move(n)), value(std::move(v)) {}
-  Attribute(std::string n, std::initializer_list<int> v) : name(std::move(n)), value(std::vector<int64_t>(v.begin(), v.end())) {}
-  Attribute(std::string n, std::initializer_list<double> v) : name(std::move(n)), value(std::vector<double>(v)) {}
-  Attribute(std::string n, std::initializer_list<const char*> v) : name(std::move(n)), value(std::vector<std::string>(v.begin(), v.end())) {}
-  Attribute(std::string n, std::vector<int64_t> v) : name(std::move(n)), value(std::move(v)) {}
-  Attribute(std::string n, std::vector<double> v) : name(std::move(n)), value(std::move(v)) {}
-  Attribute(std::string n, std::vector<std::string> v) : name(std::move(n)), value(std::move(v)) {}
-};
-
 // One graph. Operators are those of ONNX's newest released opset; saving at an older one says the same in its words.
 // Every call infers types and shapes at once and throws cameo::Error where they do not fit.
 class Builder {
@@ -90,21 +70,41 @@ class Builder {
   Var ints(std::vector<int64_t> values);  // a 1-D int64 constant, as shapes and axes are
   Var number(double v, Var like);         // a scalar of the element type of `like`
 
-  // Any operator: op("Conv", {x, w}, {{"pads", {1, 1, 1, 1}}}). Other domains: "com.example.Op", whose outputs have no type.
+  // Any operator: op("Conv", {x, w}, {{"pads", {1, 1, 1, 1}}}). Other domains: "com.example.Op", whose outputs have no type
+  // until set_type says it.
   Var op(std::string_view op_type, std::vector<Var> inputs, std::vector<Attribute> attributes = {});
   std::vector<Var> op_outputs(size_t outputs, std::string_view op_type, std::vector<Var> inputs, std::vector<Attribute> attributes = {});
+
+  void set_type(Var value, std::string_view type);
+
+  // Control flow. What the functions compute belongs to the body; values from outside may be used as they are.
+  //   auto y = g.if_else(c, [&] { return std::vector{x + 1.0}; }, [&] { return std::vector{x}; })[0];
+  using Body = std::function<std::vector<Var>()>;
+  std::vector<Var> if_else(Var condition, const Body& then, const Body& otherwise);
+  // One turn: whether to go on (absent: until the count is reached), the carried values, and what is gathered.
+  struct Turn {
+    Var go_on = {};
+    std::vector<Var> carried = {}, gathered = {};
+  };
+  using LoopBody = std::function<Turn(Var counter, const std::vector<Var>& carried)>;
+  // `count` or `condition` may be absent. Gives the carried values, then what was gathered, stacked along a new first axis.
+  std::vector<Var> loop(Var count, Var condition, const std::vector<Var>& carried, const LoopBody& body);
 
   void output(std::string name, Var value);
 
   // The text form; see docs/text-form.md.
   std::string text() const;
-  // Opset 0 is the default, 18. Throws convert.* where the opset cannot say it, write.* where the file cannot be written.
+  Model model(int opset = 0) const;  // as it is now; opset 0 is the default, 18
+  // Throws convert.* where the opset cannot say it, write.* where the file cannot be written.
   std::string bytes(int opset = 0) const;
   void save(const std::string& path, int opset = 0) const;
 
  private:
   friend class Var;
   struct State;
+  uint32_t checked(Var v, std::string_view by) const;
+  template <class Ids>
+  std::vector<Var> vars(const Ids& values);
   std::unique_ptr<State> state_;
 };
 

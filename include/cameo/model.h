@@ -1,24 +1,139 @@
-// Models in files: loading, asking, checking, converting, writing. docs/library.md has whole programs.
+// Models: loading, looking, saving. docs/library.md has whole programs.
 //
-//   auto net = cameo::load("net.onnx");
-//   for (const auto& v : net.inputs()) std::puts(v.type.c_str());   // f32[batch,3,224,224]
-//   cameo::convert(net, 13).save("net13.onnx");
+//   auto model = cameo::load("net.onnx");
+//   for (const cameo::Node& n : model.nodes())
+//     if (n.op() == "Conv") std::cout << n.name() << ' ' << n.input(1).type() << '\n';   // conv1 f32[64,3,7,7]
+//   model.save("copy.onnx");
 //
 // Everything throws cameo::Error (diag.h), whose findings say where, why and what to do.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include "cameo/array.h"
 #include "cameo/diag.h"
 
 namespace cameo {
 
+class Graph;
+class Node;
+class Value;
+struct ModelState;
+using ModelHandle = std::shared_ptr<const ModelState>;
+
 struct ValueInfo {
   std::string name;
   std::string type;  // "f32[batch,8]", "seq(i64[?])", "?" while unknown
+};
+
+// {"axis", 1}, {"alpha", 0.5}, {"mode", "linear"}, {"pads", {1, 1, 1, 1}}, {"value", array}
+struct Attribute {
+  using Content = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, std::vector<std::string>, Array>;
+  std::string name;
+  Content value;
+
+  Attribute(std::string n, int v) : name(std::move(n)), value(int64_t{v}) {}
+  Attribute(std::string n, int64_t v) : name(std::move(n)), value(v) {}
+  Attribute(std::string n, double v) : name(std::move(n)), value(v) {}
+  Attribute(std::string n, const char* v) : name(std::move(n)), value(std::string(v)) {}
+  Attribute(std::string n, std::string v) : name(std::move(n)), value(std::move(v)) {}
+  Attribute(std::string n, std::initializer_list<int> v) : name(std::move(n)), value(std::vector<int64_t>(v.begin(), v.end())) {}
+  Attribute(std::string n, std::initializer_list<double> v) : name(std::move(n)), value(std::vector<double>(v)) {}
+  Attribute(std::string n, std::initializer_list<const char*> v) : name(std::move(n)), value(std::vector<std::string>(v.begin(), v.end())) {}
+  Attribute(std::string n, std::vector<int64_t> v) : name(std::move(n)), value(std::move(v)) {}
+  Attribute(std::string n, std::vector<double> v) : name(std::move(n)), value(std::move(v)) {}
+  Attribute(std::string n, std::vector<std::string> v) : name(std::move(n)), value(std::move(v)) {}
+  Attribute(std::string n, Array v) : name(std::move(n)), value(std::move(v)) {}
+};
+
+// The data of a constant. Stays in the model's file until somebody asks for it.
+class Weight {
+ public:
+  std::string dtype() const;
+  std::vector<int64_t> shape() const;
+  uint64_t byte_size() const;
+  Array array() const;  // a copy; throws use.array for strings
+
+ private:
+  friend class Value;
+  Weight(ModelHandle model, uint32_t value) : model_(std::move(model)), value_(value) {}
+  ModelHandle model_;
+  uint32_t value_;
+};
+
+// A value of a graph: an input, a weight, or what a node computes.
+class Value {
+ public:
+  bool present() const { return id_ != none; }  // false: an optional input that the node does without. Its other functions throw use.absent
+  std::string name() const;                     // may be empty
+  std::string type() const;                     // as ValueInfo's
+  std::string dtype() const;                    // "f32"; empty for what is no tensor, or unknown
+  std::optional<std::vector<std::string>> shape() const;  // sizes as text: "batch", "8"; nothing while the rank is unknown
+  std::optional<Weight> weight() const;         // of an initializer, or an input's default
+  std::optional<Node> maker() const;            // the node that computes it
+  std::vector<Node> users() const;
+  friend bool operator==(const Value& a, const Value& b) { return a.model_ == b.model_ && a.id_ == b.id_; }
+
+ private:
+  friend class Graph;
+  friend class Node;
+  static constexpr uint32_t none = UINT32_MAX;
+  Value(ModelHandle model, uint32_t id) : model_(std::move(model)), id_(id) {}
+  uint32_t id() const;  // throws use.absent
+  ModelHandle model_;
+  uint32_t id_;
+};
+
+// A node, in the words of the newest opset: older ones are brought up when a file is read.
+class Node {
+ public:
+  std::string name() const, op() const, domain() const;  // domain: "" is ONNX's own
+  size_t input_count() const, output_count() const;
+  Value input(size_t i) const;   // throws use.index where there are fewer
+  Value output(size_t i = 0) const;
+  std::vector<Value> inputs() const, outputs() const;
+  std::vector<Attribute> attributes() const;               // those that are set; bodies are not among them
+  std::optional<Attribute> attribute(std::string_view name) const;
+  std::vector<std::pair<std::string, Graph>> bodies() const;  // of If, Loop, Scan: "then_branch", "body"
+  std::string place() const;  // where it comes from, as far as the file says: "model.py:57"
+  friend bool operator==(const Node& a, const Node& b) { return a.model_ == b.model_ && a.id_ == b.id_; }
+
+ private:
+  friend class Graph;
+  friend class Value;
+  Node(ModelHandle model, uint32_t id) : model_(std::move(model)), id_(id) {}
+  ModelHandle model_;
+  uint32_t id_;
+};
+
+// The main graph, a body, or a function.
+class Graph {
+ public:
+  std::string name() const;
+  std::vector<Node> nodes() const;  // in order
+  std::vector<Value> inputs() const, outputs() const, weights() const;
+  std::optional<Value> find(std::string_view name) const;  // a value by name
+
+ private:
+  friend class Model;
+  friend class Node;
+  Graph(ModelHandle model, uint32_t region) : model_(std::move(model)), region_(region) {}
+  ModelHandle model_;
+  uint32_t region_;
+};
+
+struct Function {
+  std::string domain, name;
+  Graph body;
 };
 
 enum class Weights : uint8_t {
@@ -31,19 +146,28 @@ enum class Weights : uint8_t {
 struct SaveSettings {
   int opset = 0;  // 0: the model's own
   Weights weights = Weights::keep;
+  std::string external_name = {};  // of the data file; empty: the model's name with .data
   bool lossy = false;    // allow expansions that are wrong on inf, NaN or overflow, or approximate
   bool durable = false;  // wait until the disk has the file
 };
 
-// An ONNX model, or a PyTorch archive, which export_onnx (export.h) makes one of. A value: copies share what is in it, and
-// functions give new ones.
-class Net {
+// An ONNX model, or a PyTorch archive, which export_model (export.h) makes one of. A value: copies share what is in it, and
+// functions give new ones. A model that was moved from throws use.moved-from.
+class Model {
  public:
   bool is_archive() const;
   // Of a TorchScript archive: the recorded example inputs of forward; else of archives none.
   std::vector<ValueInfo> inputs() const, outputs() const;
-  size_t node_count() const;  // 0 for archives
-  std::string text() const;   // the graph (docs/text-form.md), or an archive's program
+  // Archives have no nodes: export them first. The main graph's nodes; bodies are reached through their nodes.
+  Graph graph() const;
+  std::vector<Node> nodes() const { return graph().nodes(); }
+  std::vector<Function> functions() const;
+  size_t node_count() const;  // bodies and functions not counted; 0 for archives
+  int opset(std::string_view domain = "") const;  // 0: the model does not use the domain
+  std::map<std::string, int> opsets() const;
+  std::map<std::string, std::string> metadata() const;
+  std::string producer() const;  // "pytorch 2.13.0"
+  std::string text() const;      // the graph (docs/text-form.md), or an archive's program
   // Notes and warnings of how it was made.
   const std::vector<Diag>& findings() const;
 
@@ -52,23 +176,18 @@ class Net {
   std::string bytes(const SaveSettings& settings = {}) const;
 
  private:
-  friend struct NetState;
-  explicit Net(std::shared_ptr<const struct NetState> state) : state_(std::move(state)) {}
-  std::shared_ptr<const struct NetState> state_;
+  friend struct ModelState;
+  explicit Model(ModelHandle state) : state_(std::move(state)) {}
+  ModelHandle state_;
 };
 
-// .onnx, .onnxtxt, a TorchScript archive or a torch.export archive, told by its contents. Throws file.* for what is damaged or something else.
-Net load(const std::string& path);
-
-// Everything that is wrong with a file, as `cameo check` finds it.
-std::vector<Diag> check(const std::string& path);
-// The same of a model at its own opset.
-std::vector<Diag> check(const Net& net);
-
-// Types and shapes of every value, symbolic; where and why it had to stop is in the result's findings().
-Net infer(const Net& net);
-
-// At another opset, up or down. Throws convert.* with one finding per node that the opset cannot say.
-Net convert(const Net& net, int opset, bool lossy = false);
+// .onnx, .onnxtxt, a TorchScript archive or a torch.export archive, told by its contents. Throws file.* for what is damaged
+// or something else.
+Model load(const std::string& path);
+// The same from memory, which is copied. External data cannot be referred to from there.
+Model load_bytes(const void* data, size_t size);
+// The same from anything that can be read by pieces: reads `size` bytes at `offset` into memory. Called on this thread alone.
+using ReadAt = std::function<void(uint64_t offset, void* into, size_t size)>;
+Model load_from(uint64_t size, const ReadAt& read);
 
 }  // namespace cameo

@@ -1,59 +1,63 @@
 // Running models: loaded once, run many times, from several threads at once.
 //
-//   cameo::Runnable net("net.onnx", {.threads = 2});
-//   std::vector<cameo::Array> y = net.run({cameo::Array::of({1, 4}, std::vector<float>{1, 2, 3, 4})});
-//   y[0].shape, y[0].as<float>()
+//   cameo::Session session(cameo::load("net.onnx"), {.threads = 2});
+//   auto y = session.run({cameo::Array::of({1, 4}, std::vector<float>{1, 2, 3, 4})});
+//   auto z = session.run_named({{"x", view}});   // the memory of the view is read where it lies
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "cameo/diag.h"
+#include "cameo/array.h"
+#include "cameo/model.h"
 
 namespace cameo {
 
-// A dense array, row-major. The element type is spelt f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool.
-struct Array {
-  std::string dtype;
-  std::vector<int64_t> shape;
-  std::vector<std::byte> bytes;
-
-  static Array of(std::vector<int64_t> shape, const std::vector<float>& values);
-  static Array of(std::vector<int64_t> shape, const std::vector<int64_t>& values);
-  // Precondition: T is the type that dtype names.
-  template <class T>
-  std::span<const T> as() const { return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)}; }
-};
-
-struct RunOptions {
+struct SessionSettings {
   int threads = 0;         // 0: all the machine has
   bool reference = false;  // the plain kernels that the fast ones are judged by
+  uint64_t seed = 0;       // for random operators that carry none
+  std::vector<std::string> keep_outputs = {};  // inner values to give too, after the outputs; names with * and ?
+};
+
+struct Step {
+  std::string node, op, kernel;
+  double start_us = 0, length_us = 0;
+};
+
+struct RunSettings {
+  std::vector<Step>* profile = nullptr;  // filled with the steps of this run
+  // Outputs that go into the caller's memory, by name: as many bytes as the result has, or run.size is thrown.
+  std::map<std::string, std::pair<void*, size_t>> into = {};
 };
 
 // An ONNX model, ready to run. Every function may be called by several threads at once.
-class Runnable {
+class Session {
  public:
-  // Throws cameo::Error where the file cannot be read or is no model.
-  explicit Runnable(const std::string& path, const RunOptions& options = {});
-  ~Runnable();
-  Runnable(Runnable&&) noexcept;
-  Runnable& operator=(Runnable&&) noexcept;
+  explicit Session(const Model& model, const SessionSettings& settings = {});
+  explicit Session(const std::string& path, const SessionSettings& settings = {});
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
 
-  std::vector<std::string> input_names() const;
-  std::vector<std::string> output_names() const;
-  std::string input_type(size_t i) const;  // "float[batch,3,224,224]"
+  std::vector<ValueInfo> inputs() const, outputs() const;
 
-  // Inputs in the model's order; trailing ones that have defaults may be left out. Throws run.input-missing, run.dtype,
-  // run.rank and run.size where they do not fit, all findings at once; run.kind where an output is no tensor.
-  std::vector<Array> run(const std::vector<Array>& inputs) const;
+  // Inputs in the model's order, where trailing ones with defaults may be left out, or by name. Their memory is not copied.
+  // Throws run.input-missing, run.dtype, run.rank and run.size where they do not fit, all findings at once; use.input-name for a
+  // name that there is not; run.kind where an output is no array of numbers.
+  std::vector<Array> run(const std::vector<ArrayView>& inputs, const RunSettings& settings = {}) const;
+  std::vector<Array> run_named(const std::vector<std::pair<std::string, ArrayView>>& inputs, const RunSettings& settings = {}) const;
+
+  uint64_t arena_bytes() const, packed_weight_bytes() const;  // of the largest run so far
+  int threads() const;
 
  private:
   struct State;
+  const State& state() const;  // throws use.moved-from
   std::unique_ptr<State> state_;
 };
 

@@ -33,7 +33,7 @@ struct ArchiveExport {
 };
 
 struct Exported {
-  Model model;
+  ir::Model model;
   ExportTrace trace;                 // nodes only where asked for
   std::string recorded;              // likewise: the graph before it was simplified, with source lines
   std::map<std::string, std::set<std::string>> lowered;  // likewise: which ONNX operators each torch overload became

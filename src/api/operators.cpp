@@ -1,5 +1,3 @@
-#include "api/operators.h"
-
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -8,6 +6,8 @@
 #include "lowering/row.h"
 #include "staging/host_tables.h"
 #include "support/error.h"
+
+#include "api/operators.h"
 
 namespace cameo::api {
 
@@ -80,16 +80,20 @@ bool follows_another(const Schema& s) {
 
 std::span<const SeenLowering> seen_lowerings() { return seen_table; }
 
-std::vector<TorchOperator> supported_operators() {
-  std::unordered_map<std::string_view, const SeenLowering*> seen;
-  for (const SeenLowering& s : seen_table) seen.emplace(s.name, &s);
+}  // namespace cameo::api
+
+namespace cameo {
+
+std::vector<TorchOperator> operators() {
+  std::unordered_map<std::string_view, const api::SeenLowering*> seen;
+  for (const api::SeenLowering& s : api::seen_lowerings()) seen.emplace(s.name, &s);
   std::vector<TorchOperator> out;
-  for (const std::string_view name : all_row_names()) {
+  for (const std::string_view name : lowering::all_row_names()) {
     TorchOperator op{std::string(name), Support::lowered, {}, false, 0, {}};
     if (const auto it = seen.find(name); it != seen.end()) {
-      op.onnx = split_words(it->second->onnx);
+      op.onnx = api::split_words(it->second->onnx);
       op.seen = it->second->from_opset >= 0;
-      op.from_opset = std::max<int64_t>(it->second->from_opset, 0);
+      op.from_opset = static_cast<int>(std::max<int64_t>(it->second->from_opset, 0));
     }
     out.push_back(std::move(op));
   }
@@ -103,13 +107,13 @@ std::vector<TorchOperator> supported_operators() {
 
 std::vector<TorchOperator> missing_operators() {
   std::vector<TorchOperator> out;
-  for (const std::string_view signature : torch_signatures()) {
-    const Schema s = parse_schema(signature);
-    if (find_row(s.full_name()) || follows_another(s)) continue;
-    out.push_back({s.full_name(), Support::missing, {}, true, 0, reason_for(s.name)});
+  for (const std::string_view signature : lowering::torch_signatures()) {
+    const lowering::Schema s = lowering::parse_schema(signature);
+    if (lowering::find_row(s.full_name()) || api::follows_another(s)) continue;
+    out.push_back({s.full_name(), Support::missing, {}, true, 0, api::reason_for(s.name)});
   }
   std::stable_sort(out.begin(), out.end(), [](const TorchOperator& a, const TorchOperator& b) { return a.name < b.name; });
   return out;
 }
 
-}  // namespace cameo::api
+}  // namespace cameo

@@ -1,89 +1,127 @@
+// include/cameo/session.h.
+#include <algorithm>
 #include <cstring>
 
-#include "api/model_file.h"
-#include "cameo/session.h"
+#include "api/type_text.h"
 #include "engine/session.h"
 #include "formats/mapped_file.h"
-#include "support/error.h"
+#include "runtime/watch.h"
+
+#include "api/state.h"
+#include "cameo/session.h"
 
 namespace cameo {
 
-using namespace api;
-
-struct Runnable::State {
-  Session session;
+struct Session::State {
+  engine::Session session;
+  std::vector<std::string> names;  // of what a run gives
 };
 
 namespace {
 
-template <class T>
-Array array_of(std::string dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
-  if (element_count(shape) != static_cast<int64_t>(values.size())) throw error("run.size", cat("the shape takes ", element_count(shape), " elements, and ", values.size(), " were given"));
-  Array a{std::move(dtype), std::move(shape), std::vector<std::byte>(values.size() * sizeof(T))};
-  if (!values.empty()) std::memcpy(a.bytes.data(), values.data(), a.bytes.size());
-  return a;
+engine::SessionOptions options_of(const ir::Graph& g, const SessionSettings& settings) {
+  engine::SessionOptions o;
+  if (settings.threads < 0) throw error("use.value", cat("threads is ", settings.threads));
+  o.threads = settings.threads;
+  o.fast = !settings.reference;
+  o.seed = settings.seed;
+  if (!settings.keep_outputs.empty()) o.keep = runtime::matching_values(g, settings.keep_outputs);
+  return o;
 }
 
-Datum datum_of(const Array& a) {
-  const auto dtype = dtype_from_name(a.dtype);
-  if (!dtype || *dtype == DType::string) throw error("run.dtype", cat("'", a.dtype, "' is no element type of arrays"));
-  if (packed_bytes(*dtype, element_count(a.shape)) != a.bytes.size()) throw error("run.size", cat("an array of ", a.bytes.size(), " bytes does not fit its shape"));
-  return Datum(Tensor(*dtype, a.shape, Bytes::own(a.bytes)));
-}
-
-Array array_from(const Datum& d, const std::string& name) {
-  if (d.kind != Datum::Kind::tensor || d.tensor.dtype() == DType::string) throw error("run.kind", cat("the output '", name, "' is no array of numbers"));
-  const auto bytes = d.tensor.bytes().span();
-  return {std::string(ir::name(d.tensor.dtype())), d.tensor.shape(), std::vector<std::byte>(bytes.begin(), bytes.end())};
-}
-
-std::vector<std::string> names(const Graph& g, const std::vector<ValueId>& values) {
-  std::vector<std::string> out;
-  for (const ValueId v : values) out.push_back(g[v].name);
+std::vector<ValueInfo> infos(const ir::Graph& g, const std::vector<support::ValueId>& values) {
+  std::vector<ValueInfo> out;
+  for (const auto v : values) out.push_back({g[v].name, api::type_text(g[v].fact.type)});
   return out;
+}
+
+void put_into(const ir::Tensor& t, const std::string& name, std::pair<void*, size_t> memory) {
+  const auto bytes = t.bytes().span();
+  if (bytes.size() != memory.second) throw error("run.size", cat("the output '", name, "' has ", bytes.size(), " bytes, and there is memory for ", memory.second));
+  if (!bytes.empty()) std::memcpy(memory.first, bytes.data(), bytes.size());
 }
 
 }  // namespace
 
-Array Array::of(std::vector<int64_t> shape, const std::vector<float>& values) { return array_of("f32", std::move(shape), values); }
-Array Array::of(std::vector<int64_t> shape, const std::vector<int64_t>& values) { return array_of("i64", std::move(shape), values); }
-
-Runnable::Runnable(const std::string& path, const RunOptions& options) {
-  DiagSink diags;
-  SessionOptions o;
-  o.threads = options.threads;
-  o.fast = !options.reference;
-  state_ = std::make_unique<State>(State{Session(load_model(path, diags), o)});
+Session::Session(const Model& model, const SessionSettings& settings) {
+  const ir::Model& m = ModelState::onnx(model);
+  const auto options = options_of(m.graph, settings);
+  std::vector<std::string> names;
+  for (const auto v : m.graph[m.graph.main()].outputs) names.push_back(m.graph[v].name);
+  for (const auto v : options.keep) names.push_back(m.graph[v].name);
+  state_ = std::make_unique<State>(State{engine::Session(m, options), std::move(names)});
 }
-Runnable::~Runnable() = default;
-Runnable::Runnable(Runnable&&) noexcept = default;
-Runnable& Runnable::operator=(Runnable&&) noexcept = default;
+Session::Session(const std::string& path, const SessionSettings& settings) : Session(load(path), settings) {}
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
 
-std::vector<std::string> Runnable::input_names() const {
-  const Graph& g = state_->session.graph();
-  return names(g, g[g.main()].inputs);
-}
-
-std::vector<std::string> Runnable::output_names() const {
-  const Graph& g = state_->session.graph();
-  return names(g, g[g.main()].outputs);
+const Session::State& Session::state() const {
+  if (!state_) throw error("use.moved-from", "the session was moved from");
+  return *state_;
 }
 
-std::string Runnable::input_type(size_t i) const {
-  const Graph& g = state_->session.graph();
-  return g[g[g.main()].inputs.at(i)].fact.type.text();
+std::vector<ValueInfo> Session::inputs() const {
+  const ir::Graph& g = state().session.graph();
+  return infos(g, g[g.main()].inputs);
 }
 
-std::vector<Array> Runnable::run(const std::vector<Array>& inputs) const {
-  const Graph& g = state_->session.graph();
-  if (inputs.size() > g[g.main()].inputs.size()) throw error("run.input-count", cat(inputs.size(), " inputs were given, and the model has ", g[g.main()].inputs.size()));
-  std::vector<Datum> in;
-  for (const Array& a : inputs) in.push_back(datum_of(a));
-  const auto results = state_->session.run(in);
-  require_whole_files();
+std::vector<ValueInfo> Session::outputs() const {
+  const ir::Graph& g = state().session.graph();
+  return infos(g, g[g.main()].outputs);
+}
+
+std::vector<Array> Session::run(const std::vector<ArrayView>& inputs, const RunSettings& settings) const {
+  const ir::Graph& g = state().session.graph();
+  const auto& params = g[g.main()].inputs;
+  if (inputs.size() > params.size()) throw error("run.input-count", cat(inputs.size(), " inputs were given, and the model has ", params.size()));
+  for (const auto& [name, memory] : settings.into)
+    if (std::find(state_->names.begin(), state_->names.end(), name) == state_->names.end()) throw error("use.output-name", cat("the model has no output '", name, "'"));
+  std::vector<kernels::Datum> in;
+  for (size_t i = 0; i < inputs.size(); ++i) in.emplace_back(inputs[i].dtype.empty() ? kernels::Datum() : kernels::Datum(tensor_of(inputs[i], g[params[i]].name)));
+  std::vector<engine::StepTime> times;
+  const auto results = state_->session.run(in, settings.profile ? &times : nullptr);
+  formats::require_whole_files();
+  for (const engine::StepTime& t : times) settings.profile->push_back({t.node, t.op, t.kernel, t.start_us, t.length_us});
   std::vector<Array> out;
-  for (size_t i = 0; i < results.size(); ++i) out.push_back(array_from(results[i], g[g[g.main()].outputs[i]].name));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string& name = state_->names[i];
+    const auto memory = settings.into.find(name);
+    if (memory == settings.into.end()) {
+      out.push_back(array_of(results[i], name));
+      continue;
+    }
+    if (results[i].kind != kernels::Datum::Kind::tensor || results[i].tensor.dtype() == ir::DType::string) throw error("run.kind", cat("'", name, "' is no array of numbers"));
+    put_into(results[i].tensor, name, memory->second);
+    Array shape_only;
+    shape_only.dtype = std::string(ir::name(results[i].tensor.dtype()));
+    shape_only.shape = results[i].tensor.shape();
+    out.push_back(std::move(shape_only));
+  }
   return out;
 }
+
+std::vector<Array> Session::run_named(const std::vector<std::pair<std::string, ArrayView>>& inputs, const RunSettings& settings) const {
+  const ir::Graph& g = state().session.graph();
+  const auto& params = g[g.main()].inputs;
+  std::vector<ArrayView> ordered(params.size());
+  for (const auto& [name, view] : inputs) {
+    const auto it = std::find_if(params.begin(), params.end(), [&](support::ValueId v) { return g[v].name == name; });
+    if (it == params.end()) {
+      std::string all;
+      for (const auto v : params) all += cat(all.empty() ? "" : ", ", g[v].name);
+      throw error("use.input-name", cat("the model has no input '", name, "'")).help(cat("its inputs are: ", all));
+    }
+    ArrayView& place = ordered[static_cast<size_t>(it - params.begin())];
+    if (!place.dtype.empty()) throw error("use.input-name", cat("the input '", name, "' is given twice"));
+    if (view.dtype.empty()) throw error("use.array", cat("the array '", name, "' has no dtype"));
+    place = view;
+  }
+  return run(ordered, settings);
+}
+
+uint64_t Session::arena_bytes() const { return state().session.memory().arena; }
+uint64_t Session::packed_weight_bytes() const { return state().session.memory().weights; }
+int Session::threads() const { return state().session.threads(); }
 
 }  // namespace cameo

@@ -1,5 +1,3 @@
-#include "cameo/build.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +6,8 @@
 
 #include "frontends/onnx/reader.h"
 #include "runtime/reference.h"
+
+#include "cameo/build.h"
 
 namespace cameo::tests {
 
@@ -33,7 +33,7 @@ TEST(Build, TheProgramInTheDocumentRuns) {
   EXPECT_EQ(std::system(CAMEO_BUILD_A_MODEL), 0);
   fs::current_path(before);
   DiagSink diags;
-  const Model m = read_onnx((folder / "line.onnx").string(), diags);
+  const ir::Model m = read_onnx((folder / "line.onnx").string(), diags);
   fs::remove_all(folder);
   EXPECT_TRUE(diags.all().empty());
   EXPECT_EQ(m.opsets.at(""), 18);

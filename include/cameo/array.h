@@ -1,0 +1,57 @@
+// Arrays of numbers: what models take and give, and NumPy's files of them.
+//
+//   auto x = cameo::Array::of({1, 4}, std::vector<float>{1, 2, 3, 4});
+//   cameo::ArrayView y{"f32", {1, 4}, pointer};   // the caller's memory, not copied
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cameo {
+
+// A dense array, row-major, that owns its bytes. Element types are spelt f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool.
+struct Array {
+  std::string dtype;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> bytes;
+
+  // Throws use.array where the values are not as many as the shape takes.
+  static Array of(std::vector<int64_t> shape, const std::vector<float>& values);
+  static Array of(std::vector<int64_t> shape, const std::vector<int64_t>& values);
+  // Throws use.array where T has another size than dtype names.
+  template <class T>
+  std::span<const T> as() const {
+    check_element_size(sizeof(T));
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+
+ private:
+  void check_element_size(size_t size) const;
+};
+
+// The same in somebody else's memory, which has to stay as long as the view is used.
+struct ArrayView {
+  std::string dtype;
+  std::vector<int64_t> shape;
+  const void* data = nullptr;
+
+  ArrayView() = default;
+  ArrayView(std::string type, std::vector<int64_t> sizes, const void* memory) : dtype(std::move(type)), shape(std::move(sizes)), data(memory) {}
+  ArrayView(const Array& a) : dtype(a.dtype), shape(a.shape), data(a.bytes.data()) {}
+  uint64_t byte_size() const;  // throws use.array for a dtype that there is not
+};
+
+struct NamedArray {
+  std::string name;  // empty for the one array of an .npy file
+  Array array;
+};
+
+// All arrays of an .npz, the one of an .npy, or the inputs of a test_data_set folder as x0, x1, ...
+std::vector<NamedArray> load_arrays(const std::string& path);
+// As .npz; nothing appears under `path` unless all of it was written.
+void save_arrays(const std::string& path, const std::vector<NamedArray>& arrays);
+
+}  // namespace cameo

@@ -1,0 +1,60 @@
+// Parts of models, changed models, models joined and compared. All by name; findings name the nearest name there is.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cameo/model.h"
+
+namespace cameo {
+
+// What is needed to compute `to` from `from`, names of values; either may be empty: the model's own inputs or outputs.
+Model extract(const Model& model, const std::vector<std::string>& from, const std::vector<std::string>& to);
+
+// Changes, in order; apply() gives the changed model.
+//
+//   cameo::Editor(model).rename("input.1", "x").set_dim("x", 0, "batch").add_output("features").apply().save("out.onnx");
+class Editor {
+ public:
+  explicit Editor(const Model& model);
+  ~Editor();
+  Editor(Editor&&) noexcept;
+  Editor& operator=(Editor&&) noexcept;
+
+  Editor& rename(const std::string& from, const std::string& to);  // a value, or a node where no value is called so
+  Editor& add_output(const std::string& value);
+  Editor& remove_output(const std::string& value);
+  Editor& remove_input(const std::string& value);  // unused, or with a default, which becomes a constant
+  Editor& fix_shape(const std::string& value, const std::vector<std::string>& sizes);  // a size is a number or a name
+  Editor& set_dim(const std::string& value, int axis, const std::string& size);
+  Editor& set_attribute(const std::string& node, const std::string& attribute, const std::string& text);  // "3", "0.5", "mean", "[1, 2]"
+  Editor& set_operator(const std::string& node, const std::string& op);
+  Editor& insert_node(const std::string& text);  // "y2 = Relu(y)", "a, b = Split<axis=1>(x, sizes)"
+  Editor& remove_node(const std::string& node);  // its users read its first input
+  Editor& rewire(const std::string& from, const std::string& to);  // users of `from` read `to`
+  Editor& set_weight(const std::string& name, const ArrayView& value);
+  Editor& set_metadata(const std::string& key, const std::string& value);
+  Editor& strip();  // documentation, and descriptions of inner values
+  Model apply();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct MergeSettings {
+  std::vector<std::pair<std::string, std::string>> connect = {};  // an output of the first, an input of the second
+  bool keep_connected = false;                                    // connected outputs of the first stay outputs
+};
+// Two models into one, opsets and names reconciled.
+Model merge(const Model& first, const Model& second, const MergeSettings& settings = {});
+
+struct Difference {
+  std::string what;           // "axis of Concat 'cat1' is 1 in the first and 2 in the second"
+  std::string first, second;  // the places: a value's name in each model; empty where it is in one alone
+};
+// Structure, attributes and weights, whatever the names. Empty: the same.
+std::vector<Difference> diff(const Model& first, const Model& second, size_t limit = 100);
+
+}  // namespace cameo

@@ -1,0 +1,68 @@
+// Smaller graphs that compute the same, and why a rewrite did or did not apply.
+//
+//   auto small = cameo::simplify(cameo::load("net.onnx"));
+//   std::cout << small.model.node_count() << " nodes after " << small.ledger.size() << " rewrites\n";
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cameo/model.h"
+#include "cameo/progress.h"
+
+namespace cameo {
+
+struct SimplifySettings {
+  std::vector<std::string> skip = {}, only = {};  // names of rules; an unknown one throws use.rule
+  bool exact = false;                // only rules that keep every bit
+  bool freeze_initializers = false;  // weights that are also inputs become constants
+  bool fuse = true;                  // make bigger standard operators of several (Gelu, LayerNormalization, ...)
+  bool fold = true;                  // compute what depends on constants alone
+  bool sizes_may_be_zero = false;    // false: named sizes of inputs are taken to be at least 1
+  int unroll = 0;                    // unroll loops of at most so many rounds; loops of one round always
+  bool shapes = true;                // write inferred shapes into the result
+  // Input shapes that are fixed first: {"x", {"1", "3", "224", "224"}}; a size may be a name.
+  std::map<std::string, std::vector<std::string>> input_shapes = {};
+  // Run the model before and after on so many sets of inputs; a rewrite that changes an output is found, undone and named.
+  int check = 0;
+  std::map<std::string, int64_t> check_sizes = {};  // named sizes for that; others vary
+  std::optional<double> rtol = {}, atol = {};       // its tolerance; default: 1e-3, and 1e-4 of an output's largest number
+  Progress progress = {};
+};
+
+struct Rewriting {
+  std::string rule, kind;  // kind: "exact", "rounding", ...
+  std::string value;       // the first value that was replaced
+  size_t nodes_removed = 0, nodes_added = 0;
+};
+
+struct Simplified {
+  Model model;
+  std::vector<Rewriting> ledger;  // in order
+  std::vector<Rewriting> undone;  // at fault, by `check`
+  size_t checked = 0;             // sets of inputs on which both ran
+  double worst = 0;               // the largest difference that was tolerated
+  std::vector<Diag> findings;
+};
+
+Simplified simplify(const Model& model, const SimplifySettings& settings = {});
+
+struct RuleInfo {
+  std::string name, kind;
+};
+std::vector<RuleInfo> rules();  // every rule, by name
+
+struct Explanation {
+  struct Place {
+    std::string rule, value, why;  // why: empty where the rule applied
+  };
+  std::vector<Place> applied, refused;
+  std::vector<std::string> waiting;  // rules that need a newer opset, with which
+};
+// Where rules applied and nearly did. `rule` empty: all of them. `opset` 0: the model's own.
+Explanation explain(const Model& model, const std::string& rule = "", int opset = 0);
+
+}  // namespace cameo

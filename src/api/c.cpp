@@ -1,0 +1,302 @@
+// include/cameo/c.h: every function calls one of C++, and turns what it throws into a status and findings.
+#include <cstring>
+#include <exception>
+#include <new>
+#include <optional>
+
+#include "formats/json.h"
+#include "support/error.h"
+
+#include "api/settings_json.h"
+#include "cameo/c.h"
+#include "cameo/cameo.h"
+
+struct cameo_model {
+  cameo::Model model;
+};
+struct cameo_session {
+  cameo::Session session;
+};
+struct cameo_results {
+  std::vector<cameo::Array> arrays;
+  std::vector<std::string> names;
+};
+
+namespace cameo {
+
+namespace {
+
+using support::cat;
+using support::error;
+
+thread_local std::string last_findings;
+
+std::string lines(const std::vector<Diag>& all) {
+  std::string out;
+  for (const Diag& d : all) out += d.render_json() + "\n";
+  return out;
+}
+
+cameo_status failed(const std::vector<Diag>& all, int code) {
+  last_findings = lines(all);
+  return static_cast<cameo_status>(code);
+}
+
+template <class F>
+cameo_status guarded(F call) noexcept {
+  try {
+    last_findings.clear();
+    call();
+    return CAMEO_OK;
+  } catch (const Error& e) {
+    return failed(e.diags(), e.exit_code());
+  } catch (const std::bad_alloc&) {
+    return failed({error("budget.memory", "there is not enough memory for this").diag()}, 1);
+  } catch (const std::exception& e) {
+    return failed({error("bug.exception", e.what()).diag()}, 4);
+  }
+}
+
+template <class T>
+const T& need(const T* given, std::string_view what) {
+  if (!given) throw error("use.null", cat(what, " is a null pointer"));
+  return *given;
+}
+template <class T>
+T& place(T* out) {
+  if (!out) throw error("use.null", "there is no place for the answer");
+  *out = {};
+  return *out;
+}
+std::string_view settings(const char* json) { return json ? json : ""; }
+
+char* text_of(std::string_view s) {
+  char* out = new char[s.size() + 1];
+  std::memcpy(out, s.data(), s.size());
+  out[s.size()] = 0;
+  return out;
+}
+
+template <class F>
+cameo_status make(cameo_model** out, F call) noexcept {
+  return guarded([&] {
+    cameo_model*& target = place(out);
+    target = new cameo_model{call()};
+  });
+}
+
+void infos(json::Writer& w, std::string_view key, const std::vector<ValueInfo>& values) {
+  w.key(key).array();
+  for (const ValueInfo& v : values) w.object().key("name").value(v.name).key("type").value(v.type).end();
+  w.end();
+}
+
+void names(json::Writer& w, std::string_view key, const std::vector<Value>& values) {
+  w.key(key).array();
+  for (const Value& v : values) w.value(v.present() ? v.name() : "");
+  w.end();
+}
+
+std::string described(const Model& m) {
+  json::Writer w;
+  w.object().key("archive").value(m.is_archive());
+  infos(w, "inputs", m.inputs());
+  infos(w, "outputs", m.outputs());
+  if (!m.is_archive()) {
+    w.key("opsets").object();
+    for (const auto& [domain, version] : m.opsets()) w.key(domain.empty() ? "ai.onnx" : domain).value(int64_t{version});
+    w.end().key("producer").value(m.producer()).key("metadata").object();
+    for (const auto& [k, v] : m.metadata()) w.key(k).value(v);
+    w.end().key("nodes").array();
+    for (const Node& n : m.nodes()) {
+      w.object().key("name").value(n.name()).key("op").value(n.op()).key("domain").value(n.domain());
+      names(w, "inputs", n.inputs());
+      names(w, "outputs", n.outputs());
+      w.end();
+    }
+    w.end();
+    std::vector<ValueInfo> weights;
+    for (const Value& v : m.graph().weights()) weights.push_back({v.name(), v.type()});
+    infos(w, "weights", weights);
+  }
+  return std::string(w.end().text());
+}
+
+std::string stats_text(const Stats& s) {
+  json::Writer w;
+  w.object().key("nodes").value(uint64_t{s.nodes}).key("operators").object();
+  for (const auto& [op, count] : s.operators) w.key(op).value(uint64_t{count});
+  w.end().key("weights").value(uint64_t{s.weights}).key("parameters").value(s.parameters).key("weight_bytes").value(s.weight_bytes).key("macs").value(s.macs);
+  return std::string(w.end().text());
+}
+
+std::string report_of(const Simplified& s) {
+  json::Writer w;
+  w.object().key("checked").value(uint64_t{s.checked}).key("worst").value(s.worst);
+  for (const auto& [key, list] : {std::pair("ledger", &s.ledger), std::pair("undone", &s.undone)}) {
+    w.key(key).array();
+    for (const Rewriting& r : *list)
+      w.object().key("rule").value(r.rule).key("class").value(r.kind).key("value").value(r.value).key("nodes_removed").value(uint64_t{r.nodes_removed}).key("nodes_added").value(uint64_t{r.nodes_added}).end();
+    w.end();
+  }
+  return std::string(w.end().text());
+}
+
+std::string report_of(const Verified& v) {
+  json::Writer w;
+  w.object().key("agree").value(v.agree).key("outputs").array();
+  for (const auto& o : v.outputs) w.object().key("name").value(o.name).key("worst").value(o.worst).key("why").value(o.why).end();
+  return std::string(w.end().key("first_difference").value(v.first_difference).end().text());
+}
+
+ArrayView view_of(const cameo_array& a, size_t place) {
+  if (!a.dtype || (a.rank && !a.shape)) throw error("use.null", cat("input ", place, " has no dtype or no shape"));
+  ArrayView v(a.dtype, std::vector<int64_t>(a.shape, a.shape + a.rank), a.data);
+  if (v.byte_size() != a.size) throw error("use.array", cat("input ", place, " has ", a.size, " bytes, and its shape takes ", v.byte_size()));
+  return v;
+}
+
+std::vector<std::string> texts(const char* const* list, size_t count) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < count; ++i) out.emplace_back(&need(list ? list[i] : nullptr, "a name"));
+  return out;
+}
+
+}  // namespace
+
+}  // namespace cameo
+
+using namespace cameo;
+
+int cameo_c_version(void) { return CAMEO_C_VERSION; }
+const char* cameo_version(void) {
+  static const std::string text(version);
+  return text.c_str();
+}
+const char* cameo_last_findings(void) { return last_findings.c_str(); }
+void cameo_release_model(cameo_model* model) { delete model; }
+void cameo_release_session(cameo_session* session) { delete session; }
+void cameo_release_results(cameo_results* results) { delete results; }
+void cameo_release_text(char* text) { delete[] text; }
+
+cameo_status cameo_load(const char* path, cameo_model** out) {
+  return make(out, [&] { return load(&need(path, "the path")); });
+}
+cameo_status cameo_load_bytes(const void* data, size_t size, cameo_model** out) {
+  return make(out, [&] {
+    if (!data && size) throw error("use.null", "the data are a null pointer");
+    return load_bytes(data, size);
+  });
+}
+cameo_status cameo_save(const cameo_model* model, const char* path, const char* settings_json) {
+  return guarded([&] { need(model, "the model").model.save(&need(path, "the path"), faces::save_settings(settings(settings_json))); });
+}
+cameo_status cameo_bytes(const cameo_model* model, const char* settings_json, char** out, size_t* size) {
+  return guarded([&] {
+    char*& target = place(out);
+    size_t& count = place(size);
+    const std::string bytes = need(model, "the model").model.bytes(faces::save_settings(settings(settings_json)));
+    target = text_of(bytes);
+    count = bytes.size();
+  });
+}
+cameo_status cameo_describe(const cameo_model* model, char** json) {
+  return guarded([&] { place(json) = text_of(described(need(model, "the model").model)); });
+}
+cameo_status cameo_text(const cameo_model* model, char** text) {
+  return guarded([&] { place(text) = text_of(need(model, "the model").model.text()); });
+}
+cameo_status cameo_findings(const cameo_model* model, char** json_lines) {
+  return guarded([&] { place(json_lines) = text_of(lines(need(model, "the model").model.findings())); });
+}
+cameo_status cameo_stats(const cameo_model* model, char** json) {
+  return guarded([&] { place(json) = text_of(stats_text(stats(need(model, "the model").model))); });
+}
+cameo_status cameo_weight(const cameo_model* model, const char* name, char** bytes, size_t* size) {
+  return guarded([&] {
+    char*& target = place(bytes);
+    size_t& count = place(size);
+    const auto value = need(model, "the model").model.graph().find(&need(name, "the name"));
+    const auto weight = value ? value->weight() : std::nullopt;
+    if (!weight) throw error("edit.no-value", cat("the model has no weight '", name, "'"));
+    const Array a = weight->array();
+    target = text_of({reinterpret_cast<const char*>(a.bytes.data()), a.bytes.size()});
+    count = a.bytes.size();
+  });
+}
+
+cameo_status cameo_export(const cameo_model* archive, const char* settings_json, cameo_model** out) {
+  return make(out, [&] { return export_model(need(archive, "the archive").model, faces::export_settings(settings(settings_json))).model; });
+}
+cameo_status cameo_simplify(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
+  return make(out, [&] {
+    if (report) *report = nullptr;
+    Simplified s = simplify(need(model, "the model").model, faces::simplify_settings(settings(settings_json)));
+    if (report) *report = text_of(report_of(s));
+    return std::move(s.model);
+  });
+}
+cameo_status cameo_infer(const cameo_model* model, cameo_model** out) {
+  return make(out, [&] { return infer(need(model, "the model").model); });
+}
+cameo_status cameo_check(const cameo_model* model, char** json_lines) {
+  return guarded([&] { place(json_lines) = text_of(lines(check(need(model, "the model").model))); });
+}
+cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out) {
+  return make(out, [&] { return convert(need(model, "the model").model, opset, faces::convert_settings(settings(settings_json))); });
+}
+cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count, const char* const* to, size_t to_count, cameo_model** out) {
+  return make(out, [&] { return extract(need(model, "the model").model, texts(from, from_count), texts(to, to_count)); });
+}
+cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, const char* settings_json, cameo_model** out) {
+  return make(out, [&] { return merge(need(first, "the first model").model, need(second, "the second model").model, faces::merge_settings(settings(settings_json))); });
+}
+cameo_status cameo_diff(const cameo_model* first, const cameo_model* second, char** json) {
+  return guarded([&] {
+    char*& target = place(json);
+    json::Writer w;
+    w.array();
+    for (const Difference& d : diff(need(first, "the first model").model, need(second, "the second model").model))
+      w.object().key("what").value(d.what).key("first").value(d.first).key("second").value(d.second).end();
+    target = text_of(w.end().text());
+  });
+}
+cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json, char** report) {
+  return guarded([&] { place(report) = text_of(report_of(verify(need(model, "the model").model, need(reference, "the reference").model, faces::verify_settings(settings(settings_json))))); });
+}
+
+cameo_status cameo_open_session(const cameo_model* model, const char* settings_json, cameo_session** out) {
+  return guarded([&] {
+    cameo_session*& target = place(out);
+    target = new cameo_session{Session(need(model, "the model").model, faces::session_settings(settings(settings_json)))};
+  });
+}
+cameo_status cameo_run(const cameo_session* session, const cameo_array* inputs, size_t count, cameo_results** out) {
+  return guarded([&] {
+    cameo_results*& target = place(out);
+    const Session& s = need(session, "the session").session;
+    if (count) need(inputs, "the list of inputs");
+    const auto params = s.inputs();
+    if (count > params.size()) throw error("run.input-count", cat(count, " inputs were given, and the model has ", params.size()));
+    std::vector<std::pair<std::string, ArrayView>> named;
+    for (size_t i = 0; i < count; ++i) named.emplace_back(inputs[i].name ? inputs[i].name : params[i].name, view_of(inputs[i], i));
+    auto results = std::make_unique<cameo_results>();
+    results->arrays = s.run_named(named);
+    for (const ValueInfo& v : s.outputs()) results->names.push_back(v.name);
+    results->names.resize(results->arrays.size());
+    target = results.release();
+  });
+}
+size_t cameo_result_count(const cameo_results* results) { return results ? results->arrays.size() : 0; }
+cameo_status cameo_result(const cameo_results* results, size_t i, cameo_array* out) {
+  return guarded([&] {
+    cameo_array& target = place(out);
+    const auto& all = need(results, "the results");
+    if (i >= all.arrays.size()) throw error("use.index", cat("there is no result ", i, ": there are ", all.arrays.size()));
+    const Array& a = all.arrays[i];
+    target = {all.names[i].c_str(), a.dtype.c_str(), a.shape.data(), a.shape.size(), a.bytes.data(), a.bytes.size()};
+  });
+}
+
+void cameo_interrupt(void) { interrupt(); }
+void cameo_resume(void) { resume(); }

@@ -1,0 +1,112 @@
+// include/cameo/edit.h.
+#include <algorithm>
+
+#include "passes/dce.h"
+#include "passes/diff.h"
+#include "passes/edit.h"
+#include "passes/extract.h"
+#include "passes/merge.h"
+
+#include "api/state.h"
+#include "cameo/edit.h"
+
+namespace cameo {
+
+Model extract(const Model& model, const std::vector<std::string>& from, const std::vector<std::string>& to) {
+  ModelState s = ModelState::changed(model);
+  passes::extract(s.model, from, to);
+  return ModelState::make(std::move(s));
+}
+
+struct Editor::State {
+  ModelState model;
+  bool dead_code = false;  // something may be left that nobody uses
+};
+
+Editor::Editor(const Model& model) : state_(std::make_unique<State>(State{ModelState::changed(model)})) {}
+Editor::~Editor() = default;
+Editor::Editor(Editor&&) noexcept = default;
+Editor& Editor::operator=(Editor&&) noexcept = default;
+
+Editor& Editor::rename(const std::string& from, const std::string& to) {
+  passes::rename(state_->model.model, from, to);
+  return *this;
+}
+Editor& Editor::add_output(const std::string& value) {
+  passes::add_output(state_->model.model, value);
+  return *this;
+}
+Editor& Editor::remove_output(const std::string& value) {
+  passes::remove_output(state_->model.model, value);
+  state_->dead_code = true;
+  return *this;
+}
+Editor& Editor::remove_input(const std::string& value) {
+  passes::remove_input(state_->model.model, value);
+  return *this;
+}
+Editor& Editor::fix_shape(const std::string& value, const std::vector<std::string>& sizes) {
+  passes::fix_shape(state_->model.model, value, sizes);
+  return *this;
+}
+Editor& Editor::set_dim(const std::string& value, int axis, const std::string& size) {
+  passes::set_dim(state_->model.model, value, axis, size);
+  return *this;
+}
+Editor& Editor::set_attribute(const std::string& node, const std::string& attribute, const std::string& text) {
+  passes::set_attribute(state_->model.model, node, attribute, text);
+  return *this;
+}
+Editor& Editor::set_operator(const std::string& node, const std::string& op) {
+  passes::set_operator(state_->model.model, node, op);
+  return *this;
+}
+Editor& Editor::insert_node(const std::string& text) {
+  passes::insert_node(state_->model.model, text);
+  return *this;
+}
+Editor& Editor::remove_node(const std::string& node) {
+  passes::remove_node(state_->model.model, node);
+  state_->dead_code = true;
+  return *this;
+}
+Editor& Editor::rewire(const std::string& from, const std::string& to) {
+  passes::rewire(state_->model.model, from, to);
+  return *this;
+}
+Editor& Editor::set_weight(const std::string& name, const ArrayView& value) {
+  const ir::Tensor given = tensor_of(value, name);
+  const auto bytes = given.bytes().span();  // the view's memory may go before the model does
+  passes::set_initializer(state_->model.model, name, ir::Tensor(given.dtype(), given.shape(), support::Bytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()))));
+  return *this;
+}
+Editor& Editor::set_metadata(const std::string& key, const std::string& value) {
+  passes::set_metadata(state_->model.model, key, value);
+  return *this;
+}
+Editor& Editor::strip() {
+  passes::strip(state_->model.model);
+  state_->model.write.value_info = backends::WriteOptions::ValueInfo::none;
+  return *this;
+}
+
+Model Editor::apply() {
+  if (state_->dead_code) passes::remove_dead_code(state_->model.model.graph);
+  return ModelState::make(state_->model);
+}
+
+Model merge(const Model& first, const Model& second, const MergeSettings& settings) {
+  ModelState s = ModelState::changed(first);
+  const ModelState& other = ModelState::of(second);
+  passes::merge(s.model, ModelState::onnx(second), {settings.connect, settings.keep_connected});
+  if (s.opset || other.opset) s.opset = std::max(opset_of(s), opset_of(other));
+  return ModelState::make(std::move(s));
+}
+
+std::vector<Difference> diff(const Model& first, const Model& second, size_t limit) {
+  std::vector<Difference> out;
+  for (auto& d : passes::diff(ModelState::onnx(first), ModelState::onnx(second), {limit})) out.push_back({d.what, d.first, d.second});
+  return out;
+}
+
+}  // namespace cameo

@@ -1,0 +1,65 @@
+// include/cameo/export.h.
+#include "api/export_archive.h"
+
+#include "api/state.h"
+#include "cameo/export.h"
+
+namespace cameo {
+
+namespace {
+
+void set_stage(const ExportSettings& s, staging::StageOptions& o) {
+  if (s.training != Training::preserve) o.training = s.training == Training::train;
+  o.change_literals = s.change_literals;
+  o.fold = s.fold && s.simplify && s.params && !s.initializers_as_inputs;
+  o.weights_as_inputs = !s.params;
+  o.unroll = s.unroll;
+  o.assume = s.assume;
+  o.asserts = s.asserts;
+  o.assumptions = s.assumptions;
+  static constexpr staging::Fallback modes[] = {staging::Fallback::none, staging::Fallback::aten, staging::Fallback::all_aten, staging::Fallback::custom};
+  o.fallback = modes[static_cast<size_t>(s.fallback)];
+}
+
+api::ArchiveExport request_of(const ExportSettings& s) {
+  api::ArchiveExport how;
+  for (const std::string& text : s.inputs) how.options.inputs.push_back(staging::parse_input_spec(text));
+  for (const DynamicAxis& a : s.dynamic_axes) how.options.dynamic_axes.push_back({a.value, a.axis, a.name});
+  how.options.input_names = s.input_names;
+  how.options.output_names = s.output_names;
+  how.options.rename_dims = s.rename_dims;
+  how.options.method = s.method;
+  how.options.allow_frozen = s.allow_frozen;
+  how.options.state_outputs = s.state_outputs;
+  set_stage(s, how.options.stage);
+  how.inputs = s.example_inputs;
+  how.rules = s.rules;
+  how.functions = s.functions;
+  how.keep_outputs = s.keep_outputs;
+  how.custom_opsets = s.custom_opsets;
+  how.simplify = s.simplify && !s.initializers_as_inputs;
+  how.doc_strings = s.doc_strings;
+  how.number_weights = s.number_params;
+  how.write.opset = known_opset(s.opset);
+  how.write.initializers_as_inputs = s.initializers_as_inputs;
+  how.write.lossy = s.lossy;
+  return how;
+}
+
+}  // namespace
+
+Exported export_model(const Model& archive, const ExportSettings& settings) {
+  const ModelState& from = ModelState::of(archive);
+  if (from.archive.empty()) throw error("use.archive", "an ONNX model is given, and a PyTorch archive is wanted");
+  const api::ArchiveExport how = request_of(settings);
+  support::DiagSink sink;
+  ModelState s;
+  s.model = api::export_archive(from.archive, from.path, how, sink).model;
+  s.opset = settings.opset;
+  s.write = how.write;
+  s.findings = std::move(sink.all());
+  std::vector<Diag> findings = s.findings;
+  return {ModelState::make(std::move(s)), std::move(findings)};
+}
+
+}  // namespace cameo

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "formats/json.h"
+#include "support/error.h"
+#include "support/near_name.h"
+
+#include "api/settings_json.h"
+
+namespace cameo::faces {
+
+namespace {
+
+using support::cat;
+using support::error;
+
+[[noreturn]] void wrong(std::string_view key, std::string_view wanted) { throw error("use.settings", cat("the setting '", key, "' is ", wanted)); }
+
+void take(const json::Value& v, std::string_view key, bool& out) {
+  if (v.kind() != json::Kind::boolean) wrong(key, "true or false");
+  out = v.boolean();
+}
+void take(const json::Value& v, std::string_view key, int64_t& out) {
+  if (v.kind() != json::Kind::integer) wrong(key, "a whole number");
+  out = v.integer();
+}
+void take(const json::Value& v, std::string_view key, int& out) {
+  int64_t n = 0;
+  take(v, key, n);
+  if (n < INT32_MIN || n > INT32_MAX) wrong(key, "too large");
+  out = static_cast<int>(n);
+}
+void take(const json::Value& v, std::string_view key, uint64_t& out) {
+  int64_t n = 0;
+  take(v, key, n);
+  if (n < 0) wrong(key, "not negative");
+  out = static_cast<uint64_t>(n);
+}
+void take(const json::Value& v, std::string_view key, double& out) {
+  if (v.kind() != json::Kind::integer && v.kind() != json::Kind::number) wrong(key, "a number");
+  out = v.number();
+}
+void take(const json::Value& v, std::string_view key, std::string& out) {
+  if (!v.is_string()) wrong(key, "a text");
+  out = std::string(v.text());
+}
+template <class T>
+void take(const json::Value& v, std::string_view key, std::vector<T>& out) {
+  if (!v.is_array()) wrong(key, "a list");
+  for (const json::Value item : v.elements()) take(item, key, out.emplace_back());
+}
+template <class T>
+void take(const json::Value& v, std::string_view key, std::map<std::string, T>& out) {
+  if (!v.is_object()) wrong(key, "an object");
+  for (const auto& [name, item] : v.members()) take(item, key, out[std::string(name)]);
+}
+template <class T>
+void take(const json::Value& v, std::string_view key, std::optional<T>& out) {
+  take(v, key, out.emplace());
+}
+// Pairs as an object: {"features": "x"}.
+void take(const json::Value& v, std::string_view key, std::vector<std::pair<std::string, std::string>>& out) {
+  if (!v.is_object()) wrong(key, "an object");
+  for (const auto& [name, item] : v.members()) take(item, key, out.emplace_back(std::string(name), "").second);
+}
+// As torch.onnx writes them: {"x": {"0": "batch"}}.
+void take(const json::Value& v, std::string_view key, std::vector<DynamicAxis>& out) {
+  if (!v.is_object()) wrong(key, "an object");
+  for (const auto& [value, axes] : v.members()) {
+    if (!axes.is_object()) wrong(key, "an object of objects");
+    for (const auto& [axis, name] : axes.members()) {
+      DynamicAxis a{std::string(value), 0, ""};
+      for (const char c : axis) {
+        if (c < '0' || c > '9') wrong(key, "of axes that are numbers");
+        a.axis = a.axis * 10 + (c - '0');
+      }
+      take(name, key, a.name);
+      out.push_back(std::move(a));
+    }
+  }
+}
+template <class E, size_t N>
+void choose(const json::Value& v, std::string_view key, const std::string_view (&names)[N], E& out) {
+  std::string given;
+  take(v, key, given);
+  std::string all;
+  for (size_t i = 0; i < N; ++i) {
+    if (names[i] == given) return void(out = static_cast<E>(i));
+    all += cat(i ? ", " : "", names[i]);
+  }
+  wrong(key, cat("one of ", all, ", not '", given, "'"));
+}
+constexpr std::string_view weight_names[] = {"keep", "embed", "external", "in_place"}, training_names[] = {"eval", "preserve", "train"},
+                           fallback_names[] = {"none", "aten", "all_aten", "custom"};
+void take(const json::Value& v, std::string_view key, Weights& out) { choose(v, key, weight_names, out); }
+void take(const json::Value& v, std::string_view key, Training& out) { choose(v, key, training_names, out); }
+void take(const json::Value& v, std::string_view key, Fallback& out) { choose(v, key, fallback_names, out); }
+
+template <class S>
+struct Row {
+  std::string_view key;
+  void (*take)(const json::Value& v, std::string_view key, S& into);
+};
+template <auto member, class S>
+constexpr Row<S> row(std::string_view key) {
+  return {key, [](const json::Value& v, std::string_view k, S& into) { take(v, k, into.*member); }};
+}
+
+template <class S>
+S read(std::string_view text, std::span<const Row<S>> rows) {
+  S out;
+  if (text.empty()) return out;
+  const auto document = [&] {
+    try {
+      return json::Document(support::Bytes::own(text), "the settings");
+    } catch (const Error& e) {
+      throw error("use.settings", cat("the settings are no JSON: ", e.diag().what));
+    }
+  }();
+  if (!document.root().is_object()) throw error("use.settings", "the settings are no JSON object");
+  for (const auto& [key, value] : document.root().members()) {
+    const auto it = std::find_if(rows.begin(), rows.end(), [&, name = key](const Row<S>& r) { return r.key == name; });
+    if (it == rows.end()) {
+      std::vector<std::string_view> names;
+      for (const Row<S>& r : rows) names.push_back(r.key);
+      const auto near = support::nearest(key, names);
+      throw error("use.settings", cat("there is no setting '", key, "'")).help(near.empty() ? "" : cat("did you mean ", near, "?"));
+    }
+    it->take(value, key, out);
+  }
+  return out;
+}
+
+#define CAMEO_ROW(type, member) row<&type::member, type>(#member)
+
+constexpr Row<SaveSettings> save_rows[] = {CAMEO_ROW(SaveSettings, opset), CAMEO_ROW(SaveSettings, weights), CAMEO_ROW(SaveSettings, external_name),
+                                           CAMEO_ROW(SaveSettings, lossy), CAMEO_ROW(SaveSettings, durable)};
+constexpr Row<ExportSettings> export_rows[] = {
+    CAMEO_ROW(ExportSettings, inputs), CAMEO_ROW(ExportSettings, example_inputs), CAMEO_ROW(ExportSettings, input_names), CAMEO_ROW(ExportSettings, output_names),
+    CAMEO_ROW(ExportSettings, dynamic_axes), CAMEO_ROW(ExportSettings, rename_dims), CAMEO_ROW(ExportSettings, method), CAMEO_ROW(ExportSettings, opset),
+    CAMEO_ROW(ExportSettings, training), CAMEO_ROW(ExportSettings, change_literals), CAMEO_ROW(ExportSettings, fold), CAMEO_ROW(ExportSettings, simplify),
+    CAMEO_ROW(ExportSettings, params), CAMEO_ROW(ExportSettings, initializers_as_inputs), CAMEO_ROW(ExportSettings, number_params), CAMEO_ROW(ExportSettings, unroll),
+    CAMEO_ROW(ExportSettings, allow_frozen), CAMEO_ROW(ExportSettings, assumptions), CAMEO_ROW(ExportSettings, assume), CAMEO_ROW(ExportSettings, asserts),
+    CAMEO_ROW(ExportSettings, state_outputs), CAMEO_ROW(ExportSettings, fallback), CAMEO_ROW(ExportSettings, custom_opsets), CAMEO_ROW(ExportSettings, rules),
+    CAMEO_ROW(ExportSettings, functions), CAMEO_ROW(ExportSettings, keep_outputs), CAMEO_ROW(ExportSettings, lossy), CAMEO_ROW(ExportSettings, doc_strings)};
+constexpr Row<SimplifySettings> simplify_rows[] = {
+    CAMEO_ROW(SimplifySettings, skip), CAMEO_ROW(SimplifySettings, only), CAMEO_ROW(SimplifySettings, exact), CAMEO_ROW(SimplifySettings, freeze_initializers),
+    CAMEO_ROW(SimplifySettings, fuse), CAMEO_ROW(SimplifySettings, fold), CAMEO_ROW(SimplifySettings, sizes_may_be_zero), CAMEO_ROW(SimplifySettings, unroll),
+    CAMEO_ROW(SimplifySettings, shapes), CAMEO_ROW(SimplifySettings, input_shapes), CAMEO_ROW(SimplifySettings, check), CAMEO_ROW(SimplifySettings, check_sizes),
+    CAMEO_ROW(SimplifySettings, rtol), CAMEO_ROW(SimplifySettings, atol)};
+constexpr Row<ConvertSettings> convert_rows[] = {CAMEO_ROW(ConvertSettings, lossy)};
+constexpr Row<MergeSettings> merge_rows[] = {CAMEO_ROW(MergeSettings, connect), CAMEO_ROW(MergeSettings, keep_connected)};
+constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs), CAMEO_ROW(VerifySettings, random), CAMEO_ROW(VerifySettings, sizes),
+                                               CAMEO_ROW(VerifySettings, rtol), CAMEO_ROW(VerifySettings, atol)};
+constexpr Row<SessionSettings> session_rows[] = {CAMEO_ROW(SessionSettings, threads), CAMEO_ROW(SessionSettings, reference), CAMEO_ROW(SessionSettings, seed),
+                                                 CAMEO_ROW(SessionSettings, keep_outputs)};
+#undef CAMEO_ROW
+
+}  // namespace
+
+SaveSettings save_settings(std::string_view json) { return read<SaveSettings>(json, save_rows); }
+ExportSettings export_settings(std::string_view json) { return read<ExportSettings>(json, export_rows); }
+SimplifySettings simplify_settings(std::string_view json) { return read<SimplifySettings>(json, simplify_rows); }
+ConvertSettings convert_settings(std::string_view json) { return read<ConvertSettings>(json, convert_rows); }
+MergeSettings merge_settings(std::string_view json) { return read<MergeSettings>(json, merge_rows); }
+VerifySettings verify_settings(std::string_view json) { return read<VerifySettings>(json, verify_rows); }
+SessionSettings session_settings(std::string_view json) { return read<SessionSettings>(json, session_rows); }
+
+}  // namespace cameo::faces

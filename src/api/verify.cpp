@@ -1,0 +1,92 @@
+// include/cameo/verify.h.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "engine/session.h"
+#include "runtime/arrays.h"
+#include "runtime/compare.h"
+#include "runtime/inputs.h"
+#include "runtime/reference.h"
+
+#include "api/state.h"
+#include "cameo/verify.h"
+
+namespace cameo {
+
+namespace {
+
+using Data = std::vector<kernels::Datum>;
+using Inner = std::vector<std::pair<std::string, kernels::Datum>>;  // named values of the main graph, in order
+
+Inner inner_values(const ir::Model& m, const Data& inputs) {
+  Inner out;
+  runtime::ReferenceOptions options;
+  options.observe = [&](support::ValueId v, const kernels::Datum& d) {
+    if (!m.graph[v].name.empty()) out.emplace_back(m.graph[v].name, d);
+  };
+  runtime::run_reference(m, inputs, options);
+  return out;
+}
+
+// Of values that both models name alike, the first that differs.
+std::string first_inner(const Inner& a, const Inner& b, const runtime::Tolerance& tolerance) {
+  std::map<std::string_view, const kernels::Datum*> wanted;
+  for (const auto& [name, d] : b) wanted[name] = &d;
+  for (const auto& [name, d] : a) {
+    const auto it = wanted.find(name);
+    if (it == wanted.end()) continue;
+    if (const auto c = runtime::compare(d, *it->second, tolerance); !c.same) return cat("'", name, "': ", c.why);
+  }
+  return "";
+}
+
+Data inputs_for(const ir::Graph& g, const std::string& recorded, const VerifySettings& settings) {
+  const auto params = runtime::run_inputs(g);
+  Data inputs;
+  if (!settings.inputs.empty()) inputs = runtime::load_values(settings.inputs, g, params);
+  else if (!recorded.empty() && std::filesystem::is_directory(recorded)) inputs = runtime::load_values(recorded, g, params);
+  else inputs = runtime::random_inputs(g, params, settings.random, settings.sizes);
+  runtime::check_inputs(g, params, inputs);
+  return inputs;
+}
+
+Verified compared(const ir::Model& m, const Data& got, const Data& wanted, const runtime::Tolerance& tolerance) {
+  Verified out;
+  const auto& outputs = m.graph[m.graph.main()].outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (i >= wanted.size() || wanted[i].kind == kernels::Datum::Kind::none) continue;  // not recorded
+    const auto c = runtime::compare(got[i], wanted[i], tolerance);
+    out.agree &= c.same;
+    out.outputs.push_back({m.graph[outputs[i]].name, c.same ? "" : c.why, c.worst});
+  }
+  return out;
+}
+
+}  // namespace
+
+Verified verify(const Model& model, const Model& reference, const VerifySettings& settings) {
+  const ir::Model &a = ModelState::onnx(model), &b = ModelState::onnx(reference);
+  const runtime::Tolerance tolerance{settings.rtol, settings.atol};
+  const Data inputs = inputs_for(a.graph, "", settings);
+  const auto others = runtime::run_inputs(b.graph);
+  if (inputs.size() != others.size()) throw error("verify.inputs", cat("the models have ", inputs.size(), " and ", others.size(), " inputs"));
+  runtime::check_inputs(b.graph, others, inputs);
+  const Data got = engine::Session(a).run(inputs), wanted = engine::Session(b).run(inputs);
+  if (wanted.size() != got.size()) throw error("verify.outputs", cat("the models have ", got.size(), " and ", wanted.size(), " outputs"));
+  Verified out = compared(a, got, wanted, tolerance);
+  if (!out.agree) out.first_difference = first_inner(inner_values(a, inputs), inner_values(b, inputs), tolerance);
+  return out;
+}
+
+Verified verify(const Model& model, const std::string& recorded, const VerifySettings& settings) {
+  const ir::Model& m = ModelState::onnx(model);
+  const Data inputs = inputs_for(m.graph, recorded, settings);
+  const Data got = engine::Session(m).run(inputs);
+  const Data wanted = runtime::load_values(recorded, m.graph, m.graph[m.graph.main()].outputs, "output");
+  Verified out = compared(m, got, wanted, {settings.rtol, settings.atol});
+  if (out.outputs.empty()) throw error("verify.outputs", cat(recorded, " has none of the model's outputs"));
+  return out;
+}
+
+}  // namespace cameo
