@@ -44,7 +44,11 @@ Verdict contiguous(const SharingCall& c) {
   if (v.view != Answer::yes) v.layout = copied(c, order);
   return v;
 }
-Verdict reshape(const SharingCall& c) { return viewed(facts(c), c.shape, c.layout, c.s.on.shape(c.after)); }
+// To the shape that it has: a view, however it lies.
+Verdict reshape(const SharingCall& c) {
+  const Dims to = c.s.on.shape(c.after);
+  return to == c.shape ? Verdict{Answer::yes, {}, c.layout} : viewed(facts(c), c.shape, c.layout, to);
+}
 Verdict ravel(const SharingCall& c) {
   Verdict v = contiguity(facts(c), c.shape, c.layout);
   v.layout = Layout::contiguous();

@@ -185,7 +185,13 @@ void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
   for (auto& tie : cell.ties) tie.seen = version_of(tie.maybe->step->parent.cell);
   if (cell.sources.empty()) return;
   const auto why = std::make_shared<const Doubt>(Doubt{cell.shares->code, cat(cell.shares->why, ", and that one is written by ", by.full_name(), " (", here().describe(), ")")});
-  for (const auto& source : std::vector(cell.sources)) doubt(source.cell, why);
+  std::set<uint32_t> shared;
+  for (const auto& source : std::vector(cell.sources)) {
+    shared.insert(source.cell.index);
+    for (const auto& origin : origins(source.cell)) shared.insert(origin.cell.index);
+  }
+  shared.erase(t.cell.index);
+  for (const uint32_t other : shared) doubt(CellId(other), why);
   trust(t.cell);
 }
 

@@ -243,3 +243,14 @@ class TwoNamesOfANewList(nn.Module):
             b = a
         a.append(5)
         return len(b), sum(b)
+
+
+@case("x=f32[b,3]", ((1, 3),), ((2, 3),))
+class ReshapedToItsOwnShape(nn.Module):
+    """A maybe-view of a maybe-view: the second reshape changes nothing, so a write reaches as far as the first one's would."""
+    def forward(self, x: Tensor):
+        x = x + 1
+        flat = x.t().reshape(-1)
+        again = flat.flatten().reshape(-1)
+        again.tanh_()
+        return x, flat, again
