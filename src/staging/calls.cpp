@@ -61,7 +61,7 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   static constexpr std::string_view messages[] = {"Print", "RaiseException", "warn", "_assert"};
   const bool shows = std::find(std::begin(messages), std::end(messages), op) != std::end(messages);
   for (size_t i = 0; i < args.positional.size(); ++i)
-    if (args.positional[i].is<Poison>() && (i == 0 || !holds) && !shows) return std::vector<Value>(result_count(schemas_of(full)), args.positional[i]);
+    if (args.positional[i].is<Poison>() && (i == 0 || !holds) && !shows) return unavailable(schemas_of(full), args, args.positional[i]);
   if (!holds && !shows)
     if (auto results = call_by_choice(ns, op, args, pos)) return std::move(*results);
   for (const HostFunction host : find_host_ops(full)) {
@@ -74,9 +74,9 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   }
   const auto& candidates = schemas_of(full);
   for (const auto& v : args.positional)
-    if (const auto* p = find_poison(*this, v)) return std::vector<Value>(result_count(candidates), Value(*p));
+    if (const auto* p = find_poison(*this, v)) return unavailable(candidates, args, Value(*p));
   for (const auto& [key, v] : args.keywords)
-    if (const auto* p = find_poison(*this, v)) return std::vector<Value>(result_count(candidates), Value(*p));
+    if (const auto* p = find_poison(*this, v)) return unavailable(candidates, args, Value(*p));
   if (candidates.empty())
     if (auto results = by_user(full, nullptr, args)) return std::move(*results);
   if (candidates.empty()) return options.fallback == Fallback::none ? missing_op(full, std::max<size_t>(results_wanted_, 1)) : foreign_op(full, nullptr, args);
@@ -90,6 +90,27 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   }
   training_literals(*matched->schema, matched->args);
   return lower_op(*matched->schema, std::move(matched->args));
+}
+
+// A call of which an argument cannot be had: nor can its results, and what it would have written.
+std::vector<Value> Stager::unavailable(const std::vector<Schema>& candidates, const CallArgs& args, const Value& poison) {
+  const auto& why = poison.need<Poison>().why;
+  const auto doubt_all = [&](const Value& v) {
+    const auto lost = std::make_shared<const Doubt>(Doubt{"stage.unavailable", *why});
+    for (const auto& source : memory_of(v)) doubt(source.cell, lost);
+  };
+  for (const Schema& s : candidates) {
+    if (!s.mutates()) continue;
+    for (size_t i = 0; i < s.params.size() && i < args.positional.size(); ++i) {
+      const Value& v = args.positional[i];
+      if (!s.params[i].written) continue;
+      if (v.is<TensorRef>()) doubt_all(v);
+      else if (const auto* l = v.as<ListRef>()) change_list(l->cell).poison = why;
+      else if (const auto* d = v.as<DictRef>()) change_dict(d->cell).poison = why;
+    }
+    break;
+  }
+  return std::vector<Value>(result_count(candidates), poison);
 }
 
 std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args, ts::Pos pos) {

@@ -253,6 +253,7 @@ class Stager {
   // Operators (calls.cpp, match.cpp).
   void upgrade(std::string_view op, CallArgs& args);  // upgrade.cpp
   // An operator on strings or enums that the inputs pick among known ones: called for each. nullopt: there are none in `args`.
+  std::vector<Value> unavailable(const std::vector<Schema>& candidates, const CallArgs& args, const Value& poison);
   std::optional<std::vector<Value>> call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args, ts::Pos pos);
   std::vector<Value> lower_op(const Schema& s, std::vector<Value> args);
   std::vector<Value> lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args);

@@ -254,3 +254,20 @@ class ReshapedToItsOwnShape(nn.Module):
         again = flat.flatten().reshape(-1)
         again.tanh_()
         return x, flat, again
+
+
+@case("x=f32[b] n=i64[]", ((2,), torch.tensor(3)), refused="stage.unavailable")
+class WrittenWithWhatCannotBeHad(nn.Module):
+    """The length of a number's text is not to be had: nor is what it was added to."""
+    def forward(self, x: Tensor, n: int):
+        x = x + 1
+        x.add_(len("{}".format(n)))
+        return x
+
+
+@case("x=f32[b] n=i64[]", ((2,), torch.tensor(3)), numbers=(1,))
+class WrittenElsewhere(nn.Module):
+    def forward(self, x: Tensor, n: int):
+        y = x + 1
+        y.add_(len("{}".format(n)))
+        return x * n
