@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ir/dim_view.h"
+#include "lowering/narrow.h"
 
 namespace cameo::lowering {
 
@@ -140,7 +141,7 @@ V matmul(Lower& on, V a, V b) { return on.MatMul(a, b); }
 
 V linear(Lower& on, V x, V weight, const Opt<V>& bias) {
   if (on.rank(x) == 2 && on.rank(weight) == 2) return on.Gemm(x, weight, bias ? bias->id : ValueId(), {.transB = 1});
-  const V w = on.rank(weight) == 2 ? on.transpose(weight, {1, 0}) : weight;
+  const V w = on.rank(weight) == 2 ? transposed_weight(on, weight) : weight;
   const V y = on.MatMul(x, w);
   return bias ? V(on.Add(y, *bias)) : y;
 }

@@ -141,7 +141,9 @@ class Parser {
   void alias(SchemaParam& p) {
     const size_t close = text_.find(')', at_);
     const auto inside = text_.substr(at_ + 1, close - at_ - 1);
-    p.alias = inside.empty() ? 0 : inside[0];
+    // (b|a) is a result that is new or a parameter's: the last letter is the parameter's.
+    const size_t letter = inside.rfind('|') + 1;
+    p.alias = letter < inside.size() ? inside[letter] : 0;
     p.written = inside.find('!') != inside.npos;
     at_ = close + 1;
   }

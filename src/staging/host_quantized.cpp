@@ -12,11 +12,6 @@ bool on_tensor(const HostCall& c) { return c.size() > 0 && c[0].is<TensorRef>();
 V value(HostCall& c, size_t i = 0) { return c.s.read(c[i].need<TensorRef>()); }
 bool known_true(const Value& v) { return v.is<bool>() && v.need<bool>(); }
 
-// A float operator whose result does not take its operand's grid.
-Value plain(HostCall& c, std::string_view op, std::vector<Value> args) {
-  const Stager::FloatOnly only(c.s);
-  return c.s.call_op("aten", op, {std::move(args), {}}, c.s.position())[0];
-}
 DType grid_dtype(HostCall& c, const Value& like) {
   const auto* t = like.as<TensorRef>();
   const auto* q = t ? c.s.quantization(c.s.read(*t)) : nullptr;

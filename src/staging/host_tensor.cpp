@@ -182,6 +182,13 @@ Results make_tensor(HostCall& c) {
   }
   return one(c.s.tensor(out, "", Layout::contiguous()));
 }
+// A tensor whose type stays is given back itself.
+Results as_tensor(HostCall& c) {
+  Results made = make_tensor(c);
+  const auto* given = c.size() ? c[0].as<TensorRef>() : nullptr;
+  const bool same = given && made && c.s.read((*made)[0].need<TensorRef>()).id == c.s.read(*given).id;
+  return same ? one(c[0]) : made;
+}
 
 constexpr HostRow table[] = {
     {"aten::size", size}, {"prim::shape", size}, {"aten::stride", stride}, {"aten::dim", rank}, {"aten::ndim", rank}, {"aten::numel", count},
@@ -195,7 +202,7 @@ constexpr HostRow table[] = {
     {"aten::_get_tracing_state", always<false>}, {"aten::is_autocast_enabled", always<false>}, {"aten::is_autocast_cpu_enabled", always<false>}, {"prim::AutocastToReducedPrecision", nothing},
     {"aten::set_grad_enabled", nothing}, {"prim::Print", nothing}, {"aten::warn", nothing}, {"aten::manual_seed", nothing},
     {"aten::_assert", assertion}, {"aten::_assert_int_or_pair", nothing}, {"profiler::_record_function_enter", nothing}, {"profiler::_record_function_exit", nothing},
-    {"prim::NumToTensor", num_to_tensor}, {"prim::RaiseException", raise_exception}, {"prim::tolist", to_list}, {"aten::tensor", make_tensor}, {"aten::as_tensor", make_tensor},
+    {"prim::NumToTensor", num_to_tensor}, {"prim::RaiseException", raise_exception}, {"prim::tolist", to_list}, {"aten::tensor", make_tensor}, {"aten::as_tensor", as_tensor},
 };
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "kernels/carrier.h"
+#include "lowering/narrow.h"
+
 namespace cameo::staging {
 
 namespace {
@@ -49,6 +52,11 @@ V quantized_by_range(Stager& s, V x, bool reduce_range) {
   const V origin = on.Clip(on.Round(on.Div(on.Neg(low), scale)), zero, most);
   const V grid = on.Clip(on.Round(on.Add(on.Div(x, scale), origin)), zero, most);
   return on.Mul(on.Sub(grid, origin), scale);
+}
+
+Value plain(HostCall& c, std::string_view op, std::vector<Value> args) {
+  const Stager::FloatOnly only(c.s);
+  return c.s.call_op("aten", op, {std::move(args), {}}, c.s.position())[0];
 }
 
 V carried(Stager& s, std::string_view op, const Quantization& q, V result) {
@@ -116,17 +124,19 @@ Packed packed_convolution(Stager& s, const std::vector<Value>& state) {
   return p;
 }
 
+const Value* attribute_of(const ObjectCell& cell, std::string_view name) {
+  for (const auto& [key, value] : cell.attributes)
+    if (key == name) return &value;
+  return nullptr;
+}
+
 }  // namespace
 
 Packed packed(Stager& s, const Value& object) {
   const auto* ref = object.as<ObjectRef>();
   if (!ref) s.fail("stage.native-class", "packed weights are needed here");
   const ObjectCell cell = s.heap.get<ObjectCell>(ref->cell);
-  const auto get = [&](std::string_view name) {
-    for (const auto& [key, value] : cell.attributes)
-      if (key == name) return &value;
-    return static_cast<const Value*>(nullptr);
-  };
+  const auto get = [&](std::string_view name) { return attribute_of(cell, name); };
   if (const Value* weight = get("weight")) {
     const auto part = [&](std::string_view name) -> const Value& {
       if (const Value* v = get(name)) return *v;
@@ -148,12 +158,38 @@ Packed packed(Stager& s, const Value& object) {
   s.fail("stage.native-class", cat("objects of the C++ class ", name, " are not supported"), "cameo reads packed weights of quantized linear and convolution layers");
 }
 
+// ("quantized_dynamic", biases, [], [reduce_range], [of input, of state]) or ("quantized_fp16", [], [], [], [of input, of state]). PyTorch
+// computes with the biases that the packed weights have.
+std::array<Packed, 2> packed_cell(Stager& s, const Value& object) {
+  const auto unknown = [&] { s.fail("stage.native-class", "the packed weights of a quantized recurrent layer are of an unknown kind", "cameo reads those of torch.ao.quantization.quantize_dynamic"); };
+  const auto* ref = object.as<ObjectRef>();
+  const Value* state = ref ? attribute_of(s.heap.get<ObjectCell>(ref->cell), "__state__") : nullptr;
+  if (!state) unknown();
+  const std::vector<Value> parts = s.items(*state);
+  const auto* kind = parts.size() == 5 ? parts[0].as<std::string>() : nullptr;
+  if (!kind || (*kind != "quantized_dynamic" && *kind != "quantized_fp16")) unknown();
+  const std::vector<Value> layers = s.items(parts[4]);
+  if (layers.size() != 2) unknown();
+  return {packed(s, layers[0]), packed(s, layers[1])};
+}
+
+// A linear layer that was packed as f16 has its weight in the archive as f32, of numbers that f16 has.
+Value Stager::from_packed_state(const ts::StoredObject& o) {
+  const Value state = from_stored(*o.state);
+  if (!o.type || !o.type->name.ends_with("LinearPackedParamsBase") || !state.is<Tuple>() || items(state).size() != 2) return state;
+  const auto* t = items(state)[0].as<TensorRef>();
+  const V w = t ? read(*t) : V();
+  if (!w.valid() || quantization(w) || !graph[w.id].weight || !graph[w.id].weight->is_dense() || on.dtype(w) != DType::f32) return state;
+  const InMain here(on);
+  const V half = on.constant(convert(graph[w.id].weight->dense(), DType::f16, Overflow::saturate));
+  return Value::tuple({tensor(widened(on, {half, {}, {}})), items(state)[1]});
+}
+
 // The int weights as they are, and a node that makes floats of them.
 Value Stager::from_quantized_tensor(const ts::StoredTensor& t, V ints, DType dtype) {
   const ts::Quantizer& z = *t.quantizer;
   if (z.float_qparams) return poison("a tensor is quantized with float zero points, which ONNX cannot hold");
-  const RegionId here = on.region();
-  on.move_to(graph.main());
+  const InMain here(on);
   Quantization q;
   q.ints = ints;
   q.dtype = dtype;
@@ -165,9 +201,8 @@ Value Stager::from_quantized_tensor(const ts::StoredTensor& t, V ints, DType dty
     q.scale = on.number(z.scale, DType::f32);
     q.zero_point = on.scalar(Num(z.zero_point), dtype);
   }
-  const V out = axis_form(*this, ints, q);
+  const V out = widened(on, {ints, q.scale, q.zero_point, q.axis});
   mark_quantized(out, q);
-  on.move_to(here);
   return tensor(out);
 }
 

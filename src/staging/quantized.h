@@ -2,6 +2,8 @@
 // gets QuantizeLinear and DequantizeLinear pairs around float operators, the form that engines fuse.
 #pragma once
 
+#include <array>
+
 #include "staging/stager.h"
 
 namespace cameo::staging {
@@ -12,6 +14,8 @@ V quantized(Stager& s, V x, Quantization q);
 V quantized(Stager& s, V x, const Value& scale, const Value& zero_point, DType dtype);
 // What torch's integer kernels do before a product when only the weights are quantized: 8 bits by the tensor's own range.
 V quantized_by_range(Stager& s, V x, bool reduce_range);
+// A float operator whose result does not take its operand's grid.
+Value plain(HostCall& c, std::string_view op, std::vector<Value> args);
 // The result of an operator on a quantized tensor: on the same grid by itself, or rounded to it.
 V carried(Stager& s, std::string_view op, const Quantization& q, V result);
 
@@ -24,5 +28,7 @@ struct Packed {
 };
 Value make_packed(Stager& s, Packed p);
 Packed packed(Stager& s, const Value& object);  // also as a pickle holds it; throws "stage.native-class"
+// The two linear layers of a recurrent cell, which an object of rnn.CellParamsBase holds: of its input, of its state.
+std::array<Packed, 2> packed_cell(Stager& s, const Value& object);  // throws "stage.native-class"
 
 }  // namespace cameo::staging

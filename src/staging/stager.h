@@ -287,6 +287,7 @@ class Stager {
   Value from_stored_object(const ts::StoredObject& o);
   Value from_stored_tensor(const ts::StoredTensor& t);
   Value from_quantized_tensor(const ts::StoredTensor& t, V ints, DType dtype);  // quantized.cpp
+  Value from_packed_state(const ts::StoredObject& o);  // of a C++ object; quantized.cpp
   void name_parameters(const ts::StoredObject& o, const std::string& path);
 
   DiagSink& sink_;

@@ -28,7 +28,7 @@ Value Stager::from_stored_object(const ts::StoredObject& o) {
   }
   std::vector<std::pair<std::string_view, Value>> attributes;
   for (const auto& a : o.attributes) attributes.emplace_back(a.name, from_stored(*a.value));
-  if (o.state) attributes.emplace_back("__state__", from_stored(*o.state));
+  if (o.state) attributes.emplace_back("__state__", from_packed_state(o));
   heap.write<ObjectCell>(v.need<ObjectRef>().cell).attributes = std::move(attributes);
   return v;
 }

@@ -732,6 +732,25 @@ class AnotherMemory(nn.Module):
         return y
 
 
+@case("x=f32[b,3]", ((2, 3),), ((1, 3),))
+class MovedToWhereItIs(nn.Module):
+    def forward(self, x):
+        a, b, c = x + 1, x + 2, x + 3
+        a.cpu()[0] = 1.0
+        b.to(x.device)[0] = 1.0
+        c.to("cpu")[0] = 1.0
+        return a, b, c
+
+
+@case("x=f32[b,3]", ((2, 3),), ((1, 3),))
+class AsTensors(nn.Module):
+    def forward(self, x):
+        a, b = x + 1, x + 2
+        torch.as_tensor(a)[0] = 1.0
+        torch.as_tensor(b, dtype=torch.float64)[0] = 1.0
+        return a, b
+
+
 @case("x=f32[2,3]", ((2, 3),), **THROUGH)
 class ResizedView(nn.Module):
     def forward(self, x):

@@ -1,6 +1,8 @@
 // LSTM, GRU and RNN layers.
 #include "lowering/forms.h"
 #include "lowering/loop.h"
+#include "lowering/narrow.h"
+#include "lowering/recurrent.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
@@ -34,6 +36,49 @@ V stacked(Lower& on, const Vs& parts) {
   Vs lifted;
   for (const V v : parts) lifted.push_back(on.unsqueeze(v, {0}));
   return on.concat(lifted, 0);
+}
+
+// The weights of all directions: [directions, gates * hidden, features].
+V laid_out(Lower& on, const Vs& weights, Cell cell) {
+  Vs ordered;
+  for (const V w : weights) ordered.push_back(gates_in_order(on, w, cell));
+  return stacked(on, ordered);
+}
+// Scales or zero points of all directions: one of each direction, or of each row.
+V laid_out(Lower& on, const std::vector<NarrowWeight>& weights, V NarrowWeight::*part, Cell cell) {
+  Vs all;
+  for (const NarrowWeight& w : weights) all.push_back(w.axis < 0 ? on.unsqueeze(w.*part, {0}) : gates_in_order(on, w.*part, cell));
+  return on.concat(all, 0);
+}
+// Those that are stored in a smaller type are rearranged as they are stored.
+V laid_out(Lower& on, const std::vector<NarrowWeight>& weights, Cell cell) {
+  Vs parts;
+  for (const NarrowWeight& w : weights) parts.push_back(w.data);
+  const V data = laid_out(on, parts, cell);
+  const NarrowWeight& first = weights[0];
+  const bool per_tensor = first.axis < 0;
+  if (!first.scale.valid() || (per_tensor && weights.size() == 1)) return widened(on, {data, first.scale, first.zero_point});
+  const V scale = laid_out(on, weights, &NarrowWeight::scale, cell), zero_point = laid_out(on, weights, &NarrowWeight::zero_point, cell);
+  if (per_tensor) return widened(on, {data, scale, zero_point, 0});
+  const Dims shape = on.shape(data);
+  return on.reshape(widened(on, {on.reshape(data, {shape[0] * shape[1], shape[2]}), scale, zero_point, 0}), shape);
+}
+// How all of them are stored; none where they are stored as they are used, or each in its own way.
+Opt<std::vector<NarrowWeight>> narrow_weights(Lower& on, const Vs& weights) {
+  std::vector<NarrowWeight> out;
+  for (const V w : weights) {
+    const auto narrow = on.rank(w) == 2 ? narrow_weight(on, w) : std::nullopt;
+    if (!narrow || narrow->axis > 0) return std::nullopt;
+    out.push_back(*narrow);
+    if (narrow->axis != out[0].axis || narrow->scale.valid() != out[0].scale.valid()) return std::nullopt;
+  }
+  return out;
+}
+V layer_weights(Lower& on, const Vs& weights, Cell cell) {
+  const auto narrow = narrow_weights(on, weights);
+  if (!narrow) return laid_out(on, weights, cell);
+  const InMain here(on);
+  return laid_out(on, *narrow, cell);
 }
 
 struct Result {
@@ -74,20 +119,21 @@ Result run_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h
   Vs w, r, b;
   for (int64_t d = 0; d < directions; ++d) {
     const auto mine = weights.subspan(static_cast<size_t>(d) * per, per);
-    w.push_back(gates_in_order(on, mine[0], l.cell));
-    r.push_back(gates_in_order(on, mine[1], l.cell));
+    w.push_back(mine[0]);
+    r.push_back(mine[1]);
     if (l.has_biases) b.push_back(on.concat({gates_in_order(on, mine[2], l.cell), gates_in_order(on, mine[3], l.cell)}, 0));
   }
   const std::string direction = l.bidirectional ? "bidirectional" : l.backward ? "reverse" : "forward";
   const V bias = l.has_biases ? stacked(on, b) : V();
+  const V of_input = layer_weights(on, w, l.cell), of_state = layer_weights(on, r, l.cell);
   std::vector<ValueId> out;
   if (l.cell == Cell::lstm)
-    out = on.LSTM(x, stacked(on, w), stacked(on, r), 3, bias, lengths, h, c, {}, {.direction = direction, .hidden_size = l.hidden});
+    out = on.LSTM(x, of_input, of_state, 3, bias, lengths, h, c, {}, {.direction = direction, .hidden_size = l.hidden});
   else if (l.cell == Cell::gru)
-    out = on.GRU(x, stacked(on, w), stacked(on, r), 2, bias, lengths, h, {.direction = direction, .hidden_size = l.hidden, .linear_before_reset = 1});
+    out = on.GRU(x, of_input, of_state, 2, bias, lengths, h, {.direction = direction, .hidden_size = l.hidden, .linear_before_reset = 1});
   else {
     const std::string f = l.cell == Cell::rnn_relu ? "Relu" : "Tanh";
-    out = on.RNN(x, stacked(on, w), stacked(on, r), 2, bias, lengths, h, {.activations = std::vector<std::string>(static_cast<size_t>(directions), f), .direction = direction, .hidden_size = l.hidden});
+    out = on.RNN(x, of_input, of_state, 2, bias, lengths, h, {.activations = std::vector<std::string>(static_cast<size_t>(directions), f), .direction = direction, .hidden_size = l.hidden});
   }
   // [time, directions, batch, hidden] -> [time, batch, directions * hidden]
   V y = out[0];
@@ -198,23 +244,18 @@ void need_states(const Vs& hx) {
   if (hx.size() < 2) unsupported("an LSTM without its two states");
 }
 
-std::tuple<V, V> lstm_step(Lower& on, V x, Vs hx, V wi, V wh, Opt<V> bi, Opt<V> bh) {
+std::tuple<V, V> lstm_cell(Lower& on, V x, Vs hx, V wi, V wh, Opt<V> bi, Opt<V> bh) {
   if (hx.size() != 2) unsupported(cat("an LSTM cell with ", hx.size(), " states"));
-  const V all = on.Add(projected(on, x, wi, bi), projected(on, hx[0], wh, bh));
-  const int64_t axis = on.rank(all) - 1, n = known_size(on, hx[1], -1, "an LSTM cell");
-  const auto parts = on.Split(all, 4, on.ints({n, n, n, n}), {.axis = axis});
-  const V c = on.Add(on.Mul(on.Sigmoid(parts[1]), hx[1]), on.Mul(on.Sigmoid(parts[0]), on.Tanh(parts[2])));
-  return {on.Mul(on.Sigmoid(parts[3]), on.Tanh(c)), c};
+  const V of_input = projected(on, x, wi, bi), of_state = projected(on, hx[0], wh, bh);
+  return lstm_step(on, of_input, of_state, hx[1]);
 }
-V gru_step(Lower& on, V x, V h, V wi, V wh, Opt<V> bi, Opt<V> bh) {
-  const int64_t n = known_size(on, h, -1, "a GRU cell"), axis = on.rank(h) - 1;
-  const auto a = on.Split(projected(on, x, wi, bi), 3, on.ints({n, n, n}), {.axis = axis}), b = on.Split(projected(on, h, wh, bh), 3, on.ints({n, n, n}), {.axis = axis});
-  const V r = on.Sigmoid(on.Add(a[0], b[0])), z = on.Sigmoid(on.Add(a[1], b[1])), fresh = on.Tanh(on.Add(a[2], on.Mul(r, b[2])));
-  return on.Add(fresh, on.Mul(z, on.Sub(h, fresh)));
+V gru_cell(Lower& on, V x, V h, V wi, V wh, Opt<V> bi, Opt<V> bh) {
+  const V of_input = projected(on, x, wi, bi), of_state = projected(on, h, wh, bh);
+  return gru_step(on, of_input, of_state, h);
 }
 template <bool Relu>
-V rnn_step(Lower& on, V x, V h, V wi, V wh, Opt<V> bi, Opt<V> bh) {
-  const V y = on.Add(projected(on, x, wi, bi), projected(on, h, wh, bh));
+V rnn_cell(Lower& on, V x, V h, V wi, V wh, Opt<V> bi, Opt<V> bh) {
+  const V of_input = projected(on, x, wi, bi), y = on.Add(of_input, projected(on, h, wh, bh));
   return Relu ? on.Relu(y) : on.Tanh(y);
 }
 
@@ -239,10 +280,25 @@ constexpr Row table[] = {
        return std::tuple<V, V, V>{r.output, r.h, r.c};
      }},
     {"aten::gru.data", fn<plain_packed<Cell::gru>>}, {"aten::rnn_tanh.data", fn<plain_packed<Cell::rnn_tanh>>}, {"aten::rnn_relu.data", fn<plain_packed<Cell::rnn_relu>>},
-    {"aten::lstm_cell", fn<lstm_step>}, {"aten::gru_cell", fn<gru_step>}, {"aten::rnn_tanh_cell", fn<rnn_step<false>>}, {"aten::rnn_relu_cell", fn<rnn_step<true>>},
+    {"aten::lstm_cell", fn<lstm_cell>}, {"aten::gru_cell", fn<gru_cell>}, {"aten::rnn_tanh_cell", fn<rnn_cell<false>>}, {"aten::rnn_relu_cell", fn<rnn_cell<true>>},
 };
 
 }  // namespace
+
+std::tuple<V, V> lstm_step(Lower& on, V of_input, V of_state, V c) {
+  const V all = on.Add(of_input, of_state);
+  const int64_t axis = on.rank(all) - 1, n = known_size(on, c, -1, "an LSTM cell");
+  const auto parts = on.Split(all, 4, on.ints({n, n, n, n}), {.axis = axis});
+  const V next = on.Add(on.Mul(on.Sigmoid(parts[1]), c), on.Mul(on.Sigmoid(parts[0]), on.Tanh(parts[2])));
+  return {on.Mul(on.Sigmoid(parts[3]), on.Tanh(next)), next};
+}
+
+V gru_step(Lower& on, V of_input, V of_state, V h) {
+  const int64_t n = known_size(on, h, -1, "a GRU cell"), axis = on.rank(h) - 1;
+  const auto a = on.Split(of_input, 3, on.ints({n, n, n}), {.axis = axis}), b = on.Split(of_state, 3, on.ints({n, n, n}), {.axis = axis});
+  const V r = on.Sigmoid(on.Add(a[0], b[0])), z = on.Sigmoid(on.Add(a[1], b[1])), fresh = on.Tanh(on.Add(a[2], on.Mul(r, b[2])));
+  return on.Add(fresh, on.Mul(z, on.Sub(h, fresh)));
+}
 
 std::span<const Row> recurrent_rows() { return table; }
 

@@ -164,6 +164,7 @@ constexpr Row table[] = {
     {"aten::contiguous", [](Lower&, V x) { return x; }},
     {"aten::detach", [](Lower&, V x) { return x; }},
     {"aten::alias", [](Lower&, V x) { return x; }},
+    {"aten::cpu", [](Lower&, V x) { return x; }},
     {"aten::clone", [](Lower&, V x) { return x; }},
     {"aten::lift_fresh", [](Lower&, V x) { return x; }},
     {"aten::to.dtype", [](Lower& on, V x, DType t) { return converted(on, x, t); }},

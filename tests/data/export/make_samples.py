@@ -174,6 +174,22 @@ def dynamic_net():
     return quantization.quantize_dynamic(nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4)).eval(), {nn.Linear}, dtype=torch.qint8)
 
 
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.gru, self.cell = nn.LSTM(4, 5, num_layers=2, bidirectional=True), nn.GRU(10, 6), nn.LSTMCell(6, 3)
+
+    def forward(self, x):
+        y, _ = self.lstm(x)
+        z, h = self.gru(y)
+        return z, self.cell(h[0])[1]
+
+
+def recurrent_net(dtype):
+    import torch.ao.quantization as quantization
+    return quantization.quantize_dynamic(Recurrent().eval(), {nn.LSTM, nn.GRU, nn.LSTMCell}, dtype=dtype)
+
+
 def main():
     torch.manual_seed(0)
     if not OLD:
@@ -183,6 +199,8 @@ def main():
     save("upgraded", OldOperators(), torch.tensor([7, -7, 5]), torch.tensor([2, 2, -3]), script=True, version=3)
     save("quantized", quantized_net(engine), torch.randn(2, 3, 12, 12), script=True)
     save("quantized_dynamic", dynamic_net(), torch.randn(3, 6), script=True)
+    save("quantized_recurrent", recurrent_net(torch.qint8), torch.randn(7, 2, 4), script=True)
+    save("half_recurrent", recurrent_net(torch.float16), torch.randn(7, 2, 4), script=True)
     save("old_convolutions", Convolutions(), torch.randn(2, 3, 16, 16), script=True)
     save("old_quantized", quantized_net(engine), torch.randn(2, 3, 12, 12), script=True)
     save("old_collected", Collected(), torch.randn(5, 3), script=True)

@@ -57,6 +57,13 @@ size_t count(const Model& m, std::string_view op) {
   return n;
 }
 
+bool all_read(const Model& m, std::string_view op, DType dtype) {
+  bool all = true;
+  for (uint32_t i = 0; i < m.graph.node_capacity(); ++i)
+    if (const Node& n = m.graph[NodeId(i)]; !n.dead && n.is(op)) all &= m.graph[n.inputs[0]].fact.dtype() == dtype;
+  return all;
+}
+
 // Exported, written at opset 18, read back and run: all of it must agree with PyTorch.
 void expect_right(std::string_view name, std::vector<std::string> inputs = {}, bool unroll = false, double most = 1e-4) {
   DiagSink sink;
@@ -117,6 +124,18 @@ TEST(Export, QuantizedModelsKeepTheirInts) {
   const Model m = exported("quantized", {"x=f32[batch,3,h,w]"}, sink);
   EXPECT_EQ(count(m, "Conv"), 2u);
   EXPECT_GE(count(m, "QuantizeLinear"), 5u);
+}
+
+TEST(Export, RecurrentLayersKeepTheirSmallWeights) {
+  constexpr double noise = 0.02;  // PyTorch rounds inputs and states to 7 bits: steps of 2 / 127
+  expect_right("quantized_recurrent", {"x=f32[t,b,4]"}, false, noise);
+  expect_right("half_recurrent", {"x=f32[t,b,4]"}, false, 1e-5);
+  DiagSink sink;
+  const Model ints = exported("quantized_recurrent", {"x=f32[t,b,4]"}, sink), halves = exported("half_recurrent", {"x=f32[t,b,4]"}, sink);
+  EXPECT_EQ(count(ints, "DequantizeLinear"), 8u) << "three layers and a cell, each of its input and of its state";
+  EXPECT_EQ(count(halves, "Cast"), 8u);
+  EXPECT_TRUE(all_read(ints, "DequantizeLinear", DType::i8));
+  EXPECT_TRUE(all_read(halves, "Cast", DType::f16));
 }
 
 TEST(Export, WhatIsMissingIsListedAtOnceWithTheUsersLine) {
