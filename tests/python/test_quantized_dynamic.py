@@ -5,6 +5,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "torch"))

@@ -8,7 +8,7 @@ two steps may go either way, which `tie` allows for.
 import itertools
 import warnings
 from dataclasses import dataclass
-from typing import Any, Tuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -129,12 +129,12 @@ class Case:
     name: str
     model: Any
     twin: Any  # None: the model itself
-    inputs: Tuple[Tensor, ...]
-    flags: Tuple[str, ...]
+    inputs: tuple[Tensor, ...]
+    flags: tuple[str, ...]
     dtype: torch.dtype
     most: float  # difference from the model
     script: bool = True
-    more: Tuple[Tuple[Tensor, ...], ...] = ()  # further inputs that the same file must take
+    more: tuple[tuple[Tensor, ...], ...] = ()  # further inputs that the same file must take
 
 
 def layer_case(name, cls, dtype, inputs, flags, script=True, by_channel=False, more=(), **options):
@@ -159,7 +159,8 @@ def layers():
         deep = dict(kind=kind, num_layers=2, bidirectional=True, batch_first=True)
         given = tuple(numbers(4, 3, HIDDEN, seed=s).tanh() for s in range(2, 2 + states))
         yield layer_case(f"{name} of all options", FROM[kind], dtype, (numbers(3, 6, INPUT), *given), ("x=f32[3,t,4]", "h=f32[4,3,5]", "c=f32[4,3,5]")[:1 + states], **deep)
-        yield layer_case(f"{name} of packed sequences", PACKED[kind], dtype, (numbers(3, 6, INPUT), torch.tensor([2, 6, 4])), ("x=f32[3,t,4]", "lengths=i64[3]"), kind=kind, batch_first=True, bidirectional=True)
+        packed = (numbers(3, 6, INPUT), torch.tensor([2, 6, 4]))
+        yield layer_case(f"{name} of packed sequences", PACKED[kind], dtype, packed, ("x=f32[3,t,4]", "lengths=i64[3]"), kind=kind, batch_first=True, bidirectional=True)
         if dtype == torch.float16: continue
         yield layer_case(f"{name} in a loop", Turns, dtype, (x,), sizes, kind=kind)
         for both in (False, True):
