@@ -47,7 +47,11 @@ Verdict contiguous(const SharingCall& c) {
 // To the shape that it has: a view, however it lies.
 Verdict reshape(const SharingCall& c) {
   const Dims to = c.s.on.shape(c.after);
-  return to == c.shape ? Verdict{Answer::yes, {}, c.layout} : viewed(facts(c), c.shape, c.layout, to);
+  if (to == c.shape) return {Answer::yes, {}, c.layout};
+  Verdict v = viewed(facts(c), c.shape, c.layout, to);
+  // Where it is a view of elements that lie at one place, a write to it cannot be said.
+  if (v.view == Answer::unknown && c.layout.overlaps) v.condition.clear();
+  return v;
 }
 Verdict ravel(const SharingCall& c) {
   Verdict v = contiguity(facts(c), c.shape, c.layout);

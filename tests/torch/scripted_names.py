@@ -271,3 +271,14 @@ class WrittenElsewhere(nn.Module):
         y = x + 1
         y.add_(len("{}".format(n)))
         return x * n
+
+
+@case("x=f32[b,1]", ((1, 1),), ((2, 1),), refused="stage.write-through-copy")
+class ReshapedWhereElementsOverlap(nn.Module):
+    """With one row it is a view whose elements lie at one place."""
+    def forward(self, x: Tensor):
+        x = x + 1
+        wide = x.expand(-1, 3)
+        flat = wide.transpose(-1, -2).reshape(-1)
+        flat[-1] = 0.5
+        return wide, flat
