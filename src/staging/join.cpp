@@ -262,6 +262,7 @@ class Branch {
     size_t first = 0;
     std::array<std::optional<CellId>, 2> lists = {};    // which older list or dict it is after a side
     std::array<std::optional<TensorRef>, 2> olds = {};  // which older tensor
+    std::array<Value, 2> raw = {};  // as the sides name it; a and b hold what it is at their ends
   };
 
   template <class F>
@@ -302,6 +303,7 @@ class Branch {
     add_joined(leaf, x, y);
     joined_.back().lists = {older_list(a), older_list(b)};
     joined_.back().olds = {older(leaf, 0, a), older(leaf, 1, b)};
+    joined_.back().raw = {a, b};
   }
 
   // What a value that was there before holds at a side's end, where the side changed it.
@@ -312,19 +314,37 @@ class Branch {
     };
     if (const auto* l = v.as<ListRef>()) {
       if (const Value* now = changed(l->cell)) return *now;
-      if (const auto& staged = s_.heap.get<ListCell>(l->cell).staged)
-        for (const auto& source : staged->sources)
+      ListCell cell = s_.heap.get<ListCell>(l->cell);
+      if (cell.staged) {
+        for (const auto& source : cell.staged->sources)
           if (changed(source.cell)) return poison(cat("a list whose length depends on the inputs holds tensors that one side of an if wrote (", s_.here().describe(), ")"));
+        return v;
+      }
+      bool other = false;
+      for (Value& item : cell.items) other |= left_otherwise(side, item);
+      if (other) return Value(ListRef{s_.heap.add(std::move(cell))});
     } else if (const auto* d = v.as<DictRef>()) {
       if (const Value* now = changed(d->cell)) return *now;
+      DictCell cell = s_.heap.get<DictCell>(d->cell);
+      bool other = false;
+      for (auto& [key, item] : cell.entries) other |= left_otherwise(side, item);
+      if (other) return Value(DictRef{s_.heap.add(std::move(cell))});
     } else if (const auto* t = v.as<TensorRef>()) {
       if (const Value* now = changed(t->cell); now && now->is<TensorRef>()) return s_.tensor(through(t->view.get(), s_.read(now->need<TensorRef>())), "", s_.layout_of(*t));
     } else if (const auto* parts = v.as<Tuple>()) {
       std::vector<Value> all;
       for (const Value& p : *parts->items) all.push_back(as_left_by(side, p));
       return Value::tuple(std::move(all), parts->named);
+    } else if (const auto* m = v.as<Maybe>()) {
+      return Value(Maybe{m->present, std::make_shared<const Value>(as_left_by(side, *m->value))});
     }
     return v;
+  }
+  bool left_otherwise(size_t side, Value& v) {
+    const Value now = as_left_by(side, v);
+    const bool other = !same(now, v);
+    v = now;
+    return other;
   }
   V through(const ViewStep* step, V base) { return step ? derive(s_, *step, through(step->parent.view.get(), base)) : base; }
 
@@ -418,7 +438,7 @@ class Branch {
         if (old) s_.twin(*joined, *old);
     if (!is_tensor(s_.heap[j.leaf.cell]) && (!v.is<TensorRef>() || !tie(j, v))) {
       std::vector<TensorCell::Source> sources;
-      for (const Value* side : {&j.a, &j.b})
+      for (const Value* side : {&j.a, &j.b, &j.raw[0], &j.raw[1]})
         for (const auto& from : s_.memory_of(*side))
           if (from.cell.index < mark_.cells) sources.push_back({from.cell, s_.version_of(from.cell)});
       s_.may_share_with(v, std::move(sources), "stage.write-joined",

@@ -282,3 +282,16 @@ class ReshapedWhereElementsOverlap(nn.Module):
         flat = wide.transpose(-1, -2).reshape(-1)
         flat[-1] = 0.5
         return wide, flat
+
+
+@case("x=f32[b,1]", (torch.tensor([[1.], [2.]]),), (torch.tensor([[0.5], [0.25]]),), (torch.tensor([[3.]]),))
+class ListOfWhatOneSideWrote(nn.Module):
+    def forward(self, x: Tensor):
+        x = x + 0
+        kept: List[Tensor] = [x, x * 2]
+        if bool(x.max() > 1):
+            x += x
+        else:
+            x.mul_(3)
+            kept = kept[::-1]
+        return kept[0], kept[1]
