@@ -59,6 +59,10 @@ Layout fresh_layout(Stager& s, const Schema& schema, const std::vector<Value>& a
   const auto rank = static_cast<size_t>(s.on.rank(result));
   if (rank < 2) return Layout::contiguous();
   const std::string_view name = std::string_view(schema.name).substr(schema.name.find("::") + 2);
+  if (name == "nonzero" || name == "argwhere") {  // found axis by axis and handed out transposed
+    const Dims shape = s.on.shape(result);
+    return strided(shape, dense_in_order(shape, Ints{1, 0}).strides, Dim(0), false);
+  }
   if (std::any_of(std::begin(irregular), std::end(irregular), [&](std::string_view p) { return name.starts_with(p); })) return {};
   const auto order = asked_order(s, schema, args, rank);
   if (order) {

@@ -295,3 +295,11 @@ class ListOfWhatOneSideWrote(nn.Module):
             x.mul_(3)
             kept = kept[::-1]
         return kept[0], kept[1]
+
+
+@case("x=f32[a,b]", (torch.tensor([[1., 0.], [2., 3.]]),), (torch.tensor([[-1., 1.]]),), (torch.tensor([[0., 0.]]),))
+class PlacesLieTransposed(nn.Module):
+    """What nonzero gives is contiguous where there is one place at most."""
+    def forward(self, x: Tensor):
+        places = (x > 0).nonzero()
+        return places, places.is_contiguous()
