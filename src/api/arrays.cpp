@@ -72,10 +72,12 @@ Array array_of(const ir::Tensor& t, const std::string& name) {
   return a;
 }
 
-Array array_of(const kernels::Datum& d, const std::string& name) {
+const ir::Tensor& numbers_in(const kernels::Datum& d, const std::string& name) {
   if (d.kind != kernels::Datum::Kind::tensor || d.tensor.dtype() == ir::DType::string) throw error("run.kind", cat("'", name, "' is no array of numbers"));
-  return array_of(d.tensor, name);
+  return d.tensor;
 }
+
+Array array_of(const kernels::Datum& d, const std::string& name) { return array_of(numbers_in(d, name), name); }
 
 std::vector<NamedArray> load_arrays(const std::string& path) {
   std::vector<NamedArray> out;

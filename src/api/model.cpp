@@ -59,13 +59,13 @@ backends::WriteOptions write_options(const ModelState& s, const SaveSettings& se
   return w;
 }
 
-namespace {
-
-std::vector<ValueInfo> infos(const ir::Graph& g, const std::vector<support::ValueId>& values) {
+std::vector<ValueInfo> infos_of(const ir::Graph& g, const std::vector<support::ValueId>& values) {
   std::vector<ValueInfo> out;
   for (const auto v : values) out.push_back({g[v].name, api::type_text(g[v].fact.type)});
   return out;
 }
+
+namespace {
 
 torchscript::Program script_of(const ModelState& s) { return torchscript::read_torchscript(s.archive, s.path); }
 
@@ -97,7 +97,7 @@ bool Model::is_archive() const { return !ModelState::of(*this).archive.empty(); 
 
 std::vector<ValueInfo> Model::inputs() const {
   const ModelState& s = ModelState::of(*this);
-  if (!is_archive()) return infos(s.model.graph, s.model.graph[s.model.graph.main()].inputs);
+  if (!is_archive()) return infos_of(s.model.graph, s.model.graph[s.model.graph.main()].inputs);
   std::vector<ValueInfo> out;
   if (!s.is_script) {
     auto program = pt2::read_pt2(s.archive, s.path);
@@ -113,7 +113,7 @@ std::vector<ValueInfo> Model::inputs() const {
 
 std::vector<ValueInfo> Model::outputs() const {
   const ModelState& s = ModelState::of(*this);
-  return is_archive() ? std::vector<ValueInfo>() : infos(s.model.graph, s.model.graph[s.model.graph.main()].outputs);
+  return is_archive() ? std::vector<ValueInfo>() : infos_of(s.model.graph, s.model.graph[s.model.graph.main()].outputs);
 }
 
 size_t Model::node_count() const { return is_archive() ? 0 : ModelState::of(*this).model.graph.node_count(); }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "api/type_text.h"
 #include "engine/session.h"
 #include "formats/mapped_file.h"
 #include "runtime/watch.h"
@@ -27,12 +26,6 @@ engine::SessionOptions options_of(const ir::Graph& g, const SessionSettings& set
   o.seed = settings.seed;
   if (!settings.keep_outputs.empty()) o.keep = runtime::matching_values(g, settings.keep_outputs);
   return o;
-}
-
-std::vector<ValueInfo> infos(const ir::Graph& g, const std::vector<support::ValueId>& values) {
-  std::vector<ValueInfo> out;
-  for (const auto v : values) out.push_back({g[v].name, api::type_text(g[v].fact.type)});
-  return out;
 }
 
 void put_into(const ir::Tensor& t, const std::string& name, std::pair<void*, size_t> memory) {
@@ -63,12 +56,12 @@ const Session::State& Session::state() const {
 
 std::vector<ValueInfo> Session::inputs() const {
   const ir::Graph& g = state().session.graph();
-  return infos(g, g[g.main()].inputs);
+  return infos_of(g, g[g.main()].inputs);
 }
 
 std::vector<ValueInfo> Session::outputs() const {
   const ir::Graph& g = state().session.graph();
-  return infos(g, g[g.main()].outputs);
+  return infos_of(g, g[g.main()].outputs);
 }
 
 std::vector<Array> Session::run(const std::vector<ArrayView>& inputs, const RunSettings& settings) const {
@@ -91,11 +84,11 @@ std::vector<Array> Session::run(const std::vector<ArrayView>& inputs, const RunS
       out.push_back(array_of(results[i], name));
       continue;
     }
-    if (results[i].kind != kernels::Datum::Kind::tensor || results[i].tensor.dtype() == ir::DType::string) throw error("run.kind", cat("'", name, "' is no array of numbers"));
-    put_into(results[i].tensor, name, memory->second);
+    const ir::Tensor& t = numbers_in(results[i], name);
+    put_into(t, name, memory->second);
     Array shape_only;
-    shape_only.dtype = std::string(ir::name(results[i].tensor.dtype()));
-    shape_only.shape = results[i].tensor.shape();
+    shape_only.dtype = std::string(ir::name(t.dtype()));
+    shape_only.shape = t.shape();
     out.push_back(std::move(shape_only));
   }
   return out;

@@ -15,6 +15,10 @@ namespace cameo {
 
 namespace {
 
+void tell(const Progress& progress, uint64_t done, uint64_t all) {
+  if (progress && !progress("simplifying", done, all)) throw error("budget.interrupted", "interrupted");
+}
+
 passes::SimplifyOptions options_of(const SimplifySettings& s) {
   passes::SimplifyOptions o;
   o.skip = s.skip;
@@ -25,10 +29,7 @@ passes::SimplifyOptions options_of(const SimplifySettings& s) {
   o.fold = s.fold;
   o.sizes_may_be_zero = s.sizes_may_be_zero;
   o.unroll = s.unroll;
-  if (s.progress)
-    o.progress = [ask = s.progress](size_t done, size_t left) {
-      if (!ask("simplifying", done, done + left)) throw error("budget.interrupted", "interrupted");
-    };
+  if (s.progress) o.progress = [&s](size_t done, size_t left) { tell(s.progress, done, done + left); };
   return o;
 }
 
@@ -52,7 +53,7 @@ void check_rule(const std::string& rule) {
 
 Simplified simplify(const Model& model, const SimplifySettings& settings) {
   ModelState s = ModelState::changed(model);
-  if (settings.progress && !settings.progress("simplifying", 0, 1)) throw error("budget.interrupted", "interrupted");
+  tell(settings.progress, 0, 1);
   for (const auto& [name, sizes] : settings.input_shapes) passes::fix_shape(s.model, name, sizes);
   const int64_t opset = opset_of(s);
   support::DiagSink diags;

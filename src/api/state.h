@@ -36,10 +36,13 @@ int64_t opset_of(const ModelState& s);
 int64_t known_opset(int64_t opset);
 backends::WriteOptions write_options(const ModelState& s, const SaveSettings& settings);
 
+std::vector<ValueInfo> infos_of(const ir::Graph& g, const std::vector<support::ValueId>& values);
+
 // Throws use.array where dtype, shape and bytes do not go together. A view's memory is not copied.
 ir::Tensor tensor_of(const Array& a, const std::string& name);
 ir::Tensor tensor_of(const ArrayView& a, const std::string& name);
 Array array_of(const ir::Tensor& t, const std::string& name);  // throws use.array for strings
 Array array_of(const kernels::Datum& d, const std::string& name);
+const ir::Tensor& numbers_in(const kernels::Datum& d, const std::string& name);  // throws run.kind where it is no array of numbers
 
 }  // namespace cameo

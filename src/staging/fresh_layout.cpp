@@ -31,7 +31,7 @@ constexpr std::string_view always[] = {
 
 // They may lie otherwise even where all operands are contiguous; by the beginning of the name.
 constexpr std::string_view irregular[] = {
-    "_efficient_attention", "_fft", "_flash_attention", "_linalg", "_native_multi_head", "_scaled_dot", "_transformer_encoder", "argwhere", "cholesky", "einsum",
+    "_efficient_attention", "_fft", "_flash_attention", "_linalg", "_native_multi_head", "_scaled_dot", "_transformer_encoder", "cholesky", "einsum",
     "empty_permuted", "empty_strided", "fft_", "geqrf", "gru", "inverse", "istft", "linalg_", "lstm", "lu", "matrix_power", "new_empty_strided", "nonzero", "orgqr",
     "ormqr", "pinverse", "qr", "rnn_", "rot90", "scaled_dot", "stft", "svd", "triangular_solve",
 };
@@ -59,16 +59,10 @@ Layout fresh_layout(Stager& s, const Schema& schema, const std::vector<Value>& a
   const auto rank = static_cast<size_t>(s.on.rank(result));
   if (rank < 2) return Layout::contiguous();
   const std::string_view name = std::string_view(schema.name).substr(schema.name.find("::") + 2);
-  if (name == "nonzero" || name == "argwhere") {  // found axis by axis and handed out transposed
-    const Dims shape = s.on.shape(result);
-    return strided(shape, dense_in_order(shape, Ints{1, 0}).strides, Dim(0), false);
-  }
+  if (name == "nonzero" || name == "argwhere") return new_in_order(s.on.shape(result), {1, 0});  // found axis by axis and handed out transposed
   if (std::any_of(std::begin(irregular), std::end(irregular), [&](std::string_view p) { return name.starts_with(p); })) return {};
   const auto order = asked_order(s, schema, args, rank);
-  if (order) {
-    const Dims shape = s.on.shape(result);
-    return strided(shape, dense_in_order(shape, *order).strides, Dim(0), false);
-  }
+  if (order) return new_in_order(s.on.shape(result), *order);
   auto operands = operands_of(s, args);
   if ((name == "to" || name == "type_as") && operands.size() > 1) operands.resize(1);  // the other one lends its data type
   const auto plain = [&](const TensorRef& t) { return s.layout_of(t).is(Layout::Kind::contiguous); };

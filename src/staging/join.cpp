@@ -260,8 +260,6 @@ class Branch {
     Form form;
     Value a, b;
     size_t first = 0;
-    std::array<std::optional<CellId>, 2> lists = {};    // which older list or dict it is after a side
-    std::array<std::optional<TensorRef>, 2> olds = {};  // which older tensor
     std::array<Value, 2> raw = {};  // as the sides name it; a and b hold what it is at their ends
   };
 
@@ -301,8 +299,6 @@ class Branch {
     };
     const Value x = left_by(0, a), y = left_by(1, b);
     add_joined(leaf, x, y);
-    joined_.back().lists = {older_list(a), older_list(b)};
-    joined_.back().olds = {older(leaf, 0, a), older(leaf, 1, b)};
     joined_.back().raw = {a, b};
   }
 
@@ -348,13 +344,8 @@ class Branch {
   }
   V through(const ViewStep* step, V base) { return step ? derive(s_, *step, through(step->parent.view.get(), base)) : base; }
 
-  static std::optional<CellId> list_cell(const Value& v) {
-    if (const auto* l = v.as<ListRef>()) return l->cell;
-    const auto* d = v.as<DictRef>();
-    return d ? std::optional(d->cell) : std::nullopt;
-  }
   std::optional<CellId> older_list(const Value& v) const {
-    const auto cell = list_cell(v);
+    const auto cell = container_of(v);
     return cell && cell->index < mark_.cells ? cell : std::nullopt;
   }
 
@@ -433,16 +424,16 @@ class Branch {
       if (a && known_b && !*known_b) s_.remember_condition(joined->value, {"and", {}, {}, c, a->value});
       if (b && known_a && *known_a) s_.remember_condition(joined->value, {"or", {}, {}, c, b->value});
     }
-    if (const auto joined = list_cell(v); joined && !std::holds_alternative<ListCell>(s_.heap[j.leaf.cell]) && !std::holds_alternative<DictCell>(s_.heap[j.leaf.cell]))
-      for (const auto& old : j.lists)
-        if (old) s_.twin(*joined, *old);
+    if (const auto joined = container_of(v); joined && !std::holds_alternative<ListCell>(s_.heap[j.leaf.cell]) && !std::holds_alternative<DictCell>(s_.heap[j.leaf.cell]))
+      for (const Value& side : j.raw)
+        if (const auto old = older_list(side)) s_.twin(*joined, *old);
     if (!is_tensor(s_.heap[j.leaf.cell]) && (!v.is<TensorRef>() || !tie(j, v))) {
       std::vector<TensorCell::Source> sources;
       for (const Value* side : {&j.a, &j.b, &j.raw[0], &j.raw[1]})
         for (const auto& from : s_.memory_of(*side))
           if (from.cell.index < mark_.cells) sources.push_back({from.cell, s_.version_of(from.cell)});
       s_.may_share_with(v, std::move(sources), "stage.write-joined",
-                        cat("a tensor is read that may have another name, which an if decides (", s_.here().describe(), "), and one of the two was written since"));
+                        s_.another_name("an if decides"));
     }
   }
 
@@ -451,7 +442,6 @@ class Branch {
     const auto x = made_[side]->find(joined_[i].leaf), y = made_[side]->find(joined_[k].leaf);
     if (x == made_[side]->end() || y == made_[side]->end()) return;
     if (std::none_of(x->second.begin(), x->second.end(), [&](uint32_t cell) { return y->second.contains(cell); })) return;
-    if (const auto a = list_cell(given[i]), b = list_cell(given[k]); a && b) s_.twin(*a, *b);
     const auto s = named_[side]->find(joined_[i].leaf), t = named_[side]->find(joined_[k].leaf);
     const bool whole = s != named_[side]->end() && t != named_[side]->end() && s->second.cell == t->second.cell && s->second.view == t->second.view;
     const auto* c = condition_.as<StagedBool>();
@@ -467,7 +457,7 @@ class Branch {
     const V c = condition_.need<StagedBool>().value;
     for (const size_t side : {0, 1}) {
       const Value& value = side == 0 ? j.a : j.b;
-      const auto& t = j.olds[side];
+      const auto t = older(j.leaf, side, j.raw[side]);
       const auto* made = value.as<TensorRef>();
       if (!t) {
         if (!made || !s_.origins(made->cell).empty()) return false;

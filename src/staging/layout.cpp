@@ -61,6 +61,8 @@ Layout dense_in_order(const Dims& shape, const Ints& order) {
   return {Layout::Kind::strided, std::move(strides), Dim(0), false};
 }
 
+Layout new_in_order(const Dims& shape, const Ints& order) { return strided(shape, dense_in_order(shape, order).strides, Dim(0), false); }
+
 std::optional<Ints> dense_order(const Dims& shape, const Layout& layout) {
   if (layout.is(Layout::Kind::unknown) || layout.overlaps) return std::nullopt;
   const Dims strides = strides_of(layout, shape);

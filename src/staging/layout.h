@@ -45,6 +45,8 @@ Dims strides_of(const Layout& layout, const Dims& shape);  // precondition: not 
 Layout strided(const Dims& shape, Dims strides, std::optional<Dim> offset, bool overlaps);
 // `order`: the axes from the outermost to the innermost in memory, all without gaps.
 Layout dense_in_order(const Dims& shape, const Ints& order);
+// A new tensor's layout in that order.
+Layout new_in_order(const Dims& shape, const Ints& order);
 // The order in which a tensor without gaps lies in memory; nullopt: it has gaps, or that is not known.
 std::optional<Ints> dense_order(const Dims& shape, const Layout& layout);
 // Tensor.is_contiguous, with the axes taken in `order` (channels_last: 0, 2, 3, 1); empty: in their own.

@@ -110,16 +110,11 @@ class LoopStager {
     for (const uint32_t index : cells)
       for (const auto& source : s_.memory_of(Value(TensorRef{CellId(index), nullptr, false}))) sources.push_back(source);
     s_.may_share_with(v, std::move(sources), "stage.write-joined",
-                      cat("a tensor is read that may have another name, which the turns of a loop decide (", s_.here().describe(), "), and one of the two was written since"));
+                      s_.another_name("the turns of a loop decide"));
   }
   // Names that a turn leaves for the same new tensor or list stand for it together, where a turn was made.
   void name_alike(const std::vector<Value>& values, V made) {
-    const auto list_of = [](const Value& v) { return v.is<ListRef>() ? std::optional(v.need<ListRef>().cell) : v.is<DictRef>() ? std::optional(v.need<DictRef>().cell) : std::nullopt; };
-    for (const auto& [pair, whole] : alike_) {
-      const Value &a = values[pair.first], &b = values[pair.second];
-      if (const auto x = list_of(a), y = list_of(b); x && y) s_.twin(*x, *y);
-      s_.same_where(made, a, b, whole, "the turns of a loop decide");
-    }
+    for (const auto& [pair, whole] : alike_) s_.same_where(made, values[pair.first], values[pair.second], whole, "the turns of a loop decide");
   }
   void note_alike(const std::vector<Value>& after, const HeapMark& mark) {
     std::vector<std::set<uint32_t>> made;

@@ -201,8 +201,9 @@ class Stager {
   // How a tensor is seen in its memory, and that another cell is that very tensor where the graph's bool says so.
   std::shared_ptr<ViewStep> seen(const TensorRef& t);
   TensorCell::Tie tied(std::shared_ptr<ViewStep> step, V if_so, V own);
-  // Two names that reach the same tensor where the condition holds; `whole`: they are that tensor. `who` decides, for messages.
+  // Two names that reach the same tensor or list where the condition holds; `whole`: they are that tensor. `who` decides, for messages.
   void same_where(V condition, const Value& a, const Value& b, bool whole, std::string_view who);
+  std::string another_name(std::string_view who) const;  // why a tensor cannot be read: which of two names it has, `who` decides
   std::set<uint32_t> made_since(const HeapMark& mark, const Value& v) const;  // tensors, lists and dicts in it that are younger
   V copy_of(V v, RegionId region);  // an Identity at the region's end, whatever is known of v
   // A region's outputs are values of its own, each once: others pass through an Identity.

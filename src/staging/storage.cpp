@@ -147,21 +147,25 @@ void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sour
 }
 
 void Stager::same_where(V condition, const Value& a, const Value& b, bool whole, std::string_view who) {
+  if (const auto x = container_of(a), y = container_of(b); x && y) twin(*x, *y);
   const auto *to = a.as<TensorRef>(), *from = b.as<TensorRef>();
   if (whole && to && from && condition.valid()) {
     auto tie = tied(seen(*from), condition, read(*to));
     heap.write<TensorCell>(to->cell).ties.push_back(std::move(tie));
     return;
   }
-  may_share_with(a, memory_of(b), "stage.write-joined", cat("a tensor is read that may have another name, which ", who, " (", here().describe(), "), and one of the two was written since"));
+  may_share_with(a, memory_of(b), "stage.write-joined", another_name(who));
+}
+
+std::string Stager::another_name(std::string_view who) const {
+  return cat("a tensor is read that may have another name, which ", who, " (", here().describe(), "), and one of the two was written since");
 }
 
 std::set<uint32_t> Stager::made_since(const HeapMark& mark, const Value& v) const {
   std::set<uint32_t> out;
   for (const auto& source : memory_of(v))
     if (source.cell.index >= mark.cells) out.insert(source.cell.index);
-  if (const auto* l = v.as<ListRef>(); l && l->cell.index >= mark.cells) out.insert(l->cell.index);
-  if (const auto* d = v.as<DictRef>(); d && d->cell.index >= mark.cells) out.insert(d->cell.index);
+  if (const auto cell = container_of(v); cell && cell->index >= mark.cells) out.insert(cell->index);
   return out;
 }
 

@@ -60,4 +60,10 @@ bool same(const Value& a, const Value& b) {
   return same_within(a, b, visits);
 }
 
+std::optional<CellId> container_of(const Value& v) {
+  if (const auto* l = v.as<ListRef>()) return l->cell;
+  const auto* d = v.as<DictRef>();
+  return d ? std::optional(d->cell) : std::nullopt;
+}
+
 }  // namespace cameo::staging

@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -125,5 +126,7 @@ struct ViewStep {
   uint64_t made = 0;          // version of the cell when the view was made
   uint64_t generation = 0;    // of the graph then
 };
+
+std::optional<CellId> container_of(const Value& v);  // the list or dict that it is
 
 }  // namespace cameo::staging
