@@ -135,7 +135,7 @@ operators: ## write down anew what each torch operator becomes: the table behind
 
 format: ## clang-format over all C++ sources
 	@scripts/bootstrap dev
-	@git ls-files '*.h' '*.cpp' | xargs -r clang-format-14 -i
+	@git ls-files '*.h' '*.cpp' '*.c' | grep -v /generated/ | xargs -r clang-format-14 -i
 
 clean: ## remove everything that was built (the virtual environment stays)
 	rm -rf build

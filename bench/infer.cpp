@@ -59,7 +59,9 @@ Spent of_file(const std::string& in, const std::string& out) {
         DiagSink diags;
         return load_model(in, diags);
       },
-      [&](Model& m) { save_model(m, out, options()); },  // without the source's digest, which onnx does not write either
+      [&](Model& m) {
+        save_model(m, out, options());
+      },  // without the source's digest, which onnx does not write either
       out);
 }
 

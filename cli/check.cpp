@@ -12,7 +12,14 @@ namespace {
 constexpr Flag flags[] = {
     {"no-types", 0, "", "leave out types and shapes: names, operators, arities and attributes alone"},
 };
-constexpr Verb verb{"check", "IN", "everything onnx.checker checks, and more, against the opset the file itself imports; all findings at once", "cameo check net.onnx", flags, 1, 1};
+constexpr Verb verb{
+    "check",
+    "IN",
+    "everything onnx.checker checks, and more, against the opset the file itself imports; all findings at once",
+    "cameo check net.onnx",
+    flags,
+    1,
+    1};
 }  // namespace
 
 int check_main(Raw raw, Out& out) {
@@ -28,10 +35,18 @@ int check_main(Raw raw, Out& out) {
   }
   if (out.json) {
     json::Writer w;
-    w.object().key("file").value(path).key("errors").value(uint64_t{errors}).key("warnings").value(uint64_t{warnings}).end();
+    w.object()
+        .key("file")
+        .value(path)
+        .key("errors")
+        .value(uint64_t{errors})
+        .key("warnings")
+        .value(uint64_t{warnings})
+        .end();
     out.line(w.text());
   } else {
-    out.line(cat(path, ": ", errors || warnings ? cat(plural(errors, "error"), ", ", plural(warnings, "warning")) : "no findings"));
+    out.line(cat(path, ": ",
+                 errors || warnings ? cat(plural(errors, "error"), ", ", plural(warnings, "warning")) : "no findings"));
   }
   return errors ? 1 : 0;
 }

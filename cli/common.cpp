@@ -33,14 +33,16 @@ WriteOptions write_options(const Args& args) {
 std::string command_line(const Verb& verb, const Args& args) {
   std::string out(verb.name);
   for (const auto& given : args.given()) {
-    const auto flag = std::find_if(verb.flags.begin(), verb.flags.end(), [&](const Flag& f) { return f.name == given.flag; });
+    const auto flag =
+        std::find_if(verb.flags.begin(), verb.flags.end(), [&](const Flag& f) { return f.name == given.flag; });
     if (flag != verb.flags.end() && flag->value.find("FILE") != std::string_view::npos) continue;
     out += given.value.empty() ? cat(" --", given.flag) : cat(" --", given.flag, "=", given.value);
   }
   return out;
 }
 
-void write_model(Model& m, const std::string& source, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out) {
+void write_model(Model& m, const std::string& source, const std::string& target, const Verb& verb, const Args& args,
+                 WriteOptions options, Out& out) {
   Publication files;
   write_model(m, source, files, target, verb, args, options, out);
   publish(files, options.durable, out);
@@ -52,7 +54,8 @@ void publish(Publication& files, bool durable, Out& out) {
   out.published = true;
 }
 
-void write_model(Model& m, const std::string& source, Publication& files, const std::string& target, const Verb& verb, const Args& args, WriteOptions options, Out& out) {
+void write_model(Model& m, const std::string& source, Publication& files, const std::string& target, const Verb& verb,
+                 const Args& args, WriteOptions options, Out& out) {
   if (!args.has("no-provenance")) {
     Provenance p;
     if (source != "-") p.source = map_file(source);

@@ -7,11 +7,15 @@ namespace cameo::cli {
 
 namespace {
 
-constexpr Verb verb{"completion", "bash|zsh|fish", "a script for your shell, to standard output",
+constexpr Verb verb{"completion",
+                    "bash|zsh|fish",
+                    "a script for your shell, to standard output",
                     "cameo completion bash > ~/.local/share/bash-completion/completions/cameo\n"
                     "cameo completion zsh > ~/.zfunc/_cameo\n"
                     "cameo completion fish > ~/.config/fish/completions/cameo.fish",
-                    {}, 1, 1};
+                    {},
+                    1,
+                    1};
 
 constexpr std::string_view bash = R"sh(_cameo() {
   local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} values
@@ -55,7 +59,8 @@ int completion_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   const std::string& shell = args->operands[0];
-  if (shell != "bash" && shell != "zsh" && shell != "fish") throw error("use.value", cat("there is a script for bash, zsh and fish, not for '", shell, "'"));
+  if (shell != "bash" && shell != "zsh" && shell != "fish")
+    throw error("use.value", cat("there is a script for bash, zsh and fish, not for '", shell, "'"));
   out.print(shell == "bash" ? bash : shell == "zsh" ? zsh : fish);
   return 0;
 }

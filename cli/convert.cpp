@@ -17,10 +17,19 @@ constexpr Flag flags[] = {
     {"keep", 0, "OP,...", "with --float: these operators go on computing in f32"},
     {"lossy", 0, "", "allow what is wrong on inf, NaN or overflow, or only approximate; each is listed"},
     {"experimental", 0, "", "allow the opset in development"},
-    weights_flag, no_provenance, durable_flag,
+    weights_flag,
+    no_provenance,
+    durable_flag,
 };
-constexpr Verb verb{"convert", "IN OUT", "another opset, up or down, with a verdict per node where it cannot be done; .onnx and .onnxtxt by extension",
-                    "cameo convert net.onnx net13.onnx --opset 13\ncameo convert net.onnx half.onnx --float f16 --keep-io --keep Softmax,LayerNormalization", flags, 2, 2};
+constexpr Verb verb{
+    "convert",
+    "IN OUT",
+    "another opset, up or down, with a verdict per node where it cannot be done; .onnx and .onnxtxt by extension",
+    "cameo convert net.onnx net13.onnx --opset 13\ncameo convert net.onnx half.onnx --float f16 --keep-io --keep "
+    "Softmax,LayerNormalization",
+    flags,
+    2,
+    2};
 
 std::optional<HalfOptions> half_options(const Args& args) {
   if (!args.has("float")) {
@@ -41,7 +50,8 @@ int convert_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   WriteOptions options = write_options(*args);
-  if (args->has("opset")) options.opset = args->integer("opset", 0, 7, args->has("experimental") ? newest_opset : newest_released_opset);
+  if (args->has("opset"))
+    options.opset = args->integer("opset", 0, 7, args->has("experimental") ? newest_opset : newest_released_opset);
   options.lossy = args->has("lossy");
   const auto half = half_options(*args);
   Model m = open_model(args->operands[0], out);
@@ -51,11 +61,13 @@ int convert_main(Raw raw, Out& out) {
   if (half) {
     const HalfResult made = to_half(m, *half);
     out.diags(made.notes);
-    out.say(cat(plural(made.values, "value"), " and ", plural(made.weights, "weight"), " to ", name(half->to), ", ", plural(made.casts, "cast")));
+    out.say(cat(plural(made.values, "value"), " and ", plural(made.weights, "weight"), " to ", name(half->to), ", ",
+                plural(made.casts, "cast")));
   }
   write_model(m, args->operands[0], args->operands[1], verb, *args, options, out);
   const auto own = m.opsets.find("");
-  out.say(cat("opset ", own == m.opsets.end() ? "none" : cat(own->second), " to ", options.opset ? cat(*options.opset) : "the same", ", ", plural(before, "node"), " read"));
+  out.say(cat("opset ", own == m.opsets.end() ? "none" : cat(own->second), " to ",
+              options.opset ? cat(*options.opset) : "the same", ", ", plural(before, "node"), " read"));
   return 0;
 }
 

@@ -12,7 +12,13 @@ namespace {
 constexpr Flag flags[] = {
     {"limit", 0, "N", "differences to list; default: 100"},
 };
-constexpr Verb verb{"diff", "A B", "structure, attributes and weights, not dependent on names; exit 1 when the models differ", "cameo diff before.onnx after.onnx", flags, 2, 2};
+constexpr Verb verb{"diff",
+                    "A B",
+                    "structure, attributes and weights, not dependent on names; exit 1 when the models differ",
+                    "cameo diff before.onnx after.onnx",
+                    flags,
+                    2,
+                    2};
 
 std::string place(const Difference& d) {
   if (d.first.empty() && d.second.empty()) return "";
@@ -29,7 +35,8 @@ int diff_main(Raw raw, Out& out) {
   if (out.json) {
     json::Writer w;
     w.object().key("same").value(found.empty()).key("differences").array();
-    for (const Difference& d : found) w.object().key("what").value(d.what).key("first").value(d.first).key("second").value(d.second).end();
+    for (const Difference& d : found)
+      w.object().key("what").value(d.what).key("first").value(d.first).key("second").value(d.second).end();
     w.end().end();
     out.line(w.text());
     return found.empty() ? 0 : 1;

@@ -28,10 +28,18 @@ constexpr Flag flags[] = {
     {"remove-input", 0, "VALUE", "an input that is not used, or has a default"},
     {"set-metadata", 0, "key=value", "an entry of the model's metadata"},
     {"strip", 0, "", "without documentation and descriptions of inner values"},
-    weights_flag, no_provenance, durable_flag,
+    weights_flag,
+    no_provenance,
+    durable_flag,
 };
-constexpr Verb verb{"edit", "IN OUT", "change names, shapes, nodes, weights; the flags work in the order they are given",
-                    "cameo edit net.onnx out.onnx --rename input.1=image --set-dim image:0=batch\ncameo edit net.onnx out.onnx --insert 'p = Softmax<axis=-1>(scores)' --add-output p", flags, 2, 2};
+constexpr Verb verb{"edit",
+                    "IN OUT",
+                    "change names, shapes, nodes, weights; the flags work in the order they are given",
+                    "cameo edit net.onnx out.onnx --rename input.1=image --set-dim image:0=batch\ncameo edit net.onnx "
+                    "out.onnx --insert 'p = Softmax<axis=-1>(scores)' --add-output p",
+                    flags,
+                    2,
+                    2};
 
 // "x:0=batch" to x:0 and batch; names may hold colons: the last one before '=' counts.
 std::pair<std::string, std::string> name_and_rest(std::string_view flag, const std::string& text) {
@@ -55,7 +63,8 @@ void apply(Model& m, std::string_view flag, const std::string& value, bool& dead
     const auto [name, axis_text] = name_and_rest(flag, place);
     int64_t axis = 0;
     const auto r = std::from_chars(axis_text.data(), axis_text.data() + axis_text.size(), axis);
-    if (r.ec != std::errc() || r.ptr != axis_text.data() + axis_text.size()) throw error("use.value", cat("--set-dim wants an axis, not '", axis_text, "'"));
+    if (r.ec != std::errc() || r.ptr != axis_text.data() + axis_text.size())
+      throw error("use.value", cat("--set-dim wants an axis, not '", axis_text, "'"));
     set_dim(m, name, axis, size);
   } else if (flag == "set-attr") {
     const auto [place, text] = name_and_value(flag, value);
@@ -66,7 +75,8 @@ void apply(Model& m, std::string_view flag, const std::string& value, bool& dead
     if (flag == "rename") rename(m, a, b);
     else if (flag == "set-op") set_operator(m, a, b);
     else if (flag == "rewire") rewire(m, a, b);
-    else if (flag == "set-initializer") set_initializer(m, a, load_npy(b, m.graph[find_value(m.graph, a)].fact.type.elem));
+    else if (flag == "set-initializer")
+      set_initializer(m, a, load_npy(b, m.graph[find_value(m.graph, a)].fact.type.elem));
     else if (flag == "set-metadata") set_metadata(m, a, b);
   }
 }

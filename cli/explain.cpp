@@ -16,12 +16,20 @@ constexpr Flag flags[] = {
     {"rule", 0, "RULE", "one rule; without it, how often each applied and nearly did"},
     {"opset", 0, "N", "as if written for this opset; default: the model's own"},
 };
-constexpr Verb verb{"explain", "IN", "where a rewrite applied, and why it did not elsewhere", "cameo explain net.onnx --rule gelu", flags, 1, 1};
+constexpr Verb verb{"explain",
+                    "IN",
+                    "where a rewrite applied, and why it did not elsewhere",
+                    "cameo explain net.onnx --rule gelu",
+                    flags,
+                    1,
+                    1};
 
 void one_rule(Out& out, const std::string& rule, const Explanation& e) {
   for (const std::string& text : e.waiting) out.say(text);
   const auto line = [&](const Explanation::Place& p) {
-    if (!out.json) return out.line(p.why.empty() ? cat(rule, " applied at '", p.value, "'") : cat(rule, " refused at '", p.value, "': ", p.why));
+    if (!out.json)
+      return out.line(p.why.empty() ? cat(rule, " applied at '", p.value, "'")
+                                    : cat(rule, " refused at '", p.value, "': ", p.why));
     json::Writer w;
     w.object().key("rule").value(rule).key("value").value(p.value).key("applied").value(p.why.empty());
     if (!p.why.empty()) w.key("why").value(p.why);

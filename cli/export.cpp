@@ -24,16 +24,18 @@ constexpr Verb verb{"export",
                     1,
                     1};
 
-// The report's file is opened before the work: a name that cannot be written fails first. It is written last, since it tells
-// what the check of the written model found.
+// The report's file is opened before the work: a name that cannot be written fails first. It is written last, since it
+// tells what the check of the written model found.
 struct ReportFile {
-  explicit ReportFile(const std::string& name) : page(name.ends_with(".html") || name.ends_with(".htm")), file(checked(name)) {}
+  explicit ReportFile(const std::string& name)
+      : page(name.ends_with(".html") || name.ends_with(".htm")), file(checked(name)) {}
   void write(const Exported& e, const ExportReport& report) {
     file.append(page ? report_html(e, report) : report_json(e, report));
     file.commit();
   }
   const std::string& checked(const std::string& name) const {
-    if (!page && !name.ends_with(".json") && name != "-") throw error("use.value", cat("--report writes .html or .json, not '", name, "'"));
+    if (!page && !name.ends_with(".json") && name != "-")
+      throw error("use.value", cat("--report writes .html or .json, not '", name, "'"));
     return name;
   }
 
@@ -41,18 +43,33 @@ struct ReportFile {
   AtomicFile file;
 };
 
-void tell(const std::string& in, const std::string& target, const Exported& e, const ExportReport& r, bool recorded, Out& out) {
+void tell(const std::string& in, const std::string& target, const Exported& e, const ExportReport& r, bool recorded,
+          Out& out) {
   if (out.json) {
     json::Writer w;
-    w.object().key("file").value(target).key("nodes").value(uint64_t{e.model.graph.node_count()}).key("opset").value(r.opset);
-    if (r.verified) w.key("verified").object().key("outputs").value(uint64_t{r.verified->outputs}).key("max_difference").value(r.verified->worst).end();
+    w.object()
+        .key("file")
+        .value(target)
+        .key("nodes")
+        .value(uint64_t{e.model.graph.node_count()})
+        .key("opset")
+        .value(r.opset);
+    if (r.verified)
+      w.key("verified")
+          .object()
+          .key("outputs")
+          .value(uint64_t{r.verified->outputs})
+          .key("max_difference")
+          .value(r.verified->worst)
+          .end();
     if (recorded) w.key("recorded").value(e.recorded);
     w.end();
     if (target != "-") out.line(w.text());
     return;
   }
   out.say(cat(in, " -> ", target, ": ", plural(e.model.graph.node_count(), "node"), ", opset ", r.opset));
-  if (r.verified) out.say(cat("verified: ", plural(r.verified->outputs, "output"), ", largest difference ", r.verified->worst));
+  if (r.verified)
+    out.say(cat("verified: ", plural(r.verified->outputs, "output"), ", largest difference ", r.verified->worst));
 }
 
 }  // namespace
@@ -62,7 +79,8 @@ int export_main(Raw raw, Out& out) {
   if (!args) return 0;
   const auto start = std::chrono::steady_clock::now();
   const std::string in = args->operands[0];
-  const std::string target = args->text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
+  const std::string target =
+      args->text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
   ArchiveExport how = export_request(*args);
   std::optional<ReportFile> report_file;
   if (const auto name = args->value("report")) report_file.emplace(*name);

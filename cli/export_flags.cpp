@@ -11,7 +11,8 @@ namespace cameo::cli {
 
 namespace {
 
-std::string choice(const Args& args, std::string_view flag, std::string_view fallback, std::initializer_list<std::string_view> allowed) {
+std::string choice(const Args& args, std::string_view flag, std::string_view fallback,
+                   std::initializer_list<std::string_view> allowed) {
   std::string v = args.text(flag, fallback);
   std::string list;
   for (const auto a : allowed) {
@@ -22,7 +23,8 @@ std::string choice(const Args& args, std::string_view flag, std::string_view fal
 }
 
 [[noreturn]] void bad_axes(std::string why) {
-  throw error("use.dynamic-axes", cat("--dynamic-axes: ", why)).help("write {\"x\": [0, 2]} or {\"x\": {\"0\": \"batch\", \"2\": \"width\"}}");
+  throw error("use.dynamic-axes", cat("--dynamic-axes: ", why))
+      .help("write {\"x\": [0, 2]} or {\"x\": {\"0\": \"batch\", \"2\": \"width\"}}");
 }
 
 int64_t axis_number(std::string_view text) {
@@ -68,7 +70,10 @@ staging::Fallback fallback_mode(const std::string& v) {
 }
 
 WeightMode weight_mode(const std::string& v) {
-  return v == "embed" ? WeightMode::embed : v == "external" ? WeightMode::external : v == "in-place" ? WeightMode::in_place : WeightMode::automatic;
+  return v == "embed"      ? WeightMode::embed
+         : v == "external" ? WeightMode::external
+         : v == "in-place" ? WeightMode::in_place
+                           : WeightMode::automatic;
 }
 
 void staging_flags(const Args& args, ExportOptions& o) {
@@ -87,7 +92,8 @@ void staging_flags(const Args& args, ExportOptions& o) {
   if (training != "preserve") o.stage.training = training == "train";
   o.stage.change_literals = args.has("training") && training == "eval";
   o.stage.unroll = choice(args, "loops", "keep", {"keep", "unroll"}) == "unroll";
-  o.stage.fold = !args.has("no-fold") && !args.has("no-simplify") && !args.has("no-params") && !args.has("keep-initializers-as-inputs");
+  o.stage.fold = !args.has("no-fold") && !args.has("no-simplify") && !args.has("no-params") &&
+                 !args.has("keep-initializers-as-inputs");
   o.stage.weights_as_inputs = args.has("no-params");
   o.stage.fallback = fallback_mode(choice(args, "fallback", "none", {"none", "aten", "all-aten", "custom"}));
 }
@@ -99,22 +105,28 @@ ArchiveExport export_request(const Args& args) {
   staging_flags(args, how.options);
   how.inputs = args.text("inputs", "");
   how.expected = args.text("verify", "");
-  if (!how.expected.empty() && how.inputs.empty()) throw error("use.verify", "--verify compares outputs, and wants the inputs they came from").help("add --inputs FILE.npz");
+  if (!how.expected.empty() && how.inputs.empty())
+    throw error("use.verify", "--verify compares outputs, and wants the inputs they came from")
+        .help("add --inputs FILE.npz");
   for (const std::string_view flag : {"rtol", "atol"})
-    if (args.has(flag) && how.expected.empty()) throw error("use.conflict", cat("--", flag, " is for --verify, which is not given"));
+    if (args.has(flag) && how.expected.empty())
+      throw error("use.conflict", cat("--", flag, " is for --verify, which is not given"));
   if (args.has("rtol")) how.tolerance.rtol = args.number("rtol", 0);
   if (args.has("atol")) how.tolerance.atol = args.number("atol", 0);
   how.rules = args.text("rules", "");
-  if (const auto classes = args.value("modules-as-functions")) how.functions = classes->empty() ? std::vector<std::string>() : args.list("modules-as-functions");
+  if (const auto classes = args.value("modules-as-functions"))
+    how.functions = classes->empty() ? std::vector<std::string>() : args.list("modules-as-functions");
   how.keep_outputs = args.list("keep-outputs");
   for (const auto& text : args.values("custom-opset")) {
     const auto [domain, version] = name_and_value("custom-opset", text);
     int64_t n = 0;
     const auto r = std::from_chars(version.data(), version.data() + version.size(), n);
-    if (r.ec != std::errc() || r.ptr != version.data() + version.size() || n < 1) throw error("use.value", cat("--custom-opset wants DOMAIN=VERSION, not '", text, "'"));
+    if (r.ec != std::errc() || r.ptr != version.data() + version.size() || n < 1)
+      throw error("use.value", cat("--custom-opset wants DOMAIN=VERSION, not '", text, "'"));
     how.custom_opsets[domain] = n;
   }
-  how.simplify = !args.has("no-simplify") && !args.has("keep-initializers-as-inputs");  // which may be overridden one by one
+  how.simplify =
+      !args.has("no-simplify") && !args.has("keep-initializers-as-inputs");  // which may be overridden one by one
   how.check = !args.has("no-check");
   how.doc_strings = args.has("doc-strings");
   how.number_weights = args.has("number-params");

@@ -11,9 +11,17 @@ namespace {
 constexpr Flag flags[] = {
     {"from", 0, "a,b", "values that become the inputs; the model's own unless said"},
     {"to", 0, "c,d", "values that become the outputs; the model's own unless said"},
-    weights_flag, no_provenance, durable_flag,
+    weights_flag,
+    no_provenance,
+    durable_flag,
 };
-constexpr Verb verb{"extract", "IN OUT", "a part of a model as a model", "cameo extract net.onnx head.onnx --from features --to scores", flags, 2, 2};
+constexpr Verb verb{"extract",
+                    "IN OUT",
+                    "a part of a model as a model",
+                    "cameo extract net.onnx head.onnx --from features --to scores",
+                    flags,
+                    2,
+                    2};
 }  // namespace
 
 int extract_main(Raw raw, Out& out) {

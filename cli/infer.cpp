@@ -12,9 +12,17 @@ namespace {
 
 constexpr Flag flags[] = {
     {"strict", 0, "", "a node that cannot be inferred is an error"},
-    weights_flag, no_provenance, durable_flag,
+    weights_flag,
+    no_provenance,
+    durable_flag,
 };
-constexpr Verb verb{"infer", "IN OUT", "symbolic shape and type inference; says where and why it had to stop", "cameo infer net.onnx typed.onnx", flags, 2, 2};
+constexpr Verb verb{"infer",
+                    "IN OUT",
+                    "symbolic shape and type inference; says where and why it had to stop",
+                    "cameo infer net.onnx typed.onnx",
+                    flags,
+                    2,
+                    2};
 
 struct Known {
   size_t values = 0, typed = 0, dims = 0, known_dims = 0, symbolic_dims = 0;
@@ -56,12 +64,24 @@ int infer_main(Raw raw, Out& out) {
   const Known k = known(m.graph);
   if (out.json && args->operands[1] != "-") {
     json::Writer w;
-    w.object().key("nodes").value(uint64_t{result.nodes}).key("values").value(uint64_t{k.values}).key("values_with_shape").value(uint64_t{k.typed});
-    w.key("dims").value(uint64_t{k.dims}).key("known_dims").value(uint64_t{k.known_dims}).key("symbolic_dims").value(uint64_t{k.symbolic_dims});
+    w.object()
+        .key("nodes")
+        .value(uint64_t{result.nodes})
+        .key("values")
+        .value(uint64_t{k.values})
+        .key("values_with_shape")
+        .value(uint64_t{k.typed});
+    w.key("dims")
+        .value(uint64_t{k.dims})
+        .key("known_dims")
+        .value(uint64_t{k.known_dims})
+        .key("symbolic_dims")
+        .value(uint64_t{k.symbolic_dims});
     w.key("findings").value(uint64_t{result.findings.size()}).end();
     out.line(w.text());
   }
-  out.say(cat("shapes of ", k.typed, " of ", plural(k.values, "value"), ": ", k.known_dims, " sizes known, ", k.symbolic_dims, " symbolic, ", k.dims - k.known_dims - k.symbolic_dims, " depend on data"));
+  out.say(cat("shapes of ", k.typed, " of ", plural(k.values, "value"), ": ", k.known_dims, " sizes known, ",
+              k.symbolic_dims, " symbolic, ", k.dims - k.known_dims - k.symbolic_dims, " depend on data"));
   return 0;
 }
 

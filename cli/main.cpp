@@ -120,7 +120,9 @@ Common take_common(std::span<char*> argv, Out& out) {
   for (size_t i = 0; i < argv.size(); ++i) {
     const std::string_view a = argv[i];
     literal |= a == "--";
-    const bool budget = !literal && std::any_of(std::begin(budget_flags), std::end(budget_flags), [&](const Flag& f) { return a.starts_with("--") && a.substr(2, a.find('=') - 2) == f.name; });
+    const bool budget = !literal && std::any_of(std::begin(budget_flags), std::end(budget_flags), [&](const Flag& f) {
+      return a.starts_with("--") && a.substr(2, a.find('=') - 2) == f.name;
+    });
     if (!literal && a == "--json") out.json = true;
     else if (!literal && a == "-q") out.quiet = true;
     else if (!literal && a == "-v") out.verbose = true;

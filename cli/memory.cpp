@@ -41,8 +41,8 @@ struct Free {
 
 uint64_t& class_of(void* object) { return *reinterpret_cast<uint64_t*>(static_cast<char*>(object) - header); }
 
-// Half of what a short run costs are page faults. The first megabytes of the heap are asked for as huge pages, which take
-// memory only when they are touched, and what is freed stays for the next that asks.
+// Half of what a short run costs are page faults. The first megabytes of the heap are asked for as huge pages, which
+// take memory only when they are touched, and what is freed stays for the next that asks.
 void prepare_heap() {
 #if defined(__linux__) && defined(__GLIBC__)
   constexpr size_t first = size_t{32} << 20, huge = size_t{2} << 20;
@@ -50,7 +50,8 @@ void prepare_heap() {
   mallopt(M_TRIM_THRESHOLD, static_cast<int>(2 * first));
   void* heap = std::malloc(first);
   if (!heap) return;
-  const auto begin = (reinterpret_cast<uintptr_t>(heap) + huge - 1) / huge * huge, end = (reinterpret_cast<uintptr_t>(heap) + first) / huge * huge;
+  const auto begin = (reinterpret_cast<uintptr_t>(heap) + huge - 1) / huge * huge,
+             end = (reinterpret_cast<uintptr_t>(heap) + first) / huge * huge;
   madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
   std::free(heap);
 #endif
@@ -104,7 +105,8 @@ constinit std::atomic<bool> is_owned{false};
 
 // The first thread to ask is the main one, before any other was started.
 bool owner() {
-  if (is_owner) [[likely]] return true;
+  if (is_owner) [[likely]]
+    return true;
   if (is_owned.load(std::memory_order_relaxed) || is_owned.exchange(true)) return false;
   prepare_heap();
   cameo::support::allocator_counts();
@@ -117,7 +119,8 @@ void* operator new(size_t size) {
   const size_t c = (size + header - 1) / unit;
   if (c < classes && owner()) [[likely]] {
     Free* f = pools.free[c];
-    if (!f) [[unlikely]] return pools.make(c);
+    if (!f) [[unlikely]]
+      return pools.make(c);
     pools.free[c] = f->next;
     return f;
   }
@@ -137,7 +140,8 @@ void operator delete(void* object) noexcept {
     return std::free(block);
   }
   auto* f = static_cast<Free*>(object);
-  if (is_owner) [[likely]] return pools.put(f);
+  if (is_owner) [[likely]]
+    return pools.put(f);
   f->next = pools.foreign.load(std::memory_order_relaxed);
   while (!pools.foreign.compare_exchange_weak(f->next, f, std::memory_order_release, std::memory_order_relaxed)) {}
 }

@@ -11,9 +11,17 @@ namespace {
 constexpr Flag flags[] = {
     {"connect", 0, "a_out=b_in,...", "outputs of A that are inputs of B"},
     {"keep-connected", 0, "", "connected outputs of A stay outputs"},
-    weights_flag, no_provenance, durable_flag,
+    weights_flag,
+    no_provenance,
+    durable_flag,
 };
-constexpr Verb verb{"merge", "A B OUT", "two models into one, opsets and names reconciled", "cameo merge encoder.onnx decoder.onnx both.onnx --connect features=x", flags, 3, 3};
+constexpr Verb verb{"merge",
+                    "A B OUT",
+                    "two models into one, opsets and names reconciled",
+                    "cameo merge encoder.onnx decoder.onnx both.onnx --connect features=x",
+                    flags,
+                    3,
+                    3};
 }  // namespace
 
 int merge_main(Raw raw, Out& out) {

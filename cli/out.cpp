@@ -65,7 +65,9 @@ void Out::diag(const Diag& d) {
   if (text.empty() || text.back() != '\n') text += '\n';
   const size_t head = text.find(':');
   if (!colour_ || head == text.npos) return write_error(text);
-  const char* start = d.severity == Severity::error ? "\033[1;31m" : d.severity == Severity::warning ? "\033[1;33m" : "\033[1;36m";
+  const char* start = d.severity == Severity::error     ? "\033[1;31m"
+                      : d.severity == Severity::warning ? "\033[1;33m"
+                                                        : "\033[1;36m";
   write_error(cat(start, text.substr(0, head), "\033[0m", text.substr(head)));
 }
 
@@ -84,7 +86,8 @@ void Out::progress(std::string_view what, uint64_t done, uint64_t all) {
   if (done >= all) return clear_progress();
   constexpr uint64_t width = 30;
   const auto filled = static_cast<size_t>(all ? done * width / all : 0);
-  write_error(cat("\r", what, " [", std::string(filled, '='), std::string(width - filled, ' '), "] ", done, "/", all, "\033[K"));
+  write_error(cat("\r", what, " [", std::string(filled, '='), std::string(width - filled, ' '), "] ", done, "/", all,
+                  "\033[K"));
   std::fflush(stderr);
   bar_shown_ = true;
 }
@@ -105,7 +108,9 @@ std::string bytes_text(uint64_t bytes) {
   return text;
 }
 
-static std::string blanks(std::string_view beside, size_t width) { return std::string(beside.size() < width ? width - beside.size() : 0, ' '); }
+static std::string blanks(std::string_view beside, size_t width) {
+  return std::string(beside.size() < width ? width - beside.size() : 0, ' ');
+}
 std::string padded(std::string_view text, size_t width) { return cat(text, blanks(text, width)); }
 std::string padded_left(std::string_view text, size_t width) { return cat(blanks(text, width), text); }
 

@@ -1,6 +1,6 @@
-// Where a verb's words go: data to standard output, everything said about it to standard error. Names from files may hold
-// anything: whatever comes through here is escaped until it is printable UTF-8 (support/text.h). A line is one line; only
-// `print` takes line breaks, from those who escaped the names in the text with `printable`.
+// Where a verb's words go: data to standard output, everything said about it to standard error. Names from files may
+// hold anything: whatever comes through here is escaped until it is printable UTF-8 (support/text.h). A line is one
+// line; only `print` takes line breaks, from those who escaped the names in the text with `printable`.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace cameo::cli {
 
 class Out {
  public:
-  bool json = false;     // both streams are machine-readable
-  bool quiet = false;    // errors alone on standard error
+  bool json = false;   // both streams are machine-readable
+  bool quiet = false;  // errors alone on standard error
   bool verbose = false;
   bool published = false;  // the verb's files have their names: what it read has done its work
 
@@ -24,15 +24,15 @@ class Out {
   Out(const Out&) = delete;
   Out& operator=(const Out&) = delete;
 
-  void print(std::string_view text);       // data, of any number of lines; appears at once only when much has gathered
-  void line(std::string_view text = "");   // data, with a newline
-  void program(std::string_view text);     // the answer is a text: as it is, or {"text": ...}
-  void diag(const Diag& d);                // notes only with -v, warnings unless -q, errors always
+  void print(std::string_view text);      // data, of any number of lines; appears at once only when much has gathered
+  void line(std::string_view text = "");  // data, with a newline
+  void program(std::string_view text);    // the answer is a text: as it is, or {"text": ...}
+  void diag(const Diag& d);               // notes only with -v, warnings unless -q, errors always
   void diags(std::span<const Diag> all);
-  void say(std::string_view text);         // one line for people: not with -q, not with --json
+  void say(std::string_view text);  // one line for people: not with -q, not with --json
   // A bar on a terminal, nothing elsewhere. `done` of `all`; equal numbers take it away.
   void progress(std::string_view what, uint64_t done, uint64_t all);
-  void flush();                            // throws write.failed when standard output is gone
+  void flush();  // throws write.failed when standard output is gone
 
  private:
   void clear_progress();
@@ -41,13 +41,13 @@ class Out {
   bool terminal_ = false, colour_ = false, bar_shown_ = false;
 };
 
-std::string bytes_text(uint64_t bytes);   // "1.5 MiB"
+std::string bytes_text(uint64_t bytes);  // "1.5 MiB"
 // For tables: filled up with blanks after it, or before it; longer ones stay as they are.
 std::string padded(std::string_view text, size_t width);
 std::string padded_left(std::string_view text, size_t width);
-constexpr size_t widest_column = 48;  // a longer name does not widen a table
+constexpr size_t widest_column = 48;                        // a longer name does not widen a table
 std::string joined(const std::vector<std::string>& parts);  // "a, b"
-std::string count_text(uint64_t n);       // "1,234,567"
-std::string plural(size_t n, std::string_view one);  // "1 node", "2 nodes"
+std::string count_text(uint64_t n);                         // "1,234,567"
+std::string plural(size_t n, std::string_view one);         // "1 node", "2 nodes"
 
 }  // namespace cameo::cli

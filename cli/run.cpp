@@ -22,7 +22,8 @@ namespace {
 constexpr Flag flags[] = {
     {"inputs", 0, "FILE", "an .npz (keys are input names, or x0, x1, ...), an .npy, or a test_data_set folder"},
     {"random", 0, "SEED", "make the inputs up; the same seed gives the same values everywhere"},
-    {"dim", 0, "NAME=N", "a named size, for --random; 1 unless said. NAME=A..B: every run of --repeat takes the next of these"},
+    {"dim", 0, "NAME=N",
+     "a named size, for --random; 1 unless said. NAME=A..B: every run of --repeat takes the next of these"},
     {"output", 'o', "OUT.npz", "where the outputs go"},
     {"threads", 0, "N", "how many threads to use; all there are unless said"},
     {"repeat", 0, "N", "run N times and tell the times"},
@@ -30,7 +31,14 @@ constexpr Flag flags[] = {
     {"reference", 0, "", "with the plain kernels that the fast ones are judged by"},
     {"keep-outputs", 0, "PATTERN", "also give intermediate values whose name matches (* and ?)"},
 };
-constexpr Verb verb{"run", "IN", "run a model on arrays", "cameo run net.onnx --inputs x.npz -o y.npz\ncameo run net.onnx --random 0 --dim batch=8 --repeat 20", flags, 1, 1};
+constexpr Verb verb{
+    "run",
+    "IN",
+    "run a model on arrays",
+    "cameo run net.onnx --inputs x.npz -o y.npz\ncameo run net.onnx --random 0 --dim batch=8 --repeat 20",
+    flags,
+    1,
+    1};
 
 // A named size, or a range of sizes that the runs take in turn.
 struct SizeRange {
@@ -51,7 +59,8 @@ std::map<std::string, SizeRange> named_sizes(const Args& args) {
     SizeRange r;
     r.first = r.last = number(std::string_view(size).substr(0, dots));
     if (dots != size.npos) r.last = number(std::string_view(size).substr(dots + 2));
-    if (r.last < r.first) throw error("use.value", cat("--dim: ", r.first, " is more than ", r.last, " in '", size, "'"));
+    if (r.last < r.first)
+      throw error("use.value", cat("--dim: ", r.first, " is more than ", r.last, " in '", size, "'"));
     out[dim] = r;
   }
   return out;
@@ -70,11 +79,13 @@ bool sizes_change(const Args& args) {
 }
 
 std::vector<Datum> gather_inputs(const Graph& g, const std::vector<ValueId>& params, const Args& args) {
-  if (args.has("inputs") && args.has("random")) throw error("use.conflict", "--inputs and --random cannot be used together");
+  if (args.has("inputs") && args.has("random"))
+    throw error("use.conflict", "--inputs and --random cannot be used together");
   if (const auto file = args.value("inputs")) return load_values(*file, g, params);
   const bool needs_inputs = std::any_of(params.begin(), params.end(), [&](ValueId v) { return !g[v].weight; });
   if (needs_inputs && !args.has("random"))
-    throw error("use.inputs", "the model has inputs, and none were given").help("--inputs FILE.npz, or --random SEED to make them up");
+    throw error("use.inputs", "the model has inputs, and none were given")
+        .help("--inputs FILE.npz, or --random SEED to make them up");
   return made_up(g, params, args, 0);
 }
 
@@ -83,7 +94,9 @@ struct Times {
 };
 Times summary(std::vector<double> ms) {
   std::sort(ms.begin(), ms.end());
-  const auto at = [&](double q) { return ms[std::min(ms.size() - 1, static_cast<size_t>(q * static_cast<double>(ms.size())))]; };
+  const auto at = [&](double q) {
+    return ms[std::min(ms.size() - 1, static_cast<size_t>(q * static_cast<double>(ms.size())))];
+  };
   return {ms.front(), at(0.5), at(0.99)};
 }
 
@@ -96,23 +109,41 @@ std::string shape_of(const Datum& d) {
   return out + "]";
 }
 
-void report(const std::vector<NamedDatum>& outputs, const std::vector<double>& ms, const std::vector<double>& cpu_ms, bool timed, const MemoryUse& memory, Out& out) {
+void report(const std::vector<NamedDatum>& outputs, const std::vector<double>& ms, const std::vector<double>& cpu_ms,
+            bool timed, const MemoryUse& memory, Out& out) {
   const Times t = summary(ms);
   if (out.json) {
     json::Writer w;
     w.object().key("outputs").array();
     for (const NamedDatum& o : outputs) w.object().key("name").value(o.name).key("type").value(shape_of(o.value)).end();
     w.end();
-    w.key("runs").value(uint64_t{ms.size()}).key("min_ms").value(t.min).key("median_ms").value(t.median).key("p99_ms").value(t.p99);
-    w.key("first_ms").value(ms.front()).key("cpu_ms").value(summary(cpu_ms).median).key("arena_bytes").value(memory.arena).key("packed_bytes").value(memory.weights).end();
+    w.key("runs")
+        .value(uint64_t{ms.size()})
+        .key("min_ms")
+        .value(t.min)
+        .key("median_ms")
+        .value(t.median)
+        .key("p99_ms")
+        .value(t.p99);
+    w.key("first_ms")
+        .value(ms.front())
+        .key("cpu_ms")
+        .value(summary(cpu_ms).median)
+        .key("arena_bytes")
+        .value(memory.arena)
+        .key("packed_bytes")
+        .value(memory.weights)
+        .end();
     return out.line(w.text());
   }
   for (const NamedDatum& o : outputs) out.line(cat(o.name, "  ", shape_of(o.value)));
   if (!timed) return;
   char text[120];
-  std::snprintf(text, sizeof text, "%zu runs: min %.3f ms, median %.3f ms, p99 %.3f ms", ms.size(), t.min, t.median, t.p99);
+  std::snprintf(text, sizeof text, "%zu runs: min %.3f ms, median %.3f ms, p99 %.3f ms", ms.size(), t.min, t.median,
+                t.p99);
   out.line(text);
-  std::snprintf(text, sizeof text, "memory: %.1f MiB for a run, %.1f MiB of packed weights", static_cast<double>(memory.arena) / 1048576, static_cast<double>(memory.weights) / 1048576);
+  std::snprintf(text, sizeof text, "memory: %.1f MiB for a run, %.1f MiB of packed weights",
+                static_cast<double>(memory.arena) / 1048576, static_cast<double>(memory.weights) / 1048576);
   out.line(text);
 }
 
@@ -126,7 +157,9 @@ int run_main(Raw raw, Out& out) {
   options.threads = static_cast<int>(args->integer("threads", 0, 1, 4096));
   options.fast = !args->has("reference");
   Publication files;
-  const auto opened = [&](std::string_view flag) { return args->has(flag) ? &files.open(*args->value(flag)) : nullptr; };
+  const auto opened = [&](std::string_view flag) {
+    return args->has(flag) ? &files.open(*args->value(flag)) : nullptr;
+  };
   AtomicFile *const trace = opened("profile"), *const target = opened("output");
   Model m = open_model(args->operands[0], out);
   const auto params = run_inputs(m.graph);

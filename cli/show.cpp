@@ -18,7 +18,9 @@
 
 namespace cameo::cli {
 
-void json_count(json::Writer& w, const Dim& count) { count.is_literal() ? w.value(count.literal()) : w.value(count.text()); }
+void json_count(json::Writer& w, const Dim& count) {
+  count.is_literal() ? w.value(count.literal()) : w.value(count.text());
+}
 
 namespace {
 
@@ -26,12 +28,18 @@ constexpr Flag flags[] = {
     {"method", 0, "NAME", "which program of a torch.export package that holds several"},
     {"text", 0, "", "the whole graph in the newest opset's terms, large weights as hashes; an archive's program"},
 };
-constexpr Verb verb{"show", "IN", "inputs, outputs, dynamic dims, operators, parameters, memory and MACs of a model or archive",
-                    "cameo show net.onnx\ncameo show net.pt --json\ncameo show net.pt2", flags, 1, 1};
+constexpr Verb verb{"show",
+                    "IN",
+                    "inputs, outputs, dynamic dims, operators, parameters, memory and MACs of a model or archive",
+                    "cameo show net.onnx\ncameo show net.pt --json\ncameo show net.pt2",
+                    flags,
+                    1,
+                    1};
 
 std::string opset_text(const Model& m) {
   std::string out;
-  for (const auto& [domain, v] : m.opsets) out += cat(out.empty() ? "" : ", ", domain.empty() ? "ai.onnx" : domain, " ", v);
+  for (const auto& [domain, v] : m.opsets)
+    out += cat(out.empty() ? "" : ", ", domain.empty() ? "ai.onnx" : domain, " ", v);
   return out;
 }
 
@@ -44,7 +52,8 @@ void json_values(json::Writer& w, const Graph& g, const std::vector<ValueId>& va
       w.key("dtype").value(name(t.elem));
       if (t.has_rank()) {
         w.key("shape").array();
-        for (const Dim d : *t.shape) d.is_literal() ? w.value(d.literal()) : d.is_symbol() && is_fresh(d) ? w.null() : w.value(d.text());
+        for (const Dim d : *t.shape)
+          d.is_literal() ? w.value(d.literal()) : d.is_symbol() && is_fresh(d) ? w.null() : w.value(d.text());
         w.end();
       }
     }
@@ -74,7 +83,12 @@ void print_json(const Model& m, const Statistics& s, const std::string& path, Ou
   for (const OpCount& o : s.operators) w.key(o.name).value(uint64_t{o.count});
   w.end();
   w.key("functions").value(uint64_t{m.functions.size()});
-  w.key("tensors").value(uint64_t{s.weights}).key("parameters").value(s.parameters).key("weight_bytes").value(s.weight_bytes);
+  w.key("tensors")
+      .value(uint64_t{s.weights})
+      .key("parameters")
+      .value(s.parameters)
+      .key("weight_bytes")
+      .value(s.weight_bytes);
   w.key("macs");
   json_count(w, s.macs);
   w.key("macs_unknown_nodes").value(uint64_t{s.macs_unknown});
@@ -82,7 +96,8 @@ void print_json(const Model& m, const Statistics& s, const std::string& path, Ou
   s.peak_activation_bytes ? w.value(*s.peak_activation_bytes) : w.null();
   w.key("metadata").object();
   for (size_t i = 0; i < m.metadata.size(); ++i) {
-    const auto later = std::any_of(m.metadata.begin() + static_cast<std::ptrdiff_t>(i) + 1, m.metadata.end(), [&](const auto& p) { return p.first == m.metadata[i].first; });
+    const auto later = std::any_of(m.metadata.begin() + static_cast<std::ptrdiff_t>(i) + 1, m.metadata.end(),
+                                   [&](const auto& p) { return p.first == m.metadata[i].first; });
     if (!later) w.key(m.metadata[i].first).value(m.metadata[i].second);
   }
   w.end();
@@ -96,28 +111,35 @@ void print_values(std::string_view title, const Graph& g, const std::vector<Valu
   for (const ValueId v : values) width = std::max(width, std::min<size_t>(g[v].name.size(), 40));
   for (const ValueId v : values) {
     const bool has_default = g[v].kind == Value::Kind::region_input && g[v].weight;
-    out.line(cat("  ", padded(g[v].name, width), "  ", type_text(g[v].fact.type), has_default ? "  (has a default)" : ""));
+    out.line(
+        cat("  ", padded(g[v].name, width), "  ", type_text(g[v].fact.type), has_default ? "  (has a default)" : ""));
   }
 }
 
 void print_people(const Model& m, const Statistics& s, const std::string& path, Out& out) {
   const Graph& g = m.graph;
   std::string head = cat(path, ": ONNX model, opset ", opset_text(m), ", IR version ", m.ir_version);
-  if (!m.producer_name.empty()) head += cat(", made by ", m.producer_name, m.producer_version.empty() ? "" : " ", m.producer_version);
+  if (!m.producer_name.empty())
+    head += cat(", made by ", m.producer_name, m.producer_version.empty() ? "" : " ", m.producer_version);
   out.line(head);
   print_values("inputs", g, g[g.main()].inputs, out);
   print_values("outputs", g, g[g.main()].outputs, out);
   std::string dims;
   for (const std::string& d : s.dims) dims += cat(dims.empty() ? "" : ", ", d);
   out.line(), out.line(cat("dynamic dims: ", dims.empty() ? "none" : dims));
-  out.line(), out.line(cat("nodes: ", s.nodes, m.functions.empty() ? "" : cat(", local functions: ", m.functions.size())));
+  out.line(),
+      out.line(cat("nodes: ", s.nodes, m.functions.empty() ? "" : cat(", local functions: ", m.functions.size())));
   size_t width = 0;
   for (const OpCount& o : s.operators) width = std::max(width, std::min(o.name.size(), widest_column));
   for (const OpCount& o : s.operators) out.line(cat("  ", padded(o.name, width), padded_left(cat(" ", o.count), 8)));
-  out.line(), out.line(cat("parameters: ", count_text(s.parameters), " in ", plural(s.weights, "tensor"), ", ", bytes_text(s.weight_bytes)));
-  out.line(cat("MACs: ", s.macs.is_literal() ? count_text(static_cast<uint64_t>(s.macs.literal())) : s.macs.text(),
-               s.macs_unknown ? cat(" and those of ", plural(s.macs_unknown, "node"), " whose shapes are not known") : ""));
-  if (s.peak_activation_bytes) out.line(cat("activations: ", bytes_text(*s.peak_activation_bytes), " at most at once", s.dims.empty() ? "" : ", with every named size 1"));
+  out.line(), out.line(cat("parameters: ", count_text(s.parameters), " in ", plural(s.weights, "tensor"), ", ",
+                           bytes_text(s.weight_bytes)));
+  out.line(
+      cat("MACs: ", s.macs.is_literal() ? count_text(static_cast<uint64_t>(s.macs.literal())) : s.macs.text(),
+          s.macs_unknown ? cat(" and those of ", plural(s.macs_unknown, "node"), " whose shapes are not known") : ""));
+  if (s.peak_activation_bytes)
+    out.line(cat("activations: ", bytes_text(*s.peak_activation_bytes), " at most at once",
+                 s.dims.empty() ? "" : ", with every named size 1"));
 }
 
 // As the file says it, in its own opset; large weights are only named.

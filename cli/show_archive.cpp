@@ -24,7 +24,12 @@ void print_json(const ArchiveInfo& info, const std::string& path, Out& out) {
   }
   w.end();
   json_operators(w, info.operators);
-  w.key("tensors").value(uint64_t{info.tensors}).key("parameters").value(info.parameters).key("weight_bytes").value(info.weight_bytes);
+  w.key("tensors")
+      .value(uint64_t{info.tensors})
+      .key("parameters")
+      .value(info.parameters)
+      .key("weight_bytes")
+      .value(info.weight_bytes);
   w.end();
   out.line(w.text());
 }
@@ -37,21 +42,25 @@ void print_text(const ArchiveInfo& info, const std::string& path, Out& out) {
     if (!m.example.empty()) out.line(cat("      recorded with ", joined(m.example)));
   }
   print_operators(info.operators, out);
-  out.line(), out.line(cat("parameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ", bytes_text(info.weight_bytes)));
+  out.line(), out.line(cat("parameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ",
+                           bytes_text(info.weight_bytes)));
 }
 
 }  // namespace
 
 void print_operators(const std::vector<ArchiveOperator>& operators, Out& out) {
   size_t calls = 0, width = 0;
-  for (const ArchiveOperator& o : operators) calls += o.count, width = std::max(width, std::min(o.name.size(), widest_column));
+  for (const ArchiveOperator& o : operators)
+    calls += o.count, width = std::max(width, std::min(o.name.size(), widest_column));
   out.line(), out.line(cat("operators: ", calls, " calls of ", operators.size()));
-  for (const ArchiveOperator& o : operators) out.line(cat("  ", padded(o.name, width), padded_left(cat(" ", o.count), 8), o.lowers ? "" : "  does not lower"));
+  for (const ArchiveOperator& o : operators)
+    out.line(cat("  ", padded(o.name, width), padded_left(cat(" ", o.count), 8), o.lowers ? "" : "  does not lower"));
 }
 
 void json_operators(json::Writer& w, const std::vector<ArchiveOperator>& operators) {
   w.key("operators").array();
-  for (const ArchiveOperator& o : operators) w.object().key("name").value(o.name).key("count").value(uint64_t{o.count}).key("lowers").value(o.lowers).end();
+  for (const ArchiveOperator& o : operators)
+    w.object().key("name").value(o.name).key("count").value(uint64_t{o.count}).key("lowers").value(o.lowers).end();
   w.end();
 }
 

@@ -25,7 +25,12 @@ void print_json(const Pt2Info& info, const std::string& path, Out& out) {
   };
   w.object().key("file").value(path).key("kind").value("torch.export").key("model").value(info.model).key("models");
   texts(info.models);
-  w.key("torch_version").value(info.torch_version).key("schema_version").value(info.schema).key("training_ir").value(info.training_ir);
+  w.key("torch_version")
+      .value(info.torch_version)
+      .key("schema_version")
+      .value(info.schema)
+      .key("training_ir")
+      .value(info.training_ir);
   w.key("inputs");
   json_values(w, info.inputs);
   w.key("outputs");
@@ -42,7 +47,13 @@ void print_json(const Pt2Info& info, const std::string& path, Out& out) {
   }
   w.end();
   json_operators(w, info.operators);
-  w.key("tensors").value(uint64_t{info.tensors}).key("parameters").value(info.parameters).key("weight_bytes").value(info.weight_bytes).end();
+  w.key("tensors")
+      .value(uint64_t{info.tensors})
+      .key("parameters")
+      .value(info.parameters)
+      .key("weight_bytes")
+      .value(info.weight_bytes)
+      .end();
   out.line(w.text());
 }
 
@@ -54,16 +65,20 @@ void print_values(std::string_view title, const std::vector<Pt2Value>& values, O
 }
 
 void print_people(const Pt2Info& info, const std::string& path, Out& out) {
-  out.line(cat(path, ": torch.export archive", info.torch_version.empty() ? "" : cat(" of PyTorch ", info.torch_version), ", schema ", info.schema, info.training_ir ? ", not functional" : ""));
+  out.line(cat(path, ": torch.export archive",
+               info.torch_version.empty() ? "" : cat(" of PyTorch ", info.torch_version), ", schema ", info.schema,
+               info.training_ir ? ", not functional" : ""));
   if (info.models.size() > 1) out.line(cat("programs: ", joined(info.models), "; this is ", info.model));
   print_values("inputs", info.inputs, out);
   print_values("outputs", info.outputs, out);
   if (!info.written.empty()) out.line(), out.line(cat("written: ", joined(info.written)));
   out.line(), out.line(info.sizes.empty() ? "dynamic dims: none" : "dynamic dims");
   for (const Pt2Size& s : info.sizes)
-    out.line(cat("  ", s.symbol, "  ", s.lo ? cat(*s.lo) : "", "..", s.hi ? cat(*s.hi) : "", s.place.empty() ? "" : cat("  ", s.place)));
+    out.line(cat("  ", s.symbol, "  ", s.lo ? cat(*s.lo) : "", "..", s.hi ? cat(*s.hi) : "",
+                 s.place.empty() ? "" : cat("  ", s.place)));
   print_operators(info.operators, out);
-  out.line(), out.line(cat("parameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ", bytes_text(info.weight_bytes)));
+  out.line(), out.line(cat("parameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ",
+                           bytes_text(info.weight_bytes)));
 }
 
 }  // namespace

@@ -25,8 +25,10 @@ namespace cameo::cli {
 namespace {
 
 constexpr Flag flags[] = {
-    {"overwrite-input-shape", 0, "NAME:1,3,224,224", "fix an input's shape first; a size may be a name; NAME: may be left out where there is one input; repeatable"},
-    {"check", 0, "N", "run the model before and after on N sets of inputs; a rewrite that changes an output is found, undone and named"},
+    {"overwrite-input-shape", 0, "NAME:1,3,224,224",
+     "fix an input's shape first; a size may be a name; NAME: may be left out where there is one input; repeatable"},
+    {"check", 0, "N",
+     "run the model before and after on N sets of inputs; a rewrite that changes an output is found, undone and named"},
     {"test-input-shape", 0, "NAME:1,3,224,224", "sizes for --check; repeatable"},
     {"rtol", 0, "X", "relative tolerance of --check; 1e-3 unless said"},
     {"atol", 0, "X", "absolute tolerance of --check; 1e-4 of an output's largest number unless said"},
@@ -39,11 +41,21 @@ constexpr Flag flags[] = {
     {"no-fold", 0, "", "compute nothing from constants"},
     {"sizes-may-be-zero", 0, "", "do not take named sizes of inputs to be at least 1"},
     {"unroll", 0, "N", "unroll loops of at most N rounds; loops of one round always"},
-    {"no-shapes", 0, "", "do not write inferred shapes into the result; nor are they where the file would grow by more than 1 %"},
+    {"no-shapes", 0, "",
+     "do not write inferred shapes into the result; nor are they where the file would grow by more than 1 %"},
     {"ledger", 0, "FILE", "every application of a rule, as JSON lines"},
-    weights_flag, no_provenance, durable_flag,
+    weights_flag,
+    no_provenance,
+    durable_flag,
 };
-constexpr Verb verb{"simplify", "IN OUT", "a smaller graph that computes the same", "cameo simplify net.onnx simple.onnx\ncameo simplify net.onnx simple.onnx --overwrite-input-shape x:1,3,224,224", flags, 0, 2};
+constexpr Verb verb{
+    "simplify",
+    "IN OUT",
+    "a smaller graph that computes the same",
+    "cameo simplify net.onnx simple.onnx\ncameo simplify net.onnx simple.onnx --overwrite-input-shape x:1,3,224,224",
+    flags,
+    0,
+    2};
 
 void list_rules(Out& out) {
   for (const RuleInfo& r : rule_list()) {
@@ -64,9 +76,12 @@ struct InputShape {
 };
 InputShape input_shape(const Model& m, std::string_view flag, const std::string& text) {
   const size_t colon = text.rfind(':');
-  InputShape out{colon == text.npos ? "" : text.substr(0, colon), split(text.substr(colon == text.npos ? 0 : colon + 1), ',')};
+  InputShape out{colon == text.npos ? "" : text.substr(0, colon),
+                 split(text.substr(colon == text.npos ? 0 : colon + 1), ',')};
   const auto& inputs = m.graph[m.graph.main()].inputs;
-  if (out.input.empty() && inputs.size() != 1) throw error("use.value", cat("--", flag, " ", text, ": the model has ", inputs.size(), " inputs, say which")).help("NAME:1,3,224,224");
+  if (out.input.empty() && inputs.size() != 1)
+    throw error("use.value", cat("--", flag, " ", text, ": the model has ", inputs.size(), " inputs, say which"))
+        .help("NAME:1,3,224,224");
   if (out.input.empty()) out.input = m.graph[inputs[0]].name;
   return out;
 }
@@ -79,9 +94,11 @@ CheckOptions check_options(const Args& args, const Model& m) {
   for (const std::string& text : args.values("test-input-shape")) {
     const InputShape given = input_shape(m, "test-input-shape", text);
     const Type& t = m.graph[find_value(m.graph, given.input)].fact.type;
-    if (!t.has_rank() || static_cast<size_t>(t.rank()) != given.sizes.size()) throw error("use.value", cat("--test-input-shape ", text, ": '", given.input, "' is ", t.text()));
+    if (!t.has_rank() || static_cast<size_t>(t.rank()) != given.sizes.size())
+      throw error("use.value", cat("--test-input-shape ", text, ": '", given.input, "' is ", t.text()));
     for (size_t i = 0; i < given.sizes.size(); ++i)
-      if (const Dim d = (*t.shape)[i]; d.is_symbol()) o.sizes[std::string(symbol_name(d))] = std::atoll(given.sizes[i].c_str());
+      if (const Dim d = (*t.shape)[i]; d.is_symbol())
+        o.sizes[std::string(symbol_name(d))] = std::atoll(given.sizes[i].c_str());
   }
   return o;
 }
@@ -92,9 +109,13 @@ SimplifyResult simplified(Model& m, int64_t opset, const Args& args, const Simpl
   if (!args.has("check")) result = simplify_for_opset(m, opset, options, false, &diags);
   else {
     CheckedResult checked = simplify_checked(m, opset, options, check_options(args, m), &diags);
-    for (const Application& a : checked.undone) diags.warn("simplify.undone", cat("the rewrite ", a.rule, " at '", a.value, "' changed an output and was undone"));
-    for (const std::string& why : checked.skipped) diags.warn("simplify.not-checked", cat("one set of inputs could not be run: ", why));
-    out.say(cat("checked on ", plural(checked.compared, "set"), " of inputs; the largest difference is ", checked.worst));
+    for (const Application& a : checked.undone)
+      diags.warn("simplify.undone",
+                 cat("the rewrite ", a.rule, " at '", a.value, "' changed an output and was undone"));
+    for (const std::string& why : checked.skipped)
+      diags.warn("simplify.not-checked", cat("one set of inputs could not be run: ", why));
+    out.say(
+        cat("checked on ", plural(checked.compared, "set"), " of inputs; the largest difference is ", checked.worst));
     result = std::move(checked.result);
   }
   out.diags(diags.all());
@@ -132,7 +153,9 @@ std::string table(const Side& a, const Side& b) {
   size_t width = 10;
   for (const auto& [name, counts] : ops) width = std::max(width, std::min(printable(name).size(), widest_column));
   std::string out;
-  const auto row = [&](const std::string& name, const std::string& before, const std::string& after) { out += cat(padded(printable(name), width), padded_left(before, 14), padded_left(after, 14), "\n"); };
+  const auto row = [&](const std::string& name, const std::string& before, const std::string& after) {
+    out += cat(padded(printable(name), width), padded_left(before, 14), padded_left(after, 14), "\n");
+  };
   row("operator", "before", "after");
   for (const auto& [name, counts] : ops) row(name, cat(counts.first), cat(counts.second));
   row("nodes", count_text(a.stats.nodes), count_text(b.stats.nodes));
@@ -162,7 +185,15 @@ void print_json(Out& out, const Side& a, const Side& b, const SimplifyResult& re
     w.key(cat("macs_", key));
     json_count(w, side->stats.macs);
   }
-  w.key("applications").value(uint64_t{result.ledger.size()}).key("rounds").value(uint64_t{result.rounds}).key("ms").value(ms).key("peak_bytes").value(peak).end();
+  w.key("applications")
+      .value(uint64_t{result.ledger.size()})
+      .key("rounds")
+      .value(uint64_t{result.rounds})
+      .key("ms")
+      .value(ms)
+      .key("peak_bytes")
+      .value(peak)
+      .end();
   out.line(w.text());
 }
 
@@ -182,7 +213,8 @@ int simplify_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   if (args->has("list-rules")) return list_rules(out), 0;
-  if (args->operands.size() != 2) throw error("use.operands", cat("simplify takes IN and OUT, and ", args->operands.size(), " are given"));
+  if (args->operands.size() != 2)
+    throw error("use.operands", cat("simplify takes IN and OUT, and ", args->operands.size(), " are given"));
   const auto start = std::chrono::steady_clock::now();
   const std::string &in = args->operands[0], &target = args->operands[1];
   Publication files;
@@ -203,7 +235,8 @@ int simplify_main(Raw raw, Out& out) {
     if (std::chrono::steady_clock::now() - start > patience) out.progress("simplifying", done, done + left);
   };
   const auto opset = m.opsets.find("");
-  const SimplifyResult result = simplified(m, opset == m.opsets.end() ? newest_released_opset : opset->second, *args, options, out);
+  const SimplifyResult result =
+      simplified(m, opset == m.opsets.end() ? newest_released_opset : opset->second, *args, options, out);
   out.progress("simplifying", 1, 1);
   WriteOptions write = write_options(*args);
   if (!args->has("no-shapes")) {
@@ -219,7 +252,8 @@ int simplify_main(Raw raw, Out& out) {
   if (out.json && target != "-") print_json(out, *before, after, result, ms, peak_bytes());
   else if (target != "-" && !out.quiet) {
     out.print(table(*before, after));
-    out.line(cat("time", padded_left(cat(static_cast<int64_t>(ms), " ms"), 20), ", peak memory ", bytes_text(peak_bytes()), ", ", plural(result.ledger.size(), "rewrite")));
+    out.line(cat("time", padded_left(cat(static_cast<int64_t>(ms), " ms"), 20), ", peak memory ",
+                 bytes_text(peak_bytes()), ", ", plural(result.ledger.size(), "rewrite")));
   }
   return 0;
 }

@@ -18,8 +18,8 @@ inline constexpr Flag budget_flags[] = {
 };
 Limits limits_of(std::span<const std::string_view> given, Out& out);  // throws use.value, use.missing-value
 
-// Ctrl-C and SIGTERM stop the work at the next checkpoint, so that what is half written is removed. Where that takes longer
-// than 80 ms the process ends at once; a second signal ends it at once too.
+// Ctrl-C and SIGTERM stop the work at the next checkpoint, so that what is half written is removed. Where that takes
+// longer than 80 ms the process ends at once; a second signal ends it at once too.
 void stop_on_signals();
 int interrupted_code();  // 128 and the signal's number, as shells have it
 

@@ -86,7 +86,8 @@ std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> ra
     }
     const bool is_long = a.starts_with("--");
     const size_t equals = is_long ? a.find('=') : a.npos;
-    const Flag* flag = is_long ? find_flag(verb, a.substr(2, equals == a.npos ? a.npos : equals - 2)) : find_letter(verb, a[1]);
+    const Flag* flag =
+        is_long ? find_flag(verb, a.substr(2, equals == a.npos ? a.npos : equals - 2)) : find_letter(verb, a[1]);
     if (!flag || (!is_long && a.size() > 2 && flag->value.empty())) unknown_flag(verb, a.substr(0, equals));
     Args::Given given{flag->name, ""};
     if (equals != a.npos) {
@@ -101,7 +102,8 @@ std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> ra
     args.given_.push_back(std::move(given));
   }
   if (args.operands.size() < verb.min_operands || args.operands.size() > verb.max_operands)
-    throw error("use.operands", cat("cameo ", verb.name, " wants ", verb.operands.empty() ? "no files" : verb.operands, ", not ", args.operands.size(), args.operands.size() == 1 ? " name" : " names"))
+    throw error("use.operands", cat("cameo ", verb.name, " wants ", verb.operands.empty() ? "no files" : verb.operands,
+                                    ", not ", args.operands.size(), args.operands.size() == 1 ? " name" : " names"))
         .help(cat("for example: ", verb.example.substr(0, verb.example.find('\n'))));
   return args;
 }
@@ -116,7 +118,9 @@ std::optional<std::string> Args::value(std::string_view flag) const {
   return std::nullopt;
 }
 
-std::string Args::text(std::string_view flag, std::string_view fallback) const { return value(flag).value_or(std::string(fallback)); }
+std::string Args::text(std::string_view flag, std::string_view fallback) const {
+  return value(flag).value_or(std::string(fallback));
+}
 
 int64_t Args::integer(std::string_view flag, int64_t fallback, int64_t least, int64_t most) const {
   const auto text = value(flag);
@@ -125,7 +129,9 @@ int64_t Args::integer(std::string_view flag, int64_t fallback, int64_t least, in
   const auto end = text->data() + text->size();
   const auto r = std::from_chars(text->data(), end, n);
   if (r.ec != std::errc() || r.ptr != end || n < least || n > most) {
-    const std::string range = least == INT64_MIN ? "" : most == INT64_MAX ? cat(", ", least, " or more") : cat(" from ", least, " to ", most);
+    const std::string range = least == INT64_MIN  ? ""
+                              : most == INT64_MAX ? cat(", ", least, " or more")
+                                                  : cat(" from ", least, " to ", most);
     throw error("use.value", cat("--", flag, " wants a whole number", range, ", not '", *text, "'"));
   }
   return n;
@@ -155,7 +161,8 @@ std::vector<std::string> Args::list(std::string_view flag) const {
 }
 
 std::string help_text(const Verb& verb) {
-  std::string out = cat("cameo ", verb.name, " ", verb.operands, verb.operands.empty() ? "" : " ", "[flags]\n  ", verb.summary, "\n");
+  std::string out =
+      cat("cameo ", verb.name, " ", verb.operands, verb.operands.empty() ? "" : " ", "[flags]\n  ", verb.summary, "\n");
   if (!verb.flags.empty()) out += "\nflags:\n";
   for (const Flag& f : verb.flags) {
     std::string head = f.letter ? cat("  -", f.letter, ", --", f.name) : cat("      --", f.name);
@@ -163,8 +170,10 @@ std::string help_text(const Verb& verb) {
     head += head.size() < 38 ? std::string(38 - head.size(), ' ') : std::string("\n") + std::string(38, ' ');
     out += cat(head, f.help, "\n");
   }
-  out += "\neverywhere: -q (errors alone), -v (notes too), --json (for machines), --help,\n"
-         "  --max-memory SIZE, --max-time SECONDS, --max-turns N, --max-steps N (budgets: docs/trust.md)\n\nfor example:\n";
+  out +=
+      "\neverywhere: -q (errors alone), -v (notes too), --json (for machines), --help,\n"
+      "  --max-memory SIZE, --max-time SECONDS, --max-turns N, --max-steps N (budgets: docs/trust.md)\n\nfor "
+      "example:\n";
   for (const std::string& example : split(verb.example, '\n')) out += cat("  ", example, "\n");
   return out;
 }

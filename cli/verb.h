@@ -1,8 +1,8 @@
 // A verb of the command: its description, its flags as a table, and what it was given on the command line.
 //
-//   constexpr Flag flags[] = {{"output", 'o', "FILE", "where to write"}, {"strict", 0, "", "stop at the first finding"}};
-//   constexpr Verb verb{"infer", "IN OUT", "symbolic shape inference", "cameo infer net.onnx typed.onnx", flags, 2, 2};
-//   int infer_main(std::span<const std::string_view> raw, Out& out) {
+//   constexpr Flag flags[] = {{"output", 'o', "FILE", "where to write"}, {"strict", 0, "", "stop at the first
+//   finding"}}; constexpr Verb verb{"infer", "IN OUT", "symbolic shape inference", "cameo infer net.onnx typed.onnx",
+//   flags, 2, 2}; int infer_main(std::span<const std::string_view> raw, Out& out) {
 //     const auto args = parse(verb, raw, out);
 //     if (!args) return 0;                       // --help was asked for and printed
 //     ... args->has("strict") ... args->text("output", "-") ...
@@ -32,7 +32,7 @@ struct Verb {
   std::string_view name;
   std::string_view operands;  // "IN OUT"
   std::string_view summary;
-  std::string_view example;   // one command per line
+  std::string_view example;  // one command per line
   std::span<const Flag> flags;
   size_t min_operands = 0, max_operands = 0;
 };

@@ -22,10 +22,18 @@ constexpr Flag flags[] = {
     {"rtol", 0, "X", "relative tolerance; default: by element type"},
     {"atol", 0, "X", "absolute tolerance; default: by element type"},
 };
-constexpr Verb verb{"verify", "A B", "run two models, or a model and compare with recorded outputs (.npz, or a test_data_set folder); names the first value that differs",
-                    "cameo verify net.onnx simpler.onnx --random 1\ncameo verify net.onnx expected.npz --inputs x.npz", flags, 2, 2};
+constexpr Verb verb{"verify",
+                    "A B",
+                    "run two models, or a model and compare with recorded outputs (.npz, or a test_data_set folder); "
+                    "names the first value that differs",
+                    "cameo verify net.onnx simpler.onnx --random 1\ncameo verify net.onnx expected.npz --inputs x.npz",
+                    flags,
+                    2,
+                    2};
 
-bool is_recorded(const std::string& path) { return std::filesystem::is_directory(path) || path.ends_with(".npz") || path.ends_with(".npy"); }
+bool is_recorded(const std::string& path) {
+  return std::filesystem::is_directory(path) || path.ends_with(".npz") || path.ends_with(".npy");
+}
 
 VerifySettings settings_of(const Args& args) {
   VerifySettings s;
@@ -43,7 +51,8 @@ VerifySettings settings_of(const Args& args) {
 [[noreturn]] void disagree(const Verified& v) {
   std::vector<Diag> wrong;
   for (const auto& o : v.outputs)
-    if (!o.why.empty()) wrong.push_back(error("verify.mismatch", cat("the output '", o.name, "' differs: ", o.why)).diag());
+    if (!o.why.empty())
+      wrong.push_back(error("verify.mismatch", cat("the output '", o.name, "' differs: ", o.why)).diag());
   if (!v.first_difference.empty()) wrong.front().because = cat("the first value that differs is ", v.first_difference);
   throw Error(std::move(wrong));
 }
@@ -55,15 +64,25 @@ int verify_main(Raw raw, Out& out) {
   if (!args) return 0;
   const std::string& other = args->operands[1];
   const cameo::Model model = opened(args->operands[0], out);
-  const Verified v = is_recorded(other) ? verify(model, other, settings_of(*args)) : verify(model, opened(other, out), settings_of(*args));
+  const Verified v = is_recorded(other) ? verify(model, other, settings_of(*args))
+                                        : verify(model, opened(other, out), settings_of(*args));
   if (!v.agree) disagree(v);
   double worst = 0;
   for (const auto& o : v.outputs) worst = std::max(worst, o.worst);
   if (out.json) {
     json::Writer w;
-    w.object().key("outputs").value(uint64_t{v.outputs.size()}).key("max_difference").value(worst).key("same").value(true).end();
+    w.object()
+        .key("outputs")
+        .value(uint64_t{v.outputs.size()})
+        .key("max_difference")
+        .value(worst)
+        .key("same")
+        .value(true)
+        .end();
     out.line(w.text());
-  } else out.line(cat(plural(v.outputs.size(), "output"), " agree", v.outputs.size() == 1 ? "s" : "", "; the largest difference is ", worst));
+  } else
+    out.line(cat(plural(v.outputs.size(), "output"), " agree", v.outputs.size() == 1 ? "s" : "",
+                 "; the largest difference is ", worst));
   return 0;
 }
 

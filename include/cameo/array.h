@@ -12,7 +12,8 @@
 
 namespace cameo {
 
-// A dense array, row-major, that owns its bytes. Element types are spelt f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool.
+// A dense array, row-major, that owns its bytes. Element types are spelt f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64
+// bool.
 struct Array {
   std::string dtype;
   std::vector<int64_t> shape;
@@ -39,7 +40,8 @@ struct ArrayView {
   const void* data = nullptr;
 
   ArrayView() = default;
-  ArrayView(std::string type, std::vector<int64_t> sizes, const void* memory) : dtype(std::move(type)), shape(std::move(sizes)), data(memory) {}
+  ArrayView(std::string type, std::vector<int64_t> sizes, const void* memory)
+      : dtype(std::move(type)), shape(std::move(sizes)), data(memory) {}
   ArrayView(const Array& a) : dtype(a.dtype), shape(a.shape), data(a.bytes.data()) {}
   uint64_t byte_size() const;  // throws use.array for a dtype that there is not
 };

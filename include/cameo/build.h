@@ -70,10 +70,11 @@ class Builder {
   Var ints(std::vector<int64_t> values);  // a 1-D int64 constant, as shapes and axes are
   Var number(double v, Var like);         // a scalar of the element type of `like`
 
-  // Any operator: op("Conv", {x, w}, {{"pads", {1, 1, 1, 1}}}). Other domains: "com.example.Op", whose outputs have no type
-  // until set_type says it.
+  // Any operator: op("Conv", {x, w}, {{"pads", {1, 1, 1, 1}}}). Other domains: "com.example.Op", whose outputs have no
+  // type until set_type says it.
   Var op(std::string_view op_type, std::vector<Var> inputs, std::vector<Attribute> attributes = {});
-  std::vector<Var> op_outputs(size_t outputs, std::string_view op_type, std::vector<Var> inputs, std::vector<Attribute> attributes = {});
+  std::vector<Var> op_outputs(size_t outputs, std::string_view op_type, std::vector<Var> inputs,
+                              std::vector<Attribute> attributes = {});
 
   void set_type(Var value, std::string_view type);
 
@@ -87,7 +88,8 @@ class Builder {
     std::vector<Var> carried = {}, gathered = {};
   };
   using LoopBody = std::function<Turn(Var counter, const std::vector<Var>& carried)>;
-  // `count` or `condition` may be absent. Gives the carried values, then what was gathered, stacked along a new first axis.
+  // `count` or `condition` may be absent. Gives the carried values, then what was gathered, stacked along a new first
+  // axis.
   std::vector<Var> loop(Var count, Var condition, const std::vector<Var>& carried, const LoopBody& body);
 
   void output(std::string name, Var value);

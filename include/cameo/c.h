@@ -9,8 +9,9 @@
  *   cameo_release_model(small);
  *   cameo_release_model(model);
  *
- * Every function may be called by several threads at once. What a function gives through a pointer belongs to the caller,
- * who releases it; after a status that is not CAMEO_OK such pointers are NULL. Settings may be NULL: the defaults. */
+ * Every function may be called by several threads at once. What a function gives through a pointer belongs to the
+ * caller, who releases it; after a status that is not CAMEO_OK such pointers are NULL. Settings may be NULL: the
+ * defaults. */
 #ifndef CAMEO_C_H
 #define CAMEO_C_H
 
@@ -41,14 +42,14 @@ typedef enum cameo_status {
   CAMEO_BUG = 4
 } cameo_status;
 
-/* Of this thread's last call that failed: findings, a JSON object a line, as `cameo --json` prints them. Valid until the
- * thread's next call. */
+/* Of this thread's last call that failed: findings, a JSON object a line, as `cameo --json` prints them. Valid until
+ * the thread's next call. */
 CAMEO_API const char* cameo_last_findings(void);
 
 typedef struct cameo_model cameo_model;
 typedef struct cameo_session cameo_session;
 
-CAMEO_API void cameo_release_model(cameo_model* model);       /* NULL is allowed, here and below */
+CAMEO_API void cameo_release_model(cameo_model* model); /* NULL is allowed, here and below */
 CAMEO_API void cameo_release_session(cameo_session* session);
 CAMEO_API void cameo_release_text(char* text);
 
@@ -57,26 +58,31 @@ CAMEO_API cameo_status cameo_load(const char* path, cameo_model** out);
 CAMEO_API cameo_status cameo_load_bytes(const void* data, size_t size, cameo_model** out);
 CAMEO_API cameo_status cameo_save(const cameo_model* model, const char* path, const char* settings_json);
 CAMEO_API cameo_status cameo_bytes(const cameo_model* model, const char* settings_json, char** out, size_t* size);
-/* {"archive": false, "opsets": {"ai.onnx": 18}, "producer": "...", "inputs": [{"name": "x", "type": "f32[b,3]"}], "outputs": [...],
- *  "metadata": {...}, "nodes": [{"name": "...", "op": "Conv", "domain": "", "inputs": ["x", "w"], "outputs": ["y"]}], "weights": [...]} */
+/* {"archive": false, "opsets": {"ai.onnx": 18}, "producer": "...", "inputs": [{"name": "x", "type": "f32[b,3]"}],
+ * "outputs": [...], "metadata": {...}, "nodes": [{"name": "...", "op": "Conv", "domain": "", "inputs": ["x", "w"],
+ * "outputs": ["y"]}], "weights": [...]} */
 CAMEO_API cameo_status cameo_describe(const cameo_model* model, char** json);
 CAMEO_API cameo_status cameo_text(const cameo_model* model, char** text);
-CAMEO_API cameo_status cameo_findings(const cameo_model* model, char** json_lines); /* notes and warnings of how it was made */
+CAMEO_API cameo_status cameo_findings(const cameo_model* model,
+                                      char** json_lines); /* notes and warnings of how it was made */
 CAMEO_API cameo_status cameo_stats(const cameo_model* model, char** json);
 /* A weight's bytes, row-major; its type and shape are in cameo_describe. */
 CAMEO_API cameo_status cameo_weight(const cameo_model* model, const char* name, char** bytes, size_t* size);
 
 /* What the command's verbs do. `report`, where it is not NULL, gets JSON that has to be released. */
 CAMEO_API cameo_status cameo_export(const cameo_model* archive, const char* settings_json, cameo_model** out);
-CAMEO_API cameo_status cameo_simplify(const cameo_model* model, const char* settings_json, cameo_model** out, char** report);
+CAMEO_API cameo_status cameo_simplify(const cameo_model* model, const char* settings_json, cameo_model** out,
+                                      char** report);
 CAMEO_API cameo_status cameo_infer(const cameo_model* model, cameo_model** out);
 CAMEO_API cameo_status cameo_check(const cameo_model* model, char** json_lines); /* empty: nothing is wrong */
 CAMEO_API cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out);
-CAMEO_API cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count, const char* const* to, size_t to_count,
-                                     cameo_model** out);
-CAMEO_API cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, const char* settings_json, cameo_model** out);
+CAMEO_API cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count,
+                                     const char* const* to, size_t to_count, cameo_model** out);
+CAMEO_API cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, const char* settings_json,
+                                   cameo_model** out);
 CAMEO_API cameo_status cameo_diff(const cameo_model* first, const cameo_model* second, char** json);
-CAMEO_API cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json, char** report);
+CAMEO_API cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json,
+                                    char** report);
 
 /* Running. */
 typedef struct cameo_array {
@@ -90,9 +96,11 @@ typedef struct cameo_array {
 
 CAMEO_API cameo_status cameo_open_session(const cameo_model* model, const char* settings_json, cameo_session** out);
 typedef struct cameo_results cameo_results;
-CAMEO_API cameo_status cameo_run(const cameo_session* session, const cameo_array* inputs, size_t count, cameo_results** out);
+CAMEO_API cameo_status cameo_run(const cameo_session* session, const cameo_array* inputs, size_t count,
+                                 cameo_results** out);
 CAMEO_API size_t cameo_result_count(const cameo_results* results);
-CAMEO_API cameo_status cameo_result(const cameo_results* results, size_t i, cameo_array* out); /* valid until they are released */
+CAMEO_API cameo_status cameo_result(const cameo_results* results, size_t i,
+                                    cameo_array* out); /* valid until they are released */
 CAMEO_API void cameo_release_results(cameo_results* results);
 
 /* Makes every call that is under way, in any thread, end with budget.interrupted; until cameo_resume. */

@@ -14,7 +14,8 @@ Model extract(const Model& model, const std::vector<std::string>& from, const st
 
 // Changes, in order; apply() gives the changed model.
 //
-//   cameo::Editor(model).rename("input.1", "x").set_dim("x", 0, "batch").add_output("features").apply().save("out.onnx");
+//   cameo::Editor(model).rename("input.1", "x").set_dim("x", 0,
+//   "batch").add_output("features").apply().save("out.onnx");
 class Editor {
  public:
   explicit Editor(const Model& model);
@@ -28,10 +29,11 @@ class Editor {
   Editor& remove_input(const std::string& value);  // unused, or with a default, which becomes a constant
   Editor& fix_shape(const std::string& value, const std::vector<std::string>& sizes);  // a size is a number or a name
   Editor& set_dim(const std::string& value, int axis, const std::string& size);
-  Editor& set_attribute(const std::string& node, const std::string& attribute, const std::string& text);  // "3", "0.5", "mean", "[1, 2]"
+  Editor& set_attribute(const std::string& node, const std::string& attribute,
+                        const std::string& text);  // "3", "0.5", "mean", "[1, 2]"
   Editor& set_operator(const std::string& node, const std::string& op);
-  Editor& insert_node(const std::string& text);  // "y2 = Relu(y)", "a, b = Split<axis=1>(x, sizes)"
-  Editor& remove_node(const std::string& node);  // its users read its first input
+  Editor& insert_node(const std::string& text);                    // "y2 = Relu(y)", "a, b = Split<axis=1>(x, sizes)"
+  Editor& remove_node(const std::string& node);                    // its users read its first input
   Editor& rewire(const std::string& from, const std::string& to);  // users of `from` read `to`
   Editor& set_weight(const std::string& name, const ArrayView& value);
   Editor& set_metadata(const std::string& key, const std::string& value);

@@ -36,25 +36,25 @@ struct ExportSettings {
   std::string method = "forward";
   int opset = 18;
   Training training = Training::eval;
-  bool change_literals = false;  // training=False in the program's text counts as said by `training` too
-  bool fold = true;              // false: constants and weights as the program uses them
-  bool simplify = true;          // false: the graph as recorded
-  bool params = true;            // false: weights become inputs, in state_dict order
-  bool initializers_as_inputs = false;  // list the weights as inputs too, as IR version 3 did
-  bool number_params = false;    // weights are called 0, 1, ...
-  bool unroll = false;           // scripted loops with a known count
-  bool allow_frozen = false;     // a declared dynamic size that the program pins is a warning
+  bool change_literals = false;               // training=False in the program's text counts as said by `training` too
+  bool fold = true;                           // false: constants and weights as the program uses them
+  bool simplify = true;                       // false: the graph as recorded
+  bool params = true;                         // false: weights become inputs, in state_dict order
+  bool initializers_as_inputs = false;        // list the weights as inputs too, as IR version 3 did
+  bool number_params = false;                 // weights are called 0, 1, ...
+  bool unroll = false;                        // scripted loops with a known count
+  bool allow_frozen = false;                  // a declared dynamic size that the program pins is a warning
   std::vector<std::string> assumptions = {};  // conditions on sizes that will hold: "t != 1", "2 <= t <= 64"
-  bool assume = true;            // false: what one model can do for some sizes only is an error, not a guess with a note
-  bool asserts = false;          // what the program raises on makes a run fail too; false: dropped, with a note
-  bool state_outputs = false;    // what the program writes into the module becomes outputs NAME_out
+  bool assume = true;          // false: what one model can do for some sizes only is an error, not a guess with a note
+  bool asserts = false;        // what the program raises on makes a run fail too; false: dropped, with a note
+  bool state_outputs = false;  // what the program writes into the module becomes outputs NAME_out
   Fallback fallback = Fallback::none;
-  std::map<std::string, int64_t> custom_opsets = {};  // versions of custom domains
-  std::string rules = {};        // user lowerings, a text file (docs/export.md)
+  std::map<std::string, int64_t> custom_opsets = {};       // versions of custom domains
+  std::string rules = {};                                  // user lowerings, a text file (docs/export.md)
   std::optional<std::vector<std::string>> functions = {};  // module classes that become ONNX functions; empty list: all
   std::vector<std::string> keep_outputs = {};  // inner values to output too, by module path or name, with * and ?
-  bool lossy = false;            // allow expansions that are wrong on inf, NaN or overflow, or approximate
-  bool doc_strings = false;      // the user's file and line in every node
+  bool lossy = false;        // allow expansions that are wrong on inf, NaN or overflow, or approximate
+  bool doc_strings = false;  // the user's file and line in every node
 };
 
 struct Exported {
@@ -62,8 +62,8 @@ struct Exported {
   std::vector<Diag> findings;  // notes and warnings
 };
 
-// Throws lower.no-rule with every operator that has no lowering, use.input-missing when a size is not known, and what else
-// an archive can have wrong.
+// Throws lower.no-rule with every operator that has no lowering, use.input-missing when a size is not known, and what
+// else an archive can have wrong.
 Exported export_model(const Model& archive, const ExportSettings& settings = {});
 
 }  // namespace cameo

@@ -37,7 +37,8 @@ struct ValueInfo {
 
 // {"axis", 1}, {"alpha", 0.5}, {"mode", "linear"}, {"pads", {1, 1, 1, 1}}, {"value", array}
 struct Attribute {
-  using Content = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, std::vector<std::string>, Array>;
+  using Content = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
+                               std::vector<std::string>, Array>;
   std::string name;
   Content value;
 
@@ -46,9 +47,11 @@ struct Attribute {
   Attribute(std::string n, double v) : name(std::move(n)), value(v) {}
   Attribute(std::string n, const char* v) : name(std::move(n)), value(std::string(v)) {}
   Attribute(std::string n, std::string v) : name(std::move(n)), value(std::move(v)) {}
-  Attribute(std::string n, std::initializer_list<int> v) : name(std::move(n)), value(std::vector<int64_t>(v.begin(), v.end())) {}
+  Attribute(std::string n, std::initializer_list<int> v)
+      : name(std::move(n)), value(std::vector<int64_t>(v.begin(), v.end())) {}
   Attribute(std::string n, std::initializer_list<double> v) : name(std::move(n)), value(std::vector<double>(v)) {}
-  Attribute(std::string n, std::initializer_list<const char*> v) : name(std::move(n)), value(std::vector<std::string>(v.begin(), v.end())) {}
+  Attribute(std::string n, std::initializer_list<const char*> v)
+      : name(std::move(n)), value(std::vector<std::string>(v.begin(), v.end())) {}
   Attribute(std::string n, std::vector<int64_t> v) : name(std::move(n)), value(std::move(v)) {}
   Attribute(std::string n, std::vector<double> v) : name(std::move(n)), value(std::move(v)) {}
   Attribute(std::string n, std::vector<std::string> v) : name(std::move(n)), value(std::move(v)) {}
@@ -73,13 +76,16 @@ class Weight {
 // A value of a graph: an input, a weight, or what a node computes.
 class Value {
  public:
-  bool present() const { return id_ != none; }  // false: an optional input that the node does without. Its other functions throw use.absent
-  std::string name() const;                     // may be empty
-  std::string type() const;                     // as ValueInfo's
-  std::string dtype() const;                    // "f32"; empty for what is no tensor, or unknown
-  std::optional<std::vector<std::string>> shape() const;  // sizes as text: "batch", "8"; nothing while the rank is unknown
-  std::optional<Weight> weight() const;         // of an initializer, or an input's default
-  std::optional<Node> maker() const;            // the node that computes it
+  bool present() const {
+    return id_ != none;
+  }  // false: an optional input that the node does without. Its other functions throw use.absent
+  std::string name() const;   // may be empty
+  std::string type() const;   // as ValueInfo's
+  std::string dtype() const;  // "f32"; empty for what is no tensor, or unknown
+  std::optional<std::vector<std::string>> shape()
+      const;                             // sizes as text: "batch", "8"; nothing while the rank is unknown
+  std::optional<Weight> weight() const;  // of an initializer, or an input's default
+  std::optional<Node> maker() const;     // the node that computes it
   std::vector<Node> users() const;
   friend bool operator==(const Value& a, const Value& b) { return a.model_ == b.model_ && a.id_ == b.id_; }
 
@@ -98,10 +104,10 @@ class Node {
  public:
   std::string name() const, op() const, domain() const;  // domain: "" is ONNX's own
   size_t input_count() const, output_count() const;
-  Value input(size_t i) const;   // throws use.index where there are fewer
+  Value input(size_t i) const;  // throws use.index where there are fewer
   Value output(size_t i = 0) const;
   std::vector<Value> inputs() const, outputs() const;
-  std::vector<Attribute> attributes() const;               // those that are set; bodies are not among them
+  std::vector<Attribute> attributes() const;  // those that are set; bodies are not among them
   std::optional<Attribute> attribute(std::string_view name) const;
   std::vector<std::pair<std::string, Graph>> bodies() const;  // of If, Loop, Scan: "then_branch", "body"
   std::string place() const;  // where it comes from, as far as the file says: "model.py:57"
@@ -147,12 +153,12 @@ struct SaveSettings {
   int opset = 0;  // 0: the model's own
   Weights weights = Weights::keep;
   std::string external_name = {};  // of the data file; empty: the model's name with .data
-  bool lossy = false;    // allow expansions that are wrong on inf, NaN or overflow, or approximate
-  bool durable = false;  // wait until the disk has the file
+  bool lossy = false;              // allow expansions that are wrong on inf, NaN or overflow, or approximate
+  bool durable = false;            // wait until the disk has the file
 };
 
-// An ONNX model, or a PyTorch archive, which export_model (export.h) makes one of. A value: copies share what is in it, and
-// functions give new ones. A model that was moved from throws use.moved-from.
+// An ONNX model, or a PyTorch archive, which export_model (export.h) makes one of. A value: copies share what is in it,
+// and functions give new ones. A model that was moved from throws use.moved-from.
 class Model {
  public:
   bool is_archive() const;
@@ -162,7 +168,7 @@ class Model {
   Graph graph() const;
   std::vector<Node> nodes() const { return graph().nodes(); }
   std::vector<Function> functions() const;
-  size_t node_count() const;  // bodies and functions not counted; 0 for archives
+  size_t node_count() const;                      // bodies and functions not counted; 0 for archives
   int opset(std::string_view domain = "") const;  // 0: the model does not use the domain
   std::map<std::string, int> opsets() const;
   std::map<std::string, std::string> metadata() const;
@@ -181,12 +187,13 @@ class Model {
   ModelHandle state_;
 };
 
-// .onnx, .onnxtxt, a TorchScript archive or a torch.export archive, told by its contents. Throws file.* for what is damaged
-// or something else.
+// .onnx, .onnxtxt, a TorchScript archive or a torch.export archive, told by its contents. Throws file.* for what is
+// damaged or something else.
 Model load(const std::string& path);
 // The same from memory, which is copied. External data cannot be referred to from there.
 Model load_bytes(const void* data, size_t size);
-// The same from anything that can be read by pieces: reads `size` bytes at `offset` into memory. Called on this thread alone.
+// The same from anything that can be read by pieces: reads `size` bytes at `offset` into memory. Called on this thread
+// alone.
 using ReadAt = std::function<void(uint64_t offset, void* into, size_t size)>;
 Model load_from(uint64_t size, const ReadAt& read);
 

@@ -18,9 +18,9 @@
 namespace cameo {
 
 struct SessionSettings {
-  int threads = 0;         // 0: all the machine has
-  bool reference = false;  // the plain kernels that the fast ones are judged by
-  uint64_t seed = 0;       // for random operators that carry none
+  int threads = 0;                             // 0: all the machine has
+  bool reference = false;                      // the plain kernels that the fast ones are judged by
+  uint64_t seed = 0;                           // for random operators that carry none
   std::vector<std::string> keep_outputs = {};  // inner values to give too, after the outputs; names with * and ?
 };
 
@@ -46,11 +46,12 @@ class Session {
 
   std::vector<ValueInfo> inputs() const, outputs() const;
 
-  // Inputs in the model's order, where trailing ones with defaults may be left out, or by name. Their memory is not copied.
-  // Throws run.input-missing, run.dtype, run.rank and run.size where they do not fit, all findings at once; use.input-name for a
-  // name that there is not; run.kind where an output is no array of numbers.
+  // Inputs in the model's order, where trailing ones with defaults may be left out, or by name. Their memory is not
+  // copied. Throws run.input-missing, run.dtype, run.rank and run.size where they do not fit, all findings at once;
+  // use.input-name for a name that there is not; run.kind where an output is no array of numbers.
   std::vector<Array> run(const std::vector<ArrayView>& inputs, const RunSettings& settings = {}) const;
-  std::vector<Array> run_named(const std::vector<std::pair<std::string, ArrayView>>& inputs, const RunSettings& settings = {}) const;
+  std::vector<Array> run_named(const std::vector<std::pair<std::string, ArrayView>>& inputs,
+                               const RunSettings& settings = {}) const;
 
   uint64_t arena_bytes() const, packed_weight_bytes() const;  // of the largest run so far
   int threads() const;

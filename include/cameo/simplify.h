@@ -17,19 +17,20 @@ namespace cameo {
 
 struct SimplifySettings {
   std::vector<std::string> skip = {}, only = {};  // names of rules; an unknown one throws use.rule
-  bool exact = false;                // only rules that keep every bit
-  bool freeze_initializers = false;  // weights that are also inputs become constants
-  bool fuse = true;                  // make bigger standard operators of several (Gelu, LayerNormalization, ...)
-  bool fold = true;                  // compute what depends on constants alone
-  bool sizes_may_be_zero = false;    // false: named sizes of inputs are taken to be at least 1
-  int unroll = 0;                    // unroll loops of at most so many rounds; loops of one round always
-  bool shapes = true;                // write inferred shapes into the result
+  bool exact = false;                             // only rules that keep every bit
+  bool freeze_initializers = false;               // weights that are also inputs become constants
+  bool fuse = true;                // make bigger standard operators of several (Gelu, LayerNormalization, ...)
+  bool fold = true;                // compute what depends on constants alone
+  bool sizes_may_be_zero = false;  // false: named sizes of inputs are taken to be at least 1
+  int unroll = 0;                  // unroll loops of at most so many rounds; loops of one round always
+  bool shapes = true;              // write inferred shapes into the result
   // Input shapes that are fixed first: {"x", {"1", "3", "224", "224"}}; a size may be a name.
   std::map<std::string, std::vector<std::string>> input_shapes = {};
-  // Run the model before and after on so many sets of inputs; a rewrite that changes an output is found, undone and named.
+  // Run the model before and after on so many sets of inputs; a rewrite that changes an output is found, undone and
+  // named.
   int check = 0;
   std::map<std::string, int64_t> check_sizes = {};  // named sizes for that; others vary
-  std::optional<double> rtol = {}, atol = {};       // its tolerance; default: 1e-3, and 1e-4 of an output's largest number
+  std::optional<double> rtol = {}, atol = {};  // its tolerance; default: 1e-3, and 1e-4 of an output's largest number
   Progress progress = {};
 };
 

@@ -12,9 +12,9 @@
 namespace cameo {
 
 struct VerifySettings {
-  std::string inputs = {};                    // an .npz, an .npy or a test_data_set folder; empty: made up
-  uint64_t random = 0;                        // the seed of made-up inputs
-  std::map<std::string, int64_t> sizes = {};  // named sizes for them; 1 where nothing is said
+  std::string inputs = {};                     // an .npz, an .npy or a test_data_set folder; empty: made up
+  uint64_t random = 0;                         // the seed of made-up inputs
+  std::map<std::string, int64_t> sizes = {};   // named sizes for them; 1 where nothing is said
   std::optional<double> rtol = {}, atol = {};  // default: by element type
 };
 

@@ -25,8 +25,10 @@ DType dtype_of(nb::dlpack::dtype t) {
   const int b = t.bits;
   switch (static_cast<Code>(t.code)) {
     case Code::Float: return b == 16 ? DType::f16 : b == 32 ? DType::f32 : b == 64 ? DType::f64 : DType::undefined;
-    case Code::Int: return b == 8 ? DType::i8 : b == 16 ? DType::i16 : b == 32 ? DType::i32 : b == 64 ? DType::i64 : DType::undefined;
-    case Code::UInt: return b == 8 ? DType::u8 : b == 16 ? DType::u16 : b == 32 ? DType::u32 : b == 64 ? DType::u64 : DType::undefined;
+    case Code::Int:
+      return b == 8 ? DType::i8 : b == 16 ? DType::i16 : b == 32 ? DType::i32 : b == 64 ? DType::i64 : DType::undefined;
+    case Code::UInt:
+      return b == 8 ? DType::u8 : b == 16 ? DType::u16 : b == 32 ? DType::u32 : b == 64 ? DType::u64 : DType::undefined;
     case Code::Bfloat: return DType::bf16;
     case Code::Bool: return DType::boolean;
     case Code::Complex: return b == 64 ? DType::c64 : b == 128 ? DType::c128 : DType::undefined;
@@ -70,19 +72,25 @@ const char* numpy_name(DType t) {
   }
 }
 
-bool is_foreign(DType t) { return t == DType::bf16 || dtype_by_name(numpy_name(t) ? numpy_name(t) : "") != DType::undefined; }
+bool is_foreign(DType t) {
+  return t == DType::bf16 || dtype_by_name(numpy_name(t) ? numpy_name(t) : "") != DType::undefined;
+}
 
 Tensor wrap(const AnyArray& a, DType dtype, nb::object owner) {
   std::vector<int64_t> shape;
   for (size_t i = 0; i < a.ndim(); ++i) shape.push_back(static_cast<int64_t>(a.shape(i)));
   const uint64_t size = packed_bytes(dtype, element_count(shape));
-  return Tensor(dtype, std::move(shape), Bytes(keep(std::move(owner)), {static_cast<const std::byte*>(a.data()), narrow<size_t>(size)}));
+  return Tensor(dtype, std::move(shape),
+                Bytes(keep(std::move(owner)), {static_cast<const std::byte*>(a.data()), narrow<size_t>(size)}));
 }
 
 Tensor strings(nb::handle array) {
   nb::object flat = array.attr("reshape")(-1).attr("tolist")();
   std::vector<std::string> out;
-  for (nb::handle item : flat) out.push_back(nb::isinstance<nb::bytes>(item) ? std::string(nb::cast<nb::bytes>(item).c_str(), nb::cast<nb::bytes>(item).size()) : nb::cast<std::string>(nb::str(item)));
+  for (nb::handle item : flat)
+    out.push_back(nb::isinstance<nb::bytes>(item)
+                      ? std::string(nb::cast<nb::bytes>(item).c_str(), nb::cast<nb::bytes>(item).size())
+                      : nb::cast<std::string>(nb::str(item)));
   std::vector<int64_t> shape;
   for (nb::handle n : array.attr("shape")) shape.push_back(nb::cast<int64_t>(n));
   return Tensor(std::move(shape), std::move(out));
@@ -111,11 +119,15 @@ Tensor to_tensor(nb::handle given, DType wanted) {
   nb::object array = nb::borrow(given);
   if (nb::hasattr(array, "detach")) array = array.attr("detach")();  // a torch tensor that has a gradient
   AnyArray a;
-  if (nb::try_cast(array, a, false) && dtype_of(a.dtype()) != DType::undefined) return wrap(a, dtype_of(a.dtype()), array);
+  if (nb::try_cast(array, a, false) && dtype_of(a.dtype()) != DType::undefined)
+    return wrap(a, dtype_of(a.dtype()), array);
   nb::module_ np = nb::module_::import_("numpy");
   if (nb::hasattr(array, "cpu")) array = array.attr("cpu")().attr("contiguous")();
-  if (nb::try_cast(array, a, false) && dtype_of(a.dtype()) != DType::undefined) return wrap(a, dtype_of(a.dtype()), array);
-  if (!nb::hasattr(array, "dtype") && wanted != DType::undefined && wanted != DType::string && numpy_name(wanted) && !is_foreign(wanted)) array = np.attr("asarray")(array, nb::arg("dtype") = numpy_name(wanted));
+  if (nb::try_cast(array, a, false) && dtype_of(a.dtype()) != DType::undefined)
+    return wrap(a, dtype_of(a.dtype()), array);
+  if (!nb::hasattr(array, "dtype") && wanted != DType::undefined && wanted != DType::string && numpy_name(wanted) &&
+      !is_foreign(wanted))
+    array = np.attr("asarray")(array, nb::arg("dtype") = numpy_name(wanted));
   else array = np.attr("asarray")(array);
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (kind == "O" || kind == "S" || kind == "U" || kind == "T") return strings(array);
@@ -125,7 +137,8 @@ Tensor to_tensor(nb::handle given, DType wanted) {
     nb::object raw = array.attr("view")(bits(t) == 16 ? "uint16" : "uint8");
     return wrap(nb::cast<AnyArray>(raw), t, raw);
   }
-  if (!nb::try_cast(array, a, false) || dtype_of(a.dtype()) == DType::undefined) throw error("run.dtype", cat("an array of ", name, " is given, which is no element type of ours"));
+  if (!nb::try_cast(array, a, false) || dtype_of(a.dtype()) == DType::undefined)
+    throw error("run.dtype", cat("an array of ", name, " is given, which is no element type of ours"));
   return wrap(a, dtype_of(a.dtype()), array);
 }
 

@@ -40,7 +40,9 @@ Tensor to_tensor(nb::handle array, DType wanted = DType::undefined);
 nb::object to_python(const Datum& d);  // a NumPy array that shares the memory
 
 // A name from a file, which may be any bytes: those that are not UTF-8 become \xNN. Whoever shows it escapes the rest.
-inline nb::str name_text(std::string_view s) { return nb::steal<nb::str>(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "backslashreplace")); }
+inline nb::str name_text(std::string_view s) {
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "backslashreplace"));
+}
 
 nb::list diag_list(const std::vector<Diag>& diags);
 nb::object type_of(const Type& t);  // (kind, dtype, [int | str | None, ...] | None)

@@ -23,13 +23,18 @@ AttrKind kind_from(const std::string& suffix, nb::handle v) {
   if (suffix == "f") return list ? AttrKind::floats : AttrKind::floating;
   if (suffix == "s") return list ? AttrKind::strings : AttrKind::string;
   if (suffix == "t" || suffix == "z") return AttrKind::tensor;
-  if (nb::isinstance<nb::bool_>(first) || nb::isinstance<nb::int_>(first)) return list ? AttrKind::ints : AttrKind::integer;
+  if (nb::isinstance<nb::bool_>(first) || nb::isinstance<nb::int_>(first))
+    return list ? AttrKind::ints : AttrKind::integer;
   if (nb::isinstance<nb::float_>(first)) return list ? AttrKind::floats : AttrKind::floating;
-  if (nb::isinstance<nb::str>(first) || nb::isinstance<nb::bytes>(first)) return list ? AttrKind::strings : AttrKind::string;
+  if (nb::isinstance<nb::str>(first) || nb::isinstance<nb::bytes>(first))
+    return list ? AttrKind::strings : AttrKind::string;
   return AttrKind::tensor;
 }
 
-std::string string_of(nb::handle v) { return nb::isinstance<nb::bytes>(v) ? std::string(nb::cast<nb::bytes>(v).c_str(), nb::cast<nb::bytes>(v).size()) : nb::cast<std::string>(nb::str(v)); }
+std::string string_of(nb::handle v) {
+  return nb::isinstance<nb::bytes>(v) ? std::string(nb::cast<nb::bytes>(v).c_str(), nb::cast<nb::bytes>(v).size())
+                                      : nb::cast<std::string>(nb::str(v));
+}
 double double_of(nb::handle v) { return nb::cast<double>(nb::float_(v)); }
 int64_t int_of(nb::handle v) { return nb::cast<int64_t>(nb::int_(v)); }
 
@@ -95,7 +100,8 @@ struct Attr {
 };
 
 // Writes the node as a file of that opset would have it, and reads it as any file is read.
-std::vector<ValueId> emit_old(Stager& s, const std::string& op, const std::vector<ValueId>& inputs, const std::vector<Attr>& attrs, size_t outputs, int64_t opset) {
+std::vector<ValueId> emit_old(Stager& s, const std::string& op, const std::vector<ValueId>& inputs,
+                              const std::vector<Attr>& attrs, size_t outputs, int64_t opset) {
   std::string formals, operands, results, list;
   std::vector<ValueId> given;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -105,10 +111,13 @@ std::vector<ValueId> emit_old(Stager& s, const std::string& op, const std::vecto
     given.push_back(inputs[i]);
   }
   for (size_t i = 0; i < outputs; ++i) results += cat(i ? ", " : "", "out", i);
-  for (const Attr& a : attrs) list += cat(list.empty() ? "" : ", ", a.name, " = ", attr_text(value_of(kind_from(a.suffix, a.value), a.value)));
+  for (const Attr& a : attrs)
+    list += cat(list.empty() ? "" : ", ", a.name, " = ", attr_text(value_of(kind_from(a.suffix, a.value), a.value)));
   DiagSink diags;
-  const std::string text = cat("<ir_version: 8, opset_import: [\"\" : ", opset, ", \"host\" : 1]> m () => () {} <domain: \"host\", opset_import: [\"\" : ", opset, "]> f (", formals, ") => (",
-                               results, ") { ", results, " = ", op, list.empty() ? "" : cat("<", list, ">"), " (", operands, ") }");
+  const std::string text = cat("<ir_version: 8, opset_import: [\"\" : ", opset,
+                               ", \"host\" : 1]> m () => () {} <domain: \"host\", opset_import: [\"\" : ", opset,
+                               "]> f (", formals, ") => (", results, ") { ", results, " = ", op,
+                               list.empty() ? "" : cat("<", list, ">"), " (", operands, ") }");
   const Model m = parse_text(text, cat("the lowering's ", op), diags);
   CloneOptions how;
   how.keep_names = false;
@@ -121,7 +130,8 @@ std::vector<ValueId> emit_old(Stager& s, const std::string& op, const std::vecto
   return out;
 }
 
-std::vector<ValueId> emit(Stager& s, const std::string& domain, const std::string& op, std::vector<ValueId> inputs, const std::vector<Attr>& attrs, size_t outputs, int64_t opset) {
+std::vector<ValueId> emit(Stager& s, const std::string& domain, const std::string& op, std::vector<ValueId> inputs,
+                          const std::vector<Attr>& attrs, size_t outputs, int64_t opset) {
   const OpDef* known = find_op(domain, op);
   if (!known && (domain.empty() || domain == "ai.onnx")) {
     if (opset < newest_released_opset) return emit_old(s, op, inputs, attrs, outputs, opset);
@@ -154,16 +164,19 @@ ValueId operand(HostGraph& g, nb::handle h) {
   Stager& s = g.stager();
   if (nb::isinstance<nb::bool_>(h)) return s.on.constant(Tensor::bool_scalar(nb::cast<bool>(h)));
   if (nb::isinstance<nb::int_>(h)) return s.on.constant(Tensor::int_scalar(nb::cast<int64_t>(h)));
-  if (nb::isinstance<nb::float_>(h)) return s.on.constant(Tensor::float_scalar(static_cast<float>(nb::cast<double>(h))));
+  if (nb::isinstance<nb::float_>(h))
+    return s.on.constant(Tensor::float_scalar(static_cast<float>(nb::cast<double>(h))));
   return s.on.constant(to_tensor(h));
 }
 
-nb::list add(HostGraph& g, const std::string& domain, const std::string& op, nb::list inputs, nb::list attrs, size_t outputs, int64_t opset) {
+nb::list add(HostGraph& g, const std::string& domain, const std::string& op, nb::list inputs, nb::list attrs,
+             size_t outputs, int64_t opset) {
   Stager& s = g.stager();
   std::vector<ValueId> in;
   for (nb::handle h : inputs) in.push_back(operand(g, h));
   std::vector<Attr> given;
-  for (nb::handle a : attrs) given.push_back({nb::cast<std::string>(a[0]), nb::cast<std::string>(a[1]), nb::borrow(a[2])});
+  for (nb::handle a : attrs)
+    given.push_back({nb::cast<std::string>(a[0]), nb::cast<std::string>(a[1]), nb::borrow(a[2])});
   nb::list out;
   for (const ValueId v : emit(s, domain, op, std::move(in), given, outputs, opset ? opset : newest_released_opset)) {
     if (s.on.fact(v).has_rank())
@@ -174,8 +187,8 @@ nb::list add(HostGraph& g, const std::string& domain, const std::string& op, nb:
   return out;
 }
 
-// Says what a value of a foreign operator is, where nobody can infer it. Sizes are numbers, None, or another value's axis
-// as ("like", value, axis).
+// Says what a value of a foreign operator is, where nobody can infer it. Sizes are numbers, None, or another value's
+// axis as ("like", value, axis).
 void set_type(HostGraph& g, const HostValue& v, const std::string& dtype, nb::object sizes) {
   Stager& s = g.stager();
   const auto t = dtype_from_name(dtype);
@@ -188,7 +201,8 @@ void set_type(HostGraph& g, const HostValue& v, const std::string& dtype, nb::ob
   size_t axis = 0;
   for (nb::handle h : sizes) {
     if (nb::isinstance<nb::int_>(h)) shape.push_back(Dim(nb::cast<int64_t>(h)));
-    else if (nb::isinstance<nb::tuple>(h)) shape.push_back(s.on.dim(nb::cast<HostValue&>(h[0]).id, nb::cast<int64_t>(h[1])));
+    else if (nb::isinstance<nb::tuple>(h))
+      shape.push_back(s.on.dim(nb::cast<HostValue&>(h[0]).id, nb::cast<int64_t>(h[1])));
     else {
       const Dim d = s.graph.dims().fresh();
       shape.push_back(d);
@@ -204,7 +218,8 @@ void set_type(HostGraph& g, const HostValue& v, const std::string& dtype, nb::ob
 nb::object to_host(Stager& s, const StagedValue& v) {
   if (v.is_none()) return nb::none();
   if (const auto* b = v.as<bool>()) return nb::bool_(*b);
-  if (const auto* d = v.as<Dim>()) return d->is_literal() ? nb::object(nb::int_(d->literal())) : nb::cast(HostValue{s.on.int_scalar(*d)});
+  if (const auto* d = v.as<Dim>())
+    return d->is_literal() ? nb::object(nb::int_(d->literal())) : nb::cast(HostValue{s.on.int_scalar(*d)});
   if (const auto* f = v.as<double>()) return nb::float_(*f);
   if (const auto* t = v.as<std::string>()) return nb::str(t->c_str(), t->size());
   if (const auto* d = v.as<staging::Device>()) return nb::str(d->name.c_str());
@@ -237,13 +252,15 @@ Stager& HostGraph::stager() const {
 void bind_builder(nb::module_& m) {
   nb::class_<HostValue>(m, "HostValue")
       .def_prop_ro("id", [](const HostValue& v) { return v.id.index; })
-      .def("__eq__", [](const HostValue& a, nb::handle b) { return nb::isinstance<HostValue>(b) && nb::cast<HostValue&>(b).id == a.id; })
+      .def("__eq__", [](const HostValue& a,
+                        nb::handle b) { return nb::isinstance<HostValue>(b) && nb::cast<HostValue&>(b).id == a.id; })
       .def("__hash__", [](const HostValue& v) { return v.id.index; });
   nb::class_<HostGraph>(m, "HostGraph")
       .def("add", &add)
       .def("type", [](HostGraph& g, const HostValue& v) { return type_of(g.stager().on.fact(v.id).type); })
       .def("set_type", &set_type)
-      .def("constant", [](HostGraph& g, nb::handle array) { return HostValue{g.stager().on.constant(to_tensor(array))}; })
+      .def("constant",
+           [](HostGraph& g, nb::handle array) { return HostValue{g.stager().on.constant(to_tensor(array))}; })
       .def("contents", [](HostGraph& g, const HostValue& v) -> nb::object {
         const auto t = g.stager().graph.constant(v.id);
         return t ? to_python(Datum(*t)) : nb::none();

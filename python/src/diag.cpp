@@ -24,7 +24,9 @@ nb::object place(const Loc& where) {
   return std::move(d);
 }
 
-const char* severity(const Diag& d) { return d.severity == Severity::error ? "error" : d.severity == Severity::warning ? "warning" : "note"; }
+const char* severity(const Diag& d) {
+  return d.severity == Severity::error ? "error" : d.severity == Severity::warning ? "warning" : "note";
+}
 
 nb::list notes(const Diag& d) {
   nb::list out;
@@ -53,11 +55,24 @@ nb::list diag_list(const std::vector<Diag>& diags) {
 
 // The texts of findings are for people: names from files in them are escaped, as in every message.
 void bind_diag(nb::module_& m) {
-  m.def("printable", [](const std::string& text) { return printable(text); }, nb::arg("text"));
+  m.def(
+      "printable", [](const std::string& text) { return printable(text); }, nb::arg("text"));
   nb::class_<Diag>(m, "Diagnostic")
-      .def("__init__", [](Diag* d, const std::string& severity, const std::string& code, const std::string& what, const std::string& because, const std::string& hint) {
-        new (d) Diag{severity == "error" ? Severity::error : severity == "warning" ? Severity::warning : Severity::note, code, what, because, hint, {}, {}};
-      }, nb::arg("severity"), nb::arg("code"), nb::arg("what"), nb::arg("because") = "", nb::arg("hint") = "")
+      .def(
+          "__init__",
+          [](Diag* d, const std::string& severity, const std::string& code, const std::string& what,
+             const std::string& because, const std::string& hint) {
+            new (d) Diag{severity == "error"     ? Severity::error
+                         : severity == "warning" ? Severity::warning
+                                                 : Severity::note,
+                         code,
+                         what,
+                         because,
+                         hint,
+                         {},
+                         {}};
+          },
+          nb::arg("severity"), nb::arg("code"), nb::arg("what"), nb::arg("because") = "", nb::arg("hint") = "")
       .def_prop_ro("severity", &severity)
       .def_prop_ro("code", [](const Diag& d) { return printable(d.code); })
       .def_prop_ro("what", [](const Diag& d) { return printable(d.what); })
@@ -68,7 +83,9 @@ void bind_diag(nb::module_& m) {
       .def("json", &Diag::render_json)
       .def("__str__", &Diag::render)
       .def("__repr__", [](const Diag& d) { return printable(cat("<", severity(d), " ", d.code, ": ", d.what, ">")); });
-  nb::object made = nb::steal(PyErr_NewExceptionWithDoc("cameo.Error", "What Cameo says about a model or a call; `diagnostics` holds every finding.", PyExc_Exception, nullptr));
+  nb::object made = nb::steal(PyErr_NewExceptionWithDoc(
+      "cameo.Error", "What Cameo says about a model or a call; `diagnostics` holds every finding.", PyExc_Exception,
+      nullptr));
   made.attr("diagnostics") = nb::tuple();
   made.attr("code") = "";
   made.attr("exit_code") = 1;
@@ -122,7 +139,8 @@ nb::object Options::object(const char* key) {
   return v;
 }
 void Options::finish() {
-  for (auto [key, value] : given_) throw error("use.option", cat("there is no option '", nb::cast<std::string>(key), "'"));
+  for (auto [key, value] : given_)
+    throw error("use.option", cat("there is no option '", nb::cast<std::string>(key), "'"));
 }
 
 }  // namespace cameo::python

@@ -13,7 +13,8 @@ namespace cameo::python {
 
 namespace {
 
-std::vector<staging::Value> call_python(nb::handle function, staging::Stager& s, const std::string& op, const Schema* schema, const staging::CallArgs& args) {
+std::vector<staging::Value> call_python(nb::handle function, staging::Stager& s, const std::string& op,
+                                        const Schema* schema, const staging::CallArgs& args) {
   nb::gil_scoped_acquire gil;
   nb::object graph = nb::cast(HostGraph(s));
   auto& host = nb::cast<HostGraph&>(graph);
@@ -38,7 +39,8 @@ std::shared_ptr<const staging::HostLowerings> lowerings(nb::object names, nb::ob
   auto out = std::make_shared<staging::HostLowerings>();
   for (nb::handle n : names) out->names.insert(nb::cast<std::string>(n));
   // The export ends before its caller, who holds the function.
-  out->call = [f = function.ptr()](staging::Stager& s, const std::string& op, const Schema* schema, const staging::CallArgs& args) { return call_python(f, s, op, schema, args); };
+  out->call = [f = function.ptr()](staging::Stager& s, const std::string& op, const Schema* schema,
+                                   const staging::CallArgs& args) { return call_python(f, s, op, schema, args); };
   return out;
 }
 
@@ -55,7 +57,8 @@ std::shared_ptr<const staging::LentWeights> lent(uint64_t stamp, nb::object tens
       nb::gil_scoped_acquire gil;
       Py_DECREF(static_cast<PyObject*>(const_cast<void*>(p)));
     });
-    l.storage = Bytes(std::move(keep), {reinterpret_cast<const std::byte*>(nb::cast<uintptr_t>(t[0])), nb::cast<size_t>(t[1])});
+    l.storage =
+        Bytes(std::move(keep), {reinterpret_cast<const std::byte*>(nb::cast<uintptr_t>(t[0])), nb::cast<size_t>(t[1])});
     for (nb::handle n : t[2]) l.sizes.push_back(nb::cast<int64_t>(n));
     for (nb::handle n : t[3]) l.strides.push_back(nb::cast<int64_t>(n));
     out->tensors.push_back(std::move(l));
@@ -85,9 +88,11 @@ void read_staging(Options& o, ExportOptions& e) {
   e.input_names = o.texts("input_names");
   e.output_names = o.texts("output_names");
   if (nb::object axes = o.object("dynamic_axes"); !axes.is_none())
-    for (nb::handle a : axes) e.dynamic_axes.push_back({nb::cast<std::string>(a[0]), nb::cast<int64_t>(a[1]), nb::cast<std::string>(a[2])});
+    for (nb::handle a : axes)
+      e.dynamic_axes.push_back({nb::cast<std::string>(a[0]), nb::cast<int64_t>(a[1]), nb::cast<std::string>(a[2])});
   if (nb::object dims = o.object("rename_dims"); !dims.is_none())
-    for (auto [from, to] : nb::cast<nb::dict>(dims)) e.rename_dims.emplace_back(nb::cast<std::string>(from), nb::cast<std::string>(to));
+    for (auto [from, to] : nb::cast<nb::dict>(dims))
+      e.rename_dims.emplace_back(nb::cast<std::string>(from), nb::cast<std::string>(to));
   e.method = o.text("method", "forward");
   e.allow_frozen = o.flag("allow_frozen");
   e.state_outputs = o.flag("state_outputs");
@@ -102,7 +107,10 @@ void read_staging(Options& o, ExportOptions& e) {
   e.stage.weights_as_inputs = !o.flag("params", true);
   e.stage.fallback = fallback_of(o.text("fallback"));
   e.stage.host = lowerings(o.object("lowering_names"), o.object("lowering"));
-  const uint64_t stamp = nb::cast<uint64_t>([&] { nb::object s = o.object("lent_stamp"); return s.is_none() ? nb::object(nb::int_(0)) : s; }());
+  const uint64_t stamp = nb::cast<uint64_t>([&] {
+    nb::object s = o.object("lent_stamp");
+    return s.is_none() ? nb::object(nb::int_(0)) : s;
+  }());
   e.stage.lent = lent(stamp, o.object("lent"));
 }
 
@@ -116,14 +124,16 @@ ArchiveExport read_request(Options& o) {
   }
   how.keep_outputs = o.texts("keep_outputs");
   if (nb::object c = o.object("custom_opsets"); !c.is_none())
-    for (auto [domain, version] : nb::cast<nb::dict>(c)) how.custom_opsets[nb::cast<std::string>(domain)] = nb::cast<int64_t>(version);
+    for (auto [domain, version] : nb::cast<nb::dict>(c))
+      how.custom_opsets[nb::cast<std::string>(domain)] = nb::cast<int64_t>(version);
   how.simplify = o.flag("simplify", true);
   how.doc_strings = o.flag("doc_strings");
   how.number_weights = o.flag("number_weights");
   how.trace = o.flag("trace");
   if (nb::object c = o.object("command"); !c.is_none()) how.command = nb::cast<std::string>(c);
   const int64_t opset = o.integer("opset", 18), newest = o.flag("experimental") ? newest_opset : newest_released_opset;
-  if (opset < 7 || opset > newest) throw error("use.value", cat("opset ", opset, " cannot be written")).help(cat("7 to ", newest));
+  if (opset < 7 || opset > newest)
+    throw error("use.value", cat("opset ", opset, " cannot be written")).help(cat("7 to ", newest));
   how.write.opset = opset;
   how.write.weights = WeightMode::automatic;
   how.write.initializers_as_inputs = o.flag("initializers_as_inputs");

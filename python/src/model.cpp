@@ -35,7 +35,9 @@ WriteOptions write_options(const PyModel& m, nb::dict given) {
   Options o(std::move(given));
   WriteOptions w = m.write;
   if (const int64_t opset = o.integer("opset", 0)) {
-    if (opset < 1 || opset > newest_opset) throw error("use.value", cat("there is no opset ", opset)).help(cat("the newest released is ", newest_released_opset));
+    if (opset < 1 || opset > newest_opset)
+      throw error("use.value", cat("there is no opset ", opset))
+          .help(cat("the newest released is ", newest_released_opset));
     w.opset = opset;
   }
   const std::string weights = o.text("weights");
@@ -43,7 +45,8 @@ WriteOptions write_options(const PyModel& m, nb::dict given) {
   else if (weights == "external") w.weights = WeightMode::external;
   else if (weights == "in-place") w.weights = WeightMode::in_place;
   else if (weights == "auto") w.weights = WeightMode::automatic;
-  else if (!weights.empty()) throw error("use.value", cat("weights is one of auto, embed, external, in-place, not '", weights, "'"));
+  else if (!weights.empty())
+    throw error("use.value", cat("weights is one of auto, embed, external, in-place, not '", weights, "'"));
   w.external_name = o.text("external_name", w.external_name.c_str());
   w.lossy = o.flag("lossy", w.lossy);
   w.durable = o.flag("durable", w.durable);
@@ -82,7 +85,9 @@ nb::list nodes(const PyModel& m) {
   };
   nb::list out;
   for (const NodeId n : g.nodes(g.main()))
-    out.append(nb::make_tuple(name_text(g[n].name), name_text(g[n].op->domain), name_text(g[n].op->name), names(g[n].inputs), names(g[n].outputs), name_text(g[n].notes ? g[n].notes->where.describe() : "")));
+    out.append(nb::make_tuple(name_text(g[n].name), name_text(g[n].op->domain), name_text(g[n].op->name),
+                              names(g[n].inputs), names(g[n].outputs),
+                              name_text(g[n].notes ? g[n].notes->where.describe() : "")));
   return out;
 }
 
@@ -108,11 +113,12 @@ nb::dict initializers(const PyModel& m) {
   const Graph& g = m.model.graph;
   nb::dict out;
   for (const ValueId v : g[g.main()].initializers)
-    if (g[v].weight) out[name_text(g[v].name)] = nb::make_tuple(std::string(name(g[v].weight->dtype)), [&] {
-      nb::list shape;
-      for (const int64_t n : g[v].weight->shape) shape.append(n);
-      return nb::tuple(shape);
-    }());
+    if (g[v].weight)
+      out[name_text(g[v].name)] = nb::make_tuple(std::string(name(g[v].weight->dtype)), [&] {
+        nb::list shape;
+        for (const int64_t n : g[v].weight->shape) shape.append(n);
+        return nb::tuple(shape);
+      }());
   return out;
 }
 
@@ -139,29 +145,38 @@ nb::dict metadata(const PyModel& m) {
 
 void bind_model(nb::module_& m) {
   nb::class_<PyModel>(m, "Model")
-      .def("_inputs", [](const PyModel& p) { return values(p.model.graph, p.model.graph[p.model.graph.main()].inputs); })
-      .def("_outputs", [](const PyModel& p) { return values(p.model.graph, p.model.graph[p.model.graph.main()].outputs); })
+      .def("_inputs",
+           [](const PyModel& p) { return values(p.model.graph, p.model.graph[p.model.graph.main()].inputs); })
+      .def("_outputs",
+           [](const PyModel& p) { return values(p.model.graph, p.model.graph[p.model.graph.main()].outputs); })
       .def("_nodes", &nodes)
       .def("_statistics", &stats)
       .def_prop_ro("opset", &opset)
-      .def_prop_ro("opsets", [](const PyModel& p) {
-        nb::dict out;
-        for (const auto& [domain, version] : p.model.opsets) out[name_text(domain)] = domain.empty() ? opset(p) : version;
-        return out;
-      })
+      .def_prop_ro("opsets",
+                   [](const PyModel& p) {
+                     nb::dict out;
+                     for (const auto& [domain, version] : p.model.opsets)
+                       out[name_text(domain)] = domain.empty() ? opset(p) : version;
+                     return out;
+                   })
       .def_prop_ro("metadata", &metadata)
       .def_prop_ro("graph_name", [](const PyModel& p) { return name_text(p.model.graph[p.model.graph.main()].name); })
-      .def_prop_ro("producer", [](const PyModel& p) { return name_text(cat(p.model.producer_name, p.model.producer_version.empty() ? "" : " ", p.model.producer_version)); })
+      .def_prop_ro("producer",
+                   [](const PyModel& p) {
+                     return name_text(cat(p.model.producer_name, p.model.producer_version.empty() ? "" : " ",
+                                          p.model.producer_version));
+                   })
       .def_prop_ro("node_count", [](const PyModel& p) { return p.model.graph.node_count(); })
       .def_prop_ro("findings", [](const PyModel& p) { return diag_list(p.findings); })
       .def("_initializers", &initializers)
       .def("weight", &weight, nb::arg("name"))
       .def("text", [](const PyModel& p) { return print_text(p.model); })
-      .def("_save", [](const PyModel& p, const std::string& path, nb::dict options) {
-        const WriteOptions w = write_options(p, std::move(options));
-        const Released released;
-        save_model(p.model, path, w);
-      })
+      .def("_save",
+           [](const PyModel& p, const std::string& path, nb::dict options) {
+             const WriteOptions w = write_options(p, std::move(options));
+             const Released released;
+             save_model(p.model, path, w);
+           })
       .def("_bytes", &to_bytes)
       .def("_check", [](const PyModel& p) {
         std::vector<Diag> found;

@@ -46,7 +46,8 @@ nb::list run(const PySession& self, nb::list feeds, bool profile, nb::object ste
   size_t i = 0;
   for (nb::handle feed : feeds) {
     const DType wanted = i < params.size() ? g[params[i]].fact.type.elem : DType::undefined;
-    in.push_back(to_datum(feed, g[params[std::min(i, params.size() - 1)]].fact.type.is_tensor() ? wanted : DType::undefined));
+    in.push_back(
+        to_datum(feed, g[params[std::min(i, params.size() - 1)]].fact.type.is_tensor() ? wanted : DType::undefined));
     ++i;
   }
   std::vector<Datum> out;
@@ -77,16 +78,18 @@ void bind_session(nb::module_& m) {
       .def("__init__", &make)
       .def("_run", &run, nb::arg("feeds"), nb::arg("profile") = false, nb::arg("steps") = nb::none())
       .def_prop_ro("threads", [](const PySession& s) { return s.session->threads(); })
-      .def_prop_ro("kept", [](const PySession& s) {
-        nb::list out;
-        for (const std::string& k : s.kept) out.append(name_text(k));
-        return out;
-      })
+      .def_prop_ro("kept",
+                   [](const PySession& s) {
+                     nb::list out;
+                     for (const std::string& k : s.kept) out.append(name_text(k));
+                     return out;
+                   })
       .def("_memory", [](const PySession& s) {
         const MemoryUse u = s.session->memory();
         return nb::make_tuple(u.arena, u.weights);
       });
-  m.def("compare", &compare_arrays, nb::arg("a"), nb::arg("b"), nb::arg("rtol") = nb::none(), nb::arg("atol") = nb::none());
+  m.def("compare", &compare_arrays, nb::arg("a"), nb::arg("b"), nb::arg("rtol") = nb::none(),
+        nb::arg("atol") = nb::none());
 }
 
 }  // namespace cameo::python

@@ -23,7 +23,8 @@ namespace {
 std::vector<std::pair<std::string, std::string>> text_pairs(nb::object o) {
   std::vector<std::pair<std::string, std::string>> out;
   if (o.is_none()) return out;
-  for (auto [k, v] : nb::cast<nb::dict>(o)) out.emplace_back(nb::cast<std::string>(k), nb::cast<std::string>(nb::str(v)));
+  for (auto [k, v] : nb::cast<nb::dict>(o))
+    out.emplace_back(nb::cast<std::string>(k), nb::cast<std::string>(nb::str(v)));
   return out;
 }
 
@@ -39,7 +40,9 @@ PyModel* infer_model(const PyModel& from) {
 
 PyModel* convert_model(const PyModel& from, int64_t opset, bool lossy) {
   const Released released;
-  if (opset < 1 || opset > newest_opset) throw error("use.value", cat("there is no opset ", opset)).help(cat("the newest released is ", newest_released_opset));
+  if (opset < 1 || opset > newest_opset)
+    throw error("use.value", cat("there is no opset ", opset))
+        .help(cat("the newest released is ", newest_released_opset));
   auto out = std::make_unique<PyModel>(from);
   admit(out->model);
   Model trial = out->model;
@@ -95,8 +98,11 @@ nb::tuple simplify_model(const PyModel& from, nb::dict given) {
     if (check.inputs == 0) ledger = simplify_for_opset(m, opset, how, false, &diags).ledger;
     else {
       CheckedResult checked = simplify_checked(m, opset, how, check, &diags);
-      for (const Application& a : checked.undone) diags.warn("simplify.undone", cat("the rewrite ", a.rule, " at '", a.value, "' changed an output and was undone"));
-      for (const std::string& why : checked.skipped) diags.warn("simplify.not-checked", cat("one set of inputs could not be run: ", why));
+      for (const Application& a : checked.undone)
+        diags.warn("simplify.undone",
+                   cat("the rewrite ", a.rule, " at '", a.value, "' changed an output and was undone"));
+      for (const std::string& why : checked.skipped)
+        diags.warn("simplify.not-checked", cat("one set of inputs could not be run: ", why));
       ledger = std::move(checked.result.ledger);
       compared = checked.compared;
       worst = checked.worst;
@@ -127,7 +133,8 @@ PyModel* merge_models(const PyModel& a, const PyModel& b, nb::object connect, bo
   merge(out->model, b.model, how);
   if (out->write.opset) {
     const auto opset = out->model.opsets.find("");
-    if (!b.write.opset && opset != out->model.opsets.end() && a.model.opsets != b.model.opsets) out->write.opset.reset();
+    if (!b.write.opset && opset != out->model.opsets.end() && a.model.opsets != b.model.opsets)
+      out->write.opset.reset();
   }
   return out.release();
 }
@@ -152,7 +159,8 @@ void edit_one(Model& m, const std::string& what, nb::tuple args, bool& dead_code
   else if (what == "rename") rename(m, text(0), text(1));
   else if (what == "set_operator") set_operator(m, text(0), text(1));
   else if (what == "rewire") rewire(m, text(0), text(1));
-  else if (what == "set_initializer") set_initializer(m, text(0), to_tensor(args[1], m.graph[find_value(m.graph, text(0))].fact.type.elem));
+  else if (what == "set_initializer")
+    set_initializer(m, text(0), to_tensor(args[1], m.graph[find_value(m.graph, text(0))].fact.type.elem));
   else if (what == "set_metadata") set_metadata(m, text(0), text(1));
   else throw error("use.edit", cat("there is no edit '", what, "'"));
 }
@@ -182,7 +190,8 @@ nb::list make_inputs(const PyModel& m, uint64_t seed, nb::object sizes) {
   const auto params = run_inputs(m.model.graph, false);
   nb::list out;
   size_t i = 0;
-  for (const Datum& d : random_inputs(m.model.graph, params, seed, given)) out.append(nb::make_tuple(name_text(m.model.graph[params[i++]].name), to_python(d)));
+  for (const Datum& d : random_inputs(m.model.graph, params, seed, given))
+    out.append(nb::make_tuple(name_text(m.model.graph[params[i++]].name), to_python(d)));
   return out;
 }
 
@@ -199,7 +208,8 @@ void bind_verbs(nb::module_& m) {
   m.def("random_inputs", &make_inputs);
   m.def("rules", [] {
     nb::list out;
-    for (const RuleInfo& r : rule_list()) out.append(nb::make_tuple(std::string(r.name), std::string(name(r.exactness))));
+    for (const RuleInfo& r : rule_list())
+      out.append(nb::make_tuple(std::string(r.name), std::string(name(r.exactness))));
     return out;
   });
 }

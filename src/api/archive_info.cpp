@@ -38,7 +38,8 @@ std::string example_text(const ts::StoredValue& v) {
 
 bool has_row(const std::string& name) {
   const auto& overloads = schemas_of(name);
-  return std::any_of(overloads.begin(), overloads.end(), [](const Schema& s) { return find_row(s.full_name()) != nullptr; });
+  return std::any_of(overloads.begin(), overloads.end(),
+                     [](const Schema& s) { return find_row(s.full_name()) != nullptr; });
 }
 
 }  // namespace
@@ -61,14 +62,18 @@ ArchiveInfo archive_info(ts::Program& program) {
       info.methods.push_back(std::move(m));
     }
   }
-  for (const auto& op : ts::operators(program)) info.operators.push_back({op.name, op.count, torch_operator_lowers(op.name)});
-  std::stable_sort(info.operators.begin(), info.operators.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  for (const auto& op : ts::operators(program))
+    info.operators.push_back({op.name, op.count, torch_operator_lowers(op.name)});
+  std::stable_sort(info.operators.begin(), info.operators.end(),
+                   [](const auto& a, const auto& b) { return a.count > b.count; });
   std::set<const ts::StoredValue*> seen;
   for (const auto& t : ts::named_tensors(program.root())) {
     if (!seen.insert(t.value).second) continue;
     ++info.tensors;
     info.parameters += static_cast<uint64_t>(t.value->tensor->numel());
-    if (t.value->tensor->storage) info.weight_bytes += static_cast<uint64_t>(t.value->tensor->numel()) * static_cast<uint64_t>(item_size(t.value->tensor->dtype));
+    if (t.value->tensor->storage)
+      info.weight_bytes +=
+          static_cast<uint64_t>(t.value->tensor->numel()) * static_cast<uint64_t>(item_size(t.value->tensor->dtype));
   }
   return info;
 }

@@ -16,7 +16,8 @@ std::string called(const std::string& name) { return name.empty() ? "the array" 
 ir::DType dtype_of(const std::string& dtype, const std::string& name) {
   const auto known = ir::dtype_from_name(dtype);
   if (!known || *known == ir::DType::string || *known == ir::DType::undefined)
-    throw error("use.array", cat(called(name), " has the dtype '", dtype, "', which there is not")).help("f32, f64, f16, bf16, i8 to i64, u8 to u64, bool");
+    throw error("use.array", cat(called(name), " has the dtype '", dtype, "', which there is not"))
+        .help("f32, f64, f16, bf16, i8 to i64, u8 to u64, bool");
   return *known;
 }
 
@@ -28,7 +29,9 @@ uint64_t bytes_for(ir::DType dtype, const std::vector<int64_t>& shape, const std
 
 template <class T>
 Array made(std::string dtype, std::vector<int64_t> shape, const std::vector<T>& values) {
-  if (ir::element_count(shape) != static_cast<int64_t>(values.size())) throw error("use.array", cat("the shape takes ", ir::element_count(shape), " elements, and ", values.size(), " were given"));
+  if (ir::element_count(shape) != static_cast<int64_t>(values.size()))
+    throw error("use.array",
+                cat("the shape takes ", ir::element_count(shape), " elements, and ", values.size(), " were given"));
   Array a;
   a.dtype = std::move(dtype);
   a.shape = std::move(shape);
@@ -39,11 +42,16 @@ Array made(std::string dtype, std::vector<int64_t> shape, const std::vector<T>& 
 
 }  // namespace
 
-Array Array::of(std::vector<int64_t> shape, const std::vector<float>& values) { return made("f32", std::move(shape), values); }
-Array Array::of(std::vector<int64_t> shape, const std::vector<int64_t>& values) { return made("i64", std::move(shape), values); }
+Array Array::of(std::vector<int64_t> shape, const std::vector<float>& values) {
+  return made("f32", std::move(shape), values);
+}
+Array Array::of(std::vector<int64_t> shape, const std::vector<int64_t>& values) {
+  return made("i64", std::move(shape), values);
+}
 
 void Array::check_element_size(size_t size) const {
-  if (const int bits = ir::bits(dtype_of(dtype, "")); static_cast<size_t>(bits) != size * 8) throw error("use.array", cat("an array of ", dtype, " read by elements of ", size, " bytes"));
+  if (const int bits = ir::bits(dtype_of(dtype, "")); static_cast<size_t>(bits) != size * 8)
+    throw error("use.array", cat("an array of ", dtype, " read by elements of ", size, " bytes"));
 }
 
 uint64_t ArrayView::byte_size() const { return bytes_for(dtype_of(dtype, ""), shape, ""); }
@@ -51,7 +59,8 @@ uint64_t ArrayView::byte_size() const { return bytes_for(dtype_of(dtype, ""), sh
 ir::Tensor tensor_of(const Array& a, const std::string& name) {
   const ir::DType dtype = dtype_of(a.dtype, name);
   const uint64_t wanted = bytes_for(dtype, a.shape, name);
-  if (wanted != a.bytes.size()) throw error("use.array", cat(called(name), " has ", a.bytes.size(), " bytes, and its shape takes ", wanted));
+  if (wanted != a.bytes.size())
+    throw error("use.array", cat(called(name), " has ", a.bytes.size(), " bytes, and its shape takes ", wanted));
   return {dtype, a.shape, support::Bytes::own(a.bytes)};
 }
 
@@ -59,7 +68,8 @@ ir::Tensor tensor_of(const ArrayView& a, const std::string& name) {
   const ir::DType dtype = dtype_of(a.dtype, name);
   const uint64_t size = bytes_for(dtype, a.shape, name);
   if (size && !a.data) throw error("use.array", cat(called(name), " has no memory"));
-  return {dtype, a.shape, support::Bytes(nullptr, {static_cast<const std::byte*>(a.data), support::narrow<size_t>(size)})};
+  return {dtype, a.shape,
+          support::Bytes(nullptr, {static_cast<const std::byte*>(a.data), support::narrow<size_t>(size)})};
 }
 
 Array array_of(const ir::Tensor& t, const std::string& name) {
@@ -73,7 +83,8 @@ Array array_of(const ir::Tensor& t, const std::string& name) {
 }
 
 const ir::Tensor& numbers_in(const kernels::Datum& d, const std::string& name) {
-  if (d.kind != kernels::Datum::Kind::tensor || d.tensor.dtype() == ir::DType::string) throw error("run.kind", cat("'", name, "' is no array of numbers"));
+  if (d.kind != kernels::Datum::Kind::tensor || d.tensor.dtype() == ir::DType::string)
+    throw error("run.kind", cat("'", name, "' is no array of numbers"));
   return d.tensor;
 }
 

@@ -29,7 +29,8 @@ ir::Type parse_type(std::string_view text, ir::DimContext& dims) {
   auto rest = text.substr(open + 1, text.size() - open - 2);
   while (!rest.empty()) {
     size_t end = 0;
-    for (int depth = 0; end < rest.size() && (depth > 0 || rest[end] != ','); ++end) depth += rest[end] == '(' ? 1 : rest[end] == ')' ? -1 : 0;
+    for (int depth = 0; end < rest.size() && (depth > 0 || rest[end] != ','); ++end)
+      depth += rest[end] == '(' ? 1 : rest[end] == ')' ? -1 : 0;
     shape.push_back(ir::parse_dim(dims, rest.substr(0, end)));
     if (shape.back().is_literal() && shape.back().literal() < 0) throw wrong("a size is negative");
     rest = rest.substr(std::min(end + 1, rest.size()));
@@ -40,10 +41,12 @@ ir::Type parse_type(std::string_view text, ir::DimContext& dims) {
 // An attribute as the operator's schema wants it: whole numbers serve as floats.
 ir::AttrValue converted(const Attribute::Content& v, ir::AttrKind kind) {
   const auto floats = [](const auto& list) { return std::vector<float>(list.begin(), list.end()); };
-  if (const auto* i = std::get_if<int64_t>(&v)) return kind == ir::AttrKind::floating ? ir::AttrValue(static_cast<float>(*i)) : ir::AttrValue(*i);
+  if (const auto* i = std::get_if<int64_t>(&v))
+    return kind == ir::AttrKind::floating ? ir::AttrValue(static_cast<float>(*i)) : ir::AttrValue(*i);
   if (const auto* d = std::get_if<double>(&v)) return static_cast<float>(*d);
   if (const auto* s = std::get_if<std::string>(&v)) return *s;
-  if (const auto* list = std::get_if<std::vector<int64_t>>(&v)) return kind == ir::AttrKind::floats ? ir::AttrValue(floats(*list)) : ir::AttrValue(*list);
+  if (const auto* list = std::get_if<std::vector<int64_t>>(&v))
+    return kind == ir::AttrKind::floats ? ir::AttrValue(floats(*list)) : ir::AttrValue(*list);
   if (const auto* list = std::get_if<std::vector<double>>(&v)) return floats(*list);
   if (const auto* a = std::get_if<Array>(&v)) return tensor_of(*a, "");
   return std::get<std::vector<std::string>>(v);
@@ -52,10 +55,13 @@ ir::AttrValue converted(const Attribute::Content& v, ir::AttrKind kind) {
 std::shared_ptr<const void> attributes_of(const ops::OpDef& op, const std::vector<Attribute>& given) {
   auto attrs = op.make();
   for (const Attribute& a : given) {
-    const auto field = std::find_if(op.fields.begin(), op.fields.end(), [&](const ir::AttrField& f) { return f.name == a.name; });
+    const auto field =
+        std::find_if(op.fields.begin(), op.fields.end(), [&](const ir::AttrField& f) { return f.name == a.name; });
     if (field == op.fields.end()) throw error("build.attribute", cat(op.name, " has no attribute '", a.name, "'"));
     ir::AttrValue v = converted(a.value, field->kind);
-    if (ir::kind_of(v) != field->kind) throw error("build.attribute", cat("attribute '", a.name, "' of ", op.name, " is ", ir::name(field->kind), ", not ", ir::name(ir::kind_of(v))));
+    if (ir::kind_of(v) != field->kind)
+      throw error("build.attribute", cat("attribute '", a.name, "' of ", op.name, " is ", ir::name(field->kind),
+                                         ", not ", ir::name(ir::kind_of(v))));
     field->set(attrs.get(), std::move(v));
   }
   for (const ir::AttrField& f : op.fields) {
@@ -81,7 +87,8 @@ struct Builder::State {
     std::vector<support::ValueId> out;
     for (const auto v : values) {
       const ir::Value& value = model.graph[v];
-      const bool mine = value.home == region && value.kind == ir::Value::Kind::node_output && std::find(out.begin(), out.end(), v) == out.end();
+      const bool mine = value.home == region && value.kind == ir::Value::Kind::node_output &&
+                        std::find(out.begin(), out.end(), v) == out.end();
       out.push_back(mine ? v : on.Identity(v));
     }
     return out;
@@ -115,10 +122,14 @@ Var Builder::input(std::string name, std::string_view type) {
   return {this, g.add_input(g.main(), std::move(name), parse_type(type, g.dims())).index};
 }
 
-Var Builder::weight(std::string name, std::string_view dtype, std::vector<int64_t> shape, const void* bytes, size_t size) {
+Var Builder::weight(std::string name, std::string_view dtype, std::vector<int64_t> shape, const void* bytes,
+                    size_t size) {
   const auto t = ir::dtype_from_name(dtype);
-  if (!t || *t == ir::DType::string) throw error("build.weight", cat("weights cannot have the element type '", dtype, "'"));
-  if (ir::packed_bytes(*t, ir::element_count(shape)) != size) throw error("build.weight", cat("the weight '", name, "' takes ", ir::packed_bytes(*t, ir::element_count(shape)), " bytes, not ", size));
+  if (!t || *t == ir::DType::string)
+    throw error("build.weight", cat("weights cannot have the element type '", dtype, "'"));
+  if (ir::packed_bytes(*t, ir::element_count(shape)) != size)
+    throw error("build.weight", cat("the weight '", name, "' takes ", ir::packed_bytes(*t, ir::element_count(shape)),
+                                    " bytes, not ", size));
   state_->take_name(name);
   const auto* begin = static_cast<const std::byte*>(bytes);
   const ir::Tensor tensor(*t, std::move(shape), support::Bytes::own(std::vector<std::byte>(begin, begin + size)));
@@ -138,7 +149,8 @@ Var Builder::op(std::string_view op_type, std::vector<Var> inputs, std::vector<A
   return op_outputs(1, op_type, std::move(inputs), std::move(attributes)).front();
 }
 
-std::vector<Var> Builder::op_outputs(size_t outputs, std::string_view op_type, std::vector<Var> inputs, std::vector<Attribute> attributes) {
+std::vector<Var> Builder::op_outputs(size_t outputs, std::string_view op_type, std::vector<Var> inputs,
+                                     std::vector<Attribute> attributes) {
   std::vector<support::ValueId> operands;
   for (const Var v : inputs) operands.push_back(support::ValueId(v ? checked(v, op_type) : support::ValueId::none));
   const size_t dot = op_type.rfind('.');
@@ -146,16 +158,21 @@ std::vector<Var> Builder::op_outputs(size_t outputs, std::string_view op_type, s
   const auto name = op_type.substr(dot == std::string_view::npos ? 0 : dot + 1);
   std::vector<support::ValueId> made;
   if (const ops::OpDef* op = ops::find_op(domain, name)) {
-    if (!op->graph_attrs.empty()) throw error("build.body", cat(op_type, " has bodies")).help("if_else and loop make them; others as text: docs/text-form.md");
+    if (!op->graph_attrs.empty())
+      throw error("build.body", cat(op_type, " has bodies"))
+          .help("if_else and loop make them; others as text: docs/text-form.md");
     const ops::SchemaVersion& schema = op->newest();
-    if (operands.size() < schema.min_in || operands.size() > schema.max_in || outputs < schema.min_out || outputs > schema.max_out)
-      throw error("build.arity", cat(op_type, " does not take ", operands.size(), " operands and give ", outputs, " outputs"));
+    if (operands.size() < schema.min_in || operands.size() > schema.max_in || outputs < schema.min_out ||
+        outputs > schema.max_out)
+      throw error("build.arity",
+                  cat(op_type, " does not take ", operands.size(), " operands and give ", outputs, " outputs"));
     made = state_->on.emit(*op, attributes_of(*op, attributes), std::move(operands), outputs);
   } else if (domain.empty() || domain == "ai.onnx") {
     throw error("build.operator", cat("ONNX has no operator ", op_type));
   } else {
     ir::Graph& g = state_->model.graph;
-    const support::NodeId n = g.add_node(state_->on.region(), ir::opaque_op(domain, name), nullptr, std::move(operands), outputs);
+    const support::NodeId n =
+        g.add_node(state_->on.region(), ir::opaque_op(domain, name), nullptr, std::move(operands), outputs);
     ir::NamedAttrs extra;
     for (const Attribute& a : attributes) extra.push_back({a.name, converted(a.value, ir::AttrKind::undefined)});
     if (!extra.empty()) g.set_extra(n, std::move(extra));
@@ -167,9 +184,12 @@ std::vector<Var> Builder::op_outputs(size_t outputs, std::string_view op_type, s
 
 // The value's number, if it can be used here.
 uint32_t Builder::checked(Var v, std::string_view by) const {
-  if (v.builder_ != this) throw error(v.builder_ ? "build.foreign" : "build.absent", cat("an operand of ", by, v.builder_ ? " belongs to another graph" : " holds nothing"));
+  if (v.builder_ != this)
+    throw error(v.builder_ ? "build.foreign" : "build.absent",
+                cat("an operand of ", by, v.builder_ ? " belongs to another graph" : " holds nothing"));
   const ir::Graph& g = state_->model.graph;
-  if (!g.is_inside(state_->on.region(), g[support::ValueId(v.id_)].home)) throw error("build.body", cat("an operand of ", by, " belongs to a body that this is not part of"));
+  if (!g.is_inside(state_->on.region(), g[support::ValueId(v.id_)].home))
+    throw error("build.body", cat("an operand of ", by, " belongs to a body that this is not part of"));
   return v.id_;
 }
 
@@ -194,7 +214,8 @@ std::vector<Var> Builder::if_else(Var condition, const Body& then, const Body& o
     state_->on.move_to(region);
     std::vector<support::ValueId> results;
     for (const Var v : (side == 1 ? then : otherwise)()) results.push_back(support::ValueId(checked(v, "if_else")));
-    if (side == 0 && results.size() != count) throw error("build.arity", cat("one side gives ", count, " values, the other ", results.size()));
+    if (side == 0 && results.size() != count)
+      throw error("build.arity", cat("one side gives ", count, " values, the other ", results.size()));
     count = results.size();
     g.set_region_outputs(region, state_->own(region, results));
     g.region(region).name = side == 1 ? "then" : "else";
@@ -218,10 +239,13 @@ std::vector<Var> Builder::loop(Var count, Var condition, const std::vector<Var>&
   const support::ValueId counter = g.add_input(region, "", ir::Type::tensor(ir::DType::i64, {}));
   const support::ValueId going = g.add_input(region, "", ir::Type::tensor(ir::DType::boolean, {}));
   std::vector<Var> inside;
-  for (size_t i = 2; i < inputs.size(); ++i) inside.push_back(Var(this, g.add_input(region, "", g[inputs[i]].fact.type).index));
+  for (size_t i = 2; i < inputs.size(); ++i)
+    inside.push_back(Var(this, g.add_input(region, "", g[inputs[i]].fact.type).index));
   state_->on.move_to(region);
   const Turn turn = body(Var(this, counter.index), inside);
-  if (turn.carried.size() != carried.size()) throw error("build.arity", cat("the loop carries ", carried.size(), " values, and its body gives ", turn.carried.size()));
+  if (turn.carried.size() != carried.size())
+    throw error("build.arity",
+                cat("the loop carries ", carried.size(), " values, and its body gives ", turn.carried.size()));
   std::vector<support::ValueId> results{turn.go_on ? support::ValueId(checked(turn.go_on, "loop")) : going};
   for (const auto* list : {&turn.carried, &turn.gathered})
     for (const Var v : *list) results.push_back(support::ValueId(checked(v, "loop")));

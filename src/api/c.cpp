@@ -126,7 +126,15 @@ std::string stats_text(const Stats& s) {
   json::Writer w;
   w.object().key("nodes").value(uint64_t{s.nodes}).key("operators").object();
   for (const auto& [op, count] : s.operators) w.key(op).value(uint64_t{count});
-  w.end().key("weights").value(uint64_t{s.weights}).key("parameters").value(s.parameters).key("weight_bytes").value(s.weight_bytes).key("macs").value(s.macs);
+  w.end()
+      .key("weights")
+      .value(uint64_t{s.weights})
+      .key("parameters")
+      .value(s.parameters)
+      .key("weight_bytes")
+      .value(s.weight_bytes)
+      .key("macs")
+      .value(s.macs);
   return std::string(w.end().text());
 }
 
@@ -136,7 +144,18 @@ std::string report_of(const Simplified& s) {
   for (const auto& [key, list] : {std::pair("ledger", &s.ledger), std::pair("undone", &s.undone)}) {
     w.key(key).array();
     for (const Rewriting& r : *list)
-      w.object().key("rule").value(r.rule).key("class").value(r.kind).key("value").value(r.value).key("nodes_removed").value(uint64_t{r.nodes_removed}).key("nodes_added").value(uint64_t{r.nodes_added}).end();
+      w.object()
+          .key("rule")
+          .value(r.rule)
+          .key("class")
+          .value(r.kind)
+          .key("value")
+          .value(r.value)
+          .key("nodes_removed")
+          .value(uint64_t{r.nodes_removed})
+          .key("nodes_added")
+          .value(uint64_t{r.nodes_added})
+          .end();
     w.end();
   }
   return std::string(w.end().text());
@@ -145,14 +164,16 @@ std::string report_of(const Simplified& s) {
 std::string report_of(const Verified& v) {
   json::Writer w;
   w.object().key("agree").value(v.agree).key("outputs").array();
-  for (const auto& o : v.outputs) w.object().key("name").value(o.name).key("worst").value(o.worst).key("why").value(o.why).end();
+  for (const auto& o : v.outputs)
+    w.object().key("name").value(o.name).key("worst").value(o.worst).key("why").value(o.why).end();
   return std::string(w.end().key("first_difference").value(v.first_difference).end().text());
 }
 
 ArrayView view_of(const cameo_array& a, size_t place) {
   if (!a.dtype || (a.rank && !a.shape)) throw error("use.null", cat("input ", place, " has no dtype or no shape"));
   ArrayView v(a.dtype, std::vector<int64_t>(a.shape, a.shape + a.rank), a.data);
-  if (v.byte_size() != a.size) throw error("use.array", cat("input ", place, " has ", a.size, " bytes, and its shape takes ", v.byte_size()));
+  if (v.byte_size() != a.size)
+    throw error("use.array", cat("input ", place, " has ", a.size, " bytes, and its shape takes ", v.byte_size()));
   return v;
 }
 
@@ -189,7 +210,9 @@ cameo_status cameo_load_bytes(const void* data, size_t size, cameo_model** out) 
   });
 }
 cameo_status cameo_save(const cameo_model* model, const char* path, const char* settings_json) {
-  return guarded([&] { need(model, "the model").model.save(&need(path, "the path"), faces::save_settings(settings(settings_json))); });
+  return guarded([&] {
+    need(model, "the model").model.save(&need(path, "the path"), faces::save_settings(settings(settings_json)));
+  });
 }
 cameo_status cameo_bytes(const cameo_model* model, const char* settings_json, char** out, size_t* size) {
   return guarded([&] {
@@ -226,7 +249,9 @@ cameo_status cameo_weight(const cameo_model* model, const char* name, char** byt
 }
 
 cameo_status cameo_export(const cameo_model* archive, const char* settings_json, cameo_model** out) {
-  return make(out, [&] { return export_model(need(archive, "the archive").model, faces::export_settings(settings(settings_json))).model; });
+  return make(out, [&] {
+    return export_model(need(archive, "the archive").model, faces::export_settings(settings(settings_json))).model;
+  });
 }
 cameo_status cameo_simplify(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
   return make(out, [&] {
@@ -243,13 +268,21 @@ cameo_status cameo_check(const cameo_model* model, char** json_lines) {
   return guarded([&] { place(json_lines) = text_of(lines(check(need(model, "the model").model))); });
 }
 cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out) {
-  return make(out, [&] { return convert(need(model, "the model").model, opset, faces::convert_settings(settings(settings_json))); });
+  return make(out, [&] {
+    return convert(need(model, "the model").model, opset, faces::convert_settings(settings(settings_json)));
+  });
 }
-cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count, const char* const* to, size_t to_count, cameo_model** out) {
-  return make(out, [&] { return extract(need(model, "the model").model, texts(from, from_count), texts(to, to_count)); });
+cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count, const char* const* to,
+                           size_t to_count, cameo_model** out) {
+  return make(out,
+              [&] { return extract(need(model, "the model").model, texts(from, from_count), texts(to, to_count)); });
 }
-cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, const char* settings_json, cameo_model** out) {
-  return make(out, [&] { return merge(need(first, "the first model").model, need(second, "the second model").model, faces::merge_settings(settings(settings_json))); });
+cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, const char* settings_json,
+                         cameo_model** out) {
+  return make(out, [&] {
+    return merge(need(first, "the first model").model, need(second, "the second model").model,
+                 faces::merge_settings(settings(settings_json)));
+  });
 }
 cameo_status cameo_diff(const cameo_model* first, const cameo_model* second, char** json) {
   return guarded([&] {
@@ -261,14 +294,19 @@ cameo_status cameo_diff(const cameo_model* first, const cameo_model* second, cha
     target = text_of(w.end().text());
   });
 }
-cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json, char** report) {
-  return guarded([&] { place(report) = text_of(report_of(verify(need(model, "the model").model, need(reference, "the reference").model, faces::verify_settings(settings(settings_json))))); });
+cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json,
+                          char** report) {
+  return guarded([&] {
+    place(report) = text_of(report_of(verify(need(model, "the model").model, need(reference, "the reference").model,
+                                             faces::verify_settings(settings(settings_json)))));
+  });
 }
 
 cameo_status cameo_open_session(const cameo_model* model, const char* settings_json, cameo_session** out) {
   return guarded([&] {
     cameo_session*& target = place(out);
-    target = new cameo_session{Session(need(model, "the model").model, faces::session_settings(settings(settings_json)))};
+    target =
+        new cameo_session{Session(need(model, "the model").model, faces::session_settings(settings(settings_json)))};
   });
 }
 cameo_status cameo_run(const cameo_session* session, const cameo_array* inputs, size_t count, cameo_results** out) {
@@ -277,9 +315,11 @@ cameo_status cameo_run(const cameo_session* session, const cameo_array* inputs, 
     const Session& s = need(session, "the session").session;
     if (count) need(inputs, "the list of inputs");
     const auto params = s.inputs();
-    if (count > params.size()) throw error("run.input-count", cat(count, " inputs were given, and the model has ", params.size()));
+    if (count > params.size())
+      throw error("run.input-count", cat(count, " inputs were given, and the model has ", params.size()));
     std::vector<std::pair<std::string, ArrayView>> named;
-    for (size_t i = 0; i < count; ++i) named.emplace_back(inputs[i].name ? inputs[i].name : params[i].name, view_of(inputs[i], i));
+    for (size_t i = 0; i < count; ++i)
+      named.emplace_back(inputs[i].name ? inputs[i].name : params[i].name, view_of(inputs[i], i));
     auto results = std::make_unique<cameo_results>();
     results->arrays = s.run_named(named);
     for (const ValueInfo& v : s.outputs()) results->names.push_back(v.name);
@@ -292,7 +332,8 @@ cameo_status cameo_result(const cameo_results* results, size_t i, cameo_array* o
   return guarded([&] {
     cameo_array& target = place(out);
     const auto& all = need(results, "the results");
-    if (i >= all.arrays.size()) throw error("use.index", cat("there is no result ", i, ": there are ", all.arrays.size()));
+    if (i >= all.arrays.size())
+      throw error("use.index", cat("there is no result ", i, ": there are ", all.arrays.size()));
     const Array& a = all.arrays[i];
     target = {all.names[i].c_str(), a.dtype.c_str(), a.shape.data(), a.shape.size(), a.bytes.data(), a.bytes.size()};
   });

@@ -77,7 +77,9 @@ Editor& Editor::rewire(const std::string& from, const std::string& to) {
 Editor& Editor::set_weight(const std::string& name, const ArrayView& value) {
   const ir::Tensor given = tensor_of(value, name);
   const auto bytes = given.bytes().span();  // the view's memory may go before the model does
-  passes::set_initializer(state_->model.model, name, ir::Tensor(given.dtype(), given.shape(), support::Bytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()))));
+  passes::set_initializer(state_->model.model, name,
+                          ir::Tensor(given.dtype(), given.shape(),
+                                     support::Bytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()))));
   return *this;
 }
 Editor& Editor::set_metadata(const std::string& key, const std::string& value) {
@@ -105,7 +107,8 @@ Model merge(const Model& first, const Model& second, const MergeSettings& settin
 
 std::vector<Difference> diff(const Model& first, const Model& second, size_t limit) {
   std::vector<Difference> out;
-  for (auto& d : passes::diff(ModelState::onnx(first), ModelState::onnx(second), {limit})) out.push_back({d.what, d.first, d.second});
+  for (auto& d : passes::diff(ModelState::onnx(first), ModelState::onnx(second), {limit}))
+    out.push_back({d.what, d.first, d.second});
   return out;
 }
 

@@ -17,7 +17,8 @@ void set_stage(const ExportSettings& s, staging::StageOptions& o) {
   o.assume = s.assume;
   o.asserts = s.asserts;
   o.assumptions = s.assumptions;
-  static constexpr staging::Fallback modes[] = {staging::Fallback::none, staging::Fallback::aten, staging::Fallback::all_aten, staging::Fallback::custom};
+  static constexpr staging::Fallback modes[] = {staging::Fallback::none, staging::Fallback::aten,
+                                                staging::Fallback::all_aten, staging::Fallback::custom};
   o.fallback = modes[static_cast<size_t>(s.fallback)];
 }
 

@@ -49,7 +49,8 @@ std::vector<ExampleInput> specs_of(const std::vector<NamedDatum>& examples) {
 void set_custom_opsets(Model& m, const std::map<std::string, int64_t>& custom, DiagSink& sink) {
   for (const auto& [domain, version] : custom) {
     bool used = false;
-    for (uint32_t i = 0; i < m.graph.node_capacity() && !used; ++i) used = !m.graph[NodeId(i)].dead && m.graph[NodeId(i)].op->domain == domain;
+    for (uint32_t i = 0; i < m.graph.node_capacity() && !used; ++i)
+      used = !m.graph[NodeId(i)].dead && m.graph[NodeId(i)].op->domain == domain;
     if (used) m.opsets[domain] = version;
     else sink.warn("export.custom-opset", cat("no node is of the domain '", domain, "', so that it is not imported"));
   }
@@ -58,7 +59,9 @@ void set_custom_opsets(Model& m, const std::map<std::string, int64_t>& custom, D
 SimplifyOptions simplify_options(const ExportOptions& options) {
   SimplifyOptions o;
   o.fold = options.stage.fold;
-  if (!o.fold) o.skip = {"batchnorm-into-linear", "scale-into-linear", "shift-into-linear", "scale-into-norm", "shift-into-norm"};  // these compute weights
+  if (!o.fold)
+    o.skip = {"batchnorm-into-linear", "scale-into-linear", "shift-into-linear", "scale-into-norm",
+              "shift-into-norm"};  // these compute weights
   return o;
 }
 
@@ -66,7 +69,9 @@ SimplifyOptions simplify_options(const ExportOptions& options) {
 std::shared_ptr<const Model> load_rules(const std::string& path) {
   DiagSink diags;
   const Bytes file = map_file(path);
-  auto m = std::make_shared<Model>(parse_text(cat("<ir_version: 10, opset_import: [\"\" : ", newest_released_opset, "]> rules () => () {} ", file.text()), path, diags));
+  auto m = std::make_shared<Model>(parse_text(
+      cat("<ir_version: 10, opset_import: [\"\" : ", newest_released_opset, "]> rules () => () {} ", file.text()), path,
+      diags));
   if (m->functions.empty()) throw error("use.rules", cat(path, " holds no function")).help("docs/export.md shows one");
   return m;
 }
@@ -93,7 +98,8 @@ void collect_modules(const pt2::Program& program, std::vector<OutlinedModule>& o
       const std::string_view entry = rest.substr(0, rest.find(';'));
       rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
       const auto [module, cls] = pt2::module_entry(entry);
-      if (!module.empty() && !cls.empty() && known.emplace(module).second) out.push_back({std::string(module), std::string(cls)});
+      if (!module.empty() && !cls.empty() && known.emplace(module).second)
+        out.push_back({std::string(module), std::string(cls)});
     }
   }
 }
@@ -101,18 +107,22 @@ void collect_modules(const pt2::Program& program, std::vector<OutlinedModule>& o
 // Functions are written as they are, hence made of what the target opset can say.
 void make_functions(std::vector<OutlinedModule> modules, Model& m, const ArchiveExport& how, DiagSink& sink) {
   for (const std::string& wanted : *how.functions) {
-    const auto is = [&](const OutlinedModule& o) { return o.class_name == wanted || o.class_name.ends_with("." + wanted); };
+    const auto is = [&](const OutlinedModule& o) {
+      return o.class_name == wanted || o.class_name.ends_with("." + wanted);
+    };
     if (std::none_of(modules.begin(), modules.end(), is)) {
       std::set<std::string> names;
       for (const auto& o : modules) names.insert(o.class_name);
       std::string list;
       for (const std::string& n : names) list += cat(list.empty() ? "" : ", ", n);
-      throw error("use.modules", cat("the archive has no module of the class '", wanted, "'")).help(cat("it has: ", list));
+      throw error("use.modules", cat("the archive has no module of the class '", wanted, "'"))
+          .help(cat("it has: ", list));
     }
   }
   if (!how.functions->empty())
     std::erase_if(modules, [&](const OutlinedModule& o) {
-      return std::none_of(how.functions->begin(), how.functions->end(), [&](const std::string& w) { return o.class_name == w || o.class_name.ends_with("." + w); });
+      return std::none_of(how.functions->begin(), how.functions->end(),
+                          [&](const std::string& w) { return o.class_name == w || o.class_name.ends_with("." + w); });
     });
   const int64_t opset = how.write.opset.value_or(newest_released_opset);
   if (opset < 15) throw error("use.opset", cat("functions came with opset 15, and ", opset, " is asked for"));
@@ -129,9 +139,11 @@ std::vector<Datum> example_values(const Exported& e, const Graph& g, const std::
   std::vector<Datum> out;
   for (size_t i = 0; i < params.size(); ++i) {
     const std::string& key = i < e.trace.input_names.size() ? e.trace.input_names[i] : "";
-    const auto it = std::find_if(e.examples.begin(), e.examples.end(), [&](const NamedDatum& n) { return n.name == key; });
+    const auto it =
+        std::find_if(e.examples.begin(), e.examples.end(), [&](const NamedDatum& n) { return n.name == key; });
     const bool given = i < e.trace.input_names.size() && it != e.examples.end();
-    if (!given && !g[params[i]].weight) throw error("verify.inputs", cat("there is no example for input '", g[params[i]].name, "'"));
+    if (!given && !g[params[i]].weight)
+      throw error("verify.inputs", cat("there is no example for input '", g[params[i]].name, "'"));
     out.push_back(given ? it->value : Datum());
   }
   return out;
@@ -139,7 +151,9 @@ std::vector<Datum> example_values(const Exported& e, const Graph& g, const std::
 
 }  // namespace
 
-Exported export_archive(const std::string& path, const ArchiveExport& how, DiagSink& sink) { return export_archive(map_file(path), path, how, sink); }
+Exported export_archive(const std::string& path, const ArchiveExport& how, DiagSink& sink) {
+  return export_archive(map_file(path), path, how, sink);
+}
 
 Exported export_archive(const Bytes& file, const std::string& path, const ArchiveExport& how, DiagSink& sink) {
   Exported out;
@@ -157,7 +171,8 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
   if (is_pt2) {
     auto program = pt2::read_pt2(file, path, options.method);
     if (program.models().size() > 1 && options.method != program.model_name())
-      sink.note("export.method", cat("the package holds ", program.models().size(), " programs: this is '", program.model_name(), "'"));
+      sink.note("export.method",
+                cat("the package holds ", program.models().size(), " programs: this is '", program.model_name(), "'"));
     out.model = export_pt2(program, options, sink, trace);
     if (how.functions) collect_modules(program, modules);
   } else {
@@ -174,8 +189,12 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
     out.lowered = lowered_operators(out);
   }
   keep_outputs(g, how.keep_outputs);
-  if (how.simplify) simplify_for_opset(out.model, how.write.opset.value_or(newest_released_opset), simplify_options(options), how.write.lossy, &sink);
-  if (!is_pt2) staging::rename_assumptions(out.model, options.rename_dims), rename_dims(g, options.rename_dims);  // the symbols of a .pt2 archive were renamed on the way
+  if (how.simplify)
+    simplify_for_opset(out.model, how.write.opset.value_or(newest_released_opset), simplify_options(options),
+                       how.write.lossy, &sink);
+  if (!is_pt2)
+    staging::rename_assumptions(out.model, options.rename_dims),
+        rename_dims(g, options.rename_dims);  // the symbols of a .pt2 archive were renamed on the way
   if (how.functions) make_functions(std::move(modules), out.model, how, sink);
   if (how.doc_strings) doc_strings(g);
   if (how.number_weights) number_weights(g);
@@ -194,16 +213,24 @@ void check_recorded(const Model& m) {
   const Graph& g = m.graph;
   for (const ValueId v : g[g.main()].outputs)
     if (g[v].fact.type.is_tensor() && !g[v].fact.has_rank())
-      found.push_back(error("export.check", cat("the output '", g[v].name, "' may have one number of axes or another, and ONNX wants to be told which")).help("let all branches give it the same number of axes").diag());
+      found.push_back(
+          error("export.check", cat("the output '", g[v].name,
+                                    "' may have one number of axes or another, and ONNX wants to be told which"))
+              .help("let all branches give it the same number of axes")
+              .diag());
   if (found.empty()) return;
-  found.insert(found.begin(), error("export.check", "the model would break ONNX's rules").help("are the inputs of the types that the model was written for? --no-check writes all the same").diag());
+  found.insert(found.begin(),
+               error("export.check", "the model would break ONNX's rules")
+                   .help("are the inputs of the types that the model was written for? --no-check writes all the same")
+                   .diag());
   throw Error(std::move(found));
 }
 
 }  // namespace
 
 void save_exported(const Exported& e, const std::string& target, const ArchiveExport& how, DiagSink& sink) {
-  const bool foreign = how.options.stage.fallback != staging::Fallback::none;  // whose results have no type that could be told
+  const bool foreign =
+      how.options.stage.fallback != staging::Fallback::none;  // whose results have no type that could be told
   if (how.check && !foreign) check_recorded(e.model);
   save_model(e.model, target, how.write, &sink);
   if (!how.check || target == "-" || target.ends_with(".onnxtxt")) return;
@@ -213,14 +240,18 @@ void save_exported(const Exported& e, const std::string& target, const ArchiveEx
     (d.severity == Severity::error ? errors : sink.all()).push_back(std::move(d));
   }
   if (errors.empty()) return;
-  errors.insert(errors.begin(), error("export.check", cat(target, " was written, and breaks ONNX's rules")).help("this should not be: please report it; --no-check writes all the same").diag());
+  errors.insert(errors.begin(), error("export.check", cat(target, " was written, and breaks ONNX's rules"))
+                                    .help("this should not be: please report it; --no-check writes all the same")
+                                    .diag());
   throw Error(std::move(errors));
 }
 
 Verified verify_exported(const Exported& e, const std::string& target, const ArchiveExport& how) {
-  if (how.inputs.empty()) throw error("use.verify", "outputs can be compared only on known inputs").help("--inputs FILE.npz gives them");
+  if (how.inputs.empty())
+    throw error("use.verify", "outputs can be compared only on known inputs").help("--inputs FILE.npz gives them");
   DiagSink diags;
-  Model m = target == "-" ? read_onnx(Bytes::own(write_onnx(e.model, how.write)), "", diags) : load_model(target, diags);
+  Model m =
+      target == "-" ? read_onnx(Bytes::own(write_onnx(e.model, how.write)), "", diags) : load_model(target, diags);
   inline_functions(m);
   const auto params = run_inputs(m.graph);
   const auto inputs = example_values(e, m.graph, params);
@@ -235,7 +266,10 @@ Verified verify_exported(const Exported& e, const std::string& target, const Arc
     ++v.outputs;
     const Comparison c = compare(got[i], wanted[i], how.tolerance);
     v.worst = std::max(v.worst, c.worst);
-    if (!c.same) wrong.push_back(error("verify.mismatch", cat("the output '", m.graph[outputs[i]].name, "' differs from what ", how.expected, " says: ", c.why)).diag());
+    if (!c.same)
+      wrong.push_back(error("verify.mismatch", cat("the output '", m.graph[outputs[i]].name, "' differs from what ",
+                                                   how.expected, " says: ", c.why))
+                          .diag());
   }
   if (v.outputs == 0) throw error("verify.outputs", cat(how.expected, " has none of the model's outputs"));
   if (!wrong.empty()) throw Error(std::move(wrong));

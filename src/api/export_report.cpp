@@ -11,11 +11,17 @@ namespace cameo::api {
 
 namespace {
 
-std::string operator_name(const Node& n) { return n.op->domain.empty() ? std::string(n.op->name) : cat(n.op->domain, "::", n.op->name); }
+std::string operator_name(const Node& n) {
+  return n.op->domain.empty() ? std::string(n.op->name) : cat(n.op->domain, "::", n.op->name);
+}
 
-std::string torch_operator(const Exported& e, NodeId n) { return n.index < e.trace.nodes.size() ? e.trace.nodes[n.index].op : ""; }
+std::string torch_operator(const Exported& e, NodeId n) {
+  return n.index < e.trace.nodes.size() ? e.trace.nodes[n.index].op : "";
+}
 
-std::string_view module_of(const Node& n) { return n.notes ? std::string_view(n.notes->where.scope) : std::string_view(); }
+std::string_view module_of(const Node& n) {
+  return n.notes ? std::string_view(n.notes->where.scope) : std::string_view();
+}
 
 template <class F>
 void for_each_node(const Graph& g, F f) {
@@ -49,11 +55,14 @@ std::string row(std::initializer_list<std::string_view> cells, std::string_view 
   return out + "</tr>\n";
 }
 
-std::string_view severity_name(Severity s) { return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note"; }
+std::string_view severity_name(Severity s) {
+  return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
+}
 
 constexpr std::string_view style =
     "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em;color:#222;background:#fff}"
-    "table{border-collapse:collapse;margin:.5em 0 1.5em}td,th{text-align:left;padding:.2em 1em .2em 0;border-bottom:1px solid #ddd;"
+    "table{border-collapse:collapse;margin:.5em 0 1.5em}td,th{text-align:left;padding:.2em 1em .2em "
+    "0;border-bottom:1px solid #ddd;"
     "vertical-align:top}code,pre{font:13px/1.4 ui-monospace,monospace}pre{overflow:auto;background:#f6f6f6;padding:1em}"
     ".warning{color:#8a5a00}.error{color:#a00}@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}"
     "td,th{border-color:#444}pre{background:#222}.warning{color:#e0b050}.error{color:#f77}}";
@@ -66,7 +75,8 @@ std::string recorded_text(const Exported& e) {
   print.canonical_order = false;
   print.comment = [&](NodeId n) {
     const Node& node = e.model.graph[n];
-    const std::string op = torch_operator(e, n), place = place_of(node), line = node.notes ? node.notes->where.source : "";
+    const std::string op = torch_operator(e, n), place = place_of(node),
+                      line = node.notes ? node.notes->where.source : "";
     return cat(op, op.empty() || place.empty() ? "" : "  ", place, line.empty() ? "" : ": ", line);
   };
   return print_text(e.model, print);
@@ -85,13 +95,19 @@ std::string report_json(const Exported& e, const ExportReport& r) {
   const Statistics s = statistics(e.model);
   json::Writer w;
   w.object();
-  w.key("cameo").value(version).key("source").value(r.source).key("target").value(r.target).key("command").value(r.command);
+  w.key("cameo").value(version).key("source").value(r.source).key("target").value(r.target).key("command").value(
+      r.command);
   w.key("opset").value(r.opset).key("seconds").value(r.seconds);
   w.key("inputs");
   write_values(w, g, g[g.main()].inputs);
   w.key("outputs");
   write_values(w, g, g[g.main()].outputs);
-  w.key("node_count").value(uint64_t{s.nodes}).key("parameters").value(s.parameters).key("weight_bytes").value(s.weight_bytes);
+  w.key("node_count")
+      .value(uint64_t{s.nodes})
+      .key("parameters")
+      .value(s.parameters)
+      .key("weight_bytes")
+      .value(s.weight_bytes);
   w.key("operators").object();
   for (const OpCount& o : s.operators) w.key(o.name).value(uint64_t{o.count});
   w.end();
@@ -108,7 +124,14 @@ std::string report_json(const Exported& e, const ExportReport& r) {
     w.key("module").value(module_of(g[n])).key("place").value(place_of(g[n])).end();
   });
   w.end();
-  if (r.verified) w.key("verified").object().key("outputs").value(uint64_t{r.verified->outputs}).key("max_difference").value(r.verified->worst).end();
+  if (r.verified)
+    w.key("verified")
+        .object()
+        .key("outputs")
+        .value(uint64_t{r.verified->outputs})
+        .key("max_difference")
+        .value(r.verified->worst)
+        .end();
   w.key("findings").array();
   for (const Diag& d : r.findings) w.raw(d.render_json());
   w.end().end();
@@ -118,20 +141,25 @@ std::string report_json(const Exported& e, const ExportReport& r) {
 std::string report_html(const Exported& e, const ExportReport& r) {
   const Graph& g = e.model.graph;
   const Statistics s = statistics(e.model);
-  std::string out = cat("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>", escaped(r.source), "</title><style>", style, "</style>\n<h1>", escaped(r.source), "</h1>\n<table>");
+  std::string out = cat("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>", escaped(r.source),
+                        "</title><style>", style, "</style>\n<h1>", escaped(r.source), "</h1>\n<table>");
   char seconds[40];
   std::snprintf(seconds, sizeof seconds, "%.3f s", r.seconds);
-  out += row({"written to", r.target}) + row({"with", r.command}) + row({"opset", cat(r.opset)}) + row({"nodes", cat(s.nodes)}) + row({"parameters", cat(s.parameters)}) + row({"time", seconds});
-  if (r.verified) out += row({"verified", cat(r.verified->outputs, " outputs, largest difference ", r.verified->worst)});
+  out += row({"written to", r.target}) + row({"with", r.command}) + row({"opset", cat(r.opset)}) +
+         row({"nodes", cat(s.nodes)}) + row({"parameters", cat(s.parameters)}) + row({"time", seconds});
+  if (r.verified)
+    out += row({"verified", cat(r.verified->outputs, " outputs, largest difference ", r.verified->worst)});
   out += "</table>\n";
-  for (const auto& [title, values] : {std::pair("Inputs", &g[g.main()].inputs), std::pair("Outputs", &g[g.main()].outputs)}) {
+  for (const auto& [title, values] :
+       {std::pair("Inputs", &g[g.main()].inputs), std::pair("Outputs", &g[g.main()].outputs)}) {
     out += cat("<h2>", title, "</h2><table>");
     for (const ValueId v : *values) out += row({g[v].name, g[v].fact.type.text()});
     out += "</table>\n";
   }
   if (!r.findings.empty()) {
     out += "<h2>Findings</h2>\n";
-    for (const Diag& d : r.findings) out += cat("<pre class=\"", severity_name(d.severity), "\">", escaped(d.render()), "</pre>\n");
+    for (const Diag& d : r.findings)
+      out += cat("<pre class=\"", severity_name(d.severity), "\">", escaped(d.render()), "</pre>\n");
   }
   out += cat("<h2>Operators</h2><table>", row({"ONNX", "count"}, "th"));
   for (const OpCount& o : s.operators) out += row({o.name, cat(o.count)});

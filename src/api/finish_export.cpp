@@ -14,17 +14,21 @@ bool is_in(std::string_view scope, std::string_view module) {
   return scope == module || (scope.starts_with(module) && scope[module.size()] == '.');
 }
 
-std::string_view scope_of(const Graph& g, NodeId n) { return g[n].notes ? std::string_view(g[n].notes->where.scope) : std::string_view(); }
+std::string_view scope_of(const Graph& g, NodeId n) {
+  return g[n].notes ? std::string_view(g[n].notes->where.scope) : std::string_view();
+}
 
 bool leaves(const Graph& g, ValueId v, std::string_view module) {
-  return std::any_of(g[v].uses.begin(), g[v].uses.end(), [&](const Use& u) { return !u.node || !is_in(scope_of(g, u.node), module); });
+  return std::any_of(g[v].uses.begin(), g[v].uses.end(),
+                     [&](const Use& u) { return !u.node || !is_in(scope_of(g, u.node), module); });
 }
 
 // Module paths that nodes lie in, all those above them included.
 std::set<std::string> modules(const Graph& g) {
   std::set<std::string> out;
   for (const NodeId n : g.nodes(g.main()))
-    for (std::string scope(scope_of(g, n)); !scope.empty(); scope.resize(scope.rfind('.') == scope.npos ? 0 : scope.rfind('.')))
+    for (std::string scope(scope_of(g, n)); !scope.empty();
+         scope.resize(scope.rfind('.') == scope.npos ? 0 : scope.rfind('.')))
       if (!out.insert(scope).second) break;
   return out;
 }
@@ -50,12 +54,16 @@ void keep_outputs(Graph& g, const std::vector<std::string>& patterns) {
     for (const NodeId n : g.nodes(g.main()))
       for (const ValueId v : g[n].outputs) {
         const bool named = matches(g[v].name, pattern) || matches(g[n].name, pattern);
-        const bool from_module = std::any_of(inside.begin(), inside.end(), [&](const std::string& m) { return is_in(scope_of(g, n), m) && leaves(g, v, m); });
+        const bool from_module = std::any_of(inside.begin(), inside.end(), [&](const std::string& m) {
+          return is_in(scope_of(g, n), m) && leaves(g, v, m);
+        });
         if (!named && !from_module) continue;
         any = true;
         if (g.used(v) && std::find(outputs.begin(), outputs.end(), v) == outputs.end()) outputs.push_back(v);
       }
-    if (!any) throw error("use.keep-outputs", cat("no module, node or value matches '", pattern, "'")).help("--verbose prints their names");
+    if (!any)
+      throw error("use.keep-outputs", cat("no module, node or value matches '", pattern, "'"))
+          .help("--verbose prints their names");
   }
   g.set_region_outputs(g.main(), std::move(outputs));
 }
@@ -92,7 +100,8 @@ void doc_strings(Graph& g) {
 void number_weights(Graph& g) {
   std::set<std::string, std::less<>> taken;
   for (uint32_t i = 0; i < g.value_capacity(); ++i)
-    if (const ir::Value& v = g[ValueId(i)]; v.kind != ir::Value::Kind::dead && v.kind != ir::Value::Kind::initializer) taken.insert(v.name);
+    if (const ir::Value& v = g[ValueId(i)]; v.kind != ir::Value::Kind::dead && v.kind != ir::Value::Kind::initializer)
+      taken.insert(v.name);
   size_t number = 0;
   for (const ValueId v : g[g.main()].initializers) {
     if (!g.used(v)) continue;

@@ -18,13 +18,17 @@ namespace cameo {
 using frontends::FileKind;
 
 const ModelState& ModelState::of(const Model& m) {
-  if (!m.state_) throw error("use.moved-from", "the model was moved from").help("keep a copy: copies share what is in it");
+  if (!m.state_)
+    throw error("use.moved-from", "the model was moved from").help("keep a copy: copies share what is in it");
   return *m.state_;
 }
 
 const ir::Model& ModelState::onnx(const Model& m) {
   const ModelState& s = of(m);
-  if (!s.archive.empty()) throw error("use.archive", cat(s.path.empty() ? "this" : s.path, " is a PyTorch archive, and an ONNX model is wanted")).help("export_model makes one");
+  if (!s.archive.empty())
+    throw error("use.archive",
+                cat(s.path.empty() ? "this" : s.path, " is a PyTorch archive, and an ONNX model is wanted"))
+        .help("export_model makes one");
   return s.model;
 }
 
@@ -42,7 +46,9 @@ int64_t opset_of(const ModelState& s) {
 }
 
 int64_t known_opset(int64_t opset) {
-  if (opset < 1 || opset > ops::newest_opset) throw error("use.opset", cat("there is no opset ", opset)).help(cat("the newest released is ", ops::newest_released_opset));
+  if (opset < 1 || opset > ops::newest_opset)
+    throw error("use.opset", cat("there is no opset ", opset))
+        .help(cat("the newest released is ", ops::newest_released_opset));
   return opset;
 }
 
@@ -170,7 +176,8 @@ std::string Model::bytes(const SaveSettings& settings) const {
 Model load(const std::string& path) {
   if (path != "-" && !path.ends_with(".onnxtxt")) {
     support::Bytes file = formats::map_file(path);
-    if (const FileKind kind = frontends::recognise(file, path).kind; is_archive_kind(kind)) return archive_from(std::move(file), path, kind);
+    if (const FileKind kind = frontends::recognise(file, path).kind; is_archive_kind(kind))
+      return archive_from(std::move(file), path, kind);
   }
   support::DiagSink diags;
   ModelState s;
@@ -187,7 +194,8 @@ Model load_bytes(const void* data, size_t size) {
 Model load_from(uint64_t size, const ReadAt& read) {
   constexpr uint64_t block = uint64_t{1} << 24;
   std::vector<std::byte> all(support::narrow<size_t>(size));
-  for (uint64_t done = 0; done < size; done += block) read(done, all.data() + done, static_cast<size_t>(std::min(block, size - done)));
+  for (uint64_t done = 0; done < size; done += block)
+    read(done, all.data() + done, static_cast<size_t>(std::min(block, size - done)));
   return read_bytes(support::Bytes::own(std::move(all)));
 }
 

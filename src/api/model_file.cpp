@@ -28,7 +28,8 @@ bool is_text(const std::string& path, const Bytes& file) {
   if (path != "-") return path.ends_with(".onnxtxt");
   const auto text = file.text().substr(0, 4096);
   const size_t first = text.find_first_not_of(" \n\r\t");
-  return text.find('\0') == std::string_view::npos && first != std::string_view::npos && (text[first] == '<' || text[first] == '#');
+  return text.find('\0') == std::string_view::npos && first != std::string_view::npos &&
+         (text[first] == '<' || text[first] == '#');
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ Model load_once(const std::string& path, DiagSink& diags) {
   if (is_text(path, file)) return parse_text(file.text(), path, diags);
   const Recognised what = recognise(file, path);
   if (what.kind == FileKind::torchscript)
-    throw error("use.archive", cat(path, " is a TorchScript archive, and an ONNX model is wanted")).help(cat("cameo export ", path, " makes one"));
+    throw error("use.archive", cat(path, " is a TorchScript archive, and an ONNX model is wanted"))
+        .help(cat("cameo export ", path, " makes one"));
   if (what.kind != FileKind::unknown) throw wrong_kind(what, path);
   return read_onnx(file, path, diags);
 }
@@ -57,7 +59,9 @@ Model load_model(const std::string& path, DiagSink& diags) {
     } catch (const Error& e) {
       require_whole_files();
       // Between our look at the model and at its data file a writer may have published the next version of both.
-      if (e.diag().code != "file.missing" || attempt == attempts || before.empty() || FileHandle::identity(path) == before) throw;
+      if (e.diag().code != "file.missing" || attempt == attempts || before.empty() ||
+          FileHandle::identity(path) == before)
+        throw;
       diags.all().resize(findings);
     }
   }
@@ -90,7 +94,8 @@ void save_model(const Model& m, const std::string& path, const WriteOptions& opt
   files.commit(options.durable);
 }
 
-void save_model(const Model& m, Publication& files, const std::string& path, const WriteOptions& options, DiagSink* diags) {
+void save_model(const Model& m, Publication& files, const std::string& path, const WriteOptions& options,
+                DiagSink* diags) {
   if (path.ends_with(".onnxtxt")) return save_text(m, files, path, options, diags);
   if (path != "-") return write_onnx(m, files, path, options, diags);
   files.open(path, Publication::Turn::model).append(write_onnx(m, options, diags));

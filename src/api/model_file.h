@@ -10,8 +10,8 @@
 
 namespace cameo::api {
 
-// An ONNX model, or one as text (.onnxtxt). "-" is standard input. A file of another kind (an archive, a checkpoint, a web
-// page) is refused with what to do instead. Throws what read_onnx throws; warnings go to `diags`.
+// An ONNX model, or one as text (.onnxtxt). "-" is standard input. A file of another kind (an archive, a checkpoint, a
+// web page) is refused with what to do instead. Throws what read_onnx throws; warnings go to `diags`.
 ir::Model load_model(const std::string& path, DiagSink& diags);
 
 // Who made a file from what: written into the model's metadata.
@@ -19,15 +19,17 @@ struct Provenance {
   Bytes source;         // what was read; empty for what came through a pipe
   std::string command;  // "edit --rename a=b": the verb and its flags, no file names
 };
-// cameo.source.sha256 is that of the whole source up to 256 KiB. Of a larger one, whose digest would take longer than the
-// work, it is cameo.source.ends.sha256: of the first and the last 128 KiB, where ONNX files have their nodes and archives
-// the directory with the checksum of every entry (`(head -c 128K F; tail -c 128K F) | sha256sum`).
+// cameo.source.sha256 is that of the whole source up to 256 KiB. Of a larger one, whose digest would take longer than
+// the work, it is cameo.source.ends.sha256: of the first and the last 128 KiB, where ONNX files have their nodes and
+// archives the directory with the checksum of every entry (`(head -c 128K F; tail -c 128K F) | sha256sum`).
 void note_provenance(ir::Model& m, const Provenance& p);
 
 // As .onnx, or as text where the name ends in .onnxtxt; "-" is standard output. IN and OUT may be the same file.
-void save_model(const ir::Model& m, const std::string& path, const WriteOptions& options = {}, DiagSink* diags = nullptr);
+void save_model(const ir::Model& m, const std::string& path, const WriteOptions& options = {},
+                DiagSink* diags = nullptr);
 // The same, to be published with other files by files.commit(options.durable).
-void save_model(const ir::Model& m, Publication& files, const std::string& path, const WriteOptions& options, DiagSink* diags);
+void save_model(const ir::Model& m, Publication& files, const std::string& path, const WriteOptions& options,
+                DiagSink* diags);
 
 // The bytes of an .onnx file, for who judges the file itself; other kinds are refused as by load_model.
 Bytes load_onnx_bytes(const std::string& path);

@@ -101,7 +101,8 @@ std::vector<TorchOperator> operators() {
   for (const auto table : staging::all_host_tables())
     for (const auto& row : table) host.insert(row.name);
   for (const auto name : host) out.push_back({std::string(name), Support::staged, {}, true, 0, {}});
-  std::stable_sort(out.begin(), out.end(), [](const TorchOperator& a, const TorchOperator& b) { return a.name < b.name; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const TorchOperator& a, const TorchOperator& b) { return a.name < b.name; });
   return out;
 }
 
@@ -112,7 +113,8 @@ std::vector<TorchOperator> missing_operators() {
     if (lowering::find_row(s.full_name()) || api::follows_another(s)) continue;
     out.push_back({s.full_name(), Support::missing, {}, true, 0, api::reason_for(s.name)});
   }
-  std::stable_sort(out.begin(), out.end(), [](const TorchOperator& a, const TorchOperator& b) { return a.name < b.name; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const TorchOperator& a, const TorchOperator& b) { return a.name < b.name; });
   return out;
 }
 

@@ -1,5 +1,5 @@
-// The table behind include/cameo/operators.h: what exports and probes were seen to emit. tools/operators.py writes it down in
-// generated/lowered_operators.h.
+// The table behind include/cameo/operators.h: what exports and probes were seen to emit. tools/operators.py writes it
+// down in generated/lowered_operators.h.
 #pragma once
 
 #include <cstdint>

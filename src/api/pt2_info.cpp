@@ -16,7 +16,8 @@ void count(json::Value graph, std::map<std::string, size_t>& operators, int dept
   for (const json::Value n : graph["nodes"].elements()) {
     ++operators[std::string(n["target"].text())];
     for (const json::Value in : n["inputs"].elements())
-      if (const auto [tag, v] = pt2::tagged(in["arg"]); tag == "as_graph" && depth < 64) count(v["graph"], operators, depth + 1);
+      if (const auto [tag, v] = pt2::tagged(in["arg"]); tag == "as_graph" && depth < 64)
+        count(v["graph"], operators, depth + 1);
   }
 }
 
@@ -40,7 +41,8 @@ std::vector<Pt2Size> sizes_of(const pt2::Program& program, json::Value graph) {
     size_t axis = 0;
     for (const json::Value v : meta["sizes"].elements()) {
       const pt2::SymInt size = pt2::sym_int(v);
-      if (const auto symbol = pt2::bare_symbol(size.expression); !size.literal && !symbol.empty()) places.try_emplace(std::string(symbol), cat("axis ", axis, " of ", in.value));
+      if (const auto symbol = pt2::bare_symbol(size.expression); !size.literal && !symbol.empty())
+        places.try_emplace(std::string(symbol), cat("axis ", axis, " of ", in.value));
       ++axis;
     }
   }
@@ -57,7 +59,9 @@ std::vector<Pt2Size> sizes_of(const pt2::Program& program, json::Value graph) {
 void count_weights(pt2::Program& program, Pt2Info& info) {
   std::set<std::pair<const void*, int64_t>> seen;
   for (const pt2::GraphInput& in : program.inputs()) {
-    if (in.kind != pt2::InputKind::parameter && in.kind != pt2::InputKind::buffer && in.kind != pt2::InputKind::tensor_constant) continue;
+    if (in.kind != pt2::InputKind::parameter && in.kind != pt2::InputKind::buffer &&
+        in.kind != pt2::InputKind::tensor_constant)
+      continue;
     try {
       const pt2::Payload p = program.payload(in);
       uint64_t elements = 1;
@@ -84,20 +88,28 @@ Pt2Info pt2_info(pt2::Program& program) {
   const json::Value graph = program.graph();
   for (const pt2::GraphInput& in : program.inputs())
     if (in.kind == pt2::InputKind::user) info.inputs.push_back({std::string(in.value), pt2_type(graph, in.value)});
-    else if (in.kind == pt2::InputKind::constant) info.inputs.push_back({in.target, cat("fixed at ", pt2_argument(in.constant))});
+    else if (in.kind == pt2::InputKind::constant)
+      info.inputs.push_back({in.target, cat("fixed at ", pt2_argument(in.constant))});
   size_t user = 0;
   for (const pt2::GraphOutput& o : program.outputs()) {
-    if (o.kind == pt2::OutputKind::buffer || o.kind == pt2::OutputKind::parameter || o.kind == pt2::OutputKind::user_input) info.written.push_back(o.target);
+    if (o.kind == pt2::OutputKind::buffer || o.kind == pt2::OutputKind::parameter ||
+        o.kind == pt2::OutputKind::user_input)
+      info.written.push_back(o.target);
     if (o.kind != pt2::OutputKind::user) continue;
     const std::string& path = program.output_paths()[user++];
     const std::string value = pt2_argument(o.arg), type = pt2_type(graph, value);
-    info.outputs.push_back({path.empty() ? "output" : path[0] >= '0' && path[0] <= '9' ? cat("output.", path) : path, type.empty() ? value : type});
+    info.outputs.push_back({path.empty()                       ? "output"
+                            : path[0] >= '0' && path[0] <= '9' ? cat("output.", path)
+                                                               : path,
+                            type.empty() ? value : type});
   }
   info.sizes = sizes_of(program, graph);
   std::map<std::string, size_t> operators;
   count(graph, operators, 0);
-  for (const auto& [target, calls] : operators) info.operators.push_back({shown(target), calls, staging::NodeStager::lowers(target)});
-  std::stable_sort(info.operators.begin(), info.operators.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  for (const auto& [target, calls] : operators)
+    info.operators.push_back({shown(target), calls, staging::NodeStager::lowers(target)});
+  std::stable_sort(info.operators.begin(), info.operators.end(),
+                   [](const auto& a, const auto& b) { return a.count > b.count; });
   count_weights(program, info);
   return info;
 }

@@ -48,7 +48,9 @@ std::string named(json::Value v) {
 }
 
 // One line, whatever the names in it hold.
-void print_line(std::string& out, const std::string& indent, std::string_view text) { out += cat(indent, printable(text), "\n"); }
+void print_line(std::string& out, const std::string& indent, std::string_view text) {
+  out += cat(indent, printable(text), "\n");
+}
 
 void print_graph(json::Value graph, const std::string& indent, std::string& out, int depth) {
   for (const json::Value n : graph["nodes"].elements()) {
@@ -86,7 +88,8 @@ std::string pt2_type(json::Value graph, std::string_view name) {
   DimContext dims;
   if (const json::Value meta = pt2_meta(graph, name)) {
     std::string sizes;
-    for (const json::Value v : meta["sizes"].elements()) sizes += cat(sizes.empty() ? "" : ",", size_text(pt2::sym_int(v), dims));
+    for (const json::Value v : meta["sizes"].elements())
+      sizes += cat(sizes.empty() ? "" : ",", size_text(pt2::sym_int(v), dims));
     return cat(dtype_text(meta["dtype"]), "[", sizes, "]");
   }
   if (const json::Value v = graph["sym_int_values"].find(name)) return cat("int ", size_text(pt2::sym_int(v), dims));
@@ -109,9 +112,15 @@ std::string pt2_text(const pt2::Program& program) {
   const json::Value graph = program.graph();
   std::string out;
   for (const pt2::GraphInput& in : program.inputs()) {
-    static constexpr std::string_view kinds[] = {"input", "parameter", "buffer", "constant", "object", "token", "fixed"};
-    const std::string type = !in.value.empty() ? pt2_type(graph, in.value) : in.constant ? pt2_argument(in.constant) : "";
-    print_line(out, "", cat(kinds[static_cast<int>(in.kind)], " ", in.value.empty() ? std::string_view(in.target) : in.value, type.empty() ? "" : ": ", type, in.target.empty() || in.value.empty() ? "" : cat("  # ", in.target)));
+    static constexpr std::string_view kinds[] = {"input",  "parameter", "buffer", "constant",
+                                                 "object", "token",     "fixed"};
+    const std::string type = !in.value.empty() ? pt2_type(graph, in.value)
+                             : in.constant     ? pt2_argument(in.constant)
+                                               : "";
+    print_line(
+        out, "",
+        cat(kinds[static_cast<int>(in.kind)], " ", in.value.empty() ? std::string_view(in.target) : in.value,
+            type.empty() ? "" : ": ", type, in.target.empty() || in.value.empty() ? "" : cat("  # ", in.target)));
   }
   print_graph(graph, "", out, 0);
   return out;

@@ -30,7 +30,9 @@ engine::SessionOptions options_of(const ir::Graph& g, const SessionSettings& set
 
 void put_into(const ir::Tensor& t, const std::string& name, std::pair<void*, size_t> memory) {
   const auto bytes = t.bytes().span();
-  if (bytes.size() != memory.second) throw error("run.size", cat("the output '", name, "' has ", bytes.size(), " bytes, and there is memory for ", memory.second));
+  if (bytes.size() != memory.second)
+    throw error("run.size",
+                cat("the output '", name, "' has ", bytes.size(), " bytes, and there is memory for ", memory.second));
   if (!bytes.empty()) std::memcpy(memory.first, bytes.data(), bytes.size());
 }
 
@@ -67,15 +69,20 @@ std::vector<ValueInfo> Session::outputs() const {
 std::vector<Array> Session::run(const std::vector<ArrayView>& inputs, const RunSettings& settings) const {
   const ir::Graph& g = state().session.graph();
   const auto& params = g[g.main()].inputs;
-  if (inputs.size() > params.size()) throw error("run.input-count", cat(inputs.size(), " inputs were given, and the model has ", params.size()));
+  if (inputs.size() > params.size())
+    throw error("run.input-count", cat(inputs.size(), " inputs were given, and the model has ", params.size()));
   for (const auto& [name, memory] : settings.into)
-    if (std::find(state_->names.begin(), state_->names.end(), name) == state_->names.end()) throw error("use.output-name", cat("the model has no output '", name, "'"));
+    if (std::find(state_->names.begin(), state_->names.end(), name) == state_->names.end())
+      throw error("use.output-name", cat("the model has no output '", name, "'"));
   std::vector<kernels::Datum> in;
-  for (size_t i = 0; i < inputs.size(); ++i) in.emplace_back(inputs[i].dtype.empty() ? kernels::Datum() : kernels::Datum(tensor_of(inputs[i], g[params[i]].name)));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    in.emplace_back(inputs[i].dtype.empty() ? kernels::Datum()
+                                            : kernels::Datum(tensor_of(inputs[i], g[params[i]].name)));
   std::vector<engine::StepTime> times;
   const auto results = state_->session.run(in, settings.profile ? &times : nullptr);
   formats::require_whole_files();
-  for (const engine::StepTime& t : times) settings.profile->push_back({t.node, t.op, t.kernel, t.start_us, t.length_us});
+  for (const engine::StepTime& t : times)
+    settings.profile->push_back({t.node, t.op, t.kernel, t.start_us, t.length_us});
   std::vector<Array> out;
   for (size_t i = 0; i < results.size(); ++i) {
     const std::string& name = state_->names[i];
@@ -94,7 +101,8 @@ std::vector<Array> Session::run(const std::vector<ArrayView>& inputs, const RunS
   return out;
 }
 
-std::vector<Array> Session::run_named(const std::vector<std::pair<std::string, ArrayView>>& inputs, const RunSettings& settings) const {
+std::vector<Array> Session::run_named(const std::vector<std::pair<std::string, ArrayView>>& inputs,
+                                      const RunSettings& settings) const {
   const ir::Graph& g = state().session.graph();
   const auto& params = g[g.main()].inputs;
   std::vector<ArrayView> ordered(params.size());

@@ -17,7 +17,9 @@ namespace {
 using support::cat;
 using support::error;
 
-[[noreturn]] void wrong(std::string_view key, std::string_view wanted) { throw error("use.settings", cat("the setting '", key, "' is ", wanted)); }
+[[noreturn]] void wrong(std::string_view key, std::string_view wanted) {
+  throw error("use.settings", cat("the setting '", key, "' is ", wanted));
+}
 
 void take(const json::Value& v, std::string_view key, bool& out) {
   if (v.kind() != json::Kind::boolean) wrong(key, "true or false");
@@ -93,7 +95,8 @@ void choose(const json::Value& v, std::string_view key, const std::string_view (
   }
   wrong(key, cat("one of ", all, ", not '", given, "'"));
 }
-constexpr std::string_view weight_names[] = {"keep", "embed", "external", "in_place"}, training_names[] = {"eval", "preserve", "train"},
+constexpr std::string_view weight_names[] = {"keep", "embed", "external", "in_place"},
+                           training_names[] = {"eval", "preserve", "train"},
                            fallback_names[] = {"none", "aten", "all_aten", "custom"};
 void take(const json::Value& v, std::string_view key, Weights& out) { choose(v, key, weight_names, out); }
 void take(const json::Value& v, std::string_view key, Training& out) { choose(v, key, training_names, out); }
@@ -127,7 +130,8 @@ S read(std::string_view text, std::span<const Row<S>> rows) {
       std::vector<std::string_view> names;
       for (const Row<S>& r : rows) names.push_back(r.key);
       const auto near = support::nearest(key, names);
-      throw error("use.settings", cat("there is no setting '", key, "'")).help(near.empty() ? "" : cat("did you mean ", near, "?"));
+      throw error("use.settings", cat("there is no setting '", key, "'"))
+          .help(near.empty() ? "" : cat("did you mean ", near, "?"));
     }
     it->take(value, key, out);
   }
@@ -136,27 +140,47 @@ S read(std::string_view text, std::span<const Row<S>> rows) {
 
 #define CAMEO_ROW(type, member) row<&type::member, type>(#member)
 
-constexpr Row<SaveSettings> save_rows[] = {CAMEO_ROW(SaveSettings, opset), CAMEO_ROW(SaveSettings, weights), CAMEO_ROW(SaveSettings, external_name),
-                                           CAMEO_ROW(SaveSettings, lossy), CAMEO_ROW(SaveSettings, durable)};
+constexpr Row<SaveSettings> save_rows[] = {CAMEO_ROW(SaveSettings, opset), CAMEO_ROW(SaveSettings, weights),
+                                           CAMEO_ROW(SaveSettings, external_name), CAMEO_ROW(SaveSettings, lossy),
+                                           CAMEO_ROW(SaveSettings, durable)};
 constexpr Row<ExportSettings> export_rows[] = {
-    CAMEO_ROW(ExportSettings, inputs), CAMEO_ROW(ExportSettings, example_inputs), CAMEO_ROW(ExportSettings, input_names), CAMEO_ROW(ExportSettings, output_names),
-    CAMEO_ROW(ExportSettings, dynamic_axes), CAMEO_ROW(ExportSettings, rename_dims), CAMEO_ROW(ExportSettings, method), CAMEO_ROW(ExportSettings, opset),
-    CAMEO_ROW(ExportSettings, training), CAMEO_ROW(ExportSettings, change_literals), CAMEO_ROW(ExportSettings, fold), CAMEO_ROW(ExportSettings, simplify),
-    CAMEO_ROW(ExportSettings, params), CAMEO_ROW(ExportSettings, initializers_as_inputs), CAMEO_ROW(ExportSettings, number_params), CAMEO_ROW(ExportSettings, unroll),
-    CAMEO_ROW(ExportSettings, allow_frozen), CAMEO_ROW(ExportSettings, assumptions), CAMEO_ROW(ExportSettings, assume), CAMEO_ROW(ExportSettings, asserts),
-    CAMEO_ROW(ExportSettings, state_outputs), CAMEO_ROW(ExportSettings, fallback), CAMEO_ROW(ExportSettings, custom_opsets), CAMEO_ROW(ExportSettings, rules),
-    CAMEO_ROW(ExportSettings, functions), CAMEO_ROW(ExportSettings, keep_outputs), CAMEO_ROW(ExportSettings, lossy), CAMEO_ROW(ExportSettings, doc_strings)};
-constexpr Row<SimplifySettings> simplify_rows[] = {
-    CAMEO_ROW(SimplifySettings, skip), CAMEO_ROW(SimplifySettings, only), CAMEO_ROW(SimplifySettings, exact), CAMEO_ROW(SimplifySettings, freeze_initializers),
-    CAMEO_ROW(SimplifySettings, fuse), CAMEO_ROW(SimplifySettings, fold), CAMEO_ROW(SimplifySettings, sizes_may_be_zero), CAMEO_ROW(SimplifySettings, unroll),
-    CAMEO_ROW(SimplifySettings, shapes), CAMEO_ROW(SimplifySettings, input_shapes), CAMEO_ROW(SimplifySettings, check), CAMEO_ROW(SimplifySettings, check_sizes),
-    CAMEO_ROW(SimplifySettings, rtol), CAMEO_ROW(SimplifySettings, atol)};
+    CAMEO_ROW(ExportSettings, inputs),        CAMEO_ROW(ExportSettings, example_inputs),
+    CAMEO_ROW(ExportSettings, input_names),   CAMEO_ROW(ExportSettings, output_names),
+    CAMEO_ROW(ExportSettings, dynamic_axes),  CAMEO_ROW(ExportSettings, rename_dims),
+    CAMEO_ROW(ExportSettings, method),        CAMEO_ROW(ExportSettings, opset),
+    CAMEO_ROW(ExportSettings, training),      CAMEO_ROW(ExportSettings, change_literals),
+    CAMEO_ROW(ExportSettings, fold),          CAMEO_ROW(ExportSettings, simplify),
+    CAMEO_ROW(ExportSettings, params),        CAMEO_ROW(ExportSettings, initializers_as_inputs),
+    CAMEO_ROW(ExportSettings, number_params), CAMEO_ROW(ExportSettings, unroll),
+    CAMEO_ROW(ExportSettings, allow_frozen),  CAMEO_ROW(ExportSettings, assumptions),
+    CAMEO_ROW(ExportSettings, assume),        CAMEO_ROW(ExportSettings, asserts),
+    CAMEO_ROW(ExportSettings, state_outputs), CAMEO_ROW(ExportSettings, fallback),
+    CAMEO_ROW(ExportSettings, custom_opsets), CAMEO_ROW(ExportSettings, rules),
+    CAMEO_ROW(ExportSettings, functions),     CAMEO_ROW(ExportSettings, keep_outputs),
+    CAMEO_ROW(ExportSettings, lossy),         CAMEO_ROW(ExportSettings, doc_strings)};
+constexpr Row<SimplifySettings> simplify_rows[] = {CAMEO_ROW(SimplifySettings, skip),
+                                                   CAMEO_ROW(SimplifySettings, only),
+                                                   CAMEO_ROW(SimplifySettings, exact),
+                                                   CAMEO_ROW(SimplifySettings, freeze_initializers),
+                                                   CAMEO_ROW(SimplifySettings, fuse),
+                                                   CAMEO_ROW(SimplifySettings, fold),
+                                                   CAMEO_ROW(SimplifySettings, sizes_may_be_zero),
+                                                   CAMEO_ROW(SimplifySettings, unroll),
+                                                   CAMEO_ROW(SimplifySettings, shapes),
+                                                   CAMEO_ROW(SimplifySettings, input_shapes),
+                                                   CAMEO_ROW(SimplifySettings, check),
+                                                   CAMEO_ROW(SimplifySettings, check_sizes),
+                                                   CAMEO_ROW(SimplifySettings, rtol),
+                                                   CAMEO_ROW(SimplifySettings, atol)};
 constexpr Row<ConvertSettings> convert_rows[] = {CAMEO_ROW(ConvertSettings, lossy)};
-constexpr Row<MergeSettings> merge_rows[] = {CAMEO_ROW(MergeSettings, connect), CAMEO_ROW(MergeSettings, keep_connected)};
-constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs), CAMEO_ROW(VerifySettings, random), CAMEO_ROW(VerifySettings, sizes),
-                                               CAMEO_ROW(VerifySettings, rtol), CAMEO_ROW(VerifySettings, atol)};
-constexpr Row<SessionSettings> session_rows[] = {CAMEO_ROW(SessionSettings, threads), CAMEO_ROW(SessionSettings, reference), CAMEO_ROW(SessionSettings, seed),
-                                                 CAMEO_ROW(SessionSettings, keep_outputs)};
+constexpr Row<MergeSettings> merge_rows[] = {CAMEO_ROW(MergeSettings, connect),
+                                             CAMEO_ROW(MergeSettings, keep_connected)};
+constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs), CAMEO_ROW(VerifySettings, random),
+                                               CAMEO_ROW(VerifySettings, sizes), CAMEO_ROW(VerifySettings, rtol),
+                                               CAMEO_ROW(VerifySettings, atol)};
+constexpr Row<SessionSettings> session_rows[] = {
+    CAMEO_ROW(SessionSettings, threads), CAMEO_ROW(SessionSettings, reference), CAMEO_ROW(SessionSettings, seed),
+    CAMEO_ROW(SessionSettings, keep_outputs)};
 #undef CAMEO_ROW
 
 }  // namespace

@@ -33,7 +33,9 @@ passes::SimplifyOptions options_of(const SimplifySettings& s) {
   return o;
 }
 
-Rewriting rewriting_of(const passes::Application& a) { return {std::string(a.rule), std::string(passes::name(a.exactness)), a.value, a.removed, a.added}; }
+Rewriting rewriting_of(const passes::Application& a) {
+  return {std::string(a.rule), std::string(passes::name(a.exactness)), a.value, a.removed, a.added};
+}
 
 std::vector<Rewriting> rewritings(const std::vector<passes::Application>& all) {
   std::vector<Rewriting> out;
@@ -46,7 +48,8 @@ void check_rule(const std::string& rule) {
   for (const auto& r : passes::rule_list()) names.push_back(r.name);
   if (std::find(names.begin(), names.end(), rule) != names.end()) return;
   const auto close = support::nearest(rule, names);
-  throw error("use.rule", cat("there is no rule '", rule, "'")).help(close.empty() ? "cameo simplify --list-rules lists them" : cat("did you mean ", close, "?"));
+  throw error("use.rule", cat("there is no rule '", rule, "'"))
+      .help(close.empty() ? "cameo simplify --list-rules lists them" : cat("did you mean ", close, "?"));
 }
 
 }  // namespace
@@ -60,7 +63,8 @@ Simplified simplify(const Model& model, const SimplifySettings& settings) {
   std::vector<passes::Application> ledger, undone;
   size_t checked = 0;
   double worst = 0;
-  if (settings.check == 0) ledger = backends::simplify_for_opset(s.model, opset, options_of(settings), false, &diags).ledger;
+  if (settings.check == 0)
+    ledger = backends::simplify_for_opset(s.model, opset, options_of(settings), false, &diags).ledger;
   else {
     api::CheckOptions check;
     check.inputs = settings.check;
@@ -68,8 +72,11 @@ Simplified simplify(const Model& model, const SimplifySettings& settings) {
     check.tolerance.rtol = settings.rtol;
     check.tolerance.atol = settings.atol;
     api::CheckedResult result = api::simplify_checked(s.model, opset, options_of(settings), check, &diags);
-    for (const auto& a : result.undone) diags.warn("simplify.undone", cat("the rewrite ", a.rule, " at '", a.value, "' changed an output and was undone"));
-    for (const std::string& why : result.skipped) diags.warn("simplify.not-checked", cat("one set of inputs could not be run: ", why));
+    for (const auto& a : result.undone)
+      diags.warn("simplify.undone",
+                 cat("the rewrite ", a.rule, " at '", a.value, "' changed an output and was undone"));
+    for (const std::string& why : result.skipped)
+      diags.warn("simplify.not-checked", cat("one set of inputs could not be run: ", why));
     ledger = std::move(result.result.ledger);
     undone = std::move(result.undone);
     checked = result.compared;
@@ -83,7 +90,8 @@ Simplified simplify(const Model& model, const SimplifySettings& settings) {
 
 std::vector<RuleInfo> rules() {
   std::vector<RuleInfo> out;
-  for (const auto& r : passes::rule_list()) out.push_back({std::string(r.name), std::string(passes::name(r.exactness))});
+  for (const auto& r : passes::rule_list())
+    out.push_back({std::string(r.name), std::string(passes::name(r.exactness))});
   return out;
 }
 
@@ -106,7 +114,8 @@ Explanation explain(const Model& model, const std::string& rule, int opset) {
     if (asked(r.name))
       for (const std::string_view op : r.makes)
         if (!ops::find_op("", op)->at(options.opset))
-          out.waiting.push_back(cat(rule.empty() ? cat(r.name, ": ") : "", "opset ", options.opset, " has no ", op, ": the rule waits for opset ", ops::find_op("", op)->first_version()));
+          out.waiting.push_back(cat(rule.empty() ? cat(r.name, ": ") : "", "opset ", options.opset, " has no ", op,
+                                    ": the rule waits for opset ", ops::find_op("", op)->first_version()));
   return out;
 }
 

@@ -29,7 +29,9 @@ int64_t size_of(Dim d, int64_t set, std::map<std::string, int64_t>& sizes) {
 // Signed numbers near 1, then large ones, then mostly zeros.
 Tensor sample(DType t, const std::vector<int64_t>& shape, int64_t set, Random& random) {
   constexpr int64_t most = int64_t{1} << 26;  // as for inputs that `run --random` makes up
-  if (element_count(shape) > most) throw error("simplify.check", cat("an input of ", element_count(shape), " elements is too large to make up")).help("simplify without --check, or give its size with --overwrite-input-shape");
+  if (element_count(shape) > most)
+    throw error("simplify.check", cat("an input of ", element_count(shape), " elements is too large to make up"))
+        .help("simplify without --check, or give its size with --overwrite-input-shape");
   const auto count = narrow<size_t>(element_count(shape));
   if (is_float(t)) {
     std::vector<double> v(count);
@@ -74,7 +76,8 @@ double largest(const Datum& d) {
 }
 
 // Why they differ; empty when they do not.
-std::string difference(const std::vector<Datum>& found, const std::vector<Datum>& wanted, const CheckOptions& check, double& worst) {
+std::string difference(const std::vector<Datum>& found, const std::vector<Datum>& wanted, const CheckOptions& check,
+                       double& worst) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     Tolerance t = check.tolerance;
     if (!t.rtol) t.rtol = 1e-3;
@@ -101,7 +104,9 @@ class Runs {
         if (e.exit_code() == 4) throw;
       }
   }
-  std::vector<Datum> run(const std::vector<Datum>& inputs) const { return session_ ? session_->run(inputs) : run_reference(m_, inputs); }
+  std::vector<Datum> run(const std::vector<Datum>& inputs) const {
+    return session_ ? session_->run(inputs) : run_reference(m_, inputs);
+  }
 
  private:
   const Model& m_;
@@ -110,7 +115,8 @@ class Runs {
 
 class Checker {
  public:
-  Checker(const Model& original, int64_t opset, const SimplifyOptions& options, const CheckOptions& check) : original_(original), opset_(opset), options_(options), check_(check) {
+  Checker(const Model& original, int64_t opset, const SimplifyOptions& options, const CheckOptions& check)
+      : original_(original), opset_(opset), options_(options), check_(check) {
     const Runs runs(original, fast());
     for (int64_t set = 0; set < check.inputs; ++set) try {
         Sample s{made_up_inputs(original.graph, set, check), {}, {}};
@@ -129,7 +135,9 @@ class Checker {
       Model m = made(SIZE_MAX, diags);
       const std::string why = wrong(m);
       if (why.empty()) return m;
-      if (out.undone.size() >= most_undone) throw error("simplify.differs", cat("the simplified model differs, ", why, ", and leaving out ", out.undone.size(), " rewrites does not help"));
+      if (out.undone.size() >= most_undone)
+        throw error("simplify.differs", cat("the simplified model differs, ", why, ", and leaving out ",
+                                            out.undone.size(), " rewrites does not help"));
       undo_one(why);
     }
   }
@@ -194,7 +202,8 @@ class Checker {
 
 }  // namespace
 
-CheckedResult simplify_checked(Model& m, int64_t opset, const SimplifyOptions& options, const CheckOptions& check, DiagSink* diags) {
+CheckedResult simplify_checked(Model& m, int64_t opset, const SimplifyOptions& options, const CheckOptions& check,
+                               DiagSink* diags) {
   const Model original = m;
   Checker checker(original, opset, options, check);
   m = checker.settle(diags);

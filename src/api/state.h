@@ -1,5 +1,5 @@
-// What stands behind the public Model, for the files that implement include/cameo. These include the layers first and public
-// headers last: `Graph` in a layer's header means the layer's own.
+// What stands behind the public Model, for the files that implement include/cameo. These include the layers first and
+// public headers last: `Graph` in a layer's header means the layer's own.
 #pragma once
 
 #include "backends/onnx/writer.h"
@@ -16,17 +16,17 @@ using support::cat;
 using support::error;
 
 struct ModelState {
-  support::Bytes archive;        // a PyTorch archive; empty: `model` holds an ONNX model
-  std::string path;              // where it was read from; empty: from memory
-  bool is_script = false;        // a TorchScript archive
+  support::Bytes archive;  // a PyTorch archive; empty: `model` holds an ONNX model
+  std::string path;        // where it was read from; empty: from memory
+  bool is_script = false;  // a TorchScript archive
   ir::Model model;
   int64_t opset = 0;             // to write in; 0: the model's own
   backends::WriteOptions write;  // what else holds for the file
   std::vector<Diag> findings;
 
-  static const ModelState& of(const Model& m);      // throws use.moved-from
-  static const ir::Model& onnx(const Model& m);     // throws use.archive
-  static ModelState changed(const Model& m);        // a copy to work on, of an ONNX model, without findings
+  static const ModelState& of(const Model& m);   // throws use.moved-from
+  static const ir::Model& onnx(const Model& m);  // throws use.archive
+  static ModelState changed(const Model& m);     // a copy to work on, of an ONNX model, without findings
   static Model make(ModelState s) { return Model(std::make_shared<const ModelState>(std::move(s))); }
 };
 
@@ -43,6 +43,7 @@ ir::Tensor tensor_of(const Array& a, const std::string& name);
 ir::Tensor tensor_of(const ArrayView& a, const std::string& name);
 Array array_of(const ir::Tensor& t, const std::string& name);  // throws use.array for strings
 Array array_of(const kernels::Datum& d, const std::string& name);
-const ir::Tensor& numbers_in(const kernels::Datum& d, const std::string& name);  // throws run.kind where it is no array of numbers
+const ir::Tensor& numbers_in(const kernels::Datum& d,
+                             const std::string& name);  // throws run.kind where it is no array of numbers
 
 }  // namespace cameo

@@ -28,10 +28,12 @@ Stats stats(const Model& model) {
   std::map<std::string, uint64_t> bytes;
   std::unordered_set<const ir::Weight*> seen;  // shared ones once
   for (uint32_t i = 0; i < m.graph.value_capacity(); ++i)
-    if (const ir::Value& v = m.graph[support::ValueId(i)]; v.kind != ir::Value::Kind::dead && v.weight && !v.synthetic && seen.insert(v.weight.get()).second)
+    if (const ir::Value& v = m.graph[support::ValueId(i)];
+        v.kind != ir::Value::Kind::dead && v.weight && !v.synthetic && seen.insert(v.weight.get()).second)
       bytes[std::string(ir::name(v.weight->dtype))] += v.weight->byte_size();
   out.bytes_by_dtype.assign(bytes.begin(), bytes.end());
-  std::stable_sort(out.bytes_by_dtype.begin(), out.bytes_by_dtype.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(out.bytes_by_dtype.begin(), out.bytes_by_dtype.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   return out;
 }
 

@@ -45,7 +45,8 @@ Data inputs_for(const ir::Graph& g, const std::string& recorded, const VerifySet
   const auto params = runtime::run_inputs(g);
   Data inputs;
   if (!settings.inputs.empty()) inputs = runtime::load_values(settings.inputs, g, params);
-  else if (!recorded.empty() && std::filesystem::is_directory(recorded)) inputs = runtime::load_values(recorded, g, params);
+  else if (!recorded.empty() && std::filesystem::is_directory(recorded))
+    inputs = runtime::load_values(recorded, g, params);
   else inputs = runtime::random_inputs(g, params, settings.random, settings.sizes);
   runtime::check_inputs(g, params, inputs);
   return inputs;
@@ -70,10 +71,12 @@ Verified verify(const Model& model, const Model& reference, const VerifySettings
   const runtime::Tolerance tolerance{settings.rtol, settings.atol};
   const Data inputs = inputs_for(a.graph, "", settings);
   const auto others = runtime::run_inputs(b.graph);
-  if (inputs.size() != others.size()) throw error("verify.inputs", cat("the models have ", inputs.size(), " and ", others.size(), " inputs"));
+  if (inputs.size() != others.size())
+    throw error("verify.inputs", cat("the models have ", inputs.size(), " and ", others.size(), " inputs"));
   runtime::check_inputs(b.graph, others, inputs);
   const Data got = engine::Session(a).run(inputs), wanted = engine::Session(b).run(inputs);
-  if (wanted.size() != got.size()) throw error("verify.outputs", cat("the models have ", got.size(), " and ", wanted.size(), " outputs"));
+  if (wanted.size() != got.size())
+    throw error("verify.outputs", cat("the models have ", got.size(), " and ", wanted.size(), " outputs"));
   Verified out = compared(a, got, wanted, tolerance);
   if (!out.agree) out.first_difference = first_inner(inner_values(a, inputs), inner_values(b, inputs), tolerance);
   return out;

@@ -13,7 +13,9 @@ const ir::Graph& graph_of(const ModelHandle& m) { return m->model.graph; }
 const ir::Node& node_of(const ModelHandle& m, uint32_t id) { return graph_of(m)[support::NodeId(id)]; }
 const ir::Value& value_of(const ModelHandle& m, uint32_t id) { return graph_of(m)[support::ValueId(id)]; }
 
-[[noreturn]] void no_index(size_t i, size_t count, std::string_view what) { throw error("use.index", cat("there is no ", what, " ", i, ": the node has ", count)); }
+[[noreturn]] void no_index(size_t i, size_t count, std::string_view what) {
+  throw error("use.index", cat("there is no ", what, " ", i, ": the node has ", count));
+}
 
 std::vector<double> doubles(const std::vector<float>& v) { return {v.begin(), v.end()}; }
 
@@ -25,7 +27,8 @@ std::optional<Attribute> attribute_of(const std::string& name, const ir::AttrVal
   if (const auto* list = std::get_if<std::vector<float>>(&v)) return Attribute(name, doubles(*list));
   if (const auto* list = std::get_if<std::vector<int64_t>>(&v)) return Attribute(name, *list);
   if (const auto* list = std::get_if<std::vector<std::string>>(&v)) return Attribute(name, *list);
-  if (const auto* t = std::get_if<ir::Tensor>(&v); t && t->dtype() != ir::DType::string) return Attribute(name, array_of(*t, name));
+  if (const auto* t = std::get_if<ir::Tensor>(&v); t && t->dtype() != ir::DType::string)
+    return Attribute(name, array_of(*t, name));
   return std::nullopt;
 }
 
@@ -71,7 +74,9 @@ std::vector<Node> Value::users() const {
 std::string Weight::dtype() const { return std::string(ir::name(value_of(model_, value_).weight->dtype)); }
 std::vector<int64_t> Weight::shape() const { return value_of(model_, value_).weight->shape; }
 uint64_t Weight::byte_size() const { return value_of(model_, value_).weight->byte_size(); }
-Array Weight::array() const { return array_of(value_of(model_, value_).weight->dense(), value_of(model_, value_).name); }
+Array Weight::array() const {
+  return array_of(value_of(model_, value_).weight->dense(), value_of(model_, value_).name);
+}
 
 std::string Node::name() const { return node_of(model_, id_).name; }
 std::string Node::op() const { return std::string(node_of(model_, id_).op->name); }
@@ -126,7 +131,9 @@ std::vector<std::pair<std::string, Graph>> Node::bodies() const {
   const ir::Node& n = node_of(model_, id_);
   std::vector<std::pair<std::string, Graph>> out;
   for (size_t i = 0; i < n.regions.size(); ++i)
-    if (n.regions[i]) out.emplace_back(i < n.op->graph_attrs.size() ? std::string(n.op->graph_attrs[i]) : cat("body", i), Graph(model_, n.regions[i].index));
+    if (n.regions[i])
+      out.emplace_back(i < n.op->graph_attrs.size() ? std::string(n.op->graph_attrs[i]) : cat("body", i),
+                       Graph(model_, n.regions[i].index));
   return out;
 }
 
@@ -153,16 +160,20 @@ std::vector<Value> Graph::inputs() const {
   return values_of(graph_of(model_)[support::RegionId(region_)].inputs, [&](uint32_t id) { return Value(model_, id); });
 }
 std::vector<Value> Graph::outputs() const {
-  return values_of(graph_of(model_)[support::RegionId(region_)].outputs, [&](uint32_t id) { return Value(model_, id); });
+  return values_of(graph_of(model_)[support::RegionId(region_)].outputs,
+                   [&](uint32_t id) { return Value(model_, id); });
 }
 std::vector<Value> Graph::weights() const {
-  return values_of(graph_of(model_)[support::RegionId(region_)].initializers, [&](uint32_t id) { return Value(model_, id); });
+  return values_of(graph_of(model_)[support::RegionId(region_)].initializers,
+                   [&](uint32_t id) { return Value(model_, id); });
 }
 
 std::optional<Value> Graph::find(std::string_view name) const {
   const ir::Graph& g = graph_of(model_);
   for (uint32_t i = 0; i < g.value_capacity(); ++i)
-    if (const ir::Value& v = g[support::ValueId(i)]; v.kind != ir::Value::Kind::dead && v.home == support::RegionId(region_) && v.name == name && !name.empty()) return Value(model_, i);
+    if (const ir::Value& v = g[support::ValueId(i)];
+        v.kind != ir::Value::Kind::dead && v.home == support::RegionId(region_) && v.name == name && !name.empty())
+      return Value(model_, i);
   return std::nullopt;
 }
 
@@ -173,7 +184,8 @@ Graph Model::graph() const {
 
 std::vector<Function> Model::functions() const {
   std::vector<Function> out;
-  for (const ir::LocalFunction& f : ModelState::onnx(*this).functions) out.push_back({f.domain, f.name, Graph(state_, f.body.index)});
+  for (const ir::LocalFunction& f : ModelState::onnx(*this).functions)
+    out.push_back({f.domain, f.name, Graph(state_, f.body.index)});
   return out;
 }
 

@@ -9,7 +9,8 @@ namespace cameo::api {
 
 namespace {
 
-// How dense elements lie in the source: axes from the slowest to the fastest; nullopt where they do not fill a part of it.
+// How dense elements lie in the source: axes from the slowest to the fastest; nullopt where they do not fill a part of
+// it.
 std::optional<std::vector<int64_t>> order_of(const Weight& w) {
   std::vector<int64_t> axes(w.shape.size());
   std::iota(axes.begin(), axes.end(), 0);
@@ -33,7 +34,8 @@ class InPlace {
     const std::shared_ptr<const Weight> w = g_[v].weight;
     all_ += w->byte_size();
     const auto order = order_of(*w);
-    if (w->scale || w->strings || w->source_dtype != w->dtype || !order || !is_inside(w->source) || w->count() == 0) return;
+    if (w->scale || w->strings || w->source_dtype != w->dtype || !order || !is_inside(w->source) || w->count() == 0)
+      return;
     auto stored = std::make_shared<Weight>(as_stored(*w, *order));
     if (std::is_sorted(order->begin(), order->end())) g_.value(v).weight = std::move(stored);
     else transpose(v, std::move(stored), *order);
@@ -43,7 +45,10 @@ class InPlace {
   std::string told() const { return cat(kept_, " of ", all_, " bytes of weights stay in ", path_); }
 
  private:
-  bool is_inside(const Bytes& source) const { return !source.empty() && source.data() >= file_.data() && source.data() + source.size() <= file_.data() + file_.size(); }
+  bool is_inside(const Bytes& source) const {
+    return !source.empty() && source.data() >= file_.data() &&
+           source.data() + source.size() <= file_.data() + file_.size();
+  }
 
   NodeId first_node() const {
     for (const NodeId n : g_.nodes(g_.main())) return n;

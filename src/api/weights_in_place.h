@@ -8,8 +8,8 @@
 
 namespace cameo::api {
 
-// Notes of every weight whose bytes lie in `file` where they do. One that is such bytes transposed becomes those bytes and a Transpose
-// node, which engines compute once. What was computed (folded batch norms, parts) is written as ever.
+// Notes of every weight whose bytes lie in `file` where they do. One that is such bytes transposed becomes those bytes
+// and a Transpose node, which engines compute once. What was computed (folded batch norms, parts) is written as ever.
 void weights_in_place(ir::Graph& g, const Bytes& file, const std::string& path, DiagSink& sink);
 
 }  // namespace cameo::api

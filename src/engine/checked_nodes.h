@@ -1,5 +1,5 @@
-// Nodes that passed the gate before compute (ops/gate.h) with the sizes of the plan that they are for. The compiler takes
-// nothing else, so a plan that was not checked cannot be made.
+// Nodes that passed the gate before compute (ops/gate.h) with the sizes of the plan that they are for. The compiler
+// takes nothing else, so a plan that was not checked cannot be made.
 #pragma once
 
 #include <span>

@@ -31,8 +31,14 @@ std::vector<ValueId> captured_values(const Graph& g, RegionId region) {
 }
 
 Compiler::Compiler(std::shared_ptr<const Graph> graph, Store& store, const CompileOptions& options)
-    : graph_(std::move(graph)), g_(*graph_), store_(store), options_(options), plan_(std::make_unique<Plan>()), values_(g_.value_capacity()),
-      done_(g_.node_capacity(), false), later_(g_.value_capacity(), false) {
+    : graph_(std::move(graph)),
+      g_(*graph_),
+      store_(store),
+      options_(options),
+      plan_(std::make_unique<Plan>()),
+      values_(g_.value_capacity()),
+      done_(g_.node_capacity(), false),
+      later_(g_.value_capacity(), false) {
   plan_->graph = graph_;
 }
 
@@ -42,7 +48,8 @@ namespace {
 constexpr int64_t most_elements = int64_t{1} << 44;
 
 void check_bytes(DType dtype, const std::vector<int64_t>& dims) {
-  if (dtype != DType::string && element_count(dims) > most_elements) throw error("run.memory", cat("a value of ", element_count(dims), " elements does not fit into any memory"));
+  if (dtype != DType::string && element_count(dims) > most_elements)
+    throw error("run.memory", cat("a value of ", element_count(dims), " elements does not fit into any memory"));
 }
 
 }  // namespace
@@ -67,7 +74,9 @@ bool Compiler::is_f32(ValueId v) const {
   return d && d->dtype == DType::f32 && d->count() > 0;
 }
 
-bool Compiler::is_constant(ValueId v) const { return v && (g_.is_constant(v) || g_[v].fact.tensor() || late_constant(g_, v)); }
+bool Compiler::is_constant(ValueId v) const {
+  return v && (g_.is_constant(v) || g_[v].fact.tensor() || late_constant(g_, v));
+}
 
 std::optional<Tensor> Compiler::constant(ValueId v) {
   if (!v) return std::nullopt;
@@ -83,7 +92,9 @@ std::optional<float> Compiler::scalar(ValueId v) {
 bool Compiler::ready(ValueId v) const { return v && (values_[v.index].slot != no_slot || is_constant(v)); }
 
 std::string Compiler::key(ValueId v, std::string_view what) const {
-  return v.index < options_.base_values && (g_[v].kind == Value::Kind::initializer || late_constant(g_, v)) ? cat(v.index, ":", what) : "";
+  return v.index < options_.base_values && (g_[v].kind == Value::Kind::initializer || late_constant(g_, v))
+             ? cat(v.index, ":", what)
+             : "";
 }
 
 Tensor Compiler::shared_late(ValueId v) {
@@ -98,9 +109,11 @@ SlotId Compiler::slot(ValueId v) {
   if (k.slot == no_slot) {
     invariant(is_constant(v), "a value is used before it is there");
     Tensor t = late_constant(g_, v) ? shared_late(v) : *constant(v);
-    if (const Desc* d = desc(v); d && (t.dtype() != d->dtype || t.shape() != d->dims)) throw error("run.shape", cat("the constant '", g_[v].name, "' has another type or size than inference promised"));
+    if (const Desc* d = desc(v); d && (t.dtype() != d->dtype || t.shape() != d->dims))
+      throw error("run.shape", cat("the constant '", g_[v].name, "' has another type or size than inference promised"));
     // Kernels read whole elements; a weight in a mapped file may lie at any byte.
-    if (const size_t unit = static_cast<size_t>(bits(t.dtype())) / 8; unit > 1 && reinterpret_cast<uintptr_t>(t.bytes().data()) % std::min<size_t>(unit, 8) != 0) {
+    if (const size_t unit = static_cast<size_t>(bits(t.dtype())) / 8;
+        unit > 1 && reinterpret_cast<uintptr_t>(t.bytes().data()) % std::min<size_t>(unit, 8) != 0) {
       const auto make = [&] {
         const Bytes copy = store_.allocate(t.bytes().size());
         std::copy(t.bytes().span().begin(), t.bytes().span().end(), writable(copy));
@@ -177,7 +190,8 @@ void Compiler::bind(ValueId v, SlotId s) {
   if (plan_->slots[s].name.empty()) plan_->slots[s].name = g_[v].name;
 }
 
-void Compiler::step(NodeId n, std::string label, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in, std::vector<SlotId> out) {
+void Compiler::step(NodeId n, std::string label, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in,
+                    std::vector<SlotId> out) {
   Step s;
   if (kernel && kernel->scratch_bytes) s.scratch = make({DType::u8, {narrow<int64_t>(kernel->scratch_bytes)}, nullptr});
   s.kernel = std::move(kernel);
@@ -197,7 +211,8 @@ NodeId Compiler::only_user(ValueId v) const {
 
 bool Compiler::free_after(ValueId v, NodeId user) const {
   const SlotId s = values_[v.index].slot;
-  if (s == no_slot || plan_->slots[s].home != Slot::Home::arena || plan_->slots[s].offset != 0) return false;  // nor is it a later part of a buffer
+  if (s == no_slot || plan_->slots[s].home != Slot::Home::arena || plan_->slots[s].offset != 0)
+    return false;  // nor is it a later part of a buffer
   for (const ValueId other : residents_[plan_->slots[s].root]) {
     if (wanted_.contains(other)) return false;
     size_t by_user = 0;
@@ -256,12 +271,15 @@ void Compiler::reference(NodeId n) {
     plan_->slots[s].home = Slot::Home::datum;
     bind(v, s);
     // A tensor whose sizes only the run tells: what reads it is planned then.
-    if (!d && !options_.interpret && !g_[v].fact.type.is_sequence() && !g_[v].fact.type.is_optional() && g_[v].fact.type.kind != Type::Kind::map) later_[v.index] = true;
+    if (!d && !options_.interpret && !g_[v].fact.type.is_sequence() && !g_[v].fact.type.is_optional() &&
+        g_[v].fact.type.kind != Type::Kind::map)
+      later_[v.index] = true;
     out.push_back(s);
   }
   step(n, std::string(node.op->name), nullptr, std::move(in), std::move(out));
   plan_->steps.back().captured = around;
-  plan_->steps.back().settled = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !v || desc(v); });
+  plan_->steps.back().settled =
+      std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !v || desc(v); });
 }
 
 namespace {
@@ -277,11 +295,14 @@ const EmitterRow* find_row(std::span<const EmitterRow> rows, std::string_view op
 void Compiler::node(NodeId n) {
   const Node& node = g_[n];
   // Known already: shape arithmetic, and what inference folded.
-  const bool folded = !node.op->is_opaque() && def(*node.op).rules.deterministic && !node.outputs.empty() &&
-                      std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_[v].fact.tensor() != nullptr; });
+  const bool folded =
+      !node.op->is_opaque() && def(*node.op).rules.deterministic && !node.outputs.empty() &&
+      std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_[v].fact.tensor() != nullptr; });
   if (folded || (!node.outputs.empty() && late_constant(g_, node.outputs[0]))) return;
   bool known = options_.fast && node.op->domain.empty() && node.regions.empty();
-  for (const ValueId v : node.inputs) known = known && (!v || (desc(v) && (is_constant(v) || plan_->slots[slot(v)].home != Slot::Home::datum || plan_->slots[slot(v)].desc.dtype != DType::undefined)));
+  for (const ValueId v : node.inputs)
+    known = known && (!v || (desc(v) && (is_constant(v) || plan_->slots[slot(v)].home != Slot::Home::datum ||
+                                         plan_->slots[slot(v)].desc.dtype != DType::undefined)));
   for (const ValueId v : node.outputs) known = known && desc(v);
   if (!known || !emit(n)) reference(n);
 }
@@ -310,7 +331,8 @@ void Compiler::collect_rest(std::span<const NodeId> nodes) {
     std::vector<ValueId> reads = captured(n);
     reads.insert(reads.end(), g_[n].inputs.begin(), g_[n].inputs.end());
     for (const ValueId v : reads)
-      if (v && values_[v.index].slot != no_slot && !is_constant(v) && seen.insert(v).second) plan_->rest->live.emplace_back(v, any_slot(v));
+      if (v && values_[v.index].slot != no_slot && !is_constant(v) && seen.insert(v).second)
+        plan_->rest->live.emplace_back(v, any_slot(v));
   }
 }
 
@@ -325,7 +347,9 @@ void Compiler::settle_outputs() {
     out = any_slot(v);
     const SlotId root = plan_->slots[out].root;
     Slot& base = plan_->slots[root];
-    if (base.home != Slot::Home::arena || plan_->slots[out].offset != (root == out ? base.offset : 0) || base.desc.bytes() != plan_->slots[out].desc.bytes() || !taken.insert(root).second) continue;
+    if (base.home != Slot::Home::arena || plan_->slots[out].offset != (root == out ? base.offset : 0) ||
+        base.desc.bytes() != plan_->slots[out].desc.bytes() || !taken.insert(root).second)
+      continue;
     // Its memory is made for this run and given away.
     for (Slot& s : plan_->slots)
       if (s.root == root) s.home = Slot::Home::output, s.index = static_cast<uint32_t>(i);

@@ -13,9 +13,9 @@
 namespace cameo::engine {
 
 struct CompileOptions {
-  bool fast = true;       // false: reference kernels alone, planned all the same
+  bool fast = true;  // false: reference kernels alone, planned all the same
   bool onednn = true;
-  bool interpret = false;  // never wait for sizes: what is unknown runs on reference kernels
+  bool interpret = false;    // never wait for sizes: what is unknown runs on reference kernels
   uint32_t base_values = 0;  // values below this are the session's own: their packed forms are shared
 };
 
@@ -37,25 +37,26 @@ class Compiler {
   Store& store() { return store_; }
   const Desc* desc(ValueId v) const;  // null: no tensor, or sizes that depend on data
   bool is_f32(ValueId v) const;
-  bool ready(ValueId v) const;        // computed by an earlier step, given, or constant
+  bool ready(ValueId v) const;  // computed by an earlier step, given, or constant
   std::optional<Tensor> constant(ValueId v);
-  bool is_constant(ValueId v) const;       // those that are made late (late.h) too
-  std::optional<float> scalar(ValueId v);  // a constant with one f32 element
+  bool is_constant(ValueId v) const;                        // those that are made late (late.h) too
+  std::optional<float> scalar(ValueId v);                   // a constant with one f32 element
   std::string key(ValueId v, std::string_view what) const;  // for Store; unique to this plan where it has to be
 
-  SlotId slot(ValueId v);                        // as it lies; precondition: ready(v) and desc(v)
-  SlotId plain(ValueId v);                       // row-major
-  SlotId bytes_of(ValueId v);                    // row-major, for kernels that only copy bytes: a constant stays where it lies
-  SlotId in_form(ValueId v, const Desc& wanted); // in that layout: as it is, or reordered
+  SlotId slot(ValueId v);      // as it lies; precondition: ready(v) and desc(v)
+  SlotId plain(ValueId v);     // row-major
+  SlotId bytes_of(ValueId v);  // row-major, for kernels that only copy bytes: a constant stays where it lies
+  SlotId in_form(ValueId v, const Desc& wanted);  // in that layout: as it is, or reordered
   const Desc& slot_desc(SlotId s) const { return plan_->slots[s].desc; }
   SlotId add_constant(Tensor t, Desc d);
   SlotId make(Desc d);
   SlotId view(SlotId of, Desc d, uint64_t offset = 0);
-  void bind(ValueId v, SlotId s);                // the value is there from now on
+  void bind(ValueId v, SlotId s);  // the value is there from now on
   // The value in a further form that later steps may ask for.
-  SlotId form(ValueId v, const Desc& wanted);    // no_slot: not made yet
+  SlotId form(ValueId v, const Desc& wanted);  // no_slot: not made yet
   void add_form(ValueId v, SlotId s);
-  void step(NodeId n, std::string label, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in, std::vector<SlotId> out);
+  void step(NodeId n, std::string label, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in,
+            std::vector<SlotId> out);
 
   // The node that alone reads `v`; none when there are more, or when v leaves the graph.
   NodeId only_user(ValueId v) const;

@@ -30,7 +30,9 @@ struct Desc {
   size_t rank() const { return dims.size(); }
   int64_t count() const { return element_count(dims); }  // throws "value.range" where 63 bits do not hold it
   uint64_t bytes() const { return layout ? layout->bytes : packed_bytes(dtype, count()); }
-  bool same_layout(const Desc& o) const { return layout == o.layout || (layout && o.layout && layout->same(*o.layout)); }
+  bool same_layout(const Desc& o) const {
+    return layout == o.layout || (layout && o.layout && layout->same(*o.layout));
+  }
 };
 
 // A dense tensor as it lies: sizes from outermost to innermost, and which axis each is.

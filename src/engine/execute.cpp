@@ -16,11 +16,15 @@ namespace cameo::engine {
 using Home = Slot::Home;
 
 Frame::Frame(std::shared_ptr<const Plan> plan)
-    : plan_(std::move(plan)), base_(plan_->slots.size()), datums_(plan_->slots.size()), outputs_(plan_->outputs.size()) {
+    : plan_(std::move(plan)),
+      base_(plan_->slots.size()),
+      datums_(plan_->slots.size()),
+      outputs_(plan_->outputs.size()) {
   for (SlotId s = 0; s < base_.size(); ++s) {
     const Slot& slot = plan_->slots[s];
     if (slot.root != s) continue;
-    if (slot.home == Home::constant && slot.constant.dtype() != DType::string) base_[s] = const_cast<std::byte*>(slot.constant.bytes().data());
+    if (slot.home == Home::constant && slot.constant.dtype() != DType::string)
+      base_[s] = const_cast<std::byte*>(slot.constant.bytes().data());
   }
   for (const Step& s : plan_->steps) states_.push_back(s.kernel ? s.kernel->make_state() : nullptr);
 }
@@ -30,7 +34,8 @@ void Frame::enter(Bytes arena) {
   last_ = arena.data();
   arena_ = std::move(arena);
   for (SlotId s = 0; moved && s < base_.size(); ++s)
-    if (const Slot& slot = plan_->slots[s]; slot.root == s && slot.home == Home::arena) base_[s] = writable(arena_) + slot.offset;
+    if (const Slot& slot = plan_->slots[s]; slot.root == s && slot.home == Home::arena)
+      base_[s] = writable(arena_) + slot.offset;
 }
 
 Bytes Frame::leave() {
@@ -92,11 +97,14 @@ Datum Frame::take(SlotId s, bool owned) const {
   if (slot.home == Home::datum || slot.home == Home::input) {
     const Datum& d = datums_[slot.root];
     if (slot.root == s || d.kind != Datum::Kind::tensor) return d;
-    return Datum(Tensor(slot.desc.dtype, slot.desc.dims, d.tensor.bytes().slice(static_cast<size_t>(slot.offset), static_cast<size_t>(slot.desc.bytes()))));
+    return Datum(
+        Tensor(slot.desc.dtype, slot.desc.dims,
+               d.tensor.bytes().slice(static_cast<size_t>(slot.offset), static_cast<size_t>(slot.desc.bytes()))));
   }
   if (slot.home == Home::constant && slot.root == s) return Datum(slot.constant);
   const std::span<const std::byte> bytes(address(s), static_cast<size_t>(slot.desc.bytes()));
-  if (slot.home == Home::output && outputs_[slot.index].size() == bytes.size()) return Datum(Tensor(slot.desc.dtype, slot.desc.dims, outputs_[slot.index]));
+  if (slot.home == Home::output && outputs_[slot.index].size() == bytes.size())
+    return Datum(Tensor(slot.desc.dtype, slot.desc.dims, outputs_[slot.index]));
   if (!owned) return Datum(Tensor(slot.desc.dtype, slot.desc.dims, Bytes(nullptr, bytes)));
   const Bytes copy = aligned_bytes(bytes.size());
   std::copy(bytes.begin(), bytes.end(), writable(copy));
@@ -129,7 +137,8 @@ void Frame::interpret(const Step& s, const Hooks& hooks) {
     values.push_back(s.in[i] == no_slot ? Datum() : take(s.in[i], false));
     inputs.push_back(s.in[i] == no_slot ? nullptr : &values.back());
   }
-  if (n.op->is_opaque() || !def(*n.op).rules.eval) throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
+  if (n.op->is_opaque() || !def(*n.op).rules.eval)
+    throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
   if (!s.settled) check_call(g, s.node, inputs);
   Eval k(inputs, n.outputs.size());
   const auto outer = [&](ValueId v) -> Datum {
@@ -142,7 +151,10 @@ void Frame::interpret(const Step& s, const Hooks& hooks) {
   };
   k.run_region = [&](size_t i, std::vector<Datum> args) {
     for (Datum& a : args)  // what a body keeps must not point into this run's memory
-      if (a.kind == Datum::Kind::tensor && !a.tensor.bytes().owner() && !a.tensor.bytes().empty()) a = Datum(Tensor(a.tensor.dtype(), a.tensor.shape(), Bytes::own(std::vector<std::byte>(a.tensor.bytes().span().begin(), a.tensor.bytes().span().end()))));
+      if (a.kind == Datum::Kind::tensor && !a.tensor.bytes().owner() && !a.tensor.bytes().empty())
+        a = Datum(
+            Tensor(a.tensor.dtype(), a.tensor.shape(),
+                   Bytes::own(std::vector<std::byte>(a.tensor.bytes().span().begin(), a.tensor.bytes().span().end()))));
     return hooks.run_region(*plan_, i < n.regions.size() ? n.regions[i] : RegionId(), std::move(args), outer);
   };
   k.out_type = [&](size_t i) { return g[n.outputs[i]].fact.type; };
@@ -157,7 +169,8 @@ namespace {
 // A kernel may hand back what it was given, or a part of it: memory of this run becomes a copy.
 Datum owned(Datum d) {
   if (d.kind == Datum::Kind::tensor && d.tensor.dtype() != DType::string && !d.tensor.bytes().empty()) {
-    const bool foreign = !d.tensor.bytes().owner(), crooked = reinterpret_cast<uintptr_t>(d.tensor.bytes().data()) % 8 != 0;
+    const bool foreign = !d.tensor.bytes().owner(),
+               crooked = reinterpret_cast<uintptr_t>(d.tensor.bytes().data()) % 8 != 0;
     if (!foreign && !crooked) return d;
     const Bytes copy = aligned_bytes(d.tensor.bytes().size());
     std::copy(d.tensor.bytes().span().begin(), d.tensor.bytes().span().end(), writable(copy));
@@ -178,10 +191,13 @@ void Frame::settle(const Step& s, size_t i, Datum result) {
   const Desc& d = plan_->slots[slot].desc;
   result = owned(std::move(result));
   // Later steps read it as promised.
-  if (d.dtype != DType::undefined && (result.kind != Datum::Kind::tensor || result.tensor.dtype() != d.dtype || result.tensor.shape() != d.dims))
+  if (d.dtype != DType::undefined &&
+      (result.kind != Datum::Kind::tensor || result.tensor.dtype() != d.dtype || result.tensor.shape() != d.dims))
     throw error("run.shape", cat("output ", i, " has another type or size than inference promised"));
   datums_[slot] = std::move(result);
-  base_[slot] = datums_[slot].kind == Datum::Kind::tensor && datums_[slot].tensor.dtype() != DType::string ? const_cast<std::byte*>(datums_[slot].tensor.bytes().data()) : nullptr;
+  base_[slot] = datums_[slot].kind == Datum::Kind::tensor && datums_[slot].tensor.dtype() != DType::string
+                    ? const_cast<std::byte*>(datums_[slot].tensor.bytes().data())
+                    : nullptr;
 }
 
 std::vector<Datum> Frame::run(std::span<const Datum> inputs, const Hooks& hooks) {

@@ -14,13 +14,15 @@ namespace cameo::engine {
 // What a run needs besides its plan and its inputs.
 struct Hooks {
   // Runs a body; `outer` reads a value that the body takes from around it.
-  std::function<std::vector<Datum>(const Plan& plan, RegionId region, std::vector<Datum> args, const std::function<Datum(ValueId)>& outer)> run_region;
+  std::function<std::vector<Datum>(const Plan& plan, RegionId region, std::vector<Datum> args,
+                                   const std::function<Datum(ValueId)>& outer)>
+      run_region;
   std::function<uint64_t()> seed;
   std::function<void(const Plan& plan, const Step& step, double start_us, double length_us)> timed;  // may be empty
 };
 
-// Arenas of a session that no run uses at the moment. All its plans share them: sizes that change on and on cost as much memory as
-// the largest of them.
+// Arenas of a session that no run uses at the moment. All its plans share them: sizes that change on and on cost as
+// much memory as the largest of them.
 class ArenaPool {
  public:
   Bytes take(uint64_t size);  // at least that large
@@ -55,8 +57,8 @@ class Frame {
   std::shared_ptr<const Plan> plan_;
   Bytes arena_;
   const std::byte* last_ = nullptr;  // where the arena of the last run was
-  std::vector<std::byte*> base_;  // by root slot
-  std::vector<Datum> datums_;     // by root slot
+  std::vector<std::byte*> base_;     // by root slot
+  std::vector<Datum> datums_;        // by root slot
   std::vector<Bytes> outputs_;
   std::vector<std::shared_ptr<void>> states_;
   std::vector<std::byte*> pointers_;

@@ -31,7 +31,8 @@ class Gatherer {
     const Tensor* t = v ? g_[v].fact.tensor() : nullptr;
     std::optional<Tensor> c;
     if (!t && v && g_.is_constant(v)) c = g_.constant(v, 64), t = c ? &*c : nullptr;
-    return t && t->dtype() == DType::f32 && t->count() == 1 && std::fabs(t->double_at(0) - wanted) <= 2e-7 * std::fabs(wanted);
+    return t && t->dtype() == DType::f32 && t->count() == 1 &&
+           std::fabs(t->double_at(0) - wanted) <= 2e-7 * std::fabs(wanted);
   }
   bool is_f32(ValueId v) const { return g_[v].fact.type.is_tensor() && g_[v].fact.dtype() == DType::f32; }
   // The other operand of a binary node whose one operand is that number.

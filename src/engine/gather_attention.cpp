@@ -34,7 +34,9 @@ class AttentionMatch {
     if (!dims(q) || !dims(k) || !dims(last.inputs[1]) || !(scale_ > 0)) return false;
     q_ = split_heads(q), k_ = transposed_heads(k), v_ = split_heads(last.inputs[1]);
     if (!k_.split && !k_.flat) return false;
-    if (const auto d = dims(q); g_[q].fact.dtype() != DType::f32 || (*d)[0] != (*dims(k))[0] || (*d)[1] != (*dims(k))[1]) return false;
+    if (const auto d = dims(q);
+        g_[q].fact.dtype() != DType::f32 || (*d)[0] != (*dims(k))[0] || (*d)[1] != (*dims(k))[1])
+      return false;
     heads_ = (*dims(q))[1];
     return (q_.flat && k_.flat && v_.flat) || (q_.split && k_.split && v_.split);
   }
@@ -83,7 +85,8 @@ class AttentionMatch {
   }
   std::optional<double> number(ValueId v) const {
     if (!v) return std::nullopt;
-    if (const Tensor* t = g_[v].fact.tensor()) return t->count() == 1 && is_float(t->dtype()) ? std::optional(t->double_at(0)) : std::nullopt;
+    if (const Tensor* t = g_[v].fact.tensor())
+      return t->count() == 1 && is_float(t->dtype()) ? std::optional(t->double_at(0)) : std::nullopt;
     if (!g_.is_constant(v)) return std::nullopt;
     const auto t = g_.constant(v, 64);
     return t && t->count() == 1 && is_float(t->dtype()) ? std::optional(t->double_at(0)) : std::nullopt;
@@ -111,9 +114,11 @@ class AttentionMatch {
       for (size_t i = 0; i < 2; ++i) {
         const ValueId mask = add->inputs[1 - i];
         const auto m = dims(mask), whole = dims(v);
-        if (!m || !whole || m->size() < 2 || m->back() != whole->back() || g_[mask].fact.dtype() != DType::f32) continue;
+        if (!m || !whole || m->size() < 2 || m->back() != whole->back() || g_[mask].fact.dtype() != DType::f32)
+          continue;
         const double before = scale_;
-        if (const Node* product = maker(through_scale(add->inputs[i]), "MatMul"); product && dims(product->outputs[0]) == whole) {
+        if (const Node* product = maker(through_scale(add->inputs[i]), "MatMul");
+            product && dims(product->outputs[0]) == whole) {
           mask_ = mask;
           return product;
         }

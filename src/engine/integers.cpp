@@ -1,6 +1,6 @@
-// Quantized models spell an operator on bytes out as DequantizeLinear, the operator on floats, QuantizeLinear. Products that stand
-// so become products of integers; operators that only choose or move elements work on the bytes. A result may differ by one
-// quantum from that of the floats, where both lie next to the middle between two.
+// Quantized models spell an operator on bytes out as DequantizeLinear, the operator on floats, QuantizeLinear. Products
+// that stand so become products of integers; operators that only choose or move elements work on the bytes. A result
+// may differ by one quantum from that of the floats, where both lie next to the middle between two.
 #include <algorithm>
 #include <cmath>
 
@@ -29,8 +29,12 @@ class Integers {
     if (node.outputs.size() != 1 || !node.op->domain.empty() || !has_operands(node)) return;
     if (node.is("Conv")) convolution(n);
     else if (node.is("MatMul")) product(n, node.inputs[0], node.inputs[1], false, {});
-    else if (const auto* a = node.as<op::Gemm>(); a && a->alpha == 1 && !a->transA && (a->beta == 1 || node.inputs.size() < 3)) product(n, node.inputs[0], node.inputs[1], a->transB != 0, g_.input(n, 2));
-    else if (node.is("MaxPool") || node.is("Reshape") || node.is("Flatten") || node.is("Transpose") || node.is("Squeeze") || node.is("Unsqueeze")) on_bytes(n);
+    else if (const auto* a = node.as<op::Gemm>();
+             a && a->alpha == 1 && !a->transA && (a->beta == 1 || node.inputs.size() < 3))
+      product(n, node.inputs[0], node.inputs[1], a->transB != 0, g_.input(n, 2));
+    else if (node.is("MaxPool") || node.is("Reshape") || node.is("Flatten") || node.is("Transpose") ||
+             node.is("Squeeze") || node.is("Unsqueeze"))
+      on_bytes(n);
   }
 
  private:
@@ -87,9 +91,12 @@ class Integers {
       return r && implied(user, *r) ? r : std::nullopt;
     }
     const auto* a = user.as<op::QuantizeLinear>();
-    if (!a || a->block_size != 0 || (a->precision != 0 && a->precision != 1) || !is_byte(type(user.outputs[0]))) return std::nullopt;
+    if (!a || a->block_size != 0 || (a->precision != 0 && a->precision != 1) || !is_byte(type(user.outputs[0])))
+      return std::nullopt;
     const ValueId scale = user.inputs[1], zero = user.inputs.size() > 2 ? user.inputs[2] : ValueId();
-    if (type(scale) != DType::f32 || !literal(scale) || count(scale) != 1 || (zero && (!literal(zero) || count(zero) != 1))) return std::nullopt;
+    if (type(scale) != DType::f32 || !literal(scale) || count(scale) != 1 ||
+        (zero && (!literal(zero) || count(zero) != 1)))
+      return std::nullopt;
     return Result{user.outputs[0], scale, zero};
   }
   bool implied(const Node& activation, const Result& r) const {
@@ -101,7 +108,8 @@ class Integers {
       const auto t = literal(activation.inputs[i]) ? g_.constant(activation.inputs[i], 64) : std::nullopt;
       return t && t->count() == 1 ? std::optional(t->double_at(0)) : std::nullopt;
     };
-    const auto from = activation.is("Relu") ? std::optional(0.0) : bound(1, -INFINITY), to = activation.is("Relu") ? std::optional<double>(INFINITY) : bound(2, INFINITY);
+    const auto from = activation.is("Relu") ? std::optional(0.0) : bound(1, -INFINITY),
+               to = activation.is("Relu") ? std::optional<double>(INFINITY) : bound(2, INFINITY);
     return from && to && *from <= low + scale * 1e-3 && *to >= high - scale * 1e-3;
   }
 
@@ -109,7 +117,9 @@ class Integers {
     if (q.zero) return q.zero;
     return g_.add_constant(zeros(type(q.bytes), g_.constant(q.scale)->shape()));
   }
-  ValueId zero_of(const Result& r) { return r.zero ? r.zero : g_.add_constant(zeros(type(r.out), g_.constant(r.scale)->shape())); }
+  ValueId zero_of(const Result& r) {
+    return r.zero ? r.zero : g_.add_constant(zeros(type(r.out), g_.constant(r.scale)->shape()));
+  }
 
   // The bias in units of the sums: its own integers, or rounded to them.
   std::optional<ValueId> integer_bias(ValueId bias, const Quantized& x, const Quantized& w, int64_t channels) {
@@ -119,13 +129,17 @@ class Integers {
     const auto values = q ? std::optional<Tensor>() : literal(bias) ? g_.constant(bias) : std::nullopt;
     const Loaded<float> sx(*g_.constant(x.scale)), sw(*g_.constant(w.scale));
     std::vector<int32_t> out;
-    if ((!q || type(q->bytes) != DType::i32 || !literal(q->bytes)) && !(values && values->dtype() == DType::f32)) return std::nullopt;
+    if ((!q || type(q->bytes) != DType::i32 || !literal(q->bytes)) && !(values && values->dtype() == DType::f32))
+      return std::nullopt;
     const Tensor raw = q ? *g_.constant(q->bytes) : *values;
     if (raw.count() != channels || (sw.size() != 1 && sw.size() != channels)) return std::nullopt;
-    const std::vector<double> v = raw.to_doubles(), s = q ? g_.constant(q->scale)->to_doubles() : std::vector<double>{1.0};
-    if ((s.size() != 1 && s.size() != v.size()) || (q && !fits(*q, static_cast<int64_t>(s.size())))) return std::nullopt;
+    const std::vector<double> v = raw.to_doubles(),
+                              s = q ? g_.constant(q->scale)->to_doubles() : std::vector<double>{1.0};
+    if ((s.size() != 1 && s.size() != v.size()) || (q && !fits(*q, static_cast<int64_t>(s.size()))))
+      return std::nullopt;
     for (size_t i = 0; i < v.size(); ++i) {
-      const double unit = double{sx[0]} * sw[sw.size() == 1 ? 0 : static_cast<int64_t>(i)], own = s[s.size() == 1 ? 0 : i];
+      const double unit = double{sx[0]} * sw[sw.size() == 1 ? 0 : static_cast<int64_t>(i)],
+                   own = s[s.size() == 1 ? 0 : i];
       const double number = q && std::fabs(own - unit) <= 1e-6 * unit ? v[i] : std::nearbyint(v[i] * own / unit);
       if (!(std::fabs(number) < 1e9)) return std::nullopt;
       out.push_back(static_cast<int32_t>(number));
@@ -142,7 +156,8 @@ class Integers {
     const auto bias = integer_bias(g_.input(n, 2), *x, *w, g_.constant(w->bytes)->shape()[0]);
     if (!bias) return;
     op::QLinearConv q;
-    q.auto_pad = a->auto_pad, q.dilations = a->dilations, q.group = a->group, q.kernel_shape = a->kernel_shape, q.pads = a->pads, q.strides = a->strides;
+    q.auto_pad = a->auto_pad, q.dilations = a->dilations, q.group = a->group, q.kernel_shape = a->kernel_shape,
+    q.pads = a->pads, q.strides = a->strides;
     std::vector<ValueId> in{x->bytes, x->scale, zero_of(*x), w->bytes, w->scale, zero_of(*w), y->scale, zero_of(*y)};
     if (*bias) in.push_back(*bias);
     On on(g_, g_[n].home, n);
@@ -162,14 +177,23 @@ class Integers {
     if (bias && !is_row(bias, g_.constant(w->bytes)->shape()[transposed ? 0 : 1])) return;
     On on(g_, g_[n].home, n);
     ValueId bytes = w->bytes;
-    if (transposed) bytes = g_.add_initializer(g_.main(), g_[w->bytes].name, std::make_shared<const Weight>(g_[w->bytes].weight ? g_[w->bytes].weight->permuted(std::vector<int64_t>{1, 0}) : Weight::of(*g_.constant(w->bytes)).permuted(std::vector<int64_t>{1, 0})));
+    if (transposed)
+      bytes = g_.add_initializer(
+          g_.main(), g_[w->bytes].name,
+          std::make_shared<const Weight>(
+              g_[w->bytes].weight ? g_[w->bytes].weight->permuted(std::vector<int64_t>{1, 0})
+                                  : Weight::of(*g_.constant(w->bytes)).permuted(std::vector<int64_t>{1, 0})));
     const auto y = bias ? std::nullopt : quantized(g_[n].outputs[0]);
-    if (y) return replace(n, y->out, on.QLinearMatMul(x->bytes, x->scale, zero_of(*x), bytes, w->scale, zero_of(*w), y->scale, zero_of(*y)));
+    if (y)
+      return replace(
+          n, y->out,
+          on.QLinearMatMul(x->bytes, x->scale, zero_of(*x), bytes, w->scale, zero_of(*w), y->scale, zero_of(*y)));
     // The sums as floats: times both scales, and what is added to them.
     std::vector<float> factors;
     const Loaded<float> sx(*g_.constant(x->scale)), sw(*g_.constant(w->scale));
     for (const float s : sw.span()) factors.push_back(sx[0] * s);
-    const std::vector<int64_t> shape = factors.size() == 1 ? std::vector<int64_t>{} : std::vector<int64_t>{static_cast<int64_t>(factors.size())};
+    const std::vector<int64_t> shape =
+        factors.size() == 1 ? std::vector<int64_t>{} : std::vector<int64_t>{static_cast<int64_t>(factors.size())};
     const ValueId sums = on.cast(on.MatMulInteger(x->bytes, bytes, zero_of(*x), zero_of(*w)), DType::f32);
     ValueId out = on.Mul(sums, g_.add_constant(Tensor::of<float>(DType::f32, shape, factors)));
     if (bias) out = on.Add(out, bias);

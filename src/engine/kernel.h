@@ -13,14 +13,18 @@
 namespace cameo::engine {
 
 struct Buffers {
-  std::span<std::byte* const> in, out;
+  std::span<std::byte*const> in, out;
   std::byte* scratch = nullptr;
   void* state = nullptr;
 
   template <class T>
-  const T* input(size_t i) const { return reinterpret_cast<const T*>(in[i]); }
+  const T* input(size_t i) const {
+    return reinterpret_cast<const T*>(in[i]);
+  }
   template <class T>
-  T* output(size_t i) const { return reinterpret_cast<T*>(out[i]); }
+  T* output(size_t i) const {
+    return reinterpret_cast<T*>(out[i]);
+  }
 };
 
 // How many bytes of each operand a kernel may touch, counted from the operand's first.
@@ -36,8 +40,9 @@ class Kernel {
   virtual void run(const Buffers& b) const = 0;
   virtual std::shared_ptr<void> make_state() const { return nullptr; }
   virtual std::string about() const { return ""; }  // which implementation, for profiles
-  // From the sizes it was made with. Planning compares them with the buffers: where an emitter and a kernel disagree, the
-  // plan is refused before anything is computed. An input that output 0 takes over (`accumulates`) may be left out at the end.
+  // From the sizes it was made with. Planning compares them with the buffers: where an emitter and a kernel disagree,
+  // the plan is refused before anything is computed. An input that output 0 takes over (`accumulates`) may be left out
+  // at the end.
   virtual Extents extents() const = 0;
 
   uint64_t scratch_bytes = 0;

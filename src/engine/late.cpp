@@ -10,8 +10,11 @@ namespace cameo::engine {
 
 NodeId late_constant(const Graph& g, ValueId v) {
   const NodeId n = v ? g[v].def : NodeId();
-  if (!n || !g.input(n, 0) || !(g[n].is("Cast") || g[n].is("DequantizeLinear")) || !g[v].fact.type.is_tensor() || g[v].fact.dtype() != DType::f32) return {};
-  if (g[n].is("Cast") && !(g[g[n].inputs[0]].fact.type.is_tensor() && is_half(g[g[n].inputs[0]].fact.dtype()))) return {};
+  if (!n || !g.input(n, 0) || !(g[n].is("Cast") || g[n].is("DequantizeLinear")) || !g[v].fact.type.is_tensor() ||
+      g[v].fact.dtype() != DType::f32)
+    return {};
+  if (g[n].is("Cast") && !(g[g[n].inputs[0]].fact.type.is_tensor() && is_half(g[g[n].inputs[0]].fact.dtype())))
+    return {};
   const auto& in = g[n].inputs;
   return std::all_of(in.begin(), in.end(), [&](ValueId i) { return !i || g.is_constant(i); }) ? n : NodeId();
 }

@@ -32,7 +32,9 @@ class Planner {
       for (const auto& [value, slot] : p_.rest->live) keep(slot);
     for (uint32_t s = 0; s < p_.steps.size(); ++s) take_over(s);
     for (SlotId s = 0; s < p_.slots.size(); ++s)
-      if (p_.slots[s].home == Slot::Home::datum && p_.slots[s].root == s && life_[s].used() && life_[s].last != for_ever) p_.steps[life_[s].last].release.push_back(s);
+      if (p_.slots[s].home == Slot::Home::datum && p_.slots[s].root == s && life_[s].used() &&
+          life_[s].last != for_ever)
+        p_.steps[life_[s].last].release.push_back(s);
     place();
   }
 
@@ -40,8 +42,10 @@ class Planner {
   // A constant has the bytes its desc speaks of, and a view lies inside what it is a view of.
   void check_place(const Slot& s) const {
     const Slot& base = p_.slots[s.root];
-    if (&base == &s && s.home == Slot::Home::constant && s.constant.dtype() != DType::string) invariant(s.constant.bytes().size() >= s.desc.bytes(), "a constant is shorter than its sizes need");
-    if (&base != &s && base.desc.dtype != DType::undefined) invariant(s.offset + s.desc.bytes() <= base.desc.bytes(), "a view reaches beyond its buffer");
+    if (&base == &s && s.home == Slot::Home::constant && s.constant.dtype() != DType::string)
+      invariant(s.constant.bytes().size() >= s.desc.bytes(), "a constant is shorter than its sizes need");
+    if (&base != &s && base.desc.dtype != DType::undefined)
+      invariant(s.offset + s.desc.bytes() <= base.desc.bytes(), "a view reaches beyond its buffer");
   }
   // What a kernel says it touches lies inside its operands.
   void check_extents(const Step& s) const {
@@ -53,7 +57,8 @@ class Planner {
         if (extents[i] > (slots[i] == no_slot ? 0 : p_.slots[slots[i]].desc.bytes())) return false;
       return true;
     };
-    invariant(inside(e.in, s.in) && e.out.size() == s.out.size() && inside(e.out, s.out), cat("the kernel of ", s.label, " reaches beyond its operands"));
+    invariant(inside(e.in, s.in) && e.out.size() == s.out.size() && inside(e.out, s.out),
+              cat("the kernel of ", s.label, " reaches beyond its operands"));
   }
 
   SlotId root(SlotId s) const {
@@ -82,8 +87,9 @@ class Planner {
     for (const size_t i : candidates) {
       const SlotId in = root(step.in[i]);
       if (in == out) return;
-      const bool fits = p_.slots[in].home == Slot::Home::arena && life_[in].last == s && p_.slots[step.in[i]].offset == 0 &&
-                        p_.slots[in].desc.bytes() >= p_.slots[out].desc.bytes() && life_[in].used();
+      const bool fits = p_.slots[in].home == Slot::Home::arena && life_[in].last == s &&
+                        p_.slots[step.in[i]].offset == 0 && p_.slots[in].desc.bytes() >= p_.slots[out].desc.bytes() &&
+                        life_[in].used();
       if (must) invariant(fits, "a kernel accumulates into a buffer that somebody else needs");
       if (!fits || reads_otherwise(step, i, in)) continue;
       p_.slots[out].root = in;
@@ -119,11 +125,15 @@ class Planner {
       }
       p_.slots[s].offset = at;
       p_.arena_bytes = std::max(p_.arena_bytes, at + size(s));
-      placed.insert(std::upper_bound(placed.begin(), placed.end(), s, [&](SlotId a, SlotId b) { return p_.slots[a].offset < p_.slots[b].offset; }), s);
+      placed.insert(std::upper_bound(placed.begin(), placed.end(), s,
+                                     [&](SlotId a, SlotId b) { return p_.slots[a].offset < p_.slots[b].offset; }),
+                    s);
     }
     for (SlotId s = 0; s < p_.slots.size(); ++s) p_.slots[s].root = root(s);
   }
-  uint64_t size(SlotId s) const { return (std::max<uint64_t>(1, p_.slots[s].desc.bytes()) + alignment - 1) / alignment * alignment; }
+  uint64_t size(SlotId s) const {
+    return (std::max<uint64_t>(1, p_.slots[s].desc.bytes()) + alignment - 1) / alignment * alignment;
+  }
 
   Plan& p_;
   std::vector<Life> life_;

@@ -10,8 +10,8 @@ namespace cameo::engine {
 
 namespace {
 
-// OpenMP's runtime as oneDNN uses it, loaded by the first session: linking it would cost every start of the command half
-// a millisecond. Null pointers where it is not there: one thread does all.
+// OpenMP's runtime as oneDNN uses it, loaded by the first session: linking it would cost every start of the command
+// half a millisecond. Null pointers where it is not there: one thread does all.
 struct OpenMp {
   int (*max_threads)() = nullptr;
   void (*set_threads)(int) = nullptr;
@@ -27,8 +27,9 @@ OpenMp load() {
   OpenMp o;
 #ifdef CAMEO_OPENMP
   const SharedLibrary library("libgomp.so.1");
-  o.there = library.find(o.max_threads, "omp_get_max_threads") && library.find(o.set_threads, "omp_set_num_threads") && library.find(o.in_parallel, "omp_in_parallel") &&
-            library.find(o.thread, "omp_get_thread_num") && library.find(o.team, "omp_get_num_threads") && library.find(o.processors, "omp_get_num_procs") &&
+  o.there = library.find(o.max_threads, "omp_get_max_threads") && library.find(o.set_threads, "omp_set_num_threads") &&
+            library.find(o.in_parallel, "omp_in_parallel") && library.find(o.thread, "omp_get_thread_num") &&
+            library.find(o.team, "omp_get_num_threads") && library.find(o.processors, "omp_get_num_procs") &&
             library.find(o.run, "GOMP_parallel");
 #endif
   return o;

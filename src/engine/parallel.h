@@ -27,7 +27,9 @@ void parallel_ranges(int64_t count, int64_t grain, void (*call)(void*, int64_t, 
 // Calls f(first, last) over [0, count) in pieces of at least `grain`, on the threads of the scope.
 template <class F>
 void parallel(int64_t count, int64_t grain, F&& f) {
-  parallel_ranges(count, grain, [](void* p, int64_t first, int64_t last) { (*static_cast<std::remove_reference_t<F>*>(p))(first, last); }, &f);
+  parallel_ranges(
+      count, grain,
+      [](void* p, int64_t first, int64_t last) { (*static_cast<std::remove_reference_t<F>*>(p))(first, last); }, &f);
 }
 
 }  // namespace cameo::engine

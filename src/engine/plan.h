@@ -38,15 +38,15 @@ struct Step {
   NodeId node;
   std::string label;
   SlotId scratch = no_slot;
-  bool alone = false;             // too little work for a team of threads
-  bool settled = true;            // types and sizes of all operands were known when the node was checked; else a run checks again
+  bool alone = false;   // too little work for a team of threads
+  bool settled = true;  // types and sizes of all operands were known when the node was checked; else a run checks again
   std::vector<SlotId> release;    // datums that nobody reads after it
   std::vector<ValueId> captured;  // of a reference step with bodies: the values behind the inputs past the node's own
 };
 
 // What is left of the graph once sizes that depend on data are known: planned when the run gets there.
 struct Rest {
-  std::vector<NodeId> nodes;       // in order
+  std::vector<NodeId> nodes;                     // in order
   std::vector<std::pair<ValueId, SlotId>> live;  // what they read of this plan
 };
 
@@ -54,8 +54,8 @@ struct Plan {
   std::shared_ptr<const Graph> graph;  // inferred at these sizes, rewritten
   std::vector<Slot> slots;
   std::vector<Step> steps;
-  std::vector<SlotId> inputs;          // no_slot where unused
-  std::vector<SlotId> outputs;         // no_slot: comes from the rest
+  std::vector<SlotId> inputs;   // no_slot where unused
+  std::vector<SlotId> outputs;  // no_slot: comes from the rest
   std::vector<ValueId> output_values;
   std::unique_ptr<Rest> rest;
   uint64_t arena_bytes = 0;

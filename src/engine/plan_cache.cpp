@@ -9,7 +9,8 @@ namespace cameo::engine {
 
 constexpr size_t plans_kept = 16;  // sizes that stay planned
 
-std::shared_ptr<Compiled> PlanCache::get(const std::string& key, const std::function<std::shared_ptr<Compiled>()>& make) {
+std::shared_ptr<Compiled> PlanCache::get(const std::string& key,
+                                         const std::function<std::shared_ptr<Compiled>()>& make) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto it = plans_.find(key); it != plans_.end()) {
@@ -21,7 +22,8 @@ std::shared_ptr<Compiled> PlanCache::get(const std::string& key, const std::func
   std::shared_ptr<Compiled> fresh = make();  // two threads may both do it; one result is kept
   const std::lock_guard lock(mutex_);
   if (plans_.size() >= plans_kept && !plans_.contains(key))
-    plans_.erase(std::min_element(plans_.begin(), plans_.end(), [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
+    plans_.erase(std::min_element(plans_.begin(), plans_.end(),
+                                  [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
   Entry& entry = plans_[key];
   if (!entry.plan) entry.plan = std::move(fresh);
   entry.used = ++clock_;

@@ -51,7 +51,9 @@ void fold_node(Graph& g, NodeId id) {
     if (!t.is_tensor() || !t.has_rank()) return;
     int64_t count = 1;
     for (const Dim d : *t.shape) {
-      if (!d.is_literal() || d.literal() < 0 || d.literal() > INT32_MAX || (count *= std::max<int64_t>(1, d.literal())) > INT32_MAX) return;
+      if (!d.is_literal() || d.literal() < 0 || d.literal() > INT32_MAX ||
+          (count *= std::max<int64_t>(1, d.literal())) > INT32_MAX)
+        return;
     }
     grown += packed_bytes(t.elem, count);
   }
@@ -62,7 +64,8 @@ void fold_node(Graph& g, NodeId id) {
   } catch (const Error&) {
     return;  // said when the model is run
   }
-  if (!std::all_of(results.begin(), results.end(), [](const Datum& d) { return d.kind == Datum::Kind::tensor; })) return;
+  if (!std::all_of(results.begin(), results.end(), [](const Datum& d) { return d.kind == Datum::Kind::tensor; }))
+    return;
   for (size_t i = 0; i < results.size(); ++i) {
     const ValueId old = g[id].outputs[i];
     if (g.used(old)) g.replace_uses(old, make_constant(g, results[i].tensor, g[old].name));
@@ -83,9 +86,12 @@ struct Affine {
 std::optional<Affine> affine_of(const Graph& g, const Node& n) {
   const auto* a = n.as<op::BatchNormalization>();
   if (!a || a->training_mode || n.outputs.size() != 1 || n.inputs.size() != 5) return std::nullopt;
-  const auto scale = floats(g, n.inputs[1]), bias = floats(g, n.inputs[2]), mean = floats(g, n.inputs[3]), variance = floats(g, n.inputs[4]);
+  const auto scale = floats(g, n.inputs[1]), bias = floats(g, n.inputs[2]), mean = floats(g, n.inputs[3]),
+             variance = floats(g, n.inputs[4]);
   if (!scale || !bias || !mean || !variance) return std::nullopt;
-  if (scale->empty() || bias->size() != scale->size() || mean->size() != scale->size() || variance->size() != scale->size()) return std::nullopt;
+  if (scale->empty() || bias->size() != scale->size() || mean->size() != scale->size() ||
+      variance->size() != scale->size())
+    return std::nullopt;
   Affine out;
   for (size_t i = 0; i < scale->size(); ++i) {
     const double factor = (*scale)[i] / std::sqrt(double{(*variance)[i]} + a->epsilon);
@@ -110,7 +116,9 @@ bool fold_into_conv(Graph& g, NodeId bn, const Affine& a) {
   for (size_t i = 0; old && i < shift.size(); ++i) shift[i] += (*old)[i] * a.factor[i];
   const auto shape = known(g, w)->shape();
   g.set_input(conv, 1, make_constant(g, Tensor::of<float>(DType::f32, shape, *weights), g[w].name));
-  g.set_input(conv, 2, make_constant(g, Tensor::of<float>(DType::f32, {static_cast<int64_t>(shift.size())}, shift), g[w].name + ".bias"));
+  g.set_input(conv, 2,
+              make_constant(g, Tensor::of<float>(DType::f32, {static_cast<int64_t>(shift.size())}, shift),
+                            g[w].name + ".bias"));
   g.replace_uses(g[bn].outputs[0], x);
   g.erase(bn);
   return true;
@@ -119,7 +127,9 @@ bool fold_into_conv(Graph& g, NodeId bn, const Affine& a) {
 void spell_out(Graph& g, NodeId bn, const Affine& a) {
   const Fact& x = g[g[bn].inputs[0]].fact;
   // Products and sums would broadcast where the operator has to refuse.
-  if (!x.has_rank() || x.rank() < 2 || g.facts.equal(x.shape()[1], Dim(static_cast<int64_t>(a.factor.size()))) != Answer::yes) return;
+  if (!x.has_rank() || x.rank() < 2 ||
+      g.facts.equal(x.shape()[1], Dim(static_cast<int64_t>(a.factor.size()))) != Answer::yes)
+    return;
   std::vector<int64_t> shape(static_cast<size_t>(x.rank()) - 1, 1);
   shape[0] = static_cast<int64_t>(a.factor.size());
   On on(g, g[bn].home, bn);
@@ -132,7 +142,9 @@ void spell_out(Graph& g, NodeId bn, const Affine& a) {
 
 bool has_operands(const Node& n) {
   const size_t least = n.op->is_opaque() ? 0 : def(*n.op).newest().min_in;
-  return n.inputs.size() >= least && std::all_of(n.inputs.begin(), n.inputs.begin() + static_cast<std::ptrdiff_t>(least), [](ValueId v) { return v.valid(); });
+  return n.inputs.size() >= least &&
+         std::all_of(n.inputs.begin(), n.inputs.begin() + static_cast<std::ptrdiff_t>(least),
+                     [](ValueId v) { return v.valid(); });
 }
 
 void prepare_once(Graph& g, bool onednn) {

@@ -9,7 +9,7 @@ namespace cameo::engine {
 
 // Once per session, whatever the sizes: nodes on constants become initializers, batch norms go into convolutions.
 void prepare_once(Graph& g, bool onednn);
-void widen_halves(Graph& g);  // a part of it: f16 and bf16 computed in f32
+void widen_halves(Graph& g);               // a part of it: f16 and bf16 computed in f32
 void use_integers(Graph& g, bool onednn);  // a part of it: products between DequantizeLinear and QuantizeLinear
 // Per sizes: operators that several nodes spell out (Gelu, Swish, attention, global pooling) become one node.
 void gather_operators(Graph& g, bool attention);

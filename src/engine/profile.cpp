@@ -15,7 +15,14 @@ std::string chrome_trace(const std::vector<StepTime>& times) {
   w.object().key("displayTimeUnit").value("ms").key("traceEvents").array();
   for (const StepTime& t : times) {
     w.object().key("name").value(t.node.empty() ? t.op : t.node).key("cat").value(t.op).key("ph").value("X");
-    w.key("ts").value(t.start_us - times.front().start_us).key("dur").value(t.length_us).key("pid").value(1).key("tid").value(1);
+    w.key("ts")
+        .value(t.start_us - times.front().start_us)
+        .key("dur")
+        .value(t.length_us)
+        .key("pid")
+        .value(1)
+        .key("tid")
+        .value(1);
     w.key("args").object().key("op").value(t.op).key("kernel").value(t.kernel).end().end();
   }
   w.end().end();
@@ -42,7 +49,8 @@ std::string profile_table(const std::vector<StepTime>& times) {
   std::string out = " share        ms  count  step (kernel)\n";
   char text[64];
   for (const Row& r : sorted) {
-    std::snprintf(text, sizeof text, "%5.1f%%  %8.3f  %5zu  ", total > 0 ? 100 * r.us / total : 0, r.us / 1000, r.count);
+    std::snprintf(text, sizeof text, "%5.1f%%  %8.3f  %5zu  ", total > 0 ? 100 * r.us / total : 0, r.us / 1000,
+                  r.count);
     out += cat(text, printable(r.op), " (", r.kernel, ")\n");
   }
   std::snprintf(text, sizeof text, "100.0%%  %8.3f  %5zu  in all\n", total / 1000, times.size());

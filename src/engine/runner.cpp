@@ -11,9 +11,9 @@
 
 namespace cameo::engine {
 
-constexpr int rests_planned = 3;  // how often a run may stop to plan anew; beyond, reference kernels do it
+constexpr int rests_planned = 3;       // how often a run may stop to plan anew; beyond, reference kernels do it
 constexpr size_t bodies_planned = 48;  // a body whose sizes change on and on gets one plan for all sizes
-constexpr int deepest = 200;      // bodies in bodies
+constexpr int deepest = 200;           // bodies in bodies
 
 namespace {
 
@@ -69,7 +69,9 @@ const Graph& Runner::open_base() {
   return *open_base_;
 }
 
-std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes, std::span<const ValueId> inputs, std::span<const ValueId> outputs, bool interpret, uint32_t base_values) {
+std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes,
+                                         std::span<const ValueId> inputs, std::span<const ValueId> outputs,
+                                         bool interpret, uint32_t base_values) {
   CompileOptions how;
   how.fast = options.fast;
   how.onednn = options.onednn;
@@ -87,7 +89,8 @@ std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, const Checked
   return out;
 }
 
-std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const ValueId> given, std::span<const Datum> inputs) {
+std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const ValueId> given,
+                                            std::span<const Datum> inputs) {
   check_assumptions(model, given, inputs);
   const std::lock_guard lock(inferring());
   auto g = std::make_shared<Graph>(base);
@@ -101,7 +104,8 @@ std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const V
   return finish(std::move(g), nodes, given, outputs, false, base.value_capacity());
 }
 
-std::shared_ptr<Compiled> Runner::plan_part(const Plan& outer, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const Datum> values,
+std::shared_ptr<Compiled> Runner::plan_part(const Plan& outer, std::span<const NodeId> nodes,
+                                            std::span<const ValueId> inputs, std::span<const Datum> values,
                                             std::span<const ValueId> outputs, bool interpret, bool any_sizes) {
   const std::lock_guard lock(inferring());
   auto g = std::make_shared<Graph>(*outer.graph);
@@ -119,7 +123,10 @@ std::shared_ptr<Compiled> Runner::plan_part(const Plan& outer, std::span<const N
 class Run {
  public:
   Run(Runner& r, std::vector<StepTime>* times) : r_(r) {
-    hooks_.run_region = [this](const Plan& p, RegionId region, std::vector<Datum> args, const std::function<Datum(ValueId)>& outer) { return body(p, region, std::move(args), outer); };
+    hooks_.run_region = [this](const Plan& p, RegionId region, std::vector<Datum> args,
+                               const std::function<Datum(ValueId)>& outer) {
+      return body(p, region, std::move(args), outer);
+    };
     hooks_.seed = [this] {
       uint64_t now = r_.random_, next;
       do next = now * 6364136223846793005u + 1442695040888963407u;
@@ -158,14 +165,16 @@ class Run {
     }
     for (size_t i = 0; i < out.size(); ++i)
       if (c.plan->outputs[i] == no_slot) wanted.push_back(c.plan->output_values[i]);
-    const auto plan = c.inner.get(key, [&] { return r_.plan_part(*c.plan, rest.nodes, inputs, values, wanted, depth >= rests_planned); });
+    const auto plan = c.inner.get(
+        key, [&] { return r_.plan_part(*c.plan, rest.nodes, inputs, values, wanted, depth >= rests_planned); });
     std::vector<Datum> late = execute(*plan, values, depth + 1);
     for (size_t i = 0, k = 0; i < out.size(); ++i)
       if (c.plan->outputs[i] == no_slot) out[i] = std::move(late[k++]);
     return out;
   }
 
-  std::vector<Datum> body(const Plan& plan, RegionId region, std::vector<Datum> args, const std::function<Datum(ValueId)>& outer) {
+  std::vector<Datum> body(const Plan& plan, RegionId region, std::vector<Datum> args,
+                          const std::function<Datum(ValueId)>& outer) {
     if (!region) throw error("eval.body", "there is no body");
     if (++nested_ > deepest) throw error("eval.depth", cat("bodies are nested more than ", deepest, " deep"));
     const Graph& g = *plan.graph;
@@ -203,7 +212,8 @@ std::vector<Datum> Runner::run(std::span<const Datum> inputs, std::vector<StepTi
   all.resize(params.size());
   check_inputs(model.graph, params, all);
   bool overrides = false;
-  for (size_t i = 0; i < params.size(); ++i) overrides = overrides || (all[i].kind != Datum::Kind::none && model.graph[params[i]].weight);
+  for (size_t i = 0; i < params.size(); ++i)
+    overrides = overrides || (all[i].kind != Datum::Kind::none && model.graph[params[i]].weight);
   std::vector<ValueId> given;
   std::vector<Datum> values;
   std::string key = overrides ? "open:" : "";
@@ -211,7 +221,8 @@ std::vector<Datum> Runner::run(std::span<const Datum> inputs, std::vector<StepTi
     const auto& fallback = model.graph[params[i]].weight;
     if (fallback && !overrides) continue;
     given.push_back(params[i]);
-    append_key(key, values.emplace_back(fallback && all[i].kind == Datum::Kind::none ? Datum(fallback->dense()) : all[i]));
+    append_key(key,
+               values.emplace_back(fallback && all[i].kind == Datum::Kind::none ? Datum(fallback->dense()) : all[i]));
   }
   const auto plan = plans_.get(key, [&] { return plan_main(overrides ? open_base() : base_, given, values); });
   return Run(*this, times).execute(*plan, values);

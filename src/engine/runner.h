@@ -25,12 +25,13 @@ class Runner {
   std::shared_ptr<Compiled> plan_main(const Graph& base, std::span<const ValueId> given, std::span<const Datum> inputs);
   const Graph& open_base();
   // Nodes of a plan's graph, on values that are at hand now.
-  std::shared_ptr<Compiled> plan_part(const Plan& outer, std::span<const NodeId> nodes, std::span<const ValueId> inputs, std::span<const Datum> values,
-                                      std::span<const ValueId> outputs, bool interpret, bool any_sizes = false);
-  std::shared_ptr<Compiled> finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes, std::span<const ValueId> inputs, std::span<const ValueId> outputs,
-                                   bool interpret, uint32_t base_values);
+  std::shared_ptr<Compiled> plan_part(const Plan& outer, std::span<const NodeId> nodes, std::span<const ValueId> inputs,
+                                      std::span<const Datum> values, std::span<const ValueId> outputs, bool interpret,
+                                      bool any_sizes = false);
+  std::shared_ptr<Compiled> finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes, std::span<const ValueId> inputs,
+                                   std::span<const ValueId> outputs, bool interpret, uint32_t base_values);
 
-  Graph base_;  // prepared, sizes open; inputs with defaults are constants
+  Graph base_;                        // prepared, sizes open; inputs with defaults are constants
   std::unique_ptr<Graph> open_base_;  // the same where such inputs may be given; made when one is
   std::mutex open_mutex_;
   PlanCache plans_;

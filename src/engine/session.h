@@ -15,10 +15,10 @@ namespace cameo::engine {
 class Runner;
 
 struct SessionOptions {
-  int threads = 0;         // 0: as many as the machine has
-  bool fast = true;        // false: reference kernels alone
-  bool onednn = true;      // false: our own kernels, as in a build without it
-  uint64_t seed = 0;       // for random operators that carry none
+  int threads = 0;            // 0: as many as the machine has
+  bool fast = true;           // false: reference kernels alone
+  bool onednn = true;         // false: our own kernels, as in a build without it
+  uint64_t seed = 0;          // for random operators that carry none
   std::vector<ValueId> keep;  // inner values of the main graph that are returned as well, after the outputs
 };
 
@@ -40,8 +40,8 @@ class Session {
   Session& operator=(Session&&) noexcept;
 
   const Graph& graph() const;  // as loaded
-  // The main graph's inputs in order; one that is absent (Kind::none) takes its initializer's value. Throws run.* when they
-  // do not fit, all findings at once, and eval.* with the node's place. Threads may call it at the same time.
+  // The main graph's inputs in order; one that is absent (Kind::none) takes its initializer's value. Throws run.* when
+  // they do not fit, all findings at once, and eval.* with the node's place. Threads may call it at the same time.
   std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times = nullptr) const;
   MemoryUse memory() const;
   int threads() const;

@@ -12,7 +12,9 @@ Bytes aligned_bytes(uint64_t size) {
   auto claim = n >= large_page ? std::make_shared<const MemoryClaim>(n) : nullptr;  // small ones are not worth counting
   auto* raw = static_cast<std::byte*>(::operator new(std::max<size_t>(n, 1), alignment));
   if (n >= large_page) prefer_large_pages(raw, n);
-  std::shared_ptr<const void> owner(raw, [alignment, claim = std::move(claim)](const void* p) { ::operator delete(const_cast<void*>(p), alignment); });
+  std::shared_ptr<const void> owner(raw, [alignment, claim = std::move(claim)](const void* p) {
+    ::operator delete(const_cast<void*>(p), alignment);
+  });
   return {std::move(owner), {raw, n}};
 }
 

@@ -21,7 +21,8 @@ class Store {
   // The bytes under this key, made by the first who asks.
   Bytes get(const std::string& key, const std::function<Bytes()>& make);
   uint64_t bytes() const;
-  // Like aligned_bytes, but many share a piece of memory, so that it can have large pages. It is freed when the last one is.
+  // Like aligned_bytes, but many share a piece of memory, so that it can have large pages. It is freed when the last
+  // one is.
   Bytes allocate(uint64_t size);
 
  private:

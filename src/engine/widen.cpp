@@ -1,6 +1,6 @@
-// Models in f16 and bf16: operators that have a fast kernel for f32 get one, with Casts where other operators, outputs or
-// bodies read their results. Every result is rounded to 16 bits, as the reference does; where only choosing and moving
-// elements lies between, once behind it, so that an activation still joins its convolution.
+// Models in f16 and bf16: operators that have a fast kernel for f32 get one, with Casts where other operators, outputs
+// or bodies read their results. Every result is rounded to 16 bits, as the reference does; where only choosing and
+// moving elements lies between, once behind it, so that an activation still joins its convolution.
 #include <algorithm>
 #include <map>
 
@@ -17,13 +17,17 @@ namespace {
 constexpr int64_t small_count = 1 << 16;  // constants up to here are widened at once, larger ones when they are packed
 
 bool is_mover(std::string_view op) {
-  static constexpr std::string_view movers[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Transpose", "Concat", "Split", "Slice", "Expand", "Gather"};
+  static constexpr std::string_view movers[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Transpose",
+                                                "Concat",  "Split",   "Slice",   "Expand",    "Gather"};
   return std::find(std::begin(movers), std::end(movers), op) != std::end(movers);
 }
 
 bool computes_fast(std::string_view op) {
-  if (op == "Cast" || op.find("Quantize") != op.npos || op.find("QLinear") != op.npos || op.find("quantize") != op.npos) return false;
-  const auto has = [&](std::span<const EmitterRow> rows) { return std::any_of(rows.begin(), rows.end(), [&](const EmitterRow& r) { return r.op == op; }); };
+  if (op == "Cast" || op.find("Quantize") != op.npos || op.find("QLinear") != op.npos || op.find("quantize") != op.npos)
+    return false;
+  const auto has = [&](std::span<const EmitterRow> rows) {
+    return std::any_of(rows.begin(), rows.end(), [&](const EmitterRow& r) { return r.op == op; });
+  };
   return has(onednn_emitters()) || has(simd_emitters()) || op == "BatchNormalization";
 }
 
@@ -62,12 +66,18 @@ class Widener {
   bool eligible(const Node& n) const {
     if (n.op->is_opaque() || !n.op->domain.empty() || !n.regions.empty()) return false;
     if (std::none_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return half(v); })) return false;
-    const auto tensors = [&](const std::vector<ValueId>& values) { return std::all_of(values.begin(), values.end(), [&](ValueId v) { return !v || g_[v].fact.type.is_tensor(); }); };
+    const auto tensors = [&](const std::vector<ValueId>& values) {
+      return std::all_of(values.begin(), values.end(), [&](ValueId v) { return !v || g_[v].fact.type.is_tensor(); });
+    };
     if (!tensors(n.inputs) || !tensors(n.outputs)) return false;
     // What only moves data is worth it where the data is in f32 already.
-    if (is_mover(n.op->name)) return std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return v && twins_.contains(v) && !g_.is_constant(v); });
+    if (is_mover(n.op->name))
+      return std::any_of(n.inputs.begin(), n.inputs.end(),
+                         [&](ValueId v) { return v && twins_.contains(v) && !g_.is_constant(v); });
     // Attention rounds between its steps; in bf16 that is to be seen.
-    if (n.is("Attention") && std::any_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return half(v) && g_[v].fact.dtype() == DType::bf16; })) return false;
+    if (n.is("Attention") && std::any_of(n.inputs.begin(), n.inputs.end(),
+                                         [&](ValueId v) { return half(v) && g_[v].fact.dtype() == DType::bf16; }))
+      return false;
     return n.is("Softmax") ? softmax_axis(n).has_value() : computes_fast(n.op->name);
   }
 
@@ -91,7 +101,8 @@ class Widener {
   ValueId exact(ValueId v, NodeId reader) {
     ValueId& out = twins_[v].exact;
     if (out) return out;
-    if (const auto small = g_.constant(v, small_count * 2)) return out = g_.add_constant(convert(*small, DType::f32), g_[v].name);
+    if (const auto small = g_.constant(v, small_count * 2))
+      return out = g_.add_constant(convert(*small, DType::f32), g_[v].name);
     On on(g_, g_[reader].home, reader);
     const ValueId wide = on.cast(v, DType::f32);
     casts_.push_back(g_[wide].def);

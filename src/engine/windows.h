@@ -20,7 +20,8 @@ inline bool far_from_image(const Windows& w) {
   double padded = 1, image = 1;
   for (size_t i = 0; i < w.rank(); ++i) {
     if (std::max({w.begin[i], w.end[i], w.strides[i], w.dilations[i], w.kernel[i]}) > longest) return true;
-    padded *= static_cast<double>(std::max(w.begin[i] + w.in[i] + w.end[i], (w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1));
+    padded *= static_cast<double>(std::max(w.begin[i] + w.in[i] + w.end[i],
+                                           (w.out[i] - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1));
     image *= static_cast<double>(w.in[i] + w.out[i]);
   }
   return padded > 16 * image + static_cast<double>(longest);

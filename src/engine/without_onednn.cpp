@@ -14,7 +14,9 @@ std::unique_ptr<Kernel> make_reorder(const Desc&, const Desc&) {
   return nullptr;
 }
 
-Desc dense_desc(DType dtype, std::vector<int64_t> dims, const std::vector<size_t>&) { return {dtype, std::move(dims), nullptr}; }
+Desc dense_desc(DType dtype, std::vector<int64_t> dims, const std::vector<size_t>&) {
+  return {dtype, std::move(dims), nullptr};
+}
 
 std::string onednn_version() { return ""; }
 

@@ -27,12 +27,16 @@ bool worth_a_team(const Compiler& c, NodeId n) {
   if (node.outputs.empty() || node.inputs.empty() || !c.desc(node.outputs[0])) return true;
   const double out = count(c, node.outputs[0]);
   const auto in = [&](size_t i) { return c.graph().input(n, i); };
-  if (node.is("Conv") || node.is("ConvInteger")) return out * count(c, in(1)) / static_cast<double>(size(c, in(1), 0)) >= least_work;
+  if (node.is("Conv") || node.is("ConvInteger"))
+    return out * count(c, in(1)) / static_cast<double>(size(c, in(1), 0)) >= least_work;
   if (node.is("QLinearConv")) return out * count(c, in(3)) / static_cast<double>(size(c, in(3), 0)) >= least_work;
-  if (node.is("ConvTranspose")) return count(c, in(0)) * count(c, in(1)) / static_cast<double>(size(c, in(1), 0)) >= least_work;
-  if (node.is("MatMul") || node.is("MatMulInteger") || node.is("Gemm") || node.is("QLinearMatMul")) return out * static_cast<double>(size(c, in(0), -1)) >= least_work;
+  if (node.is("ConvTranspose"))
+    return count(c, in(0)) * count(c, in(1)) / static_cast<double>(size(c, in(1), 0)) >= least_work;
+  if (node.is("MatMul") || node.is("MatMulInteger") || node.is("Gemm") || node.is("QLinearMatMul"))
+    return out * static_cast<double>(size(c, in(0), -1)) >= least_work;
   if (node.is("Attention")) return 2 * out * static_cast<double>(size(c, in(1), -2)) >= least_work;
-  if (node.is("MaxPool") || node.is("AveragePool") || node.is("GlobalAveragePool") || node.is("GlobalMaxPool")) return 4 * std::max(out, count(c, in(0))) >= least_work;
+  if (node.is("MaxPool") || node.is("AveragePool") || node.is("GlobalAveragePool") || node.is("GlobalMaxPool"))
+    return 4 * std::max(out, count(c, in(0))) >= least_work;
   return true;
 }
 

@@ -18,7 +18,7 @@ namespace cameo::formats {
 namespace fs = std::filesystem;
 
 struct AtomicFile::State {
-  static constexpr size_t read_from = size_t{1} << 14;        // mapped bytes, so many, are read anew instead of looked at
+  static constexpr size_t read_from = size_t{1} << 14;  // mapped bytes, so many, are read anew instead of looked at
   static constexpr uint64_t queued_from = uint64_t{8} << 20;  // files this large are written on another thread
   enum class Stage : uint8_t { writing, finished, published };
   std::string path;       // as the user wrote it
@@ -40,8 +40,8 @@ struct AtomicFile::State {
   void write(std::span<const std::byte> data) {
     if (const int code = file.write_all(data)) fail(code);
   }
-  // Everything goes through buffers: whole ones lie at whole pages of the new file, where the system takes them in large
-  // steps. Copying from file to file by the system takes twice as long where the two places differ within a page.
+  // Everything goes through buffers: whole ones lie at whole pages of the new file, where the system takes them in
+  // large steps. Copying from file to file by the system takes twice as long where the two places differ within a page.
   void append(std::span<const std::byte> data) {
     MappedRange range;
     if (data.size() >= read_from) range = mapped_range(data);
@@ -57,7 +57,10 @@ struct AtomicFile::State {
   size_t read(MappedRange& range, std::span<std::byte> room) const {
     const auto got = read_range(range, room);
     if (got < 0) fail(errno);
-    if (got == 0) throw error("file.changed", cat(name_of(range), " was changed while it was read")).at({.file = name_of(range)}).why("it is shorter than it was");
+    if (got == 0)
+      throw error("file.changed", cat(name_of(range), " was changed while it was read"))
+          .at({.file = name_of(range)})
+          .why("it is shorter than it was");
     range.offset += static_cast<uint64_t>(got);
     range.size -= static_cast<uint64_t>(got);
     return static_cast<size_t>(got);
@@ -118,7 +121,8 @@ void AtomicFile::State::open_hidden() {
   file.try_lock();  // for the moment in which it has a temporary name
 }
 
-// The lock comes after the name here, and somebody who tidies up may be between: then the name is gone, and another is tried.
+// The lock comes after the name here, and somebody who tidies up may be between: then the name is gone, and another is
+// tried.
 void AtomicFile::State::open_temporary() {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     const std::string name = temporary_name(target.string());

@@ -9,13 +9,13 @@
 
 namespace cameo::formats {
 
-// Sequential writer. What was appended appears under `path` at publish() and not before; without it nothing is left behind,
-// however the process ends: the file has no name until then where the system has such files (Linux). Elsewhere, and for the
-// moment in which a name changes hands, it is NAME.cameo-<16 hex digits>.tmp, locked by its writer: the next writer in the
-// folder removes those that nobody holds any more.
+// Sequential writer. What was appended appears under `path` at publish() and not before; without it nothing is left
+// behind, however the process ends: the file has no name until then where the system has such files (Linux). Elsewhere,
+// and for the moment in which a name changes hands, it is NAME.cameo-<16 hex digits>.tmp, locked by its writer: the
+// next writer in the folder removes those that nobody holds any more.
 // "-" is standard output; a path that is a device or a pipe is written directly.
-// Throws write.failed; file.changed where what was copied is no longer what it was. A link is followed, an existing file's
-// permissions are kept.
+// Throws write.failed; file.changed where what was copied is no longer what it was. A link is followed, an existing
+// file's permissions are kept.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -31,18 +31,18 @@ class AtomicFile {
   // Appends to this file; must not outlive it.
   Sink sink();
 
-  void hash_contents();    // before anything is appended
+  void hash_contents();     // before anything is appended
   uint64_t content_hash();  // of what was appended so far (support/content_hash.h)
 
-  bool is_named() const;             // it will get a name: no stream, no device
-  std::string target() const;        // the path, links followed
+  bool is_named() const;                        // it will get a name: no stream, no device
+  std::string target() const;                   // the path, links followed
   bool goes_to(const std::string& path) const;  // that is its name, however it is spelt
-  void go_to(std::string path);      // another name in the same folder, before publish()
-  void give_up();                    // publish() will do nothing: what it would have written is there already
+  void go_to(std::string path);                 // another name in the same folder, before publish()
+  void give_up();  // publish() will do nothing: what it would have written is there already
 
   // Everything that may fail but the name itself; `durable` waits until the disk has it. Once, after the last append().
   void finish(bool durable = false);
-  void publish();  // the name; once, after finish()
+  void publish();                     // the name; once, after finish()
   void commit(bool durable = false);  // both, and the folder on the disk too where durable
 
  private:

@@ -222,4 +222,4 @@ uint32_t crc32_of(std::span<const std::byte> data, uint32_t crc) {
   return ~crc;
 }
 
-}  // namespace cameo::portable
+}  // namespace cameo::formats::portable

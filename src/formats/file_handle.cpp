@@ -97,13 +97,17 @@ bool FileHandle::is_plain() const {
 }
 
 bool FileHandle::same_file(const FileHandle& other) const {
-  struct stat mine {}, theirs {};
-  return ::fstat(descriptor(handle_), &mine) == 0 && ::fstat(descriptor(other.handle_), &theirs) == 0 && mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
+  struct stat mine {
+  }, theirs{};
+  return ::fstat(descriptor(handle_), &mine) == 0 && ::fstat(descriptor(other.handle_), &theirs) == 0 &&
+         mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
 }
 
 bool FileHandle::is_at(const std::string& path) const {
-  struct stat mine {}, there {};
-  return ::fstat(descriptor(handle_), &mine) == 0 && ::lstat(path.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+  struct stat mine {
+  }, there{};
+  return ::fstat(descriptor(handle_), &mine) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }
 
 std::string FileHandle::identity(const std::string& path) {
@@ -114,7 +118,8 @@ std::string FileHandle::identity(const std::string& path) {
 #else
   const auto& changed = s.st_mtim;
 #endif
-  return cat(static_cast<uint64_t>(s.st_dev), " ", static_cast<uint64_t>(s.st_ino), " ", s.st_size, " ", changed.tv_sec, ".", changed.tv_nsec);
+  return cat(static_cast<uint64_t>(s.st_dev), " ", static_cast<uint64_t>(s.st_ino), " ", s.st_size, " ", changed.tv_sec,
+             ".", changed.tv_nsec);
 }
 
 std::ptrdiff_t FileHandle::read(std::span<std::byte> into) {
@@ -138,7 +143,8 @@ int FileHandle::give_name(const std::string& path) {
 
 void FileHandle::take_permissions(const std::string& of) {
   struct stat there {};
-  if (::stat(of.c_str(), &there) == 0 && S_ISREG(there.st_mode)) static_cast<void>(::fchmod(descriptor(handle_), there.st_mode & 07777));
+  if (::stat(of.c_str(), &there) == 0 && S_ISREG(there.st_mode))
+    static_cast<void>(::fchmod(descriptor(handle_), there.st_mode & 07777));
 }
 
 FileHandle::Lock FileHandle::try_lock() {
@@ -172,7 +178,9 @@ std::FILE* stream(std::intptr_t handle) { return reinterpret_cast<std::FILE*>(ha
 std::intptr_t wrap(std::FILE* f) { return f ? reinterpret_cast<std::intptr_t>(f) : -1; }
 }  // namespace
 
-FileHandle FileHandle::open_for_reading(const std::string& path) { return {wrap(std::fopen(path.c_str(), "rb")), true}; }
+FileHandle FileHandle::open_for_reading(const std::string& path) {
+  return {wrap(std::fopen(path.c_str(), "rb")), true};
+}
 FileHandle FileHandle::open_below(const std::string& folder, const std::string& below) {
   return open_for_reading((std::filesystem::path(folder) / below).string());
 }

@@ -33,20 +33,21 @@ class FileHandle {
   static uint64_t process_id();
 
   bool valid() const { return handle_ != none; }
-  uint64_t size() const;                              // of a regular file
-  bool is_plain() const;                              // a regular file with one name; true where nobody can tell
+  uint64_t size() const;                          // of a regular file
+  bool is_plain() const;                          // a regular file with one name; true where nobody can tell
   bool same_file(const FileHandle& other) const;  // both are open on it
   bool is_at(const std::string& path) const;      // the path itself, not through a link, names this file
   // Equal for one file that did not change in between; empty where there is none or nobody can tell.
   static std::string identity(const std::string& path);
-  std::ptrdiff_t read(std::span<std::byte> into);     // 0 at the end, negative on failure
+  std::ptrdiff_t read(std::span<std::byte> into);  // 0 at the end, negative on failure
   std::ptrdiff_t write(std::span<const std::byte> d);
   int write_all(std::span<const std::byte> d);  // 0, or the system's code of what went wrong
   // So much is about to be written: the system may look for the room in one go. A hint.
   void expect(uint64_t bytes);
   // Empty when the system cannot map; `name` is what findings call the file.
   Bytes map(size_t length, const std::string& name) const { return map_open_file(handle_, length, name); }
-  int give_name(const std::string& path);        // of an unnamed file: 0, or the system's code, EEXIST for a name that is taken
+  int give_name(
+      const std::string& path);  // of an unnamed file: 0, or the system's code, EEXIST for a name that is taken
   void take_permissions(const std::string& of);  // as far as that file is there and the system lets us
   // The system lets go of a lock when its owner ends, however that ends. `none`: this file cannot be locked.
   enum class Lock : uint8_t { taken, busy, none };

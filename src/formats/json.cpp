@@ -13,7 +13,8 @@
 namespace cameo::json {
 namespace {
 std::string_view name_of(Kind k) {
-  static constexpr std::string_view names[] = {"null", "a boolean", "an integer", "a number", "a string", "a list", "an object"};
+  static constexpr std::string_view names[] = {"null",     "a boolean", "an integer", "a number",
+                                               "a string", "a list",    "an object"};
   return names[static_cast<int>(k)];
 }
 
@@ -45,15 +46,20 @@ const std::vector<Table::Key>& index_of(const Table* table, uint32_t object) {
   auto& keys = it->second;
   if (!fresh) return keys;
   const std::string_view s = table->text.text();
-  for (uint32_t k = first_part(s, object); k; k = next_part(s, value_of_key(s, k))) keys.push_back({key_hash(string_at(table, k)), k});
+  for (uint32_t k = first_part(s, object); k; k = next_part(s, value_of_key(s, k)))
+    keys.push_back({key_hash(string_at(table, k)), k});
   keys.shrink_to_fit();
-  std::sort(keys.begin(), keys.end(), [&](const Table::Key& a, const Table::Key& b) { return a.hash != b.hash ? a.hash < b.hash : string_at(table, a.offset) < string_at(table, b.offset); });
+  std::sort(keys.begin(), keys.end(), [&](const Table::Key& a, const Table::Key& b) {
+    return a.hash != b.hash ? a.hash < b.hash : string_at(table, a.offset) < string_at(table, b.offset);
+  });
   return keys;
 }
 
 uint32_t find_in_index(const Table* table, const std::vector<Table::Key>& keys, std::string_view key) {
   const uint32_t hash = key_hash(key);
-  const auto at = std::lower_bound(keys.begin(), keys.end(), key, [&](const Table::Key& k, std::string_view wanted) { return k.hash != hash ? k.hash < hash : string_at(table, k.offset) < wanted; });
+  const auto at = std::lower_bound(keys.begin(), keys.end(), key, [&](const Table::Key& k, std::string_view wanted) {
+    return k.hash != hash ? k.hash < hash : string_at(table, k.offset) < wanted;
+  });
   return at != keys.end() && at->hash == hash && string_at(table, at->offset) == key ? at->offset : 0;
 }
 
@@ -81,7 +87,8 @@ Kind Value::kind() const {
   const std::string_view s = text_of(table_);
   switch (s[at_]) {
     case 'n': return Kind::null;
-    case 't': case 'f': return Kind::boolean;
+    case 't':
+    case 'f': return Kind::boolean;
     case '"': return Kind::string;
     case '[': return Kind::array;
     case '{': return Kind::object;
@@ -109,9 +116,11 @@ std::string_view Value::text() const {
 std::string_view Value::raw() const { return raw_string(expect(Kind::string), at_); }
 
 double Value::number() const {
-  const std::string_view word = kind() == Kind::integer ? word_at(text_of(table_), at_) : word_at(expect(Kind::number), at_);
+  const std::string_view word =
+      kind() == Kind::integer ? word_at(text_of(table_), at_) : word_at(expect(Kind::number), at_);
   if (word == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  if (word.ends_with("Infinity")) return word[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  if (word.ends_with("Infinity"))
+    return word[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   return parse_double(word);
 }
 
@@ -168,7 +177,9 @@ uint32_t Members::next(const Table* table, uint32_t key) {
   const std::string_view s = table->text.text();
   return next_part(s, value_of_key(s, key));
 }
-Member Members::at(const Table* table, uint32_t key) { return {string_at(table, key), {table, value_of_key(table->text.text(), key)}}; }
+Member Members::at(const Table* table, uint32_t key) {
+  return {string_at(table, key), {table, value_of_key(table->text.text(), key)}};
+}
 
 void Writer::separate() {
   if (!first_) out_ += ',';

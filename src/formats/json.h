@@ -5,7 +5,8 @@
 //
 // What is missing or of another kind throws file.schema with its byte offset, so that readers need no checks of their
 // own; `find` and the is_... questions are for what may be missing or differ. Nothing is kept of values but the indexes
-// of large objects in which a key was looked up: what is iterated or asked for twice is read twice. One thread at a time.
+// of large objects in which a key was looked up: what is iterated or asked for twice is read twice. One thread at a
+// time.
 #pragma once
 
 #include <cstdint>
@@ -48,13 +49,13 @@ class Value {
   std::string_view text() const;  // of a string, unescaped; valid while the document lives
   std::string_view raw() const;   // of a string, as written: for long ones of which a part is wanted
 
-  size_t size() const;                             // of an array or object
-  Value operator[](size_t index) const;            // of an array; out of range is an error
-  Value operator[](std::string_view key) const;    // of an object; a missing key is an error
-  Value find(std::string_view key) const;          // of an object; missing is a false Value
-  Value present(std::string_view key) const;       // the same, and null counts as missing
-  Elements elements() const;                       // for (Value v : x.elements())
-  Members members() const;                         // for (auto [key, v] : x.members()), in the order of the file
+  size_t size() const;                           // of an array or object
+  Value operator[](size_t index) const;          // of an array; out of range is an error
+  Value operator[](std::string_view key) const;  // of an object; a missing key is an error
+  Value find(std::string_view key) const;        // of an object; missing is a false Value
+  Value present(std::string_view key) const;     // the same, and null counts as missing
+  Elements elements() const;                     // for (Value v : x.elements())
+  Members members() const;                       // for (auto [key, v] : x.members()), in the order of the file
 
   uint64_t offset() const { return at_; }  // in the document
   // Throws file.schema at this value, for findings of the caller.
@@ -70,7 +71,8 @@ class Value {
   uint32_t at_ = 0;
 };
 
-std::string unescape(std::string_view raw);  // of a string of a document, or a part that begins and ends between characters
+std::string unescape(
+    std::string_view raw);  // of a string of a document, or a part that begins and ends between characters
 
 struct Member {
   std::string_view key;

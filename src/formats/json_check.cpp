@@ -41,9 +41,7 @@ class Checker {
   [[noreturn]] void fail(std::string what) const { fail_at(pos_, std::move(what)); }
 
   char peek() const { return pos_ < s_.size() ? s_[pos_] : '\0'; }
-  void skip() {
-    pos_ = skip_spaces(s_, static_cast<uint32_t>(pos_));
-  }
+  void skip() { pos_ = skip_spaces(s_, static_cast<uint32_t>(pos_)); }
   bool accept(char c) {
     skip();
     if (peek() != c) return false;
@@ -61,10 +59,22 @@ class Checker {
       case '{': return object();
       case '[': return array();
       case '"': string(); return;
-      case 't': case 'f': case 'n':
+      case 't':
+      case 'f':
+      case 'n':
         if (accept_word("null") || accept_word("true") || accept_word("false")) return;
         fail("a value belongs here");
-      case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
+      case '-':
+      case '0':
+      case '1':
+      case '2':
+      case '3':
+      case '4':
+      case '5':
+      case '6':
+      case '7':
+      case '8':
+      case '9':
         if (!options_.python_numbers || s_.substr(pos_, 2) != "-I") return number();
         break;
       default: break;
@@ -153,7 +163,8 @@ class Checker {
     uint32_t v = 0;
     if (s_.size() - pos_ < 4) fail("an escape is cut off");
     const char* begin = s_.data() + pos_;
-    if (std::from_chars(begin, begin + 4, v, 16).ptr != begin + 4 || *begin == '-') fail("an escape needs four hex digits");
+    if (std::from_chars(begin, begin + 4, v, 16).ptr != begin + 4 || *begin == '-')
+      fail("an escape needs four hex digits");
     pos_ += 4;
     return v;
   }
@@ -218,7 +229,8 @@ class Checker {
           if (i->text == j->text) twin(*i);
       return;
     }
-    std::sort(begin, end, [](const Key& a, const Key& b) { return a.text != b.text ? a.text < b.text : a.offset < b.offset; });
+    std::sort(begin, end,
+              [](const Key& a, const Key& b) { return a.text != b.text ? a.text < b.text : a.offset < b.offset; });
     const auto at = std::adjacent_find(begin, end, [](const Key& a, const Key& b) { return a.text == b.text; });
     if (at != end) twin(at[1]);
   }

@@ -27,17 +27,28 @@ uint32_t after_value(std::string_view s, uint32_t at) {
   do {
     switch (s[at]) {
       case '"': at = after_string(s, at); break;
-      case '{': case '[': ++depth, ++at; break;
-      case '}': case ']': --depth, ++at; break;
-      case ',': case ':': case ' ': case '\n': case '\t': case '\r': ++at; break;
+      case '{':
+      case '[': ++depth, ++at; break;
+      case '}':
+      case ']': --depth, ++at; break;
+      case ',':
+      case ':':
+      case ' ':
+      case '\n':
+      case '\t':
+      case '\r': ++at; break;
       default:  // a word or number
-        while (at < s.size() && s[at] != ',' && s[at] != '}' && s[at] != ']' && s[at] != ' ' && s[at] != '\n' && s[at] != '\t' && s[at] != '\r') ++at;
+        while (at < s.size() && s[at] != ',' && s[at] != '}' && s[at] != ']' && s[at] != ' ' && s[at] != '\n' &&
+               s[at] != '\t' && s[at] != '\r')
+          ++at;
     }
   } while (depth > 0);
   return at;
 }
 
-uint32_t value_of_key(std::string_view s, uint32_t key) { return skip_spaces(s, skip_spaces(s, after_string(s, key)) + 1); }
+uint32_t value_of_key(std::string_view s, uint32_t key) {
+  return skip_spaces(s, skip_spaces(s, after_string(s, key)) + 1);
+}
 
 uint32_t first_part(std::string_view s, uint32_t container) {
   const uint32_t at = skip_spaces(s, container + 1);

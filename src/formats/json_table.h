@@ -19,9 +19,9 @@ struct Table {
 
   Bytes text;
   std::string path;
-  uint32_t root = 0;  // where the value starts
-  mutable std::unordered_map<uint32_t, std::vector<Key>> indexes;       // by the object's offset; sorted by hash, then key
-  mutable std::unordered_map<uint32_t, std::string> unescaped;  // by the string's offset
+  uint32_t root = 0;                                               // where the value starts
+  mutable std::unordered_map<uint32_t, std::vector<Key>> indexes;  // by the object's offset; sorted by hash, then key
+  mutable std::unordered_map<uint32_t, std::string> unescaped;     // by the string's offset
 };
 
 // Throws file.damaged, file.too-large. Everything else here takes the document to be valid.

@@ -58,7 +58,10 @@ Bytes read_exactly(FileHandle& file, size_t size, const std::string& path) {
   for (size_t had = 0; had < size;) {
     const auto got = file.read(std::span(data).subspan(had));
     if (got < 0) unreadable(path, errno);
-    if (got == 0) throw error("file.changed", cat(path, " was changed while it was read")).at({.file = path}).why(cat("it had ", size, " bytes, and ends at ", had));
+    if (got == 0)
+      throw error("file.changed", cat(path, " was changed while it was read"))
+          .at({.file = path})
+          .why(cat("it had ", size, " bytes, and ends at ", had));
     had += static_cast<size_t>(got);
   }
   return Bytes::own(std::move(data));
@@ -67,7 +70,8 @@ Bytes read_exactly(FileHandle& file, size_t size, const std::string& path) {
 Bytes mapped(FileHandle& file, const std::string& path) {
   const uint64_t size = file.size();
   if (!std::in_range<ptrdiff_t>(size))
-    throw error("file.too-large", cat(path, " has ", size, " bytes, more than this machine can address")).at({.file = path});
+    throw error("file.too-large", cat(path, " has ", size, " bytes, more than this machine can address"))
+        .at({.file = path});
   if (size == 0) return read_to_end(file, path);  // empty, or a file that does not know its size (/proc)
   if (size < map_from) return read_exactly(file, static_cast<size_t>(size), path);
   auto whole = file.map(static_cast<size_t>(size), path);
@@ -93,7 +97,8 @@ Bytes map_file_below(const std::string& folder, const std::string& below) {
   const std::string path = (fs::path(folder) / below).string();
   auto file = FileHandle::open_below(folder, below);
   if (!file.valid()) unreadable(path, errno);
-  // A hard link that is taken away just after its opening leaves a file with one name, elsewhere: look at the place again.
+  // A hard link that is taken away just after its opening leaves a file with one name, elsewhere: look at the place
+  // again.
   const auto again = FileHandle::open_below(folder, below);
   if (!file.is_plain() || !again.valid() || !again.is_plain() || !file.same_file(again))
     throw error("file.not-regular", cat(path, " is not a regular file with one name")).at({.file = path});

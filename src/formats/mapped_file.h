@@ -29,11 +29,11 @@ Bytes map_file_below(const std::string& folder, const std::string& below);
 // As map_file, always copied into memory: for parts that must survive the file being overwritten.
 Bytes read_file(const std::string& path);
 
-// What was read must still be what it was: call before a result is published or told. Throws file.changed, naming the file.
-// Bytes of mapped files that were gone when they were looked at (zeros were seen in their place):
+// What was read must still be what it was: call before a result is published or told. Throws file.changed, naming the
+// file. Bytes of mapped files that were gone when they were looked at (zeros were seen in their place):
 void require_whole_files();
-// The same, and no mapped file was changed at all, as far as its size and time of change tell. For commands, which are done
-// with all their files at once; elsewhere a file may be rewritten that another part of the process holds.
+// The same, and no mapped file was changed at all, as far as its size and time of change tell. For commands, which are
+// done with all their files at once; elsewhere a file may be rewritten that another part of the process holds.
 void require_unchanged_files();
 
 }  // namespace cameo::formats

@@ -55,7 +55,8 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   if (former_action.sa_flags & SA_SIGINFO) return former_action.sa_sigaction(signal, info, context);
   const bool was_sent = info->si_code <= 0;  // by kill(), not by a fault
   if (former_action.sa_handler == SIG_IGN && was_sent) return;
-  if (former_action.sa_handler != SIG_DFL && former_action.sa_handler != SIG_IGN) return former_action.sa_handler(signal);
+  if (former_action.sa_handler != SIG_DFL && former_action.sa_handler != SIG_IGN)
+    return former_action.sa_handler(signal);
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   ::sigaction(signal, &plain, nullptr);
@@ -72,7 +73,8 @@ void on_lost_page(int signal, siginfo_t* info, void* context) {
       if (end == 0) continue;
       // A file that ends before this page ends before all that follow: one fault is enough for them.
       const uintptr_t from = page_of(at);
-      const void* zeros = ::mmap(reinterpret_cast<void*>(from), end - from, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+      const void* zeros = ::mmap(reinterpret_cast<void*>(from), end - from, PROT_READ,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
       if (zeros == MAP_FAILED) break;
       w->lost.store(true);
       errno = saved;
@@ -133,7 +135,11 @@ Stamp stamp_of(int file) {
 class Mapping {
  public:
   Mapping(void* start, size_t bytes, int open_file, std::string called, Watched& seen)
-      : at(static_cast<const std::byte*>(start)), length(bytes), file(open_file), name(std::move(called)), watched(seen) {
+      : at(static_cast<const std::byte*>(start)),
+        length(bytes),
+        file(open_file),
+        name(std::move(called)),
+        watched(seen) {
     if (file >= 0) stamp = stamp_of(file);
   }
   Mapping(const Mapping&) = delete;
@@ -141,7 +147,8 @@ class Mapping {
   ~Mapping();
 
   bool holds(std::span<const std::byte> view) const {
-    return view.data() >= at && view.data() < at + length && view.size() <= static_cast<size_t>(at + length - view.data());
+    return view.data() >= at && view.data() < at + length &&
+           view.size() <= static_cast<size_t>(at + length - view.data());
   }
   bool is_changed() const { return file >= 0 && stamp_of(file) != stamp; }
 
@@ -163,7 +170,9 @@ struct Mappings {
   std::vector<std::weak_ptr<const Mapping>> open;
   std::vector<std::string> lost_and_gone, changed_and_gone;  // no longer mapped, and not told yet
 
-  void drop_dead() { std::erase_if(open, [](const auto& m) { return m.expired(); }); }
+  void drop_dead() {
+    std::erase_if(open, [](const auto& m) { return m.expired(); });
+  }
 };
 Mappings& mappings() {
   static Mappings* const all = new Mappings;  // for ever: views of files may outlive it otherwise
@@ -204,7 +213,8 @@ Bytes map_open_file(std::intptr_t handle, size_t length, const std::string& name
   const bool kept_open = known.open.size() < most_open;
   const auto from = reinterpret_cast<uintptr_t>(at);
   Watched& watched = watch(from, page_of(from + length - 1) + page_bytes());
-  const auto owner = std::make_shared<const Mapping>(at, length, kept_open ? ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1, name, watched);
+  const auto owner = std::make_shared<const Mapping>(
+      at, length, kept_open ? ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1, name, watched);
   known.all.push_back(owner.get());
   if (owner->file >= 0) known.open.push_back(owner);
   return {owner, {owner->at, length}};
@@ -226,7 +236,8 @@ void release_pages(std::span<const std::byte> view) {
   // Whole pages inside: the neighbours' share of the first and the last one may be in use.
   const uint64_t page = page_bytes();
   const uint64_t first = (range.offset + page - 1) / page * page, last = (range.offset + range.size) / page * page;
-  if (first < last) ::madvise(const_cast<std::byte*>(range.file->at) + first, static_cast<size_t>(last - first), MADV_DONTNEED);
+  if (first < last)
+    ::madvise(const_cast<std::byte*>(range.file->at) + first, static_cast<size_t>(last - first), MADV_DONTNEED);
 }
 
 std::ptrdiff_t read_range(const MappedRange& from, std::span<std::byte> into) {

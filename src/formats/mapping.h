@@ -1,8 +1,9 @@
 // Mapped files: where in which file some bytes lie, and what becomes of bytes whose file was cut short meanwhile.
 //
 // The system answers a look at a page that its file no longer has with SIGBUS, which ends the process. With the first
-// mapping a handler is installed: for a page of ours it puts zero bytes there, marks the mapping as lost and lets the reader
-// go on; whoever publishes a result asks lost_files() first. Faults anywhere else go to the handler that was there before.
+// mapping a handler is installed: for a page of ours it puts zero bytes there, marks the mapping as lost and lets the
+// reader go on; whoever publishes a result asks lost_files() first. Faults anywhere else go to the handler that was
+// there before.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +19,15 @@ namespace cameo::formats {
 
 class Mapping;
 
-// Where in a mapped file some bytes lie: they can be read from there without a page of it being mapped. `file` is null where
-// they are in no such file.
+// Where in a mapped file some bytes lie: they can be read from there without a page of it being mapped. `file` is null
+// where they are in no such file.
 struct MappedRange {
   std::shared_ptr<const Mapping> file;
   uint64_t offset = 0, size = 0;
 };
 MappedRange mapped_range(std::span<const std::byte> view);
-// Reads from the range's start without mapping anything: at least one byte of a range that has some, 0 where the file ends
-// before it, negative on failure.
+// Reads from the range's start without mapping anything: at least one byte of a range that has some, 0 where the file
+// ends before it, negative on failure.
 std::ptrdiff_t read_range(const MappedRange& from, std::span<std::byte> into);
 const std::string& name_of(const MappedRange& range);
 
@@ -36,10 +37,11 @@ void release_pages(std::span<const std::byte> view);
 // Maps the whole of an open file; empty where the system cannot. `name` is what findings call it.
 Bytes map_open_file(std::intptr_t handle, size_t length, const std::string& name);
 
-// Mapped files of which bytes were looked at that were gone. Those that are still mapped are named each time, others once.
+// Mapped files of which bytes were looked at that were gone. Those that are still mapped are named each time, others
+// once.
 std::vector<std::string> lost_files();
-// Mapped files that have, or had when they were let go of, another size or time of change than when they were mapped. As far
-// as they are kept open; those that are no longer mapped are named once.
+// Mapped files that have, or had when they were let go of, another size or time of change than when they were mapped.
+// As far as they are kept open; those that are no longer mapped are named once.
 std::vector<std::string> changed_files();
 
 }  // namespace cameo::formats

@@ -48,7 +48,8 @@ Descr parse_descr(std::string_view descr) {
   static constexpr uint64_t widest = 1 << 30;
   const bool number = std::string_view("biufc").find(d.kind) != std::string_view::npos;
   const uint64_t bytes = d.item_bytes;
-  if (bytes > widest || (number && (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)) != 0)) || (d.kind == 'c' && bytes < 4))
+  if (bytes > widest || (number && (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)) != 0)) ||
+      (d.kind == 'c' && bytes < 4))
     unsupported(descr, "whose size is wrong", "long double does not travel: save float64");
   if (d.kind == 'U') d.item_bytes *= 4;
   return d;

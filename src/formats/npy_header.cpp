@@ -13,7 +13,8 @@ constexpr size_t max_rank = 64;  // NumPy's own bound
 // Reads the few Python literals that a header is made of: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 class DictReader {
  public:
-  DictReader(std::string_view text, size_t offset, const std::string& path) : text_(text), offset_(offset), path_(path) {}
+  DictReader(std::string_view text, size_t offset, const std::string& path)
+      : text_(text), offset_(offset), path_(path) {}
 
   void read(Array& out) {
     int seen = 0;
@@ -105,11 +106,14 @@ class DictReader {
 }  // namespace
 
 size_t read_header(std::string_view file, const std::string& path, Array& out) {
-  const auto damaged = [&](std::string what) { return error("file.damaged", std::move(what)).at({.file = path, .offset = 0}); };
+  const auto damaged = [&](std::string what) {
+    return error("file.damaged", std::move(what)).at({.file = path, .offset = 0});
+  };
   if (!file.starts_with(magic)) throw error("file.not-npy", cat(path, " is not an npy array")).at({.file = path});
   if (file.size() < 12) throw damaged("the header of this npy array is cut off");
   const auto version = static_cast<unsigned char>(file[6]);
-  if (version < 1 || version > 3) throw error("file.unsupported", cat("this is version ", int{version}, " of the npy format")).at({.file = path});
+  if (version < 1 || version > 3)
+    throw error("file.unsupported", cat("this is version ", int{version}, " of the npy format")).at({.file = path});
   const size_t start = version == 1 ? 10 : 12;
   const uint64_t length = version == 1 ? load_le<uint16_t>(&file[8]) : load_le<uint32_t>(&file[8]);
   if (length > file.size() - start) throw damaged("the header of this npy array is cut off");
@@ -118,7 +122,8 @@ size_t read_header(std::string_view file, const std::string& path, Array& out) {
 }
 
 std::string header(const Array& a) {
-  std::string dict = cat("{'descr': '", a.descr, "', 'fortran_order': ", a.fortran_order ? "True" : "False", ", 'shape': (");
+  std::string dict =
+      cat("{'descr': '", a.descr, "', 'fortran_order': ", a.fortran_order ? "True" : "False", ", 'shape': (");
   for (size_t i = 0; i < a.shape.size(); ++i) dict += cat(i ? ", " : "", a.shape[i]);
   dict += a.shape.size() == 1 ? ",), }" : "), }";
   constexpr size_t before = 10, alignment = 64;

@@ -15,7 +15,8 @@ void swap_numbers(std::span<std::byte> data, size_t number_bytes) {
 }
 
 // Copies items from Fortran order (first axis fastest) to C order (last axis fastest).
-void transpose_into(std::span<const std::byte> from, const std::vector<int64_t>& shape, size_t item, std::span<std::byte> to) {
+void transpose_into(std::span<const std::byte> from, const std::vector<int64_t>& shape, size_t item,
+                    std::span<std::byte> to) {
   std::vector<size_t> stride(shape.size()), index(shape.size(), 0);
   size_t step = item;
   for (size_t axis = 0; axis < shape.size(); ++axis) {

@@ -30,111 +30,55 @@ bool Machine::control(uint8_t op) {
     case 0x80:  // PROTO
       if (const auto version = little(1); version < 2 || version > 5) damaged(cat("pickle protocol ", version));
       return true;
-    case 0x95:
-      little(8);
-      return true;  // FRAME: only a hint
+    case 0x95: little(8); return true;  // FRAME: only a hint
     case '.':
       if (stack_.size() != 1 || !marks_.empty()) damaged("the pickle ends with other than one value");
       stopped_ = true;
       return true;
-    case '(':
-      push_mark();
-      return true;
-    case '0':
-      pop();
-      return true;
-    case '1':
-      stack_.resize(pop_mark());
-      return true;
-    case '2':
-      push(top());
-      return true;
-    case 'q':
-      put(little(1));
-      return true;
-    case 'r':
-      put(little(4));
-      return true;
-    case 0x94:
-      put(memo_.size());
-      return true;  // MEMOIZE
-    case 'h':
-      get(little(1));
-      return true;
-    case 'j':
-      get(little(4));
-      return true;
-    default:
-      return false;
+    case '(': push_mark(); return true;
+    case '0': pop(); return true;
+    case '1': stack_.resize(pop_mark()); return true;
+    case '2': push(top()); return true;
+    case 'q': put(little(1)); return true;
+    case 'r': put(little(4)); return true;
+    case 0x94: put(memo_.size()); return true;  // MEMOIZE
+    case 'h': get(little(1)); return true;
+    case 'j': get(little(4)); return true;
+    default: return false;
   }
 }
 
 bool Machine::scalars(uint8_t op) {
   switch (op) {
-    case 'N':
-      push(none_);
-      return true;
-    case 0x88:
-      push(true_);
-      return true;
-    case 0x89:
-      push(false_);
-      return true;
-    case 'K':
-      push_integer(static_cast<int64_t>(little(1)));
-      return true;
-    case 'M':
-      push_integer(static_cast<int64_t>(little(2)));
-      return true;
-    case 'J':
-      push_integer(static_cast<int32_t>(static_cast<uint32_t>(little(4))));
-      return true;
-    case 0x8A:
-      push_long(take(little(1)));
-      return true;
-    case 0x8B:
-      push_long(take(little(4)));
-      return true;
+    case 'N': push(none_); return true;
+    case 0x88: push(true_); return true;
+    case 0x89: push(false_); return true;
+    case 'K': push_integer(static_cast<int64_t>(little(1))); return true;
+    case 'M': push_integer(static_cast<int64_t>(little(2))); return true;
+    case 'J': push_integer(static_cast<int32_t>(static_cast<uint32_t>(little(4)))); return true;
+    case 0x8A: push_long(take(little(1))); return true;
+    case 0x8B: push_long(take(little(4))); return true;
     case 'G': {
       Value* v = make(Kind::floating);
       v->floating = big_endian_double();
       push(v);
       return true;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
 bool Machine::texts(uint8_t op) {
   switch (op) {
-    case 'X':
-      push_text(Kind::string, take(little(4)));
-      return true;
-    case 0x8C:
-      push_text(Kind::string, take(little(1)));
-      return true;
-    case 0x8D:
-      push_text(Kind::string, take(little(8)));
-      return true;
-    case 'U':
-      push_text(Kind::string, take(little(1)));
-      return true;  // Python 2's str
-    case 'T':
-      push_text(Kind::string, take(little(4)));
-      return true;
-    case 'C':
-      push_text(Kind::bytes, take(little(1)));
-      return true;
-    case 'B':
-      push_text(Kind::bytes, take(little(4)));
-      return true;
-    case 0x8E:
-      push_text(Kind::bytes, take(little(8)));
-      return true;
-    case 0x96:
-      push_text(Kind::bytes, take(little(8)));
-      return true;
+    case 'X': push_text(Kind::string, take(little(4))); return true;
+    case 0x8C: push_text(Kind::string, take(little(1))); return true;
+    case 0x8D: push_text(Kind::string, take(little(8))); return true;
+    case 'U': push_text(Kind::string, take(little(1))); return true;  // Python 2's str
+    case 'T': push_text(Kind::string, take(little(4))); return true;
+    case 'C': push_text(Kind::bytes, take(little(1))); return true;
+    case 'B': push_text(Kind::bytes, take(little(4))); return true;
+    case 0x8E: push_text(Kind::bytes, take(little(8))); return true;
+    case 0x96: push_text(Kind::bytes, take(little(8))); return true;
     case 'c': {
       const auto module = take_line();
       push_global(module, take_line());
@@ -147,16 +91,13 @@ bool Machine::texts(uint8_t op) {
       push_global(module->text, called->text);
       return true;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
 bool Machine::containers(uint8_t op) {
   switch (op) {
-    case ')':
-      push_tuple(stack_.size());
-      return true;
+    case ')': push_tuple(stack_.size()); return true;
     case 0x85:
     case 0x86:
     case 0x87: {
@@ -165,27 +106,13 @@ bool Machine::containers(uint8_t op) {
       push_tuple(stack_.size() - count);
       return true;
     }
-    case 't':
-      push_tuple(pop_mark());
-      return true;
-    case ']':
-      push(make(Kind::list));
-      return true;
-    case '}':
-      push(make(Kind::dict));
-      return true;
-    case 0x8F:
-      push(make(Kind::set));
-      return true;
-    case 'l':
-      push_container(Kind::list, pop_mark());
-      return true;
-    case 'd':
-      push_container(Kind::dict, pop_mark());
-      return true;
-    case 0x91:
-      push_container(Kind::set, pop_mark());
-      return true;  // FROZENSET
+    case 't': push_tuple(pop_mark()); return true;
+    case ']': push(make(Kind::list)); return true;
+    case '}': push(make(Kind::dict)); return true;
+    case 0x8F: push(make(Kind::set)); return true;
+    case 'l': push_container(Kind::list, pop_mark()); return true;
+    case 'd': push_container(Kind::dict, pop_mark()); return true;
+    case 0x91: push_container(Kind::set, pop_mark()); return true;  // FROZENSET
     case 'a':
     case 's': {
       const size_t count = op == 'a' ? 1 : 2, floor = marks_.empty() ? 0 : marks_.back();
@@ -201,16 +128,13 @@ bool Machine::containers(uint8_t op) {
       fill(stack_[from - 1], from, op == 'u');
       return true;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
 bool Machine::records(uint8_t op) {
   switch (op) {
-    case 'Q':
-      push_record(Kind::persistent, nullptr, pop());
-      return true;
+    case 'Q': push_record(Kind::persistent, nullptr, pop()); return true;
     case 0x81:
     case 'R': {
       Value* args = pop();
@@ -227,11 +151,8 @@ bool Machine::records(uint8_t op) {
       push_record(Kind::object, callee, pop());
       return true;
     }
-    case 'b':
-      build();
-      return true;
-    default:
-      return false;
+    case 'b': build(); return true;
+    default: return false;
   }
 }
 

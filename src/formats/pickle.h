@@ -17,13 +17,21 @@
 namespace cameo::pickle {
 
 enum class Kind : uint8_t {
-  none, boolean, integer,
+  none,
+  boolean,
+  integer,
   big_integer,  // more than 64 bits: `text` holds its little-endian two's complement bytes
-  floating, string, bytes, tuple, list, dict, set,
-  global,       // module() and name()
-  object,       // NEWOBJ: callee, args, perhaps state
-  call,         // REDUCE: callee, args, perhaps state and items set on the result
-  persistent,   // BINPERSID: args is the id, mostly a tuple
+  floating,
+  string,
+  bytes,
+  tuple,
+  list,
+  dict,
+  set,
+  global,      // module() and name()
+  object,      // NEWOBJ: callee, args, perhaps state
+  call,        // REDUCE: callee, args, perhaps state and items set on the result
+  persistent,  // BINPERSID: args is the id, mostly a tuple
 };
 
 struct Value {

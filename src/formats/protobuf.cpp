@@ -43,7 +43,8 @@ void record_fault(ReadState& state, uint32_t depth, const char* where, std::stri
 }
 }  // namespace
 
-Reader::Reader(std::string_view file, Limits limits) : pos_(file.data()), end_(file.data() + file.size()), owner_(std::make_shared<ReadState>()) {
+Reader::Reader(std::string_view file, Limits limits)
+    : pos_(file.data()), end_(file.data() + file.size()), owner_(std::make_shared<ReadState>()) {
   state_ = owner_.get();
   state_->start = pos_;
   state_->limits = limits;
@@ -65,7 +66,8 @@ void Reader::throw_if_fault(const std::string& file) const {
 }
 
 bool Reader::read_varint(uint64_t& out) {
-  if (pos_ != end_ && static_cast<unsigned char>(*pos_) < 0x80) [[likely]] return out = static_cast<unsigned char>(*pos_++), true;
+  if (pos_ != end_ && static_cast<unsigned char>(*pos_) < 0x80) [[likely]]
+    return out = static_cast<unsigned char>(*pos_++), true;
   const char* after = decode_varint(pos_, end_, out);
   if (!after) return fail("a number is cut off or longer than ten bytes"), false;
   pos_ = after;
@@ -126,7 +128,8 @@ Field Reader::next_of_any_kind() {
   f.begin_ = pos_;
   uint64_t tag = 0;
   if (!read_varint(tag)) return {};
-  if (tag >> 3 == 0 || tag >> 32 != 0) return record_fault(*state_, depth_, f.begin_, "a field has no valid number"), Field{};
+  if (tag >> 3 == 0 || tag >> 32 != 0)
+    return record_fault(*state_, depth_, f.begin_, "a field has no valid number"), Field{};
   f.number = static_cast<uint32_t>(tag >> 3);
   f.depth_ = depth_;
   f.state_ = state_;

@@ -28,7 +28,7 @@ namespace cameo::pb {
 enum class Wire : uint8_t { varint = 0, fixed64 = 1, bytes = 2, group = 3, fixed32 = 5 };
 
 struct Limits {
-  uint32_t depth = 200;             // nested messages
+  uint32_t depth = 200;            // nested messages
   uint64_t messages = 32'000'000;  // in all: an empty message takes two bytes in a file and far more in memory
 };
 
@@ -82,14 +82,15 @@ class Field {
   std::string_view raw() const {  // tag and payload as they stand in the file
     return {begin_, static_cast<size_t>(payload_ - begin_) + (wire == Wire::varint ? 0 : static_cast<size_t>(value_))};
   }
-  uint64_t offset() const;                       // of raw() in the file
-  void fail(std::string what) const;             // the caller's own finding about this field
+  uint64_t offset() const;            // of raw() in the file
+  void fail(std::string what) const;  // the caller's own finding about this field
 
  private:
   friend class Reader;
   std::string_view payload() const { return {payload_, static_cast<size_t>(value_)}; }
   std::string_view payload(Wire wanted) const {
-    if (wire == wanted) [[likely]] return payload();
+    if (wire == wanted) [[likely]]
+      return payload();
     return wrong_wire(wanted);
   }
   std::string_view wrong_wire(Wire wanted) const;
@@ -140,10 +141,12 @@ class Reader {
 // Most fields are a run of bytes with a tag of one byte and a length of one or two.
 inline Field Reader::next() {
   if (end_ - pos_ >= 3 && !state_->fault) [[likely]] {
-    const auto tag = static_cast<unsigned char>(pos_[0]), low = static_cast<unsigned char>(pos_[1]), high = static_cast<unsigned char>(pos_[2]);
+    const auto tag = static_cast<unsigned char>(pos_[0]), low = static_cast<unsigned char>(pos_[1]),
+               high = static_cast<unsigned char>(pos_[2]);
     const bool is_long = low >= 0x80;
     const ptrdiff_t head = is_long ? 3 : 2, length = is_long ? (low & 0x7f) | high << 7 : low;
-    if (tag > 7 && (tag & 0x87) == static_cast<unsigned>(Wire::bytes) && (!is_long || high < 0x80) && length <= end_ - pos_ - head) [[likely]] {
+    if (tag > 7 && (tag & 0x87) == static_cast<unsigned>(Wire::bytes) && (!is_long || high < 0x80) &&
+        length <= end_ - pos_ - head) [[likely]] {
       Field f;
       f.number = tag >> 3;
       f.wire = Wire::bytes;

@@ -51,7 +51,8 @@ void Writer::tag(uint32_t field, Wire wire) { append_varint(uint64_t{field} << 3
 
 void Writer::varint(uint32_t field, uint64_t v) {
   char* at = room(2 * longest_varint);
-  used_ += static_cast<size_t>(put_varint(put_varint(at, uint64_t{field} << 3 | static_cast<uint64_t>(Wire::varint)), v) - at);
+  used_ += static_cast<size_t>(
+      put_varint(put_varint(at, uint64_t{field} << 3 | static_cast<uint64_t>(Wire::varint)), v) - at);
 }
 
 void Writer::float32(uint32_t field, float v) {

@@ -27,8 +27,8 @@ void wait_a_little() {
 #endif
 }
 
-// The folder itself is locked: no lock file is left lying about, and the lock goes with its process. Held for moments, while
-// names are given. Invalid where folders cannot be locked.
+// The folder itself is locked: no lock file is left lying about, and the lock goes with its process. Held for moments,
+// while names are given. Invalid where folders cannot be locked.
 FileHandle locked(const std::string& folder) {
   FileHandle handle = FileHandle::open_folder(folder);
   if (!handle.valid()) return {};
@@ -38,7 +38,8 @@ FileHandle locked(const std::string& folder) {
     if (got == FileHandle::Lock::taken) return handle;
     if (got == FileHandle::Lock::none) return {};
     if (std::chrono::steady_clock::now() > end)
-      throw error("write.busy", cat("another process keeps ", folder.empty() ? "the current folder" : folder, " locked"))
+      throw error("write.busy",
+                  cat("another process keeps ", folder.empty() ? "the current folder" : folder, " locked"))
           .help("it may have been stopped while it was writing there; end it or let it go on");
     checkpoint();
     wait_a_little();

@@ -1,5 +1,5 @@
-// All the files that one piece of work writes. Each is opened before the work begins, so that a bad name fails first, and
-// all get their names together at the end: until then nothing has changed, whatever fails.
+// All the files that one piece of work writes. Each is opened before the work begins, so that a bad name fails first,
+// and all get their names together at the end: until then nothing has changed, whatever fails.
 //
 //   Publication files;
 //   AtomicFile& ledger = files.open("ledger.json");

@@ -17,8 +17,8 @@ Archive::Archive(Bytes file, std::string path, Limits limits)
   std::iota(by_name_.begin(), by_name_.end(), 0u);
   const auto name = [&](uint32_t i) -> const std::string& { return entries_[i].name; };
   std::sort(by_name_.begin(), by_name_.end(), [&](uint32_t a, uint32_t b) { return name(a) < name(b); });
-  const auto twin = std::adjacent_find(by_name_.begin(), by_name_.end(),
-                                       [&](uint32_t a, uint32_t b) { return name(a) == name(b); });
+  const auto twin =
+      std::adjacent_find(by_name_.begin(), by_name_.end(), [&](uint32_t a, uint32_t b) { return name(a) == name(b); });
   if (twin != by_name_.end())
     throw error("file.damaged", cat("two entries of the archive are called ", name(*twin)))
         .at({.file = path_, .offset = entries_[*twin].header_offset});
@@ -46,7 +46,8 @@ Bytes Archive::read(const Entry& e, Crc crc) const {
   Bytes data = file_.slice(narrow<size_t>(e.data_offset), narrow<size_t>(e.packed_size));
   if (e.method == Method::deflated) {
     std::vector<std::byte> unpacked(narrow<size_t>(e.size));
-    if (!inflate_into(data.span(), unpacked)) throw error("file.damaged", cat("the entry ", e.name, " does not unpack")).at(where);
+    if (!inflate_into(data.span(), unpacked))
+      throw error("file.damaged", cat("the entry ", e.name, " does not unpack")).at(where);
     data = Bytes::own(std::move(unpacked));
   }
   if (crc == Crc::check && crc32_of(data.span()) != e.crc)

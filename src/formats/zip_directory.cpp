@@ -31,7 +31,9 @@ class DirectoryReader {
   T at(uint64_t offset) const {
     return load_le<T>(file_.data() + offset);
   }
-  bool holds(uint64_t offset, uint64_t length) const { return offset <= file_.size() && length <= file_.size() - offset; }
+  bool holds(uint64_t offset, uint64_t length) const {
+    return offset <= file_.size() && length <= file_.size() - offset;
+  }
   bool is(uint64_t offset, uint64_t length, uint32_t signature) const {
     return holds(offset, length) && at<uint32_t>(offset) == signature;
   }
@@ -78,7 +80,8 @@ Directory DirectoryReader::find_directory() const {
     d = {at<uint64_t>(end64 + 32), at<uint64_t>(end64 + 48), at<uint64_t>(end64 + 40)};
     directory_limit = end64;
   }
-  if (d.offset > directory_limit || d.size > directory_limit - d.offset) damaged(end, "its directory is not inside the file");
+  if (d.offset > directory_limit || d.size > directory_limit - d.offset)
+    damaged(end, "its directory is not inside the file");
   if (d.count > d.size / central_bytes) damaged(end, cat("its directory is too short for ", d.count, " entries"));
   if (d.count > limits_.entries)
     throw error("file.too-large", cat("this zip archive has ", d.count, " entries")).at({.file = path_, .offset = end});
@@ -107,7 +110,8 @@ void DirectoryReader::widen(std::string_view extra, uint64_t offset, Entry& e) c
 
 // Returns the offset after the entry.
 uint64_t DirectoryReader::read_entry(uint64_t offset, uint64_t limit, Entry& e) const {
-  if (limit - offset < central_bytes || at<uint32_t>(offset) != central_signature) damaged(offset, "its directory is broken");
+  if (limit - offset < central_bytes || at<uint32_t>(offset) != central_signature)
+    damaged(offset, "its directory is broken");
   const uint64_t name_length = at<uint16_t>(offset + 28), extra_length = at<uint16_t>(offset + 30);
   const uint64_t after = offset + central_bytes + name_length + extra_length + at<uint16_t>(offset + 32);
   if (after > limit) damaged(offset, "an entry of its directory is cut off");
@@ -116,10 +120,12 @@ uint64_t DirectoryReader::read_entry(uint64_t offset, uint64_t limit, Entry& e) 
   e.packed_size = at<uint32_t>(offset + 20);
   e.size = at<uint32_t>(offset + 24);
   e.header_offset = at<uint32_t>(offset + 42);
-  widen(file_.substr(static_cast<size_t>(offset + central_bytes + name_length), static_cast<size_t>(extra_length)), offset, e);
+  widen(file_.substr(static_cast<size_t>(offset + central_bytes + name_length), static_cast<size_t>(extra_length)),
+        offset, e);
   const auto method = at<uint16_t>(offset + 10);
   if (at<uint16_t>(offset + 8) & encrypted_flag)
-    throw error("file.unsupported", cat("the zip entry ", e.name, " is encrypted")).at({.file = path_, .offset = offset});
+    throw error("file.unsupported", cat("the zip entry ", e.name, " is encrypted"))
+        .at({.file = path_, .offset = offset});
   if (method != 0 && method != 8)
     throw error("file.unsupported", cat("the zip entry ", e.name, " is compressed by method ", method))
         .at({.file = path_, .offset = offset})
@@ -138,7 +144,8 @@ void DirectoryReader::locate_data(Entry& e, uint64_t directory_offset) const {
     damaged(h, cat("the entry ", e.name, " runs out of the file"));
   if (file_.substr(static_cast<size_t>(h + local_bytes), static_cast<size_t>(name_length)) != e.name)
     damaged(h, cat("the entry ", e.name, " has another name before its data"));
-  if (e.method == Method::stored && e.size != e.packed_size) damaged(h, cat("the stored entry ", e.name, " has two sizes"));
+  if (e.method == Method::stored && e.size != e.packed_size)
+    damaged(h, cat("the stored entry ", e.name, " has two sizes"));
   if (e.method == Method::deflated && e.size / deflate_best_ratio > e.packed_size)
     damaged(h, cat("the entry ", e.name, " cannot unpack to ", e.size, " bytes"));
 }

@@ -109,7 +109,8 @@ void Writer::put(std::string_view bytes) {
 }
 
 void Writer::add(std::string_view name, std::span<const std::span<const std::byte>> parts) {
-  if (name.size() >= saturated16) throw error("write.name-too-long", cat("an archive entry's name has ", name.size(), " bytes"));
+  if (name.size() >= saturated16)
+    throw error("write.name-too-long", cat("an archive entry's name has ", name.size(), " bytes"));
   Entry& e = entries_.emplace_back();
   e.name = name;
   e.header_offset = position_;

@@ -121,8 +121,7 @@ Advice answer(const Recognised& r) {
     case torch_export:
       return {"file.pt2", "this is a torch.export archive, not a TorchScript one", "",
               "open it as an exported program: `cameo export` tells the two apart by their contents"};
-    case torchscript:
-      return {"file.torchscript", "this is a TorchScript archive", "", "the name should end in .pt"};
+    case torchscript: return {"file.torchscript", "this is a TorchScript archive", "", "the name should end in .pt"};
     case bytecode_only:
       return {"file.bytecode-only", "this lite-interpreter file holds bytecode only",
               "its code was stripped when it was saved for mobile use", "save the original model with torch.jit.save"};
@@ -132,8 +131,7 @@ Advice answer(const Recognised& r) {
     case checkpoint:
       return {"file.checkpoint", "this file holds a dict, as training checkpoints do: weights without a model",
               "what the weights are for is in the Python code that made them", build_and_trace()};
-    case lone_tensor:
-      return {"file.tensor", "this file holds a tensor, not a model", "", std::string(trace_it)};
+    case lone_tensor: return {"file.tensor", "this file holds a tensor, not a model", "", std::string(trace_it)};
     case pickled_module:
       return {"file.pickled-module", cat("this file holds a pickled Python object", of_class),
               "its code is not in the file: only Python with the same sources can load it", load_and_trace};
@@ -168,23 +166,19 @@ Advice answer(const Recognised& r) {
       return {"file.safetensors", "this is a safetensors file: weights without a model",
               "what the weights are for is in Python code elsewhere",
               "build the model in Python, load the weights into it, then " + std::string(trace_it.substr(11))};
-    case hdf5:
-      return {"file.hdf5", "this is an HDF5 file, as Keras writes", "", "for Keras models use tf2onnx"};
+    case hdf5: return {"file.hdf5", "this is an HDF5 file, as Keras writes", "", "for Keras models use tf2onnx"};
     case gguf:
       return {"file.gguf", "this is a GGUF file: weights for llama.cpp, without a program", "", std::string(trace_it)};
-    case npz:
-      return {"file.npz", "these are NumPy arrays, not a model", "", "arrays are given with --inputs"};
+    case npz: return {"file.npz", "these are NumPy arrays, not a model", "", "arrays are given with --inputs"};
     case git_lfs_pointer:
       return {"file.lfs-pointer", "this is a Git LFS pointer, not the model itself", "", "run git lfs pull"};
     case web_page:
       return {"file.web-page", "this is a web page, not a model",
               "a download that needed a login or a confirmation often ends so", "download the file again"};
-    case empty:
-      return {"file.empty", "this file is empty", "", ""};
+    case empty: return {"file.empty", "this file is empty", "", ""};
     case other_zip:
       return {"file.not-torchscript", "this zip file is not a model archive", r.detail, std::string(trace_it)};
-    case unknown:
-      break;
+    case unknown: break;
   }
   return {"file.not-an-archive", "this file is not a PyTorch archive", "archives are zip files that start with PK",
           std::string(trace_it)};

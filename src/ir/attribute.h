@@ -15,8 +15,21 @@
 namespace cameo::ir {
 
 enum class AttrKind : uint8_t {  // numbered as AttributeProto.AttributeType
-  undefined = 0, floating = 1, integer = 2, string = 3, tensor = 4, graph = 5, floats = 6, ints = 7, strings = 8,
-  tensors = 9, graphs = 10, sparse_tensor = 11, sparse_tensors = 12, type = 13, types = 14,
+  undefined = 0,
+  floating = 1,
+  integer = 2,
+  string = 3,
+  tensor = 4,
+  graph = 5,
+  floats = 6,
+  ints = 7,
+  strings = 8,
+  tensors = 9,
+  graphs = 10,
+  sparse_tensor = 11,
+  sparse_tensors = 12,
+  type = 13,
+  types = 14,
 };
 std::string_view name(AttrKind kind);  // "INT", as the schemas spell it
 
@@ -35,8 +48,9 @@ struct AttrRef {
   friend bool operator==(const AttrRef&, const AttrRef&) = default;
 };
 
-using AttrValue = std::variant<std::monostate, float, int64_t, std::string, Tensor, std::vector<float>, std::vector<int64_t>,
-                               std::vector<std::string>, std::vector<Tensor>, SparseTensor, Type, std::vector<Type>, AttrRef>;
+using AttrValue =
+    std::variant<std::monostate, float, int64_t, std::string, Tensor, std::vector<float>, std::vector<int64_t>,
+                 std::vector<std::string>, std::vector<Tensor>, SparseTensor, Type, std::vector<Type>, AttrRef>;
 AttrKind kind_of(const AttrValue& v);
 
 struct NamedAttr {

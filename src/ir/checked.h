@@ -11,17 +11,20 @@ namespace cameo::ir {
 
 inline int64_t checked_add(int64_t a, int64_t b) {
   int64_t r;
-  if (__builtin_add_overflow(a, b, &r)) [[unlikely]] dim_overflow();
+  if (__builtin_add_overflow(a, b, &r)) [[unlikely]]
+    dim_overflow();
   return r;
 }
 inline int64_t checked_sub(int64_t a, int64_t b) {
   int64_t r;
-  if (__builtin_sub_overflow(a, b, &r)) [[unlikely]] dim_overflow();
+  if (__builtin_sub_overflow(a, b, &r)) [[unlikely]]
+    dim_overflow();
   return r;
 }
 inline int64_t checked_mul(int64_t a, int64_t b) {
   int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) [[unlikely]] dim_overflow();
+  if (__builtin_mul_overflow(a, b, &r)) [[unlikely]]
+    dim_overflow();
   return r;
 }
 inline int64_t checked_neg(int64_t a) { return checked_sub(0, a); }

@@ -46,7 +46,9 @@ class Cloner {
   }
 
  private:
-  std::string renamed(const std::string& name) const { return name.empty() || !options_.keep_names ? "" : options_.prefix + name; }
+  std::string renamed(const std::string& name) const {
+    return name.empty() || !options_.keep_names ? "" : options_.prefix + name;
+  }
 
   void describe(ValueId from, ValueId to) {
     Value& copy = g_.value(to);
@@ -80,20 +82,23 @@ class Cloner {
 
   std::pair<std::shared_ptr<const void>, std::shared_ptr<const NamedAttrs>> bound(const Node& n) const {
     const auto is_reference = [](const NamedAttr& a) { return std::holds_alternative<AttrRef>(a.value); };
-    if (!options_.bindings || !n.extra || std::none_of(n.extra->begin(), n.extra->end(), is_reference)) return {n.attrs, n.extra};
+    if (!options_.bindings || !n.extra || std::none_of(n.extra->begin(), n.extra->end(), is_reference))
+      return {n.attrs, n.extra};
     std::shared_ptr<void> attrs = n.op->is_opaque() ? nullptr : copy_attrs(n);
     auto extra = std::make_shared<NamedAttrs>();
     for (const NamedAttr& a : *n.extra) {
       const auto* ref = std::get_if<AttrRef>(&a.value);
       const AttrValue* value = ref ? find_attr(*options_.bindings, ref->name) : &a.value;
       if (!value) continue;
-      const auto field = std::find_if(n.op->fields.begin(), n.op->fields.end(), [&](const AttrField& f) { return f.name == a.name; });
+      const auto field =
+          std::find_if(n.op->fields.begin(), n.op->fields.end(), [&](const AttrField& f) { return f.name == a.name; });
       if (!ref || field == n.op->fields.end() || std::holds_alternative<AttrRef>(*value)) {
         extra->push_back({a.name, *value});
       } else if (kind_of(*value) == field->kind) {
         field->set(attrs.get(), *value);
       } else {
-        throw error("model.attribute", cat("attribute '", a.name, "' of ", n.op->name, " is given ", name(kind_of(*value)), " and must be ", name(field->kind)));
+        throw error("model.attribute", cat("attribute '", a.name, "' of ", n.op->name, " is given ",
+                                           name(kind_of(*value)), " and must be ", name(field->kind)));
       }
     }
     return {std::move(attrs), std::move(extra)};
@@ -102,7 +107,8 @@ class Cloner {
   static std::shared_ptr<void> copy_attrs(const Node& n) {
     auto out = n.op->make();
     for (const AttrField& f : n.op->fields)
-      if (AttrValue v = f.get(n.attrs.get()); !std::holds_alternative<std::monostate>(v)) f.set(out.get(), std::move(v));
+      if (AttrValue v = f.get(n.attrs.get()); !std::holds_alternative<std::monostate>(v))
+        f.set(out.get(), std::move(v));
     return out;
   }
 
@@ -114,7 +120,8 @@ class Cloner {
 
 }  // namespace
 
-std::vector<ValueId> clone_body(const Graph& source, RegionId from, Graph& g, std::span<const ValueId> inputs, RegionId into, NodeId before, const CloneOptions& options) {
+std::vector<ValueId> clone_body(const Graph& source, RegionId from, Graph& g, std::span<const ValueId> inputs,
+                                RegionId into, NodeId before, const CloneOptions& options) {
   invariant(inputs.size() == source[from].inputs.size(), "a cloned body gets all its inputs");
   Cloner cloner(source, g, options);
   for (size_t i = 0; i < inputs.size(); ++i) cloner.map(source[from].inputs[i], inputs[i]);

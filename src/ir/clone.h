@@ -10,19 +10,19 @@
 namespace cameo::ir {
 
 struct CloneOptions {
-  // References to attributes of the enclosing function take these values; one that is not among them makes the attribute
-  // absent. Null: references stay references.
+  // References to attributes of the enclosing function take these values; one that is not among them makes the
+  // attribute absent. Null: references stay references.
   const NamedAttrs* bindings = nullptr;
-  std::string prefix;        // in front of the names of nodes and values
-  bool keep_names = true;    // false: copies have no names
+  std::string prefix;      // in front of the names of nodes and values
+  bool keep_names = true;  // false: copies have no names
 };
 
-// Copies the nodes and initializers of `from` into region `into` of `g` (appended, or before `before`), with `inputs` in
-// place of the region's inputs; returns what its outputs became. Facts come along, origins do not.
-// Precondition: as many inputs as `from` has; a none stands for an absent one. `source` is `g` itself, or another graph
-// over the same dims, whose body captures nothing.
-std::vector<ValueId> clone_body(const Graph& source, RegionId from, Graph& g, std::span<const ValueId> inputs, RegionId into,
-                                NodeId before = {}, const CloneOptions& options = {});
+// Copies the nodes and initializers of `from` into region `into` of `g` (appended, or before `before`), with `inputs`
+// in place of the region's inputs; returns what its outputs became. Facts come along, origins do not. Precondition: as
+// many inputs as `from` has; a none stands for an absent one. `source` is `g` itself, or another graph over the same
+// dims, whose body captures nothing.
+std::vector<ValueId> clone_body(const Graph& source, RegionId from, Graph& g, std::span<const ValueId> inputs,
+                                RegionId into, NodeId before = {}, const CloneOptions& options = {});
 // A copy of a whole region, inputs included. `owner` may be none.
 RegionId clone_region(Graph& g, RegionId from, RegionId parent, NodeId owner = {}, const CloneOptions& options = {});
 

@@ -31,9 +31,9 @@ class Dim {
   bool is(int64_t v) const { return is_literal() && literal_ == v; }
   int64_t literal() const;  // precondition: is_literal()
   std::optional<int64_t> known() const { return is_literal() ? std::optional(literal_) : std::nullopt; }
-  bool is_symbol() const;   // exactly one symbol, nothing else
+  bool is_symbol() const;  // exactly one symbol, nothing else
   const DimExpr* expr() const { return expr_; }
-  std::string text() const;  // "batch", "4*h + 2", "floor(w/2)"; parse_dim reads it back
+  std::string text() const;                  // "batch", "4*h + 2", "floor(w/2)"; parse_dim reads it back
   const std::string& symbolic_text() const;  // the same, kept by its context; precondition: !is_literal()
   size_t hash() const;
 
@@ -87,8 +87,8 @@ class DimContext {
 
 // The symbols of `d`, each once, in a deterministic order.
 std::vector<Dim> symbols_of(Dim d);
-bool is_fresh(Dim symbol);                // made by fresh()
-bool mentions_fresh(Dim d);               // has a fresh symbol somewhere
+bool is_fresh(Dim symbol);   // made by fresh()
+bool mentions_fresh(Dim d);  // has a fresh symbol somewhere
 // Of two dims for one size: a literal tells most, then an expression over named symbols, then one with fresh symbols,
 // then a fresh symbol alone. `a` where both tell as much.
 Dim more_telling(Dim a, Dim b);

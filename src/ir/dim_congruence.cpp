@@ -74,9 +74,8 @@ Congruence floor_div(Congruence a, int64_t b) {
 }
 
 Congruence join(Congruence a, Congruence b) {
-  return unless_overflow([&] {
-    return make(gcd(gcd(a.modulus, b.modulus), checked_sub(a.remainder, b.remainder)), a.remainder);
-  });
+  return unless_overflow(
+      [&] { return make(gcd(gcd(a.modulus, b.modulus), checked_sub(a.remainder, b.remainder)), a.remainder); });
 }
 
 Congruence meet(Congruence a, Congruence b) {

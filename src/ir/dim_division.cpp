@@ -225,9 +225,8 @@ Dim floor_div(Dim a, Dim b) {
   if (a.is(0)) return 0;
   if (a == b) return 1;
   DimTable& table = *common_table(a, b);
-  return once(table, DimOp::floor_div, a, b, [&] {
-    return finish(table, DimOp::floor_div, a, b, floor_by_poly(table, Poly(a), Poly(b)));
-  });
+  return once(table, DimOp::floor_div, a, b,
+              [&] { return finish(table, DimOp::floor_div, a, b, floor_by_poly(table, Poly(a), Poly(b))); });
 }
 
 Dim ceil_div(Dim a, Dim b) {
@@ -242,9 +241,8 @@ Dim trunc_div(Dim a, Dim b) {
   if (a.is(0)) return 0;
   if (a == b) return 1;
   DimTable& table = *common_table(a, b);
-  return once(table, DimOp::trunc_div, a, b, [&] {
-    return finish(table, DimOp::trunc_div, a, b, trunc_by_poly(table, Poly(a), Poly(b)));
-  });
+  return once(table, DimOp::trunc_div, a, b,
+              [&] { return finish(table, DimOp::trunc_div, a, b, trunc_by_poly(table, Poly(a), Poly(b))); });
 }
 
 Dim mod(Dim a, Dim b) {

@@ -26,9 +26,9 @@ struct DimAtom {
   uint32_t depth = 0;   // nesting of atoms, a symbol is 0
   uint32_t weight = 1;  // nodes when written out as a tree
   size_t hash = 0;
-  std::string name;       // symbol, opaque
-  std::vector<Dim> args;  // min, max, broadcast: sorted, distinct, two or more
-  Interval interval;      // holds whatever the symbols are
+  std::string name;               // symbol, opaque
+  std::vector<Dim> args;          // min, max, broadcast: sorted, distinct, two or more
+  Interval interval;              // holds whatever the symbols are
   const DimExpr* expr = nullptr;  // this atom as an expression
 };
 

@@ -86,9 +86,8 @@ Interval FactIndex::tighten(const Poly& p, Interval form) const {
   const Interval factor = Interval::point(s.factor), offset = Interval::point(s.offset);
   Interval i = intersect(form, factor * k->range + offset);
   const auto excluded = [&](int64_t end) {
-    return std::any_of(k->excluded.begin(), k->excluded.end(), [&](int64_t v) {
-      return Interval::point(end) == factor * Interval::point(v) + offset;
-    });
+    return std::any_of(k->excluded.begin(), k->excluded.end(),
+                       [&](int64_t v) { return Interval::point(end) == factor * Interval::point(v) + offset; });
   };
   while (i.bounded_below() && i.lo < i.hi && excluded(i.lo)) ++i.lo;
   while (i.bounded_above() && i.lo < i.hi && excluded(i.hi)) --i.hi;

@@ -57,7 +57,7 @@ class FactIndex final : public DimKnowledge {
 
   const Known* find(const Poly& key) const;
   bool is_excluded(const Poly& p) const;  // p == 0 was ruled out
-  Known& change(const DimExpr* key);  // logs the old state first
+  Known& change(const DimExpr* key);      // logs the old state first
   Congruence congruence(const DimAtom& a) const;
 
   bool settle_range(DimTable& table, const DimExpr* key, int depth);

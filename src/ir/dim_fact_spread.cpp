@@ -113,8 +113,7 @@ bool FactIndex::spread_to_atom(DimTable& table, const DimAtom& a, Interval i, in
   const bool is_max = a.kind == AtomKind::max;
   if (!is_max && a.kind != AtomKind::min) return true;
   const Interval part = is_max ? Interval{Interval::minus_infinity, i.hi} : Interval{i.lo, Interval::plus_infinity};
-  return std::all_of(a.args.begin(), a.args.end(),
-                     [&](Dim d) { return add_range(table, Poly(d), part, depth + 1); });
+  return std::all_of(a.args.begin(), a.args.end(), [&](Dim d) { return add_range(table, Poly(d), part, depth + 1); });
 }
 
 // h*w in [lo, hi] with neither negative bounds both.

@@ -39,7 +39,10 @@ std::string DimFact::text() const {
 
 DimFacts::DimFacts() : index_(std::make_unique<FactIndex>()) {}
 DimFacts::DimFacts(const DimFacts& o)
-    : facts_(o.facts_), marks_(o.marks_), conventional_(o.conventional_), index_(std::make_unique<FactIndex>(*o.index_)) {}
+    : facts_(o.facts_),
+      marks_(o.marks_),
+      conventional_(o.conventional_),
+      index_(std::make_unique<FactIndex>(*o.index_)) {}
 DimFacts::DimFacts(DimFacts&& o) noexcept : DimFacts() { swap(o); }
 DimFacts& DimFacts::operator=(DimFacts o) noexcept {
   swap(o);

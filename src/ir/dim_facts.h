@@ -14,8 +14,8 @@ namespace cameo::ir {
 
 enum class Answer : uint8_t { no, yes, unknown };
 
-// A flag, the model's own code, an archive's guard, an operator's need; what holds unless somebody says otherwise (sizes of
-// inputs are at least 1); what had to be guessed because ONNX cannot say both ways.
+// A flag, the model's own code, an archive's guard, an operator's need; what holds unless somebody says otherwise
+// (sizes of inputs are at least 1); what had to be guessed because ONNX cannot say both ways.
 enum class FactSource : uint8_t { user, program, archive, op, convention, guess };
 
 struct FactOrigin {
@@ -80,7 +80,7 @@ class DimFacts {
   Answer without_conventions(Dim a, Dim b, const Question& question) const;
 
   std::vector<DimFact> facts_;
-  std::vector<size_t> marks_;  // of index_, before each fact
+  std::vector<size_t> marks_;      // of index_, before each fact
   std::vector<Dim> conventional_;  // symbols that a convention keeps from being 0
   std::unique_ptr<FactIndex> index_;
 };

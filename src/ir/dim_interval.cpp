@@ -51,9 +51,7 @@ Interval divide(Interval a, Interval b, Quotient quotient) {
 }  // namespace
 
 Interval Interval::point(int64_t v) { return {v == up ? up - 1 : v, v == down ? down + 1 : v}; }
-Interval Interval::from(const DimRange& r) {
-  return {r.lo ? point(*r.lo).lo : down, r.hi ? point(*r.hi).hi : up};
-}
+Interval Interval::from(const DimRange& r) { return {r.lo ? point(*r.lo).lo : down, r.hi ? point(*r.hi).hi : up}; }
 DimRange Interval::range() const {
   DimRange out;
   if (bounded_below()) out.lo = lo;
@@ -70,9 +68,7 @@ Interval operator+(Interval a, Interval b) {
   return r;
 }
 
-Interval operator-(Interval a) {
-  return {a.hi == up ? down : -a.hi, a.lo == down ? up : -a.lo};
-}
+Interval operator-(Interval a) { return {a.hi == up ? down : -a.hi, a.lo == down ? up : -a.lo}; }
 
 Interval operator*(Interval a, Interval b) {
   const auto ends = [](int64_t lo, int64_t hi) { return Interval{lo == up ? up - 1 : lo, hi == down ? down + 1 : hi}; };

@@ -34,9 +34,7 @@ class Bounder {
     return known_.tighten(p, product);
   }
 
-  Interval dim(Dim d, int level) {
-    return d.is_literal() ? Interval::point(d.literal()) : poly(d.expr()->poly, level);
-  }
+  Interval dim(Dim d, int level) { return d.is_literal() ? Interval::point(d.literal()) : poly(d.expr()->poly, level); }
 
   Interval atom(const DimAtom& a, int level) {
     Interval i = a.interval;

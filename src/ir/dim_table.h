@@ -54,9 +54,13 @@ class DimTable {
   struct Hash {
     using is_transparent = void;
     template <class T>
-    size_t operator()(const T* p) const { return p->hash; }
+    size_t operator()(const T* p) const {
+      return p->hash;
+    }
     template <class T>
-    size_t operator()(const T& v) const { return v.hash; }
+    size_t operator()(const T& v) const {
+      return v.hash;
+    }
   };
   struct Equal {
     using is_transparent = void;
@@ -72,7 +76,9 @@ class DimTable {
     }
     static bool same(const DimExpr& a, const DimExpr& b) { return a.poly == b.poly; }
     template <class A, class B>
-    bool operator()(const A& a, const B& b) const { return same(get(a), get(b)); }
+    bool operator()(const A& a, const B& b) const {
+      return same(get(a), get(b));
+    }
   };
   struct TextHash {
     using is_transparent = void;

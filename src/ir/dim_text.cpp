@@ -112,15 +112,24 @@ struct NamedFunction {
   DimFunction function;
 };
 constexpr NamedFunction functions[] = {
-    {"floor", DimFunction::floor},         {"ceil", DimFunction::ceil},
-    {"ceiling", DimFunction::ceil},        {"trunc", DimFunction::trunc},
-    {"floor_div", DimFunction::floor_div}, {"FloorDiv", DimFunction::floor_div},
-    {"CleanDiv", DimFunction::floor_div},  {"ceil_div", DimFunction::ceil_div},
-    {"CeilDiv", DimFunction::ceil_div},    {"trunc_div", DimFunction::trunc_div},
-    {"mod", DimFunction::mod},             {"Mod", DimFunction::mod},
-    {"PythonMod", DimFunction::mod},       {"min", DimFunction::min},
-    {"Min", DimFunction::min},             {"max", DimFunction::max},
-    {"Max", DimFunction::max},             {"broadcast", DimFunction::broadcast},
+    {"floor", DimFunction::floor},
+    {"ceil", DimFunction::ceil},
+    {"ceiling", DimFunction::ceil},
+    {"trunc", DimFunction::trunc},
+    {"floor_div", DimFunction::floor_div},
+    {"FloorDiv", DimFunction::floor_div},
+    {"CleanDiv", DimFunction::floor_div},
+    {"ceil_div", DimFunction::ceil_div},
+    {"CeilDiv", DimFunction::ceil_div},
+    {"trunc_div", DimFunction::trunc_div},
+    {"mod", DimFunction::mod},
+    {"Mod", DimFunction::mod},
+    {"PythonMod", DimFunction::mod},
+    {"min", DimFunction::min},
+    {"Min", DimFunction::min},
+    {"max", DimFunction::max},
+    {"Max", DimFunction::max},
+    {"broadcast", DimFunction::broadcast},
 };
 
 }  // namespace

@@ -138,7 +138,9 @@ DimView view_of(Dim d) {
 DimView whole_view_of(Dim d) {
   const DimTable::StandIn* const whole = d.is_literal() ? nullptr : d.expr()->table->stood_for(d);
   if (!whole) return view_of(d);
-  static constexpr DimForm forms[] = {DimForm::sum, DimForm::sum, DimForm::product, DimForm::floor_div, DimForm::trunc_div, DimForm::mod, DimForm::min, DimForm::max, DimForm::broadcast, DimForm::opaque};
+  static constexpr DimForm forms[] = {DimForm::sum,       DimForm::sum,   DimForm::product, DimForm::floor_div,
+                                      DimForm::trunc_div, DimForm::mod,   DimForm::min,     DimForm::max,
+                                      DimForm::broadcast, DimForm::opaque};
   DimView out{.form = forms[static_cast<size_t>(whole->op)], .name = whole->name, .args = whole->args};
   if (whole->op == DimOp::subtract) out.args[1] = out.args[1] * -1;
   return out;

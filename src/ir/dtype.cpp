@@ -60,7 +60,8 @@ std::optional<DType> dtype_from_number(int64_t n) {
 }
 
 uint64_t packed_bytes(DType t, int64_t count) {
-  if (count < 0 || (bits(t) && count > INT64_MAX / bits(t))) throw error("value.range", cat("a tensor of ", count, " elements is too large"));
+  if (count < 0 || (bits(t) && count > INT64_MAX / bits(t)))
+    throw error("value.range", cat("a tensor of ", count, " elements is too large"));
   return (static_cast<uint64_t>(count) * static_cast<uint64_t>(bits(t)) + 7) / 8;
 }
 

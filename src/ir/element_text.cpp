@@ -17,7 +17,8 @@ uint64_t bits_at(const Tensor& t, int width, int64_t i) {
   const uint64_t first = static_cast<uint64_t>(i) * static_cast<uint64_t>(width);
   uint64_t out = 0;
   if (width >= 8) {
-    for (int k = 0; k < width / 8; ++k) out |= static_cast<uint64_t>(bytes[static_cast<size_t>(first / 8) + static_cast<size_t>(k)]) << (8 * k);
+    for (int k = 0; k < width / 8; ++k)
+      out |= static_cast<uint64_t>(bytes[static_cast<size_t>(first / 8) + static_cast<size_t>(k)]) << (8 * k);
     return out;
   }
   for (int k = 0; k < width; ++k) {
@@ -60,8 +61,10 @@ uint64_t to_bits(T v) {
 template <class T>
 void append_float(std::string& out, uint64_t bits, ElementStyle style) {
   const T v = from_bits<T>(bits);
-  const uint64_t usual = sizeof(T) == 4 ? 0x7fc00000u : 0x7ff8000000000000u, sign = sizeof(T) == 4 ? 0x80000000u : uint64_t{1} << 63;
-  if (std::isnan(v) && (bits & ~sign) != usual && style == ElementStyle::readable) return void(out += cat("nan(", bits, ")"));
+  const uint64_t usual = sizeof(T) == 4 ? 0x7fc00000u : 0x7ff8000000000000u,
+                 sign = sizeof(T) == 4 ? 0x80000000u : uint64_t{1} << 63;
+  if (std::isnan(v) && (bits & ~sign) != usual && style == ElementStyle::readable)
+    return void(out += cat("nan(", bits, ")"));
   append_shortest(out, v);
 }
 
@@ -70,7 +73,8 @@ std::optional<uint64_t> parse_ieee(std::string_view text) {
   if (text.starts_with("nan(") && text.ends_with(")")) {
     uint64_t bits = 0;
     const auto [end, code] = std::from_chars(text.data() + 4, text.data() + text.size() - 1, bits);
-    if (code != std::errc() || end != text.data() + text.size() - 1 || (sizeof(T) == 4 && bits > UINT32_MAX)) return std::nullopt;
+    if (code != std::errc() || end != text.data() + text.size() - 1 || (sizeof(T) == 4 && bits > UINT32_MAX))
+      return std::nullopt;
     return std::isnan(from_bits<T>(bits)) ? std::optional(bits) : std::nullopt;
   }
   if constexpr (sizeof(T) == 4) {
@@ -118,7 +122,8 @@ void append_element(std::string& out, const Tensor& t, int64_t i, ElementStyle s
   if (part == DType::f64) return append_float<double>(out, code, style);
   if (is_small_float(part)) {
     const float v = decode_float(part, static_cast<uint32_t>(code));
-    if (style == ElementStyle::codes || std::isnan(v) || small_code(part, static_cast<double>(v)) != code) return void(out += cat(code));
+    if (style == ElementStyle::codes || std::isnan(v) || small_code(part, static_cast<double>(v)) != code)
+      return void(out += cat(code));
     const size_t from = out.size();
     append_shortest(out, v);
     if (out.find_first_of(".ein", from) == std::string::npos) out += ".0";

@@ -20,8 +20,8 @@ void append_element(std::string& out, const Tensor& t, int64_t i, ElementStyle s
 // nullopt when the text is no such element or out of range.
 std::optional<uint64_t> parse_element(DType part, std::string_view text);
 
-DType part_type(DType t);       // f32 for c64, f64 for c128, else the type itself
-int64_t parts_of(DType t);      // 2 for complex types, else 1
-bool is_small_float(DType t);   // floating and narrower than 32 bits
+DType part_type(DType t);      // f32 for c64, f64 for c128, else the type itself
+int64_t parts_of(DType t);     // 2 for complex types, else 1
+bool is_small_float(DType t);  // floating and narrower than 32 bits
 
 }  // namespace cameo::ir

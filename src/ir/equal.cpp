@@ -18,7 +18,8 @@ bool same_dim(Dim a, Dim b) {
 }
 
 bool same_type(const Type& a, const Type& b) {
-  if (a.kind != b.kind || a.elem != b.elem || !a.inner != !b.inner || a.shape.has_value() != b.shape.has_value()) return false;
+  if (a.kind != b.kind || a.elem != b.elem || !a.inner != !b.inner || a.shape.has_value() != b.shape.has_value())
+    return false;
   if (a.inner && !same_type(*a.inner, *b.inner)) return false;
   if (!a.shape) return true;
   if (a.shape->size() != b.shape->size()) return false;
@@ -30,7 +31,8 @@ bool same_type(const Type& a, const Type& b) {
 bool same_attr(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
   if (const auto* t = std::get_if<Type>(&a)) return same_type(*t, std::get<Type>(b));
-  if (const auto* f = std::get_if<float>(&a)) return *f == std::get<float>(b) || (*f != *f && std::get<float>(b) != std::get<float>(b));
+  if (const auto* f = std::get_if<float>(&a))
+    return *f == std::get<float>(b) || (*f != *f && std::get<float>(b) != std::get<float>(b));
   if (const auto* list = std::get_if<std::vector<Type>>(&a)) {
     const auto& other = std::get<std::vector<Type>>(b);
     for (size_t i = 0; i < list->size(); ++i)
@@ -92,7 +94,8 @@ class Comparison {
     map_[x] = y;
     const Value &v = a_[x], &w = b_[y];
     if (options_.names && v.name != w.name) return cat("names '", v.name, "' and '", w.name, "'");
-    if (options_.types && !same_type(v.fact.type, w.fact.type)) return cat("types ", v.fact.type.text(), " and ", w.fact.type.text());
+    if (options_.types && !same_type(v.fact.type, w.fact.type))
+      return cat("types ", v.fact.type.text(), " and ", w.fact.type.text());
     if (!same_weight(v.weight.get(), w.weight.get())) return cat("data of '", v.name, "'");
     return {};
   }
@@ -114,7 +117,8 @@ class Comparison {
 
   Answer nodes(NodeId n, NodeId m) {
     const Node &x = a_[n], &y = b_[m];
-    if (x.op->domain != y.op->domain || x.op->name != y.op->name) return cat("operators ", x.op->name, " and ", y.op->name);
+    if (x.op->domain != y.op->domain || x.op->name != y.op->name)
+      return cat("operators ", x.op->name, " and ", y.op->name);
     if (options_.names && x.name != y.name) return cat("names '", x.name, "' and '", y.name, "'");
     if (auto d = operands(x.inputs, y.inputs, "input")) return d;
     for (const AttrField& f : x.op->fields)
@@ -139,17 +143,23 @@ class Comparison {
 
 }  // namespace
 
-std::optional<std::string> difference(const Graph& a, RegionId ra, const Graph& b, RegionId rb, const EqualOptions& options) {
+std::optional<std::string> difference(const Graph& a, RegionId ra, const Graph& b, RegionId rb,
+                                      const EqualOptions& options) {
   return Comparison(a, b, options).regions(ra, rb);
 }
 
 std::optional<std::string> difference(const Model& a, const Model& b, const EqualOptions& options) {
   if (a.opsets != b.opsets) return "opset imports";
-  if (options.notes && (a.producer_name != b.producer_name || a.producer_version != b.producer_version || a.domain != b.domain || a.doc != b.doc || a.model_version != b.model_version || a.metadata != b.metadata)) return "notes of the model";
+  if (options.notes &&
+      (a.producer_name != b.producer_name || a.producer_version != b.producer_version || a.domain != b.domain ||
+       a.doc != b.doc || a.model_version != b.model_version || a.metadata != b.metadata))
+    return "notes of the model";
   if (a.functions.size() != b.functions.size()) return "number of functions";
   for (size_t i = 0; i < a.functions.size(); ++i) {
     const LocalFunction &f = a.functions[i], &h = b.functions[i];
-    if (f.domain != h.domain || f.name != h.name || f.overload != h.overload || f.opsets != h.opsets || f.attributes != h.attributes || !same_attrs(&f.attribute_defaults, &h.attribute_defaults)) return cat("function ", f.name);
+    if (f.domain != h.domain || f.name != h.name || f.overload != h.overload || f.opsets != h.opsets ||
+        f.attributes != h.attributes || !same_attrs(&f.attribute_defaults, &h.attribute_defaults))
+      return cat("function ", f.name);
     if (auto d = difference(a.graph, f.body, b.graph, h.body, options)) return cat("function ", f.name, ": ", *d);
   }
   return difference(a.graph, a.graph.main(), b.graph, b.graph.main(), options);

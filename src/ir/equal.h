@@ -16,8 +16,11 @@ struct EqualOptions {
 
 // The first difference in words, or nothing.
 std::optional<std::string> difference(const Model& a, const Model& b, const EqualOptions& options = {});
-inline bool equal(const Model& a, const Model& b, const EqualOptions& options = {}) { return !difference(a, b, options); }
+inline bool equal(const Model& a, const Model& b, const EqualOptions& options = {}) {
+  return !difference(a, b, options);
+}
 // Of two regions, each with everything inside; values from outside them are compared by name.
-std::optional<std::string> difference(const Graph& a, RegionId ra, const Graph& b, RegionId rb, const EqualOptions& options = {});
+std::optional<std::string> difference(const Graph& a, RegionId ra, const Graph& b, RegionId rb,
+                                      const EqualOptions& options = {});
 
 }  // namespace cameo::ir

@@ -80,8 +80,8 @@ ValueId Graph::add_constant(const Tensor& t, std::string name, RegionId region) 
   return v;
 }
 
-NodeId Graph::add_node(RegionId region, const OpInfo& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs,
-                       size_t outputs, NodeId before) {
+NodeId Graph::add_node(RegionId region, const OpInfo& op, std::shared_ptr<const void> attrs,
+                       std::vector<ValueId> inputs, size_t outputs, NodeId before) {
   const NodeId id(node_capacity());
   Node& n = nodes_.emplace_back();
   n.op = &op;
@@ -321,7 +321,8 @@ ValueId Graph::input(NodeId n, size_t i) const {
 bool Graph::is_constant(ValueId v) const {
   if (!v) return false;
   const Value& value = values_[v.index];
-  return value.kind == Value::Kind::initializer || (value.def && value.fact.tensor() && nodes_[value.def.index].is("Constant"));
+  return value.kind == Value::Kind::initializer ||
+         (value.def && value.fact.tensor() && nodes_[value.def.index].is("Constant"));
 }
 
 std::optional<Tensor> Graph::constant(ValueId v, uint64_t budget_bytes) const {

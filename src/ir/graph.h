@@ -38,9 +38,9 @@ struct Fact {
 };
 
 struct Use {
-  NodeId node;          // the user, or none
-  RegionId region;      // set when the value is an output of that region
-  uint32_t index = 0;   // operand or output number
+  NodeId node;         // the user, or none
+  RegionId region;     // set when the value is an output of that region
+  uint32_t index = 0;  // operand or output number
   friend bool operator==(const Use&, const Use&) = default;
 };
 
@@ -68,15 +68,15 @@ struct NodeNotes {
 
 struct Node {
   const OpInfo* op = nullptr;
-  std::shared_ptr<const void> attrs;              // op->attrs_tag's struct; null for opaque operators
-  std::shared_ptr<const NamedAttrs> extra;        // opaque operators' attributes; references inside local functions
-  std::vector<ValueId> inputs;                    // none for an absent optional input
-  std::vector<ValueId> outputs;                   // always valid; an output nobody named has an empty name
-  std::vector<RegionId> regions;                  // by op->graph_attrs; none where absent. Opaque operators name theirs
-                                                  // by entries of `extra` without a value, in this order
+  std::shared_ptr<const void> attrs;        // op->attrs_tag's struct; null for opaque operators
+  std::shared_ptr<const NamedAttrs> extra;  // opaque operators' attributes; references inside local functions
+  std::vector<ValueId> inputs;              // none for an absent optional input
+  std::vector<ValueId> outputs;             // always valid; an output nobody named has an empty name
+  std::vector<RegionId> regions;            // by op->graph_attrs; none where absent. Opaque operators name theirs
+                                            // by entries of `extra` without a value, in this order
   RegionId home;
   NodeId prev, next;
-  uint32_t origin = UINT32_MAX;                   // index into Graph::origins while untouched since it was read
+  uint32_t origin = UINT32_MAX;  // index into Graph::origins while untouched since it was read
   bool dead = false;
   std::string name;
   std::shared_ptr<const NodeNotes> notes;
@@ -107,7 +107,7 @@ struct Origin {
   uint32_t node_count = 0;
   bool intact = true;
   bool verbatim = false;  // one node was made of it, with all the operands that it names
-  int64_t opset = 0;  // the version of its domain that the bytes are written in
+  int64_t opset = 0;      // the version of its domain that the bytes are written in
 };
 
 struct GraphMark {
@@ -161,11 +161,11 @@ class Graph {
   void replace_uses(ValueId old, ValueId replacement);
   void rename(ValueId v, std::string name);
   void rename(NodeId n, std::string name);
-  void erase(NodeId n);              // precondition: no output is used; its regions die with it
+  void erase(NodeId n);               // precondition: no output is used; its regions die with it
   void erase_initializer(ValueId v);  // precondition: no uses
-  void kill_region(RegionId r);       // with all that is in it; precondition: no node holds it, or that one dies with it
+  void kill_region(RegionId r);  // with all that is in it; precondition: no node holds it, or that one dies with it
   void move_before(NodeId n, NodeId before);  // within any region; none appends to n's region
-  void touch(NodeId n);               // forget the bytes it was read from, and its owners'
+  void touch(NodeId n);                       // forget the bytes it was read from, and its owners'
 
   // Facts and notes: these do not touch origins.
   Value& value(ValueId v) { return values_[v.index]; }
@@ -251,7 +251,8 @@ struct Model {
   int64_t model_version = 0;
   std::vector<std::pair<std::string, std::string>> metadata;
   std::string path;  // where it was read from; external data lie beside it
-  std::vector<Bytes> kept;  // whole fields of the file that Cameo does not interpret: training info, device configurations
+  std::vector<Bytes>
+      kept;  // whole fields of the file that Cameo does not interpret: training info, device configurations
 };
 
 }  // namespace cameo::ir

@@ -42,10 +42,9 @@ float decode(const Format& f, uint32_t bits) {
   if (f.specials == Specials::ieee && exponent == exponent_mask) return mantissa ? nan : negative ? -inf : inf;
   if (f.specials == Specials::fn && exponent == exponent_mask && mantissa == mantissa_mask) return nan;
   if (f.specials == Specials::fnuz && negative && exponent == 0 && mantissa == 0) return nan;
-  const float magnitude =
-      exponent == 0 ? std::ldexp(static_cast<float>(mantissa), 1 - f.bias - f.mantissa_bits)
-                    : std::ldexp(static_cast<float>(mantissa + (1u << f.mantissa_bits)),
-                                 static_cast<int>(exponent) - f.bias - f.mantissa_bits);
+  const float magnitude = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), 1 - f.bias - f.mantissa_bits)
+                                        : std::ldexp(static_cast<float>(mantissa + (1u << f.mantissa_bits)),
+                                                     static_cast<int>(exponent) - f.bias - f.mantissa_bits);
   return negative ? -magnitude : magnitude;
 }
 
@@ -61,17 +60,19 @@ uint32_t largest_code(const Format& f) {
 uint32_t encode(const Format& f, double v, Overflow overflow) {
   const uint32_t sign = std::signbit(v) ? 1u << (f.mantissa_bits + f.exponent_bits) : 0;
   const uint32_t all = (1u << (f.mantissa_bits + f.exponent_bits)) - 1;
-  const uint32_t quiet_nan = f.specials == Specials::ieee   ? all - (1u << f.mantissa_bits) + 1 + (1u << (f.mantissa_bits - 1))
+  const uint32_t quiet_nan = f.specials == Specials::ieee
+                                 ? all - (1u << f.mantissa_bits) + 1 + (1u << (f.mantissa_bits - 1))
                              : f.specials == Specials::fnuz ? 1u << (f.mantissa_bits + f.exponent_bits)
                                                             : all;
   // A format without NaN has minus zero in its place, as the reference conversion does.
   const uint32_t minus_zero = 1u << (f.mantissa_bits + f.exponent_bits);
-  if (std::isnan(v)) return f.specials == Specials::fnuz ? quiet_nan : f.specials == Specials::none ? minus_zero : quiet_nan | sign;
+  if (std::isnan(v))
+    return f.specials == Specials::fnuz ? quiet_nan : f.specials == Specials::none ? minus_zero : quiet_nan | sign;
   const double magnitude = std::fabs(v);
   const uint32_t too_large = overflow == Overflow::saturate || f.specials == Specials::none ? sign | largest_code(f)
-                             : f.specials == Specials::ieee                                ? sign | (largest_code(f) + 1)
-                             : f.specials == Specials::fnuz                                ? quiet_nan
-                                                                                           : sign | quiet_nan;
+                             : f.specials == Specials::ieee ? sign | (largest_code(f) + 1)
+                             : f.specials == Specials::fnuz ? quiet_nan
+                                                            : sign | quiet_nan;
   if (std::isinf(magnitude)) return too_large;
   if (magnitude == 0) return f.specials == Specials::fnuz ? 0 : sign;
   const int smallest = 1 - f.bias;
@@ -87,7 +88,8 @@ uint32_t encode(const Format& f, double v, Overflow overflow) {
 }  // namespace
 
 float decode_float(DType t, uint32_t bits) {
-  if (t == DType::f8e8m0) return bits == 0xff ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, static_cast<int>(bits) - 127);
+  if (t == DType::f8e8m0)
+    return bits == 0xff ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, static_cast<int>(bits) - 127);
   const Format f = format_of(t);
   invariant(f.exponent_bits > 0, "a small float format");
   return decode(f, bits);

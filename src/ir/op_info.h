@@ -26,8 +26,8 @@ struct OpInfo {
   std::string_view name;
   const void* attrs_tag = nullptr;  // &type_tag<T> of its attribute struct; null for operators Cameo does not know
   std::span<const AttrField> fields;
-  std::span<const std::string_view> graph_attrs;  // names of the regions, in the order of Node::regions
-  std::shared_ptr<void> (*make)() = nullptr;      // a struct with defaults
+  std::span<const std::string_view> graph_attrs;               // names of the regions, in the order of Node::regions
+  std::shared_ptr<void> (*make)() = nullptr;                   // a struct with defaults
   const std::shared_ptr<const void>& (*defaults)() = nullptr;  // the one that nodes share which set nothing
 
   bool is_opaque() const { return attrs_tag == nullptr; }

@@ -1,5 +1,5 @@
-// The order of a region's nodes in which printing and comparing walk them: it depends on what is computed, not on the order
-// in which nodes were made.
+// The order of a region's nodes in which printing and comparing walk them: it depends on what is computed, not on the
+// order in which nodes were made.
 #pragma once
 
 #include <unordered_map>
@@ -14,8 +14,8 @@ class CanonicalOrder {
  public:
   explicit CanonicalOrder(const Graph& g) : g_(g) {}
 
-  // Every living node of the region: what the outputs need, first output first, operands left to right, then what a body
-  // captures; after that the nodes no output needs, in the region's order, each after what it needs.
+  // Every living node of the region: what the outputs need, first output first, operands left to right, then what a
+  // body captures; after that the nodes no output needs, in the region's order, each after what it needs.
   const std::vector<NodeId>& nodes(RegionId r);
   // The region's initializers by first use along those nodes and the outputs, then the unused ones as they are listed.
   std::vector<ValueId> initializers(RegionId r);

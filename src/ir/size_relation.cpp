@@ -14,8 +14,9 @@ struct Sign {
   bool swapped;  // a > b is b < a
 };
 // Longer ones first.
-constexpr Sign signs[] = {{"==", SizeRelation::Is::equal, false}, {"!=", SizeRelation::Is::not_equal, false}, {"<=", SizeRelation::Is::less_equal, false},
-                          {">=", SizeRelation::Is::less_equal, true}, {"<", SizeRelation::Is::less, false}, {">", SizeRelation::Is::less, true}};
+constexpr Sign signs[] = {{"==", SizeRelation::Is::equal, false},      {"!=", SizeRelation::Is::not_equal, false},
+                          {"<=", SizeRelation::Is::less_equal, false}, {">=", SizeRelation::Is::less_equal, true},
+                          {"<", SizeRelation::Is::less, false},        {">", SizeRelation::Is::less, true}};
 
 const Sign* sign_at(std::string_view text, size_t i) {
   for (const Sign& s : signs)
@@ -26,7 +27,8 @@ const Sign* sign_at(std::string_view text, size_t i) {
 }  // namespace
 
 std::string SizeRelation::text() const {
-  const auto* sign = std::find_if(std::begin(signs), std::end(signs), [&](const Sign& s) { return s.is == is && !s.swapped; });
+  const auto* sign =
+      std::find_if(std::begin(signs), std::end(signs), [&](const Sign& s) { return s.is == is && !s.swapped; });
   return cat(a.text(), " ", sign->text, " ", b.text());
 }
 
@@ -65,7 +67,9 @@ std::vector<SizeRelation> parse_conditions(DimContext& context, std::string_view
     from = i + sign->text.size();
     i = from - 1;
   }
-  if (between.empty()) throw error("text.dim", cat("'", text, "' is no condition on sizes")).help("write t != 1, n == 2*m or 2 <= t <= 64");
+  if (between.empty())
+    throw error("text.dim", cat("'", text, "' is no condition on sizes"))
+        .help("write t != 1, n == 2*m or 2 <= t <= 64");
   parts.push_back(parse_dim(context, text.substr(from)));
   for (size_t i = 0; i < between.size(); ++i) {
     SizeRelation c{between[i]->is, parts[i], parts[i + 1]};

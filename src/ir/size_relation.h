@@ -23,6 +23,7 @@ constexpr std::string_view assumptions_key = "cameo.assumptions";
 // Sizes that were declared to be 0 at times, which convention denies: "0 <= n".
 constexpr std::string_view empty_sizes_key = "cameo.empty-sizes";
 std::string joined_text(std::span<const SizeRelation> conditions);
-std::vector<SizeRelation> split_conditions(DimContext& context, std::string_view text);  // of metadata; what cannot be read is left out
+std::vector<SizeRelation> split_conditions(DimContext& context,
+                                           std::string_view text);  // of metadata; what cannot be read is left out
 
 }  // namespace cameo::ir

@@ -29,7 +29,8 @@ class Sizes {
 
   bool same(const Type& a, const Type& b) {
     if (a.kind != b.kind || a.elem != b.elem || !a.shape != !b.shape || !a.inner != !b.inner) return false;
-    if (a.shape && !std::equal(a.shape->begin(), a.shape->end(), b.shape->begin(), b.shape->end(), [this](Dim x, Dim y) { return same(x, y); }))
+    if (a.shape && !std::equal(a.shape->begin(), a.shape->end(), b.shape->begin(), b.shape->end(),
+                               [this](Dim x, Dim y) { return same(x, y); }))
       return false;
     return !a.inner || same(*a.inner, *b.inner);
   }
@@ -47,7 +48,9 @@ class Sizes {
   std::unordered_map<std::string, std::string> forth_, back_;
 };
 
-bool same_floats(const float* a, const float* b, size_t n) { return n == 0 || std::memcmp(a, b, n * sizeof(float)) == 0; }
+bool same_floats(const float* a, const float* b, size_t n) {
+  return n == 0 || std::memcmp(a, b, n * sizeof(float)) == 0;
+}
 
 bool same_weight(const std::shared_ptr<const Weight>& a, const std::shared_ptr<const Weight>& b) {
   if (!a || !b) return !a == !b;
@@ -58,21 +61,25 @@ bool same_weight(const std::shared_ptr<const Weight>& a, const std::shared_ptr<c
 
 class Comparison {
  public:
-  Comparison(const Model& a, const Model& b, const StructureOptions& options) : a_(a.graph), b_(b.graph), options_(options), order_a_(a_), order_b_(b_) {}
+  Comparison(const Model& a, const Model& b, const StructureOptions& options)
+      : a_(a.graph), b_(b.graph), options_(options), order_a_(a_), order_b_(b_) {}
 
   void models(const Model& a, const Model& b) {
     regions(a_.main(), b_.main(), "the graph", options_.interface_names);
-    if (a.functions.size() != b.functions.size()) differ(cat("there are ", a.functions.size(), " functions, and ", b.functions.size()));
+    if (a.functions.size() != b.functions.size())
+      differ(cat("there are ", a.functions.size(), " functions, and ", b.functions.size()));
     for (size_t i = 0; i < a.functions.size(); ++i) functions(a.functions[i], b.functions[i]);
-    if (options_.notes && (a.doc != b.doc || a.metadata != b.metadata || a.producer_name != b.producer_name || a.domain != b.domain ||
-                           a.producer_version != b.producer_version || a.model_version != b.model_version || a.ir_version != b.ir_version))
+    if (options_.notes && (a.doc != b.doc || a.metadata != b.metadata || a.producer_name != b.producer_name ||
+                           a.domain != b.domain || a.producer_version != b.producer_version ||
+                           a.model_version != b.model_version || a.ir_version != b.ir_version))
       differ("what the files say of the models differs");
   }
 
  private:
   void functions(const LocalFunction& a, const LocalFunction& b) {
     const std::string name = cat("function ", a.domain, ".", a.name);
-    if (a.domain != b.domain || a.name != b.name || a.overload != b.overload) differ(cat(name, " against ", b.domain, ".", b.name));
+    if (a.domain != b.domain || a.name != b.name || a.overload != b.overload)
+      differ(cat(name, " against ", b.domain, ".", b.name));
     if (a.attributes != b.attributes) differ(cat("attributes of ", name));
     attributes(a.attribute_defaults, b.attribute_defaults, name);
     if (options_.notes && (a.doc != b.doc || a.metadata != b.metadata)) differ(cat("notes of ", name));
@@ -84,18 +91,25 @@ class Comparison {
   // Functions have no initializers in a file: there a Constant node and an initializer are the same.
   std::vector<NodeId> ordered(const Graph& g, CanonicalOrder& canonical, RegionId r) const {
     auto order = canonical.nodes(r);
-    if (in_function_) order.erase(std::remove_if(order.begin(), order.end(), [&](NodeId n) { return is_plain_constant(g, n); }), order.end());
+    if (in_function_)
+      order.erase(std::remove_if(order.begin(), order.end(), [&](NodeId n) { return is_plain_constant(g, n); }),
+                  order.end());
     return order;
   }
-  static bool is_plain_constant(const Graph& g, NodeId n) { return g[n].is("Constant") && g[n].outputs.size() == 1 && g.constant(g[n].outputs[0]); }
+  static bool is_plain_constant(const Graph& g, NodeId n) {
+    return g[n].is("Constant") && g[n].outputs.size() == 1 && g.constant(g[n].outputs[0]);
+  }
 
   void regions(RegionId ra, RegionId rb, const std::string& where, bool names) {
     const Region &a = a_[ra], &b = b_[rb];
-    if (a.inputs.size() != b.inputs.size()) differ(cat(where, ": ", a.inputs.size(), " inputs against ", b.inputs.size()));
-    if (a.outputs.size() != b.outputs.size()) differ(cat(where, ": ", a.outputs.size(), " outputs against ", b.outputs.size()));
+    if (a.inputs.size() != b.inputs.size())
+      differ(cat(where, ": ", a.inputs.size(), " inputs against ", b.inputs.size()));
+    if (a.outputs.size() != b.outputs.size())
+      differ(cat(where, ": ", a.outputs.size(), " outputs against ", b.outputs.size()));
     if (a.initializers.size() != b.initializers.size() && !in_function_)
       differ(cat(where, ": ", a.initializers.size(), " initializers against ", b.initializers.size()));
-    if (options_.notes && (a.name != b.name || a.doc != b.doc || a.metadata != b.metadata)) differ(cat(where, ": notes differ"));
+    if (options_.notes && (a.name != b.name || a.doc != b.doc || a.metadata != b.metadata))
+      differ(cat(where, ": notes differ"));
     for (size_t i = 0; i < a.inputs.size(); ++i) {
       pair(a.inputs[i], b.inputs[i], cat(where, ": input ", i));
       if (!same_weight(a_[a.inputs[i]].weight, b_[b.inputs[i]].weight)) differ(cat(where, ": default of input ", i));
@@ -126,8 +140,10 @@ class Comparison {
   void nodes(NodeId na, NodeId nb) {
     const Node &a = a_[na], &b = b_[nb];
     const std::string where = describe(na);
-    if (a.op->name != b.op->name || a.op->domain != b.op->domain || a.op->is_opaque() != b.op->is_opaque()) differ(cat(where, " against ", b.op->name));
-    if (a.inputs.size() != b.inputs.size() || a.outputs.size() != b.outputs.size() || a.regions.size() != b.regions.size())
+    if (a.op->name != b.op->name || a.op->domain != b.op->domain || a.op->is_opaque() != b.op->is_opaque())
+      differ(cat(where, " against ", b.op->name));
+    if (a.inputs.size() != b.inputs.size() || a.outputs.size() != b.outputs.size() ||
+        a.regions.size() != b.regions.size())
       differ(cat(where, ": numbers of operands, outputs or bodies differ"));
     for (size_t i = 0; i < a.inputs.size(); ++i) operands(a.inputs[i], b.inputs[i], cat(where, ": operand ", i));
     for (const AttrField& f : a.op->fields)
@@ -136,7 +152,8 @@ class Comparison {
     attributes(a.extra ? *a.extra : none, b.extra ? *b.extra : none, where);
     const NodeNotes no_notes, &notes_a = a.notes ? *a.notes : no_notes, &notes_b = b.notes ? *b.notes : no_notes;
     if (notes_a.overload != notes_b.overload) differ(cat(where, ": overloads"));
-    if (options_.notes && (a.name != b.name || notes_a.doc != notes_b.doc || notes_a.metadata != notes_b.metadata)) differ(cat(where, ": notes"));
+    if (options_.notes && (a.name != b.name || notes_a.doc != notes_b.doc || notes_a.metadata != notes_b.metadata))
+      differ(cat(where, ": notes"));
     for (size_t i = 0; i < a.regions.size(); ++i) {
       if (!a.regions[i] != !b.regions[i]) differ(cat(where, ": body ", i, " is absent on one side"));
       if (a.regions[i]) regions(a.regions[i], b.regions[i], cat(where, ": body ", i), false);
@@ -171,7 +188,8 @@ class Comparison {
       paired_.emplace(a, b);  // their types follow
       return;
     }
-    if (a_[a].kind != Value::Kind::initializer || b_[b].kind != Value::Kind::initializer) differ(cat(where, " is another value"));
+    if (a_[a].kind != Value::Kind::initializer || b_[b].kind != Value::Kind::initializer)
+      differ(cat(where, " is another value"));
     if (!same_weight(a_[a].weight, b_[b].weight)) differ(cat(where, " is another constant"));
     pair(a, b, where);
   }
@@ -180,7 +198,8 @@ class Comparison {
     const auto sorted = [](const NamedAttrs& attrs) {
       std::vector<const NamedAttr*> out;
       for (const NamedAttr& x : attrs) out.push_back(&x);
-      std::stable_sort(out.begin(), out.end(), [](const NamedAttr* x, const NamedAttr* y) { return x->name < y->name; });
+      std::stable_sort(out.begin(), out.end(),
+                       [](const NamedAttr* x, const NamedAttr* y) { return x->name < y->name; });
       return out;
     };
     const auto x = sorted(a), y = sorted(b);
@@ -199,7 +218,8 @@ class Comparison {
     if (const auto* t = std::get_if<Type>(&a)) return sizes_.same(*t, std::get<Type>(b));
     if (const auto* t = std::get_if<std::vector<Type>>(&a)) {
       const auto& u = std::get<std::vector<Type>>(b);
-      return std::equal(t->begin(), t->end(), u.begin(), u.end(), [this](const Type& x, const Type& y) { return sizes_.same(x, y); });
+      return std::equal(t->begin(), t->end(), u.begin(), u.end(),
+                        [this](const Type& x, const Type& y) { return sizes_.same(x, y); });
     }
     return a == b;
   }

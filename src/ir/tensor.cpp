@@ -17,7 +17,8 @@ int64_t element_count(std::span<const int64_t> shape) {
     if (d == 0) empty = true;
     else overflow |= __builtin_mul_overflow(n, d, &n);
   }
-  if (overflow || n > (empty ? most_beside_zero : most)) throw error("value.range", "a tensor has more elements than any memory holds");
+  if (overflow || n > (empty ? most_beside_zero : most))
+    throw error("value.range", "a tensor has more elements than any memory holds");
   return empty ? 0 : n;
 }
 
@@ -27,7 +28,9 @@ Tensor::Tensor(DType dtype, std::vector<int64_t> shape, Bytes bytes)
 }
 
 Tensor::Tensor(std::vector<int64_t> shape, std::vector<std::string> strings)
-    : dtype_(DType::string), shape_(std::move(shape)), count_(element_count(shape_)),
+    : dtype_(DType::string),
+      shape_(std::move(shape)),
+      count_(element_count(shape_)),
       strings_(std::make_shared<const std::vector<std::string>>(std::move(strings))) {
   invariant(strings_->size() == static_cast<size_t>(count_), "a tensor's strings fit its shape");
 }
@@ -81,8 +84,10 @@ int64_t Tensor::int_at(int64_t i) const {
     case DType::u16: return load<uint16_t>(bytes_, i);
     case DType::u8: return load<uint8_t>(bytes_, i);
     case DType::boolean: return load<uint8_t>(bytes_, i) != 0;
-    case DType::u4: case DType::u2: return sub_byte(bytes_, i, bits(dtype_));
-    case DType::i4: case DType::i2: return sign_extend(sub_byte(bytes_, i, bits(dtype_)), bits(dtype_));
+    case DType::u4:
+    case DType::u2: return sub_byte(bytes_, i, bits(dtype_));
+    case DType::i4:
+    case DType::i2: return sign_extend(sub_byte(bytes_, i, bits(dtype_)), bits(dtype_));
     default: throw error("value.type", cat("a tensor of ", name(dtype_), " has no integer elements"));
   }
 }
@@ -92,10 +97,12 @@ double Tensor::double_at(int64_t i) const {
   switch (dtype_) {
     case DType::f32: return static_cast<double>(load<float>(bytes_, i));
     case DType::f64: return load<double>(bytes_, i);
-    case DType::f16: case DType::bf16: return static_cast<double>(decode_float(dtype_, load<uint16_t>(bytes_, i)));
+    case DType::f16:
+    case DType::bf16: return static_cast<double>(decode_float(dtype_, load<uint16_t>(bytes_, i)));
     case DType::u64: return static_cast<double>(load<uint64_t>(bytes_, i));
-    case DType::f4e2m1: case DType::f6e2m3: case DType::f6e3m2:
-      return static_cast<double>(decode_float(dtype_, sub_byte(bytes_, i, bits(dtype_))));
+    case DType::f4e2m1:
+    case DType::f6e2m3:
+    case DType::f6e3m2: return static_cast<double>(decode_float(dtype_, sub_byte(bytes_, i, bits(dtype_))));
     default:
       if (is_float(dtype_)) return static_cast<double>(decode_float(dtype_, load<uint8_t>(bytes_, i)));
       return static_cast<double>(int_at(i));
@@ -117,7 +124,8 @@ std::vector<double> Tensor::to_doubles() const {
 bool operator==(const Tensor& a, const Tensor& b) {
   if (a.dtype_ != b.dtype_ || a.shape_ != b.shape_) return false;
   if (a.dtype_ == DType::string) return *a.strings_ == *b.strings_;
-  return a.bytes_.size() == b.bytes_.size() && (a.bytes_.empty() || !std::memcmp(a.bytes_.data(), b.bytes_.data(), a.bytes_.size()));
+  return a.bytes_.size() == b.bytes_.size() &&
+         (a.bytes_.empty() || !std::memcmp(a.bytes_.data(), b.bytes_.data(), a.bytes_.size()));
 }
 
 }  // namespace cameo::ir

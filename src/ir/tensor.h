@@ -27,7 +27,7 @@ class Tensor {
     return {dtype, std::move(shape), Bytes::own(std::vector<std::byte>(raw.begin(), raw.end()))};
   }
   static Tensor ints(std::span<const int64_t> elements);  // 1-D int64
-  static Tensor int_scalar(int64_t v);                     // 0-d int64
+  static Tensor int_scalar(int64_t v);                    // 0-d int64
   static Tensor float_scalar(float v);
   static Tensor bool_scalar(bool v);
 
@@ -75,7 +75,7 @@ struct Weight {
   std::vector<int64_t> strides;  // empty: dense
   int64_t start = 0;
   std::shared_ptr<const std::vector<double>> scale;  // one factor per index of axis 0; f32 and f64 alone
-  std::shared_ptr<const FileRange> file;  // set when `source` is part of a file
+  std::shared_ptr<const FileRange> file;             // set when `source` is part of a file
   std::shared_ptr<const std::vector<std::string>> strings;
   Bytes encoded;  // the TensorProto it was read from, which the writer may copy; says nothing about the value
 
@@ -83,7 +83,7 @@ struct Weight {
   int64_t count() const { return element_count(shape); }
   uint64_t byte_size() const;
   bool is_dense() const { return strides.empty() && source_dtype == dtype && !scale; }
-  Tensor dense() const;               // no copy when is_dense()
+  Tensor dense() const;  // no copy when is_dense()
   bool same_recipe(const Weight& o) const;
 
   // The same bytes seen otherwise; none of them copies. A view that strides cannot say gives nullopt.

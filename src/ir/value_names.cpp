@@ -26,7 +26,8 @@ class Namer {
     if (order_ == NodeOrder::canonical) nodes = canonical_.nodes(r);
     else
       for (const NodeId n : g_.nodes(r)) nodes.push_back(n);
-    for (const ValueId v : order_ == NodeOrder::canonical ? canonical_.initializers(r) : g_[r].initializers) name(v, true, added);
+    for (const ValueId v : order_ == NodeOrder::canonical ? canonical_.initializers(r) : g_[r].initializers)
+      name(v, true, added);
     for (const NodeId n : nodes) {
       for (const ValueId v : g_[n].outputs) name(v, g_.used(v), added);
       for (const RegionId b : g_[n].regions)

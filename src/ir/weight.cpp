@@ -21,8 +21,9 @@ uint64_t Weight::byte_size() const {
 }
 
 bool Weight::same_recipe(const Weight& o) const {
-  return dtype == o.dtype && shape == o.shape && source_dtype == o.source_dtype && strides == o.strides && start == o.start &&
-         source.data() == o.source.data() && source.size() == o.source.size() && strings == o.strings && scale == o.scale;
+  return dtype == o.dtype && shape == o.shape && source_dtype == o.source_dtype && strides == o.strides &&
+         start == o.start && source.data() == o.source.data() && source.size() == o.source.size() &&
+         strings == o.strings && scale == o.scale;
 }
 
 namespace {
@@ -53,7 +54,8 @@ Weight Weight::permuted(std::span<const int64_t> perm) const {
 
 std::optional<Weight> Weight::sliced(int64_t axis, int64_t first, int64_t count) const {
   const auto ax = static_cast<size_t>(axis);
-  if (!is_plain(*this) || ax >= shape.size() || first < 0 || count < 0 || first > shape[ax] - count) return std::nullopt;
+  if (!is_plain(*this) || ax >= shape.size() || first < 0 || count < 0 || first > shape[ax] - count)
+    return std::nullopt;
   Weight out = *this;
   out.strides = strides_of(*this);
   out.start += first * out.strides[ax];
@@ -69,7 +71,9 @@ std::optional<Weight> Weight::reshaped(std::vector<int64_t> new_shape) const {
 }
 
 std::optional<Weight> Weight::scaled(std::vector<double> factors) const {
-  if (!is_plain(*this) || shape.empty() || static_cast<int64_t>(factors.size()) != shape[0] || (dtype != DType::f32 && dtype != DType::f64)) return std::nullopt;
+  if (!is_plain(*this) || shape.empty() || static_cast<int64_t>(factors.size()) != shape[0] ||
+      (dtype != DType::f32 && dtype != DType::f64))
+    return std::nullopt;
   Weight out = *this;
   out.scale = std::make_shared<const std::vector<double>>(std::move(factors));
   return out;
@@ -78,7 +82,8 @@ std::optional<Weight> Weight::scaled(std::vector<double> factors) const {
 Tensor Weight::dense() const {
   if (strings) return Tensor(shape, *strings);
   invariant(source_dtype == dtype, "a weight is converted by kernels before it becomes dense");
-  invariant(is_dense() || (!is_sub_byte(dtype) && (strides.empty() || strides.size() == shape.size())), "strided weights have whole bytes");
+  invariant(is_dense() || (!is_sub_byte(dtype) && (strides.empty() || strides.size() == shape.size())),
+            "strided weights have whole bytes");
   check_inside(*this);
   if (is_dense()) return {dtype, shape, source.slice(0, static_cast<size_t>(byte_size()))};
   std::vector<std::byte> out(static_cast<size_t>(byte_size()));

@@ -24,28 +24,35 @@ T load(const std::byte* p) {
   return v;
 }
 
-// Four rows and columns of four bytes each: row i of `out` is what lies i elements behind the four places in the source.
+// Four rows and columns of four bytes each: row i of `out` is what lies i elements behind the four places in the
+// source.
 void transpose_square(const std::byte* source, int64_t stride_bytes, std::byte* out, int64_t row_bytes) {
   typedef uint32_t Quad __attribute__((vector_size(16)));
-  const auto a = load<Quad>(source), b = load<Quad>(source + stride_bytes), c = load<Quad>(source + 2 * stride_bytes), d = load<Quad>(source + 3 * stride_bytes);
+  const auto a = load<Quad>(source), b = load<Quad>(source + stride_bytes), c = load<Quad>(source + 2 * stride_bytes),
+             d = load<Quad>(source + 3 * stride_bytes);
   const Quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
   const Quad ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
   const Quad rows[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5), __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
-                        __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+                        __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
+                        __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
   for (int i = 0; i < 4; ++i) std::memcpy(out + i * row_bytes, &rows[i], sizeof(Quad));
 }
 
 // A matrix whose rows lie across the source: sixteen places are read side by side, and written a cache line at a time.
 template <class T>
-void transpose(const std::byte* source, int64_t row_stride, int64_t stride, int64_t rows, int64_t columns, std::byte* out) {
+void transpose(const std::byte* source, int64_t row_stride, int64_t stride, int64_t rows, int64_t columns,
+               std::byte* out) {
   constexpr int64_t size = sizeof(T);
   for (int64_t c = 0; c < columns; c += line) {
     const int64_t width = std::min(line, columns - c);
     int64_t r = 0;
     if (size == 4 && row_stride == 1 && width == line)
       for (; r + 4 <= rows; r += 4) {
-        for (int64_t k = c + line; r % line == 0 && k < std::min(c + 2 * line, columns); ++k) __builtin_prefetch(source + (r + k * stride) * size);
-        for (int64_t k = c; k < c + line; k += 4) transpose_square(source + (r + k * stride) * size, stride * size, out + (r * columns + k) * size, columns * size);
+        for (int64_t k = c + line; r % line == 0 && k < std::min(c + 2 * line, columns); ++k)
+          __builtin_prefetch(source + (r + k * stride) * size);
+        for (int64_t k = c; k < c + line; k += 4)
+          transpose_square(source + (r + k * stride) * size, stride * size, out + (r * columns + k) * size,
+                           columns * size);
       }
     for (; r < rows; ++r) {
       const std::byte* from = source + (r * row_stride + c * stride) * size;
@@ -69,10 +76,12 @@ void gather(const Weight& w, size_t axis, int64_t at, int64_t first, int64_t row
     else transpose<T>(source, 0, w.strides[axis], 1, rows, out);
     out += static_cast<size_t>(rows) * sizeof(T);
   } else if (axis + 2 == rank && w.strides[axis + 1] != 1) {
-    transpose<T>(source + first * w.strides[axis] * static_cast<int64_t>(sizeof(T)), w.strides[axis], w.strides[axis + 1], rows, w.shape[axis + 1], out);
+    transpose<T>(source + first * w.strides[axis] * static_cast<int64_t>(sizeof(T)), w.strides[axis],
+                 w.strides[axis + 1], rows, w.shape[axis + 1], out);
     out += static_cast<size_t>(rows * w.shape[axis + 1]) * sizeof(T);
   } else {
-    for (int64_t i = first; i < first + rows; ++i) gather<T>(w, axis + 1, at + i * w.strides[axis], 0, w.shape[axis + 1], out);
+    for (int64_t i = first; i < first + rows; ++i)
+      gather<T>(w, axis + 1, at + i * w.strides[axis], 0, w.shape[axis + 1], out);
   }
 }
 
@@ -85,7 +94,9 @@ void multiply(const std::byte* from, std::byte* to, int64_t row, std::span<const
     }
 }
 
-int64_t row_elements(const Weight& w) { return w.shape.empty() ? 1 : w.count() == 0 ? 0 : element_count(std::span(w.shape).subspan(1)); }
+int64_t row_elements(const Weight& w) {
+  return w.shape.empty() ? 1 : w.count() == 0 ? 0 : element_count(std::span(w.shape).subspan(1));
+}
 
 int64_t element_bytes(const Weight& w) { return bits(w.dtype) / 8; }
 
@@ -93,7 +104,8 @@ int64_t element_bytes(const Weight& w) { return bits(w.dtype) / 8; }
 
 void check_inside(const Weight& w) {
   if (w.strides.empty()) {
-    if (w.source.size() < packed_bytes(w.dtype, w.count())) throw error("file.tensor-bounds", "a tensor's data is shorter than its shape needs");
+    if (w.source.size() < packed_bytes(w.dtype, w.count()))
+      throw error("file.tensor-bounds", "a tensor's data is shorter than its shape needs");
     return;
   }
   int64_t lowest = w.start, highest = w.start;

@@ -12,8 +12,9 @@ namespace cameo::ir {
 // Throws file.tensor-bounds when the recipe reaches outside its source.
 void stream_dense(const Weight& w, const std::function<void(std::span<const std::byte>)>& sink);
 
-// The elements of rows [first, first + rows) of axis 0, strides and scale applied; all of it when the weight has no axes.
-// Preconditions: source_dtype == dtype, whole bytes, `out` has the room, and the recipe was checked by check_inside.
+// The elements of rows [first, first + rows) of axis 0, strides and scale applied; all of it when the weight has no
+// axes. Preconditions: source_dtype == dtype, whole bytes, `out` has the room, and the recipe was checked by
+// check_inside.
 void gather_rows(const Weight& w, int64_t first, int64_t rows, std::byte* out);
 void check_inside(const Weight& w);
 

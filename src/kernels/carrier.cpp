@@ -17,7 +17,9 @@ Carrier carrier_of(DType t) {
   return t == DType::boolean ? Carrier::boolean : Carrier::none;
 }
 
-void no_carrier(DType t) { throw error("eval.type", cat("elements of type ", name(t), " cannot be computed with here")); }
+void no_carrier(DType t) {
+  throw error("eval.type", cat("elements of type ", name(t), " cannot be computed with here"));
+}
 
 namespace {
 
@@ -65,7 +67,8 @@ std::vector<std::byte> store_as(std::span<const C> values) {
   std::vector<std::byte> out(values.size() * sizeof(S));
   for (size_t i = 0; i < values.size(); ++i) {
     S v;
-    if constexpr (std::is_integral_v<S> && std::is_floating_point_v<C>) v = static_cast<S>(cast_number<int64_t>(values[i]));
+    if constexpr (std::is_integral_v<S> && std::is_floating_point_v<C>)
+      v = static_cast<S>(cast_number<int64_t>(values[i]));
     else v = static_cast<S>(values[i]);
     std::memcpy(out.data() + i * sizeof(S), &v, sizeof(S));
   }
@@ -96,7 +99,10 @@ Loaded<C>::Loaded(const Tensor& t) : keep_(t) {
     case DType::boolean:
       for (size_t i = 0; i < storage_.size(); ++i) storage_[i] = t.bytes().data()[i] != std::byte{0};
       break;
-    case DType::string: case DType::c64: case DType::c128: case DType::undefined: no_carrier(t.dtype());
+    case DType::string:
+    case DType::c64:
+    case DType::c128:
+    case DType::undefined: no_carrier(t.dtype());
     default: load_small(t, storage_);
   }
   values_ = storage_;
@@ -104,7 +110,9 @@ Loaded<C>::Loaded(const Tensor& t) : keep_(t) {
 
 template <class C>
 Tensor store(DType dtype, std::vector<int64_t> shape, std::span<const C> values, Overflow overflow) {
-  const auto plain = [&](std::vector<std::byte> bytes) { return Tensor(dtype, std::move(shape), Bytes::own(std::move(bytes))); };
+  const auto plain = [&](std::vector<std::byte> bytes) {
+    return Tensor(dtype, std::move(shape), Bytes::own(std::move(bytes)));
+  };
   switch (dtype) {
     case DType::f32: return plain(store_as<float>(values));
     case DType::f64: return plain(store_as<double>(values));
@@ -126,15 +134,20 @@ Tensor store(DType dtype, std::vector<int64_t> shape, std::span<const C> values,
       for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte{values[i] != C{}};
       return plain(std::move(bytes));
     }
-    case DType::f16: case DType::bf16: {
+    case DType::f16:
+    case DType::bf16: {
       std::vector<std::byte> bytes(values.size() * 2);
       for (size_t i = 0; i < values.size(); ++i) {
-        const auto code = static_cast<uint16_t>(encode_float(dtype, static_cast<double>(values[i]), Overflow::to_inf_or_nan));
+        const auto code =
+            static_cast<uint16_t>(encode_float(dtype, static_cast<double>(values[i]), Overflow::to_inf_or_nan));
         std::memcpy(bytes.data() + i * 2, &code, 2);
       }
       return plain(std::move(bytes));
     }
-    case DType::string: case DType::c64: case DType::c128: case DType::undefined: no_carrier(dtype);
+    case DType::string:
+    case DType::c64:
+    case DType::c128:
+    case DType::undefined: no_carrier(dtype);
     default: break;
   }
   std::vector<uint8_t> codes(values.size());

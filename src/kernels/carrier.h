@@ -18,7 +18,8 @@ Carrier carrier_of(DType t);  // f16, bf16, f8 ... are carried as f32; bool as u
 template <class C>
 class Loaded {
  public:
-  explicit Loaded(const Tensor& t);  // any real tensor, converted as static_cast would (floats to ints truncate, saturated)
+  explicit Loaded(
+      const Tensor& t);  // any real tensor, converted as static_cast would (floats to ints truncate, saturated)
   const C& operator[](int64_t i) const { return values_[static_cast<size_t>(i)]; }
   std::span<const C> span() const { return values_; }
   int64_t size() const { return static_cast<int64_t>(values_.size()); }
@@ -32,9 +33,11 @@ class Loaded {
 
 // A tensor of `dtype` from carried elements: floats round to nearest even (f8 saturate as asked), integers wrap.
 template <class C>
-Tensor store(DType dtype, std::vector<int64_t> shape, std::span<const C> values, Overflow overflow = Overflow::to_inf_or_nan);
+Tensor store(DType dtype, std::vector<int64_t> shape, std::span<const C> values,
+             Overflow overflow = Overflow::to_inf_or_nan);
 template <class C>
-Tensor store(DType dtype, std::vector<int64_t> shape, const std::vector<C>& values, Overflow overflow = Overflow::to_inf_or_nan) {
+Tensor store(DType dtype, std::vector<int64_t> shape, const std::vector<C>& values,
+             Overflow overflow = Overflow::to_inf_or_nan) {
   return store(dtype, std::move(shape), std::span<const C>(values), overflow);
 }
 
@@ -63,7 +66,8 @@ decltype(auto) with_float_carrier(DType t, F&& f) {
   no_carrier(t);
 }
 
-Tensor convert(const Tensor& t, DType to, Overflow overflow = Overflow::to_inf_or_nan);  // ONNX's Cast between real types
+Tensor convert(const Tensor& t, DType to,
+               Overflow overflow = Overflow::to_inf_or_nan);  // ONNX's Cast between real types
 Tensor full(DType dtype, std::vector<int64_t> shape, double value);
 Tensor zeros(DType dtype, std::vector<int64_t> shape);  // empty strings for DType::string
 

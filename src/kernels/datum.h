@@ -13,7 +13,7 @@ struct Datum {
   enum class Kind : uint8_t { tensor, sequence, none, map };  // none: an empty optional (a full one is its element)
   Kind kind = Kind::none;
   Tensor tensor;
-  std::shared_ptr<const std::vector<Datum>> items;                     // of a sequence
+  std::shared_ptr<const std::vector<Datum>> items;                      // of a sequence
   std::shared_ptr<const std::vector<std::pair<Datum, Datum>>> entries;  // of a map, sorted by key; keys are 0-d tensors
 
   Datum() = default;

@@ -94,7 +94,8 @@ size_t unit_bytes(DType t) { return static_cast<size_t>(bits(t)) / 8; }
 // Every element that is moved passes here, whichever kernel worked out its place.
 void check_places(std::span<const int64_t> index, int64_t least, int64_t count) {
   for (const int64_t i : index)
-    if (i < least || i >= count) throw error("eval.index", cat("place ", i, " is outside a tensor of ", count, " elements"));
+    if (i < least || i >= count)
+      throw error("eval.index", cat("place ", i, " is outside a tensor of ", count, " elements"));
 }
 
 }  // namespace
@@ -102,11 +103,14 @@ void check_places(std::span<const int64_t> index, int64_t least, int64_t count) 
 Tensor take(const Tensor& source, std::vector<int64_t> shape, std::span<const int64_t> index, const Tensor* fill) {
   invariant(static_cast<size_t>(element_count(shape)) == index.size(), "one index per element");
   check_places(index, -1, source.count());
-  if (fill && (fill->dtype() != source.dtype() || fill->count() == 0)) throw error("eval.type", "the filling value is not one element of the data's type");
+  if (fill && (fill->dtype() != source.dtype() || fill->count() == 0))
+    throw error("eval.type", "the filling value is not one element of the data's type");
   if (source.dtype() == DType::string) {
     std::vector<std::string> out(index.size());
     for (size_t i = 0; i < out.size(); ++i)
-      out[i] = index[i] >= 0 ? source.strings()[static_cast<size_t>(index[i])] : fill ? fill->strings()[0] : std::string();
+      out[i] = index[i] >= 0 ? source.strings()[static_cast<size_t>(index[i])]
+               : fill        ? fill->strings()[0]
+                             : std::string();
     return {std::move(shape), std::move(out)};
   }
   if (is_sub_byte(source.dtype())) {
@@ -118,7 +122,9 @@ Tensor take(const Tensor& source, std::vector<int64_t> shape, std::span<const in
   }
   const size_t unit = unit_bytes(source.dtype());
   std::vector<std::byte> out(index.size() * unit);
-  with_unit(unit, [&](auto u) { take_units<decltype(u)>(source.bytes().data(), index, fill ? fill->bytes().data() : nullptr, out.data()); });
+  with_unit(unit, [&](auto u) {
+    take_units<decltype(u)>(source.bytes().data(), index, fill ? fill->bytes().data() : nullptr, out.data());
+  });
   return {source.dtype(), std::move(shape), Bytes::own(std::move(out))};
 }
 
@@ -129,7 +135,8 @@ Tensor strided(const Tensor& source, std::vector<int64_t> shape, std::span<const
 
 Tensor put(const Tensor& target, std::span<const int64_t> index, const Tensor& updates) {
   check_places(index, 0, target.count());
-  if (updates.dtype() != target.dtype() || updates.count() < static_cast<int64_t>(index.size())) throw error("eval.shape", "the updates do not fit the places");
+  if (updates.dtype() != target.dtype() || updates.count() < static_cast<int64_t>(index.size()))
+    throw error("eval.shape", "the updates do not fit the places");
   if (target.dtype() == DType::string) {
     auto out = target.strings();
     for (size_t i = 0; i < index.size(); ++i) out[static_cast<size_t>(index[i])] = updates.strings()[i];
@@ -168,7 +175,8 @@ std::vector<E> interleaved(std::span<const std::span<const E>> parts, std::span<
 }  // namespace
 
 Tensor concat(std::span<const Tensor> parts, int64_t axis) {
-  if (parts.empty() || axis < 0 || axis >= parts[0].rank()) throw error("eval.axis", "tensors are joined along an axis they do not have");
+  if (parts.empty() || axis < 0 || axis >= parts[0].rank())
+    throw error("eval.axis", "tensors are joined along an axis they do not have");
   std::vector<int64_t> shape = parts[0].shape();
   const auto ax = static_cast<size_t>(axis);
   for (const Tensor& p : parts.subspan(1)) {
@@ -208,7 +216,8 @@ std::vector<int64_t> broadcast_shape(std::span<const int64_t> a, std::span<const
   for (size_t i = 0; i < b.size(); ++i) {
     auto& d = out[i + shift];
     if (d == 1) d = b[i];
-    else if (b[i] != 1 && b[i] != d) throw error("eval.broadcast", cat("sizes ", d, " and ", b[i], " do not broadcast"));
+    else if (b[i] != 1 && b[i] != d)
+      throw error("eval.broadcast", cat("sizes ", d, " and ", b[i], " do not broadcast"));
   }
   return out;
 }

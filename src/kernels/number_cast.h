@@ -10,7 +10,8 @@
 
 namespace cameo::kernels {
 
-// Like static_cast, but defined for every float: beyond the range of To it saturates, NaN gives 0. To uint8_t: whether it is not 0.
+// Like static_cast, but defined for every float: beyond the range of To it saturates, NaN gives 0. To uint8_t: whether
+// it is not 0.
 template <class To, class From>
 To cast_number(From v) {
   if constexpr (std::is_same_v<To, From>) return v;
@@ -20,8 +21,10 @@ To cast_number(From v) {
     if (v >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
     if constexpr (std::is_unsigned_v<To>) {
       // Negative numbers wrap as the signed conversion does.
-      if (v < 0) return v <= static_cast<From>(std::numeric_limits<int64_t>::min()) ? static_cast<To>(std::numeric_limits<int64_t>::min())
-                                                                                     : static_cast<To>(static_cast<int64_t>(v));
+      if (v < 0)
+        return v <= static_cast<From>(std::numeric_limits<int64_t>::min())
+                   ? static_cast<To>(std::numeric_limits<int64_t>::min())
+                   : static_cast<To>(static_cast<int64_t>(v));
     } else if (v <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
     return static_cast<To>(v);
   } else return static_cast<To>(v);

@@ -42,13 +42,16 @@ struct Arg;
 using ArgList = std::shared_ptr<const std::vector<Arg>>;
 
 struct Arg {
-  std::variant<std::monostate, bool, Dim, double, std::complex<double>, std::string, V, StagedFloat, StagedBool, ArgList> value;
+  std::variant<std::monostate, bool, Dim, double, std::complex<double>, std::string, V, StagedFloat, StagedBool,
+               ArgList>
+      value;
 
   Arg() = default;
   template <class T>
-    requires(!std::is_same_v<std::decay_t<T>, Arg>)
-  Arg(T v) : value(std::move(v)) {}
-  static Arg list(std::vector<Arg> items) { return Arg(ArgList(std::make_shared<const std::vector<Arg>>(std::move(items)))); }
+  requires(!std::is_same_v<std::decay_t<T>, Arg>) Arg(T v) : value(std::move(v)) {}
+  static Arg list(std::vector<Arg> items) {
+    return Arg(ArgList(std::make_shared<const std::vector<Arg>>(std::move(items))));
+  }
 
   bool is_none() const { return std::holds_alternative<std::monostate>(value); }
   template <class T>
@@ -66,13 +69,13 @@ class Num {
   Num(int64_t v) : value_(Dim(v)) {}
   Num(double v) : value_(v) {}
 
-  bool is(double v) const;           // a known number equal to v
-  bool is_known() const;             // no symbols, no data
+  bool is(double v) const;  // a known number equal to v
+  bool is_known() const;    // no symbols, no data
   bool is_bool() const { return value_.as<bool>() || value_.as<StagedBool>(); }
   bool is_integer() const { return value_.as<Dim>() || is_bool(); }
   bool is_float() const { return value_.as<double>() || value_.as<StagedFloat>(); }
   bool is_complex() const { return value_.as<std::complex<double>>() != nullptr; }
-  double to_double() const;          // throws "lower.unknown-number" unless is_known()
+  double to_double() const;  // throws "lower.unknown-number" unless is_known()
   int64_t to_int() const;
   const Arg& arg() const { return value_; }
 
@@ -81,7 +84,8 @@ class Num {
 };
 
 // Torch's ScalarType numbers.
-std::optional<DType> dtype_from_torch(int64_t scalar_type);  // complex and quantized ones included where ONNX has a type
+std::optional<DType> dtype_from_torch(
+    int64_t scalar_type);  // complex and quantized ones included where ONNX has a type
 int64_t torch_from_dtype(DType t);
 
 }  // namespace cameo::lowering

@@ -81,7 +81,8 @@ Ids on_each_part(const Call& c) {
     re[i] = parts[i].re;
     if (!real) im[i] = imaginary_of(c.on, parts[i]);
   }
-  const Ids res = c.on.emit(c.op, c.attrs, re, c.outputs), ims = real ? Ids(res.size()) : c.on.emit(c.op, c.attrs, im, c.outputs);
+  const Ids res = c.on.emit(c.op, c.attrs, re, c.outputs),
+            ims = real ? Ids(res.size()) : c.on.emit(c.op, c.attrs, im, c.outputs);
   Ids out;
   for (size_t i = 0; i < res.size(); ++i) out.push_back(complex_of_parts(c.on, {res[i], ims[i]}));
   return out;
@@ -102,11 +103,14 @@ Ids product(const Call& c) {
   return {complex_of_parts(c.on, {re, real_sum(c.on, first, second)})};
 }
 
-V square_size(Lower& on, const ComplexParts& p) { return real_sum(on, on.Mul(p.re, p.re), p.im.valid() ? V(on.Mul(p.im, p.im)) : V()); }
+V square_size(Lower& on, const ComplexParts& p) {
+  return real_sum(on, on.Mul(p.re, p.re), p.im.valid() ? V(on.Mul(p.im, p.im)) : V());
+}
 
 ComplexParts multiplied(Lower& on, const ComplexParts& a, const ComplexParts& b) {
   const auto times = [&](V x, V y) { return x.valid() && y.valid() ? V(on.Mul(x, y)) : V(); };
-  return {real_difference(on, times(a.re, b.re), times(a.im, b.im)), real_sum(on, times(a.re, b.im), times(a.im, b.re))};
+  return {real_difference(on, times(a.re, b.re), times(a.im, b.im)),
+          real_sum(on, times(a.re, b.im), times(a.im, b.re))};
 }
 ComplexParts divided(Lower& on, const ComplexParts& a, const ComplexParts& b) {
   if (!b.im.valid()) return {on.Div(a.re, b.re), a.im.valid() ? V(on.Div(a.im, b.re)) : V()};
@@ -116,12 +120,14 @@ ComplexParts divided(Lower& on, const ComplexParts& a, const ComplexParts& b) {
 }
 
 V absolute(Lower& on, V z) {
-  if (const Node* n = marker_of(on, z); n && n->op == &pair_marker()) return on.ReduceL2(n->inputs[0], on.ints({on.rank(z)}), {.keepdims = 0});
+  if (const Node* n = marker_of(on, z); n && n->op == &pair_marker())
+    return on.ReduceL2(n->inputs[0], on.ints({on.rank(z)}), {.keepdims = 0});
   const ComplexParts p = parts_of(on, z);
   return p.im.valid() ? V(on.Sqrt(square_size(on, p))) : V(on.Abs(p.re));
 }
 V phase(Lower& on, const ComplexParts& p) {  // atan2(im, re)
-  const V zero = on.number_like(0, p.re), half = on.number_like(1.5707963267948966, p.re), full = on.number_like(3.141592653589793, p.re);
+  const V zero = on.number_like(0, p.re), half = on.number_like(1.5707963267948966, p.re),
+          full = on.number_like(3.141592653589793, p.re);
   const V slope = on.Atan(on.Div(p.im, p.re));
   const V down = on.Less(p.im, zero), left = on.Less(p.re, zero);
   const V turned = on.Add(slope, on.Where(left, on.Where(down, on.Neg(full), full), zero));
@@ -133,7 +139,9 @@ ComplexParts exponential(Lower& on, const ComplexParts& p) {
   const V size = on.Exp(p.re);
   return {on.Mul(size, on.Cos(p.im)), on.Mul(size, on.Sin(p.im))};
 }
-ComplexParts logarithm(Lower& on, const ComplexParts& p) { return {on.Mul(on.Log(square_size(on, p)), on.number_like(0.5, p.re)), phase(on, p)}; }
+ComplexParts logarithm(Lower& on, const ComplexParts& p) {
+  return {on.Mul(on.Log(square_size(on, p)), on.number_like(0.5, p.re)), phase(on, p)};
+}
 ComplexParts square_root(Lower& on, const ComplexParts& p) {
   const V size = on.Sqrt(square_size(on, p)), half = on.number_like(0.5, p.re), zero = on.number_like(0, p.re);
   const auto root = [&](V x) { return V(on.Sqrt(on.Mul(on.Max(Ids{x, zero}), half))); };
@@ -141,7 +149,8 @@ ComplexParts square_root(Lower& on, const ComplexParts& p) {
   return {root(on.Add(size, p.re)), on.Where(on.Less(p.im, zero), on.Neg(im), im)};
 }
 ComplexParts hyperbolic_tangent(Lower& on, const ComplexParts& p) {
-  const V two = on.number_like(2, p.re), re = on.Mul(two, p.re), im = on.Mul(two, p.im), below = on.Add(on.Cosh(re), on.Cos(im));
+  const V two = on.number_like(2, p.re), re = on.Mul(two, p.re), im = on.Mul(two, p.im),
+          below = on.Add(on.Cosh(re), on.Cos(im));
   return {on.Div(on.Sinh(re), below), on.Div(on.Sin(im), below)};
 }
 ComplexParts logistic(Lower& on, const ComplexParts& p) {
@@ -154,33 +163,56 @@ struct Form {
   ComplexParts (*of)(Lower& on, const ComplexParts& p);  // im is there
 };
 constexpr Form functions[] = {
-    {"Exp", exponential}, {"Log", logarithm}, {"Sqrt", square_root}, {"Tanh", hyperbolic_tangent}, {"Sigmoid", logistic},
+    {"Exp", exponential},
+    {"Log", logarithm},
+    {"Sqrt", square_root},
+    {"Tanh", hyperbolic_tangent},
+    {"Sigmoid", logistic},
     {"Swish", [](Lower& on, const ComplexParts& p) { return multiplied(on, p, logistic(on, p)); }},
-    {"Reciprocal", [](Lower& on, const ComplexParts& p) { return divided(on, {on.number_like(1, p.re), {}}, p); }},
-    {"Sin", [](Lower& on, const ComplexParts& p) { return ComplexParts{on.Mul(on.Sin(p.re), on.Cosh(p.im)), on.Mul(on.Cos(p.re), on.Sinh(p.im))}; }},
-    {"Cos", [](Lower& on, const ComplexParts& p) { return ComplexParts{on.Mul(on.Cos(p.re), on.Cosh(p.im)), on.Neg(on.Mul(on.Sin(p.re), on.Sinh(p.im)))}; }},
-    {"Sinh", [](Lower& on, const ComplexParts& p) { return ComplexParts{on.Mul(on.Sinh(p.re), on.Cos(p.im)), on.Mul(on.Cosh(p.re), on.Sin(p.im))}; }},
-    {"Cosh", [](Lower& on, const ComplexParts& p) { return ComplexParts{on.Mul(on.Cosh(p.re), on.Cos(p.im)), on.Mul(on.Sinh(p.re), on.Sin(p.im))}; }},
+    {"Reciprocal",
+     [](Lower& on, const ComplexParts& p) {
+       return divided(on, {on.number_like(1, p.re), {}}, p);
+     }},
+    {"Sin",
+     [](Lower& on, const ComplexParts& p) {
+       return ComplexParts{on.Mul(on.Sin(p.re), on.Cosh(p.im)), on.Mul(on.Cos(p.re), on.Sinh(p.im))};
+     }},
+    {"Cos",
+     [](Lower& on, const ComplexParts& p) {
+       return ComplexParts{on.Mul(on.Cos(p.re), on.Cosh(p.im)), on.Neg(on.Mul(on.Sin(p.re), on.Sinh(p.im)))};
+     }},
+    {"Sinh",
+     [](Lower& on, const ComplexParts& p) {
+       return ComplexParts{on.Mul(on.Sinh(p.re), on.Cos(p.im)), on.Mul(on.Cosh(p.re), on.Sin(p.im))};
+     }},
+    {"Cosh",
+     [](Lower& on, const ComplexParts& p) {
+       return ComplexParts{on.Mul(on.Cosh(p.re), on.Cos(p.im)), on.Mul(on.Sinh(p.re), on.Sin(p.im))};
+     }},
 };
 
 V power(Lower& on, V base, V exponent) {
   if (const auto* n = marker_of(on, exponent); n && n->op == &parts_marker() && !n->inputs[1])
-    if (const Tensor* known = on.fact(n->inputs[0]).tensor(); known && known->count() == 1 && known->double_at(0) == 2) return on.Mul(base, base);
+    if (const Tensor* known = on.fact(n->inputs[0]).tensor(); known && known->count() == 1 && known->double_at(0) == 2)
+      return on.Mul(base, base);
   return on.Exp(on.Mul(exponent, on.Log(base)));
 }
 
 Ids cast(const Call& c) {
   const auto to = static_cast<DType>(static_cast<const op::Cast*>(c.attrs.get())->to);
   const ComplexParts p = parts_of(c.on, c.inputs[0]);
-  if (is_complex(to)) return {complex_of_parts(c.on, {c.on.to(p.re, real_type(to)), p.im.valid() ? c.on.to(p.im, real_type(to)) : V()})};
+  if (is_complex(to))
+    return {complex_of_parts(c.on, {c.on.to(p.re, real_type(to)), p.im.valid() ? c.on.to(p.im, real_type(to)) : V()})};
   if (to != DType::boolean) unsupported("complex numbers where real ones are needed", "take .real or .abs() first");
   const V re = c.on.to(p.re, to);
   return {p.im.valid() ? V(c.on.Or(re, c.on.to(p.im, to))) : re};
 }
 
-constexpr std::string_view part_wise[] = {"Add", "Compress", "Concat", "CumSum", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity",
-                                          "Neg", "Pad", "ReduceMean", "ReduceSum", "Reshape", "ScatterElements", "ScatterND", "Slice", "Split", "Squeeze",
-                                          "Sub", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where"};
+constexpr std::string_view part_wise[] = {
+    "Add",       "Compress", "Concat", "CumSum",  "Expand",     "Flatten",   "Gather",    "GatherElements",
+    "GatherND",  "Identity", "Neg",    "Pad",     "ReduceMean", "ReduceSum", "Reshape",   "ScatterElements",
+    "ScatterND", "Slice",    "Split",  "Squeeze", "Sub",        "Tile",      "Transpose", "Trilu",
+    "Unsqueeze", "Where"};
 constexpr std::string_view products[] = {"Mul", "MatMul", "Einsum", "Conv", "ConvTranspose", "Gemm"};
 template <size_t N>
 bool among(const std::string_view (&names)[N], std::string_view name) {
@@ -209,7 +241,9 @@ V complex_of_pair(Lower& on, V pair) {
   return mark(on, pair_marker(), {pair}, on.dtype(pair), std::move(shape));
 }
 
-V complex_of_parts(Lower& on, ComplexParts p) { return mark(on, parts_marker(), {p.re, p.im}, on.dtype(p.re), on.shape(p.re)); }
+V complex_of_parts(Lower& on, ComplexParts p) {
+  return mark(on, parts_marker(), {p.re, p.im}, on.dtype(p.re), on.shape(p.re));
+}
 
 V imaginary_of(Lower& on, const ComplexParts& p) { return p.im.valid() ? p.im : on.zeros_like(p.re); }
 
@@ -270,8 +304,11 @@ std::vector<ValueId> emit_complex(Lower& on, const OpDef& op, const Attrs& attrs
     }
     return {op.name == "Equal" ? on.And(c.again(re), c.again(im)) : on.Or(c.again(re), c.again(im))};
   }
-  const auto* form = std::find_if(std::begin(functions), std::end(functions), [&](const Form& f) { return f.name == op.name; });
-  if (form == std::end(functions)) unsupported(cat(op.name, " of complex numbers"), "ONNX's runtimes have no complex tensors; Cameo says them as pairs of reals where it can");
+  const auto* form =
+      std::find_if(std::begin(functions), std::end(functions), [&](const Form& f) { return f.name == op.name; });
+  if (form == std::end(functions))
+    unsupported(cat(op.name, " of complex numbers"),
+                "ONNX's runtimes have no complex tensors; Cameo says them as pairs of reals where it can");
   ComplexParts p = parts_of(on, inputs[0]);
   p.im = imaginary_of(on, p);
   return {complex_of_parts(on, form->of(on, p))};

@@ -18,23 +18,28 @@ V plus(Lower& on, V x, double v) { return on.Add(x, on.number_like(v, x)); }
 bool single(Lower& on, V x) { return on.dtype(x) != DType::f64; }
 V is_over(Lower& on, V x, double limit) { return on.Greater(on.Abs(x), on.number_like(limit, x)); }
 
-V doubles(Lower& on, const std::vector<double>& v) { return on.constant(Tensor::of<double>(DType::f64, {static_cast<int64_t>(v.size())}, v)); }
+V doubles(Lower& on, const std::vector<double>& v) {
+  return on.constant(Tensor::of<double>(DType::f64, {static_cast<int64_t>(v.size())}, v));
+}
 
 // Below 1.5: all terms of x * sum(2^n x^2n / (2n + 1)!!) have one sign.
 V erf_series(Lower& on, V x) {
   std::vector<double> exponents, factors;
   for (double n = 0, f = 1; n < 36; ++n, f *= 2 / (2 * n + 1)) exponents.push_back(n), factors.push_back(f);
   const V square = on.Mul(x, x), wide = on.unsqueeze(square, {on.rank(x)});
-  const V sum = reduce(on, Reduce::sum, on.Mul(on.Pow(wide, doubles(on, exponents)), doubles(on, factors)), {on.rank(x)}, false);
+  const V sum =
+      reduce(on, Reduce::sum, on.Mul(on.Pow(wide, doubles(on, exponents)), doubles(on, factors)), {on.rank(x)}, false);
   return on.Mul(on.Mul(times(on, x, 2 / std::sqrt(pi)), on.Exp(on.Neg(square))), sum);
 }
 // From 1.5 on: the trapezoidal rule over exp(-t^2) / (t^2 + x^2), with its exact correction.
 V erfc_tail(Lower& on, V x) {
   constexpr double step = 0.5;
   std::vector<double> squares, weights;
-  for (int n = 1; n <= 13; ++n) squares.push_back(n * n * step * step), weights.push_back(std::exp(-n * n * step * step));
+  for (int n = 1; n <= 13; ++n)
+    squares.push_back(n * n * step * step), weights.push_back(std::exp(-n * n * step * step));
   const V square = on.Mul(x, x), wide = on.unsqueeze(square, {on.rank(x)});
-  const V sum = reduce(on, Reduce::sum, on.Div(doubles(on, weights), on.Add(wide, doubles(on, squares))), {on.rank(x)}, false);
+  const V sum =
+      reduce(on, Reduce::sum, on.Div(doubles(on, weights), on.Add(wide, doubles(on, squares))), {on.rank(x)}, false);
   const V all = on.Add(sum, on.Div(on.number_like(0.5, x), square));
   const V y = on.Mul(on.Mul(times(on, x, 2 * step / pi), on.Exp(on.Neg(square))), all);
   const V correction = on.Div(on.number_like(2, x), plus(on, on.Exp(times(on, x, 2 * pi / step)), -1));
@@ -45,7 +50,9 @@ struct ErrorFunction {
 };
 ErrorFunction error_function(Lower& on, V x) {
   const V far = is_over(on, x, 1.5), size = on.Abs(x);
-  return {far, erf_series(on, on.Where(far, on.number_like(0, x), x)), erfc_tail(on, on.Where(far, on.Min(std::vector<ValueId>{size, on.number_like(30, x)}), on.number_like(2, x)))};
+  return {
+      far, erf_series(on, on.Where(far, on.number_like(0, x), x)),
+      erfc_tail(on, on.Where(far, on.Min(std::vector<ValueId>{size, on.number_like(30, x)}), on.number_like(2, x)))};
 }
 
 // A power of the base gives its exponent, whatever the last bit of the logarithm is.
@@ -106,12 +113,16 @@ V expm1(Lower& on, V x) {
   const V less = on.Sub(on.Exp(x), on.number_like(1, x));
   if (!single(on, x)) {
     // Kahan: u = exp(x); (u - 1) * x / log(u), and x itself where u rounds to 1.
-    const V away = is_over(on, x, 0.5), small = on.Where(away, on.number_like(0, x), x), u = on.Exp(small), one = on.number_like(1, x);
+    const V away = is_over(on, x, 0.5), small = on.Where(away, on.number_like(0, x), x), u = on.Exp(small),
+            one = on.number_like(1, x);
     const V flat = on.Equal(u, one), ratio = on.Div(on.Mul(on.Sub(u, one), small), on.Where(flat, one, on.Log(u)));
     return on.Where(away, less, on.Where(flat, x, ratio));
   }
   // x + x^2/2 + x^3/6 + x^4/24
-  const V series = on.Mul(x, on.Add(on.number_like(1, x), on.Mul(x, on.Add(on.number_like(0.5, x), on.Mul(x, on.Add(on.number_like(1.0 / 6, x), on.Mul(x, on.number_like(1.0 / 24, x))))))));
+  const V series = on.Mul(
+      x, on.Add(on.number_like(1, x),
+                on.Mul(x, on.Add(on.number_like(0.5, x), on.Mul(x, on.Add(on.number_like(1.0 / 6, x),
+                                                                          on.Mul(x, on.number_like(1.0 / 24, x))))))));
   return on.Where(on.Less(on.Abs(x), on.number_like(1e-2, x)), series, less);
 }
 V log1p(Lower& on, V x) {
@@ -138,7 +149,8 @@ V cosh(Lower& on, V x) {
 }
 V asinh(Lower& on, V x) {
   if (single(on, x)) return on.Asinh(x);
-  const V size = on.Abs(x), far = is_over(on, x, 1e8), a = on.Where(far, on.number_like(0, x), size), square = on.Mul(a, a);
+  const V size = on.Abs(x), far = is_over(on, x, 1e8), a = on.Where(far, on.number_like(0, x), size),
+          square = on.Mul(a, a);
   const V near = log1p(on, on.Add(a, on.Div(square, plus(on, on.Sqrt(plus(on, square, 1)), 1))));
   return on.Mul(on.Sign(x), on.Where(far, plus(on, on.Log(size), ln2), near));
 }
@@ -162,7 +174,8 @@ V erfc(Lower& on, V x) {
   const V one = on.number_like(1, x);
   if (single(on, x)) return on.Sub(one, on.Erf(x));
   const ErrorFunction e = error_function(on, x);
-  return on.Where(e.far, on.Where(on.Less(x, on.number_like(0, x)), on.Sub(on.number_like(2, x), e.tail), e.tail), on.Sub(one, e.near));
+  return on.Where(e.far, on.Where(on.Less(x, on.number_like(0, x)), on.Sub(on.number_like(2, x), e.tail), e.tail),
+                  on.Sub(one, e.near));
 }
 
 }  // namespace cameo::lowering

@@ -1,5 +1,6 @@
-// Elementary functions, element by element, for every float type. Where ONNX Runtime has only a single precision kernel (Tan, Asin, Atan,
-// Sinh, Erf and their like), a double goes through forms of Exp, Log, Sin and Cos, which it has for doubles too.
+// Elementary functions, element by element, for every float type. Where ONNX Runtime has only a single precision kernel
+// (Tan, Asin, Atan, Sinh, Erf and their like), a double goes through forms of Exp, Log, Sin and Cos, which it has for
+// doubles too.
 #pragma once
 
 #include <tuple>
@@ -20,7 +21,7 @@ V acosh(Lower& on, V x);
 V atanh(Lower& on, V x);
 V expm1(Lower& on, V x);
 V log1p(Lower& on, V x);
-V log2(Lower& on, V x);   // of a double: exact for powers of the base, so that int() of it is right
+V log2(Lower& on, V x);  // of a double: exact for powers of the base, so that int() of it is right
 V log10(Lower& on, V x);
 V erf(Lower& on, V x);
 V erfc(Lower& on, V x);

@@ -24,7 +24,8 @@ Dim from_start(Lower& on, Dim v, Dim size) {
   if (v.is_literal()) return v.literal() < 0 ? size + v : v;
   if (range_of(v).lo.value_or(-1) >= 0 || facts.less(v, Dim(0)) == Answer::no) return v;
   if (facts.less(v, Dim(0)) == Answer::yes) return size + v;
-  if (facts.less_equal(v, Dim(0)) == Answer::yes || has_number(v)) return v + size * min(max(v * -1, Dim(0)), Dim(1));  // size * [v < 0]
+  if (facts.less_equal(v, Dim(0)) == Answer::yes || has_number(v))
+    return v + size * min(max(v * -1, Dim(0)), Dim(1));  // size * [v < 0]
   facts.assume_range(v, 0, std::nullopt, {FactSource::op, "slice bound", on.where});
   return v;
 }
@@ -42,7 +43,8 @@ Dim clamp_to(Lower& on, Dim v, Dim size) {
 
 Span clamp_span(Lower& on, Dim size, const Opt<Dim>& start, const Opt<Dim>& end) {
   Span s{start ? clamp_to(on, *start, size) : Dim(0), end ? clamp_to(on, *end, size) : size};
-  if (on.graph().facts.less_equal(s.start, s.end) != Answer::yes) s.end = on.graph().facts.simplify(max(s.start, s.end));
+  if (on.graph().facts.less_equal(s.start, s.end) != Answer::yes)
+    s.end = on.graph().facts.simplify(max(s.start, s.end));
   return s;
 }
 
@@ -97,7 +99,8 @@ Dims solve_sizes(Lower& on, V x, Dims sizes) {
     else product = product * sizes[i];
   }
   const Dim total = element_count(on.shape(x));
-  if (open >= 0) sizes[static_cast<size_t>(open)] = product.is(0) ? Dim(0) : on.graph().facts.simplify(floor_div(total, product));
+  if (open >= 0)
+    sizes[static_cast<size_t>(open)] = product.is(0) ? Dim(0) : on.graph().facts.simplify(floor_div(total, product));
   else on.assume_equal(product, total, "view");
   return sizes;
 }
@@ -153,7 +156,8 @@ V vector_norm(Lower& on, V x, double p, const Ints& axes, bool keepdim) {
   const V size = on.Abs(x);
   if (std::isinf(p)) return reduce(on, p > 0 ? Reduce::max : Reduce::min, size, axes, keepdim);
   if (p == 0) return reduce(on, Reduce::sum, on.to(on.to(x, DType::boolean), on.dtype(x)), axes, keepdim);
-  return on.Pow(reduce(on, Reduce::sum, on.Pow(size, on.number(p, on.dtype(x))), axes, keepdim), on.number(1 / p, on.dtype(x)));
+  return on.Pow(reduce(on, Reduce::sum, on.Pow(size, on.number(p, on.dtype(x))), axes, keepdim),
+                on.number(1 / p, on.dtype(x)));
 }
 
 V iota(Lower& on, Dim n) {
@@ -219,7 +223,9 @@ Dims broadcast_shapes(Dims a, Dims b) {
 
 int64_t known_size(Lower& on, V x, int64_t axis, std::string_view what) {
   const Opt<int64_t> n = on.known_dim(x, axis);
-  if (!n) unsupported(cat(what, " along an axis whose size depends on the inputs"), "give that axis a fixed size with --input");
+  if (!n)
+    unsupported(cat(what, " along an axis whose size depends on the inputs"),
+                "give that axis a fixed size with --input");
   return *n;
 }
 

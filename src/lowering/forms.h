@@ -18,27 +18,29 @@ V narrowed(Lower& on, V x, int64_t dim, Dim start, Dim length);
 // A copy of `x` in which x[..., start:end:step, ...] = value.
 V put_slice(Lower& on, V x, int64_t axis, Dim start, Dim end, int64_t step, V value);
 V put_index(Lower& on, V x, int64_t axis, Dim index, V value);  // x.select(axis, index) = value
-V expanded(Lower& on, V x, Dims sizes);  // torch.expand: -1 keeps a size
+V expanded(Lower& on, V x, Dims sizes);                         // torch.expand: -1 keeps a size
 // Sizes with one -1 solved, as view and reshape take them.
 Dims solve_sizes(Lower& on, V x, Dims sizes);
 
 enum class Reduce : uint8_t { sum, mean, max, min, prod, l1, l2, log_sum_exp, sum_square };
 V reduce(Lower& on, Reduce kind, V x, const Ints& axes, bool keepdim);  // axes normalised; none gives x
 V variance(Lower& on, V x, const Ints& axes, double correction, bool keepdim);
-inline double correction_of(const Opt<Num>& c) { return c ? c->to_double() : 1.0; }  // as torch writes it: 1 unless said
+inline double correction_of(const Opt<Num>& c) {
+  return c ? c->to_double() : 1.0;
+}  // as torch writes it: 1 unless said
 V linear(Lower& on, V x, V weight, const Opt<V>& bias);
 // Two sizes per axis in torch's order (last axis first) into ONNX's pads.
 V matmul(Lower& on, V a, V b);  // torch.matmul's rule for ranks 1 and up is ONNX's
 
 V vector_norm(Lower& on, V x, double p, const Ints& axes, bool keepdim);
 
-V iota(Lower& on, Dim n);                     // 0, 1, ... n - 1, int64
-V flat(Lower& on, V x);                       // as one axis
+V iota(Lower& on, Dim n);                                   // 0, 1, ... n - 1, int64
+V flat(Lower& on, V x);                                     // as one axis
 V moved(Lower& on, V x, const Ints& from, const Ints& to);  // torch.movedim
 V reach(Lower& on, V along, int64_t axis, int64_t rank);    // a 1-D tensor laid along one axis of `rank`
-// What a pool takes: a Pad of zeros before it pads with a negative zero. ONNX Runtime (1.31) takes a Pad of zeros into the pool. A MaxPool's
-// own padding is minus infinity, so that it gives other numbers where all elements of a window are negative, and a pool whose padding is
-// as large as its window does not load. A negative zero it leaves alone.
+// What a pool takes: a Pad of zeros before it pads with a negative zero. ONNX Runtime (1.31) takes a Pad of zeros into
+// the pool. A MaxPool's own padding is minus infinity, so that it gives other numbers where all elements of a window
+// are negative, and a pool whose padding is as large as its window does not load. A negative zero it leaves alone.
 V for_pooling(Lower& on, V x);
 V flags_any(Lower& on, V flags, int64_t axis);  // bools: is there one along the axis, which goes away
 Dims broadcast_shapes(Dims a, Dims b);

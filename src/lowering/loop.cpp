@@ -2,7 +2,8 @@
 
 namespace cameo::lowering {
 
-LoopWriter::LoopWriter(Lower& on, V trips, Vs state) : on_(on), trips_(trips), initial_(std::move(state)), outer_(on.region()) {
+LoopWriter::LoopWriter(Lower& on, V trips, Vs state)
+    : on_(on), trips_(trips), initial_(std::move(state)), outer_(on.region()) {
   Graph& g = on.graph();
   region_ = g.add_region(outer_);
   g.region(region_).name = "body";
@@ -21,7 +22,9 @@ Vs LoopWriter::state() const {
 
 Vs LoopWriter::finish(const Vs& next, V going) {
   Graph& g = on_.graph();
-  const auto own = [&](V v) { return g[v.id].home == region_ && g[v.id].kind == Value::Kind::node_output ? v.id : on_.copied(v).id; };
+  const auto own = [&](V v) {
+    return g[v.id].home == region_ && g[v.id].kind == Value::Kind::node_output ? v.id : on_.copied(v).id;
+  };
   std::vector<ValueId> outs{own(going.valid() ? going : V(g[region_].inputs[1]))}, inputs{trips_, ValueId()};
   for (const V v : next) outs.push_back(own(v));
   on_.move_to(outer_);

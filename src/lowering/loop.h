@@ -9,7 +9,7 @@ class LoopWriter {
  public:
   LoopWriter(Lower& on, V trips, Vs state);
   V turn() const;
-  Vs state() const;              // as the body sees it
+  Vs state() const;                         // as the body sees it
   Vs finish(const Vs& next, V going = {});  // what the body leaves, and whether to go on; gives the final state outside
 
  private:

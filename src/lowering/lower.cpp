@@ -9,8 +9,10 @@
 
 namespace cameo::lowering {
 
-std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs) {
-  const bool to_complex = op.name == "Cast" && attrs && is_complex(static_cast<DType>(static_cast<const op::Cast*>(attrs.get())->to));
+std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs,
+                                 size_t outputs) {
+  const bool to_complex =
+      op.name == "Cast" && attrs && is_complex(static_cast<DType>(static_cast<const op::Cast*>(attrs.get())->to));
   if (to_complex || std::any_of(inputs.begin(), inputs.end(), [&](ValueId v) { return v && is_complex(dtype(v)); }))
     return emit_complex(*this, op, attrs, inputs, outputs);
   const GraphMark before = graph().mark();
@@ -36,7 +38,8 @@ std::vector<ValueId> Lower::emit(const OpDef& op, std::shared_ptr<const void> at
 
 int64_t Lower::rank(V x) const {
   if (!fact(x).has_rank())
-    throw error("lower.unknown-rank", "the number of dimensions of a tensor must be known here").help("give all inputs' shapes with --input");
+    throw error("lower.unknown-rank", "the number of dimensions of a tensor must be known here")
+        .help("give all inputs' shapes with --input");
   return On::rank(x);
 }
 
@@ -51,7 +54,8 @@ const ir::Shape& Lower::shape(V x) const {
 
 int64_t Lower::axis(V x, int64_t dim) const {
   const int64_t r = std::max<int64_t>(1, rank(x));
-  if (dim < -r || dim >= r) throw error("lower.axis", cat("dim ", dim, " is outside a tensor of ", rank(x), " dimensions"));
+  if (dim < -r || dim >= r)
+    throw error("lower.axis", cat("dim ", dim, " is outside a tensor of ", rank(x), " dimensions"));
   return dim < 0 ? dim + r : dim;
 }
 
@@ -99,7 +103,8 @@ V Lower::full(Dims sizes, const Num& value, DType t) {
     if (element_count(shape) <= small) return constant(expand_to(*fact(scalar(value, t)).tensor(), shape));
   }
   const V fill = scalar(value, t);
-  if (const Tensor* known = fact(fill).tensor()) return ConstantOfShape(int_vector(sizes), op::ConstantOfShape{.value = known->reshaped({1})});
+  if (const Tensor* known = fact(fill).tensor())
+    return ConstantOfShape(int_vector(sizes), op::ConstantOfShape{.value = known->reshaped({1})});
   return Expand(fill, int_vector(sizes));
 }
 
@@ -130,7 +135,9 @@ V Lower::reshape(V x, Dims sizes) {
   };
   V out;
   if (!has_zero && (unknown.empty() || (left_open && !zero_beside()))) out = Reshape(x, ints(form));
-  else out = Reshape(x, int_vector(sizes), op::Reshape{.allowzero = has_zero || std::any_of(sizes.begin(), sizes.end(), may_be_zero)});
+  else
+    out = Reshape(x, int_vector(sizes),
+                  op::Reshape{.allowzero = has_zero || std::any_of(sizes.begin(), sizes.end(), may_be_zero)});
   Fact& f = graph().fact(out);
   f.type.shape = sizes;
   return out;
@@ -140,7 +147,8 @@ V Lower::expand(V x, Dims sizes) {
   if (shape(x) == sizes) return x;
   // Axes that stay may be written as 1: Expand broadcasts both ways.
   Dims target = sizes;
-  if (sizes.size() < On::shape(x).size()) unsupported(cat("a tensor of ", On::shape(x).size(), " axes expanded to ", sizes.size()));
+  if (sizes.size() < On::shape(x).size())
+    unsupported(cat("a tensor of ", On::shape(x).size(), " axes expanded to ", sizes.size()));
   const size_t shift = sizes.size() - On::shape(x).size();
   for (size_t i = shift; i < sizes.size(); ++i)
     if (On::shape(x)[i - shift] == sizes[i] && !sizes[i].is_literal()) target[i] = Dim(1);
@@ -200,16 +208,25 @@ void Lower::guess_not_equal(Dim a, int64_t b, std::string_view because) {
   const Answer equal = graph().facts.equal(a, Dim(b));
   if (equal == Answer::no) return;
   const SizeRelation condition{SizeRelation::Is::not_equal, a, Dim(b)};
-  Error refused = error("stage.guess", cat("where ", a.text(), " is ", b, " ", because, ", and one model cannot do that and the other case")).at(where);
+  Error refused = error("stage.guess", cat("where ", a.text(), " is ", b, " ", because,
+                                           ", and one model cannot do that and the other case"))
+                      .at(where);
   if (equal == Answer::yes) throw std::move(refused).why(cat(a.text(), " is ", b, " here"));
   const auto declared = [&](Dim symbol) {
     const auto& all = graph().facts.all();
-    return std::any_of(all.begin(), all.end(), [&](const DimFact& f) { return f.kind == DimFact::Kind::range && f.origin.source == FactSource::user && f.a == symbol; });
+    return std::any_of(all.begin(), all.end(), [&](const DimFact& f) {
+      return f.kind == DimFact::Kind::range && f.origin.source == FactSource::user && f.a == symbol;
+    });
   };
   const auto symbols = symbols_of(a);
   if (std::all_of(symbols.begin(), symbols.end(), declared))
-    throw std::move(refused).why(cat("the declared range says that ", a.text(), " may be ", b)).help(cat("leave ", b, " out of the range, or give the axis a number"));
-  if (!may_guess) throw std::move(refused).why("--no-assume").help(cat("--assume '", condition.text(), "' if you know that it is so"));
+    throw std::move(refused)
+        .why(cat("the declared range says that ", a.text(), " may be ", b))
+        .help(cat("leave ", b, " out of the range, or give the axis a number"));
+  if (!may_guess)
+    throw std::move(refused)
+        .why("--no-assume")
+        .help(cat("--assume '", condition.text(), "' if you know that it is so"));
   graph().facts.assume_not_equal(a, Dim(b), {FactSource::guess, std::string(because), where});
   guesses.push_back({condition, std::string(because), where});
 }

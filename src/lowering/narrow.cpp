@@ -7,7 +7,8 @@ namespace cameo::lowering {
 namespace {
 
 bool all_stored(const Lower& on, const Node& n) {
-  return std::all_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return v && on.graph()[v].kind == Value::Kind::initializer; });
+  return std::all_of(n.inputs.begin(), n.inputs.end(),
+                     [&](ValueId v) { return v && on.graph()[v].kind == Value::Kind::initializer; });
 }
 
 // Past Lower's own emit, which folds.
@@ -24,7 +25,8 @@ Opt<NarrowWeight> narrow_weight(const Lower& on, V w) {
   const NodeId def = on.graph()[w.id].def;
   if (!def || !all_stored(on, on.graph()[def])) return std::nullopt;
   const Node& n = on.graph()[def];
-  if (n.is("Cast") && on.dtype(n.inputs[0]) == DType::f16 && on.dtype(w) == DType::f32) return NarrowWeight{n.inputs[0], {}, {}};
+  if (n.is("Cast") && on.dtype(n.inputs[0]) == DType::f16 && on.dtype(w) == DType::f32)
+    return NarrowWeight{n.inputs[0], {}, {}};
   const auto* attrs = n.is("DequantizeLinear") && n.inputs.size() == 3 ? n.as<op::DequantizeLinear>() : nullptr;
   if (!attrs || attrs->block_size != 0 || on.dtype(w) != DType::f32) return std::nullopt;
   const bool per_tensor = on.rank(V(n.inputs[1])) == 0;

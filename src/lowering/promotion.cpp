@@ -38,7 +38,8 @@ struct Ranks {
 void include(DType& slot, DType t) { slot = slot == DType::undefined ? t : promote_types(slot, t); }
 
 void collect(Lower& on, const Arg& a, Ranks& r) {
-  if (const auto* v = a.as<V>()) include(on.fact(*v).has_rank() && on.fact(*v).rank() == 0 ? r.scalar_tensor : r.tensor, on.dtype(*v));
+  if (const auto* v = a.as<V>())
+    include(on.fact(*v).has_rank() && on.fact(*v).rank() == 0 ? r.scalar_tensor : r.tensor, on.dtype(*v));
   else if (a.as<bool>() || a.as<StagedBool>()) include(r.number, DType::boolean);
   else if (a.as<Dim>()) include(r.number, DType::i64);
   else if (a.as<double>() || a.as<StagedFloat>()) include(r.number, default_float);
@@ -51,7 +52,8 @@ void collect(Lower& on, const Arg& a, Ranks& r) {
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
-  if (is_complex(a) || is_complex(b)) return a == DType::c128 || b == DType::c128 || a == DType::f64 || b == DType::f64 ? DType::c128 : DType::c64;
+  if (is_complex(a) || is_complex(b))
+    return a == DType::c128 || b == DType::c128 || a == DType::f64 || b == DType::f64 ? DType::c128 : DType::c64;
   if (is_float(a) && is_float(b)) {
     if (bits(a) == bits(b)) return DType::f32;  // f16 with bf16
     return bits(a) > bits(b) ? a : b;

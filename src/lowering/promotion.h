@@ -18,8 +18,8 @@ inline constexpr DType default_float = DType::f32;
 
 // Which arguments of a row are brought to one dtype before it is called; numbers among them become 0-d constants.
 struct Promotion {
-  uint8_t mask = 0;         // bit i: argument i
-  bool to_float = false;    // an integer result becomes the default float (sin, true division, mean of ...)
+  uint8_t mask = 0;       // bit i: argument i
+  bool to_float = false;  // an integer result becomes the default float (sin, true division, mean of ...)
 };
 constexpr Promotion promote(auto... args) {
   Promotion p;

@@ -10,7 +10,8 @@ namespace cameo::lowering {
 
 void ArgRef::wrong(std::string_view wanted) const {
   const auto& p = call.schema->params[index];
-  throw error("lower.argument", cat(call.schema->full_name(), ": argument '", p.name, "' is ", get().kind(), " where ", wanted, " is needed"));
+  throw error("lower.argument", cat(call.schema->full_name(), ": argument '", p.name, "' is ", get().kind(), " where ",
+                                    wanted, " is needed"));
 }
 
 namespace {
@@ -20,10 +21,11 @@ const std::vector<Arg>& items(const ArgRef& r, std::string_view wanted) {
   return **list;
 }
 
-// int[2] takes two numbers, or one for both; none where that is the default (a pool's stride). int[] takes any number of
-// them, and so does int[1], but for windows. Rows may rely on it.
+// int[2] takes two numbers, or one for both; none where that is the default (a pool's stride). int[] takes any number
+// of them, and so does int[1], but for windows. Rows may rely on it.
 bool is_of_windows(std::string_view name) {
-  static constexpr std::string_view names[] = {"kernel_size", "stride", "padding", "dilation", "output_size", "output_padding"};
+  static constexpr std::string_view names[] = {"kernel_size", "stride",      "padding",
+                                               "dilation",    "output_size", "output_padding"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
@@ -33,8 +35,12 @@ void fit_length(const ArgRef& r, std::vector<T>& out) {
   const SchemaType* t = &p.type;
   while (t->kind == SchemaType::Kind::optional) t = &t->args[0];
   const auto wanted = static_cast<size_t>(std::max(0, t->fixed_size));
-  if (wanted == 0 || (wanted == 1 && !is_of_windows(p.name)) || out.size() == wanted || (out.empty() && p.default_text == "[]")) return;
-  if (out.size() != 1) throw error("lower.argument", cat(r.call.schema->full_name(), ": argument '", p.name, "' has ", out.size(), " values, not ", wanted));
+  if (wanted == 0 || (wanted == 1 && !is_of_windows(p.name)) || out.size() == wanted ||
+      (out.empty() && p.default_text == "[]"))
+    return;
+  if (out.size() != 1)
+    throw error("lower.argument",
+                cat(r.call.schema->full_name(), ": argument '", p.name, "' has ", out.size(), " values, not ", wanted));
   out.assign(wanted, out[0]);
 }
 
@@ -126,7 +132,9 @@ void ArgRef::to(Ints& out) const {
 
 namespace {
 double known_number(const ArgRef& r, const Arg& a) {
-  if (a.is_none() || a.as<std::string>() || a.as<ArgList>() || a.as<V>() || !Num(a).is_known() || a.as<std::complex<double>>()) r.wrong("a list of known floats");
+  if (a.is_none() || a.as<std::string>() || a.as<ArgList>() || a.as<V>() || !Num(a).is_known() ||
+      a.as<std::complex<double>>())
+    r.wrong("a list of known floats");
   return Num(a).to_double();
 }
 }  // namespace
@@ -178,15 +186,22 @@ const std::unordered_map<std::string_view, const Row*>& row_index() {
 namespace {
 // Second names that torch gives to operators; overloads and parameters are the same.
 constexpr std::pair<std::string_view, std::string_view> second_names[] = {
-    {"aten::absolute", "aten::abs"}, {"aten::arccos", "aten::acos"}, {"aten::arccosh", "aten::acosh"}, {"aten::arcsin", "aten::asin"},
-    {"aten::arcsinh", "aten::asinh"}, {"aten::arctan", "aten::atan"}, {"aten::arctan2", "aten::atan2"}, {"aten::arctanh", "aten::atanh"},
-    {"aten::clip", "aten::clamp"}, {"aten::concatenate", "aten::cat"}, {"aten::det", "aten::linalg_det"}, {"aten::divide", "aten::div"},
-    {"aten::greater", "aten::gt"}, {"aten::greater_equal", "aten::ge"}, {"aten::inverse", "aten::linalg_inv"}, {"aten::less", "aten::lt"},
-    {"aten::less_equal", "aten::le"}, {"aten::moveaxis", "aten::movedim"}, {"aten::multiply", "aten::mul"}, {"aten::negative", "aten::neg"},
-    {"aten::not_equal", "aten::ne"}, {"aten::row_stack", "aten::vstack"}, {"aten::special_erf", "aten::erf"}, {"aten::special_erfc", "aten::erfc"},
-    {"aten::special_exp2", "aten::exp2"}, {"aten::special_expit", "aten::sigmoid"}, {"aten::special_expm1", "aten::expm1"},
-    {"aten::special_log1p", "aten::log1p"}, {"aten::special_logit", "aten::logit"}, {"aten::special_sinc", "aten::sinc"},
-    {"aten::subtract", "aten::sub"}, {"aten::true_divide", "aten::div"},
+    {"aten::absolute", "aten::abs"},        {"aten::arccos", "aten::acos"},
+    {"aten::arccosh", "aten::acosh"},       {"aten::arcsin", "aten::asin"},
+    {"aten::arcsinh", "aten::asinh"},       {"aten::arctan", "aten::atan"},
+    {"aten::arctan2", "aten::atan2"},       {"aten::arctanh", "aten::atanh"},
+    {"aten::clip", "aten::clamp"},          {"aten::concatenate", "aten::cat"},
+    {"aten::det", "aten::linalg_det"},      {"aten::divide", "aten::div"},
+    {"aten::greater", "aten::gt"},          {"aten::greater_equal", "aten::ge"},
+    {"aten::inverse", "aten::linalg_inv"},  {"aten::less", "aten::lt"},
+    {"aten::less_equal", "aten::le"},       {"aten::moveaxis", "aten::movedim"},
+    {"aten::multiply", "aten::mul"},        {"aten::negative", "aten::neg"},
+    {"aten::not_equal", "aten::ne"},        {"aten::row_stack", "aten::vstack"},
+    {"aten::special_erf", "aten::erf"},     {"aten::special_erfc", "aten::erfc"},
+    {"aten::special_exp2", "aten::exp2"},   {"aten::special_expit", "aten::sigmoid"},
+    {"aten::special_expm1", "aten::expm1"}, {"aten::special_log1p", "aten::log1p"},
+    {"aten::special_logit", "aten::logit"}, {"aten::special_sinc", "aten::sinc"},
+    {"aten::subtract", "aten::sub"},        {"aten::true_divide", "aten::div"},
 };
 }  // namespace
 
@@ -196,7 +211,8 @@ const Row* find_row(std::string_view overload) {
   const auto dot = std::min(overload.find('.'), overload.size());
   for (const auto& [second, first] : second_names)
     if (second == overload.substr(0, dot))
-      if (const auto found = row_index().find(cat(first, overload.substr(dot))); found != row_index().end()) return found->second;
+      if (const auto found = row_index().find(cat(first, overload.substr(dot))); found != row_index().end())
+        return found->second;
   return nullptr;
 }
 
@@ -231,11 +247,14 @@ void apply_promotion(Lower& on, const Promotion& p, std::vector<Arg>& args) {
 }  // namespace
 
 std::vector<Arg> lower_call(Lower& on, const Row& row, LoweredCall call) {
-  invariant(call.args.size() == call.schema->params.size() && row.arity <= call.args.size() + 1, "a call has all its arguments");
+  invariant(call.args.size() == call.schema->params.size() && row.arity <= call.args.size() + 1,
+            "a call has all its arguments");
   if (row.promotion.mask) apply_promotion(on, row.promotion, call.args);
   return row.call(on, call);
 }
 
-void unsupported(std::string what, std::string hint) { throw error("lower.unsupported-value", std::move(what)).help(std::move(hint)); }
+void unsupported(std::string what, std::string hint) {
+  throw error("lower.unsupported-value", std::move(what)).help(std::move(hint));
+}
 
 }  // namespace cameo::lowering

@@ -43,13 +43,13 @@ struct ArgRef {
   void to(Num& out) const;
   void to(Dim& out) const;
   void to(Dims& out) const;
-  void to(int64_t& out) const;   // must be a known number
-  void to(Ints& out) const;      // likewise
+  void to(int64_t& out) const;  // must be a known number
+  void to(Ints& out) const;     // likewise
   void to(Floats& out) const;
   void to(double& out) const;
   void to(bool& out) const;
   void to(Str& out) const;
-  void to(DType& out) const;     // of a ScalarType
+  void to(DType& out) const;  // of a ScalarType
   void to(Arg& out) const { out = get(); }
   template <class T>
   void to(Opt<T>& out) const {
@@ -79,7 +79,9 @@ inline void give(std::vector<Arg>& out, bool v) { out.emplace_back(v); }
 inline void give(std::vector<Arg>& out, double v) { out.emplace_back(v); }
 inline void give(std::vector<Arg>& out, Arg v) { out.push_back(std::move(v)); }
 inline void give(std::vector<Arg>& out, const Vs& v) { out.push_back(Arg::list(std::vector<Arg>(v.begin(), v.end()))); }
-inline void give(std::vector<Arg>& out, const Dims& v) { out.push_back(Arg::list(std::vector<Arg>(v.begin(), v.end()))); }
+inline void give(std::vector<Arg>& out, const Dims& v) {
+  out.push_back(Arg::list(std::vector<Arg>(v.begin(), v.end())));
+}
 template <class... T>
 void give(std::vector<Arg>& out, const std::tuple<T...>& v) {
   std::apply([&](const auto&... part) { (give(out, part), ...); }, v);
@@ -90,7 +92,8 @@ std::vector<Arg> bind_and_call(Lower& on, const LoweredCall& call, std::index_se
   using S = signature<decltype(&F::operator())>;
   typename S::args values{};
   const auto bind = [&](auto& slot, size_t i) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(slot)>, Rest>) slot.args = std::span<const Arg>(call.args).subspan(i);
+    if constexpr (std::is_same_v<std::decay_t<decltype(slot)>, Rest>)
+      slot.args = std::span<const Arg>(call.args).subspan(i);
     else ArgRef{on, call, i}.to(slot);
   };
   (bind(std::get<I>(values), I), ...);
@@ -117,14 +120,19 @@ struct Row {
   std::string_view name;  // "aten::add.Tensor"
   LowerFunction call;
   Promotion promotion;
-  size_t arity;           // parameters the function takes
+  size_t arity;  // parameters the function takes
 
   template <class F>
   constexpr Row(std::string_view n, F, Promotion p = {})
-      : name(n), call([](Lower& on, const LoweredCall& c) {
-          return detail::bind_and_call<F>(on, c, std::make_index_sequence<std::tuple_size_v<typename detail::signature<decltype(&F::operator())>::args>>());
+      : name(n),
+        call([](Lower& on, const LoweredCall& c) {
+          return detail::bind_and_call<F>(
+              on, c,
+              std::make_index_sequence<
+                  std::tuple_size_v<typename detail::signature<decltype(&F::operator())>::args>>());
         }),
-        promotion(p), arity(std::tuple_size_v<typename detail::signature<decltype(&F::operator())>::args>) {}
+        promotion(p),
+        arity(std::tuple_size_v<typename detail::signature<decltype(&F::operator())>::args>) {}
 };
 
 const Row* find_row(std::string_view overload);

@@ -20,11 +20,28 @@ struct BaseName {
   bool is_dtype = false;
 };
 constexpr BaseName base_names[] = {
-    {"Tensor", Kind::tensor}, {"int", Kind::integer}, {"SymInt", Kind::integer}, {"float", Kind::floating}, {"SymFloat", Kind::floating},
-    {"bool", Kind::boolean}, {"SymBool", Kind::boolean}, {"Scalar", Kind::number}, {"number", Kind::number}, {"str", Kind::string},
-    {"Dimname", Kind::string}, {"complex", Kind::complex}, {"Device", Kind::device}, {"Generator", Kind::generator},
-    {"Storage", Kind::storage}, {"Stream", Kind::stream}, {"Any", Kind::any}, {"NoneType", Kind::none}, {"ScalarType", Kind::integer, true},
-    {"Layout", Kind::integer}, {"MemoryFormat", Kind::integer}, {"DeviceIndex", Kind::integer},
+    {"Tensor", Kind::tensor},
+    {"int", Kind::integer},
+    {"SymInt", Kind::integer},
+    {"float", Kind::floating},
+    {"SymFloat", Kind::floating},
+    {"bool", Kind::boolean},
+    {"SymBool", Kind::boolean},
+    {"Scalar", Kind::number},
+    {"number", Kind::number},
+    {"str", Kind::string},
+    {"Dimname", Kind::string},
+    {"complex", Kind::complex},
+    {"Device", Kind::device},
+    {"Generator", Kind::generator},
+    {"Storage", Kind::storage},
+    {"Stream", Kind::stream},
+    {"Any", Kind::any},
+    {"NoneType", Kind::none},
+    {"ScalarType", Kind::integer, true},
+    {"Layout", Kind::integer},
+    {"MemoryFormat", Kind::integer},
+    {"DeviceIndex", Kind::integer},
 };
 
 class Parser {
@@ -168,7 +185,9 @@ class Parser {
   std::string word() {
     skip();
     const size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.')) ++at_;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.'))
+      ++at_;
     return std::string(text_.substr(start, at_ - start));
   }
 

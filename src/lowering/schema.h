@@ -14,8 +14,25 @@ std::span<const std::string_view> torch_signatures();  // generated; grouped by 
 
 struct SchemaType {
   enum class Kind : uint8_t {
-    tensor, integer, floating, boolean, number, string, complex, device, generator, storage, stream, any, none, list, optional, dict, tuple,
-    variable, other,
+    tensor,
+    integer,
+    floating,
+    boolean,
+    number,
+    string,
+    complex,
+    device,
+    generator,
+    storage,
+    stream,
+    any,
+    none,
+    list,
+    optional,
+    dict,
+    tuple,
+    variable,
+    other,
   };
   Kind kind = Kind::other;
   std::vector<SchemaType> args;  // list, optional: 1; dict: 2; tuple: any
@@ -29,22 +46,22 @@ struct SchemaParam {
   SchemaType type;
   std::string name;
   bool keyword_only = false;
-  bool written = false;           // (a!)
-  char alias = 0;                 // the letter of (a) or (a!)
+  bool written = false;  // (a!)
+  char alias = 0;        // the letter of (a) or (a!)
   bool has_default = false;
-  std::string default_text;       // "None", "1", "[0, 0]", "\"none\""
+  std::string default_text;  // "None", "1", "[0, 0]", "\"none\""
 };
 
 struct Schema {
   std::string_view signature;
-  std::string name, overload;     // "aten::add", "Tensor"
+  std::string name, overload;  // "aten::add", "Tensor"
   std::vector<SchemaParam> params, returns;
-  bool vararg = false;            // format(str self, ...)
+  bool vararg = false;  // format(str self, ...)
 
   std::string full_name() const { return overload.empty() ? name : name + "." + overload; }
   bool mutates() const;
-  bool is_inplace() const;        // writes its first parameter and returns it
-  bool is_out() const;            // has a written keyword-only parameter
+  bool is_inplace() const;  // writes its first parameter and returns it
+  bool is_out() const;      // has a written keyword-only parameter
   const SchemaParam* param(std::string_view name) const;
 };
 

@@ -19,7 +19,8 @@ void Lower::forget_from(uint32_t first_value) {
   forget_constants_from(first_value);
   std::erase_if(packed_, [&](const auto& e) { return e.first >= first_value; });
   std::erase_if(derived_weights_, [&](V v) { return v.id.index >= first_value; });
-  for (auto& [expr, known] : sources_) std::erase_if(known, [&](const Source& s) { return s.value.id.index >= first_value; });
+  for (auto& [expr, known] : sources_)
+    std::erase_if(known, [&](const Source& s) { return s.value.id.index >= first_value; });
   for (auto& [expr, known] : pieces_) std::erase_if(known, [&](V v) { return v.id.index >= first_value; });
 }
 
@@ -27,20 +28,25 @@ const Lower::Source* Lower::source_of(Dim d) const {
   const auto it = sources_.find(d.expr());
   if (it == sources_.end()) return nullptr;
   for (const Source& s : it->second)
-    if (s.value.id.index < graph().value_capacity() && graph()[s.value.id].kind != Value::Kind::dead && graph().is_inside(region(), graph()[s.value.id].home)) return &s;
+    if (s.value.id.index < graph().value_capacity() && graph()[s.value.id].kind != Value::Kind::dead &&
+        graph().is_inside(region(), graph()[s.value.id].home))
+      return &s;
   return nullptr;
 }
 
 bool Lower::available(Dim d) const {
   if (d.is_literal() || source_of(d)) return true;
   const DimView parts = whole_view_of(d);
-  return parts.form != DimForm::symbol && parts.form != DimForm::opaque && std::all_of(parts.args.begin(), parts.args.end(), [&](Dim a) { return available(a); });
+  return parts.form != DimForm::symbol && parts.form != DimForm::opaque &&
+         std::all_of(parts.args.begin(), parts.args.end(), [&](Dim a) { return available(a); });
 }
 
 V Lower::int_piece(Dim d) {
   if (d.is_literal()) return ints({d.literal()});
   for (const V v : pieces_[d.expr()])
-    if (v.id.index < graph().value_capacity() && graph()[v.id].kind != Value::Kind::dead && graph().is_inside(region(), graph()[v.id].home) && fact(v).ints() == Dims{d}) return v;
+    if (v.id.index < graph().value_capacity() && graph()[v.id].kind != Value::Kind::dead &&
+        graph().is_inside(region(), graph()[v.id].home) && fact(v).ints() == Dims{d})
+      return v;
   const Source* s = source_of(d);
   V out;
   if (s && s->axis >= 0) out = Shape(s->value, op::Shape{.end = s->axis + 1, .start = s->axis});
@@ -85,8 +91,10 @@ V Lower::build(Dim d) {
     case DimForm::broadcast: return binary([&](V a, V b) { return V(Where(Equal(a, ints({1})), b, a)); });
     default: break;
   }
-  throw error("stage.unbound-size", cat("the size ", d.text(), " is needed as data, and nothing in the model gives it here"))
-      .at(where).help("give the sizes of all inputs with --input, or make this one a number");
+  throw error("stage.unbound-size",
+              cat("the size ", d.text(), " is needed as data, and nothing in the model gives it here"))
+      .at(where)
+      .help("give the sizes of all inputs with --input, or make this one a number");
 }
 
 V Lower::int_scalar(Dim d) {

@@ -7,7 +7,8 @@ V Lower::weight_value(Weight w, V like) {
   for (const V v : derived_weights_)
     if (graph()[v.id].weight && graph()[v.id].weight->same_recipe(w)) return v;
   const std::string& from = graph()[like.id].name;
-  const V v = graph().add_initializer(graph().main(), from.empty() ? "" : cat(from, ".folded"), std::make_shared<const Weight>(std::move(w)));
+  const V v = graph().add_initializer(graph().main(), from.empty() ? "" : cat(from, ".folded"),
+                                      std::make_shared<const Weight>(std::move(w)));
   derived_weights_.push_back(v);
   return v;
 }
@@ -15,7 +16,9 @@ V Lower::weight_value(Weight w, V like) {
 namespace {
 const Weight* plain_weight(const Graph& g, V x) {
   const auto& v = g[x.id];
-  if (v.kind != Value::Kind::initializer || !v.weight || v.weight->scale || v.weight->strings || is_sub_byte(v.weight->dtype)) return nullptr;
+  if (v.kind != Value::Kind::initializer || !v.weight || v.weight->scale || v.weight->strings ||
+      is_sub_byte(v.weight->dtype))
+    return nullptr;
   return v.weight.get();
 }
 }  // namespace

@@ -45,7 +45,8 @@ ValueId if_else(On& on, ValueId condition, const Emit& then, const Emit& otherwi
   return g[n].outputs[0];
 }
 
-std::vector<ValueId> repeat(On& on, ValueId trips, const std::vector<ValueId>& carried, const LoopBody& body, size_t stacked) {
+std::vector<ValueId> repeat(On& on, ValueId trips, const std::vector<ValueId>& carried, const LoopBody& body,
+                            size_t stacked) {
   Graph& g = on.graph();
   std::vector<ValueId> inputs{on.Reshape(trips, on.ints(std::vector<int64_t>{})), {}};
   inputs.insert(inputs.end(), carried.begin(), carried.end());
@@ -65,7 +66,8 @@ std::vector<ValueId> repeat(On& on, ValueId trips, const std::vector<ValueId>& c
 }
 
 ValueId when(On& on, ValueId condition, ValueId x, const std::function<ValueId(On&, ValueId)>& f) {
-  return repeat(on, on.cast(condition, DType::i64), {x}, [&](On& o, ValueId, const std::vector<ValueId>& v) { return std::vector{f(o, v[0])}; })[0];
+  return repeat(on, on.cast(condition, DType::i64), {x},
+                [&](On& o, ValueId, const std::vector<ValueId>& v) { return std::vector{f(o, v[0])}; })[0];
 }
 
 ValueId iota(On& on, ValueId count) {
@@ -74,7 +76,8 @@ ValueId iota(On& on, ValueId count) {
     std::iota(numbers.begin(), numbers.end(), 0);
     return on.ints(numbers);
   }
-  const ValueId ones = on.ConstantOfShape(on.Reshape(count, on.ints({1})), op::ConstantOfShape{.value = Tensor::ints(std::vector<int64_t>{1})});
+  const ValueId ones = on.ConstantOfShape(on.Reshape(count, on.ints({1})),
+                                          op::ConstantOfShape{.value = Tensor::ints(std::vector<int64_t>{1})});
   return on.Reshape(on.NonZero(ones), on.ints({-1}));
 }
 
@@ -108,7 +111,9 @@ ValueId settled(On& on, ValueId v) {
 
 ValueId join_sizes(On& on, const std::vector<ValueId>& parts) { return settled(on, on.Concat(parts, {.axis = 0})); }
 
-ValueId clamped(On& on, ValueId v, ValueId least, ValueId most) { return on.Min(std::vector{on.Max(std::vector{v, least}), most}); }
+ValueId clamped(On& on, ValueId v, ValueId least, ValueId most) {
+  return on.Min(std::vector{on.Max(std::vector{v, least}), most});
+}
 
 ValueId along(On& on, ValueId vector, int64_t axis, int64_t rank) {
   std::vector<int64_t> shape(static_cast<size_t>(rank), 1);
@@ -127,13 +132,16 @@ ValueId axis_mask(On& on, ValueId axes, int64_t rank) {
   return on.Greater(on.ReduceSum(hits, on.ints({0}), {.keepdims = 0}), on.number(0, DType::f32));
 }
 
-ValueId reshape_to_kept(On& on, ValueId v, ValueId keep) { return on.Reshape(v, on.Compress(on.Shape(v), keep, {.axis = 0})); }
+ValueId reshape_to_kept(On& on, ValueId v, ValueId keep) {
+  return on.Reshape(v, on.Compress(on.Shape(v), keep, {.axis = 0}));
+}
 
 namespace {
 ValueId from_axis_on(On& on, ValueId axis, int64_t first, int64_t rank, const std::function<ValueId(On&, int64_t)>& f) {
   if (first + 1 >= rank) return f(on, first);
   const ValueId hit = on.Reshape(on.Equal(axis, on.ints({first})), on.ints(std::vector<int64_t>{}));
-  return if_else(on, hit, [&](On& o) { return f(o, first); }, [&](On& o) { return from_axis_on(o, axis, first + 1, rank, f); });
+  return if_else(
+      on, hit, [&](On& o) { return f(o, first); }, [&](On& o) { return from_axis_on(o, axis, first + 1, rank, f); });
 }
 }  // namespace
 

@@ -14,7 +14,8 @@ std::optional<T> take_as(NamedAttrs& attrs, std::string_view name) {
   const auto it = std::find_if(attrs.begin(), attrs.end(), [&](const NamedAttr& a) { return a.name == name; });
   if (it == attrs.end()) return std::nullopt;
   T* value = std::get_if<T>(&it->value);
-  if (!value) throw error("model.attribute", cat("attribute '", name, "' has the wrong kind ", ir::name(kind_of(it->value))));
+  if (!value)
+    throw error("model.attribute", cat("attribute '", name, "' has the wrong kind ", ir::name(kind_of(it->value))));
   std::optional<T> out(std::move(*value));
   attrs.erase(it);
   return out;
@@ -24,8 +25,12 @@ std::optional<T> take_as(NamedAttrs& attrs, std::string_view name) {
 std::optional<int64_t> EncodedNode::take_int(std::string_view a) { return take_as<int64_t>(attrs, a); }
 std::optional<float> EncodedNode::take_float(std::string_view a) { return take_as<float>(attrs, a); }
 std::optional<std::string> EncodedNode::take_string(std::string_view a) { return take_as<std::string>(attrs, a); }
-std::optional<std::vector<int64_t>> EncodedNode::take_ints(std::string_view a) { return take_as<std::vector<int64_t>>(attrs, a); }
-std::optional<std::vector<float>> EncodedNode::take_floats(std::string_view a) { return take_as<std::vector<float>>(attrs, a); }
+std::optional<std::vector<int64_t>> EncodedNode::take_ints(std::string_view a) {
+  return take_as<std::vector<int64_t>>(attrs, a);
+}
+std::optional<std::vector<float>> EncodedNode::take_floats(std::string_view a) {
+  return take_as<std::vector<float>>(attrs, a);
+}
 
 void EncodedNode::drop(std::string_view name) {
   std::erase_if(attrs, [&](const NamedAttr& a) { return a.name == name; });
@@ -117,7 +122,8 @@ void Downgrade::nonnegative_axes(std::string_view attr, int64_t extra_rank) {
   if (const auto* one = std::get_if<int64_t>(held)) axes = {*one};
   else if (const auto* list = std::get_if<std::vector<int64_t>>(held)) axes = *list;
   if (std::none_of(axes.begin(), axes.end(), [](int64_t a) { return a < 0; })) return;
-  if (!input(0) || !fact(input(0)).has_rank()) return refuse("an axis counts from the back of a tensor of unknown rank");
+  if (!input(0) || !fact(input(0)).has_rank())
+    return refuse("an axis counts from the back of a tensor of unknown rank");
   for (int64_t& a : axes)
     if (a < 0) a += fact(input(0)).rank() + extra_rank;
   if (std::holds_alternative<int64_t>(*held)) set(attr, axes[0]);
@@ -125,7 +131,8 @@ void Downgrade::nonnegative_axes(std::string_view attr, int64_t extra_rank) {
 }
 
 void Downgrade::drop_default(std::string_view attr, const AttrValue& meaning_of_old) {
-  if (const AttrValue* v = find_attr(attrs, attr); v && !(*v == meaning_of_old)) refuse(cat("attribute '", attr, "' has a value that did not exist there"));
+  if (const AttrValue* v = find_attr(attrs, attr); v && !(*v == meaning_of_old))
+    refuse(cat("attribute '", attr, "' has a value that did not exist there"));
   drop(attr);
 }
 
@@ -140,8 +147,6 @@ const Fact& Expand::fact(size_t i) const {
   return shapeless.at(known.type.elem);
 }
 
-bool Expand::wants(size_t output) const {
-  return output < outputs() && graph.used(graph[node].outputs[output]);
-}
+bool Expand::wants(size_t output) const { return output < outputs() && graph.used(graph[node].outputs[output]); }
 
 }  // namespace cameo::ops

@@ -13,9 +13,13 @@ struct OpEntry {
 std::span<const OpEntry> op_entries();  // by domain, then name
 
 template <class T>
-struct unwrapped { using type = T; };
+struct unwrapped {
+  using type = T;
+};
 template <class T>
-struct unwrapped<std::optional<T>> { using type = T; };
+struct unwrapped<std::optional<T>> {
+  using type = T;
+};
 
 template <class M>
 struct member_of;
@@ -51,7 +55,9 @@ OpEntry entry(std::string_view domain, std::string_view name, std::span<const At
     static const std::shared_ptr<const void> shared = std::make_shared<const Attrs>();
     return shared;
   };
-  return {{domain, name, &type_tag<Attrs>, fields, graphs, [] { return std::shared_ptr<void>(std::make_shared<Attrs>()); }, defaults}, history};
+  return {{domain, name, &type_tag<Attrs>, fields, graphs,
+           [] { return std::shared_ptr<void>(std::make_shared<Attrs>()); }, defaults},
+          history};
 }
 
 }  // namespace cameo::ops

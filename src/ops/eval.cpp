@@ -39,7 +39,9 @@ int64_t Eval::axis(int64_t axis, int64_t rank) {
 std::vector<int64_t> Eval::axes(std::vector<int64_t> axes, int64_t rank) {
   for (size_t i = 0; i < axes.size(); ++i) {
     axes[i] = axis(axes[i], rank);
-    if (std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i), axes[i]) != axes.begin() + static_cast<std::ptrdiff_t>(i)) fail("eval.axis", cat("axis ", axes[i], " is given twice"));
+    if (std::find(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i), axes[i]) !=
+        axes.begin() + static_cast<std::ptrdiff_t>(i))
+      fail("eval.axis", cat("axis ", axes[i], " is given twice"));
   }
   return axes;
 }
@@ -50,7 +52,8 @@ std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum* const>
 }
 
 std::vector<Datum> evaluate_checked(const Node& node, std::span<const Datum* const> inputs) {
-  if (node.op->is_opaque() || !def(*node.op).rules.eval) throw error("eval.no-kernel", cat("there is no kernel for ", node.op->name));
+  if (node.op->is_opaque() || !def(*node.op).rules.eval)
+    throw error("eval.no-kernel", cat("there is no kernel for ", node.op->name));
   Eval k(inputs, node.outputs.size());
   def(*node.op).rules.eval(node.attrs.get(), k);
   return std::move(k.results());

@@ -25,7 +25,7 @@ class Eval {
   const Tensor& in(size_t i) const;  // throws "eval.input" when it is absent or no tensor
   const Datum& datum(size_t i) const;
   std::vector<int64_t> ints(size_t i) const { return in(i).to_ints(); }
-  int64_t int_scalar(size_t i) const;    // of a one-element tensor
+  int64_t int_scalar(size_t i) const;  // of a one-element tensor
   double double_scalar(size_t i) const;
 
   size_t out_count() const { return outputs_.size(); }
@@ -34,7 +34,8 @@ class Eval {
 
   // Axes. Throws "eval.axis" when outside [-rank, rank).
   static int64_t axis(int64_t axis, int64_t rank);
-  static std::vector<int64_t> axes(std::vector<int64_t> axes, int64_t rank);  // normalised; one that is given twice throws
+  static std::vector<int64_t> axes(std::vector<int64_t> axes,
+                                   int64_t rank);  // normalised; one that is given twice throws
   [[noreturn]] static void fail(std::string_view code, std::string what) { throw error(code, std::move(what)); }
 
   // Runs region `i` of the node; set by whoever runs the graph.
@@ -42,7 +43,7 @@ class Eval {
   // The inferred type of output `i`; set by whoever runs the graph. Loops without an iteration need it.
   std::function<Type(size_t)> out_type;
   std::function<bool(size_t region)> has_region;  // false where an optional body is absent
-  std::function<uint64_t()> seed;  // for random operators without a seed attribute
+  std::function<uint64_t()> seed;                 // for random operators without a seed attribute
 
  private:
   std::span<const Datum* const> inputs_;

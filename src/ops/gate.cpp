@@ -41,7 +41,8 @@ void forget_declared(Graph& g) {
   for (uint32_t i = 0; i < g.value_capacity(); ++i) {
     Value& v = g.value(ValueId(i));
     if (v.kind == Value::Kind::node_output) v.fact = {};
-    else if (v.kind == Value::Kind::initializer) v.fact.type = Type::tensor(v.weight->dtype, Shape(v.weight->shape.begin(), v.weight->shape.end()));
+    else if (v.kind == Value::Kind::initializer)
+      v.fact.type = Type::tensor(v.weight->dtype, Shape(v.weight->shape.begin(), v.weight->shape.end()));
     else if (v.kind == Value::Kind::region_input && v.home != g.main()) v.fact.type = without_sizes(v.fact.type);
   }
 }
@@ -49,9 +50,12 @@ void forget_declared(Graph& g) {
 Type real_type(const Datum& d) {
   const auto inside = [](const Datum& item) { return without_sizes(real_type(item)); };
   switch (d.kind) {
-    case Datum::Kind::tensor: return Type::tensor(d.tensor.dtype(), Shape(d.tensor.shape().begin(), d.tensor.shape().end()));
+    case Datum::Kind::tensor:
+      return Type::tensor(d.tensor.dtype(), Shape(d.tensor.shape().begin(), d.tensor.shape().end()));
     case Datum::Kind::sequence: return d.items->empty() ? Type() : Type::sequence(inside(d.items->front()));
-    case Datum::Kind::map: return d.entries->empty() ? Type() : Type::map(d.entries->front().first.tensor.dtype(), inside(d.entries->front().second));
+    case Datum::Kind::map:
+      return d.entries->empty() ? Type()
+                                : Type::map(d.entries->front().first.tensor.dtype(), inside(d.entries->front().second));
     case Datum::Kind::none: break;
   }
   return {};

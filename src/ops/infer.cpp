@@ -77,7 +77,8 @@ void Infer::out_contents(size_t i, std::vector<Dim> elements) {
   if (i >= out_count()) return;
   const Fact& f = graph_[graph_[node_].outputs[i]].fact;
   const bool literal = std::all_of(elements.begin(), elements.end(), [](Dim d) { return d.is_literal(); });
-  if (const auto shape = f.has_rank() ? known_shape(f.shape()) : std::nullopt; literal && shape && (is_int(f.dtype()) || f.dtype() == DType::boolean)) {
+  if (const auto shape = f.has_rank() ? known_shape(f.shape()) : std::nullopt;
+      literal && shape && (is_int(f.dtype()) || f.dtype() == DType::boolean)) {
     std::vector<int64_t> numbers;
     for (const Dim d : elements) numbers.push_back(d.literal());
     if (element_count(*shape) == static_cast<int64_t>(numbers.size()))
@@ -125,7 +126,8 @@ Shape Infer::broadcast_shapes(const Shape& a, const Shape& b) const {
   for (size_t i = 0; i < b.size(); ++i) {
     const Dim x = a[i + shift], y = b[i];
     if (x.is_literal() && y.is_literal() && x != y && !x.is(1) && !y.is(1))
-      fail("infer.broadcast", cat("sizes ", x.text(), " and ", y.text(), " of shapes [", shape_text(a), "] and [", shape_text(b), "] do not broadcast"));
+      fail("infer.broadcast", cat("sizes ", x.text(), " and ", y.text(), " of shapes [", shape_text(a), "] and [",
+                                  shape_text(b), "] do not broadcast"));
     out[i + shift] = ir::broadcast(x, y);
   }
   return out;
@@ -181,7 +183,8 @@ std::string describe(const Graph& g, NodeId n) {
 void add_place(Error& e, const Graph& g, NodeId n) {
   if (!e.diag().where.empty()) return;
   e.diag().where = place(g, n);
-  if (const std::string node = describe(g, n); !e.diag().what.starts_with(node)) e.diag().what = cat(node, ": ", e.diag().what);
+  if (const std::string node = describe(g, n); !e.diag().what.starts_with(node))
+    e.diag().what = cat(node, ": ", e.diag().what);
 }
 
 Loc place(const Graph& g, NodeId n) {

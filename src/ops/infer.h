@@ -39,10 +39,10 @@ class Infer {
   std::optional<int64_t> length(size_t i) const;
 
   size_t out_count() const { return graph_[node_].outputs.size(); }
-  void out(size_t i, Shape shape);                 // element type from the schema
+  void out(size_t i, Shape shape);  // element type from the schema
   void out(size_t i, DType dtype, Shape shape);
   void out(size_t i, Type type);
-  void out_like(size_t i, size_t input);           // the input's type; contents are not copied
+  void out_like(size_t i, size_t input);  // the input's type; contents are not copied
   // Of an output whose type was set. Elements that are all literal become a tensor, so that folding goes on from there.
   void out_contents(size_t i, std::vector<Dim> elements);
   void out_contents(size_t i, std::shared_ptr<const Contents> contents);
@@ -65,9 +65,9 @@ class Infer {
   const Node& node() const { return graph_[node_]; }
   Graph& graph() const { return graph_; }
   [[noreturn]] void fail(std::string_view code, std::string what) const;  // with the node's place
-  std::function<void(RegionId)> infer_region;  // set by the driver
-  std::vector<Diag>* findings = nullptr;       // the driver's; who infers a body on trial drops what the trial added
-  bool real = false;                           // InferOptions::real
+  std::function<void(RegionId)> infer_region;                             // set by the driver
+  std::vector<Diag>* findings = nullptr;  // the driver's; who infers a body on trial drops what the trial added
+  bool real = false;                      // InferOptions::real
 
  private:
   Graph& graph_;
@@ -79,9 +79,9 @@ Loc place(const Graph& g, NodeId n);
 void add_place(Error& e, const Graph& g, NodeId n);  // says which node it was, where the error does not
 
 struct InferOptions {
-  bool strict = false;              // the first finding throws
-  bool fold = true;                 // evaluate small nodes whose inputs are all known
-  bool keep_declared = true;        // merge what value_info declared; contradictions are findings
+  bool strict = false;        // the first finding throws
+  bool fold = true;           // evaluate small nodes whose inputs are all known
+  bool keep_declared = true;  // merge what value_info declared; contradictions are findings
   int64_t max_fold_elements = 1024;
   // The gate before compute (gate.h): operands have the types that kernels will get, so element types must be what the
   // schema says, declarations count for nothing, and findings in bodies wait until a body runs.

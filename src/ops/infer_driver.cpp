@@ -57,17 +57,21 @@ bool admits_kind(const TypeSet& set, const Type& type) {
 void check_operands(const Graph& g, NodeId id) {
   const Node& n = g[id];
   const SchemaVersion& schema = def(*n.op).newest();
-  const auto fail = [&](std::string what) { throw error("infer.operands", cat(describe(g, id), ": ", what)).at(place(g, id)); };
+  const auto fail = [&](std::string what) {
+    throw error("infer.operands", cat(describe(g, id), ": ", what)).at(place(g, id));
+  };
   for (size_t i = 0; i < n.regions.size() && !n.extra; ++i)
     if (!n.regions[i] && def(*n.op).needs_body(i)) fail("a body is missing");
   if (n.inputs.size() < schema.min_in) fail(cat("it has ", n.inputs.size(), " inputs and needs ", schema.min_in));
   if (n.outputs.size() < schema.min_out) fail(cat("it has ", n.outputs.size(), " outputs and needs ", schema.min_out));
-  if (n.outputs.size() > schema.max_out) fail(cat("it has ", n.outputs.size(), " outputs and the most are ", schema.max_out));
+  if (n.outputs.size() > schema.max_out)
+    fail(cat("it has ", n.outputs.size(), " outputs and the most are ", schema.max_out));
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     const Formal* f = schema.input(i);
     if (!f) fail(cat("it has ", n.inputs.size(), " inputs, too many"));
     if (!n.inputs[i] && f->option != Formal::optional) fail(cat("input ", i, " is missing"));
-    if (n.inputs[i] && !admits_kind(schema.types_of(*f), g[n.inputs[i]].fact.type)) fail(cat("input ", i, " cannot be ", g[n.inputs[i]].fact.type.text()));
+    if (n.inputs[i] && !admits_kind(schema.types_of(*f), g[n.inputs[i]].fact.type))
+      fail(cat("input ", i, " cannot be ", g[n.inputs[i]].fact.type.text()));
   }
 }
 
@@ -84,7 +88,8 @@ std::string element_problem(const Graph& g, NodeId id) {
     if (f.type_var < 0 || !t.is_tensor() || (f.option == Formal::variadic && !f.homogeneous)) continue;
     DType& first = bound[static_cast<size_t>(f.type_var)];
     if (first == DType::undefined) first = t.elem;
-    if (t.elem != DType::undefined && t.elem != first) return cat("input ", i, " cannot be ", t.text(), ", since an input before it is ", name(first));
+    if (t.elem != DType::undefined && t.elem != first)
+      return cat("input ", i, " cannot be ", t.text(), ", since an input before it is ", name(first));
   }
   return "";
 }
@@ -133,7 +138,8 @@ void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
 class Driver {
  public:
   // `functions` have their bodies in `home`, which is `g` or the graph that `g` is a part of.
-  Driver(Graph& g, const InferOptions& options, std::span<const LocalFunction> functions = {}, const Graph* home = nullptr)
+  Driver(Graph& g, const InferOptions& options, std::span<const LocalFunction> functions = {},
+         const Graph* home = nullptr)
       : g_(g), options_(options), functions_(functions), home_(home) {}
 
   void region(RegionId r) {
@@ -145,13 +151,15 @@ class Driver {
   void node(NodeId id) {
     checkpoint();
     // Bodies in bodies are inferred several times each, until their types hold.
-    if (++result.nodes > 1'000'000 + 200 * size_t{g_.node_capacity()}) throw over_budget("steps", cat("inference visits more than ", result.nodes, " nodes of nested bodies"), "");
+    if (++result.nodes > 1'000'000 + 200 * size_t{g_.node_capacity()})
+      throw over_budget("steps", cat("inference visits more than ", result.nodes, " nodes of nested bodies"), "");
     const Node& n = g_[id];
     std::vector<Type> declared;  // empty when nothing is
     if (std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return !g_[v].fact.type.is_unknown(); }))
       for (const ValueId v : n.outputs) declared.push_back(g_[v].fact.type);
     if (n.op->is_opaque()) {
-      if (const LocalFunction* f = functions_.empty() ? nullptr : called_function(n, functions_)) call(id, *f, declared);
+      if (const LocalFunction* f = functions_.empty() ? nullptr : called_function(n, functions_))
+        call(id, *f, declared);
       return;
     }
     Infer c(g_, id);
@@ -224,7 +232,8 @@ class Driver {
 
   void report_contradiction(NodeId id, size_t i, const Type& declared) {
     const ValueId v = g_[id].outputs[i];
-    Error e = error("infer.declared", cat(describe(g_, id), ": '", g_[v].name, "' is declared as ", declared.text(), " but computes ", g_[v].fact.type.text()));
+    Error e = error("infer.declared", cat(describe(g_, id), ": '", g_[v].name, "' is declared as ", declared.text(),
+                                          " but computes ", g_[v].fact.type.text()));
     e.diag().where = place(g_, id);
     if (options_.strict) throw e;
     result.findings.push_back(e.diag());
@@ -255,7 +264,9 @@ InferResult infer(Graph& graph, std::span<const LocalFunction> functions, const 
   for (uint32_t i = 0; i < graph.value_capacity(); ++i) {
     const Value& v = graph[ValueId(i)];
     if (!functions.empty() && !graph.is_inside(v.home, graph.main())) continue;
-    if (v.kind != Value::Kind::dead && (v.fact.type.is_unknown() || (v.fact.type.is_tensor() && !v.fact.type.has_rank()))) ++driver.result.unknown_values;
+    if (v.kind != Value::Kind::dead &&
+        (v.fact.type.is_unknown() || (v.fact.type.is_tensor() && !v.fact.type.has_rank())))
+      ++driver.result.unknown_values;
   }
   return std::move(driver.result);
 }

@@ -16,16 +16,22 @@ void inline_call(Graph& g, NodeId call, const LocalFunction& f) {
   const NamedAttrs bindings = call_bindings(n, f);
   CloneOptions options;
   options.bindings = &bindings;
-  options.prefix = cat(!n.name.empty() ? n.name : !n.outputs.empty() && !g[n.outputs[0]].name.empty() ? g[n.outputs[0]].name : f.name, "/");
+  options.prefix = cat(!n.name.empty()                                       ? n.name
+                       : !n.outputs.empty() && !g[n.outputs[0]].name.empty() ? g[n.outputs[0]].name
+                                                                             : f.name,
+                       "/");
   std::vector<ValueId> inputs = n.inputs;
   inputs.resize(g[f.body].inputs.size());
   const uint32_t first = g.node_capacity();
   const auto results = clone_body(g, f.body, g, inputs, n.home, call, options);
   for (size_t i = 0; i < n.outputs.size(); ++i) {
-    if (!results[i]) throw error("model.function", cat("an output of ", f.name, " is an input that this call leaves out"));
+    if (!results[i])
+      throw error("model.function", cat("an output of ", f.name, " is an input that this call leaves out"));
     // What the body hands through, or gives twice, keeps the call's name apart by an Identity.
     const NodeId maker = g[results[i]].def;
-    const bool own = maker && maker.index >= first && std::find(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(i), results[i]) == results.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool own = maker && maker.index >= first &&
+                     std::find(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(i), results[i]) ==
+                         results.begin() + static_cast<std::ptrdiff_t>(i);
     const ValueId result = own ? results[i] : On(g, n.home, call).Identity(results[i]);
     g.replace_uses(n.outputs[i], result);
     g.value(result).name = g[n.outputs[i]].name;
@@ -81,13 +87,16 @@ void inline_calls(Model& m, RegionId r, std::vector<const LocalFunction*>& stack
       if (body) inline_calls(m, body, stack, max_nodes);
     const LocalFunction* f = called_function(m.graph[n], m.functions);
     if (!f) continue;
-    if (std::find(stack.begin(), stack.end(), f) != stack.end()) throw error("model.function-cycle", cat("the function ", f->name, " calls itself"));
-    if (stack.size() >= deepest_call) throw error("model.function-depth", cat("functions call each other more than ", deepest_call, " deep"));
+    if (std::find(stack.begin(), stack.end(), f) != stack.end())
+      throw error("model.function-cycle", cat("the function ", f->name, " calls itself"));
+    if (stack.size() >= deepest_call)
+      throw error("model.function-depth", cat("functions call each other more than ", deepest_call, " deep"));
     stack.push_back(f);
     inline_calls(m, f->body, stack, max_nodes);  // once; the body is then free of calls
     stack.pop_back();
     inline_call(m.graph, n, *f);
-    if (m.graph.node_capacity() > max_nodes) throw error("model.function-size", cat("inlined functions make more than ", max_nodes, " nodes"));
+    if (m.graph.node_capacity() > max_nodes)
+      throw error("model.function-size", cat("inlined functions make more than ", max_nodes, " nodes"));
   }
 }
 
@@ -103,7 +112,9 @@ void clear_body(Graph& g, RegionId body) {
 void check_expansion(const Graph& g, std::span<const LocalFunction> functions) {
   if (functions.empty()) return;
   const uint64_t n = ExpandedSize(g, functions).nodes(g.main());
-  if (n > most_expanded) throw over_budget("functions", cat("the functions that this model calls expand to more than ", most_expanded, " nodes"), "");
+  if (n > most_expanded)
+    throw over_budget("functions",
+                      cat("the functions that this model calls expand to more than ", most_expanded, " nodes"), "");
 }
 
 void inline_functions(Model& m, size_t max_nodes) {
@@ -126,7 +137,8 @@ void drop_uncalled(Model& m) {
       domains.emplace(g[n].op->domain);
       for (const RegionId body : g[n].regions)
         if (body) work.push_back(body);
-      if (const LocalFunction* f = called_function(g[n], m.functions); f && called.insert(f->body).second) work.push_back(f->body);
+      if (const LocalFunction* f = called_function(g[n], m.functions); f && called.insert(f->body).second)
+        work.push_back(f->body);
     }
   }
   for (const LocalFunction& f : m.functions)

@@ -22,7 +22,8 @@ class On {
   void move_to(RegionId region, NodeId before = {}) { region_ = region, before_ = before; }
 
   // Emits any operator. The overridable way that all others take.
-  virtual std::vector<ValueId> emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs);
+  virtual std::vector<ValueId> emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs,
+                                    size_t outputs);
   template <class Attrs>
   std::vector<ValueId> make(Attrs attrs, std::vector<ValueId> inputs, size_t outputs) {
     return emit(op_of<Attrs>(), std::make_shared<const Attrs>(std::move(attrs)), std::move(inputs), outputs);

@@ -4,7 +4,8 @@
 
 namespace cameo::ops {
 
-std::vector<ValueId> On::emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs) {
+std::vector<ValueId> On::emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs,
+                              size_t outputs) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   const NodeId n = graph_->add_node(region_, op, std::move(attrs), std::move(inputs), outputs, before_);
   infer_node(*graph_, n);
@@ -15,7 +16,9 @@ ValueId On::constant(const Tensor& t) {
   constexpr int64_t shared_up_to = 64;
   if (t.count() <= shared_up_to)
     for (const ValueId v : constants_)
-      if (const Tensor* known = (*graph_)[v].fact.tensor(); known && (*graph_)[v].kind == Value::Kind::initializer && *known == t) return v;
+      if (const Tensor* known = (*graph_)[v].fact.tensor();
+          known && (*graph_)[v].kind == Value::Kind::initializer && *known == t)
+        return v;
   const ValueId v = graph_->add_constant(t);
   if (t.count() <= shared_up_to) constants_.push_back(v);
   return v;

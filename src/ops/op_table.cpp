@@ -21,7 +21,8 @@ struct Table {
   Table() {
     std::unordered_map<const void*, const OpRules*> rules;
     for (const auto family : op_families())
-      for (const OpRules& r : family()) invariant(rules.emplace(r.attrs_tag, &r).second, "an operator has one set of rules");
+      for (const OpRules& r : family())
+        invariant(rules.emplace(r.attrs_tag, &r).second, "an operator has one set of rules");
     for (const OpEntry& e : op_entries()) {
       OpDef d;
       static_cast<OpInfo&>(d) = e.info;

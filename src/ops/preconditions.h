@@ -22,7 +22,8 @@ void want_broadcast(const Infer& c, const Shape& from, const Shape& to, std::str
 // `size` can be dealt out evenly; nothing is not dealt out to many.
 void want_share(const Infer& c, Dim size, int64_t parts, std::string_view what);
 // An attribute that is one of a few words.
-void want_word(const Infer& c, std::string_view attribute, std::string_view value, std::initializer_list<std::string_view> words);
+void want_word(const Infer& c, std::string_view attribute, std::string_view value,
+               std::initializer_list<std::string_view> words);
 // An attribute that is 0 or 1: runtimes do not agree on what other numbers mean.
 void want_flag(const Infer& c, std::string_view attribute, int64_t value);
 // An element type, said by an attribute, that the schema allows for the output.

@@ -41,16 +41,16 @@ class EncodedNode {
 // One step up, while reading: from the encoding before `Revision::version` to the one at it.
 class Upgrade : public EncodedNode {
  public:
-  On& on;                              // emits canonical nodes before this one, for what one node cannot say
-  int64_t opset = 0;                   // of the file
-  std::vector<ValueId> replacement;    // when set, these values stand for the node's outputs and the node is dropped
-  NodeId body_owner;                   // with a replacement: the node that takes the dropped node's bodies
-  std::function<void(ValueId)> know;   // the reader's: infers what leads to the value, which few steps ask for
+  On& on;                             // emits canonical nodes before this one, for what one node cannot say
+  int64_t opset = 0;                  // of the file
+  std::vector<ValueId> replacement;   // when set, these values stand for the node's outputs and the node is dropped
+  NodeId body_owner;                  // with a replacement: the node that takes the dropped node's bodies
+  std::function<void(ValueId)> know;  // the reader's: infers what leads to the value, which few steps ask for
   explicit Upgrade(On& o) : on(o) {}
 
-  ValueId constant(const Tensor& t);   // a synthetic initializer
+  ValueId constant(const Tensor& t);               // a synthetic initializer
   std::optional<Tensor> contents(size_t i) const;  // of input `i`, where they can never differ
-  const Fact& fact(ValueId v) const;   // what the nodes before tell; steps ask here, not `on`
+  const Fact& fact(ValueId v) const;               // what the nodes before tell; steps ask here, not `on`
   // The attribute becomes input number `i` (ints: 1-D int64; int or float: 0-d); nothing when absent.
   void attr_to_input(std::string_view attr, size_t i);
   void replace(std::vector<ValueId> values) { replacement = std::move(values); }
@@ -70,17 +70,19 @@ class Downgrade : public EncodedNode {
   void input_to_int(size_t i, std::string_view attr);
   void input_to_float(size_t i, std::string_view attr);
   std::optional<Tensor> constant(size_t i);  // refuses when the input is there but not constant
-  void refuse(std::string why) { if (!refusal) refusal = std::move(why); }
-  // Counting from the back was not allowed: the attribute (an axis, or a list of them) is rewritten for operand 0, whose
-  // rank counts as `extra_rank` more. Refuses when the rank is unknown.
+  void refuse(std::string why) {
+    if (!refusal) refusal = std::move(why);
+  }
+  // Counting from the back was not allowed: the attribute (an axis, or a list of them) is rewritten for operand 0,
+  // whose rank counts as `extra_rank` more. Refuses when the rank is unknown.
   void nonnegative_axes(std::string_view attr, int64_t extra_rank = 0);
   // The attribute did not exist before: fine at its default, else refused.
   void drop_default(std::string_view attr, const AttrValue& meaning_of_old);
 };
 
 struct Revision {
-  int version;                       // the encoding or meaning changed at this opset of the operator's domain
-  void (*up)(Upgrade&) = nullptr;    // null: the old encoding is also a new one
+  int version;                         // the encoding or meaning changed at this opset of the operator's domain
+  void (*up)(Upgrade&) = nullptr;      // null: the old encoding is also a new one
   void (*down)(Downgrade&) = nullptr;  // null: a node in the new encoding is also one in the old
 };
 
@@ -95,7 +97,8 @@ class Expand {
   int64_t target = 0;
   std::optional<std::string> refusal;
   std::vector<ValueId> replacement;
-  bool judged = true;  // the node's shape rule ran; else nothing holds between its operands, and their shapes are not told
+  bool judged =
+      true;  // the node's shape rule ran; else nothing holds between its operands, and their shapes are not told
 
   Expand(On& o, const Graph& g, NodeId n, int64_t t) : on(o), graph(g), node(n), target(t) {}
   ValueId in(size_t i) const { return graph.input(node, i); }
@@ -105,7 +108,9 @@ class Expand {
   size_t outputs() const { return graph[node].outputs.size(); }
   bool wants(size_t output) const;  // somebody uses it
   void replace(std::vector<ValueId> values) { replacement = std::move(values); }
-  void refuse(std::string why) { if (!refusal) refusal = std::move(why); }
+  void refuse(std::string why) {
+    if (!refusal) refusal = std::move(why);
+  }
 };
 
 struct Expansion {
@@ -123,8 +128,9 @@ constexpr Expansion expansion(int below, Exactness exactness, F) {
 }
 template <class Attrs, class F, class N>
 constexpr Expansion expansion(int below, Exactness exactness, F, N) {
-  return {below, exactness, [](const void* a, Expand& e) { F{}(*static_cast<const Attrs*>(a), e); },
-          [](const void* a, const Graph& g, NodeId n, int64_t t) { return N{}(*static_cast<const Attrs*>(a), g, n, t); }};
+  return {
+      below, exactness, [](const void* a, Expand& e) { F{}(*static_cast<const Attrs*>(a), e); },
+      [](const void* a, const Graph& g, NodeId n, int64_t t) { return N{}(*static_cast<const Attrs*>(a), g, n, t); }};
 }
 
 }  // namespace cameo::ops

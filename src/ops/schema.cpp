@@ -54,7 +54,9 @@ const TensorTypes& tensor_types() {
 }
 }  // namespace
 
-bool only_tensors(const TypeSet& set) { return (set.low & ~tensor_types().all.low) == 0 && (set.high & ~tensor_types().all.high) == 0; }
+bool only_tensors(const TypeSet& set) {
+  return (set.low & ~tensor_types().all.low) == 0 && (set.high & ~tensor_types().all.high) == 0;
+}
 
 DType only_dtype(const TypeSet& set) {
   const uint64_t low = set.low & tensor_types().all.low, high = set.high & tensor_types().all.high;

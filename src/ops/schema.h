@@ -73,7 +73,9 @@ struct SchemaVersion {
   // The formal parameter of operand `i`: the variadic last one repeats. Null when there are not so many.
   const Formal* input(size_t i) const;
   const Formal* output(size_t i) const;
-  TypeSet types_of(const Formal& f) const { return f.type_var < 0 ? f.types : types[static_cast<size_t>(f.type_var)].types; }
+  TypeSet types_of(const Formal& f) const {
+    return f.type_var < 0 ? f.types : types[static_cast<size_t>(f.type_var)].types;
+  }
 };
 
 }  // namespace cameo::ops

@@ -17,7 +17,8 @@ bool rule_runs(const Graph& g, NodeId id) {
 
 bool is_unjudged(const Graph& g, NodeId n) {
   const auto& outputs = g[n].outputs;
-  return !g[n].op->is_opaque() && !rule_runs(g, n) && std::any_of(outputs.begin(), outputs.end(), [&](ValueId v) { return g[v].fact.has_rank(); });
+  return !g[n].op->is_opaque() && !rule_runs(g, n) &&
+         std::any_of(outputs.begin(), outputs.end(), [&](ValueId v) { return g[v].fact.has_rank(); });
 }
 
 std::optional<Diag> fault_of(Graph& g, NodeId n) {
@@ -44,7 +45,9 @@ bool is_fault(const Diag& d) { return d.code != "infer.declared" && !d.code.star
 class Judge {
  public:
   // `one_by_one`: nodes are asked again, since some are at fault, or were not asked yet.
-  Judge(Graph& g, bool one_by_one, Soundness& s) : g_(g), one_by_one_(one_by_one), s_(s) { s_.aside.resize(g.node_capacity()); }
+  Judge(Graph& g, bool one_by_one, Soundness& s) : g_(g), one_by_one_(one_by_one), s_(s) {
+    s_.aside.resize(g.node_capacity());
+  }
 
   // Whether a node in it, or in the bodies of its nodes, is at fault.
   bool region(RegionId r, bool always) {
@@ -119,7 +122,9 @@ void refuse_certain(const Model& m, const Soundness& s) {
     if (d.where.file.empty()) d.where.file = m.path;
   }
   if (all.empty()) return;
-  if (all.back().hint.empty()) all.back().hint = cat("nothing was rewritten; cameo check ", m.path.empty() ? "MODEL" : m.path, " lists everything that is wrong");
+  if (all.back().hint.empty())
+    all.back().hint = cat("nothing was rewritten; cameo check ", m.path.empty() ? "MODEL" : m.path,
+                          " lists everything that is wrong");
   throw Error(std::move(all));
 }
 
@@ -128,7 +133,8 @@ std::vector<Diag> warnings_of(const Model& m, const Soundness& s) {
   Diag d = s.contradicted.front();
   d.severity = Severity::warning;
   if (d.where.file.empty()) d.where.file = m.path;
-  if (s.contradicted.size() > 1) d.because = cat(s.contradicted.size(), " declared types are not what the nodes compute; this is the first");
+  if (s.contradicted.size() > 1)
+    d.because = cat(s.contradicted.size(), " declared types are not what the nodes compute; this is the first");
   return {std::move(d)};
 }
 

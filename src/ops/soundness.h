@@ -1,5 +1,5 @@
-// The gate before rewriting. Rules, expansions and passes index operands, attributes and sizes as the shape rule of their
-// node checked them; this says of every node whether its rule did.
+// The gate before rewriting. Rules, expansions and passes index operands, attributes and sizes as the shape rule of
+// their node checked them; this says of every node whether its rule did.
 #pragma once
 
 #include <map>
@@ -33,7 +33,8 @@ struct Soundness {
   bool is_aside(NodeId n) const { return n.index < aside.size() && aside[n.index]; }
 };
 
-// Infers the types of the model, and judges every node. Linear; nodes are looked at one by one only where one is at fault.
+// Infers the types of the model, and judges every node. Linear; nodes are looked at one by one only where one is at
+// fault.
 Soundness judge(Model& m);
 
 // The same while a pass goes on: what it learns of a node's operands may show that the node can never run.

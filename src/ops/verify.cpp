@@ -38,8 +38,12 @@ class Verifier {
     d.where = std::move(where);
     findings.push_back(std::move(d));
   }
-  void find(std::string_view code, NodeId n, std::string_view what) { find(code, cat(describe(g_, n), " ", what), place(g_, n)); }
-  std::string named(ValueId v) const { return g_[v].name.empty() ? cat("value #", v.index) : cat("'", g_[v].name, "'"); }
+  void find(std::string_view code, NodeId n, std::string_view what) {
+    find(code, cat(describe(g_, n), " ", what), place(g_, n));
+  }
+  std::string named(ValueId v) const {
+    return g_[v].name.empty() ? cat("value #", v.index) : cat("'", g_[v].name, "'");
+  }
   bool known(ValueId v) const { return v.index < g_.value_capacity() && g_[v].kind != Value::Kind::dead; }
   bool living(RegionId r) const { return r.index < g_.region_capacity() && !g_[r].dead; }
 
@@ -72,11 +76,14 @@ class Verifier {
       const Node& n = g_[NodeId(i)];
       if (n.dead) continue;
       for (const RegionId r : n.regions)
-        if (r && (!living(r) || g_[r].owner != NodeId(i) || g_[r].parent != n.home)) find("graph.region", NodeId(i), "has a body that is not its own");
-      if (!n.op->is_opaque() && n.regions.size() != n.op->graph_attrs.size()) find("graph.region", NodeId(i), "has a wrong number of bodies");
+        if (r && (!living(r) || g_[r].owner != NodeId(i) || g_[r].parent != n.home))
+          find("graph.region", NodeId(i), "has a body that is not its own");
+      if (!n.op->is_opaque() && n.regions.size() != n.op->graph_attrs.size())
+        find("graph.region", NodeId(i), "has a wrong number of bodies");
     }
     for (const RegionId r : roots)
-      if (!living(r) || g_[r].owner || g_[r].parent) find("graph.region", "the main graph or a function's body is dead or has an owner");
+      if (!living(r) || g_[r].owner || g_[r].parent)
+        find("graph.region", "the main graph or a function's body is dead or has an owner");
   }
 
   void values() {
@@ -91,12 +98,15 @@ class Verifier {
       bool fine = true;
       switch (v.kind) {
         case Value::Kind::dead: continue;
-        case Value::Kind::node_output: fine = v.def.valid() && !g_[v.def].dead && at(g_[v.def].outputs, v.def_index) && v.home == g_[v.def].home; break;
+        case Value::Kind::node_output:
+          fine = v.def.valid() && !g_[v.def].dead && at(g_[v.def].outputs, v.def_index) && v.home == g_[v.def].home;
+          break;
         case Value::Kind::region_input: fine = living(v.home) && at(g_[v.home].inputs, v.def_index); break;
         case Value::Kind::initializer: fine = listings[i] == 1 && v.weight; break;
       }
       if (!fine) find("graph.value", cat(named(id), " is not where it says it is defined"));
-      if (v.weight && v.fact.type.is_tensor() && v.fact.type.elem != v.weight->dtype) find("graph.value", cat(named(id), " has another element type than its data"));
+      if (v.weight && v.fact.type.is_tensor() && v.fact.type.elem != v.weight->dtype)
+        find("graph.value", cat(named(id), " has another element type than its data"));
     }
   }
 
@@ -125,8 +135,10 @@ class Verifier {
       const Value& v = g_[ValueId(i)];
       if (v.kind == Value::Kind::dead) continue;
       const std::unordered_set<Use, UseHash> have(v.uses.begin(), v.uses.end());
-      const bool all = std::all_of(wanted[i].begin(), wanted[i].end(), [&](const Use& u) { return have.count(u) != 0; });
-      if (have.size() != v.uses.size() || have.size() != wanted[i].size() || !all) find("graph.use", cat("the uses of ", named(ValueId(i)), " are not those in its list"));
+      const bool all =
+          std::all_of(wanted[i].begin(), wanted[i].end(), [&](const Use& u) { return have.count(u) != 0; });
+      if (have.size() != v.uses.size() || have.size() != wanted[i].size() || !all)
+        find("graph.use", cat("the uses of ", named(ValueId(i)), " are not those in its list"));
     }
   }
 
@@ -134,16 +146,19 @@ class Verifier {
     for (uint32_t i = 0; i < g_.node_capacity(); ++i)
       if (const Node& n = g_[NodeId(i)]; !n.dead)
         for (const ValueId v : n.inputs)
-          if (v && known(v) && !visible(v, n.home, NodeId(i))) find("graph.scope", NodeId(i), cat("uses ", named(v), ", which it cannot see"));
+          if (v && known(v) && !visible(v, n.home, NodeId(i)))
+            find("graph.scope", NodeId(i), cat("uses ", named(v), ", which it cannot see"));
     for (uint32_t i = 0; i < g_.region_capacity(); ++i)
       if (const Region& r = g_[RegionId(i)]; !r.dead)
         for (const ValueId v : r.outputs)
-          if (known(v) && !visible(v, RegionId(i), {})) find("graph.scope", cat("an output of region ", i, " is ", named(v), ", which it cannot see"));
+          if (known(v) && !visible(v, RegionId(i), {}))
+            find("graph.scope", cat("an output of region ", i, " is ", named(v), ", which it cannot see"));
   }
 
   // From `at` in `region` (none: its end): the value belongs to it or to a region around it, and comes before.
   bool visible(ValueId v, RegionId region, NodeId at) const {
-    if (g_[v].kind == Value::Kind::initializer && g_[v].home == g_.main()) return true;  // functions share the model's constants
+    if (g_[v].kind == Value::Kind::initializer && g_[v].home == g_.main())
+      return true;  // functions share the model's constants
     while (region && region != g_[v].home) {
       at = g_[region].owner;
       region = g_[region].parent;
@@ -155,8 +170,10 @@ class Verifier {
   void schema(NodeId id) {
     const Node& n = g_[id];
     const SchemaVersion& s = def(*n.op).newest();
-    if (n.inputs.size() < s.min_in || n.inputs.size() > s.max_in) find("graph.arity", id, cat("has ", n.inputs.size(), " operands"));
-    if (n.outputs.size() < s.min_out || n.outputs.size() > s.max_out) find("graph.arity", id, cat("has ", n.outputs.size(), " outputs"));
+    if (n.inputs.size() < s.min_in || n.inputs.size() > s.max_in)
+      find("graph.arity", id, cat("has ", n.inputs.size(), " operands"));
+    if (n.outputs.size() < s.min_out || n.outputs.size() > s.max_out)
+      find("graph.arity", id, cat("has ", n.outputs.size(), " outputs"));
     std::unordered_map<int, DType> bound;
     const auto check = [&](const Formal* f, ValueId v, std::string_view what, size_t k) {
       if (!f || !v || !known(v)) return;
@@ -164,7 +181,8 @@ class Verifier {
       if (t.is_unknown() || (t.is_tensor() && t.elem == DType::undefined)) return;
       if (!admits(s.types_of(*f), t)) find("graph.type", id, cat("has ", what, " ", k, " of type ", t.text()));
       if (f->type_var < 0 || !t.is_tensor() || (f->option == Formal::variadic && !f->homogeneous)) return;
-      if (bound.emplace(f->type_var, t.elem).first->second != t.elem) find("graph.type", id, cat("has ", what, " ", k, " of another type than the operands before"));
+      if (bound.emplace(f->type_var, t.elem).first->second != t.elem)
+        find("graph.type", id, cat("has ", what, " ", k, " of another type than the operands before"));
     };
     for (size_t k = 0; k < n.inputs.size(); ++k) {
       const Formal* f = s.input(k);

@@ -1,4 +1,5 @@
-// The graph's own rules: what must hold between any two passes. A model that breaks them was broken by us, not by its file.
+// The graph's own rules: what must hold between any two passes. A model that breaks them was broken by us, not by its
+// file.
 #pragma once
 
 #include <string_view>
@@ -12,8 +13,8 @@ struct VerifyOptions {
   bool schemas = true;  // arities and operand types too, which a file may break as well
 };
 
-// All findings ("graph.*"): lists that do not link up, use lists that are not complete, values used where they cannot be
-// seen or before they are computed, bodies that do not know their owner, operands and types no schema admits.
+// All findings ("graph.*"): lists that do not link up, use lists that are not complete, values used where they cannot
+// be seen or before they are computed, bodies that do not know their owner, operands and types no schema admits.
 std::vector<Diag> verify_findings(const Model& m, const VerifyOptions& options = {});
 
 // Throws bug.invariant with the first finding about structure. `when` says after what: "after pass cse".

@@ -1,5 +1,5 @@
-// Branches after which a model cannot run are not taken. A size that is squeezed away where it is 1, and kept where not,
-// makes one value of two ranks; most often what comes next can work with one of them alone.
+// Branches after which a model cannot run are not taken. A size that is squeezed away where it is 1, and kept where
+// not, makes one value of two ranks; most often what comes next can work with one of them alone.
 #include <algorithm>
 
 #include "ir/clone.h"
@@ -23,7 +23,8 @@ bool differ_in_rank(const Graph& g, NodeId n) {
   return false;
 }
 
-// Whether the nodes beside `n` work when it takes this branch. What lies in other bodies may never run, and is not asked.
+// Whether the nodes beside `n` work when it takes this branch. What lies in other bodies may never run, and is not
+// asked.
 bool works(const Model& m, NodeId n, bool taken) {
   Model trial = m;
   Graph& g = trial.graph;
@@ -49,7 +50,9 @@ size_t decide_by_trial(Model& m, Engine& e) {
   size_t decided = 0, tried = 0;
   for (uint32_t i = 0; i < g.node_capacity() && tried < most_tried; ++i) {
     const NodeId n(i);
-    if (g[n].dead || !g[n].is("If") || g[n].extra || g[n].regions.size() != 2 || !g.input(n, 0) || g.is_constant(g[n].inputs[0])) continue;
+    if (g[n].dead || !g[n].is("If") || g[n].extra || g[n].regions.size() != 2 || !g.input(n, 0) ||
+        g.is_constant(g[n].inputs[0]))
+      continue;
     RegionId outer = g[n].home;
     while (g[outer].parent) outer = g[outer].parent;
     if (outer != g.main() || !differ_in_rank(g, n) || !e.may_apply("if-impossible", g[n].outputs[0])) continue;

@@ -15,12 +15,15 @@ size_t mix(size_t h, size_t v) { return h ^ (v + 0x9e3779b97f4a7c15u + (h << 6) 
 
 bool same_attrs(const Node& a, const Node& b) {
   if (a.extra || b.extra) return a.extra && b.extra && *a.extra == *b.extra && a.op->is_opaque();
-  return a.attrs == b.attrs || std::all_of(a.op->fields.begin(), a.op->fields.end(), [&](const AttrField& f) { return f.get(a.attrs.get()) == f.get(b.attrs.get()); });
+  return a.attrs == b.attrs || std::all_of(a.op->fields.begin(), a.op->fields.end(), [&](const AttrField& f) {
+           return f.get(a.attrs.get()) == f.get(b.attrs.get());
+         });
 }
 
 // May be merged at all: known, the same result every time, without bodies.
 bool mergeable(const Node& n) {
-  return !n.op->is_opaque() && !n.extra && def(*n.op).rules.deterministic && n.regions.empty() && !n.outputs.empty() && !n.is("Constant");
+  return !n.op->is_opaque() && !n.extra && def(*n.op).rules.deterministic && n.regions.empty() && !n.outputs.empty() &&
+         !n.is("Constant");
 }
 
 class Merger {
@@ -58,7 +61,8 @@ class Merger {
     auto& bucket = known_[h];
     for (const NodeId other : bucket) {
       const Node &a = g_[other], &b = g_[n];
-      if (a.dead || a.op != b.op || a.inputs != b.inputs || a.outputs.size() != b.outputs.size() || !same_attrs(a, b)) continue;
+      if (a.dead || a.op != b.op || a.inputs != b.inputs || a.outputs.size() != b.outputs.size() || !same_attrs(a, b))
+        continue;
       if (merge(other, n)) return;
     }
     bucket.push_back(n);
@@ -138,7 +142,8 @@ size_t merge_equal_nodes(Graph& g, Engine& e) {
 namespace {
 
 bool may_merge(const Graph& g, ValueId v) {
-  return g[v].kind == Value::Kind::initializer && g.used(v) && std::none_of(g[v].uses.begin(), g[v].uses.end(), [](const Use& u) { return u.region.valid(); });
+  return g[v].kind == Value::Kind::initializer && g.used(v) &&
+         std::none_of(g[v].uses.begin(), g[v].uses.end(), [](const Use& u) { return u.region.valid(); });
 }
 
 // Weights of one type and shape in one region; those that may be the same as another one.
@@ -159,7 +164,10 @@ size_t merge_equal_weights(Graph& g, Engine& e) {
     std::unordered_map<size_t, std::vector<ValueId>> known;
     for (const ValueId v : values) {
       auto& bucket = known[ends(*g[v].weight)];
-      const auto same = std::find_if(bucket.begin(), bucket.end(), [&](ValueId o) { return g[o].weight->dtype == g[v].weight->dtype && g[o].weight->shape == g[v].weight->shape && same_bytes(*g[o].weight, *g[v].weight); });
+      const auto same = std::find_if(bucket.begin(), bucket.end(), [&](ValueId o) {
+        return g[o].weight->dtype == g[v].weight->dtype && g[o].weight->shape == g[v].weight->shape &&
+               same_bytes(*g[o].weight, *g[v].weight);
+      });
       if (same == bucket.end()) bucket.push_back(v);
       else if (g[v].synthetic) {  // the reader's, not the file's: nothing to tell
         g.replace_uses(v, *same);

@@ -37,11 +37,14 @@ class Matcher {
   void models(const Model& a, const Model& b) {
     for (const auto& [domain, version] : a.opsets) {
       const auto it = b.opsets.find(domain);
-      if (it == b.opsets.end() || it->second != version) add(cat("opset of ", domain.empty() ? "ai.onnx" : domain, ": ", version, " and ", it == b.opsets.end() ? "none" : cat(it->second)));
+      if (it == b.opsets.end() || it->second != version)
+        add(cat("opset of ", domain.empty() ? "ai.onnx" : domain, ": ", version, " and ",
+                it == b.opsets.end() ? "none" : cat(it->second)));
     }
     for (const auto& [domain, version] : b.opsets)
       if (!a.opsets.count(domain)) add(cat("opset of ", domain.empty() ? "ai.onnx" : domain, ": none and ", version));
-    if (a.functions.size() != b.functions.size()) add(cat("local functions: ", a.functions.size(), " and ", b.functions.size()));
+    if (a.functions.size() != b.functions.size())
+      add(cat("local functions: ", a.functions.size(), " and ", b.functions.size()));
     regions(a_.main(), b_.main(), "the model");
     counts();
   }
@@ -53,8 +56,10 @@ class Matcher {
 
   void regions(RegionId ra, RegionId rb, const std::string& what) {
     const Region &a = a_[ra], &b = b_[rb];
-    if (a.inputs.size() != b.inputs.size()) add(cat("inputs of ", what, ": ", a.inputs.size(), " and ", b.inputs.size()));
-    if (a.outputs.size() != b.outputs.size()) add(cat("outputs of ", what, ": ", a.outputs.size(), " and ", b.outputs.size()));
+    if (a.inputs.size() != b.inputs.size())
+      add(cat("inputs of ", what, ": ", a.inputs.size(), " and ", b.inputs.size()));
+    if (a.outputs.size() != b.outputs.size())
+      add(cat("outputs of ", what, ": ", a.outputs.size(), " and ", b.outputs.size()));
     for (size_t i = 0; i < std::min(a.inputs.size(), b.inputs.size()); ++i) types(a.inputs[i], b.inputs[i], "input");
     for (size_t i = 0; i < std::min(a.outputs.size(), b.outputs.size()); ++i) {
       if (ra == a_.main()) types(a.outputs[i], b.outputs[i], "output");
@@ -69,7 +74,8 @@ class Matcher {
 
   void types(ValueId a, ValueId b, std::string_view what) {
     const Type &x = a_[a].fact.type, &y = b_[b].fact.type;
-    if (x.text() != y.text() && !(unnamed(x) == unnamed(y))) add(cat("type of an ", what, ": ", x.text(), " and ", y.text()), a, b);
+    if (x.text() != y.text() && !(unnamed(x) == unnamed(y)))
+      add(cat("type of an ", what, ": ", x.text(), " and ", y.text()), a, b);
   }
 
   // Sizes by name differ when their names do; names do not count.
@@ -84,11 +90,13 @@ class Matcher {
     if (!x != !y) return add("an operand is there in one model alone", x, y);
     if (!x || !seen_.insert({x.index, y.index}).second) return;
     const Value &a = a_[x], &b = b_[y];
-    if (const auto it = pair_.emplace(x.index, y.index).first; it->second != y.index) return add("a value is shared in one model and not in the other", x, y);
+    if (const auto it = pair_.emplace(x.index, y.index).first; it->second != y.index)
+      return add("a value is shared in one model and not in the other", x, y);
     const bool wa = a.weight != nullptr, wb = b.weight != nullptr;
     if (wa || wb) return wa && wb ? weights(x, y) : wa ? constant_or(x, y, true) : constant_or(x, y, false);
     if (!a.def && !b.def) {
-      if (a.def_index != b.def_index) add(cat("another input is read: number ", a.def_index, " and ", b.def_index), x, y);
+      if (a.def_index != b.def_index)
+        add(cat("another input is read: number ", a.def_index, " and ", b.def_index), x, y);
       return;
     }
     if (!a.def || !b.def) {
@@ -112,17 +120,22 @@ class Matcher {
   void nodes(ValueId x, ValueId y) {
     const Node &a = a_[a_[x].def], &b = b_[b_[y].def];
     if (a.op->name != b.op->name || a.op->domain != b.op->domain) {
-      const auto op_at = [](const Graph& g, ValueId v) { return v && g[v].def ? g[g[v].def].op->name : std::string_view(); };
+      const auto op_at = [](const Graph& g, ValueId v) {
+        return v && g[v].def ? g[g[v].def].op->name : std::string_view();
+      };
       if (!b.inputs.empty() && op_at(b_, b.inputs[0]) == a.op->name) return skip(x, y, false);
       if (!a.inputs.empty() && op_at(a_, a.inputs[0]) == b.op->name) return skip(x, y, true);
       add(cat(describe(a_, a_[x].def), " is ", describe(b_, b_[y].def)), x, y);
-      for (size_t i = 0; i < std::min(a.inputs.size(), b.inputs.size()); ++i) work_.emplace_back(a.inputs[i], b.inputs[i]);
+      for (size_t i = 0; i < std::min(a.inputs.size(), b.inputs.size()); ++i)
+        work_.emplace_back(a.inputs[i], b.inputs[i]);
       return;
     }
-    if (a_[x].def_index != b_[y].def_index) add(cat("another output of ", a.op->name, " is read: number ", a_[x].def_index, " and ", b_[y].def_index), x, y);
+    if (a_[x].def_index != b_[y].def_index)
+      add(cat("another output of ", a.op->name, " is read: number ", a_[x].def_index, " and ", b_[y].def_index), x, y);
     if (!node_pairs_.insert({a_[x].def.index, b_[y].def.index}).second) return;
     attributes(a, b, x, y);
-    if (a.inputs.size() != b.inputs.size()) add(cat(describe(a_, a_[x].def), " has ", a.inputs.size(), " inputs and ", b.inputs.size()), x, y);
+    if (a.inputs.size() != b.inputs.size())
+      add(cat(describe(a_, a_[x].def), " has ", a.inputs.size(), " inputs and ", b.inputs.size()), x, y);
     for (size_t i = std::min(a.inputs.size(), b.inputs.size()); i-- > 0;) work_.emplace_back(a.inputs[i], b.inputs[i]);
     for (size_t i = 0; i < std::min(a.regions.size(), b.regions.size()); ++i)
       if (a.regions[i] && b.regions[i]) regions(a.regions[i], b.regions[i], cat("a body of ", a.op->name));
@@ -132,7 +145,9 @@ class Matcher {
   void skip(ValueId x, ValueId y, bool in_a) {
     const Graph& g = in_a ? a_ : b_;
     const ValueId v = in_a ? x : y;
-    add(cat("only the ", in_a ? "first" : "second", " has ", g[v].def ? describe(g, g[v].def) : cat("the value '", g[v].name, "'")), in_a ? x : ValueId(), in_a ? ValueId() : y);
+    add(cat("only the ", in_a ? "first" : "second", " has ",
+            g[v].def ? describe(g, g[v].def) : cat("the value '", g[v].name, "'")),
+        in_a ? x : ValueId(), in_a ? ValueId() : y);
     if (!g[v].def || g[g[v].def].inputs.empty()) return;
     const ValueId next = g[g[v].def].inputs[0];
     in_a ? work_.emplace_back(next, y) : work_.emplace_back(x, next);
@@ -141,7 +156,8 @@ class Matcher {
   void attributes(const Node& a, const Node& b, ValueId x, ValueId y) {
     for (const AttrField& f : a.op->fields) {
       const AttrValue va = f.get(a.attrs.get()), vb = f.get(b.attrs.get());
-      if (!(va == vb)) add(cat(f.name, " of ", describe(a_, a_[x].def), ": ", attr_text(va), " and ", attr_text(vb)), x, y);
+      if (!(va == vb))
+        add(cat(f.name, " of ", describe(a_, a_[x].def), ": ", attr_text(va), " and ", attr_text(vb)), x, y);
     }
     const NamedAttrs none;
     const NamedAttrs &ea = a.extra ? *a.extra : none, &eb = b.extra ? *b.extra : none;
@@ -150,7 +166,10 @@ class Matcher {
       for (const NamedAttr& at : *list) names.insert(at.name);
     for (const std::string& n : names) {
       const AttrValue *va = find_attr(ea, n), *vb = find_attr(eb, n);
-      if (!va || !vb || !(*va == *vb)) add(cat(n, " of ", describe(a_, a_[x].def), ": ", va ? attr_text(*va) : "absent", " and ", vb ? attr_text(*vb) : "absent"), x, y);
+      if (!va || !vb || !(*va == *vb))
+        add(cat(n, " of ", describe(a_, a_[x].def), ": ", va ? attr_text(*va) : "absent", " and ",
+                vb ? attr_text(*vb) : "absent"),
+            x, y);
     }
   }
 
@@ -173,7 +192,8 @@ class Matcher {
       ++differing;
       most = std::max(most, std::fabs(da - db));
     }
-    add(cat("a weight ", shape(a), " differs in ", differing, " of ", ta.count(), " elements, by at most ", most), x, y);
+    add(cat("a weight ", shape(a), " differs in ", differing, " of ", ta.count(), " elements, by at most ", most), x,
+        y);
   }
 
   void counts() {

@@ -56,7 +56,8 @@ void infer_anew(Model& m, std::span<const ValueId> fixed) {
   if (!result.findings.empty()) throw Error(std::move(result.findings));
   for (uint32_t i = 0; i < before.size(); ++i) {
     const Type &old = before[i].type, &now = g[ValueId(i)].fact.type;
-    if (!old.is_unknown() && (now.is_unknown() || (now.is_tensor() && !now.has_rank() && old.has_rank()))) g.fact(ValueId(i)) = before[i];
+    if (!old.is_unknown() && (now.is_unknown() || (now.is_tensor() && !now.has_rank() && old.has_rank())))
+      g.fact(ValueId(i)) = before[i];
   }
 }
 
@@ -68,7 +69,8 @@ ValueId find_value(const Graph& g, std::string_view name) {
     if (v.name == name) return ValueId(i);
     names.push_back(v.name);
   }
-  throw error("edit.no-value", cat("the model has no value '", name, "'")).help(cat("its values are: ", some_names(names)));
+  throw error("edit.no-value", cat("the model has no value '", name, "'"))
+      .help(cat("its values are: ", some_names(names)));
 }
 
 NodeId find_node(const Graph& g, std::string_view name) {
@@ -80,14 +82,16 @@ NodeId find_node(const Graph& g, std::string_view name) {
   for (const NodeId n : g.nodes(g.main()))
     for (const ValueId v : g[n].outputs)
       if (!name.empty() && g[v].name == name) return n;
-  throw error("edit.no-node", cat("the model has no node '", name, "'")).help(cat("its nodes are: ", some_names(names)));
+  throw error("edit.no-node", cat("the model has no node '", name, "'"))
+      .help(cat("its nodes are: ", some_names(names)));
 }
 
 void add_output(Model& m, std::string_view name) {
   Graph& g = m.graph;
   const ValueId v = find_value(g, name);
   auto outputs = g[g.main()].outputs;
-  if (std::find(outputs.begin(), outputs.end(), v) != outputs.end()) throw error("edit.output", cat("'", name, "' is an output already"));
+  if (std::find(outputs.begin(), outputs.end(), v) != outputs.end())
+    throw error("edit.output", cat("'", name, "' is an output already"));
   if (g[v].fact.type.is_unknown() || !g[v].fact.type.has_rank()) infer(g, m.functions);
   outputs.push_back(v);
   g.set_region_outputs(g.main(), std::move(outputs));
@@ -111,7 +115,9 @@ void remove_input(Model& m, std::string_view name) {
   const ValueId v = *it;
   const auto index = static_cast<size_t>(it - inputs.begin());
   if (g[v].weight) g.replace_uses(v, g.add_initializer(g.main(), std::string(name), g[v].weight));
-  else if (g.used(v)) throw error("edit.input", cat("the input '", name, "' is used")).help("extract a part that does not use it, or set an initializer of that name");
+  else if (g.used(v))
+    throw error("edit.input", cat("the input '", name, "' is used"))
+        .help("extract a part that does not use it, or set an initializer of that name");
   g.remove_region_input(g.main(), index);
 }
 
@@ -133,7 +139,8 @@ void set_dim(Model& m, std::string_view name, int64_t axis, std::string_view siz
   const ValueId v = find_value(g, name);
   Type& t = g.fact(v).type;
   if (!t.is_tensor() || !t.has_rank()) throw error("edit.dim", cat("'", name, "' (", t.text(), ") has no known axes"));
-  if (axis < -t.rank() || axis >= t.rank()) throw error("edit.dim", cat("'", name, "' has ", t.rank(), " axes, and none is number ", axis));
+  if (axis < -t.rank() || axis >= t.rank())
+    throw error("edit.dim", cat("'", name, "' has ", t.rank(), " axes, and none is number ", axis));
   (*t.shape)[static_cast<size_t>(axis < 0 ? axis + t.rank() : axis)] = parse_size(g, size);
   infer_anew(m, std::array{v});
 }
@@ -143,11 +150,13 @@ void fix_shape(Model& m, std::string_view name, const std::vector<std::string>& 
   const ValueId v = find_value(g, name);
   Type& t = g.fact(v).type;
   if (!t.is_tensor()) throw error("edit.dim", cat("'", name, "' is no tensor"));
-  if (t.has_rank() && static_cast<size_t>(t.rank()) != sizes.size()) throw error("edit.dim", cat("'", name, "' has ", t.rank(), " axes, and ", sizes.size(), " sizes are given"));
+  if (t.has_rank() && static_cast<size_t>(t.rank()) != sizes.size())
+    throw error("edit.dim", cat("'", name, "' has ", t.rank(), " axes, and ", sizes.size(), " sizes are given"));
   Shape shape;
   for (const std::string& s : sizes) shape.push_back(parse_size(g, s));
   if (const auto known = known_shape(shape); g[v].weight && known && *known != g[v].weight->shape)
-    throw error("edit.dim", cat("'", name, "' has a value of other sizes in the file")).help("give it another value with edit --set-initializer first");
+    throw error("edit.dim", cat("'", name, "' has a value of other sizes in the file"))
+        .help("give it another value with edit --set-initializer first");
   t.shape = std::move(shape);
   infer_anew(m, std::array{v});
 }
@@ -155,13 +164,15 @@ void fix_shape(Model& m, std::string_view name, const std::vector<std::string>& 
 void set_initializer(Model& m, std::string_view name, const Tensor& value) {
   Graph& g = m.graph;
   const ValueId v = find_value(g, name);
-  if (!g[v].weight && g[v].kind != Value::Kind::region_input) throw error("edit.initializer", cat("'", name, "' is computed by a node, and no initializer"));
+  if (!g[v].weight && g[v].kind != Value::Kind::region_input)
+    throw error("edit.initializer", cat("'", name, "' is computed by a node, and no initializer"));
   const auto weight = std::make_shared<const Weight>(Weight::of(value));
   if (g[v].kind == Value::Kind::region_input && !g[v].weight) {  // an input becomes a constant
     const ValueId fixed = g.add_initializer(g.main(), std::string(name), weight);
     g.replace_uses(v, fixed);
     const auto& inputs = g[g.main()].inputs;
-    return g.remove_region_input(g.main(), static_cast<size_t>(std::find(inputs.begin(), inputs.end(), v) - inputs.begin()));
+    return g.remove_region_input(g.main(),
+                                 static_cast<size_t>(std::find(inputs.begin(), inputs.end(), v) - inputs.begin()));
   }
   g.value(v).weight = weight;
   g.fact(v) = {Type::tensor(value.dtype(), Shape(value.shape().begin(), value.shape().end())), nullptr};

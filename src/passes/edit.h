@@ -16,8 +16,8 @@ namespace cameo::passes {
 ValueId find_value(const Graph& g, std::string_view name);  // throws edit.no-value
 NodeId find_node(const Graph& g, std::string_view name);    // by its name, else by an output's; throws edit.no-node
 
-// Types of inner values are forgotten and inferred; what inference cannot tell stays as it was declared, as do the types
-// of `fixed`. Throws what a shape rule refuses.
+// Types of inner values are forgotten and inferred; what inference cannot tell stays as it was declared, as do the
+// types of `fixed`. Throws what a shape rule refuses.
 void infer_anew(Model& m, std::span<const ValueId> fixed = {});
 
 void add_output(Model& m, std::string_view value);
@@ -33,7 +33,8 @@ void set_attribute(Model& m, std::string_view node, std::string_view attribute, 
 void set_operator(Model& m, std::string_view node, std::string_view op);  // attributes of the same name are kept
 // "y2 = Relu(y)", "a, b = Split<axis=1>(x, sizes)", "z = com.acme.Fancy(x)": a new node, after what it reads.
 void insert_node(Model& m, std::string_view text);
-void rewire(Model& m, std::string_view from, std::string_view to);  // users of `from` read `to`, but for what computes `to`
+void rewire(Model& m, std::string_view from,
+            std::string_view to);                   // users of `from` read `to`, but for what computes `to`
 void remove_node(Model& m, std::string_view node);  // its users read its first input
 void set_initializer(Model& m, std::string_view name, const Tensor& value);
 void set_metadata(Model& m, const std::string& key, const std::string& value);

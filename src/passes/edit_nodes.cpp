@@ -77,7 +77,8 @@ std::optional<std::vector<T>> all_of(std::string_view text, F read) {
 }
 
 [[noreturn]] void wrong_value(std::string_view attribute, std::string_view text, AttrKind kind) {
-  throw error("edit.attribute", cat("'", text, "' is no value for the attribute '", attribute, "', which is ", name(kind)));
+  throw error("edit.attribute",
+              cat("'", text, "' is no value for the attribute '", attribute, "', which is ", name(kind)));
 }
 
 AttrValue parse_value(std::string_view attribute, std::string_view text, AttrKind kind) {
@@ -100,7 +101,9 @@ AttrValue parse_value(std::string_view attribute, std::string_view text, AttrKin
       for (const auto item : items(text)) out.push_back(unquoted(item));
       return out;
     }
-    default: throw error("edit.attribute", cat("the attribute '", attribute, "' is ", name(kind), ", which cannot be given as text"));
+    default:
+      throw error("edit.attribute",
+                  cat("the attribute '", attribute, "' is ", name(kind), ", which cannot be given as text"));
   }
   wrong_value(attribute, text, kind);
 }
@@ -109,7 +112,9 @@ AttrValue parse_value(std::string_view attribute, std::string_view text, AttrKin
 AttrKind kind_by_looks(std::string_view text) {
   const bool list = text.starts_with('[');
   const auto parts = list ? items(text) : std::vector<std::string_view>{text};
-  const auto all = [&](auto read) { return std::all_of(parts.begin(), parts.end(), [&](std::string_view p) { return read(p).has_value(); }); };
+  const auto all = [&](auto read) {
+    return std::all_of(parts.begin(), parts.end(), [&](std::string_view p) { return read(p).has_value(); });
+  };
   if (all(as_int)) return list ? AttrKind::ints : AttrKind::integer;
   if (all(as_float)) return list ? AttrKind::floats : AttrKind::floating;
   return list ? AttrKind::strings : AttrKind::string;
@@ -120,7 +125,8 @@ std::shared_ptr<void> copy_attrs(const Node& n, const OpInfo& op) {
   for (const AttrField& f : n.op->fields)
     for (const AttrField& target : op.fields)
       if (target.name == f.name && target.kind == f.kind)
-        if (AttrValue v = f.get(n.attrs.get()); !std::holds_alternative<std::monostate>(v)) target.set(attrs.get(), std::move(v));
+        if (AttrValue v = f.get(n.attrs.get()); !std::holds_alternative<std::monostate>(v))
+          target.set(attrs.get(), std::move(v));
   return attrs;
 }
 
@@ -130,7 +136,8 @@ const AttrField& field_of(const OpInfo& op, std::string_view attribute) {
     if (f.name == attribute) return f;
     names += cat(names.empty() ? "" : ", ", f.name);
   }
-  throw error("edit.attribute", cat(op.name, " has no attribute '", attribute, "' in its newest form")).help(names.empty() ? "it has none" : cat("it has: ", names));
+  throw error("edit.attribute", cat(op.name, " has no attribute '", attribute, "' in its newest form"))
+      .help(names.empty() ? "it has none" : cat("it has: ", names));
 }
 
 void check_arity(const OpDef& op, size_t inputs, size_t outputs) {
@@ -141,7 +148,8 @@ void check_arity(const OpDef& op, size_t inputs, size_t outputs) {
 
 const OpInfo& operator_named(std::string_view text) {
   const size_t dot = text.rfind('.');
-  const std::string_view domain = dot == text.npos ? "" : text.substr(0, dot), op = dot == text.npos ? text : text.substr(dot + 1);
+  const std::string_view domain = dot == text.npos ? "" : text.substr(0, dot),
+                         op = dot == text.npos ? text : text.substr(dot + 1);
   if (const OpDef* known = find_op(domain, op)) return *known;
   if (domain.empty() || domain == "ai.onnx") throw error("edit.operator", cat("there is no operator ", op));
   return opaque_op(domain, op);
@@ -171,7 +179,10 @@ struct NodeText {
 };
 
 NodeText parse_node(std::string_view text) {
-  const auto wrong = [&] { return error("edit.insert", cat("'", text, "' is no node")).help("write it like 'y2 = Relu(y)' or 'a, b = Split<axis=1>(x, sizes)'"); };
+  const auto wrong = [&] {
+    return error("edit.insert", cat("'", text, "' is no node"))
+        .help("write it like 'y2 = Relu(y)' or 'a, b = Split<axis=1>(x, sizes)'");
+  };
   NodeText out;
   const size_t open = text.rfind('('), close = text.rfind(')');
   if (open == text.npos || close == text.npos || close < open) throw wrong();
@@ -190,7 +201,8 @@ NodeText parse_node(std::string_view text) {
     call = trimmed(call.substr(0, angle));
   }
   out.op = call;
-  for (const auto name : parts_of(text.substr(open + 1, close - open - 1))) out.inputs.emplace_back(name == "\"\"" ? "" : name);
+  for (const auto name : parts_of(text.substr(open + 1, close - open - 1)))
+    out.inputs.emplace_back(name == "\"\"" ? "" : name);
   if (out.op.empty() || out.outputs.empty()) throw wrong();
   return out;
 }
@@ -241,7 +253,9 @@ void set_operator(Model& m, std::string_view node, std::string_view op_name) {
     return infer_anew(m);
   }
   check_arity(def(op), g[n].inputs.size(), g[n].outputs.size());
-  if (!op.graph_attrs.empty() || !g[n].op->graph_attrs.empty()) throw error("edit.operator", cat(op.graph_attrs.empty() ? g[n].op->name : op.name, " has bodies, which cannot be made up or dropped"));
+  if (!op.graph_attrs.empty() || !g[n].op->graph_attrs.empty())
+    throw error("edit.operator", cat(op.graph_attrs.empty() ? g[n].op->name : op.name,
+                                     " has bodies, which cannot be made up or dropped"));
   g.set_op(n, op, copy_attrs(g[n], op));
   infer_anew(m);
 }
@@ -279,7 +293,9 @@ void rewire(Model& m, std::string_view from, std::string_view to) {
   for (const Use& u : std::vector<Use>(g[old].uses)) {
     if (!u.node || u.node == keeper) continue;  // outputs of the graph keep their name and value
     const NodeId top = in_main(g, u.node);
-    if (keeper && (top == keeper || !late.contains(top))) throw error("edit.rewire", cat("'", to, "' is computed ", top == keeper ? "by " : "after ", describe(g, top), ", which would read it"));
+    if (keeper && (top == keeper || !late.contains(top)))
+      throw error("edit.rewire", cat("'", to, "' is computed ", top == keeper ? "by " : "after ", describe(g, top),
+                                     ", which would read it"));
     g.set_input(u.node, u.index, replacement);
   }
   infer_anew(m);
@@ -296,11 +312,13 @@ void remove_node(Model& m, std::string_view name) {
   const ValueId source = g.input(n, 0);
   if (!source) throw error("edit.remove", cat(describe(g, n), " has no input to stand for its output"));
   const std::string output_name = g[outputs[0]].name;
-  const bool is_output = std::any_of(g[outputs[0]].uses.begin(), g[outputs[0]].uses.end(), [&](const Use& u) { return u.region == g.main() && !u.node; });
+  const bool is_output = std::any_of(g[outputs[0]].uses.begin(), g[outputs[0]].uses.end(),
+                                     [&](const Use& u) { return u.region == g.main() && !u.node; });
   g.replace_uses(outputs[0], source);
   g.erase(n);
   if (is_output) {  // the model's outputs keep their names
-    const auto uses = std::count_if(g[source].uses.begin(), g[source].uses.end(), [&](const Use& u) { return u.region == g.main() && !u.node; });
+    const auto uses = std::count_if(g[source].uses.begin(), g[source].uses.end(),
+                                    [&](const Use& u) { return u.region == g.main() && !u.node; });
     if (g[source].def && uses == 1) {
       g.rename(source, output_name);
     } else {

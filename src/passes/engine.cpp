@@ -10,8 +10,8 @@ namespace cameo::passes {
 
 namespace {
 
-constexpr int64_t node_bytes = 64;   // what a node takes in a file, about
-constexpr int64_t small_bytes = 64;  // a shape or a few axes: attributes in another form
+constexpr int64_t node_bytes = 64;        // what a node takes in a file, about
+constexpr int64_t small_bytes = 64;       // a shape or a few axes: attributes in another form
 constexpr size_t max_uses_followed = 64;  // a value with more users than that hardly dies with one of them
 
 bool is_region_output(const Graph& g, ValueId v) {
@@ -53,7 +53,9 @@ std::string Application::key() const { return cat(rule, "@", value); }
 Engine::Engine(Graph& g, const EngineOptions& options) : g_(g), options_(options) {
   if (options.judged) standing_ = Standing(*options.judged);
   for (const Rule* r : *options.rules) {
-    const bool sayable = std::all_of(r->makes.begin(), r->makes.end(), [&](std::string_view op) { return find_op("", op)->at(options.opset) != nullptr; });
+    const bool sayable = std::all_of(r->makes.begin(), r->makes.end(), [&](std::string_view op) {
+      return find_op("", op)->at(options.opset) != nullptr;
+    });
     if (!sayable) continue;
     for (const std::string_view root : r->roots) by_root_[root].push_back(r);
     if (r->roots.empty()) for_all_.push_back(r);
@@ -100,13 +102,16 @@ size_t Engine::run() {
     queued_[n.index] = false;
     if (!g_[n].dead) visit(n);
     if (ledger.size() > most)
-      throw error("bug.rules", cat("rewriting does not end: ", ledger.back().rule, " and ", ledger[ledger.size() - 2].rule, " may undo each other at '", ledger.back().value, "'"));
+      throw error("bug.rules",
+                  cat("rewriting does not end: ", ledger.back().rule, " and ", ledger[ledger.size() - 2].rule,
+                      " may undo each other at '", ledger.back().value, "'"));
   }
   return ledger.size() - before;
 }
 
 void Engine::visit(NodeId n) {
-  if (std::none_of(g_[n].outputs.begin(), g_[n].outputs.end(), [&](ValueId v) { return g_.used(v); })) return erase_dead(n);
+  if (std::none_of(g_[n].outputs.begin(), g_[n].outputs.end(), [&](ValueId v) { return g_.used(v); }))
+    return erase_dead(n);
   if (!understood(n)) return;
   const auto it = g_[n].op->domain.empty() ? by_root_.find(g_[n].op->name) : by_root_.end();
   if (it != by_root_.end())
@@ -117,7 +122,8 @@ void Engine::visit(NodeId n) {
 }
 
 bool Engine::may_apply(std::string_view rule, ValueId root) const {
-  return ledger.size() < options_.limit && (!options_.veto || !options_.veto->count(cat(rule, "@", value_label(g_, root))));
+  return ledger.size() < options_.limit &&
+         (!options_.veto || !options_.veto->count(cat(rule, "@", value_label(g_, root))));
 }
 
 void Engine::record(std::string_view rule, RuleClass exactness, std::string value, size_t removed, size_t added) {
@@ -145,8 +151,10 @@ bool Engine::attempt(const Rule& r, NodeId n) {
     commit(r, rw, mark);
     return true;
   }
-  if (g_.node_capacity() != mark.nodes || g_.value_capacity() != mark.values || g_.region_capacity() != mark.regions) g_.rollback(mark);
-  if (options_.keep_misses && !why.empty()) misses.push_back({r.name, value_label(g_, g_[n].outputs[0]), std::move(why)});
+  if (g_.node_capacity() != mark.nodes || g_.value_capacity() != mark.values || g_.region_capacity() != mark.regions)
+    g_.rollback(mark);
+  if (options_.keep_misses && !why.empty())
+    misses.push_back({r.name, value_label(g_, g_[n].outputs[0]), std::move(why)});
   return false;
 }
 
@@ -159,10 +167,13 @@ std::string Engine::refuse(const Rule& r, Rewrite& rw, const GraphMark& mark) {
   gain_new_ = added(mark);
   const int64_t saved = static_cast<int64_t>(gain_old_.nodes) - static_cast<int64_t>(gain_new_.nodes);
   if (saved < r.gain)
-    return cat("no node would be saved: ", gain_new_.nodes, " for ", gain_old_.nodes, ", since inner values are used elsewhere");
+    return cat("no node would be saved: ", gain_new_.nodes, " for ", gain_old_.nodes,
+               ", since inner values are used elsewhere");
   if (r.gain < 0) return "";
-  const int64_t room = static_cast<int64_t>(gain_old_.bytes) + node_bytes * saved + small_bytes + (r.free_bytes ? spare_bytes : 0);
-  if (static_cast<int64_t>(gain_new_.bytes) > room) return cat("constants would grow from ", gain_old_.bytes, " to ", gain_new_.bytes, " bytes");
+  const int64_t room =
+      static_cast<int64_t>(gain_old_.bytes) + node_bytes * saved + small_bytes + (r.free_bytes ? spare_bytes : 0);
+  if (static_cast<int64_t>(gain_new_.bytes) > room)
+    return cat("constants would grow from ", gain_old_.bytes, " to ", gain_new_.bytes, " bytes");
   return "";
 }
 
@@ -173,9 +184,11 @@ std::string Engine::refuse_types(const Rewrite& rw) const {
     if (!now) return cat("it does not give output ", i);
     const Type &a = g_[old].fact.type, &b = g_[now].fact.type;
     if (rw.trusted_shape && (a.is_unknown() || b.is_unknown())) continue;
-    if (a.kind != b.kind || a.elem != b.elem || (a.is_tensor() && a.elem == DType::undefined && !rw.trusted_shape)) return cat("the type would change from ", a.text(), " to ", b.text());
+    if (a.kind != b.kind || a.elem != b.elem || (a.is_tensor() && a.elem == DType::undefined && !rw.trusted_shape))
+      return cat("the type would change from ", a.text(), " to ", b.text());
     if (!a.is_tensor() || rw.trusted_shape) continue;
-    if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return cat("the shape would change from ", a.text(), " to ", b.text());
+    if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank())
+      return cat("the shape would change from ", a.text(), " to ", b.text());
     if (!rw.same_shape(*a.shape, *b.shape)) return cat("the shape may change from ", a.text(), " to ", b.text());
   }
   return "";
@@ -210,10 +223,13 @@ void Engine::sweep(const Rewrite& rw, const GraphMark& mark) {
   const std::unordered_set<ValueId> kept(rw.replacement.begin(), rw.replacement.end());
   for (uint32_t i = g_.node_capacity(); i-- > mark.nodes;) {
     const Node& n = g_[NodeId(i)];
-    if (!n.dead && std::none_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return g_.used(v) || kept.count(v); })) g_.erase(NodeId(i));
+    if (!n.dead &&
+        std::none_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return g_.used(v) || kept.count(v); }))
+      g_.erase(NodeId(i));
   }
   for (uint32_t i = g_.value_capacity(); i-- > mark.values;)
-    if (const ValueId v(i); g_[v].kind == Value::Kind::initializer && !g_.used(v) && !kept.count(v)) g_.erase_initializer(v);
+    if (const ValueId v(i); g_[v].kind == Value::Kind::initializer && !g_.used(v) && !kept.count(v))
+      g_.erase_initializer(v);
 }
 
 // The nodes that nobody needs once the root's outputs are replaced, and the constants that go with them.
@@ -234,15 +250,18 @@ Engine::Cost Engine::dying(NodeId root) const {
     const NodeId n = g_[v].def;
     if (n && !dead.count(n)) {
       const auto& outputs = g_[n].outputs;
-      if (g_[v].uses.size() <= max_uses_followed && std::all_of(outputs.begin(), outputs.end(), unneeded)) dead.insert(n), work.push_back(n);
+      if (g_[v].uses.size() <= max_uses_followed && std::all_of(outputs.begin(), outputs.end(), unneeded))
+        dead.insert(n), work.push_back(n);
     }
-    if (g_.is_constant(v) && g_[v].uses.size() <= max_uses_followed && unneeded(v) && constants.insert(v).second) out.bytes += constant_bytes(g_, v);
+    if (g_.is_constant(v) && g_[v].uses.size() <= max_uses_followed && unneeded(v) && constants.insert(v).second)
+      out.bytes += constant_bytes(g_, v);
   };
   while (!work.empty()) {
     const NodeId n = work.back();
     work.pop_back();
     ++out.nodes;
-    if (const auto* c = g_[n].as<op::Constant>(); c && c->value && c->value->dtype() != DType::string) out.bytes += packed_bytes(c->value->dtype(), c->value->count());
+    if (const auto* c = g_[n].as<op::Constant>(); c && c->value && c->value->dtype() != DType::string)
+      out.bytes += packed_bytes(c->value->dtype(), c->value->count());
     for (const ValueId v : g_[n].inputs) operand(v);
     for (const RegionId r : g_[n].regions)
       if (r) out.nodes += nodes_inside(g_, r);
@@ -322,7 +341,8 @@ void Engine::erase_dead(NodeId first) {
     const NodeId n = work.back();
     work.pop_back();
     const Node& node = g_[n];
-    if (node.dead || std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_.used(v); })) continue;
+    if (node.dead || std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_.used(v); }))
+      continue;
     std::vector<ValueId> read = node.inputs;
     for (const RegionId r : node.regions)
       if (r) captured_by(g_, r, read);

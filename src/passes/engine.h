@@ -1,5 +1,6 @@
 // Applies rules until none applies. The engine owns what every rule needs and none should repeat:
-//   - a replacement has the old value's element type and a shape that is provably the same, or the rule said it proved it;
+//   - a replacement has the old value's element type and a shape that is provably the same, or the rule said it proved
+//   it;
 //   - names of graph inputs and outputs survive; what a body gives out is made in that body;
 //   - a rule that trades nodes at a loss is refused, so a value that others use as well blocks the match;
 //   - constants do not outgrow what they replace, beyond an allowance for the whole model;
@@ -25,7 +26,7 @@ namespace cameo::passes {
 struct Application {
   std::string_view rule;
   RuleClass exactness = RuleClass::exact;
-  std::string value;  // the root's first named output
+  std::string value;              // the root's first named output
   size_t removed = 0, added = 0;  // nodes
   std::string key() const;        // names the application in another run over the same model
 };
@@ -95,7 +96,7 @@ class Engine {
   std::vector<bool> queued_;
   std::vector<bool> varying_;  // Rewrite::varying
   Standing standing_;          // Rewrite::standing
-  Cost gain_old_, gain_new_;  // of the attempt that was just judged
+  Cost gain_old_, gain_new_;   // of the attempt that was just judged
 };
 
 std::string value_label(const Graph& g, ValueId v);  // its name, or "#12"

@@ -14,7 +14,8 @@ namespace {
 // The value becomes an input of that name; what computed it stays only if something else needs it.
 ValueId cut(Graph& g, ValueId v) {
   if (g[v].kind == Value::Kind::region_input) return v;
-  if (g[v].fact.type.is_unknown()) throw error("edit.extract", cat("the type of '", g[v].name, "' is not known, and an input must have one"));
+  if (g[v].fact.type.is_unknown())
+    throw error("edit.extract", cat("the type of '", g[v].name, "' is not known, and an input must have one"));
   const std::string name = g[v].name;
   const ValueId input = g.add_input(g.main(), name, g[v].fact.type);
   g.replace_uses(v, input);
@@ -30,7 +31,10 @@ void order_inputs(Graph& g, const std::vector<ValueId>& wanted) {
     if (g[all[i]].weight && g.used(all[i])) continue;  // a default: stays, at the end
     if (g.used(all[i])) {
       const Use u = g[all[i]].uses.front();
-      missing.push_back(error("edit.extract", cat("the input '", g[all[i]].name, "' is needed as well", u.node ? cat(", by ", describe(g, u.node)) : "")).help("add it to --from").diag());
+      missing.push_back(error("edit.extract", cat("the input '", g[all[i]].name, "' is needed as well",
+                                                  u.node ? cat(", by ", describe(g, u.node)) : ""))
+                            .help("add it to --from")
+                            .diag());
       continue;
     }
     g.remove_region_input(g.main(), i);

@@ -57,7 +57,8 @@ class Halver {
   }
 
   bool stays(const Node& n) const {
-    return n.op->is_opaque() || !n.op->domain.empty() || std::find(options_.keep.begin(), options_.keep.end(), n.op->name) != options_.keep.end();
+    return n.op->is_opaque() || !n.op->domain.empty() ||
+           std::find(options_.keep.begin(), options_.keep.end(), n.op->name) != options_.keep.end();
   }
 
   // Whether the operand may be of the new type; what is no f32 does not ask.
@@ -65,10 +66,13 @@ class Halver {
     return !stays(n) && f && admits(def(*n.op).newest().types_of(*f), Type::tensor(options_.to));
   }
 
-  static constexpr std::string_view makers[] = {"Bernoulli", "BlackmanWindow", "EyeLike", "HammingWindow", "HannWindow", "MelWeightMatrix",
-                                                "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+  static constexpr std::string_view makers[] = {"Bernoulli",     "BlackmanWindow",   "EyeLike",      "HammingWindow",
+                                                "HannWindow",    "MelWeightMatrix",  "RandomNormal", "RandomNormalLike",
+                                                "RandomUniform", "RandomUniformLike"};
   // Operators that name their result's type go on making f32, which is cast.
-  bool makes_f32(const Node& n) const { return std::find(std::begin(makers), std::end(makers), n.op->name) != std::end(makers); }
+  bool makes_f32(const Node& n) const {
+    return std::find(std::begin(makers), std::end(makers), n.op->name) != std::end(makers);
+  }
 
   void convert_node(NodeId id) {
     const Node& n = g_[id];
@@ -91,12 +95,16 @@ class Halver {
       to.to = static_cast<int64_t>(options_.to);
       g_.set_attrs(id, std::make_shared<const op::Cast>(to));
     } else if (n.as<op::Constant>()) {
-      if (const auto value = g_.constant(n.outputs[0])) g_.set_attrs(id, std::make_shared<const op::Constant>(op::Constant{.value = halved(*value, g_[n.outputs[0]].name)}));
+      if (const auto value = g_.constant(n.outputs[0]))
+        g_.set_attrs(
+            id, std::make_shared<const op::Constant>(op::Constant{.value = halved(*value, g_[n.outputs[0]].name)}));
     } else if (const auto* filled = n.as<op::ConstantOfShape>()) {
       const Tensor value = filled->value ? *filled->value : full(DType::f32, {1}, 0);
-      g_.set_attrs(id, std::make_shared<const op::ConstantOfShape>(op::ConstantOfShape{.value = halved(value, g_[n.outputs[0]].name)}));
+      g_.set_attrs(id, std::make_shared<const op::ConstantOfShape>(
+                           op::ConstantOfShape{.value = halved(value, g_[n.outputs[0]].name)}));
     } else if (n.as<op::SequenceEmpty>()) {
-      g_.set_attrs(id, std::make_shared<const op::SequenceEmpty>(op::SequenceEmpty{.dtype = static_cast<int64_t>(options_.to)}));
+      g_.set_attrs(
+          id, std::make_shared<const op::SequenceEmpty>(op::SequenceEmpty{.dtype = static_cast<int64_t>(options_.to)}));
     }
   }
 
@@ -114,7 +122,8 @@ class Halver {
       Diag d;
       d.severity = Severity::note;
       d.code = "convert.range";
-      d.what = cat("'", name, "': ", beyond, " numbers beyond ", most, ", the most that ", ir::name(options_.to), " holds, become that");
+      d.what = cat("'", name, "': ", beyond, " numbers beyond ", most, ", the most that ", ir::name(options_.to),
+                   " holds, become that");
       result.notes.push_back(std::move(d));
     }
     return store(options_.to, t.shape(), out);
@@ -150,18 +159,23 @@ class Halver {
   ValueId other_form(ValueId v) {
     if (const auto it = others_.find(v); it != others_.end()) return it->second;
     if (!g_[v].fact.type.is_tensor())
-      throw error("convert.float", cat("'", g_[v].name, "' is ", g_[v].fact.type.text(), ", and no operator casts that")).help("leave out --keep-io, or the operator from --keep");
+      throw error("convert.float",
+                  cat("'", g_[v].name, "' is ", g_[v].fact.type.text(), ", and no operator casts that"))
+          .help("leave out --keep-io, or the operator from --keep");
     ValueId out;
     if (g_[v].kind == Value::Kind::initializer) {
       const std::string name = g_[v].name;
       auto weight = std::make_shared<const Weight>(Weight::of(halved(g_[v].weight->dense(), name)));
-      out = g_.add_initializer(g_[v].home, name.empty() ? "" : cat(name, "_", ir::name(options_.to)), std::move(weight));
+      out =
+          g_.add_initializer(g_[v].home, name.empty() ? "" : cat(name, "_", ir::name(options_.to)), std::move(weight));
       g_.fact(out).type = with_element(g_[v].fact.type, options_.to);
       ++result.weights;
     } else {
       const NodeId before = g_[v].def ? g_[g_[v].def].next : g_[g_[v].home].first;
       const DType to = halves_.at(v) ? DType::f32 : options_.to;
-      const NodeId caster = g_.add_node(g_[v].home, op_of<op::Cast>(), std::make_shared<const op::Cast>(op::Cast{.to = static_cast<int64_t>(to)}), {v}, 1, before);
+      const NodeId caster =
+          g_.add_node(g_[v].home, op_of<op::Cast>(),
+                      std::make_shared<const op::Cast>(op::Cast{.to = static_cast<int64_t>(to)}), {v}, 1, before);
       out = g_[caster].outputs[0];
       g_.fact(out).type = with_element(g_[v].fact.type, to);
       ++result.casts;
@@ -194,7 +208,7 @@ class Halver {
   const HalfOptions& options_;
   std::vector<NodeId> nodes_;
   std::vector<RegionId> regions_;
-  std::map<ValueId, bool> halves_;      // of every f32 value: whether it becomes half
+  std::map<ValueId, bool> halves_;  // of every f32 value: whether it becomes half
   std::map<ValueId, ValueId> others_;
 };
 
@@ -210,7 +224,8 @@ HalfResult to_half(Model& m, const HalfOptions& options) {
   halver.run();
   const InferResult after = infer(m.graph);
   for (const Diag& d : after.findings)
-    if (d.code == "infer.declared") throw error("convert.float", cat("an operator mixes the types: ", d.what)).help("name it in --keep");
+    if (d.code == "infer.declared")
+      throw error("convert.float", cat("an operator mixes the types: ", d.what)).help("name it in --keep");
   return std::move(halver.result);
 }
 

@@ -150,7 +150,9 @@ void connect(Copier& copy, const Graph& g, ValueId from, const Graph& other, Val
       copy.bind_size(y, x);
     }
   }
-  if (!fits) throw error("edit.merge", cat("'", g[from].name, "' is ", a.text(), " and cannot be connected with '", other[to].name, "', which is ", b.text()));
+  if (!fits)
+    throw error("edit.merge", cat("'", g[from].name, "' is ", a.text(), " and cannot be connected with '",
+                                  other[to].name, "', which is ", b.text()));
   copy.bind(to, from);
 }
 
@@ -175,8 +177,10 @@ void merge(Model& a, const Model& b, const MergeOptions& options) {
   std::set<uint32_t> connected_outputs;
   std::set<uint32_t> connected_inputs;
   for (const auto& [from, to] : options.connect) {
-    const ValueId out = named(g, g[g.main()].outputs, from, "output"), in = named(other, other[other.main()].inputs, to, "input");
-    if (!connected_inputs.insert(in.index).second) throw error("edit.merge", cat("the input '", to, "' is connected twice"));
+    const ValueId out = named(g, g[g.main()].outputs, from, "output"),
+                  in = named(other, other[other.main()].inputs, to, "input");
+    if (!connected_inputs.insert(in.index).second)
+      throw error("edit.merge", cat("the input '", to, "' is connected twice"));
     connect(copy, g, out, other, in);
     connected_outputs.insert(out.index);
   }
@@ -192,7 +196,8 @@ void merge(Model& a, const Model& b, const MergeOptions& options) {
   for (const auto& [domain, version] : b.opsets) a.opsets[domain] = std::max(a.opsets[domain], version);
   a.ir_version = std::max(a.ir_version, b.ir_version);
   for (const auto& entry : b.metadata)
-    if (std::none_of(a.metadata.begin(), a.metadata.end(), [&](const auto& p) { return p.first == entry.first; })) a.metadata.push_back(entry);
+    if (std::none_of(a.metadata.begin(), a.metadata.end(), [&](const auto& p) { return p.first == entry.first; }))
+      a.metadata.push_back(entry);
 }
 
 }  // namespace cameo::passes

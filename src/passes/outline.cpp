@@ -100,7 +100,9 @@ class Outliner {
     std::vector<ValueId> out;
     for (const NodeId n : nodes_)
       for (const ValueId v : g_[n].outputs)
-        if (std::any_of(g_[v].uses.begin(), g_[v].uses.end(), [&](const Use& u) { return !u.node ? u.region == g_.main() : !inside(u.node); })) out.push_back(v);
+        if (std::any_of(g_[v].uses.begin(), g_[v].uses.end(),
+                        [&](const Use& u) { return !u.node ? u.region == g_.main() : !inside(u.node); }))
+          out.push_back(v);
     return out;
   }
   bool inside(NodeId n) const {
@@ -124,7 +126,9 @@ class Outliner {
       ValueId mine;
       if (constant) mine = g_.add_initializer(body, "", g_[v].weight);
       else {
-        mine = g_.add_input(body, g_[v].kind == Value::Kind::initializer ? relative(g_[v].name, path) : cat("x", inputs.size()), Type());
+        mine = g_.add_input(
+            body, g_[v].kind == Value::Kind::initializer ? relative(g_[v].name, path) : cat("x", inputs.size()),
+            Type());
         inputs.push_back(v);
       }
       return formal[v] = mine;
@@ -142,7 +146,8 @@ class Outliner {
 
   const LocalFunction& function_for(RegionId body, const std::string& class_name) {
     const auto dot = class_name.rfind('.');
-    const std::string domain = dot == class_name.npos ? "__main__" : class_name.substr(0, dot), name = dot == class_name.npos ? class_name : class_name.substr(dot + 1);
+    const std::string domain = dot == class_name.npos ? "__main__" : class_name.substr(0, dot),
+                      name = dot == class_name.npos ? class_name : class_name.substr(dot + 1);
     size_t variants = 0;
     for (const LocalFunction& f : m_.functions) {
       if (f.domain != domain || (f.name != name && !f.name.starts_with(name + "_"))) continue;
@@ -154,13 +159,16 @@ class Outliner {
     f.name = variants ? cat(name, "_", variants) : name;
     f.opsets[""] = opset_;
     for (const NodeId n : g_.nodes(body))
-      if (!g_[n].op->domain.empty()) f.opsets[std::string(g_[n].op->domain)] = m_.opsets.count(std::string(g_[n].op->domain)) ? m_.opsets[std::string(g_[n].op->domain)] : 1;
+      if (!g_[n].op->domain.empty())
+        f.opsets[std::string(g_[n].op->domain)] =
+            m_.opsets.count(std::string(g_[n].op->domain)) ? m_.opsets[std::string(g_[n].op->domain)] : 1;
     f.body = body;
     m_.opsets[domain] = 1;
     return m_.functions.emplace_back(std::move(f));
   }
 
-  void call(const LocalFunction& f, const OutlinedModule& module, const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs) {
+  void call(const LocalFunction& f, const OutlinedModule& module, const std::vector<ValueId>& inputs,
+            const std::vector<ValueId>& outputs) {
     const NodeId n = g_.add_node(g_.main(), opaque_op(f.domain, f.name), nullptr, inputs, outputs.size(), behind_);
     g_.set_name(n, module.path);
     auto notes = std::make_shared<NodeNotes>();
@@ -169,7 +177,8 @@ class Outliner {
     for (size_t i = 0; i < outputs.size(); ++i) {
       const ValueId result = g_[n].outputs[i];
       g_.fact(result) = g_[outputs[i]].fact;
-      const bool is_output = std::any_of(g_[outputs[i]].uses.begin(), g_[outputs[i]].uses.end(), [&](const Use& u) { return u.region == g_.main(); });
+      const bool is_output = std::any_of(g_[outputs[i]].uses.begin(), g_[outputs[i]].uses.end(),
+                                         [&](const Use& u) { return u.region == g_.main(); });
       g_.value(result).name = is_output ? g_[outputs[i]].name : cat(module.path, "_output_", i);
       replace_outside(outputs[i], result);
     }
@@ -219,7 +228,9 @@ size_t outline_modules(Model& m, std::vector<OutlinedModule> modules, int64_t op
   for (const OutlinedModule& module : modules) {
     bool entangled = false;
     o.outline(module, entangled);
-    if (entangled) sink.note("export.function", cat("the module '", module.path, "' is called more than once or between others, and stays as it is"));
+    if (entangled)
+      sink.note("export.function",
+                cat("the module '", module.path, "' is called more than once or between others, and stays as it is"));
   }
   return m.functions.size() - before;
 }

@@ -14,9 +14,9 @@ struct OutlinedModule {
   std::string class_name;  // "torch.nn.modules.linear.Linear": domain and name of the function
 };
 
-// Every module becomes a call, inner ones first, so that functions call functions. Modules of one class that do the same
-// share a function; their weights are its inputs. A module whose nodes are entangled with others stays as it is, with a
-// note. Returns how many functions were made. `opset` is that of ai.onnx in the functions.
+// Every module becomes a call, inner ones first, so that functions call functions. Modules of one class that do the
+// same share a function; their weights are its inputs. A module whose nodes are entangled with others stays as it is,
+// with a note. Returns how many functions were made. `opset` is that of ai.onnx in the functions.
 size_t outline_modules(Model& m, std::vector<OutlinedModule> modules, int64_t opset, DiagSink& sink);
 
 }  // namespace cameo::passes

@@ -89,7 +89,8 @@ class Solver {
   }
   void push(std::vector<Goal>& goals, const PatternNode& p, NodeId n, bool swapped) const {
     const auto& in = g_[n].inputs;
-    for (size_t i = p.operands.size(); i-- > 0;) goals.push_back({p.operands[i].get(), in[swapped && i < 2 ? 1 - i : i]});
+    for (size_t i = p.operands.size(); i-- > 0;)
+      goals.push_back({p.operands[i].get(), in[swapped && i < 2 ? 1 - i : i]});
   }
   const Rewrite& rw_;
   const Graph& g_;
@@ -97,9 +98,14 @@ class Solver {
 
 }  // namespace
 
-Pattern::Pattern(double literal) : Pattern(make({.kind = Kind::literal, .literal = literal, .op = {}, .operands = {}, .commutative = false, .check = {}})) {}
-Var::Var() : Pattern(make({.kind = Kind::var, .literal = 0, .op = {}, .operands = {}, .commutative = false, .check = {}})) {}
-Const::Const() : Pattern(make({.kind = Kind::constant, .literal = 0, .op = {}, .operands = {}, .commutative = false, .check = {}})) {}
+Pattern::Pattern(double literal)
+    : Pattern(make(
+          {.kind = Kind::literal, .literal = literal, .op = {}, .operands = {}, .commutative = false, .check = {}})) {}
+Var::Var()
+    : Pattern(make({.kind = Kind::var, .literal = 0, .op = {}, .operands = {}, .commutative = false, .check = {}})) {}
+Const::Const()
+    : Pattern(
+          make({.kind = Kind::constant, .literal = 0, .op = {}, .operands = {}, .commutative = false, .check = {}})) {}
 
 Pattern Pattern::with_check(std::function<bool(const Graph&, NodeId)> check) const {
   PatternNode n = *node_;
@@ -110,7 +116,12 @@ Pattern Pattern::with_check(std::function<bool(const Graph&, NodeId)> check) con
 Pattern call(std::string_view name, std::initializer_list<Pattern> operands) {
   const OpDef* def = find_op("", name);
   invariant(def, "a pattern's operator exists");
-  return make({.kind = Kind::op, .literal = 0, .op = name, .operands = operands, .commutative = def->rules.commutative && operands.size() == 2, .check = {}});
+  return make({.kind = Kind::op,
+               .literal = 0,
+               .op = name,
+               .operands = operands,
+               .commutative = def->rules.commutative && operands.size() == 2,
+               .check = {}});
 }
 Pattern operator+(const Pattern& a, const Pattern& b) { return call("Add", {a, b}); }
 Pattern operator-(const Pattern& a, const Pattern& b) { return call("Sub", {a, b}); }
@@ -144,7 +155,9 @@ Rule rule(std::string name, std::vector<Pattern> forms, Replacement replacement)
   });
 }
 
-Rule rule(std::string name, Pattern form, Replacement replacement) { return rule(std::move(name), std::vector<Pattern>{std::move(form)}, std::move(replacement)); }
+Rule rule(std::string name, Pattern form, Replacement replacement) {
+  return rule(std::move(name), std::vector<Pattern>{std::move(form)}, std::move(replacement));
+}
 
 namespace {
 ValueId build(Rewrite& rw, const Match& m, const PatternNode* p) {
@@ -158,7 +171,8 @@ ValueId build(Rewrite& rw, const Match& m, const PatternNode* p) {
 }  // namespace
 
 Rule rule(std::string name, Pattern form, Pattern replacement) {
-  return rule(std::move(name), std::move(form), Replacement([replacement](Rewrite& rw, const Match& m) { return build(rw, m, replacement.get()); }));
+  return rule(std::move(name), std::move(form),
+              Replacement([replacement](Rewrite& rw, const Match& m) { return build(rw, m, replacement.get()); }));
 }
 
 }  // namespace cameo::passes

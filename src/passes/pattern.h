@@ -2,7 +2,8 @@
 //
 //   Var x;  Const a;
 //   rule("relu-relu", relu(relu(x)), relu(x))
-//   rule("gelu", x * (erf(x / std::sqrt(2.0)) + 1.0) * 0.5, [=](Rewrite& rw, const Match& m) { return rw.on.Gelu(m[x]); })
+//   rule("gelu", x * (erf(x / std::sqrt(2.0)) + 1.0) * 0.5, [=](Rewrite& rw, const Match& m) { return rw.on.Gelu(m[x]);
+//   })
 //
 // Operands of commutative operators match in either order, with backtracking. A number matches a constant all of whose
 // elements are that number, within two ulp of the constant's type.
@@ -24,7 +25,10 @@ class Pattern {
   // The same, where the node's attributes please `ok`.
   template <class A, class F>
   Pattern where(F ok) const {
-    return with_check([ok](const Graph& g, NodeId n) { const A* a = g[n].as<A>(); return a && ok(*a); });
+    return with_check([ok](const Graph& g, NodeId n) {
+      const A* a = g[n].as<A>();
+      return a && ok(*a);
+    });
   }
 
  private:

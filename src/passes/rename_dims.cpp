@@ -35,11 +35,13 @@ void rename_dims(Graph& g, const std::vector<std::pair<std::string, std::string>
     }
   std::vector<Substitution> map;
   for (const auto& [from, to] : from_to) {
-    const auto it = std::find_if(symbols.begin(), symbols.end(), [name = std::string_view(from)](Dim s) { return symbol_name(s) == name; });
+    const auto it = std::find_if(symbols.begin(), symbols.end(),
+                                 [name = std::string_view(from)](Dim s) { return symbol_name(s) == name; });
     if (it == symbols.end()) {
       std::string names;
       for (const Dim s : symbols) names += cat(names.empty() ? "" : ", ", symbol_name(s));
-      throw error("use.rename-dim", cat("no input or output has a size named '", from, "'")).help(names.empty() ? "all sizes are numbers" : cat("there are: ", names));
+      throw error("use.rename-dim", cat("no input or output has a size named '", from, "'"))
+          .help(names.empty() ? "all sizes are numbers" : cat("there are: ", names));
     }
     map.push_back({*it, g.dims().symbol(to)});
   }

@@ -49,7 +49,9 @@ class Rewrite {
   // The node.
   const Node& root() const { return g[node]; }
   template <class A>
-  const A& attrs() const { return *g[node].as<A>(); }
+  const A& attrs() const {
+    return *g[node].as<A>();
+  }
   ValueId in(size_t i) const { return g.input(node, i); }
   bool has(size_t i) const { return in(i).valid(); }
   size_t in_count() const { return g[node].inputs.size(); }
@@ -60,8 +62,8 @@ class Rewrite {
   const Fact& fact(ValueId v) const { return g[v].fact; }
   DType dtype(ValueId v) const { return g[v].fact.dtype(); }
   bool has_rank(ValueId v) const { return v && g[v].fact.has_rank(); }
-  int64_t rank(ValueId v) const { return g[v].fact.rank(); }          // precondition: has_rank(v)
-  const Shape& shape(ValueId v) const { return g[v].fact.shape(); }   // precondition: has_rank(v)
+  int64_t rank(ValueId v) const { return g[v].fact.rank(); }         // precondition: has_rank(v)
+  const Shape& shape(ValueId v) const { return g[v].fact.shape(); }  // precondition: has_rank(v)
   bool equal(Dim a, Dim b) const { return a == b || g.facts.equal(a, b) == Answer::yes; }
   bool same_shape(const Shape& a, const Shape& b) const;
   bool understood(NodeId n) const { return is_understood(g, n, standing); }
@@ -79,10 +81,10 @@ class Rewrite {
   bool is_constant(ValueId v) const;
   std::optional<Tensor> constant(ValueId v, uint64_t budget_bytes = 1 << 20) const;
   std::optional<std::vector<int64_t>> ints(ValueId v) const;
-  std::optional<double> scalar(ValueId v) const;   // every element is this number
+  std::optional<double> scalar(ValueId v) const;  // every element is this number
   // Axes given as input `i` of a node, normalised and sorted; none when absent or not constant.
   std::optional<std::vector<int64_t>> axes(NodeId n, size_t i, int64_t rank) const;
-  const Weight* weight(ValueId v) const;           // an initializer's recipe
+  const Weight* weight(ValueId v) const;  // an initializer's recipe
 
   // The answer.
   void replace(ValueId v) { replacement = {v}; }
@@ -94,11 +96,12 @@ class Rewrite {
   std::vector<ValueId> replacement;  // per output; none where nobody wants it
   bool trusted_shape = false;
   std::string why;
-  int64_t spare_bytes = 0;  // by how much constants may grow here
-  int64_t unroll = 0;       // rounds up to which loops may be unrolled
-  bool every_bit = false;   // nothing may be computed that an engine might round otherwise
+  int64_t spare_bytes = 0;       // by how much constants may grow here
+  int64_t unroll = 0;            // rounds up to which loops may be unrolled
+  bool every_bit = false;        // nothing may be computed that an engine might round otherwise
   Standing* standing = nullptr;  // which nodes are not to be looked at (ops/soundness.h)
-  std::vector<bool>* varying = nullptr;  // by node: found to depend on more than constants; for rules that ask this of every node
+  std::vector<bool>* varying =
+      nullptr;  // by node: found to depend on more than constants; for rules that ask this of every node
 
  private:
   bool keep_reasons_;
@@ -110,7 +113,7 @@ struct Rule {
   RuleClass exactness = RuleClass::exact;
   std::function<void(Rewrite&)> apply;
   std::vector<std::string_view> makes;  // operators that the target must have
-  int64_t gain = 1;                        // how many nodes fewer there must be; 0: a node may be traded for a node
+  int64_t gain = 1;                     // how many nodes fewer there must be; 0: a node may be traded for a node
   bool late = false;                    // would hide forms that other rules look for: runs when those are done
   bool free_bytes = false;              // constants may grow by what was saved elsewhere (folding)
 

@@ -19,7 +19,9 @@ constexpr RuleInfo passes[] = {
     {"slices-to-split", RuleClass::exact},
 };
 
-bool listed(const std::vector<std::string>& names, std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool listed(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 bool wanted(std::string_view name, RuleClass c, const SimplifyOptions& o) {
   if (o.exact && c != RuleClass::exact) return false;
@@ -66,7 +68,9 @@ void assume_sizes(Model& m) {
     if (g[v].fact.has_rank())
       for (const Dim d : Shape(g[v].fact.shape()))
         for (const Dim symbol : symbols_of(d))
-          if (std::find(empty.begin(), empty.end(), symbol) == empty.end()) g.facts.assume_range(symbol, 1, std::nullopt, {FactSource::convention, "sizes of inputs are at least 1", {}});
+          if (std::find(empty.begin(), empty.end(), symbol) == empty.end())
+            g.facts.assume_range(symbol, 1, std::nullopt,
+                                 {FactSource::convention, "sizes of inputs are at least 1", {}});
 }
 
 struct Chosen {

@@ -47,7 +47,7 @@ std::vector<RuleInfo> rule_list();  // by name; whole-graph passes included
 // Whole-graph passes (cse.cpp): each gives how often it applied.
 size_t merge_equal_nodes(Graph& g, Engine& e);
 size_t merge_equal_weights(Graph& g, Engine& e);
-size_t split_slices(Graph& g, Engine& e);  // slices.cpp
+size_t split_slices(Graph& g, Engine& e);     // slices.cpp
 size_t decide_by_trial(Model& m, Engine& e);  // branches.cpp
 
 }  // namespace cameo::passes

@@ -25,12 +25,17 @@ std::optional<std::vector<int64_t>> literal_ints(const Graph& g, ValueId v) {
 std::optional<std::pair<int64_t, Part>> part_of(const Graph& g, Engine& e, NodeId n) {
   if (!e.understood(n) || !g[n].is("Slice")) return std::nullopt;
   const ValueId x = g.input(n, 0);
-  const auto starts = literal_ints(g, g.input(n, 1)), ends = literal_ints(g, g.input(n, 2)), axes = literal_ints(g, g.input(n, 3)), steps = literal_ints(g, g.input(n, 4));
-  if (!starts || !ends || starts->size() != 1 || (g.input(n, 3) && !axes) || (g.input(n, 4) && (!steps || (*steps)[0] != 1))) return std::nullopt;
+  const auto starts = literal_ints(g, g.input(n, 1)), ends = literal_ints(g, g.input(n, 2)),
+             axes = literal_ints(g, g.input(n, 3)), steps = literal_ints(g, g.input(n, 4));
+  if (!starts || !ends || starts->size() != 1 || (g.input(n, 3) && !axes) ||
+      (g.input(n, 4) && (!steps || (*steps)[0] != 1)))
+    return std::nullopt;
   const int64_t rank = g[x].fact.rank(), given = axes ? (*axes)[0] : 0, axis = given < 0 ? given + rank : given;
   const auto size = g[x].fact.shape()[static_cast<size_t>(axis)].known();
   if (!size) return std::nullopt;
-  const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? std::max<int64_t>(at, -*size) + *size : at, 0, *size); };
+  const auto place = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? std::max<int64_t>(at, -*size) + *size : at, 0, *size);
+  };
   return std::pair(axis, Part{place((*starts)[0]), place((*ends)[0]), n});
 }
 
@@ -80,7 +85,8 @@ size_t split_slices(Graph& g, Engine& e) {
   size_t applied = 0;
   for (uint32_t i = 0, count = g.value_capacity(); i < count; ++i) {
     const ValueId x(i);
-    if (g[x].kind == Value::Kind::dead || g[x].uses.size() < 2 || g[x].uses.size() > 256 || !g[x].fact.has_rank()) continue;
+    if (g[x].kind == Value::Kind::dead || g[x].uses.size() < 2 || g[x].uses.size() > 256 || !g[x].fact.has_rank())
+      continue;
     std::map<std::pair<RegionId, int64_t>, std::vector<Part>> by_axis;
     for (const Use& u : g[x].uses)
       if (u.node && u.index == 0)

@@ -22,15 +22,23 @@ struct WorkRow {
   size_t weight;  // which input
 };
 constexpr WorkRow rows[] = {
-    {"Conv", Work::conv, 1},       {"ConvInteger", Work::conv, 1},     {"QLinearConv", Work::conv, 3},
-    {"DeformConv", Work::conv, 1}, {"ConvTranspose", Work::conv_transpose, 1},
-    {"MatMul", Work::matmul, 0},   {"MatMulInteger", Work::matmul, 0}, {"QLinearMatMul", Work::matmul, 0},
-    {"Gemm", Work::gemm, 0},       {"LSTM", Work::recurrent, 1},       {"GRU", Work::recurrent, 1},
+    {"Conv", Work::conv, 1},
+    {"ConvInteger", Work::conv, 1},
+    {"QLinearConv", Work::conv, 3},
+    {"DeformConv", Work::conv, 1},
+    {"ConvTranspose", Work::conv_transpose, 1},
+    {"MatMul", Work::matmul, 0},
+    {"MatMulInteger", Work::matmul, 0},
+    {"QLinearMatMul", Work::matmul, 0},
+    {"Gemm", Work::gemm, 0},
+    {"LSTM", Work::recurrent, 1},
+    {"GRU", Work::recurrent, 1},
     {"RNN", Work::recurrent, 1},
 };
 
 std::optional<Dim> macs_of(const Graph& g, NodeId n, const WorkRow& row) {
-  const Shape *a = shape_of(g, g.input(n, 0)), *w = shape_of(g, g.input(n, row.weight)), *r = shape_of(g, g.input(n, 2));
+  const Shape *a = shape_of(g, g.input(n, 0)), *w = shape_of(g, g.input(n, row.weight)),
+              *r = shape_of(g, g.input(n, 2));
   const Shape* y = g[n].outputs.empty() ? nullptr : shape_of(g, g[n].outputs[0]);
   if (!a || !w || a->empty() || w->empty()) return std::nullopt;
   switch (row.work) {
@@ -147,7 +155,8 @@ Statistics statistics(const Model& m) {
     count_work(g, NodeId(i), s);
   }
   for (const auto& [name, count] : counts) s.operators.push_back({name, count});
-  std::stable_sort(s.operators.begin(), s.operators.end(), [](const OpCount& a, const OpCount& b) { return a.count > b.count; });
+  std::stable_sort(s.operators.begin(), s.operators.end(),
+                   [](const OpCount& a, const OpCount& b) { return a.count > b.count; });
   for (uint32_t i = 0; i < g.value_capacity(); ++i) {
     const Value& v = g[ValueId(i)];
     if (v.kind == Value::Kind::dead || !v.weight || v.synthetic) continue;

@@ -16,8 +16,9 @@ struct Spelling {
   std::string_view descr;
 };
 constexpr Spelling spellings[] = {
-    {DType::f32, "<f4"}, {DType::f64, "<f8"}, {DType::f16, "<f2"}, {DType::i8, "|i1"},  {DType::i16, "<i2"}, {DType::i32, "<i4"},  {DType::i64, "<i8"},
-    {DType::u8, "|u1"},  {DType::u16, "<u2"}, {DType::u32, "<u4"}, {DType::u64, "<u8"}, {DType::boolean, "|b1"}, {DType::c64, "<c8"}, {DType::c128, "<c16"},
+    {DType::f32, "<f4"}, {DType::f64, "<f8"},     {DType::f16, "<f2"}, {DType::i8, "|i1"},    {DType::i16, "<i2"},
+    {DType::i32, "<i4"}, {DType::i64, "<i8"},     {DType::u8, "|u1"},  {DType::u16, "<u2"},   {DType::u32, "<u4"},
+    {DType::u64, "<u8"}, {DType::boolean, "|b1"}, {DType::c64, "<c8"}, {DType::c128, "<c16"},
 };
 
 DType plain_dtype(const npy::Descr& d) {
@@ -28,7 +29,8 @@ DType plain_dtype(const npy::Descr& d) {
 
 // NumPy has no letter for these: raw bytes, or the next wider integer.
 bool holds(const npy::Descr& d, DType wanted) {
-  return d.kind == 'V' && bits(wanted) >= 8 && d.item_bytes * 8 == static_cast<uint64_t>(bits(wanted)) && is_float(wanted);
+  return d.kind == 'V' && bits(wanted) >= 8 && d.item_bytes * 8 == static_cast<uint64_t>(bits(wanted)) &&
+         is_float(wanted);
 }
 
 }  // namespace
@@ -39,7 +41,9 @@ Tensor to_tensor(const npy::Array& raw, DType wanted, const std::string& what) {
   const npy::Array a = npy::plain(raw);
   DType dtype = holds(d, wanted) ? wanted : plain_dtype(d);
   if (dtype == DType::undefined)
-    throw error("file.unsupported", cat(what, " has NumPy's dtype '", raw.descr, "', which ", wanted == DType::undefined ? "has no meaning without a model" : cat("is not ", name(wanted))));
+    throw error("file.unsupported",
+                cat(what, " has NumPy's dtype '", raw.descr, "', which ",
+                    wanted == DType::undefined ? "has no meaning without a model" : cat("is not ", name(wanted))));
   Tensor t(dtype, a.shape, a.data);
   if (is_sub_byte(wanted) && (dtype == DType::i8 || dtype == DType::u8)) return store(wanted, a.shape, t.to_ints());
   return t;
@@ -51,7 +55,8 @@ npy::Array to_array(const Tensor& t) {
   if (t.dtype() == DType::string) return npy::from_strings(t.strings(), t.shape());
   Tensor plain = t;
   if (is_sub_byte(t.dtype()))
-    plain = is_float(t.dtype()) ? store(DType::f32, t.shape(), t.to_doubles()) : store(is_signed_int(t.dtype()) ? DType::i8 : DType::u8, t.shape(), t.to_ints());
+    plain = is_float(t.dtype()) ? store(DType::f32, t.shape(), t.to_doubles())
+                                : store(is_signed_int(t.dtype()) ? DType::i8 : DType::u8, t.shape(), t.to_ints());
   a.descr = bits(plain.dtype()) == 8 ? "|V1" : "<V2";  // 8-bit floats and bfloat16
   for (const Spelling& s : spellings)
     if (s.dtype == plain.dtype()) a.descr = s.descr;
@@ -102,7 +107,8 @@ std::optional<Datum> sequence_of(const std::vector<npy::Named>& arrays, const st
   return Datum::sequence(std::move(items));
 }
 
-std::vector<Datum> from_folder(const std::string& path, const Graph& g, const std::vector<ValueId>& params, const std::string& prefix) {
+std::vector<Datum> from_folder(const std::string& path, const Graph& g, const std::vector<ValueId>& params,
+                               const std::string& prefix) {
   std::vector<Datum> out(params.size());
   for (size_t i = 0; i < params.size(); ++i) {
     const std::string file = (std::filesystem::path(path) / cat(prefix, "_", i, ".pb")).string();
@@ -121,12 +127,15 @@ std::vector<NamedDatum> load_named(const std::string& path) {
       if (!std::filesystem::exists(file)) break;
       out.push_back({cat("x", i), read_datum(map_file(file), Type(), file)});
     }
-    if (out.empty()) throw error("use.inputs", cat(path, " has no input_0.pb")).help("a test_data_set folder holds input_0.pb, input_1.pb, ...");
+    if (out.empty())
+      throw error("use.inputs", cat(path, " has no input_0.pb"))
+          .help("a test_data_set folder holds input_0.pb, input_1.pb, ...");
     return out;
   }
   for (const auto& [name, array] : npy::load(path)) {
     const npy::Descr d = npy::parse_descr(array.descr);
-    out.push_back({name, to_tensor(array, d.kind == 'V' && d.item_bytes == 2 ? DType::bf16 : DType::undefined, cat("'", name, "'"))});
+    out.push_back({name, to_tensor(array, d.kind == 'V' && d.item_bytes == 2 ? DType::bf16 : DType::undefined,
+                                   cat("'", name, "'"))});
   }
   return out;
 }
@@ -143,7 +152,8 @@ void save_npz(const std::string& path, const std::vector<NamedDatum>& values) {
   file.commit();
 }
 
-std::vector<Datum> load_values(const std::string& path, const Graph& g, const std::vector<ValueId>& params, const std::string& prefix) {
+std::vector<Datum> load_values(const std::string& path, const Graph& g, const std::vector<ValueId>& params,
+                               const std::string& prefix) {
   if (std::filesystem::is_directory(path)) return from_folder(path, g, params, prefix);
   const auto arrays = npy::load(path);
   std::vector<Datum> out(params.size());
@@ -158,7 +168,9 @@ std::vector<Datum> load_values(const std::string& path, const Graph& g, const st
         }
       return false;
     };
-    if (take(v.name) || take(cat("x", i)) || (prefix == "output" && take(cat("y", i))) || (i == 0 && arrays.size() == 1 && take(""))) continue;
+    if (take(v.name) || take(cat("x", i)) || (prefix == "output" && take(cat("y", i))) ||
+        (i == 0 && arrays.size() == 1 && take("")))
+      continue;
     if (!v.fact.type.is_sequence()) continue;
     if (auto items = sequence_of(arrays, v.name, v.fact.type)) {
       for (size_t k = 0; k < arrays.size(); ++k) used[k] = used[k] || arrays[k].name.starts_with(v.name + ".");
@@ -169,7 +181,9 @@ std::vector<Datum> load_values(const std::string& path, const Graph& g, const st
     if (used[k]) continue;
     std::string names;
     for (const ValueId v : params) names += cat(names.empty() ? "" : ", ", g[v].name);
-    throw error("use.input-name", cat(path, " has an array '", arrays[k].name, "', and the model has no ", prefix, " of that name")).help(cat("its ", prefix, "s are: ", names));
+    throw error("use.input-name",
+                cat(path, " has an array '", arrays[k].name, "', and the model has no ", prefix, " of that name"))
+        .help(cat("its ", prefix, "s are: ", names));
   }
   return out;
 }

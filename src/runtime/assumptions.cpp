@@ -10,7 +10,8 @@ namespace cameo::runtime {
 namespace {
 
 // Sizes that are a name alone, as the inputs given have them.
-std::vector<std::pair<std::string_view, int64_t>> named_sizes(const Graph& g, std::span<const ValueId> params, std::span<const Datum> inputs) {
+std::vector<std::pair<std::string_view, int64_t>> named_sizes(const Graph& g, std::span<const ValueId> params,
+                                                              std::span<const Datum> inputs) {
   std::vector<std::pair<std::string_view, int64_t>> out;
   for (size_t i = 0; i < std::min(params.size(), inputs.size()); ++i) {
     const Fact& f = g[params[i]].fact;
@@ -26,7 +27,8 @@ std::vector<std::pair<std::string_view, int64_t>> named_sizes(const Graph& g, st
 }  // namespace
 
 void check_assumptions(const Model& model, std::span<const ValueId> params, std::span<const Datum> inputs) {
-  const auto said = std::find_if(model.metadata.begin(), model.metadata.end(), [](const auto& e) { return e.first == assumptions_key; });
+  const auto said = std::find_if(model.metadata.begin(), model.metadata.end(),
+                                 [](const auto& e) { return e.first == assumptions_key; });
   if (said == model.metadata.end()) return;
   DimContext names;
   const auto conditions = split_conditions(names, said->second);
@@ -40,7 +42,8 @@ void check_assumptions(const Model& model, std::span<const ValueId> params, std:
       for (const Dim symbol : symbols_of(d))
         for (const Substitution& s : sizes)
           if (s.symbol == symbol) given += cat(given.empty() ? "" : ", ", symbol_name(symbol), " = ", s.value.text());
-    throw error("run.assumption", cat("the model was exported for ", c.text(), ", and here ", given)).help("export it for these sizes: numbers in place of names, or another range");
+    throw error("run.assumption", cat("the model was exported for ", c.text(), ", and here ", given))
+        .help("export it for these sizes: numbers in place of names, or another range");
   }
 }
 

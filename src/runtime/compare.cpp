@@ -27,7 +27,9 @@ Comparison different(std::string why) { return {false, std::move(why), 1, 0}; }
 
 Comparison strings(const Tensor& a, const Tensor& b) {
   for (size_t i = 0; i < a.strings().size(); ++i)
-    if (a.strings()[i] != b.strings()[i]) return different(cat("element ", index_text(a, static_cast<int64_t>(i)), " is \"", a.strings()[i], "\", and \"", b.strings()[i], "\" is wanted"));
+    if (a.strings()[i] != b.strings()[i])
+      return different(cat("element ", index_text(a, static_cast<int64_t>(i)), " is \"", a.strings()[i], "\", and \"",
+                           b.strings()[i], "\" is wanted"));
   return {};
 }
 
@@ -39,7 +41,8 @@ Comparison integers(const Tensor& a, const Tensor& b) {
     const auto k = static_cast<size_t>(i);
     const bool same = wide ? a.as<uint64_t>()[k] == b.as<uint64_t>()[k] : ia[k] == ib[k];
     if (same) continue;
-    const double x = wide ? static_cast<double>(a.as<uint64_t>()[k]) : static_cast<double>(ia[k]), y = wide ? static_cast<double>(b.as<uint64_t>()[k]) : static_cast<double>(ib[k]);
+    const double x = wide ? static_cast<double>(a.as<uint64_t>()[k]) : static_cast<double>(ia[k]),
+                 y = wide ? static_cast<double>(b.as<uint64_t>()[k]) : static_cast<double>(ib[k]);
     if (out.same) out.why = cat("element ", index_text(a, i), " is ", x, ", and ", y, " is wanted");
     out.same = false;
     ++out.differing;
@@ -56,7 +59,8 @@ Comparison floats(const Tensor& a, const Tensor& b, const Bounds& bounds) {
     const double gap = std::fabs(da[i] - db[i]);
     if (std::isfinite(gap)) out.worst = std::max(out.worst, gap);
     if (std::isfinite(gap) && gap <= bounds.atol + bounds.rtol * std::fabs(db[i])) continue;
-    if (out.same) out.why = cat("element ", index_text(a, static_cast<int64_t>(i)), " is ", da[i], ", and ", db[i], " is wanted");
+    if (out.same)
+      out.why = cat("element ", index_text(a, static_cast<int64_t>(i)), " is ", da[i], ", and ", db[i], " is wanted");
     out.same = false;
     ++out.differing;
   }
@@ -64,7 +68,8 @@ Comparison floats(const Tensor& a, const Tensor& b, const Bounds& bounds) {
 }
 
 Comparison tensors(const Tensor& a, const Tensor& b, const Tolerance& tolerance) {
-  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return different(cat("it is ", shape_text(a), ", and ", shape_text(b), " is wanted"));
+  if (a.dtype() != b.dtype() || a.shape() != b.shape())
+    return different(cat("it is ", shape_text(a), ", and ", shape_text(b), " is wanted"));
   if (a.dtype() == DType::string) return strings(a, b);
   if (is_complex(a.dtype())) {  // pairs of real numbers
     std::vector<int64_t> shape = a.shape();
@@ -73,7 +78,8 @@ Comparison tensors(const Tensor& a, const Tensor& b, const Tolerance& tolerance)
     return tensors(Tensor(part, shape, a.bytes()), Tensor(part, shape, b.bytes()), tolerance);
   }
   Comparison out = is_float(a.dtype()) ? floats(a, b, bounds_for(a.dtype(), tolerance)) : integers(a, b);
-  if (!out.same && out.differing > 1) out.why += cat(" (", out.differing, " of ", a.count(), " elements differ, by at most ", out.worst, ")");
+  if (!out.same && out.differing > 1)
+    out.why += cat(" (", out.differing, " of ", a.count(), " elements differ, by at most ", out.worst, ")");
   return out;
 }
 
@@ -97,7 +103,8 @@ Comparison compare(const Datum& a, const Datum& b, const Tolerance& tolerance) {
     case Datum::Kind::none: return {};
     case Datum::Kind::tensor: return tensors(a.tensor, b.tensor, tolerance);
     case Datum::Kind::sequence: {
-      if (a.items->size() != b.items->size()) return different(cat("it has ", a.items->size(), " elements, and ", b.items->size(), " are wanted"));
+      if (a.items->size() != b.items->size())
+        return different(cat("it has ", a.items->size(), " elements, and ", b.items->size(), " are wanted"));
       Comparison all;
       for (size_t i = 0; i < a.items->size(); ++i) {
         Comparison one = compare((*a.items)[i], (*b.items)[i], tolerance);
@@ -108,7 +115,8 @@ Comparison compare(const Datum& a, const Datum& b, const Tolerance& tolerance) {
       return all;
     }
     case Datum::Kind::map: {
-      if (a.entries->size() != b.entries->size()) return different(cat("it has ", a.entries->size(), " entries, and ", b.entries->size(), " are wanted"));
+      if (a.entries->size() != b.entries->size())
+        return different(cat("it has ", a.entries->size(), " entries, and ", b.entries->size(), " are wanted"));
       for (size_t i = 0; i < a.entries->size(); ++i) {
         const auto& [ka, va] = (*a.entries)[i];
         const auto& [kb, vb] = (*b.entries)[i];

@@ -19,9 +19,9 @@ Bounds bounds_for(DType t, const Tolerance& wanted);
 
 struct Comparison {
   bool same = true;
-  std::string why;          // in words, when not
-  int64_t differing = 0;    // elements beyond the bounds
-  double worst = 0;         // largest difference seen, beyond or not
+  std::string why;        // in words, when not
+  int64_t differing = 0;  // elements beyond the bounds
+  double worst = 0;       // largest difference seen, beyond or not
 };
 
 // NaN equals NaN, infinities equal themselves. `b` is the reference.

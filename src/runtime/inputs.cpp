@@ -32,17 +32,24 @@ class Judge {
       if (v.weight || t.is_optional()) return;
       std::string names;
       for (const ValueId i : g_[g_.main()].inputs) names += cat(names.empty() ? "" : ", ", g_[i].name);
-      return add(error("run.input-missing", cat("the input '", v.name, "' (", t.text(), ") was not given")).help(cat("the model's inputs are: ", names)));
+      return add(error("run.input-missing", cat("the input '", v.name, "' (", t.text(), ") was not given"))
+                     .help(cat("the model's inputs are: ", names)));
     }
     if (!t.is_tensor()) return items(v, t, d);
-    if (d.kind != Datum::Kind::tensor) return add(error("run.kind", cat("the input '", v.name, "' must be a tensor, ", t.text())));
+    if (d.kind != Datum::Kind::tensor)
+      return add(error("run.kind", cat("the input '", v.name, "' must be a tensor, ", t.text())));
     const Tensor& x = d.tensor;
     if (t.elem != DType::undefined && x.dtype() != t.elem)
-      add(error("run.dtype", cat("the input '", v.name, "' is ", name(x.dtype()), ", and the model wants ", name(t.elem))).help(cat("convert the array, or export with --input '", v.name, "=", name(x.dtype()), "[...]'")));
+      add(error("run.dtype",
+                cat("the input '", v.name, "' is ", name(x.dtype()), ", and the model wants ", name(t.elem)))
+              .help(cat("convert the array, or export with --input '", v.name, "=", name(x.dtype()), "[...]'")));
     if (!t.has_rank()) return;
     if (x.rank() != t.rank()) {
-      Error e = error("run.rank", cat("the input '", v.name, "' has ", x.rank(), " axes, ", shape_text(x.shape()), ", and the model wants ", t.rank(), ": [", ir::shape_text(*t.shape), "]"));
-      return x.rank() + 1 == t.rank() ? add(std::move(e).help("one axis is missing, perhaps that of the batch: numpy's x[None] adds it")) : add(e);
+      Error e = error("run.rank", cat("the input '", v.name, "' has ", x.rank(), " axes, ", shape_text(x.shape()),
+                                      ", and the model wants ", t.rank(), ": [", ir::shape_text(*t.shape), "]"));
+      return x.rank() + 1 == t.rank()
+                 ? add(std::move(e).help("one axis is missing, perhaps that of the batch: numpy's x[None] adds it"))
+                 : add(e);
     }
     for (size_t axis = 0; axis < x.shape().size(); ++axis) size(v, axis, (*t.shape)[axis], x.shape()[axis]);
   }
@@ -56,7 +63,8 @@ class Judge {
   void items(const Value& v, const Type& t, const Datum& d) {
     const Type& sequence = t.is_optional() ? *t.inner : t;
     if (!sequence.is_sequence() || !sequence.inner || !sequence.inner->is_tensor()) return;
-    if (d.kind != Datum::Kind::sequence) return add(error("run.kind", cat("the input '", v.name, "' must be a sequence, ", t.text())));
+    if (d.kind != Datum::Kind::sequence)
+      return add(error("run.kind", cat("the input '", v.name, "' must be a sequence, ", t.text())));
     for (const Datum& item : *d.items)
       if (item.kind != Datum::Kind::tensor || item.tensor.dtype() != sequence.inner->elem)
         return add(error("run.dtype", cat("the input '", v.name, "' must be a sequence of tensors, ", t.text())));
@@ -65,7 +73,8 @@ class Judge {
   void size(const Value& v, size_t axis, Dim wanted, int64_t came) {
     if (wanted.is_literal()) {
       if (wanted.literal() != came)
-        add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came, ", and the model wants ", wanted.literal()))
+        add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came,
+                                  ", and the model wants ", wanted.literal()))
                 .why(cat("the model declares [", ir::shape_text(*v.fact.type.shape), "]"))
                 .help(dynamic_hint(v, axis)));
       return;
@@ -74,14 +83,17 @@ class Judge {
     const std::string symbol(symbol_name(wanted));
     const auto [it, is_new] = sizes_.try_emplace(symbol, Seen{came, v.name, axis});
     if (is_new || it->second.size == came) return;
-    add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came, ", and the model wants ", symbol, " = ", it->second.size))
-            .why(cat("axis ", it->second.axis, " of '", it->second.input, "' is ", symbol, " too, and it has size ", it->second.size)));
+    add(error("run.size", cat("axis ", axis, " of the input '", v.name, "' has size ", came, ", and the model wants ",
+                              symbol, " = ", it->second.size))
+            .why(cat("axis ", it->second.axis, " of '", it->second.input, "' is ", symbol, " too, and it has size ",
+                     it->second.size)));
   }
 
   // How to get a model that takes any size there.
   static std::string dynamic_hint(const Value& v, size_t axis) {
     std::string dims;
-    for (size_t i = 0; i < v.fact.type.shape->size(); ++i) dims += cat(i ? "," : "", i == axis ? axis == 0 ? "batch" : cat("n", i) : (*v.fact.type.shape)[i].text());
+    for (size_t i = 0; i < v.fact.type.shape->size(); ++i)
+      dims += cat(i ? "," : "", i == axis ? axis == 0 ? "batch" : cat("n", i) : (*v.fact.type.shape)[i].text());
     return cat("for a dynamic axis, export with --input '", v.name, "=", name(v.fact.type.elem), "[", dims, "]'");
   }
 
@@ -96,7 +108,9 @@ class Judge {
 
 Tensor random_tensor(DType dtype, const std::vector<int64_t>& shape, Random& random) {
   constexpr int64_t most = int64_t{1} << 26;  // a file that declares more does not get gigabytes for it
-  if (element_count(shape) > most) throw error("run.random", cat("an input of ", element_count(shape), " elements is too large to make up")).help("give it with --inputs");
+  if (element_count(shape) > most)
+    throw error("run.random", cat("an input of ", element_count(shape), " elements is too large to make up"))
+        .help("give it with --inputs");
   const auto count = narrow<size_t>(element_count(shape));
   if (dtype == DType::string) {
     std::vector<std::string> words;
@@ -127,7 +141,8 @@ void check_inputs(const Graph& g, const std::vector<ValueId>& params, const std:
   if (!judge.findings.empty()) throw Error(std::move(judge.findings));
 }
 
-std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& params, uint64_t seed, const std::map<std::string, int64_t>& sizes) {
+std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& params, uint64_t seed,
+                                 const std::map<std::string, int64_t>& sizes) {
   Random random{seed};
   std::vector<Datum> out;
   for (const ValueId id : params) {
@@ -138,7 +153,8 @@ std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& par
       continue;
     }
     if (!t.is_tensor() || !t.has_rank() || t.elem == DType::undefined)
-      throw error("run.random", cat("the input '", v.name, "' (", t.text(), ") says too little to make one up")).help("give it with --inputs");
+      throw error("run.random", cat("the input '", v.name, "' (", t.text(), ") says too little to make one up"))
+          .help("give it with --inputs");
     std::vector<int64_t> shape;
     for (const Dim d : *t.shape) {
       const auto it = sizes.find(d.text());

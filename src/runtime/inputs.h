@@ -20,6 +20,7 @@ void check_inputs(const Graph& g, const std::vector<ValueId>& params, const std:
 
 // The same seed gives the same values on every machine: floats in [0, 1), small ints, in order of the inputs. Symbolic
 // sizes are taken from `sizes` by name, else 1.
-std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& params, uint64_t seed, const std::map<std::string, int64_t>& sizes = {});
+std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& params, uint64_t seed,
+                                 const std::map<std::string, int64_t>& sizes = {});
 
 }  // namespace cameo::runtime

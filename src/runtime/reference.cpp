@@ -13,7 +13,11 @@ namespace {
 class Interpreter {
  public:
   Interpreter(const Graph& g, const ReferenceOptions& options)
-      : g_(g), options_(options), values_(g.value_capacity()), remaining_(g.value_capacity(), 0), random_(options.seed) {
+      : g_(g),
+        options_(options),
+        values_(g.value_capacity()),
+        remaining_(g.value_capacity(), 0),
+        random_(options.seed) {
     for (uint32_t i = 0; i < g.value_capacity(); ++i) remaining_[i] = g[ValueId(i)].uses.size();
   }
 
@@ -42,10 +46,13 @@ class Interpreter {
     std::vector<const Datum*> inputs;
     for (const ValueId v : n.inputs) inputs.push_back(v ? &values_[v.index] : nullptr);
     try {
-      if (n.op->is_opaque() || !def(*n.op).rules.eval) throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
+      if (n.op->is_opaque() || !def(*n.op).rules.eval)
+        throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
       check_call(g_, id, inputs);
       Eval k(inputs, n.outputs.size());
-      k.run_region = [&](size_t i, std::vector<Datum> args) { return region(i < n.regions.size() ? n.regions[i] : RegionId(), args); };
+      k.run_region = [&](size_t i, std::vector<Datum> args) {
+        return region(i < n.regions.size() ? n.regions[i] : RegionId(), args);
+      };
       k.out_type = [&](size_t i) { return g_[n.outputs[i]].fact.type; };
       k.has_region = [&](size_t i) { return i < n.regions.size() && n.regions[i].valid(); };
       k.seed = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
@@ -85,7 +92,8 @@ void check_main(const Graph& model, std::span<const Datum> inputs) {
     const bool given = i < inputs.size() && inputs[i].kind != Datum::Kind::none;
     const auto& fallback = g[params[i]].weight;
     Type& t = g.fact(params[i]).type;
-    t = given || !fallback ? given_type(given ? inputs[i] : Datum(), t) : Type::tensor(fallback->dtype, Shape(fallback->shape.begin(), fallback->shape.end()));
+    t = given || !fallback ? given_type(given ? inputs[i] : Datum(), t)
+                           : Type::tensor(fallback->dtype, Shape(fallback->shape.begin(), fallback->shape.end()));
   }
   for (const NodeId n : g.nodes(g.main())) check_node(g, n);
 }

@@ -19,6 +19,7 @@ struct ReferenceOptions {
 
 // `inputs` are the main graph's inputs in order; one that is absent (Kind::none) takes its initializer's value.
 // Throws "eval.*" with the node's place.
-std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inputs, const ReferenceOptions& options = {});
+std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inputs,
+                                 const ReferenceOptions& options = {});
 
 }  // namespace cameo::runtime

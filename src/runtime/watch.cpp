@@ -22,7 +22,8 @@ std::vector<ValueId> matching_values(const Graph& g, const std::vector<std::stri
     bool any = false;
     for (const NodeId n : g.nodes(g.main()))
       for (const ValueId v : g[n].outputs)
-        if (matches(g[v].name, pattern) || (!g[n].name.empty() && matches(g[n].name, pattern))) wanted[v.index] = any = true;
+        if (matches(g[v].name, pattern) || (!g[n].name.empty() && matches(g[n].name, pattern)))
+          wanted[v.index] = any = true;
     if (!any) throw error("run.no-match", cat("no value or node is called '", pattern, "'"));
   }
   std::vector<ValueId> out;

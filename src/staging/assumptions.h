@@ -1,5 +1,5 @@
-// What a model is only right for: conditions on sizes that the user gave or that had to be guessed. Told as notes, kept in the
-// model's metadata, checked by sessions (docs/staging.md).
+// What a model is only right for: conditions on sizes that the user gave or that had to be guessed. Told as notes, kept
+// in the model's metadata, checked by sessions (docs/staging.md).
 #pragma once
 
 #include "staging/stager.h"

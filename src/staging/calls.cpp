@@ -16,7 +16,9 @@ const Value* HostCall::keyword(std::string_view name) const {
   return nullptr;
 }
 
-void HostCall::missing(size_t i) const { s.fail("stage.arguments", cat("argument ", i + 1, " is missing in a call with ", args.size())); }
+void HostCall::missing(size_t i) const {
+  s.fail("stage.arguments", cat("argument ", i + 1, " is missing in a call with ", args.size()));
+}
 
 std::span<const HostFunction> find_host_ops(std::string_view name) {
   static const auto index = [] {
@@ -40,7 +42,9 @@ const Poison* find_poison(const Stager& s, const Value& v, int depth = 0) {
   return nullptr;
 }
 
-size_t result_count(const std::vector<Schema>& candidates) { return candidates.empty() ? 1 : candidates[0].returns.size(); }
+size_t result_count(const std::vector<Schema>& candidates) {
+  return candidates.empty() ? 1 : candidates[0].returns.size();
+}
 
 // Numbers that tracing made 0-d tensors of act as numbers in these.
 bool takes_literals_as_numbers(std::string_view name) {
@@ -61,7 +65,8 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   static constexpr std::string_view messages[] = {"Print", "RaiseException", "warn", "_assert"};
   const bool shows = std::find(std::begin(messages), std::end(messages), op) != std::end(messages);
   for (size_t i = 0; i < args.positional.size(); ++i)
-    if (args.positional[i].is<Poison>() && (i == 0 || !holds) && !shows) return unavailable(schemas_of(full), args, args.positional[i]);
+    if (args.positional[i].is<Poison>() && (i == 0 || !holds) && !shows)
+      return unavailable(schemas_of(full), args, args.positional[i]);
   if (!holds && !shows)
     if (auto results = call_by_choice(ns, op, args, pos)) return std::move(*results);
   for (const HostFunction host : find_host_ops(full)) {
@@ -79,7 +84,9 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
     if (const auto* p = find_poison(*this, v)) return unavailable(candidates, args, Value(*p));
   if (candidates.empty())
     if (auto results = by_user(full, nullptr, args)) return std::move(*results);
-  if (candidates.empty()) return options.fallback == Fallback::none ? missing_op(full, std::max<size_t>(results_wanted_, 1)) : foreign_op(full, nullptr, args);
+  if (candidates.empty())
+    return options.fallback == Fallback::none ? missing_op(full, std::max<size_t>(results_wanted_, 1))
+                                              : foreign_op(full, nullptr, args);
   auto matched = match(*this, candidates, args);
   if (!matched) matched = match_without_defaults(*this, candidates, args);
   if (!matched) {
@@ -93,7 +100,8 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
 }
 
 // A call of which an argument cannot be had: nor can its results, and what it would have written.
-std::vector<Value> Stager::unavailable(const std::vector<Schema>& candidates, const CallArgs& args, const Value& poison) {
+std::vector<Value> Stager::unavailable(const std::vector<Schema>& candidates, const CallArgs& args,
+                                       const Value& poison) {
   const auto& why = poison.need<Poison>().why;
   const auto doubt_all = [&](const Value& v) {
     const auto lost = std::make_shared<const Doubt>(Doubt{"stage.unavailable", *why});
@@ -113,23 +121,27 @@ std::vector<Value> Stager::unavailable(const std::vector<Schema>& candidates, co
   return std::vector<Value>(result_count(candidates), poison);
 }
 
-std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args, ts::Pos pos) {
+std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args,
+                                                         ts::Pos pos) {
   size_t at = 0;
   while (at < args.positional.size() && !args.positional[at].is<Choice>()) ++at;
   if (at == args.positional.size()) return std::nullopt;
   const std::string full = cat(ns, "::", op);
   const Choice c = args.positional[at].need<Choice>();
   const auto& candidates = schemas_of(full);
-  const bool writes = std::any_of(candidates.begin(), candidates.end(), [](const Schema& s) { return s.mutates() && !s.is_out(); });
+  const bool writes =
+      std::any_of(candidates.begin(), candidates.end(), [](const Schema& s) { return s.mutates() && !s.is_out(); });
   if (writes || find_host_ops(full).empty())
-    fail("stage.choice", cat(full, " takes a string or enum that the inputs decide among ", options_text(c)), "branch on it with if, so that each branch has a constant");
+    fail("stage.choice", cat(full, " takes a string or enum that the inputs decide among ", options_text(c)),
+         "branch on it with if, so that each branch has a constant");
   std::vector<std::vector<Value>> columns;
   for (const Value& option : *c.options) {
     CallArgs one = args;
     one.positional[at] = option;
     const bool before = raised_;
     const auto results = call_op(ns, op, std::move(one), pos);
-    if (raised_ && !before) fail("stage.choice", cat(full, " raises for one of ", options_text(c), ", among which the inputs decide"));
+    if (raised_ && !before)
+      fail("stage.choice", cat(full, " raises for one of ", options_text(c), ", among which the inputs decide"));
     columns.resize(results.size());
     for (size_t i = 0; i < results.size(); ++i) columns[i].push_back(results[i]);
   }
@@ -144,7 +156,8 @@ std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, st
 std::optional<std::vector<Value>> Stager::call_overload(const Schema& schema, const CallArgs& args) {
   on.where = {};
   for (const auto& [key, v] : args.keywords)
-    if (const auto* p = find_poison(*this, v)) return std::vector<Value>(std::max<size_t>(schema.returns.size(), 1), Value(*p));
+    if (const auto* p = find_poison(*this, v))
+      return std::vector<Value>(std::max<size_t>(schema.returns.size(), 1), Value(*p));
   auto matched = match_one(*this, schema, args);
   if (!matched) return std::nullopt;
   training_literals(schema, matched->args);
@@ -155,13 +168,20 @@ namespace {
 // aten::add_.Tensor -> aten::add.Tensor; the few whose functional form is named otherwise.
 std::string functional_name(const Schema& s) {
   static constexpr std::pair<std::string_view, std::string_view> special[] = {
-      {"aten::pow_.Scalar", "aten::pow.Tensor_Scalar"}, {"aten::pow_.Tensor", "aten::pow.Tensor_Tensor"},
-      {"aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar"}, {"aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor"},
-      {"aten::__iand__.Tensor", "aten::__and__.Tensor"}, {"aten::__iand__.Scalar", "aten::__and__.Scalar"},
-      {"aten::__ior__.Tensor", "aten::__or__.Tensor"}, {"aten::__ior__.Scalar", "aten::__or__.Scalar"},
-      {"aten::__ixor__.Tensor", "aten::__xor__.Tensor"}, {"aten::__ixor__.Scalar", "aten::__xor__.Scalar"},
-      {"aten::index_put_.hacked_twin", "aten::index_put.hacked_twin"}, {"aten::transpose_", "aten::transpose.int"},
-      {"aten::floor_divide_.Tensor", "aten::floor_divide"}, {"aten::bernoulli_.float", "aten::bernoulli.p"},
+      {"aten::pow_.Scalar", "aten::pow.Tensor_Scalar"},
+      {"aten::pow_.Tensor", "aten::pow.Tensor_Tensor"},
+      {"aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar"},
+      {"aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor"},
+      {"aten::__iand__.Tensor", "aten::__and__.Tensor"},
+      {"aten::__iand__.Scalar", "aten::__and__.Scalar"},
+      {"aten::__ior__.Tensor", "aten::__or__.Tensor"},
+      {"aten::__ior__.Scalar", "aten::__or__.Scalar"},
+      {"aten::__ixor__.Tensor", "aten::__xor__.Tensor"},
+      {"aten::__ixor__.Scalar", "aten::__xor__.Scalar"},
+      {"aten::index_put_.hacked_twin", "aten::index_put.hacked_twin"},
+      {"aten::transpose_", "aten::transpose.int"},
+      {"aten::floor_divide_.Tensor", "aten::floor_divide"},
+      {"aten::bernoulli_.float", "aten::bernoulli.p"},
   };
   const std::string full = s.full_name();
   for (const auto& [from, to] : special)
@@ -179,7 +199,8 @@ const Schema* functional_of_out(const Schema& s) {
     bool same_params = true;
     for (const auto& p : s.params) {
       if (p.written) continue;
-      same_params = same_params && i < candidate.params.size() && candidate.params[i].name == p.name && candidate.params[i].type.text() == p.type.text();
+      same_params = same_params && i < candidate.params.size() && candidate.params[i].name == p.name &&
+                    candidate.params[i].type.text() == p.type.text();
       ++i;
     }
     if (same_params && i == candidate.params.size()) return &candidate;
@@ -192,7 +213,9 @@ namespace {
 // Operators whose schema promises no view, for autograd's sake, and which give views all the same.
 const Schema* viewing_form(const Schema& s) {
   static constexpr std::pair<std::string_view, std::string_view> table[] = {
-      {"aten::unsafe_chunk", "aten::chunk"}, {"aten::unsafe_split.Tensor", "aten::split.Tensor"}, {"aten::unsafe_split_with_sizes", "aten::split_with_sizes"}};
+      {"aten::unsafe_chunk", "aten::chunk"},
+      {"aten::unsafe_split.Tensor", "aten::split.Tensor"},
+      {"aten::unsafe_split_with_sizes", "aten::split_with_sizes"}};
   for (const auto& [name, view] : table)
     if (s.full_name() == name) return find_schema(view);
   return nullptr;
@@ -205,7 +228,8 @@ std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
   if (const Schema* as_view = viewing_form(s)) return lower_op(*as_view, std::move(args));
   if (s.is_out()) return lower_out(s, std::move(args));
   if (s.name == "aten::set_")
-    return missing_op(s.full_name(), s.returns.size(), "", "set_ gives a tensor the memory of another one; assign the other tensor instead (x = y)");
+    return missing_op(s.full_name(), s.returns.size(), "",
+                      "set_ gives a tensor the memory of another one; assign the other tensor instead (x = y)");
   if (s.is_inplace()) return lower_inplace(s, std::move(args));
   if (s.name.starts_with("aten::as_strided")) by_memory(s, args);
   const Row* row = find_row(s.full_name());
@@ -240,7 +264,9 @@ std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, con
     if (t && t->literal && literals && row.promotion.mask) {
       const Tensor* known = on.fact(*call.args.back().as<V>()).tensor();
       if (known && known->count() == 1 && known->dtype() != DType::boolean)
-        call.args.back() = is_complex(known->dtype()) ? Arg(complex_at(*known, 0)) : is_float(known->dtype()) ? Arg(known->double_at(0)) : Arg(Dim(known->int_at(0)));
+        call.args.back() = is_complex(known->dtype()) ? Arg(complex_at(*known, 0))
+                           : is_float(known->dtype()) ? Arg(known->double_at(0))
+                                                      : Arg(Dim(known->int_at(0)));
     }
   }
   on.where = here();
@@ -259,7 +285,8 @@ std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, con
     if (e.diag().code.starts_with("lower.unsupported")) {
       if (options.fallback != Fallback::none) return foreign_op(s.full_name(), &s, {args, {}});
       missing_op(cat(s.full_name(), " (", e.diag().what, ")"), s.returns.size(), "", e.diag().hint);
-      return std::vector<Value>(s.returns.size(), Value(Poison{std::make_shared<const std::string>(e.diag().what), true}));
+      return std::vector<Value>(s.returns.size(),
+                                Value(Poison{std::make_shared<const std::string>(e.diag().what), true}));
     }
     e.diag().notes.push_back({cat("while lowering ", s.full_name()), {}});
     throw;
@@ -308,7 +335,10 @@ bool can_cast(DType from, DType to) {
 std::vector<Value> Stager::reshape_in_place(const Schema& s, const TensorRef& self, const TensorRef& result) {
   const bool memory = s.name == "aten::resize_" || s.name == "aten::resize_as_";
   if (memory && (self.view || !layout_of(self).is(Layout::Kind::contiguous)))
-    fail("stage.write-through", cat(s.full_name(), " of a view, or of a tensor that is not contiguous, shows memory that the graph does not have"), "make a new tensor of that size instead");
+    fail("stage.write-through",
+         cat(s.full_name(),
+             " of a view, or of a tensor that is not contiguous, shows memory that the graph does not have"),
+         "make a new tensor of that size instead");
   if (self.view) return {Value(result)};
   const V after = read(result);
   const Layout layout = memory ? Layout::contiguous() : layout_of(result);
@@ -335,14 +365,18 @@ std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> arg
   if (on.fact(after).type.is_tensor()) after = on.to(after, on.dtype(before));
   else graph.fact(after).type = on.fact(before).type;  // of a foreign node: an operator in place keeps the type
   // Those that give the tensor itself another shape; of a view they are a view.
-  static constexpr std::string_view reshaping[] = {"resize_", "resize_as_", "squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "swapdims_"};
-  const bool keeps_shape = std::find(std::begin(reshaping), std::end(reshaping), std::string_view(s.name).substr(s.name.find("::") + 2)) == std::end(reshaping);
+  static constexpr std::string_view reshaping[] = {"resize_",    "resize_as_", "squeeze_",  "unsqueeze_",
+                                                   "transpose_", "t_",         "swapaxes_", "swapdims_"};
+  const bool keeps_shape = std::find(std::begin(reshaping), std::end(reshaping),
+                                     std::string_view(s.name).substr(s.name.find("::") + 2)) == std::end(reshaping);
   if (!keeps_shape) return reshape_in_place(s, self, results[0].need<TensorRef>());
   if (row && row->promotion.mask && !can_cast(on.dtype(read(results[0].need<TensorRef>())), on.dtype(before))) {
-    raise(cat("the result type ", name_of(on.dtype(read(results[0].need<TensorRef>()))), " of ", s.full_name(), " does not fit into a tensor of ", name_of(on.dtype(before))));
+    raise(cat("the result type ", name_of(on.dtype(read(results[0].need<TensorRef>()))), " of ", s.full_name(),
+              " does not fit into a tensor of ", name_of(on.dtype(before))));
     return {Value(self)};
   }
-  if (on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before)) after = on.expand(after, on.shape(before));
+  if (on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before))
+    after = on.expand(after, on.shape(before));
   write(self, after, s);
   return {Value(TensorRef{self.cell, self.view, false})};
 }

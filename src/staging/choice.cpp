@@ -19,7 +19,9 @@ size_t place_of(Stager& s, const Value& v, const std::vector<Value>& options) {
   s.fail("stage.join", "a string is not among those that were seen here before");
 }
 
-V at(Stager& s, const std::vector<int64_t>& table, V index) { return s.on.Gather(s.on.constant(Tensor::ints(table)), index); }
+V at(Stager& s, const std::vector<int64_t>& table, V index) {
+  return s.on.Gather(s.on.constant(Tensor::ints(table)), index);
+}
 
 // Among strings and enums, some of which are chosen themselves.
 Value picked_option(Stager& s, V index, const std::vector<Value>& values) {
@@ -33,7 +35,8 @@ Value picked_option(Stager& s, V index, const std::vector<Value>& values) {
   }
   Vs places;
   for (const Value& v : values) places.push_back(s.on.unsqueeze(choice_index(s, v, options), {0}));
-  return Value(Choice{s.on.Gather(s.on.concat(places, 0), index), std::make_shared<const std::vector<Value>>(std::move(options))});
+  return Value(Choice{s.on.Gather(s.on.concat(places, 0), index),
+                      std::make_shared<const std::vector<Value>>(std::move(options))});
 }
 
 // Tensors of one type and size: stacked, and one taken.
@@ -54,7 +57,8 @@ bool may_be_chosen(const Value& v) { return v.is<std::string>() || v.is<Enum>();
 
 std::optional<Value> picked(Stager& s, V index, const std::vector<Value>& values) {
   if (std::all_of(values.begin(), values.end(), [&](const Value& v) { return same(v, values[0]); })) return values[0];
-  if (std::all_of(values.begin(), values.end(), [](const Value& v) { return may_be_chosen(v) || v.is<Choice>(); })) return picked_option(s, index, values);
+  if (std::all_of(values.begin(), values.end(), [](const Value& v) { return may_be_chosen(v) || v.is<Choice>(); }))
+    return picked_option(s, index, values);
   if (all_are<TensorRef>(values)) return picked_tensor(s, index, values);
   if (all_are<Dim>(values)) {
     Dims sizes;
@@ -65,7 +69,8 @@ std::optional<Value> picked(Stager& s, V index, const std::vector<Value>& values
   const bool bools = std::all_of(values.begin(), values.end(), is_truth);
   if (!bools && !std::all_of(values.begin(), values.end(), is_float)) return std::nullopt;
   Vs rows;
-  for (const Value& v : values) rows.push_back(s.on.unsqueeze(bools ? s.bool_value(v) : s.on.scalar(Num(s.to_arg(v)), DType::f64), {0}));
+  for (const Value& v : values)
+    rows.push_back(s.on.unsqueeze(bools ? s.bool_value(v) : s.on.scalar(Num(s.to_arg(v)), DType::f64), {0}));
   const V one = s.on.Gather(s.on.concat(rows, 0), index);
   return bools ? Value(StagedBool{one}) : Value(StagedFloat{one});
 }
@@ -84,7 +89,9 @@ V choice_index(Stager& s, const Value& v, const std::vector<Value>& options) {
 
 std::string options_text(const Choice& c) {
   std::string out;
-  for (const Value& v : *c.options) out += cat(out.empty() ? "" : ", ", v.is<std::string>() ? cat("'", v.need<std::string>(), "'") : std::string(v.need<Enum>().item->name));
+  for (const Value& v : *c.options)
+    out += cat(out.empty() ? "" : ", ",
+               v.is<std::string>() ? cat("'", v.need<std::string>(), "'") : std::string(v.need<Enum>().item->name));
   return out;
 }
 
@@ -92,7 +99,9 @@ Value for_each_option(Stager& s, const Choice& c, std::string_view what, const s
   std::vector<Value> values;
   for (const Value& option : *c.options) values.push_back(f(option));
   if (auto one = picked(s, c.index, values)) return std::move(*one);
-  s.fail("stage.choice", cat(what, " takes a string or enum that the inputs decide among ", options_text(c), ", and its results cannot be picked among in ONNX"),
+  s.fail("stage.choice",
+         cat(what, " takes a string or enum that the inputs decide among ", options_text(c),
+             ", and its results cannot be picked among in ONNX"),
          "branch on it with if, so that each branch has a constant");
 }
 

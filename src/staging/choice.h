@@ -1,4 +1,5 @@
-// Values that the inputs pick among known ones: a string that a branch or a loop decides. In the graph they are an index.
+// Values that the inputs pick among known ones: a string that a branch or a loop decides. In the graph they are an
+// index.
 #pragma once
 
 #include "staging/stager.h"

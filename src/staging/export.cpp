@@ -20,7 +20,8 @@ using staging::HeapMark;
   std::string names;
   if (cls)
     for (const ts::FunctionDef* f : cls->methods) names += cat(names.empty() ? "" : ", ", f->name);
-  throw error("use.method", cat("the archive's root has no method '", wanted, "'")).help(names.empty() ? "it has none" : cat("it has: ", names));
+  throw error("use.method", cat("the archive's root has no method '", wanted, "'"))
+      .help(names.empty() ? "it has none" : cat("it has: ", names));
 }
 
 void record(ExportTrace& trace, ts::Program& program, NodeId n, std::string_view op, ts::Pos pos) {
@@ -30,7 +31,8 @@ void record(ExportTrace& trace, ts::Program& program, NodeId n, std::string_view
 }
 
 // What the program wrote into the module: buffers in place, attributes anew.
-void written_state(Stager& s, const HeapMark& before, std::vector<staging::Output>& outputs, const ExportOptions& options, DiagSink& sink) {
+void written_state(Stager& s, const HeapMark& before, std::vector<staging::Output>& outputs,
+                   const ExportOptions& options, DiagSink& sink) {
   std::string dropped;
   const auto add = [&](const std::string& name, const StagedValue& v) {
     if (options.state_outputs) staging::flatten_outputs(s, v, cat(name, "_out"), outputs, sink);
@@ -53,8 +55,9 @@ void written_state(Stager& s, const HeapMark& before, std::vector<staging::Outpu
     }
   }
   if (!dropped.empty())
-    sink.warn("export.dropped-state", cat("the program writes ", dropped, " of the module, and a model keeps nothing between runs: dropped")).hint =
-        "--state outputs gives them as outputs";
+    sink.warn("export.dropped-state",
+              cat("the program writes ", dropped, " of the module, and a model keeps nothing between runs: dropped"))
+        .hint = "--state outputs gives them as outputs";
 }
 
 // Weights that are inputs come after the first `declared` ones, in state_dict order; those that nobody reads go.
@@ -64,7 +67,8 @@ void sort_weights(ts::Program& program, Graph& g, size_t declared) {
   std::unordered_map<std::string, size_t> place;
   for (const auto& t : ts::named_tensors(program.root())) place.emplace(t.name, place.size());
   auto& inputs = g.region(g.main()).inputs;
-  std::stable_sort(inputs.begin() + static_cast<std::ptrdiff_t>(declared), inputs.end(), [&](ValueId a, ValueId b) { return place[g[a].name] < place[g[b].name]; });
+  std::stable_sort(inputs.begin() + static_cast<std::ptrdiff_t>(declared), inputs.end(),
+                   [&](ValueId a, ValueId b) { return place[g[a].name] < place[g[b].name]; });
   for (size_t i = declared; i < inputs.size(); ++i) g.value(inputs[i]).def_index = static_cast<uint32_t>(i);
 }
 

@@ -15,9 +15,9 @@ namespace cameo::staging {
 
 // One `--input`: a tensor's type, or a value that fixes an argument which is no tensor.
 struct InputSpec {
-  std::string name;               // a parameter's name, a path ("images.0"), or a new name
-  std::optional<DType> dtype;     // set for tensors and for numbers that become inputs
-  std::vector<std::string> dims;  // "3", "batch", "h:1..64", "w:%32", "_"
+  std::string name;                  // a parameter's name, a path ("images.0"), or a new name
+  std::optional<DType> dtype;        // set for tensors and for numbers that become inputs
+  std::vector<std::string> dims;     // "3", "batch", "h:1..64", "w:%32", "_"
   std::optional<std::string> fixed;  // "True", "3", "None", "'text'"
 };
 InputSpec parse_input_spec(std::string_view text);  // "x=f32[batch,3,h,w]"; throws "use.input"
@@ -50,17 +50,20 @@ struct ExportTrace {
 struct ExportOptions {
   std::vector<InputSpec> inputs;
   std::vector<ExampleInput> examples;
-  std::vector<DynamicAxis> dynamic_axes;  // by the names that inputs have in the result; on outputs they are labels alone
+  std::vector<DynamicAxis>
+      dynamic_axes;  // by the names that inputs have in the result; on outputs they are labels alone
   std::vector<std::string> input_names, output_names;
   std::vector<std::pair<std::string, std::string>> rename_dims;  // sizes that have a name already: {"s77", "batch"}
   std::string method = "forward";
   bool allow_frozen = false;  // a declared dynamic dim that the program pins is a warning, not an error
-  bool state_outputs = false;  // what forward writes into the module becomes outputs NAME_out, else it is dropped with a note
+  bool state_outputs =
+      false;  // what forward writes into the module becomes outputs NAME_out, else it is dropped with a note
   staging::StageOptions stage;
 };
 
 // Throws one Error with everything that is missing; notes and warnings go to `sink`. `trace` may be null.
-Model export_torchscript(torchscript::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace = nullptr);
+Model export_torchscript(torchscript::Program& program, const ExportOptions& options, DiagSink& sink,
+                         ExportTrace* trace = nullptr);
 Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace = nullptr);
 
 }  // namespace cameo::staging

@@ -17,14 +17,22 @@ using StagedValue = staging::Value;
 
 std::string signature_of(const ts::FunctionDef& f) {
   std::string out = cat(f.name, "(");
-  for (size_t i = 1; i < f.params.size(); ++i) out += cat(i > 1 ? ", " : "", f.params[i].name, ": ", f.params[i].type ? to_string(*f.params[i].type) : "?");
+  for (size_t i = 1; i < f.params.size(); ++i)
+    out += cat(i > 1 ? ", " : "", f.params[i].name, ": ", f.params[i].type ? to_string(*f.params[i].type) : "?");
   return out + ")";
 }
 
 class Inputs {
  public:
-  Inputs(ts::Program& program, Stager& stager, const ExportOptions& options, const ts::FunctionDef& method, DiagSink& sink, ExportTrace* trace)
-      : s_(stager), g_(stager.graph), options_(options), method_(method), sink_(sink), trace_(trace), used_(options.examples.size()) {
+  Inputs(ts::Program& program, Stager& stager, const ExportOptions& options, const ts::FunctionDef& method,
+         DiagSink& sink, ExportTrace* trace)
+      : s_(stager),
+        g_(stager.graph),
+        options_(options),
+        method_(method),
+        sink_(sink),
+        trace_(trace),
+        used_(options.examples.size()) {
     for (const auto& example : program.example_inputs())
       if (example.method == options.method) recorded_ = example.inputs;
   }
@@ -51,8 +59,10 @@ class Inputs {
  private:
   [[noreturn]] void no_shape(const ts::Param& p) {
     std::string flags;
-    for (size_t i = 1; i < method_.params.size(); ++i) flags += cat(" --input '", method_.params[i].name, "=", ready_spec(method_.params[i].type), "'");
-    throw error("use.input-missing", cat("the shape of argument '", p.name, "' is not known: this archive does not remember example inputs"))
+    for (size_t i = 1; i < method_.params.size(); ++i)
+      flags += cat(" --input '", method_.params[i].name, "=", ready_spec(method_.params[i].type), "'");
+    throw error("use.input-missing",
+                cat("the shape of argument '", p.name, "' is not known: this archive does not remember example inputs"))
         .why(cat("its signature is ", signature_of(method_)))
         .help(cat("say it:", flags));
   }
@@ -72,20 +82,25 @@ class Inputs {
   void check_names() {
     by_name_ = std::all_of(options_.inputs.begin(), options_.inputs.end(), [&](const InputSpec& s) {
       const auto head = s.name.substr(0, s.name.find('.'));
-      return std::any_of(method_.params.begin() + 1, method_.params.end(), [&](const ts::Param& p) { return p.name == head; });
+      return std::any_of(method_.params.begin() + 1, method_.params.end(),
+                         [&](const ts::Param& p) { return p.name == head; });
     });
     if (!by_name_ && options_.inputs.size() > method_.params.size() - 1)
-      throw error("use.input", cat(options_.inputs.size(), " inputs are given, and ", signature_of(method_), " takes ", method_.params.size() - 1))
+      throw error("use.input", cat(options_.inputs.size(), " inputs are given, and ", signature_of(method_), " takes ",
+                                   method_.params.size() - 1))
           .help("name them as the parameters, or give at most that many, in order");
   }
 
   void check_all_used() const {
     const size_t inputs = g_[g_.main()].inputs.size();
     if (options_.input_names.size() > inputs)
-      throw error("use.input-names", cat(options_.input_names.size(), " input names are given, and the model has ", inputs, inputs == 1 ? " input" : " inputs"));
+      throw error("use.input-names", cat(options_.input_names.size(), " input names are given, and the model has ",
+                                         inputs, inputs == 1 ? " input" : " inputs"));
     for (size_t i = 0; i < used_.size(); ++i)
       if (!used_[i])
-        throw error("use.input-name", cat("there is an example for '", options_.examples[i].name, "', which is no input of the model")).help(cat("its signature is ", signature_of(method_)));
+        throw error("use.input-name",
+                    cat("there is an example for '", options_.examples[i].name, "', which is no input of the model"))
+            .help(cat("its signature is ", signature_of(method_)));
   }
 
   const InputSpec* spec_for(std::string_view name, size_t position) const {
@@ -96,7 +111,8 @@ class Inputs {
   }
   bool nested(const std::string& path) const {
     const auto inside = [&](const auto& s) { return s.name.starts_with(path + "."); };
-    return (by_name_ && std::any_of(options_.inputs.begin(), options_.inputs.end(), inside)) || std::any_of(options_.examples.begin(), options_.examples.end(), inside);
+    return (by_name_ && std::any_of(options_.inputs.begin(), options_.inputs.end(), inside)) ||
+           std::any_of(options_.examples.begin(), options_.examples.end(), inside);
   }
 
   std::string shown_name(const std::string& name) const {
@@ -121,23 +137,28 @@ class Inputs {
   static bool is_plain_number(const ts::Type* type, const ts::StoredValue* recorded) {
     while (type && type->is(ts::TypeKind::optional)) type = type->element();
     if (!type) return recorded && recorded->kind != ts::StoredKind::tensor;
-    return type->is(ts::TypeKind::integer) || type->is(ts::TypeKind::floating) || type->is(ts::TypeKind::boolean) || type->is(ts::TypeKind::number);
+    return type->is(ts::TypeKind::integer) || type->is(ts::TypeKind::floating) || type->is(ts::TypeKind::boolean) ||
+           type->is(ts::TypeKind::number);
   }
 
-  StagedValue argument(const std::string& path, const ts::Type* type, const InputSpec* spec, const ts::StoredValue* recorded) {
+  StagedValue argument(const std::string& path, const ts::Type* type, const InputSpec* spec,
+                       const ts::StoredValue* recorded) {
     if (spec && spec->fixed) {
       take(path);
       return fixed(path, *spec->fixed);
     }
     const std::string name = spec && !by_name_ ? spec->name : path;
-    const bool structured = recorded && (recorded->kind == ts::StoredKind::list || recorded->kind == ts::StoredKind::tuple || recorded->kind == ts::StoredKind::dict);
+    const bool structured =
+        recorded && (recorded->kind == ts::StoredKind::list || recorded->kind == ts::StoredKind::tuple ||
+                     recorded->kind == ts::StoredKind::dict);
     if (!(spec && spec->dtype)) {
       if (structured) return from_recorded(path, *recorded, type);
       if (!recorded && !given(name)) return structure(path, type);
     }
     const ExampleInput* example = take(name);
     if (!(spec && spec->dtype) && example && is_plain_number(type, recorded)) {
-      if (example->number.empty()) throw error("use.input", cat("argument '", path, "' is a number, and the example for it is an array"));
+      if (example->number.empty())
+        throw error("use.input", cat("argument '", path, "' is a number, and the example for it is an array"));
       return fixed(path, example->number);
     }
     if (!(spec && spec->dtype) && !example) return from_recorded(path, *recorded);
@@ -165,12 +186,17 @@ class Inputs {
     const std::string by_place = cat(path, ".", i), by_field = cat(path, ".", cls->attributes[i].name);
     return said(by_place) ? by_place : by_field;
   }
-  bool said(const std::string& path) const { return (by_name_ && spec_for(path, SIZE_MAX)) || nested(path) || named_example(path); }
+  bool said(const std::string& path) const {
+    return (by_name_ && spec_for(path, SIZE_MAX)) || nested(path) || named_example(path);
+  }
   StagedValue fields(const std::string& path, const ts::ClassDef& cls) {
     std::vector<StagedValue> parts;
     for (size_t i = 0; i < cls.attributes.size(); ++i) {
       const std::string inner = field_path(path, &cls, i);
-      if (!said(inner)) throw error("use.input-missing", cat("the field '", cls.attributes[i].name, "' of argument '", path, "' is not given")).help(cat("add --input '", inner, "=", ready_spec(cls.attributes[i].type), "'"));
+      if (!said(inner))
+        throw error("use.input-missing",
+                    cat("the field '", cls.attributes[i].name, "' of argument '", path, "' is not given"))
+            .help(cat("add --input '", inner, "=", ready_spec(cls.attributes[i].type), "'"));
       parts.push_back(argument(inner, cls.attributes[i].type, spec_for(inner, SIZE_MAX), nullptr));
     }
     return StagedValue::tuple(std::move(parts), &cls);
@@ -185,25 +211,32 @@ class Inputs {
       const std::string inner = cat(path, ".", i);
       const InputSpec* spec = by_name_ ? spec_for(inner, SIZE_MAX) : nullptr;
       if (!said(inner)) break;
-      const ts::Type* part = type && type->is(ts::TypeKind::list) ? type->element() : type && type->is(ts::TypeKind::tuple) && i < type->args.size() ? type->args[i] : nullptr;
+      const ts::Type* part = type && type->is(ts::TypeKind::list)                             ? type->element()
+                             : type && type->is(ts::TypeKind::tuple) && i < type->args.size() ? type->args[i]
+                                                                                              : nullptr;
       parts.push_back(argument(inner, part, spec, nullptr));
     }
-    if (!parts.empty()) return type && type->is(ts::TypeKind::tuple) ? StagedValue::tuple(std::move(parts)) : s_.list(std::move(parts));
+    if (!parts.empty())
+      return type && type->is(ts::TypeKind::tuple) ? StagedValue::tuple(std::move(parts)) : s_.list(std::move(parts));
     std::vector<std::pair<StagedValue, StagedValue>> entries;
     for (const InputSpec& s : options_.inputs)
-      if (s.name.starts_with(path + ".")) entries.emplace_back(StagedValue(s.name.substr(path.size() + 1)), argument(s.name, nullptr, &s, nullptr));
+      if (s.name.starts_with(path + "."))
+        entries.emplace_back(StagedValue(s.name.substr(path.size() + 1)), argument(s.name, nullptr, &s, nullptr));
     for (const ExampleInput& e : options_.examples)
-      if (e.name.starts_with(path + ".") && !spec_for(e.name, SIZE_MAX)) entries.emplace_back(StagedValue(e.name.substr(path.size() + 1)), argument(e.name, nullptr, nullptr, nullptr));
+      if (e.name.starts_with(path + ".") && !spec_for(e.name, SIZE_MAX))
+        entries.emplace_back(StagedValue(e.name.substr(path.size() + 1)), argument(e.name, nullptr, nullptr, nullptr));
     return s_.dict(std::move(entries));
   }
   bool named_example(const std::string& path) const {
-    return std::any_of(options_.examples.begin(), options_.examples.end(), [&](const ExampleInput& e) { return e.name == path; });
+    return std::any_of(options_.examples.begin(), options_.examples.end(),
+                       [&](const ExampleInput& e) { return e.name == path; });
   }
 
   StagedValue from_recorded(const std::string& path, const ts::StoredValue& v, const ts::Type* type = nullptr) {
     switch (v.kind) {
       case ts::StoredKind::tensor: return tensor(path, nullptr, nullptr, &v);
-      case ts::StoredKind::list: case ts::StoredKind::tuple: {
+      case ts::StoredKind::list:
+      case ts::StoredKind::tuple: {
         std::vector<StagedValue> parts;
         const ts::ClassDef* cls = named_tuple(type);
         for (size_t i = 0; i < v.items.size(); ++i) {
@@ -218,7 +251,8 @@ class Inputs {
           const StagedValue key = s_.from_stored(*v.items[i]);
           const auto* text = key.as<std::string>();
           const std::string inner = cat(path, ".", text ? *text : std::to_string(i / 2));
-          entries.emplace_back(key, argument(inner, nullptr, by_name_ ? spec_for(inner, SIZE_MAX) : nullptr, v.items[i + 1]));
+          entries.emplace_back(
+              key, argument(inner, nullptr, by_name_ ? spec_for(inner, SIZE_MAX) : nullptr, v.items[i + 1]));
         }
         return s_.dict(std::move(entries));
       }
@@ -252,18 +286,22 @@ class Inputs {
     return std::string(text);
   }
 
-  StagedValue tensor(const std::string& name, const InputSpec* spec, const ExampleInput* example, const ts::StoredValue* recorded) {
+  StagedValue tensor(const std::string& name, const InputSpec* spec, const ExampleInput* example,
+                     const ts::StoredValue* recorded) {
     const auto* known = recorded && recorded->kind == ts::StoredKind::tensor ? recorded->tensor : nullptr;
     std::vector<int64_t> sizes;
     if (example) sizes = example->sizes;
     else if (known) sizes.assign(known->sizes.begin(), known->sizes.end());
-    const auto dtype = spec ? spec->dtype : example ? std::optional(example->dtype) : dtype_from_torch(static_cast<int64_t>(known->dtype));
+    const auto dtype = spec      ? spec->dtype
+                       : example ? std::optional(example->dtype)
+                                 : dtype_from_torch(static_cast<int64_t>(known->dtype));
     if (!dtype) throw error("stage.input", cat("input '", name, "' has a dtype that ONNX does not have"));
     Shape shape;
     for (size_t i = 0; spec && i < spec->dims.size(); ++i) {
       const bool open = spec->dims[i] == "_";
       if (open && i >= sizes.size())
-        throw error("use.input", cat("input '", name, "': the archive does not say size ", i)).help("write a number or a name in place of '_'");
+        throw error("use.input", cat("input '", name, "': the archive does not say size ", i))
+            .help("write a number or a name in place of '_'");
       shape.push_back(open ? Dim(sizes[i]) : input_size(g_, name, spec->dims[i]));
     }
     if (!spec) shape.assign(sizes.begin(), sizes.end());
@@ -272,13 +310,15 @@ class Inputs {
       if (a.value != shown && a.value != name) continue;
       const int64_t axis = a.axis < 0 ? a.axis + static_cast<int64_t>(shape.size()) : a.axis;
       if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
-        throw error("use.dynamic-axes", cat("input '", shown, "' has no axis ", a.axis)).why(cat("it has ", shape.size(), " axes"));
+        throw error("use.dynamic-axes", cat("input '", shown, "' has no axis ", a.axis))
+            .why(cat("it has ", shape.size(), " axes"));
       shape[static_cast<size_t>(axis)] = input_size(g_, shown, a.name);
     }
     const bool complex = is_complex(*dtype);
     if (complex) {
       shape.push_back(Dim(2));
-      sink_.note("export.complex", cat("input '", shown, "' is complex: real and imaginary parts along a new last axis"));
+      sink_.note("export.complex",
+                 cat("input '", shown, "' is complex: real and imaginary parts along a new last axis"));
     }
     const ValueId v = g_.add_input(g_.main(), shown, Type::tensor(complex ? real_type(*dtype) : *dtype, shape));
     for (size_t i = 0; known && i < shape.size() && i < known->sizes.size(); ++i)
@@ -302,7 +342,8 @@ class Inputs {
 
 }  // namespace
 
-std::vector<StagedValue> stage_inputs(ts::Program& program, Stager& stager, const ExportOptions& options, const ts::FunctionDef& method, DiagSink& sink, ExportTrace* trace) {
+std::vector<StagedValue> stage_inputs(ts::Program& program, Stager& stager, const ExportOptions& options,
+                                      const ts::FunctionDef& method, DiagSink& sink, ExportTrace* trace) {
   return Inputs(program, stager, options, method, sink, trace).make();
 }
 

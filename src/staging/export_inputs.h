@@ -6,7 +6,8 @@
 namespace cameo::staging {
 
 // Makes one staged value per argument, and the graph's inputs on the way. Throws use.input and use.input-missing.
-std::vector<staging::Value> stage_inputs(torchscript::Program& program, staging::Stager& stager, const ExportOptions& options,
-                                         const torchscript::FunctionDef& method, DiagSink& sink, ExportTrace* trace);
+std::vector<staging::Value> stage_inputs(torchscript::Program& program, staging::Stager& stager,
+                                         const ExportOptions& options, const torchscript::FunctionDef& method,
+                                         DiagSink& sink, ExportTrace* trace);
 
 }  // namespace cameo::staging

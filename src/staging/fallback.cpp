@@ -43,7 +43,8 @@ class Operands {
     if (all([](const Value& v) { return v.is<Dim>(); })) {
       Dims dims;
       for (const Value& v : items) dims.push_back(v.need<Dim>());
-      if (constants_ || !all([](const Value& v) { return v.need<Dim>().is_literal(); })) return inputs.push_back(s_.on.int_vector(dims));
+      if (constants_ || !all([](const Value& v) { return v.need<Dim>().is_literal(); }))
+        return inputs.push_back(s_.on.int_vector(dims));
       std::vector<int64_t> ints;
       for (const Dim d : dims) ints.push_back(d.literal());
       return attrs.push_back({name, std::move(ints)});
@@ -89,7 +90,9 @@ void Stager::training_literals(const Schema& s, std::vector<Value>& args) {
     if (!on_now || !*on_now || is_dropout_without_effect(s, args)) continue;
     if (options.change_literals) args[i] = false;
     const bool first = reported_training_.insert(s.full_name()).second;
-    if (first && options.change_literals) sink_.note("export.training", cat(s.full_name(), " was recorded in training mode: exported as in evaluation"), here());
+    if (first && options.change_literals)
+      sink_.note("export.training", cat(s.full_name(), " was recorded in training mode: exported as in evaluation"),
+                 here());
     else if (first)
       sink_.warn("export.training", cat(s.full_name(), " was recorded in training mode and stays so"), here()).hint =
           "--training eval exports it as in evaluation; better, call .eval() before tracing";
@@ -99,18 +102,22 @@ void Stager::training_literals(const Schema& s, std::vector<Value>& args) {
 std::vector<Value> Stager::foreign_op(const std::string& full, const Schema* s, const CallArgs& args) {
   const bool aten = options.fallback == Fallback::aten || options.fallback == Fallback::all_aten;
   Operands operands(*this, aten);
-  for (size_t i = 0; i < args.positional.size(); ++i) operands.add(s && i < s->params.size() ? s->params[i].name : cat("arg", i), args.positional[i]);
+  for (size_t i = 0; i < args.positional.size(); ++i)
+    operands.add(s && i < s->params.size() ? s->params[i].name : cat("arg", i), args.positional[i]);
   for (const auto& [key, value] : args.keywords) operands.add(std::string(key), value);
   while (!operands.inputs.empty() && !operands.inputs.back()) operands.inputs.pop_back();
   const std::string base = full.substr(0, full.find('.'));
   const size_t results = s ? s->returns.size() : std::max<size_t>(results_wanted_, 1);
   if (aten) {
-    operands.attrs.insert(operands.attrs.begin(), {"operator", std::string(base.starts_with("aten::") ? after(base, "::") : base)});
+    operands.attrs.insert(operands.attrs.begin(),
+                          {"operator", std::string(base.starts_with("aten::") ? after(base, "::") : base)});
     operands.attrs.push_back({"overload_name", s ? s->overload : std::string()});
   }
-  const OpInfo& op = aten ? opaque_op("org.pytorch.aten", "ATen") : opaque_op(base.substr(0, base.find("::")), after(base, "::"));
+  const OpInfo& op =
+      aten ? opaque_op("org.pytorch.aten", "ATen") : opaque_op(base.substr(0, base.find("::")), after(base, "::"));
   on.where = here();
-  const auto typed = std::find_if(operands.inputs.begin(), operands.inputs.end(), [&](ValueId v) { return v && on.fact(v).type.is_tensor(); });
+  const auto typed = std::find_if(operands.inputs.begin(), operands.inputs.end(),
+                                  [&](ValueId v) { return v && on.fact(v).type.is_tensor(); });
   const DType assumed = typed == operands.inputs.end() ? DType::undefined : on.dtype(*typed);
   const NodeId n = graph.add_node(on.region(), op, nullptr, std::move(operands.inputs), std::max<size_t>(results, 1));
   graph.set_extra(n, std::move(operands.attrs));
@@ -139,7 +146,9 @@ const LocalFunction* Stager::user_lowering(std::string_view full) const {
   const auto base = full.substr(0, dot), overload = full.substr(std::min(dot + 1, full.size()));
   const auto colons = base.find("::");
   for (const LocalFunction& f : options.rules->functions)
-    if (f.domain == base.substr(0, colons) && f.name == after(base, "::") && (f.overload.empty() || f.overload == overload)) return &f;
+    if (f.domain == base.substr(0, colons) && f.name == after(base, "::") &&
+        (f.overload.empty() || f.overload == overload))
+      return &f;
   return nullptr;
 }
 
@@ -166,30 +175,39 @@ std::optional<Value> take(std::vector<Argument>& args, const std::string& name, 
 
 }  // namespace
 
-// A rule is an ONNX function in the operator's own namespace: formal inputs and attributes are the operator's parameters by
-// name, or in order where it has no signature. Its body takes the place of the call.
-std::vector<Value> Stager::apply_user_lowering(const LocalFunction& f, const std::string& full, const Schema* s, const CallArgs& given) {
+// A rule is an ONNX function in the operator's own namespace: formal inputs and attributes are the operator's
+// parameters by name, or in order where it has no signature. Its body takes the place of the call.
+std::vector<Value> Stager::apply_user_lowering(const LocalFunction& f, const std::string& full, const Schema* s,
+                                               const CallArgs& given) {
   std::vector<Argument> args;
-  for (size_t i = 0; i < given.positional.size(); ++i) args.push_back({s && i < s->params.size() ? s->params[i].name : "", given.positional[i]});
+  for (size_t i = 0; i < given.positional.size(); ++i)
+    args.push_back({s && i < s->params.size() ? s->params[i].name : "", given.positional[i]});
   for (const auto& [key, value] : given.keywords) args.push_back({std::string(key), value});
   const Graph& rules = options.rules->graph;
   Operands inputs(*this, true), attributes(*this, false);
   for (const ValueId formal : rules[f.body].inputs) {
     const auto v = take(args, rules[formal].name, true);
-    if (!v) fail("use.rules", cat("the rule for ", full, " has an input '", rules[formal].name, "', which the operator does not have"), s ? cat("its signature is ", s->signature) : "");
+    if (!v)
+      fail("use.rules",
+           cat("the rule for ", full, " has an input '", rules[formal].name, "', which the operator does not have"),
+           s ? cat("its signature is ", s->signature) : "");
     inputs.add(rules[formal].name, *v);
   }
   NamedAttrs bindings = f.attribute_defaults;
   const auto bind = [&](const std::string& name, bool required) {
     const auto v = take(args, name, false);
-    if (!v && required) fail("use.rules", cat("the rule for ", full, " has an attribute '", name, "', which the operator does not have"), s ? cat("its signature is ", s->signature) : "");
+    if (!v && required)
+      fail("use.rules", cat("the rule for ", full, " has an attribute '", name, "', which the operator does not have"),
+           s ? cat("its signature is ", s->signature) : "");
     if (!v || v->is_none()) return;
     std::erase_if(bindings, [&](const NamedAttr& a) { return a.name == name; });
     attributes.add(name, *v);
   };
   for (const std::string& name : f.attributes) bind(name, true);
   for (const NamedAttr& a : f.attribute_defaults) bind(a.name, false);
-  if (!attributes.inputs.empty()) fail("use.rules", cat("the rule for ", full, " takes as an attribute what depends on data or on symbolic sizes"), "make it an input of the function");
+  if (!attributes.inputs.empty())
+    fail("use.rules", cat("the rule for ", full, " takes as an attribute what depends on data or on symbolic sizes"),
+         "make it an input of the function");
   bindings.insert(bindings.end(), attributes.attrs.begin(), attributes.attrs.end());
   CloneOptions how;
   how.bindings = &bindings;
@@ -215,10 +233,12 @@ std::vector<Value> Stager::apply_user_lowering(const LocalFunction& f, const std
 }
 
 namespace {
-// What a user's lowering made of an operator that Cameo lowers too has the types that Cameo's own results have, where nobody
-// said: nodes of foreign domains have none.
+// What a user's lowering made of an operator that Cameo lowers too has the types that Cameo's own results have, where
+// nobody said: nodes of foreign domains have none.
 void take_types(Stager& s, const Schema& schema, const std::vector<Value>& args, const std::vector<Value>& results) {
-  const auto untyped = [&](const Value& v) { return v.is<TensorRef>() && s.on.fact(s.read(v.need<TensorRef>())).type.is_unknown(); };
+  const auto untyped = [&](const Value& v) {
+    return v.is<TensorRef>() && s.on.fact(s.read(v.need<TensorRef>())).type.is_unknown();
+  };
   const Row* row = find_row(schema.full_name());
   if (!row || std::none_of(results.begin(), results.end(), untyped)) return;
   const auto before = s.attempt();
@@ -226,7 +246,8 @@ void take_types(Stager& s, const Schema& schema, const std::vector<Value>& args,
   try {
     LoweredCall call{&schema, {}};
     for (size_t i = 0; i < args.size(); ++i) call.args.push_back(s.to_arg(args[i], schema.params[i].type));
-    for (const Arg& a : lower_call(s.on, *row, std::move(call))) types.push_back(a.as<V>() ? s.on.fact(*a.as<V>()).type : Type());
+    for (const Arg& a : lower_call(s.on, *row, std::move(call)))
+      types.push_back(a.as<V>() ? s.on.fact(*a.as<V>()).type : Type());
   } catch (const Error&) {
     types.clear();
   }
@@ -253,8 +274,10 @@ std::optional<std::vector<Value>> Stager::by_user(const std::string& full, const
 }
 
 // The call's results as they would be lowered tell the types of the ATen node that stands for it.
-std::vector<Arg> Stager::as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before, const std::vector<Value>& args) {
-  const bool tensors = !lowered.empty() && std::all_of(lowered.begin(), lowered.end(), [](const Arg& a) { return a.as<V>() != nullptr; });
+std::vector<Arg> Stager::as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before,
+                                 const std::vector<Value>& args) {
+  const bool tensors = !lowered.empty() &&
+                       std::all_of(lowered.begin(), lowered.end(), [](const Arg& a) { return a.as<V>() != nullptr; });
   if (!tensors || graph.mark().nodes == before.graph.nodes) return lowered;
   std::vector<Type> types;
   for (const Arg& a : lowered) {

@@ -43,7 +43,9 @@ Form maybe(Form inner) {
 }
 
 Form join_tensors(Stager& s, const Form& a, const Form& b) {
-  if (a.type.elem != b.type.elem) return poisoned(cat("a tensor is ", a.type.text(), " on one way and ", b.type.text(), " on another (", s.here().describe(), ")"));
+  if (a.type.elem != b.type.elem)
+    return poisoned(cat("a tensor is ", a.type.text(), " on one way and ", b.type.text(), " on another (",
+                        s.here().describe(), ")"));
   Form f = of_kind(Kind::tensor);
   f.type = ir::join(a.type, b.type, s.graph.dims());
   if (a.layout == b.layout) f.layout = a.layout;
@@ -61,7 +63,8 @@ Form join_options(Stager& s, const Form& a, const Form& b) {
     if (std::none_of(f.keys.begin(), f.keys.end(), [&](const Value& o) { return same(o, v); })) f.keys.push_back(v);
   constexpr size_t most = 64;
   if (f.keys.size() <= most) return f;
-  return poisoned(cat("a string is one of more than ", most, ", and the inputs decide which (", s.here().describe(), ")"));
+  return poisoned(
+      cat("a string is one of more than ", most, ", and the inputs decide which (", s.here().describe(), ")"));
 }
 bool has_choice(const Form& f) { return f.is(Kind::choice) || std::any_of(f.parts.begin(), f.parts.end(), has_choice); }
 
@@ -86,9 +89,11 @@ Form join_lengths(Stager& s, const Form& a, const Form& b) {
   if (element.is(Kind::unset)) return element;
   if (element.is(Kind::poison)) return element;
   if (has_choice(element)) return poisoned(cat("a list of unknown length holds strings (", s.here().describe(), ")"));
-  if (graph_types(element).empty()) return poisoned(cat("a list of unknown length holds what is no number or tensor (", s.here().describe(), ")"));
+  if (graph_types(element).empty())
+    return poisoned(cat("a list of unknown length holds what is no number or tensor (", s.here().describe(), ")"));
   for (const Type& t : graph_types(element))
-    if (!t.is_tensor() || !t.has_rank()) return poisoned(cat("a list of unknown length holds lists of unknown length (", s.here().describe(), ")"));
+    if (!t.is_tensor() || !t.has_rank())
+      return poisoned(cat("a list of unknown length holds lists of unknown length (", s.here().describe(), ")"));
   f.parts.push_back(std::move(element));
   return f;
 }
@@ -123,7 +128,9 @@ Form list_form(Stager& s, const ListCell& cell) {
 
 V placeholder(Stager& s, const Type& t) {
   if (t.is_sequence()) return s.on.SequenceEmpty(op::SequenceEmpty{.dtype = static_cast<int64_t>(t.inner->elem)});
-  if (!t.has_rank() || t.elem == DType::undefined) s.fail("stage.join", "a value that one way lacks is of a type that is not known on the other", "an operator without a lowering gives such values");
+  if (!t.has_rank() || t.elem == DType::undefined)
+    s.fail("stage.join", "a value that one way lacks is of a type that is not known on the other",
+           "an operator without a lowering gives such values");
   // Never looked at, but of the right type, and of the right size where that can be said.
   Dims sizes;
   bool known = true;
@@ -196,12 +203,14 @@ Form join(Stager& s, const Form& a, const Form& b) {
   if (is_none(a) && is_none(b)) return a;
   if (is_none(a)) return b.is(Kind::maybe) ? b : maybe(b);
   if (is_none(b)) return a.is(Kind::maybe) ? a : maybe(a);
-  if (a.is(Kind::maybe) || b.is(Kind::maybe)) return maybe(join(s, a.is(Kind::maybe) ? a.parts[0] : a, b.is(Kind::maybe) ? b.parts[0] : b));
+  if (a.is(Kind::maybe) || b.is(Kind::maybe))
+    return maybe(join(s, a.is(Kind::maybe) ? a.parts[0] : a, b.is(Kind::maybe) ? b.parts[0] : b));
   if (among_known(a) && among_known(b)) return join_options(s, a, b);
   const Form x = general(a), y = general(b);
   if (x.is(Kind::tensor) && y.is(Kind::tensor)) return join_tensors(s, x, y);
   const bool lists = (x.is(Kind::list) || x.is(Kind::staged_list)) && (y.is(Kind::list) || y.is(Kind::staged_list));
-  if (lists && (!x.is(Kind::list) || !y.is(Kind::list) || x.parts.size() != y.parts.size())) return join_lengths(s, x, y);
+  if (lists && (!x.is(Kind::list) || !y.is(Kind::list) || x.parts.size() != y.parts.size()))
+    return join_lengths(s, x, y);
   if (x.kind == y.kind) {
     if (x.is(Kind::integer) || x.is(Kind::floating) || x.is(Kind::boolean)) return of_kind(x.kind);
     if (x.is(Kind::tuple) && x.parts.size() == y.parts.size()) return join_parts(s, x, y);
@@ -209,8 +218,11 @@ Form join(Stager& s, const Form& a, const Form& b) {
     if (x.is(Kind::dict) && same_keys(x, y)) return join_parts(s, x, y);
   }
   const auto named = [](const Form& f) { return f.value.is_none() ? std::string("another value") : f.value.kind(); };
-  return poisoned(x.is(Kind::dict) ? cat("a dict gets different keys on different ways that depend on the inputs (", s.here().describe(), ")")
-                                   : cat("a value is ", named(x), " on one way and ", x.kind == y.kind ? "a different one" : named(y), " on another, and the inputs decide (", s.here().describe(), ")"));
+  return poisoned(
+      x.is(Kind::dict)
+          ? cat("a dict gets different keys on different ways that depend on the inputs (", s.here().describe(), ")")
+          : cat("a value is ", named(x), " on one way and ", x.kind == y.kind ? "a different one" : named(y),
+                " on another, and the inputs decide (", s.here().describe(), ")"));
 }
 
 bool same_form(const Form& a, const Form& b) {
@@ -252,9 +264,12 @@ std::vector<Type> graph_types(const Form& f, DimContext* dims) {
     return out;
   };
   switch (f.kind) {
-    case Kind::unset: case Kind::fixed: case Kind::poison: return {};
+    case Kind::unset:
+    case Kind::fixed:
+    case Kind::poison: return {};
     case Kind::tensor: return {is_complex(f.type.elem) ? pair_type(f.type) : f.type};
-    case Kind::integer: case Kind::choice: return {Type::tensor(DType::i64, {})};
+    case Kind::integer:
+    case Kind::choice: return {Type::tensor(DType::i64, {})};
     case Kind::floating: return {Type::tensor(DType::f64, {})};
     case Kind::boolean: return {Type::tensor(DType::boolean, {})};
     case Kind::maybe: {
@@ -262,7 +277,9 @@ std::vector<Type> graph_types(const Form& f, DimContext* dims) {
       out.insert(out.begin(), Type::tensor(DType::boolean, {}));
       return out;
     }
-    case Kind::tuple: case Kind::list: case Kind::dict: return all();
+    case Kind::tuple:
+    case Kind::list:
+    case Kind::dict: return all();
     case Kind::staged_list: {
       auto out = all();
       const Dim length = dims && !f.sequence ? dims->fresh("length") : Dim(0);
@@ -282,7 +299,9 @@ void encode(Stager& s, const Form& f, const Value& v, std::vector<V>& out) {
     return;
   }
   switch (f.kind) {
-    case Kind::unset: case Kind::fixed: case Kind::poison: return;
+    case Kind::unset:
+    case Kind::fixed:
+    case Kind::poison: return;
     case Kind::tensor: {
       const V x = s.read(v.need<TensorRef>());
       out.push_back(is_complex(s.on.dtype(x)) ? pair_of(s.on, x) : x);
@@ -298,9 +317,11 @@ void encode(Stager& s, const Form& f, const Value& v, std::vector<V>& out) {
       encode(s, f.parts[0], m ? *m->value : v.is_none() ? Value(Uninitialized{}) : v, out);
       return;
     }
-    case Kind::tuple: case Kind::list: {
+    case Kind::tuple:
+    case Kind::list: {
       const auto items = s.items(v);
-      if (items.size() != f.parts.size()) s.fail("stage.join", "a list or tuple has another length than where it is joined");
+      if (items.size() != f.parts.size())
+        s.fail("stage.join", "a list or tuple has another length than where it is joined");
       for (size_t i = 0; i < items.size(); ++i) encode(s, f.parts[i], items[i], out);
       return;
     }
@@ -332,7 +353,8 @@ Value decode(Stager& s, const Form& f, std::span<const V>& in) {
   };
   switch (f.kind) {
     case Kind::unset: return Value(Uninitialized{});
-    case Kind::fixed: case Kind::poison: return f.value;
+    case Kind::fixed:
+    case Kind::poison: return f.value;
     case Kind::tensor: return s.tensor(is_complex(f.type.elem) ? complex_of_pair(s.on, next()) : next(), "", f.layout);
     case Kind::integer: return s.on.int_of(next());
     case Kind::floating: return Value(StagedFloat{next()});
@@ -363,7 +385,8 @@ Value decode(Stager& s, const Form& f, std::span<const V>& in) {
 void map_dims(Form& f, const std::function<Dim(Dim)>& map) {
   if (f.type.shape)
     for (Dim& d : *f.type.shape) d = map(d);
-  if (std::any_of(f.layout.strides.begin(), f.layout.strides.end(), [&](Dim d) { return !(map(d) == d); })) f.layout = {};
+  if (std::any_of(f.layout.strides.begin(), f.layout.strides.end(), [&](Dim d) { return !(map(d) == d); }))
+    f.layout = {};
   for (Form& part : f.parts) map_dims(part, map);
 }
 

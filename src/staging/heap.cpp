@@ -14,7 +14,9 @@ size_t text_bytes(const Value& v) {
 }
 
 struct Size {
-  size_t operator()(const TensorCell& c) const { return c.name.size() + c.sources.size() * sizeof(c.sources[0]) + c.layout.strides.size() * sizeof(Dim); }
+  size_t operator()(const TensorCell& c) const {
+    return c.name.size() + c.sources.size() * sizeof(c.sources[0]) + c.layout.strides.size() * sizeof(Dim);
+  }
   size_t operator()(const ListCell& c) const { return of(c.items); }
   size_t operator()(const DictCell& c) const {
     size_t n = 0;
@@ -40,7 +42,8 @@ size_t bytes_of(const CellData& data) { return one_cell + std::visit(Size(), dat
 }  // namespace
 
 void Heap::need(size_t bytes) const {
-  if (bytes > most_bytes || bytes_ > most_bytes - bytes) throw over_budget("heap", cat("the program's values take more than ", most_bytes >> 20, " MiB"), "");
+  if (bytes > most_bytes || bytes_ > most_bytes - bytes)
+    throw over_budget("heap", cat("the program's values take more than ", most_bytes >> 20, " MiB"), "");
 }
 
 void Heap::release(const CellData& data) { bytes_ -= std::min(bytes_, bytes_of(data)); }
@@ -86,7 +89,8 @@ std::vector<Heap::Change> Heap::changes(const HeapMark& m) const {
   std::vector<Change> out;
   std::unordered_set<uint32_t> seen;
   for (size_t i = m.log; i < log_.size(); ++i)
-    if (log_[i].cell.index < m.cells && seen.insert(log_[i].cell.index).second) out.push_back({log_[i].cell, log_[i].before});
+    if (log_[i].cell.index < m.cells && seen.insert(log_[i].cell.index).second)
+      out.push_back({log_[i].cell, log_[i].before});
   return out;
 }
 

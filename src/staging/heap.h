@@ -29,11 +29,11 @@ struct MaybeView {
 struct TensorCell {
   V value;
   uint64_t version = 0;
-  std::string name;       // of a parameter or input, for notes about writes
+  std::string name;  // of a parameter or input, for notes about writes
   Layout layout;
   uint64_t reshaped = 0;  // the version at which it last got another shape: views made before are lost
-  // A tensor of its own or a view, which sizes or a branch decide. `value` holds for one of its own, and for a view while the
-  // parent has version `seen`. Of several at most one is.
+  // A tensor of its own or a view, which sizes or a branch decide. `value` holds for one of its own, and for a view
+  // while the parent has version `seen`. Of several at most one is.
   struct Tie {
     std::shared_ptr<MaybeView> maybe;
     uint64_t seen;
@@ -52,10 +52,10 @@ struct TensorCell {
 struct StagedList;
 struct ListCell {
   std::vector<Value> items;
-  std::shared_ptr<const StagedList> staged;  // set: the length is known at run time alone, and `items` is empty
+  std::shared_ptr<const StagedList> staged;   // set: the length is known at run time alone, and `items` is empty
   std::shared_ptr<const std::string> poison;  // what it holds cannot be had: any use is an error
-  DType of = DType::undefined;  // of numbers that the program says an empty list is for
-  std::vector<CellId> twins;    // lists that it may be, which a branch decided: what changes here may change there
+  DType of = DType::undefined;                // of numbers that the program says an empty list is for
+  std::vector<CellId> twins;  // lists that it may be, which a branch decided: what changes here may change there
 };
 struct DictCell {
   std::vector<std::pair<Value, Value>> entries;  // in insertion order
@@ -92,7 +92,8 @@ class Heap {
   }
 
   HeapMark mark();
-  // Cells older than the mark that were written since, with their contents at the mark; each once, in order of first write.
+  // Cells older than the mark that were written since, with their contents at the mark; each once, in order of first
+  // write.
   struct Change {
     CellId cell;
     std::shared_ptr<const CellData> before;
@@ -108,8 +109,8 @@ class Heap {
   void need(size_t bytes) const;  // throws where so much more would be too much
   void charge(size_t bytes) { need(bytes), bytes_ += bytes; }
 
-  // The turns of a loop that is simply run: nobody takes back one of them alone once it is done, so that of each cell the
-  // log needs its contents before the first turn only.
+  // The turns of a loop that is simply run: nobody takes back one of them alone once it is done, so that of each cell
+  // the log needs its contents before the first turn only.
   class Turns {
    public:
     explicit Turns(Heap& heap) : heap_(heap), done_(heap.log_.size()) {}

@@ -18,9 +18,11 @@ const LentWeights::Lent* LentWeights::find(const Bytes& placeholder, int64_t ite
   int64_t last = t.offset, reach = 0;
   for (size_t i = 0; fits && i < t.sizes.size(); ++i) {
     if (t.sizes[i] == 0) return &t;
-    fits = t.sizes[i] > 0 && t.strides[i] >= 0 && !__builtin_mul_overflow(t.sizes[i] - 1, t.strides[i], &reach) && !__builtin_add_overflow(last, reach, &last);
+    fits = t.sizes[i] > 0 && t.strides[i] >= 0 && !__builtin_mul_overflow(t.sizes[i] - 1, t.strides[i], &reach) &&
+           !__builtin_add_overflow(last, reach, &last);
   }
-  if (!fits || static_cast<uint64_t>(last) >= t.storage.size() / static_cast<uint64_t>(item_bytes)) throw error("use.lent", "a weight reaches beyond its memory");
+  if (!fits || static_cast<uint64_t>(last) >= t.storage.size() / static_cast<uint64_t>(item_bytes))
+    throw error("use.lent", "a weight reaches beyond its memory");
   return &t;
 }
 

@@ -20,8 +20,8 @@ namespace cameo::staging {
 class Stager;
 struct CallArgs;
 
-// Called for the operators in `names` ("mylib::op" stands for all overloads, "mylib::op.Tensor" for one) before any other
-// lowering. Arguments are in the schema's order, defaults filled, or as written where there is no schema.
+// Called for the operators in `names` ("mylib::op" stands for all overloads, "mylib::op.Tensor" for one) before any
+// other lowering. Arguments are in the schema's order, defaults filled, or as written where there is no schema.
 struct HostLowerings {
   std::set<std::string, std::less<>> names;
   std::function<std::vector<Value>(Stager&, const std::string& op, const Schema*, const CallArgs&)> call;
@@ -37,7 +37,8 @@ struct LentWeights {
   };
   uint64_t stamp = 0;
   std::vector<Lent> tensors;
-  const Lent* find(const Bytes& placeholder, int64_t item_bytes) const;  // null: no placeholder. Throws use.lent where it does not fit
+  const Lent* find(const Bytes& placeholder,
+                   int64_t item_bytes) const;  // null: no placeholder. Throws use.lent where it does not fit
 };
 
 }  // namespace cameo::staging

@@ -12,7 +12,9 @@ namespace {
 
 int64_t position(HostCall& c, const Value& at, size_t size, bool insert = false) {
   const Dim d = c.s.int_from(at);
-  if (!d.is_literal()) c.s.fail("stage.index", "a list is indexed with a number that depends on the inputs", "--loops unroll makes loop counters known");
+  if (!d.is_literal())
+    c.s.fail("stage.index", "a list is indexed with a number that depends on the inputs",
+             "--loops unroll makes loop counters known");
   const auto n = static_cast<int64_t>(size);
   const int64_t i = d.literal() < 0 ? d.literal() + n : d.literal();
   if (insert) return std::clamp<int64_t>(i, 0, n);
@@ -39,7 +41,9 @@ std::optional<StagedList> staged(const HostCall& c, size_t i = 0) {
   const StagedList* l = i < c.size() ? staged_of(c.s, c[i]) : nullptr;
   return l ? std::optional<StagedList>(*l) : std::nullopt;
 }
-void become(HostCall& c, StagedList l) { c.s.change_list(c[0].need<ListRef>().cell) = ListCell{{}, std::make_shared<const StagedList>(std::move(l)), {}}; }
+void become(HostCall& c, StagedList l) {
+  c.s.change_list(c[0].need<ListRef>().cell) = ListCell{{}, std::make_shared<const StagedList>(std::move(l)), {}};
+}
 bool on_list(const HostCall& c) { return c.size() > 0 && c[0].is<ListRef>(); }
 bool on_dict(const HostCall& c) { return c.size() > 0 && c[0].is<DictRef>(); }
 
@@ -74,13 +78,15 @@ Value found_any(HostCall& c, const std::vector<Candidate>& found) {
 }
 Value value_among(HostCall& c, const std::vector<Candidate>& found, Value otherwise) {
   const auto all = entries(c);
-  for (size_t i = found.size(); i-- > 0;) otherwise = otherwise.is<Uninitialized>() ? all[found[i].at].second : chosen(c.s, found[i].has, all[found[i].at].second, otherwise);
+  for (size_t i = found.size(); i-- > 0;)
+    otherwise = otherwise.is<Uninitialized>() ? all[found[i].at].second
+                                              : chosen(c.s, found[i].has, all[found[i].at].second, otherwise);
   return otherwise;
 }
 void poison_dict(HostCall& c, std::string_view what) {
   dict_cell(c);
-  c.s.change_dict(c[0].need<DictRef>().cell).poison =
-      std::make_shared<const std::string>(cat("a dict ", what, " a key that the inputs decide, so that its keys are not known (", c.s.here().describe(), ")"));
+  c.s.change_dict(c[0].need<DictRef>().cell).poison = std::make_shared<const std::string>(cat(
+      "a dict ", what, " a key that the inputs decide, so that its keys are not known (", c.s.here().describe(), ")"));
 }
 
 Results append(HostCall& c) {
@@ -183,7 +189,8 @@ Results get_item(HostCall& c) {
   if (on_dict(c)) {
     const auto found = candidates(c, c[1]);
     if (found.empty()) return raised(c, "a key is not in the dict");
-    if (!certain(found) && !c.s.holds(found_any(c, found))) c.s.sink().note("stage.assumed", "assumed that a key which the inputs decide is in the dict", c.s.here());
+    if (!certain(found) && !c.s.holds(found_any(c, found)))
+      c.s.sink().note("stage.assumed", "assumed that a key which the inputs decide is in the dict", c.s.here());
     return one(value_among(c, found, Uninitialized{}));
   }
   if (!on_list(c) && !c[0].is<Tuple>()) return std::nullopt;
@@ -220,7 +227,9 @@ Results reverse(HostCall& c) {
 Results slice(HostCall& c) {
   if (!on_list(c) && !(c.size() > 0 && c[0].is<std::string>())) return std::nullopt;
   if (const auto l = staged(c)) {
-    const auto bound = [&](size_t i) { return i < c.size() && !c[i].is_none() ? std::optional<Dim>(c.s.int_from(c[i])) : std::nullopt; };
+    const auto bound = [&](size_t i) {
+      return i < c.size() && !c[i].is_none() ? std::optional<Dim>(c.s.int_from(c[i])) : std::nullopt;
+    };
     const Dim step = c.size() > 3 ? c.s.int_from(c[3]) : Dim(1);
     if (!step.is_literal() || step.is(0)) c.s.fail("stage.index", "a slice's step must be known and not 0");
     return one(make_staged(c.s, sliced(c.s, *l, bound(1), bound(2), step.literal())));
@@ -235,7 +244,9 @@ Results slice(HostCall& c) {
   };
   const int64_t step = std::clamp(number(3, 1), -n - 1, n + 1);
   if (step == 0) c.s.fail("stage.index", "a slice's step is 0");
-  const auto clamp = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + n : v, step < 0 ? -1 : 0, step < 0 ? n - 1 : n); };
+  const auto clamp = [&](int64_t v) {
+    return std::clamp<int64_t>(v < 0 ? v + n : v, step < 0 ? -1 : 0, step < 0 ? n - 1 : n);
+  };
   const bool no_end = 2 >= c.size() || c[2].is_none();
   int64_t i = clamp(number(1, step < 0 ? n - 1 : 0));
   const int64_t end = no_end ? (step < 0 ? -1 : n) : clamp(number(2, n));
@@ -255,7 +266,8 @@ Results length(HostCall& c) {
   if (c[0].is<ListRef>() || c[0].is<Tuple>()) return one(Dim(static_cast<int64_t>(c.s.items(c[0]).size())));
   if (const auto* o = c[0].as<ObjectRef>()) {
     const auto& attributes = c.s.heap.get<ObjectCell>(o->cell).attributes;
-    return one(Dim(std::count_if(attributes.begin(), attributes.end(), [](const auto& a) { return a.second.template is<ObjectRef>(); })));
+    return one(Dim(std::count_if(attributes.begin(), attributes.end(),
+                                 [](const auto& a) { return a.second.template is<ObjectRef>(); })));
   }
   return std::nullopt;
 }
@@ -348,8 +360,13 @@ Results known_sort(HostCall& c) {
     if (const auto* f = v.as<double>()) return *f;
     c.s.fail("stage.sort", "a list is sorted whose items depend on the inputs");
   };
-  if (!l.empty() && l[0].is<std::string>()) std::stable_sort(l.begin(), l.end(), [&](const Value& a, const Value& b) { return down ? b.need<std::string>() < a.need<std::string>() : a.need<std::string>() < b.need<std::string>(); });
-  else std::stable_sort(l.begin(), l.end(), [&](const Value& a, const Value& b) { return down ? key(b) < key(a) : key(a) < key(b); });
+  if (!l.empty() && l[0].is<std::string>())
+    std::stable_sort(l.begin(), l.end(), [&](const Value& a, const Value& b) {
+      return down ? b.need<std::string>() < a.need<std::string>() : a.need<std::string>() < b.need<std::string>();
+    });
+  else
+    std::stable_sort(l.begin(), l.end(),
+                     [&](const Value& a, const Value& b) { return down ? key(b) < key(a) : key(a) < key(b); });
   return one(c.s.list(std::move(l)));
 }
 Results sort(HostCall& c) {
@@ -366,19 +383,48 @@ Results range_list(HostCall& c) {
     element.kind = Form::Kind::integer;
     return one(make_staged(c.s, StagedList{element, false, {iota(c.s.on, n)}}));
   }
-  if (n.literal() > 0) c.s.heap.need(static_cast<uint64_t>(n.literal()) > SIZE_MAX / sizeof(Value) ? SIZE_MAX : static_cast<size_t>(n.literal()) * sizeof(Value));
+  if (n.literal() > 0)
+    c.s.heap.need(static_cast<uint64_t>(n.literal()) > SIZE_MAX / sizeof(Value)
+                      ? SIZE_MAX
+                      : static_cast<size_t>(n.literal()) * sizeof(Value));
   for (int64_t i = 0; i < n.literal(); ++i) out.emplace_back(Dim(i));
   return one(c.s.list(std::move(out)));
 }
 
 constexpr HostRow table[] = {
-    {"aten::append", append}, {"aten::extend", extend}, {"aten::add_", extend}, {"aten::insert", insert}, {"aten::pop", pop}, {"aten::_set_item", set_item},
-    {"aten::__getitem__", get_item}, {"aten::Delete", remove_at}, {"aten::clear", clear}, {"aten::copy", copy}, {"aten::list", copy},
-    {"aten::reverse", reverse}, {"aten::slice", slice}, {"aten::len", length}, {"aten::__contains__", contains}, {"aten::keys", keys},
-    {"aten::values", values}, {"aten::items", pairs}, {"aten::get", get}, {"aten::setdefault", set_default}, {"aten::update", update},
-    {"aten::dict", make_dict}, {"aten::popitem", pop_item}, {"aten::__is__", is<true>}, {"aten::__isnot__", is<false>}, {"aten::_unwrap_optional", unwrap},
-    {"prim::unchecked_unwrap_optional", unwrap}, {"aten::wait", itself}, {"prim::awaitable_wait", itself}, {"aten::sorted", known_sort},
-    {"aten::sort", sort}, {"prim::rangelist", range_list}, {"aten::Size", itself},
+    {"aten::append", append},
+    {"aten::extend", extend},
+    {"aten::add_", extend},
+    {"aten::insert", insert},
+    {"aten::pop", pop},
+    {"aten::_set_item", set_item},
+    {"aten::__getitem__", get_item},
+    {"aten::Delete", remove_at},
+    {"aten::clear", clear},
+    {"aten::copy", copy},
+    {"aten::list", copy},
+    {"aten::reverse", reverse},
+    {"aten::slice", slice},
+    {"aten::len", length},
+    {"aten::__contains__", contains},
+    {"aten::keys", keys},
+    {"aten::values", values},
+    {"aten::items", pairs},
+    {"aten::get", get},
+    {"aten::setdefault", set_default},
+    {"aten::update", update},
+    {"aten::dict", make_dict},
+    {"aten::popitem", pop_item},
+    {"aten::__is__", is<true>},
+    {"aten::__isnot__", is<false>},
+    {"aten::_unwrap_optional", unwrap},
+    {"prim::unchecked_unwrap_optional", unwrap},
+    {"aten::wait", itself},
+    {"prim::awaitable_wait", itself},
+    {"aten::sorted", known_sort},
+    {"aten::sort", sort},
+    {"prim::rangelist", range_list},
+    {"aten::Size", itself},
 };
 
 }  // namespace

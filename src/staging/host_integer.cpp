@@ -1,5 +1,5 @@
-// Bits, shifts, quotients with remainders and whole powers of ints. An unknown int stays an expression over sizes where one says it, so that
-// shapes made of it stay known; else it is a node's result.
+// Bits, shifts, quotients with remainders and whole powers of ints. An unknown int stays an expression over sizes where
+// one says it, so that shapes made of it stay known; else it is a node's result.
 #include <cmath>
 
 #include "staging/host_reals.h"
@@ -49,10 +49,13 @@ Results shift(HostCall& c) {
   if (!ints(c)) return std::nullopt;
   const Dim a = c[0].need<Dim>(), by = c[1].need<Dim>();
   if (by.is_literal() && by.literal() < 0) c.s.fail("stage.number", "a shift by a negative number");
-  if (known(a, by)) return one(Dim(Left ? shifted(a.literal(), by.literal()) : a.literal() >> std::min<int64_t>(by.literal(), 63)));
-  if (by.is_literal() && by.literal() < 62) return one(Left ? a * Dim(int64_t{1} << by.literal()) : floor_div(a, Dim(int64_t{1} << by.literal())));
+  if (known(a, by))
+    return one(Dim(Left ? shifted(a.literal(), by.literal()) : a.literal() >> std::min<int64_t>(by.literal(), 63)));
+  if (by.is_literal() && by.literal() < 62)
+    return one(Left ? a * Dim(int64_t{1} << by.literal()) : floor_div(a, Dim(int64_t{1} << by.literal())));
   const Value x = c.s.tensor(c.s.on.int_scalar(a)), y = c.s.tensor(c.s.on.int_scalar(by));
-  return one(c.s.int_from(c.s.call_op("aten", Left ? "bitwise_left_shift" : "bitwise_right_shift", {{x, y}, {}}, c.s.position())[0]));
+  return one(c.s.int_from(
+      c.s.call_op("aten", Left ? "bitwise_left_shift" : "bitwise_right_shift", {{x, y}, {}}, c.s.position())[0]));
 }
 
 void need_divisor(HostCall& c) {
@@ -66,14 +69,17 @@ Results mixed_divmod(HostCall& c) {
     return std::vector<Value>{static_cast<double>(quotient), static_cast<double>(a - quotient * b)};
   }
   auto& on = c.s.on;
-  const V a = on.to(staged(c, c[0]), DType::f32), b = on.to(staged(c, c[1]), DType::f32), quotient = on.Floor(on.Div(a, b));
+  const V a = on.to(staged(c, c[0]), DType::f32), b = on.to(staged(c, c[1]), DType::f32),
+          quotient = on.Floor(on.Div(a, b));
   const V rest = on.Sub(a, on.Mul(quotient, b));
-  return std::vector<Value>{Value(StagedFloat{on.to(quotient, DType::f64)}), Value(StagedFloat{on.to(rest, DType::f64)})};
+  return std::vector<Value>{Value(StagedFloat{on.to(quotient, DType::f64)}),
+                            Value(StagedFloat{on.to(rest, DType::f64)})};
 }
 Results quotient_and_rest(HostCall& c) {
   if (c.size() != 2 || !two(c, is_real)) return std::nullopt;
   need_divisor(c);
-  if (ints(c)) return std::vector<Value>{floor_div(c[0].need<Dim>(), c[1].need<Dim>()), mod(c[0].need<Dim>(), c[1].need<Dim>())};
+  if (ints(c))
+    return std::vector<Value>{floor_div(c[0].need<Dim>(), c[1].need<Dim>()), mod(c[0].need<Dim>(), c[1].need<Dim>())};
   if (is_int(c[0]) != is_int(c[1])) return mixed_divmod(c);
   if (is_known_real(c[0]) && is_known_real(c[1])) {
     const double a = real(c[0]), b = real(c[1]);
@@ -98,7 +104,8 @@ Results divided_to_zero(HostCall& c) {
 
 // Of ints an int, as exported programs compute sizes; scripts have floats here (aten::pow).
 Results whole_power(HostCall& c) {
-  if (!ints(c) || (c[1].need<Dim>().is_literal() && c[1].need<Dim>().literal() < 0)) return c.s.call_op("aten", "pow", {c.args, {}}, c.s.position());
+  if (!ints(c) || (c[1].need<Dim>().is_literal() && c[1].need<Dim>().literal() < 0))
+    return c.s.call_op("aten", "pow", {c.args, {}}, c.s.position());
   const Dim a = c[0].need<Dim>(), n = c[1].need<Dim>();
   if (n.is_literal() && n.literal() <= 8) {
     Dim product(1);
@@ -110,8 +117,13 @@ Results whole_power(HostCall& c) {
 }
 
 constexpr HostRow table[] = {
-    {"aten::__and__", bits_and}, {"aten::__or__", bits_or}, {"aten::__xor__", bits_xor}, {"aten::__lshift__", shift<true>},
-    {"aten::__rshift__", shift<false>}, {"aten::divmod", quotient_and_rest}, {"aten::__round_to_zero_floordiv", divided_to_zero},
+    {"aten::__and__", bits_and},
+    {"aten::__or__", bits_or},
+    {"aten::__xor__", bits_xor},
+    {"aten::__lshift__", shift<true>},
+    {"aten::__rshift__", shift<false>},
+    {"aten::divmod", quotient_and_rest},
+    {"aten::__round_to_zero_floordiv", divided_to_zero},
     {"aten::pow.int_to_int", whole_power},
 };
 

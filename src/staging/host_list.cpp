@@ -50,7 +50,8 @@ Results unbind(HostCall& c) {
   return one(make_staged(c.s, std::move(l)));
 }
 
-// Pieces of one size, or a number of them at most, along an axis of unknown size: how many there are only a run can tell.
+// Pieces of one size, or a number of them at most, along an axis of unknown size: how many there are only a run can
+// tell.
 template <bool Chunks>
 Results split(HostCall& c) {
   const auto* t = c.size() > 1 ? c[0].as<TensorRef>() : nullptr;
@@ -59,8 +60,10 @@ Results split(HostCall& c) {
   const V x = c.s.read(*t);
   const int64_t axis = on.axis(x, known_int(c, 2, "dim", 0));
   const Dim size = on.dim(x, axis), each = Chunks ? ceil_div(size, c.s.int_from(c[1])) : c.s.int_from(c[1]);
-  if (Chunks && (on.unpacked || c.s.graph.facts.divisible(size, c.s.int_from(c[1]).known().value_or(0)) == Answer::yes)) return std::nullopt;
-  if (ceil_div(size, each).is_literal() || c.s.graph.facts.simplify(ceil_div(size, each)).is_literal()) return std::nullopt;
+  if (Chunks && (on.unpacked || c.s.graph.facts.divisible(size, c.s.int_from(c[1]).known().value_or(0)) == Answer::yes))
+    return std::nullopt;
+  if (ceil_div(size, each).is_literal() || c.s.graph.facts.simplify(ceil_div(size, each)).is_literal())
+    return std::nullopt;
   const V pieces = on.SplitToSequence(x, on.int_scalar(each), op::SplitToSequence{.axis = axis, .keepdims = 1});
   Type element = on.fact(x).type;
   const bool even = each.is_literal() && c.s.graph.facts.divisible(size, each.literal()) == Answer::yes;
@@ -72,8 +75,9 @@ Results split(HostCall& c) {
 }
 
 constexpr HostRow table[] = {
-    {"aten::cat", join_list<false>}, {"aten::concat", join_list<false>}, {"aten::concatenate", join_list<false>}, {"aten::stack", join_list<true>},
-    {"aten::unbind", unbind}, {"aten::split", split<false>}, {"aten::chunk", split<true>},
+    {"aten::cat", join_list<false>},  {"aten::concat", join_list<false>}, {"aten::concatenate", join_list<false>},
+    {"aten::stack", join_list<true>}, {"aten::unbind", unbind},           {"aten::split", split<false>},
+    {"aten::chunk", split<true>},
 };
 
 }  // namespace

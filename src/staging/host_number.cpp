@@ -48,19 +48,25 @@ Results add(HostCall& c) {
     return one(Value::tuple(std::move(all)));
   }
   if (c.size() == 2 && c[0].is<std::string>() && c[1].is<std::string>()) return joined_text(c);
-  return binary(c, [](Dim a, Dim b) { return Value(a + b); }, [](double a, double b) { return Value(a + b); }, [](Lower& on, V a, V b) { return V(on.Add(a, b)); });
+  return binary(
+      c, [](Dim a, Dim b) { return Value(a + b); }, [](double a, double b) { return Value(a + b); },
+      [](Lower& on, V a, V b) { return V(on.Add(a, b)); });
 }
 
 // A list n times, with n from data.
 Results repeated(HostCall& c, const Value& list, Dim n) {
   auto all = staged_from(c.s, list);
-  if (!all || all->sequence) c.s.fail("stage.list-length", "a list, which is no list of numbers or of tensors of one size, is repeated a number of times that depends on the inputs");
+  if (!all || all->sequence)
+    c.s.fail("stage.list-length",
+             "a list, which is no list of numbers or of tensors of one size, is repeated a number of times that "
+             "depends on the inputs");
   const Dim times = max(n, Dim(0));
   for (V& array : all->arrays) {
     Dims sizes = c.s.on.shape(array), rows = sizes;
     rows.insert(rows.begin(), times);
     sizes[0] = sizes[0] * times;
-    array = rows[1].is(1) ? c.s.on.expand(array, sizes) : c.s.on.reshape(c.s.on.expand(c.s.on.unsqueeze(array, {0}), rows), sizes);
+    array = rows[1].is(1) ? c.s.on.expand(array, sizes)
+                          : c.s.on.reshape(c.s.on.expand(c.s.on.unsqueeze(array, {0}), rows), sizes);
   }
   return one(make_staged(c.s, std::move(*all)));
 }
@@ -74,11 +80,16 @@ Results mul(HostCall& c) {
     const auto parts = c.s.items(c[l]);
     std::vector<Value> all;
     constexpr int64_t most = INT64_MAX / 1024;
-    if (n.literal() > 0 && !parts.empty()) c.s.heap.need(n.literal() > most / static_cast<int64_t>(parts.size()) ? SIZE_MAX : static_cast<size_t>(n.literal()) * parts.size() * sizeof(Value));
+    if (n.literal() > 0 && !parts.empty())
+      c.s.heap.need(n.literal() > most / static_cast<int64_t>(parts.size())
+                        ? SIZE_MAX
+                        : static_cast<size_t>(n.literal()) * parts.size() * sizeof(Value));
     for (int64_t i = 0; i < n.literal() && !parts.empty(); ++i) all.insert(all.end(), parts.begin(), parts.end());
     return one(c.s.list(std::move(all)));
   }
-  return binary(c, [](Dim a, Dim b) { return Value(a * b); }, [](double a, double b) { return Value(a * b); }, [](Lower& on, V a, V b) { return V(on.Mul(a, b)); });
+  return binary(
+      c, [](Dim a, Dim b) { return Value(a * b); }, [](double a, double b) { return Value(a * b); },
+      [](Lower& on, V a, V b) { return V(on.Mul(a, b)); });
 }
 
 Results divide(HostCall& c) {
@@ -92,13 +103,20 @@ Results divide(HostCall& c) {
 }
 
 Results floordiv(HostCall& c) {
-  return binary(c, [](Dim a, Dim b) { return Value(floor_div(a, b)); }, [](double a, double b) { return Value(std::floor(a / b)); },
-                [](Lower& on, V a, V b) { return V(on.Floor(on.Div(a, b))); });
+  return binary(
+      c, [](Dim a, Dim b) { return Value(floor_div(a, b)); },
+      [](double a, double b) { return Value(std::floor(a / b)); },
+      [](Lower& on, V a, V b) { return V(on.Floor(on.Div(a, b))); });
 }
 
 Results remainder(HostCall& c) {
-  return binary(c, [](Dim a, Dim b) { return Value(mod(a, b)); }, [](double a, double b) { return Value(std::fmod(b + std::fmod(a, b), b)); },
-                [](Lower& on, V a, V b) { const op::Mod like_c{.fmod = 1}; return V(on.Mod(on.Add(b, on.Mod(a, b, like_c)), b, like_c)); });  // PyTorch's own form
+  return binary(
+      c, [](Dim a, Dim b) { return Value(mod(a, b)); },
+      [](double a, double b) { return Value(std::fmod(b + std::fmod(a, b), b)); },
+      [](Lower& on, V a, V b) {
+        const op::Mod like_c{.fmod = 1};
+        return V(on.Mod(on.Add(b, on.Mod(a, b, like_c)), b, like_c));
+      });  // PyTorch's own form
 }
 
 Results negate(HostCall& c) {
@@ -115,7 +133,8 @@ Results extremum(HostCall& c) {
     const StagedList l = *staged_of(c.s, c[0]);
     const bool whole = l.element.is(Form::Kind::integer);
     if (l.sequence || l.arrays.size() != 1 || (!whole && !l.element.is(Form::Kind::floating))) return std::nullopt;
-    const V best = Greater ? c.s.on.ReduceMax(l.arrays[0], {}, op::ReduceMax{.keepdims = 0}) : c.s.on.ReduceMin(l.arrays[0], {}, op::ReduceMin{.keepdims = 0});
+    const V best = Greater ? c.s.on.ReduceMax(l.arrays[0], {}, op::ReduceMax{.keepdims = 0})
+                           : c.s.on.ReduceMin(l.arrays[0], {}, op::ReduceMin{.keepdims = 0});
     return one(whole ? Value(c.s.on.int_of(best)) : Value(StagedFloat{best}));
   }
   if (c.size() == 1 && c[0].is<ListRef>()) all = c.s.items(c[0]);
@@ -127,8 +146,12 @@ Results extremum(HostCall& c) {
   for (size_t i = 1; i < all.size(); ++i) {
     std::vector<Value> pair{best, all[i]};
     HostCall next{c.s, pair, c.keywords};
-    best = (*binary(next, [](Dim a, Dim b) { return Value(Greater ? max(a, b) : min(a, b)); }, [](double a, double b) { return Value((Greater ? a > b : a < b) ? a : b); },
-                    [](Lower& on, V a, V b) { return V(on.Where(Greater ? V(on.Greater(a, b)) : V(on.Less(a, b)), a, b)); }))[0];  // so with a nan too
+    best = (*binary(
+        next, [](Dim a, Dim b) { return Value(Greater ? max(a, b) : min(a, b)); },
+        [](double a, double b) { return Value((Greater ? a > b : a < b) ? a : b); },
+        [](Lower& on, V a, V b) {
+          return V(on.Where(Greater ? V(on.Greater(a, b)) : V(on.Less(a, b)), a, b));
+        }))[0];  // so with a nan too
   }
   return one(best);
 }
@@ -142,8 +165,10 @@ Results of_equal(HostCall& c, std::string_view op) {
 template <char const* Op>
 Results compare(HostCall& c) {
   const std::string_view op = Op;
-  if (c.size() != 2 || c[0].is<TensorRef>() || c[1].is<TensorRef>() || c[0].is<Poison>() || c[1].is<Poison>()) return std::nullopt;
-  if (c[0].is<Maybe>() || c[1].is<Maybe>() || (is_truth(c[0]) && is_truth(c[1]) && (op == "eq" || op == "ne"))) return of_equal(c, op);
+  if (c.size() != 2 || c[0].is<TensorRef>() || c[1].is<TensorRef>() || c[0].is<Poison>() || c[1].is<Poison>())
+    return std::nullopt;
+  if (c[0].is<Maybe>() || c[1].is<Maybe>() || (is_truth(c[0]) && is_truth(c[1]) && (op == "eq" || op == "ne")))
+    return of_equal(c, op);
   if (is_int(c[0]) && is_int(c[1])) return one(c.s.compare_ints(op, c.s.int_from(c[0]), c.s.int_from(c[1])));
   const auto answer = [&](auto a, auto b) -> Results {
     if (op == "eq") return one(a == b);
@@ -154,7 +179,8 @@ Results compare(HostCall& c) {
     return one(a >= b);
   };
   if (is_known_real(c[0]) && is_known_real(c[1])) return answer(real(c[0]), real(c[1]));
-  if (c[0].is<std::string>() && c[1].is<std::string>()) return answer(c[0].need<std::string>(), c[1].need<std::string>());
+  if (c[0].is<std::string>() && c[1].is<std::string>())
+    return answer(c[0].need<std::string>(), c[1].need<std::string>());
   if (is_real(c[0]) && is_real(c[1])) {
     auto& on = c.s.on;
     const V a = staged(c, c[0]), b = staged(c, c[1]);
@@ -167,7 +193,8 @@ Results compare(HostCall& c) {
   }
   return of_equal(c, op);
 }
-constexpr char eq_name[] = "eq", ne_name[] = "ne", lt_name[] = "lt", le_name[] = "le", gt_name[] = "gt", ge_name[] = "ge";
+constexpr char eq_name[] = "eq", ne_name[] = "ne", lt_name[] = "lt", le_name[] = "le", gt_name[] = "gt",
+               ge_name[] = "ge";
 
 // and, or, xor on bools; those on ints are in host_integer.cpp.
 Results logical_and(HostCall& c) { return two(c, is_truth) ? one(both(c.s, c[0], c[1])) : std::nullopt; }
@@ -185,7 +212,9 @@ Results rounded(HostCall& c) {
   return one(on.int_of(on.to(Up ? on.Ceil(x) : on.Floor(x), DType::i64)));
 }
 
-Results to_int(HostCall& c) { return c.size() == 1 && !c[0].is<std::string>() && !c[0].is<Poison>() ? one(c.s.int_from(c[0])) : std::nullopt; }
+Results to_int(HostCall& c) {
+  return c.size() == 1 && !c[0].is<std::string>() && !c[0].is<Poison>() ? one(c.s.int_from(c[0])) : std::nullopt;
+}
 Results to_float(HostCall& c) { return c.size() == 1 && !c[0].is<Poison>() ? one(c.s.float_from(c[0])) : std::nullopt; }
 Results to_bool(HostCall& c) { return c.size() == 1 && !c[0].is<Poison>() ? one(c.s.bool_from(c[0])) : std::nullopt; }
 Results to_scalar(HostCall& c) {
@@ -205,13 +234,18 @@ Results derive_index(HostCall& c) { return one(c.s.int_from(c[1]) + c.s.int_from
 
 Results absolute(HostCall& c) {
   if (c.size() != 1 || !is_real(c[0])) return std::nullopt;
-  if (is_int(c[0])) { const Dim d = c.s.int_from(c[0]); return one(max(d, -d)); }
+  if (is_int(c[0])) {
+    const Dim d = c.s.int_from(c[0]);
+    return one(max(d, -d));
+  }
   if (is_known_real(c[0])) return one(std::fabs(real(c[0])));
   return one(Value(StagedFloat{c.s.on.Abs(staged(c, c[0]))}));
 }
 
 Results subtract(HostCall& c) {
-  return binary(c, [](Dim a, Dim b) { return Value(a - b); }, [](double a, double b) { return Value(a - b); }, [](Lower& on, V a, V b) { return V(on.Sub(a, b)); });
+  return binary(
+      c, [](Dim a, Dim b) { return Value(a - b); }, [](double a, double b) { return Value(a - b); },
+      [](Lower& on, V a, V b) { return V(on.Sub(a, b)); });
 }
 
 Results round_number(HostCall& c) {
@@ -221,16 +255,41 @@ Results round_number(HostCall& c) {
 }
 
 constexpr HostRow table[] = {
-    {"aten::add", add}, {"aten::sub", subtract}, {"aten::mul", mul}, {"aten::div", divide}, {"aten::floordiv", floordiv},
-    {"aten::floor_divide", floordiv}, {"aten::remainder", remainder}, {"aten::neg", negate},
-    {"prim::max", extremum<true>}, {"prim::min", extremum<false>}, {"prim::abs", absolute}, {"aten::abs", absolute},
-    {"aten::eq", compare<eq_name>}, {"aten::ne", compare<ne_name>}, {"aten::lt", compare<lt_name>}, {"aten::le", compare<le_name>},
-    {"aten::gt", compare<gt_name>}, {"aten::ge", compare<ge_name>},
-    {"aten::__and__", logical_and}, {"aten::__or__", logical_or}, {"aten::__xor__", logical_xor}, {"aten::__not__", logical_not},
-    {"aten::ceil", rounded<std::ceil, true>}, {"aten::floor", rounded<std::floor, false>}, {"aten::round", round_number},
-    {"aten::Int", to_int}, {"aten::IntImplicit", to_int}, {"aten::Float", to_float}, {"aten::FloatImplicit", to_float}, {"aten::Bool", to_bool},
-    {"aten::ScalarImplicit", to_scalar}, {"aten::item", to_scalar}, {"aten::_local_scalar_dense", to_scalar},
-    {"aten::__range_length", range_length}, {"aten::__derive_index", derive_index},
+    {"aten::add", add},
+    {"aten::sub", subtract},
+    {"aten::mul", mul},
+    {"aten::div", divide},
+    {"aten::floordiv", floordiv},
+    {"aten::floor_divide", floordiv},
+    {"aten::remainder", remainder},
+    {"aten::neg", negate},
+    {"prim::max", extremum<true>},
+    {"prim::min", extremum<false>},
+    {"prim::abs", absolute},
+    {"aten::abs", absolute},
+    {"aten::eq", compare<eq_name>},
+    {"aten::ne", compare<ne_name>},
+    {"aten::lt", compare<lt_name>},
+    {"aten::le", compare<le_name>},
+    {"aten::gt", compare<gt_name>},
+    {"aten::ge", compare<ge_name>},
+    {"aten::__and__", logical_and},
+    {"aten::__or__", logical_or},
+    {"aten::__xor__", logical_xor},
+    {"aten::__not__", logical_not},
+    {"aten::ceil", rounded<std::ceil, true>},
+    {"aten::floor", rounded<std::floor, false>},
+    {"aten::round", round_number},
+    {"aten::Int", to_int},
+    {"aten::IntImplicit", to_int},
+    {"aten::Float", to_float},
+    {"aten::FloatImplicit", to_float},
+    {"aten::Bool", to_bool},
+    {"aten::ScalarImplicit", to_scalar},
+    {"aten::item", to_scalar},
+    {"aten::_local_scalar_dense", to_scalar},
+    {"aten::__range_length", range_length},
+    {"aten::__derive_index", derive_index},
 };
 
 }  // namespace

@@ -44,7 +44,8 @@ Results quantize_per_channel(HostCall& c) {
 Results dequantize(HostCall& c) {
   if (c.size() && (c[0].is<ListRef>() || c[0].is<Tuple>())) {
     std::vector<Value> parts;
-    for (const Value& v : std::vector<Value>(c.s.items(c[0]))) parts.push_back(c.s.call_op("aten", "dequantize", {{v}, {}}, c.s.position())[0]);
+    for (const Value& v : std::vector<Value>(c.s.items(c[0])))
+      parts.push_back(c.s.call_op("aten", "dequantize", {{v}, {}}, c.s.position())[0]);
     return one(c[0].is<Tuple>() ? Value::tuple(std::move(parts)) : c.s.list(std::move(parts)));
   }
   if (!on_tensor(c)) return std::nullopt;
@@ -75,7 +76,9 @@ Results dtype_of(HostCall& c) {
   return q ? one(Dim(q->dtype == DType::i8 ? 12 : q->dtype == DType::u8 ? 13 : 14)) : std::nullopt;
 }
 
-std::vector<Value> ints_of(HostCall& c, size_t i) { return c[i].is<Dim>() ? std::vector<Value>{c[i]} : c.s.items(c[i]); }
+std::vector<Value> ints_of(HostCall& c, size_t i) {
+  return c[i].is<Dim>() ? std::vector<Value>{c[i]} : c.s.items(c[i]);
+}
 Results linear_prepack(HostCall& c) {
   Packed p;
   p.weight = c[0];
@@ -106,7 +109,8 @@ template <Input In, bool Relu>
 Results linear(HostCall& c) {
   if (!on_tensor(c) || c.size() < 2) return std::nullopt;
   const Packed p = packed(c.s, c[1]);
-  const Value x = In == Input::by_range ? c.s.tensor(quantized_by_range(c.s, value(c), c.size() > 2 && known_true(c[2]))) : c[0];
+  const Value x =
+      In == Input::by_range ? c.s.tensor(quantized_by_range(c.s, value(c), c.size() > 2 && known_true(c[2]))) : c[0];
   return finish(c, plain(c, "linear", {x, p.weight, p.bias}), In == Input::quantized ? 2 : c.size(), Relu);
 }
 Value convolution(HostCall& c, const Value& x, const Packed& p) {
@@ -118,14 +122,17 @@ Value convolution(HostCall& c, const Value& x, const Packed& p) {
   const Value input = flat ? plain(c, "unsqueeze", {x, Dim(2)}) : x;
   const auto list = [&](const std::vector<Value>& v) { return c.s.list(v); };
   std::vector<Value> output_padding = p.output_padding.empty() ? std::vector<Value>(d, Dim(0)) : p.output_padding;
-  const Value y = plain(c, "_convolution", {input, weight, p.bias, list(p.stride), list(p.padding), list(p.dilation), p.transposed, list(output_padding), p.groups, false, false, false, false});
+  const Value y = plain(c, "_convolution",
+                        {input, weight, p.bias, list(p.stride), list(p.padding), list(p.dilation), p.transposed,
+                         list(output_padding), p.groups, false, false, false, false});
   return flat ? plain(c, "squeeze", {y, Dim(2)}) : y;
 }
 template <Input In, bool Relu>
 Results convolve(HostCall& c) {
   if (!on_tensor(c) || c.size() < 2) return std::nullopt;
   const Packed p = packed(c.s, c[1]);
-  const Value x = In == Input::by_range ? c.s.tensor(quantized_by_range(c.s, value(c), c.size() > 2 && known_true(c[2]))) : c[0];
+  const Value x =
+      In == Input::by_range ? c.s.tensor(quantized_by_range(c.s, value(c), c.size() > 2 && known_true(c[2]))) : c[0];
   return finish(c, convolution(c, x, p), In == Input::quantized ? c.size() - 2 : c.size(), Relu);
 }
 template <bool Relu>
@@ -140,12 +147,15 @@ Results binary(HostCall& c) {
   return finish(c, plain(c, Op, {c[0], c[1]}), c.size() >= 4 ? 2 : c.size(), Relu, grid_dtype(c, c[0]));
 }
 template <bool Relu>
-Results concatenate(HostCall& c) { return finish(c, plain(c, "cat", {c[0], c[1]}), 2, Relu); }
+Results concatenate(HostCall& c) {
+  return finish(c, plain(c, "cat", {c[0], c[1]}), 2, Relu);
+}
 // A float operator of the first arguments, with the output's scale and zero point after them.
 template <char const* Op, size_t Count>
 Results unary(HostCall& c) {
   if (!on_tensor(c) || c.size() < Count) return std::nullopt;
-  return finish(c, plain(c, Op, std::vector<Value>(c.args.begin(), c.args.begin() + Count)), Count, false, grid_dtype(c, c[0]));
+  return finish(c, plain(c, Op, std::vector<Value>(c.args.begin(), c.args.begin() + Count)), Count, false,
+                grid_dtype(c, c[0]));
 }
 template <bool Relu>
 Results batch_norm(HostCall& c) {
@@ -162,30 +172,77 @@ Results same_grid(HostCall& c, std::string_view op, std::vector<Value> args) {
 Results relu6(HostCall& c) { return same_grid(c, "hardtanh", {c[0], 0.0, 6.0}); }
 Results clamp(HostCall& c) { return same_grid(c, "clamp", c.args); }
 
-constexpr char add[] = "add", mul[] = "mul", matmul[] = "matmul", sigmoid[] = "sigmoid", hardswish[] = "hardswish", layer_norm[] = "layer_norm", group_norm[] = "group_norm",
-               softmax[] = "softmax", prelu[] = "prelu";
+constexpr char add[] = "add", mul[] = "mul", matmul[] = "matmul", sigmoid[] = "sigmoid", hardswish[] = "hardswish",
+               layer_norm[] = "layer_norm", group_norm[] = "group_norm", softmax[] = "softmax", prelu[] = "prelu";
 
 constexpr HostRow table[] = {
-    {"aten::quantize_per_tensor", quantize_per_tensor}, {"aten::quantize_per_channel", quantize_per_channel}, {"aten::dequantize", dequantize},
-    {"aten::int_repr", int_repr}, {"aten::q_scale", scale_of}, {"aten::q_zero_point", zero_point_of}, {"prim::is_quantized", is_quantized}, {"prim::dtype", dtype_of},
-    {"quantized::linear_prepack", linear_prepack}, {"quantized::linear_prepack_fp16", linear_prepack}, {"quantized::linear_unpack", unpack}, {"quantized::linear_unpack_fp16", unpack},
-    {"quantized::conv1d_prepack", conv_prepack<false>}, {"quantized::conv2d_prepack", conv_prepack<false>}, {"quantized::conv3d_prepack", conv_prepack<false>},
-    {"quantized::conv_prepack", conv_prepack<false>}, {"quantized::conv_transpose1d_prepack", conv_prepack<true>}, {"quantized::conv_transpose2d_prepack", conv_prepack<true>},
-    {"quantized::conv_transpose3d_prepack", conv_prepack<true>}, {"quantized::conv1d_unpack", unpack}, {"quantized::conv2d_unpack", unpack}, {"quantized::conv3d_unpack", unpack},
-    {"quantized::linear", linear<Input::quantized, false>}, {"quantized::linear_relu", linear<Input::quantized, true>}, {"quantized::linear_dynamic", linear<Input::by_range, false>},
-    {"quantized::linear_relu_dynamic", linear<Input::by_range, true>}, {"quantized::linear_dynamic_fp16", linear<Input::as_is, false>}, {"quantized::linear_relu_dynamic_fp16", linear<Input::as_is, true>},
-    {"quantized::conv1d", convolve<Input::quantized, false>}, {"quantized::conv2d", convolve<Input::quantized, false>}, {"quantized::conv3d", convolve<Input::quantized, false>},
-    {"quantized::conv1d_relu", convolve<Input::quantized, true>}, {"quantized::conv2d_relu", convolve<Input::quantized, true>}, {"quantized::conv3d_relu", convolve<Input::quantized, true>},
-    {"quantized::conv_transpose1d", convolve<Input::quantized, false>}, {"quantized::conv_transpose2d", convolve<Input::quantized, false>}, {"quantized::conv_transpose3d", convolve<Input::quantized, false>},
-    {"quantized::conv1d_dynamic", convolve<Input::by_range, false>}, {"quantized::conv2d_dynamic", convolve<Input::by_range, false>}, {"quantized::conv3d_dynamic", convolve<Input::by_range, false>},
-    {"quantized::conv2d_add", convolve_add<false>}, {"quantized::conv2d_add_relu", convolve_add<true>},
-    {"quantized::add", binary<add, false>}, {"quantized::add_relu", binary<add, true>}, {"quantized::mul", binary<mul, false>}, {"quantized::mul_relu", binary<mul, true>},
-    {"quantized::matmul", binary<matmul, false>}, {"quantized::add_scalar", binary<add, false>}, {"quantized::mul_scalar", binary<mul, false>},
-    {"quantized::cat", concatenate<false>}, {"quantized::cat_relu", concatenate<true>}, {"quantized::sigmoid", unary<sigmoid, 1>}, {"quantized::hardswish", unary<hardswish, 1>},
-    {"quantized::layer_norm", unary<layer_norm, 5>}, {"quantized::group_norm", unary<group_norm, 5>}, {"quantized::softmax", unary<softmax, 2>}, {"quantized::prelu", unary<prelu, 2>},
-    {"quantized::batch_norm", batch_norm<false>}, {"quantized::batch_norm1d", batch_norm<false>}, {"quantized::batch_norm2d", batch_norm<false>}, {"quantized::batch_norm3d", batch_norm<false>},
-    {"quantized::batch_norm2d_relu", batch_norm<true>}, {"quantized::batch_norm3d_relu", batch_norm<true>}, {"quantized::leaky_relu", leaky_relu}, {"quantized::elu", elu},
-    {"quantized::relu6", relu6}, {"quantized::clamp", clamp},
+    {"aten::quantize_per_tensor", quantize_per_tensor},
+    {"aten::quantize_per_channel", quantize_per_channel},
+    {"aten::dequantize", dequantize},
+    {"aten::int_repr", int_repr},
+    {"aten::q_scale", scale_of},
+    {"aten::q_zero_point", zero_point_of},
+    {"prim::is_quantized", is_quantized},
+    {"prim::dtype", dtype_of},
+    {"quantized::linear_prepack", linear_prepack},
+    {"quantized::linear_prepack_fp16", linear_prepack},
+    {"quantized::linear_unpack", unpack},
+    {"quantized::linear_unpack_fp16", unpack},
+    {"quantized::conv1d_prepack", conv_prepack<false>},
+    {"quantized::conv2d_prepack", conv_prepack<false>},
+    {"quantized::conv3d_prepack", conv_prepack<false>},
+    {"quantized::conv_prepack", conv_prepack<false>},
+    {"quantized::conv_transpose1d_prepack", conv_prepack<true>},
+    {"quantized::conv_transpose2d_prepack", conv_prepack<true>},
+    {"quantized::conv_transpose3d_prepack", conv_prepack<true>},
+    {"quantized::conv1d_unpack", unpack},
+    {"quantized::conv2d_unpack", unpack},
+    {"quantized::conv3d_unpack", unpack},
+    {"quantized::linear", linear<Input::quantized, false>},
+    {"quantized::linear_relu", linear<Input::quantized, true>},
+    {"quantized::linear_dynamic", linear<Input::by_range, false>},
+    {"quantized::linear_relu_dynamic", linear<Input::by_range, true>},
+    {"quantized::linear_dynamic_fp16", linear<Input::as_is, false>},
+    {"quantized::linear_relu_dynamic_fp16", linear<Input::as_is, true>},
+    {"quantized::conv1d", convolve<Input::quantized, false>},
+    {"quantized::conv2d", convolve<Input::quantized, false>},
+    {"quantized::conv3d", convolve<Input::quantized, false>},
+    {"quantized::conv1d_relu", convolve<Input::quantized, true>},
+    {"quantized::conv2d_relu", convolve<Input::quantized, true>},
+    {"quantized::conv3d_relu", convolve<Input::quantized, true>},
+    {"quantized::conv_transpose1d", convolve<Input::quantized, false>},
+    {"quantized::conv_transpose2d", convolve<Input::quantized, false>},
+    {"quantized::conv_transpose3d", convolve<Input::quantized, false>},
+    {"quantized::conv1d_dynamic", convolve<Input::by_range, false>},
+    {"quantized::conv2d_dynamic", convolve<Input::by_range, false>},
+    {"quantized::conv3d_dynamic", convolve<Input::by_range, false>},
+    {"quantized::conv2d_add", convolve_add<false>},
+    {"quantized::conv2d_add_relu", convolve_add<true>},
+    {"quantized::add", binary<add, false>},
+    {"quantized::add_relu", binary<add, true>},
+    {"quantized::mul", binary<mul, false>},
+    {"quantized::mul_relu", binary<mul, true>},
+    {"quantized::matmul", binary<matmul, false>},
+    {"quantized::add_scalar", binary<add, false>},
+    {"quantized::mul_scalar", binary<mul, false>},
+    {"quantized::cat", concatenate<false>},
+    {"quantized::cat_relu", concatenate<true>},
+    {"quantized::sigmoid", unary<sigmoid, 1>},
+    {"quantized::hardswish", unary<hardswish, 1>},
+    {"quantized::layer_norm", unary<layer_norm, 5>},
+    {"quantized::group_norm", unary<group_norm, 5>},
+    {"quantized::softmax", unary<softmax, 2>},
+    {"quantized::prelu", unary<prelu, 2>},
+    {"quantized::batch_norm", batch_norm<false>},
+    {"quantized::batch_norm1d", batch_norm<false>},
+    {"quantized::batch_norm2d", batch_norm<false>},
+    {"quantized::batch_norm3d", batch_norm<false>},
+    {"quantized::batch_norm2d_relu", batch_norm<true>},
+    {"quantized::batch_norm3d_relu", batch_norm<true>},
+    {"quantized::leaky_relu", leaky_relu},
+    {"quantized::elu", elu},
+    {"quantized::relu6", relu6},
+    {"quantized::clamp", clamp},
 };
 
 }  // namespace

@@ -7,7 +7,9 @@ namespace cameo::staging {
 
 inline bool is_int(const Value& v) { return v.is<Dim>() || v.is<bool>(); }
 inline bool is_real(const Value& v) { return is_int(v) || v.is<double>() || v.is<StagedFloat>(); }
-inline bool is_known_real(const Value& v) { return v.is<double>() || v.is<bool>() || (v.is<Dim>() && v.need<Dim>().is_literal()); }
+inline bool is_known_real(const Value& v) {
+  return v.is<double>() || v.is<bool>() || (v.is<Dim>() && v.need<Dim>().is_literal());
+}
 inline double real(const Value& v) {
   if (const auto* d = v.as<Dim>()) return static_cast<double>(d->literal());
   if (const auto* b = v.as<bool>()) return *b;

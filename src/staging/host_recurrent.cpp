@@ -18,7 +18,9 @@ bool has_ints(Stager& s, const Value& weight) {
 // Where the list of cells stands: after the state, and after the batch sizes of packed sequences. 0: nowhere.
 size_t cells_at(const HostCall& c) {
   for (const size_t i : {size_t{2}, size_t{3}})
-    if (i < c.size() && c[i].is<ListRef>() && !staged_of(c.s, c[i]) && !c.s.items(c[i]).empty() && c.s.items(c[i])[0].is<ObjectRef>()) return i;
+    if (i < c.size() && c[i].is<ListRef>() && !staged_of(c.s, c[i]) && !c.s.items(c[i]).empty() &&
+        c.s.items(c[i])[0].is<ObjectRef>())
+      return i;
   return 0;
 }
 
@@ -44,20 +46,26 @@ Results layer(HostCall& c) {
   args[at] = c.s.list(weights);
   if (at + 1 < args.size()) args[at + 1] = weights.size() == 4 * cells.size();
   if (std::any_of(weights.begin(), weights.end(), [&](const Value& w) { return has_ints(c.s, w); }))
-    c.s.on.note("lower.float-activations", "only the weights of this layer are int8 in the model: PyTorch also rounds its inputs and states to 8 bits in every call, so its results differ by that rounding");
+    c.s.on.note("lower.float-activations",
+                "only the weights of this layer are int8 in the model: PyTorch also rounds its inputs and states to 8 "
+                "bits in every call, so its results differ by that rounding");
   const Stager::FloatOnly only(c.s);
   return c.s.call_op("aten", Op, {std::move(args), {}}, c.s.position());
 }
 
-// A linear layer of a cell. Before a product with ints PyTorch rounds the other operand by its own range, to 7 of the 8 bits.
+// A linear layer of a cell. Before a product with ints PyTorch rounds the other operand by its own range, to 7 of the 8
+// bits.
 Value product(HostCall& c, const Value& x, const Value& layer) {
   const Packed p = packed(c.s, layer);
-  const Value in = has_ints(c.s, p.weight) ? c.s.tensor(quantized_by_range(c.s, c.s.read(x.need<TensorRef>()), true)) : x;
+  const Value in =
+      has_ints(c.s, p.weight) ? c.s.tensor(quantized_by_range(c.s, c.s.read(x.need<TensorRef>()), true)) : x;
   return plain(c, "linear", {in, p.weight, p.bias});
 }
 struct Products {
   Value of_input, of_state;
-  const Value* poison() const { return of_input.is<Poison>() ? &of_input : of_state.is<Poison>() ? &of_state : nullptr; }
+  const Value* poison() const {
+    return of_input.is<Poison>() ? &of_input : of_state.is<Poison>() ? &of_state : nullptr;
+  }
 };
 Products products(HostCall& c, const Value& state) {
   const Value of_input = product(c, c[0], c[2]);
@@ -68,7 +76,8 @@ V read(HostCall& c, const Value& v) { return c.s.read(v.need<TensorRef>()); }
 Results lstm_cell(HostCall& c) {
   if (c.size() < 4) return std::nullopt;
   const std::vector<Value> states = c.s.items(c[1]);
-  if (states.size() != 2 || !c[0].is<TensorRef>() || !states[0].is<TensorRef>() || !states[1].is<TensorRef>()) return std::nullopt;
+  if (states.size() != 2 || !c[0].is<TensorRef>() || !states[0].is<TensorRef>() || !states[1].is<TensorRef>())
+    return std::nullopt;
   const Products p = products(c, states[0]);
   if (const Value* poison = p.poison()) return std::vector<Value>(2, *poison);
   const auto [h, cell] = lstm_step(c.s.on, read(c, p.of_input), read(c, p.of_state), read(c, states[1]));

@@ -23,7 +23,8 @@ Form number_form(DType t) {
   return f;
 }
 Value number_value(Stager& s, V x) {
-  if (s.on.is_bool(x)) return s.known_bool(Value(StagedBool{x})) ? Value(*s.known_bool(Value(StagedBool{x}))) : Value(StagedBool{x});
+  if (s.on.is_bool(x))
+    return s.known_bool(Value(StagedBool{x})) ? Value(*s.known_bool(Value(StagedBool{x}))) : Value(StagedBool{x});
   return s.on.is_float(x) ? Value(StagedFloat{x}) : Value(s.on.int_of(x));
 }
 // A number as Python holds it: ints of 64 bits, floats of double precision, bools.
@@ -39,7 +40,9 @@ void become(HostCall& c, ListCell cell) { c.s.change_list(c[0].need<ListRef>().c
 Results count(HostCall& c) {
   if (!on_list(c) || c.size() != 2) return std::nullopt;
   auto& on = c.s.on;
-  if (const auto all = numbers_of(c)) return one(on.int_of(reduce(on, Reduce::sum, on.to(on.Equal(*all, encoded(c, *all, c[1])), DType::i64), {0}, false)));
+  if (const auto all = numbers_of(c))
+    return one(
+        on.int_of(reduce(on, Reduce::sum, on.to(on.Equal(*all, encoded(c, *all, c[1])), DType::i64), {0}, false)));
   Dim total(0);
   for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = total + c.s.int_from(equal(c.s, v, c[1]));
   return one(total);
@@ -90,7 +93,8 @@ Results remove(HostCall& c) {
   if (at->is_literal()) items.erase(items.begin() + at->literal());
   else {
     const auto all = staged_from(c.s, c[0]);
-    if (!all) c.s.fail("stage.list", "an item whose place the inputs decide is removed from a list that is no list of numbers");
+    if (!all)
+      c.s.fail("stage.list", "an item whose place the inputs decide is removed from a list that is no list of numbers");
     const StagedList left = without_element(c.s, *all, *at);
     items.pop_back();  // one less, whichever it is
     for (size_t i = 0; i < items.size(); ++i) items[i] = element_at(c.s, left, Dim(static_cast<int64_t>(i)));
@@ -105,7 +109,9 @@ V sorted_array(Lower& on, V x, bool down) {
   const V values = on.TopK(x, on.int_vector(Dims{on.dim(x, 0)}), 2, {.axis = 0, .largest = down, .sorted = 1})[0];
   return flags ? on.to(values, DType::boolean) : values;
 }
-bool is_plain_number(const Value& v) { return v.is<Dim>() || v.is<double>() || v.is<bool>() || v.is<StagedFloat>() || v.is<StagedBool>(); }
+bool is_plain_number(const Value& v) {
+  return v.is<Dim>() || v.is<double>() || v.is<bool>() || v.is<StagedFloat>() || v.is<StagedBool>();
+}
 bool is_known(const Value& v) { return is_known_real(v); }
 
 // Numbers that the inputs decide, and lists of unknown length; known ones are known_sort's.
@@ -116,12 +122,15 @@ std::optional<Value> ordered(HostCall& c, bool down) {
     return make_staged(c.s, StagedList{number_form(t), false, {sorted_array(c.s.on, *all, down)}});
   }
   const auto items = c.s.items(c[0]);
-  if (items.empty() || !std::all_of(items.begin(), items.end(), is_plain_number) || std::all_of(items.begin(), items.end(), is_known)) return std::nullopt;
+  if (items.empty() || !std::all_of(items.begin(), items.end(), is_plain_number) ||
+      std::all_of(items.begin(), items.end(), is_known))
+    return std::nullopt;
   const auto all = staged_from(c.s, c[0]);
   if (!all || all->sequence || all->arrays.size() != 1) return std::nullopt;
   const V in_order = sorted_array(c.s.on, all->arrays[0], down);
   std::vector<Value> out;
-  for (size_t i = 0; i < items.size(); ++i) out.push_back(number_value(c.s, c.s.on.gather_scalar(in_order, 0, Dim(static_cast<int64_t>(i)))));
+  for (size_t i = 0; i < items.size(); ++i)
+    out.push_back(number_value(c.s, c.s.on.gather_scalar(in_order, 0, Dim(static_cast<int64_t>(i)))));
   return c.s.list(std::move(out));
 }
 bool is_down(const HostCall& c) {
@@ -142,11 +151,14 @@ Results sort(HostCall& c) {
 Results sum(HostCall& c) {
   if (!on_list(c)) return std::nullopt;
   auto& on = c.s.on;
-  if (const auto all = numbers_of(c)) return one(number_value(c.s, reduce(on, Reduce::sum, on.is_bool(*all) ? on.to(*all, DType::i64) : *all, {0}, false)));
+  if (const auto all = numbers_of(c))
+    return one(
+        number_value(c.s, reduce(on, Reduce::sum, on.is_bool(*all) ? on.to(*all, DType::i64) : *all, {0}, false)));
   Value total = Dim(0);
   for (const Value& v : std::vector<Value>(c.s.items(c[0]))) {
     if (!v.is_number()) return std::nullopt;
-    total = c.s.call_op("aten", "add", {{total, v.is<StagedBool>() ? Value(c.s.int_from(v)) : v}, {}}, c.s.position())[0];
+    total =
+        c.s.call_op("aten", "add", {{total, v.is<StagedBool>() ? Value(c.s.int_from(v)) : v}, {}}, c.s.position())[0];
   }
   return one(total);
 }
@@ -159,7 +171,8 @@ Results quantifier(HostCall& c) {
     return one(Value(StagedBool{All ? V(on.Not(flags_any(on, on.Not(flags), 0))) : flags_any(on, flags, 0)}));
   }
   Value total = All;
-  for (const Value& v : std::vector<Value>(c.s.items(c[0]))) total = All ? both(c.s, total, c.s.bool_from(v)) : either(c.s, total, c.s.bool_from(v));
+  for (const Value& v : std::vector<Value>(c.s.items(c[0])))
+    total = All ? both(c.s, total, c.s.bool_from(v)) : either(c.s, total, c.s.bool_from(v));
   return one(total);
 }
 
@@ -173,7 +186,10 @@ Value listed(HostCall& c, V x) {
   constexpr int64_t most = 64;
   const auto n = on.known_dim(x, 0);
   if (!n || *n > most) {
-    if (on.rank(x) != 1) c.s.fail("stage.tolist", "tolist() of a tensor of several axes, of which the first has an unknown or a large size", "index the tensor, or use unbind()");
+    if (on.rank(x) != 1)
+      c.s.fail("stage.tolist",
+               "tolist() of a tensor of several axes, of which the first has an unknown or a large size",
+               "index the tensor, or use unbind()");
     const V all = as_number(on, x);
     return make_staged(c.s, StagedList{number_form(on.dtype(all)), false, {all}});
   }
@@ -189,8 +205,15 @@ Results to_list(HostCall& c) {
 }
 
 constexpr HostRow table[] = {
-    {"aten::count", count}, {"aten::index", index}, {"aten::remove", remove}, {"aten::sorted", sorted}, {"aten::sort", sort}, {"aten::sum", sum},
-    {"aten::all", quantifier<true>}, {"aten::any", quantifier<false>}, {"prim::tolist", to_list},
+    {"aten::count", count},
+    {"aten::index", index},
+    {"aten::remove", remove},
+    {"aten::sorted", sorted},
+    {"aten::sort", sort},
+    {"aten::sum", sum},
+    {"aten::all", quantifier<true>},
+    {"aten::any", quantifier<false>},
+    {"prim::tolist", to_list},
 };
 
 }  // namespace

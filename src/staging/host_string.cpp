@@ -35,7 +35,9 @@ size_t place(HostCall& c) {
   return at == std::string_view::npos ? at : at + w.start;
 }
 template <bool Last>
-Results find(HostCall& c) { return on_text(c) ? one(number(place<Last>(c))) : std::nullopt; }
+Results find(HostCall& c) {
+  return on_text(c) ? one(number(place<Last>(c))) : std::nullopt;
+}
 template <bool Last>
 Results index(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
@@ -87,7 +89,9 @@ template <int (*Wanted)(int), int (*Other)(int)>
 Results cased(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   const auto& t = text(c);
-  const auto some = [&](int (*f)(int)) { return std::any_of(t.begin(), t.end(), [&](unsigned char ch) { return f(ch) != 0; }); };
+  const auto some = [&](int (*f)(int)) {
+    return std::any_of(t.begin(), t.end(), [&](unsigned char ch) { return f(ch) != 0; });
+  };
   return one(some(Wanted) && !some(Other));
 }
 Results is_title(HostCall& c) {
@@ -103,12 +107,14 @@ Results is_title(HostCall& c) {
 Results is_identifier(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   const auto& t = text(c);
-  return one(!t.empty() && !std::isdigit(static_cast<unsigned char>(t[0])) && std::all_of(t.begin(), t.end(), [](unsigned char ch) { return std::isalnum(ch) || ch == '_'; }));
+  return one(!t.empty() && !std::isdigit(static_cast<unsigned char>(t[0])) &&
+             std::all_of(t.begin(), t.end(), [](unsigned char ch) { return std::isalnum(ch) || ch == '_'; }));
 }
 Results is_printable(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   const auto& t = text(c);
-  return one(std::all_of(t.begin(), t.end(), [](unsigned char ch) { return std::isalnum(ch) || std::ispunct(ch) || ch == ' '; }));
+  return one(std::all_of(t.begin(), t.end(),
+                         [](unsigned char ch) { return std::isalnum(ch) || std::ispunct(ch) || ch == ' '; }));
 }
 
 // Filled to a width: the share of it that goes to the left, in halves.
@@ -138,7 +144,9 @@ Results partition(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   const auto &t = text(c), &by = text(c, 1);
   const size_t at = Last ? t.rfind(by) : t.find(by);
-  if (at == std::string::npos) return Last ? std::vector<Value>{std::string(), std::string(), t} : std::vector<Value>{t, std::string(), std::string()};
+  if (at == std::string::npos)
+    return Last ? std::vector<Value>{std::string(), std::string(), t}
+                : std::vector<Value>{t, std::string(), std::string()};
   return std::vector<Value>{t.substr(0, at), by, t.substr(at + by.size())};
 }
 
@@ -146,7 +154,8 @@ std::vector<Value> words(const std::string& t, int64_t most) {
   std::vector<Value> out;
   const std::string space = " \n\t\f\v\r";
   for (size_t at = t.find_first_not_of(space); at != std::string::npos;) {
-    const size_t end = most >= 0 && static_cast<int64_t>(out.size()) == most ? std::string::npos : t.find_first_of(space, at);
+    const size_t end =
+        most >= 0 && static_cast<int64_t>(out.size()) == most ? std::string::npos : t.find_first_of(space, at);
     out.emplace_back(t.substr(at, end == std::string::npos ? end : end - at));
     at = end == std::string::npos ? end : t.find_first_not_of(space, end);
   }
@@ -166,12 +175,16 @@ Results split(HostCall& c) {
   if constexpr (FromEnd) {
     for (size_t at; more() && end >= by.size() && (at = t.rfind(by, end - by.size())) != std::string::npos; end = at) {
       out.emplace_back(t.substr(at + by.size(), end - at - by.size()));
-      if (at == 0) { end = 0; break; }
+      if (at == 0) {
+        end = 0;
+        break;
+      }
     }
     out.emplace_back(t.substr(0, end));
     std::reverse(out.begin(), out.end());
   } else {
-    for (size_t at; more() && (at = t.find(by, start)) != std::string::npos; start = at + by.size()) out.emplace_back(t.substr(start, at - start));
+    for (size_t at; more() && (at = t.find(by, start)) != std::string::npos; start = at + by.size())
+      out.emplace_back(t.substr(start, at - start));
     out.emplace_back(t.substr(start));
   }
   return one(c.s.list(std::move(out)));
@@ -206,14 +219,18 @@ Results digits(HostCall& c) {
   if (!d) return std::nullopt;
   const int64_t v = c.s.known_int(c[0]);
   char buffer[72];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, v < 0 ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v), Base).ptr;
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer,
+                                 v < 0 ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v), Base)
+                       .ptr;
   return one(cat(v < 0 ? "-" : "", Base == 2 ? "0b" : Base == 8 ? "0o" : "0x", std::string(buffer, end)));
 }
 Results character(HostCall& c) {
   if (c.size() != 1 || !c[0].is<Dim>()) return std::nullopt;
   return one(std::string(1, static_cast<char>(c.s.known_int(c[0]))));
 }
-Results code(HostCall& c) { return on_text(c) && text(c).size() == 1 ? one(Dim(static_cast<unsigned char>(text(c)[0]))) : std::nullopt; }
+Results code(HostCall& c) {
+  return on_text(c) && text(c).size() == 1 ? one(Dim(static_cast<unsigned char>(text(c)[0]))) : std::nullopt;
+}
 Results parsed(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
   const auto& t = text(c);
@@ -224,16 +241,45 @@ Results parsed(HostCall& c) {
 }
 
 constexpr HostRow table[] = {
-    {"aten::find", find<false>}, {"aten::rfind", find<true>}, {"aten::index", index<false>}, {"aten::rindex", index<true>}, {"aten::count", count},
-    {"aten::startswith", starts_with}, {"aten::endswith", ends_with}, {"aten::upper", mapped<std::toupper>}, {"aten::lower", mapped<std::tolower>},
-    {"aten::swapcase", mapped<other_case>}, {"aten::capitalize", capitals<false>}, {"aten::title", capitals<true>},
-    {"aten::isalnum", all_of<std::isalnum>}, {"aten::isalpha", all_of<std::isalpha>}, {"aten::isdecimal", all_of<std::isdigit>},
-    {"aten::isdigit", all_of<std::isdigit>}, {"aten::isnumeric", all_of<std::isdigit>}, {"aten::isspace", all_of<std::isspace>},
-    {"aten::islower", cased<std::islower, std::isupper>}, {"aten::isupper", cased<std::isupper, std::islower>}, {"aten::istitle", is_title},
-    {"aten::isidentifier", is_identifier}, {"aten::isprintable", is_printable}, {"aten::center", filled<1>}, {"aten::rjust", filled<2>},
-    {"aten::ljust", filled<0>}, {"aten::zfill", zero_filled}, {"aten::partition", partition<false>}, {"aten::rpartition", partition<true>},
-    {"aten::split", split<false>}, {"aten::rsplit", split<true>}, {"aten::splitlines", split_lines}, {"aten::list", characters},
-    {"aten::bin", digits<2>}, {"aten::oct", digits<8>}, {"aten::hex", digits<16>}, {"aten::chr", character}, {"aten::ord", code}, {"aten::Int", parsed},
+    {"aten::find", find<false>},
+    {"aten::rfind", find<true>},
+    {"aten::index", index<false>},
+    {"aten::rindex", index<true>},
+    {"aten::count", count},
+    {"aten::startswith", starts_with},
+    {"aten::endswith", ends_with},
+    {"aten::upper", mapped<std::toupper>},
+    {"aten::lower", mapped<std::tolower>},
+    {"aten::swapcase", mapped<other_case>},
+    {"aten::capitalize", capitals<false>},
+    {"aten::title", capitals<true>},
+    {"aten::isalnum", all_of<std::isalnum>},
+    {"aten::isalpha", all_of<std::isalpha>},
+    {"aten::isdecimal", all_of<std::isdigit>},
+    {"aten::isdigit", all_of<std::isdigit>},
+    {"aten::isnumeric", all_of<std::isdigit>},
+    {"aten::isspace", all_of<std::isspace>},
+    {"aten::islower", cased<std::islower, std::isupper>},
+    {"aten::isupper", cased<std::isupper, std::islower>},
+    {"aten::istitle", is_title},
+    {"aten::isidentifier", is_identifier},
+    {"aten::isprintable", is_printable},
+    {"aten::center", filled<1>},
+    {"aten::rjust", filled<2>},
+    {"aten::ljust", filled<0>},
+    {"aten::zfill", zero_filled},
+    {"aten::partition", partition<false>},
+    {"aten::rpartition", partition<true>},
+    {"aten::split", split<false>},
+    {"aten::rsplit", split<true>},
+    {"aten::splitlines", split_lines},
+    {"aten::list", characters},
+    {"aten::bin", digits<2>},
+    {"aten::oct", digits<8>},
+    {"aten::hex", digits<16>},
+    {"aten::chr", character},
+    {"aten::ord", code},
+    {"aten::Int", parsed},
 };
 
 }  // namespace

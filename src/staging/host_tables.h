@@ -25,8 +25,9 @@ std::span<const HostRow> host_text_rows();
 
 inline auto all_host_tables() {
   // Where two take the same arguments, the first is asked: lists with unknown items before known ones.
-  return std::array{host_sequence_rows(), host_container_rows(), host_integer_rows(), host_list_rows(), host_math_rows(), host_number_rows(), host_quantized_rows(),
-                    host_recurrent_rows(), host_string_rows(), host_tensor_rows(), host_text_rows()};
+  return std::array{host_sequence_rows(), host_container_rows(), host_integer_rows(),   host_list_rows(),
+                    host_math_rows(),     host_number_rows(),    host_quantized_rows(), host_recurrent_rows(),
+                    host_string_rows(),   host_tensor_rows(),    host_text_rows()};
 }
 
 }  // namespace cameo::staging

@@ -30,7 +30,9 @@ Results size(HostCall& c) {
 }
 const Layout& layout(HostCall& c, std::string_view what) {
   const Layout& l = c.s.layout_of(c[0].need<TensorRef>());
-  if (l.is(Layout::Kind::unknown)) c.s.fail("stage.layout", cat(what, " of a tensor of which nobody knows how it lies in memory"), "call .clone(memory_format=torch.contiguous_format) on it first");
+  if (l.is(Layout::Kind::unknown))
+    c.s.fail("stage.layout", cat(what, " of a tensor of which nobody knows how it lies in memory"),
+             "call .clone(memory_format=torch.contiguous_format) on it first");
   return l;
 }
 Results stride(HostCall& c) {
@@ -39,7 +41,8 @@ Results stride(HostCall& c) {
   std::vector<Value> out(strides.begin(), strides.end());
   if (c.size() == 1) return one(c.s.list(std::move(out)));
   const Dim axis = c.s.int_from(c[1]);
-  if (!axis.is_literal() || out.empty()) c.s.fail("stage.axis", "a dimension number depends on the inputs, or there is none");
+  if (!axis.is_literal() || out.empty())
+    c.s.fail("stage.axis", "a dimension number depends on the inputs, or there is none");
   return one(out[static_cast<size_t>(c.s.on.axis(value(c), axis.literal()))]);
 }
 Results storage_offset(HostCall& c) {
@@ -55,17 +58,22 @@ Results is_contiguous(HostCall& c) {
   const Value* format = c.keyword("memory_format");
   if (!format && c.size() > 1) format = &c.args[1];
   const int64_t asked = format && !format->is_none() ? c.s.known_int(*format) : 0;
-  const Ints order = asked == 2 && shape.size() == 4 ? Ints{0, 2, 3, 1} : asked == 3 && shape.size() == 5 ? Ints{0, 2, 3, 4, 1} : Ints();
+  const Ints order = asked == 2 && shape.size() == 4   ? Ints{0, 2, 3, 1}
+                     : asked == 3 && shape.size() == 5 ? Ints{0, 2, 3, 4, 1}
+                                                       : Ints();
   if (asked > 1 && order.empty()) return one(false);
   const Verdict v = contiguity(c.s.graph.facts, shape, c.s.layout_of(c[0].need<TensorRef>()), order);
   const auto or_empty = [&](const Value& otherwise) {
     const Dim all = element_count(shape);
-    return c.s.graph.facts.less(Dim(0), all) == Answer::yes ? otherwise : either(c.s, otherwise, c.s.compare_ints("eq", all, Dim(0)));
+    return c.s.graph.facts.less(Dim(0), all) == Answer::yes
+               ? otherwise
+               : either(c.s, otherwise, c.s.compare_ints("eq", all, Dim(0)));
   };
   if (v.view == Answer::yes) return one(true);
   if (v.view == Answer::no) return one(or_empty(false));
   if (!v.condition.empty()) return one(or_empty(Value(StagedBool{c.s.holds(v.condition)})));
-  c.s.sink().note("stage.assumed", "assumed that this tensor is contiguous: nothing here tells how it lies in memory", c.s.here());
+  c.s.sink().note("stage.assumed", "assumed that this tensor is contiguous: nothing here tells how it lies in memory",
+                  c.s.here());
   return one(true);
 }
 // x.data: another name for the same memory.
@@ -74,19 +82,27 @@ Results rank(HostCall& c) { return on_tensor(c) ? one(Dim(c.s.on.rank(value(c)))
 Results count(HostCall& c) { return on_tensor(c) ? one(element_count(c.s.on.shape(value(c)))) : std::nullopt; }
 Results dtype(HostCall& c) { return on_tensor(c) ? one(Dim(torch_from_dtype(c.s.on.dtype(value(c))))) : std::nullopt; }
 Results device(HostCall& c) { return c.size() && c[0].is<Poison>() ? std::nullopt : one(Value(Device{"cpu"})); }
-Results make_device(HostCall& c) { return c.size() && c[0].is<std::string>() ? one(Value(Device{c[0].need<std::string>()})) : std::nullopt; }
+Results make_device(HostCall& c) {
+  return c.size() && c[0].is<std::string>() ? one(Value(Device{c[0].need<std::string>()})) : std::nullopt;
+}
 Results device_type(HostCall& c) {
   const auto* d = c.size() ? c[0].as<Device>() : nullptr;
   return d ? one(Value(d->name.substr(0, d->name.find(':')))) : std::nullopt;
 }
 Results is_floating(HostCall& c) { return on_tensor(c) ? one(c.s.on.is_float(value(c))) : std::nullopt; }
 Results is_complex_tensor(HostCall& c) { return on_tensor(c) ? one(is_complex(c.s.on.dtype(value(c)))) : std::nullopt; }
-Results is_signed(HostCall& c) { return on_tensor(c) ? one(!is_unsigned_int(c.s.on.dtype(value(c))) && !c.s.on.is_bool(value(c))) : std::nullopt; }
+Results is_signed(HostCall& c) {
+  return on_tensor(c) ? one(!is_unsigned_int(c.s.on.dtype(value(c))) && !c.s.on.is_bool(value(c))) : std::nullopt;
+}
 Results element_size(HostCall& c) { return on_tensor(c) ? one(Dim(bits(c.s.on.dtype(value(c))) / 8)) : std::nullopt; }
 template <bool B>
-Results always(HostCall& c) { return c.size() && c[0].is<Poison>() ? std::nullopt : one(B); }
+Results always(HostCall& c) {
+  return c.size() && c[0].is<Poison>() ? std::nullopt : one(B);
+}
 template <int64_t N>
-Results number(HostCall&) { return one(Dim(N)); }
+Results number(HostCall&) {
+  return one(Dim(N));
+}
 
 Results num_to_tensor(HostCall& c) {
   if (c.size() != 1 || !c[0].is_number()) return std::nullopt;
@@ -127,7 +143,9 @@ Results to_list(HostCall& c) {
   for (size_t axis = shape.size(); axis-- > 1;) {
     const auto width = static_cast<size_t>(shape[axis].literal());
     std::vector<Value> rows;
-    for (size_t i = 0; width && i + width <= flat.size(); i += width) rows.push_back(c.s.list(std::vector<Value>(flat.begin() + static_cast<std::ptrdiff_t>(i), flat.begin() + static_cast<std::ptrdiff_t>(i + width))));
+    for (size_t i = 0; width && i + width <= flat.size(); i += width)
+      rows.push_back(c.s.list(std::vector<Value>(flat.begin() + static_cast<std::ptrdiff_t>(i),
+                                                 flat.begin() + static_cast<std::ptrdiff_t>(i + width))));
     flat = std::move(rows);
   }
   return one(c.s.list(std::move(flat)));
@@ -166,7 +184,9 @@ Results make_tensor(HostCall& c) {
   std::vector<Arg> args;
   for (const Value& v : flat) args.push_back(c.s.to_arg(v));
   const auto* list = c[0].as<ListRef>();
-  const DType empty = list && c.s.heap.get<ListCell>(list->cell).of != DType::undefined ? c.s.heap.get<ListCell>(list->cell).of : default_float;
+  const DType empty = list && c.s.heap.get<ListCell>(list->cell).of != DType::undefined
+                          ? c.s.heap.get<ListCell>(list->cell).of
+                          : default_float;
   const DType t = want ? *want : flat.empty() ? empty : result_type(on, args);
   const bool ints = std::all_of(flat.begin(), flat.end(), [](const Value& v) { return v.is<Dim>(); });
   V out;
@@ -177,7 +197,8 @@ Results make_tensor(HostCall& c) {
     out = on.to(on.reshape(on.int_vector(dims), Dims(shape.begin(), shape.end())), t);
   } else {
     Vs parts;
-    for (const Arg& a : args) parts.push_back(on.unsqueeze(a.as<V>() ? on.to(*a.as<V>(), t) : on.scalar(Num(a), t), {0}));
+    for (const Arg& a : args)
+      parts.push_back(on.unsqueeze(a.as<V>() ? on.to(*a.as<V>(), t) : on.scalar(Num(a), t), {0}));
     out = on.reshape(on.concat(parts, 0), Dims(shape.begin(), shape.end()));
   }
   return one(c.s.tensor(out, "", Layout::contiguous()));
@@ -191,18 +212,58 @@ Results as_tensor(HostCall& c) {
 }
 
 constexpr HostRow table[] = {
-    {"aten::size", size}, {"prim::shape", size}, {"aten::stride", stride}, {"aten::dim", rank}, {"aten::ndim", rank}, {"aten::numel", count},
-    {"prim::dtype", dtype}, {"prim::device", device}, {"prim::type", device_type}, {"aten::device", make_device}, {"aten::is_floating_point", is_floating},
-    {"aten::is_complex", is_complex_tensor}, {"aten::is_signed", is_signed}, {"aten::element_size", element_size}, {"prim::itemsize", element_size},
-    {"prim::layout", number<0>}, {"aten::storage_offset", storage_offset}, {"aten::get_device", number<-1>},
-    {"prim::is_cuda", always<false>}, {"prim::is_cpu", always<true>}, {"prim::is_quantized", always<false>}, {"prim::is_sparse", always<false>},
-    {"prim::is_mkldnn", always<false>}, {"prim::is_meta", always<false>}, {"prim::is_nested", always<false>}, {"prim::requires_grad", always<false>},
-    {"prim::is_xpu", always<false>}, {"prim::is_mps", always<false>}, {"prim::is_vulkan", always<false>}, {"prim::is_leaf", always<true>},
-    {"aten::is_contiguous", is_contiguous}, {"prim::data", same_tensor}, {"aten::data", same_tensor}, {"aten::is_grad_enabled", always<false>}, {"aten::is_scripting", always<true>},
-    {"aten::_get_tracing_state", always<false>}, {"aten::is_autocast_enabled", always<false>}, {"aten::is_autocast_cpu_enabled", always<false>}, {"prim::AutocastToReducedPrecision", nothing},
-    {"aten::set_grad_enabled", nothing}, {"prim::Print", nothing}, {"aten::warn", nothing}, {"aten::manual_seed", nothing},
-    {"aten::_assert", assertion}, {"aten::_assert_int_or_pair", nothing}, {"profiler::_record_function_enter", nothing}, {"profiler::_record_function_exit", nothing},
-    {"prim::NumToTensor", num_to_tensor}, {"prim::RaiseException", raise_exception}, {"prim::tolist", to_list}, {"aten::tensor", make_tensor}, {"aten::as_tensor", as_tensor},
+    {"aten::size", size},
+    {"prim::shape", size},
+    {"aten::stride", stride},
+    {"aten::dim", rank},
+    {"aten::ndim", rank},
+    {"aten::numel", count},
+    {"prim::dtype", dtype},
+    {"prim::device", device},
+    {"prim::type", device_type},
+    {"aten::device", make_device},
+    {"aten::is_floating_point", is_floating},
+    {"aten::is_complex", is_complex_tensor},
+    {"aten::is_signed", is_signed},
+    {"aten::element_size", element_size},
+    {"prim::itemsize", element_size},
+    {"prim::layout", number<0>},
+    {"aten::storage_offset", storage_offset},
+    {"aten::get_device", number<-1>},
+    {"prim::is_cuda", always<false>},
+    {"prim::is_cpu", always<true>},
+    {"prim::is_quantized", always<false>},
+    {"prim::is_sparse", always<false>},
+    {"prim::is_mkldnn", always<false>},
+    {"prim::is_meta", always<false>},
+    {"prim::is_nested", always<false>},
+    {"prim::requires_grad", always<false>},
+    {"prim::is_xpu", always<false>},
+    {"prim::is_mps", always<false>},
+    {"prim::is_vulkan", always<false>},
+    {"prim::is_leaf", always<true>},
+    {"aten::is_contiguous", is_contiguous},
+    {"prim::data", same_tensor},
+    {"aten::data", same_tensor},
+    {"aten::is_grad_enabled", always<false>},
+    {"aten::is_scripting", always<true>},
+    {"aten::_get_tracing_state", always<false>},
+    {"aten::is_autocast_enabled", always<false>},
+    {"aten::is_autocast_cpu_enabled", always<false>},
+    {"prim::AutocastToReducedPrecision", nothing},
+    {"aten::set_grad_enabled", nothing},
+    {"prim::Print", nothing},
+    {"aten::warn", nothing},
+    {"aten::manual_seed", nothing},
+    {"aten::_assert", assertion},
+    {"aten::_assert_int_or_pair", nothing},
+    {"profiler::_record_function_enter", nothing},
+    {"profiler::_record_function_exit", nothing},
+    {"prim::NumToTensor", num_to_tensor},
+    {"prim::RaiseException", raise_exception},
+    {"prim::tolist", to_list},
+    {"aten::tensor", make_tensor},
+    {"aten::as_tensor", as_tensor},
 };
 
 }  // namespace

@@ -51,7 +51,9 @@ Shown shown(Stager& s, const Value& v, bool quoted = false) {
 }
 Results result(Stager& s, Shown text) {
   if (text.known) return one(std::move(text.text));
-  const auto why = std::make_shared<const std::string>(cat("a string is made of what the inputs decide ('", text.text, "', ", s.here().describe(), "), and ONNX has no text of numbers"));
+  const auto why =
+      std::make_shared<const std::string>(cat("a string is made of what the inputs decide ('", text.text, "', ",
+                                              s.here().describe(), "), and ONNX has no text of numbers"));
   return one(Value(Poison{why, false, std::make_shared<const std::string>(std::move(text.text))}));
 }
 
@@ -121,8 +123,14 @@ Results strip(HostCall& c) {
 }
 
 constexpr HostRow table[] = {
-    {"aten::format", format}, {"aten::percentFormat", percent_format}, {"aten::str", to_text}, {"aten::join", join},
-    {"aten::replace", replace}, {"aten::strip", strip<true, true>}, {"aten::lstrip", strip<true, false>}, {"aten::rstrip", strip<false, true>},
+    {"aten::format", format},
+    {"aten::percentFormat", percent_format},
+    {"aten::str", to_text},
+    {"aten::join", join},
+    {"aten::replace", replace},
+    {"aten::strip", strip<true, true>},
+    {"aten::lstrip", strip<true, false>},
+    {"aten::rstrip", strip<false, true>},
 };
 
 }  // namespace

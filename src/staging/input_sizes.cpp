@@ -17,7 +17,9 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
   const auto colon = text.find(':');
   const Dim d = graph.dims().symbol(text.substr(0, colon));
   const FactOrigin said{FactSource::user, cat("--input ", input), {}};
-  const auto not_empty = [&] { graph.facts.assume_range(d, 1, std::nullopt, {FactSource::convention, "sizes of inputs are at least 1", {}}); };
+  const auto not_empty = [&] {
+    graph.facts.assume_range(d, 1, std::nullopt, {FactSource::convention, "sizes of inputs are at least 1", {}});
+  };
   if (colon == text.npos) {
     not_empty();
     return d;
@@ -27,7 +29,8 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
     int64_t v = 0;
     const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), v);
     if (r.ec != std::errc() || r.ptr != digits.data() + digits.size() || v < 0)
-      throw error("use.input", cat("input '", input, "': '", rule, "' is neither a range nor a multiple")).help("write h:1..64 or h:%32");
+      throw error("use.input", cat("input '", input, "': '", rule, "' is neither a range nor a multiple"))
+          .help("write h:1..64 or h:%32");
     return v;
   };
   if (rule.starts_with('%')) {

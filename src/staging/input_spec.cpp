@@ -6,7 +6,8 @@ namespace cameo::staging {
 
 namespace {
 [[noreturn]] void bad(std::string_view text, std::string why) {
-  throw error("use.input", cat("--input '", text, "': ", why)).help("write NAME=DTYPE[DIMS], for example 'x=f32[batch,3,224,224]', or NAME=VALUE");
+  throw error("use.input", cat("--input '", text, "': ", why))
+      .help("write NAME=DTYPE[DIMS], for example 'x=f32[batch,3,224,224]', or NAME=VALUE");
 }
 }  // namespace
 
@@ -19,7 +20,8 @@ InputSpec parse_input_spec(std::string_view text) {
   const auto open = rest.find('[');
   const auto dtype = open == rest.npos ? std::nullopt : dtype_from_name(rest.substr(0, open));
   if (!dtype) {
-    if (open != rest.npos && open > 0 && rest.find_first_of("'\" ") == rest.npos && std::isalpha(static_cast<unsigned char>(rest[0])))
+    if (open != rest.npos && open > 0 && rest.find_first_of("'\" ") == rest.npos &&
+        std::isalpha(static_cast<unsigned char>(rest[0])))
       bad(text, cat("'", rest.substr(0, open), "' is no dtype"));
     out.fixed = std::string(rest);
     return out;

@@ -11,9 +11,12 @@ namespace cameo::staging {
 Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
     : program(p), model(m), graph(m.graph), on(m.graph, m.graph.main()), options(o), sink_(sink) {
   if (p.has_root()) name_parameters(p.root(), "");
-  on.on_note = [this](std::string_view code, std::string what) { sink_.note(std::string(code), std::move(what), here()); };
+  on.on_note = [this](std::string_view code, std::string what) {
+    sink_.note(std::string(code), std::move(what), here());
+  };
   on.on_node = [this](NodeId n) {
-    if (graph.node_capacity() > options.max_nodes) fail("budget.nodes", cat("more than ", options.max_nodes, " nodes were recorded"));
+    if (graph.node_capacity() > options.max_nodes)
+      fail("budget.nodes", cat("more than ", options.max_nodes, " nodes were recorded"));
     const std::string& scope = scopes_.empty() ? "" : scopes_.back();
     const std::string base = scope.empty() ? std::string(graph[n].op->name) : cat(scope, "/", graph[n].op->name);
     const size_t number = node_numbers_[base]++;
@@ -30,7 +33,9 @@ Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
 Value Stager::run(const ts::FunctionDef& method, std::vector<Value> args) {
   args.insert(args.begin(), root_object());
   Value result = call_function(method, std::move(args));
-  if (raised_) fail("stage.raise", cat("the model raises an exception with these inputs: ", raise_message_), "check the shapes and values given with --input");
+  if (raised_)
+    fail("stage.raise", cat("the model raises an exception with these inputs: ", raise_message_),
+         "check the shapes and values given with --input");
   return result;
 }
 
@@ -48,24 +53,30 @@ Loc Stager::here() const {
 
 void Stager::fail(std::string_view code, std::string what, std::string hint) const {
   Error e = error(code, std::move(what)).at(here()).help(std::move(hint));
-  if (const std::string line = user_line(e.diag().where); !line.empty()) e.diag().notes.push_back({cat("written at ", line), {}});
+  if (const std::string line = user_line(e.diag().where); !line.empty())
+    e.diag().notes.push_back({cat("written at ", line), {}});
   throw e;
 }
 
 Value Stager::call_function(const ts::FunctionDef& f, std::vector<Value> args) {
-  if (frames_.size() >= options.max_depth) fail("budget.depth", cat("calls are nested more than ", options.max_depth, " deep"));
-  if (args.size() > f.params.size()) fail("stage.arguments", cat(f.qualified_name, " takes ", f.params.size(), " arguments, ", args.size(), " were given"));
+  if (frames_.size() >= options.max_depth)
+    fail("budget.depth", cat("calls are nested more than ", options.max_depth, " deep"));
+  if (args.size() > f.params.size())
+    fail("stage.arguments",
+         cat(f.qualified_name, " takes ", f.params.size(), " arguments, ", args.size(), " were given"));
   FrameCell frame;
   frame.locals.resize(f.locals.size());
   frame.assigned.resize(f.locals.size(), false);
   for (size_t i = 0; i < f.params.size(); ++i) {
-    if (i >= args.size() && !f.params[i].default_value) fail("stage.arguments", cat(f.qualified_name, ": argument '", f.params[i].name, "' is missing"));
+    if (i >= args.size() && !f.params[i].default_value)
+      fail("stage.arguments", cat(f.qualified_name, ": argument '", f.params[i].name, "' is missing"));
     frame.locals[i] = i < args.size() ? std::move(args[i]) : eval(*f.params[i].default_value);
     frame.assigned[i] = true;
   }
   std::string scope = scopes_.empty() ? "" : scopes_.back();
   if (!f.params.empty())
-    if (const auto* self = frame.locals[0].as<ObjectRef>(); self && f.owner) scope = heap.get<ObjectCell>(self->cell).path;
+    if (const auto* self = frame.locals[0].as<ObjectRef>(); self && f.owner)
+      scope = heap.get<ObjectCell>(self->cell).path;
   frames_.push_back(heap.add(std::move(frame)));
   functions_.push_back(&f);
   scopes_.push_back(std::move(scope));
@@ -88,14 +99,17 @@ std::optional<int64_t> names_for(ts::Block statements, size_t i) {
   const auto* next = i + 1 < statements.size() ? statements[i + 1]->as<ts::Assign>() : nullptr;
   if (!next || next->form != ts::AssignForm::unpack) return std::nullopt;
   const auto* name = next->values[0]->as<ts::Name>();
-  return name && name->slot == a->targets[0].slot ? std::optional(static_cast<int64_t>(next->targets.size())) : std::nullopt;
+  return name && name->slot == a->targets[0].slot ? std::optional(static_cast<int64_t>(next->targets.size()))
+                                                  : std::nullopt;
 }
 }  // namespace
 
 void Stager::step() {
   checkpoint();
   const size_t most = options.max_steps ? options.max_steps : limits().steps;
-  if (++steps_ > most) fail("budget.steps", cat("more than ", most, " steps were run to export this program"), "--max-steps raises this limit");
+  if (++steps_ > most)
+    fail("budget.steps", cat("more than ", most, " steps were run to export this program"),
+         "--max-steps raises this limit");
 }
 
 void Stager::need_text(size_t bytes) const {
@@ -149,7 +163,8 @@ void Stager::statement(const ts::Stmt& s) {
       const auto& c = *s.as<ts::Closure>();
       return store(c.target, Value(ClosureRef{c.function}));
     }
-    case ts::StmtKind::return_value: case ts::StmtKind::pass: return;
+    case ts::StmtKind::return_value:
+    case ts::StmtKind::pass: return;
   }
 }
 
@@ -196,7 +211,9 @@ const std::vector<Value>& Stager::items(const Value& v) const {
   if (const auto* l = v.as<ListRef>()) {
     const auto& cell = heap.get<ListCell>(l->cell);
     if (cell.poison) fail("stage.unavailable", *cell.poison);
-    if (cell.staged) fail("stage.list-length", "the length of this list depends on the inputs, and must be known here", "give the sizes it depends on as numbers");
+    if (cell.staged)
+      fail("stage.list-length", "the length of this list depends on the inputs, and must be known here",
+           "give the sizes it depends on as numbers");
     return cell.items;
   }
   if (const auto* t = v.as<Tuple>()) return *t->items;
@@ -224,14 +241,17 @@ Value Stager::eval(const ts::Expr& e) {
   switch (e.kind) {
     case ts::ExprKind::integer: return Dim(e.as<ts::IntegerLiteral>()->value);
     case ts::ExprKind::floating: return e.as<ts::FloatLiteral>()->value;
-    case ts::ExprKind::complex: return std::complex<double>(e.as<ts::ComplexLiteral>()->real, e.as<ts::ComplexLiteral>()->imaginary);
+    case ts::ExprKind::complex:
+      return std::complex<double>(e.as<ts::ComplexLiteral>()->real, e.as<ts::ComplexLiteral>()->imaginary);
     case ts::ExprKind::string: return std::string(e.as<ts::StringLiteral>()->value);
     case ts::ExprKind::boolean: return e.as<ts::BoolLiteral>()->value;
     case ts::ExprKind::none: return Value();
     case ts::ExprKind::name: return name(*e.as<ts::Name>());
     case ts::ExprKind::constant: {
       Value v = from_stored(program.constant(e.as<ts::ConstantRef>()->index));
-      if (auto* t = std::get_if<TensorRef>(&v.data); t && graph[read(*t).id].fact.has_rank() && graph[read(*t).id].fact.rank() == 0) t->literal = true;
+      if (auto* t = std::get_if<TensorRef>(&v.data);
+          t && graph[read(*t).id].fact.has_rank() && graph[read(*t).id].fact.rank() == 0)
+        t->literal = true;
       return v;
     }
     case ts::ExprKind::global: {
@@ -292,7 +312,8 @@ Value Stager::eval(const ts::Expr& e) {
 Value Stager::name(const ts::Name& n) {
   if (n.slot >= 0) {
     const auto& frame = heap.get<FrameCell>(frames_.back());
-    if (!frame.assigned[static_cast<size_t>(n.slot)]) fail("stage.name", cat("'", n.name, "' is used before it has a value"));
+    if (!frame.assigned[static_cast<size_t>(n.slot)])
+      fail("stage.name", cat("'", n.name, "' is used before it has a value"));
     return frame.locals[static_cast<size_t>(n.slot)];
   }
   if (n.name == "inf") return std::numeric_limits<double>::infinity();
@@ -316,9 +337,12 @@ Value Stager::annotated(const ts::Annotate& a) {
   }
   if (const auto* l = v.as<ListRef>(); l && t->is(ts::TypeKind::list) && !staged_of(*this, v) && items(v).empty()) {
     const ts::Type& element = *t->element();
-    heap.write<ListCell>(l->cell).of = element.is(ts::TypeKind::integer) ? DType::i64 : element.is(ts::TypeKind::boolean) ? DType::boolean : DType::undefined;
+    heap.write<ListCell>(l->cell).of = element.is(ts::TypeKind::integer)   ? DType::i64
+                                       : element.is(ts::TypeKind::boolean) ? DType::boolean
+                                                                           : DType::undefined;
   }
-  if (const auto* d = v.as<Dim>(); d && t->is(ts::TypeKind::floating) && d->is_literal()) return static_cast<double>(d->literal());
+  if (const auto* d = v.as<Dim>(); d && t->is(ts::TypeKind::floating) && d->is_literal())
+    return static_cast<double>(d->literal());
   return v;
 }
 

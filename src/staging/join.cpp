@@ -11,7 +11,8 @@
 namespace cameo::staging {
 
 Stager::Attempt Stager::attempt() {
-  return {heap.mark(), graph.mark(), sink_.all().size(), frames_.size(), functions_.size(), scopes_.size(), on.guesses.size(), checks_.size(), missing_};
+  return {heap.mark(),    graph.mark(),      sink_.all().size(), frames_.size(), functions_.size(),
+          scopes_.size(), on.guesses.size(), checks_.size(),     missing_};
 }
 
 void Stager::take_back(const Attempt& a) {
@@ -42,7 +43,8 @@ void Stager::take_back(const Attempt& a) {
   std::erase_if(assumed_, [&](const auto& e) { return e.first.id.index >= a.graph.values; });
 }
 
-std::vector<V> Stager::if_of(V condition, const Sides& sides, const std::array<std::vector<V>, 2>& outs, std::span<const Type> types) {
+std::vector<V> Stager::if_of(V condition, const Sides& sides, const std::array<std::vector<V>, 2>& outs,
+                             std::span<const Type> types) {
   const NodeId node = graph.add_node(on.region(), op_of<op::If>(), nullptr, {condition}, 0);
   graph.set_region(node, 0, sides[1]);  // graph attributes are else_branch, then_branch
   graph.set_region(node, 1, sides[0]);
@@ -77,7 +79,8 @@ std::vector<ValueId> Stager::own_outputs(RegionId region, std::span<const V> val
   std::vector<ValueId> out;
   for (const V v : values) {
     const auto& value = graph[v.id];
-    const bool own = value.home == region && value.kind == ir::Value::Kind::node_output && std::find(out.begin(), out.end(), v.id) == out.end();
+    const bool own = value.home == region && value.kind == ir::Value::Kind::node_output &&
+                     std::find(out.begin(), out.end(), v.id) == out.end();
     if (own) {
       out.push_back(v);
       continue;
@@ -132,12 +135,14 @@ bool Stager::same_condition(V a, V b, int depth) const {
   if (x == conditions_.end() || y == conditions_.end() || x->second.op != y->second.op || depth > 16) return false;
   const Condition &c = x->second, &d = y->second;
   if (!c.x.valid()) return c.a == d.a && c.b == d.b;
-  return same_condition(c.x, d.x, depth + 1) && (c.y.valid() == d.y.valid()) && (!c.y.valid() || same_condition(c.y, d.y, depth + 1));
+  return same_condition(c.x, d.x, depth + 1) && (c.y.valid() == d.y.valid()) &&
+         (!c.y.valid() || same_condition(c.y, d.y, depth + 1));
 }
 
 bool Stager::holds(const Value& condition) const {
   const auto* staged = condition.as<StagedBool>();
-  return staged && std::any_of(assumed_.begin(), assumed_.end(), [&](const auto& a) { return a.second && same_condition(a.first, staged->value); });
+  return staged && std::any_of(assumed_.begin(), assumed_.end(),
+                               [&](const auto& a) { return a.second && same_condition(a.first, staged->value); });
 }
 
 std::optional<Stager::Special> Stager::special_size(const Value& condition) const {
@@ -168,7 +173,7 @@ namespace {
 struct Side {
   RegionId region;
   std::map<Leaf, Value> after;
-  std::map<Leaf, TensorRef> named;  // tensors as the side names them: which ones they are, not what they hold
+  std::map<Leaf, TensorRef> named;          // tensors as the side names them: which ones they are, not what they hold
   std::map<Leaf, std::set<uint32_t>> made;  // tensors, lists and dicts that the side made, by whom they can be reached
   Aftermath shared;
 };
@@ -224,7 +229,8 @@ class Branch {
     for (const Side* side : {&a, &b}) {
       const Aftermath& other = (side == &a ? b : a).shared;
       for (const CellId cell : side->shared.certain)
-        if (std::find(other.certain.begin(), other.certain.end(), cell) != other.certain.end() || other.lost.empty()) s_.trust(cell);
+        if (std::find(other.certain.begin(), other.certain.end(), cell) != other.certain.end() || other.lost.empty())
+          s_.trust(cell);
     }
   }
 
@@ -280,7 +286,9 @@ class Branch {
 
   void add(const Leaf& leaf, const Value& a, const Value& b) {
     if (same(a, b)) return set_at(s_, leaf, a);
-    if (const auto x = older(leaf, 0, a), y = older(leaf, 1, b); x && y && !is_tensor(s_.heap[leaf.cell]) && same(Value(*x), Value(*y))) return set_at(s_, leaf, Value(*x));
+    if (const auto x = older(leaf, 0, a), y = older(leaf, 1, b);
+        x && y && !is_tensor(s_.heap[leaf.cell]) && same(Value(*x), Value(*y)))
+      return set_at(s_, leaf, Value(*x));
     // A name that the other side leaves without a value: the very tensor, not a copy.
     for (const size_t side : {0, 1})
       if ((side == 0 ? b : a).is<Uninitialized>() && !is_tensor(s_.heap[leaf.cell]))
@@ -313,7 +321,9 @@ class Branch {
       ListCell cell = s_.heap.get<ListCell>(l->cell);
       if (cell.staged) {
         for (const auto& source : cell.staged->sources)
-          if (changed(source.cell)) return poison(cat("a list whose length depends on the inputs holds tensors that one side of an if wrote (", s_.here().describe(), ")"));
+          if (changed(source.cell))
+            return poison(cat("a list whose length depends on the inputs holds tensors that one side of an if wrote (",
+                              s_.here().describe(), ")"));
         return v;
       }
       bool other = false;
@@ -326,7 +336,8 @@ class Branch {
       for (auto& [key, item] : cell.entries) other |= left_otherwise(side, item);
       if (other) return Value(DictRef{s_.heap.add(std::move(cell))});
     } else if (const auto* t = v.as<TensorRef>()) {
-      if (const Value* now = changed(t->cell); now && now->is<TensorRef>()) return s_.tensor(through(t->view.get(), s_.read(now->need<TensorRef>())), "", s_.layout_of(*t));
+      if (const Value* now = changed(t->cell); now && now->is<TensorRef>())
+        return s_.tensor(through(t->view.get(), s_.read(now->need<TensorRef>())), "", s_.layout_of(*t));
     } else if (const auto* parts = v.as<Tuple>()) {
       std::vector<Value> all;
       for (const Value& p : *parts->items) all.push_back(as_left_by(side, p));
@@ -342,7 +353,9 @@ class Branch {
     v = now;
     return other;
   }
-  V through(const ViewStep* step, V base) { return step ? derive(s_, *step, through(step->parent.view.get(), base)) : base; }
+  V through(const ViewStep* step, V base) {
+    return step ? derive(s_, *step, through(step->parent.view.get(), base)) : base;
+  }
 
   std::optional<CellId> older_list(const Value& v) const {
     const auto cell = container_of(v);
@@ -355,8 +368,14 @@ class Branch {
     // Sizes of one side alone are not known outside.
     map_dims(f, [&](Dim d) { return s_.on.available(d) ? d : s_.graph.dims().fresh("if"); });
     Joined j{leaf, std::move(f), a, b, outs_[0].size()};
-    in(0, [&] { encode(s_, j.form, a, outs_[0]); return 0; });
-    in(1, [&] { encode(s_, j.form, b, outs_[1]); return 0; });
+    in(0, [&] {
+      encode(s_, j.form, a, outs_[0]);
+      return 0;
+    });
+    in(1, [&] {
+      encode(s_, j.form, b, outs_[1]);
+      return 0;
+    });
     for (Type& t : graph_types(j.form, &s_.graph.dims())) types_.push_back(std::move(t));
     joined_.push_back(std::move(j));
   }
@@ -384,13 +403,15 @@ class Branch {
   bool selects_only() const {
     for (const RegionId r : sides_)
       if (s_.graph[r].first) return false;
-    return std::all_of(types_.begin(), types_.end(), [](const Type& t) { return t.is_tensor() && t.has_rank() && t.rank() == 0; });
+    return std::all_of(types_.begin(), types_.end(),
+                       [](const Type& t) { return t.is_tensor() && t.has_rank() && t.rank() == 0; });
   }
 
   std::vector<V> emit() {
     std::vector<V> out;
     if (selects_only()) {
-      for (size_t i = 0; i < types_.size(); ++i) out.push_back(chosen(s_.on, s_.bool_value(condition_), outs_[0][i], outs_[1][i]));
+      for (size_t i = 0; i < types_.size(); ++i)
+        out.push_back(chosen(s_.on, s_.bool_value(condition_), outs_[0][i], outs_[1][i]));
       return out;
     }
     return s_.if_of(s_.bool_value(condition_), sides_, outs_, types_);
@@ -424,7 +445,8 @@ class Branch {
       if (a && known_b && !*known_b) s_.remember_condition(joined->value, {"and", {}, {}, c, a->value});
       if (b && known_a && *known_a) s_.remember_condition(joined->value, {"or", {}, {}, c, b->value});
     }
-    if (const auto joined = container_of(v); joined && !std::holds_alternative<ListCell>(s_.heap[j.leaf.cell]) && !std::holds_alternative<DictCell>(s_.heap[j.leaf.cell]))
+    if (const auto joined = container_of(v); joined && !std::holds_alternative<ListCell>(s_.heap[j.leaf.cell]) &&
+                                             !std::holds_alternative<DictCell>(s_.heap[j.leaf.cell]))
       for (const Value& side : j.raw)
         if (const auto old = older_list(side)) s_.twin(*joined, *old);
     if (!is_tensor(s_.heap[j.leaf.cell]) && (!v.is<TensorRef>() || !tie(j, v))) {
@@ -432,8 +454,7 @@ class Branch {
       for (const Value* side : {&j.a, &j.b, &j.raw[0], &j.raw[1]})
         for (const auto& from : s_.memory_of(*side))
           if (from.cell.index < mark_.cells) sources.push_back({from.cell, s_.version_of(from.cell)});
-      s_.may_share_with(v, std::move(sources), "stage.write-joined",
-                        s_.another_name("an if decides"));
+      s_.may_share_with(v, std::move(sources), "stage.write-joined", s_.another_name("an if decides"));
     }
   }
 
@@ -441,15 +462,17 @@ class Branch {
   void share_made(size_t side, size_t i, size_t k, const std::vector<Value>& given) {
     const auto x = made_[side]->find(joined_[i].leaf), y = made_[side]->find(joined_[k].leaf);
     if (x == made_[side]->end() || y == made_[side]->end()) return;
-    if (std::none_of(x->second.begin(), x->second.end(), [&](uint32_t cell) { return y->second.contains(cell); })) return;
+    if (std::none_of(x->second.begin(), x->second.end(), [&](uint32_t cell) { return y->second.contains(cell); }))
+      return;
     const auto s = named_[side]->find(joined_[i].leaf), t = named_[side]->find(joined_[k].leaf);
-    const bool whole = s != named_[side]->end() && t != named_[side]->end() && s->second.cell == t->second.cell && s->second.view == t->second.view;
+    const bool whole = s != named_[side]->end() && t != named_[side]->end() && s->second.cell == t->second.cell &&
+                       s->second.view == t->second.view;
     const auto* c = condition_.as<StagedBool>();
     s_.same_where(!c ? V() : side == 0 ? c->value : V(s_.on.Not(c->value)), given[i], given[k], whole, "an if decides");
   }
 
-  // A name that stands for an older tensor after one side: the condition tells whether a write reaches it. False: not to be
-  // had, because sizes differ or one side's view is made of what that side computed.
+  // A name that stands for an older tensor after one side: the condition tells whether a write reaches it. False: not
+  // to be had, because sizes differ or one side's view is made of what that side computed.
   bool tie(const Joined& j, const Value& v) {
     if (!condition_.is<StagedBool>()) return false;
     const V own = s_.read(v.need<TensorRef>());
@@ -474,12 +497,15 @@ class Branch {
   // The steps by which a tensor is seen in its memory, if they can be made again outside; null: they cannot.
   std::shared_ptr<ViewStep> seen_from_outside(const TensorRef& t) {
     for (const ViewStep* step = t.view.get(); step; step = step->parent.view.get())
-      if (!always_there(*step) || !std::all_of(step->args.begin(), step->args.end(), [&](const Arg& a) { return is_outside(a); })) return nullptr;
+      if (!always_there(*step) ||
+          !std::all_of(step->args.begin(), step->args.end(), [&](const Arg& a) { return is_outside(a); }))
+        return nullptr;
     return s_.seen(t);
   }
   // Whether a view can be taken whichever side runs: outside of its branch an index may lie outside, a size not be 1.
   bool always_there(const ViewStep& step) {
-    static constexpr std::string_view names[] = {"aten::alias", "aten::detach", "aten::slice", "aten::t", "aten::transpose", "aten::permute", "aten::unsqueeze"};
+    static constexpr std::string_view names[] = {"aten::alias",     "aten::detach",  "aten::slice",    "aten::t",
+                                                 "aten::transpose", "aten::permute", "aten::unsqueeze"};
     const auto op = std::string_view(step.op).substr(0, step.op.find('.'));
     if (std::find(std::begin(names), std::end(names), op) != std::end(names)) return true;
     if (op != "aten::select" || step.args.size() < 2) return false;
@@ -491,7 +517,8 @@ class Branch {
   }
   bool is_outside(const Arg& a) {
     if (const auto* d = a.as<Dim>()) return s_.on.available(*d);
-    if (const auto* parts = a.as<ArgList>()) return std::all_of((*parts)->begin(), (*parts)->end(), [&](const Arg& p) { return is_outside(p); });
+    if (const auto* parts = a.as<ArgList>())
+      return std::all_of((*parts)->begin(), (*parts)->end(), [&](const Arg& p) { return is_outside(p); });
     if (const auto* v = a.as<V>()) return s_.graph.is_inside(outer_, s_.graph[v->id].home);
     return !a.as<StagedFloat>() && !a.as<StagedBool>();
   }
@@ -532,7 +559,9 @@ void Stager::check(const Value& truth, const std::string& message) {
   }
   const bool keep = options.asserts && on.region() == graph.main();
   sink_.note("stage.assumed", cat("assumed that the model does not raise here: ", message), here()).hint =
-      keep ? "" : options.asserts ? "checks inside loops and branches cannot be kept" : "--asserts keep makes runs fail where it would";
+      keep              ? ""
+      : options.asserts ? "checks inside loops and branches cannot be kept"
+                        : "--asserts keep makes runs fail where it would";
   if (keep) checks_.push_back({bool_value(truth), message});
   else assume(truth, true);  // what is checked must not be known
 }
@@ -561,7 +590,8 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
     take_back(start);
     for (const auto* side : {&then_side, &else_side})
       for (const auto& [leaf, value] : side->after)
-        if (is_tensor(heap[leaf.cell])) doubt(leaf.cell, std::make_shared<const Doubt>(Doubt{"stage.unavailable", *condition.need<Poison>().why}));
+        if (is_tensor(heap[leaf.cell]))
+          doubt(leaf.cell, std::make_shared<const Doubt>(Doubt{"stage.unavailable", *condition.need<Poison>().why}));
         else set_at(*this, leaf, condition);
     return;
   }

@@ -45,7 +45,8 @@ Dims strides_of(const Layout& layout, const Dims& shape) {
 Layout strided(const Dims& shape, Dims strides, std::optional<Dim> offset, bool overlaps) {
   Dim expected(1);
   bool plain = !overlaps;
-  for (size_t i = shape.size(); i-- > 0; expected = expected * shape[i]) plain = plain && (shape[i].is(1) || strides[i] == expected);
+  for (size_t i = shape.size(); i-- > 0; expected = expected * shape[i])
+    plain = plain && (shape[i].is(1) || strides[i] == expected);
   if (plain) return {Layout::Kind::contiguous, {}, offset, false};
   return {Layout::Kind::strided, std::move(strides), offset, overlaps};
 }
@@ -61,7 +62,9 @@ Layout dense_in_order(const Dims& shape, const Ints& order) {
   return {Layout::Kind::strided, std::move(strides), Dim(0), false};
 }
 
-Layout new_in_order(const Dims& shape, const Ints& order) { return strided(shape, dense_in_order(shape, order).strides, Dim(0), false); }
+Layout new_in_order(const Dims& shape, const Ints& order) {
+  return strided(shape, dense_in_order(shape, order).strides, Dim(0), false);
+}
 
 std::optional<Ints> dense_order(const Dims& shape, const Layout& layout) {
   if (layout.is(Layout::Kind::unknown) || layout.overlaps) return std::nullopt;
@@ -111,7 +114,8 @@ std::vector<Axis> merged(const DimFacts& facts, std::span<const Axis> axes) {
   std::vector<Axis> out;
   for (size_t i = axes.size(); i-- > 0;) {
     if (axes[i].size.is(1)) continue;
-    if (!out.empty() && facts.equal(axes[i].stride, out.back().stride * out.back().size) == Answer::yes) out.back().size = axes[i].size * out.back().size;
+    if (!out.empty() && facts.equal(axes[i].stride, out.back().stride * out.back().size) == Answer::yes)
+      out.back().size = axes[i].size * out.back().size;
     else out.push_back(axes[i]);
   }
   std::reverse(out.begin(), out.end());
@@ -148,7 +152,8 @@ std::pair<size_t, size_t> last_group(const DimFacts& facts, std::span<const Axis
 }
 
 bool are_literal(std::span<const Axis> axes, std::span<const Dim> to) {
-  return std::all_of(axes.begin(), axes.end(), [](const Axis& a) { return a.size.is_literal(); }) && std::all_of(to.begin(), to.end(), [](Dim d) { return d.is_literal(); });
+  return std::all_of(axes.begin(), axes.end(), [](const Axis& a) { return a.size.is_literal(); }) &&
+         std::all_of(to.begin(), to.end(), [](Dim d) { return d.is_literal(); });
 }
 
 }  // namespace

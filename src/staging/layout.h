@@ -1,5 +1,5 @@
-// Where a tensor's elements lie in memory, as far as that is known. PyTorch decides by it which calls copy and which give
-// a view; nothing else in the graph depends on it.
+// Where a tensor's elements lie in memory, as far as that is known. PyTorch decides by it which calls copy and which
+// give a view; nothing else in the graph depends on it.
 #pragma once
 
 #include <optional>

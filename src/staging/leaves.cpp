@@ -22,7 +22,8 @@ std::vector<Leaf> differing(CellId cell, const CellData& a, const CellData& b) {
       if (f->assigned[i] != g.assigned[i] || !same(f->locals[i], g.locals[i])) out.push_back({cell, i});
   } else if (const auto* o = std::get_if<ObjectCell>(&a)) {
     const auto& p = std::get<ObjectCell>(b);
-    const size_t both = std::min(o->attributes.size(), p.attributes.size()), all = std::max(o->attributes.size(), p.attributes.size());
+    const size_t both = std::min(o->attributes.size(), p.attributes.size()),
+                 all = std::max(o->attributes.size(), p.attributes.size());
     for (size_t i = 0; i < all; ++i)
       if (i >= both || !same(o->attributes[i].second, p.attributes[i].second)) out.push_back({cell, i});
   } else if (const auto* l = std::get_if<ListCell>(&a)) {
@@ -45,8 +46,10 @@ Value value_at(Stager& s, const CellData& data, size_t slot) {
   if (!assigned_at(data, slot)) return Value(Uninitialized{});
   if (const auto* f = std::get_if<FrameCell>(&data)) return f->locals[slot];
   if (const auto* o = std::get_if<ObjectCell>(&data)) return o->attributes[slot].second;
-  if (const auto* l = std::get_if<ListCell>(&data)) return l->poison ? poison(*l->poison) : Value(ListRef{s.heap.add(ListCell(*l))});
-  if (const auto* d = std::get_if<DictCell>(&data)) return d->poison ? poison(*d->poison) : Value(DictRef{s.heap.add(DictCell(*d))});
+  if (const auto* l = std::get_if<ListCell>(&data))
+    return l->poison ? poison(*l->poison) : Value(ListRef{s.heap.add(ListCell(*l))});
+  if (const auto* d = std::get_if<DictCell>(&data))
+    return d->poison ? poison(*d->poison) : Value(DictRef{s.heap.add(DictCell(*d))});
   const auto& cell = std::get<TensorCell>(data);
   return s.tensor(cell.value, "", cell.layout);
 }
@@ -62,9 +65,11 @@ void set_at(Stager& s, const Leaf& leaf, const Value& v) {
     auto& attributes = s.heap.write<ObjectCell>(leaf.cell).attributes;
     if (leaf.slot < attributes.size()) attributes[leaf.slot].second = v;
   } else if (std::holds_alternative<ListCell>(data)) {
-    s.heap.write<ListCell>(leaf.cell) = why ? ListCell{{}, {}, why->why} : ListCell(s.heap.get<ListCell>(v.need<ListRef>().cell));
+    s.heap.write<ListCell>(leaf.cell) =
+        why ? ListCell{{}, {}, why->why} : ListCell(s.heap.get<ListCell>(v.need<ListRef>().cell));
   } else if (std::holds_alternative<DictCell>(data)) {
-    s.heap.write<DictCell>(leaf.cell) = why ? DictCell{{}, why->why} : DictCell(s.heap.get<DictCell>(v.need<DictRef>().cell));
+    s.heap.write<DictCell>(leaf.cell) =
+        why ? DictCell{{}, why->why} : DictCell(s.heap.get<DictCell>(v.need<DictRef>().cell));
   } else {
     if (why) s.fail("stage.join", *why->why);
     const V value = s.read(v.need<TensorRef>());
@@ -88,7 +93,8 @@ Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
   s.step();
   if (const auto* t = v.as<TensorRef>()) {
     const bool old = t->cell.index < mark.cells;
-    const bool view_from_outside = t->view && s.graph.is_inside(outer, s.graph[t->view->value.id].home) && t->view->version == s.heap.get<TensorCell>(t->cell).version;
+    const bool view_from_outside = t->view && s.graph.is_inside(outer, s.graph[t->view->value.id].home) &&
+                                   t->view->version == s.heap.get<TensorCell>(t->cell).version;
     const bool written = old && s.heap.written_since(t->cell, mark);
     const bool tied = !s.heap.get<TensorCell>(t->cell).ties.empty() || !s.heap.get<TensorCell>(t->cell).sources.empty();
     if (!written && !tied && (!t->view || view_from_outside)) return v;
@@ -96,7 +102,8 @@ Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
     Value copy = s.tensor(s.read(*t), "", s.layout_of(*t));
     std::vector<TensorCell::Source> sources{{t->cell, TensorCell::Source::any}};
     for (const auto& origin : s.origins(t->cell)) sources.push_back({origin.cell, TensorCell::Source::any});
-    s.may_share_with(copy, std::move(sources), "stage.write-joined", cat("a tensor is read that may be one that an if gave another name (", s.here().describe(), ")"));
+    s.may_share_with(copy, std::move(sources), "stage.write-joined",
+                     cat("a tensor is read that may be one that an if gave another name (", s.here().describe(), ")"));
     return copy;
   }
   if (const auto* t = v.as<Tuple>()) {
@@ -104,7 +111,8 @@ Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
     for (const Value& p : *t->items) parts.push_back(settled(s, p, mark, outer));
     return Value::tuple(std::move(parts), t->named);
   }
-  if (const auto* m = v.as<Maybe>()) return Value(Maybe{m->present, std::make_shared<const Value>(settled(s, *m->value, mark, outer))});
+  if (const auto* m = v.as<Maybe>())
+    return Value(Maybe{m->present, std::make_shared<const Value>(settled(s, *m->value, mark, outer))});
   if (const auto* l = v.as<ListRef>()) {
     // An old list is joined as a cell of its own; a new one is nobody else's.
     if (l->cell.index < mark.cells) return v;

@@ -8,7 +8,9 @@ namespace cameo::staging {
 struct Leaf {
   CellId cell;
   size_t slot = 0;  // of a frame or object; 0 for others, which are one leaf
-  friend auto operator<=>(const Leaf& a, const Leaf& b) { return std::pair(a.cell.index, a.slot) <=> std::pair(b.cell.index, b.slot); }
+  friend auto operator<=>(const Leaf& a, const Leaf& b) {
+    return std::pair(a.cell.index, a.slot) <=> std::pair(b.cell.index, b.slot);
+  }
   friend bool operator==(const Leaf& a, const Leaf& b) { return a.cell == b.cell && a.slot == b.slot; }
 };
 

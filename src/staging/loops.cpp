@@ -20,7 +20,13 @@ class LoopStager {
   // `trip` is null for a while loop, whose condition is the local in `condition_slot`. A strict attempt takes only
   // what is better kept than unrolled: locals and tensors that change, nothing picked by the counter.
   LoopStager(Stager& s, const Dim* trip, const ts::Target* index, int32_t condition_slot, ts::Block body, bool strict)
-      : s_(s), trip_(trip), index_(index), condition_slot_(condition_slot), body_(body), strict_(strict), outer_(s.on.region()) {}
+      : s_(s),
+        trip_(trip),
+        index_(index),
+        condition_slot_(condition_slot),
+        body_(body),
+        strict_(strict),
+        outer_(s.on.region()) {}
 
   // Throws Inexpressible with everything taken back.
   void record() {
@@ -53,7 +59,8 @@ class LoopStager {
     Value before;
     Form form;
     std::vector<V> in_body, results;
-    std::optional<CellId> named;  // the cell that this name stands for where a turn begins, which may be the tensor from before the loop
+    std::optional<CellId>
+        named;  // the cell that this name stands for where a turn begins, which may be the tensor from before the loop
     std::optional<size_t> still;  // in stills_: whether it stands for that tensor yet, where turns decide it
   };
 
@@ -77,7 +84,8 @@ class LoopStager {
       const CellData now = s_.heap[change.cell];
       for (const Leaf& leaf : differing(change.cell, *change.before, now)) {
         if (!assigned_at(*change.before, leaf.slot) || is_counter(leaf) || leaf.cell == stills_) continue;
-        if (strict_ && !is_local(now) && !is_tensor(now)) throw Inexpressible{"its body changes a list, dict or object", {}};
+        if (strict_ && !is_local(now) && !is_tensor(now))
+          throw Inexpressible{"its body changes a list, dict or object", {}};
         const Value v = value_at(s_, now, leaf.slot);
         out.emplace_back(leaf, without_values(rooted(form_of(s_, v), mark)));
       }
@@ -92,7 +100,8 @@ class LoopStager {
       if (source.cell.index < mark.cells) new_origins_ |= origins_[leaf].insert(source.cell.index).second;
   }
 
-  // A carried name is the tensor from before the loop while `still` says so (not valid: it is not), or one of those others.
+  // A carried name is the tensor from before the loop while `still` says so (not valid: it is not), or one of those
+  // others.
   void name_again(Carried& c, const Value& v, V still) {
     c.named.reset();
     const auto* now = v.as<TensorRef>();
@@ -108,20 +117,23 @@ class LoopStager {
     }
     std::vector<TensorCell::Source> sources;
     for (const uint32_t index : cells)
-      for (const auto& source : s_.memory_of(Value(TensorRef{CellId(index), nullptr, false}))) sources.push_back(source);
-    s_.may_share_with(v, std::move(sources), "stage.write-joined",
-                      s_.another_name("the turns of a loop decide"));
+      for (const auto& source : s_.memory_of(Value(TensorRef{CellId(index), nullptr, false})))
+        sources.push_back(source);
+    s_.may_share_with(v, std::move(sources), "stage.write-joined", s_.another_name("the turns of a loop decide"));
   }
   // Names that a turn leaves for the same new tensor or list stand for it together, where a turn was made.
   void name_alike(const std::vector<Value>& values, V made) {
-    for (const auto& [pair, whole] : alike_) s_.same_where(made, values[pair.first], values[pair.second], whole, "the turns of a loop decide");
+    for (const auto& [pair, whole] : alike_)
+      s_.same_where(made, values[pair.first], values[pair.second], whole, "the turns of a loop decide");
   }
   void note_alike(const std::vector<Value>& after, const HeapMark& mark) {
     std::vector<std::set<uint32_t>> made;
-    for (size_t i = 0; i < after.size(); ++i) made.push_back(is_tensor(s_.heap[carried_[i].leaf.cell]) ? std::set<uint32_t>() : s_.made_since(mark, after[i]));
+    for (size_t i = 0; i < after.size(); ++i)
+      made.push_back(is_tensor(s_.heap[carried_[i].leaf.cell]) ? std::set<uint32_t>() : s_.made_since(mark, after[i]));
     for (size_t i = 0; i < after.size(); ++i)
       for (size_t k = 0; k < i; ++k) {
-        if (std::none_of(made[i].begin(), made[i].end(), [&](uint32_t cell) { return made[k].contains(cell); })) continue;
+        if (std::none_of(made[i].begin(), made[i].end(), [&](uint32_t cell) { return made[k].contains(cell); }))
+          continue;
         const auto *a = after[i].as<TensorRef>(), *b = after[k].as<TensorRef>();
         const bool whole = a && b && a->cell == b->cell && a->view == b->view;
         const auto [it, fresh] = alike_.emplace(std::pair(i, k), whole);
@@ -129,18 +141,26 @@ class LoopStager {
         it->second = it->second && whole;
       }
   }
-  const TensorRef* was_named(const Carried& c) const { return is_tensor(s_.heap[c.leaf.cell]) ? nullptr : c.before.as<TensorRef>(); }
+  const TensorRef* was_named(const Carried& c) const {
+    return is_tensor(s_.heap[c.leaf.cell]) ? nullptr : c.before.as<TensorRef>();
+  }
 
-  // Where a turn ends: whether a name stands for what it did when the turn began. nullopt: it may also be some other tensor.
+  // Where a turn ends: whether a name stands for what it did when the turn began. nullopt: it may also be some other
+  // tensor.
   std::optional<Value> same_as(CellId named, const TensorRef& t) {
-    if (t.view) return s_.origins(t.cell).empty() && t.cell.index >= body_heap_.cells && t.cell != named ? std::optional(Value(false)) : std::nullopt;
+    if (t.view)
+      return s_.origins(t.cell).empty() && t.cell.index >= body_heap_.cells && t.cell != named
+                 ? std::optional(Value(false))
+                 : std::nullopt;
     if (t.cell == named) return Value(true);
     const auto& cell = s_.heap.get<TensorCell>(t.cell);
     if (t.cell.index < body_heap_.cells || !cell.sources.empty()) return std::nullopt;
     Value out(false);
     for (const auto& tie : std::vector(cell.ties)) {
       const ViewStep& step = *tie.maybe->step;
-      const auto there = step.op == "aten::alias" && !step.parent.view && tie.maybe->condition.empty() ? same_as(named, step.parent) : std::nullopt;
+      const auto there = step.op == "aten::alias" && !step.parent.view && tie.maybe->condition.empty()
+                             ? same_as(named, step.parent)
+                             : std::nullopt;
       if (!there) return std::nullopt;
       out = either(s_, out, both(s_, *there, Value(StagedBool{tie.maybe->decided})));
     }
@@ -164,18 +184,23 @@ class LoopStager {
       auto& stills = s_.heap.write<ObjectCell>(stills_).attributes;
       const Leaf still{stills_, stills.size()};
       stills.emplace_back("still", Value(true));
-      std::find_if(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == leaf; })->still = still.slot;
+      std::find_if(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == leaf; })->still =
+          still.slot;
       carried_.push_back({still, Value(true), Form{.kind = Form::Kind::boolean}, {}, {}, {}, {}});
     }
     untold_.clear();
   }
-  V still_of(const Carried& c, V otherwise) { return c.still ? s_.bool_value(s_.heap.get<ObjectCell>(stills_).attributes[*c.still].second) : otherwise; }
+  V still_of(const Carried& c, V otherwise) {
+    return c.still ? s_.bool_value(s_.heap.get<ObjectCell>(stills_).attributes[*c.still].second) : otherwise;
+  }
 
   // Nothing that a turn made is the same on the next: sizes are numbers then, and objects cannot be carried.
   Form rooted(Form f, const HeapMark& mark) {
     if (f.is(Form::Kind::fixed)) {
       const auto* o = f.value.as<ObjectRef>();
-      if (o && o->cell.index >= mark.cells) f = form_of(s_, poison(cat("an object made in one turn of a loop is used in the next (", s_.here().describe(), ")")));
+      if (o && o->cell.index >= mark.cells)
+        f = form_of(
+            s_, poison(cat("an object made in one turn of a loop is used in the next (", s_.here().describe(), ")")));
       else if (const auto* d = f.value.as<Dim>(); d && !d->is_literal()) f.kind = Form::Kind::integer;
     }
     std::erase_if(f.memory, [&](CellId cell) { return cell.index >= mark.cells; });
@@ -183,15 +208,20 @@ class LoopStager {
     return f;
   }
 
-  bool is_counter(const Leaf& leaf) const { return index_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(index_->slot); }
-  bool is_condition(const Leaf& leaf) const { return !trip_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(condition_slot_); }
+  bool is_counter(const Leaf& leaf) const {
+    return index_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(index_->slot);
+  }
+  bool is_condition(const Leaf& leaf) const {
+    return !trip_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(condition_slot_);
+  }
 
   void add_carried(const Leaf& leaf, const Form& after) {
     Carried c;
     c.leaf = leaf;
     const CellData data = s_.heap[leaf.cell];
     c.before = value_at(s_, data, leaf.slot);
-    c.form = without_values(join(s_, is_condition(leaf) ? Form{.kind = Form::Kind::boolean} : form_of(s_, c.before), after));
+    c.form =
+        without_values(join(s_, is_condition(leaf) ? Form{.kind = Form::Kind::boolean} : form_of(s_, c.before), after));
     if (strict_ && holds_list(c.form)) throw Inexpressible{"a list grows in its body", {}};
     carried_.push_back(std::move(c));
   }
@@ -230,7 +260,8 @@ class LoopStager {
       std::vector<Value> values;
       for (Carried& c : carried_) {
         c.in_body.clear();
-        for (const Type& t : graph_types(c.form, &s_.graph.dims())) c.in_body.push_back(bound(s_.graph.add_input(region_, "", t), t));
+        for (const Type& t : graph_types(c.form, &s_.graph.dims()))
+          c.in_body.push_back(bound(s_.graph.add_input(region_, "", t), t));
         std::span<const V> in = c.in_body;
         values.push_back(decode(s_, c.form, in));
         set_at(s_, c.leaf, values.back());
@@ -238,7 +269,8 @@ class LoopStager {
       const V first = s_.on.Equal(counter_, s_.on.int_scalar(Dim(0)));
       for (size_t i = 0; i < carried_.size(); ++i) name_again(carried_[i], values[i], still_of(carried_[i], first));
       name_alike(values, s_.on.Not(first));
-      for (const auto& [cell, why] : lost_) s_.doubt(CellId(cell), why);  // a turn before this one wrote it under another name
+      for (const auto& [cell, why] : lost_)
+        s_.doubt(CellId(cell), why);  // a turn before this one wrote it under another name
       run_body();
       if (stable(start.heap)) return;
       auto forms = std::move(next_);
@@ -257,7 +289,8 @@ class LoopStager {
     return v;
   }
 
-  // Whether what the turn leaves has the forms it began with; else next_ and new_ say what it takes. Encodes the results.
+  // Whether what the turn leaves has the forms it began with; else next_ and new_ say what it takes. Encodes the
+  // results.
   bool stable(const HeapMark& mark) {
     bool all = true;
     new_origins_ = false;
@@ -280,7 +313,8 @@ class LoopStager {
     note_alike(after, mark);
     for (const auto& [cell, why] : aftermath(s_, mark).lost) all &= !lost_.emplace(cell.index, why).second;
     for (auto& change : changes(mark))
-      if (std::none_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == change.first; })) new_.push_back(std::move(change));
+      if (std::none_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.leaf == change.first; }))
+        new_.push_back(std::move(change));
     if (!all || !new_.empty() || new_origins_ || !untold_.empty()) return false;
     for (size_t i = 0; i < carried_.size(); ++i) {
       carried_[i].results.clear();
@@ -291,7 +325,8 @@ class LoopStager {
 
   // A size that differs from turn to turn is any size; once so, it stays so and need not be met again.
   void widen(Form& f, const Form& before) {
-    if (f.is(Form::Kind::tensor) && before.is(Form::Kind::tensor) && f.type.has_rank() && before.type.has_rank() && f.type.rank() == before.type.rank())
+    if (f.is(Form::Kind::tensor) && before.is(Form::Kind::tensor) && f.type.has_rank() && before.type.has_rank() &&
+        f.type.rank() == before.type.rank())
       for (size_t i = 0; i < f.type.shape->size(); ++i) {
         Dim& d = (*f.type.shape)[i];
         const Dim was = (*before.type.shape)[i];
@@ -326,9 +361,12 @@ class LoopStager {
     const V result = c.results[i];
     if (uses.size() != 1 || !uses[0].node || g[uses[0].node].home != region_) return std::nullopt;
     const Node& concat = g[uses[0].node];
-    if (!concat.is("Concat") || concat.inputs.size() != 2 || uses[0].index != 0 || concat.outputs[0] != result.id || g.used(result.id)) return std::nullopt;
+    if (!concat.is("Concat") || concat.inputs.size() != 2 || uses[0].index != 0 || concat.outputs[0] != result.id ||
+        g.used(result.id))
+      return std::nullopt;
     const auto& one = g[concat.inputs[1]];
-    if (one.kind != ir::Value::Kind::node_output || one.home != region_ || !g[one.def].is("Unsqueeze")) return std::nullopt;
+    if (one.kind != ir::Value::Kind::node_output || one.home != region_ || !g[one.def].is("Unsqueeze"))
+      return std::nullopt;
     return Scan{g[one.def].inputs[0], uses[0].node};
   }
 
@@ -345,7 +383,8 @@ class LoopStager {
     V condition;
     for (Carried& c : carried_) {
       if (is_condition(c.leaf)) {
-        if (!c.form.is(Form::Kind::boolean) || c.results.size() != 1) throw Inexpressible{"its condition is not a bool after each turn", {}};
+        if (!c.form.is(Form::Kind::boolean) || c.results.size() != 1)
+          throw Inexpressible{"its condition is not a bool after each turn", {}};
         condition = c.results[0];
       }
       for (size_t i = 0; i < c.in_body.size(); ++i) {
@@ -353,7 +392,8 @@ class LoopStager {
         if (scan) {
           g.erase(scan->concat);
           const auto& inputs = g[region_].inputs;
-          g.remove_region_input(region_, static_cast<size_t>(std::find(inputs.begin(), inputs.end(), c.in_body[i].id) - inputs.begin()));
+          g.remove_region_input(
+              region_, static_cast<size_t>(std::find(inputs.begin(), inputs.end(), c.in_body[i].id) - inputs.begin()));
           scanned.push_back({&c, i, {}});
           scan_out.push_back(scan->element);
         } else {
@@ -369,14 +409,17 @@ class LoopStager {
     const auto region_outputs = s_.own_outputs(region_, outs);
     s_.on.move_to(outer_);
     const Aftermath shared = aftermath(s_, body_heap_);
-    if (trip_ && trip_->is_literal() && (!shared.lost.empty() || names_written())) throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
+    if (trip_ && trip_->is_literal() && (!shared.lost.empty() || names_written()))
+      throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
     s_.heap.rewind(body_heap_);
     s_.graph.facts.rewind(body_facts_);  // what holds in a turn need not hold where there is none
     ++s_.generation_;
 
     std::vector<std::vector<V>> initial(carried_.size());
     for (size_t i = 0; i < carried_.size(); ++i) encode(s_, carried_[i].form, carried_[i].before, initial[i]);
-    const auto start_of = [&](const Out& o) { return initial[static_cast<size_t>(o.carried - carried_.data())][o.index]; };
+    const auto start_of = [&](const Out& o) {
+      return initial[static_cast<size_t>(o.carried - carried_.data())][o.index];
+    };
     std::vector<ValueId> inputs{trip_ ? s_.on.int_scalar(*trip_).id : ValueId(), ValueId()};
     for (const Out& o : kept) {
       inputs.push_back(start_of(o));
@@ -384,7 +427,9 @@ class LoopStager {
     }
     if (inputs.size() == 2 && !inputs[1]) inputs[1] = s_.bool_value(Value(true)).id;  // the schema wants two
     const bool turns = trip_ && g.facts.less(Dim(0), *trip_) == Answer::yes;
-    const V none_made = turns ? V() : trip_ ? V(s_.on.LessOrEqual(s_.on.int_scalar(*trip_), s_.on.int_scalar(Dim(0)))) : V(s_.on.Not(V(inputs[1])));
+    const V none_made = turns   ? V()
+                        : trip_ ? V(s_.on.LessOrEqual(s_.on.int_scalar(*trip_), s_.on.int_scalar(Dim(0))))
+                                : V(s_.on.Not(V(inputs[1])));
     const NodeId loop = g.add_node(outer_, op_of<op::Loop>(), nullptr, std::move(inputs), 0);
     g.set_region(loop, 0, region_);
     g.region(region_).name = "body";
@@ -406,7 +451,9 @@ class LoopStager {
 
   // Whether a turn wrote a tensor that has another name in the first one.
   bool names_written() const {
-    return std::any_of(carried_.begin(), carried_.end(), [&](const Carried& c) { return c.named && s_.heap.written_since(was_named(c)->cell, body_heap_); });
+    return std::any_of(carried_.begin(), carried_.end(), [&](const Carried& c) {
+      return c.named && s_.heap.written_since(was_named(c)->cell, body_heap_);
+    });
   }
 
   // Sizes that differ from turn to turn are unknown outside, and not the body's symbols.
@@ -453,7 +500,8 @@ class LoopStager {
   std::map<Leaf, std::set<uint32_t>> origins_;
   bool new_origins_ = false;
   CellId stills_;
-  std::map<std::pair<size_t, size_t>, bool> alike_;  // carried names that a turn leaves for the same; whole: for the same tensor
+  std::map<std::pair<size_t, size_t>, bool>
+      alike_;  // carried names that a turn leaves for the same; whole: for the same tensor
   std::vector<Leaf> untold_;
 };
 
@@ -520,7 +568,10 @@ void Stager::while_loop(const ts::While& s) {
   const size_t before = graph.node_capacity(), most = before + options.max_nodes / 20;
   for (;;) {
     step();
-    if (graph.node_capacity() > most) throw over_budget("nodes", cat("a while loop whose condition stays true records more than ", most - before, " nodes"), "").at(here());
+    if (graph.node_capacity() > most)
+      throw over_budget("nodes",
+                        cat("a while loop whose condition stays true records more than ", most - before, " nodes"), "")
+          .at(here());
     const Value condition = eval(*s.condition);
     if (const auto* p = condition.as<Poison>()) {
       if (!p->reported) fail("stage.unavailable", *p->why);

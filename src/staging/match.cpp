@@ -18,36 +18,44 @@ bool fits(Stager& s, const SchemaType& t, const Value& v, bool convert);
 bool list_fits(Stager& s, const SchemaType& t, const Value& v, bool convert) {
   if (const StagedList* l = staged_of(s, v)) {
     const auto kind = l->element.kind;
-    return t.args[0].kind == Kind::tensor ? kind == Form::Kind::tensor : t.args[0].kind == Kind::integer ? kind == Form::Kind::integer : kind == Form::Kind::floating;
+    return t.args[0].kind == Kind::tensor    ? kind == Form::Kind::tensor
+           : t.args[0].kind == Kind::integer ? kind == Form::Kind::integer
+                                             : kind == Form::Kind::floating;
   }
   if (v.is<ListRef>() || v.is<Tuple>()) {
     const auto& parts = s.items(v);
     return std::all_of(parts.begin(), parts.end(), [&](const Value& p) { return fits(s, t.args[0], p, convert); });
   }
   // int[2] takes one int.
-  return t.fixed_size > 0 && (t.args[0].kind == Kind::integer || t.args[0].kind == Kind::floating) && fits(s, t.args[0], v, convert);
+  return t.fixed_size > 0 && (t.args[0].kind == Kind::integer || t.args[0].kind == Kind::floating) &&
+         fits(s, t.args[0], v, convert);
 }
 
 bool fits(Stager& s, const SchemaType& t, const Value& v, bool convert) {
   switch (t.kind) {
     case Kind::tensor: return v.is<TensorRef>();
     case Kind::integer: return v.is<Dim>() || (convert && (v.is<bool>() || v.is<StagedBool>() || v.is<TensorRef>()));
-    case Kind::floating: return v.is<double>() || v.is<StagedFloat>() || (convert && (v.is<Dim>() || v.is<bool>() || v.is<TensorRef>()));
+    case Kind::floating:
+      return v.is<double>() || v.is<StagedFloat>() || (convert && (v.is<Dim>() || v.is<bool>() || v.is<TensorRef>()));
     case Kind::number:
       return v.is<Dim>() || v.is<double>() || v.is<StagedFloat>() || v.is<std::complex<double>>() ||
              (convert && (v.is<bool>() || v.is<StagedBool>() || v.is<TensorRef>()));
     case Kind::boolean: return v.is<bool>() || v.is<StagedBool>();
     case Kind::string: return v.is<std::string>();
-    case Kind::complex: return v.is<std::complex<double>>() || (convert && (v.is<double>() || v.is<Dim>() || v.is<TensorRef>()));
+    case Kind::complex:
+      return v.is<std::complex<double>>() || (convert && (v.is<double>() || v.is<Dim>() || v.is<TensorRef>()));
     case Kind::device: return v.is<Device>() || (convert && v.is<std::string>());
-    case Kind::any: case Kind::variable: return true;
+    case Kind::any:
+    case Kind::variable: return true;
     case Kind::none: return v.is_none();
     case Kind::optional: return v.is_none() || fits(s, t.args[0], v, convert);
     case Kind::list: return list_fits(s, t, v, convert);
     case Kind::dict: return v.is<DictRef>();
     case Kind::tuple: return v.is<Tuple>();
     case Kind::other: return v.is<ObjectRef>() || t.name == "Future" || t.name == "Await";
-    case Kind::generator: case Kind::storage: case Kind::stream: return false;
+    case Kind::generator:
+    case Kind::storage:
+    case Kind::stream: return false;
   }
   return false;
 }
@@ -119,7 +127,8 @@ bool try_schema(Stager& s, const Schema& schema, const CallArgs& call, bool conv
 }
 
 bool blocked(const Schema& s) {
-  return (s.name == "aten::view" && s.overload == "dtype") || ((s.name == "aten::max" || s.name == "aten::min") && s.overload == "unary_out");
+  return (s.name == "aten::view" && s.overload == "dtype") ||
+         ((s.name == "aten::max" || s.name == "aten::min") && s.overload == "unary_out");
 }
 
 }  // namespace

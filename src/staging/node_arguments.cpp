@@ -78,12 +78,14 @@ Value NodeStager::argument(json::Value arg, const NodeScope& scope) {
   };
   if (tag == "as_optional_tensor") return optional(v);
   if (tag == "as_optional_tensors") return list(optional);
-  if (tag == "as_nested_tensors") return list([&](json::Value inner) {
-    std::vector<Value> parts;
-    for (const json::Value t : inner.elements()) parts.push_back(named(t));
-    return s.list(std::move(parts));
-  });
-  if (tag == "as_custom_obj") return poison(cat(v["name"].text(), " is an object of the class ", v["class_fqn"].text()));
+  if (tag == "as_nested_tensors")
+    return list([&](json::Value inner) {
+      std::vector<Value> parts;
+      for (const json::Value t : inner.elements()) parts.push_back(named(t));
+      return s.list(std::move(parts));
+    });
+  if (tag == "as_custom_obj")
+    return poison(cat(v["name"].text(), " is an object of the class ", v["class_fqn"].text()));
   arg.fail(cat("an argument of the kind ", tag, ", which Cameo does not know"));
 }
 
@@ -93,18 +95,55 @@ struct ScalarRow {
 };
 // Operators on numbers, by the name that scripts have for them.
 constexpr ScalarRow scalar_rows[] = {
-    {"_operator.add", "aten::add"}, {"_operator.sub", "aten::sub"}, {"_operator.mul", "aten::mul"}, {"_operator.truediv", "aten::div"},
-    {"_operator.floordiv", "aten::floordiv"}, {"_operator.mod", "aten::remainder"}, {"_operator.pow", "aten::pow.int_to_int"}, {"_operator.neg", "aten::neg"},
-    {"_operator.abs", "prim::abs"}, {"_operator.eq", "aten::eq"}, {"_operator.ne", "aten::ne"}, {"_operator.lt", "aten::lt"},
-    {"_operator.le", "aten::le"}, {"_operator.gt", "aten::gt"}, {"_operator.ge", "aten::ge"}, {"_operator.and_", "aten::__and__"},
-    {"_operator.or_", "aten::__or__"}, {"_operator.xor", "aten::__xor__"}, {"_operator.lshift", "aten::__lshift__"}, {"_operator.rshift", "aten::__rshift__"},
-    {"_operator.not_", "aten::__not__"}, {"math.trunc", "aten::Int"}, {"math.floor", "aten::floor"}, {"math.ceil", "aten::ceil"},
-    {"math.sqrt", "aten::sqrt"}, {"math.exp", "aten::exp"}, {"math.log", "aten::log"}, {"math.log2", "aten::log2"},
-    {"math.sin", "aten::sin"}, {"math.cos", "aten::cos"}, {"math.tan", "aten::tan"}, {"math.sinh", "aten::sinh"}, {"math.cosh", "aten::cosh"},
-    {"math.tanh", "aten::tanh"}, {"math.asin", "aten::asin"}, {"math.acos", "aten::acos"}, {"math.atan", "aten::atan"}, {"math.pow", "aten::pow"},
-    {"builtins.round", "aten::round"}, {"builtins.max", "prim::max"}, {"builtins.min", "prim::min"}, {"builtins.abs", "prim::abs"},
-    {"torch.sym_int", "aten::Int"}, {"torch.sym_float", "aten::Float"}, {"torch.sym_not", "aten::__not__"},
-    {"torch.sym_max", "prim::max"}, {"torch.sym_min", "prim::min"}, {"torch._sym_sqrt", "aten::sqrt"}, {"torch.sym_sqrt", "aten::sqrt"},
+    {"_operator.add", "aten::add"},
+    {"_operator.sub", "aten::sub"},
+    {"_operator.mul", "aten::mul"},
+    {"_operator.truediv", "aten::div"},
+    {"_operator.floordiv", "aten::floordiv"},
+    {"_operator.mod", "aten::remainder"},
+    {"_operator.pow", "aten::pow.int_to_int"},
+    {"_operator.neg", "aten::neg"},
+    {"_operator.abs", "prim::abs"},
+    {"_operator.eq", "aten::eq"},
+    {"_operator.ne", "aten::ne"},
+    {"_operator.lt", "aten::lt"},
+    {"_operator.le", "aten::le"},
+    {"_operator.gt", "aten::gt"},
+    {"_operator.ge", "aten::ge"},
+    {"_operator.and_", "aten::__and__"},
+    {"_operator.or_", "aten::__or__"},
+    {"_operator.xor", "aten::__xor__"},
+    {"_operator.lshift", "aten::__lshift__"},
+    {"_operator.rshift", "aten::__rshift__"},
+    {"_operator.not_", "aten::__not__"},
+    {"math.trunc", "aten::Int"},
+    {"math.floor", "aten::floor"},
+    {"math.ceil", "aten::ceil"},
+    {"math.sqrt", "aten::sqrt"},
+    {"math.exp", "aten::exp"},
+    {"math.log", "aten::log"},
+    {"math.log2", "aten::log2"},
+    {"math.sin", "aten::sin"},
+    {"math.cos", "aten::cos"},
+    {"math.tan", "aten::tan"},
+    {"math.sinh", "aten::sinh"},
+    {"math.cosh", "aten::cosh"},
+    {"math.tanh", "aten::tanh"},
+    {"math.asin", "aten::asin"},
+    {"math.acos", "aten::acos"},
+    {"math.atan", "aten::atan"},
+    {"math.pow", "aten::pow"},
+    {"builtins.round", "aten::round"},
+    {"builtins.max", "prim::max"},
+    {"builtins.min", "prim::min"},
+    {"builtins.abs", "prim::abs"},
+    {"torch.sym_int", "aten::Int"},
+    {"torch.sym_float", "aten::Float"},
+    {"torch.sym_not", "aten::__not__"},
+    {"torch.sym_max", "prim::max"},
+    {"torch.sym_min", "prim::min"},
+    {"torch._sym_sqrt", "aten::sqrt"},
+    {"torch.sym_sqrt", "aten::sqrt"},
 };
 }  // namespace
 
@@ -122,12 +161,14 @@ std::optional<std::vector<Value>> NodeStager::scalar_call(std::string_view targe
     if (const auto known = s.known_bool(args.positional[0])) return Results{args.positional[*known ? 1 : 2]};
     const auto *a = args.positional[1].as<Dim>(), *b = args.positional[2].as<Dim>();
     if (!a || !b) return s.missing_op("torch.sym_ite of floats", 1);
-    return Results{Value(s.on.int_of(s.on.Where(s.bool_value(args.positional[0]), s.on.int_scalar(*a), s.on.int_scalar(*b))))};
+    return Results{
+        Value(s.on.int_of(s.on.Where(s.bool_value(args.positional[0]), s.on.int_scalar(*a), s.on.int_scalar(*b))))};
   }
   if (target.starts_with("_operator.") && args.positional.size() == 2 && n["outputs"].size() == 1) {
     const auto *a = args.positional[0].as<Dim>(), *b = args.positional[1].as<Dim>();
     const auto [tag, out] = pt2::tagged(n["outputs"][size_t{0}]);
-    if (a && b && tag == "as_sym_bool" && out.present("as_name")) scope.comparisons[out["as_name"].text()] = {target.substr(10), *a, *b};
+    if (a && b && tag == "as_sym_bool" && out.present("as_name"))
+      scope.comparisons[out["as_name"].text()] = {target.substr(10), *a, *b};
   }
   const size_t colons = op.find("::");
   return s.call_op(op.substr(0, colons), op.substr(colons + 2), std::move(args), {});
@@ -135,11 +176,22 @@ std::optional<std::vector<Value>> NodeStager::scalar_call(std::string_view targe
 
 namespace {
 constexpr std::string_view dropped_calls[] = {
-    "_assert_async", "_assert_tensor_metadata", "_functional_assert_async", "_functional_assert_scalar", "_functional_sym_constrain_range", "_functional_sym_constrain_range_for_size",
-    "_print", "record_stream", "retain_grad", "_make_dep_token", "_linalg_check_errors",
+    "_assert_async",
+    "_assert_tensor_metadata",
+    "_functional_assert_async",
+    "_functional_assert_scalar",
+    "_functional_sym_constrain_range",
+    "_functional_sym_constrain_range_for_size",
+    "_print",
+    "record_stream",
+    "retain_grad",
+    "_make_dep_token",
+    "_linalg_check_errors",
 };
 constexpr std::string_view facts_told[] = {"_assert_scalar", "sym_constrain_range", "sym_constrain_range_for_size"};
-bool is_among(std::span<const std::string_view> list, std::string_view name) { return std::find(list.begin(), list.end(), name) != list.end(); }
+bool is_among(std::span<const std::string_view> list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
 }  // namespace
 
 bool NodeStager::is_dropped(std::string_view op) { return is_among(dropped_calls, op); }
@@ -157,12 +209,15 @@ bool NodeStager::lowers(std::string_view target) {
   if (is_among(dropped_calls, op) || is_among(facts_told, op)) return true;
   const std::string name = cat(ns, "::", op.starts_with("sym_") ? op.substr(4) : op);
   if (!find_host_ops(name).empty()) return true;
-  const auto row = [&](std::string_view base) { return find_row(named->overload == "default" ? std::string(base) : cat(base, ".", named->overload)) != nullptr; };
+  const auto row = [&](std::string_view base) {
+    return find_row(named->overload == "default" ? std::string(base) : cat(base, ".", named->overload)) != nullptr;
+  };
   return row(name) || (name.ends_with('_') && row(std::string_view(name).substr(0, name.size() - 1)));
 }
 
 // Assertions tell what holds: facts about sizes, and nothing in the graph.
-std::optional<std::vector<Value>> NodeStager::assertion(std::string_view op, const CallArgs& args, json::Value n, NodeScope& scope) {
+std::optional<std::vector<Value>> NodeStager::assertion(std::string_view op, const CallArgs& args, json::Value n,
+                                                        NodeScope& scope) {
   if (is_among(dropped_calls, op)) return Results{};
   if (op == "_assert_scalar") {
     const auto [tag, v] = pt2::tagged(n["inputs"][size_t{0}]["arg"]);

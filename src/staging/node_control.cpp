@@ -11,7 +11,9 @@ namespace {
 constexpr size_t else_region = 0, then_region = 1;
 
 // What these say does not change what is computed.
-constexpr std::string_view opened_in_place[] = {"wrap_with_set_grad_enabled", "hints_wrapper", "invoke_subgraph", "strict_mode", "wrap", "tag_activation_checkpoint", "run_const_graph"};
+constexpr std::string_view opened_in_place[] = {
+    "wrap_with_set_grad_enabled", "hints_wrapper",  "invoke_subgraph", "strict_mode", "wrap",
+    "tag_activation_checkpoint",  "run_const_graph"};
 
 V as_tensor(Stager& s, const Value& v) {
   if (const auto* t = v.as<TensorRef>()) return s.read(*t);
@@ -53,7 +55,8 @@ const Poison* any_poison(const std::vector<Value>& values) {
 }
 
 Type slice_type(const Stager& s, const Type& t) {
-  if (!t.is_tensor() || !t.has_rank() || t.rank() == 0) s.fail("stage.control", "a scan over something without a first axis");
+  if (!t.is_tensor() || !t.has_rank() || t.rank() == 0)
+    s.fail("stage.control", "a scan over something without a first axis");
   return Type::tensor(t.elem, Shape(t.shape->begin() + 1, t.shape->end()));
 }
 }  // namespace
@@ -91,7 +94,8 @@ std::vector<Value> NodeStager::body(json::Value graph, std::vector<Value> operan
     if (tag == "as_tensor") inner.values[v["name"].text()] = std::move(operand);
     else if (tag.starts_with("as_sym_") && v.present("as_name")) inner.values[v["as_name"].text()] = std::move(operand);
   }
-  if (operands.size() < inputs.size()) graph.fail(cat("a nested graph of ", inputs.size(), " inputs is called with ", operands.size()));
+  if (operands.size() < inputs.size())
+    graph.fail(cat("a nested graph of ", inputs.size(), " inputs is called with ", operands.size()));
   run(inner);
   std::vector<Value> results;
   for (const json::Value out : graph["outputs"].elements()) {
@@ -106,9 +110,20 @@ std::vector<Value> NodeStager::body(json::Value graph, std::vector<Value> operan
 }
 
 bool NodeStager::takes_higher_order(std::string_view op) {
-  static constexpr std::string_view others[] = {"cond", "while_loop", "scan", "map_impl", "map", "print", "associative_scan", "wrap_with_autocast", "auto_functionalized", "auto_functionalized_v2", "with_effects"};
+  static constexpr std::string_view others[] = {"cond",
+                                                "while_loop",
+                                                "scan",
+                                                "map_impl",
+                                                "map",
+                                                "print",
+                                                "associative_scan",
+                                                "wrap_with_autocast",
+                                                "auto_functionalized",
+                                                "auto_functionalized_v2",
+                                                "with_effects"};
   const auto is = [&](std::string_view name) { return name == op; };
-  return std::any_of(std::begin(others), std::end(others), is) || std::any_of(std::begin(opened_in_place), std::end(opened_in_place), is);
+  return std::any_of(std::begin(others), std::end(others), is) ||
+         std::any_of(std::begin(opened_in_place), std::end(opened_in_place), is);
 }
 
 std::vector<Value> NodeStager::higher_order(std::string_view op, json::Value n, NodeScope& scope) {
@@ -152,7 +167,8 @@ std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
     s.on.move_to(outer);
     s.graph.set_region(node, side, region);
     s.graph.region(region).name = side == then_region ? "then" : "else";
-    if (side == else_region && outs.size() != types.size()) h.node.fail("the branches of a condition give different numbers of values");
+    if (side == else_region && outs.size() != types.size())
+      h.node.fail("the branches of a condition give different numbers of values");
     for (size_t i = 0; i < outs.size(); ++i) {
       const Type& t = s.graph[outs[i]].fact.type;
       if (side == then_region) types.push_back(t), kinds.push_back(results[i]);
@@ -242,7 +258,10 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
 // extra) carries its own result, starting with the first slice.
 std::vector<Value> NodeStager::scan(const HigherOrder& h, Scanned kind) {
   const json::Value turn = graph_argument(h, 0);
-  const auto list_at = [&](size_t i) { return i < h.positional.size() ? std::vector<Value>(s.items(argument(h.positional[i], h.scope))) : std::vector<Value>(); };
+  const auto list_at = [&](size_t i) {
+    return i < h.positional.size() ? std::vector<Value>(s.items(argument(h.positional[i], h.scope)))
+                                   : std::vector<Value>();
+  };
   const bool has_carry = kind == Scanned::carry;
   std::vector<Value> start = has_carry ? list_at(1) : std::vector<Value>(), xs = list_at(has_carry ? 2 : 1);
   const std::vector<Value> extra = operands(h, has_carry ? 3 : 2);
@@ -250,7 +269,9 @@ std::vector<Value> NodeStager::scan(const HigherOrder& h, Scanned kind) {
   if (const auto* p = any_poison(xs)) return {Value(*p)};
   if (xs.empty()) s.fail("stage.control", "a scan over nothing");
   if (kind != Scanned::associative) return turns(turn, start, xs, extra, false);
-  const auto aten = [&](std::string_view op, std::vector<Value> args) { return s.call_op("aten", op, {std::move(args), {}}, {})[0]; };
+  const auto aten = [&](std::string_view op, std::vector<Value> args) {
+    return s.call_op("aten", op, {std::move(args), {}}, {})[0];
+  };
   std::vector<Value> firsts;
   for (Value& x : xs) {
     start.push_back(aten("select", {x, Dim(0), Dim(0)}));
@@ -260,12 +281,14 @@ std::vector<Value> NodeStager::scan(const HigherOrder& h, Scanned kind) {
   auto rest = turns(turn, start, xs, extra, true);
   if (any_poison(rest)) return rest;
   std::vector<Value> out;
-  for (size_t i = 0; i < firsts.size(); ++i) out.push_back(aten("cat", {s.list({firsts[i], rest[start.size() + i]}), Dim(0)}));
+  for (size_t i = 0; i < firsts.size(); ++i)
+    out.push_back(aten("cat", {s.list({firsts[i], rest[start.size() + i]}), Dim(0)}));
   return out;
 }
 
 // `give_carried`: what the body gives is carried and given as well.
-std::vector<Value> NodeStager::turns(json::Value turn, const std::vector<Value>& start, const std::vector<Value>& xs, const std::vector<Value>& extra, bool give_carried) {
+std::vector<Value> NodeStager::turns(json::Value turn, const std::vector<Value>& start, const std::vector<Value>& xs,
+                                     const std::vector<Value>& extra, bool give_carried) {
   const RegionId outer = s.on.region(), region = s.graph.add_region(outer);
   std::vector<ValueId> inputs;
   std::vector<Value> operands;

@@ -24,7 +24,8 @@ std::vector<Value> NodeStager::autocast(const HigherOrder& h) {
 namespace {
 // Operators whose result has another type than their operands by themselves.
 bool converts(std::string_view op, json::Value inputs) {
-  static constexpr std::string_view names[] = {"to", "_to_copy", "type_as", "copy", "view", "clone", "detach", "alias", "float", "half", "bfloat16", "double"};
+  static constexpr std::string_view names[] = {"to",     "_to_copy", "type_as", "copy", "view",     "clone",
+                                               "detach", "alias",    "float",   "half", "bfloat16", "double"};
   for (const auto name : names)
     if (op == name) return true;
   for (const json::Value in : inputs.elements())
@@ -95,7 +96,9 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
     written.push_back({std::string(key.substr(1, key.size() - 12)), static_cast<size_t>(base)});
   }
   const auto cut = [&](const Written& w, std::string_view op, std::vector<Value> first) {
-    if (find(cat("_", w.name, "_size")) || find(cat("_", w.name, "_length"))) s.fail("stage.control", cat(text.text(), " writes to a strided view or a list of tensors"), "hand it whole tensors");
+    if (find(cat("_", w.name, "_size")) || find(cat("_", w.name, "_length")))
+      s.fail("stage.control", cat(text.text(), " writes to a strided view or a list of tensors"),
+             "hand it whole tensors");
     for (const auto part : {"dim", "start", "end"})
       if (const Value* v = find(cat("_", w.name, "_slice_", part))) first.push_back(*v);
     return first.size() < 4 ? first[first.size() - 1] : s.call_op("aten", op, {std::move(first), {}}, {})[0];
@@ -103,13 +106,18 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
   for (const Written& w : written) args.keywords.emplace_back(w.name, cut(w, "slice", {bases[w.base]}));
   std::vector<Type> types;  // what is written keeps its type
   for (size_t i = args.keywords.size() - written.size(); i < args.keywords.size(); ++i)
-    types.push_back(args.keywords[i].second.is<TensorRef>() ? s.graph[s.read(args.keywords[i].second.need<TensorRef>()).id].fact.type : Type());
+    types.push_back(args.keywords[i].second.is<TensorRef>()
+                        ? s.graph[s.read(args.keywords[i].second.need<TensorRef>()).id].fact.type
+                        : Type());
   const size_t results = outputs >= bases.size() ? outputs - bases.size() : 0;
   auto out = unsigned_call(*target, std::move(args), results + written.size());
-  if (out.size() < results + written.size()) return std::vector<Value>(outputs, !out.empty() && out[0].is<Poison>() ? out[0] : poison(cat(text.text(), " gives too few results")));
+  if (out.size() < results + written.size())
+    return std::vector<Value>(
+        outputs, !out.empty() && out[0].is<Poison>() ? out[0] : poison(cat(text.text(), " gives too few results")));
   for (size_t i = 0; i < written.size(); ++i) {
     Value& base = bases[written[i].base];
-    if (const auto* t = out[results + i].as<TensorRef>(); t && is_foreign(s.read(*t))) s.graph.fact(s.read(*t)).type = types[i];
+    if (const auto* t = out[results + i].as<TensorRef>(); t && is_foreign(s.read(*t)))
+      s.graph.fact(s.read(*t)).type = types[i];
     const bool sliced = find(cat("_", written[i].name, "_slice_dim"));
     base = sliced ? cut(written[i], "slice_scatter", {base, out[results + i]}) : out[results + i];
   }

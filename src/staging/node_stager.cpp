@@ -48,7 +48,9 @@ void NodeStager::place(json::Value n) {
         const size_t quote = frame.find('"'), line = frame.find("line ");
         if (quote != frame.npos && line != frame.npos) {
           loc.file = frame.substr(0, quote);
-          for (size_t i = line + 5; i < frame.size() && frame[i] >= '0' && frame[i] <= '9' && loc.line < 100'000'000; ++i) loc.line = loc.line * 10 + static_cast<uint32_t>(frame[i] - '0');
+          for (size_t i = line + 5; i < frame.size() && frame[i] >= '0' && frame[i] <= '9' && loc.line < 100'000'000;
+               ++i)
+            loc.line = loc.line * 10 + static_cast<uint32_t>(frame[i] - '0');
           if (const size_t next = frame.find('\n'); next != frame.npos) {
             auto source = std::string_view(frame).substr(next + 1);
             source = source.substr(0, source.find('\n'));
@@ -68,15 +70,18 @@ std::vector<Value> NodeStager::call(json::Value n, NodeScope& scope) {
   if (auto results = scalar_call(target, n, scope)) return std::move(*results);
   if (target.find("higher_order") != target.npos) return higher_order(target.substr(target.rfind('.') + 1), n, scope);
   if (target.find("predispatch.") != target.npos)
-    return s.missing_op("torch.vmap (recorded step by step)", n["outputs"].size(), "", "save ep.run_decompositions({}), in which vmap is done");
+    return s.missing_op("torch.vmap (recorded step by step)", n["outputs"].size(), "",
+                        "save ep.run_decompositions({}), in which vmap is done");
   const auto name = target.starts_with("torch.ops.") ? target_of(target) : std::nullopt;
   if (!name) return s.missing_op(std::string(target), n["outputs"].size());
   const auto [ns, op, overload] = *name;
   CallArgs args;
-  for (const json::Value named : n["inputs"].elements()) args.keywords.emplace_back(named["name"].text(), argument(named["arg"], scope));
+  for (const json::Value named : n["inputs"].elements())
+    args.keywords.emplace_back(named["name"].text(), argument(named["arg"], scope));
   if (auto done = assertion(op, args, n, scope)) return std::move(*done);
   if (autocast_) apply_autocast(op, n, args, scope);
-  if (ns != "aten" && schemas_of(cat(ns, "::", op)).empty() && find_host_ops(cat(ns, "::", op)).empty()) return custom_call(*name, n, std::move(args));
+  if (ns != "aten" && schemas_of(cat(ns, "::", op)).empty() && find_host_ops(cat(ns, "::", op)).empty())
+    return custom_call(*name, n, std::move(args));
   return operator_call(ns, op, overload == "default" ? "" : overload, std::move(args));
 }
 
@@ -107,7 +112,10 @@ std::vector<Value> NodeStager::custom_call(const Target& target, json::Value n, 
 namespace {
 // Names that torch.export has for what scripts call otherwise; their host operators take any overload.
 constexpr std::pair<std::string_view, std::string_view> renamed[] = {
-    {"sym_size", "size"}, {"sym_numel", "numel"}, {"sym_stride", "stride"}, {"sym_storage_offset", "storage_offset"},
+    {"sym_size", "size"},
+    {"sym_numel", "numel"},
+    {"sym_stride", "stride"},
+    {"sym_storage_offset", "storage_offset"},
 };
 
 std::string_view script_name(std::string_view op) {
@@ -131,11 +139,13 @@ std::optional<std::vector<Value>> NodeStager::values_without_vectors(std::string
   auto results = s.call_overload(*find_schema(svd ? "aten::_linalg_svd" : "aten::_linalg_eigh"), args);
   if (!results || (*results)[0].is<Poison>()) return results;
   for (size_t i = 0; i < results->size(); ++i)
-    if (i != (svd ? 1 : 0)) (*results)[i] = poison(cat("ONNX has no operator for ", svd ? "singular vectors" : "eigenvectors"));
+    if (i != (svd ? 1 : 0))
+      (*results)[i] = poison(cat("ONNX has no operator for ", svd ? "singular vectors" : "eigenvectors"));
   return results;
 }
 
-std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_view op, std::string_view overload, CallArgs args) {
+std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_view op, std::string_view overload,
+                                             CallArgs args) {
   if (auto results = values_without_vectors(op, args)) return std::move(*results);
   const std::string name = cat(ns, "::", script_name(op));
   const std::string full = overload.empty() ? name : cat(name, ".", overload);
@@ -145,7 +155,8 @@ std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_vi
     for (auto& [key, v] : args.keywords) plain.positional.push_back(v);
     return plain;
   };
-  if (!find_row(full) && !find_host_ops(name).empty() && (!schema || !(schema->is_inplace() || schema->is_out()))) return s.call_op(ns, script_name(op), positional(), {});
+  if (!find_row(full) && !find_host_ops(name).empty() && (!schema || !(schema->is_inplace() || schema->is_out())))
+    return s.call_op(ns, script_name(op), positional(), {});
   if (!schema) return s.call_op(ns, op, std::move(args), {});
   // A number where the overload wants a tensor is torch's wrapped number: another overload takes it as what it is.
   bool wrapped = false;
@@ -157,9 +168,12 @@ std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_vi
     if (auto results = s.call_overload(*schema, args)) return std::move(*results);
   if (wrapped) {
     for (const Schema& other : schemas_of(name))
-      if (&other != schema && !other.is_out() && other.is_inplace() == schema->is_inplace() && match_one(s, other, args)) return std::move(*s.call_overload(other, args));
+      if (&other != schema && !other.is_out() && other.is_inplace() == schema->is_inplace() &&
+          match_one(s, other, args))
+        return std::move(*s.call_overload(other, args));
     for (auto& [key, v] : args.keywords)
-      if (const SchemaParam* p = schema->param(key); p && v.is_number() && is_tensor_slot(p->type)) v = number_as_tensor(v);
+      if (const SchemaParam* p = schema->param(key); p && v.is_number() && is_tensor_slot(p->type))
+        v = number_as_tensor(v);
     if (auto results = s.call_overload(*schema, args)) return std::move(*results);
   }
   std::string given;
@@ -183,7 +197,10 @@ void NodeStager::bind(json::Value outputs, Results results, NodeScope& scope) {
   size_t i = 0;
   for (const json::Value out : outputs.elements()) {
     const auto [tag, v] = pt2::tagged(out);
-    Value result = i < results.size() ? results[i] : results.empty() ? Value() : results[0].is<Poison>() ? results[0] : Value();
+    Value result = i < results.size()        ? results[i]
+                   : results.empty()         ? Value()
+                   : results[0].is<Poison>() ? results[0]
+                                             : Value();
     ++i;
     if (tag == "as_none") continue;
     if (tag == "as_tensor") bind_one(v["name"].text(), std::move(result), scope);
@@ -204,8 +221,11 @@ void NodeStager::bind(json::Value outputs, Results results, NodeScope& scope) {
           }
           named = inner.value;
         }
-        const auto name = named.is_string() ? named.text() : named.present("name") ? named["name"].text() : named["as_name"].text();
-        if (k >= parts.size() && !result.is<Poison>()) s.fail("stage.results", cat("the archive names ", v.size(), " results where staging has ", parts.size()));
+        const auto name = named.is_string()       ? named.text()
+                          : named.present("name") ? named["name"].text()
+                                                  : named["as_name"].text();
+        if (k >= parts.size() && !result.is<Poison>())
+          s.fail("stage.results", cat("the archive names ", v.size(), " results where staging has ", parts.size()));
         bind_one(name, result.is<Poison>() ? result : parts[k], scope);
         ++k;
       }
@@ -249,7 +269,10 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
     else if (const auto known = size(told)) {
       const Answer same = s.graph.facts.equal(*d, *known);
       if (same == Answer::unknown) s.graph.facts.assume_equal(*d, *known, said);
-      else if (same == Answer::no && agreement_.sizes++ == 0) sink_.warn("pt2.shape", cat("the number ", name, " is ", known->text(), " in the archive and ", d->text(), " here"), s.here());
+      else if (same == Answer::no && agreement_.sizes++ == 0)
+        sink_.warn("pt2.shape",
+                   cat("the number ", name, " is ", known->text(), " in the archive and ", d->text(), " here"),
+                   s.here());
     }
     return;
   }
@@ -264,13 +287,18 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
   if (pt2::is_unread(name)) return;  // its shape may be that of one kernel alone (embedding_bag's offset2bag)
   ++agreement_.checked;
   if (expected && s.on.dtype(value) != *expected) {
-    if (agreement_.dtypes++ == 0) sink_.warn("pt2.dtype", cat(name, " is ", ir::name(*expected), " in the archive and ", ir::name(s.on.dtype(value)), " here"), s.here());
+    if (agreement_.dtypes++ == 0)
+      sink_.warn("pt2.dtype",
+                 cat(name, " is ", ir::name(*expected), " in the archive and ", ir::name(s.on.dtype(value)), " here"),
+                 s.here());
   }
   if (!s.on.has_rank(value)) return;
   const Shape shape = s.on.shape(value);
   const json::Value sizes = meta["sizes"];
   if (sizes.size() != shape.size()) {
-    if (agreement_.sizes++ == 0) sink_.warn("pt2.shape", cat(name, " has ", sizes.size(), " axes in the archive and ", shape.size(), " here"), s.here());
+    if (agreement_.sizes++ == 0)
+      sink_.warn("pt2.shape", cat(name, " has ", sizes.size(), " axes in the archive and ", shape.size(), " here"),
+                 s.here());
     return;
   }
   size_t axis = 0;
@@ -286,7 +314,9 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
     const Answer same = s.graph.facts.equal(d, *known);
     if (same == Answer::unknown) s.graph.facts.assume_equal(d, *known, said);
     else if (same == Answer::no && agreement_.sizes++ == 0)
-      sink_.warn("pt2.shape", cat("axis ", axis - 1, " of ", name, " is ", known->text(), " in the archive and ", d.text(), " here"), s.here());
+      sink_.warn("pt2.shape",
+                 cat("axis ", axis - 1, " of ", name, " is ", known->text(), " in the archive and ", d.text(), " here"),
+                 s.here());
   }
 }
 

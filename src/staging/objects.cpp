@@ -21,7 +21,9 @@ std::optional<int64_t> whole_number(std::string_view text) {
 
 Value Stager::attribute(const Value& object, std::string_view wanted) {
   if (const auto* p = object.as<Poison>()) return Value(*p);
-  if (const auto* c = object.as<Choice>()) return for_each_option(*this, Choice(*c), cat("'", wanted, "'"), [&](const Value& v) { return attribute(v, wanted); });
+  if (const auto* c = object.as<Choice>())
+    return for_each_option(*this, Choice(*c), cat("'", wanted, "'"),
+                           [&](const Value& v) { return attribute(v, wanted); });
   if (const auto* ref = object.as<ObjectRef>()) {
     const auto& cell = heap.get<ObjectCell>(ref->cell);
     if (wanted == "training" && options.training) return *options.training;
@@ -29,7 +31,8 @@ Value Stager::attribute(const Value& object, std::string_view wanted) {
       if (key == wanted) return value;
     if (cell.cls)
       if (const auto* constant = cell.cls->constant(wanted)) return eval(*constant->value);
-    fail("stage.attribute", cat("'", cell.cls ? cell.cls->qualified_name : "object", "' has no attribute '", wanted, "'"));
+    fail("stage.attribute",
+         cat("'", cell.cls ? cell.cls->qualified_name : "object", "' has no attribute '", wanted, "'"));
   }
   if (const auto* e = object.as<Enum>()) {
     if (wanted == "name") return std::string(e->item->name);
@@ -55,7 +58,8 @@ DictCell& Stager::change_dict(CellId id) {
 
 void Stager::part_twins(std::vector<CellId> twins) {
   if (twins.empty()) return;
-  const auto why = std::make_shared<const std::string>(cat("a list or dict that a branch gave another name was changed under one of them (", here().describe(), ")"));
+  const auto why = std::make_shared<const std::string>(
+      cat("a list or dict that a branch gave another name was changed under one of them (", here().describe(), ")"));
   for (const CellId twin : twins) {
     if (std::holds_alternative<ListCell>(heap[twin])) heap.write<ListCell>(twin).poison = why;
     else heap.write<DictCell>(twin).poison = why;
@@ -73,8 +77,10 @@ void Stager::twin(CellId a, CellId b) {
 Value Stager::index(const Value& object, const Value& at) {
   if (object.is<Poison>()) return object;
   if (at.is<Poison>()) return at;
-  if (const auto* c = at.as<Choice>()) return for_each_option(*this, Choice(*c), "an index", [&](const Value& v) { return index(object, v); });
-  if (const auto* c = object.as<Choice>()) return for_each_option(*this, Choice(*c), "an index", [&](const Value& v) { return index(v, at); });
+  if (const auto* c = at.as<Choice>())
+    return for_each_option(*this, Choice(*c), "an index", [&](const Value& v) { return index(object, v); });
+  if (const auto* c = object.as<Choice>())
+    return for_each_option(*this, Choice(*c), "an index", [&](const Value& v) { return index(v, at); });
   if (object.is<DictRef>()) return call_op("aten", "__getitem__", {{object, at}, {}}, pos_)[0];
   if (const auto* text = object.as<std::string>()) {
     const Dim i = int_from(at);
@@ -89,7 +95,9 @@ Value Stager::index(const Value& object, const Value& at) {
     const auto& cell = heap.get<ObjectCell>(o->cell);
     if (const auto* key = at.as<std::string>()) return attribute(object, *key);
     const Dim i = int_from(at);
-    if (!i.is_literal()) fail("stage.index", "a module is picked by a number that depends on the inputs", "--loops unroll makes loop counters known");
+    if (!i.is_literal())
+      fail("stage.index", "a module is picked by a number that depends on the inputs",
+           "--loops unroll makes loop counters known");
     std::vector<Value> modules;
     for (const auto& [key, value] : cell.attributes)
       if (value.is<ObjectRef>()) modules.push_back(value);
@@ -104,10 +112,12 @@ Value Stager::index(const Value& object, const Value& at) {
   const Dim i = graph.facts.simplify(int_from(at));
   if (!i.is_literal()) {
     // All the same: the index does not matter.
-    if (n > 0 && std::all_of(parts.begin(), parts.end(), [&](const Value& v) { return same(v, parts[0]); })) return parts[0];
+    if (n > 0 && std::all_of(parts.begin(), parts.end(), [&](const Value& v) { return same(v, parts[0]); }))
+      return parts[0];
     if (!strict())
       if (const auto l = staged_from(*this, object)) return element_at(*this, *l, i);
-    fail("stage.index", "a list is indexed with a number that depends on the inputs", "--loops unroll makes loop counters known");
+    fail("stage.index", "a list is indexed with a number that depends on the inputs",
+         "--loops unroll makes loop counters known");
   }
   const int64_t k = i.literal() < 0 ? i.literal() + n : i.literal();
   if (k < 0 || k >= n) {
@@ -166,7 +176,9 @@ Value Stager::call_method(const Value& object, std::string_view method, std::vec
     const Packed p = packed(*this, object);
     return method == "unpack" ? Value::tuple({p.weight, p.bias}) : method == "weight" ? p.weight : p.bias;
   }
-  if (!cell.cls) fail("stage.native-class", cat("a method of a C++ class is called: ", cell.type ? cell.type->name : "?", ".", method));
+  if (!cell.cls)
+    fail("stage.native-class",
+         cat("a method of a C++ class is called: ", cell.type ? cell.type->name : "?", ".", method));
   const auto* f = cell.cls->method(method);
   if (!f) fail("stage.call", cat("'", cell.cls->qualified_name, "' has no method '", method, "'"));
   args.insert(args.begin(), object);
@@ -240,7 +252,8 @@ bool Stager::isinstance(const Value& v, const ts::Type& t) {
     case K::any_list: return v.is<ListRef>();
     case K::any_tuple: return v.is<Tuple>();
     case K::optional: return v.is_none() || isinstance(v, *t.element());
-    case K::union_of: return std::any_of(t.args.begin(), t.args.end(), [&](const ts::Type* a) { return isinstance(v, *a); });
+    case K::union_of:
+      return std::any_of(t.args.begin(), t.args.end(), [&](const ts::Type* a) { return isinstance(v, *a); });
     case K::list: {
       if (!v.is<ListRef>()) return false;
       if (staged_of(*this, v)) return true;
@@ -257,7 +270,8 @@ bool Stager::isinstance(const Value& v, const ts::Type& t) {
     case K::dict: return v.is<DictRef>();
     case K::named: {
       const auto* wanted = program.class_of(t);
-      if (const auto* o = v.as<ObjectRef>()) return heap.get<ObjectCell>(o->cell).cls == wanted || (wanted && wanted->kind >= ts::ClassKind::interface);
+      if (const auto* o = v.as<ObjectRef>())
+        return heap.get<ObjectCell>(o->cell).cls == wanted || (wanted && wanted->kind >= ts::ClassKind::interface);
       if (const auto* tuple = v.as<Tuple>()) return tuple->named == wanted;
       if (const auto* e = v.as<Enum>()) return e->cls == wanted;
       return false;

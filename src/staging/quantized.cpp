@@ -15,7 +15,9 @@ V axis_form(Stager& s, V ints, const Quantization& q) {
   return s.on.DequantizeLinear(ints, q.scale, q.zero_point, attrs);
 }
 
-bool any_of(std::string_view op, std::span<const std::string_view> names) { return std::find(names.begin(), names.end(), op) != names.end(); }
+bool any_of(std::string_view op, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), op) != names.end();
+}
 
 }  // namespace
 
@@ -46,7 +48,8 @@ V quantized_by_range(Stager& s, V x, bool reduce_range) {
   const DType t = on.dtype(x);
   const V zero = on.number(0, t), most = on.number(reduce_range ? 127 : 255, t);
   const auto both = [](V a, V b) { return std::vector<ValueId>{a, b}; };
-  const V low = on.Min(both(on.ReduceMin(x, {}, op::ReduceMin{.keepdims = 0}), zero)), high = on.Max(both(on.ReduceMax(x, {}, op::ReduceMax{.keepdims = 0}), zero));
+  const V low = on.Min(both(on.ReduceMin(x, {}, op::ReduceMin{.keepdims = 0}), zero)),
+          high = on.Max(both(on.ReduceMax(x, {}, op::ReduceMax{.keepdims = 0}), zero));
   const V step = on.Div(on.Sub(high, low), most);
   const V scale = on.Where(on.Equal(step, zero), on.number(0.1, t), step);
   const V origin = on.Clip(on.Round(on.Div(on.Neg(low), scale)), zero, most);
@@ -62,10 +65,48 @@ Value plain(HostCall& c, std::string_view op, std::vector<Value> args) {
 V carried(Stager& s, std::string_view op, const Quantization& q, V result) {
   if (!s.on.is_float(result)) return result;
   if (op.ends_with('_')) op.remove_suffix(1);
-  static constexpr std::string_view exact[] = {
-      "relu", "max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool2d", "view", "reshape", "flatten", "unflatten", "permute", "transpose", "t", "slice", "select",
-      "squeeze", "unsqueeze", "contiguous", "clone", "detach", "chunk", "split", "split_with_sizes", "unbind", "narrow", "expand", "expand_as", "index_select", "index",
-      "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "repeat", "flip", "max", "min", "amax", "amin", "dropout", "to", "view_as", "movedim", "upsample_nearest2d"};
+  static constexpr std::string_view exact[] = {"relu",
+                                               "max_pool1d",
+                                               "max_pool2d",
+                                               "max_pool3d",
+                                               "adaptive_max_pool2d",
+                                               "view",
+                                               "reshape",
+                                               "flatten",
+                                               "unflatten",
+                                               "permute",
+                                               "transpose",
+                                               "t",
+                                               "slice",
+                                               "select",
+                                               "squeeze",
+                                               "unsqueeze",
+                                               "contiguous",
+                                               "clone",
+                                               "detach",
+                                               "chunk",
+                                               "split",
+                                               "split_with_sizes",
+                                               "unbind",
+                                               "narrow",
+                                               "expand",
+                                               "expand_as",
+                                               "index_select",
+                                               "index",
+                                               "pixel_shuffle",
+                                               "pixel_unshuffle",
+                                               "channel_shuffle",
+                                               "repeat",
+                                               "flip",
+                                               "max",
+                                               "min",
+                                               "amax",
+                                               "amin",
+                                               "dropout",
+                                               "to",
+                                               "view_as",
+                                               "movedim",
+                                               "upsample_nearest2d"};
   if (any_of(op, exact)) {
     Quantization same = q;
     same.ints = V();
@@ -86,17 +127,25 @@ V carried(Stager& s, std::string_view op, const Quantization& q, V result) {
 
 Value make_packed(Stager& s, Packed p) {
   ObjectCell cell;
-  cell.attributes = {{"weight", p.weight}, {"bias", p.bias}, {"stride", s.list(p.stride)}, {"padding", s.list(p.padding)}, {"dilation", s.list(p.dilation)},
-                     {"output_padding", s.list(p.output_padding)}, {"groups", p.groups}, {"transpose", p.transposed}};
+  cell.attributes = {{"weight", p.weight},
+                     {"bias", p.bias},
+                     {"stride", s.list(p.stride)},
+                     {"padding", s.list(p.padding)},
+                     {"dilation", s.list(p.dilation)},
+                     {"output_padding", s.list(p.output_padding)},
+                     {"groups", p.groups},
+                     {"transpose", p.transposed}};
   return Value(ObjectRef{s.heap.add(std::move(cell))});
 }
 
 namespace {
 
-// ("2", [config, weight], [bias]) or (3, [config], [None, weight, bias]); config: the rank, then per axis stride, padding,
-// dilation, output padding, then groups and whether it is transposed.
+// ("2", [config, weight], [bias]) or (3, [config], [None, weight, bias]); config: the rank, then per axis stride,
+// padding, dilation, output padding, then groups and whether it is transposed.
 Packed packed_convolution(Stager& s, const std::vector<Value>& state) {
-  const auto unknown = [&] { s.fail("stage.native-class", "the packed weights of a quantized convolution are of an unknown version"); };
+  const auto unknown = [&] {
+    s.fail("stage.native-class", "the packed weights of a quantized convolution are of an unknown version");
+  };
   if (state.size() < 3) unknown();
   const auto second = s.items(state[1]), third = s.items(state[2]);
   if (third.size() != 3 && second.size() < 2) unknown();
@@ -114,7 +163,10 @@ Packed packed_convolution(Stager& s, const std::vector<Value>& state) {
   }
   const size_t d = config.empty() ? 0 : static_cast<size_t>(config[0].known().value_or(0));
   if (d == 0 || d > 3 || config.size() < 3 + 4 * d) unknown();
-  const auto part = [&](size_t i) { return std::vector<Value>(config.begin() + static_cast<std::ptrdiff_t>(1 + i * d), config.begin() + static_cast<std::ptrdiff_t>(1 + (i + 1) * d)); };
+  const auto part = [&](size_t i) {
+    return std::vector<Value>(config.begin() + static_cast<std::ptrdiff_t>(1 + i * d),
+                              config.begin() + static_cast<std::ptrdiff_t>(1 + (i + 1) * d));
+  };
   p.stride = part(0);
   p.padding = part(1);
   p.dilation = part(2);
@@ -142,8 +194,14 @@ Packed packed(Stager& s, const Value& object) {
       if (const Value* v = get(name)) return *v;
       s.fail("stage.native-class", cat("packed weights without ", name));
     };
-    Packed p{*weight, part("bias"), s.items(part("stride")), s.items(part("padding")), s.items(part("dilation")), s.items(part("output_padding")),
-             s.int_from(part("groups")), part("transpose").need<bool>()};
+    Packed p{*weight,
+             part("bias"),
+             s.items(part("stride")),
+             s.items(part("padding")),
+             s.items(part("dilation")),
+             s.items(part("output_padding")),
+             s.int_from(part("groups")),
+             part("transpose").need<bool>()};
     return p;
   }
   const Value* state = get("__state__");
@@ -154,14 +212,19 @@ Packed packed(Stager& s, const Value& object) {
     p.bias = s.items(*state)[1];
     return p;
   }
-  if (state && name.find("Conv") != name.npos && s.items(*state).size() == 3) return packed_convolution(s, s.items(*state));
-  s.fail("stage.native-class", cat("objects of the C++ class ", name, " are not supported"), "cameo reads packed weights of quantized linear and convolution layers");
+  if (state && name.find("Conv") != name.npos && s.items(*state).size() == 3)
+    return packed_convolution(s, s.items(*state));
+  s.fail("stage.native-class", cat("objects of the C++ class ", name, " are not supported"),
+         "cameo reads packed weights of quantized linear and convolution layers");
 }
 
-// ("quantized_dynamic", biases, [], [reduce_range], [of input, of state]) or ("quantized_fp16", [], [], [], [of input, of state]). PyTorch
-// computes with the biases that the packed weights have.
+// ("quantized_dynamic", biases, [], [reduce_range], [of input, of state]) or ("quantized_fp16", [], [], [], [of input,
+// of state]). PyTorch computes with the biases that the packed weights have.
 std::array<Packed, 2> packed_cell(Stager& s, const Value& object) {
-  const auto unknown = [&] { s.fail("stage.native-class", "the packed weights of a quantized recurrent layer are of an unknown kind", "cameo reads those of torch.ao.quantization.quantize_dynamic"); };
+  const auto unknown = [&] {
+    s.fail("stage.native-class", "the packed weights of a quantized recurrent layer are of an unknown kind",
+           "cameo reads those of torch.ao.quantization.quantize_dynamic");
+  };
   const auto* ref = object.as<ObjectRef>();
   const Value* state = ref ? attribute_of(s.heap.get<ObjectCell>(ref->cell), "__state__") : nullptr;
   if (!state) unknown();
@@ -176,10 +239,13 @@ std::array<Packed, 2> packed_cell(Stager& s, const Value& object) {
 // A linear layer that was packed as f16 has its weight in the archive as f32, of numbers that f16 has.
 Value Stager::from_packed_state(const ts::StoredObject& o) {
   const Value state = from_stored(*o.state);
-  if (!o.type || !o.type->name.ends_with("LinearPackedParamsBase") || !state.is<Tuple>() || items(state).size() != 2) return state;
+  if (!o.type || !o.type->name.ends_with("LinearPackedParamsBase") || !state.is<Tuple>() || items(state).size() != 2)
+    return state;
   const auto* t = items(state)[0].as<TensorRef>();
   const V w = t ? read(*t) : V();
-  if (!w.valid() || quantization(w) || !graph[w.id].weight || !graph[w.id].weight->is_dense() || on.dtype(w) != DType::f32) return state;
+  if (!w.valid() || quantization(w) || !graph[w.id].weight || !graph[w.id].weight->is_dense() ||
+      on.dtype(w) != DType::f32)
+    return state;
   const InMain here(on);
   const V half = on.constant(convert(graph[w.id].weight->dense(), DType::f16, Overflow::saturate));
   return Value::tuple({tensor(widened(on, {half, {}, {}})), items(state)[1]});

@@ -12,7 +12,8 @@ namespace cameo::staging {
 V quantized(Stager& s, V x, Quantization q);
 // By numbers, as operators give an output's scale and zero point.
 V quantized(Stager& s, V x, const Value& scale, const Value& zero_point, DType dtype);
-// What torch's integer kernels do before a product when only the weights are quantized: 8 bits by the tensor's own range.
+// What torch's integer kernels do before a product when only the weights are quantized: 8 bits by the tensor's own
+// range.
 V quantized_by_range(Stager& s, V x, bool reduce_range);
 // A float operator whose result does not take its operand's grid.
 Value plain(HostCall& c, std::string_view op, std::vector<Value> args);

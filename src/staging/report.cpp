@@ -15,7 +15,8 @@ std::string Stager::user_line(const Loc& where) const {
     size_t start = 0;
     for (uint32_t line = 1; line < where.line && start != text.npos; ++line) start = text.find('\n', start) + 1;
     if (start >= text.size()) return {};
-    const auto frame = program.user_frame(ts::Pos{f->base + static_cast<uint32_t>(start) + std::max<uint32_t>(where.column, 1) - 1});
+    const auto frame =
+        program.user_frame(ts::Pos{f->base + static_cast<uint32_t>(start) + std::max<uint32_t>(where.column, 1) - 1});
     if (!frame) return {};
     std::string_view line = frame->text;
     while (line.starts_with(' ')) line.remove_prefix(1);
@@ -31,19 +32,23 @@ struct SizeTaker {
   std::string_view name;
   bool creates;
 };
-constexpr SizeTaker size_takers[] = {{"aten::view", false}, {"aten::reshape", false}, {"aten::expand", false}, {"aten::repeat", false}, {"aten::narrow", false},
-                                     {"aten::unflatten", false}, {"aten::split", false}, {"aten::zeros", true}, {"aten::ones", true}, {"aten::full", true},
-                                     {"aten::empty", true}, {"aten::arange", true}, {"aten::randn", true}, {"aten::linspace", true}};
+constexpr SizeTaker size_takers[] = {{"aten::view", false},   {"aten::reshape", false}, {"aten::expand", false},
+                                     {"aten::repeat", false}, {"aten::narrow", false},  {"aten::unflatten", false},
+                                     {"aten::split", false},  {"aten::zeros", true},    {"aten::ones", true},
+                                     {"aten::full", true},    {"aten::empty", true},    {"aten::arange", true},
+                                     {"aten::randn", true},   {"aten::linspace", true}};
 
 bool mentions(std::span<const Dim> dims, Dim symbol) {
-  return std::any_of(dims.begin(), dims.end(), [&](Dim d) { return d == symbol || (!d.is_literal() && mentions(view_of(d).args, symbol)); });
+  return std::any_of(dims.begin(), dims.end(),
+                     [&](Dim d) { return d == symbol || (!d.is_literal() && mentions(view_of(d).args, symbol)); });
 }
 
 }  // namespace
 
 // A number in a trace that is just the example's size of an axis which is declared dynamic.
 void Stager::suspect_frozen(const Schema& s, const std::vector<Value>& args) {
-  const auto taker = std::find_if(std::begin(size_takers), std::end(size_takers), [&](const SizeTaker& t) { return t.name == s.name; });
+  const auto taker = std::find_if(std::begin(size_takers), std::end(size_takers),
+                                  [&](const SizeTaker& t) { return t.name == s.name; });
   if (taker == std::end(size_takers)) return;
   const auto* tensor_arg = args.empty() ? nullptr : args[0].as<TensorRef>();
   const Shape shape = tensor_arg && on.has_rank(read(*tensor_arg)) ? on.shape(read(*tensor_arg)) : Shape();
@@ -59,13 +64,19 @@ void Stager::suspect_frozen(const Schema& s, const std::vector<Value>& args) {
     if (!taker->creates && mentions(sizes, symbol)) continue;  // the axis is there as itself
     for (const Dim d : sizes) {
       if (!d.is(size) || size < (taker->creates ? 5 : 2)) continue;
-      if (!taker->creates && (!mentions(shape, symbol) || std::find(shape.begin(), shape.end(), Dim(size)) != shape.end())) continue;
+      if (!taker->creates &&
+          (!mentions(shape, symbol) || std::find(shape.begin(), shape.end(), Dim(size)) != shape.end()))
+        continue;
       const Loc where = here();
       if (!suspected_.insert(cat(where.describe(), symbol.text())).second) continue;
-      Diag& warning = sink_.warn("export.frozen-number", cat("the number ", size, " in ", s.name, " is the size that '", symbol.text(), "' had when the model was traced"), where);
+      Diag& warning = sink_.warn("export.frozen-number",
+                                 cat("the number ", size, " in ", s.name, " is the size that '", symbol.text(),
+                                     "' had when the model was traced"),
+                                 where);
       warning.because = "tracing writes what Python's len(), int(), numpy and range() see as plain numbers";
       warning.hint = "use x.size(i) of the tensor as it is, or torch.jit.script";
-      if (const std::string line = user_line(where); !line.empty()) warning.notes.push_back({cat("written at ", line), {}});
+      if (const std::string line = user_line(where); !line.empty())
+        warning.notes.push_back({cat("written at ", line), {}});
     }
   }
 }

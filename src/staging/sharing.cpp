@@ -31,9 +31,7 @@ Ints order_of(int64_t format, size_t rank) {
 
 const DimFacts& facts(const SharingCall& c) { return c.s.graph.facts; }
 
-Layout copied(const SharingCall& c, const Ints& order) {
-  return new_in_order(c.s.on.shape(c.after), order);
-}
+Layout copied(const SharingCall& c, const Ints& order) { return new_in_order(c.s.on.shape(c.after), order); }
 
 // The same memory wherever it is contiguous; in both cases the result is.
 Verdict contiguous(const SharingCall& c) {
@@ -87,16 +85,28 @@ struct SharingRow {
   bool told = true;  // by the schema
 };
 constexpr SharingRow table[] = {
-    {"contiguous", contiguous}, {"reshape", reshape}, {"reshape_as", reshape}, {"flatten", reshape}, {"ravel", ravel},
-    {"to", to}, {"type_as", to, false}, {"dropout", untouched, false}, {"feature_dropout", untouched, false}, {"alpha_dropout", untouched, false},
-    {"feature_alpha_dropout", untouched, false}, {"sum_to_size", untouched, false},
-    {"atleast_1d", reshape, false}, {"atleast_2d", reshape, false}, {"atleast_3d", reshape, false},
+    {"contiguous", contiguous},
+    {"reshape", reshape},
+    {"reshape_as", reshape},
+    {"flatten", reshape},
+    {"ravel", ravel},
+    {"to", to},
+    {"type_as", to, false},
+    {"dropout", untouched, false},
+    {"feature_dropout", untouched, false},
+    {"alpha_dropout", untouched, false},
+    {"feature_alpha_dropout", untouched, false},
+    {"sum_to_size", untouched, false},
+    {"atleast_1d", reshape, false},
+    {"atleast_2d", reshape, false},
+    {"atleast_3d", reshape, false},
 };
 
 std::string_view bare(const Schema& s) { return std::string_view(s.name).substr(s.name.find("::") + 2); }
 const SharingRow* find_sharing(const Schema& s) {
   const auto name = bare(s);
-  const auto* row = std::find_if(std::begin(table), std::end(table), [&](const SharingRow& r) { return r.name == name; });
+  const auto* row =
+      std::find_if(std::begin(table), std::end(table), [&](const SharingRow& r) { return r.name == name; });
   return row == std::end(table) ? nullptr : row;
 }
 
@@ -115,9 +125,12 @@ Verdict sharing(const SharingCall& c) {
 }
 
 bool may_share_any(const Stager& s, const Schema& schema, const std::vector<Value>& args) {
-  static constexpr std::string_view names[] = {"broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d", "cartesian_prod", "_unsafe_view"};
+  static constexpr std::string_view names[] = {"broadcast_tensors", "meshgrid",       "atleast_1d",  "atleast_2d",
+                                               "atleast_3d",        "cartesian_prod", "_unsafe_view"};
   const auto name = bare(schema);
-  if (name == "einsum") return args.size() > 1 && args[1].is<ListRef>() && !s.heap.get<ListCell>(args[1].need<ListRef>().cell).staged && s.items(args[1]).size() == 1;
+  if (name == "einsum")
+    return args.size() > 1 && args[1].is<ListRef>() && !s.heap.get<ListCell>(args[1].need<ListRef>().cell).staged &&
+           s.items(args[1]).size() == 1;
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 

@@ -22,7 +22,10 @@ Form form_of_list(const StagedList& l) {
 void require_current(Stager& s, const StagedList& l) {
   for (const auto& source : l.sources)
     if (s.version_of(source.cell) != source.version)
-      s.fail("stage.write-joined", "a list whose length depends on the inputs is used after one of its tensors, or what they are views of, was written in place", "add .clone() where the list is made");
+      s.fail("stage.write-joined",
+             "a list whose length depends on the inputs is used after one of its tensors, or what they are views of, "
+             "was written in place",
+             "add .clone() where the list is made");
 }
 
 V position(Stager& s, const StagedList& l, Dim at) {
@@ -64,12 +67,15 @@ std::vector<V> leaves(Stager& s, const StagedList& l, const Value& v) {
 
 void add_sources(StagedList& l, std::vector<TensorCell::Source> more) {
   for (const auto& m : more)
-    if (std::none_of(l.sources.begin(), l.sources.end(), [&](const auto& k) { return k.cell == m.cell; })) l.sources.push_back(m);
+    if (std::none_of(l.sources.begin(), l.sources.end(), [&](const auto& k) { return k.cell == m.cell; }))
+      l.sources.push_back(m);
 }
 
 // A piece of a tensor, as a view of it.
 Value piece_at(Stager& s, const StagedList::Pieces& p, Dim index) {
-  const auto call = [&](std::string_view op, std::vector<Value> args) { return s.call_op("aten", op, {std::move(args), {}}, s.position())[0]; };
+  const auto call = [&](std::string_view op, std::vector<Value> args) {
+    return s.call_op("aten", op, {std::move(args), {}}, s.position())[0];
+  };
   if (!p.each) return call("select", {Value(p.of), Dim(p.axis), index});
   const Dim size = s.on.dim(s.read(p.of), p.axis), count = max(ceil_div(size, *p.each), Dim(1));
   const Dim start = (index.is_literal() && index.literal() < 0 ? count + index : index) * *p.each;
@@ -77,10 +83,13 @@ Value piece_at(Stager& s, const StagedList::Pieces& p, Dim index) {
 }
 
 [[noreturn]] void no_sequence(Stager& s, std::string_view what) {
-  s.fail("stage.list", cat("a list whose length depends on the inputs, with elements of different sizes, is ", what), "append to it, index it, or concatenate it");
+  s.fail("stage.list", cat("a list whose length depends on the inputs, with elements of different sizes, is ", what),
+         "append to it, index it, or concatenate it");
 }
 
-bool holds_tensor(const Form& f) { return f.is(Form::Kind::tensor) || std::any_of(f.parts.begin(), f.parts.end(), holds_tensor); }
+bool holds_tensor(const Form& f) {
+  return f.is(Form::Kind::tensor) || std::any_of(f.parts.begin(), f.parts.end(), holds_tensor);
+}
 
 }  // namespace
 
@@ -115,8 +124,10 @@ StagedList staged_as(Stager& s, const Value& v, const Form& f) {
     const StagedList from = *l;
     require_current(s, from);
     out.sources = from.sources;
-    if (from.arrays.size() != types.size()) s.fail("stage.list", "the elements of a list of unknown length change from numbers or tensors to optional ones");
-    for (size_t i = 0; i < from.arrays.size(); ++i) out.arrays.push_back(f.sequence ? as_sequence(s, from, i) : from.arrays[i]);
+    if (from.arrays.size() != types.size())
+      s.fail("stage.list", "the elements of a list of unknown length change from numbers or tensors to optional ones");
+    for (size_t i = 0; i < from.arrays.size(); ++i)
+      out.arrays.push_back(f.sequence ? as_sequence(s, from, i) : from.arrays[i]);
     return out;
   }
   std::vector<std::vector<V>> columns(types.size());
@@ -128,7 +139,8 @@ StagedList staged_as(Stager& s, const Value& v, const Form& f) {
   }
   for (size_t i = 0; i < types.size(); ++i) {
     const std::vector<ValueId> ids(columns[i].begin(), columns[i].end());
-    if (f.sequence && ids.empty()) out.arrays.push_back(s.on.SequenceEmpty(op::SequenceEmpty{.dtype = static_cast<int64_t>(types[i].elem)}));
+    if (f.sequence && ids.empty())
+      out.arrays.push_back(s.on.SequenceEmpty(op::SequenceEmpty{.dtype = static_cast<int64_t>(types[i].elem)}));
     else if (f.sequence) out.arrays.push_back(s.on.SequenceConstruct(ids));
     else if (!ids.empty()) {
       Vs stacked;
@@ -155,7 +167,8 @@ std::optional<StagedList> staged_from(Stager& s, const Value& v) {
 
 bool holds_numbers(const StagedList& l) {
   using Kind = Form::Kind;
-  return !l.sequence && l.arrays.size() == 1 && (l.element.is(Kind::integer) || l.element.is(Kind::floating) || l.element.is(Kind::boolean));
+  return !l.sequence && l.arrays.size() == 1 &&
+         (l.element.is(Kind::integer) || l.element.is(Kind::floating) || l.element.is(Kind::boolean));
 }
 
 Dim length_of(Stager& s, const StagedList& l) {
@@ -182,8 +195,10 @@ Value element_at(Stager& s, const StagedList& l, Dim index) {
   }
   std::span<const V> in = row;
   Value v = decode(s, l.element, in);
-  s.may_share_with(v, l.sources, "stage.write-joined",
-                   cat("an element of a list whose length depends on the inputs may be, or be part of, another tensor (", s.here().describe(), "), and one of the two was written since"));
+  s.may_share_with(
+      v, l.sources, "stage.write-joined",
+      cat("an element of a list whose length depends on the inputs may be, or be part of, another tensor (",
+          s.here().describe(), "), and one of the two was written since"));
   return v;
 }
 
@@ -193,7 +208,9 @@ StagedList with_inserted(Stager& s, const StagedList& l, std::optional<Dim> at, 
   const auto row = leaves(s, out, v);
   for (size_t i = 0; i < row.size(); ++i) {
     if (!out.sequence) out.arrays[i] = stack_at(s, out.arrays[i], at, row[i]);
-    else out.arrays[i] = at ? s.on.SequenceInsert(out.arrays[i], row[i], position(s, out, *at)) : s.on.SequenceInsert(out.arrays[i], row[i]);
+    else
+      out.arrays[i] = at ? s.on.SequenceInsert(out.arrays[i], row[i], position(s, out, *at))
+                         : s.on.SequenceInsert(out.arrays[i], row[i]);
     if (out.sequence) s.graph.fact(out.arrays[i]).type = Type::sequence(graph_types(out.element)[i]);
   }
   return out;
@@ -203,7 +220,8 @@ StagedList without_element(Stager& s, const StagedList& l, Dim at) {
   require_current(s, l);
   StagedList out = l;
   out.pieces = nullptr;
-  for (V& array : out.arrays) array = l.sequence ? V(s.on.SequenceErase(array, s.on.int_scalar(at))) : drop_at(s, array, at);
+  for (V& array : out.arrays)
+    array = l.sequence ? V(s.on.SequenceErase(array, s.on.int_scalar(at))) : drop_at(s, array, at);
   return out;
 }
 
@@ -264,10 +282,12 @@ StagedList sliced(Stager& s, const StagedList& l, std::optional<Dim> start, std:
 V joined_along(Stager& s, const StagedList& l, int64_t dim, bool new_axis) {
   require_current(s, l);
   if (!l.element.is(Form::Kind::tensor)) s.fail("stage.list", "a list that is no list of tensors is concatenated");
-  if (!l.element.type.has_rank()) s.fail("stage.list", "a list of tensors is concatenated whose number of axes is not known");
+  if (!l.element.type.has_rank())
+    s.fail("stage.list", "a list of tensors is concatenated whose number of axes is not known");
   const int64_t rank = l.element.type.rank() + new_axis;
   if (rank == 0) s.fail("stage.axis", "tensors without axes cannot be concatenated", "torch.stack gives them one");
-  if (dim < -rank || dim >= std::max<int64_t>(rank, 1)) s.fail("stage.axis", cat("dim ", dim, " is outside tensors of ", rank, " dimensions"));
+  if (dim < -rank || dim >= std::max<int64_t>(rank, 1))
+    s.fail("stage.axis", cat("dim ", dim, " is outside tensors of ", rank, " dimensions"));
   const int64_t axis = dim < 0 ? dim + rank : dim;
   const V array = l.arrays[0];
   if (l.sequence) {

@@ -1,5 +1,6 @@
-// Lists whose length is known at run time alone. Elements of one size are stacked on a first axis, so that most programs
-// need no sequences; others are ONNX sequences. Elements with several graph values (tuples) have one array for each.
+// Lists whose length is known at run time alone. Elements of one size are stacked on a first axis, so that most
+// programs need no sequences; others are ONNX sequences. Elements with several graph values (tuples) have one array for
+// each.
 #pragma once
 
 #include "staging/form.h"
@@ -10,7 +11,8 @@ const StagedList* staged_of(const Stager& s, const Value& v);  // null: no list,
 Value make_staged(Stager& s, StagedList l);
 // Any list in the given form of a staged list.
 StagedList staged_as(Stager& s, const Value& v, const Form& f);
-// A list of known length as a staged one: what indexing it with an unknown number needs. nullopt: its items do not allow it.
+// A list of known length as a staged one: what indexing it with an unknown number needs. nullopt: its items do not
+// allow it.
 std::optional<StagedList> staged_from(Stager& s, const Value& v);
 
 bool holds_numbers(const StagedList& l);  // ints, floats or bools alone: one array of them

@@ -22,21 +22,23 @@ enum class Fallback : uint8_t {
 };
 
 struct StageOptions {
-  bool assume = true;            // false: what one model can do for some sizes only is an error, not a guess
+  bool assume = true;                    // false: what one model can do for some sizes only is an error, not a guess
   std::vector<std::string> assumptions;  // conditions on sizes that the user knows to hold: "t != 1"
-  bool asserts = false;          // what the program raises on, a run does too; else dropped, with a note
-  bool unroll = false;           // loops with a known count: unrolled instead of kept
-  std::optional<bool> training;  // what self.training is; nullopt: as stored
-  bool change_literals = false;  // training = True that stands in the program becomes False; else it is reported
-  bool fold = true;              // constants, weights seen otherwise, convolution with batch norm; false: as recorded
+  bool asserts = false;                  // what the program raises on, a run does too; else dropped, with a note
+  bool unroll = false;                   // loops with a known count: unrolled instead of kept
+  std::optional<bool> training;          // what self.training is; nullopt: as stored
+  bool change_literals = false;    // training = True that stands in the program becomes False; else it is reported
+  bool fold = true;                // constants, weights seen otherwise, convolution with batch norm; false: as recorded
   bool weights_as_inputs = false;  // parameters and buffers are inputs of the graph, after all others
   Fallback fallback = Fallback::none;
-  std::shared_ptr<const Model> rules;  // its functions say what operators of the same name become; may be null
+  std::shared_ptr<const Model> rules;         // its functions say what operators of the same name become; may be null
   std::shared_ptr<const HostLowerings> host;  // may be null
   std::shared_ptr<const LentWeights> lent;    // may be null
-  // Budgets: statements run and parts of values visited (0: as limits() says); nodes recorded; calls inside calls; nodes of an unrolled loop that
-  // could be kept; outputs that a returned value unfolds to; bytes of one string. The heap has its own.
-  size_t max_steps = 0, max_nodes = 2'000'000, max_depth = 400, max_unrolled_nodes = 4000, max_outputs = 10'000, max_text = size_t{16} << 20;
+  // Budgets: statements run and parts of values visited (0: as limits() says); nodes recorded; calls inside calls;
+  // nodes of an unrolled loop that could be kept; outputs that a returned value unfolds to; bytes of one string. The
+  // heap has its own.
+  size_t max_steps = 0, max_nodes = 2'000'000, max_depth = 400, max_unrolled_nodes = 4000, max_outputs = 10'000,
+         max_text = size_t{16} << 20;
 };
 
 // Something the model uses that has no lowering, with where.
@@ -74,16 +76,20 @@ class Stager {
   // Values.
   Value tensor(V v, std::string name = "", Layout layout = {});  // a fresh cell
   Value list(std::vector<Value> items) { return Value(ListRef{heap.add(ListCell{std::move(items), {}, {}})}); }
-  Value dict(std::vector<std::pair<Value, Value>> entries) { return Value(DictRef{heap.add(DictCell{std::move(entries), {}})}); }
+  Value dict(std::vector<std::pair<Value, Value>> entries) {
+    return Value(DictRef{heap.add(DictCell{std::move(entries), {}})});
+  }
   const std::vector<Value>& items(const Value& list_or_tuple) const;
   // Tensors and their memory (storage.cpp).
   V read(const TensorRef& t);
   // `always` false: it is written or stays what it is, which the value has in it already.
   void write(const TensorRef& t, V value, const Schema& by, bool always = true);
-  const Layout& layout_of(const TensorRef& t) const { return t.view ? t.view->layout : heap.get<TensorCell>(t.cell).layout; }
+  const Layout& layout_of(const TensorRef& t) const {
+    return t.view ? t.view->layout : heap.get<TensorCell>(t.cell).layout;
+  }
   void doubt(CellId cell, std::shared_ptr<const Doubt> why);  // reading it is an error from here on
-  void trust(CellId cell);  // what others wrote to its sources so far, it has seen
-  const Doubt* doubt_about(CellId cell) const;  // why it cannot be read; null: it can
+  void trust(CellId cell);                                    // what others wrote to its sources so far, it has seen
+  const Doubt* doubt_about(CellId cell) const;                // why it cannot be read; null: it can
   // The cells whose memory this one may share, other than itself.
   std::vector<TensorCell::Source> origins(CellId cell) const;
   // All that the tensors in a value may be views of, themselves included.
@@ -98,7 +104,8 @@ class Stager {
   void twin(CellId a, CellId b);
   // An axis that is declared dynamic and had this size when the model was traced.
   void declare_example(Dim symbol, int64_t size) { examples_.emplace_back(symbol, size); }
-  std::string user_line(const Loc& where) const;  // "model.py:57: x = self.conv(x)" of a place in the archive; may be empty
+  std::string user_line(
+      const Loc& where) const;  // "model.py:57: x = self.conv(x)" of a place in the archive; may be empty
   Value root_object() { return from_stored_object(program.root()); }
   Value from_stored(const ts::StoredValue& v);
   // A weight over mapped bytes; sizes, strides and offset in elements, checked by the reader.
@@ -116,7 +123,8 @@ class Stager {
   // One overload, named; nullopt when it does not take these arguments.
   std::optional<std::vector<Value>> call_overload(const Schema& schema, const CallArgs& args);
   // Notes an operator that has no lowering; its results are poison.
-  std::vector<Value> missing_op(const std::string& name, size_t results, std::string because = "", std::string hint = "");
+  std::vector<Value> missing_op(const std::string& name, size_t results, std::string because = "",
+                                std::string hint = "");
   Value call_function(const ts::FunctionDef& f, std::vector<Value> args);
   Value call_method(const Value& object, std::string_view name, std::vector<Value> args);
   Arg to_arg(const Value& v);
@@ -125,9 +133,9 @@ class Stager {
   Dim int_from(const Value& v);       // int(v)
   int64_t known_int(const Value& v);  // of one that the inputs do not decide; throws stage.number
   Value float_from(const Value& v);
-  Value bool_from(const Value& v);    // bool, or a staged one
+  Value bool_from(const Value& v);  // bool, or a staged one
   std::optional<bool> known_bool(const Value& v) const;
-  V bool_value(const Value& v);       // 0-d bool in the graph
+  V bool_value(const Value& v);  // 0-d bool in the graph
   Value compare_ints(std::string_view op, Dim a, Dim b);
 
   // Everything that an attempt may change, to be taken back: heap contents, recorded nodes, what was remembered and
@@ -196,16 +204,20 @@ class Stager {
   bool strict() const { return strict_ > 0; }
   // `If` nodes: of two staged sides, and of a value that can be made only where the condition holds.
   using Sides = std::array<RegionId, 2>;
-  std::vector<V> if_of(V condition, const Sides& sides, const std::array<std::vector<V>, 2>& outs, std::span<const Type> types);
+  std::vector<V> if_of(V condition, const Sides& sides, const std::array<std::vector<V>, 2>& outs,
+                       std::span<const Type> types);
   V if_of(V condition, const std::function<V()>& then, V otherwise);
   // How a tensor is seen in its memory, and that another cell is that very tensor where the graph's bool says so.
   std::shared_ptr<ViewStep> seen(const TensorRef& t);
   TensorCell::Tie tied(std::shared_ptr<ViewStep> step, V if_so, V own);
-  // Two names that reach the same tensor or list where the condition holds; `whole`: they are that tensor. `who` decides, for messages.
+  // Two names that reach the same tensor or list where the condition holds; `whole`: they are that tensor. `who`
+  // decides, for messages.
   void same_where(V condition, const Value& a, const Value& b, bool whole, std::string_view who);
-  std::string another_name(std::string_view who) const;  // why a tensor cannot be read: which of two names it has, `who` decides
-  std::set<uint32_t> made_since(const HeapMark& mark, const Value& v) const;  // tensors, lists and dicts in it that are younger
-  V copy_of(V v, RegionId region);  // an Identity at the region's end, whatever is known of v
+  std::string another_name(
+      std::string_view who) const;  // why a tensor cannot be read: which of two names it has, `who` decides
+  std::set<uint32_t> made_since(const HeapMark& mark,
+                                const Value& v) const;  // tensors, lists and dicts in it that are younger
+  V copy_of(V v, RegionId region);                      // an Identity at the region's end, whatever is known of v
   // A region's outputs are values of its own, each once: others pass through an Identity.
   std::vector<ValueId> own_outputs(RegionId region, std::span<const V> values);
   Loc here() const;
@@ -233,8 +245,8 @@ class Stager {
   void assign(const ts::Assign& a);
   void store(const ts::Target& t, Value v);
   void if_else(const ts::If& s);
-  void branch_on(const Value& condition, const ts::If& s);  // join.cpp
-  void for_range(const ts::For& s);                          // loops.cpp
+  void branch_on(const Value& condition, const ts::If& s);     // join.cpp
+  void for_range(const ts::For& s);                            // loops.cpp
   bool unroll(const ts::For& s, int64_t count, bool bounded);  // false: too many nodes, everything taken back
   void while_loop(const ts::While& s);
   // Expressions.
@@ -253,9 +265,11 @@ class Stager {
 
   // Operators (calls.cpp, match.cpp).
   void upgrade(std::string_view op, CallArgs& args);  // upgrade.cpp
-  // An operator on strings or enums that the inputs pick among known ones: called for each. nullopt: there are none in `args`.
+  // An operator on strings or enums that the inputs pick among known ones: called for each. nullopt: there are none in
+  // `args`.
   std::vector<Value> unavailable(const std::vector<Schema>& candidates, const CallArgs& args, const Value& poison);
-  std::optional<std::vector<Value>> call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args, ts::Pos pos);
+  std::optional<std::vector<Value>> call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args,
+                                                   ts::Pos pos);
   std::vector<Value> lower_op(const Schema& s, std::vector<Value> args);
   std::vector<Value> lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args);
   std::vector<Value> lower_inplace(const Schema& s, std::vector<Value> args);
@@ -267,18 +281,23 @@ class Stager {
   void training_literals(const Schema& s, std::vector<Value>& args);
   std::vector<Value> foreign_op(const std::string& full, const Schema* s, const CallArgs& args);
   const LocalFunction* user_lowering(std::string_view full) const;  // null: none
-  std::vector<Value> apply_user_lowering(const LocalFunction& f, const std::string& full, const Schema* s, const CallArgs& args);
+  std::vector<Value> apply_user_lowering(const LocalFunction& f, const std::string& full, const Schema* s,
+                                         const CallArgs& args);
   // What the user said this operator becomes, in one way or the other; nullopt: nothing.
   std::optional<std::vector<Value>> by_user(const std::string& full, const Schema* s, const CallArgs& args);
-  std::vector<Arg> as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before, const std::vector<Value>& args);
+  std::vector<Arg> as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before,
+                           const std::vector<Value>& args);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
   Value shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input);
   Value fresh_result(const Schema& s, const Arg& a, const std::vector<Value>& args);
-  // as_strided and its like speak of memory: the first argument becomes all of it, in its order, and the offset is said.
+  // as_strided and its like speak of memory: the first argument becomes all of it, in its order, and the offset is
+  // said.
   void by_memory(const Schema& s, std::vector<Value>& args);
   V value_of(CellId cell);
   V where_tied(const MaybeView& m, const std::function<V()>& seen_there, V otherwise);
-  bool is_visible(V v, uint64_t generation) const { return generation == generation_ && graph.is_inside(on.region(), graph[v.id].home); }
+  bool is_visible(V v, uint64_t generation) const {
+    return generation == generation_ && graph.is_inside(on.region(), graph[v.id].home);
+  }
 
   bool same_condition(V a, V b, int depth = 0) const;
 
@@ -288,12 +307,12 @@ class Stager {
   Value from_stored_object(const ts::StoredObject& o);
   Value from_stored_tensor(const ts::StoredTensor& t);
   Value from_quantized_tensor(const ts::StoredTensor& t, V ints, DType dtype);  // quantized.cpp
-  Value from_packed_state(const ts::StoredObject& o);  // of a C++ object; quantized.cpp
+  Value from_packed_state(const ts::StoredObject& o);                           // of a C++ object; quantized.cpp
   void name_parameters(const ts::StoredObject& o, const std::string& path);
 
   DiagSink& sink_;
   Observer observer_;
-  std::string lowering_;  // the overload being lowered
+  std::string lowering_;       // the overload being lowered
   size_t results_wanted_ = 1;  // by the assignment around the call; for operators without a signature
   std::set<std::string> reported_training_, reported_foreign_;
   std::map<std::string, Missing> missing_;
@@ -329,7 +348,8 @@ struct HostCall {
   std::vector<std::pair<std::string_view, Value>>& keywords;
   size_t size() const { return args.size(); }
   const Value& operator[](size_t i) const {  // throws stage.arguments where the program gives fewer
-    if (i >= args.size()) [[unlikely]] missing(i);
+    if (i >= args.size()) [[unlikely]]
+      missing(i);
     return args[i];
   }
   [[noreturn]] void missing(size_t i) const;

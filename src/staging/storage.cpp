@@ -36,7 +36,9 @@ void Stager::trust(CellId id) {
 const Doubt* Stager::doubt_about(CellId id) const {
   const auto& cell = heap.get<TensorCell>(id);
   if (cell.stale) return cell.stale.get();
-  const auto written = [&](const TensorCell::Source& s) { return s.version != s.any && version_of(s.cell) != s.version; };
+  const auto written = [&](const TensorCell::Source& s) {
+    return s.version != s.any && version_of(s.cell) != s.version;
+  };
   if (std::any_of(cell.sources.begin(), cell.sources.end(), written)) return cell.shares.get();
   for (const auto& tie : cell.ties)
     if (const Doubt* d = doubt_about(tie.maybe->step->parent.cell)) return d;
@@ -70,7 +72,8 @@ void each_tensor(const Heap& heap, const Value& v, const std::function<void(cons
 }  // namespace
 
 std::vector<TensorCell::Source> Stager::memory_of(const Value& v) const {
-  if (const auto* l = v.as<ListRef>(); l && heap.get<ListCell>(l->cell).staged) return heap.get<ListCell>(l->cell).staged->sources;
+  if (const auto* l = v.as<ListRef>(); l && heap.get<ListCell>(l->cell).staged)
+    return heap.get<ListCell>(l->cell).staged->sources;
   std::vector<TensorCell::Source> out;
   each_tensor(heap, v, [&](const TensorRef& t) {
     for (const auto& origin : origins(t.cell)) out.push_back(origin);
@@ -88,7 +91,12 @@ V Stager::value_of(CellId id) {
     MaybeView& m = *tie.maybe;
     const uint64_t version = version_of(id);
     if (!m.value.valid() || m.version != version || !is_visible(m.value, m.generation)) {
-      m.value = where_tied(m, [&] { return read(TensorRef{m.step->parent.cell, m.step, false}); }, value);
+      m.value = where_tied(
+          m,
+          [&] {
+            return read(TensorRef{m.step->parent.cell, m.step, false});
+          },
+          value);
       m.version = version;
       m.generation = generation_;
     }
@@ -126,7 +134,8 @@ V Stager::read(const TensorRef& t) {
   if (!t.view) return whole;
   ViewStep& step = *t.view;
   if (heap.get<TensorCell>(t.cell).reshaped > step.made)
-    fail("stage.write-through", cat("a view made by ", step.op, " is read after its tensor got another shape in place"), "use the form without underscore (x = x.t())");
+    fail("stage.write-through", cat("a view made by ", step.op, " is read after its tensor got another shape in place"),
+         "use the form without underscore (x = x.t())");
   const uint64_t version = version_of(t.cell);
   if (step.version == version && is_visible(step.value, step.generation)) return step.value;
   step.value = derive(*this, step, read(step.parent));
@@ -135,11 +144,13 @@ V Stager::read(const TensorRef& t) {
   return step.value;
 }
 
-void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sources, std::string_view code, std::string why) {
+void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sources, std::string_view code,
+                            std::string why) {
   if (sources.empty()) return;
   const auto doubt = std::make_shared<const Doubt>(Doubt{code, std::move(why)});
   each_tensor(heap, v, [&](const TensorRef& t) {
-    if (std::any_of(sources.begin(), sources.end(), [&](const auto& s) { return s.cell == t.cell; })) return;  // one of them, on every way
+    if (std::any_of(sources.begin(), sources.end(), [&](const auto& s) { return s.cell == t.cell; }))
+      return;  // one of them, on every way
     auto& cell = heap.write<TensorCell>(t.cell);
     cell.sources.insert(cell.sources.end(), sources.begin(), sources.end());
     if (!cell.shares) cell.shares = doubt;
@@ -158,7 +169,8 @@ void Stager::same_where(V condition, const Value& a, const Value& b, bool whole,
 }
 
 std::string Stager::another_name(std::string_view who) const {
-  return cat("a tensor is read that may have another name, which ", who, " (", here().describe(), "), and one of the two was written since");
+  return cat("a tensor is read that may have another name, which ", who, " (", here().describe(),
+             "), and one of the two was written since");
 }
 
 std::set<uint32_t> Stager::made_since(const HeapMark& mark, const Value& v) const {
@@ -174,21 +186,28 @@ void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
     const ViewStep& step = *t.view;
     // Where it is only maybe written it is contiguous then, and nothing in it overlaps.
     if (always && step.layout.overlaps)
-      fail("stage.write-through", cat("a write through ", step.op, ": several elements of this view, or of what it is a part of, lie at one place in memory"),
+      fail("stage.write-through",
+           cat("a write through ", step.op,
+               ": several elements of this view, or of what it is a part of, lie at one place in memory"),
            "add .clone() before the write; PyTorch itself refuses most such writes");
     return write(step.parent, put_through(*this, step, read(step.parent), value), by, always);
   }
   for (const TensorCell::Tie& tie : std::vector(heap.get<TensorCell>(t.cell).ties)) {
     const TensorRef parent = tie.maybe->step->parent;
     const V before = read(parent);
-    write(parent, where_tied(*tie.maybe, [&] { return put_through(*this, *tie.maybe->step, before, value); }, before), by, false);
+    write(parent,
+          where_tied(
+              *tie.maybe, [&] { return put_through(*this, *tie.maybe->step, before, value); }, before),
+          by, false);
   }
   auto& cell = heap.write<TensorCell>(t.cell);
   cell.value = value;
   ++cell.version;
   for (auto& tie : cell.ties) tie.seen = version_of(tie.maybe->step->parent.cell);
   if (cell.sources.empty()) return;
-  const auto why = std::make_shared<const Doubt>(Doubt{cell.shares->code, cat(cell.shares->why, ", and that one is written by ", by.full_name(), " (", here().describe(), ")")});
+  const auto why =
+      std::make_shared<const Doubt>(Doubt{cell.shares->code, cat(cell.shares->why, ", and that one is written by ",
+                                                                 by.full_name(), " (", here().describe(), ")")});
   std::set<uint32_t> shared;
   for (const auto& source : std::vector(cell.sources)) {
     shared.insert(source.cell.index);
@@ -205,7 +224,10 @@ V Stager::holds(const SizeCondition& condition) {
     V any;
     for (const SizeTest& test : clause) {
       if (!on.available(test.a) || !on.available(test.b))
-        fail("stage.write-through-copy", cat("whether a tensor is a view depends on ", test.a.text(), " and ", test.b.text(), ", which are not known here"), "add .clone() before the write");
+        fail("stage.write-through-copy",
+             cat("whether a tensor is a view depends on ", test.a.text(), " and ", test.b.text(),
+                 ", which are not known here"),
+             "add .clone() before the write");
       const V same = on.Equal(on.int_scalar(test.a), on.int_scalar(test.b));
       const V is = test.equal ? same : V(on.Not(same));
       any = any.valid() ? V(on.Or(any, is)) : is;
@@ -238,10 +260,12 @@ void Stager::by_memory(const Schema& s, std::vector<Value>& args) {
   const auto offset = layout_of(*t).offset;
   const bool scatter = s.name == "aten::as_strided_scatter";  // gives a tensor of the first argument's shape
   if (!order || !offset || layout_of(*t).is(Layout::Kind::unknown) || (scatter && t->view))
-    fail("stage.layout", cat(s.full_name(), " of a tensor of which nobody knows how it lies in memory"), "call .clone(memory_format=torch.contiguous_format) on it first, or index instead");
+    fail("stage.layout", cat(s.full_name(), " of a tensor of which nobody knows how it lies in memory"),
+         "call .clone(memory_format=torch.contiguous_format) on it first, or index instead");
   if (args.back().is_none()) args.back() = *offset;
   const bool plain = std::is_sorted(order->begin(), order->end());
-  if (!plain && scatter) fail("stage.layout", cat(s.full_name(), " of a tensor that is not contiguous"), "call .contiguous() on it first");
+  if (!plain && scatter)
+    fail("stage.layout", cat(s.full_name(), " of a tensor that is not contiguous"), "call .contiguous() on it first");
   if (plain) {
     args[0] = base;
     return;
@@ -259,16 +283,25 @@ Value Stager::wrap_result(const Schema& s, size_t i, const Arg& a, const std::ve
   if (!parts) return from_arg(a);
   std::vector<Value> views;
   for (size_t k = 0; k < (*parts)->size(); ++k)
-    views.push_back((**parts)[k].as<V>() ? shared_result(s, *(**parts)[k].as<V>(), k, args, first_input) : from_arg((**parts)[k]));
+    views.push_back((**parts)[k].as<V>() ? shared_result(s, *(**parts)[k].as<V>(), k, args, first_input)
+                                         : from_arg((**parts)[k]));
   return list(std::move(views));
 }
 
 Value Stager::shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input) {
   const TensorRef base = args[0].need<TensorRef>();
   const bool ranked = on.has_rank(first_input) && on.has_rank(value);
-  const SharingCall call{*this, s, args, first_input, value, ranked ? Dims(on.shape(first_input)) : Dims(), ranked ? layout_of(base) : Layout()};
-  Verdict verdict = ranked ? sharing(call) : Verdict{first_input.id == value.id ? Answer::yes : Answer::unknown, {}, {}};
-  if (verdict.view == Answer::yes && value.id == first_input.id) return Value(TensorRef{base.cell, base.view, base.literal});
+  const SharingCall call{*this,
+                         s,
+                         args,
+                         first_input,
+                         value,
+                         ranked ? Dims(on.shape(first_input)) : Dims(),
+                         ranked ? layout_of(base) : Layout()};
+  Verdict verdict =
+      ranked ? sharing(call) : Verdict{first_input.id == value.id ? Answer::yes : Answer::unknown, {}, {}};
+  if (verdict.view == Answer::yes && value.id == first_input.id)
+    return Value(TensorRef{base.cell, base.view, base.literal});
   if (verdict.view == Answer::no) return tensor(value, "", std::move(verdict.layout));
   auto step = std::make_shared<ViewStep>();
   step->parent = base;
@@ -278,17 +311,20 @@ Value Stager::shared_result(const Schema& s, V value, size_t index, const std::v
   step->value = value;
   step->version = step->made = version_of(base.cell);
   step->generation = generation_;
-  step->layout = verdict.view == Answer::yes && ranked ? view_layout(*this, *step, call.layout, call.shape) : verdict.layout;
+  step->layout =
+      verdict.view == Answer::yes && ranked ? view_layout(*this, *step, call.layout, call.shape) : verdict.layout;
   if (verdict.view == Answer::yes) return Value(TensorRef{base.cell, std::move(step), false});
   // A view or a copy: sizes tell, or nobody does.
   Value out = tensor(value, "", step->layout);
   if (verdict.condition.empty()) {
     may_share_with(out, {{base.cell, version_of(base.cell)}}, "stage.write-through-copy",
-                   cat(s.full_name(), " (", here().describe(), ") gives a copy or a view of its tensor, which nothing here tells"));
+                   cat(s.full_name(), " (", here().describe(),
+                       ") gives a copy or a view of its tensor, which nothing here tells"));
     return out;
   }
   auto& cell = heap.write<TensorCell>(out.need<TensorRef>().cell);
-  cell.ties = {{std::make_shared<MaybeView>(MaybeView{std::move(step), std::move(verdict.condition)}), version_of(base.cell)}};
+  cell.ties = {
+      {std::make_shared<MaybeView>(MaybeView{std::move(step), std::move(verdict.condition)}), version_of(base.cell)}};
   return out;
 }
 
@@ -302,9 +338,11 @@ Value Stager::fresh_result(const Schema& s, const Arg& a, const std::vector<Valu
   if (!v) return from_arg(a);
   if (!may_share_any(*this, s, args)) return tensor(*v, "", fresh_layout(*this, s, args, *v));
   std::vector<TensorCell::Source> sources;
-  for (const Value& arg : args) each_tensor(heap, arg, [&](const TensorRef& t) { sources.push_back({t.cell, version_of(t.cell)}); });
+  for (const Value& arg : args)
+    each_tensor(heap, arg, [&](const TensorRef& t) { sources.push_back({t.cell, version_of(t.cell)}); });
   Value out = tensor(*v);
-  may_share_with(out, std::move(sources), "stage.write-through-copy", cat(s.full_name(), " (", here().describe(), ") may give views of its tensors"));
+  may_share_with(out, std::move(sources), "stage.write-through-copy",
+                 cat(s.full_name(), " (", here().describe(), ") may give views of its tensors"));
   return out;
 }
 

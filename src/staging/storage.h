@@ -14,7 +14,8 @@ struct SharingCall {
   Dims shape;       // of the first argument
   Layout layout;
 };
-// Whether result `i` is the first argument's memory, or a part of it, in some case: as its schema says, or as its code does.
+// Whether result `i` is the first argument's memory, or a part of it, in some case: as its schema says, or as its code
+// does.
 bool may_share(const Schema& s, size_t i);
 // Whether it is here, and the layout it has; a view that no row knows has an unknown one.
 Verdict sharing(const SharingCall& c);

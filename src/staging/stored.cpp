@@ -70,7 +70,8 @@ Value Stager::from_stored(const ts::StoredValue& v) {
     case ts::StoredKind::dict: {
       if (const auto it = stored_.find(&v); it != stored_.end()) return it->second;
       std::vector<std::pair<Value, Value>> entries;
-      for (size_t i = 0; i + 1 < v.items.size(); i += 2) entries.emplace_back(from_stored(*v.items[i]), from_stored(*v.items[i + 1]));
+      for (size_t i = 0; i + 1 < v.items.size(); i += 2)
+        entries.emplace_back(from_stored(*v.items[i]), from_stored(*v.items[i + 1]));
       return stored_[&v] = dict(std::move(entries));
     }
   }
@@ -79,7 +80,8 @@ Value Stager::from_stored(const ts::StoredValue& v) {
 
 namespace {
 bool same_view(const ts::StoredTensor& a, const ts::StoredTensor& b) {
-  return a.storage == b.storage && a.offset == b.offset && a.dtype == b.dtype && std::equal(a.sizes.begin(), a.sizes.end(), b.sizes.begin(), b.sizes.end()) &&
+  return a.storage == b.storage && a.offset == b.offset && a.dtype == b.dtype &&
+         std::equal(a.sizes.begin(), a.sizes.end(), b.sizes.begin(), b.sizes.end()) &&
          std::equal(a.strides.begin(), a.strides.end(), b.strides.begin(), b.strides.end());
 }
 }  // namespace
@@ -103,16 +105,21 @@ Value Stager::weight(const Stored& t, const std::string& name) {
   w->shape.assign(t.sizes.begin(), t.sizes.end());
   if (is_dense(t.sizes, t.strides)) {
     const size_t width = static_cast<size_t>(bits(t.dtype)) / 8;
-    const auto start = static_cast<size_t>(t.offset) * width, length = static_cast<size_t>(packed_bytes(t.dtype, element_count(w->shape)));
-    if (start > t.storage.size() || length > t.storage.size() - start) fail("file.tensor-bounds", cat("the tensor ", name, " reaches outside its storage"));
+    const auto start = static_cast<size_t>(t.offset) * width,
+               length = static_cast<size_t>(packed_bytes(t.dtype, element_count(w->shape)));
+    if (start > t.storage.size() || length > t.storage.size() - start)
+      fail("file.tensor-bounds", cat("the tensor ", name, " reaches outside its storage"));
     w->source = t.storage.slice(start, length);
   } else {
     w->source = t.storage;
     w->start = t.offset;
     w->strides.assign(t.strides.begin(), t.strides.end());
   }
-  const Layout layout = strided(Shape(t.sizes.begin(), t.sizes.end()), Shape(t.strides.begin(), t.strides.end()), Dim(0), false);
-  if (options.weights_as_inputs && !name.empty()) return tensor(graph.add_input(graph.main(), name, Type::tensor(t.dtype, Shape(w->shape.begin(), w->shape.end()))), name, layout);
+  const Layout layout =
+      strided(Shape(t.sizes.begin(), t.sizes.end()), Shape(t.strides.begin(), t.strides.end()), Dim(0), false);
+  if (options.weights_as_inputs && !name.empty())
+    return tensor(graph.add_input(graph.main(), name, Type::tensor(t.dtype, Shape(w->shape.begin(), w->shape.end()))),
+                  name, layout);
   const ValueId id = graph.add_initializer(graph.main(), name, w);
   constexpr uint64_t small = 4096;
   if (w->byte_size() <= small) graph.fact(id).contents = std::make_shared<const Contents>(w->dense());
@@ -124,7 +131,9 @@ namespace {
 const LentWeights::Lent* lent_at(const LentWeights& all, const Bytes& storage, const ts::StoredTensor& t) {
   const auto width = static_cast<uint64_t>(item_size(t.dtype));
   const uint64_t start = static_cast<uint64_t>(t.offset) * width;
-  return storage.size() >= 16 && start <= storage.size() - 16 ? all.find(storage.slice(static_cast<size_t>(start), 16), static_cast<int64_t>(width)) : nullptr;
+  return storage.size() >= 16 && start <= storage.size() - 16
+             ? all.find(storage.slice(static_cast<size_t>(start), 16), static_cast<int64_t>(width))
+             : nullptr;
 }
 }  // namespace
 
@@ -136,24 +145,32 @@ Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
   const auto named = parameter_names_.find(&t);
   const std::string name = named == parameter_names_.end() ? "" : named->second;
   if (!t.storage || !dtype || t.conjugate || t.negative || !t.storage->has_data) {
-    Value p = poison(cat("the tensor ", name.empty() ? "constant" : name, " has a layout or dtype, which ONNX cannot hold as it is"));
+    Value p = poison(cat("the tensor ", name.empty() ? "constant" : name,
+                         " has a layout or dtype, which ONNX cannot hold as it is"));
     return stored_[&t] = p;
   }
   const Bytes storage = program.bytes(*t.storage);
   const LentWeights::Lent* lent = options.lent ? lent_at(*options.lent, storage, t) : nullptr;
-  const Value plain = lent ? weight({*dtype, lent->sizes, lent->strides, lent->offset, lent->storage}, name) : weight({*dtype, t.sizes, t.strides, t.offset, storage}, name);
+  const Value plain = lent ? weight({*dtype, lent->sizes, lent->strides, lent->offset, lent->storage}, name)
+                           : weight({*dtype, t.sizes, t.strides, t.offset, storage}, name);
   const Value v = t.quantizer ? from_quantized_tensor(t, read(plain.need<TensorRef>()), *dtype) : plain;
   tensors_.emplace_back(&t, v);
   return stored_[&t] = v;
 }
 
 bool Stager::is_parameter(CellId cell) const {
-  const auto of = [&](const auto& entry) { const auto* t = entry.second.template as<TensorRef>(); return t && t->cell == cell; };
+  const auto of = [&](const auto& entry) {
+    const auto* t = entry.second.template as<TensorRef>();
+    return t && t->cell == cell;
+  };
   return !heap.get<TensorCell>(cell).name.empty() && std::any_of(tensors_.begin(), tensors_.end(), of);
 }
 
 bool Stager::is_module(CellId cell) const {
-  const auto of = [&](const auto& entry) { const auto* o = entry.second.template as<ObjectRef>(); return o && o->cell == cell; };
+  const auto of = [&](const auto& entry) {
+    const auto* o = entry.second.template as<ObjectRef>();
+    return o && o->cell == cell;
+  };
   return std::any_of(objects_.begin(), objects_.end(), of);
 }
 

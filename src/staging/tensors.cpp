@@ -28,7 +28,9 @@ int64_t Stager::known_int(const Value& v) {
 
 Value Stager::float_from(const Value& v) {
   if (v.is<double>() || v.is<StagedFloat>() || v.is_none()) return v;
-  if (const auto* d = v.as<Dim>()) return d->is_literal() ? Value(static_cast<double>(d->literal())) : Value(StagedFloat{on.to(on.int_scalar(*d), DType::f64)});
+  if (const auto* d = v.as<Dim>())
+    return d->is_literal() ? Value(static_cast<double>(d->literal()))
+                           : Value(StagedFloat{on.to(on.int_scalar(*d), DType::f64)});
   if (const auto* b = v.as<bool>()) return *b ? 1.0 : 0.0;
   if (const auto* b = v.as<StagedBool>()) return Value(StagedFloat{on.to(b->value, DType::f64)});
   if (const auto* t = v.as<TensorRef>()) {
@@ -54,7 +56,8 @@ Value Stager::bool_from(const Value& v) {
   if (const auto* t = v.as<TensorRef>()) {
     V value = read(*t);
     if (const Tensor* known = on.fact(value).tensor(); known && known->count() == 1) return known->double_at(0) != 0;
-    if (const auto ints = on.fact(value).ints(); ints && ints->size() == 1) return compare_ints("ne", (*ints)[0], Dim(0));
+    if (const auto ints = on.fact(value).ints(); ints && ints->size() == 1)
+      return compare_ints("ne", (*ints)[0], Dim(0));
     if (on.rank(value) != 0) value = on.reshape(value, {});
     return Value(StagedBool{on.to(value, DType::boolean)});
   }

@@ -42,7 +42,9 @@ Value equal_numbers(Stager& s, const Value& a, const Value& b) {
 
 // Up to the shorter one's length element by element, and the lengths.
 Value equal_staged(Stager& s, const StagedList& a, const StagedList& b) {
-  if (!holds_numbers(a) || !holds_numbers(b) || a.element.kind != b.element.kind) s.fail("stage.equal", "lists are compared whose length and elements the inputs decide", "compare what they hold, stacked as tensors");
+  if (!holds_numbers(a) || !holds_numbers(b) || a.element.kind != b.element.kind)
+    s.fail("stage.equal", "lists are compared whose length and elements the inputs decide",
+           "compare what they hold, stacked as tensors");
   auto& on = s.on;
   const Dim n = length_of(s, a), m = length_of(s, b), both_have = min(n, m);
   const Value lengths = s.compare_ints("eq", n, m);
@@ -82,7 +84,8 @@ Value equal_maybe(Stager& s, const Maybe& a, const Value& b) {
   const auto* other = b.as<Maybe>();
   if (!other) return both(s, there, equal(s, *a.value, b));
   const Value its(StagedBool{other->present});
-  return either(s, both(s, both(s, there, its), equal(s, *a.value, *other->value)), both(s, negated(s, there), negated(s, its)));
+  return either(s, both(s, both(s, there, its), equal(s, *a.value, *other->value)),
+                both(s, negated(s, there), negated(s, its)));
 }
 
 }  // namespace
@@ -103,7 +106,8 @@ Value equal(Stager& s, const Value& a, const Value& b) {
   if (const Value* p = poison_of(a, b)) return *p;
   if (const auto* m = a.as<Maybe>()) return equal_maybe(s, *m, b);
   if (const auto* m = b.as<Maybe>()) return equal_maybe(s, *m, a);
-  if (const auto* c = a.as<Choice>()) return for_each_option(s, Choice(*c), "==", [&](const Value& v) { return equal(s, v, b); });
+  if (const auto* c = a.as<Choice>())
+    return for_each_option(s, Choice(*c), "==", [&](const Value& v) { return equal(s, v, b); });
   if (b.is<Choice>()) return equal(s, b, a);
   if (is_number(a) && is_number(b)) return equal_numbers(s, a, b);
   if ((a.is<ListRef>() && b.is<ListRef>()) || (a.is<Tuple>() && b.is<Tuple>())) return equal_lists(s, a, b);
@@ -125,7 +129,9 @@ Value among(Stager& s, const std::vector<Value>& list, const Value& v) {
 }
 
 Value among(Stager& s, const StagedList& list, const Value& v) {
-  if (!holds_numbers(list) || !is_number(v)) s.fail("stage.equal", "whether a list holds a value, whose length and elements the inputs decide", "compare what it holds, stacked as a tensor");
+  if (!holds_numbers(list) || !is_number(v))
+    s.fail("stage.equal", "whether a list holds a value, whose length and elements the inputs decide",
+           "compare what it holds, stacked as a tensor");
   std::vector<V> wanted;
   encode(s, list.element, v, wanted);
   auto& on = s.on;

@@ -13,7 +13,8 @@ Value negated(Stager& s, const Value& truth);
 Value both(Stager& s, const Value& a, const Value& b);
 Value either(Stager& s, const Value& a, const Value& b);
 
-// a == b of Python, through lists, tuples and optional values. Throws stage.equal where ONNX has no words for the question.
+// a == b of Python, through lists, tuples and optional values. Throws stage.equal where ONNX has no words for the
+// question.
 Value equal(Stager& s, const Value& a, const Value& b);
 
 // Whether a value is among others.

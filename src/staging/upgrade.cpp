@@ -30,7 +30,8 @@ void divide(Stager& s, CallArgs& args) {
 // Before version 5 a tensor filled with an integer was a float one.
 void fill(Stager& s, CallArgs& args) {
   const Value* dtype = keyword(args, "dtype");
-  if (args.positional.size() < 2 || (dtype && !dtype->is_none()) || keyword(args, "out") || keyword(args, "names")) return;
+  if (args.positional.size() < 2 || (dtype && !dtype->is_none()) || keyword(args, "out") || keyword(args, "names"))
+    return;
   args.positional[1] = s.float_from(args.positional[1]);
 }
 

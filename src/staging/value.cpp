@@ -5,14 +5,35 @@
 namespace cameo::staging {
 
 std::string Value::kind() const {
-  static constexpr std::string_view names[] = {"None", "bool", "int", "float", "complex", "str", "Tensor", "float from data", "bool from data", "List",
-                                               "Dict", "Tuple", "object", "function", "closure", "Device", "Enum", "uninitialized", "unavailable value", "Optional from data", "str from data"};
+  static constexpr std::string_view names[] = {"None",
+                                               "bool",
+                                               "int",
+                                               "float",
+                                               "complex",
+                                               "str",
+                                               "Tensor",
+                                               "float from data",
+                                               "bool from data",
+                                               "List",
+                                               "Dict",
+                                               "Tuple",
+                                               "object",
+                                               "function",
+                                               "closure",
+                                               "Device",
+                                               "Enum",
+                                               "uninitialized",
+                                               "unavailable value",
+                                               "Optional from data",
+                                               "str from data"};
   return std::string(names[data.index()]);
 }
 
 Value poison(std::string why) { return Value(Poison{std::make_shared<const std::string>(std::move(why)), false}); }
 
-void Value::wrong_kind(const std::string& wanted) const { throw error("stage.type", cat(wanted, " is needed where ", kind(), " is")); }
+void Value::wrong_kind(const std::string& wanted) const {
+  throw error("stage.type", cat(wanted, " is needed where ", kind(), " is"));
+}
 
 namespace {
 bool same_within(const Value& a, const Value& b, size_t& visits) {
@@ -24,7 +45,8 @@ bool same_within(const Value& a, const Value& b, size_t& visits) {
   if (const auto* x = a.as<double>()) return *x == *b.as<double>() || (*x != *x && *b.as<double>() != *b.as<double>());
   if (const auto* x = a.as<std::complex<double>>()) return *x == *b.as<std::complex<double>>();
   if (const auto* x = a.as<std::string>()) return *x == *b.as<std::string>();
-  if (const auto* x = a.as<TensorRef>()) return x->cell == b.as<TensorRef>()->cell && x->view == b.as<TensorRef>()->view;
+  if (const auto* x = a.as<TensorRef>())
+    return x->cell == b.as<TensorRef>()->cell && x->view == b.as<TensorRef>()->view;
   if (const auto* x = a.as<StagedFloat>()) return x->value.id == b.as<StagedFloat>()->value.id;
   if (const auto* x = a.as<StagedBool>()) return x->value.id == b.as<StagedBool>()->value.id;
   if (const auto* x = a.as<ListRef>()) return x->cell == b.as<ListRef>()->cell;
@@ -43,7 +65,8 @@ bool same_within(const Value& a, const Value& b, size_t& visits) {
       if (!same_within(xs[i], ys[i], visits)) return false;
     return true;
   }
-  if (const auto* x = a.as<Maybe>()) return x->present.id == b.as<Maybe>()->present.id && same_within(*x->value, *b.as<Maybe>()->value, visits);
+  if (const auto* x = a.as<Maybe>())
+    return x->present.id == b.as<Maybe>()->present.id && same_within(*x->value, *b.as<Maybe>()->value, visits);
   if (const auto* x = a.as<Choice>()) {
     const auto &xs = *x->options, &ys = *b.as<Choice>()->options;
     if (x->index.id != b.as<Choice>()->index.id || xs.size() != ys.size()) return false;

@@ -55,7 +55,7 @@ struct Uninitialized {};
 // earnest, and then one that says why.
 struct Poison {
   std::shared_ptr<const std::string> why;
-  bool reported = false;  // the cause is in the report already
+  bool reported = false;                         // the cause is in the report already
   std::shared_ptr<const std::string> text = {};  // of a string with unknown parts: how a message shows it
 };
 
@@ -76,14 +76,14 @@ struct Tuple {
 };
 
 struct Value {
-  std::variant<std::monostate, bool, Dim, double, std::complex<double>, std::string, TensorRef, StagedFloat, StagedBool, ListRef, DictRef,
-               Tuple, ObjectRef, FunctionRef, ClosureRef, Device, Enum, Uninitialized, Poison, Maybe, Choice>
+  std::variant<std::monostate, bool, Dim, double, std::complex<double>, std::string, TensorRef, StagedFloat, StagedBool,
+               ListRef, DictRef, Tuple, ObjectRef, FunctionRef, ClosureRef, Device, Enum, Uninitialized, Poison, Maybe,
+               Choice>
       data;
 
   Value() = default;
   template <class T>
-    requires(!std::is_same_v<std::decay_t<T>, Value>)
-  Value(T v) : data(std::move(v)) {}
+  requires(!std::is_same_v<std::decay_t<T>, Value>) Value(T v) : data(std::move(v)) {}
   static Value tuple(std::vector<Value> items, const ts::ClassDef* named = nullptr) {
     return Value(Tuple{std::make_shared<const std::vector<Value>>(std::move(items)), named});
   }
@@ -96,14 +96,18 @@ struct Value {
   // The same of what a program must hold here; throws stage.type.
   template <class T>
   const T& need() const {
-    if (const T* v = as<T>()) [[likely]] return *v;
+    if (const T* v = as<T>()) [[likely]]
+      return *v;
     wrong_kind(Value(T()).kind());
   }
   template <class T>
   bool is() const {
     return std::holds_alternative<T>(data);
   }
-  bool is_number() const { return is<bool>() || is<Dim>() || is<double>() || is<std::complex<double>>() || is<StagedFloat>() || is<StagedBool>(); }
+  bool is_number() const {
+    return is<bool>() || is<Dim>() || is<double>() || is<std::complex<double>>() || is<StagedFloat>() ||
+           is<StagedBool>();
+  }
   std::string kind() const;  // for messages: "Tensor", "int", "List"
 
  private:
@@ -111,20 +115,21 @@ struct Value {
 };
 
 Value poison(std::string why);
-// Provably the same value: equal numbers, the same cell and view. Throws budget.steps where shared tuples unfold without end.
+// Provably the same value: equal numbers, the same cell and view. Throws budget.steps where shared tuples unfold
+// without end.
 bool same(const Value& a, const Value& b);
 
 // One call whose result is a view: enough to derive it again after the base was written, and to write through it.
 struct ViewStep {
   TensorRef parent;
-  std::string op;             // "aten::slice.Tensor"
-  std::vector<Arg> args;      // without the first
-  size_t index = 0;           // which of a list of views
+  std::string op;         // "aten::slice.Tensor"
+  std::vector<Arg> args;  // without the first
+  size_t index = 0;       // which of a list of views
   Layout layout;
-  V value;                    // derived last
-  uint64_t version = 0;       // of the cell then
-  uint64_t made = 0;          // version of the cell when the view was made
-  uint64_t generation = 0;    // of the graph then
+  V value;                  // derived last
+  uint64_t version = 0;     // of the cell then
+  uint64_t made = 0;        // version of the cell when the view was made
+  uint64_t generation = 0;  // of the graph then
 };
 
 std::optional<CellId> container_of(const Value& v);  // the list or dict that it is

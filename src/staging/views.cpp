@@ -20,7 +20,9 @@ struct Seen {
   std::optional<Dim> offset;
   bool overlaps;
 
-  size_t axis(int64_t dim) const { return static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(from.size()) : dim); }
+  size_t axis(int64_t dim) const {
+    return static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(from.size()) : dim);
+  }
 };
 using Lay = std::optional<Layout> (*)(Seen&);  // nullopt: not known
 using Put = V (*)(Stager&, const ViewStep&, V parent, V value);
@@ -52,7 +54,10 @@ std::span<const Arg> list_arg(Stager& s, const Arg& a) {
 }
 // Dimension numbers, one or a list of them.
 Ints axes_arg(Stager& s, const Arg& a, size_t rank) {
-  const auto one = [&](const Arg& part) { const int64_t d = known_int(s, part); return d < 0 ? d + static_cast<int64_t>(rank) : d; };
+  const auto one = [&](const Arg& part) {
+    const int64_t d = known_int(s, part);
+    return d < 0 ? d + static_cast<int64_t>(rank) : d;
+  };
   if (!a.as<ArgList>()) return {one(a)};
   Ints out;
   for (const Arg& part : list_arg(s, a)) out.push_back(one(part));
@@ -86,7 +91,9 @@ Ints swapped_axes(size_t rank, int64_t a, int64_t b) {
   if (rank > 1) std::swap(perm[static_cast<size_t>(a < 0 ? a + n : a)], perm[static_cast<size_t>(b < 0 ? b + n : b)]);
   return perm;
 }
-Ints perm_transpose(Stager& s, const ViewStep& step, size_t rank) { return swapped_axes(rank, known_int(s, step.args[0]), known_int(s, step.args[1])); }
+Ints perm_transpose(Stager& s, const ViewStep& step, size_t rank) {
+  return swapped_axes(rank, known_int(s, step.args[0]), known_int(s, step.args[1]));
+}
 Ints perm_t(Stager&, const ViewStep&, size_t rank) { return swapped_axes(rank, 0, 1); }
 Ints perm_matrix(Stager&, const ViewStep&, size_t rank) { return swapped_axes(rank, -2, -1); }
 Ints perm_reversed(Stager&, const ViewStep&, size_t rank) {
@@ -114,8 +121,10 @@ std::optional<Layout> lay_perm(Seen& v) {
 }
 template <Perm Of>
 V put_perm(Stager& s, const ViewStep& step, V parent, V value) {
-  if (is_complex(s.on.dtype(parent)) && (step.op == "aten::mH" || step.op == "aten::adjoint" || step.op == "aten::matrix_H"))
-    s.fail("stage.write-through", cat("a write through ", step.op, " of a complex tensor"), "add .clone() before the write");
+  if (is_complex(s.on.dtype(parent)) &&
+      (step.op == "aten::mH" || step.op == "aten::adjoint" || step.op == "aten::matrix_H"))
+    s.fail("stage.write-through", cat("a write through ", step.op, " of a complex tensor"),
+           "add .clone() before the write");
   const Ints perm = Of(s, step, static_cast<size_t>(s.on.rank(parent)));
   Ints back(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
@@ -129,7 +138,8 @@ std::optional<Layout> lay_slice(Seen& v) {
   const Dim stride = v.strides[axis];
   v.strides[axis] = stride * int_arg(v.s, v.step.args[3]);
   if (start && !start->is(0)) {
-    const bool inside = start->is_literal() && start->literal() >= 0 && v.s.graph.facts.less_equal(*start, v.from[axis]) == Answer::yes;
+    const bool inside =
+        start->is_literal() && start->literal() >= 0 && v.s.graph.facts.less_equal(*start, v.from[axis]) == Answer::yes;
     v.offset = v.offset && inside ? std::optional(*v.offset + *start * stride) : std::nullopt;
   }
   return lay_same(v);
@@ -142,7 +152,8 @@ V put_slice_view(Stager& s, const ViewStep& step, V parent, V value) {
 std::optional<Layout> lay_narrow(Seen& v) {
   const Opt<Dim> start = optional_int(v.step.args[1]);
   const bool plain = start && start->is_literal() && start->literal() >= 0;
-  v.offset = v.offset && plain ? std::optional(*v.offset + *start * v.strides[v.axis(known_int(v.s, v.step.args[0]))]) : std::nullopt;
+  v.offset = v.offset && plain ? std::optional(*v.offset + *start * v.strides[v.axis(known_int(v.s, v.step.args[0]))])
+                               : std::nullopt;
   return lay_same(v);
 }
 V put_narrow(Stager& s, const ViewStep& step, V parent, V value) {
@@ -160,7 +171,8 @@ V put_piece(Stager& s, V parent, int64_t axis, Dim start, V value) {
 }
 V put_split(Stager& s, const ViewStep& step, V parent, V value) {
   const int64_t axis = s.on.axis(parent, known_int(s, step.args[1]));
-  if (!step.args[0].as<ArgList>()) return put_piece(s, parent, axis, int_arg(s, step.args[0]) * Dim(static_cast<int64_t>(step.index)), value);
+  if (!step.args[0].as<ArgList>())
+    return put_piece(s, parent, axis, int_arg(s, step.args[0]) * Dim(static_cast<int64_t>(step.index)), value);
   Dim start(0);
   for (const Arg& size : list_arg(s, step.args[0]).first(step.index)) start = start + int_arg(s, size);
   return put_piece(s, parent, axis, start, value);
@@ -183,19 +195,23 @@ std::optional<Layout> lay_select(Seen& v) {
   if (!index || !index->is_literal()) return without_axis(v, axis, std::nullopt);
   return without_axis(v, axis, index->literal() < 0 ? v.from[axis] + *index : *index);
 }
-std::optional<Layout> lay_unbind(Seen& v) { return without_axis(v, v.axis(known_int(v.s, v.step.args[0])), Dim(static_cast<int64_t>(v.step.index))); }
+std::optional<Layout> lay_unbind(Seen& v) {
+  return without_axis(v, v.axis(known_int(v.s, v.step.args[0])), Dim(static_cast<int64_t>(v.step.index)));
+}
 V put_select(Stager& s, const ViewStep& step, V parent, V value) {
   return put_index(s.on, parent, s.on.axis(parent, known_int(s, step.args[0])), int_arg(s, step.args[1]), value);
 }
 V put_unbind(Stager& s, const ViewStep& step, V parent, V value) {
-  return put_index(s.on, parent, s.on.axis(parent, known_int(s, step.args[0])), Dim(static_cast<int64_t>(step.index)), value);
+  return put_index(s.on, parent, s.on.axis(parent, known_int(s, step.args[0])), Dim(static_cast<int64_t>(step.index)),
+                   value);
 }
 
 // Sizes that are repeated have stride 0.
 std::optional<Layout> lay_expand(Seen& v) {
   const size_t more = v.to.size() - v.from.size();
   Dims strides(more, Dim(0));
-  v.overlaps = v.overlaps || std::any_of(v.to.begin(), v.to.begin() + static_cast<std::ptrdiff_t>(more), [](Dim d) { return !d.is(1); });
+  v.overlaps = v.overlaps || std::any_of(v.to.begin(), v.to.begin() + static_cast<std::ptrdiff_t>(more),
+                                         [](Dim d) { return !d.is(1); });
   for (size_t i = 0; i < v.from.size(); ++i) {
     const Answer same = v.s.graph.facts.equal(v.from[i], v.to[more + i]);
     if (same != Answer::yes && !v.from[i].is(1)) return std::nullopt;
@@ -210,7 +226,8 @@ V put_expand(Stager& s, const ViewStep&, V parent, V value) {
   const Dims from = s.on.shape(parent), to = s.on.shape(value);
   const size_t more = to.size() - from.size();
   for (size_t i = 0; i < to.size(); ++i)
-    if (!to[i].is(1) && (i < more || from[i - more].is(1))) value = s.on.slice(value, static_cast<int64_t>(i), Dim(0), Dim(1));
+    if (!to[i].is(1) && (i < more || from[i - more].is(1)))
+      value = s.on.slice(value, static_cast<int64_t>(i), Dim(0), Dim(1));
   return s.on.reshape(value, from);
 }
 
@@ -221,7 +238,10 @@ std::optional<Layout> lay_diagonal(Seen& v) {
     if (i != a && i != b) strides.push_back(v.strides[i]);
   strides.push_back(v.strides[a] + v.strides[b]);
   const Dim at = int_arg(v.s, v.step.args[0]);
-  v.offset = v.offset && at.is_literal() ? std::optional(*v.offset + (at.literal() >= 0 ? at * v.strides[b] : Dim(-at.literal()) * v.strides[a])) : std::nullopt;
+  v.offset =
+      v.offset && at.is_literal()
+          ? std::optional(*v.offset + (at.literal() >= 0 ? at * v.strides[b] : Dim(-at.literal()) * v.strides[a]))
+          : std::nullopt;
   return strided(v.to, std::move(strides), v.offset, v.overlaps);
 }
 V put_scatter(Stager& s, const ViewStep& step, V parent, V value, std::string_view scatter) {
@@ -229,7 +249,9 @@ V put_scatter(Stager& s, const ViewStep& step, V parent, V value, std::string_vi
   args.insert(args.end(), step.args.begin(), step.args.end());
   return *lower_call(s.on, *find_row(scatter), {find_schema(scatter), std::move(args)})[0].as<V>();
 }
-V put_diagonal(Stager& s, const ViewStep& step, V parent, V value) { return put_scatter(s, step, parent, value, "aten::diagonal_scatter"); }
+V put_diagonal(Stager& s, const ViewStep& step, V parent, V value) {
+  return put_scatter(s, step, parent, value, "aten::diagonal_scatter");
+}
 
 std::optional<Layout> lay_unfold(Seen& v) {
   const int64_t size = known_int(v.s, v.step.args[1]), apart = known_int(v.s, v.step.args[2]);
@@ -263,7 +285,9 @@ std::optional<Layout> lay_strided(Seen& v) {
   const bool overlaps = !apart(v.to, strides);
   return strided(v.to, std::move(strides), optional_int(v.step.args[2]), overlaps);
 }
-V put_strided(Stager& s, const ViewStep& step, V parent, V value) { return put_scatter(s, step, parent, value, "aten::as_strided_scatter"); }
+V put_strided(Stager& s, const ViewStep& step, V parent, V value) {
+  return put_scatter(s, step, parent, value, "aten::as_strided_scatter");
+}
 
 std::optional<Layout> lay_pairs(Seen& v) {
   for (Dim& stride : v.strides) stride = stride * Dim(2);
@@ -285,25 +309,54 @@ V put_by_position(Stager& s, const ViewStep& step, V parent, V value) {
 }
 
 constexpr ViewRow table[] = {
-    {"aten::slice", lay_slice, put_slice_view}, {"aten::narrow", lay_narrow, put_narrow}, {"aten::select", lay_select, put_select},
-    {"aten::unbind", lay_unbind, put_unbind}, {"aten::split", lay_piece, put_split}, {"aten::split_with_sizes", lay_piece, put_split},
-    {"aten::chunk", lay_piece, put_chunk}, {"aten::tensor_split", lay_piece, put_by_position}, {"aten::hsplit", lay_piece, put_by_position},
-    {"aten::vsplit", lay_piece, put_by_position}, {"aten::dsplit", lay_piece, put_by_position},
-    {"aten::transpose", lay_perm<perm_transpose>, put_perm<perm_transpose>}, {"aten::swapaxes", lay_perm<perm_transpose>, put_perm<perm_transpose>},
-    {"aten::swapdims", lay_perm<perm_transpose>, put_perm<perm_transpose>}, {"aten::t", lay_perm<perm_t>, put_perm<perm_t>},
-    {"aten::numpy_T", lay_perm<perm_reversed>, put_perm<perm_reversed>}, {"aten::mT", lay_perm<perm_matrix>, put_perm<perm_matrix>},
-    {"aten::mH", lay_perm<perm_matrix>, put_perm<perm_matrix>}, {"aten::adjoint", lay_perm<perm_matrix>, put_perm<perm_matrix>},
-    {"aten::matrix_H", lay_perm<perm_matrix>, put_perm<perm_matrix>}, {"aten::permute", lay_perm<perm_permute>, put_perm<perm_permute>},
-    {"aten::movedim", lay_perm<perm_move>, put_perm<perm_move>}, {"aten::moveaxis", lay_perm<perm_move>, put_perm<perm_move>},
-    {"aten::view", lay_shape, put_shape}, {"aten::reshape", lay_shape, put_shape}, {"aten::flatten", lay_shape, put_shape},
-    {"aten::unflatten", lay_shape, put_shape}, {"aten::view_as", lay_shape, put_shape}, {"aten::reshape_as", lay_shape, put_shape},
-    {"aten::ravel", lay_shape, put_shape}, {"aten::squeeze", lay_shape, put_shape}, {"aten::unsqueeze", lay_shape, put_shape},
-    {"aten::atleast_1d", lay_shape, put_shape}, {"aten::atleast_2d", lay_shape, put_shape}, {"aten::atleast_3d", lay_shape, put_shape},
-    {"aten::expand", lay_expand, put_expand}, {"aten::expand_as", lay_expand, put_expand}, {"aten::broadcast_to", lay_expand, put_expand},
-    {"aten::diagonal", lay_diagonal, put_diagonal}, {"aten::unfold", lay_unfold, put_by_position}, {"aten::as_strided", lay_strided, put_strided},
+    {"aten::slice", lay_slice, put_slice_view},
+    {"aten::narrow", lay_narrow, put_narrow},
+    {"aten::select", lay_select, put_select},
+    {"aten::unbind", lay_unbind, put_unbind},
+    {"aten::split", lay_piece, put_split},
+    {"aten::split_with_sizes", lay_piece, put_split},
+    {"aten::chunk", lay_piece, put_chunk},
+    {"aten::tensor_split", lay_piece, put_by_position},
+    {"aten::hsplit", lay_piece, put_by_position},
+    {"aten::vsplit", lay_piece, put_by_position},
+    {"aten::dsplit", lay_piece, put_by_position},
+    {"aten::transpose", lay_perm<perm_transpose>, put_perm<perm_transpose>},
+    {"aten::swapaxes", lay_perm<perm_transpose>, put_perm<perm_transpose>},
+    {"aten::swapdims", lay_perm<perm_transpose>, put_perm<perm_transpose>},
+    {"aten::t", lay_perm<perm_t>, put_perm<perm_t>},
+    {"aten::numpy_T", lay_perm<perm_reversed>, put_perm<perm_reversed>},
+    {"aten::mT", lay_perm<perm_matrix>, put_perm<perm_matrix>},
+    {"aten::mH", lay_perm<perm_matrix>, put_perm<perm_matrix>},
+    {"aten::adjoint", lay_perm<perm_matrix>, put_perm<perm_matrix>},
+    {"aten::matrix_H", lay_perm<perm_matrix>, put_perm<perm_matrix>},
+    {"aten::permute", lay_perm<perm_permute>, put_perm<perm_permute>},
+    {"aten::movedim", lay_perm<perm_move>, put_perm<perm_move>},
+    {"aten::moveaxis", lay_perm<perm_move>, put_perm<perm_move>},
+    {"aten::view", lay_shape, put_shape},
+    {"aten::reshape", lay_shape, put_shape},
+    {"aten::flatten", lay_shape, put_shape},
+    {"aten::unflatten", lay_shape, put_shape},
+    {"aten::view_as", lay_shape, put_shape},
+    {"aten::reshape_as", lay_shape, put_shape},
+    {"aten::ravel", lay_shape, put_shape},
+    {"aten::squeeze", lay_shape, put_shape},
+    {"aten::unsqueeze", lay_shape, put_shape},
+    {"aten::atleast_1d", lay_shape, put_shape},
+    {"aten::atleast_2d", lay_shape, put_shape},
+    {"aten::atleast_3d", lay_shape, put_shape},
+    {"aten::expand", lay_expand, put_expand},
+    {"aten::expand_as", lay_expand, put_expand},
+    {"aten::broadcast_to", lay_expand, put_expand},
+    {"aten::diagonal", lay_diagonal, put_diagonal},
+    {"aten::unfold", lay_unfold, put_by_position},
+    {"aten::as_strided", lay_strided, put_strided},
     {"aten::view_as_real", lay_pairs, put_pairs},
-    {"aten::view.dtype", lay_unknown, nullptr}, {"aten::real", lay_unknown, nullptr}, {"aten::imag", lay_unknown, nullptr},
-    {"aten::detach", lay_same, put_same}, {"aten::alias", lay_same, put_same}, {"aten::contiguous", lay_same, put_same},
+    {"aten::view.dtype", lay_unknown, nullptr},
+    {"aten::real", lay_unknown, nullptr},
+    {"aten::imag", lay_unknown, nullptr},
+    {"aten::detach", lay_same, put_same},
+    {"aten::alias", lay_same, put_same},
+    {"aten::contiguous", lay_same, put_same},
 };
 
 const ViewRow* find_view(std::string_view op) {
@@ -326,7 +379,8 @@ Layout view_layout(Stager& s, const ViewStep& step, const Layout& parent, const 
 V put_through(Stager& s, const ViewStep& step, V parent, V value) {
   const ViewRow* row = find_view(step.op);
   if (row && row->put) return row->put(s, step, parent, value);
-  s.fail("stage.write-through", cat("a write through the view ", step.op, " cannot be expressed"), "add .clone() before the write");
+  s.fail("stage.write-through", cat("a write through the view ", step.op, " cannot be expressed"),
+         "add .clone() before the write");
 }
 
 V derive(Stager& s, const ViewStep& step, V parent) {

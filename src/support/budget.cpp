@@ -64,13 +64,16 @@ StopQuestionScope::~StopQuestionScope() {
 const Limits& limits() { return current ? LimitWatch::limits_of(*current) : defaults; }
 
 Error over_budget(std::string_view budget, std::string what, std::string_view flag) {
-  return error(cat("budget.", budget), std::move(what)).help(flag.empty() ? "no real model is known to need so much; please report one that does" : cat(flag, " raises this limit"));
+  return error(cat("budget.", budget), std::move(what))
+      .help(flag.empty() ? "no real model is known to need so much; please report one that does"
+                         : cat(flag, " raises this limit"));
 }
 
 bool is_budget(const Error& e) { return e.diag().code.starts_with("budget."); }
 
 bool take_memory(uint64_t bytes) noexcept {
-  const uint64_t before = taken.fetch_add(bytes, std::memory_order_relaxed), limit = memory_limit.load(std::memory_order_relaxed);
+  const uint64_t before = taken.fetch_add(bytes, std::memory_order_relaxed),
+                 limit = memory_limit.load(std::memory_order_relaxed);
   if (!limit || (before <= limit && bytes <= limit - before)) return true;
   taken.fetch_sub(bytes, std::memory_order_relaxed);
   return false;
@@ -82,7 +85,10 @@ void allocator_counts() noexcept { counted_by_allocator = true; }
 
 Error out_of_memory() {
   const uint64_t limit = memory_limit;
-  return over_budget("memory", limit ? cat("this takes more memory than ", limit >> 20, " MiB") : std::string("there is not enough memory for this"), "--max-memory");
+  return over_budget("memory",
+                     limit ? cat("this takes more memory than ", limit >> 20, " MiB")
+                           : std::string("there is not enough memory for this"),
+                     "--max-memory");
 }
 
 MemoryClaim::MemoryClaim(uint64_t bytes) : bytes_(counted_by_allocator ? 0 : bytes) {
@@ -101,7 +107,8 @@ using namespace support;
 void interrupt() noexcept { detail::attention.fetch_or(interrupt_bit); }
 void resume() noexcept { detail::attention.fetch_and(~interrupt_bit); }
 
-LimitScope::LimitScope(const Limits& limits) : limits_(limits), outer_memory_(memory_limit.exchange(limits.memory_bytes)), outer_(current) {
+LimitScope::LimitScope(const Limits& limits)
+    : limits_(limits), outer_memory_(memory_limit.exchange(limits.memory_bytes)), outer_(current) {
   if (limits.seconds > 0) {
     deadline_ns_ = now_ns() + static_cast<int64_t>(limits.seconds * 1e9);
     detail::attention.fetch_add(one_scope);

@@ -1,6 +1,6 @@
-// What keeps hostile input from taking all the time and memory there is: `checkpoint()` stands in every loop that a file
-// can drive, and large allocations are counted. Budgets on the size of things (terms of an expression, nodes of expanded
-// functions) stand where the things are; they throw `over_budget`.
+// What keeps hostile input from taking all the time and memory there is: `checkpoint()` stands in every loop that a
+// file can drive, and large allocations are counted. Budgets on the size of things (terms of an expression, nodes of
+// expanded functions) stand where the things are; they throw `over_budget`.
 #pragma once
 
 #include <atomic>
@@ -19,10 +19,11 @@ extern std::atomic<uint32_t> attention;
 void attend();
 }  // namespace detail
 
-// Throws budget.time or budget.interrupted where it is time to stop. Both are sticky: whoever swallows the finding meets
-// it again at the next checkpoint.
+// Throws budget.time or budget.interrupted where it is time to stop. Both are sticky: whoever swallows the finding
+// meets it again at the next checkpoint.
 inline void checkpoint() {
-  if (detail::attention.load(std::memory_order_relaxed)) [[unlikely]] detail::attend();
+  if (detail::attention.load(std::memory_order_relaxed)) [[unlikely]]
+    detail::attend();
 }
 bool interrupted();
 
@@ -34,8 +35,8 @@ Error over_budget(std::string_view budget, std::string what, std::string_view fl
 
 bool is_budget(const Error& e);  // one of these: nobody goes on without what it was about
 
-// While it lives, checkpoints of this thread ask every now and then: true stops the work (budget.interrupted). For faces
-// whose signals somebody else handles (Python).
+// While it lives, checkpoints of this thread ask every now and then: true stops the work (budget.interrupted). For
+// faces whose signals somebody else handles (Python).
 using StopQuestion = bool (*)();
 class StopQuestionScope {
  public:
@@ -60,7 +61,9 @@ void allocator_counts() noexcept;
 class MemoryClaim {
  public:
   explicit MemoryClaim(uint64_t bytes);
-  ~MemoryClaim() { if (bytes_) give_memory(bytes_); }
+  ~MemoryClaim() {
+    if (bytes_) give_memory(bytes_);
+  }
   MemoryClaim(MemoryClaim&& o) noexcept : bytes_(o.bytes_) { o.bytes_ = 0; }
   MemoryClaim& operator=(MemoryClaim&&) = delete;
 

@@ -16,8 +16,7 @@ class Bytes {
  public:
   Bytes() = default;
   // `owner` keeps `view` alive; null when the bytes live for ever.
-  Bytes(std::shared_ptr<const void> owner, std::span<const std::byte> view)
-      : owner_(std::move(owner)), view_(view) {}
+  Bytes(std::shared_ptr<const void> owner, std::span<const std::byte> view) : owner_(std::move(owner)), view_(view) {}
   static Bytes own(std::vector<std::byte> data);
   static Bytes own(std::string_view text);
 

@@ -32,7 +32,9 @@ void ContentHash::take(const std::byte* p, size_t count) {
   auto lanes = lanes_;  // in registers: the bytes might be anybody's, the members' too
   for (; count > 0; --count, p += stripe)
     for (size_t i = 0; i < lanes.size(); ++i)
-      lanes[i] = folded_product(load_le<uint64_t>(p + 16 * i) ^ secrets[i], load_le<uint64_t>(p + 16 * i + 8) ^ lanes[i]) + secrets[i];
+      lanes[i] =
+          folded_product(load_le<uint64_t>(p + 16 * i) ^ secrets[i], load_le<uint64_t>(p + 16 * i + 8) ^ lanes[i]) +
+          secrets[i];
   lanes_ = lanes;
 }
 

@@ -61,7 +61,8 @@ std::string cat(const T&... parts) {
 [[noreturn]] void invariant_failed(std::string_view what, std::string_view file, uint32_t line);
 inline void invariant(bool holds, std::string_view what, const char* file = __builtin_FILE(),
                       uint32_t line = __builtin_LINE()) {
-  if (!holds) [[unlikely]] invariant_failed(what, file, line);
+  if (!holds) [[unlikely]]
+    invariant_failed(what, file, line);
 }
 
 [[noreturn]] void narrow_failed(long long value);
@@ -69,7 +70,8 @@ inline void invariant(bool holds, std::string_view what, const char* file = __bu
 // The only way from a wide integer to a narrower one. Throws "value.range" when the value does not fit.
 template <std::integral To, std::integral From>
 constexpr To narrow(From v) {
-  if (!std::in_range<To>(v)) [[unlikely]] narrow_failed(static_cast<long long>(v));
+  if (!std::in_range<To>(v)) [[unlikely]]
+    narrow_failed(static_cast<long long>(v));
   return static_cast<To>(v);
 }
 

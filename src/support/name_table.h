@@ -64,7 +64,8 @@ class NameTable {
     } else if (n >= 4) {
       h = mix(h, load<uint32_t>(p) | uint64_t{load<uint32_t>(p + n - 4)} << 32);
     } else if (n > 0) {
-      h = mix(h, static_cast<unsigned char>(p[0]) | static_cast<unsigned char>(p[n / 2]) << 8 | static_cast<unsigned char>(p[n - 1]) << 16);
+      h = mix(h, static_cast<unsigned char>(p[0]) | static_cast<unsigned char>(p[n / 2]) << 8 |
+                     static_cast<unsigned char>(p[n - 1]) << 16);
     }
     return h ^ (h >> 32);
   }

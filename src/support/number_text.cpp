@@ -48,7 +48,8 @@ std::optional<T> parse(std::string_view text) {
   // Also for what from_chars does not round: to zero or infinity.
   const std::string copy(text);
   char* after = nullptr;
-  const T w = sizeof(T) == sizeof(float) ? static_cast<T>(std::strtof(copy.c_str(), &after)) : static_cast<T>(std::strtod(copy.c_str(), &after));
+  const T w = sizeof(T) == sizeof(float) ? static_cast<T>(std::strtof(copy.c_str(), &after))
+                                         : static_cast<T>(std::strtod(copy.c_str(), &after));
   if (after != copy.c_str() + copy.size()) return std::nullopt;
   return w;
 }

@@ -13,10 +13,12 @@ namespace {
 
 bool has_instructions() {
   unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1) && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("ssse3");
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1) && __builtin_cpu_supports("sse4.1") &&
+         __builtin_cpu_supports("ssse3");
 }
 
-// The instructions hold the eight words as {f, e, b, a} and {h, g, d, c}, lowest lane first, and do four rounds in two steps.
+// The instructions hold the eight words as {f, e, b, a} and {h, g, d, c}, lowest lane first, and do four rounds in two
+// steps.
 __attribute__((target("sha,sse4.1,ssse3"))) void blocks(State& state, const std::byte* data, size_t count) {
   auto* at = reinterpret_cast<__m128i*>(state.data());
   const __m128i dcba = _mm_loadu_si128(at), hgfe = _mm_loadu_si128(at + 1);
@@ -32,10 +34,12 @@ __attribute__((target("sha,sse4.1,ssse3"))) void blocks(State& state, const std:
       if (i < 4) {
         now = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data) + i), big_endian);
       } else {
-        const __m128i last = w[(i + 3) & 3], partial = _mm_add_epi32(_mm_sha256msg1_epu32(now, w[(i + 1) & 3]), _mm_alignr_epi8(last, w[(i + 2) & 3], 4));
+        const __m128i last = w[(i + 3) & 3], partial = _mm_add_epi32(_mm_sha256msg1_epu32(now, w[(i + 1) & 3]),
+                                                                     _mm_alignr_epi8(last, w[(i + 2) & 3], 4));
         now = _mm_sha256msg2_epu32(partial, last);
       }
-      const __m128i sum = _mm_add_epi32(now, _mm_loadu_si128(reinterpret_cast<const __m128i*>(round_constants.data()) + i));
+      const __m128i sum =
+          _mm_add_epi32(now, _mm_loadu_si128(reinterpret_cast<const __m128i*>(round_constants.data()) + i));
       hgdc = _mm_sha256rnds2_epu32(hgdc, feba, sum);
       feba = _mm_sha256rnds2_epu32(feba, hgdc, _mm_shuffle_epi32(sum, 0x0E));
     }

@@ -6,9 +6,11 @@
 #endif
 
 #ifdef __SANITIZE_ADDRESS__
-// GCC 12's leak checker stumbles over the thread-local storage of libraries that are loaded late, unless told not to follow it.
-// Weak: a program may have settings of its own.
-extern "C" __attribute__((weak, visibility("default"))) const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
+// GCC 12's leak checker stumbles over the thread-local storage of libraries that are loaded late, unless told not to
+// follow it. Weak: a program may have settings of its own.
+extern "C" __attribute__((weak, visibility("default"))) const char* __asan_default_options() {
+  return "intercept_tls_get_addr=0";
+}
 #endif
 
 namespace cameo::support {

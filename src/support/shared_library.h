@@ -9,7 +9,8 @@ namespace cameo::support {
 
 class SharedLibrary {
  public:
-  explicit SharedLibrary(const char* file);  // by its file name, as in "libz.so.1"; stays loaded to the end of the program
+  explicit SharedLibrary(
+      const char* file);  // by its file name, as in "libz.so.1"; stays loaded to the end of the program
   bool there() const { return handle_ != nullptr; }
 
   // The function of that name; false and null where there is none.

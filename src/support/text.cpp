@@ -38,7 +38,8 @@ void append_utf8(std::string& out, uint32_t c) {
 bool is_printable(uint32_t c) {
   if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return false;  // C0, DEL, C1
   if (c < 0x61c) return true;
-  const bool direction = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  const bool direction =
+      c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
   return !direction && c != 0x2028 && c != 0x2029 && c != not_a_character;
 }
 
@@ -86,12 +87,16 @@ std::string printable_lines(std::string_view s) { return escaped(s, true); }
 
 void append_json_string(std::string& out, std::string_view s) {
   out += '"';
-  append_escaping(out, s, [](uint32_t c) { return is_printable(c) && c != '"' && c != '\\'; }, [&](uint32_t c, std::string_view bytes) {
-    if (c == not_a_character) out += "\xef\xbf\xbd";
-    else if (c == '"' || c == '\\') (out += '\\') += bytes;
-    else if (const char letter = escape_letter(c)) (out += '\\') += letter;
-    else (((out += "\\u") += hex[c >> 12]) += hex[c >> 8 & 15]) += hex[c >> 4 & 15], out += hex[c & 15];  // none is above U+FFFF
-  });
+  append_escaping(
+      out, s, [](uint32_t c) { return is_printable(c) && c != '"' && c != '\\'; },
+      [&](uint32_t c, std::string_view bytes) {
+        if (c == not_a_character) out += "\xef\xbf\xbd";
+        else if (c == '"' || c == '\\') (out += '\\') += bytes;
+        else if (const char letter = escape_letter(c)) (out += '\\') += letter;
+        else
+          (((out += "\\u") += hex[c >> 12]) += hex[c >> 8 & 15]) += hex[c >> 4 & 15],
+              out += hex[c & 15];  // none is above U+FFFF
+      });
   out += '"';
 }
 

@@ -124,7 +124,8 @@ std::optional<std::vector<Datum>> expanded_outputs(const fs::path& folder) {
   infer(g);
   const int64_t lacks_it = std::max(def(*g[n].op).first_version() - 1, 7);
   for (const Expansion& x : def(*g[n].op).rules.expansions)
-    if (!may_differ(x) && apply(g, n, x, std::min<int64_t>(x.below - 1, lacks_it)) == Outcome::done) return run_reference(c.model, c.inputs);
+    if (!may_differ(x) && apply(g, n, x, std::min<int64_t>(x.below - 1, lacks_it)) == Outcome::done)
+      return run_reference(c.model, c.inputs);
   return std::nullopt;
 }
 

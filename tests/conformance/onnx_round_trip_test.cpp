@@ -52,7 +52,8 @@ TEST(OnnxRoundTrip, NodeModelsEncodedAnew) {
   const auto models = node_models();
   if (models.empty()) GTEST_SKIP() << "CAMEO_CONFORMANCE does not name the unpacked node cases";
   for (const fs::path& path : models) {
-    if (path.parent_path().filename() == "test_scan_sum") continue;  // Scan of opset 8, over batches, is read but never made
+    if (path.parent_path().filename() == "test_scan_sum")
+      continue;  // Scan of opset 8, over batches, is read but never made
     SCOPED_TRACE(path.string());
     DiagSink diags;
     const Model m = read_onnx(path.string(), diags);

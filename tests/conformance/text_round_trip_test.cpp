@@ -56,7 +56,9 @@ TEST(TextRoundTrip, NodeFiles) {
     const std::string text = onnx_to_text(file, path.string());
     try {
       const Bytes back = text_to_onnx(text, "printed");
-      EXPECT_EQ(difference(read_onnx(file, path.string(), diags), read_onnx(back, path.string(), diags)).value_or(""), "") << text.substr(0, 2000);
+      EXPECT_EQ(difference(read_onnx(file, path.string(), diags), read_onnx(back, path.string(), diags)).value_or(""),
+                "")
+          << text.substr(0, 2000);
       EXPECT_TRUE(onnx_to_text(back, "printed") == text);
     } catch (const Error& e) {
       ADD_FAILURE() << e.diag().render() << text.substr(0, 2000);

@@ -15,11 +15,15 @@ using namespace std::string_view_literals;
 // An archive whose module __torch__.Net has a weight of 2 x 3 floats, a number n and training = False.
 static Bytes archive(std::string_view code) {
   std::string bytes;
-  zip::Writer w([&](std::span<const std::byte> d) { bytes.append(reinterpret_cast<const char*>(d.data()), d.size()); }, 64);
+  zip::Writer w([&](std::span<const std::byte> d) { bytes.append(reinterpret_cast<const char*>(d.data()), d.size()); },
+                64);
   w.add("a/data.pkl",
-        "\x80\x02" "c__torch__\nNet\n)\x81}(X\x08\0\0\0training\x89X\x01\0\0\0nK\x03X\x06\0\0\0weight"
-        "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0" "0X\x03\0\0\0cpuK\x06tQ"
-        "K\0K\x02K\x03\x86K\x03K\x01\x86\x89" "ccollections\nOrderedDict\n)RtRub."sv);
+        "\x80\x02"
+        "c__torch__\nNet\n)\x81}(X\x08\0\0\0training\x89X\x01\0\0\0nK\x03X\x06\0\0\0weight"
+        "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\0"
+        "0X\x03\0\0\0cpuK\x06tQ"
+        "K\0K\x02K\x03\x86K\x03K\x01\x86\x89"
+        "ccollections\nOrderedDict\n)RtRub."sv);
   w.add("a/constants.pkl", "\x80\x02).");
   w.add("a/version", "10\n");
   w.add("a/data/0", std::string(24, '\x3f'));
@@ -40,7 +44,9 @@ static ExportOptions guessed(torchscript::Program& program) {
   const auto* forward = program.root().cls->method("forward");
   if (!forward) return o;
   for (const auto& p : forward->params)
-    if (p.name != "self") o.inputs.push_back(parse_input_spec(cat(p.name, p.type && p.type->is(torchscript::TypeKind::tensor) ? "=f32[b,3]" : "=2")));
+    if (p.name != "self")
+      o.inputs.push_back(
+          parse_input_spec(cat(p.name, p.type && p.type->is(torchscript::TypeKind::tensor) ? "=f32[b,3]" : "=2")));
   return o;
 }
 

@@ -10,9 +10,7 @@
 #include "ops/infer.h"
 #include "ops/verify.h"
 
-static void attempt(const std::function<void()>& step) try {
-  step();
-} catch (const cameo::Error& e) {
+static void attempt(const std::function<void()>& step) try { step(); } catch (const cameo::Error& e) {
   if (e.exit_code() == 4) std::abort();
 }
 

@@ -10,15 +10,15 @@ static void walk(cameo::pb::Reader in) {
   std::vector<float> floats;
   std::vector<double> doubles;
   while (auto f = in.next()) switch (f.number % 8) {
-    case 0: f.append_to(ints); break;
-    case 1: f.append_to(floats); break;
-    case 2: f.append_to(doubles); break;
-    case 3: f.append_to(shorts); break;
-    case 4: (void)f.float64(); break;
-    case 5: (void)f.float32(); break;
-    case 6: (void)f.int64(); break;
-    case 7: walk(f.message()); break;
-  }
+      case 0: f.append_to(ints); break;
+      case 1: f.append_to(floats); break;
+      case 2: f.append_to(doubles); break;
+      case 3: f.append_to(shorts); break;
+      case 4: (void)f.float64(); break;
+      case 5: (void)f.float32(); break;
+      case 6: (void)f.int64(); break;
+      case 7: walk(f.message()); break;
+    }
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {

@@ -42,7 +42,8 @@ static void look_at(cameo::torchscript::Program& p) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  auto p = cameo::torchscript::read_torchscript(cameo::zip::looks_like_zip(text) ? cameo::support::Bytes::own(text) : archive(text), "fuzz.pt");
+  auto p = cameo::torchscript::read_torchscript(
+      cameo::zip::looks_like_zip(text) ? cameo::support::Bytes::own(text) : archive(text), "fuzz.pt");
   look_at(p);
   return 0;
 } catch (const cameo::Error& e) {

@@ -2,8 +2,9 @@
 // recorded.
 //
 // usage: node_cases [FOLDER] [--filter TEXT] [--symbolic] [--no-run] [--fast] [--quiet] [--expected FILE]
-// FOLDER is $CAMEO_CONFORMANCE unless given. --symbolic replaces every size of every input by a symbol before inferring,
-// and puts the numbers back to compare. --fast runs a Session with its fast kernels, within the same tolerances.
+// FOLDER is $CAMEO_CONFORMANCE unless given. --symbolic replaces every size of every input by a symbol before
+// inferring, and puts the numbers back to compare. --fast runs a Session with its fast kernels, within the same
+// tolerances.
 // --expected lists cases that fail for a reason, one `name: reason` a line; one of
 // them that passes is a failure too.
 #include <algorithm>
@@ -40,10 +41,13 @@ struct Tolerance {
 // Recorded with numpy's own random generator: only shape and type can be compared.
 bool values_are_random(const std::string& name) {
   static constexpr std::string_view patterns[] = {"bernoulli", "training_dropout"};
-  return std::any_of(std::begin(patterns), std::end(patterns), [&](std::string_view p) { return name.find(p) != name.npos && name.find("_zero_ratio") == name.npos; });
+  return std::any_of(std::begin(patterns), std::end(patterns), [&](std::string_view p) {
+    return name.find(p) != name.npos && name.find("_zero_ratio") == name.npos;
+  });
 }
 
-std::vector<Datum> recorded(const fs::path& folder, const Graph& g, const std::vector<ValueId>& values, std::string_view kind) {
+std::vector<Datum> recorded(const fs::path& folder, const Graph& g, const std::vector<ValueId>& values,
+                            std::string_view kind) {
   std::vector<Datum> out;
   for (size_t i = 0; i < values.size(); ++i) {
     const fs::path file = folder / cat(kind, "_", i, ".pb");
@@ -76,17 +80,21 @@ std::string compare_tensors(const Tensor& got, const Tensor& want, const Toleran
 }
 
 std::string compare(const Datum& got, const Datum& want, const Tolerance& t, bool values) {
-  if (got.kind != want.kind) return cat("kind ", static_cast<int>(got.kind), " instead of ", static_cast<int>(want.kind));
+  if (got.kind != want.kind)
+    return cat("kind ", static_cast<int>(got.kind), " instead of ", static_cast<int>(want.kind));
   if (got.kind == Datum::Kind::tensor) return compare_tensors(got.tensor, want.tensor, t, values);
   if (got.kind == Datum::Kind::sequence) {
-    if (got.items->size() != want.items->size()) return cat(got.items->size(), " items instead of ", want.items->size());
+    if (got.items->size() != want.items->size())
+      return cat(got.items->size(), " items instead of ", want.items->size());
     for (size_t i = 0; i < got.items->size(); ++i)
-      if (auto why = compare((*got.items)[i], (*want.items)[i], t, values); !why.empty()) return cat("item ", i, ": ", why);
+      if (auto why = compare((*got.items)[i], (*want.items)[i], t, values); !why.empty())
+        return cat("item ", i, ": ", why);
   }
   if (got.kind == Datum::Kind::map) {
     if (got.entries->size() != want.entries->size()) return "maps of different sizes";
     for (size_t i = 0; i < got.entries->size(); ++i)
-      for (auto why : {compare((*got.entries)[i].first, (*want.entries)[i].first, t, values), compare((*got.entries)[i].second, (*want.entries)[i].second, t, values)})
+      for (auto why : {compare((*got.entries)[i].first, (*want.entries)[i].first, t, values),
+                       compare((*got.entries)[i].second, (*want.entries)[i].second, t, values)})
         if (!why.empty()) return cat("entry ", i, ": ", why);
   }
   return "";
@@ -129,7 +137,8 @@ void compare_type(const Type& type, const Datum& want, std::span<const Substitut
     const Dim d = (*type.shape)[i];
     const auto known = evaluate(d, sizes);
     if (!known) ++out.from_data;
-    else if (*known != want.tensor.shape()[i]) out.wrong = cat("inferred ", type.text(), ", axis ", i, " is really ", want.tensor.shape()[i]);
+    else if (*known != want.tensor.shape()[i])
+      out.wrong = cat("inferred ", type.text(), ", axis ", i, " is really ", want.tensor.shape()[i]);
   }
 }
 
@@ -173,13 +182,15 @@ void run_case(const fs::path& folder, const Tolerance& tolerance, const Options&
     const InferResult result = infer(g, model.functions, how);
     if (!result.findings.empty()) return fail(cat("infer: ", result.findings[0].what));
     Shapes shapes;
-    for (size_t i = 0; i < outputs.size(); ++i) compare_type(g[g[g.main()].outputs[i]].fact.type, outputs[i], sizes, shapes);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      compare_type(g[g[g.main()].outputs[i]].fact.type, outputs[i], sizes, shapes);
     if (!shapes.wrong.empty()) return fail(shapes.wrong);
     if (shapes.from_data) report.data_dependent[name] = cat(shapes.from_data, " sizes");
     if (options.run && !options.symbolic) {
       const auto got = options.fast ? Session(model).run(inputs) : run_reference(model, inputs);
       for (size_t i = 0; i < outputs.size(); ++i)
-        if (auto why = compare(got[i], outputs[i], tolerance, !values_are_random(name)); !why.empty()) return fail(cat("output ", i, ": ", why));
+        if (auto why = compare(got[i], outputs[i], tolerance, !values_are_random(name)); !why.empty())
+          return fail(cat("output ", i, ": ", why));
     }
     ++report.passed;
   } catch (const Error& e) {
@@ -225,7 +236,8 @@ int main(int argc, char** argv) {
   }
   if (const char* folder = std::getenv("CAMEO_CONFORMANCE"); folder && options.folder.empty()) options.folder = folder;
   if (options.folder.empty()) {
-    std::puts("usage: node_cases [FOLDER] [--filter TEXT] [--symbolic] [--no-run] [--fast] [--quiet] [--expected FILE]");
+    std::puts(
+        "usage: node_cases [FOLDER] [--filter TEXT] [--symbolic] [--no-run] [--fast] [--quiet] [--expected FILE]");
     return 2;
   }
   const fs::path root = options.folder;
@@ -239,7 +251,8 @@ int main(int argc, char** argv) {
   if (!options.expected.empty()) skipped += settle_expected(options, report);
   if (!options.quiet) {
     for (const auto& [name, why] : report.failures) std::printf("FAILED %s: %s\n", name.c_str(), why.c_str());
-    for (const auto& [name, why] : report.data_dependent) std::printf("data-dependent %s: %s\n", name.c_str(), why.c_str());
+    for (const auto& [name, why] : report.data_dependent)
+      std::printf("data-dependent %s: %s\n", name.c_str(), why.c_str());
   }
   std::printf("%zu passed, %zu failed, %zu skipped\n", report.passed, report.failed, skipped);
   return report.failed != 0;

@@ -1,6 +1,6 @@
-// Prints which ONNX operators lowerings emit: overload, oldest opset, operators; tab-separated, a line for each call that
-// worked. tools/operators.py makes the table behind `cameo ops` of it. Every call is made in a process of its own, since
-// made-up arguments may be worse than any program's; those that end badly are named on standard error.
+// Prints which ONNX operators lowerings emit: overload, oldest opset, operators; tab-separated, a line for each call
+// that worked. tools/operators.py makes the table behind `cameo ops` of it. Every call is made in a process of its own,
+// since made-up arguments may be worse than any program's; those that end badly are named on standard error.
 #include <sys/wait.h>
 #include <unistd.h>
 

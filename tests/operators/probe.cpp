@@ -18,9 +18,9 @@ using Kind = SchemaType::Kind;
 struct Plan {
   std::vector<int64_t> shape;  // of tensors that nothing special is known about
   DType dtype = DType::f32;
-  int weight = 0;              // 0: as a convolution's, 1: one per channel, 2: a matrix
-  bool optionals = false;      // give optional tensors too
-  int64_t number = 1;          // ints without a default
+  int weight = 0;          // 0: as a convolution's, 1: one per channel, 2: a matrix
+  bool optionals = false;  // give optional tensors too
+  int64_t number = 1;      // ints without a default
 };
 
 std::vector<Plan> plans() {
@@ -63,7 +63,11 @@ class Maker {
       case Kind::number: return p_.dtype == DType::f32 ? Arg(0.5) : Arg(Dim(p_.number));
       case Kind::floating: return Arg(0.5);
       case Kind::boolean: return Arg(p_.number == 1);
-      case Kind::string: return Arg(std::string(p.name == "equation" ? "ij,jk->ik" : p.name == "reduce" ? "sum" : p.name == "indexing" ? "ij" : "none"));
+      case Kind::string:
+        return Arg(std::string(p.name == "equation"   ? "ij,jk->ik"
+                               : p.name == "reduce"   ? "sum"
+                               : p.name == "indexing" ? "ij"
+                                                      : "none"));
       case Kind::list: return list(t.args[0], p, t.fixed_size);
       default: return Arg();
     }
@@ -103,7 +107,8 @@ class Maker {
       }
       return Arg::list(std::move(items));
     }
-    if (t.kind == Kind::list) return Arg::list(std::vector<Arg>(static_cast<size_t>(std::max(1, t.fixed_size)), number(text, false)));
+    if (t.kind == Kind::list)
+      return Arg::list(std::vector<Arg>(static_cast<size_t>(std::max(1, t.fixed_size)), number(text, false)));
     return number(text, t.kind == Kind::floating);
   }
 
@@ -173,7 +178,8 @@ std::optional<Probe> probe_lowering(const Row& row, const Schema& s, size_t plan
   add_results(lower_call(on, row, std::move(call)), outputs);
   Probe probe;
   for (uint32_t i = 0; i < m.graph.node_capacity(); ++i)
-    if (const Node& n = m.graph[NodeId(i)]; !n.dead) probe.onnx.insert(n.op->domain.empty() ? std::string(n.op->name) : cat(n.op->domain, "::", n.op->name));
+    if (const Node& n = m.graph[NodeId(i)]; !n.dead)
+      probe.onnx.insert(n.op->domain.empty() ? std::string(n.op->name) : cat(n.op->domain, "::", n.op->name));
   m.graph.set_region_outputs(m.graph.main(), std::move(outputs));
   if (!probe.onnx.empty()) probe.from_opset = oldest_opset(m);
   return probe;

@@ -1,5 +1,5 @@
-// Every sample file of the repository, cut off at every length (large ones at some) and with bits turned over: what comes
-// of it is what the file says now, or an Error that blames the file, never a crash and never a bug of ours.
+// Every sample file of the repository, cut off at every length (large ones at some) and with bits turned over: what
+// comes of it is what the file says now, or an Error that blames the file, never a crash and never a bug of ours.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 void read_as_arrays(const Bytes& file) {
   if (!zip::looks_like_zip(file.text())) npy::plain(npy::read(file, "damaged"));
-  else for (const auto& each : npy::read_npz(file, "damaged")) npy::plain(each.array);
+  else
+    for (const auto& each : npy::read_npz(file, "damaged")) npy::plain(each.array);
 }
 
 void read_as_onnx(const Bytes& file) {
@@ -61,7 +62,8 @@ void write_staged(const Model& m) {
 void read_as_archive(const Bytes& file) {
   auto program = torchscript::read_torchscript(file, "damaged.pt");
   ExportOptions options = bounded();
-  for (const auto& p : program.root().cls->method("forward") ? program.root().cls->method("forward")->params : std::span<const torchscript::Param>())
+  for (const auto& p : program.root().cls->method("forward") ? program.root().cls->method("forward")->params
+                                                             : std::span<const torchscript::Param>())
     if (p.type && p.type->is(torchscript::TypeKind::tensor) && program.example_inputs().empty())
       options.inputs.push_back(parse_input_spec(cat(p.name, "=f32[b,3]")));
   DiagSink diags;
@@ -76,9 +78,10 @@ void read_as_exported(const Bytes& file) {
 
 using Reader = void (*)(const Bytes&);
 Reader reader_of(const fs::path& path) {
-  static const std::map<std::string, Reader> readers = {{".npy", read_as_arrays}, {".npz", read_as_arrays},      {".onnx", read_as_onnx},
-                                                        {".pt", read_as_archive}, {".ptl", read_as_archive},     {".onnxtxt", read_as_text},
-                                                        {".pkl", read_as_archive}, {".zip", read_as_arrays},      {".pt2", read_as_exported}};
+  static const std::map<std::string, Reader> readers = {
+      {".npy", read_as_arrays},  {".npz", read_as_arrays},  {".onnx", read_as_onnx},
+      {".pt", read_as_archive},  {".ptl", read_as_archive}, {".onnxtxt", read_as_text},
+      {".pkl", read_as_archive}, {".zip", read_as_arrays},  {".pt2", read_as_exported}};
   const auto found = readers.find(path.extension().string());
   return found == readers.end() ? nullptr : found->second;
 }
@@ -115,8 +118,8 @@ class Samples : public testing::TestWithParam<const char*> {
   }
 };
 
-// Every length of a small file. Of a large one, mostly weights, every length near its two ends, where the headers and the
-// directory are, and a thousand between.
+// Every length of a small file. Of a large one, mostly weights, every length near its two ends, where the headers and
+// the directory are, and a thousand between.
 size_t next_length(size_t n, size_t size) {
   constexpr size_t small = 20'000, near = 2'000;
   return size <= small || n < near || n + near >= size ? n + 1 : std::min(n + (size - 2 * near) / 1'000, size - near);
@@ -148,7 +151,9 @@ TEST_P(Samples, BitsTurnedOver) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Damage, Samples, testing::Values("tests/data/export", "tests/data/formats", "tests/data/onnx", "tests/data/pt2", "tests/data/torchscript", "examples"),
+INSTANTIATE_TEST_SUITE_P(Damage, Samples,
+                         testing::Values("tests/data/export", "tests/data/formats", "tests/data/onnx", "tests/data/pt2",
+                                         "tests/data/torchscript", "examples"),
                          [](const auto& each) {
                            std::string name = each.param;
                            std::replace(name.begin(), name.end(), '/', '_');

@@ -15,14 +15,18 @@ namespace {
 class Dice {
  public:
   explicit Dice(uint32_t seed) : engine_(seed) {}
-  int64_t between(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1)); }
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
+  }
   bool chance(int percent) { return between(1, 100) <= percent; }
   double number() {
     static constexpr double usual[] = {0, 1, -1, 0.5, 2, 3, 6, -0.5, 0.25, 1e-5};
     return chance(60) ? usual[between(0, 9)] : static_cast<double>(between(-300, 300)) / 100;
   }
   template <class T>
-  const T& pick(const std::vector<T>& from) { return from[static_cast<size_t>(between(0, static_cast<int64_t>(from.size()) - 1))]; }
+  const T& pick(const std::vector<T>& from) {
+    return from[static_cast<size_t>(between(0, static_cast<int64_t>(from.size()) - 1))];
+  }
 
  private:
   std::mt19937 engine_;
@@ -36,7 +40,8 @@ class Maker {
     model_.opsets[""] = newest_released_opset;
     Graph& g = model_.graph;
     const Dim n = g.dims().symbol("N");
-    static const std::vector<std::vector<int64_t>> shapes{{-1, 4}, {-1, 3, 4}, {-1, 2, 6, 6}, {3, -1}, {2, 3}, {-1}, {1, 4, 8}};
+    static const std::vector<std::vector<int64_t>> shapes{{-1, 4}, {-1, 3, 4}, {-1, 2, 6, 6}, {3, -1},
+                                                          {2, 3},  {-1},       {1, 4, 8}};
     for (int64_t i = 0, count = dice_.between(1, 3); i < count; ++i) {
       Shape shape;
       for (const int64_t d : dice_.pick(shapes)) shape.push_back(d < 0 ? n : Dim(d));
@@ -85,8 +90,10 @@ class Maker {
 
   void step() {
     switch (dice_.between(0, 27)) {
-      case 0: case 1: return unary();
-      case 2: case 3: return binary();
+      case 0:
+      case 1: return unary();
+      case 2:
+      case 3: return binary();
       case 4: return transpose();
       case 5: return reshape();
       case 6: return computed_reshape();
@@ -115,9 +122,11 @@ class Maker {
   }
 
   void unary() {
-    static const std::vector<std::string_view> ops{"Relu", "Neg", "Abs", "Sigmoid", "Tanh", "Identity", "Erf", "Softplus", "Cos", "Floor", "Ceil", "Round", "Sign"};
+    static const std::vector<std::string_view> ops{"Relu",     "Neg", "Abs",   "Sigmoid", "Tanh",  "Identity", "Erf",
+                                                   "Softplus", "Cos", "Floor", "Ceil",    "Round", "Sign"};
     constexpr int64_t smooth_ops = 9;
-    push(on_.emit(*find_op("", smooth_ ? ops[static_cast<size_t>(dice_.between(0, smooth_ops - 1))] : dice_.pick(ops)), nullptr, {any_f32()}, 1)[0]);
+    push(on_.emit(*find_op("", smooth_ ? ops[static_cast<size_t>(dice_.between(0, smooth_ops - 1))] : dice_.pick(ops)),
+                  nullptr, {any_f32()}, 1)[0]);
   }
   void binary() {
     static const std::vector<std::string_view> ops{"Add", "Sub", "Mul", "Div", "Add", "Mul", "Max", "Min", "Pow"};
@@ -129,18 +138,22 @@ class Maker {
     if (rank(x) > 0 && !small && dice_.chance(25))
       if (const auto last = shape(x).back().known()) y = vector(*last);
     if (!small && dice_.chance(5)) y = vector(1, {1, 1, 1, 1});
-    push(on_.emit(*find_op("", op), nullptr, dice_.chance(30) && !small ? std::vector<ValueId>{y, x} : std::vector<ValueId>{x, y}, 1)[0]);
+    push(on_.emit(*find_op("", op), nullptr,
+                  dice_.chance(30) && !small ? std::vector<ValueId>{y, x} : std::vector<ValueId>{x, y}, 1)[0]);
   }
   void transpose() {
     const ValueId x = any_f32();
     std::vector<int64_t> perm(static_cast<size_t>(rank(x)));
     std::iota(perm.begin(), perm.end(), 0);
-    for (size_t i = perm.size(); i > 1; --i) std::swap(perm[i - 1], perm[static_cast<size_t>(dice_.between(0, static_cast<int64_t>(i) - 1))]);
+    for (size_t i = perm.size(); i > 1; --i)
+      std::swap(perm[i - 1], perm[static_cast<size_t>(dice_.between(0, static_cast<int64_t>(i) - 1))]);
     push(dice_.chance(20) ? on_.Transpose(x) : on_.Transpose(x, op::Transpose{.perm = perm}));
   }
   void reshape() {
-    static const std::vector<std::vector<int64_t>> forms{{-1}, {0, -1}, {-1, 4}, {-1, 2}, {1, -1}, {0, 0, -1}, {2, -1}, {-1, 1, 4}, {0, 2, -1}, {0, -1, 1}};
-    push(dice_.chance(15) ? on_.Flatten(any_f32(), op::Flatten{.axis = dice_.between(0, 2)}) : on_.Reshape(any_f32(), on_.ints(dice_.pick(forms))));
+    static const std::vector<std::vector<int64_t>> forms{{-1},       {0, -1}, {-1, 4},    {-1, 2},    {1, -1},
+                                                         {0, 0, -1}, {2, -1}, {-1, 1, 4}, {0, 2, -1}, {0, -1, 1}};
+    push(dice_.chance(15) ? on_.Flatten(any_f32(), op::Flatten{.axis = dice_.between(0, 2)})
+                          : on_.Reshape(any_f32(), on_.ints(dice_.pick(forms))));
   }
   void computed_reshape() {
     const ValueId x = any_f32();
@@ -148,7 +161,8 @@ class Maker {
     const ValueId s = on_.Shape(x);
     std::vector<ValueId> parts;
     for (int64_t i = 0; i < rank(x); ++i) {
-      if (const auto known = shape(x)[static_cast<size_t>(i)].known(); known && dice_.chance(50)) parts.push_back(on_.ints({*known}));
+      if (const auto known = shape(x)[static_cast<size_t>(i)].known(); known && dice_.chance(50))
+        parts.push_back(on_.ints({*known}));
       else if (dice_.chance(50)) parts.push_back(on_.Unsqueeze(on_.Gather(s, on_.int_scalar(i)), on_.ints({0})));
       else parts.push_back(on_.Slice(s, on_.ints({i}), on_.ints({i + 1}), on_.ints({0})));
     }
@@ -168,9 +182,11 @@ class Maker {
   void slice() {
     const ValueId x = any_f32();
     if (rank(x) == 0) return;
-    const int64_t axis = axis_of(x), start = dice_.between(-2, 2), end = dice_.chance(40) ? INT64_MAX : dice_.between(-1, 5);
-    push(dice_.chance(15) ? on_.Slice(x, on_.ints({start}), on_.ints({end}), on_.ints({signed_axis(x, axis)}), on_.ints({2}))
-                          : on_.Slice(x, on_.ints({start}), on_.ints({end}), on_.ints({signed_axis(x, axis)})));
+    const int64_t axis = axis_of(x), start = dice_.between(-2, 2),
+                  end = dice_.chance(40) ? INT64_MAX : dice_.between(-1, 5);
+    push(dice_.chance(15)
+             ? on_.Slice(x, on_.ints({start}), on_.ints({end}), on_.ints({signed_axis(x, axis)}), on_.ints({2}))
+             : on_.Slice(x, on_.ints({start}), on_.ints({end}), on_.ints({signed_axis(x, axis)})));
   }
   void concat() {
     const ValueId x = any_f32();
@@ -178,10 +194,12 @@ class Maker {
     const int64_t axis = axis_of(x);
     if (dice_.chance(40)) {
       const int64_t at = dice_.between(0, 3);
-      const ValueId a = on_.Slice(x, on_.ints({0}), on_.ints({at}), on_.ints({axis})), b = on_.Slice(x, on_.ints({at}), on_.ints({INT64_MAX}), on_.ints({axis}));
+      const ValueId a = on_.Slice(x, on_.ints({0}), on_.ints({at}), on_.ints({axis})),
+                    b = on_.Slice(x, on_.ints({at}), on_.ints({INT64_MAX}), on_.ints({axis}));
       return push(on_.Concat(std::vector<ValueId>{a, b}, op::Concat{.axis = axis}));
     }
-    push(on_.Concat(std::vector<ValueId>(static_cast<size_t>(dice_.between(1, 3)), x), op::Concat{.axis = signed_axis(x, axis)}));
+    push(on_.Concat(std::vector<ValueId>(static_cast<size_t>(dice_.between(1, 3)), x),
+                    op::Concat{.axis = signed_axis(x, axis)}));
   }
   void split() {
     const ValueId x = any_f32();
@@ -211,8 +229,10 @@ class Maker {
     if (rank(x) < 1) return;
     const auto k = shape(x).back().known();
     if (!k || *k > 64) return;
-    ValueId y = rank(x) == 2 && dice_.chance(30) ? on_.Gemm(x, vector(3 * *k, {3, *k}), dice_.chance(50) ? vector(3) : ValueId(), op::Gemm{.transB = 1})
-                                                 : on_.MatMul(x, vector(*k * 3, {*k, 3}));
+    ValueId y =
+        rank(x) == 2 && dice_.chance(30)
+            ? on_.Gemm(x, vector(3 * *k, {3, *k}), dice_.chance(50) ? vector(3) : ValueId(), op::Gemm{.transB = 1})
+            : on_.MatMul(x, vector(*k * 3, {*k, 3}));
     if (dice_.chance(60)) y = on_.Add(y, vector(3));
     if (dice_.chance(30)) y = on_.Mul(y, dice_.chance(50) ? vector(3) : number(dice_.number()));
     push(y);
@@ -224,7 +244,8 @@ class Maker {
     int64_t out = 2;
     if (dice_.chance(25)) {
       const int64_t group = c % 2 == 0 && dice_.chance(50) ? 2 : 1;
-      y = on_.ConvTranspose(x, vector(c * 2 * 4, {c, 2, 2, 2}), dice_.chance(50) ? vector(2 * group) : ValueId(), op::ConvTranspose{.group = group});
+      y = on_.ConvTranspose(x, vector(c * 2 * 4, {c, 2, 2, 2}), dice_.chance(50) ? vector(2 * group) : ValueId(),
+                            op::ConvTranspose{.group = group});
       out = 2 * group;
     } else {
       op::Conv attrs;
@@ -234,21 +255,25 @@ class Maker {
     if (dice_.chance(50)) {
       std::vector<double> var(static_cast<size_t>(out));
       for (double& v : var) v = 0.5 + std::abs(dice_.number());
-      y = on_.BatchNormalization(y, vector(out), vector(out), vector(out), on_.constant(store(DType::f32, {out}, var)), 1)[0];
+      y = on_.BatchNormalization(y, vector(out), vector(out), vector(out), on_.constant(store(DType::f32, {out}, var)),
+                                 1)[0];
     }
     if (dice_.chance(40)) y = on_.Mul(y, dice_.chance(50) ? vector(out, {out, 1, 1}) : number(dice_.number()));
     if (dice_.chance(40)) y = on_.Add(y, dice_.chance(70) ? vector(out, {1, out, 1, 1}) : number(dice_.number()));
     push(y);
   }
   void cast() {
-    static const std::vector<DType> types{DType::f64, DType::f32, DType::f16, DType::i64, DType::i32, DType::bf16, DType::boolean};
-    const ValueId y = on_.Cast(any_f32(), op::Cast{.to = static_cast<int64_t>(types[static_cast<size_t>(dice_.between(0, smooth_ ? 1 : 6))])});
+    static const std::vector<DType> types{DType::f64, DType::f32,  DType::f16,    DType::i64,
+                                          DType::i32, DType::bf16, DType::boolean};
+    const ValueId y = on_.Cast(
+        any_f32(), op::Cast{.to = static_cast<int64_t>(types[static_cast<size_t>(dice_.between(0, smooth_ ? 1 : 6))])});
     push(on_.Cast(y, op::Cast{.to = static_cast<int64_t>(DType::f32)}));
   }
   void activation() {
     const ValueId x = any_f32();
     switch (dice_.between(0, 5)) {
-      case 0: return push(on_.Mul(on_.Mul(x, on_.Add(on_.Erf(on_.Div(x, number(std::sqrt(2.0)))), number(1))), number(0.5)));
+      case 0:
+        return push(on_.Mul(on_.Mul(x, on_.Add(on_.Erf(on_.Div(x, number(std::sqrt(2.0)))), number(1))), number(0.5)));
       case 1: return push(on_.Mul(x, on_.Sigmoid(x)));
       case 2: return push(on_.Mul(x, on_.Div(on_.Clip(on_.Add(x, number(3)), number(0), number(6)), number(6))));
       case 3: return push(on_.Mul(x, on_.Tanh(on_.Softplus(x))));
@@ -272,7 +297,8 @@ class Maker {
   }
   void select() {
     const ValueId x = any_f32();
-    ValueId c = dice_.chance(25) ? on_.constant(Tensor::bool_scalar(dice_.chance(50))) : on_.Greater(smooth_ ? pool_.front() : x, number(dice_.number()));
+    ValueId c = dice_.chance(25) ? on_.constant(Tensor::bool_scalar(dice_.chance(50)))
+                                 : on_.Greater(smooth_ ? pool_.front() : x, number(dice_.number()));
     if (dice_.chance(40)) c = on_.Not(c);
     push(on_.Where(c, x, dice_.chance(50) ? number(dice_.number()) : on_.Neg(x)));
   }
@@ -295,7 +321,9 @@ class Maker {
     const ValueId y = on_.Pad(x, on_.ints(pads), dice_.chance(30) ? number(dice_.number()) : ValueId());
     if (rank(x) != 4 || dice_.chance(30)) return push(y);
     if (dice_.chance(30)) return push(on_.MaxPool(y, op::MaxPool{.kernel_shape = {2, 2}}, 1)[0]);
-    if (dice_.chance(50)) return push(on_.AveragePool(y, op::AveragePool{.count_include_pad = dice_.between(0, 1), .kernel_shape = {2, 2}}));
+    if (dice_.chance(50))
+      return push(
+          on_.AveragePool(y, op::AveragePool{.count_include_pad = dice_.between(0, 1), .kernel_shape = {2, 2}}));
     pool_.push_back(y);
     if (shape(y)[1].known()) convolution(y);
   }
@@ -304,14 +332,20 @@ class Maker {
     if (rank(x) == 0) return;
     if (dice_.chance(50)) return push(on_.Expand(number(dice_.number()), on_.Shape(x)));
     const ValueId n = on_.Gather(on_.Shape(x), on_.int_scalar(axis_of(x)));
-    if (dice_.chance(50)) return push(on_.Cast(on_.Range(on_.int_scalar(0), n, on_.int_scalar(1)), op::Cast{.to = static_cast<int64_t>(DType::f32)}));
+    if (dice_.chance(50))
+      return push(on_.Cast(on_.Range(on_.int_scalar(0), n, on_.int_scalar(1)),
+                           op::Cast{.to = static_cast<int64_t>(DType::f32)}));
     push(on_.Mul(x, on_.Cast(n, op::Cast{.to = static_cast<int64_t>(DType::f32)})));
   }
   // Both sides of an If, with a known or an unknown condition, reading values from outside.
   void branch() {
     Graph& g = model_.graph;
     const ValueId x = any_f32(), y = any_f32();
-    const ValueId c = dice_.chance(40) ? on_.constant(Tensor::bool_scalar(dice_.chance(50))) : on_.Greater(on_.ReduceSum(smooth_ ? pool_.front() : x, ValueId(), op::ReduceSum{.keepdims = 0}), number(0));
+    const ValueId c =
+        dice_.chance(40)
+            ? on_.constant(Tensor::bool_scalar(dice_.chance(50)))
+            : on_.Greater(on_.ReduceSum(smooth_ ? pool_.front() : x, ValueId(), op::ReduceSum{.keepdims = 0}),
+                          number(0));
     const NodeId n = g.add_node(g.main(), op_of<op::If>(), nullptr, {c}, 1);
     ValueId given[2];
     for (size_t i = 0; i < 2; ++i) {
@@ -333,14 +367,19 @@ class Maker {
     const int64_t rounds = dice_.between(0, 3);
     const bool known = rank(x) == 0 || dice_.chance(60), gathers = known && rounds > 0;
     const ValueId count = known ? on_.int_scalar(rounds) : on_.Gather(on_.Shape(x), on_.int_scalar(0));
-    const NodeId n = g.add_node(g.main(), op_of<op::Loop>(), nullptr, {count, on_.constant(Tensor::bool_scalar(true)), x}, gathers ? 2 : 1);
+    const NodeId n = g.add_node(g.main(), op_of<op::Loop>(), nullptr,
+                                {count, on_.constant(Tensor::bool_scalar(true)), x}, gathers ? 2 : 1);
     const RegionId body = g.add_region(g.main(), n);
     g.set_region(n, 0, body);
-    const ValueId round = g.add_input(body, "i", Type::tensor(DType::i64, Shape())), more = g.add_input(body, "c", Type::tensor(DType::boolean, Shape()));
+    const ValueId round = g.add_input(body, "i", Type::tensor(DType::i64, Shape())),
+                  more = g.add_input(body, "c", Type::tensor(DType::boolean, Shape()));
     const ValueId carried = g.add_input(body, "v", fact(x).type);
     On inner(g, body);
-    ValueId next = inner.Tanh(inner.Add(inner.Mul(carried, number(0.5)), inner.Cast(round, op::Cast{.to = static_cast<int64_t>(DType::f32)})));
-    if (dice_.chance(50)) next = inner.Add(next, inner.ReduceMean(inner.Identity(inner.Identity(y)), ValueId(), op::ReduceMean{.keepdims = 0}));
+    ValueId next = inner.Tanh(inner.Add(inner.Mul(carried, number(0.5)),
+                                        inner.Cast(round, op::Cast{.to = static_cast<int64_t>(DType::f32)})));
+    if (dice_.chance(50))
+      next = inner.Add(next,
+                       inner.ReduceMean(inner.Identity(inner.Identity(y)), ValueId(), op::ReduceMean{.keepdims = 0}));
     std::vector<ValueId> given{inner.Identity(more), next};
     if (gathers) given.push_back(inner.Neg(inner.Neg(inner.Mul(next, number(2)))));
     g.set_region_outputs(body, std::move(given));
@@ -357,7 +396,11 @@ class Maker {
     const ValueId x = any_f32(), small = on_.Tanh(x);
     const auto last = rank(x) > 0 ? on_.ints({-1}) : ValueId();
     switch (dice_.between(0, 7)) {
-      case 0: return push(on_.Mul(on_.Mul(x, number(0.5)), on_.Add(on_.Tanh(on_.Mul(on_.Add(x, on_.Mul(on_.Pow(x, number(3)), number(0.044715))), number(std::sqrt(2 / 3.14159265358979)))), number(1))));
+      case 0:
+        return push(on_.Mul(on_.Mul(x, number(0.5)),
+                            on_.Add(on_.Tanh(on_.Mul(on_.Add(x, on_.Mul(on_.Pow(x, number(3)), number(0.044715))),
+                                                     number(std::sqrt(2 / 3.14159265358979)))),
+                                    number(1))));
       case 1: return push(on_.Div(number(1), on_.Add(on_.Exp(on_.Neg(small)), number(1))));
       case 2: return push(on_.Log(on_.Add(on_.Exp(small), number(1))));
       case 3: return push(on_.Mul(x, on_.Sigmoid(on_.Mul(x, number(1.702)))));
@@ -366,14 +409,17 @@ class Maker {
         const ValueId e = on_.Exp(on_.Sub(x, on_.ReduceMax(x, last)));
         return push(on_.Div(e, on_.ReduceSum(e, last)));
       }
-      case 5: return push(rank(x) == 2 ? on_.Add(on_.Gemm(x, x, ValueId(), op::Gemm{.transB = 1}), number(2)) : on_.Softmax(on_.Unsqueeze(x, last)));
+      case 5:
+        return push(rank(x) == 2 ? on_.Add(on_.Gemm(x, x, ValueId(), op::Gemm{.transB = 1}), number(2))
+                                 : on_.Softmax(on_.Unsqueeze(x, last)));
       case 6: return attention(small);
       default: return instance_norm(x);
     }
   }
   void attention(ValueId x) {
     if (rank(x) != 3) return;
-    const ValueId heads = on_.Unsqueeze(x, on_.ints({1})), keys = on_.Transpose(heads, op::Transpose{.perm = std::vector<int64_t>{0, 1, 3, 2}});
+    const ValueId heads = on_.Unsqueeze(x, on_.ints({1})),
+                  keys = on_.Transpose(heads, op::Transpose{.perm = std::vector<int64_t>{0, 1, 3, 2}});
     if (dice_.chance(50)) return push(on_.MatMul(on_.Mul(heads, number(2)), on_.Mul(keys, number(0.25))));
     push(on_.MatMul(on_.Softmax(on_.Mul(on_.MatMul(heads, keys), number(0.5))), on_.Sin(heads)));
   }
@@ -381,35 +427,46 @@ class Maker {
     if (rank(x) != 4 || !shape(x)[1].known()) return;
     const ValueId axes = on_.ints({2, 3}), centred = on_.Sub(x, on_.ReduceMean(x, axes));
     const int64_t c = shape(x)[1].literal();
-    const ValueId y = on_.Div(centred, on_.Sqrt(on_.Add(on_.ReduceMean(on_.Mul(centred, centred), axes), number(1e-5))));
+    const ValueId y =
+        on_.Div(centred, on_.Sqrt(on_.Add(on_.ReduceMean(on_.Mul(centred, centred), axes), number(1e-5))));
     push(on_.Add(on_.Mul(y, vector(c, {c, 1, 1})), vector(c, {c, 1, 1})));
   }
   // Logic, copies and sizes that change nothing, or that are known after all.
   void around() {
     const ValueId x = any_f32();
-    const ValueId c = on_.Greater(pool_.front(), number(dice_.number())), yes = on_.constant(Tensor::bool_scalar(true)), no = on_.constant(Tensor::bool_scalar(false));
+    const ValueId c = on_.Greater(pool_.front(), number(dice_.number())), yes = on_.constant(Tensor::bool_scalar(true)),
+                  no = on_.constant(Tensor::bool_scalar(false));
     switch (dice_.between(0, 10)) {
-      case 0: return push(on_.Where(dice_.chance(50) ? on_.Not(on_.Not(c)) : on_.And(yes, c), pool_.front(), number(1)));
+      case 0:
+        return push(on_.Where(dice_.chance(50) ? on_.Not(on_.Not(c)) : on_.And(yes, c), pool_.front(), number(1)));
       case 1: return push(on_.Where(on_.Or(c, no), dice_.chance(50) ? pool_.front() : number(0), number(0)));
       case 2: return push(on_.Where(c, pool_.front(), pool_.front()));
       case 3: return push(on_.Dropout(x, 1)[0]);
       case 4: return push(on_.Tile(x, on_.ints(std::vector<int64_t>(static_cast<size_t>(rank(x)), 1))));
       case 5: return push(on_.Expand(x, on_.Shape(x)));
-      case 6: return push(on_.Add(x, on_.Cast(on_.ConstantOfShape(on_.Shape(x), op::ConstantOfShape{.value = Tensor::ints(std::vector<int64_t>{3})}), op::Cast{.to = static_cast<int64_t>(DType::f32)})));
+      case 6:
+        return push(
+            on_.Add(x, on_.Cast(on_.ConstantOfShape(
+                                    on_.Shape(x), op::ConstantOfShape{.value = Tensor::ints(std::vector<int64_t>{3})}),
+                                op::Cast{.to = static_cast<int64_t>(DType::f32)})));
       case 7: {
         if (rank(x) == 0) return;
-        const ValueId sizes = on_.Abs(on_.Shape(x)), end = on_.Slice(sizes, on_.ints({0}), on_.ints({1}), on_.ints({0}));
+        const ValueId sizes = on_.Abs(on_.Shape(x)),
+                      end = on_.Slice(sizes, on_.ints({0}), on_.ints({1}), on_.ints({0}));
         return push(on_.Slice(x, on_.ints({dice_.between(0, 1)}), end, on_.ints({0})));
       }
       case 8: {
         if (rank(x) == 0) return;
         const int64_t axis = axis_of(x);
-        return push(on_.Concat(std::vector<ValueId>{x, on_.Concat(std::vector<ValueId>{x, on_.Neg(x)}, op::Concat{.axis = axis})}, op::Concat{.axis = axis}));
+        return push(on_.Concat(
+            std::vector<ValueId>{x, on_.Concat(std::vector<ValueId>{x, on_.Neg(x)}, op::Concat{.axis = axis})},
+            op::Concat{.axis = axis}));
       }
       case 9: {
         if (rank(x) != 4) return;
         const ValueId sizes = on_.Mul(on_.Shape(x), on_.ints({1, 1, 2, 2}));
-        return push(on_.Resize(x, ValueId(), ValueId(), sizes, op::Resize{.mode = dice_.chance(50) ? "nearest" : "linear"}));
+        return push(
+            on_.Resize(x, ValueId(), ValueId(), sizes, op::Resize{.mode = dice_.chance(50) ? "nearest" : "linear"}));
       }
       default: return merged(x);
     }
@@ -427,8 +484,11 @@ class Maker {
     const ValueId list = on_.SequenceConstruct(std::vector<ValueId>{x, on_.Neg(x)});
     switch (dice_.between(0, 5)) {
       case 0: return push(on_.SequenceAt(on_.SequenceInsert(list, on_.Tanh(x)), on_.int_scalar(dice_.between(-3, 2))));
-      case 1: return push(on_.ConcatFromSequence(list, op::ConcatFromSequence{.axis = 0, .new_axis = rank(x) == 0 || dice_.chance(50) ? 1 : 0}));
-      case 2: return push(on_.Mul(x, on_.Cast(on_.SequenceLength(list), op::Cast{.to = static_cast<int64_t>(DType::f32)})));
+      case 1:
+        return push(on_.ConcatFromSequence(
+            list, op::ConcatFromSequence{.axis = 0, .new_axis = rank(x) == 0 || dice_.chance(50) ? 1 : 0}));
+      case 2:
+        return push(on_.Mul(x, on_.Cast(on_.SequenceLength(list), op::Cast{.to = static_cast<int64_t>(DType::f32)})));
       case 3: return push(on_.OptionalGetElement(on_.Optional(x)));
       case 4: return push(on_.Where(on_.OptionalHasElement(on_.Optional(x)), x, number(0)));
       default: {
@@ -436,7 +496,9 @@ class Maker {
         const int64_t axis = axis_of(x);
         if (!shape(x)[static_cast<size_t>(axis)].known()) return;
         const bool even = dice_.chance(50);  // keepdims then means nothing, though onnxruntime heeds it
-        const ValueId parts = on_.SplitToSequence(x, even ? on_.int_scalar(2) : ValueId(), op::SplitToSequence{.axis = axis, .keepdims = even ? 1 : dice_.between(0, 1)});
+        const ValueId parts =
+            on_.SplitToSequence(x, even ? on_.int_scalar(2) : ValueId(),
+                                op::SplitToSequence{.axis = axis, .keepdims = even ? 1 : dice_.between(0, 1)});
         push(on_.SequenceAt(parts, on_.int_scalar(0)));
       }
     }
@@ -451,20 +513,38 @@ class Maker {
       const ValueId where = on_.Unsqueeze(from, on_.ints({-1}));
       return push(on_.ScatterND(x, dice_.chance(70) ? where : on_.Neg(on_.Neg(where)), on_.Mul(x, number(2))));
     }
-    if (rank(x) == 2 && dice_.chance(50)) return push(on_.Einsum(std::vector<ValueId>{x, x}, op::Einsum{.equation = dice_.chance(50) ? "ab,cb->ac" : "ab,ab->ab"}));
-    if (rank(x) == 2 && shape(x)[1].known()) return push(on_.Einsum(std::vector<ValueId>{x, vector(shape(x)[1].literal() * 2, {shape(x)[1].literal(), 2})}, op::Einsum{.equation = "ab,bc->ac"}));
-    if (!first || *first < 1) return push(on_.Einsum(std::vector<ValueId>{x}, op::Einsum{.equation = rank(x) == 3 ? "abc->bca" : "a...->...a"}));
-    const auto index = [&] { return on_.Add(on_.Mul(on_.Cast(on_.Shape(pool_.front(), op::Shape{.end = 1}), op::Cast{.to = static_cast<int64_t>(DType::i64)}), on_.int_scalar(0)), on_.int_scalar(dice_.between(0, *first - 1))); };
-    push(on_.Concat(std::vector<ValueId>{on_.Gather(x, index()), on_.Gather(x, index())}, op::Concat{.axis = dice_.chance(70) ? 0 : axis_of(x)}));
+    if (rank(x) == 2 && dice_.chance(50))
+      return push(
+          on_.Einsum(std::vector<ValueId>{x, x}, op::Einsum{.equation = dice_.chance(50) ? "ab,cb->ac" : "ab,ab->ab"}));
+    if (rank(x) == 2 && shape(x)[1].known())
+      return push(on_.Einsum(std::vector<ValueId>{x, vector(shape(x)[1].literal() * 2, {shape(x)[1].literal(), 2})},
+                             op::Einsum{.equation = "ab,bc->ac"}));
+    if (!first || *first < 1)
+      return push(
+          on_.Einsum(std::vector<ValueId>{x}, op::Einsum{.equation = rank(x) == 3 ? "abc->bca" : "a...->...a"}));
+    const auto index = [&] {
+      return on_.Add(on_.Mul(on_.Cast(on_.Shape(pool_.front(), op::Shape{.end = 1}),
+                                      op::Cast{.to = static_cast<int64_t>(DType::i64)}),
+                             on_.int_scalar(0)),
+                     on_.int_scalar(dice_.between(0, *first - 1)));
+    };
+    push(on_.Concat(std::vector<ValueId>{on_.Gather(x, index()), on_.Gather(x, index())},
+                    op::Concat{.axis = dice_.chance(70) ? 0 : axis_of(x)}));
   }
-  // Twice the same kind: reductions, extrema, products between reshapes; padding before a MaxPool; shifts before a Conv.
+  // Twice the same kind: reductions, extrema, products between reshapes; padding before a MaxPool; shifts before a
+  // Conv.
   void in_a_row() {
     const ValueId x = any_f32();
     if (rank(x) == 4 && shape(x)[1].known() && dice_.chance(70)) {
       const int64_t c = shape(x)[1].literal();
-      if (dice_.chance(50)) return push(on_.Conv(on_.Add(x, vector(c, {c, 1, 1})), vector(2 * c, {2, c, 1, 1}), dice_.chance(50) ? vector(2) : on_.constant(store(DType::f32, {2}, std::vector<double>(2, 0)))));
+      if (dice_.chance(50))
+        return push(
+            on_.Conv(on_.Add(x, vector(c, {c, 1, 1})), vector(2 * c, {2, c, 1, 1}),
+                     dice_.chance(50) ? vector(2) : on_.constant(store(DType::f32, {2}, std::vector<double>(2, 0)))));
       const bool zeros = dice_.chance(60);
-      const ValueId padded = on_.Pad(dice_.chance(60) ? on_.Relu(x) : x, on_.ints({0, 0, 1, 1, 0, 0, 1, dice_.between(0, 2)}), zeros ? ValueId() : number(-INFINITY));
+      const ValueId padded =
+          on_.Pad(dice_.chance(60) ? on_.Relu(x) : x, on_.ints({0, 0, 1, 1, 0, 0, 1, dice_.between(0, 2)}),
+                  zeros ? ValueId() : number(-INFINITY));
       return push(on_.MaxPool(padded, op::MaxPool{.kernel_shape = {2, 2}}, 1)[0]);
     }
     if (dice_.chance(30)) {
@@ -474,7 +554,8 @@ class Maker {
     if (rank(x) == 3 && shape(x)[2].known() && dice_.chance(50)) {
       const int64_t k = shape(x)[2].literal();
       const ValueId y = on_.MatMul(on_.Reshape(x, on_.ints({-1, k})), vector(k * 2, {k, 2}));
-      return push(on_.Reshape(y, on_.Concat(std::vector<ValueId>{on_.Shape(x, op::Shape{.end = 2}), on_.ints({2})}, op::Concat{.axis = 0})));
+      return push(on_.Reshape(y, on_.Concat(std::vector<ValueId>{on_.Shape(x, op::Shape{.end = 2}), on_.ints({2})},
+                                            op::Concat{.axis = 0})));
     }
     if (rank(x) < 2) return;
     const int64_t keep = dice_.between(0, 1);
@@ -495,7 +576,9 @@ class Maker {
     if (smooth_) return;
     const auto ops = all_ops();
     const OpDef& op = ops[static_cast<size_t>(dice_.between(0, static_cast<int64_t>(ops.size()) - 1))];
-    if (!op.domain.empty() || !op.rules.eval || !op.rules.deterministic || !op.graph_attrs.empty() || op.newest().min_in < 1 || op.newest().min_in > 2) return;
+    if (!op.domain.empty() || !op.rules.eval || !op.rules.deterministic || !op.graph_attrs.empty() ||
+        op.newest().min_in < 1 || op.newest().min_in > 2)
+      return;
     const auto attrs = op.make();
     for (const AttrField& f : op.fields)
       if (f.kind == AttrKind::integer && f.name == "axis" && dice_.chance(50)) f.set(attrs.get(), dice_.between(-1, 1));
@@ -509,7 +592,9 @@ class Maker {
     Graph& g = model_.graph;
     std::vector<ValueId> out;
     for (const ValueId v : pool_)
-      if (g[v].kind == Value::Kind::node_output && g[v].fact.type.is_tensor() && (!g.used(v) || dice_.chance(15)) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+      if (g[v].kind == Value::Kind::node_output && g[v].fact.type.is_tensor() && (!g.used(v) || dice_.chance(15)) &&
+          std::find(out.begin(), out.end(), v) == out.end())
+        out.push_back(v);
     if (out.empty()) out.push_back(on_.Relu(pool_.front()));
     for (size_t i = 0; i < out.size(); ++i) g.value(out[i]).name = cat("y", i);
     g.set_region_outputs(g.main(), std::move(out));
@@ -533,7 +618,8 @@ std::vector<Datum> random_values(const Model& m, uint32_t seed, int64_t n) {
     std::vector<int64_t> shape;
     for (const Dim d : m.graph[v].fact.shape()) shape.push_back(d.is_literal() ? d.literal() : n);
     std::vector<double> values(static_cast<size_t>(element_count(shape)));
-    for (double& x : values) x = dice.chance(10) ? 0 : static_cast<double>(dice.between(-400, 400)) / 100 * (dice.chance(5) ? 10 : 1);
+    for (double& x : values)
+      x = dice.chance(10) ? 0 : static_cast<double>(dice.between(-400, 400)) / 100 * (dice.chance(5) ? 10 : 1);
     out.emplace_back(store(DType::f32, shape, values));
   }
   return out;

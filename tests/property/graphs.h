@@ -8,8 +8,8 @@
 
 namespace cameo::tests {
 
-// The same seed gives the same model, everywhere. Its inputs are float tensors whose sizes may be N. A smooth one has no
-// steps, where a last digit decides: no rounding, no comparisons, no casts that drop digits.
+// The same seed gives the same model, everywhere. Its inputs are float tensors whose sizes may be N. A smooth one has
+// no steps, where a last digit decides: no rounding, no comparisons, no casts that drop digits.
 Model random_model(uint32_t seed, bool smooth);
 // Values for its inputs with N = n: signed, some large, some zero.
 std::vector<Datum> random_values(const Model& m, uint32_t seed, int64_t n);

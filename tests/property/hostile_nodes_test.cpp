@@ -1,6 +1,6 @@
-// Valid calls of every operator, damaged: where the shape rule accepts what it is given, the kernels, reference and fast,
-// compute what the rule said or refuse with a finding. Under the sanitizers this also says that they stay in their
-// buffers. CAMEO_HOSTILE_TRIES sets how many calls of each operator are tried, CAMEO_HOSTILE_SEED which;
+// Valid calls of every operator, damaged: where the shape rule accepts what it is given, the kernels, reference and
+// fast, compute what the rule said or refuse with a finding. Under the sanitizers this also says that they stay in
+// their buffers. CAMEO_HOSTILE_TRIES sets how many calls of each operator are tried, CAMEO_HOSTILE_SEED which;
 // CAMEO_HOSTILE_VERBOSE prints each before it is tried, for those that end the program.
 #include <gtest/gtest.h>
 
@@ -59,7 +59,8 @@ Outcome outcome_of(F run) {
 
 bool alike(const Datum& a, const Datum& b) {
   if (a.kind != b.kind) return false;
-  if (a.kind == Datum::Kind::tensor) return a.tensor.dtype() == b.tensor.dtype() && a.tensor.shape() == b.tensor.shape();
+  if (a.kind == Datum::Kind::tensor)
+    return a.tensor.dtype() == b.tensor.dtype() && a.tensor.shape() == b.tensor.shape();
   return a.kind != Datum::Kind::sequence || a.items->size() == b.items->size();
 }
 
@@ -68,7 +69,9 @@ std::string disagreement(const Outcome& reference, const Outcome& other) {
   if (!other.outputs) return "";
   if (!reference.outputs) return cat("it computes what the reference refuses: ", reference.finding);
   for (size_t i = 0; i < reference.outputs->size(); ++i)
-    if (!alike((*reference.outputs)[i], (*other.outputs)[i])) return cat("output ", i, " is", describe_operands({(*other.outputs)[i]}), " and not", describe_operands({(*reference.outputs)[i]}));
+    if (!alike((*reference.outputs)[i], (*other.outputs)[i]))
+      return cat("output ", i, " is", describe_operands({(*other.outputs)[i]}), " and not",
+                 describe_operands({(*reference.outputs)[i]}));
   return "";
 }
 
@@ -82,7 +85,8 @@ std::string fault_of(Call& call, const std::vector<Type>& types, bool open) {
   declare_inputs(call, open);
   SessionOptions how;
   how.threads = 2;
-  const std::string fast = disagreement(reference, outcome_of([&] { return Session(call.model, how).run(call.inputs); }));
+  const std::string fast =
+      disagreement(reference, outcome_of([&] { return Session(call.model, how).run(call.inputs); }));
   return fast.empty() ? "" : cat(open ? "session, sizes open: " : "session: ", fast);
 }
 
@@ -141,7 +145,8 @@ TEST_P(HostileNodes, AreComputedOrRefused) {
   if (found == calls().end()) GTEST_SKIP() << "no valid call of it is at hand";
   Sampler s(static_cast<uint32_t>(setting("CAMEO_HOSTILE_SEED", 7)));
   size_t accepted = 0;
-  for (int64_t i = setting("CAMEO_HOSTILE_TRIES", 25); i > 0; --i) ASSERT_EQ(try_once(s.pick(found->second), op, s, accepted), "");
+  for (int64_t i = setting("CAMEO_HOSTILE_TRIES", 25); i > 0; --i)
+    ASSERT_EQ(try_once(s.pick(found->second), op, s, accepted), "");
   RecordProperty("accepted", static_cast<int>(accepted));
 }
 

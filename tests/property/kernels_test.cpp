@@ -127,7 +127,8 @@ std::string try_once(const OpDef& op, Sampler& s, size_t& computed) {
 std::vector<std::string> names_of_kernels() {
   std::vector<std::string> out;
   for (const OpDef& op : all_ops())
-    if (op.rules.eval && op.graph_attrs.empty() && (op.domain.empty() || op.domain == learners)) out.emplace_back(op.name);
+    if (op.rules.eval && op.graph_attrs.empty() && (op.domain.empty() || op.domain == learners))
+      out.emplace_back(op.name);
   return out;
 }
 

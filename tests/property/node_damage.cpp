@@ -34,13 +34,17 @@ constexpr int64_t least = std::numeric_limits<int64_t>::min(), most = std::numer
 
 // Large numbers are so large that no memory holds what they ask for: sizes between would only be slow.
 int64_t hostile_int(Sampler& s, int64_t was) {
-  return s.pick<int64_t>({0, 1, -1, 2, -2, 3, 7, was + 1, was - 1, -was, 31, -32, 1000, most, least, most - 1, least + 1, int64_t{1} << 40, -(int64_t{1} << 40)});
+  return s.pick<int64_t>({0, 1, -1, 2, -2, 3, 7, was + 1, was - 1, -was, 31, -32, 1000, most, least, most - 1,
+                          least + 1, int64_t{1} << 40, -(int64_t{1} << 40)});
 }
 
-int64_t safe_hostile_int(Sampler& s, int64_t was) { return was > most - 2 || was < least + 2 ? 0 : hostile_int(s, was); }
+int64_t safe_hostile_int(Sampler& s, int64_t was) {
+  return was > most - 2 || was < least + 2 ? 0 : hostile_int(s, was);
+}
 
 float hostile_float(Sampler& s) {
-  return s.pick<float>({0, -0.0f, 1, -1, 0.5f, 1e30f, -1e30f, 1e-40f, std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()});
+  return s.pick<float>({0, -0.0f, 1, -1, 0.5f, 1e30f, -1e30f, 1e-40f, std::numeric_limits<float>::infinity(),
+                        std::numeric_limits<float>::quiet_NaN()});
 }
 
 // The elements of `t` over and over in another shape.
@@ -97,7 +101,8 @@ Tensor other_contents(const Tensor& t, Sampler& s) {
 
 Tensor other_type(const Tensor& t, Sampler& s) {
   const DType to = all_dtypes()[static_cast<size_t>(s.between(1, dtype_count - 1))].dtype;
-  if (to == DType::string || is_complex(to) || t.dtype() == DType::string || is_complex(t.dtype())) return zeros(to, t.shape());
+  if (to == DType::string || is_complex(to) || t.dtype() == DType::string || is_complex(t.dtype()))
+    return zeros(to, t.shape());
   return convert(t, to);
 }
 
@@ -114,7 +119,8 @@ void damage_datum(Datum& d, Sampler& s) {
   }
   if (d.kind == Datum::Kind::sequence) {
     auto items = *d.items;
-    if (items.empty() || s.chance(20)) items.emplace_back(zeros(s.pick<DType>({DType::f32, DType::i64, DType::string}), s.shape()));
+    if (items.empty() || s.chance(20))
+      items.emplace_back(zeros(s.pick<DType>({DType::f32, DType::i64, DType::string}), s.shape()));
     else if (s.chance(20)) items.pop_back();
     else damage_datum(items[static_cast<size_t>(s.between(0, static_cast<int64_t>(items.size()) - 1))], s);
     d = Datum::sequence(std::move(items));
@@ -143,7 +149,10 @@ std::vector<T> other_list(std::vector<T> list, Sampler& s, F element) {
   return list;
 }
 
-std::string other_word(Sampler& s) { return s.pick<std::string>({"", "x", "LEFT", "reflect", "linear", "SAME_UPPER", "VALID", "bidirectional", "DCR", "...", "i,i->", "\xff"}); }
+std::string other_word(Sampler& s) {
+  return s.pick<std::string>(
+      {"", "x", "LEFT", "reflect", "linear", "SAME_UPPER", "VALID", "bidirectional", "DCR", "...", "i,i->", "\xff"});
+}
 
 // For attributes that are absent: something of their kind.
 AttrValue some_value(AttrKind kind, Sampler& s) {
@@ -164,11 +173,15 @@ AttrValue other_value(AttrValue v, AttrKind kind, Sampler& s) {
   if (std::holds_alternative<float>(v)) return hostile_float(s);
   if (std::holds_alternative<std::string>(v)) return other_word(s);
   if (auto* t = std::get_if<Tensor>(&v)) return other_tensor(*t, s);
-  if (auto* list = std::get_if<std::vector<int64_t>>(&v)) return other_list(std::move(*list), s, [&](int64_t was) { return safe_hostile_int(s, was); });
-  if (auto* list = std::get_if<std::vector<float>>(&v)) return other_list(std::move(*list), s, [&](float) { return hostile_float(s); });
-  if (auto* list = std::get_if<std::vector<std::string>>(&v)) return other_list(std::move(*list), s, [&](const std::string&) { return other_word(s); });
+  if (auto* list = std::get_if<std::vector<int64_t>>(&v))
+    return other_list(std::move(*list), s, [&](int64_t was) { return safe_hostile_int(s, was); });
+  if (auto* list = std::get_if<std::vector<float>>(&v))
+    return other_list(std::move(*list), s, [&](float) { return hostile_float(s); });
+  if (auto* list = std::get_if<std::vector<std::string>>(&v))
+    return other_list(std::move(*list), s, [&](const std::string&) { return other_word(s); });
   if (auto* sparse = std::get_if<SparseTensor>(&v)) {
-    if (s.chance(30)) sparse->shape = other_list(std::move(sparse->shape), s, [&](int64_t was) { return safe_hostile_int(s, was); });
+    if (s.chance(30))
+      sparse->shape = other_list(std::move(sparse->shape), s, [&](int64_t was) { return safe_hostile_int(s, was); });
     else if (s.chance(50)) sparse->indices = other_tensor(sparse->indices, s);
     else sparse->values = other_tensor(sparse->values, s);
     return v;
@@ -233,7 +246,8 @@ Type type_of(const Datum& d, const Type& declared) {
     Type t = Type::tensor(d.tensor.dtype(), Shape(d.tensor.shape().begin(), d.tensor.shape().end()));
     return declared.is_optional() ? Type::optional(std::move(t)) : t;
   }
-  if (d.kind == Datum::Kind::sequence && !d.items->empty() && d.items->front().kind == Datum::Kind::tensor && declared.is_sequence())
+  if (d.kind == Datum::Kind::sequence && !d.items->empty() && d.items->front().kind == Datum::Kind::tensor &&
+      declared.is_sequence())
     return Type::sequence(Type::tensor(d.items->front().tensor.dtype()));
   return declared;
 }
@@ -291,7 +305,8 @@ void damage(Call& call, std::string_view op, Sampler& s) {
   if (how < 3) damage_attribute(g, n, s);
   else if (how < 4) damage_arity(g, n, s);
   else if (how < 6 && !g[n].regions.empty()) damage_body(g, n, s);
-  else if (!call.inputs.empty()) damage_datum(call.inputs[static_cast<size_t>(s.between(0, static_cast<int64_t>(call.inputs.size()) - 1))], s);
+  else if (!call.inputs.empty())
+    damage_datum(call.inputs[static_cast<size_t>(s.between(0, static_cast<int64_t>(call.inputs.size()) - 1))], s);
 }
 
 void declare_inputs(Call& call, bool open) {
@@ -303,7 +318,8 @@ void declare_inputs(Call& call, bool open) {
     f.type = type_of(call.inputs[i], f.type);
     f.contents.reset();
     if (!open || !f.type.is_tensor()) continue;
-    for (size_t axis = 0; axis < f.type.shape->size(); ++axis) (*f.type.shape)[axis] = g.dims().symbol(cat("i", i, "_", axis));
+    for (size_t axis = 0; axis < f.type.shape->size(); ++axis)
+      (*f.type.shape)[axis] = g.dims().symbol(cat("i", i, "_", axis));
   }
 }
 
@@ -318,6 +334,8 @@ void freeze_some_inputs(Call& call, Sampler& s) {
   }
 }
 
-std::string describe(const Call& call) { return cat(call.name, ":", describe_operands(call.inputs), "\n", print_text(call.model, {})); }
+std::string describe(const Call& call) {
+  return cat(call.name, ":", describe_operands(call.inputs), "\n", print_text(call.model, {}));
+}
 
 }  // namespace cameo::tests

@@ -1,4 +1,5 @@
-// Valid calls of operators, and ways to damage them: sizes, ranks, contents, element types, arities, attributes, bodies.
+// Valid calls of operators, and ways to damage them: sizes, ranks, contents, element types, arities, attributes,
+// bodies.
 #pragma once
 
 #include <string>

@@ -31,11 +31,15 @@ std::string ledger_text(const SimplifyResult& r) {
 constexpr Tolerance tolerance{.rtol = 2e-3, .atol = 2e-3};
 
 // Nothing for a model that is refused, since it cannot run.
-std::optional<SimplifyResult> simplified(const Model& before, Model& after, const SimplifyOptions& options, uint32_t seed) {
+std::optional<SimplifyResult> simplified(const Model& before, Model& after, const SimplifyOptions& options,
+                                         uint32_t seed) {
   try {
     return simplify(after, options);
   } catch (const Error& e) {
-    for (const int64_t n : {1, 3}) EXPECT_THROW(run_reference(before, random_values(before, seed, n)), Error) << "seed " << seed << "\n" << e.diag().render() << print_text(before);
+    for (const int64_t n : {1, 3})
+      EXPECT_THROW(run_reference(before, random_values(before, seed, n)), Error)
+          << "seed " << seed << "\n"
+          << e.diag().render() << print_text(before);
     return std::nullopt;
   }
 }
@@ -60,7 +64,8 @@ TEST(Simplify, KeepsOutputsOfGeneratedModels) {
     const SimplifyResult& result = *outcome;
     applied += result.ledger.size();
     for (const Application& a : result.ledger) met.insert(a.rule);
-    const std::string about = cat("seed ", seed, "\n", print_text(before), "\n", print_text(after), "\n", ledger_text(result));
+    const std::string about =
+        cat("seed ", seed, "\n", print_text(before), "\n", print_text(after), "\n", ledger_text(result));
     for (const Diag& d : verify_findings(after)) FAIL() << d.render() << about;
     for (const int64_t n : {1, 3}) {
       const auto inputs = random_values(before, seed, n);
@@ -96,7 +101,8 @@ TEST(Simplify, KeepsOutputsOfGeneratedModels) {
   std::string never;
   for (const RuleInfo& r : rule_list())
     if (!met.contains(r.name)) never += cat(" ", r.name);
-  std::cout << ran << " runs, " << applied << " applications, " << met.size() << " of " << rule_list().size() << " rules met; never:" << never << '\n';
+  std::cout << ran << " runs, " << applied << " applications, " << met.size() << " of " << rule_list().size()
+            << " rules met; never:" << never << '\n';
 }
 
 // Models for another judge: tests/python/simplify_referee.py asks for them and simplifies them with the command.

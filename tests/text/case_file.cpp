@@ -35,18 +35,22 @@ const std::string* Case::find(const std::string& key) const {
 CaseFile::CaseFile(std::string path, std::string shown) : path_(std::move(path)) {
   std::ifstream in(path_);
   for (std::string line; std::getline(in, line);) lines_.push_back(line);
-  const auto fail = [&](size_t line, const std::string& what) { throw std::runtime_error(shown + ":" + std::to_string(line + 1) + ": " + what); };
+  const auto fail = [&](size_t line, const std::string& what) {
+    throw std::runtime_error(shown + ":" + std::to_string(line + 1) + ": " + what);
+  };
   for (size_t i = 0; i < lines_.size();) {
     const auto key = key_of(lines_[i]);
     if (key.empty()) {
-      if (!is_blank(lines_[i]) && lines_[i][0] != '#') fail(i, "expected run:, before:, after:, error:, refused: or a comment");
+      if (!is_blank(lines_[i]) && lines_[i][0] != '#')
+        fail(i, "expected run:, before:, after:, error:, refused: or a comment");
       ++i;
       continue;
     }
     Block block;
     block.first_line = i;
     block.text = lines_[i].substr(key.size() + 1);
-    for (++i; i < lines_.size() && key_of(lines_[i]).empty() && !lines_[i].starts_with("#"); ++i) block.text += "\n" + lines_[i];
+    for (++i; i < lines_.size() && key_of(lines_[i]).empty() && !lines_[i].starts_with("#"); ++i)
+      block.text += "\n" + lines_[i];
     block.end_line = i;
     while (block.end_line > block.first_line + 1 && is_blank(lines_[block.end_line - 1])) --block.end_line;
     trim(block.text);
@@ -55,7 +59,8 @@ CaseFile::CaseFile(std::string path, std::string shown) : path_(std::move(path))
     } else if (cases_.empty()) {
       fail(block.first_line, "a case begins with run:");
     }
-    if (!cases_.back().blocks.emplace(key, block).second) fail(block.first_line, "there are two such blocks in this case");
+    if (!cases_.back().blocks.emplace(key, block).second)
+      fail(block.first_line, "there are two such blocks in this case");
   }
 }
 
@@ -76,9 +81,11 @@ void CaseFile::save() const {
   if (edits_.empty()) return;
   auto lines = lines_;
   auto edits = edits_;
-  std::sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return std::pair(a.first, a.end) > std::pair(b.first, b.end); });
+  std::sort(edits.begin(), edits.end(),
+            [](const Edit& a, const Edit& b) { return std::pair(a.first, a.end) > std::pair(b.first, b.end); });
   for (const Edit& e : edits) {
-    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(e.first), lines.begin() + static_cast<std::ptrdiff_t>(e.end));
+    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(e.first),
+                lines.begin() + static_cast<std::ptrdiff_t>(e.end));
     if (!e.text.empty()) lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(e.first), e.text);
   }
   std::ofstream out(path_);

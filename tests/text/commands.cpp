@@ -17,7 +17,9 @@ namespace cameo::tests {
 
 namespace {
 
-bool has(const Arguments& arguments, std::string_view flag) { return std::find(arguments.begin(), arguments.end(), flag) != arguments.end(); }
+bool has(const Arguments& arguments, std::string_view flag) {
+  return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();
+}
 
 // print [--onnx] [--no-types] [--listed] [--header]: the text itself.
 Outcome run_print(const std::string& before, const Arguments& arguments) {
@@ -87,8 +89,8 @@ std::vector<std::string> listed(const Arguments& arguments, std::string_view fla
   return out;
 }
 
-// simplify [--only=A,B] [--skip=A,B] [--opset=N] [--exact] [--freeze] [--unroll=N] [--zero] [--why]: near misses of --only
-// are refused:, with --why.
+// simplify [--only=A,B] [--skip=A,B] [--opset=N] [--exact] [--freeze] [--unroll=N] [--zero] [--why]: near misses of
+// --only are refused:, with --why.
 SimplifyOptions simplify_options(const Arguments& arguments) {
   SimplifyOptions o;
   o.only = listed(arguments, "--only=");
@@ -139,7 +141,8 @@ void run_both(const Model& before, const Model& after, RulesOfCase& out) {
     const std::vector<Datum> found = run_reference(after, inputs);
     ++out.runs;
     for (size_t i = 0; i < wanted.size(); ++i) {
-      if (wanted[i].kind == Datum::Kind::tensor && wanted[i].tensor.count() == 0) continue;  // beside a 0, a -1 could be anything
+      if (wanted[i].kind == Datum::Kind::tensor && wanted[i].tensor.count() == 0)
+        continue;  // beside a 0, a -1 could be anything
       const Comparison c = compare(found[i], wanted[i], {.rtol = 2e-3, .atol = 2e-3});
       if (!c.same) out.difference = cat("output ", i, " of set ", set, ": ", c.why);
     }

@@ -13,7 +13,7 @@
 namespace cameo::tests {
 
 struct Outcome {
-  std::optional<Model> model;      // held against `after:` by structure, types included where `types`
+  std::optional<Model> model;       // held against `after:` by structure, types included where `types`
   std::optional<std::string> text;  // held against `after:` letter by letter
   bool types = false;
   std::vector<std::string> errors;   // held against `error:`
@@ -40,6 +40,6 @@ std::span<const Command> commands();
 
 Model parse(const std::string& text);
 std::string print(const Model& m, bool types);  // on one line where it fits
-std::string error_line(const Diag& d);           // "file.syntax 1:12: expected ..."
+std::string error_line(const Diag& d);          // "file.syntax 1:12: expected ..."
 
 }  // namespace cameo::tests

@@ -55,7 +55,8 @@ class CaseTest : public testing::Test {
       verify(*outcome.model, "after the command");
       model(*outcome.model, outcome.types);
     }
-    if (!outcome.text && !outcome.model && case_.find("after")) ADD_FAILURE() << "the command gives nothing to hold against after:";
+    if (!outcome.text && !outcome.model && case_.find("after"))
+      ADD_FAILURE() << "the command gives nothing to hold against after:";
   }
 
  private:
@@ -99,7 +100,10 @@ class CaseTest : public testing::Test {
       why = e.diag().render();
     }
     if (update) file_.replace(case_, "after", print(found, types));
-    else ADD_FAILURE() << case_.file << ":" << case_.line << ": " << why << "\nfound:\n" << print(found, types) << "\nwanted:\n" << *wanted;
+    else
+      ADD_FAILURE() << case_.file << ":" << case_.line << ": " << why << "\nfound:\n"
+                    << print(found, types) << "\nwanted:\n"
+                    << *wanted;
   }
 
   const Case& case_;
@@ -108,8 +112,8 @@ class CaseTest : public testing::Test {
 
 using CaseFiles = std::vector<std::unique_ptr<CaseFile>>;
 
-// A rule is tested where a case names it with --only=: one where it applies, one where it does not, and one where it applies
-// and the reference kernels compute the same before and after.
+// A rule is tested where a case names it with --only=: one where it applies, one where it does not, and one where it
+// applies and the reference kernels compute the same before and after.
 class EveryRuleTest : public testing::Test {
  public:
   explicit EveryRuleTest(const CaseFiles& files) : files_(files) {}
@@ -147,8 +151,9 @@ CaseFiles register_cases(const fs::path& folder) {
     const std::string shown = fs::relative(path, folder).generic_string();
     CaseFile& file = *files.emplace_back(std::make_unique<CaseFile>(path.string(), "tests/text/" + shown));
     for (const Case& c : file.cases())
-      testing::RegisterTest("Text", (shown + ":" + std::to_string(c.line)).c_str(), nullptr, nullptr, path.string().c_str(),
-                            static_cast<int>(c.line), [&c, &file]() -> testing::Test* { return new CaseTest(c, file); });
+      testing::RegisterTest("Text", (shown + ":" + std::to_string(c.line)).c_str(), nullptr, nullptr,
+                            path.string().c_str(), static_cast<int>(c.line),
+                            [&c, &file]() -> testing::Test* { return new CaseTest(c, file); });
   }
   return files;
 }
@@ -170,8 +175,8 @@ int main(int argc, char** argv) {
   }
   try {
     const auto files = register_cases(fs::path(CAMEO_SOURCE_DIR) / "tests" / "text");
-    testing::RegisterTest("Text", "EveryRuleHasACaseWhereItAppliesAndOneWhereItDoesNot", nullptr, nullptr, __FILE__, __LINE__,
-                          [&files]() -> testing::Test* { return new EveryRuleTest(files); });
+    testing::RegisterTest("Text", "EveryRuleHasACaseWhereItAppliesAndOneWhereItDoesNot", nullptr, nullptr, __FILE__,
+                          __LINE__, [&files]() -> testing::Test* { return new EveryRuleTest(files); });
     const int failed = RUN_ALL_TESTS();
     for (const auto& f : files) f->save();
     return failed;

@@ -7,7 +7,9 @@ namespace cameo::tests {
 
 TEST(Error, CarriesPlaceCauseAndHint) {
   try {
-    throw error("lower.no-rule", cat("no lowering for ", "aten::unfold")).at({.file = "net.pt", .line = 4}).help("use nn.Unfold");
+    throw error("lower.no-rule", cat("no lowering for ", "aten::unfold"))
+        .at({.file = "net.pt", .line = 4})
+        .help("use nn.Unfold");
   } catch (const Error& e) {
     EXPECT_EQ(e.exit_code(), 1);
     EXPECT_EQ(e.diag().render(),

@@ -64,7 +64,9 @@ class References {
 
 // Of the name that data_file_name gives.
 bool is_data_name(std::string_view name, const std::string& model_name) {
-  if (name.size() != data_file_name(model_name, 0).size() || !name.starts_with(model_name + ".") || !name.ends_with(ending)) return false;
+  if (name.size() != data_file_name(model_name, 0).size() || !name.starts_with(model_name + ".") ||
+      !name.ends_with(ending))
+    return false;
   return name.substr(model_name.size() + 1, 16).find_first_not_of("0123456789abcdef") == name.npos;
 }
 
@@ -92,7 +94,9 @@ bool gather(const std::vector<fs::path>& files, References& found) {
 
 }  // namespace
 
-std::string data_file_name(const std::string& model_name, uint64_t hash) { return cat(model_name, ".", hex16(hash), ending); }
+std::string data_file_name(const std::string& model_name, uint64_t hash) {
+  return cat(model_name, ".", hex16(hash), ending);
+}
 
 std::string data_mark(uint64_t hash) {
   static_assert(mark_head.size() + 16 + 1 == data_mark_size);
@@ -119,14 +123,16 @@ void retire_old_data(const std::string& path) {
   if (fs::is_symlink(fs::symlink_status(model))) return;  // the model lies elsewhere, and may be read by that name too
   std::vector<fs::path> files = files_in(model.parent_path());
   const std::string name = model.filename().string();
-  const auto others = std::partition(files.begin(), files.end(), [&](const fs::path& p) { return is_data_name(p.filename().string(), name); });
+  const auto others = std::partition(files.begin(), files.end(),
+                                     [&](const fs::path& p) { return is_data_name(p.filename().string(), name); });
   std::vector<fs::path> old(files.begin(), others);
   References found;
   // Mostly there is nothing to remove: the model itself refers to all there is. Only then the neighbours are asked.
   if (old.empty() || !gather({model}, found)) return;
   const auto is_needed = [&](const fs::path& p) { return found.names.count(p.filename().string()) != 0; };
   std::erase_if(old, is_needed);
-  std::erase_if(old, [&](const fs::path& p) { return !fs::is_regular_file(fs::symlink_status(p)) || !is_marked(p, name); });
+  std::erase_if(old,
+                [&](const fs::path& p) { return !fs::is_regular_file(fs::symlink_status(p)) || !is_marked(p, name); });
   if (old.empty() || !gather({others, files.end()}, found)) return;
   std::erase_if(old, is_needed);
   std::error_code ignored;

@@ -1,5 +1,5 @@
-// Data files beside a model. Their names are decided by their contents: a model that is replaced gets a data file of another
-// name, and the renaming of the model is the one step from the old pair to the new.
+// Data files beside a model. Their names are decided by their contents: a model that is replaced gets a data file of
+// another name, and the renaming of the model is the one step from the old pair to the new.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ std::string data_file_name(const std::string& model_name, uint64_t hash);
 inline constexpr uint64_t data_mark_size = 32;
 std::string data_mark(uint64_t hash);
 
-// For a data file whose name the caller chose: where a file of that name has these bytes already it stays, and where it has
-// others the publication fails with write.exists, because a model that refers to them would get the wrong weights.
+// For a data file whose name the caller chose: where a file of that name has these bytes already it stays, and where it
+// has others the publication fails with write.exists, because a model that refers to them would get the wrong weights.
 void keep_what_is_there(Publication& files, AtomicFile& file, uint64_t hash);
 
-// Removes data files of the model at `path` that we wrote and no model in its folder refers to, itself included: those of the
-// version it replaced, and of writers that were killed. To be called while the folder is locked.
+// Removes data files of the model at `path` that we wrote and no model in its folder refers to, itself included: those
+// of the version it replaced, and of writers that were killed. To be called while the folder is locked.
 void retire_old_data(const std::string& path);
 
 }  // namespace cameo::onnx

@@ -59,19 +59,23 @@ void fit_attributes(const OpDef& op, const SchemaVersion& schema, EncodedNode& e
     return false;
   });
   for (const AttrSpec& spec : schema.attributes)
-    if (spec.required && spec.kind != AttrKind::graph && !e.has(spec.name) && !refusal) refusal = cat("it needs the attribute '", spec.name, "'");
+    if (spec.required && spec.kind != AttrKind::graph && !e.has(spec.name) && !refusal)
+      refusal = cat("it needs the attribute '", spec.name, "'");
 }
 
 void fit_operands(const SchemaVersion& schema, EncodedNode& e, std::optional<std::string>& refusal) {
   e.trim_inputs();
   if (refusal) return;
-  if (e.inputs.size() > schema.max_in) refusal = cat("it had at most ", schema.max_in, " inputs, not ", e.inputs.size());
-  else if (e.inputs.size() < schema.min_in) refusal = cat("it needed ", schema.min_in, " inputs, not ", e.inputs.size());
+  if (e.inputs.size() > schema.max_in)
+    refusal = cat("it had at most ", schema.max_in, " inputs, not ", e.inputs.size());
+  else if (e.inputs.size() < schema.min_in)
+    refusal = cat("it needed ", schema.min_in, " inputs, not ", e.inputs.size());
   else if (e.outputs > schema.max_out) refusal = cat("it had at most ", schema.max_out, " outputs, not ", e.outputs);
 }
 
 bool has_attribute(const SchemaVersion* s, std::string_view name) {
-  return s && std::any_of(s->attributes.begin(), s->attributes.end(), [&](const AttrSpec& a) { return a.name == name; });
+  return s &&
+         std::any_of(s->attributes.begin(), s->attributes.end(), [&](const AttrSpec& a) { return a.name == name; });
 }
 
 // An attribute that the model's opset does not know and the target's does would begin to mean something.
@@ -95,7 +99,9 @@ Encoding encode_node(const Graph& g, NodeId id, int64_t version) {
   d.attrs = n.op->is_opaque() ? NamedAttrs() : all_attributes(n);
   d.target = version;
   if (n.op->is_opaque()) {
-    if (n.extra) std::copy_if(n.extra->begin(), n.extra->end(), std::back_inserter(d.attrs), [](const NamedAttr& a) { return a.value.index() != 0; });
+    if (n.extra)
+      std::copy_if(n.extra->begin(), n.extra->end(), std::back_inserter(d.attrs),
+                   [](const NamedAttr& a) { return a.value.index() != 0; });
     out.node = std::move(d);
     return out;
   }

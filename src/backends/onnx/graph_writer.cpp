@@ -28,7 +28,10 @@ bool same_type(const TypeProto& p, const Type& t) {
 }
 
 bool same_info(const ValueInfoProto& p, const Value& v, const Type& type) {
-  const bool same_metadata = v.metadata ? std::equal(p.metadata.begin(), p.metadata.end(), v.metadata->begin(), v.metadata->end(), [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; }) : p.metadata.empty();
+  const bool same_metadata =
+      v.metadata ? std::equal(p.metadata.begin(), p.metadata.end(), v.metadata->begin(), v.metadata->end(),
+                              [](const auto& a, const auto& b) { return a.first == b.first && a.second == b.second; })
+                 : p.metadata.empty();
   return p.doc == v.doc && same_metadata && (p.type.kind == TypeProto::Kind::opaque || same_type(p.type, type));
 }
 
@@ -64,7 +67,8 @@ Rope GraphWriter::graph(RegionId r, bool initializers_are_inputs) {
   value_infos(out, r, 13);
   annotations(out, r);
   for (const NodeId n : g_.nodes(r))
-    if (is_sparse_initializer(n)) out.message(15, sparse_tensor_message(names_.of(g_[n].outputs[0]), *g_[n].as<op::Constant>()->sparse_value));
+    if (is_sparse_initializer(n))
+      out.message(15, sparse_tensor_message(names_.of(g_[n].outputs[0]), *g_[n].as<op::Constant>()->sparse_value));
   write_pairs(out.small(), 16, region.metadata);
   return out;
 }
@@ -86,11 +90,14 @@ const Type& GraphWriter::declared_type(ValueId v) const {
   const Type& is = g_[v].fact.type;
   if (options_.value_info == WriteOptions::ValueInfo::all || v.index >= declared_.value_capacity()) return is;
   const Type& was = declared_[v].fact.type;
-  if (was.is_unknown()) return g_[g_[v].home].origin.empty() ? is : was;  // bodies that an upgrade made declare nothing yet
-  return was.elem == is.elem ? was : is;                                  // else it is computed in a wider type now
+  if (was.is_unknown())
+    return g_[g_[v].home].origin.empty() ? is : was;  // bodies that an upgrade made declare nothing yet
+  return was.elem == is.elem ? was : is;              // else it is computed in a wider type now
 }
 
-void GraphWriter::info(Rope& out, uint32_t field, ValueId v) { write_value_info(out.small(), field, names_.of(v), g_[v], declared_type(v), options_.fresh_dims); }
+void GraphWriter::info(Rope& out, uint32_t field, ValueId v) {
+  write_value_info(out.small(), field, names_.of(v), g_[v], declared_type(v), options_.fresh_dims);
+}
 
 void GraphWriter::interface(Rope& out, RegionId r, bool initializers_are_inputs) {
   std::unordered_map<std::string_view, ValueInfoProto> known;

@@ -46,9 +46,17 @@ class Originals {
 
 class GraphWriter {
  public:
-  // `declared` is the graph before legalisation, which infers types for its own use: the file goes on declaring what it did.
+  // `declared` is the graph before legalisation, which infers types for its own use: the file goes on declaring what it
+  // did.
   GraphWriter(const Graph& g, const Graph& declared, Names& names, WeightStore& weights, const WriteOptions& options)
-      : g_(g), declared_(declared), names_(names), weights_(weights), options_(options), originals_(g, names), referenced_(g.value_capacity(), false), described_(g.value_capacity(), false) {}
+      : g_(g),
+        declared_(declared),
+        names_(names),
+        weights_(weights),
+        options_(options),
+        originals_(g, names),
+        referenced_(g.value_capacity(), false),
+        described_(g.value_capacity(), false) {}
 
   // `ir_version` below 4 wants every initializer among the inputs as well.
   Rope main(const Opsets& target, int64_t ir_version);

@@ -4,7 +4,8 @@
 
 namespace cameo::backends {
 
-SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions& options, bool lossy, DiagSink* diags) {
+SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions& options, bool lossy,
+                                  DiagSink* diags) {
   SimplifyOptions how = options;
   how.opset = opset;
   SimplifyResult all = simplify(m, how);

@@ -8,6 +8,7 @@ namespace cameo::backends {
 
 // Simplifies `m` for writing at `opset` of ai.onnx: rules, then what legalise.h has to expand, then rules again. Throws
 // what cannot be said at that opset; lossy expansions that were made go to `diags`.
-SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions& options = {}, bool lossy = false, DiagSink* diags = nullptr);
+SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions& options = {}, bool lossy = false,
+                                  DiagSink* diags = nullptr);
 
 }  // namespace cameo::backends

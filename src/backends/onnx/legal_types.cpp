@@ -8,7 +8,8 @@ namespace cameo::onnx {
 
 bool Legaliser::cast_exists(DType from, DType to) const {
   const SchemaVersion* schema = op_of<op::Cast>().at(opset_);
-  return schema && admits(schema->types_of(*schema->input(0)), Type::tensor(from)) && admits(schema->types_of(*schema->output(0)), Type::tensor(to));
+  return schema && admits(schema->types_of(*schema->input(0)), Type::tensor(from)) &&
+         admits(schema->types_of(*schema->output(0)), Type::tensor(to));
 }
 
 ValueId Legaliser::cast(ValueId v, DType to, NodeId before) {
@@ -52,34 +53,42 @@ std::optional<std::string> Legaliser::fit_types(NodeId n) {
   for (size_t i = 0; i < operands.size(); ++i) {
     const Formal* f = schema.input(i);
     if (!f || !operands[i] || admits(schema.types_of(*f), g_[operands[i]].fact.type)) continue;
-    if (f->option == Formal::variadic && !f->homogeneous) return cat("input ", i, " has a type it did not admit, ", g_[operands[i]].fact.type.onnx_text());
+    if (f->option == Formal::variadic && !f->homogeneous)
+      return cat("input ", i, " has a type it did not admit, ", g_[operands[i]].fact.type.onnx_text());
     if (auto why = fit_type_variable(n, op, schema, static_cast<int>(i), operands)) return why;
     return fit_types(n);  // with the casts in place; each round settles one type variable
   }
   for (size_t i = 0; i < g_[n].outputs.size(); ++i) {
     const Formal* f = schema.output(i);
-    if (f && !admits(schema.types_of(*f), g_[g_[n].outputs[i]].fact.type)) return cat("output ", i, " has a type it did not admit, ", g_[g_[n].outputs[i]].fact.type.onnx_text());
+    if (f && !admits(schema.types_of(*f), g_[g_[n].outputs[i]].fact.type))
+      return cat("output ", i, " has a type it did not admit, ", g_[g_[n].outputs[i]].fact.type.onnx_text());
   }
   return std::nullopt;
 }
 
 // Widens everything bound to the type variable of operand number `operand`.
-std::optional<std::string> Legaliser::fit_type_variable(NodeId n, const OpDef& op, const SchemaVersion& schema, int operand, const std::vector<ValueId>& operands) {
+std::optional<std::string> Legaliser::fit_type_variable(NodeId n, const OpDef& op, const SchemaVersion& schema,
+                                                        int operand, const std::vector<ValueId>& operands) {
   const Formal& formal = *schema.input(static_cast<size_t>(operand));
   const Type& type = g_[operands[static_cast<size_t>(operand)]].fact.type;
   const auto refusal = cat("it did not admit ", type.onnx_text());
   if (!type.is_tensor()) return refusal;
   const DType narrow = type.elem;
   const auto wide = wider_type(narrow, op, schema.types_of(formal));
-  if (!wide || !cast_exists(narrow, *wide) || !cast_exists(*wide, narrow)) return cat(refusal, ", nor a type that holds all its values");
-  const auto shares = [&](const Formal* f) { return f && (f == &formal || (formal.type_var >= 0 && f->type_var == formal.type_var)); };
+  if (!wide || !cast_exists(narrow, *wide) || !cast_exists(*wide, narrow))
+    return cat(refusal, ", nor a type that holds all its values");
+  const auto shares = [&](const Formal* f) {
+    return f && (f == &formal || (formal.type_var >= 0 && f->type_var == formal.type_var));
+  };
   std::vector<ValueId> changed;
   bool any = false;
   for (size_t i = 0; i < operands.size(); ++i)
-    if (shares(schema.input(i)) && operands[i] && g_[operands[i]].fact.dtype() == narrow) changed.push_back(operands[i]);
+    if (shares(schema.input(i)) && operands[i] && g_[operands[i]].fact.dtype() == narrow)
+      changed.push_back(operands[i]);
   for (size_t i = 0; i < g_[n].inputs.size(); ++i) {
     const ValueId v = g_[n].inputs[i];
-    if (v && std::find(changed.begin(), changed.end(), v) != changed.end()) g_.set_input(n, i, cast(v, *wide, n)), any = true;
+    if (v && std::find(changed.begin(), changed.end(), v) != changed.end())
+      g_.set_input(n, i, cast(v, *wide, n)), any = true;
   }
   if (!any) return refusal;
   for (size_t i = 0; i < g_[n].outputs.size(); ++i) {

@@ -11,7 +11,9 @@ namespace cameo::onnx {
 namespace {
 constexpr int max_expansions_in_a_row = 16;  // an expansion that leads back to itself is a bug of ours
 
-std::string_view words(Exactness e) { return e == Exactness::domain ? "is wrong on infinities, NaN or overflow" : "is only approximate"; }
+std::string_view words(Exactness e) {
+  return e == Exactness::domain ? "is wrong on infinities, NaN or overflow" : "is only approximate";
+}
 }  // namespace
 
 bool is_settled(const Graph& g, NodeId n, int64_t opset) {
@@ -34,9 +36,12 @@ bool Legaliser::sayable(NodeId n, int64_t opset) const {
   const SchemaVersion* schema = op ? op->at(opset) : nullptr;
   if (!schema) return false;
   for (size_t i = 0; i < e.node.inputs.size(); ++i)
-    if (const Formal* f = schema->input(i); f && e.node.inputs[i] && !admits(schema->types_of(*f), g_[e.node.inputs[i]].fact.type)) return false;
+    if (const Formal* f = schema->input(i);
+        f && e.node.inputs[i] && !admits(schema->types_of(*f), g_[e.node.inputs[i]].fact.type))
+      return false;
   for (size_t i = 0; i < g_[n].outputs.size(); ++i)
-    if (const Formal* f = schema->output(i); f && !admits(schema->types_of(*f), g_[g_[n].outputs[i]].fact.type)) return false;
+    if (const Formal* f = schema->output(i); f && !admits(schema->types_of(*f), g_[g_[n].outputs[i]].fact.type))
+      return false;
   return true;
 }
 
@@ -85,8 +90,9 @@ NodeId Legaliser::step(NodeId n) {
 bool Legaliser::wants_constants(NodeId n) const {
   const OpDef& op = def(*g_[n].op);
   if (op.first_version() > opset_ || encode_node(g_, n, opset_).refusal) return true;
-  return std::any_of(op.rules.expansions.begin(), op.rules.expansions.end(),
-                     [&](const Expansion& e) { return opset_ < e.below && (!e.needed || e.needed(g_[n].attrs.get(), g_, n, opset_)); });
+  return std::any_of(op.rules.expansions.begin(), op.rules.expansions.end(), [&](const Expansion& e) {
+    return opset_ < e.below && (!e.needed || e.needed(g_[n].attrs.get(), g_, n, opset_));
+  });
 }
 
 // An input that inference knows becomes a constant; what computed it goes, if nobody else uses it.
@@ -105,7 +111,9 @@ void Legaliser::erase_unused(NodeId n) {
     const NodeId at = todo.back();
     todo.pop_back();
     const Node& node = g_[at];
-    if (node.dead || !node.regions.empty() || std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_.used(v); })) continue;
+    if (node.dead || !node.regions.empty() ||
+        std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_.used(v); }))
+      continue;
     const std::vector<ValueId> inputs = node.inputs;
     g_.erase(at);
     for (const ValueId v : inputs)
@@ -124,10 +132,12 @@ bool Legaliser::expand(NodeId n, NodeId& next) {
     if (opset_ >= e.below || (e.needed && !e.needed(g_[n].attrs.get(), g_, n, opset_))) continue;
     wanted = true;
     if (e.exactness > Exactness::rounding && !options_.lossy) {
-      if (why.empty() || hint.empty()) why = cat("its expansion ", words(e.exactness)), hint = "--lossy allows the expansion";
+      if (why.empty() || hint.empty())
+        why = cat("its expansion ", words(e.exactness)), hint = "--lossy allows the expansion";
       continue;
     }
-    if (root(n).depth >= max_expansions_in_a_row) throw error("bug.expansion", cat("the expansion of ", op.name, " does not end"));
+    if (root(n).depth >= max_expansions_in_a_row)
+      throw error("bug.expansion", cat("the expansion of ", op.name, " does not end"));
     if (expand_with(e, n, why)) {
       next = before ? g_[before].next : g_[home].first;
       ++result.expanded;
@@ -170,7 +180,8 @@ bool Legaliser::expand_with(const Expansion& rule, NodeId n, std::string& why) {
   for (uint32_t i = first_node; i < g_.node_capacity(); ++i) {
     root_of_[NodeId(i)] = roots_.size();
   }
-  roots_.push_back({.name = parent.name, .where = parent.where, .depth = parent.depth + 1, .refused = roots_[root_index].refused});
+  roots_.push_back(
+      {.name = parent.name, .where = parent.where, .depth = parent.depth + 1, .refused = roots_[root_index].refused});
   if (rule.exactness > Exactness::rounding) {
     Diag d;
     d.severity = Severity::warning;
@@ -192,7 +203,8 @@ std::optional<std::string> Legaliser::put_in_place(NodeId n, std::vector<ValueId
     const std::string name = g_[outputs[i]].name;
     if (!g_.used(outputs[i])) continue;
     const bool own = g_[values[i]].def && g_[values[i]].def.index >= first_node && g_[values[i]].name.empty() &&
-                     std::find(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(i), values[i]) == values.begin() + static_cast<std::ptrdiff_t>(i);
+                     std::find(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(i), values[i]) ==
+                         values.begin() + static_cast<std::ptrdiff_t>(i);
     if (!own && !name.empty()) values[i] = on_.Identity(values[i]);
     Fact& fact = g_.fact(values[i]);
     if (auto merged = merge(g_[outputs[i]].fact.type, fact.type)) fact.type = std::move(*merged);
@@ -222,7 +234,9 @@ void Legaliser::note_parts(NodeId n, uint32_t first_node) {
 
 // What an expansion emitted and nobody uses goes again.
 void Legaliser::sweep(uint32_t first_node, uint32_t first_value) {
-  const auto unused = [&](NodeId n) { return std::none_of(g_[n].outputs.begin(), g_[n].outputs.end(), [&](ValueId v) { return g_.used(v); }); };
+  const auto unused = [&](NodeId n) {
+    return std::none_of(g_[n].outputs.begin(), g_[n].outputs.end(), [&](ValueId v) { return g_.used(v); });
+  };
   for (uint32_t i = g_.node_capacity(); i-- > first_node;)
     if (!g_[NodeId(i)].dead && unused(NodeId(i))) g_.erase(NodeId(i));
   for (uint32_t i = g_.value_capacity(); i-- > first_value;)
@@ -234,8 +248,12 @@ void Legaliser::share_constants() {
   std::map<std::pair<RegionId, std::string>, ValueId> known;
   for (uint32_t i = 0; i < g_.value_capacity(); ++i) {
     const Value& v = g_[ValueId(i)];
-    if (!v.synthetic || v.kind != Value::Kind::initializer || v.uses.empty() || v.weight->count() > 64 || v.weight->strings) continue;
-    if (std::any_of(v.uses.begin(), v.uses.end(), [&](const Use& u) { return !u.node || is_settled(g_, u.node, opset_); })) continue;
+    if (!v.synthetic || v.kind != Value::Kind::initializer || v.uses.empty() || v.weight->count() > 64 ||
+        v.weight->strings)
+      continue;
+    if (std::any_of(v.uses.begin(), v.uses.end(),
+                    [&](const Use& u) { return !u.node || is_settled(g_, u.node, opset_); }))
+      continue;
     std::string key = cat(static_cast<int>(v.weight->dtype));
     for (const int64_t d : v.weight->shape) key += cat(",", d);
     key += ":";
@@ -265,7 +283,9 @@ bool has_work(const Graph& g, RegionId r, int64_t opset) {
 
 bool needs_legalising(const Model& m, int64_t opset, const LegaliseOptions& options) {
   if (has_work(m.graph, m.graph.main(), opset)) return true;
-  return std::any_of(m.functions.begin(), m.functions.end(), [&](const LocalFunction& f) { return has_work(m.graph, f.body, function_opset(f, opset, options)); });
+  return std::any_of(m.functions.begin(), m.functions.end(), [&](const LocalFunction& f) {
+    return has_work(m.graph, f.body, function_opset(f, opset, options));
+  });
 }
 
 LegaliseResult legalise(Model& m, int64_t opset, const LegaliseOptions& options) {

@@ -12,8 +12,8 @@
 namespace cameo::onnx {
 
 struct LegaliseOptions {
-  bool lossy = false;             // expansions of class domain and approximate are allowed
-  bool functions_follow = true;   // local functions go to the same opset; else each stays at its own
+  bool lossy = false;            // expansions of class domain and approximate are allowed
+  bool functions_follow = true;  // local functions go to the same opset; else each stays at its own
 };
 
 struct LegaliseResult {

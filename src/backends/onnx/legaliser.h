@@ -15,7 +15,8 @@ bool is_settled(const Graph& g, NodeId n, int64_t opset);
 
 class Legaliser {
  public:
-  Legaliser(Graph& g, int64_t opset, const LegaliseOptions& options, const Soundness& judged) : g_(g), on_(g, g.main()), opset_(opset), options_(options), judged_(judged) {}
+  Legaliser(Graph& g, int64_t opset, const LegaliseOptions& options, const Soundness& judged)
+      : g_(g), on_(g, g.main()), opset_(opset), options_(options), judged_(judged) {}
 
   void region(RegionId r);
   void share_constants();
@@ -44,7 +45,8 @@ class Legaliser {
 
   // legal_types.cpp
   std::optional<std::string> fit_types(NodeId n);
-  std::optional<std::string> fit_type_variable(NodeId n, const OpDef& op, const SchemaVersion& schema, int variable, const std::vector<ValueId>& operands);
+  std::optional<std::string> fit_type_variable(NodeId n, const OpDef& op, const SchemaVersion& schema, int variable,
+                                               const std::vector<ValueId>& operands);
   bool cast_exists(DType from, DType to) const;
   ValueId cast(ValueId v, DType to, NodeId before);
   void cast_back(NodeId n, size_t output, DType narrow, DType wide);

@@ -33,7 +33,8 @@ void write_wrapped(pb::Writer& w, uint32_t field, uint32_t inner_field, const Ty
 void write_type(pb::Writer& w, const Type& t, bool fresh_names) {
   switch (t.kind) {
     case Type::Kind::unknown: return;
-    case Type::Kind::tensor: case Type::Kind::sparse_tensor: {
+    case Type::Kind::tensor:
+    case Type::Kind::sparse_tensor: {
       const auto message = w.begin(t.is_tensor() ? 1 : 8);
       if (t.elem != DType::undefined) w.int64(1, static_cast<int64_t>(t.elem));
       if (t.shape) write_shape(w, 2, *t.shape, fresh_names);
@@ -54,7 +55,8 @@ void write_pairs(pb::Writer& w, uint32_t field, const std::vector<std::pair<std:
   }
 }
 
-void write_value_info(pb::Writer& w, uint32_t field, std::string_view name, const Value& v, const Type& known, bool fresh_names) {
+void write_value_info(pb::Writer& w, uint32_t field, std::string_view name, const Value& v, const Type& known,
+                      bool fresh_names) {
   const auto message = w.begin(field);
   w.text(1, name);
   if (!known.is_unknown()) {
@@ -122,13 +124,23 @@ struct ValueWriter {
   void operator()(int64_t v) const { out.small().int64(3, v); }
   void operator()(const std::string& v) const { out.small().bytes(4, v); }
   void operator()(const Tensor& v) const { out.message(5, dense_message(v)); }
-  void operator()(const std::vector<float>& v) const { for (const float x : v) out.small().float32(7, x); }
-  void operator()(const std::vector<int64_t>& v) const { for (const int64_t x : v) out.small().int64(8, x); }
-  void operator()(const std::vector<std::string>& v) const { for (const auto& x : v) out.small().bytes(9, x); }
-  void operator()(const std::vector<Tensor>& v) const { for (const auto& x : v) out.message(10, dense_message(x)); }
+  void operator()(const std::vector<float>& v) const {
+    for (const float x : v) out.small().float32(7, x);
+  }
+  void operator()(const std::vector<int64_t>& v) const {
+    for (const int64_t x : v) out.small().int64(8, x);
+  }
+  void operator()(const std::vector<std::string>& v) const {
+    for (const auto& x : v) out.small().bytes(9, x);
+  }
+  void operator()(const std::vector<Tensor>& v) const {
+    for (const auto& x : v) out.message(10, dense_message(x));
+  }
   void operator()(const SparseTensor& v) const { out.message(22, sparse_tensor_message("", v)); }
   void operator()(const Type& v) const { write_type_field(out, 14, v); }
-  void operator()(const std::vector<Type>& v) const { for (const auto& x : v) write_type_field(out, 15, x); }
+  void operator()(const std::vector<Type>& v) const {
+    for (const auto& x : v) write_type_field(out, 15, x);
+  }
   void operator()(const AttrRef&) const {}
 };
 

@@ -17,7 +17,8 @@ Names::Names(const Graph& g) : g_(g), defined_(g.region_capacity()) {
     const Value& v = g[ValueId(i)];
     if (v.kind == Value::Kind::dead || v.name.empty() || !g[v.home].parent) continue;
     for (RegionId r = g[v.home].parent; r; r = g[r].parent)
-      if (const ValueId* outer = defined_[r.index].find(v.name); outer && captured_over(*outer, v.home)) changed_.insert(ValueId(i));
+      if (const ValueId* outer = defined_[r.index].find(v.name); outer && captured_over(*outer, v.home))
+        changed_.insert(ValueId(i));
   }
 }
 
@@ -38,7 +39,10 @@ std::string Names::make(ValueId id) {
     for (uint32_t i = 0; i < g_.value_capacity(); ++i)
       if (g_[ValueId(i)].kind != Value::Kind::dead && !g_[ValueId(i)].name.empty()) taken_.insert(g_[ValueId(i)].name);
   const Value& v = g_[id];
-  std::string stem = !v.name.empty() ? v.name : v.def ? std::string(g_[v.def].op->name) : v.kind == Value::Kind::initializer ? "constant" : "input";
+  std::string stem = !v.name.empty()                      ? v.name
+                     : v.def                              ? std::string(g_[v.def].op->name)
+                     : v.kind == Value::Kind::initializer ? "constant"
+                                                          : "input";
   for (uint32_t& n = next_[stem];; ++n)
     if (std::string name = cat(stem, "_", n); taken_.insert(name).second) return name;
 }

@@ -111,13 +111,16 @@ Rope GraphWriter::node(NodeId id) {
     out.text(1, v ? names_.of(v) : "");
     if (!v) continue;
     referenced_[v.index] = true;
-    const bool foreign = function_body_ && g_[v].kind == Value::Kind::initializer && !g_.is_inside(g_[v].home, function_body_);
-    if (foreign && std::find(function_constants_.begin(), function_constants_.end(), v) == function_constants_.end()) function_constants_.push_back(v);
+    const bool foreign =
+        function_body_ && g_[v].kind == Value::Kind::initializer && !g_.is_inside(g_[v].home, function_body_);
+    if (foreign && std::find(function_constants_.begin(), function_constants_.end(), v) == function_constants_.end())
+      function_constants_.push_back(v);
   }
   const SchemaVersion* schema = n.op->is_opaque() ? nullptr : &def(*n.op).newest();
   for (size_t i = 0; i < e.node.outputs && i < n.outputs.size(); ++i) {
     const Formal* f = schema ? schema->output(i) : nullptr;
-    const bool silent = !g_.used(n.outputs[i]) && g_[n.outputs[i]].name.empty() && (!schema || (f && f->option == Formal::optional));
+    const bool silent =
+        !g_.used(n.outputs[i]) && g_[n.outputs[i]].name.empty() && (!schema || (f && f->option == Formal::optional));
     out.text(2, silent ? "" : names_.of(n.outputs[i]));
   }
   if (!n.name.empty()) out.text(3, n.name);

@@ -35,7 +35,8 @@ bool Originals::copies(NodeId n) {
   return group.answer == Group::yes;
 }
 
-// All nodes of the message are still there, one after the other, and only values that the message names are used elsewhere.
+// All nodes of the message are still there, one after the other, and only values that the message names are used
+// elsewhere.
 bool Originals::whole(const Group& group, const Origin& origin) const {
   if (!origin.intact || group.count != origin.node_count) return false;
   if (group.count == 1) return true;
@@ -69,8 +70,11 @@ bool Originals::fits(NodeId n) {
   if (!names_.any_renamed()) return true;
   const auto renamed = [&](ValueId v) { return v && names_.renamed(v); };
   for (const RegionId r : node.regions)
-    if (r && (std::any_of(g_[r].inputs.begin(), g_[r].inputs.end(), renamed) || std::any_of(g_[r].initializers.begin(), g_[r].initializers.end(), renamed))) return false;
-  return std::none_of(node.inputs.begin(), node.inputs.end(), renamed) && std::none_of(node.outputs.begin(), node.outputs.end(), renamed);
+    if (r && (std::any_of(g_[r].inputs.begin(), g_[r].inputs.end(), renamed) ||
+              std::any_of(g_[r].initializers.begin(), g_[r].initializers.end(), renamed)))
+      return false;
+  return std::none_of(node.inputs.begin(), node.inputs.end(), renamed) &&
+         std::none_of(node.outputs.begin(), node.outputs.end(), renamed);
 }
 
 // The upgrade may have dropped operands that the bytes still name: those values must still be there.

@@ -65,7 +65,8 @@ void Rope::append(Rope&& inner) {
   if (inner.pieces_.empty() && inner.tail_.size() < copied_below) return tail_.raw(inner.tail_.buffer());
   seal();
   inner.seal();
-  pieces_.insert(pieces_.end(), std::make_move_iterator(inner.pieces_.begin()), std::make_move_iterator(inner.pieces_.end()));
+  pieces_.insert(pieces_.end(), std::make_move_iterator(inner.pieces_.begin()),
+                 std::make_move_iterator(inner.pieces_.end()));
   sealed_ += inner.sealed_;
 }
 

@@ -31,12 +31,19 @@ bool is_contained(const fs::path& p) {
 }  // namespace
 
 WeightStore::WeightStore(const Graph& g, const std::string& path, const WriteOptions& options)
-    : path_(path), folder_(fs::path(path).parent_path()), name_given_(!options.external_name.empty()), mode_(options.weights), external_from_(options.external_from) {
+    : path_(path),
+      folder_(fs::path(path).parent_path()),
+      name_given_(!options.external_name.empty()),
+      mode_(options.weights),
+      external_from_(options.external_from) {
   const bool has_folder = !path.empty() && path != "-";
   if (!has_folder && (mode_ == WeightMode::external || mode_ == WeightMode::in_place))
     throw error("use.weights", "a model that is not written to a file cannot have external data");
-  data_name_ = std::make_shared<std::string>(name_given_ ? options.external_name : data_file_name(fs::path(path).filename().string(), 0));
-  if (!is_contained(*data_name_)) throw error("use.weights", cat("external data cannot go to '", *data_name_, "'")).help("name a file in the model's folder");
+  data_name_ = std::make_shared<std::string>(name_given_ ? options.external_name
+                                                         : data_file_name(fs::path(path).filename().string(), 0));
+  if (!is_contained(*data_name_))
+    throw error("use.weights", cat("external data cannot go to '", *data_name_, "'"))
+        .help("name a file in the model's folder");
   if (mode_ == WeightMode::automatic && has_folder && embedded_bytes(g) > embed_up_to) mode_ = WeightMode::external;
   if (mode_ == WeightMode::keep && !has_folder) mode_ = WeightMode::embed;
 }
@@ -54,16 +61,19 @@ std::shared_ptr<const std::string> WeightStore::reference_to(const FileRange& fi
           .why("ONNX allows external data only in the model's folder or below")
           .help("write the model beside them, or use external weights");
   }
-  if (fs::equivalent(path_, file.path, code)) throw error("use.output", cat(path_, " holds the model's weights")).help("choose another name for the output");
+  if (fs::equivalent(path_, file.path, code))
+    throw error("use.output", cat(path_, " holds the model's weights")).help("choose another name for the output");
   return std::make_shared<const std::string>(location.generic_string());
 }
 
 // Whether the bytes already lie where a reader of the new file may look for them.
 bool WeightStore::stays(const Weight& w, ExternalRange& range) {
-  if ((mode_ != WeightMode::keep && mode_ != WeightMode::in_place) || !w.file || !w.is_dense() || w.start != 0) return false;
+  if ((mode_ != WeightMode::keep && mode_ != WeightMode::in_place) || !w.file || !w.is_dense() || w.start != 0)
+    return false;
   if (mode_ == WeightMode::keep && w.file->location.empty()) return false;
   auto known = references_.find({w.file->path, w.file->location});
-  if (known == references_.end()) known = references_.emplace(std::pair(w.file->path, w.file->location), reference_to(*w.file)).first;
+  if (known == references_.end())
+    known = references_.emplace(std::pair(w.file->path, w.file->location), reference_to(*w.file)).first;
   if (!known->second) return false;
   range = {known->second, w.file->offset, w.byte_size()};
   return true;

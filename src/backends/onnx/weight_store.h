@@ -34,7 +34,8 @@ class WeightStore {
   WeightMode mode_;
   uint64_t external_from_;
   uint64_t end_ = 0;  // of the data file so far
-  std::map<std::pair<std::string, std::string>, std::shared_ptr<const std::string>> references_;  // by path and location: few files hold all weights
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const std::string>>
+      references_;  // by path and location: few files hold all weights
   struct Queued {
     std::shared_ptr<const Weight> weight;
     uint64_t offset;

@@ -10,10 +10,52 @@ namespace {
 // compute, and then an integer must stay an integer (which wraps like the narrower one when cast back) and a
 // floating-point number a floating-point number.
 constexpr std::string_view order_only[] = {
-    "ArgMax", "ArgMin", "Clip", "Compress", "Concat", "ConcatFromSequence", "DepthToSpace", "Equal", "Expand", "Flatten", "Gather",
-    "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Max", "MaxPool", "MaxUnpool", "Min",
-    "NonZero", "OneHot", "Pad", "ReduceMax", "ReduceMin", "Relu", "Reshape", "ReverseSequence", "ScatterElements", "ScatterND", "Shape",
-    "Sign", "Size", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "TopK", "Transpose", "Trilu", "Unique", "Unsqueeze", "Where",
+    "ArgMax",
+    "ArgMin",
+    "Clip",
+    "Compress",
+    "Concat",
+    "ConcatFromSequence",
+    "DepthToSpace",
+    "Equal",
+    "Expand",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Greater",
+    "GreaterOrEqual",
+    "Identity",
+    "Less",
+    "LessOrEqual",
+    "Max",
+    "MaxPool",
+    "MaxUnpool",
+    "Min",
+    "NonZero",
+    "OneHot",
+    "Pad",
+    "ReduceMax",
+    "ReduceMin",
+    "Relu",
+    "Reshape",
+    "ReverseSequence",
+    "ScatterElements",
+    "ScatterND",
+    "Shape",
+    "Sign",
+    "Size",
+    "Slice",
+    "SpaceToDepth",
+    "Split",
+    "Squeeze",
+    "Tile",
+    "TopK",
+    "Transpose",
+    "Trilu",
+    "Unique",
+    "Unsqueeze",
+    "Where",
 };
 static_assert(std::is_sorted(std::begin(order_only), std::end(order_only)));
 
@@ -31,8 +73,10 @@ std::optional<Format> format(DType t) {
     case DType::f32: return Format{24, 127, -149};
     case DType::f16: return Format{11, 15, -24};
     case DType::bf16: return Format{8, 127, -133};
-    case DType::f8e4m3fn: case DType::f8e4m3fnuz: return Format{4, 8, -10};
-    case DType::f8e5m2: case DType::f8e5m2fnuz: return Format{3, 15, -17};
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz: return Format{4, 8, -10};
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz: return Format{3, 15, -17};
     case DType::f8e8m0: return Format{1, 127, -127};
     case DType::f4e2m1: return Format{2, 2, -1};
     case DType::f6e2m3: return Format{4, 2, -3};
@@ -44,9 +88,12 @@ std::optional<Format> format(DType t) {
 int value_bits(DType t) { return t == DType::boolean ? 1 : is_signed_int(t) ? bits(t) - 1 : bits(t); }
 
 bool holds(DType wide, DType narrow) {
-  if (wide == narrow || wide == DType::boolean || (is_float(wide) && bits(wide) < 16)) return false;  // 8-bit formats differ in infinities
+  if (wide == narrow || wide == DType::boolean || (is_float(wide) && bits(wide) < 16))
+    return false;  // 8-bit formats differ in infinities
   const auto w = format(wide), n = format(narrow);
-  if (n) return w && w->precision >= n->precision && w->max_exponent >= n->max_exponent && w->min_exponent <= n->min_exponent;
+  if (n)
+    return w && w->precision >= n->precision && w->max_exponent >= n->max_exponent &&
+           w->min_exponent <= n->min_exponent;
   if (!is_int(narrow) && narrow != DType::boolean) return false;
   if (w) return w->precision >= value_bits(narrow) && w->max_exponent >= value_bits(narrow);
   return is_int(wide) && value_bits(wide) >= value_bits(narrow) && (is_signed_int(wide) || !is_signed_int(narrow));

@@ -13,7 +13,9 @@ namespace cameo::backends {
 using namespace onnx;
 
 int64_t ir_version_for(int64_t opset) {
-  static constexpr struct { int64_t opset, ir; } table[] = {{28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}, {10, 5}, {9, 4}};
+  static constexpr struct {
+    int64_t opset, ir;
+  } table[] = {{28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}, {10, 5}, {9, 4}};
   for (const auto& row : table)
     if (opset >= row.opset) return row.ir;
   return 3;
@@ -26,12 +28,18 @@ constexpr uint64_t protobuf_limit = (uint64_t{1} << 31) - 1;
 // Types that came with an IR version may be used with older opsets only in files of that IR version.
 int64_t ir_version_of(DType t) {
   switch (t) {
-    case DType::f8e4m3fn: case DType::f8e4m3fnuz: case DType::f8e5m2: case DType::f8e5m2fnuz: return 9;
-    case DType::u4: case DType::i4: return 10;
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz:
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz: return 9;
+    case DType::u4:
+    case DType::i4: return 10;
     case DType::f4e2m1: return 11;
     case DType::f8e8m0: return 12;
-    case DType::u2: case DType::i2: return 13;
-    case DType::f6e2m3: case DType::f6e3m2: return 14;
+    case DType::u2:
+    case DType::i2: return 13;
+    case DType::f6e2m3:
+    case DType::f6e3m2: return 14;
     default: return 3;
   }
 }
@@ -60,7 +68,8 @@ Opsets target_opsets(const Model& m, const WriteOptions& options) {
     if (g[NodeId(i)].dead || (has_onnx && g[NodeId(i)].op->domain.empty())) continue;
     const std::string domain(g[NodeId(i)].op->domain);
     has_onnx = has_onnx || domain.empty();
-    if (!target.count(domain)) target[domain] = domain.empty() ? newest_released_opset : std::max<int64_t>(1, newest_version(domain));
+    if (!target.count(domain))
+      target[domain] = domain.empty() ? newest_released_opset : std::max<int64_t>(1, newest_version(domain));
   }
   if (target.empty()) target[""] = newest_released_opset;
   return target;
@@ -103,11 +112,13 @@ Rope model_message(const Model& m, const Graph& declared, WeightStore& weights, 
   out.message(7, writer.main(target, ir));
   write_opsets(out.small(), 8, target);
   write_pairs(out.small(), 14, m.metadata);
-  for (const LocalFunction& f : m.functions) out.message(25, writer.function(f, function_opsets(f, target, m.graph, options)));
+  for (const LocalFunction& f : m.functions)
+    out.message(25, writer.function(f, function_opsets(f, target, m.graph, options)));
   for (const Bytes& field : m.kept) out.raw(field);
   if (!writer.refusals.empty()) throw Error(std::move(writer.refusals));
   if (out.size() > protobuf_limit)
-    throw error("write.too-large", cat("the model would take ", out.size(), " bytes in one file, and protobuf ends at 2 GiB"))
+    throw error("write.too-large",
+                cat("the model would take ", out.size(), " bytes in one file, and protobuf ends at 2 GiB"))
         .help("write its weights as external data");
   return out;
 }
@@ -131,7 +142,8 @@ std::optional<Model> legal_copy(const Model& m, const WriteOptions& options, Dia
 
 }  // namespace
 
-void write_onnx(const Model& model, Publication& files, const std::string& path, const WriteOptions& options, DiagSink* diags) {
+void write_onnx(const Model& model, Publication& files, const std::string& path, const WriteOptions& options,
+                DiagSink* diags) {
   const auto legal = legal_copy(model, options, diags);
   const Model& m = legal ? *legal : model;
   WriteOptions how = options;

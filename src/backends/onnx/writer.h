@@ -21,26 +21,28 @@ enum class WeightMode : uint8_t {
 struct WriteOptions {
   std::optional<int64_t> opset;  // of ai.onnx; unset: the model's own
   WeightMode weights = WeightMode::keep;
-  // Of the data file, relative to the model. Empty: the model's file name, a hash of the contents, and ".data". A name that
-  // is given may be used once: where a file of that name holds other bytes, they are not replaced (write.exists).
+  // Of the data file, relative to the model. Empty: the model's file name, a hash of the contents, and ".data". A name
+  // that is given may be used once: where a file of that name holds other bytes, they are not replaced (write.exists).
   std::string external_name;
-  uint64_t external_from = 1024;  // smaller tensors stay in the model
+  uint64_t external_from = 1024;                                                    // smaller tensors stay in the model
   enum class ValueInfo : uint8_t { keep, all, none } value_info = ValueInfo::keep;  // keep: those the file had
   std::optional<uint64_t> shapes_up_to;  // all, unless the model's file would have more bytes than this: then keep
-  bool fresh_dims = false;  // sizes without a name of their own are written under Cameo's, else left open
-  bool initializers_as_inputs = false;  // list every initializer as an input too, as files of IR version 3 do
-  bool lossy = false;       // expansions that are wrong on inf, NaN or overflow, or only approximate, are allowed
-  bool durable = false;     // wait until the disk has it
+  bool fresh_dims = false;               // sizes without a name of their own are written under Cameo's, else left open
+  bool initializers_as_inputs = false;   // list every initializer as an input too, as files of IR version 3 do
+  bool lossy = false;    // expansions that are wrong on inf, NaN or overflow, or only approximate, are allowed
+  bool durable = false;  // wait until the disk has it
 };
 
 // The same model and options give the same bytes. Nodes that nobody touched since they were read at the same opset are
-// copied byte for byte. Nothing appears under `path` unless all of it was written, and a reader of `path` finds the data file
-// that belongs to what it read, or none, whenever the process ends and however many write at once (docs/onnx-files.md).
-// Throws convert.* with one finding per node that the opset cannot say, write.* and use.*.
+// copied byte for byte. Nothing appears under `path` unless all of it was written, and a reader of `path` finds the
+// data file that belongs to what it read, or none, whenever the process ends and however many write at once
+// (docs/onnx-files.md). Throws convert.* with one finding per node that the opset cannot say, write.* and use.*.
 // Findings that do not stop the work (lossy expansions) go to `diags`.
-void write_onnx(const Model& model, const std::string& path, const WriteOptions& options = {}, DiagSink* diags = nullptr);
+void write_onnx(const Model& model, const std::string& path, const WriteOptions& options = {},
+                DiagSink* diags = nullptr);
 // The same, to be published with other files: all is written, and nothing has its name before files.commit().
-void write_onnx(const Model& model, Publication& files, const std::string& path, const WriteOptions& options, DiagSink* diags);
+void write_onnx(const Model& model, Publication& files, const std::string& path, const WriteOptions& options,
+                DiagSink* diags);
 // The same into memory; external and in-place weights are refused.
 std::string write_onnx(const Model& model, const WriteOptions& options = {}, DiagSink* diags = nullptr);
 

@@ -16,12 +16,16 @@ text::StringPairs owned(const Pairs& pairs) { return {pairs.begin(), pairs.end()
 class FilePrinter {
  public:
   FilePrinter(const Bytes& file, const std::string& path, const TextFileOptions& options)
-      : source_(file, path), types_(dims_), w_({options.max_elements, nullptr, options.max_elements == INT64_MAX ? text::Dialect::interchange : text::Dialect::readable}) {
+      : source_(file, path),
+        types_(dims_),
+        w_({options.max_elements, nullptr,
+            options.max_elements == INT64_MAX ? text::Dialect::interchange : text::Dialect::readable}) {
     w_.is_open = [](Dim d) { return d.is_symbol() && is_fresh(d); };
   }
 
   std::string model(const ModelProto& m) {
-    if (m.graphs.empty() || !m.has_ir_version) throw error("file.not-onnx", cat(source_.path, " is not an ONNX model")).at({.file = source_.path});
+    if (m.graphs.empty() || !m.has_ir_version)
+      throw error("file.not-onnx", cat(source_.path, " is not an ONNX model")).at({.file = source_.path});
     header(m);
     graph(GraphProto(m.graphs.back().message()));
     for (const auto& f : m.functions) {
@@ -156,7 +160,8 @@ class FilePrinter {
 
   void attribute(const AttributeProto& a) {
     const AttrKind kind = attribute_kind(a);
-    if (!a.ref.empty() || (kind != AttrKind::graph && kind != AttrKind::graphs)) return w_.attribute(a.name, to_attribute(a, source_, types_));
+    if (!a.ref.empty() || (kind != AttrKind::graph && kind != AttrKind::graphs))
+      return w_.attribute(a.name, to_attribute(a, source_, types_));
     w_.name(a.name);
     const bool list = kind == AttrKind::graphs;
     w_ << (a.graphs.empty() ? ": graphs = " : " = ");

@@ -18,7 +18,8 @@ std::optional<ConvShape> conv_shape(const Desc& x, const Desc& w, const Desc& y,
 
 using ConvPd = dnnl::convolution_forward::primitive_desc;
 
-ConvPd make_conv(const ConvShape& s, bool bias, const Md& src, const Md& weights, const Md& dst, const dnnl::primitive_attr& attr);
+ConvPd make_conv(const ConvShape& s, bool bias, const Md& src, const Md& weights, const Md& dst,
+                 const dnnl::primitive_attr& attr);
 // The weights packed; values that are no constants are reordered on every run.
 SlotId conv_weights(Compiler& c, ValueId v, const ConvShape& s, const Md& wanted);
 // A convolution that ends in Swish, a few rows of the image at a time; false where that is no gain.

@@ -1,5 +1,5 @@
-// A convolution and Swish in strips: a few rows of the image are convolved and, while they lie in cache, given to our own
-// Swish, which takes a third of the time of oneDNN's. Each thread has strips of its own.
+// A convolution and Swish in strips: a few rows of the image are convolved and, while they lie in cache, given to our
+// own Swish, which takes a third of the time of oneDNN's. Each thread has strips of its own.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -22,12 +22,14 @@ Md channels_last(const Dims& d) { return Md(d, dnnl::memory::data_type::f32, dnn
 
 // Rows of the output, and what they need of the input.
 struct Rows {
-  int64_t out_first = 0, out_count = 0, in_first = 0, in_count = 0, above = 0, below = 0;  // above, below: rows of padding
+  int64_t out_first = 0, out_count = 0, in_first = 0, in_count = 0, above = 0,
+          below = 0;  // above, below: rows of padding
 };
 
 Rows rows_of(const ConvShape& s, int64_t first, int64_t count) {
   const int64_t height = s.src[2], taps = s.weights[s.weights.size() - 2];
-  const int64_t from = first * s.strides[0] - s.begin[0], to = (first + count - 1) * s.strides[0] + (taps - 1) * (s.dilates[0] + 1) + 1 - s.begin[0];
+  const int64_t from = first * s.strides[0] - s.begin[0],
+                to = (first + count - 1) * s.strides[0] + (taps - 1) * (s.dilates[0] + 1) + 1 - s.begin[0];
   const int64_t above = std::max<int64_t>(0, -from), below = std::max<int64_t>(0, to - height);
   return {first, count, from + above, to - below - (from + above), above, below};
 }
@@ -114,11 +116,15 @@ Extents StripKernel::extents() const {
 void StripKernel::one(const Buffers& b, const Strip& s, int64_t thread) const {
   State::Call& call = static_cast<State*>(b.state)->calls[static_cast<size_t>(thread) * pds_.size() + s.primitive];
   float* out = b.output<float>(0) + s.out;
-  const std::array<void*, 5> at{reinterpret_cast<float*>(b.in[0]) + s.in, b.in[1], out, b.scratch + static_cast<size_t>(thread) * each_, bias_ ? b.in[2] : nullptr};
+  const std::array<void*, 5> at{reinterpret_cast<float*>(b.in[0]) + s.in, b.in[1], out,
+                                b.scratch + static_cast<size_t>(thread) * each_, bias_ ? b.in[2] : nullptr};
   for (size_t i = 0; i < call.args.size(); ++i)
-    if (call.at[i] != at[i]) dnnl_memory_set_data_handle(call.args[i].memory, call.at[i] = at[i]);  // it clears padding: weights, once
-  const dnnl_status_t status = dnnl_primitive_execute(primitives_[s.primitive].get(), stream().get(), static_cast<int>(call.args.size()), call.args.data());
-  if (status != dnnl_success) throw error("run.onednn", cat("oneDNN could not run ", about(), " (status ", static_cast<int>(status), ")"));
+    if (call.at[i] != at[i])
+      dnnl_memory_set_data_handle(call.args[i].memory, call.at[i] = at[i]);  // it clears padding: weights, once
+  const dnnl_status_t status = dnnl_primitive_execute(primitives_[s.primitive].get(), stream().get(),
+                                                      static_cast<int>(call.args.size()), call.args.data());
+  if (status != dnnl_success)
+    throw error("run.onednn", cat("oneDNN could not run ", about(), " (status ", static_cast<int>(status), ")"));
   fast_swish(out, out, s.count, alpha_);
 }
 
@@ -127,7 +133,8 @@ void StripKernel::run(const Buffers& b) const {
   parallel(threads_, 1, [&](int64_t first, int64_t last) {
     const ThreadScope alone(1);
     for (int64_t t = first; t < last; ++t)
-      for (int64_t i = count * t / threads_; i < count * (t + 1) / threads_; ++i) one(b, strips_[static_cast<size_t>(i)], t);
+      for (int64_t i = count * t / threads_; i < count * (t + 1) / threads_; ++i)
+        one(b, strips_[static_cast<size_t>(i)], t);
   });
 }
 
@@ -139,12 +146,14 @@ std::vector<Rows> cut(const ConvShape& s, int64_t threads) {
   const int64_t count = std::min(height, (wanted + share - 1) / share * share);
   const int64_t each = (height + count - 1) / count;  // all alike but the last: every kind of strip costs start-up
   std::vector<Rows> out;
-  for (int64_t first = 0; first < height; first += each) out.push_back(rows_of(s, first, std::min(each, height - first)));
+  for (int64_t first = 0; first < height; first += each)
+    out.push_back(rows_of(s, first, std::min(each, height - first)));
   return out;
 }
 
 // Makes the primitives of the strips, each kind once. False where oneDNN would not compute them as it does the whole.
-bool make_primitives(const ConvShape& s, bool bias, const PostOps& post, const std::vector<Rows>& rows, std::vector<ConvPd>& pds, std::vector<Strip>& strips) {
+bool make_primitives(const ConvShape& s, bool bias, const PostOps& post, const std::vector<Rows>& rows,
+                     std::vector<ConvPd>& pds, std::vector<Strip>& strips) {
   const ThreadScope alone(1);
   std::map<std::array<int64_t, 4>, size_t> kinds;
   const dnnl::primitive_attr& attr = post.attr_before_swish();
@@ -162,7 +171,8 @@ bool make_primitives(const ConvShape& s, bool bias, const PostOps& post, const s
           if (std::string_view(pds.back().impl_info_str()) != whole.impl_info_str()) return false;
         }
         const int64_t in_row = s.src[1] * s.src[3], out_row = s.dst[1] * s.dst[3];
-        strips.push_back({it->second, (image * s.src[2] + r.in_first) * in_row, (image * s.dst[2] + r.out_first) * out_row, r.out_count * out_row});
+        strips.push_back({it->second, (image * s.src[2] + r.in_first) * in_row,
+                          (image * s.dst[2] + r.out_first) * out_row, r.out_count * out_row});
       }
     return true;
   } catch (const dnnl::error&) {
@@ -181,7 +191,8 @@ bool emit_conv_in_strips(Compiler& c, NodeId n, const ConvShape& shape, PostOps&
   std::vector<Strip> strips;
   if (!make_primitives(shape, bias.valid(), post, cut(shape, threads), pds, strips)) return false;
   const Md dst = channels_last(shape.dst);
-  std::vector<SlotId> in{in_layout(c, node.inputs[0], channels_last(shape.src)), conv_weights(c, node.inputs[1], shape, pds[0].weights_desc())};
+  std::vector<SlotId> in{in_layout(c, node.inputs[0], channels_last(shape.src)),
+                         conv_weights(c, node.inputs[1], shape, pds[0].weights_desc())};
   if (bias) in.push_back(c.plain(bias));
   auto kernel = std::make_unique<StripKernel>(std::move(pds), std::move(strips), bias.valid(), *post.swish(), threads);
   finish_step(c, n, post, std::move(kernel), std::move(in), dst);

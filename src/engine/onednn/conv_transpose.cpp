@@ -45,14 +45,21 @@ bool emit_with(Compiler& c, NodeId n, const Shape4& s, PostOps& post) {
   Deconv::primitive_desc pd;
   try {
     const Md src = any_layout(x.dims), weights = any_layout(s.weights), dst = any_layout(y.dims);
-    pd = bias ? Deconv::primitive_desc({kind, algorithm, src, weights, any_layout({y.dims[1]}), dst, s.strides, s.dilates, s.begin, s.end}, post.attr(), cpu())
-              : Deconv::primitive_desc({kind, algorithm, src, weights, dst, s.strides, s.dilates, s.begin, s.end}, post.attr(), cpu());
+    pd = bias ? Deconv::primitive_desc(
+                    {kind, algorithm, src, weights, any_layout({y.dims[1]}), dst, s.strides, s.dilates, s.begin, s.end},
+                    post.attr(), cpu())
+              : Deconv::primitive_desc({kind, algorithm, src, weights, dst, s.strides, s.dilates, s.begin, s.end},
+                                       post.attr(), cpu());
   } catch (const dnnl::error&) {
     return false;
   }
   const Md stored(s.weights, dnnl::memory::data_type::f32, s.stored);
-  std::vector<SlotId> in{in_layout(c, node.inputs[0], pd.src_desc()), packed(c, node.inputs[1], "transposed", *c.constant(node.inputs[1]), stored, pd.weights_desc())};
-  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
+  std::vector<SlotId> in{
+      in_layout(c, node.inputs[0], pd.src_desc()),
+      packed(c, node.inputs[1], "transposed", *c.constant(node.inputs[1]), stored, pd.weights_desc())};
+  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false},
+                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false},
+                                         {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
   if (bias) {
     args.push_back({DNNL_ARG_BIAS, pd.bias_desc(), in.size(), false});
     in.push_back(c.plain(bias));
@@ -66,10 +73,14 @@ bool emit_with(Compiler& c, NodeId n, const Shape4& s, PostOps& post) {
 bool emit_conv_transpose(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const auto* a = node.as<op::ConvTranspose>();
-  if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) || !c.is_constant(node.inputs[1]) || !c.is_f32(node.outputs[0])) return false;
+  if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) || !c.is_constant(node.inputs[1]) ||
+      !c.is_f32(node.outputs[0]))
+    return false;
   const Desc& x = *c.desc(node.inputs[0]);
   const Desc &w = *c.desc(node.inputs[1]), &y = *c.desc(node.outputs[0]);
-  if (x.rank() < 3 || x.rank() > 5 || w.rank() != x.rank() || a->group < 1 || w.dims[0] != x.dims[1] || w.dims[0] % a->group != 0) return false;
+  if (x.rank() < 3 || x.rank() > 5 || w.rank() != x.rank() || a->group < 1 || w.dims[0] != x.dims[1] ||
+      w.dims[0] % a->group != 0)
+    return false;
   if (y.dims[1] != w.dims[1] * a->group || !is_bias(c, c.graph().input(n, 2), y.dims[1])) return false;
   const auto s = shape_of(*a, x, *c.desc(node.inputs[1]), *c.desc(node.outputs[0]));
   if (!s) return false;

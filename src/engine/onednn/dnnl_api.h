@@ -1,10 +1,12 @@
-// oneDNN's C++ interface, whose calls of the C functions go through the pointers of functions.h. Included instead of dnnl.hpp.
+// oneDNN's C++ interface, whose calls of the C functions go through the pointers of functions.h. Included instead of
+// dnnl.hpp.
 #pragma once
 
 #include "engine/onednn/functions.h"
 
 #define dnnl_dilated_convolution_forward_desc_init ::cameo::engine::onednn.dnnl_dilated_convolution_forward_desc_init
-#define dnnl_dilated_deconvolution_forward_desc_init ::cameo::engine::onednn.dnnl_dilated_deconvolution_forward_desc_init
+#define dnnl_dilated_deconvolution_forward_desc_init \
+  ::cameo::engine::onednn.dnnl_dilated_deconvolution_forward_desc_init
 #define dnnl_engine_create ::cameo::engine::onednn.dnnl_engine_create
 #define dnnl_engine_destroy ::cameo::engine::onednn.dnnl_engine_destroy
 #define dnnl_gru_forward_desc_init ::cameo::engine::onednn.dnnl_gru_forward_desc_init

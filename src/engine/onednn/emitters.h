@@ -12,7 +12,7 @@ bool emit_pool(Compiler& c, NodeId n);         // MaxPool, AveragePool
 bool emit_global_pool(Compiler& c, NodeId n);  // GlobalAveragePool, GlobalMaxPool
 bool emit_gemm(Compiler& c, NodeId n);
 bool emit_matmul(Compiler& c, NodeId n);
-bool emit_conv_integer(Compiler& c, NodeId n);    // ConvInteger, QLinearConv
+bool emit_conv_integer(Compiler& c, NodeId n);  // ConvInteger, QLinearConv
 bool emit_matmul_integer(Compiler& c, NodeId n);
 bool emit_qlinear_matmul(Compiler& c, NodeId n);
 bool emit_attention(Compiler& c, NodeId n);
@@ -24,17 +24,25 @@ bool emit_gru(Compiler& c, NodeId n);
 struct ProductSize {
   int64_t m, k, n;
 };
-SlotId emit_constant_product(Compiler& c, NodeId n, SlotId x, const ProductSize& size, ValueId key, std::string_view what, const Tensor& weights, const Tensor& bias);
+SlotId emit_constant_product(Compiler& c, NodeId n, SlotId x, const ProductSize& size, ValueId key,
+                             std::string_view what, const Tensor& weights, const Tensor& bias);
 
 std::unique_ptr<Kernel> reorder(const Md& from, const Md& to);
 // Whether an optional bias is absent, or one float per channel.
-inline bool is_bias(const Compiler& c, ValueId bias, int64_t channels) { return !bias || (c.is_f32(bias) && c.desc(bias)->count() == channels); }
+inline bool is_bias(const Compiler& c, ValueId bias, int64_t channels) {
+  return !bias || (c.is_f32(bias) && c.desc(bias)->count() == channels);
+}
 
 // The step of a kernel and what was gathered behind it.
-void finish_step(Compiler& c, NodeId n, PostOps& post, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in, const Md& dst);
+void finish_step(Compiler& c, NodeId n, PostOps& post, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in,
+                 const Md& dst);
 template <class Pd>
-void finish(Compiler& c, NodeId n, PostOps& post, dnnl::primitive primitive, std::vector<PrimitiveKernel::Arg> args, std::vector<SlotId> in, const Pd& pd) {
-  finish_step(c, n, post, std::make_unique<PrimitiveKernel>(std::move(primitive), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()), std::move(in), pd.dst_desc());
+void finish(Compiler& c, NodeId n, PostOps& post, dnnl::primitive primitive, std::vector<PrimitiveKernel::Arg> args,
+            std::vector<SlotId> in, const Pd& pd) {
+  finish_step(c, n, post,
+              std::make_unique<PrimitiveKernel>(std::move(primitive), std::move(args), pd.scratchpad_desc(),
+                                                pd.impl_info_str()),
+              std::move(in), pd.dst_desc());
 }
 
 }  // namespace cameo::engine

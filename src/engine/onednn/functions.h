@@ -1,5 +1,5 @@
-// The functions of oneDNN that we call, as pointers: the library is loaded when the first session asks for it, so that a
-// command that runs no model does not pay for it, and one that finds no oneDNN does without.
+// The functions of oneDNN that we call, as pointers: the library is loaded when the first session asks for it, so that
+// a command that runs no model does not pay for it, and one that finds no oneDNN does without.
 #pragma once
 
 #include <dnnl.h>
@@ -8,6 +8,7 @@
 
 namespace cameo::engine {
 
+// clang-format off
 #define CAMEO_ONEDNN_FUNCTIONS(X) \
   X(dnnl_dilated_convolution_forward_desc_init) X(dnnl_dilated_deconvolution_forward_desc_init) X(dnnl_engine_create) \
   X(dnnl_engine_destroy) X(dnnl_gru_forward_desc_init) X(dnnl_inner_product_forward_desc_init) \
@@ -22,6 +23,7 @@ namespace cameo::engine {
   X(dnnl_primitive_desc_query) X(dnnl_primitive_desc_query_md) X(dnnl_primitive_destroy) X(dnnl_primitive_execute) \
   X(dnnl_reorder_primitive_desc_create) X(dnnl_sgemm) X(dnnl_stream_create) X(dnnl_stream_destroy) X(dnnl_stream_wait) \
   X(dnnl_version) X(dnnl_get_effective_cpu_isa)
+// clang-format on
 
 struct OneDnn {
 #define X(name) decltype(&::name) name;
@@ -29,7 +31,7 @@ struct OneDnn {
 #undef X
 };
 
-extern OneDnn onednn;   // filled by load_onednn()
-bool load_onednn();     // once; false where the library is not there, or is another one than this was compiled for
+extern OneDnn onednn;  // filled by load_onednn()
+bool load_onednn();    // once; false where the library is not there, or is another one than this was compiled for
 
 }  // namespace cameo::engine

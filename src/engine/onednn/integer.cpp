@@ -1,5 +1,5 @@
-// Products of bytes: oneDNN adds them up exactly in 32 bits, and what ONNX wants of zero points and scales is done to the
-// sums in our vector code, so that results are the reference's bit for bit.
+// Products of bytes: oneDNN adds them up exactly in 32 bits, and what ONNX wants of zero points and scales is done to
+// the sums in our vector code, so that results are the reference's bit for bit.
 #include <algorithm>
 
 #include "engine/emit.h"
@@ -15,17 +15,21 @@ namespace cameo::engine {
 
 // Without these instructions oneDNN adds pairs of products in 16 bits, which may saturate.
 bool onednn_adds_bytes_exactly() {
-  static const bool exact = load_onednn() && (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni;
+  static const bool exact = load_onednn() && (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) &
+                                              dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni;
   return exact;
 }
 
 namespace {
 
-// Weights as signed bytes, and what has to be added to each to have it less its zero point: one number per output channel.
+// Weights as signed bytes, and what has to be added to each to have it less its zero point: one number per output
+// channel.
 struct SignedWeights {
   Tensor bytes;
   std::vector<int32_t> rest;
-  bool has_rest() const { return std::any_of(rest.begin(), rest.end(), [](int32_t r) { return r != 0; }); }
+  bool has_rest() const {
+    return std::any_of(rest.begin(), rest.end(), [](int32_t r) { return r != 0; });
+  }
 };
 
 std::optional<SignedWeights> signed_weights(Compiler& c, ValueId v, ValueId zero, int64_t channels) {
@@ -36,7 +40,8 @@ std::optional<SignedWeights> signed_weights(Compiler& c, ValueId v, ValueId zero
   if (zero) {
     const Loaded<int64_t> z(*c.constant(zero));
     if (z.size() != 1 && z.size() != channels) return std::nullopt;
-    for (size_t i = 0; i < out.rest.size(); ++i) out.rest[i] -= static_cast<int32_t>(z[z.size() == 1 ? 0 : static_cast<int64_t>(i)]);
+    for (size_t i = 0; i < out.rest.size(); ++i)
+      out.rest[i] -= static_cast<int32_t>(z[z.size() == 1 ? 0 : static_cast<int64_t>(i)]);
   }
   if (shift) {
     std::vector<int8_t> moved;
@@ -47,11 +52,14 @@ std::optional<SignedWeights> signed_weights(Compiler& c, ValueId v, ValueId zero
   return out;
 }
 
-// sums[m,n] of a[m,k] b[k,n], corrected for the zero points: inputs sums, the columns' sums, what is left of b's zero points, a, a's
-// zero point if it has one.
+// sums[m,n] of a[m,k] b[k,n], corrected for the zero points: inputs sums, the columns' sums, what is left of b's zero
+// points, a, a's zero point if it has one.
 class CorrectKernel : public Kernel {
  public:
-  CorrectKernel(const ProductSize& s, bool is_signed, bool rest, bool zero) : s_(s), signed_(is_signed), rest_(rest), zero_(zero) { accumulates = 0; }
+  CorrectKernel(const ProductSize& s, bool is_signed, bool rest, bool zero)
+      : s_(s), signed_(is_signed), rest_(rest), zero_(zero) {
+    accumulates = 0;
+  }
   std::string about() const override { return "vector"; }
   Extents extents() const override {
     const uint64_t sums = floats(s_.m * s_.n), row = floats(s_.n);
@@ -65,7 +73,11 @@ class CorrectKernel : public Kernel {
       for (int64_t i = first; i < last; ++i) {
         int32_t* row = b.output<int32_t>(0) + i * s_.n;
         if (zero) add_multiple_row(row, b.input<int32_t>(1), -zero, s_.n);
-        if (rest_) add_multiple_row(row, b.input<int32_t>(2), signed_ ? sum_bytes_row(b.input<int8_t>(3) + i * s_.k, s_.k) : sum_bytes_row(b.input<uint8_t>(3) + i * s_.k, s_.k), s_.n);
+        if (rest_)
+          add_multiple_row(row, b.input<int32_t>(2),
+                           signed_ ? sum_bytes_row(b.input<int8_t>(3) + i * s_.k, s_.k)
+                                   : sum_bytes_row(b.input<uint8_t>(3) + i * s_.k, s_.k),
+                           s_.n);
       }
     });
   }
@@ -91,7 +103,8 @@ dnnl::primitive_attr integer_attr(int32_t zero) {
 template <class T>
 class RequantizeKernel : public Kernel {
  public:
-  RequantizeKernel(int64_t pixels, const Requantize& r) : count_(pixels * static_cast<int64_t>(r.scale.size())), zero_(r.zero) {
+  RequantizeKernel(int64_t pixels, const Requantize& r)
+      : count_(pixels * static_cast<int64_t>(r.scale.size())), zero_(r.zero) {
     do {
       scale_.insert(scale_.end(), r.scale.begin(), r.scale.end());
       bias_.insert(bias_.end(), r.bias.begin(), r.bias.end());
@@ -103,7 +116,8 @@ class RequantizeKernel : public Kernel {
     const auto row = static_cast<int64_t>(scale_.size());
     parallel((count_ + row - 1) / row, std::max<int64_t>(1, 16384 / row), [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
-        requantize_row(b.input<int32_t>(0) + i * row, bias_.data(), scale_.data(), b.output<T>(0) + i * row, std::min(row, count_ - i * row), zero_);
+        requantize_row(b.input<int32_t>(0) + i * row, bias_.data(), scale_.data(), b.output<T>(0) + i * row,
+                       std::min(row, count_ - i * row), zero_);
     });
   }
 
@@ -115,27 +129,36 @@ class RequantizeKernel : public Kernel {
 };
 
 // The sums of a convolution of bytes, with channels last; no_slot where oneDNN cannot.
-SlotId emit_sums(Compiler& c, NodeId n, const ConvShape& s, ValueId x, ValueId w, const SignedWeights& weights, int32_t zero) {
+SlotId emit_sums(Compiler& c, NodeId n, const ConvShape& s, ValueId x, ValueId w, const SignedWeights& weights,
+                 int32_t zero) {
   ConvPd pd;
   const DType t = c.desc(x)->dtype;
   try {
-    pd = make_conv(s, false, any_layout(s.src, t), any_layout(s.weights, DType::i8), any_layout(s.dst, DType::i32), integer_attr(zero));
+    pd = make_conv(s, false, any_layout(s.src, t), any_layout(s.weights, DType::i8), any_layout(s.dst, DType::i32),
+                   integer_attr(zero));
   } catch (const dnnl::error&) {
     return no_slot;
   }
   const Desc d = desc_with({DType::i32, s.dst, nullptr}, pd.dst_desc());
   const Physical p(d);
   if (!d.dense() || (p.order.back() != 1 && d.count() != s.dst[1])) return no_slot;
-  const SlotId packed_weights = packed(c, w, "int8", Tensor(DType::i8, s.weights, weights.bytes.bytes()), row_major(DType::i8, s.weights), pd.weights_desc());
+  const SlotId packed_weights = packed(c, w, "int8", Tensor(DType::i8, s.weights, weights.bytes.bytes()),
+                                       row_major(DType::i8, s.weights), pd.weights_desc());
   const SlotId out = c.make(d), in = in_layout(c, x, pd.src_desc());
-  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
-  c.step(n, std::string(c.graph()[n].op->name), std::make_unique<PrimitiveKernel>(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()), {in, packed_weights}, {out});
+  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false},
+                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false},
+                                         {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
+  c.step(n, std::string(c.graph()[n].op->name),
+         std::make_unique<PrimitiveKernel>(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc(),
+                                           pd.impl_info_str()),
+         {in, packed_weights}, {out});
   return out;
 }
 
 template <class A>
 std::optional<ConvShape> shape_of(Compiler& c, const Node& node, const A& a, ValueId w) {
-  return conv_shape(*c.desc(node.inputs[0]), *c.desc(w), *c.desc(node.outputs[0]), {a.auto_pad, a.strides, a.dilations, a.pads, a.group});
+  return conv_shape(*c.desc(node.inputs[0]), *c.desc(w), *c.desc(node.outputs[0]),
+                    {a.auto_pad, a.strides, a.dilations, a.pads, a.group});
 }
 
 bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
@@ -151,7 +174,8 @@ bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
   const SlotId sums = emit_sums(c, n, *shape, x, w, *weights, *zero);
   if (sums == no_slot) return false;
   const Desc& d = *c.desc(y);
-  const SlotId slot = c.make(c.slot_desc(sums).plain() ? d : dense_desc(d.dtype, d.dims, Physical(c.slot_desc(sums)).order));
+  const SlotId slot =
+      c.make(c.slot_desc(sums).plain() ? d : dense_desc(d.dtype, d.dims, Physical(c.slot_desc(sums)).order));
   std::unique_ptr<Kernel> kernel;
   if (d.dtype == DType::u8) kernel = std::make_unique<RequantizeKernel<uint8_t>>(d.count() / channels, *out);
   else kernel = std::make_unique<RequantizeKernel<int8_t>>(d.count() / channels, *out);
@@ -164,7 +188,9 @@ bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
 
 bool emit_conv_integer(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
-  if (!onednn_adds_bytes_exactly() || !is_byte(c.desc(node.inputs[0])->dtype) || c.desc(node.inputs[0])->count() == 0 || c.desc(node.outputs[0])->count() == 0) return false;
+  if (!onednn_adds_bytes_exactly() || !is_byte(c.desc(node.inputs[0])->dtype) || c.desc(node.inputs[0])->count() == 0 ||
+      c.desc(node.outputs[0])->count() == 0)
+    return false;
   if (const auto* q = node.as<op::QLinearConv>()) return emit_qlinear_conv(c, n, *q);
   const auto* a = node.as<op::ConvInteger>();
   const auto shape = shape_of(c, node, *a, node.inputs[1]);
@@ -180,11 +206,16 @@ bool emit_conv_integer(Compiler& c, NodeId n) {
 namespace {
 
 // The exact sums of a product with constant weights, zero points taken care of; no_slot where oneDNN cannot.
-SlotId emit_product_sums(Compiler& c, NodeId n, ValueId a, ValueId a_zero, ValueId b, ValueId b_zero, const std::vector<int64_t>& dims) {
+SlotId emit_product_sums(Compiler& c, NodeId n, ValueId a, ValueId a_zero, ValueId b, ValueId b_zero,
+                         const std::vector<int64_t>& dims) {
   const Desc &x = *c.desc(a), &w = *c.desc(b);
-  if (!onednn_adds_bytes_exactly() || !is_byte(x.dtype) || w.rank() != 2 || x.rank() < 2 || x.count() == 0 || w.count() == 0) return no_slot;
+  if (!onednn_adds_bytes_exactly() || !is_byte(x.dtype) || w.rank() != 2 || x.rank() < 2 || x.count() == 0 ||
+      w.count() == 0)
+    return no_slot;
   constexpr int64_t most = 1 << 20;  // products in a sum, so that sums of bytes alone fit in 32 bits
-  if (x.dims.back() != w.dims[0] || w.dims[0] > most || (a_zero && (c.desc(a_zero)->count() != 1 || c.desc(a_zero)->dtype != x.dtype))) return no_slot;
+  if (x.dims.back() != w.dims[0] || w.dims[0] > most ||
+      (a_zero && (c.desc(a_zero)->count() != 1 || c.desc(a_zero)->dtype != x.dtype)))
+    return no_slot;
   const ProductSize s{x.count() / w.dims[0], w.dims[0], w.dims[1]};
   const auto weights = signed_weights(c, b, b_zero, s.n);
   if (!weights) return no_slot;
@@ -200,14 +231,17 @@ SlotId emit_product_sums(Compiler& c, NodeId n, ValueId a, ValueId a_zero, Value
   for (size_t i = 0; i < bytes.size(); ++i) columns[i % columns.size()] += bytes[i] + weights->rest[i % columns.size()];
   const bool rest = weights->has_rest();
   const SlotId in = c.plain(a), sums = c.make({DType::i32, dims, nullptr});
-  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, dst, 0, true}};
-  c.step(n, std::string(c.graph()[n].op->name), std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()),
+  std::vector<PrimitiveKernel::Arg> args{
+      {DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, dst, 0, true}};
+  c.step(n, std::string(c.graph()[n].op->name),
+         std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()),
          {in, packed(c, b, "int8", weights->bytes, row_major(DType::i8, w.dims), pd.weights_desc())}, {sums});
   if (!rest && (!a_zero || constant_zero(c, a_zero) == 0)) return sums;
   const SlotId out = c.make({DType::i32, dims, nullptr});
   std::vector<SlotId> more{sums, constant_row(c, columns), constant_row(c, weights->rest), in};
   if (a_zero) more.push_back(c.plain(a_zero));
-  c.step(n, "zero points", std::make_unique<CorrectKernel>(s, x.dtype == DType::i8, rest, a_zero.valid()), std::move(more), {out});
+  c.step(n, "zero points", std::make_unique<CorrectKernel>(s, x.dtype == DType::i8, rest, a_zero.valid()),
+         std::move(more), {out});
   return out;
 }
 
@@ -224,7 +258,9 @@ class ProductResultKernel : public Kernel {
   void run(const Buffers& b) const override {
     const auto n = static_cast<int64_t>(result_.scale.size());
     parallel(rows_, std::max<int64_t>(1, 16384 / n), [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) requantize_product_row(b.input<int32_t>(0) + i * n, result_.scale.data(), b.output<T>(0) + i * n, n, result_.zero);
+      for (int64_t i = first; i < last; ++i)
+        requantize_product_row(b.input<int32_t>(0) + i * n, result_.scale.data(), b.output<T>(0) + i * n, n,
+                               result_.zero);
     });
   }
 
@@ -237,7 +273,8 @@ class ProductResultKernel : public Kernel {
 
 bool emit_matmul_integer(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
-  const SlotId sums = emit_product_sums(c, n, node.inputs[0], input_of(node, 2), node.inputs[1], input_of(node, 3), c.desc(node.outputs[0])->dims);
+  const SlotId sums = emit_product_sums(c, n, node.inputs[0], input_of(node, 2), node.inputs[1], input_of(node, 3),
+                                        c.desc(node.outputs[0])->dims);
   if (sums == no_slot) return false;
   c.bind(node.outputs[0], sums);
   return true;
@@ -253,7 +290,8 @@ bool emit_qlinear_matmul(Compiler& c, NodeId n) {
   if (sums == no_slot) return false;
   const SlotId out = c.make(y);
   std::unique_ptr<Kernel> kernel;
-  if (y.dtype == DType::u8) kernel = std::make_unique<ProductResultKernel<uint8_t>>(y.count() / w.dims[1], std::move(*result));
+  if (y.dtype == DType::u8)
+    kernel = std::make_unique<ProductResultKernel<uint8_t>>(y.count() / w.dims[1], std::move(*result));
   else kernel = std::make_unique<ProductResultKernel<int8_t>>(y.count() / w.dims[1], std::move(*result));
   c.step(n, "requantize", std::move(kernel), {sums}, {out});
   c.bind(node.outputs[0], out);

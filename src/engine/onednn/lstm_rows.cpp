@@ -1,5 +1,5 @@
-// LSTM over few sequences: the inputs' part of all steps is one matrix product, and each step reads the recurrent weights
-// once. oneDNN's own layer is better where many sequences share that reading.
+// LSTM over few sequences: the inputs' part of all steps is one matrix product, and each step reads the recurrent
+// weights once. oneDNN's own layer is better where many sequences share that reading.
 #include <algorithm>
 
 #include "engine/onednn/emitters.h"
@@ -22,12 +22,15 @@ struct Sizes {
 // Inputs: per direction the gates of all steps, per direction the recurrent weights in panels, then h and c if given.
 class LstmRows : public Kernel {
  public:
-  LstmRows(const Sizes& s, bool given) : s_(s), given_(given) { scratch_bytes = static_cast<uint64_t>(s.panels() * panel_width + 2 * s.batch * s.hidden) * sizeof(float); }
+  LstmRows(const Sizes& s, bool given) : s_(s), given_(given) {
+    scratch_bytes = static_cast<uint64_t>(s.panels() * panel_width + 2 * s.batch * s.hidden) * sizeof(float);
+  }
   std::string about() const override { return "vector"; }
   Extents extents() const override {
     const auto n = static_cast<size_t>(s_.directions);
     const uint64_t states = floats(s_.directions * s_.batch * s_.hidden);
-    Extents e{std::vector<uint64_t>(n, floats(s_.times * s_.batch * s_.gates())), {static_cast<uint64_t>(s_.times) * states, states, states}};
+    Extents e{std::vector<uint64_t>(n, floats(s_.times * s_.batch * s_.gates())),
+              {static_cast<uint64_t>(s_.times) * states, states, states}};
     e.in.insert(e.in.end(), n, floats(s_.panels() * s_.hidden * panel_width));
     if (given_) e.in.insert(e.in.end(), 2, states);
     return e;
@@ -42,7 +45,9 @@ class LstmRows : public Kernel {
     const auto n = static_cast<size_t>(s_.directions), at = static_cast<size_t>(d);
     const int64_t state = s_.batch * s_.hidden;
     float *gates = reinterpret_cast<float*>(b.scratch), *h = gates + s_.panels() * panel_width, *c = h + state;
-    if (given_) std::copy_n(b.input<float>(2 * n) + d * state, state, h), std::copy_n(b.input<float>(2 * n + 1) + d * state, state, c);
+    if (given_)
+      std::copy_n(b.input<float>(2 * n) + d * state, state, h),
+          std::copy_n(b.input<float>(2 * n + 1) + d * state, state, c);
     else std::fill_n(h, 2 * state, 0.0f);
     const bool backwards = s_.directions == 2 ? d == 1 : s_.reverse;
     const float *inputs = b.input<float>(at), *weights = b.input<float>(n + at);
@@ -52,7 +57,9 @@ class LstmRows : public Kernel {
       for (int64_t k = 0; k < s_.batch; ++k) {
         std::copy_n(inputs + (t * s_.batch + k) * s_.gates(), s_.gates(), gates);
         const float* before = h + k * s_.hidden;
-        parallel(s_.panels(), std::max<int64_t>(1, 65536 / (panel_width * s_.hidden)), [&](int64_t first, int64_t last) { add_panel_products(weights, before, s_.hidden, first, last, gates); });
+        parallel(
+            s_.panels(), std::max<int64_t>(1, 65536 / (panel_width * s_.hidden)),
+            [&](int64_t first, int64_t last) { add_panel_products(weights, before, s_.hidden, first, last, gates); });
         lstm_cell(gates, s_.hidden, c + k * s_.hidden, h + k * s_.hidden, s_.hidden);
       }
       std::copy_n(h, state, y);
@@ -83,9 +90,11 @@ bool emit_lstm_rows(Compiler& c, NodeId n, bool reverse) {
     std::vector<float> bias(static_cast<size_t>(s.gates()), 0.0f);
     if (b) {
       const Loaded<float> both(*b);
-      for (int64_t i = 0; i < s.gates(); ++i) bias[static_cast<size_t>(i)] = both[2 * d * s.gates() + i] + both[(2 * d + 1) * s.gates() + i];
+      for (int64_t i = 0; i < s.gates(); ++i)
+        bias[static_cast<size_t>(i)] = both[2 * d * s.gates() + i] + both[(2 * d + 1) * s.gates() + i];
     }
-    in.push_back(emit_constant_product(c, n, c.plain(node.inputs[0]), {s.times * s.batch, s.inputs, s.gates()}, node.inputs[1], cat("lstm", d), part(w, d, {s.gates(), s.inputs}),
+    in.push_back(emit_constant_product(c, n, c.plain(node.inputs[0]), {s.times * s.batch, s.inputs, s.gates()},
+                                       node.inputs[1], cat("lstm", d), part(w, d, {s.gates(), s.inputs}),
                                        Tensor::of<float>(DType::f32, {s.gates()}, bias)));
     if (in.back() == no_slot) return false;
     const auto make = [&] {
@@ -103,7 +112,8 @@ bool emit_lstm_rows(Compiler& c, NodeId n, bool reverse) {
   in.insert(in.end(), weights.begin(), weights.end());
   if (given) in.insert(in.end(), {c.plain(node.inputs[5]), c.plain(node.inputs[6])});
   const Desc state{DType::f32, {s.directions, s.batch, s.hidden}, nullptr};
-  std::vector<SlotId> out{c.make({DType::f32, {s.times, s.directions, s.batch, s.hidden}, nullptr}), c.make(state), c.make(state)};
+  std::vector<SlotId> out{c.make({DType::f32, {s.times, s.directions, s.batch, s.hidden}, nullptr}), c.make(state),
+                          c.make(state)};
   c.step(n, "LSTM", std::make_unique<LstmRows>(s, given), std::move(in), out);
   for (size_t i = 0; i < node.outputs.size(); ++i) c.bind(node.outputs[i], out[i]);
   return true;

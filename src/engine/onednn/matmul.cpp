@@ -14,10 +14,13 @@ struct Product {
 };
 
 template <class Primitive, class Pd>
-void finish_product(Compiler& c, NodeId n, const Product& p, PostOps& post, const Pd& pd, const Md& stored, const Md& bias) {
+void finish_product(Compiler& c, NodeId n, const Product& p, PostOps& post, const Pd& pd, const Md& stored,
+                    const Md& bias) {
   std::string what = p.transposed ? "nk" : "kn";
   std::vector<SlotId> in{c.plain(p.x), packed(c, p.weights, what, *c.constant(p.weights), stored, pd.weights_desc())};
-  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
+  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false},
+                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false},
+                                         {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
   if (p.bias) {
     args.push_back({DNNL_ARG_BIAS, bias, 2, false});
     in.push_back(c.plain(p.bias));
@@ -31,21 +34,23 @@ bool emit_with(Compiler& c, NodeId n, const Product& p, PostOps& post) {
   using Ip = dnnl::inner_product_forward;
   using Mm = dnnl::matmul;
   const auto f32 = dnnl::memory::data_type::f32;
-  const Md src = row_major(DType::f32, {p.m, p.k}), dst = row_major(DType::f32, {p.m, p.n}), row = row_major(DType::f32, {p.n}), flat = row_major(DType::f32, {1, p.n});
+  const Md src = row_major(DType::f32, {p.m, p.k}), dst = row_major(DType::f32, {p.m, p.n}),
+           row = row_major(DType::f32, {p.n}), flat = row_major(DType::f32, {1, p.n});
   const Dims by_row{p.n, 1}, by_column{1, p.k};
   try {
     const Md any = any_layout({p.k, p.n});
-    const Mm::primitive_desc pd = p.bias ? Mm::primitive_desc({src, any, flat, dst}, post.attr(), cpu()) : Mm::primitive_desc({src, any, dst}, post.attr(), cpu());
+    const Mm::primitive_desc pd = p.bias ? Mm::primitive_desc({src, any, flat, dst}, post.attr(), cpu())
+                                         : Mm::primitive_desc({src, any, dst}, post.attr(), cpu());
     if (std::string_view(pd.impl_info_str()).starts_with("brg")) {
       finish_product<Mm>(c, n, p, post, pd, Md({p.k, p.n}, f32, p.transposed ? by_column : by_row), flat);
       return true;
     }
-  } catch (const dnnl::error&) {
-  }
+  } catch (const dnnl::error&) {}
   try {
     const Md any = any_layout({p.n, p.k});
     const auto kind = dnnl::prop_kind::forward_inference;
-    const Ip::primitive_desc pd = p.bias ? Ip::primitive_desc({kind, src, any, row, dst}, post.attr(), cpu()) : Ip::primitive_desc({kind, src, any, dst}, post.attr(), cpu());
+    const Ip::primitive_desc pd = p.bias ? Ip::primitive_desc({kind, src, any, row, dst}, post.attr(), cpu())
+                                         : Ip::primitive_desc({kind, src, any, dst}, post.attr(), cpu());
     finish_product<Ip>(c, n, p, post, pd, Md({p.n, p.k}, f32, p.transposed ? Dims{p.k, 1} : Dims{1, p.n}), row);
     return true;
   } catch (const dnnl::error&) {
@@ -71,7 +76,9 @@ NodeId bias_after(Compiler& c, ValueId v, int64_t n, ValueId& bias) {
   if (!user || !c.graph()[user].is("Add")) return {};
   const Node& add = c.graph()[user];
   const ValueId other = add.inputs[0] == v ? add.inputs[1] : add.inputs[0];
-  if (other == v || !c.is_constant(other) || !c.is_f32(other) || !is_row(*c.desc(other), n) || c.desc(add.outputs[0])->dims != c.desc(v)->dims) return {};
+  if (other == v || !c.is_constant(other) || !c.is_f32(other) || !is_row(*c.desc(other), n) ||
+      c.desc(add.outputs[0])->dims != c.desc(v)->dims)
+    return {};
   bias = other;
   return user;
 }
@@ -95,27 +102,38 @@ bool emit_general(Compiler& c, NodeId n) {
     PostOps& use = p ? *p : none;
     try {
       const dnnl::matmul::primitive_desc pd({src, weights, dst}, use.attr(), cpu());
-      finish(c, n, use, dnnl::matmul(pd), {{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, weights, 1, false}, {DNNL_ARG_DST, dst, 0, true}}, {c.plain(node.inputs[0]), c.plain(node.inputs[1])}, pd);
+      finish(c, n, use, dnnl::matmul(pd),
+             {{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, weights, 1, false}, {DNNL_ARG_DST, dst, 0, true}},
+             {c.plain(node.inputs[0]), c.plain(node.inputs[1])}, pd);
       return true;
-    } catch (const dnnl::error&) {
-    }
+    } catch (const dnnl::error&) {}
   }
   return false;
 }
 
 }  // namespace
 
-SlotId emit_constant_product(Compiler& c, NodeId n, SlotId x, const ProductSize& size, ValueId key, std::string_view what, const Tensor& weights, const Tensor& bias) {
+SlotId emit_constant_product(Compiler& c, NodeId n, SlotId x, const ProductSize& size, ValueId key,
+                             std::string_view what, const Tensor& weights, const Tensor& bias) {
   using Ip = dnnl::inner_product_forward;
-  const Md src = row_major(DType::f32, {size.m, size.k}), dst = row_major(DType::f32, {size.m, size.n}), row = row_major(DType::f32, {size.n});
+  const Md src = row_major(DType::f32, {size.m, size.k}), dst = row_major(DType::f32, {size.m, size.n}),
+           row = row_major(DType::f32, {size.n});
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   try {
-    const Ip::primitive_desc pd({dnnl::prop_kind::forward_inference, src, any_layout({size.n, size.k}), row, dst}, attr, cpu());
-    const std::vector<SlotId> in{x, packed(c, key, what, weights, row_major(DType::f32, {size.n, size.k}), pd.weights_desc()), c.add_constant(bias, {DType::f32, bias.shape(), nullptr})};
-    std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false}, {DNNL_ARG_BIAS, row, 2, false}, {DNNL_ARG_DST, dst, 0, true}};
+    const Ip::primitive_desc pd({dnnl::prop_kind::forward_inference, src, any_layout({size.n, size.k}), row, dst}, attr,
+                                cpu());
+    const std::vector<SlotId> in{
+        x, packed(c, key, what, weights, row_major(DType::f32, {size.n, size.k}), pd.weights_desc()),
+        c.add_constant(bias, {DType::f32, bias.shape(), nullptr})};
+    std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, src, 0, false},
+                                           {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false},
+                                           {DNNL_ARG_BIAS, row, 2, false},
+                                           {DNNL_ARG_DST, dst, 0, true}};
     const SlotId out = c.make({DType::f32, {size.m, size.n}, nullptr});
-    c.step(n, "MatMul", std::make_unique<PrimitiveKernel>(Ip(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()), in, {out});
+    c.step(n, "MatMul",
+           std::make_unique<PrimitiveKernel>(Ip(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()), in,
+           {out});
     return out;
   } catch (const dnnl::error&) {
     return no_slot;
@@ -138,9 +156,13 @@ bool emit_matmul(Compiler& c, NodeId n) {
 bool emit_gemm(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const auto* a = node.as<op::Gemm>();
-  if (!a || a->alpha != 1 || a->transA || !c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) || !c.is_constant(node.inputs[1]) || !c.is_f32(node.outputs[0])) return false;
+  if (!a || a->alpha != 1 || a->transA || !c.is_f32(node.inputs[0]) || !c.is_f32(node.inputs[1]) ||
+      !c.is_constant(node.inputs[1]) || !c.is_f32(node.outputs[0]))
+    return false;
   const Desc &x = *c.desc(node.inputs[0]), &w = *c.desc(node.inputs[1]), &y = *c.desc(node.outputs[0]);
-  if (x.rank() != 2 || w.rank() != 2 || y.dims[0] != x.dims[0] || w.dims != (a->transB ? std::vector{y.dims[1], x.dims[1]} : std::vector{x.dims[1], y.dims[1]})) return false;
+  if (x.rank() != 2 || w.rank() != 2 || y.dims[0] != x.dims[0] ||
+      w.dims != (a->transB ? std::vector{y.dims[1], x.dims[1]} : std::vector{x.dims[1], y.dims[1]}))
+    return false;
   Product p;
   p.m = x.dims[0], p.k = x.dims[1], p.n = y.dims[1];
   p.x = node.inputs[0], p.weights = node.inputs[1], p.transposed = a->transB != 0;

@@ -26,13 +26,15 @@ bool any_nan(const uint32_t* bits, int64_t count) {
   return found;
 }
 
-// oneDNN's largest element of a window passes over NaN; ONNX's and PyTorch's is NaN. Where the operand holds one, its places
-// are pooled like an image of their own: layouts and padding are the same.
+// oneDNN's largest element of a window passes over NaN; ONNX's and PyTorch's is NaN. Where the operand holds one, its
+// places are pooled like an image of their own: layouts and padding are the same.
 class MaxPoolKernel : public PrimitiveKernel {
  public:
   MaxPoolKernel(const dnnl::primitive& primitive, const Md& src, const Md& dst, const Md& scratchpad, std::string about)
-      : PrimitiveKernel(primitive, {{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_DST, dst, 0, true}}, scratchpad, std::move(about)),
-        in_(static_cast<int64_t>(src.get_size() / sizeof(float))), out_(static_cast<int64_t>(dst.get_size() / sizeof(float))) {}
+      : PrimitiveKernel(primitive, {{DNNL_ARG_SRC, src, 0, false}, {DNNL_ARG_DST, dst, 0, true}}, scratchpad,
+                        std::move(about)),
+        in_(static_cast<int64_t>(src.get_size() / sizeof(float))),
+        out_(static_cast<int64_t>(dst.get_size() / sizeof(float))) {}
 
   void run(const Buffers& b) const override {
     PrimitiveKernel::run(b);
@@ -40,7 +42,8 @@ class MaxPoolKernel : public PrimitiveKernel {
     if (!any_nan(x, in_)) return;
     std::vector<float> places(static_cast<size_t>(in_)), reached(static_cast<size_t>(out_));
     for (int64_t i = 0; i < in_; ++i) places[static_cast<size_t>(i)] = is_nan_bits(x[i]) ? 1 : 0;
-    std::byte *in[] = {reinterpret_cast<std::byte*>(places.data())}, *out[] = {reinterpret_cast<std::byte*>(reached.data())};
+    std::byte *in[] = {reinterpret_cast<std::byte*>(places.data())},
+              *out[] = {reinterpret_cast<std::byte*>(reached.data())};
     PrimitiveKernel::run({in, out, b.scratch, b.state});
     auto* y = b.output<float>(0);
     for (int64_t i = 0; i < out_; ++i)
@@ -70,14 +73,21 @@ bool emit_pooling(Compiler& c, NodeId n, const Windows& w, dnnl::algorithm algor
     using Pool = dnnl::pooling_v2_forward;
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const Pool::primitive_desc pd({dnnl::prop_kind::forward_inference, algorithm, md_of(src), any_layout(c.desc(node.outputs[0])->dims, src.dtype), w.strides, w.kernel, dilates, w.begin, end}, attr, cpu());
+    const Pool::primitive_desc pd(
+        {dnnl::prop_kind::forward_inference, algorithm, md_of(src),
+         any_layout(c.desc(node.outputs[0])->dims, src.dtype), w.strides, w.kernel, dilates, w.begin, end},
+        attr, cpu());
     PostOps none(c, n, node.outputs[0]);
     const SlotId in = src.dtype == DType::f32 ? c.slot(node.inputs[0]) : c.in_form(node.inputs[0], src);
     if (algorithm == dnnl::algorithm::pooling_max && src.dtype == DType::f32) {
-      finish_step(c, n, none, std::make_unique<MaxPoolKernel>(Pool(pd), pd.src_desc(), pd.dst_desc(), pd.scratchpad_desc(), pd.impl_info_str()), {in}, pd.dst_desc());
+      finish_step(c, n, none,
+                  std::make_unique<MaxPoolKernel>(Pool(pd), pd.src_desc(), pd.dst_desc(), pd.scratchpad_desc(),
+                                                  pd.impl_info_str()),
+                  {in}, pd.dst_desc());
       return true;
     }
-    finish(c, n, none, Pool(pd), {{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}}, {in}, pd);
+    finish(c, n, none, Pool(pd), {{DNNL_ARG_SRC, pd.src_desc(), 0, false}, {DNNL_ARG_DST, pd.dst_desc(), 0, true}},
+           {in}, pd);
     return true;
   } catch (const dnnl::error&) {
     return false;
@@ -87,7 +97,8 @@ bool emit_pooling(Compiler& c, NodeId n, const Windows& w, dnnl::algorithm algor
 bool poolable(Compiler& c, const Node& node) {
   const Desc &x = *c.desc(node.inputs[0]), &y = *c.desc(node.outputs[0]);
   const bool bytes = node.is("MaxPool") && (x.dtype == DType::u8 || x.dtype == DType::i8) && y.count() > 0;
-  return node.outputs.size() == 1 && (bytes || (c.is_f32(node.inputs[0]) && c.is_f32(node.outputs[0]))) && c.desc(node.inputs[0])->rank() >= 3 && c.desc(node.inputs[0])->rank() <= 5;
+  return node.outputs.size() == 1 && (bytes || (c.is_f32(node.inputs[0]) && c.is_f32(node.outputs[0]))) &&
+         c.desc(node.inputs[0])->rank() >= 3 && c.desc(node.inputs[0])->rank() <= 5;
 }
 
 template <class A>
@@ -111,7 +122,9 @@ bool emit_pool(Compiler& c, NodeId n) {
   const auto* a = node.as<op::AveragePool>();
   if (!a || (a->count_include_pad && a->ceil_mode)) return false;
   const Windows w = windows_of(*a, x);
-  return w.problem.empty() && emit_pooling(c, n, w, a->count_include_pad ? dnnl::algorithm::pooling_avg_include_padding : dnnl::algorithm::pooling_avg_exclude_padding);
+  return w.problem.empty() && emit_pooling(c, n, w,
+                                           a->count_include_pad ? dnnl::algorithm::pooling_avg_include_padding
+                                                                : dnnl::algorithm::pooling_avg_exclude_padding);
 }
 
 bool emit_global_pool(Compiler& c, NodeId n) {
@@ -123,7 +136,8 @@ bool emit_global_pool(Compiler& c, NodeId n) {
   w.in = w.kernel = in;
   w.out = w.strides = w.dilations = one;
   w.begin = w.end = zero;
-  return emit_pooling(c, n, w, node.is("GlobalMaxPool") ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_exclude_padding);
+  return emit_pooling(
+      c, n, w, node.is("GlobalMaxPool") ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_exclude_padding);
 }
 
 }  // namespace cameo::engine

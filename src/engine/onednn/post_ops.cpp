@@ -12,7 +12,8 @@ PostOps::PostOps(Compiler& c, NodeId root, ValueId v) : out(v), label(c.graph()[
 bool PostOps::activation(NodeId n) {
   using A = dnnl::algorithm;
   const Node& node = c_.graph()[n];
-  // Its kernels keep the numbers of an activation by its kind: a second one of the kind would compute with those of the first.
+  // Its kernels keep the numbers of an activation by its kind: a second one of the kind would compute with those of the
+  // first.
   const auto add = [&](A a, float alpha = 0, float beta = 0) {
     if (std::find(kinds_.begin(), kinds_.end(), a) != kinds_.end()) return false;
     kinds_.push_back(a);
@@ -32,13 +33,16 @@ bool PostOps::activation(NodeId n) {
     return true;
   }
   if (const auto* a = node.as<op::Elu>()) return add(A::eltwise_elu, a->alpha);
-  if (const auto* a = node.as<op::Gelu>()) return add(a->approximate == "tanh" ? A::eltwise_gelu_tanh : A::eltwise_gelu_erf);
+  if (const auto* a = node.as<op::Gelu>())
+    return add(a->approximate == "tanh" ? A::eltwise_gelu_tanh : A::eltwise_gelu_erf);
   if (const auto* a = node.as<op::HardSigmoid>()) {
     if (std::find(kinds_.begin(), kinds_.end(), A::eltwise_clip) != kinds_.end()) return false;
     return add(A::eltwise_linear, a->alpha, a->beta) && add(A::eltwise_clip, 0, 1);
   }
   if (node.is("Clip")) {
-    const auto bound = [&](size_t i, float absent) { return i < node.inputs.size() && node.inputs[i] ? c_.scalar(node.inputs[i]) : std::optional(absent); };
+    const auto bound = [&](size_t i, float absent) {
+      return i < node.inputs.size() && node.inputs[i] ? c_.scalar(node.inputs[i]) : std::optional(absent);
+    };
     const auto lo = bound(1, -3.402823466e38f), hi = bound(2, 3.402823466e38f);
     return lo && hi && *lo <= *hi && add(A::eltwise_clip, *lo, *hi);
   }
@@ -63,7 +67,9 @@ void PostOps::gather(size_t most) {
     const NodeId next = c_.only_user(out);
     if (!next) return;
     const Node& node = c_.graph()[next];
-    if (node.outputs.size() != 1 || node.inputs.empty() || !c_.is_f32(node.outputs[0]) || c_.desc(node.outputs[0])->dims != c_.desc(out)->dims) return;
+    if (node.outputs.size() != 1 || node.inputs.empty() || !c_.is_f32(node.outputs[0]) ||
+        c_.desc(node.outputs[0])->dims != c_.desc(out)->dims)
+      return;
     const auto ended_in = std::exchange(swish_, std::nullopt);
     if (!(node.inputs[0] == out && activation(next)) && !addition(next)) {
       swish_ = ended_in;
@@ -86,7 +92,8 @@ void PostOps::absorb() {
   for (const NodeId n : nodes_) c_.absorb(n);
 }
 
-void finish_step(Compiler& c, NodeId n, PostOps& post, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in, const Md& dst) {
+void finish_step(Compiler& c, NodeId n, PostOps& post, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in,
+                 const Md& dst) {
   const std::vector<int64_t> dims = dst.dims();
   for (const PostOps::Extra& e : post.extras) {
     kernel->accumulates = static_cast<int>(in.size());

@@ -28,7 +28,8 @@ std::vector<size_t> dense_order(const Md& md) {
   std::vector<size_t> order, long_axes;
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] != 1) long_axes.push_back(i);
-  std::stable_sort(long_axes.begin(), long_axes.end(), [&](size_t a, size_t b) { return blocking.strides[a] > blocking.strides[b]; });
+  std::stable_sort(long_axes.begin(), long_axes.end(),
+                   [&](size_t a, size_t b) { return blocking.strides[a] > blocking.strides[b]; });
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] == 1) order.push_back(i);
   order.insert(order.end(), long_axes.begin(), long_axes.end());
@@ -71,7 +72,8 @@ namespace {
 
 // It counts sizes in 32 bits in many of its kernels, and axes up to a number of its own.
 const std::vector<int64_t>& accepted(const std::vector<int64_t>& dims) {
-  if (dims.size() > DNNL_MAX_NDIMS || std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d > INT32_MAX; })) throw dnnl::error(dnnl_unimplemented, "sizes that oneDNN does not take");
+  if (dims.size() > DNNL_MAX_NDIMS || std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d > INT32_MAX; }))
+    throw dnnl::error(dnnl_unimplemented, "sizes that oneDNN does not take");
   return dims;
 }
 
@@ -84,9 +86,13 @@ Md row_major(DType t, const std::vector<int64_t>& dims) {
   return Md(accepted(dims), data_type(t), strides);
 }
 
-Md any_layout(const std::vector<int64_t>& dims, DType t) { return Md(accepted(dims), data_type(t), dnnl::memory::format_tag::any); }
+Md any_layout(const std::vector<int64_t>& dims, DType t) {
+  return Md(accepted(dims), data_type(t), dnnl::memory::format_tag::any);
+}
 
-Md md_of(const Desc& d) { return d.layout ? static_cast<const BlockedLayout&>(*d.layout).md : row_major(d.dtype, d.dims); }
+Md md_of(const Desc& d) {
+  return d.layout ? static_cast<const BlockedLayout&>(*d.layout).md : row_major(d.dtype, d.dims);
+}
 
 Desc desc_with(const Desc& d, const Md& md) {
   Desc out{d.dtype, d.dims, nullptr};
@@ -95,7 +101,8 @@ Desc desc_with(const Desc& d, const Md& md) {
   std::vector<size_t> long_axes;
   for (const size_t axis : layout->order)
     if (d.dims[axis] != 1) long_axes.push_back(axis);
-  if (layout->order.empty() ? md != row_major(d.dtype, d.dims) : !std::is_sorted(long_axes.begin(), long_axes.end())) out.layout = std::move(layout);
+  if (layout->order.empty() ? md != row_major(d.dtype, d.dims) : !std::is_sorted(long_axes.begin(), long_axes.end()))
+    out.layout = std::move(layout);
   return out;
 }
 
@@ -114,7 +121,8 @@ struct PrimitiveKernel::State {
   std::vector<void*> handles;
 };
 
-PrimitiveKernel::PrimitiveKernel(dnnl::primitive primitive, std::vector<Arg> args, const Md& scratchpad, std::string about)
+PrimitiveKernel::PrimitiveKernel(dnnl::primitive primitive, std::vector<Arg> args, const Md& scratchpad,
+                                 std::string about)
     : primitive_(std::move(primitive)), args_(std::move(args)), scratchpad_(scratchpad), about_(std::move(about)) {
   scratch_bytes = scratchpad.get_size();
 }
@@ -150,8 +158,10 @@ void PrimitiveKernel::run(const Buffers& b) const {
   };
   for (size_t i = 0; i < args_.size(); ++i) point(i, args_[i].output ? b.out[args_[i].index] : b.in[args_[i].index]);
   if (scratch_bytes) point(args_.size(), b.scratch);
-  const dnnl_status_t status = dnnl_primitive_execute(primitive_.get(), stream().get(), static_cast<int>(s.args.size()), s.args.data());
-  if (status != dnnl_success) throw error("run.onednn", cat("oneDNN could not run ", about_, " (status ", static_cast<int>(status), ")"));
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive_.get(), stream().get(), static_cast<int>(s.args.size()), s.args.data());
+  if (status != dnnl_success)
+    throw error("run.onednn", cat("oneDNN could not run ", about_, " (status ", static_cast<int>(status), ")"));
 }
 
 std::unique_ptr<Kernel> reorder(const Md& from, const Md& to) {
@@ -159,7 +169,8 @@ std::unique_ptr<Kernel> reorder(const Md& from, const Md& to) {
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const dnnl::reorder::primitive_desc pd(cpu(), from, cpu(), to, attr);
   std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_FROM, from, 0, false}, {DNNL_ARG_TO, to, 0, true}};
-  return std::make_unique<PrimitiveKernel>(dnnl::reorder(pd), std::move(args), pd.scratchpad_desc(), pd.impl_info_str());
+  return std::make_unique<PrimitiveKernel>(dnnl::reorder(pd), std::move(args), pd.scratchpad_desc(),
+                                           pd.impl_info_str());
 }
 
 std::unique_ptr<Kernel> make_reorder(const Desc& from, const Desc& to) { return reorder(md_of(from), md_of(to)); }

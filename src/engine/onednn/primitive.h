@@ -63,15 +63,15 @@ class PostOps {
   std::optional<float> swish() const { return swish_; }
   const dnnl::primitive_attr& attr_before_swish() const { return *before_swish_; }  // precondition: swish()
 
-  ValueId out;                                     // the value that the whole chain gives
+  ValueId out;  // the value that the whole chain gives
   std::string label;
-  struct Extra {                                   // operands of the chain
+  struct Extra {  // operands of the chain
     ValueId value;
-    bool sum;                                      // accumulated into: the output takes its buffer
-    int index;                                     // among the post-ops
+    bool sum;   // accumulated into: the output takes its buffer
+    int index;  // among the post-ops
   };
   std::vector<Extra> extras;
-  void absorb();                                   // marks the nodes as done
+  void absorb();  // marks the nodes as done
   bool empty() const { return nodes_.empty(); }
 
  private:

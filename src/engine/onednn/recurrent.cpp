@@ -26,7 +26,13 @@ bool usual(const A& a) {
 bool fits(Compiler& c, const Node& node, const Layer& l) {
   const int64_t rows = l.gates * l.hidden;
   const std::vector<int64_t> state{l.directions, l.batch, l.hidden};
-  const std::vector<int64_t> inputs[] = {{l.times, l.batch, l.inputs}, {l.directions, rows, l.inputs}, {l.directions, rows, l.hidden}, {l.directions, 2 * rows}, {}, state, state};
+  const std::vector<int64_t> inputs[] = {{l.times, l.batch, l.inputs},
+                                         {l.directions, rows, l.inputs},
+                                         {l.directions, rows, l.hidden},
+                                         {l.directions, 2 * rows},
+                                         {},
+                                         state,
+                                         state};
   const std::vector<int64_t> outputs[] = {{l.times, l.directions, l.batch, l.hidden}, state, state};
   const auto all = [&](const std::vector<ValueId>& values, std::span<const std::vector<int64_t>> dims) {
     if (values.size() > dims.size()) return false;
@@ -44,11 +50,19 @@ std::optional<Layer> layer_of(Compiler& c, const Node& node, const std::string& 
   for (size_t i = 1; i < 4 && i < node.inputs.size(); ++i)
     if (node.inputs[i] && !c.is_constant(node.inputs[i])) return std::nullopt;
   if (x.rank() != 3 || r.rank() != 3) return std::nullopt;
-  Layer l{x.dims[0], x.dims[1], x.dims[2], r.dims[2], r.dims[0], static_cast<int64_t>(order.size()), dnnl::rnn_direction::unidirectional_left2right, std::move(order)};
+  Layer l{x.dims[0],
+          x.dims[1],
+          x.dims[2],
+          r.dims[2],
+          r.dims[0],
+          static_cast<int64_t>(order.size()),
+          dnnl::rnn_direction::unidirectional_left2right,
+          std::move(order)};
   if (direction == "reverse") l.direction = dnnl::rnn_direction::unidirectional_right2left;
   else if (direction == "bidirectional") l.direction = dnnl::rnn_direction::bidirectional_concat;
   else if (direction != "forward") return std::nullopt;
-  return l.directions == (direction == "bidirectional" ? 2 : 1) && fits(c, node, l) ? std::optional(std::move(l)) : std::nullopt;
+  return l.directions == (direction == "bidirectional" ? 2 : 1) && fits(c, node, l) ? std::optional(std::move(l))
+                                                                                    : std::nullopt;
 }
 
 // [directions, gates * hidden, width], gates in another order.
@@ -120,17 +134,25 @@ Parts parts_of(const Node& node, const Layer& l, int64_t bias_gates) {
 }
 
 template <class Pd>
-void emit_layer(Compiler& c, NodeId n, const Parts& p, const Pd& pd, dnnl::primitive primitive, bool separate, bool cells) {
+void emit_layer(Compiler& c, NodeId n, const Parts& p, const Pd& pd, dnnl::primitive primitive, bool separate,
+                bool cells) {
   const Node& node = c.graph()[n];
   const Layer& l = p.l;
   using Tag = dnnl::memory::format_tag;
   const auto f32 = dnnl::memory::data_type::f32;
-  const Md plain_layer({1, l.directions, l.inputs, l.gates, l.hidden}, f32, Tag::ldgoi), plain_iter({1, l.directions, l.hidden, l.gates, l.hidden}, f32, Tag::ldgoi);
-  const SlotId layer = packed(c, node.inputs[1], "rnn", reordered(*c.constant(node.inputs[1]), l, l.inputs), plain_layer, pd.weights_layer_desc());
-  const SlotId iter = packed(c, node.inputs[2], "rnn", reordered(*c.constant(node.inputs[2]), l, l.hidden), plain_iter, pd.weights_iter_desc());
+  const Md plain_layer({1, l.directions, l.inputs, l.gates, l.hidden}, f32, Tag::ldgoi),
+      plain_iter({1, l.directions, l.hidden, l.gates, l.hidden}, f32, Tag::ldgoi);
+  const SlotId layer = packed(c, node.inputs[1], "rnn", reordered(*c.constant(node.inputs[1]), l, l.inputs),
+                              plain_layer, pd.weights_layer_desc());
+  const SlotId iter = packed(c, node.inputs[2], "rnn", reordered(*c.constant(node.inputs[2]), l, l.hidden), plain_iter,
+                             pd.weights_iter_desc());
   const Tensor bias = joined_bias(c, node.inputs.size() > 3 ? node.inputs[3] : ValueId(), l, separate);
-  std::vector<SlotId> in{c.plain(node.inputs[0]), layer, iter, c.add_constant(bias, {DType::f32, bias.shape(), nullptr})};
-  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC_LAYER, pd.src_layer_desc(), 0, false}, {DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(), 1, false}, {DNNL_ARG_WEIGHTS_ITER, pd.weights_iter_desc(), 2, false}, {DNNL_ARG_BIAS, p.bias, 3, false}};
+  std::vector<SlotId> in{c.plain(node.inputs[0]), layer, iter,
+                         c.add_constant(bias, {DType::f32, bias.shape(), nullptr})};
+  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC_LAYER, pd.src_layer_desc(), 0, false},
+                                         {DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(), 1, false},
+                                         {DNNL_ARG_WEIGHTS_ITER, pd.weights_iter_desc(), 2, false},
+                                         {DNNL_ARG_BIAS, p.bias, 3, false}};
   const auto given = [&](size_t input, int name) {
     if (node.inputs.size() <= input || !node.inputs[input]) return;
     args.push_back({name, p.state, in.size(), false});
@@ -141,19 +163,24 @@ void emit_layer(Compiler& c, NodeId n, const Parts& p, const Pd& pd, dnnl::primi
   std::vector<SlotId> out;
   const auto result = [&](size_t output, int name, const Md& md) {
     const bool there = output < node.outputs.size();
-    const Desc state{DType::f32, {l.directions, l.batch, l.hidden}, nullptr}, whole{DType::f32, {l.times, l.batch, l.directions, l.hidden}, nullptr};
+    const Desc state{DType::f32, {l.directions, l.batch, l.hidden}, nullptr},
+        whole{DType::f32, {l.times, l.batch, l.directions, l.hidden}, nullptr};
     const SlotId s = c.make(output == 0 ? whole : state);
     args.push_back({name, md, out.size(), true});
     out.push_back(s);
     if (!there) return;
-    const SlotId bound = output == 0 && l.directions == 2 ? c.make(*c.desc(node.outputs[0])) : c.view(s, *c.desc(node.outputs[output]));
+    const SlotId bound =
+        output == 0 && l.directions == 2 ? c.make(*c.desc(node.outputs[0])) : c.view(s, *c.desc(node.outputs[output]));
     c.bind(node.outputs[output], bound);
   };
   result(0, DNNL_ARG_DST_LAYER, pd.dst_layer_desc());
   result(1, DNNL_ARG_DST_ITER, p.state);
   if (cells) result(2, DNNL_ARG_DST_ITER_C, p.state);
   const SlotId whole = out[0];
-  c.step(n, std::string(node.op->name), std::make_unique<PrimitiveKernel>(std::move(primitive), std::move(args), pd.scratchpad_desc(), pd.impl_info_str()), std::move(in), std::move(out));
+  c.step(n, std::string(node.op->name),
+         std::make_unique<PrimitiveKernel>(std::move(primitive), std::move(args), pd.scratchpad_desc(),
+                                           pd.impl_info_str()),
+         std::move(in), std::move(out));
   if (l.directions == 2) c.step(n, "Transpose", std::make_unique<SwapKernel>(l), {whole}, {c.slot(node.outputs[0])});
 }
 
@@ -175,7 +202,8 @@ bool emit_lstm(Compiler& c, NodeId n) {
   if (l->batch <= 4 && emit_lstm_rows(c, n, a->direction == "reverse")) return true;
   try {
     const Parts p = parts_of(node, *l, 4);
-    const dnnl::lstm_forward::desc d(dnnl::prop_kind::forward_inference, l->direction, p.src, p.given, p.given, p.layer, p.iter, p.bias, p.dst, p.state, p.state);
+    const dnnl::lstm_forward::desc d(dnnl::prop_kind::forward_inference, l->direction, p.src, p.given, p.given, p.layer,
+                                     p.iter, p.bias, p.dst, p.state, p.state);
     const dnnl::lstm_forward::primitive_desc pd(d, scratch_attr(), cpu());
     emit_layer(c, n, p, pd, dnnl::lstm_forward(pd), false, true);
     return true;
@@ -194,10 +222,12 @@ bool emit_gru(Compiler& c, NodeId n) {
     const Parts p = parts_of(node, *l, a->linear_before_reset ? 4 : 3);
     const auto kind = dnnl::prop_kind::forward_inference;
     if (a->linear_before_reset) {
-      const dnnl::lbr_gru_forward::primitive_desc pd({kind, l->direction, p.src, p.given, p.layer, p.iter, p.bias, p.dst, p.state}, scratch_attr(), cpu());
+      const dnnl::lbr_gru_forward::primitive_desc pd(
+          {kind, l->direction, p.src, p.given, p.layer, p.iter, p.bias, p.dst, p.state}, scratch_attr(), cpu());
       emit_layer(c, n, p, pd, dnnl::lbr_gru_forward(pd), true, false);
     } else {
-      const dnnl::gru_forward::primitive_desc pd({kind, l->direction, p.src, p.given, p.layer, p.iter, p.bias, p.dst, p.state}, scratch_attr(), cpu());
+      const dnnl::gru_forward::primitive_desc pd(
+          {kind, l->direction, p.src, p.given, p.layer, p.iter, p.bias, p.dst, p.state}, scratch_attr(), cpu());
       emit_layer(c, n, p, pd, dnnl::gru_forward(pd), false, false);
     }
     return true;

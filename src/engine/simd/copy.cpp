@@ -46,7 +46,8 @@ uint64_t reach(const std::vector<int64_t>& dims, const std::vector<int64_t>& str
 }
 
 template <class T>
-void tile(const T* source, T* target, int64_t rows, int64_t columns, int64_t row_from, int64_t column_from, int64_t row_to, int64_t column_to) {
+void tile(const T* source, T* target, int64_t rows, int64_t columns, int64_t row_from, int64_t column_from,
+          int64_t row_to, int64_t column_to) {
   if (column_from == 1 && column_to == 1) {
     const size_t bytes = static_cast<size_t>(columns) * sizeof(T);
     if (bytes % 64 == 0 && bytes <= 2048) {  // channels of a pixel: shorter than a call of memcpy is worth
@@ -57,14 +58,16 @@ void tile(const T* source, T* target, int64_t rows, int64_t columns, int64_t row
       }
       return;
     }
-    for (int64_t r = 0; r < rows; ++r) std::memcpy(target + r * row_to, source + r * row_from, static_cast<size_t>(columns) * sizeof(T));
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(target + r * row_to, source + r * row_from, static_cast<size_t>(columns) * sizeof(T));
     return;
   }
   constexpr int64_t side = 16;  // both sides of a transposition stay in cache
   for (int64_t r0 = 0; r0 < rows; r0 += side)
     for (int64_t c0 = 0; c0 < columns; c0 += side)
       for (int64_t r = r0; r < std::min(rows, r0 + side); ++r)
-        for (int64_t c = c0; c < std::min(columns, c0 + side); ++c) target[r * row_to + c * column_to] = source[r * row_from + c * column_from];
+        for (int64_t c = c0; c < std::min(columns, c0 + side); ++c)
+          target[r * row_to + c * column_to] = source[r * row_from + c * column_from];
 }
 
 // The innermost axis is the target's; beside it goes the axis along which the source is dense, for whole cache lines.
@@ -85,17 +88,20 @@ void copy(const StridedCopy& s, const T* source, T* target) {
   const int64_t rows = s.dims[beside], columns = s.dims[last];
   // Few large tiles are cut along their rows, so that every thread has some.
   const int64_t cuts = tiles >= 8 || rows < 64 ? 1 : 8, piece = (rows + cuts - 1) / cuts;
-  parallel(tiles * cuts, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, piece * columns)), [&](int64_t first, int64_t end) {
-    for (int64_t t = first; t < end; ++t) {
-      int64_t left = t / cuts, a = s.start_from, b = s.start_to;
-      for (size_t k = outer.size(); k-- > 0; left /= s.dims[outer[k]]) {
-        a += left % s.dims[outer[k]] * s.from[outer[k]];
-        b += left % s.dims[outer[k]] * s.to[outer[k]];
-      }
-      const int64_t row = t % cuts * piece, count = std::min(piece, rows - row);
-      if (count > 0) tile(source + a + row * s.from[beside], target + b + row * s.to[beside], count, columns, s.from[beside], s.from[last], s.to[beside], s.to[last]);
-    }
-  });
+  parallel(tiles * cuts, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, piece * columns)),
+           [&](int64_t first, int64_t end) {
+             for (int64_t t = first; t < end; ++t) {
+               int64_t left = t / cuts, a = s.start_from, b = s.start_to;
+               for (size_t k = outer.size(); k-- > 0; left /= s.dims[outer[k]]) {
+                 a += left % s.dims[outer[k]] * s.from[outer[k]];
+                 b += left % s.dims[outer[k]] * s.to[outer[k]];
+               }
+               const int64_t row = t % cuts * piece, count = std::min(piece, rows - row);
+               if (count > 0)
+                 tile(source + a + row * s.from[beside], target + b + row * s.to[beside], count, columns,
+                      s.from[beside], s.from[last], s.to[beside], s.to[last]);
+             }
+           });
 }
 
 struct Sixteen {
@@ -108,7 +114,9 @@ uint64_t StridedCopy::reads() const { return reach(dims, from, start_from); }
 uint64_t StridedCopy::writes() const { return reach(dims, to, start_to); }
 
 void StridedCopy::run(size_t element_bytes, const std::byte* source, std::byte* target) const {
-  const auto as = [&](auto one) { copy(*this, reinterpret_cast<const decltype(one)*>(source), reinterpret_cast<decltype(one)*>(target)); };
+  const auto as = [&](auto one) {
+    copy(*this, reinterpret_cast<const decltype(one)*>(source), reinterpret_cast<decltype(one)*>(target));
+  };
   switch (element_bytes) {
     case 1: return as(uint8_t{});
     case 2: return as(uint16_t{});

@@ -14,8 +14,8 @@ struct StridedCopy {
   std::vector<int64_t> dims, from, to;
   int64_t start_from = 0, start_to = 0;
 
-  void simplify();  // joins axes that both sides walk alike; call once before run
-  uint64_t reads() const;   // how many elements of either side it reaches; beyond all where it reaches below the first
+  void simplify();         // joins axes that both sides walk alike; call once before run
+  uint64_t reads() const;  // how many elements of either side it reaches; beyond all where it reaches below the first
   uint64_t writes() const;
   void run(size_t element_bytes, const std::byte* source, std::byte* target) const;  // on the threads of the scope
 };

@@ -133,7 +133,20 @@ std::optional<Instruction> unary_of(Compiler& c, const Node& n) {
     std::string_view name;
     Unary op;
   };
-  static constexpr Plain plain[] = {{"Relu", Unary::relu}, {"Sigmoid", Unary::sigmoid}, {"Tanh", Unary::tanh}, {"Exp", Unary::exp}, {"Log", Unary::log}, {"Sqrt", Unary::sqrt}, {"Erf", Unary::erf}, {"Abs", Unary::abs}, {"Neg", Unary::neg}, {"Reciprocal", Unary::reciprocal}, {"Floor", Unary::floor}, {"Ceil", Unary::ceil}, {"HardSwish", Unary::hard_swish}, {"Softplus", Unary::softplus}};
+  static constexpr Plain plain[] = {{"Relu", Unary::relu},
+                                    {"Sigmoid", Unary::sigmoid},
+                                    {"Tanh", Unary::tanh},
+                                    {"Exp", Unary::exp},
+                                    {"Log", Unary::log},
+                                    {"Sqrt", Unary::sqrt},
+                                    {"Erf", Unary::erf},
+                                    {"Abs", Unary::abs},
+                                    {"Neg", Unary::neg},
+                                    {"Reciprocal", Unary::reciprocal},
+                                    {"Floor", Unary::floor},
+                                    {"Ceil", Unary::ceil},
+                                    {"HardSwish", Unary::hard_swish},
+                                    {"Softplus", Unary::softplus}};
   for (const Plain& p : plain)
     if (n.is(p.name)) return is(p.op);
   if (const auto* a = n.as<op::LeakyRelu>()) return is(Unary::leaky_relu, a->alpha);
@@ -142,7 +155,9 @@ std::optional<Instruction> unary_of(Compiler& c, const Node& n) {
   if (const auto* a = n.as<op::Swish>()) return is(Unary::swish, a->alpha);
   if (const auto* a = n.as<op::Gelu>()) return is(a->approximate == "tanh" ? Unary::gelu_tanh : Unary::gelu);
   if (n.is("Clip")) {
-    const auto bound = [&](size_t k, float absent) { return k < n.inputs.size() && n.inputs[k] ? c.scalar(n.inputs[k]) : std::optional(absent); };
+    const auto bound = [&](size_t k, float absent) {
+      return k < n.inputs.size() && n.inputs[k] ? c.scalar(n.inputs[k]) : std::optional(absent);
+    };
     const auto lo = bound(1, -__builtin_inff()), hi = bound(2, __builtin_inff());
     if (lo && hi && *lo <= *hi) return is(Unary::clip, *lo, *hi);
   }
@@ -182,7 +197,8 @@ class Chain {
     for (NodeId next = c_.only_user(out_); next; next = c_.only_user(out_)) {
       const Node& n = c_.graph()[next];
       if (n.is("Cast") && rounding(next)) continue;
-      if (n.outputs.size() != 1 || !c_.is_f32(n.outputs[0]) || c_.desc(n.outputs[0])->dims != shape_ || !follow(n)) break;
+      if (n.outputs.size() != 1 || !c_.is_f32(n.outputs[0]) || c_.desc(n.outputs[0])->dims != shape_ || !follow(n))
+        break;
       absorbed_.push_back(next);
       label_ += cat("+", n.op->name);
       out_ = n.outputs[0];
@@ -197,7 +213,9 @@ class Chain {
     std::vector<size_t> in_place;
     for (const ValueId v : reads_) {
       const bool whole = c_.desc(v)->dims == shape_;
-      in.push_back(whole ? c_.in_form(v, target) : c_.slot_desc(c_.slot(v)).dense() && c_.desc(v)->count() == 1 ? c_.slot(v) : c_.plain(v));
+      in.push_back(whole                                                          ? c_.in_form(v, target)
+                   : c_.slot_desc(c_.slot(v)).dense() && c_.desc(v)->count() == 1 ? c_.slot(v)
+                                                                                  : c_.plain(v));
       operands.push_back(c_.slot_desc(in.back()));
       if (whole) in_place.push_back(in.size() - 1);
     }
@@ -222,7 +240,9 @@ class Chain {
       if (c_.desc(v)->dims != shape_ || d.plain() || !d.dense()) continue;
       const Physical result(d);
       for (const ValueId other : reads_)
-        if (c_.desc(other)->dims != shape_ && c_.desc(other)->count() != 1 && strides_along(*c_.desc(other), result).back() > 1) return plain;
+        if (c_.desc(other)->dims != shape_ && c_.desc(other)->count() != 1 &&
+            strides_along(*c_.desc(other), result).back() > 1)
+          return plain;
       return d;
     }
     return plain;
@@ -252,7 +272,8 @@ class Chain {
       return true;
     }
     // The operand that has the result's shape leads, if there is one.
-    const bool swapped = binary_of(n, false) && c_.desc(n.inputs[0])->dims != shape_ && c_.desc(n.inputs[1])->dims == shape_;
+    const bool swapped =
+        binary_of(n, false) && c_.desc(n.inputs[0])->dims != shape_ && c_.desc(n.inputs[1])->dims == shape_;
     const auto b = binary_of(n, swapped);
     if (!b) return false;
     reads_ = {n.inputs[swapped ? 1 : 0], n.inputs[swapped ? 0 : 1]};

@@ -5,8 +5,8 @@
 
 namespace cameo::engine {
 
-// An axis counted from either end, as a number from 0; none where it is outside. Attributes are checked by the shape rule;
-// axes in long constants, which rules do not read, are not.
+// An axis counted from either end, as a number from 0; none where it is outside. Attributes are checked by the shape
+// rule; axes in long constants, which rules do not read, are not.
 inline std::optional<size_t> axis_in(int64_t axis, size_t rank) {
   const auto n = static_cast<int64_t>(rank);
   return axis < -n || axis >= n ? std::nullopt : std::optional(static_cast<size_t>(axis < 0 ? axis + n : axis));
@@ -23,14 +23,14 @@ bool emit_gather(Compiler& c, NodeId n);
 bool emit_layer_norm(Compiler& c, NodeId n);
 bool emit_rms_norm(Compiler& c, NodeId n);
 bool emit_group_norm(Compiler& c, NodeId n);  // GroupNormalization, InstanceNormalization
-bool emit_softmax(Compiler& c, NodeId n);  // Softmax, LogSoftmax
-bool emit_reduce(Compiler& c, NodeId n);   // ReduceMean, ReduceSum, ReduceMax, ReduceMin
+bool emit_softmax(Compiler& c, NodeId n);     // Softmax, LogSoftmax
+bool emit_reduce(Compiler& c, NodeId n);      // ReduceMean, ReduceSum, ReduceMax, ReduceMin
 bool emit_resize(Compiler& c, NodeId n);
 bool emit_quantize(Compiler& c, NodeId n);
 bool emit_dequantize(Compiler& c, NodeId n);
 bool emit_integer_product(Compiler& c, NodeId n);  // MatMulInteger, QLinearMatMul
 bool emit_integer_conv(Compiler& c, NodeId n);     // ConvInteger, QLinearConv
-bool emit_cast(Compiler& c, NodeId n);  // from i32 to f32
+bool emit_cast(Compiler& c, NodeId n);             // from i32 to f32
 bool emit_dynamic_quantize(Compiler& c, NodeId n);
 
 }  // namespace cameo::engine

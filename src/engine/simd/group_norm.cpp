@@ -13,7 +13,8 @@ namespace {
 
 class GroupNormKernel : public Kernel {
  public:
-  GroupNormKernel(int64_t batch, int64_t channels, int64_t groups, int64_t inner, float epsilon) : batch_(batch), channels_(channels), groups_(groups), inner_(inner), epsilon_(epsilon) {
+  GroupNormKernel(int64_t batch, int64_t channels, int64_t groups, int64_t inner, float epsilon)
+      : batch_(batch), channels_(channels), groups_(groups), inner_(inner), epsilon_(epsilon) {
     in_place = {0};
   }
   std::string about() const override { return "vector"; }
@@ -28,10 +29,12 @@ class GroupNormKernel : public Kernel {
         const float* x = b.input<float>(0) + g * length;
         float* y = b.output<float>(0) + g * length;
         const auto n = static_cast<float>(length);
-        const float mean = sum_row(x, length) / n, factor = 1.0f / std::sqrt(sum_squares_row(x, length, mean) / n + epsilon_);
+        const float mean = sum_row(x, length) / n,
+                    factor = 1.0f / std::sqrt(sum_squares_row(x, length, mean) / n + epsilon_);
         for (int64_t m = 0; m < members; ++m) {
           const int64_t channel = g % groups_ * members + m;
-          normalize_row_by(x + m * inner_, y + m * inner_, inner_, mean, factor * b.input<float>(1)[channel], b.input<float>(2)[channel]);
+          normalize_row_by(x + m * inner_, y + m * inner_, inner_, mean, factor * b.input<float>(1)[channel],
+                           b.input<float>(2)[channel]);
         }
       }
     });
@@ -54,10 +57,15 @@ bool emit_group_norm(Compiler& c, NodeId n) {
   const Desc& x = *c.desc(node.inputs[0]);
   if (x.rank() < 3) return false;
   const int64_t batch = x.dims[0], channels = x.dims[1], groups = group ? group->num_groups : channels;
-  if (groups < 1 || channels % groups || c.desc(node.inputs[1])->count() != channels || c.desc(node.inputs[2])->count() != channels) return false;
+  if (groups < 1 || channels % groups || c.desc(node.inputs[1])->count() != channels ||
+      c.desc(node.inputs[2])->count() != channels)
+    return false;
   const std::vector<SlotId> in{c.plain(node.inputs[0]), c.plain(node.inputs[1]), c.plain(node.inputs[2])};
   const SlotId out = c.make(*c.desc(node.outputs[0]));
-  c.step(n, std::string(node.op->name), std::make_unique<GroupNormKernel>(batch, channels, groups, x.count() / batch / channels, group ? group->epsilon : instance->epsilon), in, {out});
+  c.step(n, std::string(node.op->name),
+         std::make_unique<GroupNormKernel>(batch, channels, groups, x.count() / batch / channels,
+                                           group ? group->epsilon : instance->epsilon),
+         in, {out});
   c.bind(node.outputs[0], out);
   return true;
 }

@@ -17,7 +17,9 @@ class WidenKernel : public Kernel {
   Extents extents() const override { return {{floats(count_) / 2}, {floats(count_)}}; }
   void run(const Buffers& b) const override { all(from_, b.input<uint16_t>(0), b.output<float>(0), count_); }
   static void all(DType from, const uint16_t* x, float* y, int64_t count) {
-    parallel(count, grain, [&](int64_t first, int64_t last) { (from == DType::f16 ? widen_f16_row : widen_bf16_row)(x + first, y + first, last - first); });
+    parallel(count, grain, [&](int64_t first, int64_t last) {
+      (from == DType::f16 ? widen_f16_row : widen_bf16_row)(x + first, y + first, last - first);
+    });
   }
 
  private:
@@ -31,7 +33,10 @@ class NarrowKernel : public Kernel {
   std::string about() const override { return "vector"; }
   Extents extents() const override { return {{floats(count_)}, {floats(count_) / 2}}; }
   void run(const Buffers& b) const override {
-    parallel(count_, grain, [&](int64_t first, int64_t last) { (to_ == DType::f16 ? narrow_f16_row : narrow_bf16_row)(b.input<float>(0) + first, b.output<uint16_t>(0) + first, last - first); });
+    parallel(count_, grain, [&](int64_t first, int64_t last) {
+      (to_ == DType::f16 ? narrow_f16_row : narrow_bf16_row)(b.input<float>(0) + first, b.output<uint16_t>(0) + first,
+                                                             last - first);
+    });
   }
 
  private:
@@ -63,7 +68,8 @@ bool emit_half_cast(Compiler& c, NodeId n) {
   std::unique_ptr<Kernel> kernel;
   if (is_half(from.dtype) && to.dtype == DType::f32) kernel = std::make_unique<WidenKernel>(from.dtype, from.count());
   else if (from.dtype == DType::f32 && is_half(to.dtype) && emit_elementwise(c, n)) return true;
-  else if (from.dtype == DType::f32 && is_half(to.dtype)) kernel = std::make_unique<NarrowKernel>(to.dtype, from.count());
+  else if (from.dtype == DType::f32 && is_half(to.dtype))
+    kernel = std::make_unique<NarrowKernel>(to.dtype, from.count());
   else return false;
   const SlotId in = c.plain(x), out = c.make(to);
   c.step(n, "Cast", std::move(kernel), {in}, {out});

@@ -25,8 +25,11 @@ std::optional<Requantize> result_of(Compiler& c, const Node& node, int64_t chann
     if (!c.is_constant(node.inputs[i])) return std::nullopt;
   for (const size_t i : {at[0], at[1], at[2]})
     if (c.desc(node.inputs[i])->dtype != DType::f32) return std::nullopt;
-  const Loaded<float> x(*c.constant(node.inputs[at[0]])), w(*c.constant(node.inputs[at[1]])), y(*c.constant(node.inputs[at[2]]));
-  if (x.size() != 1 || y.size() != 1 || (w.size() != 1 && w.size() != channels) || c.desc(node.inputs[at[3]])->count() != 1) return std::nullopt;
+  const Loaded<float> x(*c.constant(node.inputs[at[0]])), w(*c.constant(node.inputs[at[1]])),
+      y(*c.constant(node.inputs[at[2]]));
+  if (x.size() != 1 || y.size() != 1 || (w.size() != 1 && w.size() != channels) ||
+      c.desc(node.inputs[at[3]])->count() != 1)
+    return std::nullopt;
   Requantize out;
   for (int64_t i = 0; i < channels; ++i) out.scale.push_back(x[0] * w[w.size() == 1 ? 0 : i] / y[0]);
   out.bias.assign(static_cast<size_t>(channels), 0);
@@ -40,12 +43,15 @@ std::optional<Requantize> conv_result(Compiler& c, const Node& node, int64_t cha
   auto out = result_of(c, node, channels, {1, 4, 6, 7});
   const ValueId bias = input_of(node, 8);
   if (!out || !bias) return out;
-  if (!c.is_constant(bias) || c.desc(bias)->dtype != DType::i32 || c.desc(bias)->count() != channels) return std::nullopt;
+  if (!c.is_constant(bias) || c.desc(bias)->dtype != DType::i32 || c.desc(bias)->count() != channels)
+    return std::nullopt;
   const Loaded<int64_t> b(*c.constant(bias));
   for (int64_t i = 0; i < channels; ++i) out->bias[static_cast<size_t>(i)] = static_cast<int32_t>(b[i]);
   return out;
 }
 
-std::optional<Requantize> product_result(Compiler& c, const Node& node, int64_t columns) { return result_of(c, node, columns, {1, 4, 6, 7}); }
+std::optional<Requantize> product_result(Compiler& c, const Node& node, int64_t columns) {
+  return result_of(c, node, columns, {1, 4, 6, 7});
+}
 
 }  // namespace cameo::engine

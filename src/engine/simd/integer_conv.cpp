@@ -1,5 +1,6 @@
-// ConvInteger and QLinearConv with constant weights, on any processor. Weights are the rows and output pixels the columns of products
-// of 16 bits; the image is copied once, less its zero point and with its padding, so that taps need no bounds.
+// ConvInteger and QLinearConv with constant weights, on any processor. Weights are the rows and output pixels the
+// columns of products of 16 bits; the image is copied once, less its zero point and with its padding, so that taps need
+// no bounds.
 #include <algorithm>
 
 #include "engine/parallel.h"
@@ -37,24 +38,30 @@ std::optional<Shape2d> shape_of(const Desc& x, const Desc& w, const Windows& win
   Shape2d s{};
   s.images = x.dims[0], s.groups = group, s.in_channels = x.dims[1] / group, s.out_channels = w.dims[0] / group;
   s.height = y_of(win.in, 1), s.width = x_of(win.in), s.above = y_of(win.begin, 0), s.left = x_of(win.begin);
-  s.out_height = y_of(win.out, 1), s.out_width = x_of(win.out), s.stride_y = y_of(win.strides, 1), s.stride_x = x_of(win.strides);
+  s.out_height = y_of(win.out, 1), s.out_width = x_of(win.out), s.stride_y = y_of(win.strides, 1),
+  s.stride_x = x_of(win.strides);
   if (s.above < 0 || s.left < 0 || far_from_image(win)) return std::nullopt;
-  const int64_t kernel_y = y_of(win.kernel, 1), kernel_x = x_of(win.kernel), step_y = y_of(win.dilations, 1), step_x = x_of(win.dilations);
+  const int64_t kernel_y = y_of(win.kernel, 1), kernel_x = x_of(win.kernel), step_y = y_of(win.dilations, 1),
+                step_x = x_of(win.dilations);
   s.padded_height = std::max(s.above + s.height, (s.out_height - 1) * s.stride_y + (kernel_y - 1) * step_y + 1);
   s.padded_width = std::max(s.left + s.width, (s.out_width - 1) * s.stride_x + (kernel_x - 1) * step_x + 1);
   for (int64_t c = 0; c < s.in_channels; ++c)
     for (int64_t ky = 0; ky < kernel_y; ++ky)
-      for (int64_t kx = 0; kx < kernel_x; ++kx) s.taps.push_back((c * s.padded_height + ky * step_y) * s.padded_width + kx * step_x);
+      for (int64_t kx = 0; kx < kernel_x; ++kx)
+        s.taps.push_back((c * s.padded_height + ky * step_y) * s.padded_width + kx * step_x);
   return s;
 }
 
 template <class In, class Out>
 class ConvKernel : public Kernel {
  public:
-  ConvKernel(Shape2d s, int32_t zero, Requantize result) : s_(std::move(s)), zero_(zero), result_(std::move(result)) { scratch_bytes = static_cast<uint64_t>(s_.groups * s_.image()) * 2; }
+  ConvKernel(Shape2d s, int32_t zero, Requantize result) : s_(std::move(s)), zero_(zero), result_(std::move(result)) {
+    scratch_bytes = static_cast<uint64_t>(s_.groups * s_.image()) * 2;
+  }
   std::string about() const override { return "integers"; }
   Extents extents() const override {
-    return {{static_cast<uint64_t>(s_.images * s_.groups * s_.in_channels * s_.height * s_.width), static_cast<uint64_t>(s_.groups * s_.out_channels * s_.pairs()) * 4},
+    return {{static_cast<uint64_t>(s_.images * s_.groups * s_.in_channels * s_.height * s_.width),
+             static_cast<uint64_t>(s_.groups * s_.out_channels * s_.pairs()) * 4},
             {static_cast<uint64_t>(s_.images * s_.groups * s_.out_channels * s_.pixels()) * sizeof(Out)}};
   }
 
@@ -63,9 +70,12 @@ class ConvKernel : public Kernel {
     const int64_t block = panels_at_once * panel_columns, blocks = (s_.pixels() + block - 1) / block;
     const int64_t work = s_.out_channels * block * 2 * s_.pairs();
     for (int64_t image = 0; image < s_.images; ++image) {
-      parallel(s_.groups * s_.in_channels, std::max<int64_t>(1, 32768 / (s_.padded_height * s_.padded_width)), [&](int64_t first, int64_t last) {
-        for (int64_t c = first; c < last; ++c) pad(b.input<In>(0) + (image * s_.groups * s_.in_channels + c) * s_.height * s_.width, padded + c * s_.padded_height * s_.padded_width);
-      });
+      parallel(s_.groups * s_.in_channels, std::max<int64_t>(1, 32768 / (s_.padded_height * s_.padded_width)),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t c = first; c < last; ++c)
+                   pad(b.input<In>(0) + (image * s_.groups * s_.in_channels + c) * s_.height * s_.width,
+                       padded + c * s_.padded_height * s_.padded_width);
+               });
       parallel(s_.groups * blocks, std::max<int64_t>(1, 262144 / work), [&](int64_t first, int64_t last) {
         std::vector<int16_t> panels(static_cast<size_t>(panels_at_once * panel_size(s_.pairs())), 0);
         for (int64_t t = first; t < last; ++t) some_pixels(b, padded, image, t / blocks, t % blocks * block, panels);
@@ -76,22 +86,29 @@ class ConvKernel : public Kernel {
  private:
   void pad(const In* x, int16_t* y) const {
     std::fill_n(y, s_.padded_height * s_.padded_width, int16_t{0});
-    for (int64_t i = 0; i < s_.height; ++i) centre_row(x + i * s_.width, y + (i + s_.above) * s_.padded_width + s_.left, s_.width, zero_);
+    for (int64_t i = 0; i < s_.height; ++i)
+      centre_row(x + i * s_.width, y + (i + s_.above) * s_.padded_width + s_.left, s_.width, zero_);
   }
 
-  void some_pixels(const Buffers& b, const int16_t* padded, int64_t image, int64_t group, int64_t from, std::vector<int16_t>& panels) const {
-    const int64_t count = std::min(panels_at_once * panel_columns, s_.pixels() - from), used = (count + panel_columns - 1) / panel_columns;
+  void some_pixels(const Buffers& b, const int16_t* padded, int64_t image, int64_t group, int64_t from,
+                   std::vector<int16_t>& panels) const {
+    const int64_t count = std::min(panels_at_once * panel_columns, s_.pixels() - from),
+                  used = (count + panel_columns - 1) / panel_columns;
     for (int64_t p = 0; p < used; ++p)
-      fill(padded + group * s_.image(), from + p * panel_columns, std::min(panel_columns, count - p * panel_columns), panels.data() + p * panel_size(s_.pairs()));
+      fill(padded + group * s_.image(), from + p * panel_columns, std::min(panel_columns, count - p * panel_columns),
+           panels.data() + p * panel_size(s_.pairs()));
     constexpr int64_t strip = 6, row = panels_at_once * panel_columns;
     int32_t sums[strip * row];
     const auto* weights = b.input<int16_t>(1) + group * s_.out_channels * 2 * s_.pairs();
     for (int64_t m = 0; m < s_.out_channels; m += strip) {
       const int64_t rows = std::min(strip, s_.out_channels - m);
-      for (int64_t p = 0; p < used; ++p) panel_product(weights + m * 2 * s_.pairs(), 2 * s_.pairs(), rows, panels.data() + p * panel_size(s_.pairs()), s_.pairs(), sums + p * panel_columns, row);
+      for (int64_t p = 0; p < used; ++p)
+        panel_product(weights + m * 2 * s_.pairs(), 2 * s_.pairs(), rows, panels.data() + p * panel_size(s_.pairs()),
+                      s_.pairs(), sums + p * panel_columns, row);
       for (int64_t i = 0; i < rows; ++i) {
         const int64_t channel = group * s_.out_channels + m + i;
-        put(sums + i * row, b.output<Out>(0) + (image * s_.groups * s_.out_channels + channel) * s_.pixels() + from, count, static_cast<size_t>(channel));
+        put(sums + i * row, b.output<Out>(0) + (image * s_.groups * s_.out_channels + channel) * s_.pixels() + from,
+            count, static_cast<size_t>(channel));
       }
     }
   }
@@ -100,9 +117,12 @@ class ConvKernel : public Kernel {
   void fill(const int16_t* x, int64_t from, int64_t count, int16_t* panel) const {
     const auto taps = static_cast<int64_t>(s_.taps.size());
     for (int64_t j = 0; j < count;) {
-      const int64_t oy = (from + j) / s_.out_width, ox = (from + j) % s_.out_width, length = std::min(count - j, s_.out_width - ox);
+      const int64_t oy = (from + j) / s_.out_width, ox = (from + j) % s_.out_width,
+                    length = std::min(count - j, s_.out_width - ox);
       const int16_t* start = x + oy * s_.stride_y * s_.padded_width + ox * s_.stride_x;
-      for (int64_t k = 0; k + 1 < taps; k += 2) two_taps(start + s_.taps[static_cast<size_t>(k)], start + s_.taps[static_cast<size_t>(k + 1)], panel + (k * panel_columns + 2 * j), length, s_.stride_x);
+      for (int64_t k = 0; k + 1 < taps; k += 2)
+        two_taps(start + s_.taps[static_cast<size_t>(k)], start + s_.taps[static_cast<size_t>(k + 1)],
+                 panel + (k * panel_columns + 2 * j), length, s_.stride_x);
       if (taps % 2)
         for (int64_t i = 0; i < length; ++i) {
           int16_t* to = panel + (taps - 1) * panel_columns + 2 * (j + i);
@@ -138,7 +158,8 @@ Bytes pack(Compiler& c, ValueId v, ValueId zero, int64_t pairs) {
   const std::vector<int64_t> zeros = zero ? c.constant(zero)->to_ints() : std::vector<int64_t>{0};
   for (int64_t m = 0; m < channels; ++m) {
     const int64_t z = zeros[zeros.size() == 1 ? 0 : static_cast<size_t>(m)];
-    for (int64_t k = 0; k < 2 * pairs; ++k) p[m * 2 * pairs + k] = static_cast<int16_t>(k < taps ? w[m * taps + k] - z : 0);
+    for (int64_t k = 0; k < 2 * pairs; ++k)
+      p[m * 2 * pairs + k] = static_cast<int16_t>(k < taps ? w[m * taps + k] - z : 0);
   }
   return out;
 }
@@ -148,7 +169,9 @@ Windows windows_of(const A& a, const Desc& x, const Desc& w) {
   const WindowAttrs attrs = window_attrs(a.auto_pad, a.strides, a.dilations, a.pads, false, x.rank() - 2);
   Windows out;
   out.problem = attrs.problem;
-  return attrs.problem.empty() ? make_windows(attrs, {x.dims.begin() + 2, x.dims.end()}, {w.dims.begin() + 2, w.dims.end()}) : out;
+  return attrs.problem.empty()
+             ? make_windows(attrs, {x.dims.begin() + 2, x.dims.end()}, {w.dims.begin() + 2, w.dims.end()})
+             : out;
 }
 
 }  // namespace
@@ -160,8 +183,11 @@ bool emit_integer_conv(Compiler& c, NodeId n) {
   if (!q && !a) return false;
   const ValueId x = node.inputs[0], w = node.inputs[q ? 3 : 1], w_zero = input_of(node, q ? 5 : 3), y = node.outputs[0];
   const Desc &xd = *c.desc(x), &wd = *c.desc(w), &yd = *c.desc(y);
-  if (!is_byte(xd.dtype) || !is_byte(wd.dtype) || xd.rank() < 3 || wd.rank() != xd.rank() || xd.count() == 0 || wd.count() == 0 || yd.count() == 0 || !c.is_constant(w)) return false;
-  if (w_zero && (!c.is_constant(w_zero) || (c.desc(w_zero)->count() != 1 && c.desc(w_zero)->count() != wd.dims[0]))) return false;
+  if (!is_byte(xd.dtype) || !is_byte(wd.dtype) || xd.rank() < 3 || wd.rank() != xd.rank() || xd.count() == 0 ||
+      wd.count() == 0 || yd.count() == 0 || !c.is_constant(w))
+    return false;
+  if (w_zero && (!c.is_constant(w_zero) || (c.desc(w_zero)->count() != 1 && c.desc(w_zero)->count() != wd.dims[0])))
+    return false;
   const Windows win = q ? windows_of(*q, xd, wd) : windows_of(*a, xd, wd);
   const auto shape = win.problem.empty() ? shape_of(xd, wd, win, q ? q->group : a->group) : std::nullopt;
   const auto zero = constant_zero(c, input_of(node, 2));

@@ -32,7 +32,8 @@ Bytes pack(Compiler& c, ValueId v, ValueId zero, const Size& s) {
   std::fill_n(p, s.panels() * panel_size(s.pairs()), int16_t{0});
   for (int64_t k = 0; k < s.k; ++k)
     for (int64_t j = 0; j < s.n; ++j)
-      p[j / panel_columns * panel_size(s.pairs()) + (k / 2 * panel_columns + j % panel_columns) * 2 + k % 2] = static_cast<int16_t>(w[k * s.n + j] - z[static_cast<size_t>(j)]);
+      p[j / panel_columns * panel_size(s.pairs()) + (k / 2 * panel_columns + j % panel_columns) * 2 + k % 2] =
+          static_cast<int16_t>(w[k * s.n + j] - z[static_cast<size_t>(j)]);
   return out;
 }
 
@@ -40,10 +41,12 @@ Bytes pack(Compiler& c, ValueId v, ValueId zero, const Size& s) {
 template <class In, class Out>
 class ProductKernel : public Kernel {
  public:
-  ProductKernel(const Size& s, int32_t zero, bool zero_varies, Requantize result) : s_(s), zero_(zero), varies_(zero_varies), result_(std::move(result)) {}
+  ProductKernel(const Size& s, int32_t zero, bool zero_varies, Requantize result)
+      : s_(s), zero_(zero), varies_(zero_varies), result_(std::move(result)) {}
   std::string about() const override { return "integers"; }
   Extents extents() const override {
-    Extents e{{static_cast<uint64_t>(s_.m * s_.k), static_cast<uint64_t>(s_.panels() * panel_size(s_.pairs())) * 2}, {static_cast<uint64_t>(s_.m * s_.n) * sizeof(Out)}};
+    Extents e{{static_cast<uint64_t>(s_.m * s_.k), static_cast<uint64_t>(s_.panels() * panel_size(s_.pairs())) * 2},
+              {static_cast<uint64_t>(s_.m * s_.n) * sizeof(Out)}};
     if (varies_) e.in.push_back(1);
     return e;
   }
@@ -51,20 +54,26 @@ class ProductKernel : public Kernel {
   void run(const Buffers& b) const override {
     const int32_t zero = varies_ ? *b.input<In>(2) : zero_;
     // Rows that fill half of a second-level cache stay there while the weights go by.
-    const int64_t block = std::clamp<int64_t>((256 * 1024) / (4 * s_.pairs()) / 6 * 6, 6, 96), blocks = (s_.m + block - 1) / block;
+    const int64_t block = std::clamp<int64_t>((256 * 1024) / (4 * s_.pairs()) / 6 * 6, 6, 96),
+                  blocks = (s_.m + block - 1) / block;
     const int64_t cuts = blocks >= current_threads() ? 1 : std::min<int64_t>(s_.panels(), current_threads());
-    parallel(blocks * cuts, std::max<int64_t>(1, 262144 / std::max<int64_t>(1, std::min(block, s_.m) * s_.k * s_.n / cuts)), [&](int64_t first, int64_t last) {
-      std::vector<int16_t> rows(static_cast<size_t>(std::min(block, s_.m) * 2 * s_.pairs()));
-      std::vector<int32_t> sums(static_cast<size_t>(std::min(block, s_.m) * panel_columns));
-      for (int64_t t = first; t < last; ++t) {
-        const int64_t top = t / cuts * block, count = std::min(block, s_.m - top), cut = t % cuts;
-        for (int64_t i = 0; i < count; ++i) centre_row(b.input<In>(0) + (top + i) * s_.k, rows.data() + i * 2 * s_.pairs(), s_.k, zero);
-        for (int64_t p = s_.panels() * cut / cuts; p < s_.panels() * (cut + 1) / cuts; ++p) {
-          panel_product(rows.data(), 2 * s_.pairs(), count, b.input<int16_t>(1) + p * panel_size(s_.pairs()), s_.pairs(), sums.data(), panel_columns);
-          for (int64_t i = 0; i < count; ++i) put(b, top + i, p * panel_columns, sums.data() + i * panel_columns);
-        }
-      }
-    });
+    parallel(blocks * cuts,
+             std::max<int64_t>(1, 262144 / std::max<int64_t>(1, std::min(block, s_.m) * s_.k * s_.n / cuts)),
+             [&](int64_t first, int64_t last) {
+               std::vector<int16_t> rows(static_cast<size_t>(std::min(block, s_.m) * 2 * s_.pairs()));
+               std::vector<int32_t> sums(static_cast<size_t>(std::min(block, s_.m) * panel_columns));
+               for (int64_t t = first; t < last; ++t) {
+                 const int64_t top = t / cuts * block, count = std::min(block, s_.m - top), cut = t % cuts;
+                 for (int64_t i = 0; i < count; ++i)
+                   centre_row(b.input<In>(0) + (top + i) * s_.k, rows.data() + i * 2 * s_.pairs(), s_.k, zero);
+                 for (int64_t p = s_.panels() * cut / cuts; p < s_.panels() * (cut + 1) / cuts; ++p) {
+                   panel_product(rows.data(), 2 * s_.pairs(), count, b.input<int16_t>(1) + p * panel_size(s_.pairs()),
+                                 s_.pairs(), sums.data(), panel_columns);
+                   for (int64_t i = 0; i < count; ++i)
+                     put(b, top + i, p * panel_columns, sums.data() + i * panel_columns);
+                 }
+               }
+             });
   }
 
  private:
@@ -92,10 +101,15 @@ std::unique_ptr<Kernel> make_kernel(DType in, const Size& s, int32_t zero, bool 
 bool emit_integer_product(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const bool quantized = node.is("QLinearMatMul");
-  const ValueId x = node.inputs[0], x_zero = input_of(node, 2), w = node.inputs[quantized ? 3 : 1], w_zero = input_of(node, quantized ? 5 : 3), y = node.outputs[0];
+  const ValueId x = node.inputs[0], x_zero = input_of(node, 2), w = node.inputs[quantized ? 3 : 1],
+                w_zero = input_of(node, quantized ? 5 : 3), y = node.outputs[0];
   const Desc &a = *c.desc(x), &b = *c.desc(w);
-  if (!is_byte(a.dtype) || !is_byte(b.dtype) || b.rank() != 2 || a.rank() < 2 || a.count() == 0 || b.count() == 0 || b.dims[0] > deepest_sum || a.dims.back() != b.dims[0]) return false;
-  if (!c.is_constant(w) || (w_zero && (!c.is_constant(w_zero) || (c.desc(w_zero)->count() != 1 && c.desc(w_zero)->count() != b.dims[1])))) return false;
+  if (!is_byte(a.dtype) || !is_byte(b.dtype) || b.rank() != 2 || a.rank() < 2 || a.count() == 0 || b.count() == 0 ||
+      b.dims[0] > deepest_sum || a.dims.back() != b.dims[0])
+    return false;
+  if (!c.is_constant(w) ||
+      (w_zero && (!c.is_constant(w_zero) || (c.desc(w_zero)->count() != 1 && c.desc(w_zero)->count() != b.dims[1]))))
+    return false;
   if (x_zero && (c.desc(x_zero)->count() != 1 || c.desc(x_zero)->dtype != a.dtype)) return false;
   const Size s{a.count() / b.dims[0], b.dims[0], b.dims[1]};
   const DType to = c.desc(y)->dtype;

@@ -20,7 +20,8 @@ bool keeps_layout(const Desc& d) { return d.dense() && d.dtype == DType::f32; }
 
 class MoveKernel : public Kernel {
  public:
-  MoveKernel(std::vector<StridedCopy> copies, size_t bytes, bool gathers) : copies_(std::move(copies)), bytes_(bytes), gathers_(gathers) {
+  MoveKernel(std::vector<StridedCopy> copies, size_t bytes, bool gathers)
+      : copies_(std::move(copies)), bytes_(bytes), gathers_(gathers) {
     for (StridedCopy& c : copies_) c.simplify();
   }
   // Copy number i reads input i and writes output 0, or reads input 0 and writes output i.
@@ -85,7 +86,9 @@ bool emit_pieces(Compiler& c, NodeId n, size_t axis, const std::vector<Piece>& p
     out.push_back(c.make(d));
     c.bind(p.out, out.back());
   }
-  if (!copies.empty()) c.step(n, std::string(node.op->name), std::make_unique<MoveKernel>(std::move(copies), element_bytes(whole), false), {from}, std::move(out));
+  if (!copies.empty())
+    c.step(n, std::string(node.op->name), std::make_unique<MoveKernel>(std::move(copies), element_bytes(whole), false),
+           {from}, std::move(out));
   return true;
 }
 
@@ -98,8 +101,10 @@ bool emit_transpose(Compiler& c, NodeId n) {
   const auto* a = node.as<op::Transpose>();
   std::vector<int64_t> perm(x.rank());
   if (a->perm && a->perm->size() != x.rank()) return false;
-  for (size_t i = 0; i < perm.size(); ++i) perm[i] = a->perm ? (*a->perm)[i] : static_cast<int64_t>(perm.size() - 1 - i);
-  const SlotId from = keeps_layout(c.slot_desc(c.slot(node.inputs[0]))) ? c.slot(node.inputs[0]) : c.plain(node.inputs[0]);
+  for (size_t i = 0; i < perm.size(); ++i)
+    perm[i] = a->perm ? (*a->perm)[i] : static_cast<int64_t>(perm.size() - 1 - i);
+  const SlotId from =
+      keeps_layout(c.slot_desc(c.slot(node.inputs[0]))) ? c.slot(node.inputs[0]) : c.plain(node.inputs[0]);
   // Strides of the input by axis, wherever its layout put them.
   const Physical physical(c.slot_desc(from));
   const auto dense = dense_strides(physical.dims);
@@ -184,14 +189,17 @@ bool emit_slice(Compiler& c, NodeId n) {
   const bool has_axes = node.inputs.size() > 3 && node.inputs[3], has_steps = node.inputs.size() > 4 && node.inputs[4];
   const auto starts = ints(1), axes = ints(3), steps = ints(4);
   if (!starts || (has_axes && !axes) || (has_steps && !steps)) return false;
-  if (starts->size() > x.rank() || (axes && axes->size() != starts->size()) || (steps && steps->size() != starts->size())) return false;
+  if (starts->size() > x.rank() || (axes && axes->size() != starts->size()) ||
+      (steps && steps->size() != starts->size()))
+    return false;
   std::vector<int64_t> begin(x.rank(), 0), step(x.rank(), 1);
   size_t cut = 0, cuts = 0;
   for (size_t i = 0; i < starts->size(); ++i) {
     const auto place = axis_in(axes ? (*axes)[i] : static_cast<int64_t>(i), x.rank());
     if (!place) return false;
     const size_t axis = *place;
-    const int64_t size = x.dims[axis], by = steps ? std::clamp((*steps)[i], -size, size) : 1;  // a longer step ends the axis too
+    const int64_t size = x.dims[axis],
+                  by = steps ? std::clamp((*steps)[i], -size, size) : 1;  // a longer step ends the axis too
     int64_t first = (*starts)[i];
     if (first < 0) first += size;
     begin[axis] = std::clamp<int64_t>(first, 0, by < 0 ? size - 1 : size);
@@ -229,22 +237,27 @@ namespace {
 
 class GatherKernel : public Kernel {
  public:
-  GatherKernel(int64_t outer, int64_t size, size_t inner, int64_t count, bool wide) : outer_(outer), size_(size), inner_(inner), count_(count), wide_(wide) {}
+  GatherKernel(int64_t outer, int64_t size, size_t inner, int64_t count, bool wide)
+      : outer_(outer), size_(size), inner_(inner), count_(count), wide_(wide) {}
   std::string about() const override { return "copy"; }
   Extents extents() const override {
-    return {{static_cast<uint64_t>(outer_ * size_) * inner_, static_cast<uint64_t>(count_) * (wide_ ? 8 : 4)}, {static_cast<uint64_t>(outer_ * count_) * inner_}};
+    return {{static_cast<uint64_t>(outer_ * size_) * inner_, static_cast<uint64_t>(count_) * (wide_ ? 8 : 4)},
+            {static_cast<uint64_t>(outer_ * count_) * inner_}};
   }
   void run(const Buffers& b) const override {
     const auto index = [&](int64_t i) { return wide_ ? b.input<int64_t>(1)[i] : b.input<int32_t>(1)[i]; };
     for (int64_t i = 0; i < count_; ++i)
-      if (index(i) < -size_ || index(i) >= size_) throw error("eval.index", cat("index ", index(i), " is outside an axis of size ", size_));
-    parallel(outer_ * count_, std::max<int64_t>(1, 65536 / static_cast<int64_t>(inner_)), [&](int64_t first, int64_t last) {
-      for (int64_t t = first; t < last; ++t) {
-        int64_t at = index(t % count_);
-        at += at < 0 ? size_ : 0;
-        std::memcpy(b.out[0] + static_cast<size_t>(t) * inner_, b.in[0] + static_cast<size_t>(t / count_ * size_ + at) * inner_, inner_);
-      }
-    });
+      if (index(i) < -size_ || index(i) >= size_)
+        throw error("eval.index", cat("index ", index(i), " is outside an axis of size ", size_));
+    parallel(outer_ * count_, std::max<int64_t>(1, 65536 / static_cast<int64_t>(inner_)),
+             [&](int64_t first, int64_t last) {
+               for (int64_t t = first; t < last; ++t) {
+                 int64_t at = index(t % count_);
+                 at += at < 0 ? size_ : 0;
+                 std::memcpy(b.out[0] + static_cast<size_t>(t) * inner_,
+                             b.in[0] + static_cast<size_t>(t / count_ * size_ + at) * inner_, inner_);
+               }
+             });
   }
 
  private:
@@ -266,7 +279,8 @@ bool emit_gather(Compiler& c, NodeId n) {
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < x.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? 1 : x.dims[i];
   const SlotId out = c.make(y);
-  auto kernel = std::make_unique<GatherKernel>(outer, x.dims[axis], static_cast<size_t>(inner) * element_bytes(x), index.count(), index.dtype == DType::i64);
+  auto kernel = std::make_unique<GatherKernel>(outer, x.dims[axis], static_cast<size_t>(inner) * element_bytes(x),
+                                               index.count(), index.dtype == DType::i64);
   c.step(n, "Gather", std::move(kernel), {c.bytes_of(node.inputs[0]), c.plain(node.inputs[1])}, {out});
   c.bind(node.outputs[0], out);
   return true;

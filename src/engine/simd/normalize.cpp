@@ -34,7 +34,8 @@ class NormKernel : public Kernel {
         const auto n = static_cast<float>(length_);
         const float mean = centred_ ? sum_row(x, length_) / n : 0.0f;
         const float factor = 1.0f / std::sqrt(sum_squares_row(x, length_, mean) / n + epsilon_);
-        normalize_row(x, b.output<float>(0) + r * length_, length_, mean, factor, scale_ ? b.input<float>(1) : nullptr, shift_ ? b.input<float>(2) : nullptr);
+        normalize_row(x, b.output<float>(0) + r * length_, length_, mean, factor, scale_ ? b.input<float>(1) : nullptr,
+                      shift_ ? b.input<float>(2) : nullptr);
       }
     });
   }
@@ -58,7 +59,8 @@ bool emit_norm(Compiler& c, NodeId n, int64_t axis, float epsilon, bool centred)
   std::vector<SlotId> in{c.plain(x), c.plain(scale)};
   if (shift) in.push_back(c.plain(shift));
   const SlotId out = c.make(*c.desc(node.outputs[0]));
-  c.step(n, std::string(node.op->name), std::make_unique<NormKernel>(rows, length, epsilon, centred, true, shift.valid()), std::move(in), {out});
+  c.step(n, std::string(node.op->name),
+         std::make_unique<NormKernel>(rows, length, epsilon, centred, true, shift.valid()), std::move(in), {out});
   c.bind(node.outputs[0], out);
   return true;
 }
@@ -96,11 +98,12 @@ enum class Fold : uint8_t { sum, mean, max, min };
 // [outer, size, inner] to [outer, inner].
 class ReduceKernel : public Kernel {
  public:
-  ReduceKernel(int64_t outer, int64_t size, int64_t inner, Fold fold) : outer_(outer), size_(size), inner_(inner), fold_(fold) {}
+  ReduceKernel(int64_t outer, int64_t size, int64_t inner, Fold fold)
+      : outer_(outer), size_(size), inner_(inner), fold_(fold) {}
   std::string about() const override { return "vector"; }
   Extents extents() const override { return {{floats(outer_ * size_ * inner_)}, {floats(outer_ * inner_)}}; }
   void run(const Buffers& b) const override {
-    const float *x = b.input<float>(0);
+    const float* x = b.input<float>(0);
     float* y = b.output<float>(0);
     if (inner_ == 1)
       return parallel(outer_, grain_of(size_), [&](int64_t first, int64_t last) {
@@ -128,7 +131,8 @@ class ReduceKernel : public Kernel {
   }
   void columns(const float* x, float* y, int64_t n) const {
     std::copy_n(x, n, y);
-    for (int64_t i = 1; i < size_; ++i) (fold_ == Fold::max ? max_to_row : fold_ == Fold::min ? min_to_row : add_to_row)(y, x + i * inner_, n);
+    for (int64_t i = 1; i < size_; ++i)
+      (fold_ == Fold::max ? max_to_row : fold_ == Fold::min ? min_to_row : add_to_row)(y, x + i * inner_, n);
     if (fold_ == Fold::mean) binary_scalar_row(Binary::div, y, static_cast<float>(size_), y, n);
   }
   int64_t outer_, size_, inner_;
@@ -195,7 +199,8 @@ bool emit_reduce_as(Compiler& c, NodeId n, Fold fold) {
     from = c.plain(node.inputs[0]);
   }
   const SlotId out = c.make(*c.desc(node.outputs[0]));
-  c.step(n, std::string(node.op->name), std::make_unique<ReduceKernel>((*shape)[0], (*shape)[1], (*shape)[2], fold), {from}, {out});
+  c.step(n, std::string(node.op->name), std::make_unique<ReduceKernel>((*shape)[0], (*shape)[1], (*shape)[2], fold),
+         {from}, {out});
   c.bind(node.outputs[0], out);
   return true;
 }
@@ -223,7 +228,8 @@ bool emit_softmax(Compiler& c, NodeId n) {
   for (size_t i = axis + 1; i < d.rank(); ++i)
     if (d.dims[i] != 1) return false;
   const SlotId from = c.plain(node.inputs[0]), out = c.make(d);
-  c.step(n, std::string(node.op->name), std::make_unique<SoftmaxKernel>(d.count() / d.dims[axis], d.dims[axis], log), {from}, {out});
+  c.step(n, std::string(node.op->name), std::make_unique<SoftmaxKernel>(d.count() / d.dims[axis], d.dims[axis], log),
+         {from}, {out});
   c.bind(node.outputs[0], out);
   return true;
 }

@@ -15,7 +15,8 @@ namespace cameo::engine {
 
 namespace {
 
-// The elements as they lie: `outer` times `channels` runs of `inner` elements with a scale each. One channel: one scale for all.
+// The elements as they lie: `outer` times `channels` runs of `inner` elements with a scale each. One channel: one scale
+// for all.
 struct Runs {
   int64_t outer = 1, channels = 1, inner = 1;
 };
@@ -33,7 +34,7 @@ class ConvertKernel : public Kernel {
     return {{total * sizeof(From)}, {total * sizeof(To)}};
   }
   void run(const Buffers& b) const override {
-    const auto *x = b.input<From>(0);
+    const auto* x = b.input<From>(0);
     auto* y = b.output<To>(0);
     if (r_.inner == 1 && r_.channels > 1) {  // channels last: a scale per element of a run
       parallel(r_.outer, std::max<int64_t>(1, 16384 / r_.channels), [&](int64_t first, int64_t last) {
@@ -64,7 +65,6 @@ class ConvertKernel : public Kernel {
   Scales s_;
 };
 
-
 // The constant scales and zero points of a node; nothing where they vary or are of other kinds.
 std::optional<Scales> scales_of(Compiler& c, const Node& node) {
   const ValueId scale = node.inputs[1], zero = node.inputs.size() > 2 ? node.inputs[2] : ValueId();
@@ -82,7 +82,9 @@ std::optional<Scales> scales_of(Compiler& c, const Node& node) {
 bool emit_convert(Compiler& c, NodeId n, int64_t axis, int64_t block_size, bool quantize) {
   const Node& node = c.graph()[n];
   const ValueId x = node.inputs[0], y = node.outputs[0];
-  if (block_size != 0 || !(quantize ? c.is_f32(x) && is_byte(c.desc(y)->dtype) : is_byte(c.desc(x)->dtype) && c.is_f32(y))) return false;
+  if (block_size != 0 ||
+      !(quantize ? c.is_f32(x) && is_byte(c.desc(y)->dtype) : is_byte(c.desc(x)->dtype) && c.is_f32(y)))
+    return false;
   auto s = scales_of(c, node);
   const SlotId from = c.slot_desc(c.slot(x)).dense() ? c.slot(x) : c.plain(x);
   const Physical p(c.slot_desc(from));
@@ -122,7 +124,9 @@ class DynamicKernel : public Kernel {
     const float scale = (top == bottom ? 1.0f : top - bottom) / 255.0f;
     const float place = 0.0f - bottom / scale;  // no number where the range is infinite
     const float zero = place >= 0.0f ? std::nearbyint(std::min(place, 255.0f)) : 0.0f;
-    parallel(count_, 16384, [&](int64_t first, int64_t last) { quantize_row(x + first, b.output<uint8_t>(0) + first, last - first, scale, zero); });
+    parallel(count_, 16384, [&](int64_t first, int64_t last) {
+      quantize_row(x + first, b.output<uint8_t>(0) + first, last - first, scale, zero);
+    });
     *b.output<float>(1) = scale;
     *b.output<uint8_t>(2) = static_cast<uint8_t>(zero);
   }
@@ -137,7 +141,9 @@ class ToFloatKernel : public Kernel {
   std::string about() const override { return "vector"; }
   Extents extents() const override { return {{floats(count_)}, {floats(count_)}}; }
   void run(const Buffers& b) const override {
-    parallel(count_, 16384, [&](int64_t first, int64_t last) { to_float_row(b.input<int32_t>(0) + first, b.output<float>(0) + first, last - first); });
+    parallel(count_, 16384, [&](int64_t first, int64_t last) {
+      to_float_row(b.input<int32_t>(0) + first, b.output<float>(0) + first, last - first);
+    });
   }
 
  private:
@@ -163,7 +169,8 @@ bool emit_cast(Compiler& c, NodeId n) {
   if (c.desc(x)->dtype != DType::i32 || !c.is_f32(y)) return false;
   const SlotId from = c.slot_desc(c.slot(x)).dense() ? c.slot(x) : c.plain(x);
   const Desc& d = *c.desc(y);
-  const SlotId out = c.make(c.slot_desc(from).plain() ? d : dense_desc(d.dtype, d.dims, Physical(c.slot_desc(from)).order));
+  const SlotId out =
+      c.make(c.slot_desc(from).plain() ? d : dense_desc(d.dtype, d.dims, Physical(c.slot_desc(from)).order));
   c.step(n, "Cast", std::make_unique<ToFloatKernel>(d.count()), {from}, {out});
   c.bind(y, out);
   return true;

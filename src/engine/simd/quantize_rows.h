@@ -1,4 +1,5 @@
-// Between floats and bytes: what quantized operators are made of. Results are those of the reference kernels, bit for bit.
+// Between floats and bytes: what quantized operators are made of. Results are those of the reference kernels, bit for
+// bit.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,8 @@
 
 namespace cameo::engine {
 
-// y = round(x / scale) + zero, kept inside the type; NaN gives the lowest number. Per: a scale and a zero for every element.
+// y = round(x / scale) + zero, kept inside the type; NaN gives the lowest number. Per: a scale and a zero for every
+// element.
 void quantize_row(const float* x, uint8_t* y, int64_t n, float scale, float zero);
 void quantize_row(const float* x, int8_t* y, int64_t n, float scale, float zero);
 void quantize_row_per(const float* x, uint8_t* y, int64_t n, const float* scale, const float* zero);

@@ -10,14 +10,17 @@ std::vector<float> panels_of(const float* matrix, int64_t rows, int64_t columns)
   const int64_t panels = (rows + panel_width - 1) / panel_width;
   std::vector<float> out(static_cast<size_t>(panels * columns * panel_width), 0.0f);
   for (int64_t r = 0; r < rows; ++r)
-    for (int64_t k = 0; k < columns; ++k) out[static_cast<size_t>((r / panel_width * columns + k) * panel_width + r % panel_width)] = matrix[r * columns + k];
+    for (int64_t k = 0; k < columns; ++k)
+      out[static_cast<size_t>((r / panel_width * columns + k) * panel_width + r % panel_width)] =
+          matrix[r * columns + k];
   return out;
 }
 
 // Sums stay in registers while a panel streams by: memory is what limits a product with one vector.
 typedef float Wide __attribute__((vector_size(64), aligned(4), may_alias));
 
-CAMEO_SIMD void add_panel_products(const float* panels, const float* x, int64_t columns, int64_t first, int64_t last, float* y) {
+CAMEO_SIMD void add_panel_products(const float* panels, const float* x, int64_t columns, int64_t first, int64_t last,
+                                   float* y) {
   for (int64_t p = first; p < last; ++p) {
     const float* row = panels + p * columns * panel_width;
     Wide* out = reinterpret_cast<Wide*>(y + p * panel_width);

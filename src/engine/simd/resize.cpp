@@ -44,10 +44,12 @@ void find_taps(Pass& p, const AxisResize& a, const ResizeModes& modes) {
       const int64_t columns = std::min(at_once, a.in - from);
       std::vector<float> unit(static_cast<size_t>(a.in * columns), 0);
       for (int64_t i = 0; i < columns; ++i) unit[static_cast<size_t>((from + i) * columns + i)] = 1;
-      const Loaded<float> matrix(resize(Tensor::of<float>(DType::f32, {a.in, columns}, unit), {a, {columns, columns}}, modes));
+      const Loaded<float> matrix(
+          resize(Tensor::of<float>(DType::f32, {a.in, columns}, unit), {a, {columns, columns}}, modes));
       for (int64_t o = 0; o < a.out; ++o)
         for (int64_t i = 0; i < columns; ++i)
-          if (const float weight = matrix[o * columns + i]; weight != 0) taps[static_cast<size_t>(o)].push_back({from + i, weight});
+          if (const float weight = matrix[o * columns + i]; weight != 0)
+            taps[static_cast<size_t>(o)].push_back({from + i, weight});
     }
     for (const auto& row : taps) {
       p.first.push_back(p.taps.size());
@@ -88,7 +90,8 @@ void run_pass(const Pass& p, const float* x, float* y) {
 class ResizeKernel : public Kernel {
  public:
   explicit ResizeKernel(std::vector<Pass> passes) : passes_(std::move(passes)) {
-    for (size_t i = 0; i + 1 < passes_.size(); ++i) half_ = std::max(half_, passes_[i].outer * passes_[i].out * passes_[i].inner);
+    for (size_t i = 0; i + 1 < passes_.size(); ++i)
+      half_ = std::max(half_, passes_[i].outer * passes_[i].out * passes_[i].inner);
     scratch_bytes = static_cast<uint64_t>(half_) * (passes_.size() > 2 ? 2 : 1) * sizeof(float);
   }
   std::string about() const override { return "vector"; }
@@ -99,7 +102,8 @@ class ResizeKernel : public Kernel {
   void run(const Buffers& b) const override {
     const float* x = b.input<float>(0);
     for (size_t i = 0; i < passes_.size(); ++i) {
-      float* y = i + 1 == passes_.size() ? b.output<float>(0) : reinterpret_cast<float*>(b.scratch) + static_cast<int64_t>(i % 2) * half_;
+      float* y = i + 1 == passes_.size() ? b.output<float>(0)
+                                         : reinterpret_cast<float*>(b.scratch) + static_cast<int64_t>(i % 2) * half_;
       run_pass(passes_[i], x, y);
       x = y;
     }
@@ -115,7 +119,9 @@ class ResizeKernel : public Kernel {
 bool emit_resize(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const auto* a = node.as<op::Resize>();
-  if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.outputs[0]) || a->coordinate_transformation_mode == "tf_crop_and_resize" || a->keep_aspect_ratio_policy != "stretch") return false;
+  if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.outputs[0]) ||
+      a->coordinate_transformation_mode == "tf_crop_and_resize" || a->keep_aspect_ratio_policy != "stretch")
+    return false;
   const Desc &x = *c.desc(node.inputs[0]), &y = *c.desc(node.outputs[0]);
   if (y.rank() != x.rank()) return false;
   const bool by_size = node.inputs.size() > 3 && node.inputs[3] && c.desc(node.inputs[3])->count() > 0;
@@ -133,7 +139,13 @@ bool emit_resize(Compiler& c, NodeId n) {
   }
   const SlotId from = c.slot_desc(c.slot(node.inputs[0])).dense() ? c.slot(node.inputs[0]) : c.plain(node.inputs[0]);
   Physical now(c.slot_desc(from));
-  const ResizeModes modes{a->mode, a->coordinate_transformation_mode, a->nearest_mode, a->cubic_coeff_a, a->extrapolation_value, a->antialias != 0, a->exclude_outside != 0};
+  const ResizeModes modes{a->mode,
+                          a->coordinate_transformation_mode,
+                          a->nearest_mode,
+                          a->cubic_coeff_a,
+                          a->extrapolation_value,
+                          a->antialias != 0,
+                          a->exclude_outside != 0};
   std::vector<Pass> passes;
   for (size_t place = 0; place < now.dims.size(); ++place) {
     const size_t axis = now.order[place];

@@ -50,7 +50,8 @@ CAMEO_SIMD float sum_squares_row(const float* x, int64_t n, float mean) {
   return s;
 }
 
-CAMEO_SIMD void normalize_row(const float* x, float* y, int64_t n, float mean, float factor, const float* scale, const float* shift) {
+CAMEO_SIMD void normalize_row(const float* x, float* y, int64_t n, float mean, float factor, const float* scale,
+                              const float* shift) {
   if (scale && shift)
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * factor * scale[i] + shift[i];
   else if (scale)

@@ -12,7 +12,8 @@ float max_row(const float* x, int64_t n);  // NaN where there is one
 float min_row(const float* x, int64_t n);
 float sum_squares_row(const float* x, int64_t n, float mean);  // of x - mean
 // y = (x - mean) * factor * scale + shift; scale and shift may be null.
-void normalize_row(const float* x, float* y, int64_t n, float mean, float factor, const float* scale, const float* shift);
+void normalize_row(const float* x, float* y, int64_t n, float mean, float factor, const float* scale,
+                   const float* shift);
 // The same with one scale and shift for the whole row.
 void normalize_row_by(const float* x, float* y, int64_t n, float mean, float factor, float shift);
 // y = exp(x * factor - top), whose sum it gives.

@@ -8,7 +8,30 @@
 namespace cameo::engine {
 
 enum class Unary : uint8_t {
-  copy, relu, leaky_relu, elu, sigmoid, tanh, exp, log, sqrt, erf, abs, neg, reciprocal, floor, ceil, hard_swish, hard_sigmoid, gelu, gelu_tanh, swish, clip, softplus, round_f16, round_bf16,
+  copy,
+  relu,
+  leaky_relu,
+  elu,
+  sigmoid,
+  tanh,
+  exp,
+  log,
+  sqrt,
+  erf,
+  abs,
+  neg,
+  reciprocal,
+  floor,
+  ceil,
+  hard_swish,
+  hard_sigmoid,
+  gelu,
+  gelu_tanh,
+  swish,
+  clip,
+  softplus,
+  round_f16,
+  round_bf16,
 };
 enum class Binary : uint8_t { add, sub, mul, div, max, min, rsub, rdiv };
 

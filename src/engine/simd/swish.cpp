@@ -18,7 +18,8 @@ namespace {
 // x / (1 + 2^t), t = scale * x. The quotient is the processor's estimate and one step of Newton's.
 CAMEO_AVX512 inline __m512 swish_of(__m512 x, __m512 scale) {
   const __m512 one = _mm512_set1_ps(1.0f);
-  const __m512 t = _mm512_min_ps(_mm512_set1_ps(126.0f), _mm512_mul_ps(x, scale));  // beyond, the quotient would be infinity times 0
+  const __m512 t =
+      _mm512_min_ps(_mm512_set1_ps(126.0f), _mm512_mul_ps(x, scale));  // beyond, the quotient would be infinity times 0
   const __m512 n = _mm512_roundscale_ps(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   const __m512 r = _mm512_sub_ps(t, n);
   __m512 p = _mm512_set1_ps(1.3264129e-3f);  // 2^r for |r| <= 1/2

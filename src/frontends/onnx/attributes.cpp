@@ -21,7 +21,8 @@ AttrKind attribute_kind(const AttributeProto& a) {
 
 namespace {
 const pb::Field& only(const std::vector<pb::Field>& fields, const AttributeProto& a) {
-  if (fields.empty()) throw error("model.attribute", cat("attribute '", a.name, "' says ", name(attribute_kind(a)), " and holds none"));
+  if (fields.empty())
+    throw error("model.attribute", cat("attribute '", a.name, "' says ", name(attribute_kind(a)), " and holds none"));
   return fields.back();
 }
 }  // namespace
@@ -42,14 +43,17 @@ AttrValue to_attribute(const AttributeProto& a, TensorSource& source, TypeReader
       for (const auto& f : a.tensors) out.push_back(to_tensor(read_tensor(f.message()), source));
       return out;
     }
-    case AttrKind::sparse_tensor: return to_sparse_tensor(read_sparse_tensor(only(a.sparse_tensors, a).message()), source);
+    case AttrKind::sparse_tensor:
+      return to_sparse_tensor(read_sparse_tensor(only(a.sparse_tensors, a).message()), source);
     case AttrKind::type: return types.type(read_type(only(a.types, a).message()), a.name);
     case AttrKind::types: {
       std::vector<Type> out;
       for (const auto& f : a.types) out.push_back(types.type(read_type(f.message()), a.name));
       return out;
     }
-    default: throw error("model.attribute", cat("attribute '", a.name, "' has the kind ", name(kind), ", which Cameo does not read"));
+    default:
+      throw error("model.attribute",
+                  cat("attribute '", a.name, "' has the kind ", name(kind), ", which Cameo does not read"));
   }
 }
 

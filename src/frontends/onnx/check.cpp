@@ -49,7 +49,9 @@ Inferred infer_types(const Bytes& bytes, const std::string& path) {
 
 }  // namespace
 
-std::vector<Diag> check_onnx(const std::string& path, const CheckOptions& options) { return check_onnx(map_file(path), path, options); }
+std::vector<Diag> check_onnx(const std::string& path, const CheckOptions& options) {
+  return check_onnx(map_file(path), path, options);
+}
 
 std::vector<Diag> check_onnx(Bytes bytes, const std::string& path, const CheckOptions& options) {
   const ModelProto proto{pb::Reader(bytes.text())};

@@ -19,7 +19,8 @@ using TypesByName = std::unordered_map<std::string, std::optional<Type>>;
 
 class Checker {
  public:
-  Checker(TensorSource& source, const TypesByName& types, DiagSink& diags) : source_(source), types_(types), diags_(diags) {}
+  Checker(TensorSource& source, const TypesByName& types, DiagSink& diags)
+      : source_(source), types_(types), diags_(diags) {}
 
   void model(const ModelProto& m);
 
@@ -62,7 +63,9 @@ class Checker {
   void sparse_tensor(const SparseTensorProto& t, const Loc& where);
   void sparse_contents(const SparseTensor& t, const Loc& where);
 
-  Diag& err(std::string_view code, std::string what, const Loc& where) { return diags_.err(code, std::move(what), where); }
+  Diag& err(std::string_view code, std::string what, const Loc& where) {
+    return diags_.err(code, std::move(what), where);
+  }
   Loc at(const NodeProto& n) const;
   Loc at(std::string_view scope) const { return {.file = source_.path, .scope = std::string(scope)}; }
 

@@ -40,7 +40,8 @@ void Checker::model(const ModelProto& m) {
       err("check.function", cat("the function ", shown(plain(p.domain)), ".", p.name, " is defined twice"), at(p.name));
   }
   if (!functions.empty() && ir_version_ < 8)
-    diags_.warn("check.function", cat("local functions came with IR version 8, and the file says ", ir_version_), at(""));
+    diags_.warn("check.function", cat("local functions came with IR version 8, and the file says ", ir_version_),
+                at(""));
   graph(GraphProto(m.graphs.back().message()), nullptr, "");
   for (const auto& f : functions) function(*f);
   function_cycles(functions);
@@ -49,15 +50,19 @@ void Checker::model(const ModelProto& m) {
 void Checker::header(const ModelProto& m) {
   ir_version_ = m.ir_version;
   if (m.ir_version > newest_ir_version || m.ir_version < 1)
-    err("check.ir-version", cat("IR version ", m.ir_version, " does not exist; the newest is ", newest_ir_version), at(""));
+    err("check.ir-version", cat("IR version ", m.ir_version, " does not exist; the newest is ", newest_ir_version),
+        at(""));
   std::set<std::string_view> keys;
   for (const auto& [key, value] : m.metadata)
     if (!keys.insert(key).second) err("check.metadata", cat("the metadata have two entries '", key, "'"), at(""));
   model_opsets_ = imports(m.opsets, "the model");
   if (m.ir_version >= 3) {
-    if (m.opsets.empty()) err("check.opset-missing", "the model does not say which opset it uses", at("")).because = "files of IR version 3 and later must";
+    if (m.opsets.empty())
+      err("check.opset-missing", "the model does not say which opset it uses", at("")).because =
+          "files of IR version 3 and later must";
   } else {
-    if (!m.opsets.empty()) err("check.opset", cat("a file of IR version ", m.ir_version, " cannot import opsets: that came with 3"), at(""));
+    if (!m.opsets.empty())
+      err("check.opset", cat("a file of IR version ", m.ir_version, " cannot import opsets: that came with 3"), at(""));
     if (m.opsets.empty()) model_opsets_[""] = 1;
   }
 }
@@ -66,11 +71,14 @@ Checker::Opsets Checker::imports(const std::vector<OpsetProto>& list, const std:
   Opsets out;
   for (const OpsetProto& o : list) {
     const std::string domain(plain(o.domain));
-    if (!out.emplace(domain, o.version).second) err("check.opset", cat(who, " imports ", shown(domain), " twice"), at(""));
+    if (!out.emplace(domain, o.version).second)
+      err("check.opset", cat(who, " imports ", shown(domain), " twice"), at(""));
     const int64_t newest = newest_version(domain);
     if (o.version < 1) err("check.opset", cat("opset ", o.version, " of ", shown(domain), " does not exist"), at(""));
     else if (newest && o.version > newest)
-      diags_.warn("check.opset-newer", cat("opset ", o.version, " of ", shown(domain), " is newer than this Cameo, which knows ", newest), at(""));
+      diags_.warn("check.opset-newer",
+                  cat("opset ", o.version, " of ", shown(domain), " is newer than this Cameo, which knows ", newest),
+                  at(""));
   }
   return out;
 }
@@ -85,19 +93,24 @@ void Checker::graph(const GraphProto& g, const Scope* parent, const std::string&
   for (const auto& f : g.outputs) outputs.push_back(read_value_info(f.message()));
   for (const ValueInfoProto& v : inputs) {
     value_info(v, main, "input");
-    if (!v.name.empty() && !scope.names.insert(v.name).second) err("check.duplicate-name", cat("two inputs are called '", v.name, "'"), at(v.name));
-    else if (parent && parent->has(v.name)) err("check.duplicate-name", cat("'", v.name, "' names an input of ", what, " and a value outside it"), at(v.name));
+    if (!v.name.empty() && !scope.names.insert(v.name).second)
+      err("check.duplicate-name", cat("two inputs are called '", v.name, "'"), at(v.name));
+    else if (parent && parent->has(v.name))
+      err("check.duplicate-name", cat("'", v.name, "' names an input of ", what, " and a value outside it"),
+          at(v.name));
   }
   for (const ValueInfoProto& v : outputs) value_info(v, main, "output");
   initializers(g, scope, inputs);
   nodes(g.nodes, scope);
   for (const ValueInfoProto& v : outputs)
-    if (!v.name.empty() && !scope.has(v.name)) err("check.undefined-name", cat("the output '", v.name, "' is computed by no node"), at(v.name));
+    if (!v.name.empty() && !scope.has(v.name))
+      err("check.undefined-name", cat("the output '", v.name, "' is computed by no node"), at(v.name));
   std::set<std::string_view> described;
   for (const auto& f : g.value_info) {
     const ValueInfoProto v = read_value_info(f.message());
     if (v.name.empty()) err("check.unnamed-value", "a value_info has no name", at(what));
-    else if (!described.insert(v.name).second) diags_.warn("check.duplicate-info", cat("'", v.name, "' is described twice"), at(v.name));
+    else if (!described.insert(v.name).second)
+      diags_.warn("check.duplicate-info", cat("'", v.name, "' is described twice"), at(v.name));
   }
 }
 
@@ -105,13 +118,16 @@ void Checker::value_info(const ValueInfoProto& v, bool main, const std::string& 
   if (v.name.empty()) err("check.unnamed-value", cat("an ", what, " has no name"), at(""));
   if (!main) return;  // bodies may leave types open
   using Kind = TypeProto::Kind;
-  const auto wrong = [&](std::string_view problem) { err("check.value-type", cat("the ", what, " '", v.name, "' ", problem), at(v.name)); };
+  const auto wrong = [&](std::string_view problem) {
+    err("check.value-type", cat("the ", what, " '", v.name, "' ", problem), at(v.name));
+  };
   switch (v.type.kind) {
     case Kind::none: return wrong("has no type");
     case Kind::opaque: return;
     case Kind::tensor:
     case Kind::sparse_tensor:
-      if (!dtype_from_number(v.type.elem) || v.type.elem == 0) wrong(v.type.elem == 0 ? "has no element type" : "has an element type that does not exist");
+      if (!dtype_from_number(v.type.elem) || v.type.elem == 0)
+        wrong(v.type.elem == 0 ? "has no element type" : "has an element type that does not exist");
       if (!v.type.shape) wrong("has no shape");
       if (v.type.shape)
         for (const DimProto& d : *v.type.shape)
@@ -132,11 +148,14 @@ void Checker::initializers(const GraphProto& g, Scope& scope, const std::vector<
   std::unordered_set<std::string_view> seen;
   const auto named = [&](std::string_view name) {
     if (name.empty()) return void(err("check.unnamed-value", "an initializer has no name", at("")));
-    if (!seen.insert(name).second) err("check.duplicate-name", cat("two initializers are called '", name, "'"), at(name));
+    if (!seen.insert(name).second)
+      err("check.duplicate-name", cat("two initializers are called '", name, "'"), at(name));
     const bool is_input = scope.names.count(name) != 0;
     if (ir_version_ <= 3 && !is_input)
-      err("check.initializer", cat("the initializer '", name, "' is no input"), at(name)).because = cat("files of IR version ", ir_version_, " must list initializers among the inputs");
-    if (!is_input && scope.parent && scope.parent->has(name)) err("check.duplicate-name", cat("'", name, "' names an initializer and a value outside this body"), at(name));
+      err("check.initializer", cat("the initializer '", name, "' is no input"), at(name)).because =
+          cat("files of IR version ", ir_version_, " must list initializers among the inputs");
+    if (!is_input && scope.parent && scope.parent->has(name))
+      err("check.duplicate-name", cat("'", name, "' names an initializer and a value outside this body"), at(name));
     scope.names.insert(name);
   };
   for (const auto& f : g.initializers) {
@@ -148,9 +167,12 @@ void Checker::initializers(const GraphProto& g, Scope& scope, const std::vector<
       bool agrees = v.type.elem == 0 || v.type.elem == t.data_type;
       if (v.type.shape) {
         agrees = agrees && v.type.shape->size() == t.dims.size();
-        for (size_t i = 0; agrees && i < t.dims.size(); ++i) agrees = !(*v.type.shape)[i].value || *(*v.type.shape)[i].value == t.dims[i];
+        for (size_t i = 0; agrees && i < t.dims.size(); ++i)
+          agrees = !(*v.type.shape)[i].value || *(*v.type.shape)[i].value == t.dims[i];
       }
-      if (!agrees) err("check.initializer", cat("the initializer '", t.name, "' is not of the type that the input of that name declares"), at(t.name));
+      if (!agrees)
+        err("check.initializer",
+            cat("the initializer '", t.name, "' is not of the type that the input of that name declares"), at(t.name));
     }
   }
   for (const auto& f : g.sparse_initializers) {
@@ -172,13 +194,17 @@ void Checker::nodes(const std::vector<pb::Field>& fields, Scope& scope) {
           while (auto part = in.next())
             if (part.number == 2) scope.later.insert(part.text());
         }
-      if (scope.later.count(name)) err("check.order", cat("'", name, "' is used before the node that computes it"), at(n)).hint = "nodes must stand in an order in which every value is computed before it is used";
+      if (scope.later.count(name))
+        err("check.order", cat("'", name, "' is used before the node that computes it"), at(n)).hint =
+            "nodes must stand in an order in which every value is computed before it is used";
       else err("check.undefined-name", cat("there is no value '", name, "'"), at(n));
     }
     node(n, scope);
     for (const auto name : n.outputs) {
       if (name.empty()) continue;
-      if (scope.has(name)) err("check.duplicate-name", cat("'", name, "' is computed a second time"), at(n)).because = "every name stands for one value, bodies included";
+      if (scope.has(name))
+        err("check.duplicate-name", cat("'", name, "' is computed a second time"), at(n)).because =
+            "every name stands for one value, bodies included";
       scope.names.insert(name);
     }
   }
@@ -191,7 +217,8 @@ void Checker::function(const FunctionProto& f) {
   const auto unique = [&](const std::vector<std::string_view>& names, std::string_view what) {
     std::set<std::string_view> seen;
     for (const auto name : names)
-      if (!seen.insert(name).second) err("check.function", cat("the function '", f.name, "' has two ", what, " '", name, "'"), at(f.name));
+      if (!seen.insert(name).second)
+        err("check.function", cat("the function '", f.name, "' has two ", what, " '", name, "'"), at(f.name));
   };
   unique(f.inputs, "inputs");
   unique(f.outputs, "outputs");
@@ -205,7 +232,9 @@ void Checker::function(const FunctionProto& f) {
   inside_ = nullptr;
   opsets_ = &model_opsets_;
   for (const auto name : f.outputs)
-    if (!scope.has(name)) err("check.undefined-name", cat("the output '", name, "' of the function '", f.name, "' is computed by no node"), at(f.name));
+    if (!scope.has(name))
+      err("check.undefined-name", cat("the output '", name, "' of the function '", f.name, "' is computed by no node"),
+          at(f.name));
 }
 
 // A function may import another version than the model where that changes none of the operators it uses.
@@ -220,7 +249,10 @@ void Checker::function_versions(const FunctionProto& f, const Opsets& own) {
     const OpDef* op = find_op(domain, n.op_type);
     const SchemaVersion *a = op ? op->at(mine->second) : nullptr, *b = op ? op->at(theirs->second) : nullptr;
     if (op && (!a || !b || a->since != b->since))
-      err("check.function-opset", cat("the function '", f.name, "' uses ", n.op_type, " of opset ", mine->second, ", which differs from that of the model's opset ", theirs->second), at(n));
+      err("check.function-opset",
+          cat("the function '", f.name, "' uses ", n.op_type, " of opset ", mine->second,
+              ", which differs from that of the model's opset ", theirs->second),
+          at(n));
   }
 }
 
@@ -229,7 +261,8 @@ void Checker::function_cycles(const std::vector<std::unique_ptr<FunctionProto>>&
   for (const auto& f : functions)
     for (const auto& field : f->nodes) {
       const NodeProto n(field.message());
-      if (const FunctionId callee{plain(n.domain), n.op_type, n.overload}; functions_.count(callee)) calls[{plain(f->domain), f->name, f->overload}].insert(callee);
+      if (const FunctionId callee{plain(n.domain), n.op_type, n.overload}; functions_.count(callee))
+        calls[{plain(f->domain), f->name, f->overload}].insert(callee);
     }
   // What calls nothing that is left can be taken away; what remains calls itself in the end.
   for (bool changed = true; changed;) {
@@ -240,7 +273,8 @@ void Checker::function_cycles(const std::vector<std::unique_ptr<FunctionProto>>&
       it = it->second.empty() ? calls.erase(it) : std::next(it);
     }
   }
-  for (const auto& [id, callees] : calls) err("check.function", cat("the function '", id.name, "' calls itself, or functions that do"), at(id.name));
+  for (const auto& [id, callees] : calls)
+    err("check.function", cat("the function '", id.name, "' calls itself, or functions that do"), at(id.name));
 }
 
 }  // namespace cameo::onnx

@@ -26,7 +26,8 @@ DataFields data_fields(const TensorProto& t) {
   return out;
 }
 
-constexpr uint32_t float_data = 4, int32_data = 5, string_data = 6, int64_data = 7, raw_data = 9, double_data = 10, uint64_data = 11;
+constexpr uint32_t float_data = 4, int32_data = 5, string_data = 6, int64_data = 7, raw_data = 9, double_data = 10,
+                   uint64_data = 11;
 
 uint32_t field_of(DType t) {
   switch (t) {
@@ -45,7 +46,9 @@ uint32_t field_of(DType t) {
 }  // namespace
 
 void Checker::tensor(const TensorProto& t, const Loc& where) {
-  const auto wrong = [&](std::string problem) { err("check.tensor", cat("the tensor", t.name.empty() ? "" : cat(" '", t.name, "'"), " ", problem), where); };
+  const auto wrong = [&](std::string problem) {
+    err("check.tensor", cat("the tensor", t.name.empty() ? "" : cat(" '", t.name, "'"), " ", problem), where);
+  };
   const auto dtype = dtype_from_number(t.data_type);
   if (t.data_type == 0) return wrong("has no element type");
   if (!dtype) return wrong(cat("has an element type that does not exist, ", t.data_type));
@@ -53,7 +56,9 @@ void Checker::tensor(const TensorProto& t, const Loc& where) {
   const DataFields data = data_fields(t);
   if (t.external) {
     if (data.count) wrong("is stored outside the file and holds data as well");
-    if (std::none_of(t.external_data.begin(), t.external_data.end(), [](const auto& p) { return p.first == "location"; })) wrong("is stored outside the file but does not say where");
+    if (std::none_of(t.external_data.begin(), t.external_data.end(),
+                     [](const auto& p) { return p.first == "location"; }))
+      wrong("is stored outside the file but does not say where");
     return;  // the place itself was judged when the file was opened
   }
   int64_t count = 0;
@@ -75,8 +80,10 @@ void Checker::tensor(const TensorProto& t, const Loc& where) {
 void Checker::sparse_tensor(const SparseTensorProto& t, const Loc& where) {
   tensor(t.values, where);
   tensor(t.indices, where);
-  if (t.indices.data_type != static_cast<int64_t>(DType::i64)) return void(err("check.sparse", "indices of a sparse tensor must be i64", where));
-  if (t.values.dims.size() != 1) return void(err("check.sparse", "values of a sparse tensor must be one-dimensional", where));
+  if (t.indices.data_type != static_cast<int64_t>(DType::i64))
+    return void(err("check.sparse", "indices of a sparse tensor must be i64", where));
+  if (t.values.dims.size() != 1)
+    return void(err("check.sparse", "values of a sparse tensor must be one-dimensional", where));
   if (t.dims.empty() || std::any_of(t.dims.begin(), t.dims.end(), [](int64_t d) { return d <= 0; }))
     return void(err("check.sparse", "a sparse tensor must have a shape of positive sizes", where));
   try {
@@ -90,7 +97,8 @@ void Checker::sparse_tensor(const SparseTensorProto& t, const Loc& where) {
 void Checker::sparse_contents(const SparseTensor& t, const Loc& where) {
   const auto rank = static_cast<int64_t>(t.shape.size()), nnz = t.values.count();
   const bool linear = t.indices.rank() == 1;
-  if (!(linear && t.indices.count() == nnz) && !(t.indices.rank() == 2 && t.indices.shape()[0] == nnz && t.indices.shape()[1] == rank))
+  if (!(linear && t.indices.count() == nnz) &&
+      !(t.indices.rank() == 2 && t.indices.shape()[0] == nnz && t.indices.shape()[1] == rank))
     return void(err("check.sparse", "the indices of a sparse tensor are not of shape [NNZ] or [NNZ, rank]", where));
   const auto indices = t.indices.to_ints();
   int64_t before = -1;
@@ -102,8 +110,10 @@ void Checker::sparse_contents(const SparseTensor& t, const Loc& where) {
       inside = inside && k >= 0 && k < size;
       at = inside ? at * size + k : at;
     }
-    if (!inside) return void(err("check.sparse", cat("index ", i, " of a sparse tensor lies outside its shape"), where));
-    if (at <= before) return void(err("check.sparse", "the indices of a sparse tensor are not in order, or not distinct", where));
+    if (!inside)
+      return void(err("check.sparse", cat("index ", i, " of a sparse tensor lies outside its shape"), where));
+    if (at <= before)
+      return void(err("check.sparse", "the indices of a sparse tensor are not in order, or not distinct", where));
     before = at;
   }
 }

@@ -36,19 +36,24 @@ class DatumReader {
     Datum values = Datum::sequence({});
     DType key = DType::i64;
     while (auto f = in.next()) switch (f.number) {
-      case 2: key = dtype_from_number(f.int32()).value_or(DType::i64); break;
-      case 3: f.append_to(numbers); break;
-      case 4: strings.emplace_back(f.bytes()); break;
-      case 5: values = sequence(f.message()); break;
-    }
+        case 2: key = dtype_from_number(f.int32()).value_or(DType::i64); break;
+        case 3: f.append_to(numbers); break;
+        case 4: strings.emplace_back(f.bytes()); break;
+        case 5: values = sequence(f.message()); break;
+      }
     const size_t count = key == DType::string ? strings.size() : numbers.size();
-    if (values.items->size() != count) throw error("file.datum", cat("a map has ", count, " keys and ", values.items->size(), " values")).at({.file = source_.path});
+    if (values.items->size() != count)
+      throw error("file.datum", cat("a map has ", count, " keys and ", values.items->size(), " values"))
+          .at({.file = source_.path});
     std::vector<size_t> order(count);
     for (size_t i = 0; i < count; ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key == DType::string ? strings[a] < strings[b] : numbers[a] < numbers[b]; });
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return key == DType::string ? strings[a] < strings[b] : numbers[a] < numbers[b];
+    });
     std::vector<std::pair<Datum, Datum>> entries;
     for (const size_t i : order)
-      entries.emplace_back(key == DType::string ? Datum(Tensor({}, {strings[i]})) : Datum(key_tensor(key, numbers[i])), (*values.items)[i]);
+      entries.emplace_back(key == DType::string ? Datum(Tensor({}, {strings[i]})) : Datum(key_tensor(key, numbers[i])),
+                           (*values.items)[i]);
     return Datum::map(std::move(entries));
   }
 
@@ -56,7 +61,8 @@ class DatumReader {
   static Tensor key_tensor(DType key, int64_t v) {
     if (!is_int(key) || is_sub_byte(key)) key = DType::i64;
     std::vector<std::byte> bytes;
-    for (int i = 0; i < bits(key) / 8; ++i) bytes.push_back(static_cast<std::byte>(static_cast<uint64_t>(v) >> (8 * i) & 0xff));
+    for (int i = 0; i < bits(key) / 8; ++i)
+      bytes.push_back(static_cast<std::byte>(static_cast<uint64_t>(v) >> (8 * i) & 0xff));
     return {key, {}, Bytes::own(std::move(bytes))};
   }
 

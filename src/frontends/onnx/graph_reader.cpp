@@ -35,7 +35,8 @@ void GraphReader::describe_value(ValueId v, const ValueInfoProto& info) {
   Value& value = g_.value(v);
   if (info.type.kind != TypeProto::Kind::none) value.fact.type = types_.type(info.type, info.name);
   if (!info.doc.empty()) value.doc = info.doc;
-  if (!info.metadata.empty()) value.metadata = std::make_shared<const std::vector<std::pair<std::string, std::string>>>(owned(info.metadata));
+  if (!info.metadata.empty())
+    value.metadata = std::make_shared<const std::vector<std::pair<std::string, std::string>>>(owned(info.metadata));
 }
 
 void GraphReader::define(std::string_view name, ValueId v, Scope& scope, const Place& where) {
@@ -64,8 +65,8 @@ ValueId GraphReader::resolve(std::string_view name, Scope& scope, const Place& w
         if (field.number == 2) scope.later.insert(field.text());
     }
   if (scope.later.count(name))
-    diags_.err("model.not-sorted", cat("'", name, "' is used before the node that computes it"), loc(where))
-        .hint = "ONNX wants nodes in an order in which every value is computed before it is used";
+    diags_.err("model.not-sorted", cat("'", name, "' is used before the node that computes it"), loc(where)).hint =
+        "ONNX wants nodes in an order in which every value is computed before it is used";
   else diags_.err("model.undefined-value", cat("there is no value '", name, "'"), loc(where));
   return {};
 }
@@ -88,7 +89,8 @@ void GraphReader::read_graph(const GraphProto& proto, Scope& scope) {
   region.doc = proto.doc;
   region.metadata = owned(proto.metadata);
   region.origin = source_.file.view(proto.whole);
-  const auto inputs = read_infos(proto.inputs), outputs = read_infos(proto.outputs), values = read_infos(proto.value_info);
+  const auto inputs = read_infos(proto.inputs), outputs = read_infos(proto.outputs),
+             values = read_infos(proto.value_info);
   for (const auto* list : {&inputs, &outputs, &values})
     for (const ValueInfoProto& info : *list) types_.reserve(info.type);
   for (const auto* list : {&values, &outputs})  // what an output declares counts more than a value_info of its name
@@ -121,7 +123,8 @@ void GraphReader::read_initializer(const TensorProto& t, Scope& scope) {
   auto weight = std::make_shared<const Weight>(to_weight(t, source_));
   const Place where{.name = t.name};
   if (t.name.empty()) return void(diags_.err("model.unnamed-initializer", "an initializer has no name", loc(where)));
-  if (const ValueId* input = scope.values.find(t.name); input && *input && g_[*input].kind == Value::Kind::region_input && !g_[*input].weight) {
+  if (const ValueId* input = scope.values.find(t.name);
+      input && *input && g_[*input].kind == Value::Kind::region_input && !g_[*input].weight) {
     g_.value(*input).weight = std::move(weight);
     return;
   }
@@ -137,7 +140,8 @@ void GraphReader::read_sparse_initializer(const SparseTensorProto& t, Scope& sco
   const NodeId n = g_.add_node(scope.region, op_of<op::Constant>(), std::move(attrs), {});
   const ValueId v = g_[n].outputs[0];
   g_.value(v).name = t.values.name;
-  if (const auto dtype = dtype_from_number(t.values.data_type)) g_.fact(v).type = Type::tensor(*dtype, Shape(t.dims.begin(), t.dims.end()));
+  if (const auto dtype = dtype_from_number(t.values.data_type))
+    g_.fact(v).type = Type::tensor(*dtype, Shape(t.dims.begin(), t.dims.end()));
   define(t.values.name, v, scope, {.name = t.values.name});
 }
 

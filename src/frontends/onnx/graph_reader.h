@@ -72,8 +72,10 @@ class GraphReader {
   NodeId add_opaque(const NodeProto& p, EncodedNode&& encoded, RegionId region);
   void read_bodies(NodeId n, const std::vector<BodyField>& bodies, Scope& scope, const Place& where);
   void check_bodies(NodeId n, const Place& where);
-  void name_outputs(const NodeProto& p, NodeId n, const std::vector<ValueId>& replacement, uint32_t first_node, Scope& scope);
-  void keep_origin(const NodeProto& p, RegionId region, uint32_t first_node, uint32_t first_value, int64_t opset, bool verbatim);
+  void name_outputs(const NodeProto& p, NodeId n, const std::vector<ValueId>& replacement, uint32_t first_node,
+                    Scope& scope);
+  void keep_origin(const NodeProto& p, RegionId region, uint32_t first_node, uint32_t first_value, int64_t opset,
+                   bool verbatim);
   void infer_operands(std::span<const ValueId> values);
 
   void define(std::string_view name, ValueId v, Scope& scope, const Place& where);

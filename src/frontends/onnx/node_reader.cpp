@@ -14,12 +14,18 @@ std::optional<int64_t> GraphReader::version_of(std::string_view domain, const Pl
   const auto it = opsets_->find(std::string(domain));
   if (it == opsets_->end()) {
     if (warned_domains_.emplace(domain).second)
-      diags_.err("model.opset-missing", cat("the file does not say which version of ", domain.empty() ? "ai.onnx" : domain, " its nodes use"), loc(where));
+      diags_.err("model.opset-missing",
+                 cat("the file does not say which version of ", domain.empty() ? "ai.onnx" : domain, " its nodes use"),
+                 loc(where));
     return std::nullopt;
   }
   if (it->second <= newest) return it->second;
   if (warned_domains_.emplace(domain).second)
-    diags_.warn("model.opset-newer", cat("opset ", it->second, " of ", domain.empty() ? "ai.onnx" : domain, " is newer than this Cameo, which knows ", newest), loc(where))
+    diags_
+        .warn("model.opset-newer",
+              cat("opset ", it->second, " of ", domain.empty() ? "ai.onnx" : domain,
+                  " is newer than this Cameo, which knows ", newest),
+              loc(where))
         .hint = "its nodes are passed through as they are";
   return std::nullopt;
 }
@@ -50,7 +56,9 @@ const OpDef* GraphReader::operator_of(const NodeProto& p, std::string_view domai
   if (!last_.understood) return nullptr;
   const OpDef* op = find_op(domain, p.op_type);
   if (op && !op->at(version))
-    diags_.warn("model.operator-version", cat(p.op_type, " does not exist in opset ", version, ", only from ", op->first_version()), loc({.node = &p}));
+    diags_.warn("model.operator-version",
+                cat(p.op_type, " does not exist in opset ", version, ", only from ", op->first_version()),
+                loc({.node = &p}));
   return op;
 }
 
@@ -88,10 +96,13 @@ namespace {
 // Upgrades, shape rules and kernels rely on operands that the schema demands.
 void check_operands(const NodeProto& p, const EncodedNode& e, const SchemaVersion& schema) {
   if (e.inputs.size() < schema.min_in || e.inputs.size() > schema.max_in)
-    throw error("model.operands", cat(p.op_type, " has ", e.inputs.size(), " inputs")).why(cat("it takes ", schema.min_in, schema.max_in == schema.min_in ? "" : " or more"));
-  if (e.outputs < schema.min_out || e.outputs > schema.max_out) throw error("model.operands", cat(p.op_type, " has ", e.outputs, " outputs"));
+    throw error("model.operands", cat(p.op_type, " has ", e.inputs.size(), " inputs"))
+        .why(cat("it takes ", schema.min_in, schema.max_in == schema.min_in ? "" : " or more"));
+  if (e.outputs < schema.min_out || e.outputs > schema.max_out)
+    throw error("model.operands", cat(p.op_type, " has ", e.outputs, " outputs"));
   for (size_t i = 0; i < e.inputs.size(); ++i)
-    if (const Formal* f = schema.input(i); f && f->option != Formal::optional && !e.inputs[i]) throw error("model.operands", cat("input ", i, " of ", p.op_type, " is missing"));
+    if (const Formal* f = schema.input(i); f && f->option != Formal::optional && !e.inputs[i])
+      throw error("model.operands", cat("input ", i, " of ", p.op_type, " is missing"));
 }
 }  // namespace
 
@@ -113,7 +124,8 @@ const Revision* next_revision(const OpDef& op, int64_t version) {
 }
 }  // namespace
 
-GraphReader::Made GraphReader::canonical(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope) {
+GraphReader::Made GraphReader::canonical(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded,
+                                         Scope& scope) {
   if (!op) return {.node = add_opaque(p, std::move(encoded), scope.region), .verbatim = true};
   const int64_t version = std::max<int64_t>(opset, op->first_version());
   const SchemaVersion* schema = op->at(version);
@@ -128,7 +140,8 @@ namespace {
 class KnowingOn : public On {
  public:
   KnowingOn(Graph& g, RegionId region, std::function<void(ValueId)> know) : On(g, region), know_(std::move(know)) {}
-  std::vector<ValueId> emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs, size_t outputs) override {
+  std::vector<ValueId> emit(const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> inputs,
+                            size_t outputs) override {
     for (const ValueId v : inputs)
       if (v) know_(v);
     return On::emit(op, std::move(attrs), std::move(inputs), outputs);
@@ -139,7 +152,8 @@ class KnowingOn : public On {
 };
 }  // namespace
 
-GraphReader::Made GraphReader::upgraded(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded, Scope& scope) {
+GraphReader::Made GraphReader::upgraded(const NodeProto& p, const OpDef* op, int64_t opset, EncodedNode&& encoded,
+                                        Scope& scope) {
   const auto is_reference = [](const NamedAttr& a) { return std::holds_alternative<AttrRef>(a.value); };
   const bool has_references = std::any_of(encoded.attrs.begin(), encoded.attrs.end(), is_reference);
   const EncodedNode as_read = has_references ? encoded : EncodedNode();
@@ -154,7 +168,10 @@ GraphReader::Made GraphReader::upgraded(const NodeProto& p, const OpDef* op, int
     op = upgrade(u, op, std::max<int64_t>(opset, op->first_version()), where);
   } catch (const Error& e) {
     if (!has_references || e.exit_code() == 4) throw;
-    diags_.warn("model.reference-upgrade", cat(p.op_type, " takes an attribute from its function and cannot be upgraded; it is passed through as it is"), loc(where));
+    diags_.warn(
+        "model.reference-upgrade",
+        cat(p.op_type, " takes an attribute from its function and cannot be upgraded; it is passed through as it is"),
+        loc(where));
     return {.node = add_opaque(p, EncodedNode(as_read), scope.region)};
   }
   if (!u.replacement.empty()) return {.body_owner = u.body_owner, .replacement = std::move(u.replacement)};
@@ -183,7 +200,8 @@ NodeId GraphReader::add_known(const OpDef& op, EncodedNode&& encoded, RegionId r
   NamedAttrs extra;
   std::vector<bool> given(op.fields.size(), false);
   for (NamedAttr& a : encoded.attrs) {
-    const auto field = std::find_if(op.fields.begin(), op.fields.end(), [&](const AttrField& f) { return f.name == a.name; });
+    const auto field =
+        std::find_if(op.fields.begin(), op.fields.end(), [&](const AttrField& f) { return f.name == a.name; });
     if (field != op.fields.end()) given[static_cast<size_t>(field - op.fields.begin())] = true;
     if (std::holds_alternative<AttrRef>(a.value)) {
       extra.push_back(std::move(a));
@@ -192,7 +210,10 @@ NodeId GraphReader::add_known(const OpDef& op, EncodedNode&& encoded, RegionId r
       diags_.warn("model.attribute", cat(op.name, " has no attribute '", a.name, "'"), loc(where));
       extra.push_back(std::move(a));
     } else if (kind_of(a.value) != field->kind) {
-      diags_.err("model.attribute", cat("attribute '", a.name, "' of ", op.name, " is ", name(kind_of(a.value)), " and must be ", name(field->kind)), loc(where));
+      diags_.err("model.attribute",
+                 cat("attribute '", a.name, "' of ", op.name, " is ", name(kind_of(a.value)), " and must be ",
+                     name(field->kind)),
+                 loc(where));
     } else {
       field->set(attrs.get(), std::move(a.value));
     }
@@ -225,7 +246,9 @@ void GraphReader::read_bodies(NodeId n, const std::vector<BodyField>& bodies, Sc
       const auto it = std::find(op.graph_attrs.begin(), op.graph_attrs.end(), b.name);
       index = static_cast<size_t>(it - op.graph_attrs.begin());
       if (it == op.graph_attrs.end() || g_[n].regions[index]) {
-        diags_.err("model.attribute", cat(op.name, it == op.graph_attrs.end() ? " has no body '" : " has two bodies '", b.name, "'"), loc(where));
+        diags_.err("model.attribute",
+                   cat(op.name, it == op.graph_attrs.end() ? " has no body '" : " has two bodies '", b.name, "'"),
+                   loc(where));
         continue;
       }
     }
@@ -250,13 +273,17 @@ void GraphReader::check_bodies(NodeId n, const Place& where) {
       diags_.err("model.attribute-missing", cat(op.name, " needs the body '", op.graph_attrs[i], "'"), loc(where));
 }
 
-void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<ValueId>& replacement, uint32_t first_node, Scope& scope) {
+void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<ValueId>& replacement,
+                               uint32_t first_node, Scope& scope) {
   const Place where{.node = &p};
   for (size_t i = 0; i < p.outputs.size(); ++i) {
-    ValueId v = n ? (i < g_[n].outputs.size() ? g_[n].outputs[i] : ValueId()) : i < replacement.size() ? replacement[i] : ValueId();
+    ValueId v = n                        ? (i < g_[n].outputs.size() ? g_[n].outputs[i] : ValueId())
+                : i < replacement.size() ? replacement[i]
+                                         : ValueId();
     if (!v && p.outputs[i].empty()) continue;
     // A value that has a name already, or none at all of its own, keeps the file's name apart by an Identity.
-    if (v && !n && (!g_[v].name.empty() || g_[v].kind != Value::Kind::node_output)) v = On(g_, scope.region).Identity(v);
+    if (v && !n && (!g_[v].name.empty() || g_[v].kind != Value::Kind::node_output))
+      v = On(g_, scope.region).Identity(v);
     if (v) {
       g_.value(v).name = p.outputs[i];
       if (const auto* info = scope.infos.find(p.outputs[i]); info && !p.outputs[i].empty()) describe_value(v, **info);
@@ -274,7 +301,8 @@ void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<V
   g_.set_notes(named, std::move(notes));
 }
 
-void GraphReader::keep_origin(const NodeProto& p, RegionId region, uint32_t first_node, uint32_t first_value, int64_t opset, bool verbatim) {
+void GraphReader::keep_origin(const NodeProto& p, RegionId region, uint32_t first_node, uint32_t first_value,
+                              int64_t opset, bool verbatim) {
   const auto index = static_cast<uint32_t>(g_.origins().size());
   Origin& origin = g_.origins().emplace_back();
   origin.bytes = source_.file.view(p.whole);

@@ -78,7 +78,7 @@ struct AttributeProto {
   std::vector<float> floats;
   std::vector<int64_t> ints;
   std::vector<std::string_view> strings;
-  bool list = false;    // `tensors`, `graphs`, `sparse_tensors` or `type_protos` came from the list field
+  bool list = false;  // `tensors`, `graphs`, `sparse_tensors` or `type_protos` came from the list field
   bool has_floats = false, has_ints = false, has_strings = false;
 };
 
@@ -127,7 +127,8 @@ struct ModelProto {
   std::vector<OpsetProto> opsets;
   std::string_view producer_name, producer_version, domain, doc;
   int64_t model_version = 0;
-  std::vector<pb::Field> graphs;  // more than one is merged by protobuf's rules; no writer does that, the last one counts
+  std::vector<pb::Field>
+      graphs;  // more than one is merged by protobuf's rules; no writer does that, the last one counts
   std::vector<pb::Field> functions, training_info, configurations;
   Pairs metadata;
 };

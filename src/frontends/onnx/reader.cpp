@@ -17,7 +17,8 @@ Opsets read_opsets(const ModelProto& proto, DiagSink& diags, const Loc& where) {
     const std::string domain(o.domain == "ai.onnx" ? "" : o.domain);
     // Some converters say the same thing twice.
     if (const auto [it, is_new] = out.emplace(domain, o.version); !is_new && it->second != o.version)
-      diags.err("model.opset-twice", cat("the file imports two versions of ", domain.empty() ? "ai.onnx" : domain), where);
+      diags.err("model.opset-twice", cat("the file imports two versions of ", domain.empty() ? "ai.onnx" : domain),
+                where);
     if (o.version < 1) diags.err("model.opset", cat("opset ", o.version, " does not exist"), where);
   }
   // Before IR version 3 files did not say.
@@ -41,12 +42,15 @@ void read_parts(const ModelProto& proto, Model& m, TensorSource& source, DiagSin
   const Loc where{.file = source.path};
   m.opsets = read_opsets(proto, diags, where);
   if (proto.ir_version > newest_ir_version)
-    diags.warn("model.ir-newer", cat("IR version ", proto.ir_version, " is newer than this Cameo, which knows ", newest_ir_version), where);
+    diags.warn("model.ir-newer",
+               cat("IR version ", proto.ir_version, " is newer than this Cameo, which knows ", newest_ir_version),
+               where);
   GraphReader reader(m.graph, source, diags);
   std::vector<std::unique_ptr<FunctionProto>> functions;
   for (const auto& f : proto.functions) {
     functions.push_back(std::make_unique<FunctionProto>(f.message()));
-    reader.declare_function(functions.back()->domain == "ai.onnx" ? "" : functions.back()->domain, functions.back()->name);
+    reader.declare_function(functions.back()->domain == "ai.onnx" ? "" : functions.back()->domain,
+                            functions.back()->name);
   }
   const GraphProto graph(proto.graphs.back().message());
   reader.read_main(graph, m.opsets);

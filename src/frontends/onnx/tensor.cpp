@@ -35,12 +35,14 @@ class Decoder {
  private:
   [[noreturn]] void fail(std::string what) const {
     Loc where{.file = source_.path, .scope = std::string(t_.name)};
-    if (!source_.file.empty() && !t_.whole.empty()) where.offset = static_cast<uint64_t>(t_.whole.data() - source_.file.text().data());
+    if (!source_.file.empty() && !t_.whole.empty())
+      where.offset = static_cast<uint64_t>(t_.whole.data() - source_.file.text().data());
     throw error("file.tensor", cat("tensor '", t_.name, "' ", what)).at(std::move(where));
   }
 
   void read_raw(Weight& w) const {
-    if (t_.raw_data->size() != wanted_) fail(cat("holds ", t_.raw_data->size(), " bytes where its shape takes ", wanted_));
+    if (t_.raw_data->size() != wanted_)
+      fail(cat("holds ", t_.raw_data->size(), " bytes where its shape takes ", wanted_));
     w.source = source_.file.view(*t_.raw_data);
   }
 
@@ -57,7 +59,8 @@ class Decoder {
     pb::Reader in(t_.whole);
     while (auto f = in.next())
       if (f.number == 6) strings.emplace_back(f.bytes());
-    if (strings.size() != static_cast<size_t>(count_)) fail(cat("holds ", strings.size(), " strings where its shape takes ", count_));
+    if (strings.size() != static_cast<size_t>(count_))
+      fail(cat("holds ", strings.size(), " strings where its shape takes ", count_));
     w.strings = std::make_shared<const std::vector<std::string>>(std::move(strings));
   }
 
@@ -68,13 +71,18 @@ class Decoder {
   };
   static Field field_of(DType t) {
     switch (t) {
-      case DType::f32: case DType::c64: return {4, 4};
-      case DType::f64: case DType::c128: return {10, 8};
+      case DType::f32:
+      case DType::c64: return {4, 4};
+      case DType::f64:
+      case DType::c128: return {10, 8};
       case DType::i64: return {7, 8};
       case DType::u64: return {11, 8};
       case DType::u32: return {11, 4};
       case DType::i32: return {5, 4};
-      case DType::i16: case DType::u16: case DType::f16: case DType::bf16: return {5, 2};
+      case DType::i16:
+      case DType::u16:
+      case DType::f16:
+      case DType::bf16: return {5, 2};
       default: return {5, 1};  // 8-bit types, bool, and the packed narrower ones
     }
   }
@@ -122,7 +130,8 @@ SparseTensor to_sparse_tensor(const SparseTensorProto& t, TensorSource& source) 
   out.indices = to_tensor(t.indices, source);
   out.shape = t.dims;
   if (out.indices.dtype() != DType::i64)
-    throw error("file.tensor", cat("the sparse tensor '", t.values.name, "' has no int64 indices")).at({.file = source.path});
+    throw error("file.tensor", cat("the sparse tensor '", t.values.name, "' has no int64 indices"))
+        .at({.file = source.path});
   return out;
 }
 

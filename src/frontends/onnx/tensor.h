@@ -13,7 +13,8 @@ struct TensorSource {
   std::string path;
   ExternalData external;
 
-  TensorSource(Bytes bytes, std::string model_path) : file(std::move(bytes)), path(model_path), external(std::move(model_path)) {}
+  TensorSource(Bytes bytes, std::string model_path)
+      : file(std::move(bytes)), path(model_path), external(std::move(model_path)) {}
 };
 
 // Raw and external data stay views; typed fields are decoded. Throws file.tensor when data and shape do not agree.

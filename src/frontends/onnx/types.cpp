@@ -19,7 +19,10 @@ Dim TypeReader::read_param(std::string_view name) {
   constexpr size_t longest = size_t{32} << 10, is_long = 256, most = size_t{256} << 10;
   if (name.size() > is_long) long_names_ += name.size();
   if (name.size() > longest || long_names_ > most)
-    throw over_budget("text", name.size() > longest ? cat("the name of a size has ", name.size(), " characters") : cat("long names of sizes have more than ", most, " characters together"), "");
+    throw over_budget("text",
+                      name.size() > longest ? cat("the name of a size has ", name.size(), " characters")
+                                            : cat("long names of sizes have more than ", most, " characters together"),
+                      "");
   Dim d;
   try {
     d = parse_dim(dims_, name);
@@ -51,8 +54,10 @@ Type TypeReader::type(const TypeProto& t, std::string_view hint) {
   const auto elem = [&] { return dtype_from_number(t.elem).value_or(DType::undefined); };
   const auto inner = [&] { return t.inner.empty() ? Type() : type(t.inner.front(), hint); };
   switch (t.kind) {
-    case none: case opaque: return out;
-    case tensor: case sparse_tensor:
+    case none:
+    case opaque: return out;
+    case tensor:
+    case sparse_tensor:
       out.kind = t.kind == tensor ? Type::Kind::tensor : Type::Kind::sparse_tensor;
       out.elem = elem();
       if (t.shape) {

@@ -27,8 +27,8 @@ class TypeReader {
   Dim read_param(std::string_view name);
 
   DimContext& dims_;
-  NameTable<Dim> known_;  // names of the file that were asked for before
-  size_t long_names_ = 0;  // their characters, together
+  NameTable<Dim> known_;                              // names of the file that were asked for before
+  size_t long_names_ = 0;                             // their characters, together
   std::map<std::string, Dim, std::less<>> clashing_;  // names of the file that a fresh symbol had already
 };
 

@@ -38,7 +38,8 @@ const zip::Entry* find_model(ProgramState& state, std::string_view wanted) {
       }
   std::string all;
   for (const std::string& model : state.models) all += cat(all.empty() ? "" : ", ", model);
-  throw error("use.method", wanted == "forward" ? cat("the package holds ", state.models.size(), " programs: ", all) : cat("the package has no program '", wanted, "'"))
+  throw error("use.method", wanted == "forward" ? cat("the package holds ", state.models.size(), " programs: ", all)
+                                                : cat("the package has no program '", wanted, "'"))
       .at({.file = state.archive.path()})
       .help(cat("say which with --method: ", all));
 }
@@ -55,7 +56,8 @@ void read_version(ProgramState& state, json::Value root) {
   if (!known)
     throw error("file.version", cat("the archive has schema version ", state.major, ".", state.minor))
         .at(state.place(cat("models/", state.name, ".json")))
-        .why(cat("Cameo reads the schemas of PyTorch 2.1 to 2.15 (majors 1, 2, 5, 7 and 8)", state.torch_version.empty() ? "" : cat("; this file is from PyTorch ", state.torch_version)))
+        .why(cat("Cameo reads the schemas of PyTorch 2.1 to 2.15 (majors 1, 2, 5, 7 and 8)",
+                 state.torch_version.empty() ? "" : cat("; this file is from PyTorch ", state.torch_version)))
         .help("save the program again with one of these releases");
 }
 
@@ -79,7 +81,8 @@ bool is_training(json::Value root) {
 Program read_pt2(Bytes file, std::string name, std::string_view model) {
   if (!zip::looks_like_zip(file.text())) throw wrong_kind(recognise_head(file.text()), name);
   auto state = std::make_unique<ProgramState>(std::move(file), name);
-  if (const Recognised what = recognise_zip(state->archive); what.kind != FileKind::torch_export) throw wrong_kind(what, name);
+  if (const Recognised what = recognise_zip(state->archive); what.kind != FileKind::torch_export)
+    throw wrong_kind(what, name);
   const zip::Entry* json = state->find("serialized_exported_program.json");
   if (!json) {
     if (!state->archive.top_folder().empty()) state->folder = cat(state->archive.top_folder(), "/");

@@ -22,11 +22,16 @@ void check_inside(const Payload& p, const Loc& place) {
     if (p.sizes[i] == 0) empty = true;
     uint64_t step = 0;
     if (!overflow && p.sizes[i] > 1)
-      overflow = __builtin_mul_overflow(static_cast<uint64_t>(p.sizes[i] - 1), static_cast<uint64_t>(p.strides[i]), &step) || __builtin_add_overflow(last, step, &last);
+      overflow =
+          __builtin_mul_overflow(static_cast<uint64_t>(p.sizes[i] - 1), static_cast<uint64_t>(p.strides[i]), &step) ||
+          __builtin_add_overflow(last, step, &last);
   }
   if (!overflow && (empty || last < p.storage.size() / width)) return;
   if (!overflow && p.storage.empty())
-    throw error("file.missing-data", cat("the tensor ", place.scope, " has a shape but no data")).at(place).why("the program was exported with fake weights").help("export it again with real ones");
+    throw error("file.missing-data", cat("the tensor ", place.scope, " has a shape but no data"))
+        .at(place)
+        .why("the program was exported with fake weights")
+        .help("export it again with real ones");
   throw error("file.tensor-bounds", cat("the tensor ", place.scope, " reaches outside its storage")).at(place);
 }
 
@@ -39,9 +44,13 @@ Payload raw_payload(const ProgramState& state, const Store& store, json::Value e
         .at(place)
         .help("turn it into plain tensors before torch.export, e.g. with torchao's unwrap_tensor_subclass");
   const zip::Entry* data = state.find(cat(store.folder, entry["path_name"].text()));
-  if (!data) throw error("file.missing-data", cat("the archive has no record ", store.folder, entry["path_name"].text())).at(place);
+  if (!data)
+    throw error("file.missing-data", cat("the archive has no record ", store.folder, entry["path_name"].text()))
+        .at(place);
   const auto dtype = dtype_of(meta["dtype"].integer());
-  if (!dtype) throw error("file.dtype", cat(name, " has a dtype that Cameo does not know (", meta["dtype"].integer(), ")")).at(place);
+  if (!dtype)
+    throw error("file.dtype", cat(name, " has a dtype that Cameo does not know (", meta["dtype"].integer(), ")"))
+        .at(place);
   Payload p;
   p.dtype = *dtype;
   for (const json::Value s : meta["sizes"].elements()) p.sizes.push_back(literal(s));
@@ -52,12 +61,17 @@ Payload raw_payload(const ProgramState& state, const Store& store, json::Value e
   return p;
 }
 
-Payload saved_payload(const ProgramState& state, torchscript::SavedFile& file, const torchscript::StoredValue& v, const std::string& name) {
+Payload saved_payload(const ProgramState& state, torchscript::SavedFile& file, const torchscript::StoredValue& v,
+                      const std::string& name) {
   const Loc place = where(state, name);
   if (v.kind != torchscript::StoredKind::tensor || !v.tensor->storage || v.tensor->quantizer)
     throw error("file.unsupported", cat(name, " is no plain tensor")).at(place);
   const auto& t = *v.tensor;
-  Payload p{t.dtype, {t.sizes.begin(), t.sizes.end()}, {t.strides.begin(), t.strides.end()}, t.offset, file.bytes(*t.storage)};
+  Payload p{t.dtype,
+            {t.sizes.begin(), t.sizes.end()},
+            {t.strides.begin(), t.strides.end()},
+            t.offset,
+            file.bytes(*t.storage)};
   check_inside(p, place);
   return p;
 }
@@ -84,8 +98,10 @@ std::string from_base64(json::Value v) {
 
 void open_store(ProgramState& state, Store& store, std::string_view kind) {
   store.folder = cat(state.folder, "data/", kind, "/");
-  const std::string packed = cat(store.folder, state.name, ".pt"), config = cat(store.folder, state.name, "_", kind, "_config.json");
-  const std::string old[] = {packed, kind == "weights" ? "serialized_state_dict.pt" : "serialized_constants.pt", kind == "weights" ? "serialized_state_dict.json" : "serialized_constants.json"};
+  const std::string packed = cat(store.folder, state.name, ".pt"),
+                    config = cat(store.folder, state.name, "_", kind, "_config.json");
+  const std::string old[] = {packed, kind == "weights" ? "serialized_state_dict.pt" : "serialized_constants.pt",
+                             kind == "weights" ? "serialized_state_dict.json" : "serialized_constants.json"};
   for (const std::string& record : old)
     if (const zip::Entry* e = state.find(record)) {
       const Bytes data = state.archive.read(*e);
@@ -107,10 +123,12 @@ Payload Program::payload(const GraphInput& input) {
     auto file = torchscript::read_saved(Bytes::own(from_base64(input.constant)), state_->place(input.target).file);
     return saved_payload(*state_, file, file.root(), input.target);
   }
-  const bool constant = input.kind == InputKind::tensor_constant || input.kind == InputKind::custom_object || (input.kind == InputKind::buffer && !input.persistent);
+  const bool constant = input.kind == InputKind::tensor_constant || input.kind == InputKind::custom_object ||
+                        (input.kind == InputKind::buffer && !input.persistent);
   Store& store = constant ? state_->constants : state_->weights;
   if (store.config)
-    if (const json::Value entry = store.config->root()["config"].find(input.target)) return raw_payload(*state_, store, entry, input.target);
+    if (const json::Value entry = store.config->root()["config"].find(input.target))
+      return raw_payload(*state_, store, entry, input.target);
   if (store.saved)
     if (const auto* v = store.saved->find(input.target)) return saved_payload(*state_, *store.saved, *v, input.target);
   throw error("file.missing-data", cat("the archive has no data for ", input.target)).at(where(*state_, input.target));

@@ -36,10 +36,11 @@ ModuleEntry module_entry(std::string_view text);
 enum class InputKind : uint8_t { user, parameter, buffer, tensor_constant, custom_object, token, constant };
 struct GraphInput {
   InputKind kind = InputKind::user;
-  std::string_view value;    // its name in the graph; empty for constants
-  std::string target;        // parameter, buffer, constant: the module path
-  bool persistent = true;    // of a buffer
-  json::Value constant;      // constant: the tagged value it was exported with; tensor_constant of PyTorch 2.1: its bytes as text
+  std::string_view value;  // its name in the graph; empty for constants
+  std::string target;      // parameter, buffer, constant: the module path
+  bool persistent = true;  // of a buffer
+  json::Value
+      constant;  // constant: the tagged value it was exported with; tensor_constant of PyTorch 2.1: its bytes as text
 };
 
 enum class OutputKind : uint8_t { user, buffer, parameter, user_input, token, training };
@@ -72,12 +73,12 @@ class Program {
 
   const std::string& path() const;
   const Bytes& file() const;
-  const std::string& model_name() const;     // "model"
+  const std::string& model_name() const;           // "model"
   const std::vector<std::string>& models() const;  // of the package; model_name() is one of them
-  const std::string& torch_version() const;  // "2.11.0"; empty when not told
+  const std::string& torch_version() const;        // "2.11.0"; empty when not told
   int schema_major() const;
   int schema_minor() const;
-  bool is_training_ir() const;               // may hold in-place operators
+  bool is_training_ir() const;  // may hold in-place operators
 
   json::Value graph() const;
   const std::vector<GraphInput>& inputs() const;

@@ -9,9 +9,9 @@ namespace cameo::pt2 {
 
 // Where the tensors of one store (weights or constants) are.
 struct Store {
-  std::string folder;                                  // "net/data/weights/"
-  std::optional<json::Document> config;                // 2.9 and later
-  std::optional<torchscript::SavedFile> saved;         // before: one torch.save file
+  std::string folder;                           // "net/data/weights/"
+  std::optional<json::Document> config;         // 2.9 and later
+  std::optional<torchscript::SavedFile> saved;  // before: one torch.save file
 };
 
 struct ProgramState {
@@ -35,8 +35,8 @@ struct ProgramState {
   Loc place(std::string_view record) const { return {.file = cat(archive.path(), "!", record)}; }
 };
 
-void read_signature(ProgramState& state);   // signature.cpp
-void read_stores(ProgramState& state);      // payload.cpp
+void read_signature(ProgramState& state);  // signature.cpp
+void read_stores(ProgramState& state);     // payload.cpp
 // The leaves of a pytree specification by path: keys, fields and indices joined by dots.
 std::vector<std::string> leaf_paths(std::string_view spec, json::Value namedtuple_fields);
 

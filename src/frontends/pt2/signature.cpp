@@ -21,7 +21,11 @@ GraphInput input_spec(json::Value spec) {
     out = {InputKind::parameter, name_of(v["arg"]), std::string(v["parameter_name"].text()), true, {}};
   } else if (tag == "buffer") {
     const json::Value persistent = v.present("persistent");
-    out = {InputKind::buffer, name_of(v["arg"]), std::string(v["buffer_name"].text()), !persistent || persistent.boolean(), {}};
+    out = {InputKind::buffer,
+           name_of(v["arg"]),
+           std::string(v["buffer_name"].text()),
+           !persistent || persistent.boolean(),
+           {}};
   } else if (tag == "tensor_constant") {
     out = {InputKind::tensor_constant, name_of(v["arg"]), std::string(v["tensor_constant_name"].text()), true, {}};
   } else if (tag == "custom_obj") {
@@ -62,7 +66,8 @@ void read_signature_maps(ProgramState& state, json::Value signature) {
   for (const json::Value arg : graph["outputs"].elements()) {
     const auto [tag, v] = tagged(arg);
     const json::Value buffer = mutated && tag == "as_tensor" ? mutated.find(v["name"].text()) : json::Value();
-    state.outputs.push_back(buffer ? GraphOutput{OutputKind::buffer, v, std::string(buffer.text())} : GraphOutput{OutputKind::user, arg, {}});
+    state.outputs.push_back(buffer ? GraphOutput{OutputKind::buffer, v, std::string(buffer.text())}
+                                   : GraphOutput{OutputKind::user, arg, {}});
   }
 }
 
@@ -84,11 +89,14 @@ void read_signature(ProgramState& state) {
     for (const json::Value spec : specs.elements()) state.inputs.push_back(input_spec(spec));
     for (const json::Value spec : signature["output_specs"].elements()) state.outputs.push_back(output_spec(spec));
   } else read_signature_maps(state, signature);
-  if (state.inputs.size() != graph["inputs"].size()) signature.fail("the signature and the graph have unequal numbers of inputs");
-  if (state.outputs.size() != graph["outputs"].size()) signature.fail("the signature and the graph have unequal numbers of outputs");
+  if (state.inputs.size() != graph["inputs"].size())
+    signature.fail("the signature and the graph have unequal numbers of inputs");
+  if (state.outputs.size() != graph["outputs"].size())
+    signature.fail("the signature and the graph have unequal numbers of outputs");
   // PyTorch 2.1 keeps constants in the graph; later releases hand them in.
   if (const json::Value constants = graph.present("constants"))
-    for (const auto& [name, data] : constants.members()) state.inputs.push_back({InputKind::tensor_constant, name, std::string(name), true, data});
+    for (const auto& [name, data] : constants.members())
+      state.inputs.push_back({InputKind::tensor_constant, name, std::string(name), true, data});
   size_t users = 0;
   for (const GraphOutput& o : state.outputs) users += o.kind == OutputKind::user;
   if (const auto spec = out_spec(state); !spec.empty()) {

@@ -203,13 +203,17 @@ std::string_view bare_symbol(std::string_view e) {
     if (end == e.npos || e.find(')', end) != e.size() - 1) return {};
     return e.substr(head.size(), end - head.size());
   }
-  return !e.empty() && std::all_of(e.begin(), e.end(), [](char c) { return is_letter(c) || is_digit(c); }) && is_letter(e[0]) ? e : std::string_view();
+  return !e.empty() && std::all_of(e.begin(), e.end(), [](char c) { return is_letter(c) || is_digit(c); }) &&
+                 is_letter(e[0])
+             ? e
+             : std::string_view();
 }
 
 bool is_unread(std::string_view result) {
   constexpr std::string_view mark = "_unused_";
   const size_t at = result.rfind(mark);
-  return at != result.npos && std::all_of(result.begin() + static_cast<std::ptrdiff_t>(at + mark.size()), result.end(), is_digit);
+  return at != result.npos &&
+         std::all_of(result.begin() + static_cast<std::ptrdiff_t>(at + mark.size()), result.end(), is_digit);
 }
 
 std::vector<std::string> symbols_in(std::string_view expression) {

@@ -20,7 +20,8 @@ class Paths {
     const json::Value children = node["children_spec"];
     const auto labels = labels_of(type.text(), node.find("context"), children.size());
     size_t i = 0;
-    for (const json::Value child : children.elements()) walk(child, path.empty() ? labels[i] : cat(path, ".", labels[i]), depth + 1), ++i;
+    for (const json::Value child : children.elements())
+      walk(child, path.empty() ? labels[i] : cat(path, ".", labels[i]), depth + 1), ++i;
   }
 
   std::vector<std::string> all;
@@ -31,7 +32,8 @@ class Paths {
     if (type == "collections.namedtuple" && fields_ && context && context.is_string()) {
       if (const json::Value known = fields_.find(context.text()))
         for (const json::Value f : known["field_names"].elements()) labels.emplace_back(f.text());
-    } else if (context && context.is_object() && context.find("dict_context")) labels = keys_of(context["dict_context"]);
+    } else if (context && context.is_object() && context.find("dict_context"))
+      labels = keys_of(context["dict_context"]);
     else if (context && context.is_string()) labels = keys_in(context.text());
     if (labels.size() != count) {
       labels.clear();
@@ -40,7 +42,8 @@ class Paths {
     return labels;
   }
 
-  // A JSON text with a list of keys; a dataclass has two lists, of the fields that are there and of those that are None.
+  // A JSON text with a list of keys; a dataclass has two lists, of the fields that are there and of those that are
+  // None.
   static std::vector<std::string> keys_in(std::string_view text) {
     try {
       const json::Document doc(Bytes::own(text), "context");

@@ -12,11 +12,20 @@ struct KindName {
   std::string_view name;
   AttrKind kind;
 };
-constexpr KindName kind_names[] = {
-    {"float", AttrKind::floating}, {"int", AttrKind::integer}, {"string", AttrKind::string}, {"tensor", AttrKind::tensor},
-    {"graph", AttrKind::graph}, {"sparse_tensor", AttrKind::sparse_tensor}, {"type_proto", AttrKind::type},
-    {"floats", AttrKind::floats}, {"ints", AttrKind::ints}, {"strings", AttrKind::strings}, {"tensors", AttrKind::tensors},
-    {"graphs", AttrKind::graphs}, {"sparse_tensors", AttrKind::sparse_tensors}, {"type_protos", AttrKind::types}};
+constexpr KindName kind_names[] = {{"float", AttrKind::floating},
+                                   {"int", AttrKind::integer},
+                                   {"string", AttrKind::string},
+                                   {"tensor", AttrKind::tensor},
+                                   {"graph", AttrKind::graph},
+                                   {"sparse_tensor", AttrKind::sparse_tensor},
+                                   {"type_proto", AttrKind::type},
+                                   {"floats", AttrKind::floats},
+                                   {"ints", AttrKind::ints},
+                                   {"strings", AttrKind::strings},
+                                   {"tensors", AttrKind::tensors},
+                                   {"graphs", AttrKind::graphs},
+                                   {"sparse_tensors", AttrKind::sparse_tensors},
+                                   {"type_protos", AttrKind::types}};
 
 struct ListKind {
   AttrKind one, many;
@@ -24,8 +33,8 @@ struct ListKind {
 };
 constexpr ListKind list_kinds[] = {
     {AttrKind::floating, AttrKind::floats, 2, 7}, {AttrKind::integer, AttrKind::ints, 3, 8},
-    {AttrKind::string, AttrKind::strings, 4, 9}, {AttrKind::tensor, AttrKind::tensors, 5, 10},
-    {AttrKind::graph, AttrKind::graphs, 6, 11}, {AttrKind::sparse_tensor, AttrKind::sparse_tensors, 22, 23},
+    {AttrKind::string, AttrKind::strings, 4, 9},  {AttrKind::tensor, AttrKind::tensors, 5, 10},
+    {AttrKind::graph, AttrKind::graphs, 6, 11},   {AttrKind::sparse_tensor, AttrKind::sparse_tensors, 22, 23},
     {AttrKind::type, AttrKind::types, 14, 15}};
 
 const ListKind& list_kind(AttrKind kind) {
@@ -60,10 +69,13 @@ pb::Writer Parser::attribute(const std::string& name) {
   const bool wants_list = wanted != AttrKind::undefined && list_kind(wanted).many == wanted;
   if (in_.accept('[')) {
     a.list = true;
-    if (wanted != AttrKind::undefined && !wants_list) in_.fail_at(where, "a list is given to an attribute that is none");
-    if (in_.peek() != ']') do attribute_value(a, wants_list ? list_kind(wanted).one : AttrKind::undefined);
-    while (in_.accept(','));
-    else if (!wants_list) in_.fail_at(where, "an empty list does not tell its type", cat("write ", name, ": ints = []"));
+    if (wanted != AttrKind::undefined && !wants_list)
+      in_.fail_at(where, "a list is given to an attribute that is none");
+    if (in_.peek() != ']') do
+        attribute_value(a, wants_list ? list_kind(wanted).one : AttrKind::undefined);
+      while (in_.accept(','));
+    else if (!wants_list)
+      in_.fail_at(where, "an empty list does not tell its type", cat("write ", name, ": ints = []"));
     in_.expect(']', "after the list");
   } else {
     if (wants_list && in_.peek() != '@') in_.fail("expected a list in [ ]");
@@ -111,7 +123,9 @@ void Parser::attribute_value(Attribute& a, AttrKind wanted) {
   if (in_.sees_number()) {
     const Literal l = in_.literal();
     a.numbers.push_back(l.text);
-    kind = l.kind == Literal::Kind::floating || wanted == AttrKind::floating || a.kind == AttrKind::floating ? AttrKind::floating : AttrKind::integer;
+    kind = l.kind == Literal::Kind::floating || wanted == AttrKind::floating || a.kind == AttrKind::floating
+               ? AttrKind::floating
+               : AttrKind::integer;
     if (kind == AttrKind::floating && a.kind == AttrKind::integer) a.kind = kind;  // [1, 2.5]
   } else if (sees_type()) {
     kind = typed_value(a, wanted);
@@ -128,8 +142,10 @@ void Parser::attribute_value(Attribute& a, AttrKind wanted) {
   } else {
     in_.fail("expected a value");
   }
-  if (a.kind != AttrKind::undefined && a.kind != kind) in_.fail_at(where, cat("a list of ", name(a.kind), " holds ", name(kind)));
-  if (wanted != AttrKind::undefined && kind != wanted) in_.fail_at(where, cat("expected ", name(wanted), ", not ", name(kind)));
+  if (a.kind != AttrKind::undefined && a.kind != kind)
+    in_.fail_at(where, cat("a list of ", name(a.kind), " holds ", name(kind)));
+  if (wanted != AttrKind::undefined && kind != wanted)
+    in_.fail_at(where, cat("expected ", name(wanted), ", not ", name(kind)));
   a.kind = kind;
 }
 
@@ -141,7 +157,8 @@ AttrKind Parser::typed_value(Attribute& a, AttrKind wanted) {
     a.strings.push_back(sparse_data(t.tensor, "").take());
     return AttrKind::sparse_tensor;
   }
-  const bool has_data = in_.sees_hash() || in_.peek() == '{' || in_.peek() == '=' || in_.peek() == '"' || !in_.peek_identifier().empty();
+  const bool has_data =
+      in_.sees_hash() || in_.peek() == '{' || in_.peek() == '=' || in_.peek() == '"' || !in_.peek_identifier().empty();
   if (wanted == AttrKind::type || (!has_data && wanted != AttrKind::tensor)) {
     a.strings.push_back(t.proto.take());
     return AttrKind::type;

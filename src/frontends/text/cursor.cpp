@@ -16,13 +16,15 @@ bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 // "xNN" after a backslash is a byte; every other character there is itself, as in ONNX.
 std::optional<char> byte_escape(std::string_view s) {
   unsigned v = 0;
-  if (s.size() < 3 || s[0] != 'x' || std::from_chars(s.data() + 1, s.data() + 3, v, 16).ptr != s.data() + 3) return std::nullopt;
+  if (s.size() < 3 || s[0] != 'x' || std::from_chars(s.data() + 1, s.data() + 3, v, 16).ptr != s.data() + 3)
+    return std::nullopt;
   return static_cast<char>(v);
 }
 }  // namespace
 
 bool is_identifier(std::string_view s) {
-  return !s.empty() && is_letter(s[0]) && std::all_of(s.begin(), s.end(), [](char c) { return is_letter(c) || is_digit(c); });
+  return !s.empty() && is_letter(s[0]) &&
+         std::all_of(s.begin(), s.end(), [](char c) { return is_letter(c) || is_digit(c); });
 }
 
 void Cursor::skip_blanks() {
@@ -126,9 +128,11 @@ Literal Cursor::literal() {
   Literal out;
   if (at_ < text_.size() && is_letter(text_[at_])) {
     const auto word = identifier();
-    if (word != "inf" && word != "nan" && word != "infinity") fail_at(start, cat("expected a number, not '", word, "'"));
+    if (word != "inf" && word != "nan" && word != "infinity")
+      fail_at(start, cat("expected a number, not '", word, "'"));
     out.kind = Literal::Kind::floating;
-    if (word == "nan" && at_ < text_.size() && text_[at_] == '(') at_ = std::min(text_.find(')', at_), text_.size() - 1) + 1;
+    if (word == "nan" && at_ < text_.size() && text_[at_] == '(')
+      at_ = std::min(text_.find(')', at_), text_.size() - 1) + 1;
   } else {
     const auto digits = [&] {
       const size_t from = at_;

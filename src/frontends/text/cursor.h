@@ -28,10 +28,10 @@ class Cursor {
   bool at_end() { return peek() == 0 && at_ >= text_.size(); }
   bool accept(char c);
   void expect(char c, std::string_view after);  // `after` ends the message: "expected ')' after the inputs"
-  bool accept_equals();  // '=', but not the beginning of '=>'
+  bool accept_equals();                         // '=', but not the beginning of '=>'
   void expect_arrow();
 
-  std::string_view identifier();        // empty when there is none
+  std::string_view identifier();  // empty when there is none
   std::string_view peek_identifier();
   std::string name(std::string_view what);     // an identifier or a quoted string; `what` is wanted
   std::optional<std::string> optional_name();  // the same where there may be none

@@ -8,8 +8,17 @@ namespace cameo::text {
 namespace {
 using StringPairs = std::vector<std::pair<std::string, std::string>>;
 
-enum GraphField : uint32_t { node_field = 1, name_field = 2, initializer_field = 5, doc_field = 10, input_field = 11, output_field = 12,
-                             value_info_field = 13, sparse_initializer_field = 15, graph_metadata = 16 };
+enum GraphField : uint32_t {
+  node_field = 1,
+  name_field = 2,
+  initializer_field = 5,
+  doc_field = 10,
+  input_field = 11,
+  output_field = 12,
+  value_info_field = 13,
+  sparse_initializer_field = 15,
+  graph_metadata = 16
+};
 
 std::string quoted_key(std::string_view key) { return cat("a value for '", key, "'"); }
 }  // namespace
@@ -39,7 +48,8 @@ Parser::Notes Parser::notes_until(char close) {
   do {
     const size_t where = in_.position();
     const auto key = in_.identifier();
-    if (key != "doc_string" && key != "metadata_props") in_.fail_at(where, cat("expected doc_string or metadata_props, not '", key, "'"));
+    if (key != "doc_string" && key != "metadata_props")
+      in_.fail_at(where, cat("expected doc_string or metadata_props, not '", key, "'"));
     in_.expect(':', "after the key");
     if (key == "doc_string") {
       out.doc = in_.string(quoted_key(key));
@@ -78,7 +88,7 @@ void Parser::header(pb::Writer& model) {
     bool number;
   };
   static constexpr Key keys[] = {{"ir_version", 1, true}, {"producer_name", 2, false}, {"producer_version", 3, false},
-                                 {"domain", 4, false}, {"model_version", 5, true}, {"doc_string", 6, false}};
+                                 {"domain", 4, false},    {"model_version", 5, true},  {"doc_string", 6, false}};
   do {
     const size_t where = in_.position();
     const auto key = in_.identifier();
@@ -125,7 +135,8 @@ std::string Parser::model() {
 void Parser::import_domains() {
   for (const auto& domain : domains_) {
     const int64_t version = imports_.newest(domain);
-    const bool there = std::any_of(model_opsets_.begin(), model_opsets_.end(), [&](const auto& o) { return o.first == domain; });
+    const bool there =
+        std::any_of(model_opsets_.begin(), model_opsets_.end(), [&](const auto& o) { return o.first == domain; });
     if (version && !there) model_opsets_.emplace_back(domain, version);
   }
 }
@@ -161,7 +172,8 @@ pb::Writer Parser::value_info(ParsedType* type, std::string& name) {
   const size_t where = in_.position();
   name = in_.name("the name of a value");
   out.text(1, name);
-  if (in_.peek() == '[' && type->proto.size() == 0 && is_identifier(name) && !in_.sees_notes()) in_.fail_at(where, cat("there is no type '", name, "'"));
+  if (in_.peek() == '[' && type->proto.size() == 0 && is_identifier(name) && !in_.sees_notes())
+    in_.fail_at(where, cat("there is no type '", name, "'"));
   const Notes notes = value_notes();
   if (!notes.doc.empty()) out.text(3, notes.doc);
   write_pairs(out, 4, notes.metadata);

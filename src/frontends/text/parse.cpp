@@ -32,11 +32,14 @@ class NodePlaces {
 
   // `offset` of the field or of the message inside it; nullopt when no node begins there.
   std::optional<size_t> position(uint64_t offset) const {
-    const auto it = std::lower_bound(starts_.begin(), starts_.end(), offset, [](const auto& s, uint64_t o) { return s.first < o; });
+    const auto it =
+        std::lower_bound(starts_.begin(), starts_.end(), offset, [](const auto& s, uint64_t o) { return s.first < o; });
     if (it == starts_.end() || it->first != offset) return std::nullopt;
     return it->second;
   }
-  std::optional<size_t> position(const std::byte* message) const { return position(static_cast<uint64_t>(message - base_)); }
+  std::optional<size_t> position(const std::byte* message) const {
+    return position(static_cast<uint64_t>(message - base_));
+  }
 
   Loc place(size_t position) const { return parser_.cursor().place(position); }
 

@@ -18,8 +18,8 @@ struct ParseOptions {
 // opset. Throws "file.syntax" with line and column.
 Bytes text_to_onnx(std::string_view text, const std::string& name, const ParseOptions& options = {});
 
-// The model, upgraded to the canonical encoding as any file. `name` stands for the text in messages and is the path that
-// external data lie beside. Throws as text_to_onnx and read_onnx do; findings say line and column.
+// The model, upgraded to the canonical encoding as any file. `name` stands for the text in messages and is the path
+// that external data lie beside. Throws as text_to_onnx and read_onnx do; findings say line and column.
 Model parse_text(std::string_view text, const std::string& name, DiagSink& diags, const ParseOptions& options = {});
 
 }  // namespace cameo::frontends

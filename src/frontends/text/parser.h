@@ -1,6 +1,6 @@
-// ONNX's text syntax into ONNX's protobuf messages, so that texts and files take the same way into the graph. Beyond the
-// reference syntax: sizes may be expressions (float[4*h + 2]), small floats may be written as numbers (float16 {1.5}),
-// tensors as #hash, sparse tensors, lists of tensors, types and graphs, doc strings and metadata on everything.
+// ONNX's text syntax into ONNX's protobuf messages, so that texts and files take the same way into the graph. Beyond
+// the reference syntax: sizes may be expressions (float[4*h + 2]), small floats may be written as numbers (float16
+// {1.5}), tensors as #hash, sparse tensors, lists of tensors, types and graphs, doc strings and metadata on everything.
 #pragma once
 
 #include <set>
@@ -27,7 +27,9 @@ class Parser {
       : in_(text, std::move(file)), tensors_(tensors), imports_(imports) {}
 
   std::string model();  // a whole ModelProto
-  const std::vector<size_t>& node_positions() const { return node_positions_; }  // outer nodes before those of their bodies
+  const std::vector<size_t>& node_positions() const {
+    return node_positions_;
+  }  // outer nodes before those of their bodies
   const Cursor& cursor() const { return in_; }
 
  private:
@@ -112,7 +114,7 @@ class Parser {
   std::vector<size_t> node_positions_;
   std::set<std::string> domains_;  // of nodes
   std::vector<std::pair<std::string, int64_t>> model_opsets_;
-  bool no_opsets_ = false;           // the header names none: what the nodes use is imported
+  bool no_opsets_ = false;  // the header names none: what the nodes use is imported
   bool function_has_opsets_ = false;
   int depth_ = 0;
 };

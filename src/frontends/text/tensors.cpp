@@ -5,7 +5,15 @@
 namespace cameo::text {
 
 namespace {
-enum TensorField : uint32_t { dims = 1, data_type = 2, string_data = 6, name_field = 8, raw_data = 9, external_data = 13, data_location = 14 };
+enum TensorField : uint32_t {
+  dims = 1,
+  data_type = 2,
+  string_data = 6,
+  name_field = 8,
+  raw_data = 9,
+  external_data = 13,
+  data_location = 14
+};
 
 class BitWriter {
  public:
@@ -39,7 +47,8 @@ pb::Writer Parser::tensor_literal() {
 }
 
 pb::Writer Parser::tensor_data(const TensorType& type, const std::string& name, size_t where) {
-  if (!type.has_shape || !type.known || type.elem == DType::undefined) in_.fail_at(where, "the sizes of a tensor with elements must be numbers");
+  if (!type.has_shape || !type.known || type.elem == DType::undefined)
+    in_.fail_at(where, "the sizes of a tensor with elements must be numbers");
   pb::Writer out;
   for (const int64_t d : type.dims) {
     if (d < 0) in_.fail_at(where, "a size is negative");
@@ -62,8 +71,11 @@ pb::Writer Parser::tensor_data(const TensorType& type, const std::string& name, 
 
 void Parser::hashed(pb::Writer& out, const TensorType& type, std::string_view hash, size_t where) {
   const Tensor* found = tensors_ ? tensors_->find(hash) : nullptr;
-  if (!found) in_.fail_at(where, cat("there is no tensor #", hash, " at hand"), "a text with #hashes can only be read beside the tensors it was printed from");
-  if (found->dtype() != type.elem || found->shape() != type.dims) in_.fail_at(where, cat("the tensor #", hash, " has another type"));
+  if (!found)
+    in_.fail_at(where, cat("there is no tensor #", hash, " at hand"),
+                "a text with #hashes can only be read beside the tensors it was printed from");
+  if (found->dtype() != type.elem || found->shape() != type.dims)
+    in_.fail_at(where, cat("the tensor #", hash, " has another type"));
   if (type.elem == DType::string)
     for (const auto& s : found->strings()) out.bytes(TensorField::string_data, s);
   else out.bytes(TensorField::raw_data, found->bytes().text());
@@ -74,18 +86,18 @@ void Parser::elements(pb::Writer& out, const TensorType& type, size_t where) {
   BitWriter raw;
   int64_t found = 0;
   if (in_.peek() != '}') do {
-    const size_t start = in_.position();
-    const Literal l = in_.literal();
-    ++found;
-    if (type.elem == DType::string) {
-      if (l.kind != Literal::Kind::string) in_.fail_at(start, cat(l.text, " is not a string in double quotes"));
-      out.bytes(TensorField::string_data, l.text);
-      continue;
-    }
-    const auto bits_of = l.kind == Literal::Kind::string ? std::nullopt : parse_element(part, l.text);
-    if (!bits_of) in_.fail_at(start, cat(l.text, " is no element of type ", info(part).onnx_name));
-    raw.put(*bits_of, bits(part));
-  } while (in_.accept(','));
+      const size_t start = in_.position();
+      const Literal l = in_.literal();
+      ++found;
+      if (type.elem == DType::string) {
+        if (l.kind != Literal::Kind::string) in_.fail_at(start, cat(l.text, " is not a string in double quotes"));
+        out.bytes(TensorField::string_data, l.text);
+        continue;
+      }
+      const auto bits_of = l.kind == Literal::Kind::string ? std::nullopt : parse_element(part, l.text);
+      if (!bits_of) in_.fail_at(start, cat(l.text, " is no element of type ", info(part).onnx_name));
+      raw.put(*bits_of, bits(part));
+    } while (in_.accept(','));
   in_.expect('}', "after the elements of a tensor");
   int64_t wanted = 0;
   try {
@@ -94,8 +106,8 @@ void Parser::elements(pb::Writer& out, const TensorType& type, size_t where) {
     in_.fail_at(where, e.diag().what);
   }
   if (found % parts_of(type.elem) != 0 || found / parts_of(type.elem) != wanted)
-    in_.fail_at(where, cat("the tensor has ", found, found == 1 ? " element" : " elements", " where its shape takes ", wanted,
-                           parts_of(type.elem) == 2 ? " pairs" : ""));
+    in_.fail_at(where, cat("the tensor has ", found, found == 1 ? " element" : " elements", " where its shape takes ",
+                           wanted, parts_of(type.elem) == 2 ? " pairs" : ""));
   if (type.elem != DType::string) out.bytes(TensorField::raw_data, raw.bytes());
 }
 

@@ -18,7 +18,8 @@ std::optional<DType> element_type_named(std::string_view name) {
 bool Parser::sees_type() {
   const auto id = in_.peek_identifier();
   if (id.empty()) return false;
-  return element_type_named(id) || id == "seq" || id == "map" || id == "optional" || id == "sparse_tensor" || id == "opaque";
+  return element_type_named(id) || id == "seq" || id == "map" || id == "optional" || id == "sparse_tensor" ||
+         id == "opaque";
 }
 
 DType Parser::element_type(std::string_view what) {
@@ -91,7 +92,8 @@ void Parser::dimension(pb::Writer& shape, TensorType& t) {
   } else {
     const size_t where = in_.position();
     auto expression = in_.until(",]");
-    while (!expression.empty() && (expression.back() == ' ' || expression.back() == '\n' || expression.back() == '\r' || expression.back() == '\t'))
+    while (!expression.empty() && (expression.back() == ' ' || expression.back() == '\n' || expression.back() == '\r' ||
+                                   expression.back() == '\t'))
       expression.remove_suffix(1);
     if (is_identifier(expression)) {
       named(expression);
@@ -104,7 +106,8 @@ void Parser::dimension(pb::Writer& shape, TensorType& t) {
       } catch (const Error& e) {
         if (e.exit_code() == 4) throw;
         const uint32_t column = e.diag().where.column;
-        in_.fail_at(where + (column ? column - 1 : 0), e.diag().what, "names with other characters than letters, digits and '_' go in double quotes");
+        in_.fail_at(where + (column ? column - 1 : 0), e.diag().what,
+                    "names with other characters than letters, digits and '_' go in double quotes");
       }
     }
   }

@@ -23,10 +23,27 @@ struct Pos {
 };
 
 enum class ExprKind : uint8_t {
-  integer, floating, complex, string, boolean, none,       // literals
-  name, constant, op, global,                              // names
-  attribute, index, slice, call, tuple, list, dict,
-  annotate, unchecked_cast, uninitialized, isinstance,
+  integer,
+  floating,
+  complex,
+  string,
+  boolean,
+  none,  // literals
+  name,
+  constant,
+  op,
+  global,  // names
+  attribute,
+  index,
+  slice,
+  call,
+  tuple,
+  list,
+  dict,
+  annotate,
+  unchecked_cast,
+  uninitialized,
+  isinstance,
 };
 
 struct Expr {
@@ -144,7 +161,16 @@ struct IsInstance : ExprOf<ExprKind::isinstance> {
 };
 
 enum class StmtKind : uint8_t {
-  assign, set_attribute, expression, if_else, for_range, while_loop, with_block, return_value, pass, closure,
+  assign,
+  set_attribute,
+  expression,
+  if_else,
+  for_range,
+  while_loop,
+  with_block,
+  return_value,
+  pass,
+  closure,
 };
 
 struct Stmt {
@@ -241,8 +267,8 @@ struct FunctionDef {
   Block body;
   // Names of all locals by slot, parameters first. A closure has none of its own: its slots are its outer function's.
   std::span<const std::string_view> locals;
-  const ClassDef* owner = nullptr;           // the class of a method, else null
-  mutable const void* analysis = nullptr;    // for the typing pass: what it knows about this function
+  const ClassDef* owner = nullptr;         // the class of a method, else null
+  mutable const void* analysis = nullptr;  // for the typing pass: what it knows about this function
 };
 
 enum class ClassKind : uint8_t { plain, module, named_tuple, enumeration, interface, module_interface };

@@ -16,47 +16,23 @@ class Dumper {
   void inline_value(const StoredValue& v) {
     if (out.size() > budget_) return;
     switch (v.kind) {
-      case StoredKind::none:
-        out += "None";
-        break;
-      case StoredKind::boolean:
-        out += v.boolean ? "True" : "False";
-        break;
-      case StoredKind::integer:
-        out += cat(v.integer);
-        break;
-      case StoredKind::floating:
-        number(v.floating);
-        break;
-      case StoredKind::complex:
-        out += cat("complex(", v.floating, ", ", v.imaginary, ")");
-        break;
-      case StoredKind::string:
-        quoted(v.text);
-        break;
-      case StoredKind::device:
-        out += cat("device(", printable(v.text), ")");
-        break;
+      case StoredKind::none: out += "None"; break;
+      case StoredKind::boolean: out += v.boolean ? "True" : "False"; break;
+      case StoredKind::integer: out += cat(v.integer); break;
+      case StoredKind::floating: number(v.floating); break;
+      case StoredKind::complex: out += cat("complex(", v.floating, ", ", v.imaginary, ")"); break;
+      case StoredKind::string: quoted(v.text); break;
+      case StoredKind::device: out += cat("device(", printable(v.text), ")"); break;
       case StoredKind::enumeration:
         out += cat(printable(v.type->name), "(");
         inline_value(*v.items[0]);
         out += ')';
         break;
-      case StoredKind::tensor:
-        tensor(*v.tensor);
-        break;
-      case StoredKind::list:
-        sequence(v, "[", "]");
-        break;
-      case StoredKind::tuple:
-        sequence(v, "(", ")");
-        break;
-      case StoredKind::dict:
-        sequence(v, "{", "}");
-        break;
-      case StoredKind::object:
-        out += cat("<", printable(v.type->name), ">");
-        break;
+      case StoredKind::tensor: tensor(*v.tensor); break;
+      case StoredKind::list: sequence(v, "[", "]"); break;
+      case StoredKind::tuple: sequence(v, "(", ")"); break;
+      case StoredKind::dict: sequence(v, "{", "}"); break;
+      case StoredKind::object: out += cat("<", printable(v.type->name), ">"); break;
     }
   }
 

@@ -89,37 +89,18 @@ Token Lexer::next() {
   if (is_digit(c)) return number();
   const uint32_t start = at_++;
   switch (c) {
-    case '"':
-      at_ = start;
-      return string();
-    case '(':
-      ++nesting_;
-      return make(Tok::open_paren, start);
-    case '[':
-      ++nesting_;
-      return make(Tok::open_bracket, start);
-    case '{':
-      ++nesting_;
-      return make(Tok::open_brace, start);
-    case ')':
-      --nesting_;
-      return make(Tok::close_paren, start);
-    case ']':
-      --nesting_;
-      return make(Tok::close_bracket, start);
-    case '}':
-      --nesting_;
-      return make(Tok::close_brace, start);
-    case ':':
-      return make(Tok::colon, start);
-    case ',':
-      return make(Tok::comma, start);
-    case '=':
-      return make(Tok::equals, start);
-    case '.':
-      return make(Tok::dot, start);
-    case '+':
-      return make(Tok::plus, start);
+    case '"': at_ = start; return string();
+    case '(': ++nesting_; return make(Tok::open_paren, start);
+    case '[': ++nesting_; return make(Tok::open_bracket, start);
+    case '{': ++nesting_; return make(Tok::open_brace, start);
+    case ')': --nesting_; return make(Tok::close_paren, start);
+    case ']': --nesting_; return make(Tok::close_bracket, start);
+    case '}': --nesting_; return make(Tok::close_brace, start);
+    case ':': return make(Tok::colon, start);
+    case ',': return make(Tok::comma, start);
+    case '=': return make(Tok::equals, start);
+    case '.': return make(Tok::dot, start);
+    case '+': return make(Tok::plus, start);
     case '-':
       if (at_ < text_.size() && text_[at_] == '>') {
         ++at_;

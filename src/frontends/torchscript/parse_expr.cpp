@@ -30,27 +30,17 @@ const Expr* Parser::expr() {
 
 const Expr* Parser::atom() {
   switch (token_.kind) {
-    case Tok::identifier:
-      return name_or_special();
+    case Tok::identifier: return name_or_special();
     case Tok::integer:
     case Tok::floating:
-    case Tok::imaginary:
-      return number(false);
-    case Tok::minus:
-      advance();
-      return number(true);
-    case Tok::string:
-      return string_literal(false);
-    case Tok::open_paren:
-      return parenthesised();
-    case Tok::open_bracket:
-      return list_literal();
-    case Tok::open_brace:
-      return dict_literal();
-    case Tok::keyword:
-      break;
-    default:
-      fail("an expression is missing here");
+    case Tok::imaginary: return number(false);
+    case Tok::minus: advance(); return number(true);
+    case Tok::string: return string_literal(false);
+    case Tok::open_paren: return parenthesised();
+    case Tok::open_bracket: return list_literal();
+    case Tok::open_brace: return dict_literal();
+    case Tok::keyword: break;
+    default: fail("an expression is missing here");
   }
   const Pos start = here();
   if (accept(Word::kw_none)) return node<NoneLiteral>(start);
@@ -101,8 +91,7 @@ const Expr* Parser::number(bool negative) {
       n->value = static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude);
       return n;
     }
-    case Tok::floating:
-      return float_literal(sign * parse_double(t.text), start);
+    case Tok::floating: return float_literal(sign * parse_double(t.text), start);
     case Tok::imaginary: {
       auto* n = node<ComplexLiteral>(start);
       n->imaginary = sign * parse_double(t.text);
@@ -113,8 +102,7 @@ const Expr* Parser::number(bool negative) {
       if (t.text == "inf") return float_literal(sign * infinity, start);
       if (t.text == "nan") return float_literal(std::copysign(not_a_number, sign), start);
       [[fallthrough]];
-    default:
-      lexer_.fail(t.offset, "only a number can follow '-'", "PyTorch prints all arithmetic as calls");
+    default: lexer_.fail(t.offset, "only a number can follow '-'", "PyTorch prints all arithmetic as calls");
   }
 }
 
@@ -153,22 +141,17 @@ const Expr* Parser::name_or_special() {
 // rest is reserved by PyTorch's printer.
 const Expr* Parser::special(const Token& t) {
   switch (t.text[0]) {
-    case 't':
-      return t.text == "torch" && !shadows_torch_ && at(Tok::dot) ? op_name("aten", t) : nullptr;
-    case 'o':
-      return t.text == "ops" && at(Tok::dot) ? op_name({}, t) : nullptr;
-    case 'C':
-      return t.text == "CONSTANTS" && at(Tok::dot) ? constant_ref(t) : nullptr;
+    case 't': return t.text == "torch" && !shadows_torch_ && at(Tok::dot) ? op_name("aten", t) : nullptr;
+    case 'o': return t.text == "ops" && at(Tok::dot) ? op_name({}, t) : nullptr;
+    case 'C': return t.text == "CONSTANTS" && at(Tok::dot) ? constant_ref(t) : nullptr;
     case '_': {
       if (t.text != "__torch__") return nullptr;
       auto* n = node<GlobalName>(pos(t));
       n->name = dotted_text(t);
       return n;
     }
-    case 'g':
-      return t.text == "getattr" && at(Tok::open_paren) ? getattr_form(t) : nullptr;
-    case 'a':
-      return t.text == "annotate" && !shadows_annotate_ && at(Tok::open_paren) ? typed_form(t, false) : nullptr;
+    case 'g': return t.text == "getattr" && at(Tok::open_paren) ? getattr_form(t) : nullptr;
+    case 'a': return t.text == "annotate" && !shadows_annotate_ && at(Tok::open_paren) ? typed_form(t, false) : nullptr;
     case 'u':
       if (!at(Tok::open_paren)) return nullptr;
       if (t.text == "unchecked_cast") return typed_form(t, true);
@@ -182,8 +165,7 @@ const Expr* Parser::special(const Token& t) {
       if (t.text == "nan") return float_literal(not_a_number, pos(t));
       if (t.text != "nanj") return nullptr;
       break;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
   auto* n = node<ComplexLiteral>(pos(t));
   n->imaginary = t.text == "infj" ? infinity : not_a_number;

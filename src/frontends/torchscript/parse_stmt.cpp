@@ -27,26 +27,19 @@ Block Parser::block() {
 // Leaves the newline that ends the statement as the current token: its indentation tells the block whether it goes on.
 const Stmt* Parser::statement() {
   switch (token_.word) {
-    case Word::kw_if:
-      return if_statement();
-    case Word::kw_for:
-      return for_statement();
-    case Word::kw_while:
-      return while_statement();
-    case Word::kw_with:
-      return with_statement();
-    case Word::kw_return:
-      return return_statement();
-    case Word::kw_def:
-      return closure();
+    case Word::kw_if: return if_statement();
+    case Word::kw_for: return for_statement();
+    case Word::kw_while: return while_statement();
+    case Word::kw_with: return with_statement();
+    case Word::kw_return: return return_statement();
+    case Word::kw_def: return closure();
     case Word::kw_pass: {
       auto* s = node<Pass>(here());
       advance();
       end_of_statement();
       return s;
     }
-    default:
-      return simple_statement();
+    default: return simple_statement();
   }
 }
 

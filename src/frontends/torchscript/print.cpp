@@ -157,74 +157,38 @@ class Printer {
 
   void bare(const Expr& e) {
     switch (e.kind) {
-      case ExprKind::integer:
-        out += cat(to<IntegerLiteral>(e).value);
-        break;
-      case ExprKind::floating:
-        number(to<FloatLiteral>(e).value);
-        break;
-      case ExprKind::complex:
-        complex(to<ComplexLiteral>(e));
-        break;
-      case ExprKind::string:
-        string(to<StringLiteral>(e).value);
-        break;
-      case ExprKind::boolean:
-        out += to<BoolLiteral>(e).value ? "True" : "False";
-        break;
-      case ExprKind::none:
-        out += "None";
-        break;
-      case ExprKind::name:
-        out += to<Name>(e).name;
-        break;
-      case ExprKind::constant:
-        out += cat("CONSTANTS.c", to<ConstantRef>(e).index);
-        break;
+      case ExprKind::integer: out += cat(to<IntegerLiteral>(e).value); break;
+      case ExprKind::floating: number(to<FloatLiteral>(e).value); break;
+      case ExprKind::complex: complex(to<ComplexLiteral>(e)); break;
+      case ExprKind::string: string(to<StringLiteral>(e).value); break;
+      case ExprKind::boolean: out += to<BoolLiteral>(e).value ? "True" : "False"; break;
+      case ExprKind::none: out += "None"; break;
+      case ExprKind::name: out += to<Name>(e).name; break;
+      case ExprKind::constant: out += cat("CONSTANTS.c", to<ConstantRef>(e).index); break;
       case ExprKind::op: {
         const auto& op = to<OpName>(e);
         if (op.ns == "aten" && op.name != "autograd") out += cat("torch.", op.name);
         else out += cat("ops.", op.ns, ".", op.name);
         break;
       }
-      case ExprKind::global:
-        out += to<GlobalName>(e).name;
-        break;
-      case ExprKind::attribute:
-        attribute(to<Attribute>(e));
-        break;
-      case ExprKind::index:
-        index(*to<Index>(e).object, to<Index>(e).index, nullptr, false);
-        break;
-      case ExprKind::slice:
-        index(*to<Slice>(e).object, to<Slice>(e).first, to<Slice>(e).last, true);
-        break;
-      case ExprKind::call:
-        call(to<Call>(e));
-        break;
-      case ExprKind::tuple:
-        tuple(to<TupleLiteral>(e));
-        break;
+      case ExprKind::global: out += to<GlobalName>(e).name; break;
+      case ExprKind::attribute: attribute(to<Attribute>(e)); break;
+      case ExprKind::index: index(*to<Index>(e).object, to<Index>(e).index, nullptr, false); break;
+      case ExprKind::slice: index(*to<Slice>(e).object, to<Slice>(e).first, to<Slice>(e).last, true); break;
+      case ExprKind::call: call(to<Call>(e)); break;
+      case ExprKind::tuple: tuple(to<TupleLiteral>(e)); break;
       case ExprKind::list:
         out += '[';
         list(to<ListLiteral>(e).items);
         out += ']';
         break;
-      case ExprKind::dict:
-        dict(to<DictLiteral>(e));
-        break;
-      case ExprKind::annotate:
-        typed("annotate", to<Annotate>(e).target, to<Annotate>(e).value);
-        break;
+      case ExprKind::dict: dict(to<DictLiteral>(e)); break;
+      case ExprKind::annotate: typed("annotate", to<Annotate>(e).target, to<Annotate>(e).value); break;
       case ExprKind::unchecked_cast:
         typed("unchecked_cast", to<UncheckedCast>(e).target, to<UncheckedCast>(e).value);
         break;
-      case ExprKind::uninitialized:
-        typed("uninitialized", to<Uninitialized>(e).target, nullptr);
-        break;
-      case ExprKind::isinstance:
-        isinstance(to<IsInstance>(e));
-        break;
+      case ExprKind::uninitialized: typed("uninitialized", to<Uninitialized>(e).target, nullptr); break;
+      case ExprKind::isinstance: isinstance(to<IsInstance>(e)); break;
     }
   }
 
@@ -345,7 +309,8 @@ class Printer {
     }
     for (const EnumItem& i : c.items) {
       out += cat("  ", i.name, " = ");
-      if (const auto* s = i.value->as<StringLiteral>()) out += cat("\"", printable(s->value), "\"");  // raw, as it was read
+      if (const auto* s = i.value->as<StringLiteral>())
+        out += cat("\"", printable(s->value), "\"");  // raw, as it was read
       else expr(*i.value);
       out += '\n';
     }

@@ -18,10 +18,10 @@ namespace cameo::torchscript {
 
 // What a dotted archive name stands for.
 struct Resolved {
-  const ClassDef* cls = nullptr;            // the class, or the class that `rest` belongs to
-  const FunctionDef* function = nullptr;    // a free function, or a hook named through its class
-  const Type* native = nullptr;             // a C++ class (`__torch__.torch.classes...`)
-  std::string_view rest;                    // after a class: "__new__", an enum's item; else empty
+  const ClassDef* cls = nullptr;          // the class, or the class that `rest` belongs to
+  const FunctionDef* function = nullptr;  // a free function, or a hook named through its class
+  const Type* native = nullptr;           // a C++ class (`__torch__.torch.classes...`)
+  std::string_view rest;                  // after a class: "__new__", an enum's item; else empty
   explicit operator bool() const { return cls || function || native; }
 };
 
@@ -29,12 +29,12 @@ struct Resolved {
 struct UserFrame {
   std::string file, function;  // function may be empty
   uint32_t line = 0;
-  std::string text;            // the line itself, when recorded
+  std::string text;  // the line itself, when recorded
 };
 
 struct ExampleInputs {
-  std::string_view method;                          // "forward"
-  std::vector<const StoredValue*> inputs;           // in call order, without self; tensors have shapes but no data
+  std::string_view method;                 // "forward"
+  std::vector<const StoredValue*> inputs;  // in call order, without self; tensors have shapes but no data
 };
 
 struct ProgramState;
@@ -49,15 +49,15 @@ class Program {
   Program& operator=(Program&&) noexcept;
 
   // The archive.
-  const std::string& path() const;     // as given when opened: "net.pt"
-  const Bytes& file() const;           // the whole archive, mapped
-  int version() const;                 // of the format: decides operator upgraders
+  const std::string& path() const;               // as given when opened: "net.pt"
+  const Bytes& file() const;                     // the whole archive, mapped
+  int version() const;                           // of the format: decides operator upgraders
   std::vector<std::string> extra_files() const;  // names under extra/, sorted
   Bytes extra_file(std::string_view name);
 
   // The data.
-  bool has_root() const;               // false for archives that hold no module, only records
-  const StoredObject& root() const;    // its class has the entry method `forward`
+  bool has_root() const;             // false for archives that hold no module, only records
+  const StoredObject& root() const;  // its class has the entry method `forward`
   size_t constant_count() const;
   const StoredValue& constant(uint32_t index) const;  // CONSTANTS.c<index>; throws file.script-constant
   const std::vector<ExampleInputs>& example_inputs() const;
@@ -66,20 +66,20 @@ class Program {
 
   // The code.
   TypeTable& types();
-  const ClassDef* class_of(const Type&);              // null for C++ classes; throws file.script-name when missing
+  const ClassDef* class_of(const Type&);  // null for C++ classes; throws file.script-name when missing
   const ClassDef* find_class(std::string_view qualified_name);        // null when there is none
   const FunctionDef* find_function(std::string_view qualified_name);  // null when there is none
-  Resolved resolve(std::string_view dotted_name);     // the longest prefix that names something; empty: nothing does
+  Resolved resolve(std::string_view dotted_name);  // the longest prefix that names something; empty: nothing does
   // Parses every code file, e.g. for `show`.
   std::vector<const SourceFile*> all_sources();
 
   // Places.
   const SourceFile& source_of(Pos) const;
-  Loc locate(Pos) const;                              // "net.pt!code/__torch__.py", line, column, the line's text
+  Loc locate(Pos) const;  // "net.pt!code/__torch__.py", line, column, the line's text
   // Where the user wrote it, innermost call first; empty when the archive has no debug records for it. Ask with the
   // place of an expression: PyTorch tags those, and a statement's own place may belong to the loop around it.
   const std::vector<UserFrame>& user_frames(Pos);
-  std::optional<UserFrame> user_frame(Pos);           // the innermost one outside PyTorch itself, else the innermost
+  std::optional<UserFrame> user_frame(Pos);  // the innermost one outside PyTorch itself, else the innermost
 
  private:
   std::unique_ptr<ProgramState> state_;

@@ -5,7 +5,8 @@
 
 namespace cameo::torchscript {
 
-SavedFile::SavedFile(std::unique_ptr<ProgramState> state, const StoredValue* root) : state_(std::move(state)), root_(root) {}
+SavedFile::SavedFile(std::unique_ptr<ProgramState> state, const StoredValue* root)
+    : state_(std::move(state)), root_(root) {}
 SavedFile::~SavedFile() = default;
 SavedFile::SavedFile(SavedFile&&) noexcept = default;
 SavedFile& SavedFile::operator=(SavedFile&&) noexcept = default;
@@ -20,7 +21,8 @@ const StoredValue* SavedFile::find(std::string_view key) const {
 Bytes SavedFile::bytes(const Storage& storage) { return storage_bytes(*state_, storage); }
 
 SavedFile read_saved(Bytes file, std::string name) {
-  if (!zip::looks_like_zip(file.text())) throw error("file.damaged", "this is no file of torch.save").at({.file = name});
+  if (!zip::looks_like_zip(file.text()))
+    throw error("file.damaged", "this is no file of torch.save").at({.file = name});
   auto state = std::make_unique<ProgramState>(std::move(file), name);
   if (!state->archive.top_folder().empty()) state->folder = cat(state->archive.top_folder(), "/");
   const zip::Entry* entry = state->find("data.pkl");

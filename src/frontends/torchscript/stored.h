@@ -20,22 +20,22 @@ struct StoredValue;
 
 // The bytes that tensors are views of. The same pointer is the same memory.
 struct Storage {
-  std::string_view key;     // the archive's record: "data/0", "constants/3"
-  TorchDtype dtype;         // of the elements that `numel` counts
-  uint64_t numel = 0;       // of the whole storage
+  std::string_view key;       // the archive's record: "data/0", "constants/3"
+  TorchDtype dtype;           // of the elements that `numel` counts
+  uint64_t numel = 0;         // of the whole storage
   std::string_view location;  // "cpu", "cuda:0", "meta": where it lived; informative
-  uint32_t entry = 0;       // the archive's entry: Program::bytes reads it
-  bool has_data = true;     // false: meta tensors and traced example inputs
+  uint32_t entry = 0;         // the archive's entry: Program::bytes reads it
+  bool has_data = true;       // false: meta tensors and traced example inputs
   // Where the raw bytes start in the archive file; empty when compressed or without data.
   std::optional<uint64_t> file_offset;
 };
 
 struct Quantizer {
   bool per_channel = false;
-  bool float_qparams = false;         // per_channel_affine_float_qparams: scales and zero points are float32
-  double scale = 1;                   // per tensor
+  bool float_qparams = false;  // per_channel_affine_float_qparams: scales and zero points are float32
+  double scale = 1;            // per tensor
   int64_t zero_point = 0;
-  const StoredValue* scales = nullptr;       // per channel: tensors
+  const StoredValue* scales = nullptr;  // per channel: tensors
   const StoredValue* zero_points = nullptr;
   int64_t axis = 0;
 };
@@ -62,8 +62,8 @@ struct StoredAttribute {
 };
 
 struct StoredObject {
-  const Type* type = nullptr;     // named
-  const ClassDef* cls = nullptr;  // null for C++ classes (`__torch__.torch.classes.quantized...`)
+  const Type* type = nullptr;                   // named
+  const ClassDef* cls = nullptr;                // null for C++ classes (`__torch__.torch.classes.quantized...`)
   std::span<const StoredAttribute> attributes;  // in declaration order; empty when `state` is set
   // Set when the class has __setstate__ (run it with this value to get the attributes), and for C++ classes.
   const StoredValue* state = nullptr;
@@ -73,8 +73,8 @@ struct StoredObject {
 
 // A tensor of a module tree under its state_dict name.
 struct NamedTensor {
-  std::string name;                    // "layer1.0.conv1.weight"
-  const StoredValue* value = nullptr;  // tied tensors have the same pointer
+  std::string name;                              // "layer1.0.conv1.weight"
+  const StoredValue* value = nullptr;            // tied tensors have the same pointer
   bool is_parameter = false, is_buffer = false;  // neither: a plain attribute; buffers of PyTorch 1.5 and older are so
 };
 
@@ -83,7 +83,19 @@ struct NamedTensor {
 std::vector<NamedTensor> named_tensors(const StoredObject& root);
 
 enum class StoredKind : uint8_t {
-  none, boolean, integer, floating, complex, string, device, enumeration, tensor, list, tuple, dict, object,
+  none,
+  boolean,
+  integer,
+  floating,
+  complex,
+  string,
+  device,
+  enumeration,
+  tensor,
+  list,
+  tuple,
+  dict,
+  object,
 };
 
 struct StoredValue {

@@ -37,8 +37,7 @@ StoredValue* StoredReader::make(StoredKind kind) {
 
 const StoredValue* StoredReader::convert(const Value& v) {
   switch (v.kind) {
-    case Kind::none:
-      return make(StoredKind::none);
+    case Kind::none: return make(StoredKind::none);
     case Kind::boolean: {
       auto* made = make(StoredKind::boolean);
       made->boolean = v.boolean;
@@ -59,23 +58,16 @@ const StoredValue* StoredReader::convert(const Value& v) {
       made->text = v.text;
       return made;
     }
-    case Kind::tuple:
-      return sequence(v, StoredKind::tuple);
-    case Kind::list:
-      return sequence(v, StoredKind::list);
-    case Kind::dict:
-      return sequence(v, StoredKind::dict);
-    case Kind::object:
-      return object(v);
-    case Kind::call:
-      return call(v);
-    case Kind::big_integer:
-      damaged("an integer of more than 64 bits");
+    case Kind::tuple: return sequence(v, StoredKind::tuple);
+    case Kind::list: return sequence(v, StoredKind::list);
+    case Kind::dict: return sequence(v, StoredKind::dict);
+    case Kind::object: return object(v);
+    case Kind::call: return call(v);
+    case Kind::big_integer: damaged("an integer of more than 64 bits");
     case Kind::bytes:
     case Kind::set:
     case Kind::global:
-    case Kind::persistent:
-      break;
+    case Kind::persistent: break;
   }
   damaged("a value of a kind that TorchScript does not have");
 }
@@ -109,7 +101,8 @@ const StoredValue* StoredReader::call(const Value& v) {
     if (name == "_rebuild_qtensor") return quantized_tensor(v);
     if (name == "_rebuild_sparse_tensor") return sparse_tensor(v);
     if (name == "_rebuild_parameter") return read(*tuple(*v.args(), 2, 3, "a parameter")[0]);
-    if (name == "_rebuild_parameter_with_state") return read(*tuple(*v.args(), 4, 4, "a parameter")[0]);  // with attributes of its own, which mean nothing here
+    if (name == "_rebuild_parameter_with_state")
+      return read(*tuple(*v.args(), 4, 4, "a parameter")[0]);  // with attributes of its own, which mean nothing here
   }
   if (module == "torch.jit._pickle") return container_helper(v);
   if (module == "collections" && name == "OrderedDict") return sequence(v, StoredKind::dict);
@@ -186,14 +179,19 @@ const StoredValue* StoredReader::device(const Value& v) {
 }
 
 namespace {
-bool is_structure(StoredKind k) { return k == StoredKind::list || k == StoredKind::tuple || k == StoredKind::dict || k == StoredKind::object; }
+bool is_structure(StoredKind k) {
+  return k == StoredKind::list || k == StoredKind::tuple || k == StoredKind::dict || k == StoredKind::object;
+}
 
-// A structure where the class declares a number, a text or another structure. The type leads, so that what values share is
-// not walked over and over; of lists a few elements tell.
+// A structure where the class declares a number, a text or another structure. The type leads, so that what values share
+// is not walked over and over; of lists a few elements tell.
 bool contradicts(const Type& t, const StoredValue& v) {
   constexpr size_t looked_at = 16;
   switch (t.kind) {
-    case TypeKind::integer: case TypeKind::floating: case TypeKind::boolean: case TypeKind::string: return is_structure(v.kind);
+    case TypeKind::integer:
+    case TypeKind::floating:
+    case TypeKind::boolean:
+    case TypeKind::string: return is_structure(v.kind);
     case TypeKind::optional: return v.kind != StoredKind::none && contradicts(*t.element(), v);
     case TypeKind::list:
       if (v.kind != StoredKind::list) return is_structure(v.kind);
@@ -232,7 +230,8 @@ const StoredValue* StoredReader::object(const Value& v) {
       if (!is_structure(a.value->kind)) continue;
       for (const AttributeDecl& declared : o->cls->attributes)
         if (declared.name == a.name && declared.type && contradicts(*declared.type, *a.value))
-          damaged(cat("the attribute ", a.name, " of ", o->type->name, " is declared as ", to_string(*declared.type), " and holds something else"));
+          damaged(cat("the attribute ", a.name, " of ", o->type->name, " is declared as ", to_string(*declared.type),
+                      " and holds something else"));
     }
   }
   auto* made = make(StoredKind::object);

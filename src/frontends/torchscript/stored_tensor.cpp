@@ -50,7 +50,8 @@ const StoredValue* StoredReader::tensor(const Value& v) {
   return wrap(t);
 }
 
-// (storage, offset, sizes, strides, requires_grad, hooks, dtype [, metadata]): float8 and wide unsigned integers, whose storages have no type.
+// (storage, offset, sizes, strides, requires_grad, hooks, dtype [, metadata]): float8 and wide unsigned integers, whose
+// storages have no type.
 const StoredValue* StoredReader::tensor_of_bytes(const Value& v) {
   const auto args = tuple(*v.args(), 7, 8, "a tensor");
   if (args[6]->kind != Kind::global || args[6]->module() != "torch") damaged("a tensor without a type");
@@ -181,12 +182,14 @@ void StoredReader::unknown_dtype(std::string_view name) const {
   throw error("file.dtype", cat("a tensor of the unknown type torch.", name)).at(state_.place(folder_ + ".pkl"));
 }
 
-// ("storage", torch.FloatStorage, key, location, numel); torch.storage.UntypedStorage holds bytes, of the type that the tensor tells.
+// ("storage", torch.FloatStorage, key, location, numel); torch.storage.UntypedStorage holds bytes, of the type that the
+// tensor tells.
 const Storage* StoredReader::storage(const Value& v, std::optional<TorchDtype> of_bytes) {
   if (v.kind != Kind::persistent) damaged("a tensor without a storage");
   const auto id = tuple(*v.args(), 5, 5, "a storage");
   if (string(*id[0], "a storage's tag") != "storage") damaged("a storage is malformed");
-  const bool untyped = of_bytes && id[1]->kind == Kind::global && id[1]->module() == "torch.storage" && id[1]->name() == "UntypedStorage";
+  const bool untyped = of_bytes && id[1]->kind == Kind::global && id[1]->module() == "torch.storage" &&
+                       id[1]->name() == "UntypedStorage";
   if (!untyped && (id[1]->kind != Kind::global || id[1]->module() != "torch")) damaged("a storage without a type");
   const auto dtype = untyped ? of_bytes : torch_dtype_of_storage(id[1]->name());
   if (!dtype) unknown_dtype(id[1]->name());

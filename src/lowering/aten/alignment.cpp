@@ -15,13 +15,16 @@ constexpr double never = -1e30;  // the logarithm of what cannot be; infinity wo
 // Targets written one after another become rows, filled up with the blank.
 V as_rows(Lower& on, V targets, const Opt<Ints>& lengths, int64_t blank) {
   if (on.rank(targets) == 2) return targets;
-  if (!lengths) unsupported("ctc_loss with targets in one row whose lengths depend on the inputs", "pass targets as [batch, length]");
+  if (!lengths)
+    unsupported("ctc_loss with targets in one row whose lengths depend on the inputs",
+                "pass targets as [batch, length]");
   int64_t longest = 0, start = 0;
   for (const int64_t n : *lengths) longest = std::max(longest, n);
   Vs rows;
   for (const int64_t n : *lengths) {
     const V part = on.slice(targets, 0, Dim(start), Dim(start + n));
-    rows.push_back(on.unsqueeze(n == longest ? part : on.concat({part, on.full({Dim(longest - n)}, Num(blank), on.dtype(targets))}, 0), {0}));
+    rows.push_back(on.unsqueeze(
+        n == longest ? part : on.concat({part, on.full({Dim(longest - n)}, Num(blank), on.dtype(targets))}, 0), {0}));
     start += n;
   }
   return on.concat(rows, 0);
@@ -42,31 +45,41 @@ V shifted(Lower& on, V x, int64_t by) {
 }
 
 V losses(Lower& on, V frames, V targets, V frame_counts, V lengths, int64_t blank) {
-  const Dim time = on.dim(frames, 0), batch = on.dim(frames, 1), letters = on.dim(targets, 1), places = letters * Dim(2) + Dim(1);
-  const V blanks = on.full({batch, letters, Dim(1)}, Num(blank), DType::i64), last = on.full({batch, Dim(1)}, Num(blank), DType::i64);
+  const Dim time = on.dim(frames, 0), batch = on.dim(frames, 1), letters = on.dim(targets, 1),
+            places = letters * Dim(2) + Dim(1);
+  const V blanks = on.full({batch, letters, Dim(1)}, Num(blank), DType::i64),
+          last = on.full({batch, Dim(1)}, Num(blank), DType::i64);
   const V text = on.to(targets, DType::i64);
-  const V labels = on.concat({on.reshape(on.concat({blanks, on.unsqueeze(text, {2})}, 2), {batch, letters * Dim(2)}), last}, 1);  // blank a blank b blank
-  const V each = on.GatherElements(on.transpose(frames, {1, 0, 2}), on.expand(on.unsqueeze(labels, {1}), {batch, time, places}), {.axis = 2});
+  const V labels =
+      on.concat({on.reshape(on.concat({blanks, on.unsqueeze(text, {2})}, 2), {batch, letters * Dim(2)}), last},
+                1);  // blank a blank b blank
+  const V each = on.GatherElements(on.transpose(frames, {1, 0, 2}),
+                                   on.expand(on.unsqueeze(labels, {1}), {batch, time, places}), {.axis = 2});
   const V scores = on.transpose(each, {1, 0, 2}), no = on.number_like(never, frames);
   // Two places may be skipped unless a blank or the same letter would be.
-  const V earlier = on.concat({on.full({batch, Dim(2)}, Num(blank), DType::i64), on.slice(labels, 1, Dim(0), places - Dim(2))}, 1);
+  const V earlier =
+      on.concat({on.full({batch, Dim(2)}, Num(blank), DType::i64), on.slice(labels, 1, Dim(0), places - Dim(2))}, 1);
   const V skips = on.And(on.Not(on.Equal(labels, on.On::int_scalar(blank))), on.Not(on.Equal(labels, earlier)));
   const V start = on.Where(on.Less(iota(on, places), on.On::int_scalar(2)), on.gather_scalar(scores, 0, Dim(0)), no);
   const V counts = on.unsqueeze(on.to(frame_counts, DType::i64), {1});
   const Vs end = loop(on, on.int_scalar(time - Dim(1)), {start}, [&](V turn, const Vs& s) -> Vs {
     const V t = on.Add(turn, on.On::int_scalar(1));
-    const V next = on.Add(log_sum(on, {s[0], shifted(on, s[0], 1), on.Where(skips, shifted(on, s[0], 2), no)}), on.Gather(scores, t, {.axis = 0}));
+    const V next = on.Add(log_sum(on, {s[0], shifted(on, s[0], 1), on.Where(skips, shifted(on, s[0], 2), no)}),
+                          on.Gather(scores, t, {.axis = 0}));
     return {on.Where(on.Less(t, counts), next, s[0])};
   });
-  const V blank_end = on.Mul(on.unsqueeze(on.to(lengths, DType::i64), {1}), on.On::int_scalar(2)), one = on.On::int_scalar(1);
+  const V blank_end = on.Mul(on.unsqueeze(on.to(lengths, DType::i64), {1}), on.On::int_scalar(2)),
+          one = on.On::int_scalar(1);
   const V letter_end = on.Max(std::vector<ValueId>{on.Sub(blank_end, one), on.On::int_scalar(0)});
   const auto at = [&](V i) { return V(on.GatherElements(end[0], i, {.axis = 1})); };
   const V through_letter = on.Where(on.Greater(blank_end, on.On::int_scalar(0)), at(letter_end), no);
   const V likelihood = on.squeeze(log_sum(on, {at(blank_end), through_letter}), {1});
-  return on.Where(on.Less(likelihood, on.number_like(-1e20, frames)), on.number_like(std::numeric_limits<double>::infinity(), frames), on.Neg(likelihood));
+  return on.Where(on.Less(likelihood, on.number_like(-1e20, frames)),
+                  on.number_like(std::numeric_limits<double>::infinity(), frames), on.Neg(likelihood));
 }
 
-V ctc_loss(Lower& on, V frames, V targets, V frame_counts, V lengths, const Opt<Ints>& known, int64_t blank, int64_t reduction, bool zero_infinity) {
+V ctc_loss(Lower& on, V frames, V targets, V frame_counts, V lengths, const Opt<Ints>& known, int64_t blank,
+           int64_t reduction, bool zero_infinity) {
   const bool single = on.rank(frames) == 2;
   if (single) frames = on.unsqueeze(frames, {1});
   if (single && on.rank(targets) == 1) targets = on.unsqueeze(targets, {0});
@@ -80,12 +93,15 @@ V ctc_loss(Lower& on, V frames, V targets, V frame_counts, V lengths, const Opt<
 }
 
 constexpr Row table[] = {
-    {"aten::ctc_loss.IntList", [](Lower& on, V x, V t, Ints frames, Ints lengths, int64_t blank, int64_t reduction, bool zero) {
+    {"aten::ctc_loss.IntList",
+     [](Lower& on, V x, V t, Ints frames, Ints lengths, int64_t blank, int64_t reduction, bool zero) {
        return ctc_loss(on, x, t, on.ints(frames), on.ints(lengths), lengths, blank, reduction, zero);
      }},
-    {"aten::ctc_loss.Tensor", [](Lower& on, V x, V t, V frames, V lengths, int64_t blank, int64_t reduction, bool zero) {
+    {"aten::ctc_loss.Tensor",
+     [](Lower& on, V x, V t, V frames, V lengths, int64_t blank, int64_t reduction, bool zero) {
        const auto known = on.graph().constant(lengths, 1 << 16);
-       return ctc_loss(on, x, t, frames, lengths, known ? Opt<Ints>(known->to_ints()) : std::nullopt, blank, reduction, zero);
+       return ctc_loss(on, x, t, frames, lengths, known ? Opt<Ints>(known->to_ints()) : std::nullopt, blank, reduction,
+                       zero);
      }},
 };
 

@@ -55,7 +55,8 @@ V diagonal(Lower& on, V x, int64_t offset, int64_t d1, int64_t d2) {
   const V row = on.reshape(x, flat);
   const Dim start = offset >= 0 ? Dim(offset) : Dim(-offset) * columns;
   const V step = on.int_scalar(columns + Dim(1));
-  const V at = on.Add(on.Mul(on.Range(on.On::int_scalar(0), on.int_scalar(length), on.On::int_scalar(1)), step), on.int_scalar(start));
+  const V at = on.Add(on.Mul(on.Range(on.On::int_scalar(0), on.int_scalar(length), on.On::int_scalar(1)), step),
+                      on.int_scalar(start));
   const V y = on.Gather(row, at, {.axis = on.rank(row) - 1});
   on.graph().fact(y).type.shape->back() = length;
   return y;
@@ -90,7 +91,8 @@ V repeat_interleave(Lower& on, V x, Dim n, const Opt<int64_t>& dim) {
 V repeat_places(Lower& on, V repeats, const Opt<Dim>& size) {
   const V ends = on.CumSum(on.to(repeats, DType::i64), on.On::int_scalar(0));
   const Dim total = size ? *size : on.int_of(reduce(on, Reduce::sum, on.to(repeats, DType::i64), {0}, false));
-  return reduce(on, Reduce::sum, on.to(on.LessOrEqual(ends, on.unsqueeze(iota(on, total), {1})), DType::i64), {1}, false);
+  return reduce(on, Reduce::sum, on.to(on.LessOrEqual(ends, on.unsqueeze(iota(on, total), {1})), DType::i64), {1},
+                false);
 }
 
 V tile(Lower& on, V x, Dims repeats) {
@@ -122,7 +124,8 @@ V unfold(Lower& on, V x, int64_t dim, int64_t size, int64_t step) {
   if (on.rank(x) == 0) return on.unsqueeze(x, {0});
   const int64_t axis = on.axis(x, dim);
   const Dim count = floor_div(on.dim(x, axis) - Dim(size), Dim(step)) + Dim(1);
-  const V starts = on.unsqueeze(on.Mul(on.Range(on.On::int_scalar(0), on.int_scalar(count), on.On::int_scalar(1)), on.On::int_scalar(step)), {1});
+  const V starts = on.unsqueeze(
+      on.Mul(on.Range(on.On::int_scalar(0), on.int_scalar(count), on.On::int_scalar(1)), on.On::int_scalar(step)), {1});
   const V at = on.Add(starts, on.Range(on.On::int_scalar(0), on.On::int_scalar(size), on.On::int_scalar(1)));
   const V y = on.Gather(x, at, {.axis = axis});
   on.graph().fact(y).type.shape->at(static_cast<size_t>(axis)) = count;
@@ -140,7 +143,9 @@ V baddbmm(Lower& on, V c, V a, V b, const Num& beta, const Num& alpha) {
 Vs tensor_split(Lower& on, V x, int64_t sections, int64_t dim) {
   const int64_t axis = on.axis(x, dim);
   const Dim size = on.dim(x, axis), each = floor_div(size, Dim(sections)), more = mod(size, Dim(sections));
-  const auto start = [&](int64_t i) { return i == sections ? size : each * Dim(i) + min(Dim(i), more); };  // the first ones have one more
+  const auto start = [&](int64_t i) {
+    return i == sections ? size : each * Dim(i) + min(Dim(i), more);
+  };  // the first ones have one more
   Vs out;
   for (int64_t i = 0; i < sections; ++i) out.push_back(on.slice(x, axis, start(i), start(i + 1)));
   return out;
@@ -181,8 +186,10 @@ V resized(Lower& on, V x, Dims sizes) {
   const Dim have = element_count(on.shape(x)), want = element_count(sizes);
   V row = flat(on, x);
   if (on.provably(have, want)) return on.reshape(row, sizes);
-  if (!have.is_literal() || !want.is_literal()) unsupported("resize to a number of elements that depends on the inputs");
-  row = want.literal() < have.literal() ? on.slice(row, 0, Dim(0), want) : on.concat({row, on.full({want - have}, Num(int64_t{0}), on.dtype(x))}, 0);
+  if (!have.is_literal() || !want.is_literal())
+    unsupported("resize to a number of elements that depends on the inputs");
+  row = want.literal() < have.literal() ? on.slice(row, 0, Dim(0), want)
+                                        : on.concat({row, on.full({want - have}, Num(int64_t{0}), on.dtype(x))}, 0);
   return on.reshape(row, sizes);
 }
 
@@ -193,7 +200,8 @@ V index_fill(Lower& on, V x, int64_t dim, V at, V v) {
   at = at_least(on, at, 1);
   Dims shape = on.shape(x);
   shape[static_cast<size_t>(axis)] = on.dim(at, 0);
-  const V y = on.ScatterND(moved(on, x, {axis}, {0}), on.unsqueeze(at, {1}), moved(on, on.expand(v, shape), {axis}, {0}));
+  const V y =
+      on.ScatterND(moved(on, x, {axis}, {0}), on.unsqueeze(at, {1}), moved(on, on.expand(v, shape), {axis}, {0}));
   return moved(on, y, {0}, {axis});
 }
 

@@ -26,18 +26,28 @@ V imag(Lower& on, V x) {
 V direction(Lower& on, V x) {
   if (complex(on, x)) {
     const V size = on.Abs(x);
-    return on.Div(x, on.to(on.Where(on.Equal(size, on.number_like(0, size)), on.number_like(1, size), size), on.dtype(x)));
+    return on.Div(x,
+                  on.to(on.Where(on.Equal(size, on.number_like(0, size)), on.number_like(1, size), size), on.dtype(x)));
   }
   return on.is_bool(x) ? x : V(on.Sign(x));
 }
 
 constexpr Row table[] = {
-    {"aten::complex", fn<from_parts>}, {"aten::polar", fn<polar>},
-    {"aten::view_as_complex", fn<complex_of_pair>}, {"aten::view_as_complex_copy", fn<complex_of_pair>},
-    {"aten::view_as_real", fn<pair_of>}, {"aten::view_as_real_copy", fn<pair_of>},
-    {"aten::real", fn<real>}, {"aten::imag", fn<imag>}, {"aten::sgn", fn<direction>},
-    {"aten::conj", fn<conj>}, {"aten::_conj", fn<conj>}, {"aten::conj_physical", fn<conj>}, {"aten::_conj_physical", fn<conj>},
-    {"aten::resolve_conj", fn<same>}, {"aten::resolve_neg", fn<same>},
+    {"aten::complex", fn<from_parts>},
+    {"aten::polar", fn<polar>},
+    {"aten::view_as_complex", fn<complex_of_pair>},
+    {"aten::view_as_complex_copy", fn<complex_of_pair>},
+    {"aten::view_as_real", fn<pair_of>},
+    {"aten::view_as_real_copy", fn<pair_of>},
+    {"aten::real", fn<real>},
+    {"aten::imag", fn<imag>},
+    {"aten::sgn", fn<direction>},
+    {"aten::conj", fn<conj>},
+    {"aten::_conj", fn<conj>},
+    {"aten::conj_physical", fn<conj>},
+    {"aten::_conj_physical", fn<conj>},
+    {"aten::resolve_conj", fn<same>},
+    {"aten::resolve_neg", fn<same>},
 };
 
 }  // namespace

@@ -10,13 +10,21 @@ namespace cameo::lowering {
 
 namespace {
 
-V filled(Lower& on, const Dims& sizes, const Num& value, const Opt<DType>& t) { return on.full(sizes, value, t.value_or(default_float)); }
+V filled(Lower& on, const Dims& sizes, const Num& value, const Opt<DType>& t) {
+  return on.full(sizes, value, t.value_or(default_float));
+}
 V zeros(Lower& on, Dims sizes, Opt<DType> t) { return filled(on, sizes, Num(int64_t{0}), t); }
 V ones(Lower& on, Dims sizes, Opt<DType> t) { return filled(on, sizes, Num(int64_t{1}), t); }
-V like(Lower& on, V x, const Num& value, const Opt<DType>& t) { return on.full(on.shape(x), value, t.value_or(on.dtype(x))); }
-V new_of(Lower& on, V x, const Dims& sizes, const Num& value, const Opt<DType>& t) { return on.full(sizes, value, t.value_or(on.dtype(x))); }
+V like(Lower& on, V x, const Num& value, const Opt<DType>& t) {
+  return on.full(on.shape(x), value, t.value_or(on.dtype(x)));
+}
+V new_of(Lower& on, V x, const Dims& sizes, const Num& value, const Opt<DType>& t) {
+  return on.full(sizes, value, t.value_or(on.dtype(x)));
+}
 
-DType natural(const Num& n) { return n.is_complex() ? DType::c64 : n.is_float() ? default_float : n.is_bool() ? DType::boolean : DType::i64; }
+DType natural(const Num& n) {
+  return n.is_complex() ? DType::c64 : n.is_float() ? default_float : n.is_bool() ? DType::boolean : DType::i64;
+}
 
 V arange(Lower& on, const Num& start, const Num& end, const Num& step, const Opt<DType>& t) {
   const bool whole = start.is_integer() && end.is_integer() && step.is_integer();
@@ -24,7 +32,8 @@ V arange(Lower& on, const Num& start, const Num& end, const Num& step, const Opt
   if (whole) {
     const V range = on.Range(on.scalar(start, DType::i64), on.scalar(end, DType::i64), on.scalar(step, DType::i64));
     const auto *a = start.arg().as<Dim>(), *b = end.arg().as<Dim>(), *c = step.arg().as<Dim>();
-    if (a && b && c && c->is(1) && on.graph()[range].kind == Value::Kind::node_output) on.graph().fact(range).type.shape = Dims{*b - *a};
+    if (a && b && c && c->is(1) && on.graph()[range].kind == Value::Kind::node_output)
+      on.graph().fact(range).type.shape = Dims{*b - *a};
     return on.to(range, out);
   }
   // In double: the count must be that of torch, which computes it there too.
@@ -33,7 +42,11 @@ V arange(Lower& on, const Num& start, const Num& end, const Num& step, const Opt
 
 V known_linspace(Lower& on, double start, double end, int64_t steps, const Opt<DType>& t) {
   std::vector<double> values;
-  for (int64_t i = 0; i < steps; ++i) values.push_back(steps == 1 ? start : i < steps / 2 ? start + (end - start) / static_cast<double>(steps - 1) * static_cast<double>(i) : end - (end - start) / static_cast<double>(steps - 1) * static_cast<double>(steps - 1 - i));
+  for (int64_t i = 0; i < steps; ++i)
+    values.push_back(steps == 1 ? start
+                     : i < steps / 2
+                         ? start + (end - start) / static_cast<double>(steps - 1) * static_cast<double>(i)
+                         : end - (end - start) / static_cast<double>(steps - 1) * static_cast<double>(steps - 1 - i));
   return on.constant(store(t.value_or(default_float), {steps}, values));
 }
 
@@ -41,7 +54,8 @@ V known_linspace(Lower& on, double start, double end, int64_t steps, const Opt<D
 V staged_linspace(Lower& on, V start, V end, Dim steps, const Opt<DType>& t) {
   start = on.to(start, DType::f64), end = on.to(end, DType::f64);
   const auto float_of = [&](Dim d) { return on.to(on.int_scalar(d), DType::f64); };
-  const V each = on.Div(on.Sub(end, start), float_of(max(steps - Dim(1), Dim(1)))), i = iota(on, steps), at = on.to(i, DType::f64);
+  const V each = on.Div(on.Sub(end, start), float_of(max(steps - Dim(1), Dim(1)))), i = iota(on, steps),
+          at = on.to(i, DType::f64);
   const V up = on.Add(start, on.Mul(at, each));
   if (steps.is_literal()) return on.to(up, t.value_or(default_float));
   const V down = on.Sub(end, on.Mul(on.Sub(float_of(steps - Dim(1)), at), each));
@@ -49,11 +63,13 @@ V staged_linspace(Lower& on, V start, V end, Dim steps, const Opt<DType>& t) {
   return on.to(on.Where(first_half, up, down), t.value_or(default_float));
 }
 V linspace(Lower& on, Num start, Num end, Dim steps, Opt<DType> t) {
-  if (steps.is_literal() && start.is_known() && end.is_known()) return known_linspace(on, start.to_double(), end.to_double(), steps.literal(), t);
+  if (steps.is_literal() && start.is_known() && end.is_known())
+    return known_linspace(on, start.to_double(), end.to_double(), steps.literal(), t);
   return staged_linspace(on, on.scalar(start, DType::f64), on.scalar(end, DType::f64), steps, t);
 }
 V logspace(Lower& on, V start, V end, Dim steps, double base, Opt<DType> t) {
-  return on.to(on.Pow(on.number(base, DType::f64), staged_linspace(on, start, end, steps, DType::f64)), t.value_or(default_float));
+  return on.to(on.Pow(on.number(base, DType::f64), staged_linspace(on, start, end, steps, DType::f64)),
+               t.value_or(default_float));
 }
 
 // Rows and columns of the elements on one side of a diagonal.
@@ -77,33 +93,57 @@ V eye(Lower& on, Dim n, Dim m, Opt<DType> t) {
 }
 
 constexpr Row table[] = {
-    {"aten::zeros", fn<zeros>}, {"aten::ones", fn<ones>}, {"aten::empty.memory_format", fn<zeros>},
-    {"aten::full", [](Lower& on, Dims sizes, Num v, Opt<DType> t) { return on.full(sizes, v, t.value_or(natural(v))); }},
+    {"aten::zeros", fn<zeros>},
+    {"aten::ones", fn<ones>},
+    {"aten::empty.memory_format", fn<zeros>},
+    {"aten::full",
+     [](Lower& on, Dims sizes, Num v, Opt<DType> t) { return on.full(sizes, v, t.value_or(natural(v))); }},
     {"aten::scalar_tensor", [](Lower& on, Num v, Opt<DType> t) { return on.scalar(v, t.value_or(default_float)); }},
     {"aten::zeros_like", [](Lower& on, V x, Opt<DType> t) { return like(on, x, Num(int64_t{0}), t); }},
     {"aten::ones_like", [](Lower& on, V x, Opt<DType> t) { return like(on, x, Num(int64_t{1}), t); }},
     {"aten::empty_like", [](Lower& on, V x, Opt<DType> t) { return like(on, x, Num(int64_t{0}), t); }},
     {"aten::full_like", [](Lower& on, V x, Num v, Opt<DType> t) { return like(on, x, v, t); }},
-    {"aten::new_zeros", [](Lower& on, V x, Dims sizes, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{0}), t); }},
-    {"aten::new_ones", [](Lower& on, V x, Dims sizes, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{1}), t); }},
-    {"aten::new_empty", [](Lower& on, V x, Dims sizes, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{0}), t); }},
+    {"aten::new_zeros",
+     [](Lower& on, V x, Dims sizes, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{0}), t); }},
+    {"aten::new_ones",
+     [](Lower& on, V x, Dims sizes, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{1}), t); }},
+    {"aten::new_empty",
+     [](Lower& on, V x, Dims sizes, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{0}), t); }},
     {"aten::new_full", [](Lower& on, V x, Dims sizes, Num v, Opt<DType> t) { return new_of(on, x, sizes, v, t); }},
-    {"aten::arange", [](Lower& on, Num end, Opt<DType> t) { return arange(on, Num(int64_t{0}), end, Num(int64_t{1}), t); }},
-    {"aten::arange.start", [](Lower& on, Num start, Num end, Opt<DType> t) { return arange(on, start, end, Num(int64_t{1}), t); }},
-    {"aten::arange.start_step", [](Lower& on, Num start, Num end, Num step, Opt<DType> t) { return arange(on, start, end, step, t); }},
+    {"aten::arange",
+     [](Lower& on, Num end, Opt<DType> t) { return arange(on, Num(int64_t{0}), end, Num(int64_t{1}), t); }},
+    {"aten::arange.start",
+     [](Lower& on, Num start, Num end, Opt<DType> t) { return arange(on, start, end, Num(int64_t{1}), t); }},
+    {"aten::arange.start_step",
+     [](Lower& on, Num start, Num end, Num step, Opt<DType> t) { return arange(on, start, end, step, t); }},
     {"aten::linspace", fn<linspace>},
-    {"aten::linspace.Tensor_Tensor", [](Lower& on, V a, V b, Dim n, Opt<DType> t) { return staged_linspace(on, a, b, n, t); }},
-    {"aten::linspace.Tensor_Scalar", [](Lower& on, V a, Num b, Dim n, Opt<DType> t) { return staged_linspace(on, a, on.scalar(b, DType::f64), n, t); }},
-    {"aten::linspace.Scalar_Tensor", [](Lower& on, Num a, V b, Dim n, Opt<DType> t) { return staged_linspace(on, on.scalar(a, DType::f64), b, n, t); }},
-    {"aten::logspace", [](Lower& on, Num a, Num b, Dim n, double base, Opt<DType> t) { return logspace(on, on.scalar(a, DType::f64), on.scalar(b, DType::f64), n, base, t); }},
+    {"aten::linspace.Tensor_Tensor",
+     [](Lower& on, V a, V b, Dim n, Opt<DType> t) { return staged_linspace(on, a, b, n, t); }},
+    {"aten::linspace.Tensor_Scalar",
+     [](Lower& on, V a, Num b, Dim n, Opt<DType> t) { return staged_linspace(on, a, on.scalar(b, DType::f64), n, t); }},
+    {"aten::linspace.Scalar_Tensor",
+     [](Lower& on, Num a, V b, Dim n, Opt<DType> t) { return staged_linspace(on, on.scalar(a, DType::f64), b, n, t); }},
+    {"aten::logspace",
+     [](Lower& on, Num a, Num b, Dim n, double base, Opt<DType> t) {
+       return logspace(on, on.scalar(a, DType::f64), on.scalar(b, DType::f64), n, base, t);
+     }},
     {"aten::logspace.Tensor_Tensor", fn<logspace>},
-    {"aten::logspace.Tensor_Scalar", [](Lower& on, V a, Num b, Dim n, double base, Opt<DType> t) { return logspace(on, a, on.scalar(b, DType::f64), n, base, t); }},
-    {"aten::logspace.Scalar_Tensor", [](Lower& on, Num a, V b, Dim n, double base, Opt<DType> t) { return logspace(on, on.scalar(a, DType::f64), b, n, base, t); }},
-    {"aten::tril_indices", [](Lower& on, Dim r, Dim c, Dim k, Opt<DType> t) { return triangle_places(on, r, c, k, t, false); }},
-    {"aten::triu_indices", [](Lower& on, Dim r, Dim c, Dim k, Opt<DType> t) { return triangle_places(on, r, c, k, t, true); }},
+    {"aten::logspace.Tensor_Scalar",
+     [](Lower& on, V a, Num b, Dim n, double base, Opt<DType> t) {
+       return logspace(on, a, on.scalar(b, DType::f64), n, base, t);
+     }},
+    {"aten::logspace.Scalar_Tensor",
+     [](Lower& on, Num a, V b, Dim n, double base, Opt<DType> t) {
+       return logspace(on, on.scalar(a, DType::f64), b, n, base, t);
+     }},
+    {"aten::tril_indices",
+     [](Lower& on, Dim r, Dim c, Dim k, Opt<DType> t) { return triangle_places(on, r, c, k, t, false); }},
+    {"aten::triu_indices",
+     [](Lower& on, Dim r, Dim c, Dim k, Opt<DType> t) { return triangle_places(on, r, c, k, t, true); }},
     {"aten::empty_strided", [](Lower& on, Dims sizes, Dims, Opt<DType> t) { return zeros(on, sizes, t); }},
     {"aten::empty_permuted", [](Lower& on, Dims sizes, Ints, Opt<DType> t) { return zeros(on, sizes, t); }},
-    {"aten::new_empty_strided", [](Lower& on, V x, Dims sizes, Dims, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{0}), t); }},
+    {"aten::new_empty_strided",
+     [](Lower& on, V x, Dims sizes, Dims, Opt<DType> t) { return new_of(on, x, sizes, Num(int64_t{0}), t); }},
     {"aten::eye", [](Lower& on, Dim n, Opt<DType> t) { return eye(on, n, n, t); }},
     {"aten::eye.m", [](Lower& on, Dim n, Dim m, Opt<DType> t) { return eye(on, n, m, t); }},
     {"aten::_shape_as_tensor", [](Lower& on, V x) { return on.int_vector(on.shape(x)); }},

@@ -23,8 +23,12 @@ Size size_of(Lower& on, V a, std::string_view what) {
 }
 V row_numbers(Lower& on, int64_t n) { return on.unsqueeze(iota(on, Dim(n)), {1}); }
 V zero(Lower& on, V like) { return on.number_like(0, like); }
-V element(Lower& on, V a, int64_t r, int64_t c) { return on.slice(on.slice(a, on.rank(a) - 2, Dim(r), Dim(r + 1)), on.rank(a) - 1, Dim(c), Dim(c + 1)); }
-V cut(Lower& on, V a, int64_t rows, int64_t columns) { return on.slice(on.slice(a, on.rank(a) - 2, Dim(0), Dim(rows)), on.rank(a) - 1, Dim(0), Dim(columns)); }
+V element(Lower& on, V a, int64_t r, int64_t c) {
+  return on.slice(on.slice(a, on.rank(a) - 2, Dim(r), Dim(r + 1)), on.rank(a) - 1, Dim(c), Dim(c + 1));
+}
+V cut(Lower& on, V a, int64_t rows, int64_t columns) {
+  return on.slice(on.slice(a, on.rank(a) - 2, Dim(0), Dim(rows)), on.rank(a) - 1, Dim(0), Dim(columns));
+}
 V triangle(Lower& on, V a, bool upper, int64_t k = 0) { return on.Trilu(a, on.On::int_scalar(k), {.upper = upper}); }
 
 // L below the diagonal, U on and above it; pivots as LAPACK counts them, from 1.
@@ -45,7 +49,8 @@ std::tuple<V, V> factored(Lower& on, V a, bool pivot) {
       pivots.push_back(on.to(on.Add(best, on.On::int_scalar(1)), DType::i32));
     } else pivots.push_back(on.full(one, Num(c + 1), DType::i32));
     const V top = element(on, a, c, c), row = on.slice(a, row_axis, Dim(c), Dim(c + 1));
-    const V factor = on.Div(on.slice(a, column_axis, Dim(c), Dim(c + 1)), on.Where(on.Equal(top, zero(on, a)), on.number_like(1, a), top));
+    const V factor = on.Div(on.slice(a, column_axis, Dim(c), Dim(c + 1)),
+                            on.Where(on.Equal(top, zero(on, a)), on.number_like(1, a), top));
     const V under = on.Greater(tall, here);
     const V reduced = on.Sub(a, on.Mul(factor, on.Where(on.Greater(wide, here), row, zero(on, a))));
     a = on.Where(under, on.Where(on.Equal(wide, here), factor, reduced), a);
@@ -80,7 +85,8 @@ V upper_factor(Lower& on, V lu, const Size& s) { return triangle(on, cut(on, lu,
 std::tuple<V, V, V> unpacked(Lower& on, V lu, V pivots, bool data, bool places) {
   const Size s = size_of(on, lu, "an LU decomposition");
   const V none = on.full({Dim(0)}, Num(0.0), on.dtype(lu));
-  return {places ? on.to(permutation(on, pivots, s.rows), on.dtype(lu)) : none, data ? lower_factor(on, lu, s) : none, data ? upper_factor(on, lu, s) : none};
+  return {places ? on.to(permutation(on, pivots, s.rows), on.dtype(lu)) : none, data ? lower_factor(on, lu, s) : none,
+          data ? upper_factor(on, lu, s) : none};
 }
 std::tuple<V, V, V> decomposed(Lower& on, V a, bool pivot) {
   const auto parts = factored(on, a, pivot);
@@ -105,7 +111,8 @@ std::tuple<V, V> reflected(Lower& on, V a) {
   const V tall = row_numbers(on, s.rows), wide = iota(on, Dim(s.columns)), one = on.number_like(1, a);
   Vs taus;
   for (int64_t c = 0; c < s.least; ++c) {
-    const V here = on.On::int_scalar(c), column = on.slice(a, column_axis, Dim(c), Dim(c + 1)), alpha = element(on, a, c, c);
+    const V here = on.On::int_scalar(c), column = on.slice(a, column_axis, Dim(c), Dim(c + 1)),
+            alpha = element(on, a, c, c);
     const V below = on.Where(on.Greater(tall, here), column, zero(on, a));
     const V rest = reduce(on, Reduce::sum_square, below, {row_axis}, true), trivial = on.Equal(rest, zero(on, a));
     const V size = on.Sqrt(on.Add(rest, on.Mul(alpha, alpha)));
@@ -126,7 +133,8 @@ std::tuple<V, V> reflected(Lower& on, V a) {
 
 // The product of the reflections, its first columns.
 V product(Lower& on, V vectors, V taus, int64_t columns) {
-  const int64_t m = known_size(on, vectors, -2, "a product of reflections"), k = known_size(on, taus, -1, "a product of reflections"), axis = on.rank(vectors) - 1;
+  const int64_t m = known_size(on, vectors, -2, "a product of reflections"),
+                k = known_size(on, taus, -1, "a product of reflections"), axis = on.rank(vectors) - 1;
   const V tall = row_numbers(on, m), one = on.number_like(1, vectors);
   Dims shape = without_last(on.shape(vectors), 2);
   shape.insert(shape.end(), {Dim(m), Dim(columns)});
@@ -167,13 +175,21 @@ V exponential(Lower& on, V a) {
 }
 
 constexpr Row table[] = {
-    {"aten::linalg_lu_factor", fn<factored>}, {"aten::linalg_lu_factor_ex", fn<factored_with_info>}, {"aten::_lu_with_info", fn<factored_with_info>},
-    {"aten::linalg_lu", fn<decomposed>}, {"aten::lu_unpack", fn<unpacked>}, {"aten::linalg_lu_solve", fn<solve_factored>},
+    {"aten::linalg_lu_factor", fn<factored>},
+    {"aten::linalg_lu_factor_ex", fn<factored_with_info>},
+    {"aten::_lu_with_info", fn<factored_with_info>},
+    {"aten::linalg_lu", fn<decomposed>},
+    {"aten::lu_unpack", fn<unpacked>},
+    {"aten::linalg_lu_solve", fn<solve_factored>},
     {"aten::lu_solve", [](Lower& on, V b, V lu, V pivots) { return solve_factored(on, lu, pivots, b, true, false); }},
-    {"aten::geqrf", fn<reflected>}, {"aten::linalg_qr", fn<qr>}, {"aten::qr", [](Lower& on, V a, bool some) { return qr(on, a, some ? "reduced" : "complete"); }},
-    {"aten::linalg_householder_product", [](Lower& on, V a, V taus) { return product(on, a, taus, known_size(on, a, -1, "a product of reflections")); }},
+    {"aten::geqrf", fn<reflected>},
+    {"aten::linalg_qr", fn<qr>},
+    {"aten::qr", [](Lower& on, V a, bool some) { return qr(on, a, some ? "reduced" : "complete"); }},
+    {"aten::linalg_householder_product",
+     [](Lower& on, V a, V taus) { return product(on, a, taus, known_size(on, a, -1, "a product of reflections")); }},
     {"aten::ormqr", fn<multiplied>},
-    {"aten::linalg_matrix_exp", fn<exponential>}, {"aten::matrix_exp", fn<exponential>},
+    {"aten::linalg_matrix_exp", fn<exponential>},
+    {"aten::matrix_exp", fn<exponential>},
 };
 
 }  // namespace

@@ -26,9 +26,14 @@ V log_add_exp(Lower& on, V a, V b, double base) {
   const V scale = on.number_like(std::log(base), a);
   const V d = on.Sub(lo, hi);
   const V y = on.Add(hi, on.Div(log1p(on, on.Exp(on.Mul(d, scale))), scale));
-  return on.Where(on.Or(on.Equal(a, b), is_inf(on, hi, true, true)), on.Where(is_inf(on, hi, true, true), hi, on.Add(hi, on.number_like(std::log(2) / std::log(base), a))), y);
+  return on.Where(on.Or(on.Equal(a, b), is_inf(on, hi, true, true)),
+                  on.Where(is_inf(on, hi, true, true), hi, on.Add(hi, on.number_like(std::log(2) / std::log(base), a))),
+                  y);
 }
-V xlogy(Lower& on, V x, V y) { return on.Where(on.And(on.Equal(x, on.number_like(0, x)), on.Not(is_nan(on, y))), on.number_like(0, x), on.Mul(x, on.Log(y))); }
+V xlogy(Lower& on, V x, V y) {
+  return on.Where(on.And(on.Equal(x, on.number_like(0, x)), on.Not(is_nan(on, y))), on.number_like(0, x),
+                  on.Mul(x, on.Log(y)));
+}
 V shift(Lower& on, V a, V b, bool left) {
   if (is_unsigned_int(on.dtype(a))) return on.BitShift(a, b, op::BitShift{.direction = left ? "LEFT" : "RIGHT"});
   // Signed integers: by powers of two. A right shift rounds down.
@@ -62,7 +67,8 @@ V fextremum(Lower& on, V a, V b, bool greater) {
 }
 V is_close(Lower& on, V a, V b, double rtol, double atol, bool equal_nan) {
   if (!on.is_float(a)) a = on.to(a, DType::f64), b = on.to(b, DType::f64);
-  const V near = on.LessOrEqual(on.Abs(on.Sub(a, b)), on.Add(on.number_like(atol, a), on.Mul(on.number_like(rtol, a), on.Abs(b))));
+  const V near =
+      on.LessOrEqual(on.Abs(on.Sub(a, b)), on.Add(on.number_like(atol, a), on.Mul(on.number_like(rtol, a), on.Abs(b))));
   V y = on.Or(on.Equal(a, b), on.And(near, on.Not(is_inf(on, b, true, true))));
   if (equal_nan) y = on.Or(y, on.And(is_nan(on, a), is_nan(on, b)));
   return y;

@@ -28,7 +28,8 @@ V even_edges(Lower& on, V low, V high, int64_t bins) {
   return on.concat({inner, one_dim(on, hi)}, 0);
 }
 V edges_along(Lower& on, V x, int64_t bins, const Opt<Floats>& range, size_t dim) {
-  if (range && range->size() >= 2 * dim + 2) return even_edges(on, on.number_like((*range)[2 * dim], x), on.number_like((*range)[2 * dim + 1], x), bins);
+  if (range && range->size() >= 2 * dim + 2)
+    return even_edges(on, on.number_like((*range)[2 * dim], x), on.number_like((*range)[2 * dim + 1], x), bins);
   return even_edges(on, reduce(on, Reduce::min, x, {0}, false), reduce(on, Reduce::max, x, {0}, false), bins);
 }
 
@@ -44,9 +45,12 @@ V counted(Lower& on, V x, const Vs& edges, const Opt<V>& weight, bool density) {
     cell = on.Add(on.Mul(cell, on.int_scalar(n)), bin);
     grid.push_back(n);
   }
-  const V amount = weight ? flat(on, *weight) : on.full({on.dim(x, 0)}, Num(1.0), on.dtype(x)), zero = on.number_like(0, x);
+  const V amount = weight ? flat(on, *weight) : on.full({on.dim(x, 0)}, Num(1.0), on.dtype(x)),
+          zero = on.number_like(0, x);
   const V places = on.Where(inside, cell, on.On::int_scalar(0)), amounts = on.Where(inside, amount, zero);
-  V y = on.reshape(on.ScatterElements(on.full({element_count(grid)}, Num(0.0), on.dtype(x)), places, amounts, {.axis = 0, .reduction = "add"}), grid);
+  V y = on.reshape(on.ScatterElements(on.full({element_count(grid)}, Num(0.0), on.dtype(x)), places, amounts,
+                                      {.axis = 0, .reduction = "add"}),
+                   grid);
   if (!density) return y;
   y = on.Div(y, reduce(on, Reduce::sum, y, on.all_axes(y), false));
   for (size_t i = 0; i < edges.size(); ++i) {
@@ -61,17 +65,20 @@ std::tuple<V, V> histogram(Lower& on, V x, int64_t bins, Opt<Floats> range, Opt<
   const V edges = edges_along(on, flat(on, x), bins, range, 0);
   return {counted(on, as_rows(on, x), {edges}, weight, density), edges};
 }
-std::tuple<V, Vs> histogram_grid(Lower& on, V x, const Ints& bins, const Opt<Floats>& range, const Opt<V>& weight, bool density) {
+std::tuple<V, Vs> histogram_grid(Lower& on, V x, const Ints& bins, const Opt<Floats>& range, const Opt<V>& weight,
+                                 bool density) {
   const Dim columns = on.dim(x, -1);
   const V rows = on.reshape(x, {floor_div(element_count(on.shape(x)), columns), columns});
   Vs edges;
-  for (size_t i = 0; i < bins.size(); ++i) edges.push_back(edges_along(on, on.gather_scalar(rows, 1, Dim(static_cast<int64_t>(i))), bins[i], range, i));
+  for (size_t i = 0; i < bins.size(); ++i)
+    edges.push_back(edges_along(on, on.gather_scalar(rows, 1, Dim(static_cast<int64_t>(i))), bins[i], range, i));
   return {counted(on, rows, edges, weight, density), edges};
 }
 
 // Rows of consecutive groups, along the first axis.
 V segments(Lower& on, V x, Str how, Opt<V> lengths, Opt<V>, Opt<V> offsets, int64_t axis, bool, Opt<Num> initial) {
-  if (axis != 0 || (lengths && on.rank(*lengths) != 1) || (offsets && on.rank(*offsets) != 1)) unsupported("segment_reduce along another axis than the first");
+  if (axis != 0 || (lengths && on.rank(*lengths) != 1) || (offsets && on.rank(*offsets) != 1))
+    unsupported("segment_reduce along another axis than the first");
   if (!lengths && !offsets) unsupported("segment_reduce by indices");
   V start, end;
   if (lengths) {
@@ -87,10 +94,18 @@ V segments(Lower& on, V x, Str how, Opt<V> lengths, Opt<V>, Opt<V> offsets, int6
   for (int64_t i = 1; i < on.rank(x); ++i) mine = on.unsqueeze(mine, {i + 1}), count = on.unsqueeze(count, {i});
   const double neutral = how == "max" ? -infinity : how == "min" ? infinity : how == "prod" ? 1 : 0;
   const V values = on.Where(mine, on.unsqueeze(x, {0}), on.number_like(neutral, x));
-  V y = reduce(on, how == "max" ? Reduce::max : how == "min" ? Reduce::min : how == "prod" ? Reduce::prod : Reduce::sum, values, {1}, false);
+  V y = reduce(on,
+               how == "max"    ? Reduce::max
+               : how == "min"  ? Reduce::min
+               : how == "prod" ? Reduce::prod
+                               : Reduce::sum,
+               values, {1}, false);
   if (initial) {
     const V first = on.scalar_like(*initial, x);
-    y = how == "max" ? V(on.Max(std::vector<ValueId>{y, first})) : how == "min" ? V(on.Min(std::vector<ValueId>{y, first})) : how == "prod" ? V(on.Mul(y, first)) : V(on.Add(y, first));
+    y = how == "max"    ? V(on.Max(std::vector<ValueId>{y, first}))
+        : how == "min"  ? V(on.Min(std::vector<ValueId>{y, first}))
+        : how == "prod" ? V(on.Mul(y, first))
+                        : V(on.Add(y, first));
   }
   if (how != "mean") return y;
   const V none = on.Equal(count, on.number_like(0, x));
@@ -99,9 +114,12 @@ V segments(Lower& on, V x, Str how, Opt<V> lengths, Opt<V>, Opt<V> offsets, int6
 
 V pool_gradient(Lower& on, V grad, V x, Ints, Ints, Ints, Ints, bool, V at) {
   const int64_t lead = on.rank(x) - 2;
-  const Dim rows = element_count(Dims(on.shape(x).begin(), on.shape(x).begin() + lead)), plane = on.dim(x, -2) * on.dim(x, -1), pooled = on.dim(grad, -2) * on.dim(grad, -1);
+  const Dim rows = element_count(Dims(on.shape(x).begin(), on.shape(x).begin() + lead)),
+            plane = on.dim(x, -2) * on.dim(x, -1), pooled = on.dim(grad, -2) * on.dim(grad, -1);
   const V blank = on.full({rows, plane}, Num(0.0), on.dtype(x));
-  return on.reshape(on.ScatterElements(blank, on.reshape(at, {rows, pooled}), on.reshape(grad, {rows, pooled}), {.axis = 1, .reduction = "add"}), on.shape(x));
+  return on.reshape(on.ScatterElements(blank, on.reshape(at, {rows, pooled}), on.reshape(grad, {rows, pooled}),
+                                       {.axis = 1, .reduction = "add"}),
+                    on.shape(x));
 }
 
 // Where windows start: evenly, shifted by a random number per channel; the last one at the end.
@@ -114,13 +132,15 @@ V window_starts(Lower& on, V sample, int64_t in, int64_t out, int64_t kernel) {
   const V u = on.unsqueeze(sample, {on.rank(sample)}), step = on.number_like(alpha, sample);
   const V i = on.to(iota(on, Dim(out - 1)), on.dtype(sample));
   const V first = on.to(on.Mul(u, step), DType::i64);
-  return on.concat({on.Sub(on.to(on.Mul(on.Add(i, u), step), DType::i64), first), on.expand(last, tail)}, on.rank(sample));
+  return on.concat({on.Sub(on.to(on.Mul(on.Add(i, u), step), DType::i64), first), on.expand(last, tail)},
+                   on.rank(sample));
 }
 template <int N>
 std::tuple<V, V> fractional_pool(Lower& on, V x, Ints kernel, Ints sizes, V samples) {
   const bool single = on.rank(x) == N + 1;
   if (single) x = on.unsqueeze(x, {0});
-  if (on.rank(x) != N + 2 || kernel.size() != N || sizes.size() != N) unsupported(cat("fractional pooling of a tensor with ", on.rank(x), " axes"));
+  if (on.rank(x) != N + 2 || kernel.size() != N || sizes.size() != N)
+    unsupported(cat("fractional pooling of a tensor with ", on.rank(x), " axes"));
   on.need_rank(samples, 3, "fractional pooling by the samples");
   Dims plane(on.shape(x).end() - N, on.shape(x).end());
   const Dim rows = on.dim(x, 0) * on.dim(x, 1), area = element_count(plane);
@@ -141,35 +161,56 @@ std::tuple<V, V> fractional_pool(Lower& on, V x, Ints kernel, Ints sizes, V samp
   int64_t count = 1, inside = 1;
   for (int i = 0; i < N; ++i) count *= sizes[static_cast<size_t>(i)], inside *= kernel[static_cast<size_t>(i)];
   const V places = on.reshape(at, {rows, Dim(count), Dim(inside)});
-  const V values = on.reshape(on.GatherElements(on.reshape(x, {rows, area}), on.reshape(places, {rows, Dim(count * inside)}), {.axis = 1}), {rows, Dim(count), Dim(inside)});
+  const V values = on.reshape(
+      on.GatherElements(on.reshape(x, {rows, area}), on.reshape(places, {rows, Dim(count * inside)}), {.axis = 1}),
+      {rows, Dim(count), Dim(inside)});
   const V best = on.ArgMax(values, {.axis = 2, .keepdims = 1});
   Dims shape{on.dim(x, 0), on.dim(x, 1)};
   for (const int64_t s : sizes) shape.push_back(Dim(s));
   if (single) shape.erase(shape.begin());
-  return {on.reshape(reduce(on, Reduce::max, values, {2}, false), shape), on.reshape(on.GatherElements(places, best, {.axis = 2}), shape)};
+  return {on.reshape(reduce(on, Reduce::max, values, {2}, false), shape),
+          on.reshape(on.GatherElements(places, best, {.axis = 2}), shape)};
 }
 
 constexpr Row table[] = {
     {"aten::histogram.bin_ct", fn<histogram>},
-    {"aten::histogram.bins_tensor", [](Lower& on, V x, V edges, Opt<V> weight, bool density) { return std::tuple<V, V>{counted(on, as_rows(on, x), {edges}, weight, density), edges}; }},
-    {"aten::histogramdd", [](Lower& on, V x, Ints bins, Opt<Floats> range, Opt<V> weight, bool density) { return histogram_grid(on, x, bins, range, weight, density); }},
+    {"aten::histogram.bins_tensor",
+     [](Lower& on, V x, V edges, Opt<V> weight, bool density) {
+       return std::tuple<V, V>{counted(on, as_rows(on, x), {edges}, weight, density), edges};
+     }},
+    {"aten::histogramdd", [](Lower& on, V x, Ints bins, Opt<Floats> range, Opt<V> weight,
+                             bool density) { return histogram_grid(on, x, bins, range, weight, density); }},
     // What is left of it in decomposed programs: the edges, and the counts between them.
-    {"aten::_histogramdd_bin_edges", [](Lower& on, V x, Ints bins, Opt<Floats> range, Opt<V> weight, bool density) { return std::get<1>(histogram_grid(on, x, bins, range, weight, density)); }},
-    {"aten::_histogramdd_from_bin_cts", [](Lower& on, V x, Ints bins, Opt<Floats> range, Opt<V> weight, bool density) { return std::get<0>(histogram_grid(on, x, bins, range, weight, density)); }},
-    {"aten::_histogramdd_from_bin_tensors", [](Lower& on, V x, Vs edges, Opt<V> weight, bool density) {
-       const Dim columns = on.dim(x, -1);
-       return counted(on, on.reshape(x, {floor_div(element_count(on.shape(x)), columns), columns}), edges, weight, density);
+    {"aten::_histogramdd_bin_edges",
+     [](Lower& on, V x, Ints bins, Opt<Floats> range, Opt<V> weight, bool density) {
+       return std::get<1>(histogram_grid(on, x, bins, range, weight, density));
      }},
-    {"aten::histogramdd.int_bins", [](Lower& on, V x, int64_t bins, Opt<Floats> range, Opt<V> weight, bool density) {
-       return histogram_grid(on, x, Ints(static_cast<size_t>(known_size(on, x, -1, "histogramdd")), bins), range, weight, density);
+    {"aten::_histogramdd_from_bin_cts",
+     [](Lower& on, V x, Ints bins, Opt<Floats> range, Opt<V> weight, bool density) {
+       return std::get<0>(histogram_grid(on, x, bins, range, weight, density));
      }},
-    {"aten::histogramdd.TensorList_bins", [](Lower& on, V x, Vs edges, Opt<Floats>, Opt<V> weight, bool density) {
+    {"aten::_histogramdd_from_bin_tensors",
+     [](Lower& on, V x, Vs edges, Opt<V> weight, bool density) {
        const Dim columns = on.dim(x, -1);
-       return std::tuple<V, Vs>{counted(on, on.reshape(x, {floor_div(element_count(on.shape(x)), columns), columns}), edges, weight, density), edges};
+       return counted(on, on.reshape(x, {floor_div(element_count(on.shape(x)), columns), columns}), edges, weight,
+                      density);
+     }},
+    {"aten::histogramdd.int_bins",
+     [](Lower& on, V x, int64_t bins, Opt<Floats> range, Opt<V> weight, bool density) {
+       return histogram_grid(on, x, Ints(static_cast<size_t>(known_size(on, x, -1, "histogramdd")), bins), range,
+                             weight, density);
+     }},
+    {"aten::histogramdd.TensorList_bins",
+     [](Lower& on, V x, Vs edges, Opt<Floats>, Opt<V> weight, bool density) {
+       const Dim columns = on.dim(x, -1);
+       return std::tuple<V, Vs>{counted(on, on.reshape(x, {floor_div(element_count(on.shape(x)), columns), columns}),
+                                        edges, weight, density),
+                                edges};
      }},
     {"aten::segment_reduce", fn<segments>},
     {"aten::max_pool2d_with_indices_backward", fn<pool_gradient>},
-    {"aten::fractional_max_pool2d", fn<fractional_pool<2>>}, {"aten::fractional_max_pool3d", fn<fractional_pool<3>>},
+    {"aten::fractional_max_pool2d", fn<fractional_pool<2>>},
+    {"aten::fractional_max_pool3d", fn<fractional_pool<3>>},
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace {
 V wrapped(Lower& on, V x, const Dims& pads) {
   const auto rank = on.rank(x);
   for (int64_t axis = 0; axis < rank; ++axis) {
-    const Dim size = on.dim(x, axis), before = pads[static_cast<size_t>(axis)], after = pads[static_cast<size_t>(rank + axis)];
+    const Dim size = on.dim(x, axis), before = pads[static_cast<size_t>(axis)],
+              after = pads[static_cast<size_t>(rank + axis)];
     Vs parts{x};
     if (!before.is(0)) parts.insert(parts.begin(), on.slice(x, axis, size - before, size));
     if (!after.is(0)) parts.push_back(on.slice(x, axis, Dim(0), after));
@@ -34,7 +35,8 @@ V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& valu
     const size_t axis = rank - 1 - i;
     all[axis] = pads[2 * i];
     all[rank + axis] = pads[2 * i + 1];
-    for (const Dim d : {pads[2 * i], pads[2 * i + 1]}) nothing &= d.is(0), negative |= d.is_literal() && d.literal() < 0;
+    for (const Dim d : {pads[2 * i], pads[2 * i + 1]})
+      nothing &= d.is(0), negative |= d.is_literal() && d.literal() < 0;
   }
   if (nothing) return x;
   Dims crop(rank * 2, Dim(0));
@@ -42,12 +44,14 @@ V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& valu
     for (size_t i = 0; i < rank * 2; ++i)
       if (all[i].is_literal() && all[i].literal() < 0) crop[i] = -std::exchange(all[i], Dim(0));
   const auto cropped = [&](V y) {
-    for (size_t i = 0; negative && i < rank; ++i) y = on.slice(y, static_cast<int64_t>(i), crop[i], on.dim(y, static_cast<int64_t>(i)) - crop[rank + i]);
+    for (size_t i = 0; negative && i < rank; ++i)
+      y = on.slice(y, static_cast<int64_t>(i), crop[i], on.dim(y, static_cast<int64_t>(i)) - crop[rank + i]);
     return y;
   };
   if (mode == "constant" || mode == "circular") x = cropped(x);
   if (mode == "circular") return wrapped(on, x, all);
-  static constexpr std::pair<std::string_view, std::string_view> modes[] = {{"constant", "constant"}, {"reflect", "reflect"}, {"replicate", "edge"}};
+  static constexpr std::pair<std::string_view, std::string_view> modes[] = {
+      {"constant", "constant"}, {"reflect", "reflect"}, {"replicate", "edge"}};
   const auto* found = std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == mode; });
   if (found == std::end(modes)) unsupported(cat("pad mode ", mode));
   const V fill = mode == "constant" && value && !value->is(0) ? on.scalar_like(*value, x) : V();
@@ -57,12 +61,16 @@ V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& valu
 
 enum class Coordinates : uint8_t { asymmetric, half_pixel, align_corners };
 
-V resized(Lower& on, V x, const Str& mode, Coordinates c, const Opt<Dims>& sizes, const Opt<Floats>& scales, bool antialias = false) {
+V resized(Lower& on, V x, const Str& mode, Coordinates c, const Opt<Dims>& sizes, const Opt<Floats>& scales,
+          bool antialias = false) {
   const size_t given = scales ? scales->size() : sizes ? sizes->size() : 0;
-  if (given == 0 || on.rank(x) != static_cast<int64_t>(given) + 2) unsupported(cat("resizing ", on.rank(x), " axes by ", given, " numbers"));
+  if (given == 0 || on.rank(x) != static_cast<int64_t>(given) + 2)
+    unsupported(cat("resizing ", on.rank(x), " axes by ", given, " numbers"));
   op::Resize a;
   a.mode = mode;
-  a.coordinate_transformation_mode = c == Coordinates::asymmetric ? "asymmetric" : c == Coordinates::align_corners ? "align_corners" : "half_pixel";
+  a.coordinate_transformation_mode = c == Coordinates::asymmetric      ? "asymmetric"
+                                     : c == Coordinates::align_corners ? "align_corners"
+                                                                       : "half_pixel";
   if (mode == "nearest") a.nearest_mode = c == Coordinates::asymmetric ? "floor" : "round_prefer_ceil";
   a.cubic_coeff_a = -0.75f;
   a.antialias = antialias;
@@ -81,40 +89,63 @@ V resized(Lower& on, V x, const Str& mode, Coordinates c, const Opt<Dims>& sizes
 
 // The overloads with explicit sizes carry scales that torch uses for the coordinates when they are given.
 template <int N>
-V nearest(Lower& on, V x, Dims sizes) { return resized(on, x, "nearest", Coordinates::asymmetric, sizes, {}); }
-V nearest_vec(Lower& on, V x, Opt<Dims> sizes, Opt<Floats> scales) { return resized(on, x, "nearest", Coordinates::asymmetric, sizes, scales); }
-V nearest_exact_vec(Lower& on, V x, Opt<Dims> sizes, Opt<Floats> scales) { return resized(on, x, "nearest", Coordinates::half_pixel, sizes, scales); }
-V linear_vec(Lower& on, V x, Opt<Dims> sizes, bool align, Opt<Floats> scales) { return resized(on, x, "linear", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, scales); }
-V linear_sizes(Lower& on, V x, Dims sizes, bool align) { return resized(on, x, "linear", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, {}); }
-V cubic_vec(Lower& on, V x, Opt<Dims> sizes, bool align, Opt<Floats> scales) { return resized(on, x, "cubic", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, scales); }
-V cubic_sizes(Lower& on, V x, Dims sizes, bool align) { return resized(on, x, "cubic", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, {}); }
+V nearest(Lower& on, V x, Dims sizes) {
+  return resized(on, x, "nearest", Coordinates::asymmetric, sizes, {});
+}
+V nearest_vec(Lower& on, V x, Opt<Dims> sizes, Opt<Floats> scales) {
+  return resized(on, x, "nearest", Coordinates::asymmetric, sizes, scales);
+}
+V nearest_exact_vec(Lower& on, V x, Opt<Dims> sizes, Opt<Floats> scales) {
+  return resized(on, x, "nearest", Coordinates::half_pixel, sizes, scales);
+}
+V linear_vec(Lower& on, V x, Opt<Dims> sizes, bool align, Opt<Floats> scales) {
+  return resized(on, x, "linear", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, scales);
+}
+V linear_sizes(Lower& on, V x, Dims sizes, bool align) {
+  return resized(on, x, "linear", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, {});
+}
+V cubic_vec(Lower& on, V x, Opt<Dims> sizes, bool align, Opt<Floats> scales) {
+  return resized(on, x, "cubic", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, scales);
+}
+V cubic_sizes(Lower& on, V x, Dims sizes, bool align) {
+  return resized(on, x, "cubic", align ? Coordinates::align_corners : Coordinates::half_pixel, sizes, {});
+}
 
 V group_norm(Lower& on, V x, int64_t groups, Opt<V> w, Opt<V> b, double eps) {
   const Dims channels{on.dim(x, 1)};
-  const V scale = w ? *w : on.full(channels, Num(1.0), on.dtype(x)), shift = b ? *b : on.full(channels, Num(0.0), on.dtype(x));
+  const V scale = w ? *w : on.full(channels, Num(1.0), on.dtype(x)),
+          shift = b ? *b : on.full(channels, Num(0.0), on.dtype(x));
   return on.GroupNormalization(x, scale, shift, {.epsilon = static_cast<float>(eps), .num_groups = groups});
 }
 
 V instance_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool use_input_stats, double, double eps) {
   const Dims channels{on.dim(x, 1)};
-  const V scale = w ? *w : on.full(channels, Num(1.0), on.dtype(x)), shift = b ? *b : on.full(channels, Num(0.0), on.dtype(x));
-  if (use_input_stats || !mean || !var) return on.InstanceNormalization(x, scale, shift, {.epsilon = static_cast<float>(eps)});
+  const V scale = w ? *w : on.full(channels, Num(1.0), on.dtype(x)),
+          shift = b ? *b : on.full(channels, Num(0.0), on.dtype(x));
+  if (use_input_stats || !mean || !var)
+    return on.InstanceNormalization(x, scale, shift, {.epsilon = static_cast<float>(eps)});
   return on.BatchNormalization(x, scale, shift, *mean, *var, 1, {.epsilon = static_cast<float>(eps)})[0];
 }
 
 V pixel_shuffle(Lower& on, V x, int64_t r) { return on.DepthToSpace(x, {.blocksize = r, .mode = "CRD"}); }
 
 V pixel_unshuffle(Lower& on, V x, int64_t r) {
-  if (on.rank(x) != 4) unsupported(cat("pixel_unshuffle of a tensor with ", on.rank(x), " axes"), "give it a batch axis");
+  if (on.rank(x) != 4)
+    unsupported(cat("pixel_unshuffle of a tensor with ", on.rank(x), " axes"), "give it a batch axis");
   const Dims s = on.shape(x);
   const V parts = on.reshape(x, {s[0], s[1], floor_div(s[2], Dim(r)), Dim(r), floor_div(s[3], Dim(r)), Dim(r)});
-  return on.reshape(on.transpose(parts, {0, 1, 3, 5, 2, 4}), {s[0], s[1] * Dim(r * r), floor_div(s[2], Dim(r)), floor_div(s[3], Dim(r))});
+  return on.reshape(on.transpose(parts, {0, 1, 3, 5, 2, 4}),
+                    {s[0], s[1] * Dim(r * r), floor_div(s[2], Dim(r)), floor_div(s[3], Dim(r))});
 }
 
 V grid_sample(Lower& on, V x, V grid, int64_t mode, int64_t padding, bool align) {
-  if (mode < 0 || mode > 2 || padding < 0 || padding > 2) unsupported(cat("grid_sample of mode ", mode, " and padding ", padding));
-  static constexpr std::string_view modes[] = {"linear", "nearest", "cubic"}, paddings[] = {"zeros", "border", "reflection"};
-  return on.GridSample(x, grid, {.align_corners = align, .mode = std::string(modes[mode]), .padding_mode = std::string(paddings[padding])});
+  if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
+    unsupported(cat("grid_sample of mode ", mode, " and padding ", padding));
+  static constexpr std::string_view modes[] = {"linear", "nearest", "cubic"},
+                                    paddings[] = {"zeros", "border", "reflection"};
+  return on.GridSample(
+      x, grid,
+      {.align_corners = align, .mode = std::string(modes[mode]), .padding_mode = std::string(paddings[padding])});
 }
 
 V flip(Lower& on, V x, Ints dims) {
@@ -136,9 +167,14 @@ V roll(Lower& on, V x, Dims shifts, Ints dims) {
     const Dim size = on.dim(x, axis);
     if (size.is(0)) continue;
     const auto& facts = on.graph().facts;
-    const Dim back = shifts[i] * -1, ahead = size + back;  // the first element of the result, where the shift is smaller than the size
-    const auto inside = [&](Dim d) { return facts.less_equal(Dim(0), d) == Answer::yes && facts.less_equal(d, size) == Answer::yes; };
-    const Dim at = size.is_literal() || !(inside(back) || inside(ahead)) ? facts.simplify(mod(back, size)) : inside(back) ? back : ahead;
+    const Dim back = shifts[i] * -1,
+              ahead = size + back;  // the first element of the result, where the shift is smaller than the size
+    const auto inside = [&](Dim d) {
+      return facts.less_equal(Dim(0), d) == Answer::yes && facts.less_equal(d, size) == Answer::yes;
+    };
+    const Dim at = size.is_literal() || !(inside(back) || inside(ahead)) ? facts.simplify(mod(back, size))
+                   : inside(back)                                        ? back
+                                                                         : ahead;
     if (at.is(0)) continue;
     x = on.concat({on.slice(x, axis, at, size), on.slice(x, axis, Dim(0), at)}, axis);
   }
@@ -156,7 +192,8 @@ V nearest_exact(Lower& on, V x, Dims sizes) { return resized(on, x, "nearest", C
 V half_rolled(Lower& on, V x, const Opt<Ints>& dims, bool back) {
   const Ints axes = dims ? on.axes(x, *dims) : on.all_axes(x);
   Dims shifts;
-  for (const int64_t a : axes) shifts.push_back(back ? ceil_div(on.dim(x, a), Dim(2)) : floor_div(on.dim(x, a), Dim(2)));
+  for (const int64_t a : axes)
+    shifts.push_back(back ? ceil_div(on.dim(x, a), Dim(2)) : floor_div(on.dim(x, a), Dim(2)));
   return axes.empty() ? x : roll(on, x, shifts, axes);
 }
 
@@ -174,7 +211,10 @@ V affine_grid(Lower& on, V theta, Dims sizes, bool align) {
   const auto space = static_cast<int64_t>(sizes.size()) - 2;
   const Dims grid(sizes.begin() + 2, sizes.end());
   Vs columns;  // x before y before z
-  for (int64_t i = space; i-- > 0;) columns.push_back(on.reshape(on.expand(reach(on, places_along(on, grid[static_cast<size_t>(i)], align, t), i, space), grid), {element_count(grid), Dim(1)}));
+  for (int64_t i = space; i-- > 0;)
+    columns.push_back(
+        on.reshape(on.expand(reach(on, places_along(on, grid[static_cast<size_t>(i)], align, t), i, space), grid),
+                   {element_count(grid), Dim(1)}));
   columns.push_back(on.full({element_count(grid), Dim(1)}, Num(1.0), t));
   Dims out{on.dim(theta, 0)};
   out.insert(out.end(), grid.begin(), grid.end());
@@ -183,7 +223,9 @@ V affine_grid(Lower& on, V theta, Dims sizes, bool align) {
 }
 
 constexpr Row table[] = {
-    {"aten::_upsample_nearest_exact1d", fn<nearest_exact>}, {"aten::_upsample_nearest_exact2d", fn<nearest_exact>}, {"aten::_upsample_nearest_exact3d", fn<nearest_exact>},
+    {"aten::_upsample_nearest_exact1d", fn<nearest_exact>},
+    {"aten::_upsample_nearest_exact2d", fn<nearest_exact>},
+    {"aten::_upsample_nearest_exact3d", fn<nearest_exact>},
     {"aten::fft_fftshift", [](Lower& on, V x, Opt<Ints> dims) { return half_rolled(on, x, dims, false); }},
     {"aten::fft_ifftshift", [](Lower& on, V x, Opt<Ints> dims) { return half_rolled(on, x, dims, true); }},
     {"aten::pad", [](Lower& on, V x, Dims pads, Str mode, Opt<Num> v) { return padded(on, x, pads, mode, v); }},
@@ -194,23 +236,43 @@ constexpr Row table[] = {
     {"aten::replication_pad1d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "replicate", {}); }},
     {"aten::replication_pad2d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "replicate", {}); }},
     {"aten::replication_pad3d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "replicate", {}); }},
-    {"aten::upsample_nearest1d", fn<nearest<1>>}, {"aten::upsample_nearest2d", fn<nearest<2>>}, {"aten::upsample_nearest3d", fn<nearest<3>>},
-    {"aten::upsample_nearest1d.vec", fn<nearest_vec>}, {"aten::upsample_nearest2d.vec", fn<nearest_vec>}, {"aten::upsample_nearest3d.vec", fn<nearest_vec>},
-    {"aten::_upsample_nearest_exact1d.vec", fn<nearest_exact_vec>}, {"aten::_upsample_nearest_exact2d.vec", fn<nearest_exact_vec>}, {"aten::_upsample_nearest_exact3d.vec", fn<nearest_exact_vec>},
-    {"aten::upsample_linear1d", fn<linear_sizes>}, {"aten::upsample_bilinear2d", fn<linear_sizes>}, {"aten::upsample_trilinear3d", fn<linear_sizes>},
-    {"aten::upsample_linear1d.vec", fn<linear_vec>}, {"aten::upsample_bilinear2d.vec", fn<linear_vec>}, {"aten::upsample_trilinear3d.vec", fn<linear_vec>},
-    {"aten::upsample_bicubic2d", fn<cubic_sizes>}, {"aten::upsample_bicubic2d.vec", fn<cubic_vec>},
-    {"aten::group_norm", fn<group_norm>}, {"aten::instance_norm", fn<instance_norm>},
-    {"aten::rms_norm", [](Lower& on, V x, Dims shape, Opt<V> w, Opt<double> eps) {
+    {"aten::upsample_nearest1d", fn<nearest<1>>},
+    {"aten::upsample_nearest2d", fn<nearest<2>>},
+    {"aten::upsample_nearest3d", fn<nearest<3>>},
+    {"aten::upsample_nearest1d.vec", fn<nearest_vec>},
+    {"aten::upsample_nearest2d.vec", fn<nearest_vec>},
+    {"aten::upsample_nearest3d.vec", fn<nearest_vec>},
+    {"aten::_upsample_nearest_exact1d.vec", fn<nearest_exact_vec>},
+    {"aten::_upsample_nearest_exact2d.vec", fn<nearest_exact_vec>},
+    {"aten::_upsample_nearest_exact3d.vec", fn<nearest_exact_vec>},
+    {"aten::upsample_linear1d", fn<linear_sizes>},
+    {"aten::upsample_bilinear2d", fn<linear_sizes>},
+    {"aten::upsample_trilinear3d", fn<linear_sizes>},
+    {"aten::upsample_linear1d.vec", fn<linear_vec>},
+    {"aten::upsample_bilinear2d.vec", fn<linear_vec>},
+    {"aten::upsample_trilinear3d.vec", fn<linear_vec>},
+    {"aten::upsample_bicubic2d", fn<cubic_sizes>},
+    {"aten::upsample_bicubic2d.vec", fn<cubic_vec>},
+    {"aten::group_norm", fn<group_norm>},
+    {"aten::instance_norm", fn<instance_norm>},
+    {"aten::rms_norm",
+     [](Lower& on, V x, Dims shape, Opt<V> w, Opt<double> eps) {
        const V scale = w ? *w : on.full(shape, Num(1.0), on.dtype(x));
-       return V(on.RMSNormalization(x, scale, {.axis = -static_cast<int64_t>(shape.size()), .epsilon = static_cast<float>(eps.value_or(1.1920928955078125e-07))}));
+       return V(on.RMSNormalization(x, scale,
+                                    {.axis = -static_cast<int64_t>(shape.size()),
+                                     .epsilon = static_cast<float>(eps.value_or(1.1920928955078125e-07))}));
      }},
-    {"aten::pixel_shuffle", fn<pixel_shuffle>}, {"aten::pixel_unshuffle", fn<pixel_unshuffle>},
-    {"aten::grid_sampler", fn<grid_sample>}, {"aten::grid_sampler_2d", fn<grid_sample>}, {"aten::grid_sampler_3d", fn<grid_sample>},
-    {"aten::flip", fn<flip>}, {"aten::roll", fn<roll>},
+    {"aten::pixel_shuffle", fn<pixel_shuffle>},
+    {"aten::pixel_unshuffle", fn<pixel_unshuffle>},
+    {"aten::grid_sampler", fn<grid_sample>},
+    {"aten::grid_sampler_2d", fn<grid_sample>},
+    {"aten::grid_sampler_3d", fn<grid_sample>},
+    {"aten::flip", fn<flip>},
+    {"aten::roll", fn<roll>},
     {"aten::tril", [](Lower& on, V x, Dim k) { return triangle(on, x, k, false); }},
     {"aten::triu", [](Lower& on, V x, Dim k) { return triangle(on, x, k, true); }},
-    {"aten::einsum", [](Lower& on, Str equation, Vs parts) {
+    {"aten::einsum",
+     [](Lower& on, Str equation, Vs parts) {
        std::erase(equation, ' ');
        return V(on.Einsum(std::vector<ValueId>(parts.begin(), parts.end()), {.equation = equation}));
      }},

@@ -119,7 +119,9 @@ V index_put(Lower& on, V x, std::vector<Opt<V>> list, V values, bool accumulate)
 V at_least_1d(Lower& on, V x) { return on.rank(x) == 0 ? on.unsqueeze(x, {0}) : x; }
 
 V gather(Lower& on, V x, int64_t dim, V at) {
-  if (on.rank(x) == 0) return on.squeeze(on.GatherElements(at_least_1d(on, x), at_least_1d(on, at), {.axis = 0}), on.rank(at) == 0 ? Ints{0} : Ints{});
+  if (on.rank(x) == 0)
+    return on.squeeze(on.GatherElements(at_least_1d(on, x), at_least_1d(on, at), {.axis = 0}),
+                      on.rank(at) == 0 ? Ints{0} : Ints{});
   return on.GatherElements(x, on.to(at, DType::i64), {.axis = on.axis(x, dim)});
 }
 
@@ -130,7 +132,8 @@ V scatter(Lower& on, V x, int64_t dim, V at, V src, const Str& reduction) {
   // torch reads the part of src that the index covers.
   if (on.shape(src) != on.shape(at))
     for (int64_t i = 0; i < on.rank(at); ++i) src = on.slice(src, i, Dim(0), on.dim(at, i));
-  const V y = on.ScatterElements(at_least_1d(on, x), at_least_1d(on, at), at_least_1d(on, src), {.axis = on.axis(x, dim), .reduction = reduction});
+  const V y = on.ScatterElements(at_least_1d(on, x), at_least_1d(on, at), at_least_1d(on, src),
+                                 {.axis = on.axis(x, dim), .reduction = reduction});
   return scalar ? on.squeeze(y, {0}) : y;
 }
 
@@ -142,7 +145,8 @@ V index_select(Lower& on, V x, int64_t dim, V at) {
 V masked_select(Lower& on, V x, V mask) {
   Dims shape = on.shape(on.rank(x) >= on.rank(mask) ? x : mask);
   const Dims& other = on.shape(on.rank(x) >= on.rank(mask) ? mask : x);
-  for (size_t i = 0; i < other.size(); ++i) shape[shape.size() - other.size() + i] = broadcast(shape[shape.size() - other.size() + i], other[i]);
+  for (size_t i = 0; i < other.size(); ++i)
+    shape[shape.size() - other.size() + i] = broadcast(shape[shape.size() - other.size() + i], other[i]);
   const V flat = on.reshape(on.expand(x, shape), {element_count(shape)});
   return on.Compress(flat, on.reshape(on.expand(mask, shape), {element_count(shape)}), {.axis = 0});
 }
@@ -156,14 +160,21 @@ V scatter_reduce(Lower& on, V x, int64_t dim, V at, V src, const Str& how, bool 
     for (int64_t i = 0; i < on.rank(at); ++i) src = on.slice(src, i, Dim(0), on.dim(at, i));
   const bool mean = how == "mean";
   static constexpr std::tuple<std::string_view, std::string_view, double> kinds[] = {
-      {"sum", "add", 0}, {"mean", "add", 0}, {"prod", "mul", 1}, {"amax", "max", -std::numeric_limits<double>::infinity()}, {"amin", "min", std::numeric_limits<double>::infinity()}};
-  const auto* kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return std::get<0>(k) == how; });
+      {"sum", "add", 0},
+      {"mean", "add", 0},
+      {"prod", "mul", 1},
+      {"amax", "max", -std::numeric_limits<double>::infinity()},
+      {"amin", "min", std::numeric_limits<double>::infinity()}};
+  const auto* kind =
+      std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return std::get<0>(k) == how; });
   if (kind == std::end(kinds)) unsupported(cat("scatter_reduce with ", how));
   const V zeros = on.full(on.shape(x), Num(int64_t{0}), on.dtype(x)), one = on.number_like(1, x);
   V count;
-  if (mean || !include_self) count = on.ScatterElements(zeros, at, on.expand(one, on.shape(at)), {.axis = axis, .reduction = "add"});
+  if (mean || !include_self)
+    count = on.ScatterElements(zeros, at, on.expand(one, on.shape(at)), {.axis = axis, .reduction = "add"});
   if (!include_self) {
-    if (!on.is_float(x) && std::get<2>(*kind) != 0 && std::get<2>(*kind) != 1) unsupported("an extremum of scattered integers without the tensor's own values");
+    if (!on.is_float(x) && std::get<2>(*kind) != 0 && std::get<2>(*kind) != 1)
+      unsupported("an extremum of scattered integers without the tensor's own values");
     x = on.Where(on.Greater(count, on.number_like(0, x)), on.number_like(std::get<2>(*kind), x), x);
   }
   V y = on.ScatterElements(x, at, src, {.axis = axis, .reduction = std::string(std::get<1>(*kind))});
@@ -176,7 +187,8 @@ V scatter_reduce(Lower& on, V x, int64_t dim, V at, V src, const Str& how, bool 
 V index_reduce(Lower& on, V x, int64_t dim, V at, V src, Str how, bool include_self) {
   if (on.rank(x) == 0) return scatter_reduce(on, x, 0, at, src, how, include_self);
   const int64_t axis = on.axis(x, dim);
-  return scatter_reduce(on, x, dim, on.expand(reach(on, at_least_1d(on, at), axis, on.rank(x)), on.shape(src)), src, how, include_self);
+  return scatter_reduce(on, x, dim, on.expand(reach(on, at_least_1d(on, at), axis, on.rank(x)), on.shape(src)), src,
+                        how, include_self);
 }
 
 // 0-d tensors have no axes: rows of no numbers, as many as are not zero.
@@ -187,7 +199,8 @@ V nonzero(Lower& on, V x) {
 Vs nonzero_parts(Lower& on, V x) { return positions(on, at_least_1d(on, x)); }
 V nonzero_static(Lower& on, V x, Dim size, int64_t fill) {
   const V rows = nonzero(on, x);
-  const V all = on.Concat(std::vector<ValueId>{rows, on.full({size, Dim(on.rank(x))}, Num(fill), DType::i64)}, {.axis = 0});
+  const V all =
+      on.Concat(std::vector<ValueId>{rows, on.full({size, Dim(on.rank(x))}, Num(fill), DType::i64)}, {.axis = 0});
   const V y = on.Slice(all, on.ints({0}), on.int_vector(Dims{size}), on.ints({0}));
   on.graph().fact(y).type.shape = Dims{size, Dim(on.rank(x))};
   return y;
@@ -223,19 +236,31 @@ constexpr Row table[] = {
     {"aten::index_put.hacked_twin", fn<index_put>},
     {"aten::_unsafe_index_put", fn<index_put>},
     {"aten::gather", fn<gather>},
-    {"aten::scatter.src", [](Lower& on, V x, int64_t dim, V at, V src) { return scatter(on, x, dim, at, src, "none"); }},
-    {"aten::scatter.value", [](Lower& on, V x, int64_t dim, V at, Num v) { return scatter(on, x, dim, at, on.scalar_like(v, x), "none"); }},
+    {"aten::scatter.src",
+     [](Lower& on, V x, int64_t dim, V at, V src) { return scatter(on, x, dim, at, src, "none"); }},
+    {"aten::scatter.value",
+     [](Lower& on, V x, int64_t dim, V at, Num v) { return scatter(on, x, dim, at, on.scalar_like(v, x), "none"); }},
     {"aten::scatter_add", [](Lower& on, V x, int64_t dim, V at, V src) { return scatter(on, x, dim, at, src, "add"); }},
     {"aten::index_select", fn<index_select>},
     {"aten::masked_select", fn<masked_select>},
-    {"aten::nonzero", fn<nonzero>}, {"aten::nonzero_numpy", fn<nonzero_parts>}, {"aten::where", fn<nonzero_parts>}, {"aten::nonzero_static", fn<nonzero_static>},
-    {"aten::scatter.reduce", [](Lower& on, V x, int64_t dim, V at, V src, Str how) { return scatter(on, x, dim, at, src, how == "add" ? "add" : "mul"); }},
-    {"aten::scatter.value_reduce", [](Lower& on, V x, int64_t dim, V at, Num v, Str how) { return scatter(on, x, dim, at, on.scalar_like(v, x), how == "add" ? "add" : "mul"); }},
-    {"aten::scatter_reduce.two", fn<scatter_reduce>}, {"aten::index_reduce", fn<index_reduce>},
-    {"aten::_unsafe_masked_index", [](Lower& on, V x, V mask, std::vector<Opt<V>> list, Num fill) {
+    {"aten::nonzero", fn<nonzero>},
+    {"aten::nonzero_numpy", fn<nonzero_parts>},
+    {"aten::where", fn<nonzero_parts>},
+    {"aten::nonzero_static", fn<nonzero_static>},
+    {"aten::scatter.reduce", [](Lower& on, V x, int64_t dim, V at, V src,
+                                Str how) { return scatter(on, x, dim, at, src, how == "add" ? "add" : "mul"); }},
+    {"aten::scatter.value_reduce",
+     [](Lower& on, V x, int64_t dim, V at, Num v, Str how) {
+       return scatter(on, x, dim, at, on.scalar_like(v, x), how == "add" ? "add" : "mul");
+     }},
+    {"aten::scatter_reduce.two", fn<scatter_reduce>},
+    {"aten::index_reduce", fn<index_reduce>},
+    {"aten::_unsafe_masked_index",
+     [](Lower& on, V x, V mask, std::vector<Opt<V>> list, Num fill) {
        return V(on.Where(mask, index(on, x, clamped(on, x, list)), on.scalar_like(fill, x)));
      }},
-    {"aten::_unsafe_masked_index_put_accumulate", [](Lower& on, V x, V mask, std::vector<Opt<V>> list, V values) {
+    {"aten::_unsafe_masked_index_put_accumulate",
+     [](Lower& on, V x, V mask, std::vector<Opt<V>> list, V values) {
        return index_put(on, x, clamped(on, x, list), on.Where(mask, values, on.number_like(0, values)), true);
      }},
     {"aten::take_along_dim", fn<take_along>},

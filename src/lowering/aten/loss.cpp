@@ -20,14 +20,17 @@ V squared(Lower& on, V x) { return on.Mul(x, x); }
 V smooth(Lower& on, V x, V y, int64_t reduction, double beta, bool huber) {
   const V d = on.Abs(on.Sub(x, y));
   if (!huber && beta == 0) return reduced(on, d, reduction);
-  const V inner = huber ? on.Mul(squared(on, d), on.number_like(0.5, d)) : on.Div(on.Mul(squared(on, d), on.number_like(0.5, d)), on.number_like(beta, d));
-  const V outer = huber ? on.Mul(on.number_like(beta, d), on.Sub(d, on.number_like(0.5 * beta, d))) : on.Sub(d, on.number_like(0.5 * beta, d));
+  const V inner = huber ? on.Mul(squared(on, d), on.number_like(0.5, d))
+                        : on.Div(on.Mul(squared(on, d), on.number_like(0.5, d)), on.number_like(beta, d));
+  const V outer = huber ? on.Mul(on.number_like(beta, d), on.Sub(d, on.number_like(0.5 * beta, d)))
+                        : on.Sub(d, on.number_like(0.5 * beta, d));
   return reduced(on, on.Where(on.Less(d, on.number_like(beta, d)), inner, outer), reduction);
 }
 
 V bce(Lower& on, V x, V t, Opt<V> w, int64_t reduction) {
   const V one = on.number_like(1, x);
-  const V a = on.Mul(t, clamp_low(on, on.Log(x), -100)), b = on.Mul(on.Sub(one, t), clamp_low(on, on.Log(on.Sub(one, x)), -100));
+  const V a = on.Mul(t, clamp_low(on, on.Log(x), -100)),
+          b = on.Mul(on.Sub(one, t), clamp_low(on, on.Log(on.Sub(one, x)), -100));
   V loss = on.Neg(on.Add(a, b));
   if (w) loss = on.Mul(loss, *w);
   return reduced(on, loss, reduction);
@@ -66,7 +69,8 @@ V nll(Lower& on, V x, V t, Opt<V> w, int64_t reduction, int64_t ignore) {
     const V y = nll(on, on.unsqueeze(x, {0}), on.reshape(t, {Dim(1)}), w, reduction, ignore);
     return reduction == 0 ? on.squeeze(y, {0}) : y;
   }
-  return on.NegativeLogLikelihoodLoss(x, t, w ? w->id : ValueId(), {.ignore_index = ignore, .reduction = std::string(names[reduction])});
+  return on.NegativeLogLikelihoodLoss(x, t, w ? w->id : ValueId(),
+                                      {.ignore_index = ignore, .reduction = std::string(names[reduction])});
 }
 
 // Targets are classes, or how much of each class.
@@ -76,7 +80,8 @@ V cross_entropy(Lower& on, V x, V t, Opt<V> w, int64_t reduction, int64_t ignore
   const V weight = w ? reach(on, *w, axis, on.rank(x)) : V();
   const V classes = on.to(on.int_scalar(on.dim(x, axis)), on.dtype(x));
   if (on.is_float(t)) {
-    if (smoothing > 0) t = on.Add(on.Mul(t, on.number_like(1 - smoothing, t)), on.Div(on.number_like(smoothing, t), classes));
+    if (smoothing > 0)
+      t = on.Add(on.Mul(t, on.number_like(1 - smoothing, t)), on.Div(on.number_like(smoothing, t), classes));
     const V parts = on.Mul(logs, t);
     const V loss = on.Neg(reduce(on, Reduce::sum, w ? V(on.Mul(parts, weight)) : parts, {axis}, false));
     return on.rank(loss) == 0 ? loss : reduced(on, loss, reduction);
@@ -88,15 +93,18 @@ V cross_entropy(Lower& on, V x, V t, Opt<V> w, int64_t reduction, int64_t ignore
   const V counts = on.Not(on.Equal(t, on.number(static_cast<double>(ignore), on.dtype(t))));
   V smooth = on.Where(counts, every, on.number_like(0, x));
   if (reduction != 0) smooth = reduce(on, Reduce::sum, smooth, on.all_axes(smooth), false);
-  if (reduction == 1) smooth = on.Div(smooth, reduce(on, Reduce::sum, on.to(counts, on.dtype(x)), on.all_axes(counts), false));
-  return on.Add(on.Mul(sharp, on.number_like(1 - smoothing, x)), on.Mul(smooth, on.Div(on.number_like(smoothing, x), classes)));
+  if (reduction == 1)
+    smooth = on.Div(smooth, reduce(on, Reduce::sum, on.to(counts, on.dtype(x)), on.all_axes(counts), false));
+  return on.Add(on.Mul(sharp, on.number_like(1 - smoothing, x)),
+                on.Mul(smooth, on.Div(on.number_like(smoothing, x), classes)));
 }
 
 V pair_distance(Lower& on, V a, V b, double p, double eps) {
   const V d = on.Add(on.Sub(a, b), on.number_like(eps, a));
   return vector_norm(on, d, p, {on.rank(d) - 1}, false);
 }
-V triplet(Lower& on, V anchor, V positive, V negative, double margin, double p, double eps, bool swap, int64_t reduction) {
+V triplet(Lower& on, V anchor, V positive, V negative, double margin, double p, double eps, bool swap,
+          int64_t reduction) {
   const V near = pair_distance(on, anchor, positive, p, eps);
   V far = pair_distance(on, anchor, negative, p, eps);
   if (swap) far = on.Min(std::vector<ValueId>{far, pair_distance(on, positive, negative, p, eps)});
@@ -108,7 +116,8 @@ V cosine_embedding(Lower& on, V a, V b, V t, double margin, int64_t reduction) {
   const auto dot = [&](V x, V y) { return reduce(on, Reduce::sum, on.Mul(x, y), axes, false); };
   const V eps = on.number_like(1e-12, a);
   const V cosine = on.Div(dot(a, b), on.Sqrt(on.Mul(on.Add(dot(a, a), eps), on.Add(dot(b, b), eps))));
-  const V zero = on.number_like(0, cosine), same = on.Equal(t, on.number_like(1, t)), different = on.Equal(t, on.number_like(-1, t));
+  const V zero = on.number_like(0, cosine), same = on.Equal(t, on.number_like(1, t)),
+          different = on.Equal(t, on.number_like(-1, t));
   const V near = on.Where(same, on.Sub(on.number_like(1, cosine), cosine), zero);
   const V far = on.Where(different, clamp_low(on, on.Sub(cosine, on.number_like(margin, cosine)), 0), zero);
   return reduced(on, on.Add(near, far), reduction);
@@ -116,7 +125,9 @@ V cosine_embedding(Lower& on, V a, V b, V t, double margin, int64_t reduction) {
 
 // [batch, classes], with a batch of one when there is none.
 V batched(Lower& on, V x) { return on.rank(x) == 2 ? x : on.reshape(x, {Dim(1), element_count(on.shape(x))}); }
-V unbatched(Lower& on, V loss, V x, int64_t reduction) { return on.rank(x) == 2 ? reduced(on, loss, reduction) : on.squeeze(loss, {0}); }
+V unbatched(Lower& on, V loss, V x, int64_t reduction) {
+  return on.rank(x) == 2 ? reduced(on, loss, reduction) : on.squeeze(loss, {0});
+}
 
 V multi_margin(Lower& on, V scores, V t, Num p, Num margin, Opt<V> w, int64_t reduction) {
   const V x = batched(on, scores), at = on.reshape(t, {on.dim(x, 0), Dim(1)});
@@ -124,7 +135,8 @@ V multi_margin(Lower& on, V scores, V t, Num p, Num margin, Opt<V> w, int64_t re
   if (!p.is(1)) gap = squared(on, gap);
   if (w) gap = on.Mul(gap, on.Gather(*w, at, {.axis = 0}));
   const V own = on.Equal(iota(on, on.dim(x, 1)), at);
-  return unbatched(on, reduce(on, Reduce::mean, on.Where(own, on.number_like(0, x), gap), {1}, false), scores, reduction);
+  return unbatched(on, reduce(on, Reduce::mean, on.Where(own, on.number_like(0, x), gap), {1}, false), scores,
+                   reduction);
 }
 
 // Targets are listed up to the first -1.
@@ -134,7 +146,10 @@ V multilabel_margin(Lower& on, V scores, V targets, int64_t reduction) {
   const V at = on.Where(listed, t, zero);
   const V named = on.And(on.Equal(on.unsqueeze(at, {2}), iota(on, on.dim(x, 1))), on.unsqueeze(listed, {2}));
   const V is_target = on.unsqueeze(flags_any(on, named, 1), {1});
-  const V gap = clamp_low(on, on.Add(on.Sub(on.number_like(1, x), on.unsqueeze(on.GatherElements(x, at, {.axis = 1}), {2})), on.unsqueeze(x, {1})), 0);
+  const V gap = clamp_low(on,
+                          on.Add(on.Sub(on.number_like(1, x), on.unsqueeze(on.GatherElements(x, at, {.axis = 1}), {2})),
+                                 on.unsqueeze(x, {1})),
+                          0);
   const V counted = on.And(on.unsqueeze(listed, {2}), on.Not(is_target));
   const V sums = reduce(on, Reduce::sum, on.Where(counted, gap, on.number_like(0, x)), {1, 2}, false);
   return unbatched(on, on.Div(sums, on.to(on.int_scalar(on.dim(x, 1)), on.dtype(x))), scores, reduction);
@@ -143,12 +158,15 @@ V multilabel_margin(Lower& on, V scores, V targets, int64_t reduction) {
 // Which rows the greatest elements of bags came from; 0 in a bag without rows. `bag` tells the bag of each row.
 V rows_of_maxima(Lower& on, V at, V rows, V bag, Dim bags, V filled) {
   const V inside = on.unsqueeze(on.Equal(on.unsqueeze(iota(on, bags), {1}), on.unsqueeze(bag, {0})), {2});
-  const V all = on.Where(inside, on.unsqueeze(rows, {0}), on.number_like(-std::numeric_limits<double>::infinity(), rows));
-  return on.Where(filled, on.to(on.Gather(at, on.ArgMax(all, {.axis = 1, .keepdims = 0}), {.axis = 0}), DType::i64), on.On::int_scalar(0));
+  const V all =
+      on.Where(inside, on.unsqueeze(rows, {0}), on.number_like(-std::numeric_limits<double>::infinity(), rows));
+  return on.Where(filled, on.to(on.Gather(at, on.ArgMax(all, {.axis = 1, .keepdims = 0}), {.axis = 0}), DType::i64),
+                  on.On::int_scalar(0));
 }
 
 // Rows of a table, gathered into bags that start at the offsets; the padding's row counts for nothing.
-std::tuple<V, V, V, V> embedding_bag(Lower& on, V table, V at, V offsets, int64_t mode, const Opt<V>& weights, bool last_offset, const Opt<int64_t>& padding) {
+std::tuple<V, V, V, V> embedding_bag(Lower& on, V table, V at, V offsets, int64_t mode, const Opt<V>& weights,
+                                     bool last_offset, const Opt<int64_t>& padding) {
   constexpr int64_t mean = 1, max = 2;
   if (on.rank(at) == 2) {
     offsets = on.Mul(iota(on, on.dim(at, 0)), on.int_scalar(on.dim(at, 1)));
@@ -157,18 +175,21 @@ std::tuple<V, V, V, V> embedding_bag(Lower& on, V table, V at, V offsets, int64_
   const Dim bags = on.dim(offsets, 0);
   offsets = on.to(offsets, DType::i64);
   const V started = on.LessOrEqual(on.unsqueeze(offsets, {0}), on.unsqueeze(iota(on, on.dim(at, 0)), {1}));
-  const V bag = on.Sub(reduce(on, Reduce::sum, on.to(started, DType::i64), {1}, false), on.On::int_scalar(1)), place = on.unsqueeze(bag, {1});
+  const V bag = on.Sub(reduce(on, Reduce::sum, on.to(started, DType::i64), {1}, false), on.On::int_scalar(1)),
+          place = on.unsqueeze(bag, {1});
   V rows = on.Gather(table, at, {.axis = 0}), counted = on.full({on.dim(at, 0)}, Num(int64_t{1}), DType::i64);
   if (weights) rows = on.Mul(rows, on.unsqueeze(flat(on, *weights), {1}));
   const V lowest = on.number_like(mode == max ? -std::numeric_limits<double>::infinity() : 0, rows);
   if (padding) {
     const int64_t row = *padding;
-    const V skipped = on.Equal(at, on.to(on.int_scalar(row < 0 ? on.dim(table, 0) + Dim(row) : Dim(row)), on.dtype(at)));
+    const V skipped =
+        on.Equal(at, on.to(on.int_scalar(row < 0 ? on.dim(table, 0) + Dim(row) : Dim(row)), on.dtype(at)));
     rows = on.Where(on.unsqueeze(skipped, {1}), lowest, rows);
     counted = on.to(on.Not(skipped), DType::i64);
   }
   const V sizes = on.ScatterND(on.full({bags}, Num(int64_t{0}), DType::i64), place, counted, {.reduction = "add"});
-  V y = on.ScatterND(on.expand(lowest, {bags, on.dim(table, 1)}), place, rows, {.reduction = mode == max ? "max" : "add"});
+  V y = on.ScatterND(on.expand(lowest, {bags, on.dim(table, 1)}), place, rows,
+                     {.reduction = mode == max ? "max" : "add"});
   const V tall = on.unsqueeze(sizes, {1});
   if (mode == mean) y = on.Div(y, on.to(on.Max(std::vector<ValueId>{tall, on.On::int_scalar(1)}), on.dtype(y)));
   // PyTorch's quick kernel of plain sums does not say which bag rows are in.

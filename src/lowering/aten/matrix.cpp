@@ -16,12 +16,14 @@ V swap_last(Lower& on, V x) {
   return on.transpose(x, perm);
 }
 Dims without_last(const Dims& s, size_t n) {
-  if (s.size() < n) unsupported(cat("a matrix operation of a tensor with ", s.size(), s.size() == 1 ? " axis" : " axes"));
+  if (s.size() < n)
+    unsupported(cat("a matrix operation of a tensor with ", s.size(), s.size() == 1 ? " axis" : " axes"));
   return {s.begin(), s.end() - static_cast<std::ptrdiff_t>(n)};
 }
 
 V identity(Lower& on, V like) {
-  const V one = on.EyeLike(on.full({on.dim(like, -2), on.dim(like, -1)}, Num(0.0), on.dtype(like)), {.dtype = static_cast<int64_t>(on.dtype(like))});
+  const V one = on.EyeLike(on.full({on.dim(like, -2), on.dim(like, -1)}, Num(0.0), on.dtype(like)),
+                           {.dtype = static_cast<int64_t>(on.dtype(like))});
   return on.expand(one, on.shape(like));
 }
 
@@ -50,9 +52,10 @@ V solved(Lower& on, V a, V b) {
 }
 namespace {
 
-
 V cross(Lower& on, V a, V b, int64_t axis) {
-  const auto turned = [&](V x, std::initializer_list<int64_t> order) { return on.Gather(x, on.ints(order), {.axis = axis - std::max(on.rank(a), on.rank(b)) + on.rank(x)}); };
+  const auto turned = [&](V x, std::initializer_list<int64_t> order) {
+    return on.Gather(x, on.ints(order), {.axis = axis - std::max(on.rank(a), on.rank(b)) + on.rank(x)});
+  };
   return on.Sub(on.Mul(turned(a, {1, 2, 0}), turned(b, {2, 0, 1})), on.Mul(turned(a, {2, 0, 1}), turned(b, {1, 2, 0})));
 }
 int64_t first_of_three(Lower& on, V x, const Opt<int64_t>& dim) {
@@ -104,7 +107,8 @@ V norm(Lower& on, V x, Opt<double> p, Opt<Ints> dims, bool keepdim, Opt<DType> t
 V inverse(Lower& on, V a) { return on.dim(a, -1).is(0) ? a : solved(on, a, identity(on, a)); }
 
 V solve(Lower& on, V a, V b, bool left) {
-  const bool vector = on.rank(b) == 1 || (on.rank(b) == on.rank(a) - 1 && Dims(on.shape(b)) == without_last(on.shape(a), 1));
+  const bool vector =
+      on.rank(b) == 1 || (on.rank(b) == on.rank(a) - 1 && Dims(on.shape(b)) == without_last(on.shape(a), 1));
   if (vector) b = on.unsqueeze(b, {on.rank(b)});
   const V x = left ? solved(on, a, b) : swap_last(on, solved(on, swap_last(on, a), swap_last(on, b)));
   return vector ? on.squeeze(x, {on.rank(x) - 1}) : x;
@@ -115,7 +119,9 @@ V triangle_of(Lower& on, V a, bool upper, bool unit) {
   a = on.Trilu(a, {}, {.upper = upper});
   return unit ? V(on.Where(on.to(identity(on, a), DType::boolean), on.number_like(1, a), a)) : a;
 }
-V triangular(Lower& on, V a, V b, bool upper, bool left, bool unit) { return solve(on, triangle_of(on, a, upper, unit), b, left); }
+V triangular(Lower& on, V a, V b, bool upper, bool left, bool unit) {
+  return solve(on, triangle_of(on, a, upper, unit), b, left);
+}
 
 // Column by column: what is left of the matrix loses the outer product of each new column.
 V cholesky(Lower& on, V a, bool upper) {
@@ -133,7 +139,9 @@ V cholesky(Lower& on, V a, bool upper) {
   const V lower = on.concat(columns, column_axis);
   return upper ? swap_last(on, lower) : lower;
 }
-V from_factor(Lower& on, V l, bool upper) { return upper ? on.MatMul(swap_last(on, l), l) : on.MatMul(l, swap_last(on, l)); }
+V from_factor(Lower& on, V l, bool upper) {
+  return upper ? on.MatMul(swap_last(on, l), l) : on.MatMul(l, swap_last(on, l));
+}
 
 V matrix_power(Lower& on, V x, int64_t n) {
   if (n < 0) x = inverse(on, x), n = -n;
@@ -147,7 +155,11 @@ V matrix_power(Lower& on, V x, int64_t n) {
 
 V kron(Lower& on, V a, V b) {
   const int64_t rank = std::max(on.rank(a), on.rank(b));
-  const auto wide = [&](V x) { Dims s(static_cast<size_t>(rank - on.rank(x)), Dim(1)); s.insert(s.end(), on.shape(x).begin(), on.shape(x).end()); return s; };
+  const auto wide = [&](V x) {
+    Dims s(static_cast<size_t>(rank - on.rank(x)), Dim(1));
+    s.insert(s.end(), on.shape(x).begin(), on.shape(x).end());
+    return s;
+  };
   const Dims sa = wide(a), sb = wide(b);
   Dims pa, pb, out;
   for (size_t i = 0; i < sa.size(); ++i) {
@@ -169,7 +181,9 @@ V tensor_dot(Lower& on, V a, V b, Ints da, Ints db) {
   for (const int64_t i : xa) pa.push_back(i), inner = inner * on.dim(a, i);
   for (const int64_t i : on.all_axes(b))
     if (!has(xb, i)) pb.push_back(i), out.push_back(on.dim(b, i)), columns = columns * on.dim(b, i);
-  return on.reshape(on.MatMul(on.reshape(on.transpose(a, pa), {rows, inner}), on.reshape(on.transpose(b, pb), {inner, columns})), out);
+  return on.reshape(
+      on.MatMul(on.reshape(on.transpose(a, pa), {rows, inner}), on.reshape(on.transpose(b, pb), {inner, columns})),
+      out);
 }
 
 V covariance(Lower& on, V x, double correction) {
@@ -178,14 +192,16 @@ V covariance(Lower& on, V x, double correction) {
   if (single) x = on.reshape(x, {Dim(1), element_count(on.shape(x))});
   const V centred = on.Sub(x, reduce(on, Reduce::mean, x, {1}, true));
   const V n = on.Sub(on.to(on.int_scalar(on.dim(x, 1)), on.dtype(x)), on.number_like(correction, x));
-  const V c = on.Div(on.MatMul(centred, on.transpose(centred, {1, 0})), on.Max(std::vector<ValueId>{n, on.number_like(0, x)}));
+  const V c =
+      on.Div(on.MatMul(centred, on.transpose(centred, {1, 0})), on.Max(std::vector<ValueId>{n, on.number_like(0, x)}));
   return single ? on.squeeze(c, {0, 1}) : c;
 }
 V correlation(Lower& on, V x) {
   const V c = covariance(on, x, 1);
   if (on.rank(c) == 0) return on.Div(c, c);
   const V spread = on.Sqrt(reduce(on, Reduce::sum, on.Mul(c, identity(on, c)), {1}, false));
-  return on.Clip(on.Div(on.Div(c, on.unsqueeze(spread, {1})), on.unsqueeze(spread, {0})), on.number_like(-1, c), on.number_like(1, c));
+  return on.Clip(on.Div(on.Div(c, on.unsqueeze(spread, {1})), on.unsqueeze(spread, {0})), on.number_like(-1, c),
+                 on.number_like(1, c));
 }
 
 V distances(Lower& on, V a, V b, double p) {
@@ -259,7 +275,8 @@ V combinations(Lower& on, V x, int64_t r, bool again) {
     int64_t i = r - 1;
     while (i >= 0 && !fits(i, at[static_cast<size_t>(i)] + 1)) --i;
     more = i >= 0;
-    for (int64_t v = more ? ++at[static_cast<size_t>(i)] : 0, k = i + 1; more && k < r; ++k) at[static_cast<size_t>(k)] = again ? v : ++v;
+    for (int64_t v = more ? ++at[static_cast<size_t>(i)] : 0, k = i + 1; more && k < r; ++k)
+      at[static_cast<size_t>(k)] = again ? v : ++v;
   }
   return on.Gather(x, on.reshape(on.ints(rows), {Dim(count), Dim(r)}), {.axis = 0});
 }
@@ -285,64 +302,127 @@ V tensor_solve(Lower& on, V a, V b, Opt<Ints> dims) {
 }
 
 constexpr Row table[] = {
-    {"aten::linalg_cross", [](Lower& on, V a, V b, int64_t dim) { return cross(on, a, b, on.axis(on.rank(a) >= on.rank(b) ? a : b, dim)); }, promote(0, 1)},
-    {"aten::cross", [](Lower& on, V a, V b, Opt<int64_t> dim) { return cross(on, a, b, first_of_three(on, a, dim)); }, promote(0, 1)},
-    {"aten::linalg_det", fn<determinant>}, {"aten::det", fn<determinant>},
+    {"aten::linalg_cross",
+     [](Lower& on, V a, V b, int64_t dim) { return cross(on, a, b, on.axis(on.rank(a) >= on.rank(b) ? a : b, dim)); },
+     promote(0, 1)},
+    {"aten::cross", [](Lower& on, V a, V b, Opt<int64_t> dim) { return cross(on, a, b, first_of_three(on, a, dim)); },
+     promote(0, 1)},
+    {"aten::linalg_det", fn<determinant>},
+    {"aten::det", fn<determinant>},
     {"aten::logdet", [](Lower& on, V x) { return V(on.Log(determinant(on, x))); }},
-    {"aten::linalg_slogdet", [](Lower& on, V x) { const V d = determinant(on, x); return std::tuple<V, V>{on.Sign(d), on.Log(on.Abs(d))}; }},
-    {"aten::slogdet", [](Lower& on, V x) { const V d = determinant(on, x); return std::tuple<V, V>{on.Sign(d), on.Log(on.Abs(d))}; }},
+    {"aten::linalg_slogdet",
+     [](Lower& on, V x) {
+       const V d = determinant(on, x);
+       return std::tuple<V, V>{on.Sign(d), on.Log(on.Abs(d))};
+     }},
+    {"aten::slogdet",
+     [](Lower& on, V x) {
+       const V d = determinant(on, x);
+       return std::tuple<V, V>{on.Sign(d), on.Log(on.Abs(d))};
+     }},
     {"aten::linalg_norm", fn<norm>},
-    {"aten::linalg_norm.ord_str", [](Lower& on, V x, Str ord, Opt<Ints> d, bool keep, Opt<DType> t) { return named_norm(on, t ? on.to(x, *t) : x, ord, d.value_or(Ints{0, 1}), keep); }},
-    {"aten::linalg_matrix_norm", [](Lower& on, V x, double p, Ints d, bool keep, Opt<DType> t) { return matrix_norm(on, t ? on.to(x, *t) : x, p, d, keep); }},
-    {"aten::linalg_matrix_norm.str_ord", [](Lower& on, V x, Str ord, Ints d, bool keep, Opt<DType> t) { return named_norm(on, t ? on.to(x, *t) : x, ord, d, keep); }},
-    {"aten::frobenius_norm.dim", [](Lower& on, V x, Ints d, bool keep) { return vector_norm(on, x, 2, d.empty() ? on.all_axes(x) : on.axes(x, d), keep); }},
-    {"aten::dist", [](Lower& on, V a, V b, double p) { const V d = on.Sub(a, b); return vector_norm(on, d, p, on.all_axes(d), false); }, promote(0, 1)},
-    {"aten::renorm", [](Lower& on, V x, double p, int64_t dim, double most) {
+    {"aten::linalg_norm.ord_str",
+     [](Lower& on, V x, Str ord, Opt<Ints> d, bool keep, Opt<DType> t) {
+       return named_norm(on, t ? on.to(x, *t) : x, ord, d.value_or(Ints{0, 1}), keep);
+     }},
+    {"aten::linalg_matrix_norm", [](Lower& on, V x, double p, Ints d, bool keep,
+                                    Opt<DType> t) { return matrix_norm(on, t ? on.to(x, *t) : x, p, d, keep); }},
+    {"aten::linalg_matrix_norm.str_ord",
+     [](Lower& on, V x, Str ord, Ints d, bool keep, Opt<DType> t) {
+       return named_norm(on, t ? on.to(x, *t) : x, ord, d, keep);
+     }},
+    {"aten::frobenius_norm.dim",
+     [](Lower& on, V x, Ints d, bool keep) {
+       return vector_norm(on, x, 2, d.empty() ? on.all_axes(x) : on.axes(x, d), keep);
+     }},
+    {"aten::dist",
+     [](Lower& on, V a, V b, double p) {
+       const V d = on.Sub(a, b);
+       return vector_norm(on, d, p, on.all_axes(d), false);
+     },
+     promote(0, 1)},
+    {"aten::renorm",
+     [](Lower& on, V x, double p, int64_t dim, double most) {
        Ints others = on.all_axes(x);
        others.erase(others.begin() + on.axis(x, dim));
        const V size = vector_norm(on, x, p, others, true), limit = on.number_like(most, x);
-       return V(on.Mul(x, on.Where(on.Greater(size, limit), on.Div(limit, on.Add(size, on.number_like(1e-7, x))), on.number_like(1, x))));
+       return V(on.Mul(x, on.Where(on.Greater(size, limit), on.Div(limit, on.Add(size, on.number_like(1e-7, x))),
+                                   on.number_like(1, x))));
      }},
-    {"aten::linalg_vecdot", [](Lower& on, V a, V b, int64_t dim) { const V p = on.Mul(a, b); return reduce(on, Reduce::sum, p, {on.axis(p, dim)}, false); }, promote(0, 1)},
-    {"aten::linalg_matrix_power", fn<matrix_power>}, {"aten::matrix_power", fn<matrix_power>},
-    {"aten::linalg_multi_dot", [](Lower& on, Vs parts) {
+    {"aten::linalg_vecdot",
+     [](Lower& on, V a, V b, int64_t dim) {
+       const V p = on.Mul(a, b);
+       return reduce(on, Reduce::sum, p, {on.axis(p, dim)}, false);
+     },
+     promote(0, 1)},
+    {"aten::linalg_matrix_power", fn<matrix_power>},
+    {"aten::matrix_power", fn<matrix_power>},
+    {"aten::linalg_multi_dot",
+     [](Lower& on, Vs parts) {
        V y = parts[0];
        for (size_t i = 1; i < parts.size(); ++i) y = on.MatMul(y, parts[i]);
        return y;
      }},
-    {"aten::chain_matmul", [](Lower& on, Vs parts) {
+    {"aten::chain_matmul",
+     [](Lower& on, Vs parts) {
        V y = parts[0];
        for (size_t i = 1; i < parts.size(); ++i) y = on.MatMul(y, parts[i]);
        return y;
      }},
-    {"aten::kron", fn<kron>, promote(0, 1)}, {"aten::tensordot", fn<tensor_dot>},
-    {"aten::linalg_vander", [](Lower& on, V x, Opt<Dim> n) {
+    {"aten::kron", fn<kron>, promote(0, 1)},
+    {"aten::tensordot", fn<tensor_dot>},
+    {"aten::linalg_vander",
+     [](Lower& on, V x, Opt<Dim> n) {
        if (!on.is_float(x)) x = on.to(x, DType::i64);
        if (on.rank(x) == 0) x = flat(on, x);
        return V(on.Pow(on.unsqueeze(x, {on.rank(x)}), on.to(iota(on, n.value_or(on.dim(x, -1))), on.dtype(x))));
      }},
-    {"aten::cov", [](Lower& on, V x, double correction, Opt<V> f, Opt<V> a) {
+    {"aten::cov",
+     [](Lower& on, V x, double correction, Opt<V> f, Opt<V> a) {
        if (f || a) unsupported("cov with weights");
        return covariance(on, x, correction);
      }},
     {"aten::corrcoef", fn<correlation>},
-    {"aten::cdist", fn<distances>}, {"aten::_cdist_forward", fn<distances>}, {"aten::pdist", fn<pair_distances>}, {"aten::_pdist_forward", fn<pair_distances>},
-    {"aten::bilinear", fn<bilinear>}, {"aten::_trilinear", fn<trilinear>}, {"aten::block_diag", fn<block_diagonal>, promote(0)},
-    {"aten::cartesian_prod", fn<cartesian>}, {"aten::combinations", fn<combinations>},
-    {"aten::linalg_inv", fn<inverse>}, {"aten::inverse", fn<inverse>},
-    {"aten::linalg_inv_ex", [](Lower& on, V a) { return std::tuple<V, V>{inverse(on, a), no_fault(on, a)}; }},
+    {"aten::cdist", fn<distances>},
+    {"aten::_cdist_forward", fn<distances>},
+    {"aten::pdist", fn<pair_distances>},
+    {"aten::_pdist_forward", fn<pair_distances>},
+    {"aten::bilinear", fn<bilinear>},
+    {"aten::_trilinear", fn<trilinear>},
+    {"aten::block_diag", fn<block_diagonal>, promote(0)},
+    {"aten::cartesian_prod", fn<cartesian>},
+    {"aten::combinations", fn<combinations>},
+    {"aten::linalg_inv", fn<inverse>},
+    {"aten::inverse", fn<inverse>},
+    {"aten::linalg_inv_ex",
+     [](Lower& on, V a) {
+       return std::tuple<V, V>{inverse(on, a), no_fault(on, a)};
+     }},
     {"aten::linalg_solve", fn<solve>},
-    {"aten::linalg_solve_ex", [](Lower& on, V a, V b, bool left) { return std::tuple<V, V>{solve(on, a, b, left), no_fault(on, a)}; }},
+    {"aten::linalg_solve_ex",
+     [](Lower& on, V a, V b, bool left) {
+       return std::tuple<V, V>{solve(on, a, b, left), no_fault(on, a)};
+     }},
     {"aten::linalg_solve_triangular", fn<triangular>},
-    {"aten::triangular_solve", [](Lower& on, V b, V a, bool upper, bool transposed, bool unit) {
+    {"aten::triangular_solve",
+     [](Lower& on, V b, V a, bool upper, bool transposed, bool unit) {
        const V t = triangle_of(on, a, upper, unit);
        return std::tuple<V, V>{solve(on, transposed ? swap_last(on, t) : t, b, true), a};
      }},
-    {"aten::linalg_cholesky", fn<cholesky>}, {"aten::cholesky", fn<cholesky>},
-    {"aten::linalg_cholesky_ex", [](Lower& on, V a, bool upper) { return std::tuple<V, V>{cholesky(on, a, upper), no_fault(on, a)}; }},
-    {"aten::cholesky_solve", [](Lower& on, V b, V l, bool upper) { return on.dim(l, -1).is(0) ? b : solved(on, from_factor(on, l, upper), b); }},
-    {"aten::cholesky_inverse", [](Lower& on, V l, bool upper) { return inverse(on, on.dim(l, -1).is(0) ? l : from_factor(on, l, upper)); }},
-    {"aten::linalg_tensorinv", fn<tensor_inverse>}, {"aten::linalg_tensorsolve", fn<tensor_solve>},
+    {"aten::linalg_cholesky", fn<cholesky>},
+    {"aten::cholesky", fn<cholesky>},
+    {"aten::linalg_cholesky_ex",
+     [](Lower& on, V a, bool upper) {
+       return std::tuple<V, V>{cholesky(on, a, upper), no_fault(on, a)};
+     }},
+    {"aten::cholesky_solve",
+     [](Lower& on, V b, V l, bool upper) {
+       return on.dim(l, -1).is(0) ? b : solved(on, from_factor(on, l, upper), b);
+     }},
+    {"aten::cholesky_inverse",
+     [](Lower& on, V l, bool upper) { return inverse(on, on.dim(l, -1).is(0) ? l : from_factor(on, l, upper)); }},
+    {"aten::linalg_tensorinv", fn<tensor_inverse>},
+    {"aten::linalg_tensorsolve", fn<tensor_solve>},
 };
 
 }  // namespace

@@ -19,11 +19,13 @@ Ints doubled(const Ints& v) {
 }
 Ints spread(Ints v, int64_t n) {
   if (v.size() == 1) v.assign(static_cast<size_t>(n), v[0]);
-  if (v.size() != static_cast<size_t>(n)) unsupported(cat(v.size(), " numbers for windows over ", n, n == 1 ? " axis" : " axes"));
+  if (v.size() != static_cast<size_t>(n))
+    unsupported(cat(v.size(), " numbers for windows over ", n, n == 1 ? " axis" : " axes"));
   return v;
 }
 
-V convolution(Lower& on, V x, V w, const Opt<V>& bias, Ints stride, Ints padding, Ints dilation, bool transposed, Ints output_padding, int64_t groups) {
+V convolution(Lower& on, V x, V w, const Opt<V>& bias, Ints stride, Ints padding, Ints dilation, bool transposed,
+              Ints output_padding, int64_t groups) {
   on.need_rank(w, 3, "a convolution with weights");
   const int64_t n = on.rank(w) - 2;
   // Without a batch axis: one is added and taken away.
@@ -35,9 +37,10 @@ V convolution(Lower& on, V x, V w, const Opt<V>& bias, Ints stride, Ints padding
   const Ints pads = padding.size() == static_cast<size_t>(2 * n) ? padding : doubled(spread(std::move(padding), n));
   V y;
   if (transposed)
-    y = on.ConvTranspose(x, w, b, {.dilations = dilation, .group = groups, .output_padding = output_padding, .pads = pads, .strides = stride});
-  else
-    y = on.Conv(x, w, b, {.dilations = dilation, .group = groups, .pads = pads, .strides = stride});
+    y = on.ConvTranspose(
+        x, w, b,
+        {.dilations = dilation, .group = groups, .output_padding = output_padding, .pads = pads, .strides = stride});
+  else y = on.Conv(x, w, b, {.dilations = dilation, .group = groups, .pads = pads, .strides = stride});
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
@@ -84,7 +87,8 @@ V batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool t
   return on.BatchNormalization(x, scale, shift, *mean, *var, 1, {.epsilon = static_cast<float>(eps)})[0];
 }
 
-std::tuple<V, V, V> native_batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool training, double momentum, double eps) {
+std::tuple<V, V, V> native_batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V> mean, Opt<V> var, bool training,
+                                      double momentum, double eps) {
   if (!training && mean && var) {
     const V none = on.full({Dim(0)}, Num(0.0), on.dtype(x));
     return {batch_norm(on, x, w, b, mean, var, false, momentum, eps), none, none};
@@ -93,25 +97,33 @@ std::tuple<V, V, V> native_batch_norm(Lower& on, V x, Opt<V> w, Opt<V> b, Opt<V>
   return {n.value, n.mean, n.inverse_spread};
 }
 
-std::tuple<V, V, V, V> with_reserve(Lower& on, std::tuple<V, V, V> r) { return {std::get<0>(r), std::get<1>(r), std::get<2>(r), on.full({Dim(0)}, Num(int64_t{0}), DType::u8)}; }
+std::tuple<V, V, V, V> with_reserve(Lower& on, std::tuple<V, V, V> r) {
+  return {std::get<0>(r), std::get<1>(r), std::get<2>(r), on.full({Dim(0)}, Num(int64_t{0}), DType::u8)};
+}
 
 // The statistics that training would keep, as results.
-std::tuple<V, V, V, V, V> batch_norm_with_statistics(Lower& on, V x, Opt<V> w, Opt<V> b, V mean, V var, bool training, double momentum, double eps) {
+std::tuple<V, V, V, V, V> batch_norm_with_statistics(Lower& on, V x, Opt<V> w, Opt<V> b, V mean, V var, bool training,
+                                                     double momentum, double eps) {
   const auto r = native_batch_norm(on, x, w, b, mean, var, training, momentum, eps);
   if (!training) return {std::get<0>(r), std::get<1>(r), std::get<2>(r), mean, var};
   Ints others = on.all_axes(x);
   others.erase(others.begin() + 1);
-  const auto moved_towards = [&](V old, V seen) { return V(on.Add(on.Mul(old, on.number_like(1 - momentum, old)), on.Mul(seen, on.number_like(momentum, old)))); };
-  return {std::get<0>(r), std::get<1>(r), std::get<2>(r), moved_towards(mean, std::get<1>(r)), moved_towards(var, variance(on, x, others, 1, false))};
+  const auto moved_towards = [&](V old, V seen) {
+    return V(on.Add(on.Mul(old, on.number_like(1 - momentum, old)), on.Mul(seen, on.number_like(momentum, old))));
+  };
+  return {std::get<0>(r), std::get<1>(r), std::get<2>(r), moved_towards(mean, std::get<1>(r)),
+          moved_towards(var, variance(on, x, others, 1, false))};
 }
 
 V layer_norm(Lower& on, V x, Dims shape, Opt<V> w, Opt<V> b, double eps) {
   const auto axis = -static_cast<int64_t>(shape.size());
   const V scale = w ? *w : on.full(shape, Num(1.0), on.dtype(x));
-  return on.LayerNormalization(x, scale, 1, b ? b->id : ValueId(), {.axis = axis, .epsilon = static_cast<float>(eps)})[0];
+  return on.LayerNormalization(x, scale, 1, b ? b->id : ValueId(),
+                               {.axis = axis, .epsilon = static_cast<float>(eps)})[0];
 }
 
-// Windows are known numbers, or as large as the image (x.size(2) as the kernel): then nothing is left of those axes but 1.
+// Windows are known numbers, or as large as the image (x.size(2) as the kernel): then nothing is left of those axes
+// but 1.
 bool is_whole_window(Lower& on, V x, const Dims& kernel, const Ints& padding, int64_t n) {
   if (std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p != 0; })) return false;
   bool symbolic = false;
@@ -137,28 +149,32 @@ Ints known_window(const Dims& sizes) {
   return out;
 }
 
-// Windows whose size depends on the inputs, which attributes cannot say: axis by axis, what each window holds is gathered
-// side by side and reduced.
+// Windows whose size depends on the inputs, which attributes cannot say: axis by axis, what each window holds is
+// gathered side by side and reduced.
 V open_pool(Lower& on, V x, Reduce kind, const Dims& window, const Dims& steps, const Ints& dilation, int64_t n) {
   const int64_t lead = on.rank(x) - n;
   for (int64_t i = 0; i < n; ++i) {
     const auto of = [&](const Dims& all) { return all[all.size() == 1 ? 0 : static_cast<size_t>(i)]; };
-    const Dim size = of(window), step = steps.empty() ? size : of(steps), apart(dilation.empty() ? 1 : dilation[dilation.size() == 1 ? 0 : static_cast<size_t>(i)]);
+    const Dim size = of(window), step = steps.empty() ? size : of(steps),
+              apart(dilation.empty() ? 1 : dilation[dilation.size() == 1 ? 0 : static_cast<size_t>(i)]);
     const Dim count = floor_div(on.dim(x, lead + i) - apart * (size - Dim(1)) - Dim(1), step) + Dim(1);
     const V first = on.Mul(iota(on, count), on.int_scalar(step)), inside = on.Mul(iota(on, size), on.int_scalar(apart));
-    x = reduce(on, kind, on.Gather(x, on.Add(on.unsqueeze(first, {1}), on.unsqueeze(inside, {0})), {.axis = lead + i}), {lead + i + 1}, false);
+    x = reduce(on, kind, on.Gather(x, on.Add(on.unsqueeze(first, {1}), on.unsqueeze(inside, {0})), {.axis = lead + i}),
+               {lead + i + 1}, false);
   }
   return x;
 }
 void need_plain_windows(const Ints& padding, bool ceil_mode) {
   if (ceil_mode || std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p != 0; }))
-    unsupported("pooling with padding or ceil_mode and windows whose size depends on the inputs", "pad before pooling, with torch.nn.functional.pad");
+    unsupported("pooling with padding or ceil_mode and windows whose size depends on the inputs",
+                "pad before pooling, with torch.nn.functional.pad");
 }
 
 template <int N>
 V max_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, Ints dilation, bool ceil_mode) {
   on.need_rank(x, N + 1, "pooling");
-  if (is_whole_window(on, x, window, padding, N) && std::all_of(dilation.begin(), dilation.end(), [](int64_t d) { return d == 1; }))
+  if (is_whole_window(on, x, window, padding, N) &&
+      std::all_of(dilation.begin(), dilation.end(), [](int64_t d) { return d == 1; }))
     return reduce(on, Reduce::max, x, last_axes(on, x, N), true);
   if (is_open(window, steps)) {
     need_plain_windows(padding, ceil_mode);
@@ -169,12 +185,19 @@ V max_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, Ints dilation,
   stride = stride.empty() ? kernel : spread(std::move(stride), N);
   const bool unbatched = on.rank(x) == N + 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  const V y = on.MaxPool(for_pooling(on, x), op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride}, 1)[0];
+  const V y = on.MaxPool(for_pooling(on, x),
+                         op::MaxPool{.ceil_mode = ceil_mode,
+                                     .dilations = spread(std::move(dilation), N),
+                                     .kernel_shape = kernel,
+                                     .pads = doubled(spread(std::move(padding), N)),
+                                     .strides = stride},
+                         1)[0];
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
 // Sums of windows over a divisor: zeros are put around, so that every window is full and its average says its sum.
-V sum_pool(Lower& on, V x, const Ints& kernel, const Ints& stride, const Ints& padding, bool ceil_mode, int64_t divisor) {
+V sum_pool(Lower& on, V x, const Ints& kernel, const Ints& stride, const Ints& padding, bool ceil_mode,
+           int64_t divisor) {
   const auto n = static_cast<int64_t>(kernel.size()), lead = on.rank(x) - n;
   Dims pads(static_cast<size_t>(2 * on.rank(x)), Dim(0));
   double window = 1;
@@ -182,7 +205,8 @@ V sum_pool(Lower& on, V x, const Ints& kernel, const Ints& stride, const Ints& p
     const auto k = static_cast<size_t>(i);
     int64_t extra = 0;
     if (ceil_mode) {
-      const int64_t in = known_size(on, x, lead + i, "pooling with ceil_mode and a divisor"), room = in + 2 * padding[k] - kernel[k];
+      const int64_t in = known_size(on, x, lead + i, "pooling with ceil_mode and a divisor"),
+                    room = in + 2 * padding[k] - kernel[k];
       int64_t last = (room + stride[k] - 1) / stride[k];
       if (last * stride[k] >= in + padding[k]) --last;  // a window must start inside
       extra = std::max<int64_t>(0, last * stride[k] - room);
@@ -194,14 +218,17 @@ V sum_pool(Lower& on, V x, const Ints& kernel, const Ints& stride, const Ints& p
   x = on.Pad(x, on.int_vector(pads));
   const bool unbatched = lead == 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  const V y = on.Mul(on.AveragePool(for_pooling(on, x), op::AveragePool{.kernel_shape = kernel, .strides = stride}), on.number_like(window / static_cast<double>(divisor), x));
+  const V y = on.Mul(on.AveragePool(for_pooling(on, x), op::AveragePool{.kernel_shape = kernel, .strides = stride}),
+                     on.number_like(window / static_cast<double>(divisor), x));
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
 template <int N>
-V avg_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, bool ceil_mode, bool count_include_pad, Opt<int64_t> divisor) {
+V avg_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, bool ceil_mode, bool count_include_pad,
+           Opt<int64_t> divisor) {
   on.need_rank(x, N + 1, "pooling");
-  if (!divisor && is_whole_window(on, x, window, padding, N)) return reduce(on, Reduce::mean, x, last_axes(on, x, N), true);
+  if (!divisor && is_whole_window(on, x, window, padding, N))
+    return reduce(on, Reduce::mean, x, last_axes(on, x, N), true);
   if (is_open(window, steps)) {
     need_plain_windows(padding, ceil_mode);
     if (divisor) unsupported("pooling with a divisor of its own and windows whose size depends on the inputs");
@@ -213,7 +240,11 @@ V avg_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, bool ceil_mode
   if (divisor) return sum_pool(on, x, kernel, stride, spread(std::move(padding), N), ceil_mode, *divisor);
   const bool unbatched = on.rank(x) == N + 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  const V y = on.AveragePool(for_pooling(on, x), op::AveragePool{.ceil_mode = ceil_mode, .count_include_pad = count_include_pad, .kernel_shape = kernel, .pads = doubled(spread(std::move(padding), N)), .strides = stride});
+  const V y = on.AveragePool(for_pooling(on, x), op::AveragePool{.ceil_mode = ceil_mode,
+                                                                 .count_include_pad = count_include_pad,
+                                                                 .kernel_shape = kernel,
+                                                                 .pads = doubled(spread(std::move(padding), N)),
+                                                                 .strides = stride});
   return unbatched ? on.squeeze(y, {0}) : y;
 }
 
@@ -232,7 +263,8 @@ V averaging(Lower& on, Dim in, Dim out, DType t) {
   std::vector<double> weights(static_cast<size_t>(n * m), 0);
   for (int64_t row = 0; row < m; ++row) {
     const int64_t begin = row * n / m, end = ((row + 1) * n + m - 1) / m;
-    for (int64_t k = begin; k < end; ++k) weights[static_cast<size_t>(row * n + k)] = 1.0 / static_cast<double>(end - begin);
+    for (int64_t k = begin; k < end; ++k)
+      weights[static_cast<size_t>(row * n + k)] = 1.0 / static_cast<double>(end - begin);
   }
   return on.constant(store(t, {m, n}, weights));
 }
@@ -240,7 +272,8 @@ V averaging(Lower& on, Dim in, Dim out, DType t) {
 template <int N>
 V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
   on.need_rank(x, N, "adaptive pooling");
-  if (std::any_of(sizes.begin(), sizes.end(), [](Dim d) { return d.is_literal() && d.literal() < -1; })) unsupported("adaptive pooling to a negative size");
+  if (std::any_of(sizes.begin(), sizes.end(), [](Dim d) { return d.is_literal() && d.literal() < -1; }))
+    unsupported("adaptive pooling to a negative size");
   const int64_t first = on.rank(x) - N;
   Ints axes, kernel, stride;
   bool all_one = true, regular = true;
@@ -250,22 +283,28 @@ V adaptive_avg_pool(Lower& on, V x, Dims sizes) {
   }
   if (all_one) return on.ReduceMean(x, on.ints(axes), {.keepdims = 1});
   for (int64_t i = 0; i < N; ++i) {
-    const Dim in = on.dim(x, first + i), out = sizes[static_cast<size_t>(i)].is(-1) ? in : sizes[static_cast<size_t>(i)];
+    const Dim in = on.dim(x, first + i),
+              out = sizes[static_cast<size_t>(i)].is(-1) ? in : sizes[static_cast<size_t>(i)];
     regular &= in.is_literal() && out.is_literal() && out.literal() > 0 && in.literal() % out.literal() == 0;
     if (regular) kernel.push_back(in.literal() / out.literal());
   }
-  if (regular) return avg_pool<N>(on, x, Dims(kernel.begin(), kernel.end()), Dims(kernel.begin(), kernel.end()), Ints(N, 0), false, true, {});
+  if (regular)
+    return avg_pool<N>(on, x, Dims(kernel.begin(), kernel.end()), Dims(kernel.begin(), kernel.end()), Ints(N, 0), false,
+                       true, {});
   if (element_count(on.shape(x)).is(0)) {
     Dims none = on.shape(x);
-    for (size_t i = 0; i < N; ++i) none[static_cast<size_t>(first) + i] = sizes[i].is(-1) ? none[static_cast<size_t>(first) + i] : sizes[i];
+    for (size_t i = 0; i < N; ++i)
+      none[static_cast<size_t>(first) + i] = sizes[i].is(-1) ? none[static_cast<size_t>(first) + i] : sizes[i];
     return on.full(none, Num(0.0), on.dtype(x));
   }
   // Windows of different sizes: a matrix product per axis whose rows average one window each.
   for (int64_t i = 0; i < N; ++i) {
-    const Dim in = on.dim(x, first + i), out = sizes[static_cast<size_t>(i)].is(-1) ? in : sizes[static_cast<size_t>(i)];
+    const Dim in = on.dim(x, first + i),
+              out = sizes[static_cast<size_t>(i)].is(-1) ? in : sizes[static_cast<size_t>(i)];
     if (on.provably(in, out)) continue;
     // From the left on what follows the axis as one: transposing before a product confuses onnxruntime's fusions.
-    Dims lead(on.shape(x).begin(), on.shape(x).begin() + first + i), tail(on.shape(x).begin() + first + i + 1, on.shape(x).end()), flat = lead;
+    Dims lead(on.shape(x).begin(), on.shape(x).begin() + first + i),
+        tail(on.shape(x).begin() + first + i + 1, on.shape(x).end()), flat = lead;
     const V matrix = averaging(on, in, out, on.dtype(x));
     if (tail.empty()) {
       x = on.MatMul(x, on.transpose(matrix, {1, 0}));
@@ -284,11 +323,17 @@ V dropout(Lower& on, V x, double p, bool train) {
   return x;
 }
 
-V transposed_conv(Lower& on, V x, V w, Opt<V> b, Ints s, Ints p, Ints more, int64_t groups, Ints d) { return convolution(on, x, w, b, s, p, d, true, more, groups); }
+V transposed_conv(Lower& on, V x, V w, Opt<V> b, Ints s, Ints p, Ints more, int64_t groups, Ints d) {
+  return convolution(on, x, w, b, s, p, d, true, more, groups);
+}
 
-V softmax(Lower& on, V x, int64_t dim, Opt<DType> t) { return on.Softmax(t ? on.to(x, *t) : x, {.axis = on.axis(x, dim)}); }
+V softmax(Lower& on, V x, int64_t dim, Opt<DType> t) {
+  return on.Softmax(t ? on.to(x, *t) : x, {.axis = on.axis(x, dim)});
+}
 
-V mean_all(Lower& on, V x, Opt<DType> t) { return reduce(on, Reduce::mean, t ? on.to(x, *t) : x, on.all_axes(x), false); }
+V mean_all(Lower& on, V x, Opt<DType> t) {
+  return reduce(on, Reduce::mean, t ? on.to(x, *t) : x, on.all_axes(x), false);
+}
 V mean(Lower& on, V x, Opt<Ints> dims, bool keepdim, Opt<DType> t) {
   if (t) x = on.to(x, *t);
   return reduce(on, Reduce::mean, x, dims && !dims->empty() ? on.axes(x, *dims) : on.all_axes(x), keepdim);

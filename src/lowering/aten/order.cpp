@@ -15,13 +15,17 @@ std::tuple<V, V> smallest(Lower& on, V x, Dim k, int64_t axis) {
   const auto out = on.TopK(x, on.int_vector(Dims{k}), 2, {.axis = axis, .largest = 0, .sorted = 1});
   return {out[0], out[1]};
 }
-V ascending(Lower& on, V x, int64_t axis) { return on.rank(x) == 0 ? x : std::get<0>(smallest(on, x, on.dim(x, axis), axis)); }
+V ascending(Lower& on, V x, int64_t axis) {
+  return on.rank(x) == 0 ? x : std::get<0>(smallest(on, x, on.dim(x, axis), axis));
+}
 
 std::tuple<V, V> kth_value(Lower& on, V x, Dim k, int64_t dim, bool keepdim) {
   if (on.rank(x) == 0) return {x, on.On::int_scalar(0)};
   const int64_t axis = on.axis(x, dim);
   const auto [values, at] = smallest(on, x, k, axis);
-  const auto last = [&](V v) { return keepdim ? on.slice(v, axis, k - Dim(1), k) : on.gather_scalar(v, axis, k - Dim(1)); };
+  const auto last = [&](V v) {
+    return keepdim ? on.slice(v, axis, k - Dim(1), k) : on.gather_scalar(v, axis, k - Dim(1));
+  };
   return {last(values), last(at)};
 }
 std::tuple<V, V> median(Lower& on, V x, int64_t dim, bool keepdim) {
@@ -38,7 +42,8 @@ std::tuple<V, V> nan_median(Lower& on, V x, int64_t dim, bool keepdim) {
   const V empty = on.Less(count, one);
   const V middle = on.Where(empty, on.On::int_scalar(0), on.Div(on.Sub(count, one), on.On::int_scalar(2)));
   const auto pick = [&](V v) { return V(on.GatherElements(v, middle, {.axis = axis})); };
-  const V value = on.Where(empty, on.number_like(std::numeric_limits<double>::quiet_NaN(), x), pick(values)), where = pick(at);
+  const V value = on.Where(empty, on.number_like(std::numeric_limits<double>::quiet_NaN(), x), pick(values)),
+          where = pick(at);
   return {keepdim ? value : on.squeeze(value, {axis}), keepdim ? where : on.squeeze(where, {axis})};
 }
 
@@ -47,7 +52,9 @@ std::tuple<V, V> mode(Lower& on, V x, int64_t dim, bool keepdim) {
   if (on.rank(x) == 0) return {x, on.On::int_scalar(0)};
   if (!on.is_float(x)) unsupported("mode of integers");
   const int64_t axis = on.axis(x, dim);
-  const V counts = reduce(on, Reduce::sum, on.to(on.Equal(on.unsqueeze(x, {axis + 1}), on.unsqueeze(x, {axis})), DType::i32), {axis + 1}, false);
+  const V counts =
+      reduce(on, Reduce::sum, on.to(on.Equal(on.unsqueeze(x, {axis + 1}), on.unsqueeze(x, {axis})), DType::i32),
+             {axis + 1}, false);
   const V frequent = on.Equal(counts, reduce(on, Reduce::max, counts, {axis}, true));
   const V value = reduce(on, Reduce::min, on.Where(frequent, x, on.number_like(infinity, x)), {axis}, true);
   const V places = reach(on, iota(on, on.dim(x, axis)), axis, on.rank(x));
@@ -86,9 +93,13 @@ V quantile(Lower& on, V x, V q, Opt<int64_t> dim, bool keepdim, const Str& how, 
   return on.rank(q) == 0 ? on.squeeze(y, {0}) : y;
 }
 template <bool SkipNan>
-V quantile_at(Lower& on, V x, V q, Opt<int64_t> dim, bool keepdim, Str how) { return quantile(on, x, q, dim, keepdim, how, SkipNan); }
+V quantile_at(Lower& on, V x, V q, Opt<int64_t> dim, bool keepdim, Str how) {
+  return quantile(on, x, q, dim, keepdim, how, SkipNan);
+}
 template <bool SkipNan>
-V quantile_scalar(Lower& on, V x, double q, Opt<int64_t> dim, bool keepdim, Str how) { return quantile(on, x, on.number_like(q, x), dim, keepdim, how, SkipNan); }
+V quantile_scalar(Lower& on, V x, double q, Opt<int64_t> dim, bool keepdim, Str how) {
+  return quantile(on, x, on.number_like(q, x), dim, keepdim, how, SkipNan);
+}
 
 // How many of the sorted numbers come before x.
 V search(Lower& on, V sorted, V x, bool right, bool narrow) {
@@ -113,7 +124,8 @@ V bin_count(Lower& on, V x, Opt<V> weights, Dim min_length) {
   const Dim n = on.int_of(on.Max(std::vector<ValueId>{top, on.int_scalar(min_length)}));
   const DType t = !weights ? DType::i64 : on.dtype(*weights) == DType::f32 ? DType::f32 : DType::f64;
   const V amounts = weights ? on.to(*weights, t) : on.full(on.shape(x), Num(int64_t{1}), t);
-  return on.ScatterElements(on.full({n}, Num(int64_t{0}), t), on.to(x, DType::i64), amounts, {.axis = 0, .reduction = "add"});
+  return on.ScatterElements(on.full({n}, Num(int64_t{0}), t), on.to(x, DType::i64), amounts,
+                            {.axis = 0, .reduction = "add"});
 }
 
 V histc(Lower& on, V x, int64_t bins, Num low, Num high) {
@@ -126,8 +138,10 @@ V histc(Lower& on, V x, int64_t bins, Num low, Num high) {
   }
   const V inside = on.And(on.GreaterOrEqual(x, lo), on.LessOrEqual(x, hi));
   const V place = on.Mul(on.Div(on.Sub(x, lo), on.Sub(hi, lo)), on.number_like(static_cast<double>(bins), x));
-  const V bin = on.Clip(on.to(on.Where(inside, place, on.number_like(0, x)), DType::i64), on.On::int_scalar(0), on.On::int_scalar(bins - 1));
-  return on.ScatterElements(on.full({Dim(bins)}, Num(int64_t{0}), on.dtype(x)), bin, on.to(inside, on.dtype(x)), {.axis = 0, .reduction = "add"});
+  const V bin = on.Clip(on.to(on.Where(inside, place, on.number_like(0, x)), DType::i64), on.On::int_scalar(0),
+                        on.On::int_scalar(bins - 1));
+  return on.ScatterElements(on.full({Dim(bins)}, Num(int64_t{0}), on.dtype(x)), bin, on.to(inside, on.dtype(x)),
+                            {.axis = 0, .reduction = "add"});
 }
 
 using Distinct = std::tuple<V, V, V>;
@@ -149,25 +163,40 @@ Distinct unique_consecutive(Lower& on, V x, bool inverse, bool counts, Opt<int64
   const V starts = on.concat({on.full({Dim(1)}, Num(Arg(true)), DType::boolean), changes}, 0);
   const V run = on.Sub(on.CumSum(on.to(starts, DType::i64), on.On::int_scalar(0)), one);
   const V first = on.Compress(iota(on, n), starts, {.axis = 0});
-  const V ends = on.Concat(std::vector<ValueId>{on.Slice(first, on.ints({1}), on.ints({INT64_MAX})), on.int_vector(Dims{n})}, {.axis = 0});
-  return {on.Compress(all, starts, {.axis = 0}), inverse ? on.reshape(run, on.shape(x)) : nothing(on), counts ? V(on.Sub(ends, first)) : nothing(on)};
+  const V ends = on.Concat(
+      std::vector<ValueId>{on.Slice(first, on.ints({1}), on.ints({INT64_MAX})), on.int_vector(Dims{n})}, {.axis = 0});
+  return {on.Compress(all, starts, {.axis = 0}), inverse ? on.reshape(run, on.shape(x)) : nothing(on),
+          counts ? V(on.Sub(ends, first)) : nothing(on)};
 }
 
 constexpr Row table[] = {
     {"aten::kthvalue", fn<kth_value>},
     {"aten::median", [](Lower& on, V x) { return std::get<0>(median(on, flat(on, x), 0, false)); }},
     {"aten::nanmedian", [](Lower& on, V x) { return std::get<0>(nan_median(on, flat(on, x), 0, false)); }},
-    {"aten::median.dim", fn<median>}, {"aten::nanmedian.dim", fn<nan_median>},
+    {"aten::median.dim", fn<median>},
+    {"aten::nanmedian.dim", fn<nan_median>},
     {"aten::mode", fn<mode>},
-    {"aten::quantile", fn<quantile_at<false>>}, {"aten::quantile.scalar", fn<quantile_scalar<false>>},
-    {"aten::nanquantile", fn<quantile_at<true>>}, {"aten::nanquantile.scalar", fn<quantile_scalar<true>>},
+    {"aten::quantile", fn<quantile_at<false>>},
+    {"aten::quantile.scalar", fn<quantile_scalar<false>>},
+    {"aten::nanquantile", fn<quantile_at<true>>},
+    {"aten::nanquantile.scalar", fn<quantile_scalar<true>>},
     {"aten::msort", [](Lower& on, V x) { return ascending(on, x, 0); }},
-    {"aten::bucketize.Tensor", [](Lower& on, V x, V sorted, bool narrow, bool right) { return search(on, sorted, x, right, narrow); }, promote(0, 1)},
-    {"aten::bucketize.Scalar", [](Lower& on, V x, V sorted, bool narrow, bool right) { return search(on, sorted, x, right, narrow); }, promote(0, 1)},
-    {"aten::searchsorted.Tensor", fn<search_sorted>, promote(0, 1)}, {"aten::searchsorted.Scalar", fn<search_sorted>, promote(0, 1)},
-    {"aten::isin.Tensor_Tensor", fn<is_in>, promote(0, 1)}, {"aten::isin.Tensor_Scalar", fn<is_in>, promote(0, 1)}, {"aten::isin.Scalar_Tensor", fn<is_in>, promote(0, 1)},
-    {"aten::bincount", fn<bin_count>}, {"aten::histc", fn<histc>},
-    {"aten::_unique2", fn<unique>}, {"aten::unique_dim", fn<unique_along>}, {"aten::unique_consecutive", fn<unique_consecutive>},
+    {"aten::bucketize.Tensor",
+     [](Lower& on, V x, V sorted, bool narrow, bool right) { return search(on, sorted, x, right, narrow); },
+     promote(0, 1)},
+    {"aten::bucketize.Scalar",
+     [](Lower& on, V x, V sorted, bool narrow, bool right) { return search(on, sorted, x, right, narrow); },
+     promote(0, 1)},
+    {"aten::searchsorted.Tensor", fn<search_sorted>, promote(0, 1)},
+    {"aten::searchsorted.Scalar", fn<search_sorted>, promote(0, 1)},
+    {"aten::isin.Tensor_Tensor", fn<is_in>, promote(0, 1)},
+    {"aten::isin.Tensor_Scalar", fn<is_in>, promote(0, 1)},
+    {"aten::isin.Scalar_Tensor", fn<is_in>, promote(0, 1)},
+    {"aten::bincount", fn<bin_count>},
+    {"aten::histc", fn<histc>},
+    {"aten::_unique2", fn<unique>},
+    {"aten::unique_dim", fn<unique_along>},
+    {"aten::unique_consecutive", fn<unique_consecutive>},
 };
 
 }  // namespace

@@ -22,7 +22,8 @@ Dim plane_size(Lower& on, V x, int64_t n) {
 
 // ONNX counts places through the whole tensor, torch within one channel's plane.
 template <int N>
-std::tuple<V, V> max_pool_places(Lower& on, V x, Ints kernel, Ints stride, Ints padding, Ints dilation, bool ceil_mode) {
+std::tuple<V, V> max_pool_places(Lower& on, V x, Ints kernel, Ints stride, Ints padding, Ints dilation,
+                                 bool ceil_mode) {
   on.need_rank(x, N + 1, "pooling");
   kernel = spread(std::move(kernel), N), padding = spread(std::move(padding), N);
   const Ints strides = stride.empty() ? kernel : spread(std::move(stride), N);
@@ -30,7 +31,13 @@ std::tuple<V, V> max_pool_places(Lower& on, V x, Ints kernel, Ints stride, Ints 
   pads.insert(pads.end(), padding.begin(), padding.end());
   const bool unbatched = on.rank(x) == N + 1;
   if (unbatched) x = on.unsqueeze(x, {0});
-  const auto out = on.MaxPool(for_pooling(on, x), op::MaxPool{.ceil_mode = ceil_mode, .dilations = spread(std::move(dilation), N), .kernel_shape = kernel, .pads = pads, .strides = strides}, 2);
+  const auto out = on.MaxPool(for_pooling(on, x),
+                              op::MaxPool{.ceil_mode = ceil_mode,
+                                          .dilations = spread(std::move(dilation), N),
+                                          .kernel_shape = kernel,
+                                          .pads = pads,
+                                          .strides = strides},
+                              2);
   const V at = on.Mod(out[1], on.int_scalar(plane_size(on, x, N)));
   return {unbatched ? on.squeeze(out[0], {0}) : V(out[0]), unbatched ? on.squeeze(at, {0}) : at};
 }
@@ -38,7 +45,8 @@ std::tuple<V, V> max_pool_places(Lower& on, V x, Ints kernel, Ints stride, Ints 
 // Which elements the windows of an adaptive pool cover: [windows, longest window], the last element repeated.
 V adaptive_windows(Lower& on, int64_t in, int64_t out) {
   constexpr int64_t most = 1 << 24;  // elements of windows, which a constant holds
-  if (in < 1 || out < 0 || in > most || out > most || (out > 0 && (in / out + 2) > most / out)) unsupported(cat("adaptive pooling of ", in, " to ", out, " elements"));
+  if (in < 1 || out < 0 || in > most || out > most || (out > 0 && (in / out + 2) > most / out))
+    unsupported(cat("adaptive pooling of ", in, " to ", out, " elements"));
   Ints at;
   int64_t longest = 0;
   const auto begin = [&](int64_t o) { return o * in / out; };
@@ -51,9 +59,11 @@ V adaptive_windows(Lower& on, int64_t in, int64_t out) {
 // The same of an axis whose size depends on the inputs.
 V open_windows(Lower& on, Dim in, int64_t out) {
   const V count = on.On::int_scalar(out), size = on.int_scalar(in), o = iota(on, Dim(out)), one = on.On::int_scalar(1);
-  const V begin = on.Div(on.Mul(o, size), count), last = on.Div(on.Sub(on.Mul(on.Add(o, one), size), one), count);  // the last of ceil((o + 1) * in / out)
+  const V begin = on.Div(on.Mul(o, size), count),
+          last = on.Div(on.Sub(on.Mul(on.Add(o, one), size), one), count);  // the last of ceil((o + 1) * in / out)
   const Dim longest = out == 1 ? in : ceil_div(in, Dim(out)) + Dim(1);
-  return on.Min(std::vector<ValueId>{on.Add(on.unsqueeze(begin, {1}), on.unsqueeze(iota(on, longest), {0})), on.unsqueeze(last, {1})});
+  return on.Min(std::vector<ValueId>{on.Add(on.unsqueeze(begin, {1}), on.unsqueeze(iota(on, longest), {0})),
+                                     on.unsqueeze(last, {1})});
 }
 // The last N axes as windows: their counts, then everything one window holds as the last axis.
 template <int N>
@@ -87,7 +97,8 @@ std::tuple<V, V> adaptive_max_pool(Lower& on, V x, Ints sizes) {
     windows.push_back(in.is_literal() ? adaptive_windows(on, in.literal(), out) : open_windows(on, in, out));
     plane.push_back(in);
   }
-  const V all = windowed<N>(on, x, windows), places = windowed<N>(on, on.reshape(iota(on, element_count(plane)), plane), windows);
+  const V all = windowed<N>(on, x, windows),
+          places = windowed<N>(on, on.reshape(iota(on, element_count(plane)), plane), windows);
   const int64_t last = on.rank(all) - 1;
   const V best = on.ArgMax(all, {.axis = last, .keepdims = 1});
   Dims wide(on.shape(all));
@@ -106,13 +117,19 @@ V max_unpool(Lower& on, V x, V at, Dims sizes) {
   out.insert(out.end(), sizes.end() - N, sizes.end());
   const Dim plane = element_count(Dims(sizes.end() - N, sizes.end())), pooled = plane_size(on, x, N);
   const V blank = on.full({rows, plane}, Num(int64_t{0}), on.dtype(x));
-  return on.reshape(on.ScatterElements(blank, on.reshape(at, {rows, pooled}), on.reshape(x, {rows, pooled}), {.axis = 1}), out);
+  return on.reshape(
+      on.ScatterElements(blank, on.reshape(at, {rows, pooled}), on.reshape(x, {rows, pooled}), {.axis = 1}), out);
 }
 
 constexpr Row table[] = {
-    {"aten::max_pool1d_with_indices", fn<max_pool_places<1>>}, {"aten::max_pool2d_with_indices", fn<max_pool_places<2>>}, {"aten::max_pool3d_with_indices", fn<max_pool_places<3>>},
-    {"aten::adaptive_max_pool1d", fn<adaptive_max_pool<1>>}, {"aten::adaptive_max_pool2d", fn<adaptive_max_pool<2>>}, {"aten::adaptive_max_pool3d", fn<adaptive_max_pool<3>>},
-    {"aten::max_unpool2d", fn<max_unpool<2>>}, {"aten::max_unpool3d", fn<max_unpool<3>>},
+    {"aten::max_pool1d_with_indices", fn<max_pool_places<1>>},
+    {"aten::max_pool2d_with_indices", fn<max_pool_places<2>>},
+    {"aten::max_pool3d_with_indices", fn<max_pool_places<3>>},
+    {"aten::adaptive_max_pool1d", fn<adaptive_max_pool<1>>},
+    {"aten::adaptive_max_pool2d", fn<adaptive_max_pool<2>>},
+    {"aten::adaptive_max_pool3d", fn<adaptive_max_pool<3>>},
+    {"aten::max_unpool2d", fn<max_unpool<2>>},
+    {"aten::max_unpool3d", fn<max_unpool<3>>},
 };
 
 }  // namespace

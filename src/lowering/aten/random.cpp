@@ -11,20 +11,27 @@ namespace cameo::lowering {
 namespace {
 
 DType drawn_type(DType t) { return t == DType::f64 || t == DType::f16 ? t : DType::f32; }
-void say(Lower& on) { on.note("lower.random", "random numbers are drawn by the runtime: other ones than PyTorch's, and new ones in every run"); }
+void say(Lower& on) {
+  on.note("lower.random",
+          "random numbers are drawn by the runtime: other ones than PyTorch's, and new ones in every run");
+}
 
 V uniform(Lower& on, Dims sizes, DType t, double low = 0, double high = 1) {
   say(on);
   const DType d = drawn_type(t);
   const V like = on.full(sizes, Num(0.0), d);
-  const V y = on.RandomUniformLike(like, {.dtype = static_cast<int64_t>(d), .high = static_cast<float>(high), .low = static_cast<float>(low)});
+  const V y = on.RandomUniformLike(
+      like, {.dtype = static_cast<int64_t>(d), .high = static_cast<float>(high), .low = static_cast<float>(low)});
   return on.to(y, t);
 }
 V gaussian(Lower& on, Dims sizes, DType t, double mean = 0, double spread = 1) {
   say(on);
   const DType d = drawn_type(t);
   const V like = on.full(sizes, Num(0.0), d);
-  return on.to(on.RandomNormalLike(like, {.dtype = static_cast<int64_t>(d), .mean = static_cast<float>(mean), .scale = static_cast<float>(spread)}), t);
+  return on.to(on.RandomNormalLike(like, {.dtype = static_cast<int64_t>(d),
+                                          .mean = static_cast<float>(mean),
+                                          .scale = static_cast<float>(spread)}),
+               t);
 }
 // Never zero, so that it has a logarithm.
 V open_uniform(Lower& on, V x) { return uniform(on, on.shape(x), drawn_type(on.dtype(x)), 1e-7, 1); }
@@ -33,7 +40,9 @@ V whole_numbers(Lower& on, Dims sizes, const V low, const V high, DType t) {
   const V u = uniform(on, sizes, DType::f32), from = on.to(low, DType::f32);
   return on.to(on.Floor(on.Add(on.Mul(u, on.Sub(on.to(high, DType::f32), from)), from)), t);
 }
-V numbers_below(Lower& on, Dim high, Dims sizes, DType t) { return whole_numbers(on, sizes, on.On::int_scalar(0), on.int_scalar(high), t); }
+V numbers_below(Lower& on, Dim high, Dims sizes, DType t) {
+  return whole_numbers(on, sizes, on.On::int_scalar(0), on.int_scalar(high), t);
+}
 
 V normal_around(Lower& on, V mean, V spread) {
   const Dims shape = broadcast_shapes(on.shape(mean), on.shape(spread));
@@ -56,7 +65,8 @@ V multinomial(Lower& on, V p, Dim count, bool replacement) {
     return on.rank(p) == 1 ? on.squeeze(y, {0}) : y;
   }
   const V noise = on.Neg(on.Log(on.Neg(on.Log(uniform(on, on.shape(p), drawn_type(on.dtype(p)), 1e-7, 0.9999999)))));
-  return on.TopK(on.Add(weights, on.to(noise, on.dtype(p))), on.int_vector(Dims{count}), 2, {.axis = on.rank(p) - 1})[1];
+  return on.TopK(on.Add(weights, on.to(noise, on.dtype(p))), on.int_vector(Dims{count}), 2,
+                 {.axis = on.rank(p) - 1})[1];
 }
 
 V permutation(Lower& on, Dim n, Opt<DType> t) {
@@ -89,38 +99,71 @@ std::tuple<V, V> dropout_and_mask(Lower& on, V x, double p, Opt<bool> train) {
 
 constexpr Row table[] = {
     {"aten::rand", [](Lower& on, Dims s, Opt<DType> t) { return uniform(on, s, t.value_or(default_float)); }},
-    {"aten::rand.generator", [](Lower& on, Dims s, Arg, Opt<DType> t) { return uniform(on, s, t.value_or(default_float)); }},
+    {"aten::rand.generator",
+     [](Lower& on, Dims s, Arg, Opt<DType> t) { return uniform(on, s, t.value_or(default_float)); }},
     {"aten::rand_like", [](Lower& on, V x, Opt<DType> t) { return uniform(on, on.shape(x), t.value_or(on.dtype(x))); }},
     {"aten::randn", [](Lower& on, Dims s, Opt<DType> t) { return gaussian(on, s, t.value_or(default_float)); }},
-    {"aten::randn.generator", [](Lower& on, Dims s, Arg, Opt<DType> t) { return gaussian(on, s, t.value_or(default_float)); }},
-    {"aten::randn_like", [](Lower& on, V x, Opt<DType> t) { return gaussian(on, on.shape(x), t.value_or(on.dtype(x))); }},
-    {"aten::randint", [](Lower& on, Dim high, Dims s, Opt<DType> t) { return numbers_below(on, high, s, t.value_or(DType::i64)); }},
-    {"aten::randint.low", [](Lower& on, Dim low, Dim high, Dims s, Opt<DType> t) { return whole_numbers(on, s, on.int_scalar(low), on.int_scalar(high), t.value_or(DType::i64)); }},
-    {"aten::randint_like", [](Lower& on, V x, Dim high, Opt<DType> t) { return numbers_below(on, high, on.shape(x), t.value_or(on.dtype(x))); }},
-    {"aten::randint_like.low_dtype", [](Lower& on, V x, Dim low, Dim high, Opt<DType> t) { return whole_numbers(on, on.shape(x), on.int_scalar(low), on.int_scalar(high), t.value_or(on.dtype(x))); }},
-    {"aten::randint_like.Tensor", [](Lower& on, V x, V high, Opt<DType> t) { return whole_numbers(on, on.shape(x), on.On::int_scalar(0), high, t.value_or(on.dtype(x))); }},
+    {"aten::randn.generator",
+     [](Lower& on, Dims s, Arg, Opt<DType> t) { return gaussian(on, s, t.value_or(default_float)); }},
+    {"aten::randn_like",
+     [](Lower& on, V x, Opt<DType> t) { return gaussian(on, on.shape(x), t.value_or(on.dtype(x))); }},
+    {"aten::randint",
+     [](Lower& on, Dim high, Dims s, Opt<DType> t) { return numbers_below(on, high, s, t.value_or(DType::i64)); }},
+    {"aten::randint.low",
+     [](Lower& on, Dim low, Dim high, Dims s, Opt<DType> t) {
+       return whole_numbers(on, s, on.int_scalar(low), on.int_scalar(high), t.value_or(DType::i64));
+     }},
+    {"aten::randint_like", [](Lower& on, V x, Dim high,
+                              Opt<DType> t) { return numbers_below(on, high, on.shape(x), t.value_or(on.dtype(x))); }},
+    {"aten::randint_like.low_dtype",
+     [](Lower& on, V x, Dim low, Dim high, Opt<DType> t) {
+       return whole_numbers(on, on.shape(x), on.int_scalar(low), on.int_scalar(high), t.value_or(on.dtype(x)));
+     }},
+    {"aten::randint_like.Tensor",
+     [](Lower& on, V x, V high, Opt<DType> t) {
+       return whole_numbers(on, on.shape(x), on.On::int_scalar(0), high, t.value_or(on.dtype(x)));
+     }},
     {"aten::randperm", fn<permutation>},
     {"aten::normal.Tensor_Tensor", fn<normal_around>},
-    {"aten::normal.Tensor_float", [](Lower& on, V mean, double spread) { return normal_around(on, mean, on.number_like(spread, mean)); }},
-    {"aten::normal.float_Tensor", [](Lower& on, double mean, V spread) { return normal_around(on, on.number_like(mean, spread), spread); }},
-    {"aten::normal.float_float", [](Lower& on, double mean, double spread, Dims s, Arg, Opt<DType> t) { return gaussian(on, s, t.value_or(default_float), mean, spread); }},
-    {"aten::normal_", [](Lower& on, V x, double mean, double spread) { return gaussian(on, on.shape(x), on.dtype(x), mean, spread); }},
-    {"aten::normal_functional", [](Lower& on, V x, double mean, double spread) { return gaussian(on, on.shape(x), on.dtype(x), mean, spread); }},
-    {"aten::uniform", [](Lower& on, V x, double low, double high) { return uniform(on, on.shape(x), on.dtype(x), low, high); }},
-    {"aten::exponential", [](Lower& on, V x, double rate) { return on.to(on.Mul(on.Log(open_uniform(on, x)), on.number(-1 / rate, drawn_type(on.dtype(x)))), on.dtype(x)); }},
-    {"aten::log_normal", [](Lower& on, V x, double mean, double spread) { return V(on.Exp(gaussian(on, on.shape(x), on.dtype(x), mean, spread))); }},
-    {"aten::cauchy", [](Lower& on, V x, double median, double sigma) {
+    {"aten::normal.Tensor_float",
+     [](Lower& on, V mean, double spread) { return normal_around(on, mean, on.number_like(spread, mean)); }},
+    {"aten::normal.float_Tensor",
+     [](Lower& on, double mean, V spread) { return normal_around(on, on.number_like(mean, spread), spread); }},
+    {"aten::normal.float_float", [](Lower& on, double mean, double spread, Dims s, Arg,
+                                    Opt<DType> t) { return gaussian(on, s, t.value_or(default_float), mean, spread); }},
+    {"aten::normal_",
+     [](Lower& on, V x, double mean, double spread) { return gaussian(on, on.shape(x), on.dtype(x), mean, spread); }},
+    {"aten::normal_functional",
+     [](Lower& on, V x, double mean, double spread) { return gaussian(on, on.shape(x), on.dtype(x), mean, spread); }},
+    {"aten::uniform",
+     [](Lower& on, V x, double low, double high) { return uniform(on, on.shape(x), on.dtype(x), low, high); }},
+    {"aten::exponential",
+     [](Lower& on, V x, double rate) {
+       return on.to(on.Mul(on.Log(open_uniform(on, x)), on.number(-1 / rate, drawn_type(on.dtype(x)))), on.dtype(x));
+     }},
+    {"aten::log_normal", [](Lower& on, V x, double mean,
+                            double spread) { return V(on.Exp(gaussian(on, on.shape(x), on.dtype(x), mean, spread))); }},
+    {"aten::cauchy",
+     [](Lower& on, V x, double median, double sigma) {
        const V u = uniform(on, on.shape(x), drawn_type(on.dtype(x)), -std::numbers::pi / 2, std::numbers::pi / 2);
        return on.to(on.Add(on.Mul(on.Tan(u), on.number_like(sigma, u)), on.number_like(median, u)), on.dtype(x));
      }},
-    {"aten::geometric", [](Lower& on, V x, double p) { const V u = open_uniform(on, x); return on.to(on.Ceil(on.Div(on.Log(u), on.number_like(std::log1p(-p), u))), on.dtype(x)); }},
+    {"aten::geometric",
+     [](Lower& on, V x, double p) {
+       const V u = open_uniform(on, x);
+       return on.to(on.Ceil(on.Div(on.Log(u), on.number_like(std::log1p(-p), u))), on.dtype(x));
+     }},
     {"aten::bernoulli", [](Lower& on, V p) { return coin(on, p, on.dtype(p)); }},
-    {"aten::bernoulli.p", [](Lower& on, V x, double p) { return coin(on, on.full(on.shape(x), Num(p), DType::f32), on.dtype(x)); }},
+    {"aten::bernoulli.p",
+     [](Lower& on, V x, double p) { return coin(on, on.full(on.shape(x), Num(p), DType::f32), on.dtype(x)); }},
     {"aten::bernoulli.Tensor", [](Lower& on, V x, V p) { return coin(on, on.expand(p, on.shape(x)), on.dtype(x)); }},
-    {"aten::bernoulli_.float", [](Lower& on, V x, double p) { return coin(on, on.full(on.shape(x), Num(p), DType::f32), on.dtype(x)); }},
+    {"aten::bernoulli_.float",
+     [](Lower& on, V x, double p) { return coin(on, on.full(on.shape(x), Num(p), DType::f32), on.dtype(x)); }},
     {"aten::multinomial", fn<multinomial>},
     {"aten::native_dropout", fn<dropout_and_mask>},
-    {"aten::feature_dropout", fn<dropout<true, false>>}, {"aten::alpha_dropout", fn<dropout<false, true>>}, {"aten::feature_alpha_dropout", fn<dropout<true, true>>},
+    {"aten::feature_dropout", fn<dropout<true, false>>},
+    {"aten::alpha_dropout", fn<dropout<false, true>>},
+    {"aten::feature_alpha_dropout", fn<dropout<true, true>>},
 };
 
 }  // namespace

@@ -24,7 +24,9 @@ struct Layer {
 // torch stacks the gates as i f g o (LSTM) and r z n (GRU); ONNX wants i o f g and z r n.
 V gates_in_order(Lower& on, V w, Cell cell) {
   static constexpr int64_t lstm[] = {0, 3, 1, 2}, gru[] = {1, 0, 2};
-  const std::span<const int64_t> order = cell == Cell::lstm ? std::span<const int64_t>(lstm) : cell == Cell::gru ? std::span<const int64_t>(gru) : std::span<const int64_t>();
+  const std::span<const int64_t> order = cell == Cell::lstm  ? std::span<const int64_t>(lstm)
+                                         : cell == Cell::gru ? std::span<const int64_t>(gru)
+                                                             : std::span<const int64_t>();
   if (order.empty()) return w;
   const Dim each = floor_div(on.dim(w, 0), Dim(static_cast<int64_t>(order.size())));
   Vs parts;
@@ -47,7 +49,8 @@ V laid_out(Lower& on, const Vs& weights, Cell cell) {
 // Scales or zero points of all directions: one of each direction, or of each row.
 V laid_out(Lower& on, const std::vector<NarrowWeight>& weights, V NarrowWeight::*part, Cell cell) {
   Vs all;
-  for (const NarrowWeight& w : weights) all.push_back(w.axis < 0 ? on.unsqueeze(w.*part, {0}) : gates_in_order(on, w.*part, cell));
+  for (const NarrowWeight& w : weights)
+    all.push_back(w.axis < 0 ? on.unsqueeze(w.*part, {0}) : gates_in_order(on, w.*part, cell));
   return on.concat(all, 0);
 }
 // Those that are stored in a smaller type are rearranged as they are stored.
@@ -57,8 +60,10 @@ V laid_out(Lower& on, const std::vector<NarrowWeight>& weights, Cell cell) {
   const V data = laid_out(on, parts, cell);
   const NarrowWeight& first = weights[0];
   const bool per_tensor = first.axis < 0;
-  if (!first.scale.valid() || (per_tensor && weights.size() == 1)) return widened(on, {data, first.scale, first.zero_point});
-  const V scale = laid_out(on, weights, &NarrowWeight::scale, cell), zero_point = laid_out(on, weights, &NarrowWeight::zero_point, cell);
+  if (!first.scale.valid() || (per_tensor && weights.size() == 1))
+    return widened(on, {data, first.scale, first.zero_point});
+  const V scale = laid_out(on, weights, &NarrowWeight::scale, cell),
+          zero_point = laid_out(on, weights, &NarrowWeight::zero_point, cell);
   if (per_tensor) return widened(on, {data, scale, zero_point, 0});
   const Dims shape = on.shape(data);
   return on.reshape(widened(on, {on.reshape(data, {shape[0] * shape[1], shape[2]}), scale, zero_point, 0}), shape);
@@ -92,19 +97,24 @@ Result run_projected(Lower& on, const Layer& l, V x, std::span<const V> w, V h, 
   const Dim time = on.dim(x, 0), batch = on.dim(x, 1), out = on.dim(w.back(), 0);
   const V recurrent = on.transpose(w[1], {1, 0}), projection = on.transpose(w.back(), {1, 0});
   const V last = on.int_scalar(time - Dim(1));
-  const Vs end = loop(on, on.int_scalar(time), {h, c, on.full({time, batch, out}, Num(0.0), on.dtype(x))}, [&](V turn, const Vs& s) -> Vs {
-    const V t = backward ? V(on.Sub(last, turn)) : turn;
-    const auto parts = on.Split(on.Add(on.Gather(gates, t, {.axis = 0}), on.MatMul(s[0], recurrent)), 4, on.ints({l.hidden, l.hidden, l.hidden, l.hidden}), {.axis = 1});
-    const V cell = on.Add(on.Mul(on.Sigmoid(parts[1]), s[1]), on.Mul(on.Sigmoid(parts[0]), on.Tanh(parts[2])));
-    const V hidden = on.MatMul(on.Mul(on.Sigmoid(parts[3]), on.Tanh(cell)), projection);
-    return {hidden, cell, on.ScatterND(s[2], on.unsqueeze(t, {0, 1}), on.unsqueeze(hidden, {0}))};
-  });
+  const Vs end =
+      loop(on, on.int_scalar(time), {h, c, on.full({time, batch, out}, Num(0.0), on.dtype(x))},
+           [&](V turn, const Vs& s) -> Vs {
+             const V t = backward ? V(on.Sub(last, turn)) : turn;
+             const auto parts = on.Split(on.Add(on.Gather(gates, t, {.axis = 0}), on.MatMul(s[0], recurrent)), 4,
+                                         on.ints({l.hidden, l.hidden, l.hidden, l.hidden}), {.axis = 1});
+             const V cell = on.Add(on.Mul(on.Sigmoid(parts[1]), s[1]), on.Mul(on.Sigmoid(parts[0]), on.Tanh(parts[2])));
+             const V hidden = on.MatMul(on.Mul(on.Sigmoid(parts[3]), on.Tanh(cell)), projection);
+             return {hidden, cell, on.ScatterND(s[2], on.unsqueeze(t, {0, 1}), on.unsqueeze(hidden, {0}))};
+           });
   return {end[2], end[0], end[1]};
 }
 Result run_projected_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h, V c) {
   Vs y, hs, cs;
   for (int64_t d = 0; d < (l.bidirectional ? 2 : 1); ++d) {
-    const Result r = run_projected(on, l, x, weights.subspan(static_cast<size_t>(d) * l.per_direction(), l.per_direction()), on.gather_scalar(h, 0, Dim(d)), on.gather_scalar(c, 0, Dim(d)), d == 1);
+    const Result r =
+        run_projected(on, l, x, weights.subspan(static_cast<size_t>(d) * l.per_direction(), l.per_direction()),
+                      on.gather_scalar(h, 0, Dim(d)), on.gather_scalar(c, 0, Dim(d)), d == 1);
     y.push_back(r.output), hs.push_back(r.h), cs.push_back(r.c);
   }
   return {on.concat(y, 2), stacked(on, hs), stacked(on, cs)};
@@ -121,7 +131,8 @@ Result run_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h
     const auto mine = weights.subspan(static_cast<size_t>(d) * per, per);
     w.push_back(mine[0]);
     r.push_back(mine[1]);
-    if (l.has_biases) b.push_back(on.concat({gates_in_order(on, mine[2], l.cell), gates_in_order(on, mine[3], l.cell)}, 0));
+    if (l.has_biases)
+      b.push_back(on.concat({gates_in_order(on, mine[2], l.cell), gates_in_order(on, mine[3], l.cell)}, 0));
   }
   const std::string direction = l.bidirectional ? "bidirectional" : l.backward ? "reverse" : "forward";
   const V bias = l.has_biases ? stacked(on, b) : V();
@@ -130,10 +141,14 @@ Result run_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h
   if (l.cell == Cell::lstm)
     out = on.LSTM(x, of_input, of_state, 3, bias, lengths, h, c, {}, {.direction = direction, .hidden_size = l.hidden});
   else if (l.cell == Cell::gru)
-    out = on.GRU(x, of_input, of_state, 2, bias, lengths, h, {.direction = direction, .hidden_size = l.hidden, .linear_before_reset = 1});
+    out = on.GRU(x, of_input, of_state, 2, bias, lengths, h,
+                 {.direction = direction, .hidden_size = l.hidden, .linear_before_reset = 1});
   else {
     const std::string f = l.cell == Cell::rnn_relu ? "Relu" : "Tanh";
-    out = on.RNN(x, of_input, of_state, 2, bias, lengths, h, {.activations = std::vector<std::string>(static_cast<size_t>(directions), f), .direction = direction, .hidden_size = l.hidden});
+    out = on.RNN(x, of_input, of_state, 2, bias, lengths, h,
+                 {.activations = std::vector<std::string>(static_cast<size_t>(directions), f),
+                  .direction = direction,
+                  .hidden_size = l.hidden});
   }
   // [time, directions, batch, hidden] -> [time, batch, directions * hidden]
   V y = out[0];
@@ -142,14 +157,17 @@ Result run_layer(Lower& on, const Layer& l, V x, std::span<const V> weights, V h
   return {y, out[1], l.cell == Cell::lstm ? V(out[2]) : V()};
 }
 
-Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_biases, int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first, V lengths = {}) {
-  if (train && dropout > 0 && layers > 1) unsupported("a recurrent layer with dropout in training mode", "export the model in eval mode");
+Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_biases, int64_t layers, double dropout,
+           bool train, bool bidirectional, bool batch_first, V lengths = {}) {
+  if (train && dropout > 0 && layers > 1)
+    unsupported("a recurrent layer with dropout in training mode", "export the model in eval mode");
   const int64_t directions = bidirectional ? 2 : 1;
   const auto count = static_cast<int64_t>(weights.size());
   const bool sensible = layers >= 1 && layers <= count;
   const int64_t cells = sensible ? directions * layers : 0, plain = (has_biases ? 4 : 2) * cells;
   if (!sensible || (count != plain && (cell != Cell::lstm || count != plain + cells)))
-    unsupported(cat("a recurrent layer with ", layers, " layers and ", count, " weights"), "this archive is damaged, or of a PyTorch that Cameo does not know");
+    unsupported(cat("a recurrent layer with ", layers, " layers and ", count, " weights"),
+                "this archive is damaged, or of a PyTorch that Cameo does not know");
   const bool unbatched = on.rank(x) == 2;
   if (unbatched) {
     x = on.unsqueeze(x, {batch_first ? 0 : 1});
@@ -163,8 +181,12 @@ Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_bi
   const size_t per_layer = layer.per_direction() * static_cast<size_t>(directions);
   Vs hs, cs;
   for (int64_t i = 0; i < layers; ++i) {
-    const auto part = [&](V v) { return v.valid() ? on.slice(v, 0, Dim(i * directions), Dim((i + 1) * directions)) : V(); };
-    const Result r = run_layer(on, layer, x, std::span<const V>(weights).subspan(static_cast<size_t>(i) * per_layer, per_layer), part(h0), part(c0), lengths);
+    const auto part = [&](V v) {
+      return v.valid() ? on.slice(v, 0, Dim(i * directions), Dim((i + 1) * directions)) : V();
+    };
+    const Result r =
+        run_layer(on, layer, x, std::span<const V>(weights).subspan(static_cast<size_t>(i) * per_layer, per_layer),
+                  part(h0), part(c0), lengths);
     x = r.output;
     hs.push_back(r.h);
     if (r.c.valid()) cs.push_back(r.c);
@@ -180,7 +202,8 @@ Result run(Lower& on, Cell cell, V x, V h0, V c0, const Vs& weights, bool has_bi
 }
 
 template <Cell C>
-std::tuple<V, V> plain(Lower& on, V x, V h, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+std::tuple<V, V> plain(Lower& on, V x, V h, Vs weights, bool biases, int64_t layers, double dropout, bool train,
+                       bool bidirectional, bool batch_first) {
   const Result r = run(on, C, x, h, {}, weights, biases, layers, dropout, train, bidirectional, batch_first);
   return {r.output, r.h};
 }
@@ -193,45 +216,59 @@ PackedData packed(Lower& on, V padded, V lengths) {
   const Dim time = on.dim(padded, 0), batch = on.dim(padded, 1);
   lengths = on.to(lengths, DType::i64);
   const V alive = on.Less(on.unsqueeze(iota(on, time), {1}), on.unsqueeze(lengths, {0}));
-  const V data = on.Compress(on.reshape(padded, {time * batch, on.dim(padded, 2)}), on.reshape(alive, {time * batch}), {.axis = 0});
+  const V data = on.Compress(on.reshape(padded, {time * batch, on.dim(padded, 2)}), on.reshape(alive, {time * batch}),
+                             {.axis = 0});
   on.remember_packed(data, {padded, lengths});
   const V counts = reduce(on, Reduce::sum, on.to(alive, DType::i64), {1}, false);
   return {data, on.Compress(counts, on.Greater(counts, on.On::int_scalar(0)), {.axis = 0})};
 }
 Lower::Packed unpacked(Lower& on, V data) {
   const auto* p = on.packed_of(data);
-  if (!p) unsupported("packed sequences whose data was changed after packing", "pad the sequences, or change the data before packing");
+  if (!p)
+    unsupported("packed sequences whose data was changed after packing",
+                "pad the sequences, or change the data before packing");
   return *p;
 }
 std::tuple<V, V> pad_packed(Lower& on, V data, V, bool batch_first, Num fill, Dim total) {
   const Lower::Packed p = unpacked(on, data);
   V y = p.padded;
-  if (!fill.is(0)) y = on.Where(on.unsqueeze(on.Less(on.unsqueeze(iota(on, on.dim(y, 0)), {1}), on.unsqueeze(p.lengths, {0})), {2}), y, on.scalar_like(fill, y));
+  if (!fill.is(0))
+    y = on.Where(on.unsqueeze(on.Less(on.unsqueeze(iota(on, on.dim(y, 0)), {1}), on.unsqueeze(p.lengths, {0})), {2}), y,
+                 on.scalar_like(fill, y));
   // A total that is data is how long the longest sequence is.
   if (!total.is_literal()) y = on.slice(y, 0, Dim(0), total);
   else if (total.literal() <= 0) y = on.slice(y, 0, Dim(0), on.int_of(reduce(on, Reduce::max, p.lengths, {0}, false)));
   else if (on.dim(y, 0) != total) {
     const Dim have(known_size(on, y, 0, "pad_packed_sequence"));
-    y = total.literal() < have.literal() ? on.slice(y, 0, Dim(0), total) : on.concat({y, on.full({total - have, on.dim(y, 1), on.dim(y, 2)}, fill, on.dtype(y))}, 0);
+    y = total.literal() < have.literal()
+            ? on.slice(y, 0, Dim(0), total)
+            : on.concat({y, on.full({total - have, on.dim(y, 1), on.dim(y, 2)}, fill, on.dtype(y))}, 0);
   }
   return {batch_first ? on.transpose(y, {1, 0, 2}) : y, p.lengths};
 }
-Result run_packed(Lower& on, Cell cell, V data, V h, V c, const Vs& weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional) {
+Result run_packed(Lower& on, Cell cell, V data, V h, V c, const Vs& weights, bool biases, int64_t layers,
+                  double dropout, bool train, bool bidirectional) {
   const Lower::Packed p = unpacked(on, data);
-  Result r = run(on, cell, p.padded, h, c, weights, biases, layers, dropout, train, bidirectional, false, on.to(p.lengths, DType::i32));
+  Result r = run(on, cell, p.padded, h, c, weights, biases, layers, dropout, train, bidirectional, false,
+                 on.to(p.lengths, DType::i32));
   r.output = packed(on, r.output, p.lengths).data;
   return r;
 }
 template <Cell C>
-std::tuple<V, V> plain_packed(Lower& on, V data, V, V h, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional) {
+std::tuple<V, V> plain_packed(Lower& on, V data, V, V h, Vs weights, bool biases, int64_t layers, double dropout,
+                              bool train, bool bidirectional) {
   const Result r = run_packed(on, C, data, h, {}, weights, biases, layers, dropout, train, bidirectional);
   return {r.output, r.h};
 }
 
-// One layer in one direction: what decomposed programs have instead of an LSTM. The last result is a workspace of training.
-std::tuple<V, V, V, V> one_layer(Lower& on, V x, V w0, V w1, V w2, V w3, V h, V c, bool reverse, Ints, int64_t mode, int64_t hidden, int64_t layers, bool biases, bool bidirectional, bool batch_first, bool train) {
+// One layer in one direction: what decomposed programs have instead of an LSTM. The last result is a workspace of
+// training.
+std::tuple<V, V, V, V> one_layer(Lower& on, V x, V w0, V w1, V w2, V w3, V h, V c, bool reverse, Ints, int64_t mode,
+                                 int64_t hidden, int64_t layers, bool biases, bool bidirectional, bool batch_first,
+                                 bool train) {
   constexpr int64_t lstm_mode = 2;
-  if (mode != lstm_mode || layers != 1 || bidirectional || batch_first || train) unsupported("mkldnn_rnn_layer of another kind than one layer of an LSTM, time first, not in training");
+  if (mode != lstm_mode || layers != 1 || bidirectional || batch_first || train)
+    unsupported("mkldnn_rnn_layer of another kind than one layer of an LSTM, time first, not in training");
   Vs weights{w0, w1};
   if (biases) weights.push_back(w2), weights.push_back(w3);
   const Result r = run_layer(on, Layer{Cell::lstm, biases, false, hidden, false, reverse}, x, weights, h, c, {});
@@ -260,27 +297,39 @@ V rnn_cell(Lower& on, V x, V h, V wi, V wh, Opt<V> bi, Opt<V> bh) {
 }
 
 constexpr Row table[] = {
-    {"aten::lstm.input", [](Lower& on, V x, Vs hx, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional, bool batch_first) {
+    {"aten::lstm.input",
+     [](Lower& on, V x, Vs hx, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional,
+        bool batch_first) {
        need_states(hx);
-       const Result r = run(on, Cell::lstm, x, hx[0], hx[1], weights, biases, layers, dropout, train, bidirectional, batch_first);
+       const Result r =
+           run(on, Cell::lstm, x, hx[0], hx[1], weights, biases, layers, dropout, train, bidirectional, batch_first);
        return std::tuple<V, V, V>{r.output, r.h, r.c};
      }},
     {"aten::mkldnn_rnn_layer", fn<one_layer>},
     {"aten::gru.input", fn<plain<Cell::gru>>},
     {"aten::rnn_tanh.input", fn<plain<Cell::rnn_tanh>>},
     {"aten::rnn_relu.input", fn<plain<Cell::rnn_relu>>},
-    {"aten::_pack_padded_sequence", [](Lower& on, V x, V lengths, bool batch_first) {
+    {"aten::_pack_padded_sequence",
+     [](Lower& on, V x, V lengths, bool batch_first) {
        const PackedData p = packed(on, batch_first ? on.transpose(x, {1, 0, 2}) : x, lengths);
        return std::tuple<V, V>{p.data, p.sizes};
      }},
     {"aten::_pad_packed_sequence", fn<pad_packed>},
-    {"aten::lstm.data", [](Lower& on, V data, V, Vs hx, Vs weights, bool biases, int64_t layers, double dropout, bool train, bool bidirectional) {
+    {"aten::lstm.data",
+     [](Lower& on, V data, V, Vs hx, Vs weights, bool biases, int64_t layers, double dropout, bool train,
+        bool bidirectional) {
        need_states(hx);
-       const Result r = run_packed(on, Cell::lstm, data, hx[0], hx[1], weights, biases, layers, dropout, train, bidirectional);
+       const Result r =
+           run_packed(on, Cell::lstm, data, hx[0], hx[1], weights, biases, layers, dropout, train, bidirectional);
        return std::tuple<V, V, V>{r.output, r.h, r.c};
      }},
-    {"aten::gru.data", fn<plain_packed<Cell::gru>>}, {"aten::rnn_tanh.data", fn<plain_packed<Cell::rnn_tanh>>}, {"aten::rnn_relu.data", fn<plain_packed<Cell::rnn_relu>>},
-    {"aten::lstm_cell", fn<lstm_cell>}, {"aten::gru_cell", fn<gru_cell>}, {"aten::rnn_tanh_cell", fn<rnn_cell<false>>}, {"aten::rnn_relu_cell", fn<rnn_cell<true>>},
+    {"aten::gru.data", fn<plain_packed<Cell::gru>>},
+    {"aten::rnn_tanh.data", fn<plain_packed<Cell::rnn_tanh>>},
+    {"aten::rnn_relu.data", fn<plain_packed<Cell::rnn_relu>>},
+    {"aten::lstm_cell", fn<lstm_cell>},
+    {"aten::gru_cell", fn<gru_cell>},
+    {"aten::rnn_tanh_cell", fn<rnn_cell<false>>},
+    {"aten::rnn_relu_cell", fn<rnn_cell<true>>},
 };
 
 }  // namespace
@@ -295,8 +344,10 @@ std::tuple<V, V> lstm_step(Lower& on, V of_input, V of_state, V c) {
 
 V gru_step(Lower& on, V of_input, V of_state, V h) {
   const int64_t n = known_size(on, h, -1, "a GRU cell"), axis = on.rank(h) - 1;
-  const auto a = on.Split(of_input, 3, on.ints({n, n, n}), {.axis = axis}), b = on.Split(of_state, 3, on.ints({n, n, n}), {.axis = axis});
-  const V r = on.Sigmoid(on.Add(a[0], b[0])), z = on.Sigmoid(on.Add(a[1], b[1])), fresh = on.Tanh(on.Add(a[2], on.Mul(r, b[2])));
+  const auto a = on.Split(of_input, 3, on.ints({n, n, n}), {.axis = axis}),
+             b = on.Split(of_state, 3, on.ints({n, n, n}), {.axis = axis});
+  const V r = on.Sigmoid(on.Add(a[0], b[0])), z = on.Sigmoid(on.Add(a[1], b[1])),
+          fresh = on.Tanh(on.Add(a[2], on.Mul(r, b[2])));
   return on.Add(fresh, on.Mul(z, on.Sub(h, fresh)));
 }
 

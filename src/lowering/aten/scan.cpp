@@ -20,7 +20,8 @@ Vs scan(Lower& on, Vs state, int64_t axis, const Combine& combine) {
       here.push_back(on.slice(v, axis, Dim(seen), Dim(n)));
     }
     const Vs joined = combine(before, here);
-    for (size_t i = 0; i < state.size(); ++i) state[i] = on.concat({on.slice(state[i], axis, Dim(0), Dim(seen)), joined[i]}, axis);
+    for (size_t i = 0; i < state.size(); ++i)
+      state[i] = on.concat({on.slice(state[i], axis, Dim(0), Dim(seen)), joined[i]}, axis);
   }
   return state;
 }
@@ -112,28 +113,38 @@ Vs gradient(Lower& on, V x, const std::vector<Num>& spacing, const Opt<Ints>& di
   if (!on.is_float(x)) x = on.to(x, default_float);
   const Ints axes = dims ? on.axes(x, *dims) : on.all_axes(x);
   Vs out;
-  for (size_t i = 0; i < axes.size(); ++i) out.push_back(slope(on, x, axes[i], spacing[spacing.size() == 1 ? 0 : i], edge_order));
+  for (size_t i = 0; i < axes.size(); ++i)
+    out.push_back(slope(on, x, axes[i], spacing[spacing.size() == 1 ? 0 : i], edge_order));
   return out;
 }
 std::vector<Num> numbers(const Floats& v) { return {v.begin(), v.end()}; }
 
 constexpr Row table[] = {
     {"aten::cumprod", fn<running_product>},
-    {"aten::cummax", fn<running_extremum<true>>}, {"aten::cummin", fn<running_extremum<false>>},
+    {"aten::cummax", fn<running_extremum<true>>},
+    {"aten::cummin", fn<running_extremum<false>>},
     {"aten::logcumsumexp", fn<running_log_sum_exp>},
     {"aten::diff", fn<diff>},
-    {"aten::trapezoid.x", fn<trapezoid<false>>, promote_float(0, 1)}, {"aten::trapz.x", fn<trapezoid<false>>, promote_float(0, 1)},
-    {"aten::trapezoid.dx", fn<trapezoid_dx<false>>}, {"aten::trapz.dx", fn<trapezoid_dx<false>>},
-    {"aten::cumulative_trapezoid.x", fn<trapezoid<true>>, promote_float(0, 1)}, {"aten::cumulative_trapezoid.dx", fn<trapezoid_dx<true>>},
-    {"aten::gradient.scalarint", [](Lower& on, V x, Opt<Num> h, Opt<int64_t> dim, int64_t order) {
+    {"aten::trapezoid.x", fn<trapezoid<false>>, promote_float(0, 1)},
+    {"aten::trapz.x", fn<trapezoid<false>>, promote_float(0, 1)},
+    {"aten::trapezoid.dx", fn<trapezoid_dx<false>>},
+    {"aten::trapz.dx", fn<trapezoid_dx<false>>},
+    {"aten::cumulative_trapezoid.x", fn<trapezoid<true>>, promote_float(0, 1)},
+    {"aten::cumulative_trapezoid.dx", fn<trapezoid_dx<true>>},
+    {"aten::gradient.scalarint",
+     [](Lower& on, V x, Opt<Num> h, Opt<int64_t> dim, int64_t order) {
        return gradient(on, x, {h.value_or(Num(1.0))}, dim ? Opt<Ints>(Ints{*dim}) : std::nullopt, order);
      }},
-    {"aten::gradient.array", [](Lower& on, V x, Ints dims, int64_t order) { return gradient(on, x, {Num(1.0)}, dims, order); }},
-    {"aten::gradient.scalararray", [](Lower& on, V x, Num h, Ints dims, int64_t order) { return gradient(on, x, {h}, dims, order); }},
-    {"aten::gradient.scalarrayint", [](Lower& on, V x, Floats h, Opt<int64_t> dim, int64_t order) {
+    {"aten::gradient.array",
+     [](Lower& on, V x, Ints dims, int64_t order) { return gradient(on, x, {Num(1.0)}, dims, order); }},
+    {"aten::gradient.scalararray",
+     [](Lower& on, V x, Num h, Ints dims, int64_t order) { return gradient(on, x, {h}, dims, order); }},
+    {"aten::gradient.scalarrayint",
+     [](Lower& on, V x, Floats h, Opt<int64_t> dim, int64_t order) {
        return gradient(on, x, numbers(h), dim ? Opt<Ints>(Ints{*dim}) : std::nullopt, order);
      }},
-    {"aten::gradient.scalarrayarray", [](Lower& on, V x, Floats h, Ints dims, int64_t order) { return gradient(on, x, numbers(h), dims, order); }},
+    {"aten::gradient.scalarrayarray",
+     [](Lower& on, V x, Floats h, Ints dims, int64_t order) { return gradient(on, x, numbers(h), dims, order); }},
 };
 
 }  // namespace

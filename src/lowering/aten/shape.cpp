@@ -55,7 +55,8 @@ Vs split_sizes(Lower& on, V x, const Dims& sizes, int64_t dim) {
 Vs split_every(Lower& on, V x, Dim each, int64_t dim) {
   const Dim size = on.dim(x, dim);
   const Dim count = ceil_div(size, each);
-  if (!count.is_literal()) unsupported("split into a number of pieces that depends on the inputs", "give that axis a fixed size with --input");
+  if (!count.is_literal())
+    unsupported("split into a number of pieces that depends on the inputs", "give that axis a fixed size with --input");
   Dims sizes(static_cast<size_t>(std::max<int64_t>(1, count.literal())), each);
   sizes.back() = size - each * Dim(count.literal() - 1);
   return split_sizes(on, x, sizes, dim);
@@ -64,10 +65,12 @@ Vs split_every(Lower& on, V x, Dim each, int64_t dim) {
 Vs chunk(Lower& on, V x, int64_t chunks, int64_t dim) {
   const Dim size = on.dim(x, dim);
   const Dim each = ceil_div(size, Dim(chunks));
-  if (!size.is_literal() && on.graph().facts.divisible(size, chunks) == Answer::yes) return split_sizes(on, x, Dims(static_cast<size_t>(chunks), each), dim);
+  if (!size.is_literal() && on.graph().facts.divisible(size, chunks) == Answer::yes)
+    return split_sizes(on, x, Dims(static_cast<size_t>(chunks), each), dim);
   // Taken apart into names, any other number of pieces raises.
   if (!size.is_literal() && on.unpacked && *on.unpacked == chunks) {
-    on.note("lower.fixed-number", cat("chunk gives the ", chunks, " pieces that the program takes: the size ", size.text(), " is assumed to have so many"));
+    on.note("lower.fixed-number", cat("chunk gives the ", chunks, " pieces that the program takes: the size ",
+                                      size.text(), " is assumed to have so many"));
     Dims sizes(static_cast<size_t>(chunks), each);
     sizes.back() = size - each * Dim(chunks - 1);
     return split_sizes(on, x, sizes, dim);
@@ -78,9 +81,11 @@ Vs chunk(Lower& on, V x, int64_t chunks, int64_t dim) {
 Vs unbind(Lower& on, V x, int64_t dim) {
   const int64_t axis = on.axis(x, dim);
   const Opt<int64_t> n = on.known_dim(x, axis);
-  if (!n) unsupported("unbind over an axis whose size depends on the inputs", "give that axis a fixed size with --input");
+  if (!n)
+    unsupported("unbind over an axis whose size depends on the inputs", "give that axis a fixed size with --input");
   Vs out;
-  for (const V part : split_sizes(on, x, Dims(static_cast<size_t>(*n), Dim(1)), dim)) out.push_back(on.squeeze(part, {axis}));
+  for (const V part : split_sizes(on, x, Dims(static_cast<size_t>(*n), Dim(1)), dim))
+    out.push_back(on.squeeze(part, {axis}));
   return out;
 }
 
@@ -103,16 +108,20 @@ V cat_tensors(Lower& on, Vs parts, int64_t dim) {
 }
 
 // torch drops the imaginary part, with a warning of its own.
-V converted(Lower& on, V x, DType t) { return on.to(is_complex(on.dtype(x)) && !is_complex(t) && t != DType::boolean ? parts_of(on, x).re : x, t); }
+V converted(Lower& on, V x, DType t) {
+  return on.to(is_complex(on.dtype(x)) && !is_complex(t) && t != DType::boolean ? parts_of(on, x).re : x, t);
+}
 
 constexpr Row table[] = {
     {"aten::view", [](Lower& on, V x, Dims sizes) { return on.reshape(x, solve_sizes(on, x, std::move(sizes))); }},
     {"aten::reshape", [](Lower& on, V x, Dims sizes) { return on.reshape(x, solve_sizes(on, x, std::move(sizes))); }},
-    {"aten::_unsafe_view", [](Lower& on, V x, Dims sizes) { return on.reshape(x, solve_sizes(on, x, std::move(sizes))); }},
+    {"aten::_unsafe_view",
+     [](Lower& on, V x, Dims sizes) { return on.reshape(x, solve_sizes(on, x, std::move(sizes))); }},
     {"aten::view_as", [](Lower& on, V x, V other) { return on.reshape(x, on.shape(other)); }},
     {"aten::reshape_as", [](Lower& on, V x, V other) { return on.reshape(x, on.shape(other)); }},
     {"aten::flatten.using_ints", fn<flatten>},
-    {"aten::unflatten.int", [](Lower& on, V x, int64_t dim, Dims sizes) {
+    {"aten::unflatten.int",
+     [](Lower& on, V x, int64_t dim, Dims sizes) {
        if (on.rank(x) == 0) x = on.unsqueeze(x, {0});
        const auto axis = static_cast<size_t>(on.axis(x, dim));
        const Dim total = on.shape(x)[axis];
@@ -129,34 +138,45 @@ constexpr Row table[] = {
     {"aten::transpose.int", fn<swap_axes>},
     {"aten::t", [](Lower& on, V x) { return on.rank(x) < 2 ? x : swap_axes(on, x, 0, 1); }},
     {"aten::permute", [](Lower& on, V x, Ints dims) { return on.transpose(x, on.axes(x, dims)); }},
-    {"aten::unsqueeze", [](Lower& on, V x, int64_t dim) { return on.unsqueeze(x, {dim < 0 ? dim + on.rank(x) + 1 : dim}); }},
+    {"aten::unsqueeze",
+     [](Lower& on, V x, int64_t dim) { return on.unsqueeze(x, {dim < 0 ? dim + on.rank(x) + 1 : dim}); }},
     {"aten::squeeze", [](Lower& on, V x) { return squeeze_dims(on, x, on.all_axes(x)); }},
     {"aten::squeeze.dim", [](Lower& on, V x, int64_t dim) { return squeeze_dims(on, x, {dim}); }},
     {"aten::squeeze.dims", [](Lower& on, V x, Ints dims) { return squeeze_dims(on, x, dims); }},
     {"aten::expand", [](Lower& on, V x, Dims sizes) { return expanded(on, x, std::move(sizes)); }},
     {"aten::expand_as", [](Lower& on, V x, V other) { return on.expand(x, on.shape(other)); }},
     {"aten::select.int", fn<select>},
-    {"aten::slice.Tensor", [](Lower& on, V x, int64_t dim, Opt<Dim> start, Opt<Dim> end, int64_t step) { return slice(on, x, dim, start, end, step); }},
+    {"aten::slice.Tensor", [](Lower& on, V x, int64_t dim, Opt<Dim> start, Opt<Dim> end,
+                              int64_t step) { return slice(on, x, dim, start, end, step); }},
     {"aten::narrow", fn<narrowed>},
     {"aten::split.Tensor", fn<split_every>},
     {"aten::split_with_sizes", [](Lower& on, V x, Dims sizes, int64_t dim) { return split_sizes(on, x, sizes, dim); }},
     {"aten::split.sizes", [](Lower& on, V x, Dims sizes, int64_t dim) { return split_sizes(on, x, sizes, dim); }},
-    {"aten::chunk", fn<chunk>}, {"aten::unsafe_chunk", fn<chunk>},
-    {"aten::split_copy.Tensor", fn<split_every>}, {"aten::unsafe_split.Tensor", fn<split_every>},
-    {"aten::split_with_sizes_copy", fn<split_sizes>}, {"aten::unsafe_split_with_sizes", fn<split_sizes>},
-    {"aten::unbind_copy.int", fn<unbind>}, {"aten::select_copy.int", fn<select>}, {"aten::slice_copy.Tensor", fn<slice>},
+    {"aten::chunk", fn<chunk>},
+    {"aten::unsafe_chunk", fn<chunk>},
+    {"aten::split_copy.Tensor", fn<split_every>},
+    {"aten::unsafe_split.Tensor", fn<split_every>},
+    {"aten::split_with_sizes_copy", fn<split_sizes>},
+    {"aten::unsafe_split_with_sizes", fn<split_sizes>},
+    {"aten::unbind_copy.int", fn<unbind>},
+    {"aten::select_copy.int", fn<select>},
+    {"aten::slice_copy.Tensor", fn<slice>},
     {"aten::squeeze_copy", [](Lower& on, V x) { return squeeze_dims(on, x, on.all_axes(x)); }},
     {"aten::squeeze_copy.dim", [](Lower& on, V x, int64_t dim) { return squeeze_dims(on, x, {dim}); }},
     {"aten::squeeze_copy.dims", [](Lower& on, V x, Ints dims) { return squeeze_dims(on, x, dims); }},
     {"aten::unbind.int", fn<unbind>},
     {"aten::cat", [](Lower& on, Vs parts, int64_t dim) { return cat_tensors(on, std::move(parts), dim); }, promote(0)},
-    {"aten::stack", [](Lower& on, Vs parts, int64_t dim) {
+    {"aten::stack",
+     [](Lower& on, Vs parts, int64_t dim) {
        const int64_t axis = dim < 0 ? dim + on.rank(parts[0]) + 1 : dim;
        for (V& v : parts) v = on.unsqueeze(v, {axis});
        return on.concat(parts, axis);
-     }, promote(0)},
-    {"aten::repeat", [](Lower& on, V x, Dims repeats) {
-       if (repeats.size() < static_cast<size_t>(on.rank(x))) unsupported(cat("repeats for ", repeats.size(), " axes of a tensor that has ", on.rank(x)));
+     },
+     promote(0)},
+    {"aten::repeat",
+     [](Lower& on, V x, Dims repeats) {
+       if (repeats.size() < static_cast<size_t>(on.rank(x)))
+         unsupported(cat("repeats for ", repeats.size(), " axes of a tensor that has ", on.rank(x)));
        Ints lead(repeats.size() - static_cast<size_t>(on.rank(x)));
        for (size_t i = 0; i < lead.size(); ++i) lead[i] = static_cast<int64_t>(i);
        return V(on.Tile(on.unsqueeze(x, lead), on.int_vector(repeats)));

@@ -35,14 +35,17 @@ V fraction(Lower& on, V x) { return on.Sub(x, on.Round(x)); }  // in [-1/2, 1/2]
 
 // Lanczos above 1/2, the reflection below.
 V log_gamma(Lower& on, V x) {
-  static constexpr double c[] = {676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
+  static constexpr double c[] = {676.5203681218851,     -1259.1392167224028,  771.32342877765313,
+                                 -176.61502916214059,   12.507343278686905,   -0.13857109526572012,
+                                 9.9843695780195716e-6, 1.5056327351493116e-7};
   const V below = on.Less(x, on.number_like(0.5, x));
   const V z = on.Sub(on.Where(below, on.Sub(on.number_like(1, x), x), x), on.number_like(1, x));
   V sum = on.number_like(0.99999999999980993, x);
   for (int i = 0; i < 8; ++i) sum = on.Add(sum, on.Div(on.number_like(c[i], x), plus(on, z, i + 1)));
   const V t = plus(on, z, 7.5);
   const V y = on.Add(on.Sub(on.Mul(plus(on, z, 0.5), on.Log(t)), t), plus(on, on.Log(sum), 0.5 * std::log(2 * pi)));
-  const V reflected = on.Sub(on.Sub(on.number_like(std::log(pi), x), on.Log(on.Abs(on.Sin(times(on, fraction(on, x), pi))))), y);
+  const V reflected =
+      on.Sub(on.Sub(on.number_like(std::log(pi), x), on.Log(on.Abs(on.Sin(times(on, fraction(on, x), pi))))), y);
   const V bounded = on.Where(below, reflected, y);
   return on.Where(on.IsInf(x), on.number_like(infinity, x), bounded);
 }
@@ -59,7 +62,8 @@ V digamma(Lower& on, V x) {
   y = on.Add(y, on.Sub(on.Sub(on.Log(w), on.Div(on.number_like(0.5, x), w)), series));
   const V whole = on.Equal(fraction(on, x), on.number_like(0, x));
   const V turned = on.Sub(y, on.Div(on.number_like(pi, x), on.Tan(times(on, fraction(on, x), pi))));
-  return on.Where(below, on.Where(whole, on.number_like(std::numeric_limits<double>::quiet_NaN(), x), turned), on.Where(on.Equal(x, on.number_like(0, x)), on.Neg(on.Div(on.number_like(1, x), x)), y));
+  return on.Where(below, on.Where(whole, on.number_like(std::numeric_limits<double>::quiet_NaN(), x), turned),
+                  on.Where(on.Equal(x, on.number_like(0, x)), on.Neg(on.Div(on.number_like(1, x), x)), y));
 }
 
 // Hurwitz: 24 terms, then Euler and Maclaurin. Good for q > -20 and whole s, q > 0 otherwise.
@@ -90,7 +94,8 @@ V polygamma(Lower& on, int64_t n, V x) {
   if (!on.is_float(x)) x = on.to(x, default_float);
   if (n == 0) return digamma(on, x);
   if (n == 1) return trigamma(on, x);
-  return times(on, zeta(on, on.number_like(static_cast<double>(n + 1), x), x), (n % 2 ? 1 : -1) * std::tgamma(static_cast<double>(n + 1)));
+  return times(on, zeta(on, on.number_like(static_cast<double>(n + 1), x), x),
+               (n % 2 ? 1 : -1) * std::tgamma(static_cast<double>(n + 1)));
 }
 V multivariate_log_gamma(Lower& on, V x, int64_t p) {
   if (!on.is_float(x)) x = on.to(x, default_float);
@@ -102,15 +107,21 @@ V multivariate_log_gamma(Lower& on, V x, int64_t p) {
 V erf_inverse(Lower& on, V x) {
   const V one = on.number_like(1, x);
   const V w = on.Neg(on.Log(on.Mul(on.Sub(one, x), on.Add(one, x))));
-  const V middle = polynomial(on, plus(on, w, -2.5), {1.50140941, 0.246640727, -0.00417768164, -0.00125372503, 0.00021858087, -4.39150654e-06, -3.5233877e-06, 3.43273939e-07, 2.81022636e-08});
-  const V tail = polynomial(on, plus(on, on.Sqrt(w), -3), {2.83297682, 1.00167406, 0.00943887047, -0.0076224613, 0.00573950773, -0.00367342844, 0.00134934322, 0.000100950558, -0.000200214257});
+  const V middle = polynomial(on, plus(on, w, -2.5),
+                              {1.50140941, 0.246640727, -0.00417768164, -0.00125372503, 0.00021858087, -4.39150654e-06,
+                               -3.5233877e-06, 3.43273939e-07, 2.81022636e-08});
+  const V tail = polynomial(on, plus(on, on.Sqrt(w), -3),
+                            {2.83297682, 1.00167406, 0.00943887047, -0.0076224613, 0.00573950773, -0.00367342844,
+                             0.00134934322, 0.000100950558, -0.000200214257});
   const V y = on.Mul(x, on.Where(on.Less(w, on.number_like(5, x)), middle, tail));
   return on.Where(on.Equal(on.Abs(x), one), on.Mul(x, on.number_like(infinity, x)), y);
 }
 // exp(x^2) erfc(x)
 V erfcx(Lower& on, V x) {
   const V t = on.Reciprocal(plus(on, times(on, on.Abs(x), 0.5), 1));
-  const V y = on.Mul(t, on.Exp(polynomial(on, t, {-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277})));
+  const V y = on.Mul(t, on.Exp(polynomial(on, t,
+                                          {-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807,
+                                           -1.13520398, 1.48851587, -0.82215223, 0.17087277})));
   return on.Where(on.Less(x, on.number_like(0, x)), on.Sub(times(on, on.Exp(squared(on, x)), 2), y), y);
 }
 V log_ndtr(Lower& on, V x) {
@@ -122,7 +133,8 @@ V log_ndtr(Lower& on, V x) {
 // Modified Bessel functions of the first kind; scaled ones are times exp(-|x|).
 V bessel_i(Lower& on, V x, Coefficients small, Coefficients large, bool odd, bool scaled) {
   const V size = on.Abs(x), t = squared(on, times(on, x, 1 / 3.75)), far = at_least(on, size, 3.75);
-  V near = polynomial(on, t, small), away = on.Div(polynomial(on, on.Div(on.number_like(3.75, x), far), large), on.Sqrt(far));
+  V near = polynomial(on, t, small),
+    away = on.Div(polynomial(on, on.Div(on.number_like(3.75, x), far), large), on.Sqrt(far));
   if (odd) near = on.Mul(near, size);
   if (scaled) near = on.Mul(near, on.Exp(on.Neg(size)));
   else away = on.Mul(away, on.Exp(size));
@@ -130,12 +142,16 @@ V bessel_i(Lower& on, V x, Coefficients small, Coefficients large, bool odd, boo
   return odd ? V(on.Mul(on.Sign(x), y)) : y;
 }
 V bessel_i0(Lower& on, V x, bool scaled) {
-  return bessel_i(on, x, {1, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813},
-                  {0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377}, false, scaled);
+  return bessel_i(
+      on, x, {1, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813},
+      {0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377},
+      false, scaled);
 }
 V bessel_i1(Lower& on, V x, bool scaled) {
-  return bessel_i(on, x, {0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411},
-                  {0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555, 0.02282967, -0.02895312, 0.01787654, -0.00420059}, true, scaled);
+  return bessel_i(
+      on, x, {0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411},
+      {0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555, 0.02282967, -0.02895312, 0.01787654, -0.00420059},
+      true, scaled);
 }
 // Of the second kind; scaled ones are times exp(x).
 V bessel_k(Lower& on, V x, V near, Coefficients large, bool scaled) {
@@ -145,28 +161,36 @@ V bessel_k(Lower& on, V x, V near, Coefficients large, bool scaled) {
   else away = on.Mul(away, on.Exp(on.Neg(far)));
   const V zero = on.number_like(0, x);
   const V y = on.Where(on.LessOrEqual(x, on.number_like(2, x)), near, away);
-  return on.Where(on.Equal(x, zero), on.number_like(infinity, x), on.Where(on.Less(x, zero), on.number_like(std::numeric_limits<double>::quiet_NaN(), x), y));
+  return on.Where(on.Equal(x, zero), on.number_like(infinity, x),
+                  on.Where(on.Less(x, zero), on.number_like(std::numeric_limits<double>::quiet_NaN(), x), y));
 }
 V bessel_k0(Lower& on, V x, bool scaled) {
   const V s = at_most(on, x, 2), y = times(on, squared(on, s), 0.25);
-  const V near = on.Sub(polynomial(on, y, {-0.57721566, 0.42278420, 0.23069756, 0.03488590, 0.00262698, 0.00010750, 0.00000740}), on.Mul(on.Log(times(on, s, 0.5)), bessel_i0(on, s, false)));
-  return bessel_k(on, x, near, {1.25331414, -0.07832358, 0.02189568, -0.01062446, 0.00587872, -0.00251540, 0.00053208}, scaled);
+  const V near =
+      on.Sub(polynomial(on, y, {-0.57721566, 0.42278420, 0.23069756, 0.03488590, 0.00262698, 0.00010750, 0.00000740}),
+             on.Mul(on.Log(times(on, s, 0.5)), bessel_i0(on, s, false)));
+  return bessel_k(on, x, near, {1.25331414, -0.07832358, 0.02189568, -0.01062446, 0.00587872, -0.00251540, 0.00053208},
+                  scaled);
 }
 V bessel_k1(Lower& on, V x, bool scaled) {
   const V s = at_most(on, x, 2), y = times(on, squared(on, s), 0.25);
-  const V rest = on.Div(polynomial(on, y, {1, 0.15443144, -0.67278579, -0.18156897, -0.01919402, -0.00110404, -0.00004686}), s);
+  const V rest =
+      on.Div(polynomial(on, y, {1, 0.15443144, -0.67278579, -0.18156897, -0.01919402, -0.00110404, -0.00004686}), s);
   const V near = on.Add(on.Mul(on.Log(times(on, s, 0.5)), bessel_i1(on, s, false)), rest);
-  return bessel_k(on, x, near, {1.25331414, 0.23498619, -0.03655620, 0.01504268, -0.00780353, 0.00325614, -0.00068245}, scaled);
+  return bessel_k(on, x, near, {1.25331414, 0.23498619, -0.03655620, 0.01504268, -0.00780353, 0.00325614, -0.00068245},
+                  scaled);
 }
 
 struct Wave {
   V near, cosine, sine;  // the rational form below 8; beyond, amplitude times cosine and sine of the phase
 };
 Wave wave(Lower& on, V size, double phase, Coefficients over, Coefficients under, Coefficients p, Coefficients q) {
-  const V s = squared(on, at_most(on, size, 8)), far = at_least(on, size, 8), z = on.Div(on.number_like(8, size), far), y = squared(on, z);
+  const V s = squared(on, at_most(on, size, 8)), far = at_least(on, size, 8), z = on.Div(on.number_like(8, size), far),
+          y = squared(on, z);
   const V amplitude = on.Sqrt(on.Div(on.number_like(2 / pi, size), far)), angle = plus(on, far, -phase);
   const V even = on.Mul(amplitude, polynomial(on, y, p)), odd = on.Mul(amplitude, on.Mul(z, polynomial(on, y, q)));
-  return {on.Div(polynomial(on, s, over), polynomial(on, s, under)), on.Sub(on.Mul(on.Cos(angle), even), on.Mul(on.Sin(angle), odd)),
+  return {on.Div(polynomial(on, s, over), polynomial(on, s, under)),
+          on.Sub(on.Mul(on.Cos(angle), even), on.Mul(on.Sin(angle), odd)),
           on.Add(on.Mul(on.Sin(angle), even), on.Mul(on.Cos(angle), odd))};
 }
 Wave wave0(Lower& on, V size, Coefficients over, Coefficients under) {
@@ -191,7 +215,8 @@ V bessel_j1(Lower& on, V x) {
 }
 V second_kind(Lower& on, V x, V near, V far) {
   const V zero = on.number_like(0, x), y = on.Where(on.Less(x, on.number_like(8, x)), near, far);
-  return on.Where(on.Equal(x, zero), on.number_like(-infinity, x), on.Where(on.Less(x, zero), on.number_like(std::numeric_limits<double>::quiet_NaN(), x), y));
+  return on.Where(on.Equal(x, zero), on.number_like(-infinity, x),
+                  on.Where(on.Less(x, zero), on.number_like(std::numeric_limits<double>::quiet_NaN(), x), y));
 }
 V bessel_y0(Lower& on, V x) {
   const Wave w = wave0(on, x, {-2957821389.0, 7062834065.0, -512359803.6, 10879881.29, -86327.92757, 228.4622733},
@@ -199,14 +224,16 @@ V bessel_y0(Lower& on, V x) {
   return second_kind(on, x, on.Add(w.near, times(on, on.Mul(bessel_j0(on, x), on.Log(x)), 2 / pi)), w.sine);
 }
 V bessel_y1(Lower& on, V x) {
-  const Wave w = wave1(on, x, {-0.4900604943e13, 0.1275274390e13, -0.5153438139e11, 0.7349264551e9, -0.4237922726e7, 0.8511937935e4},
-                       {0.2499580570e14, 0.4244419664e12, 0.3733650367e10, 0.2245904002e8, 0.1020426050e6, 0.3549632885e3, 1.0});
+  const Wave w = wave1(
+      on, x, {-0.4900604943e13, 0.1275274390e13, -0.5153438139e11, 0.7349264551e9, -0.4237922726e7, 0.8511937935e4},
+      {0.2499580570e14, 0.4244419664e12, 0.3733650367e10, 0.2245904002e8, 0.1020426050e6, 0.3549632885e3, 1.0});
   const V rest = times(on, on.Sub(on.Mul(bessel_j1(on, x), on.Log(x)), on.Reciprocal(x)), 2 / pi);
   return second_kind(on, x, on.Add(on.Mul(w.near, x), rest), w.sine);
 }
 
 std::tuple<V, V> mantissa_exponent(Lower& on, V x) {
-  const V zero = on.number_like(0, x), one = on.number_like(1, x), half = on.number_like(0.5, x), still = on.Or(on.Equal(x, zero), on.Or(on.IsInf(x), on.IsNaN(x)));
+  const V zero = on.number_like(0, x), one = on.number_like(1, x), half = on.number_like(0.5, x),
+          still = on.Or(on.Equal(x, zero), on.Or(on.IsInf(x), on.IsNaN(x)));
   const V safe = on.Where(still, one, x);
   V e = plus(on, on.Floor(times(on, on.Log(on.Abs(safe)), 1 / std::numbers::ln2)), 1);
   V m = on.Div(safe, on.Pow(on.number_like(2, x), e));
@@ -218,12 +245,24 @@ std::tuple<V, V> mantissa_exponent(Lower& on, V x) {
 }
 
 constexpr Row table[] = {
-    {"aten::lgamma", fn<log_gamma>, promote_float(0)}, {"aten::special_gammaln", fn<log_gamma>, promote_float(0)},
-    {"aten::digamma", fn<digamma>, promote_float(0)}, {"aten::special_digamma", fn<digamma>, promote_float(0)}, {"aten::special_psi", fn<digamma>, promote_float(0)},
-    {"aten::polygamma", fn<polygamma>}, {"aten::special_polygamma", fn<polygamma>}, {"aten::mvlgamma", fn<multivariate_log_gamma>}, {"aten::special_multigammaln", fn<multivariate_log_gamma>},
-    {"aten::special_zeta", fn<zeta>, promote_float(0, 1)}, {"aten::special_zeta.other_scalar", fn<zeta>, promote_float(0, 1)}, {"aten::special_zeta.self_scalar", fn<zeta>, promote_float(0, 1)},
-    {"aten::erfinv", fn<erf_inverse>, promote_float(0)}, {"aten::special_erfinv", fn<erf_inverse>, promote_float(0)}, {"aten::special_erfcx", fn<erfcx>, promote_float(0)},
-    {"aten::special_ndtri", [](Lower& on, V p) { return times(on, erf_inverse(on, plus(on, times(on, p, 2), -1)), std::numbers::sqrt2); }, promote_float(0)},
+    {"aten::lgamma", fn<log_gamma>, promote_float(0)},
+    {"aten::special_gammaln", fn<log_gamma>, promote_float(0)},
+    {"aten::digamma", fn<digamma>, promote_float(0)},
+    {"aten::special_digamma", fn<digamma>, promote_float(0)},
+    {"aten::special_psi", fn<digamma>, promote_float(0)},
+    {"aten::polygamma", fn<polygamma>},
+    {"aten::special_polygamma", fn<polygamma>},
+    {"aten::mvlgamma", fn<multivariate_log_gamma>},
+    {"aten::special_multigammaln", fn<multivariate_log_gamma>},
+    {"aten::special_zeta", fn<zeta>, promote_float(0, 1)},
+    {"aten::special_zeta.other_scalar", fn<zeta>, promote_float(0, 1)},
+    {"aten::special_zeta.self_scalar", fn<zeta>, promote_float(0, 1)},
+    {"aten::erfinv", fn<erf_inverse>, promote_float(0)},
+    {"aten::special_erfinv", fn<erf_inverse>, promote_float(0)},
+    {"aten::special_erfcx", fn<erfcx>, promote_float(0)},
+    {"aten::special_ndtri",
+     [](Lower& on, V p) { return times(on, erf_inverse(on, plus(on, times(on, p, 2), -1)), std::numbers::sqrt2); },
+     promote_float(0)},
     {"aten::special_log_ndtr", fn<log_ndtr>, promote_float(0)},
     {"aten::i0", [](Lower& on, V x) { return bessel_i0(on, x, false); }, promote_float(0)},
     {"aten::special_i0", [](Lower& on, V x) { return bessel_i0(on, x, false); }, promote_float(0)},
@@ -234,20 +273,30 @@ constexpr Row table[] = {
     {"aten::special_modified_bessel_i1", [](Lower& on, V x) { return bessel_i1(on, x, false); }, promote_float(0)},
     {"aten::special_modified_bessel_k0", [](Lower& on, V x) { return bessel_k0(on, x, false); }, promote_float(0)},
     {"aten::special_modified_bessel_k1", [](Lower& on, V x) { return bessel_k1(on, x, false); }, promote_float(0)},
-    {"aten::special_scaled_modified_bessel_k0", [](Lower& on, V x) { return bessel_k0(on, x, true); }, promote_float(0)},
-    {"aten::special_scaled_modified_bessel_k1", [](Lower& on, V x) { return bessel_k1(on, x, true); }, promote_float(0)},
-    {"aten::special_bessel_j0", fn<bessel_j0>, promote_float(0)}, {"aten::special_bessel_j1", fn<bessel_j1>, promote_float(0)},
-    {"aten::special_bessel_y0", fn<bessel_y0>, promote_float(0)}, {"aten::special_bessel_y1", fn<bessel_y1>, promote_float(0)},
-    {"aten::special_spherical_bessel_j0", [](Lower& on, V x) {
+    {"aten::special_scaled_modified_bessel_k0", [](Lower& on, V x) { return bessel_k0(on, x, true); },
+     promote_float(0)},
+    {"aten::special_scaled_modified_bessel_k1", [](Lower& on, V x) { return bessel_k1(on, x, true); },
+     promote_float(0)},
+    {"aten::special_bessel_j0", fn<bessel_j0>, promote_float(0)},
+    {"aten::special_bessel_j1", fn<bessel_j1>, promote_float(0)},
+    {"aten::special_bessel_y0", fn<bessel_y0>, promote_float(0)},
+    {"aten::special_bessel_y1", fn<bessel_y1>, promote_float(0)},
+    {"aten::special_spherical_bessel_j0",
+     [](Lower& on, V x) {
        const V small = on.Less(on.Abs(x), on.number_like(1e-2, x));
        const V near = plus(on, times(on, squared(on, x), -1.0 / 6), 1);
-       return V(on.Where(small, near, on.Where(on.IsInf(x), on.number_like(0, x), on.Div(on.Sin(x), on.Where(small, on.number_like(1, x), x)))));
-     }, promote_float(0)},
-    {"aten::angle", [](Lower& on, V x) {
+       return V(on.Where(
+           small, near,
+           on.Where(on.IsInf(x), on.number_like(0, x), on.Div(on.Sin(x), on.Where(small, on.number_like(1, x), x)))));
+     },
+     promote_float(0)},
+    {"aten::angle",
+     [](Lower& on, V x) {
        if (is_complex(on.dtype(x))) return phase_of(on, x);
        const V turned = on.Where(on.Less(x, on.number_like(0, x)), on.number_like(pi, x), on.number_like(0, x));
        return V(on.Where(on.IsNaN(x), x, turned));
-     }, promote_float(0)},
+     },
+     promote_float(0)},
     {"aten::frexp.Tensor", fn<mantissa_exponent>, promote_float(0)},
 };
 

@@ -24,7 +24,8 @@ V as_strided(Lower& on, V x, Dims sizes, Dims strides, Opt<Dim> offset) {
   return on.Gather(flat(on, x), strided_positions(on, sizes, strides, offset.value_or(Dim(0))), {.axis = 0});
 }
 V flat_put(Lower& on, V x, V at, V values, const Str& how) {
-  return on.reshape(on.ScatterElements(flat(on, x), flat(on, at), flat(on, values), {.axis = 0, .reduction = how}), on.shape(x));
+  return on.reshape(on.ScatterElements(flat(on, x), flat(on, at), flat(on, values), {.axis = 0, .reduction = how}),
+                    on.shape(x));
 }
 
 V diagonal_put(Lower& on, V x, V src, int64_t offset, int64_t d1, int64_t d2) {
@@ -37,7 +38,8 @@ V diagonal_put(Lower& on, V x, V src, int64_t offset, int64_t d1, int64_t d2) {
   rows.push_back(shape[shape.size() - 2] * columns);
   const Dim start = offset >= 0 ? Dim(offset) : Dim(-offset) * columns;
   const V at = strided_positions(on, {length}, {columns + Dim(1)}, start);
-  const V put = on.ScatterND(moved(on, on.reshape(y, rows), {-1}, {0}), on.unsqueeze(at, {1}), moved(on, src, {-1}, {0}));
+  const V put =
+      on.ScatterND(moved(on, on.reshape(y, rows), {-1}, {0}), on.unsqueeze(at, {1}), moved(on, src, {-1}, {0}));
   return moved(on, on.reshape(moved(on, put, {0}, {-1}), shape), {-2, -1}, {d1, d2});
 }
 
@@ -66,7 +68,8 @@ V masked_scatter(Lower& on, V x, V mask, V source) {
   return on.Where(all, on.reshape(on.Gather(flat(on, source), at, {.axis = 0}), shape), x);
 }
 
-// Each tensor cut into `count` equal pieces along an axis, the last ones filled up with zeros; piece by piece side by side.
+// Each tensor cut into `count` equal pieces along an axis, the last ones filled up with zeros; piece by piece side by
+// side.
 V chunk_cat(Lower& on, Vs parts, int64_t dim, int64_t count) {
   const int64_t axis = on.axis(parts[0], dim);
   for (V& v : parts) {
@@ -83,15 +86,20 @@ V chunk_cat(Lower& on, Vs parts, int64_t dim, int64_t count) {
 }
 
 constexpr Row table[] = {
-    {"aten::as_strided", fn<as_strided>}, {"aten::as_strided_copy", fn<as_strided>},
-    {"aten::as_strided_scatter", [](Lower& on, V x, V src, Dims sizes, Dims strides, Opt<Dim> offset) {
+    {"aten::as_strided", fn<as_strided>},
+    {"aten::as_strided_copy", fn<as_strided>},
+    {"aten::as_strided_scatter",
+     [](Lower& on, V x, V src, Dims sizes, Dims strides, Opt<Dim> offset) {
        return flat_put(on, x, strided_positions(on, sizes, strides, offset.value_or(Dim(0))), src, "none");
      }},
-    {"aten::put", [](Lower& on, V x, V at, V src, bool accumulate) { return flat_put(on, x, at, src, accumulate ? "add" : "none"); }},
+    {"aten::put", [](Lower& on, V x, V at, V src,
+                     bool accumulate) { return flat_put(on, x, at, src, accumulate ? "add" : "none"); }},
     {"aten::narrow_copy", fn<narrowed>},
-    {"aten::narrow.Tensor", [](Lower& on, V x, int64_t dim, V start, Dim length) { return narrowed(on, x, dim, on.int_of(start), length); }},
+    {"aten::narrow.Tensor",
+     [](Lower& on, V x, int64_t dim, V start, Dim length) { return narrowed(on, x, dim, on.int_of(start), length); }},
     {"aten::fill_diagonal_", fn<fill_diagonal>},
-    {"aten::diagonal_scatter", fn<diagonal_put>}, {"aten::masked_scatter", fn<masked_scatter>},
+    {"aten::diagonal_scatter", fn<diagonal_put>},
+    {"aten::masked_scatter", fn<masked_scatter>},
     {"aten::_chunk_cat", fn<chunk_cat>},
 };
 

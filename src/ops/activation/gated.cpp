@@ -29,8 +29,7 @@ struct PRelu : Rules<op::PRelu> {
     if (broadcast_shape(x.shape(), slope.shape()) != x.shape()) k.fail("eval.shape", "the slope does not fit the data");
     k.out(0, NumberCarriers::with(x.dtype(), [&](auto c) {
             using C = decltype(c);
-            return zip_elements<C, C>(x, slope, x.dtype(),
-                                      [](C v, C s) { return v < C{} ? scaled(v, s) : v; });
+            return zip_elements<C, C>(x, slope, x.dtype(), [](C v, C s) { return v < C{} ? scaled(v, s) : v; });
           }));
   }
 

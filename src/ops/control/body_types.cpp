@@ -76,12 +76,14 @@ int loop_depth(const Graph& g, RegionId r) {
 Diag body_contradiction(const Graph& g, NodeId n, ValueId input, const Type& given) {
   Diag d;
   d.code = "infer.declared";
-  d.what = cat(describe(g, n), ": its body's input '", g[input].name, "' is declared as ", g[input].fact.type.text(), " but is given ", given.text());
+  d.what = cat(describe(g, n), ": its body's input '", g[input].name, "' is declared as ", g[input].fact.type.text(),
+               " but is given ", given.text());
   d.where = place(g, n);
   return d;
 }
 
-BodySnapshot::BodySnapshot(Infer& c, RegionId body) : c_(c), dim_facts_(c.graph().facts.mark()), findings_(c.findings ? c.findings->size() : 0) {
+BodySnapshot::BodySnapshot(Infer& c, RegionId body)
+    : c_(c), dim_facts_(c.graph().facts.mark()), findings_(c.findings ? c.findings->size() : 0) {
   std::vector<RegionId> todo{body};
   const Graph& g = c.graph();
   while (!todo.empty()) {
@@ -119,8 +121,8 @@ Type LoopTypes::outside(const Type& t, Infer& c) const {
   return out;
 }
 
-LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::vector<Fact>& initial, const std::vector<Fact>& after,
-                        size_t skipped) {
+LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::vector<Fact>& initial,
+                        const std::vector<Fact>& after, size_t skipped) {
   LoopTypes out;
   Widening widening(c, out.widened);
   for (const Fact& f : initial) out.carried.push_back(f.type);
@@ -133,8 +135,10 @@ LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::ve
   if (c.findings)
     for (size_t i = 0; i < initial.size(); ++i) {
       const auto& declared = c.graph()[c.region_id(0)].inputs;
-      if (const size_t in = before.size() + i; in < declared.size() && !merge(c.graph()[declared[in]].fact.type, initial[i].type))
-        contradictions.push_back(body_contradiction(c.graph(), c.graph()[c.region_id(0)].owner, declared[in], initial[i].type));
+      if (const size_t in = before.size() + i;
+          in < declared.size() && !merge(c.graph()[declared[in]].fact.type, initial[i].type))
+        contradictions.push_back(
+            body_contradiction(c.graph(), c.graph()[c.region_id(0)].owner, declared[in], initial[i].type));
     }
   for (int trial = 0;; ++trial) {
     const bool last = trial == max_trials;
@@ -143,7 +147,8 @@ LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::ve
       // Contents last only when the body hands the value on untouched.
       const Region& body = c.graph()[c.region_id(0)];
       const size_t in = before.size() + i, result = skipped + i;
-      const bool untouched = in < body.inputs.size() && result < body.outputs.size() && body.inputs[in] == body.outputs[result];
+      const bool untouched =
+          in < body.inputs.size() && result < body.outputs.size() && body.inputs[in] == body.outputs[result];
       inputs.push_back({out.carried[i], untouched ? initial[i].contents : nullptr});
     }
     inputs.insert(inputs.end(), after.begin(), after.end());

@@ -14,18 +14,23 @@ struct If : Rules<op::If> {
 
   static void infer(const op::If&, Infer& c) {
     for (const size_t i : {else_branch, then_branch})
-      if (!c.region_id(i)) c.fail("infer.body", i == else_branch ? "there is no else_branch" : "there is no then_branch");
+      if (!c.region_id(i))
+        c.fail("infer.body", i == else_branch ? "there is no else_branch" : "there is no then_branch");
     for (const size_t i : {else_branch, then_branch})
-      if (!c.graph()[c.region_id(i)].inputs.empty()) c.fail("infer.body", "a branch takes inputs: it has to read values from around it");
+      if (!c.graph()[c.region_id(i)].inputs.empty())
+        c.fail("infer.body", "a branch takes inputs: it has to read values from around it");
     if (const Tensor* known = c.constant(0); known && known->count() == 1) return infer_known(c, known->int_at(0) != 0);
     const auto on_true = branch(c, then_branch), on_false = branch(c, else_branch);
     for (size_t i = 0; i < c.out_count(); ++i) {
-      if (i >= on_true.size() || i >= on_false.size()) c.fail("infer.body", cat("the branches have ", on_true.size(), " and ", on_false.size(), " outputs, the node ", c.out_count()));
+      if (i >= on_true.size() || i >= on_false.size())
+        c.fail("infer.body", cat("the branches have ", on_true.size(), " and ", on_false.size(), " outputs, the node ",
+                                 c.out_count()));
       c.out(i, joined(c, i, on_true[i].type, on_false[i].type));
     }
   }
 
-  // The branch not taken may be wrong for the sizes at hand (a squeeze of an axis that is not 1): what it says is dropped.
+  // The branch not taken may be wrong for the sizes at hand (a squeeze of an axis that is not 1): what it says is
+  // dropped.
   static void infer_known(Infer& c, bool taken) {
     BodySnapshot before(c, c.region_id(taken ? else_branch : then_branch));
     try {

@@ -16,23 +16,28 @@ struct Loop : Rules<op::Loop> {
     const Region& body = c.graph()[c.region_id(0)];
     const size_t carried = c.in_count() < 2 ? 0 : c.in_count() - 2;
     if (body.inputs.size() != carried + 2 || body.outputs.size() < carried + 1)
-      c.fail("infer.body", cat("a body of ", body.inputs.size(), " inputs and ", body.outputs.size(), " outputs for ", carried, " carried values"));
-    if (c.out_count() > body.outputs.size() - 1) c.fail("infer.body", cat("the body has ", body.outputs.size() - 1, " results for ", c.out_count(), " outputs"));
+      c.fail("infer.body", cat("a body of ", body.inputs.size(), " inputs and ", body.outputs.size(), " outputs for ",
+                               carried, " carried values"));
+    if (c.out_count() > body.outputs.size() - 1)
+      c.fail("infer.body", cat("the body has ", body.outputs.size() - 1, " results for ", c.out_count(), " outputs"));
     // The body runs only while the condition holds, so inside it is true.
-    const std::vector<Fact> before{{Type::tensor(DType::i64, Shape{}), nullptr},
-                                   {Type::tensor(DType::boolean, Shape{}), std::make_shared<const Contents>(Tensor::bool_scalar(true))}};
+    const std::vector<Fact> before{
+        {Type::tensor(DType::i64, Shape{}), nullptr},
+        {Type::tensor(DType::boolean, Shape{}), std::make_shared<const Contents>(Tensor::bool_scalar(true))}};
     std::vector<Fact> initial;
     for (size_t i = 0; i < carried; ++i) initial.push_back(c.in(i + 2));
     const LoopTypes types = infer_carried(c, before, initial, {}, 1);
     for (size_t i = 0; i < carried; ++i) c.out(i, after(c, types, i));
     const Dim trips = trip_count(c, types);
-    for (size_t i = carried; i < c.out_count(); ++i) c.out(i, stacked(types.outside(types.outputs[i + 1].type, c), trips));
+    for (size_t i = carried; i < c.out_count(); ++i)
+      c.out(i, stacked(types.outside(types.outputs[i + 1].type, c), trips));
   }
 
   static Type after(Infer& c, const LoopTypes& types, size_t i) {
     const Type& produced = types.outputs[i + 1].type;
     // An optional that is filled by the first iteration.
-    if (types.carried[i].is_optional() && !produced.is_optional() && !produced.is_unknown()) return types.outside(produced, c);
+    if (types.carried[i].is_optional() && !produced.is_optional() && !produced.is_unknown())
+      return types.outside(produced, c);
     return types.outside(types.carried[i], c);
   }
 
@@ -47,7 +52,9 @@ struct Loop : Rules<op::Loop> {
     if (at_first && at_first->count() == 1 && at_first->int_at(0) == 0) return 0;
     const Tensor* goes_on = types.outputs[0].tensor();
     const auto most = c.ints(0);
-    if ((c.has(1) && !at_first) || !goes_on || goes_on->count() != 1 || goes_on->int_at(0) == 0 || !most || most->size() != 1) return c.fresh("trips");
+    if ((c.has(1) && !at_first) || !goes_on || goes_on->count() != 1 || goes_on->int_at(0) == 0 || !most ||
+        most->size() != 1)
+      return c.fresh("trips");
     const DimFacts& facts = c.graph().facts;
     if ((*most)[0].is_literal()) need_turns((*most)[0].literal());
     return facts.less_equal(0, (*most)[0]) == Answer::yes ? (*most)[0] : max((*most)[0], Dim());
@@ -55,7 +62,8 @@ struct Loop : Rules<op::Loop> {
 
   // Nothing but the count ends such a loop: too many turns are told before the first.
   static void need_turns(int64_t turns) {
-    if (turns > limits().turns) throw over_budget("turns", cat("a Loop of ", turns, " turns that nothing ends earlier"), "--max-turns");
+    if (turns > limits().turns)
+      throw over_budget("turns", cat("a Loop of ", turns, " turns that nothing ends earlier"), "--max-turns");
   }
 
   static void eval(const op::Loop&, Eval& k) {
@@ -68,17 +76,20 @@ struct Loop : Rules<op::Loop> {
     std::vector<Stack> stacks(k.out_count() > carried ? k.out_count() - carried : 0);
     for (int64_t i = 0; i < most && goes_on; ++i) {
       checkpoint();
-      if (i >= limits().turns) throw over_budget("turns", cat("a Loop that goes on after ", i, " turns"), "--max-turns");
+      if (i >= limits().turns)
+        throw over_budget("turns", cat("a Loop that goes on after ", i, " turns"), "--max-turns");
       std::vector<Datum> inputs{Datum(Tensor::int_scalar(i)), Datum(Tensor::bool_scalar(true))};
       inputs.insert(inputs.end(), state.begin(), state.end());
       const auto results = k.run_region(0, std::move(inputs));
-      if (results.size() < 1 + carried + stacks.size() || results[0].tensor.count() != 1) k.fail("eval.body", "the body's outputs do not fit the loop");
+      if (results.size() < 1 + carried + stacks.size() || results[0].tensor.count() != 1)
+        k.fail("eval.body", "the body's outputs do not fit the loop");
       goes_on = results[0].tensor.int_at(0) != 0;
       for (size_t s = 0; s < carried; ++s) state[s] = results[1 + s];
       for (size_t s = 0; s < stacks.size(); ++s) stacks[s].add(results[1 + carried + s]);
     }
     for (size_t s = 0; s < carried; ++s) k.out(s, std::move(state[s]));
-    for (size_t s = 0; s < stacks.size(); ++s) k.out(carried + s, stacks[s].joined(0, false, k.out_type ? k.out_type(carried + s) : Type()));
+    for (size_t s = 0; s < stacks.size(); ++s)
+      k.out(carried + s, stacks[s].joined(0, false, k.out_type ? k.out_type(carried + s) : Type()));
   }
 };
 

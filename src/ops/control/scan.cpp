@@ -10,25 +10,33 @@ namespace cameo::ops {
 namespace {
 
 // Entry `i` of an optional list that is all zeros when absent.
-int64_t entry(const std::optional<std::vector<int64_t>>& list, size_t i) { return list && i < list->size() ? (*list)[i] : 0; }
+int64_t entry(const std::optional<std::vector<int64_t>>& list, size_t i) {
+  return list && i < list->size() ? (*list)[i] : 0;
+}
 
-// Opset 8 ran the body per sample of a batch: axis 0 of everything was the batch, axis 1 of scanned values the sequence.
-// Now an outer Scan walks the batch and holds the inner one, which takes the body.
+// Opset 8 ran the body per sample of a batch: axis 0 of everything was the batch, axis 1 of scanned values the
+// sequence. Now an outer Scan walks the batch and holds the inner one, which takes the body.
 void up_from_batched(Upgrade& u) {
   if (u.input(0))
-    throw error("model.old-encoding", "Scan of opset 8 with sequence lengths").why("the newer Scan runs all sequences to the same length").help("save the model with opset 9 or newer");
+    throw error("model.old-encoding", "Scan of opset 8 with sequence lengths")
+        .why("the newer Scan runs all sequences to the same length")
+        .help("save the model with opset 9 or newer");
   Graph& g = u.on.graph();
   const auto scans = u.take_int("num_scan_inputs").value_or(0);
   const auto directions = u.take_ints("directions");
   const std::vector<ValueId> operands(u.inputs.begin() + (u.inputs.empty() ? 0 : 1), u.inputs.end());
-  const NodeId outer = g.add_node(u.on.region(), op_of<op::Scan>(), std::make_shared<const op::Scan>(op::Scan{.num_scan_inputs = static_cast<int64_t>(operands.size())}),
-                                  operands, u.outputs);
+  const NodeId outer =
+      g.add_node(u.on.region(), op_of<op::Scan>(),
+                 std::make_shared<const op::Scan>(op::Scan{.num_scan_inputs = static_cast<int64_t>(operands.size())}),
+                 operands, u.outputs);
   const RegionId sample = g.add_region(u.on.region(), outer);
   g.set_region(outer, 0, sample);
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < operands.size(); ++i) inputs.push_back(g.add_input(sample, cat("sample_", i), {}));
-  const NodeId inner = g.add_node(sample, op_of<op::Scan>(),
-                                  std::make_shared<const op::Scan>(op::Scan{.num_scan_inputs = scans, .scan_input_directions = directions}), inputs, u.outputs);
+  const NodeId inner = g.add_node(
+      sample, op_of<op::Scan>(),
+      std::make_shared<const op::Scan>(op::Scan{.num_scan_inputs = scans, .scan_input_directions = directions}), inputs,
+      u.outputs);
   g.set_region_outputs(sample, g[inner].outputs);
   u.body_owner = inner;
   u.replace(g[outer].outputs);
@@ -39,10 +47,12 @@ struct Scan : Rules<op::Scan> {
     if (!c.region_id(0)) c.fail("infer.body", "there is no body");
     const Region& body = c.graph()[c.region_id(0)];
     const size_t count = c.in_count();
-    if (a.num_scan_inputs < 1 || a.num_scan_inputs > static_cast<int64_t>(count)) c.fail("infer.body", cat(a.num_scan_inputs, " scanned inputs of ", count));
+    if (a.num_scan_inputs < 1 || a.num_scan_inputs > static_cast<int64_t>(count))
+      c.fail("infer.body", cat(a.num_scan_inputs, " scanned inputs of ", count));
     const size_t states = count - static_cast<size_t>(a.num_scan_inputs);
     if (body.inputs.size() != count || body.outputs.size() < states || c.out_count() > body.outputs.size())
-      c.fail("infer.body", cat("a body of ", body.inputs.size(), " inputs and ", body.outputs.size(), " outputs for ", count, " inputs and ", c.out_count(), " outputs"));
+      c.fail("infer.body", cat("a body of ", body.inputs.size(), " inputs and ", body.outputs.size(), " outputs for ",
+                               count, " inputs and ", c.out_count(), " outputs"));
     std::vector<Fact> initial, slices;
     for (size_t i = 0; i < states; ++i) initial.push_back(c.in(i));
     std::optional<Dim> length;
@@ -67,7 +77,8 @@ struct Scan : Rules<op::Scan> {
 
   static void eval(const op::Scan& a, Eval& k) {
     const auto scans = static_cast<size_t>(a.num_scan_inputs);
-    if (a.num_scan_inputs < 1 || scans > k.in_count()) k.fail("eval.body", cat(a.num_scan_inputs, " scanned inputs of ", k.in_count()));
+    if (a.num_scan_inputs < 1 || scans > k.in_count())
+      k.fail("eval.body", cat(a.num_scan_inputs, " scanned inputs of ", k.in_count()));
     const size_t states = k.in_count() - scans;
     std::vector<Datum> state;
     for (size_t i = 0; i < states; ++i) state.push_back(k.datum(i));
@@ -93,7 +104,8 @@ struct Scan : Rules<op::Scan> {
     }
     for (size_t i = 0; i < states; ++i) k.out(i, std::move(state[i]));
     for (size_t i = 0; i < stacks.size(); ++i)
-      k.out(states + i, stacks[i].joined(entry(a.scan_output_axes, i), entry(a.scan_output_directions, i) != 0, k.out_type ? k.out_type(states + i) : Type()));
+      k.out(states + i, stacks[i].joined(entry(a.scan_output_axes, i), entry(a.scan_output_directions, i) != 0,
+                                         k.out_type ? k.out_type(states + i) : Type()));
   }
 
   static Tensor slice(const Tensor& x, size_t axis, int64_t at) {
@@ -106,7 +118,8 @@ struct Scan : Rules<op::Scan> {
 
   static constexpr Revision revisions[] = {
       {9, up_from_batched, [](Downgrade& d) { d.refuse("Scan worked on batches there"); }},
-      {11, nullptr, [](Downgrade& d) {
+      {11, nullptr,
+       [](Downgrade& d) {
          for (const auto attr : {"scan_input_axes", "scan_output_axes"})
            if (const auto* v = find_attr(d.attrs, attr); v && std::holds_alternative<std::vector<int64_t>>(*v))
              for (const int64_t axis : std::get<std::vector<int64_t>>(*v))

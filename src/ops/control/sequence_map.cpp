@@ -37,7 +37,8 @@ struct SequenceMap : Rules<op::SequenceMap> {
       for (size_t i = 0; i < k.in_count(); ++i) {
         const Datum& d = k.datum(i);
         if (d.kind != Datum::Kind::sequence) inputs.push_back(d);
-        else if (d.items->size() != length) k.fail("eval.input", cat("sequences of ", length, " and ", d.items->size(), " elements"));
+        else if (d.items->size() != length)
+          k.fail("eval.input", cat("sequences of ", length, " and ", d.items->size(), " elements"));
         else inputs.push_back((*d.items)[step]);
       }
       auto results = k.run_region(0, std::move(inputs));
@@ -54,17 +55,20 @@ struct SequenceMap : Rules<op::SequenceMap> {
     std::vector<ValueId> results;
     for (const ValueId v : node.outputs) {
       const Type& t = e.graph[v].fact.type;
-      if (!t.is_sequence() || !t.inner->is_tensor() || t.inner->elem == DType::undefined) return e.refuse("the type of a result is not known");
+      if (!t.is_sequence() || !t.inner->is_tensor() || t.inner->elem == DType::undefined)
+        return e.refuse("the type of a result is not known");
       results.push_back(on.SequenceEmpty(op::SequenceEmpty{.dtype = static_cast<int64_t>(t.inner->elem)}));
     }
-    e.replace(repeat(on, on.SequenceLength(node.inputs[0]), results, [&](On& o, ValueId i, const std::vector<ValueId>& before) {
-      std::vector<ValueId> inputs;
-      for (const ValueId v : node.inputs) inputs.push_back(o.fact(v).type.is_sequence() ? o.SequenceAt(v, i) : v);
-      const auto made = clone_body(o.graph(), node.regions[0], o.graph(), inputs, o.region(), {}, {.keep_names = false});
-      std::vector<ValueId> after;
-      for (size_t k = 0; k < before.size(); ++k) after.push_back(o.SequenceInsert(before[k], made[k]));
-      return after;
-    }));
+    e.replace(repeat(
+        on, on.SequenceLength(node.inputs[0]), results, [&](On& o, ValueId i, const std::vector<ValueId>& before) {
+          std::vector<ValueId> inputs;
+          for (const ValueId v : node.inputs) inputs.push_back(o.fact(v).type.is_sequence() ? o.SequenceAt(v, i) : v);
+          const auto made =
+              clone_body(o.graph(), node.regions[0], o.graph(), inputs, o.region(), {}, {.keep_names = false});
+          std::vector<ValueId> after;
+          for (size_t k = 0; k < before.size(); ++k) after.push_back(o.SequenceInsert(before[k], made[k]));
+          return after;
+        }));
   }
   static constexpr Expansion expansions[] = {
       expansion<op::SequenceMap>(17, Exactness::exact, [](const op::SequenceMap&, Expand& e) { expand(e); })};

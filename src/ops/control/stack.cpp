@@ -5,7 +5,8 @@
 namespace cameo::ops {
 
 void Stack::add(const Datum& step) {
-  if (step.kind != Datum::Kind::tensor) Eval::fail("eval.shape", "an iteration gives no tensor where results are stacked");
+  if (step.kind != Datum::Kind::tensor)
+    Eval::fail("eval.shape", "an iteration gives no tensor where results are stacked");
   steps_.push_back(step.tensor);
 }
 

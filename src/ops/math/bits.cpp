@@ -95,10 +95,12 @@ struct BitShift : Rules<op::BitShift> {
     for (int64_t i = 0; i <= most; ++i) powers.push_back(i < most ? uint64_t{1} << i : left ? 0 : 1);
     const ValueId by = on.cast(e.in(1), DType::i64), x = on.cast(e.in(0), wide);
     const ValueId beyond = on.Or(on.Less(by, on.int_scalar(0)), on.Greater(by, on.int_scalar(most - 1)));
-    const ValueId factor = on.Gather(on.constant(store(wide, {most + 1}, powers)), on.Where(beyond, on.int_scalar(most), by));
+    const ValueId factor =
+        on.Gather(on.constant(store(wide, {most + 1}, powers)), on.Where(beyond, on.int_scalar(most), by));
     if (left) return e.replace({on.cast(on.Mul(x, factor), type)});
     const bool is_signed = is_signed_int(type);
-    const ValueId shifted = on.cast(on.Div(is_signed ? on.Sub(x, on.Mod(x, factor)) : x, factor), type), zero = on.number(0, type);
+    const ValueId shifted = on.cast(on.Div(is_signed ? on.Sub(x, on.Mod(x, factor)) : x, factor), type),
+                  zero = on.number(0, type);
     const ValueId rest = is_signed ? on.Where(on.Less(e.in(0), zero), on.number(-1, type), zero) : zero;
     e.replace({on.Where(beyond, rest, shifted)});
   }

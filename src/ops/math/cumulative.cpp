@@ -51,7 +51,9 @@ void expand_scan(const Attrs& a, Expand& e, int neutral, F join) {
   if (!e.fact(0).has_rank() || e.fact(0).rank() == 0) return e.refuse("the rank is not known, or 0");
   if (!axis_value || axis_value->count() != 1) {
     const ValueId x = e.in(0);
-    return e.replace({by_axis(on, e.in(1), e.fact(0).rank(), [&](On& o, int64_t d) { return o.make(Attrs(a), {x, o.int_scalar(d)}, 1)[0]; })});
+    return e.replace({by_axis(on, e.in(1), e.fact(0).rank(), [&](On& o, int64_t d) {
+      return o.make(Attrs(a), {x, o.int_scalar(d)}, 1)[0];
+    })});
   }
   const auto place = axis_of(e, axis_value->int_at(0));
   if (!place) return;
@@ -109,7 +111,8 @@ struct Range : Rules<op::Range> {
     for (size_t i = 0; i < 3; ++i) want_one(c, i, i == 0 ? "start" : i == 1 ? "limit" : "delta");
     const auto start = c.ints(0), limit = c.ints(1), delta = c.ints(2);
     const auto one = [](const auto& list) { return list && list->size() == 1; };
-    if (one(start) && one(limit) && one(delta) && is_int(c.dtype(0))) return infer_ints(c, (*start)[0], (*limit)[0], (*delta)[0]);
+    if (one(start) && one(limit) && one(delta) && is_int(c.dtype(0)))
+      return infer_ints(c, (*start)[0], (*limit)[0], (*delta)[0]);
     const Tensor *s = c.constant(0), *l = c.constant(1), *d = c.constant(2);
     if (s && l && d && is_float(c.dtype(0)))
       return c.out(0, {Dim(count(s->double_at(0), l->double_at(0), d->double_at(0)))});

@@ -72,12 +72,9 @@ struct IntCarriers {
   template <class F>
   static Tensor with(DType t, F f) {
     switch (carrier_of(t)) {
-      case Carrier::i64:
-        return f(int64_t{});
-      case Carrier::u64:
-        return f(uint64_t{});
-      default:
-        no_carrier(t);
+      case Carrier::i64: return f(int64_t{});
+      case Carrier::u64: return f(uint64_t{});
+      default: no_carrier(t);
     }
   }
 };

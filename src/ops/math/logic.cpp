@@ -20,7 +20,8 @@ struct Equal : Rules<op::Equal> {
 
   static void eval(const op::Equal&, Eval& k) {
     const Tensor &a = k.in(0), &b = k.in(1);
-    if ((a.dtype() == DType::string) != (b.dtype() == DType::string)) k.fail("eval.type", "strings are compared with numbers");
+    if ((a.dtype() == DType::string) != (b.dtype() == DType::string))
+      k.fail("eval.type", "strings are compared with numbers");
     if (a.dtype() == DType::string) return k.out(0, equal_strings(a, b));
     k.out(0, with_carrier(a.dtype(), [&](auto c) {
             using C = decltype(c);
@@ -44,17 +45,21 @@ struct Equal : Rules<op::Equal> {
       // Equal bits are equal numbers.
       expansion<op::Equal>(
           11, Exactness::exact,
-          [](const op::Equal&, Expand& e) { e.replace({e.on.Equal(e.on.cast(e.in(0), DType::i64), e.on.cast(e.in(1), DType::i64))}); },
-          [](const op::Equal&, const Graph& g, NodeId n, int64_t) { return input_fact(g, n, 0).dtype() == DType::u64; }),
+          [](const op::Equal&, Expand& e) {
+            e.replace({e.on.Equal(e.on.cast(e.in(0), DType::i64), e.on.cast(e.in(1), DType::i64))});
+          },
+          [](const op::Equal&, const Graph& g, NodeId n, int64_t) {
+            return input_fact(g, n, 0).dtype() == DType::u64;
+          }),
       expansion<op::Equal>(
-      11, Exactness::exact,
-      [](const op::Equal&, Expand& e) {
-        On& on = e.on;
-        const ValueId a = e.in(0), b = e.in(1);
-        const ValueId apart = on.Or(on.Or(on.Less(a, b), on.Greater(a, b)), on.Or(on.IsNaN(a), on.IsNaN(b)));
-        e.replace({on.Not(apart)});
-      },
-      [](const op::Equal&, const Graph& g, NodeId n, int64_t) { return is_float(input_fact(g, n, 0).dtype()); })};
+          11, Exactness::exact,
+          [](const op::Equal&, Expand& e) {
+            On& on = e.on;
+            const ValueId a = e.in(0), b = e.in(1);
+            const ValueId apart = on.Or(on.Or(on.Less(a, b), on.Greater(a, b)), on.Or(on.IsNaN(a), on.IsNaN(b)));
+            e.replace({on.Not(apart)});
+          },
+          [](const op::Equal&, const Graph& g, NodeId n, int64_t) { return is_float(input_fact(g, n, 0).dtype()); })};
 };
 
 template <class F>

@@ -109,12 +109,14 @@ struct MatMulInteger : Rules<op::MatMulInteger> {
   // One number, one for each row of the left (column of the right) matrix, or one for each of those of every matrix.
   static void infer_zero_point(Infer& c, size_t i) {
     const Shape &x = c.shape(i), &zero = c.shape(i + 2);
-    const Dim count = element_count(zero), lines = x.size() == 1 ? i == 0 ? Dim(1) : x[0] : x[x.size() - (i == 0 ? 2 : 1)];
+    const Dim count = element_count(zero),
+              lines = x.size() == 1 ? i == 0 ? Dim(1) : x[0] : x[x.size() - (i == 0 ? 2 : 1)];
     Dim stacks(1);
     for (size_t k = 0; k + 2 < x.size(); ++k) stacks = stacks * x[k];
     const auto may_be = [&](Dim wanted) { return !wanted.is_literal() || count == wanted; };
     if (count.is_literal() && !may_be(Dim(1)) && !may_be(lines) && !may_be(lines * stacks))
-      c.fail("infer.shape", cat("zero points of shape [", shape_text(zero), "] for matrices of shape [", shape_text(x), "]"));
+      c.fail("infer.shape",
+             cat("zero points of shape [", shape_text(zero), "] for matrices of shape [", shape_text(x), "]"));
   }
 
   // The elements less their zero point, which is one number, or one for each row (column) of the matrices.
@@ -173,8 +175,9 @@ struct Gemm : Rules<op::Gemm> {
             using C = decltype(c);
             const Loaded<C> left(x), right(y);
             std::vector<Sum<C>> out(static_cast<size_t>(element_count(std::vector{m, n})));
-            if (!out.empty()) add_product(Matrix<C>{left.data(), a.transA ? 1 : inner, a.transA ? m : 1},
-                        Matrix<C>{right.data(), a.transB ? 1 : n, a.transB ? inner : 1}, m, inner, n, out.data());
+            if (!out.empty())
+              add_product(Matrix<C>{left.data(), a.transA ? 1 : inner, a.transA ? m : 1},
+                          Matrix<C>{right.data(), a.transB ? 1 : n, a.transB ? inner : 1}, m, inner, n, out.data());
             scale(out, a.alpha);
             if (k.has(2)) add(out, k.in(2), {m, n}, a.beta, C{});
             return store(x.dtype(), {m, n}, out);
@@ -187,7 +190,8 @@ struct Gemm : Rules<op::Gemm> {
     for (S& v : values) {
       if constexpr (std::is_floating_point_v<S>) v *= static_cast<double>(by);
       else
-        v = static_cast<S>(cast_number<int64_t>(static_cast<double>(static_cast<int64_t>(v)) * static_cast<double>(by)));
+        v = static_cast<S>(
+            cast_number<int64_t>(static_cast<double>(static_cast<int64_t>(v)) * static_cast<double>(by)));
     }
   }
 

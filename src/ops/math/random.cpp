@@ -225,7 +225,8 @@ struct Dropout : Rules<op::Dropout> {
   // The mask written out; without training it is all true.
   static void expand_mask(const op::Dropout& a, Expand& e) {
     On& on = e.on;
-    const ValueId x = e.in(0), always = on.ConstantOfShape(on.Shape(x), op::ConstantOfShape{.value = Tensor::bool_scalar(true).reshaped({1})});
+    const ValueId x = e.in(0), always = on.ConstantOfShape(
+                                   on.Shape(x), op::ConstantOfShape{.value = Tensor::bool_scalar(true).reshaped({1})});
     std::vector<ValueId> out{x, always};
     if (trains(e.graph, e.node)) {
       const DType t = DType::f32;
@@ -234,7 +235,8 @@ struct Dropout : Rules<op::Dropout> {
       op::RandomUniformLike uniform{.dtype = static_cast<int64_t>(t)};
       if (a.seed) uniform.seed = static_cast<float>(*a.seed);
       out[1] = on.Not(on.Less(on.RandomUniformLike(x, uniform), ratio));
-      out[0] = on.Where(out[1], on.Div(x, on.cast(on.Sub(on.number(1, t), ratio), e.dtype(0))), on.number(0, e.dtype(0)));
+      out[0] =
+          on.Where(out[1], on.Div(x, on.cast(on.Sub(on.number(1, t), ratio), e.dtype(0))), on.number(0, e.dtype(0)));
     }
     out.resize(e.outputs());
     e.replace(std::move(out));

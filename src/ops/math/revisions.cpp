@@ -16,7 +16,8 @@ void lift_old_broadcast(Upgrade& u) {
     throw error("model.old-broadcast",
                 cat(u.op_type, " broadcasts from axis ", *axis, " as before opset 7, and the ranks are not declared"));
   if (*axis < -a.rank() || *axis > a.rank())
-    throw error("model.old-broadcast", cat(u.op_type, " broadcasts from axis ", *axis, " of a tensor of rank ", a.rank()));
+    throw error("model.old-broadcast",
+                cat(u.op_type, " broadcasts from axis ", *axis, " of a tensor of rank ", a.rank()));
   const int64_t first = *axis < 0 ? *axis + a.rank() : *axis;
   std::vector<int64_t> axes;
   for (int64_t i = b.rank(); first + i < a.rank(); ++i) axes.push_back(i);

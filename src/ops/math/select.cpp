@@ -35,12 +35,9 @@ struct Where : Rules<op::Where> {
     BroadcastRows rows({&asked, &x, &y});
     const Loaded<uint8_t> truth(asked);
     switch (x.dtype()) {
-      case DType::f32:
-        return k.out(0, choose<float>(rows, truth, x, y));
-      case DType::i64:
-        return k.out(0, choose<int64_t>(rows, truth, x, y));
-      default:
-        return k.out(0, move(rows, truth, x, y));
+      case DType::f32: return k.out(0, choose<float>(rows, truth, x, y));
+      case DType::i64: return k.out(0, choose<int64_t>(rows, truth, x, y));
+      default: return k.out(0, move(rows, truth, x, y));
     }
   }
 

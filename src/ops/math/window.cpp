@@ -75,7 +75,8 @@ struct Window : Rules<Attrs> {
 struct MelWeightMatrix : Rules<op::MelWeightMatrix> {
   static void infer(const op::MelWeightMatrix& a, Infer& c) {
     const Dim bins = size_from(c, 0, "mel_bins"), length = size_from(c, 1, "dft_length");
-    for (size_t i = 2; i < 5; ++i) want_one(c, i, i == 2 ? "sample_rate" : i == 3 ? "lower_edge_hertz" : "upper_edge_hertz");
+    for (size_t i = 2; i < 5; ++i)
+      want_one(c, i, i == 2 ? "sample_rate" : i == 3 ? "lower_edge_hertz" : "upper_edge_hertz");
     c.out(0, output_type(c, a.output_datatype), {floor_div(length, Dim(int64_t{2})) + Dim(int64_t{1}), bins});
   }
 

@@ -15,7 +15,7 @@ std::string key_of(const Tensor& t, int64_t i) {
   if (t.dtype() == DType::string) return t.strings()[static_cast<size_t>(i)];
   if (is_int(t.dtype()) || t.dtype() == DType::boolean) return cat(t.int_at(i));
   double v = t.double_at(i);
-  if (v == 0) v = 0;               // minus zero is zero
+  if (v == 0) v = 0;                // minus zero is zero
   if (std::isnan(v)) return "nan";  // and every NaN the same key
   std::string bits(sizeof v, '\0');
   std::memcpy(bits.data(), &v, sizeof v);
@@ -28,11 +28,14 @@ std::unordered_map<std::string, int64_t> numbered(const Tensor& keys) {
   return out;
 }
 
-Tensor of_floats(const std::vector<float>& v) { return Tensor::of<float>(DType::f32, {static_cast<int64_t>(v.size())}, v); }
+Tensor of_floats(const std::vector<float>& v) {
+  return Tensor::of<float>(DType::f32, {static_cast<int64_t>(v.size())}, v);
+}
 Tensor of_strings(const std::vector<std::string>& v) { return {{static_cast<int64_t>(v.size())}, v}; }
 
 template <class Floats, class Ints, class Strings>
-std::optional<Tensor> one_of(const Floats& floats, const Ints& ints, const Strings& strings, const std::optional<Tensor>& tensor) {
+std::optional<Tensor> one_of(const Floats& floats, const Ints& ints, const Strings& strings,
+                             const std::optional<Tensor>& tensor) {
   if (floats) return of_floats(*floats);
   if (ints) return Tensor::ints(*ints);
   if (strings) return of_strings(*strings);
@@ -40,14 +43,19 @@ std::optional<Tensor> one_of(const Floats& floats, const Ints& ints, const Strin
 }
 
 struct LabelEncoder : Rules<op::LabelEncoder> {
-  static std::optional<Tensor> values(const op::LabelEncoder& a) { return one_of(a.values_floats, a.values_int64s, a.values_strings, a.values_tensor); }
+  static std::optional<Tensor> values(const op::LabelEncoder& a) {
+    return one_of(a.values_floats, a.values_int64s, a.values_strings, a.values_tensor);
+  }
 
-  static std::optional<Tensor> keys(const op::LabelEncoder& a) { return one_of(a.keys_floats, a.keys_int64s, a.keys_strings, a.keys_tensor); }
+  static std::optional<Tensor> keys(const op::LabelEncoder& a) {
+    return one_of(a.keys_floats, a.keys_int64s, a.keys_strings, a.keys_tensor);
+  }
 
   static void infer(const op::LabelEncoder& a, Infer& c) {
     const auto from = keys(a), to = values(a);
     if (!to) c.fail("infer.attribute", "no values are given");
-    if (from && from->count() != to->count()) c.fail("infer.attribute", cat(from->count(), " keys for ", to->count(), " values"));
+    if (from && from->count() != to->count())
+      c.fail("infer.attribute", cat(from->count(), " keys for ", to->count(), " values"));
     if (from && c.dtype(0) != DType::undefined && from->dtype() != c.dtype(0))
       c.fail("infer.type", cat("the input's elements are ", name(c.dtype(0)), ", the keys ", name(from->dtype())));
     c.out(0, to->dtype(), c.shape(0));
@@ -56,8 +64,10 @@ struct LabelEncoder : Rules<op::LabelEncoder> {
   static void eval(const op::LabelEncoder& a, Eval& k) {
     const Tensor& x = k.in(0);
     const auto from = keys(a), to = values(a);
-    if (!from || !to || from->count() != to->count()) throw error("model.attribute", "LabelEncoder: keys and values do not fit");
-    if ((x.dtype() == DType::string) != (from->dtype() == DType::string)) k.fail("eval.type", cat("keys of ", name(from->dtype()), " for a tensor of ", name(x.dtype())));
+    if (!from || !to || from->count() != to->count())
+      throw error("model.attribute", "LabelEncoder: keys and values do not fit");
+    if ((x.dtype() == DType::string) != (from->dtype() == DType::string))
+      k.fail("eval.type", cat("keys of ", name(from->dtype()), " for a tensor of ", name(x.dtype())));
     const Tensor otherwise = fallback(a, to->dtype());
     const auto numbers = numbered(*from);
     std::vector<int64_t> places;
@@ -69,7 +79,8 @@ struct LabelEncoder : Rules<op::LabelEncoder> {
   }
 
   static Tensor fallback(const op::LabelEncoder& a, DType dtype) {
-    if (a.default_tensor && a.default_tensor->count() == 1 && a.default_tensor->dtype() == dtype) return a.default_tensor->reshaped({1});
+    if (a.default_tensor && a.default_tensor->count() == 1 && a.default_tensor->dtype() == dtype)
+      return a.default_tensor->reshaped({1});
     if (dtype == DType::string) return of_strings({a.default_string});
     if (is_float(dtype)) return full(dtype, {1}, static_cast<double>(a.default_float));
     return full(dtype, {1}, static_cast<double>(a.default_int64));
@@ -85,7 +96,9 @@ struct LabelEncoder : Rules<op::LabelEncoder> {
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
     u.drop("classes_strings");
     const DType dtype = u.fact(u.input(0)).dtype();
-    if (dtype == DType::undefined) throw error("model.old-encoding", "LabelEncoder of version 1 on a value of unknown type").help("declare the value's type in value_info");
+    if (dtype == DType::undefined)
+      throw error("model.old-encoding", "LabelEncoder of version 1 on a value of unknown type")
+          .help("declare the value's type in value_info");
     const bool reads_strings = dtype == DType::string;
     u.set(reads_strings ? "keys_strings" : "values_strings", classes);
     u.set(reads_strings ? "values_int64s" : "keys_int64s", numbers);
@@ -100,7 +113,8 @@ struct LabelEncoder : Rules<op::LabelEncoder> {
       d.drop(part + "_tensor");
       if (list.dtype() == DType::string) d.set(part + "_strings", list.strings());
       else if (list.dtype() == DType::i64) d.set(part + "_int64s", list.to_ints());
-      else if (list.dtype() == DType::f32) d.set(part + "_floats", std::vector<float>(list.as<float>().begin(), list.as<float>().end()));
+      else if (list.dtype() == DType::f32)
+        d.set(part + "_floats", std::vector<float>(list.as<float>().begin(), list.as<float>().end()));
       else d.refuse(cat("keys and values of ", name(list.dtype()), " did not exist there"));
     }
     const AttrValue* held = find_attr(d.attrs, "default_tensor");
@@ -126,7 +140,8 @@ struct CategoryMapper : Rules<op::CategoryMapper> {
     c.out(0, c.dtype(0) == DType::string ? DType::i64 : DType::string, c.shape(0));
   }
   static void check_lists(const op::CategoryMapper& a) {
-    if (!a.cats_int64s || !a.cats_strings || a.cats_int64s->size() != a.cats_strings->size()) throw error("model.attribute", "CategoryMapper: the two lists do not fit");
+    if (!a.cats_int64s || !a.cats_strings || a.cats_int64s->size() != a.cats_strings->size())
+      throw error("model.attribute", "CategoryMapper: the two lists do not fit");
   }
   static void eval(const op::CategoryMapper& a, Eval& k) {
     const Tensor& x = k.in(0);
@@ -160,7 +175,8 @@ struct OneHotEncoder : Rules<op::OneHotEncoder> {
   }
   static void eval(const op::OneHotEncoder& a, Eval& k) {
     const Tensor cats = categories(a);
-    if ((k.in(0).dtype() == DType::string) != (cats.dtype() == DType::string)) k.fail("eval.type", cat("categories of ", name(cats.dtype()), " for a tensor of ", name(k.in(0).dtype())));
+    if ((k.in(0).dtype() == DType::string) != (cats.dtype() == DType::string))
+      k.fail("eval.type", cat("categories of ", name(cats.dtype()), " for a tensor of ", name(k.in(0).dtype())));
     const Tensor x = cats.dtype() == DType::string ? k.in(0) : convert(k.in(0), DType::i64);
     const auto numbers = numbered(cats);
     auto shape = x.shape();

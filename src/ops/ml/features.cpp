@@ -27,7 +27,8 @@ struct ArrayFeatureExtractor : Rules<op::ArrayFeatureExtractor> {
       for (const int64_t p : picks) places.push_back(r * width + (p < 0 ? p + width : p));
     auto shape = x.rank() == 1 ? std::vector<int64_t>{1, 1} : x.shape();
     shape.back() = static_cast<int64_t>(picks.size());
-    if (element_count(shape) != static_cast<int64_t>(places.size())) k.fail("eval.shape", "ArrayFeatureExtractor of an empty axis");
+    if (element_count(shape) != static_cast<int64_t>(places.size()))
+      k.fail("eval.shape", "ArrayFeatureExtractor of an empty axis");
     k.out(0, take(x, shape, places));
   }
 };
@@ -49,8 +50,11 @@ struct FeatureVectorizer : Rules<op::FeatureVectorizer> {
     for (size_t i = 0; i < c.in_count(); ++i) {
       if (c.rank(i) != 1 && c.rank(i) != 2) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i)));
       c.same(c.dim(i, 0), c.dim(0, 0), "numbers of samples");
-      const Dim want = a.inputdimensions && i < a.inputdimensions->size() ? Dim((*a.inputdimensions)[i]) : c.rank(i) == 2 ? c.dim(i, 1) : Dim(int64_t{1});
-      if (want.is_literal() && (want.literal() < 0 || want.literal() > most_features)) c.fail("infer.attribute", cat("input ", i, " with ", want.literal(), " features"));
+      const Dim want = a.inputdimensions && i < a.inputdimensions->size() ? Dim((*a.inputdimensions)[i])
+                       : c.rank(i) == 2                                   ? c.dim(i, 1)
+                                                                          : Dim(int64_t{1});
+      if (want.is_literal() && (want.literal() < 0 || want.literal() > most_features))
+        c.fail("infer.attribute", cat("input ", i, " with ", want.literal(), " features"));
       width = width + want;
     }
     c.out(0, DType::f32, {c.dim(0, 0), width});
@@ -61,7 +65,8 @@ struct FeatureVectorizer : Rules<op::FeatureVectorizer> {
     std::vector<Tensor> parts;
     for (size_t i = 0; i < k.in_count(); ++i) {
       const Tensor& x = k.in(i);
-      if ((x.rank() != 1 && x.rank() != 2) || x.shape()[0] != rows) k.fail("eval.shape", cat("input ", i, " does not fit the others"));
+      if ((x.rank() != 1 && x.rank() != 2) || x.shape()[0] != rows)
+        k.fail("eval.shape", cat("input ", i, " does not fit the others"));
       const int64_t have = x.rank() == 2 ? x.shape()[1] : 1;
       const int64_t want = a.inputdimensions && i < a.inputdimensions->size() ? (*a.inputdimensions)[i] : have;
       if (want < 0 || want > most_features) k.fail("eval.shape", cat("input ", i, " with ", want, " features"));
@@ -79,7 +84,9 @@ struct Imputer : Rules<op::Imputer> {
   static void infer(const op::Imputer& a, Infer& c) {
     const size_t given = values_of(a).size();
     if (given == 0) c.fail("infer.attribute", "no imputed values");
-    if (given != 1) c.same(c.rank(0) ? c.shape(0).back() : Dim(int64_t{1}), static_cast<int64_t>(given), "numbers of features and imputed values");
+    if (given != 1)
+      c.same(c.rank(0) ? c.shape(0).back() : Dim(int64_t{1}), static_cast<int64_t>(given),
+             "numbers of features and imputed values");
     c.out(0, c.shape(0));
   }
   static std::vector<double> values_of(const op::Imputer& a) {
@@ -92,11 +99,14 @@ struct Imputer : Rules<op::Imputer> {
     const Tensor& x = k.in(0);
     const auto values = values_of(a);
     const size_t width = x.rank() ? static_cast<size_t>(x.shape().back()) : 1;
-    if (values.size() != 1 && (values.empty() || values.size() != width)) k.fail("eval.shape", cat(values.size(), " imputed values for ", width, " features"));
-    const double wanted = has_floats(a) ? static_cast<double>(a.replaced_value_float) : static_cast<double>(a.replaced_value_int64);
+    if (values.size() != 1 && (values.empty() || values.size() != width))
+      k.fail("eval.shape", cat(values.size(), " imputed values for ", width, " features"));
+    const double wanted =
+        has_floats(a) ? static_cast<double>(a.replaced_value_float) : static_cast<double>(a.replaced_value_int64);
     std::vector<double> out = x.to_doubles();
     for (size_t i = 0; i < out.size(); ++i)
-      if (out[i] == wanted || (std::isnan(wanted) && std::isnan(out[i]))) out[i] = values[values.size() == 1 ? 0 : i % width];
+      if (out[i] == wanted || (std::isnan(wanted) && std::isnan(out[i])))
+        out[i] = values[values.size() == 1 ? 0 : i % width];
     k.out(0, store(x.dtype(), x.shape(), out));
   }
 };
@@ -108,7 +118,8 @@ struct Normalizer : Rules<op::Normalizer> {
     c.out(0, DType::f32, c.shape(0));
   }
   static void check_norm(const op::Normalizer& a) {
-    if (a.norm != "MAX" && a.norm != "L1" && a.norm != "L2") throw error("model.attribute", cat("there is no norm '", a.norm, "'"));
+    if (a.norm != "MAX" && a.norm != "L1" && a.norm != "L2")
+      throw error("model.attribute", cat("there is no norm '", a.norm, "'"));
   }
   static void eval(const op::Normalizer& a, Eval& k) {
     check_norm(a);
@@ -121,7 +132,8 @@ struct Normalizer : Rules<op::Normalizer> {
         else norm += v * v;
       }
       if (a.norm == "L2") norm = std::sqrt(norm);
-      for (int64_t f = 0; f < x.features; ++f) x.values[static_cast<size_t>(r * x.features + f)] /= std::max(norm, 1e-30);
+      for (int64_t f = 0; f < x.features; ++f)
+        x.values[static_cast<size_t>(r * x.features + f)] /= std::max(norm, 1e-30);
     }
     k.out(0, to_floats(k.in(0).shape(), x.values));
   }
@@ -130,7 +142,9 @@ struct Normalizer : Rules<op::Normalizer> {
 struct Scaler : Rules<op::Scaler> {
   static void infer(const op::Scaler& a, Infer& c) {
     for (const auto& list : {a.offset, a.scale})
-      if (list && list->size() > 1) c.same(c.rank(0) ? c.shape(0).back() : Dim(int64_t{1}), static_cast<int64_t>(list->size()), "numbers of features and of offsets or scales");
+      if (list && list->size() > 1)
+        c.same(c.rank(0) ? c.shape(0).back() : Dim(int64_t{1}), static_cast<int64_t>(list->size()),
+               "numbers of features and of offsets or scales");
     c.out(0, DType::f32, c.shape(0));
   }
   static void eval(const op::Scaler& a, Eval& k) {
@@ -139,7 +153,8 @@ struct Scaler : Rules<op::Scaler> {
     std::vector<double> out = x.to_doubles();
     const auto of = [&](const std::optional<std::vector<float>>& list, size_t i, double otherwise) {
       if (!list || list->empty()) return otherwise;
-      if (list->size() != 1 && list->size() != width) k.fail("eval.shape", cat(list->size(), " numbers for ", width, " features"));
+      if (list->size() != 1 && list->size() != width)
+        k.fail("eval.shape", cat(list->size(), " numbers for ", width, " features"));
       return static_cast<double>((*list)[list->size() == 1 ? 0 : i % width]);
     };
     for (size_t i = 0; i < out.size(); ++i) out[i] = (out[i] - of(a.offset, i, 0)) * of(a.scale, i, 1);
@@ -147,8 +162,12 @@ struct Scaler : Rules<op::Scaler> {
   }
 };
 
-constexpr OpRules table[] = {rules<ArrayFeatureExtractor>(), rules<Binarizer>(), rules<FeatureVectorizer>(),
-                             rules<Imputer>(), rules<Normalizer>(), rules<Scaler>()};
+constexpr OpRules table[] = {rules<ArrayFeatureExtractor>(),
+                             rules<Binarizer>(),
+                             rules<FeatureVectorizer>(),
+                             rules<Imputer>(),
+                             rules<Normalizer>(),
+                             rules<Scaler>()};
 
 }  // namespace
 

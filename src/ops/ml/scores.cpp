@@ -6,16 +6,19 @@
 namespace cameo::ops {
 
 Samples::Samples(const Tensor& x) {
-  if (x.rank() != 1 && x.rank() != 2) Eval::fail("eval.rank", cat("samples of rank ", x.rank(), " where 1 or 2 is wanted"));
+  if (x.rank() != 1 && x.rank() != 2)
+    Eval::fail("eval.rank", cat("samples of rank ", x.rank(), " where 1 or 2 is wanted"));
   const Loaded<double> in(x);
   values.assign(in.span().begin(), in.span().end());
   rows = x.rank() == 2 ? x.shape()[0] : 1;
   features = x.shape().back();
-  if (rows > 0 && features == 0) Eval::fail("eval.shape", "samples without features");  // any number of them takes no memory
+  if (rows > 0 && features == 0)
+    Eval::fail("eval.shape", "samples without features");  // any number of them takes no memory
 }
 
 Dim sample_count(Infer& c) {
-  if (c.rank(0) != 1 && c.rank(0) != 2) c.fail("infer.rank", cat("samples of rank ", c.rank(0), " where 1 or 2 is wanted"));
+  if (c.rank(0) != 1 && c.rank(0) != 2)
+    c.fail("infer.rank", cat("samples of rank ", c.rank(0), " where 1 or 2 is wanted"));
   const Dim rows = c.rank(0) == 2 ? c.dim(0, 0) : Dim(int64_t{1});
   if (feature_count(c).is(0) && !rows.is(0) && rows.is_literal()) c.fail("infer.shape", "samples without features");
   return rows;
@@ -56,7 +59,8 @@ void transform_scores(std::span<double> row, std::string_view transform) {
   if (transform == "NONE") return;
   if (transform == "SOFTMAX") return softmax(row, false);
   if (transform == "SOFTMAX_ZERO") return softmax(row, true);
-  if (transform != "LOGISTIC" && transform != "PROBIT") throw error("model.attribute", cat("there is no post_transform '", transform, "'"));
+  if (transform != "LOGISTIC" && transform != "PROBIT")
+    throw error("model.attribute", cat("there is no post_transform '", transform, "'"));
   for (double& v : row) v = transform == "LOGISTIC" ? logistic(v) : probit(v);
 }
 
@@ -66,7 +70,9 @@ size_t class_count(const Labels& strings, const Numbers& ints) {
   return ints ? ints->size() : 0;
 }
 
-size_t best(std::span<const double> row) { return static_cast<size_t>(std::max_element(row.begin(), row.end()) - row.begin()); }
+size_t best(std::span<const double> row) {
+  return static_cast<size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+}
 
 Tensor labelled(const std::vector<size_t>& classes, const Labels& strings, const Numbers& ints) {
   const std::vector<int64_t> shape{static_cast<int64_t>(classes.size())};
@@ -89,6 +95,8 @@ void infer_classifier(Infer& c, const Labels& strings, Dim scores) {
   c.out(1, DType::f32, {n, scores});
 }
 
-Tensor to_floats(std::vector<int64_t> shape, const std::vector<double>& values) { return store(DType::f32, std::move(shape), values); }
+Tensor to_floats(std::vector<int64_t> shape, const std::vector<double>& values) {
+  return store(DType::f32, std::move(shape), values);
+}
 
 }  // namespace cameo::ops

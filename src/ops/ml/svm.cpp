@@ -10,7 +10,9 @@ namespace {
 
 using Floats = std::optional<std::vector<float>>;
 
-std::vector<double> numbers(const Floats& v) { return v ? std::vector<double>(v->begin(), v->end()) : std::vector<double>(); }
+std::vector<double> numbers(const Floats& v) {
+  return v ? std::vector<double>(v->begin(), v->end()) : std::vector<double>();
+}
 
 // The kernel function of a machine.
 struct Kernel {
@@ -19,8 +21,10 @@ struct Kernel {
 
   Kernel(std::string kind, const Floats& params) : type(std::move(kind)) {
     if (!params || params->empty()) return;
-    if (params->size() < 3) throw error("model.attribute", cat("kernel_params has ", params->size(), " numbers, 3 are wanted"));
-    gamma = static_cast<double>((*params)[0]), offset = static_cast<double>((*params)[1]), degree = std::trunc(static_cast<double>((*params)[2]));
+    if (params->size() < 3)
+      throw error("model.attribute", cat("kernel_params has ", params->size(), " numbers, 3 are wanted"));
+    gamma = static_cast<double>((*params)[0]), offset = static_cast<double>((*params)[1]),
+    degree = std::trunc(static_cast<double>((*params)[2]));
   }
 
   double operator()(std::span<const double> a, std::span<const double> b) const {
@@ -45,8 +49,12 @@ struct Regressor {
   Kernel kernel;
 
   Regressor(const op::SVMRegressor& a, size_t width)
-      : coefficients(numbers(a.coefficients)), vectors(numbers(a.support_vectors)), rho(numbers(a.rho)), features(width),
-        supports(static_cast<size_t>(std::max<int64_t>(a.n_supports, 0))), kernel(supports ? a.kernel_type : "LINEAR", a.kernel_params) {
+      : coefficients(numbers(a.coefficients)),
+        vectors(numbers(a.support_vectors)),
+        rho(numbers(a.rho)),
+        features(width),
+        supports(static_cast<size_t>(std::max<int64_t>(a.n_supports, 0))),
+        kernel(supports ? a.kernel_type : "LINEAR", a.kernel_params) {
     need(!rho.empty() && coefficients.size() == (supports ? supports : features), "coefficients");
     need(vectors.size() / std::max<size_t>(features, 1) >= supports, "support_vectors");
   }
@@ -55,7 +63,8 @@ struct Regressor {
 struct SVMRegressor : Rules<op::SVMRegressor> {
   static void infer(const op::SVMRegressor& a, Infer& c) {
     const Dim rows = sample_count(c);
-    if (const Dim features = feature_count(c); features.is_literal()) Regressor(a, static_cast<size_t>(features.literal()));
+    if (const Dim features = feature_count(c); features.is_literal())
+      Regressor(a, static_cast<size_t>(features.literal()));
     c.out(0, DType::f32, {rows, Dim(int64_t{1})});
   }
   static void eval(const op::SVMRegressor& a, Eval& k) {
@@ -65,7 +74,8 @@ struct SVMRegressor : Rules<op::SVMRegressor> {
     for (int64_t r = 0; r < x.rows; ++r) {
       double sum = rho[0];
       if (!supports) sum += kernel(x.row(r), coefficients);
-      for (size_t s = 0; s < supports; ++s) sum += coefficients[s] * kernel(x.row(r), std::span(vectors).subspan(s * features, features));
+      for (size_t s = 0; s < supports; ++s)
+        sum += coefficients[s] * kernel(x.row(r), std::span(vectors).subspan(s * features, features));
       if (a.one_class) sum = sum > 0 ? 1 : -1;
       transform_scores({&sum, 1}, a.post_transform);
       out.push_back(sum);
@@ -107,10 +117,12 @@ std::vector<double> coupled(const std::vector<std::vector<double>>& pair) {
 // A classifier with its lists in order.
 struct Machine {
   const op::SVMClassifier& a;
-  std::vector<double> coefficients = numbers(a.coefficients), vectors = numbers(a.support_vectors), rho = numbers(a.rho);
+  std::vector<double> coefficients = numbers(a.coefficients), vectors = numbers(a.support_vectors),
+                      rho = numbers(a.rho);
   std::vector<double> prob_a = numbers(a.prob_a), prob_b = numbers(a.prob_b);
   std::vector<size_t> starts, counts;
-  size_t classes = std::max<size_t>(class_count(a.classlabels_strings, a.classlabels_ints), 1), supports = 0, features = 0;
+  size_t classes = std::max<size_t>(class_count(a.classlabels_strings, a.classlabels_ints), 1), supports = 0,
+         features = 0;
   Kernel kernel{a.kernel_type, a.kernel_params};
 
   Machine(const op::SVMClassifier& attrs, size_t width) : a(attrs), features(width) {
@@ -130,18 +142,22 @@ struct Machine {
     need(starts.size() == classes && classes >= 2, "vectors_per_class");
     need(coefficients.size() == (classes - 1) * supports, "coefficients");
     need(vectors.size() == supports * features, "support_vectors");
-    need(rho.size() >= pairs && (prob_a.empty() || (prob_a.size() >= pairs && prob_b.size() >= pairs)), "rho, prob_a and prob_b");
+    need(rho.size() >= pairs && (prob_a.empty() || (prob_a.size() >= pairs && prob_b.size() >= pairs)),
+         "rho, prob_a and prob_b");
   }
   bool has_probabilities() const { return supports && !prob_a.empty(); }
   size_t scores() const {
     const size_t made = supports && !has_probabilities() ? classes * (classes - 1) / 2 : classes;
     return made == 1 && classes == 2 ? 2 : made;
   }
-  bool all_positive() const { return std::all_of(coefficients.begin(), coefficients.end(), [](double c) { return c >= 0; }); }
+  bool all_positive() const {
+    return std::all_of(coefficients.begin(), coefficients.end(), [](double c) { return c >= 0; });
+  }
 
   std::vector<double> linear(std::span<const double> x) const {
     std::vector<double> out;
-    for (size_t c = 0; c < classes; ++c) out.push_back(rho[0] + kernel(x, std::span(coefficients).subspan(c * features, features)));
+    for (size_t c = 0; c < classes; ++c)
+      out.push_back(rho[0] + kernel(x, std::span(coefficients).subspan(c * features, features)));
     return out;
   }
 
@@ -153,7 +169,8 @@ struct Machine {
     for (size_t i = 0; i < classes; ++i)
       for (size_t j = i + 1; j < classes; ++j) {
         double sum = rho[scores.size()];
-        for (size_t s = starts[i]; s < starts[i] + counts[i]; ++s) sum += coefficients[(j - 1) * supports + s] * near[s];
+        for (size_t s = starts[i]; s < starts[i] + counts[i]; ++s)
+          sum += coefficients[(j - 1) * supports + s] * near[s];
         for (size_t s = starts[j]; s < starts[j] + counts[j]; ++s) sum += coefficients[i * supports + s] * near[s];
         scores.push_back(sum);
         votes[sum > 0 ? i : j] += 1;
@@ -179,7 +196,10 @@ struct SVMClassifier : Rules<op::SVMClassifier> {
   static void infer(const op::SVMClassifier& a, Infer& c) {
     sample_count(c);
     const Dim features = feature_count(c);
-    infer_classifier(c, a.classlabels_strings, features.is_literal() ? Dim(static_cast<int64_t>(Machine(a, static_cast<size_t>(features.literal())).scores())) : c.fresh());
+    infer_classifier(c, a.classlabels_strings,
+                     features.is_literal()
+                         ? Dim(static_cast<int64_t>(Machine(a, static_cast<size_t>(features.literal())).scores()))
+                         : c.fresh());
   }
 
   static void eval(const op::SVMClassifier& a, Eval& k) {
@@ -192,7 +212,8 @@ struct SVMClassifier : Rules<op::SVMClassifier> {
       if (m.has_probabilities()) scores = m.probabilities(scores);
       const auto& judged = votes.empty() ? scores : votes;
       size_t winner = best(judged);
-      if (m.rho.size() == 1 && m.classes == 2 && !m.has_probabilities() && m.all_positive() && judged[winner] >= 0.5) winner = 1;
+      if (m.rho.size() == 1 && m.classes == 2 && !m.has_probabilities() && m.all_positive() && judged[winner] >= 0.5)
+        winner = 1;
       else if (m.rho.size() == 1 && m.classes != 2) winner = judged[winner] > 0 ? 1 : 0;
       classes.push_back(winner);
       if (scores.size() == 1 && m.classes == 2) scores = {-scores[0], scores[0]};

@@ -9,7 +9,9 @@ namespace cameo::ops {
 
 namespace {
 
-std::span<const int64_t> list(const Numbers& v) { return v ? std::span<const int64_t>(*v) : std::span<const int64_t>(); }
+std::span<const int64_t> list(const Numbers& v) {
+  return v ? std::span<const int64_t>(*v) : std::span<const int64_t>();
+}
 
 std::vector<double> numbers(const std::optional<std::vector<float>>& floats, const std::optional<Tensor>& tensor) {
   if (tensor) return tensor->to_doubles();
@@ -18,15 +20,26 @@ std::vector<double> numbers(const std::optional<std::vector<float>>& floats, con
 
 template <class A>
 TreeLists node_lists(const A& a) {
-  TreeLists t{list(a.nodes_treeids), list(a.nodes_nodeids), list(a.nodes_featureids), list(a.nodes_truenodeids), list(a.nodes_falsenodeids),
-              list(a.nodes_missing_value_tracks_true), {}, numbers(a.nodes_values, a.nodes_values_as_tensor), {}, {}, {}, {}};
+  TreeLists t{list(a.nodes_treeids),
+              list(a.nodes_nodeids),
+              list(a.nodes_featureids),
+              list(a.nodes_truenodeids),
+              list(a.nodes_falsenodeids),
+              list(a.nodes_missing_value_tracks_true),
+              {},
+              numbers(a.nodes_values, a.nodes_values_as_tensor),
+              {},
+              {},
+              {},
+              {}};
   if (a.nodes_modes) t.modes = *a.nodes_modes;
   return t;
 }
 
 void add_base(std::vector<double>& scores, const std::vector<double>& base, size_t width) {
   if (base.empty()) return;
-  if (base.size() != width && base.size() != 1) throw error("model.attribute", cat(base.size(), " base_values for ", width, " outputs"));
+  if (base.size() != width && base.size() != 1)
+    throw error("model.attribute", cat(base.size(), " base_values for ", width, " outputs"));
   for (size_t i = 0; i < scores.size(); ++i) scores[i] += base[base.size() == 1 ? 0 : i % width];
 }
 
@@ -55,7 +68,8 @@ struct TreeEnsembleRegressor : Rules<op::TreeEnsembleRegressor> {
     const size_t width = target_count(a.n_targets);
     auto scores = aggregated(read_forest(t), x, width, aggregate_of(a.aggregate_function));
     add_base(scores, numbers(a.base_values, a.base_values_as_tensor), width);
-    for (size_t at = 0; at < scores.size(); at += width) transform_scores({scores.data() + at, width}, a.post_transform);
+    for (size_t at = 0; at < scores.size(); at += width)
+      transform_scores({scores.data() + at, width}, a.post_transform);
     k.out(0, to_floats({x.rows, static_cast<int64_t>(width)}, scores));
   }
 };
@@ -73,7 +87,8 @@ struct TreeEnsembleClassifier : Rules<op::TreeEnsembleClassifier> {
   // Every leaf votes for the same class, of one or two.
   static bool is_binary(const op::TreeEnsembleClassifier& a) {
     const auto voted = list(a.class_ids);
-    return !voted.empty() && label_count(a) <= 2 && std::all_of(voted.begin(), voted.end(), [&](int64_t id) { return id == voted.front(); });
+    return !voted.empty() && label_count(a) <= 2 &&
+           std::all_of(voted.begin(), voted.end(), [&](int64_t id) { return id == voted.front(); });
   }
 
   static void eval(const op::TreeEnsembleClassifier& a, Eval& k) {
@@ -93,17 +108,20 @@ struct TreeEnsembleClassifier : Rules<op::TreeEnsembleClassifier> {
       transform_scores(row, a.post_transform);
       winners.push_back(best(row));
     }
-    k.out(0, classes == 1 && binary ? single_label(a, winners) : labelled(winners, a.classlabels_strings, a.classlabels_int64s));
+    k.out(0, classes == 1 && binary ? single_label(a, winners)
+                                    : labelled(winners, a.classlabels_strings, a.classlabels_int64s));
     k.out(1, to_floats({x.rows, static_cast<int64_t>(width)}, scores));
   }
 
   static size_t voted_class(int64_t id, size_t classes) {
-    if (id < 0 || static_cast<size_t>(id) >= classes) throw error("model.attribute", cat("a leaf for class ", id, " of ", classes));
+    if (id < 0 || static_cast<size_t>(id) >= classes)
+      throw error("model.attribute", cat("a leaf for class ", id, " of ", classes));
     return static_cast<size_t>(id);
   }
 
   // Trees that vote for one class alone: the other class gets what is left.
-  static std::vector<double> both_sides(const std::vector<double>& scores, size_t classes, size_t voted, std::string_view transform) {
+  static std::vector<double> both_sides(const std::vector<double>& scores, size_t classes, size_t voted,
+                                        std::string_view transform) {
     std::vector<double> out;
     for (size_t at = 0; at < scores.size(); at += classes) {
       const double p = scores[at + voted];
@@ -117,7 +135,8 @@ struct TreeEnsembleClassifier : Rules<op::TreeEnsembleClassifier> {
     std::vector<std::string> texts;
     std::vector<int64_t> ints;
     for (const size_t w : winners) {
-      if (a.classlabels_strings && !a.classlabels_strings->empty()) texts.push_back(w ? a.classlabels_strings->front() : std::string());
+      if (a.classlabels_strings && !a.classlabels_strings->empty())
+        texts.push_back(w ? a.classlabels_strings->front() : std::string());
       else ints.push_back(w ? a.classlabels_int64s->front() : 0);
     }
     return texts.empty() ? store(DType::i64, shape, ints) : Tensor(shape, std::move(texts));
@@ -125,7 +144,9 @@ struct TreeEnsembleClassifier : Rules<op::TreeEnsembleClassifier> {
 };
 
 struct TreeEnsemble : Rules<op::TreeEnsemble> {
-  static void infer(const op::TreeEnsemble& a, Infer& c) { c.out(0, c.dtype(0), {sample_count(c), static_cast<int64_t>(targets(a))}); }
+  static void infer(const op::TreeEnsemble& a, Infer& c) {
+    c.out(0, c.dtype(0), {sample_count(c), static_cast<int64_t>(targets(a))});
+  }
 
   static size_t targets(const op::TreeEnsemble& a) {
     if (a.n_targets) return target_count(a.n_targets);
@@ -140,7 +161,8 @@ struct TreeEnsemble : Rules<op::TreeEnsemble> {
     const Samples x(k.in(0));
     const size_t width = targets(a);
     auto scores = aggregated(forest(a), x, width, static_cast<Aggregate>(a.aggregate_function));
-    for (size_t at = 0; at < scores.size(); at += width) transform_scores({scores.data() + at, width}, transforms[a.post_transform]);
+    for (size_t at = 0; at < scores.size(); at += width)
+      transform_scores({scores.data() + at, width}, transforms[a.post_transform]);
     k.out(0, store(k.in(0).dtype(), {x.rows, static_cast<int64_t>(width)}, scores));
   }
 
@@ -150,18 +172,21 @@ struct TreeEnsemble : Rules<op::TreeEnsemble> {
     const auto modes = a.nodes_modes.to_ints();
     const auto splits = a.nodes_splits.to_doubles(), weights = a.leaf_weights.to_doubles();
     const auto& missing = a.nodes_missing_value_tracks_true;
-    if (modes.size() != n || splits.size() != n || a.nodes_truenodeids.size() != n || a.nodes_falsenodeids.size() != n || a.nodes_trueleafs.size() != n ||
-        a.nodes_falseleafs.size() != n || weights.size() != leaves || (missing && missing->size() != n) || n + leaves > UINT32_MAX)
+    if (modes.size() != n || splits.size() != n || a.nodes_truenodeids.size() != n ||
+        a.nodes_falsenodeids.size() != n || a.nodes_trueleafs.size() != n || a.nodes_falseleafs.size() != n ||
+        weights.size() != leaves || (missing && missing->size() != n) || n + leaves > UINT32_MAX)
       throw error("model.attribute", "the lists that describe the trees differ in length");
     Forest f;
     f.branches.resize(n + leaves);
     const auto place = [&](int64_t id, bool is_leaf) {
-      if (id < 0 || static_cast<size_t>(id) >= (is_leaf ? leaves : n)) throw error("model.attribute", "a tree's branch leads nowhere");
+      if (id < 0 || static_cast<size_t>(id) >= (is_leaf ? leaves : n))
+        throw error("model.attribute", "a tree's branch leads nowhere");
       return static_cast<uint32_t>(is_leaf ? n + static_cast<size_t>(id) : static_cast<size_t>(id));
     };
     for (size_t i = 0; i < n; ++i) {
       Forest::Branch& b = f.branches[i];
-      if (modes[i] < 0 || modes[i] > Forest::member) throw error("model.attribute", cat("there is no node mode ", modes[i]));
+      if (modes[i] < 0 || modes[i] > Forest::member)
+        throw error("model.attribute", cat("there is no node mode ", modes[i]));
       b.mode = static_cast<Forest::Mode>(modes[i]);
       b.feature = a.nodes_featureids[i], b.value = splits[i], b.missing_is_true = missing && (*missing)[i] != 0;
       b.on_true = place(a.nodes_truenodeids[i], a.nodes_trueleafs[i] != 0);

@@ -31,7 +31,8 @@ struct Attention : Rules<A> {
               kv_heads = packed ? Dim(*a.kv_num_heads) : c.same(c.dim(1, 1), c.dim(2, 1), "the heads of K and V");
     want_heads(c, heads, kv_heads);
     if (packed)
-      for (size_t i = 0; i < 3; ++i) want_share(c, c.dim(i, 2), i ? *a.kv_num_heads : *a.q_num_heads, cat("the elements a step of input ", i));
+      for (size_t i = 0; i < 3; ++i)
+        want_share(c, c.dim(i, 2), i ? *a.kv_num_heads : *a.q_num_heads, cat("the elements a step of input ", i));
     Dim batch = c.dim(0, 0);
     for (size_t i = 1; i < 3; ++i) batch = c.same(batch, c.dim(i, 0), "the batches of Q, K and V");
     const Dim size = packed ? floor_div(c.dim(1, 2), kv_heads) : c.dim(1, 3),
@@ -105,7 +106,8 @@ struct Attention : Rules<A> {
     Bias(const A& a, Eval& k, const Sizes& s) : a_(a), s_(s) {
       if (k.has(6)) valid_ = k.ints(6);
       for (const int64_t v : valid_)
-        if (v < 0 || v > s.total) k.fail("eval.index", cat("nonpad_kv_seqlen is ", v, " where there are ", s.total, " keys"));
+        if (v < 0 || v > s.total)
+          k.fail("eval.index", cat("nonpad_kv_seqlen is ", v, " where there are ", s.total, " keys"));
       if (!k.has(3)) return;
       const Tensor& m = k.in(3);
       if (m.rank() > 4 || m.rank() < 1) k.fail("eval.shape", cat("a mask of rank ", m.rank()));

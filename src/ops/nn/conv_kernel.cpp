@@ -93,7 +93,9 @@ std::vector<C> convolve(const ConvSizes& s, std::span<const C> x, std::span<cons
     const C* from = x.data() + (n * s.in_channels + c) * in_plane;
     for (size_t t = 0; t < taps.size(); ++t) {
       const C weight = w[static_cast<size_t>(kernel) * taps.size() + t];
-      walker.each_run(taps[t], [&](int64_t o, int64_t i, int64_t count, int64_t stride) { add_gathered(to + o, from + i, weight, count, stride); });
+      walker.each_run(taps[t], [&](int64_t o, int64_t i, int64_t count, int64_t stride) {
+        add_gathered(to + o, from + i, weight, count, stride);
+      });
     }
   });
   return y;

@@ -60,7 +60,8 @@ struct ConvTranspose : Rules<op::ConvTranspose> {
     Shape out{x[0], w[1] * a.group};
     for (size_t i = 0; i < n; ++i) {
       if (const auto size = kernel[i].known())
-        if (const std::string problem = kernel_problem(win, i, *size); !problem.empty()) c.fail("infer.attribute", problem);
+        if (const std::string problem = kernel_problem(win, i, *size); !problem.empty())
+          c.fail("infer.attribute", problem);
       out.push_back(result_size(a, win, i, x[i + 2], kernel[i]));
     }
     for (const Dim d : out)
@@ -83,7 +84,8 @@ struct ConvTranspose : Rules<op::ConvTranspose> {
     out.dilations = win.dilations;
     out.in.resize(n), out.begin.resize(n), out.end.resize(n);
     for (size_t i = 0; i < n; ++i) {
-      if (const std::string problem = kernel_problem(win, i, out.kernel[i]); !problem.empty()) k.fail("eval.attribute", problem);
+      if (const std::string problem = kernel_problem(win, i, out.kernel[i]); !problem.empty())
+        k.fail("eval.attribute", problem);
       out.in[i] = result_size(a, win, i, out.out[i], out.kernel[i]).literal();
       out.begin[i] = win.pads[i];
       if (out.in[i] < 0) k.fail("eval.shape", cat("spatial axis ", i, " would have size ", out.in[i]));

@@ -22,7 +22,8 @@ struct DeformConv : Rules<op::DeformConv> {
     want_image_and_weight(c, 0, 1);
     const Shape& x = c.shape(0);
     const Shape& w = c.shape(1);
-    if (x.size() > most_axes) c.fail("infer.rank", cat("the input has rank ", x.size(), ": at most ", most_axes, " is computed"));
+    if (x.size() > most_axes)
+      c.fail("infer.rank", cat("the input has rank ", x.size(), ": at most ", most_axes, " is computed"));
     const Shape kernel = kernel_of(c, a.kernel_shape, w);
     const Shape windows = windowed_sizes(c, window(a, kernel.size()), x, kernel);
     if (a.group < 1 || a.offset_group < 1)
@@ -31,7 +32,8 @@ struct DeformConv : Rules<op::DeformConv> {
     want_share(c, w[0], a.group, "the output channels");
     want_share(c, x[1], a.offset_group, "the input's channels");
     const Dim taps = element_count(kernel);
-    Shape offset{x[0], taps * static_cast<int64_t>(kernel.size()) * a.offset_group}, mask{x[0], taps * a.offset_group}, out{x[0], w[0]};
+    Shape offset{x[0], taps * static_cast<int64_t>(kernel.size()) * a.offset_group}, mask{x[0], taps * a.offset_group},
+        out{x[0], w[0]};
     for (Shape* s : {&offset, &mask, &out}) s->insert(s->end(), windows.begin(), windows.end());
     want_shape(c, 2, offset, "the offset");
     if (c.has(3)) want_shape(c, 3, {w[0]}, "the bias");
@@ -63,7 +65,8 @@ struct DeformConv : Rules<op::DeformConv> {
   static void eval(const A& a, Eval& k) {
     const Tensor& x = k.in(0);
     const Tensor& w = k.in(1);
-    if (x.rank() < 3 || x.rank() > static_cast<int64_t>(most_axes) || w.rank() != x.rank() || k.in(2).rank() != x.rank())
+    if (x.rank() < 3 || x.rank() > static_cast<int64_t>(most_axes) || w.rank() != x.rank() ||
+        k.in(2).rank() != x.rank())
       k.fail("eval.shape", "input, weight and offset must have the same rank of 3 to 6");
     const auto n = static_cast<size_t>(x.rank() - 2);
     const Windows win = make_windows(window(a, n), spatial_of(x.shape()), spatial_of(w.shape()));

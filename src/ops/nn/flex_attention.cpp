@@ -24,7 +24,8 @@ struct FlexAttention : Rules<op::FlexAttention> {
 
   static void infer(const A& a, Infer& c) {
     for (size_t i = 0; i < 3; ++i) want_rank(c, i, 4, cat("input ", i));
-    if (!is_float(inside(a, c.dtype(0)))) c.fail("infer.attribute", cat("softmax_precision is ", name(inside(a, c.dtype(0)))));
+    if (!is_float(inside(a, c.dtype(0))))
+      c.fail("infer.attribute", cat("softmax_precision is ", name(inside(a, c.dtype(0)))));
     want_heads(c, c.dim(0, 1), c.same(c.dim(1, 1), c.dim(2, 1), "the heads of K and V"));
     for (size_t i = 1; i < 3; ++i) c.same(c.dim(0, 0), c.dim(i, 0), "the batches of Q, K and V");
     c.same(c.dim(0, 3), c.dim(1, 3), "the head sizes of Q and K");

@@ -97,7 +97,8 @@ struct MaxUnpool : Rules<op::MaxUnpool> {
     if (!problem.empty()) c.fail("infer.attribute", problem);
     want_shape(c, 1, c.shape(0), "the tensor of indices");
     for (const Dim d : out)
-      if (d.is_literal() && d.literal() < 0) c.fail("infer.mismatch", cat("[", shape_text(out), "] cannot have been pooled"));
+      if (d.is_literal() && d.literal() < 0)
+        c.fail("infer.mismatch", cat("[", shape_text(out), "] cannot have been pooled"));
     if (c.has(2)) {
       want_shape(c, 2, {c.rank(0)}, "'output_shape'");
       const auto wanted = c.ints(2);

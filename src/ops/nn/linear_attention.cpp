@@ -53,7 +53,8 @@ struct LinearAttention : Rules<op::LinearAttention> {
     want_rank(c, input, 3, what);
     const Dim last = c.dim(input, 2);
     want_shape(c, input, {c.dim(0, 0), c.dim(0, 1), last}, what);
-    if (last.is_literal() && std::none_of(sizes.begin(), sizes.end(), [&](Dim d) { return !d.is_literal() || d == last; }))
+    if (last.is_literal() &&
+        std::none_of(sizes.begin(), sizes.end(), [&](Dim d) { return !d.is_literal() || d == last; }))
       c.fail("infer.mismatch", cat(what, " has ", last.text(), " elements a step"));
   }
 
@@ -79,7 +80,8 @@ struct LinearAttention : Rules<op::LinearAttention> {
         beta(k.has(5) ? k.in(5) : none);
     std::vector<double> state =
         k.has(3) ? k.in(3).to_doubles() : std::vector<double>(static_cast<size_t>(element_count(state_shape)), 0);
-    std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{batch, steps, a.q_num_heads, v_size})), 0);
+    std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{batch, steps, a.q_num_heads, v_size})),
+                          0);
     const double scale = a.scale != 0 ? static_cast<double>(a.scale) : 1 / std::sqrt(static_cast<double>(size));
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t t = 0; t < steps; ++t)
@@ -121,20 +123,31 @@ struct LinearAttention : Rules<op::LinearAttention> {
     const int64_t heads = a.kv_num_heads, size = *packed / a.q_num_heads, v_size = *packed_v / heads;
     const DType given = e.has(3) ? e.dtype(3) : e.dtype(0), t = given == DType::f64 ? DType::f64 : DType::f32;
     // Per step and head: a row of the query for each of its heads, a column of the key, a row of the value.
-    const auto shaped = [&](size_t i, std::initializer_list<int64_t> sizes) { return on.Reshape(on.cast(e.in(i), t), on.ints(sizes)); };
-    const ValueId q = shaped(0, {0, 0, heads, a.q_num_heads / heads, size}), key = shaped(1, {0, 0, heads, size, 1}), value = shaped(2, {0, 0, heads, 1, v_size});
-    const ValueId decay = gated(a) ? on.Exp(shaped(4, {0, 0, heads, -1, 1})) : ValueId(), beta = corrects(a) ? shaped(5, {0, 0, -1, 1, 1}) : ValueId();
-    const ValueId start = e.has(3) ? on.cast(e.in(3), t) : on.Expand(on.number(0, t), join_sizes(on, {size_of(on, e.in(0), 0), on.ints({heads, size, v_size})}));
+    const auto shaped = [&](size_t i, std::initializer_list<int64_t> sizes) {
+      return on.Reshape(on.cast(e.in(i), t), on.ints(sizes));
+    };
+    const ValueId q = shaped(0, {0, 0, heads, a.q_num_heads / heads, size}), key = shaped(1, {0, 0, heads, size, 1}),
+                  value = shaped(2, {0, 0, heads, 1, v_size});
+    const ValueId decay = gated(a) ? on.Exp(shaped(4, {0, 0, heads, -1, 1})) : ValueId(),
+                  beta = corrects(a) ? shaped(5, {0, 0, -1, 1, 1}) : ValueId();
+    const ValueId start =
+        e.has(3)
+            ? on.cast(e.in(3), t)
+            : on.Expand(on.number(0, t), join_sizes(on, {size_of(on, e.in(0), 0), on.ints({heads, size, v_size})}));
     const double scale = a.scale != 0 ? static_cast<double>(a.scale) : 1 / std::sqrt(static_cast<double>(size));
-    const auto results = repeat(on, size_of(on, e.in(0), 1), {start}, [&](On& o, ValueId i, const std::vector<ValueId>& carried) {
-      const auto at = [&](ValueId v) { return o.Gather(v, i, {.axis = 1}); };
-      ValueId state = carried[0], k = at(key), v = at(value);
-      if (decay) state = o.Mul(state, at(decay));
-      if (beta) v = o.Mul(o.Sub(v, o.MatMul(transpose(o, k, {0, 1, 3, 2}), state)), at(beta));
-      state = o.Add(state, o.Mul(k, v));
-      return std::vector{state, o.Mul(o.MatMul(at(q), state), o.number(scale, t))};
-    }, 1);
-    const ValueId y = on.Reshape(transpose(on, results[1], {1, 0, 2, 3, 4}), on.ints({0, 0, *packed_v / heads * a.q_num_heads}));
+    const auto results = repeat(
+        on, size_of(on, e.in(0), 1), {start},
+        [&](On& o, ValueId i, const std::vector<ValueId>& carried) {
+          const auto at = [&](ValueId v) { return o.Gather(v, i, {.axis = 1}); };
+          ValueId state = carried[0], k = at(key), v = at(value);
+          if (decay) state = o.Mul(state, at(decay));
+          if (beta) v = o.Mul(o.Sub(v, o.MatMul(transpose(o, k, {0, 1, 3, 2}), state)), at(beta));
+          state = o.Add(state, o.Mul(k, v));
+          return std::vector{state, o.Mul(o.MatMul(at(q), state), o.number(scale, t))};
+        },
+        1);
+    const ValueId y =
+        on.Reshape(transpose(on, results[1], {1, 0, 2, 3, 4}), on.ints({0, 0, *packed_v / heads * a.q_num_heads}));
     std::vector<ValueId> out{on.cast(y, e.dtype(0)), on.cast(results[0], given)};
     out.resize(e.outputs());
     e.replace(std::move(out));

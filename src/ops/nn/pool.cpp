@@ -25,7 +25,8 @@ void infer_pool(const A& a, Infer& c) {
   if (a.kernel_shape.size() != n)
     c.fail("infer.attribute", cat("'kernel_shape' has ", a.kernel_shape.size(), " entries where ", n, " are wanted"));
   Shape out{x[0], x[1]};
-  for (const Dim d : windowed_sizes(c, attrs_of(a, n), x, Shape(a.kernel_shape.begin(), a.kernel_shape.end()))) out.push_back(d);
+  for (const Dim d : windowed_sizes(c, attrs_of(a, n), x, Shape(a.kernel_shape.begin(), a.kernel_shape.end())))
+    out.push_back(d);
   for (size_t i = 0; i < c.out_count(); ++i) c.out(i, out);
 }
 
@@ -103,7 +104,9 @@ struct MaxPool : Rules<op::MaxPool> {
           if (best_at < 0 || e > best || (e != e && best == best)) best = e, best_at = i;
         });
         y[static_cast<size_t>(at)] = best;
-        where[static_cast<size_t>(at)] = plane + (best_at < 0 ? 0 : a.storage_order ? column_major(best_at, w.in) : best_at);
+        where[static_cast<size_t>(at)] = plane + (best_at < 0       ? 0
+                                                  : a.storage_order ? column_major(best_at, w.in)
+                                                                    : best_at);
       });
       k.out(0, store(x.dtype(), shape, y));
       if (k.out_count() > 1) k.out(1, store(DType::i64, shape, where));
@@ -128,7 +131,8 @@ struct MaxPool : Rules<op::MaxPool> {
     if (e.wants(1)) return e.refuse("the indices of a dilated pool");
     const DType t = e.dtype(0);
     const double lowest = is_float(t) ? -std::numeric_limits<double>::infinity() : t == DType::u8 ? 0 : -128;
-    const auto pooled = pooled_taps(e, e.in(0), attrs_of(a, a.kernel_shape.size()), a.kernel_shape, on.number(lowest, t));
+    const auto pooled =
+        pooled_taps(e, e.in(0), attrs_of(a, a.kernel_shape.size()), a.kernel_shape, on.number(lowest, t));
     if (pooled.taps.empty()) return;
     std::vector<ValueId> results(e.outputs());
     results[0] = pooled.taps.size() == 1 ? pooled.taps[0] : on.Max(pooled.taps);
@@ -150,7 +154,8 @@ void eval_sums(const Attrs& a, Eval& k, F of) {
     const Loaded<C> v(x);
     std::vector<C> y(static_cast<size_t>(element_count(shape)));
     for_each_window(w, shape[0] * shape[1], [&](int64_t at, int64_t plane, const auto& o, const Reach& r) {
-      y[static_cast<size_t>(at)] = of(C(0), w, o, [&](auto f) { for_each_position(w, r, [&](int64_t i) { f(v[plane + i]); }); });
+      y[static_cast<size_t>(at)] =
+          of(C(0), w, o, [&](auto f) { for_each_position(w, r, [&](int64_t i) { f(v[plane + i]); }); });
     });
     k.out(0, store(x.dtype(), shape, y));
   });
@@ -193,7 +198,8 @@ struct AveragePool : Rules<op::AveragePool> {
 
   static void by_taps(const op::AveragePool& a, Expand& e) {
     On& on = e.on;
-    const auto pooled = pooled_taps(e, e.in(0), attrs_of(a, a.kernel_shape.size()), a.kernel_shape, on.number_like(0, e.in(0)));
+    const auto pooled =
+        pooled_taps(e, e.in(0), attrs_of(a, a.kernel_shape.size()), a.kernel_shape, on.number_like(0, e.in(0)));
     if (pooled.taps.empty()) return;
     ValueId count = on.number_like(static_cast<double>(pooled.taps.size()), e.in(0));
     if (pooled.windows) {
@@ -213,7 +219,9 @@ struct AveragePool : Rules<op::AveragePool> {
   }
   static constexpr Expansion expansions[] = {expansion<op::AveragePool>(
       19, Exactness::rounding, [](const op::AveragePool& a, Expand& e) { by_taps(a, e); },
-      [](const op::AveragePool& a, const Graph&, NodeId, int64_t target) { return is_dilated(a.dilations) || (target < 10 && a.ceil_mode); })};
+      [](const op::AveragePool& a, const Graph&, NodeId, int64_t target) {
+        return is_dilated(a.dilations) || (target < 10 && a.ceil_mode);
+      })};
 };
 
 struct LpPool : Rules<op::LpPool> {
@@ -239,10 +247,12 @@ struct LpPool : Rules<op::LpPool> {
 
   static void by_taps(const op::LpPool& a, Expand& e) {
     On& on = e.on;
-    const auto pooled = pooled_taps(e, e.in(0), attrs_of(a, a.kernel_shape.size()), a.kernel_shape, on.number_like(0, e.in(0)));
+    const auto pooled =
+        pooled_taps(e, e.in(0), attrs_of(a, a.kernel_shape.size()), a.kernel_shape, on.number_like(0, e.in(0)));
     if (pooled.taps.empty()) return;
     std::vector<ValueId> powers;
-    for (const ValueId v : pooled.taps) powers.push_back(on.Pow(on.Abs(v), on.number_like(static_cast<double>(a.p), v)));
+    for (const ValueId v : pooled.taps)
+      powers.push_back(on.Pow(on.Abs(v), on.number_like(static_cast<double>(a.p), v)));
     e.replace({on.Pow(add_taps(on, powers), on.number_like(1 / static_cast<double>(a.p), e.in(0)))});
   }
   static constexpr Expansion expansions[] = {expansion<op::LpPool>(

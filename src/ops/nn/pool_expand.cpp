@@ -12,12 +12,19 @@ PooledTaps pooled_taps(Expand& e, ValueId x, const WindowAttrs& w, const std::ve
   constexpr int64_t most_taps = 256;
   On& on = e.on;
   PooledTaps out;
-  const auto refuse = [&](std::string why) { e.refuse(std::move(why)); return PooledTaps(); };
+  const auto refuse = [&](std::string why) {
+    e.refuse(std::move(why));
+    return PooledTaps();
+  };
   if (!on.has_rank(x) || on.rank(x) != static_cast<int64_t>(kernel.size()) + 2) return refuse("the rank is not known");
   if (!w.problem.empty()) return refuse(w.problem);
   constexpr int64_t most = 1 << 20;
-  const auto sane = [](const std::vector<int64_t>& v, int64_t least) { return std::all_of(v.begin(), v.end(), [least](int64_t x) { return x >= least && x <= most; }); };
-  if (!sane(kernel, 1) || !sane(w.strides, 1) || !sane(w.dilations, 1) || !sane(w.pads, 0) || product(kernel) > most_taps) return refuse("the window is too large to be written out");
+  const auto sane = [](const std::vector<int64_t>& v, int64_t least) {
+    return std::all_of(v.begin(), v.end(), [least](int64_t x) { return x >= least && x <= most; });
+  };
+  if (!sane(kernel, 1) || !sane(w.strides, 1) || !sane(w.dilations, 1) || !sane(w.pads, 0) ||
+      product(kernel) > most_taps)
+    return refuse("the window is too large to be written out");
   const size_t n = kernel.size();
   const Shape shape = on.shape(x);
   const auto sizes = known_shape(Shape(shape.begin() + 2, shape.end()));

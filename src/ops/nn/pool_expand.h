@@ -12,9 +12,9 @@
 namespace cameo::ops {
 
 struct PooledTaps {
-  std::vector<ValueId> taps;        // all of the output's shape; none when refused
-  std::optional<Windows> windows;   // where the sizes are known
-  bool padded = false;              // some tap may lie outside the input
+  std::vector<ValueId> taps;       // all of the output's shape; none when refused
+  std::optional<Windows> windows;  // where the sizes are known
+  bool padded = false;             // some tap may lie outside the input
 };
 // `filler` stands outside of the input. Refuses through `e` where it cannot be done.
 PooledTaps pooled_taps(Expand& e, ValueId x, const WindowAttrs& w, const std::vector<int64_t>& kernel, ValueId filler);

@@ -10,28 +10,17 @@ namespace cameo::ops {
 
 double Activation::operator()(double x) const {
   switch (kind) {
-    case Kind::relu:
-      return std::max(x, 0.0);
-    case Kind::tanh:
-      return std::tanh(x);
-    case Kind::sigmoid:
-      return 1 / (1 + std::exp(-x));
-    case Kind::affine:
-      return alpha * x + beta;
-    case Kind::leaky_relu:
-      return x >= 0 ? x : alpha * x;
-    case Kind::thresholded_relu:
-      return x > alpha ? x : 0;
-    case Kind::scaled_tanh:
-      return alpha * std::tanh(beta * x);
-    case Kind::hard_sigmoid:
-      return std::clamp(alpha * x + beta, 0.0, 1.0);
-    case Kind::elu:
-      return x >= 0 ? x : alpha * std::expm1(x);
-    case Kind::softsign:
-      return x / (1 + std::abs(x));
-    case Kind::softplus:
-      return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+    case Kind::relu: return std::max(x, 0.0);
+    case Kind::tanh: return std::tanh(x);
+    case Kind::sigmoid: return 1 / (1 + std::exp(-x));
+    case Kind::affine: return alpha * x + beta;
+    case Kind::leaky_relu: return x >= 0 ? x : alpha * x;
+    case Kind::thresholded_relu: return x > alpha ? x : 0;
+    case Kind::scaled_tanh: return alpha * std::tanh(beta * x);
+    case Kind::hard_sigmoid: return std::clamp(alpha * x + beta, 0.0, 1.0);
+    case Kind::elu: return x >= 0 ? x : alpha * std::expm1(x);
+    case Kind::softsign: return x / (1 + std::abs(x));
+    case Kind::softplus: return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
   }
   return x;
 }
@@ -98,10 +87,12 @@ int64_t activations_per_direction(int64_t gates) { return gates == 1 ? 1 : gates
 
 // What is wrong with the attributes; empty when nothing is.
 std::string problem_of(const RecurrentAttrs& a, int64_t gates) {
-  if (a.direction != "forward" && a.direction != "reverse" && a.direction != "bidirectional") return cat("direction '", a.direction, "' is unknown");
+  if (a.direction != "forward" && a.direction != "reverse" && a.direction != "bidirectional")
+    return cat("direction '", a.direction, "' is unknown");
   if (a.clip && !(*a.clip >= 0)) return cat("clip is ", *a.clip);
   std::string problem;
-  const auto given = static_cast<int64_t>(activations_of(a, problem).size()), wanted = a.directions() * activations_per_direction(gates);
+  const auto given = static_cast<int64_t>(activations_of(a, problem).size()),
+             wanted = a.directions() * activations_per_direction(gates);
   if (problem.empty() && given < wanted) problem = cat(given, " activations where ", wanted, " are wanted");
   return problem;
 }

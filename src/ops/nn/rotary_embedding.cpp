@@ -17,14 +17,16 @@ struct RotaryEmbedding : Rules<op::RotaryEmbedding> {
     if (packed && a.num_heads.value_or(0) < 1) c.fail("infer.attribute", "rank 3 needs num_heads");
     if (packed) want_share(c, c.dim(0, 2), *a.num_heads, "the elements a step");
     else if (c.dim(0, 1).is(0)) c.fail("infer.mismatch", "there are 0 heads");
-    const Dim batch = c.dim(0, 0), length = c.dim(0, packed ? 1 : 2), size = packed ? floor_div(c.dim(0, 2), *a.num_heads) : c.dim(0, 3);
+    const Dim batch = c.dim(0, 0), length = c.dim(0, packed ? 1 : 2),
+              size = packed ? floor_div(c.dim(0, 2), *a.num_heads) : c.dim(0, 3);
     const Dim rotated = a.rotary_embedding_dim ? Dim(a.rotary_embedding_dim) : size;
     if (a.rotary_embedding_dim < 0 || (rotated.is_literal() && size.is_literal() && rotated.literal() > size.literal()))
       c.fail("infer.attribute", cat("rotary_embedding_dim is ", rotated.text(), ", the head size ", size.text()));
     // Rows by position, or a row for every step.
     if (c.has(3)) want_shape(c, 3, {batch, length}, "position_ids");
     want_rank(c, 1, c.has(3) ? 2 : 3, "cos_cache");
-    want_shape(c, 1, c.has(3) ? Shape{c.dim(1, 0), floor_div(rotated, 2)} : Shape{batch, length, floor_div(rotated, 2)}, "cos_cache");
+    want_shape(c, 1, c.has(3) ? Shape{c.dim(1, 0), floor_div(rotated, 2)} : Shape{batch, length, floor_div(rotated, 2)},
+               "cos_cache");
     want_shape(c, 2, c.shape(1), "sin_cache");
     c.out(0, c.shape(0));
   }

@@ -50,7 +50,8 @@ WindowAttrs window_attrs(std::string_view auto_pad, const std::optional<std::vec
 std::string kernel_problem(const WindowAttrs& w, size_t i, int64_t kernel) {
   constexpr int64_t farthest = int64_t{1} << 31;  // positions times a plane's elements stay inside int64
   if (kernel < 1) return cat("a kernel of ", kernel);
-  if (kernel > farthest || (kernel - 1) * w.dilations[i] >= farthest) return cat("a kernel of ", kernel, " with a dilation of ", w.dilations[i]);
+  if (kernel > farthest || (kernel - 1) * w.dilations[i] >= farthest)
+    return cat("a kernel of ", kernel, " with a dilation of ", w.dilations[i]);
   return "";
 }
 

@@ -93,7 +93,8 @@ void for_each_position(const Windows& w, const Reach& r, F&& f) {
 // LpPool and GlobalLpPool: before 2 the exponent was a float.
 inline constexpr Revision exponent_was_float{2,
                                              [](Upgrade& u) {
-                                               if (const auto p = u.take_float("p")) u.set("p", static_cast<int64_t>(*p));
+                                               if (const auto p = u.take_float("p"))
+                                                 u.set("p", static_cast<int64_t>(*p));
                                              },
                                              [](Downgrade& d) {
                                                if (const auto p = d.take_int("p")) d.set("p", static_cast<float>(*p));

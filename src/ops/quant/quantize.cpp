@@ -213,7 +213,8 @@ struct DynamicQuantizeLinear : Rules<op::DynamicQuantizeLinear> {
     float top = 0, bottom = 0;
     for (const float v : x.span()) top = std::max(top, v), bottom = std::min(bottom, v);
     const float scale = (top == bottom ? 1.0f : top - bottom) / 255.0f;
-    const float place = std::nearbyint(std::clamp(0.0f - bottom / scale, 0.0f, 255.0f)), zero = std::isnan(place) ? 0.0f : place;
+    const float place = std::nearbyint(std::clamp(0.0f - bottom / scale, 0.0f, 255.0f)),
+                zero = std::isnan(place) ? 0.0f : place;
     std::vector<float> y;
     for (const float v : x.span())
       y.push_back(std::isnan(v) ? 0 : std::clamp(std::nearbyint(v / scale) + zero, 0.0f, 255.0f));

@@ -28,7 +28,8 @@ struct Arg : Rules<Attrs> {
   static void infer(const Attrs& a, Infer& c) {
     want_flag(c, "keepdims", a.keepdims);
     const int64_t axis[] = {c.axis(a.axis, c.rank(0))};
-    if (c.dim(0, axis[0]).is(0) && !element_count(reduced_shape(c.shape(0), axis, false)).is(0) && known_shape(c.shape(0)))
+    if (c.dim(0, axis[0]).is(0) && !element_count(reduced_shape(c.shape(0), axis, false)).is(0) &&
+        known_shape(c.shape(0)))
       c.fail("infer.size", "the axis to search is empty");
     c.out(0, reduced_shape(c.shape(0), axis, a.keepdims != 0));
   }
@@ -159,17 +160,18 @@ struct TopK : Rules<op::TopK> {
     e.replace(std::move(found));
   }
 
-  static constexpr Expansion expansions[] = {expansion<op::TopK>(
-      10, Exactness::exact, [](const op::TopK& a, Expand& e) { of_all(a, e); },
-      [](const op::TopK&, const Graph& g, NodeId n, int64_t) { return !g.is_constant(g.input(n, 1)); }),
+  static constexpr Expansion expansions[] = {
       expansion<op::TopK>(
-      11, Exactness::exact,
-      [](const op::TopK& a, Expand& e) {
-        On& on = e.on;
-        const auto found = on.TopK(on.Neg(e.in(0)), e.in(1), 2, op::TopK{.axis = a.axis});
-        e.replace({on.Neg(found[0]), found[1]});
-      },
-      [](const op::TopK& a, const Graph&, NodeId, int64_t) { return a.largest == 0; })};
+          10, Exactness::exact, [](const op::TopK& a, Expand& e) { of_all(a, e); },
+          [](const op::TopK&, const Graph& g, NodeId n, int64_t) { return !g.is_constant(g.input(n, 1)); }),
+      expansion<op::TopK>(
+          11, Exactness::exact,
+          [](const op::TopK& a, Expand& e) {
+            On& on = e.on;
+            const auto found = on.TopK(on.Neg(e.in(0)), e.in(1), 2, op::TopK{.axis = a.axis});
+            e.replace({on.Neg(found[0]), found[1]});
+          },
+          [](const op::TopK& a, const Graph&, NodeId, int64_t) { return a.largest == 0; })};
 };
 
 constexpr OpRules table[] = {rules<Arg<op::ArgMax, true>>(), rules<Arg<op::ArgMin, false>>(), rules<TopK>()};

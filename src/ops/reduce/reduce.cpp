@@ -134,8 +134,8 @@ constexpr Expansion truth_as_numbers = expansion<Attrs>(
     },
     [](const Attrs&, const Graph& g, NodeId n, int64_t) { return input_fact(g, n, 0).dtype() == DType::boolean; });
 
-// Axes that the model computes: one axis after the other, each if it is listed. What is folded so must fold step by step:
-// squares are taken before and logarithms after, integers that are divided or rooted are widened meanwhile.
+// Axes that the model computes: one axis after the other, each if it is listed. What is folded so must fold step by
+// step: squares are taken before and logarithms after, integers that are divided or rooted are widened meanwhile.
 template <class Fold>
 ValueId fold_listed(On& on, ValueId x, ValueId mask, ValueId everything) {
   const int64_t rank = on.rank(x);
@@ -153,9 +153,12 @@ ValueId fold_computed(On& on, ValueId x, ValueId mask, ValueId everything) {
   const auto fold = [&]<class Fold>(ValueId v, Fold) { return fold_listed<Fold>(on, v, mask, everything); };
   if constexpr (std::is_same_v<Attrs, op::ReduceL1>) return fold(on.Abs(x), op::ReduceSum{});
   else if constexpr (std::is_same_v<Attrs, op::ReduceSumSquare>) return fold(on.Mul(x, x), op::ReduceSum{});
-  else if constexpr (std::is_same_v<Attrs, op::ReduceLogSum>) return on.cast(on.Log(on.cast(fold(x, op::ReduceSum{}), is_int(t) ? DType::f64 : t)), t);
-  else if constexpr (std::is_same_v<Attrs, op::ReduceL2>) return on.cast(fold(on.cast(on.Abs(x), is_int(t) ? DType::f64 : t), Attrs{}), t);
-  else if constexpr (std::is_same_v<Attrs, op::ReduceLogSumExp>) return on.cast(fold(on.cast(x, is_int(t) ? DType::f64 : t), Attrs{}), t);
+  else if constexpr (std::is_same_v<Attrs, op::ReduceLogSum>)
+    return on.cast(on.Log(on.cast(fold(x, op::ReduceSum{}), is_int(t) ? DType::f64 : t)), t);
+  else if constexpr (std::is_same_v<Attrs, op::ReduceL2>)
+    return on.cast(fold(on.cast(on.Abs(x), is_int(t) ? DType::f64 : t), Attrs{}), t);
+  else if constexpr (std::is_same_v<Attrs, op::ReduceLogSumExp>)
+    return on.cast(fold(on.cast(x, is_int(t) ? DType::f64 : t), Attrs{}), t);
   else if constexpr (std::is_same_v<Attrs, op::ReduceMean>) {
     if (!is_int(t)) return fold(x, Attrs{});
     const ValueId sum = fold(x, op::ReduceSum{});
@@ -182,7 +185,8 @@ void expand_computed_axes(const Attrs& a, Expand& e) {
 
 template <class Attrs>
 constexpr Expansion computed_axes = expansion<Attrs>(
-    std::is_same_v<Attrs, op::ReduceSum> ? 13 : 18, Exactness::rounding, [](const Attrs& a, Expand& e) { expand_computed_axes(a, e); },
+    std::is_same_v<Attrs, op::ReduceSum> ? 13 : 18, Exactness::rounding,
+    [](const Attrs& a, Expand& e) { expand_computed_axes(a, e); },
     [](const Attrs&, const Graph& g, NodeId n, int64_t) { return g.input(n, 1) && !g.is_constant(g.input(n, 1)); });
 
 template <int version>
@@ -219,13 +223,15 @@ struct Reduction : Rules<Attrs> {
             std::vector<Stored> out;
             const bool none = fold.folded.empty();  // of nothing, there may be no data to point into
             for (const int64_t first : fold.kept)
-              out.push_back(static_cast<Stored>(F{}(Line<C>{none ? in.data() : in.data() + first, fold.folded}, x.dtype())));
+              out.push_back(
+                  static_cast<Stored>(F{}(Line<C>{none ? in.data() : in.data() + first, fold.folded}, x.dtype())));
             return store(x.dtype(), fold.shape, out);
           }));
   }
   static constexpr int axes_since = std::is_same_v<Attrs, op::ReduceSum> ? 13 : 18;
   static constexpr Revision revisions[] = {axes_to_input<axes_since>, nonnegative_before_11};
-  static constexpr Expansion expansions[] = {without_folding<Attrs, Part>, truth_as_numbers<Attrs>, computed_axes<Attrs>};
+  static constexpr Expansion expansions[] = {without_folding<Attrs, Part>, truth_as_numbers<Attrs>,
+                                             computed_axes<Attrs>};
 };
 template <class Attrs, class Carriers, DimFunction2 dims = no_contents, class F, class Part>
 constexpr OpRules reduction(F, Part) {

@@ -30,14 +30,18 @@ struct OptionalGetElement : Rules<op::OptionalGetElement> {
   }
   // Before 18 the input had to be an optional.
   static constexpr Revision revisions[] = {
-      {18, nullptr, [](Downgrade& d) { if (d.input(0) && !d.fact(d.input(0)).type.is_optional()) d.refuse("the input must be an optional there"); }},
+      {18, nullptr,
+       [](Downgrade& d) {
+         if (d.input(0) && !d.fact(d.input(0)).type.is_optional()) d.refuse("the input must be an optional there");
+       }},
   };
   static constexpr Expansion expansions[] = {
-      expansion<op::OptionalGetElement>(18, Exactness::exact, [](const op::OptionalGetElement&, Expand& e) { e.replace({e.in(0)}); },
-                                        [](const op::OptionalGetElement&, const Graph& g, NodeId n, int64_t) {
-                                          const Type& t = g[g.input(n, 0)].fact.type;
-                                          return !t.is_unknown() && !t.is_optional();
-                                        }),
+      expansion<op::OptionalGetElement>(
+          18, Exactness::exact, [](const op::OptionalGetElement&, Expand& e) { e.replace({e.in(0)}); },
+          [](const op::OptionalGetElement&, const Graph& g, NodeId n, int64_t) {
+            const Type& t = g[g.input(n, 0)].fact.type;
+            return !t.is_unknown() && !t.is_optional();
+          }),
   };
 };
 
@@ -48,21 +52,26 @@ struct OptionalHasElement : Rules<op::OptionalHasElement> {
     const bool known = !c.has(0) || c.type(0).is_tensor() || c.type(0).is_sequence();
     if (known) c.out_contents(0, std::make_shared<const Contents>(Tensor::bool_scalar(c.has(0))));
   }
-  static void eval(const op::OptionalHasElement&, Eval& k) { k.out(0, Tensor::bool_scalar(k.has(0) && k.datum(0).kind != Datum::Kind::none)); }
+  static void eval(const op::OptionalHasElement&, Eval& k) {
+    k.out(0, Tensor::bool_scalar(k.has(0) && k.datum(0).kind != Datum::Kind::none));
+  }
 
   static constexpr Revision revisions[] = {
-      {18, nullptr, [](Downgrade& d) {
+      {18, nullptr,
+       [](Downgrade& d) {
          if (!d.input(0) || !d.fact(d.input(0)).type.is_optional()) d.refuse("the input must be an optional there");
        }},
   };
   // Without an optional the answer is known.
   static constexpr Expansion expansions[] = {
-      expansion<op::OptionalHasElement>(18, Exactness::exact, [](const op::OptionalHasElement&, Expand& e) { e.replace({e.on.constant(Tensor::bool_scalar(e.has(0)))}); },
-                                        [](const op::OptionalHasElement&, const Graph& g, NodeId n, int64_t) {
-                                          if (!g.input(n, 0)) return true;
-                                          const Type& t = g[g.input(n, 0)].fact.type;
-                                          return !t.is_unknown() && !t.is_optional();
-                                        }),
+      expansion<op::OptionalHasElement>(
+          18, Exactness::exact,
+          [](const op::OptionalHasElement&, Expand& e) { e.replace({e.on.constant(Tensor::bool_scalar(e.has(0)))}); },
+          [](const op::OptionalHasElement&, const Graph& g, NodeId n, int64_t) {
+            if (!g.input(n, 0)) return true;
+            const Type& t = g[g.input(n, 0)].fact.type;
+            return !t.is_unknown() && !t.is_optional();
+          }),
   };
 };
 

@@ -108,15 +108,19 @@ struct SequenceAt : Rules<op::SequenceAt> {
 struct SequenceLength : Rules<op::SequenceLength> {
   static constexpr bool partial = true;
   static void infer(const op::SequenceLength&, Infer& c) { c.out(0, DType::i64, Shape{}); }
-  static void eval(const op::SequenceLength&, Eval& k) { k.out(0, Tensor::int_scalar(static_cast<int64_t>(items(k, 0).size()))); }
+  static void eval(const op::SequenceLength&, Eval& k) {
+    k.out(0, Tensor::int_scalar(static_cast<int64_t>(items(k, 0).size())));
+  }
 };
 
 struct ConcatFromSequence : Rules<op::ConcatFromSequence> {
   static constexpr bool partial = true;
   static void infer(const op::ConcatFromSequence& a, Infer& c) {
     Type t = renewed(c, element(c, 0));
-    if (t.shape && a.new_axis) t.shape->insert(t.shape->begin() + c.axis(a.axis, static_cast<int64_t>(t.shape->size()) + 1), c.fresh("length"));
-    else if (t.shape) (*t.shape)[static_cast<size_t>(c.axis(a.axis, static_cast<int64_t>(t.shape->size())))] = c.fresh("length");
+    if (t.shape && a.new_axis)
+      t.shape->insert(t.shape->begin() + c.axis(a.axis, static_cast<int64_t>(t.shape->size()) + 1), c.fresh("length"));
+    else if (t.shape)
+      (*t.shape)[static_cast<size_t>(c.axis(a.axis, static_cast<int64_t>(t.shape->size())))] = c.fresh("length");
     c.out(0, std::move(t));
   }
   static void eval(const op::ConcatFromSequence& a, Eval& k) {
@@ -201,8 +205,9 @@ struct SplitToSequence : Rules<op::SplitToSequence> {
   }
 };
 
-constexpr OpRules table[] = {rules<SequenceEmpty>(), rules<SequenceConstruct>(), rules<SequenceInsert>(), rules<SequenceErase>(),
-                             rules<SequenceAt>(), rules<SequenceLength>(), rules<ConcatFromSequence>(), rules<SplitToSequence>()};
+constexpr OpRules table[] = {rules<SequenceEmpty>(),      rules<SequenceConstruct>(), rules<SequenceInsert>(),
+                             rules<SequenceErase>(),      rules<SequenceAt>(),        rules<SequenceLength>(),
+                             rules<ConcatFromSequence>(), rules<SplitToSequence>()};
 
 }  // namespace
 

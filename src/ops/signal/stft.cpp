@@ -30,7 +30,8 @@ struct STFT : Rules<op::STFT> {
     std::optional<Dim> length = one(3);
     if (c.has(2)) length = length ? c.same(*length, c.dim(2, 0), "frame_length and the window's length") : c.dim(2, 0);
     if (!length && !c.has(3)) length = c.dim(0, 1);
-    if (length && length->is_literal() && (length->literal() < 1 || (c.dim(0, 1).is_literal() && length->literal() > c.dim(0, 1).literal())))
+    if (length && length->is_literal() &&
+        (length->literal() < 1 || (c.dim(0, 1).is_literal() && length->literal() > c.dim(0, 1).literal())))
       c.fail("infer.mismatch", cat("frames of ", length->text(), " in a signal of ", c.dim(0, 1).text()));
     const Dim frames = step && length ? floor_div(c.dim(0, 1) - *length, *step) + 1 : c.fresh("frames");
     const Dim bins = !length ? c.fresh("bins") : a.onesided ? floor_div(*length, 2) + 1 : *length;
@@ -42,7 +43,8 @@ struct STFT : Rules<op::STFT> {
     if (x.rank() != 2 && x.rank() != 3) k.fail("eval.shape", cat("the signal has rank ", x.rank()));
     const int64_t batch = x.shape()[0], samples = x.shape()[1], parts = x.rank() == 3 ? x.shape()[2] : 1;
     const int64_t step = k.int_scalar(1), length = k.has(3) ? k.int_scalar(3) : k.has(2) ? k.in(2).count() : samples;
-    if (k.has(2) && k.in(2).count() != length) k.fail("eval.shape", cat("a window of ", k.in(2).count(), " for frames of ", length));
+    if (k.has(2) && k.in(2).count() != length)
+      k.fail("eval.shape", cat("a window of ", k.in(2).count(), " for frames of ", length));
     if (step < 1 || length < 1 || length > samples || parts < 1 || parts > 2)
       k.fail("eval.shape", cat("frames of ", length, " every ", step, " in a signal of ", samples));
     const int64_t frames = (samples - length) / step + 1, bins = a.onesided ? length / 2 + 1 : length;

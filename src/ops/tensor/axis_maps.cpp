@@ -35,7 +35,8 @@ Tensor take_by_axes(const Tensor& x, const std::vector<AxisMap>& maps, const Ten
     for (const int64_t p : places) {
       checkpoint();
       if (p < 0) out = std::fill_n(out, maps[axis].size(), -1);
-      else for (const int64_t i : maps[axis]) *out++ = i < 0 ? -1 : p * x.shape()[axis] + i;
+      else
+        for (const int64_t i : maps[axis]) *out++ = i < 0 ? -1 : p * x.shape()[axis] + i;
     }
     places = std::move(next);
   }

@@ -8,7 +8,8 @@
 
 namespace cameo::ops {
 
-std::vector<int64_t> checked_axes(std::span<const int64_t> axes, int64_t rank);  // normalised; duplicates throw "eval.axis"
+std::vector<int64_t> checked_axes(std::span<const int64_t> axes,
+                                  int64_t rank);  // normalised; duplicates throw "eval.axis"
 
 using AxisMap = std::vector<int64_t>;  // one entry per output place; -1: filled
 

@@ -11,13 +11,16 @@ struct TensorScatter : Rules<op::TensorScatter> {
   static void infer(const op::TensorScatter& a, Infer& c) {
     const int64_t axis = c.axis(a.axis, c.rank(0));
     if (axis == 0) c.fail("infer.axis", "the sequence axis cannot be the batch axis 0");
-    if (c.rank(1) != c.rank(0)) c.fail("infer.rank", cat("a cache of rank ", c.rank(0), " and an update of rank ", c.rank(1)));
+    if (c.rank(1) != c.rank(0))
+      c.fail("infer.rank", cat("a cache of rank ", c.rank(0), " and an update of rank ", c.rank(1)));
     Shape out = c.shape(0);
     for (int64_t i = 0; i < c.rank(0); ++i)
-      if (i != axis) out[static_cast<size_t>(i)] = c.same(c.dim(0, i), c.dim(1, i), cat("sizes of cache and update on axis ", i));
+      if (i != axis)
+        out[static_cast<size_t>(i)] = c.same(c.dim(0, i), c.dim(1, i), cat("sizes of cache and update on axis ", i));
     check_mode(a);
     const Dim length = c.dim(1, axis), room = c.dim(0, axis);
-    if (c.graph().facts.less_equal(length, room) == Answer::no) c.fail("infer.mismatch", cat("an update of ", length.text(), " places for a cache of ", room.text()));
+    if (c.graph().facts.less_equal(length, room) == Answer::no)
+      c.fail("infer.mismatch", cat("an update of ", length.text(), " places for a cache of ", room.text()));
     if (c.has(2)) {
       if (c.rank(2) != 1) c.fail("infer.rank", cat("write_indices has rank ", c.rank(2)));
       c.same(c.dim(2, 0), c.dim(0, 0), "numbers of write indices and samples");
@@ -26,7 +29,8 @@ struct TensorScatter : Rules<op::TensorScatter> {
   }
 
   static void check_mode(const op::TensorScatter& a) {
-    if (a.mode != "circular" && a.mode != "linear") throw error("model.attribute", cat("there is no mode '", a.mode, "'"));
+    if (a.mode != "circular" && a.mode != "linear")
+      throw error("model.attribute", cat("there is no mode '", a.mode, "'"));
   }
 
   static void eval(const op::TensorScatter& a, Eval& k) {
@@ -36,13 +40,16 @@ struct TensorScatter : Rules<op::TensorScatter> {
     const bool circular = a.mode == "circular";
     auto fits = update.shape();
     if (update.rank() == cache.rank() && axis > 0) fits[axis] = cache.shape()[axis];
-    if (fits != cache.shape() || axis == 0 || update.shape()[axis] > cache.shape()[axis] || update.dtype() != cache.dtype())
+    if (fits != cache.shape() || axis == 0 || update.shape()[axis] > cache.shape()[axis] ||
+        update.dtype() != cache.dtype())
       k.fail("eval.shape", "the update does not fit the cache");
     const int64_t length = update.shape()[axis], room = cache.shape()[axis], batch = cache.shape()[0];
     const auto first = k.has(2) ? k.ints(2) : std::vector<int64_t>(static_cast<size_t>(batch), 0);
-    if (static_cast<int64_t>(first.size()) != batch) k.fail("eval.shape", cat(first.size(), " write indices for a batch of ", batch));
+    if (static_cast<int64_t>(first.size()) != batch)
+      k.fail("eval.shape", cat(first.size(), " write indices for a batch of ", batch));
     for (const int64_t f : first)
-      if (f < 0 || (!circular && f > room - length)) k.fail("eval.index", cat("writing ", length, " places from ", f, " on in a cache of ", room));
+      if (f < 0 || (!circular && f > room - length))
+        k.fail("eval.index", cat("writing ", length, " places from ", f, " on in a cache of ", room));
     const int64_t inner = element_count(std::span<const int64_t>(cache.shape()).subspan(axis + 1));
     const int64_t in_batch = batch ? update.count() / batch : 0;
     std::vector<int64_t> places;
@@ -74,7 +81,9 @@ struct TensorScatter : Rules<op::TensorScatter> {
 };
 
 struct ReverseSequence : Rules<op::ReverseSequence> {
-  static bool fits(const op::ReverseSequence& a) { return (a.batch_axis == 0 && a.time_axis == 1) || (a.batch_axis == 1 && a.time_axis == 0); }
+  static bool fits(const op::ReverseSequence& a) {
+    return (a.batch_axis == 0 && a.time_axis == 1) || (a.batch_axis == 1 && a.time_axis == 0);
+  }
 
   static void infer(const op::ReverseSequence& a, Infer& c) {
     if (c.rank(0) < 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", at least 2 is wanted"));
@@ -89,8 +98,10 @@ struct ReverseSequence : Rules<op::ReverseSequence> {
     const auto lengths = k.ints(1);
     if (x.rank() < 2 || !fits(a))
       k.fail("eval.axis", "ReverseSequence wants the batch and the time on the first two axes");
-    const int64_t batch = x.shape()[static_cast<size_t>(a.batch_axis)], time = x.shape()[static_cast<size_t>(a.time_axis)];
-    if (static_cast<int64_t>(lengths.size()) != batch) k.fail("eval.shape", cat(lengths.size(), " lengths for a batch of ", batch));
+    const int64_t batch = x.shape()[static_cast<size_t>(a.batch_axis)],
+                  time = x.shape()[static_cast<size_t>(a.time_axis)];
+    if (static_cast<int64_t>(lengths.size()) != batch)
+      k.fail("eval.shape", cat(lengths.size(), " lengths for a batch of ", batch));
     const int64_t inner = element_count(std::span<const int64_t>(x.shape()).subspan(2)), second = x.shape()[1];
     std::vector<int64_t> places;
     for (int64_t i = 0; i < x.count(); ++i) {

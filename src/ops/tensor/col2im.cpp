@@ -26,7 +26,9 @@ Blocks blocks_of(const op::Col2Im& a, std::vector<int64_t> image, std::vector<in
   if (b.block.size() != n || b.dilations.size() != n || b.strides.size() != n || pads.size() != 2 * n)
     throw error("eval.shape", "image, block, dilations, strides and pads differ in length");
   constexpr int64_t most = int64_t{1} << 31;
-  const auto sane = [](const std::vector<int64_t>& v, int64_t least) { return std::all_of(v.begin(), v.end(), [least](int64_t x) { return x >= least && x < most; }); };
+  const auto sane = [](const std::vector<int64_t>& v, int64_t least) {
+    return std::all_of(v.begin(), v.end(), [least](int64_t x) { return x >= least && x < most; });
+  };
   if (!sane(b.image, 0) || !sane(b.block, 1) || !sane(b.dilations, 1) || !sane(b.strides, 1) || !sane(pads, 0))
     throw error("eval.shape", "a size, stride, dilation or pad is out of range");
   b.begins.assign(pads.begin(), pads.begin() + static_cast<int64_t>(n));
@@ -82,7 +84,8 @@ struct Col2Im : Rules<op::Col2Im> {
     const auto rank = image ? std::optional(static_cast<int64_t>(image->size())) : c.length(1);
     if (!rank) return;
     Shape out{c.dim(0, 0), channels(c, block)};
-    if (const auto sizes = c.literal_ints(1); sizes && block) c.same(c.dim(0, 2), element_count(blocks_of(a, *sizes, *block).steps), "axis 2 and number of blocks");
+    if (const auto sizes = c.literal_ints(1); sizes && block)
+      c.same(c.dim(0, 2), element_count(blocks_of(a, *sizes, *block).steps), "axis 2 and number of blocks");
     const Shape spatial = image ? *image : c.fresh_shape(*rank);
     out.insert(out.end(), spatial.begin(), spatial.end());
     c.out(0, out);
@@ -107,7 +110,8 @@ struct Col2Im : Rules<op::Col2Im> {
     shape.insert(shape.end(), b.image.begin(), b.image.end());
     if (x.count() == 0) return k.out(0, zeros(x.dtype(), shape));
     const auto places = landing_places(b);
-    k.out(0, with_carrier(x.dtype(), [&](auto c) { return summed<decltype(c)>(x, shape, places, element_count(b.image)); }));
+    k.out(0, with_carrier(x.dtype(),
+                          [&](auto c) { return summed<decltype(c)>(x, shape, places, element_count(b.image)); }));
   }
 
   // Sizes that the model computes: for every element of the image and every place in the block, the block position that
@@ -120,29 +124,38 @@ struct Col2Im : Rules<op::Col2Im> {
     const auto n = static_cast<size_t>(*axes);
     const auto strides = or_ones(a.strides, n), dilations = or_ones(a.dilations, n), pads = or_ones(a.pads, 2 * n, 0);
     const auto sane = [](const std::vector<int64_t>& v, size_t count, int64_t least) {
-      return v.size() == count && std::all_of(v.begin(), v.end(), [least](int64_t x) { return x >= least && x < (int64_t{1} << 31); });
+      return v.size() == count &&
+             std::all_of(v.begin(), v.end(), [least](int64_t x) { return x >= least && x < (int64_t{1} << 31); });
     };
-    if (!sane(strides, n, 1) || !sane(dilations, n, 1) || !sane(pads, 2 * n, 0)) return e.refuse("strides, dilations and pads do not fit the image");
-    const ValueId image = as_vector(on, e.in(1)), block = as_vector(on, e.in(2)), zero = on.ints({0}), one = on.ints({1});
+    if (!sane(strides, n, 1) || !sane(dilations, n, 1) || !sane(pads, 2 * n, 0))
+      return e.refuse("strides, dilations and pads do not fit the image");
+    const ValueId image = as_vector(on, e.in(1)), block = as_vector(on, e.in(2)), zero = on.ints({0}),
+                  one = on.ints({1});
     ValueId at = zero, valid, steps = one, places = one, pixels = one;
     for (size_t d = 0; d < n; ++d) {
       const auto axis = static_cast<int64_t>(d);
       const ValueId size = element(on, image, axis), taps = element(on, block, axis), stride = on.ints({strides[d]});
-      const ValueId room = on.Sub(on.Add(size, on.ints({pads[d] + pads[n + d] - 1})), on.Mul(on.Sub(taps, one), on.ints({dilations[d]})));
+      const ValueId room = on.Sub(on.Add(size, on.ints({pads[d] + pads[n + d] - 1})),
+                                  on.Mul(on.Sub(taps, one), on.ints({dilations[d]})));
       const ValueId count = on.Add(on.Div(room, stride), one);
       // Block places lie along the first n axes, pixels along the last n.
       const ValueId shift = along(on, on.Mul(iota(on, taps), on.ints({dilations[d]})), axis, 2 * *axes);
-      const ValueId offset = on.Sub(along(on, on.Add(iota(on, size), on.ints({pads[d]})), axis + *axes, 2 * *axes), shift);
+      const ValueId offset =
+          on.Sub(along(on, on.Add(iota(on, size), on.ints({pads[d]})), axis + *axes, 2 * *axes), shift);
       const ValueId step = on.Div(offset, stride);
-      const ValueId outside = on.Or(on.Or(on.Less(offset, zero), on.Greater(on.Sub(offset, on.Mul(step, stride)), zero)), on.Not(on.Less(step, count)));
+      const ValueId outside =
+          on.Or(on.Or(on.Less(offset, zero), on.Greater(on.Sub(offset, on.Mul(step, stride)), zero)),
+                on.Not(on.Less(step, count)));
       valid = valid ? on.And(valid, on.Not(outside)) : on.Not(outside);
       at = on.Add(on.Mul(at, count), step);
       steps = on.Mul(steps, count), places = on.Mul(places, taps), pixels = on.Mul(pixels, size);
     }
     const ValueId flat = on.Reshape(on.Where(valid, at, steps), join_sizes(on, {places, pixels}));
     const ValueId index = on.Add(flat, on.Reshape(on.Mul(iota(on, places), on.Add(steps, one)), on.ints({-1, 1})));
-    const ValueId columns = on.Reshape(e.in(0), join_sizes(on, {size_of(on, e.in(0), 0), on.ints({-1}), places, steps}));
-    const ValueId blank = on.Expand(on.number(0, e.dtype(0)), join_sizes(on, {on.Slice(on.Shape(columns), zero, on.ints({3}), zero), one}));
+    const ValueId columns =
+        on.Reshape(e.in(0), join_sizes(on, {size_of(on, e.in(0), 0), on.ints({-1}), places, steps}));
+    const ValueId blank = on.Expand(on.number(0, e.dtype(0)),
+                                    join_sizes(on, {on.Slice(on.Shape(columns), zero, on.ints({3}), zero), one}));
     const ValueId padded = on.Reshape(on.Concat(std::vector{columns, blank}, {.axis = 3}), on.ints({0, 0, -1}));
     const ValueId sum = on.ReduceSum(on.Gather(padded, index, {.axis = 2}), on.ints({2}), {.keepdims = 0});
     e.replace({on.Reshape(sum, join_sizes(on, {on.ints({0, 0}), image}))});
@@ -160,15 +173,20 @@ struct Col2Im : Rules<op::Col2Im> {
     kernel.insert(kernel.end(), b.block.begin(), b.block.end());
     pads.insert(pads.end(), b.ends.begin(), b.ends.end());
     for (size_t i = 0; i < b.image.size(); ++i) {
-      const int64_t reached = (b.steps[i] - 1) * b.strides[i] + b.dilations[i] * (b.block[i] - 1) + 1 - b.begins[i] - b.ends[i];
+      const int64_t reached =
+          (b.steps[i] - 1) * b.strides[i] + b.dilations[i] * (b.block[i] - 1) + 1 - b.begins[i] - b.ends[i];
       extra.push_back(b.image[i] - reached);
     }
     std::vector<float> ones(static_cast<size_t>(rows * size), 0);
     for (int64_t r = 0; r < rows; ++r) ones[static_cast<size_t>(r * size + r % size)] = 1;
     const ValueId weights = e.on.constant(store(x.dtype(), kernel, ones));
     e.replace({e.on.ConvTranspose(e.on.Reshape(e.in(0), e.on.ints(columns)), weights, {},
-                                  {.dilations = b.dilations, .group = rows / size, .kernel_shape = b.block,
-                                   .output_padding = extra, .pads = pads, .strides = b.strides})});
+                                  {.dilations = b.dilations,
+                                   .group = rows / size,
+                                   .kernel_shape = b.block,
+                                   .output_padding = extra,
+                                   .pads = pads,
+                                   .strides = b.strides})});
   }
   static constexpr Expansion expansions[] = {
       expansion<op::Col2Im>(18, Exactness::rounding, [](const op::Col2Im& a, Expand& e) { expand(a, e); }),

@@ -12,8 +12,10 @@ struct Concat : Rules<op::Concat> {
     const int64_t axis = c.axis(a.axis, c.rank(0));
     const auto ax = static_cast<size_t>(axis);
     for (size_t i = 1; i < c.in_count(); ++i) {
-      if (c.rank(i) != c.rank(0)) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ", input 0 has ", c.rank(0)));
-      for (size_t d = 0; d < out.size(); ++d) out[d] = d == ax ? out[d] + c.shape(i)[d] : c.same(out[d], c.shape(i)[d], "sizes off the axis");
+      if (c.rank(i) != c.rank(0))
+        c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ", input 0 has ", c.rank(0)));
+      for (size_t d = 0; d < out.size(); ++d)
+        out[d] = d == ax ? out[d] + c.shape(i)[d] : c.same(out[d], c.shape(i)[d], "sizes off the axis");
     }
     c.out(0, out);
     if (out.size() == 1) join_contents(c);
@@ -38,9 +40,13 @@ struct Concat : Rules<op::Concat> {
 
   static constexpr Revision revisions[] = {
       // Before 4 the axis was optional, 1 unless said.
-      {4, [](Upgrade& u) { if (!u.has("axis")) u.set("axis", int64_t{1}); }},
+      {4,
+       [](Upgrade& u) {
+         if (!u.has("axis")) u.set("axis", int64_t{1});
+       }},
       // Before 11 the axis could not be negative.
-      {11, nullptr, [](Downgrade& d) {
+      {11, nullptr,
+       [](Downgrade& d) {
          const auto axis = d.take_int("axis").value_or(0);
          const Fact& x = d.fact(d.inputs[0]);
          if (axis < 0 && !x.has_rank()) return d.refuse("a negative axis on a tensor of unknown rank");

@@ -15,20 +15,24 @@ Tensor value_of(const op::Constant& a) {
   if (a.value_int) return Tensor::int_scalar(*a.value_int);
   if (a.value_ints) return Tensor::ints(*a.value_ints);
   if (a.value_float) return Tensor::float_scalar(*a.value_float);
-  if (a.value_floats) return Tensor::of<float>(DType::f32, {static_cast<int64_t>(a.value_floats->size())}, *a.value_floats);
+  if (a.value_floats)
+    return Tensor::of<float>(DType::f32, {static_cast<int64_t>(a.value_floats->size())}, *a.value_floats);
   if (a.value_string) return Tensor({}, {*a.value_string});
   if (a.value_strings) return Tensor({static_cast<int64_t>(a.value_strings->size())}, *a.value_strings);
   if (a.sparse_value) return a.sparse_value->dense();
-  throw error("model.attribute", "Constant without a value").help("exactly one of value, value_int, value_float, ... must be given");
+  throw error("model.attribute", "Constant without a value")
+      .help("exactly one of value, value_int, value_float, ... must be given");
 }
 
 struct Constant : Rules<op::Constant> {
   static void infer(const op::Constant& a, Infer& c) {
-    const int given = a.value.has_value() + a.value_int.has_value() + a.value_ints.has_value() + a.value_float.has_value() + a.value_floats.has_value() + a.value_string.has_value() +
+    const int given = a.value.has_value() + a.value_int.has_value() + a.value_ints.has_value() +
+                      a.value_float.has_value() + a.value_floats.has_value() + a.value_string.has_value() +
                       a.value_strings.has_value() + a.sparse_value.has_value();
     if (given > 1) c.fail("model.attribute", cat("it has ", given, " values, and one is wanted"));
     if (a.sparse_value && element_count(a.sparse_value->shape) > max_known_sparse)
-      return c.out(0, a.sparse_value->values.dtype(), Shape(a.sparse_value->shape.begin(), a.sparse_value->shape.end()));
+      return c.out(0, a.sparse_value->values.dtype(),
+                   Shape(a.sparse_value->shape.begin(), a.sparse_value->shape.end()));
     const Tensor t = value_of(a);
     c.out(0, t.dtype(), Shape(t.shape().begin(), t.shape().end()));
     c.out_contents(0, std::make_shared<const Contents>(t));
@@ -50,7 +54,8 @@ struct Constant : Rules<op::Constant> {
 
   static constexpr Revision revisions[] = {
       {11, nullptr, [](Downgrade& d) { down_to_value(d, {"sparse_value"}); }},
-      {12, nullptr, [](Downgrade& d) {
+      {12, nullptr,
+       [](Downgrade& d) {
          down_to_value(d, {"value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"});
        }},
   };
@@ -58,7 +63,9 @@ struct Constant : Rules<op::Constant> {
 
 Tensor fill_of(const op::ConstantOfShape& a) {
   if (!a.value) return Tensor::float_scalar(0);
-  if (a.value->count() != 1) throw error("model.attribute", cat("ConstantOfShape: 'value' has ", a.value->count(), " elements where one is wanted"));
+  if (a.value->count() != 1)
+    throw error("model.attribute",
+                cat("ConstantOfShape: 'value' has ", a.value->count(), " elements where one is wanted"));
   return a.value->reshaped({});
 }
 
@@ -83,9 +90,10 @@ struct ConstantOfShape : Rules<op::ConstantOfShape> {
   }
 
   static constexpr Expansion expansions[] = {
-      expansion<op::ConstantOfShape>(9, Exactness::exact, [](const op::ConstantOfShape& a, Expand& e) {
-        e.replace({e.on.Expand(e.on.constant(fill_of(a)), e.in(0))});
-      }),
+      expansion<op::ConstantOfShape>(9, Exactness::exact,
+                                     [](const op::ConstantOfShape& a, Expand& e) {
+                                       e.replace({e.on.Expand(e.on.constant(fill_of(a)), e.in(0))});
+                                     }),
   };
 };
 
@@ -93,7 +101,8 @@ Tensor eye(DType dtype, int64_t rows, int64_t columns, int64_t k) {
   std::vector<int64_t> elements(static_cast<size_t>(element_count(std::vector<int64_t>{rows, columns})), 0);
   // The diagonal's row and column must both lie inside; compared so that no k overflows.
   const int64_t first = k < 0 ? (k <= -rows ? rows : -k) : 0;
-  for (int64_t r = first; r < rows && k < columns && r + k < columns; ++r) elements[static_cast<size_t>(r * columns + r + k)] = 1;
+  for (int64_t r = first; r < rows && k < columns && r + k < columns; ++r)
+    elements[static_cast<size_t>(r * columns + r + k)] = 1;
   return store(dtype, {rows, columns}, elements);
 }
 
@@ -116,12 +125,14 @@ struct EyeLike : Rules<op::EyeLike> {
   }
 
   static constexpr Expansion expansions[] = {
-      expansion<op::EyeLike>(9, Exactness::exact, [](const op::EyeLike& a, Expand& e) {
-        const auto shape = e.fact(0).has_rank() ? known_shape(e.fact(0).shape()) : std::nullopt;
-        if (!shape) return e.refuse("the matrix's size is not known before the model runs");
-        if (element_count(*shape) > 1 << 24) return e.refuse("the matrix is too large to be stored");
-        e.replace({e.on.constant(eye(dtype_of(a, e.dtype(0)), (*shape)[0], (*shape)[1], a.k))});
-      }),
+      expansion<op::EyeLike>(9, Exactness::exact,
+                             [](const op::EyeLike& a, Expand& e) {
+                               const auto shape = e.fact(0).has_rank() ? known_shape(e.fact(0).shape()) : std::nullopt;
+                               if (!shape) return e.refuse("the matrix's size is not known before the model runs");
+                               if (element_count(*shape) > 1 << 24)
+                                 return e.refuse("the matrix is too large to be stored");
+                               e.replace({e.on.constant(eye(dtype_of(a, e.dtype(0)), (*shape)[0], (*shape)[1], a.k))});
+                             }),
   };
 };
 

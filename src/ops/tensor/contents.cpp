@@ -10,7 +10,9 @@ namespace {
 
 constexpr int64_t max_moved_elements = 1024;
 
-bool is_data(std::initializer_list<size_t> data, size_t i) { return std::find(data.begin(), data.end(), i) != data.end(); }
+bool is_data(std::initializer_list<size_t> data, size_t i) {
+  return std::find(data.begin(), data.end(), i) != data.end();
+}
 
 bool outputs_are_small(Infer& c) {
   for (const ValueId v : c.node().outputs) {
@@ -29,7 +31,8 @@ void keep_contents(Infer& c, size_t data) {
 }
 
 void move_contents(Infer& c, std::initializer_list<size_t> data) {
-  const bool symbolic = std::any_of(data.begin(), data.end(), [&](size_t i) { return c.in(i).contents && !c.constant(i); });
+  const bool symbolic =
+      std::any_of(data.begin(), data.end(), [&](size_t i) { return c.in(i).contents && !c.constant(i); });
   if (!symbolic || !outputs_are_small(c)) return;
   std::vector<Dim> elements(1);  // number 0 is the zero that padding brings in
   std::vector<Datum> operands(c.in_count());

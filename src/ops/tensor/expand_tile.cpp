@@ -28,10 +28,12 @@ void up_from_one_axis(Upgrade& u) {
   const auto tiles = u.contents(1), axis = u.contents(2);
   const Fact& x = u.fact(u.input(0));
   if (!tiles || !axis || !x.has_rank())
-    throw error("model.old-encoding", "Tile of opset 1 with an axis or a count that the model computes").help("save the model with opset 6 or newer");
+    throw error("model.old-encoding", "Tile of opset 1 with an axis or a count that the model computes")
+        .help("save the model with opset 6 or newer");
   std::vector<int64_t> repeats(static_cast<size_t>(x.rank()), 1);
   const auto at = static_cast<int64_t>(axis->double_at(0));
-  if (at < 0 || at >= x.rank()) throw error("model.old-encoding", cat("Tile along axis ", at, " of a tensor of rank ", x.rank()));
+  if (at < 0 || at >= x.rank())
+    throw error("model.old-encoding", cat("Tile along axis ", at, " of a tensor of rank ", x.rank()));
   repeats[static_cast<size_t>(at)] = static_cast<int64_t>(tiles->double_at(0));
   u.inputs = {u.input(0), u.constant(Tensor::ints(repeats))};
 }
@@ -44,7 +46,8 @@ struct Tile : Rules<op::Tile> {
     if (!repeats) return c.out(0, c.fresh_shape(c.rank(0)));
     Shape out = c.shape(0);
     for (size_t i = 0; i < out.size(); ++i) {
-      if ((*repeats)[i].is_literal() && (*repeats)[i].literal() < 0) c.fail("infer.shape", cat((*repeats)[i].literal(), " repeats"));
+      if ((*repeats)[i].is_literal() && (*repeats)[i].literal() < 0)
+        c.fail("infer.shape", cat((*repeats)[i].literal(), " repeats"));
       out[i] = out[i] * (*repeats)[i];
     }
     c.out(0, out);
@@ -54,14 +57,16 @@ struct Tile : Rules<op::Tile> {
   static void eval(const op::Tile&, Eval& k) {
     Tensor x = k.in(0);
     const auto repeats = k.ints(1);
-    if (static_cast<int64_t>(repeats.size()) != x.rank()) k.fail("eval.rank", cat(repeats.size(), " repeats for an input of rank ", x.rank()));
+    if (static_cast<int64_t>(repeats.size()) != x.rank())
+      k.fail("eval.rank", cat(repeats.size(), " repeats for an input of rank ", x.rank()));
     // [a, b] tiled (r, s) is [1, a, 1, b] broadcast to [r, a, s, b].
     std::vector<int64_t> split, full, out;
     for (size_t i = 0; i < repeats.size(); ++i) {
       split.insert(split.end(), {1, x.shape()[i]});
       full.insert(full.end(), {repeats[i], x.shape()[i]});
       int64_t size;
-      if (repeats[i] < 0 || __builtin_mul_overflow(repeats[i], x.shape()[i], &size)) k.fail("eval.shape", cat("Tile repeats ", repeats[i], " times"));
+      if (repeats[i] < 0 || __builtin_mul_overflow(repeats[i], x.shape()[i], &size))
+        k.fail("eval.shape", cat("Tile repeats ", repeats[i], " times"));
       out.push_back(size);
     }
     k.out(0, strided(x, full, broadcast_strides(split, full)).reshaped(out));

@@ -25,7 +25,8 @@ struct Gather : Rules<op::Gather> {
     const auto indices = size.is_literal() ? c.literal_ints(1) : std::nullopt;
     if (!indices) return;
     for (const int64_t i : *indices)
-      if (i < -size.literal() || i >= size.literal()) c.fail("infer.index", cat("index ", i, " is outside an axis of size ", size.literal()));
+      if (i < -size.literal() || i >= size.literal())
+        c.fail("infer.index", cat("index ", i, " is outside an axis of size ", size.literal()));
   }
 
   static void eval(const op::Gather& a, Eval& k) {
@@ -33,7 +34,8 @@ struct Gather : Rules<op::Gather> {
     const int64_t axis = k.axis(a.axis, x.rank());
     const std::span<const int64_t> shape(x.shape());
     const int64_t size = shape[static_cast<size_t>(axis)];
-    const int64_t outer = element_count(shape.first(static_cast<size_t>(axis))), inner = element_count(shape.subspan(static_cast<size_t>(axis) + 1));
+    const int64_t outer = element_count(shape.first(static_cast<size_t>(axis))),
+                  inner = element_count(shape.subspan(static_cast<size_t>(axis) + 1));
     std::vector<int64_t> out(shape.begin(), shape.begin() + axis);
     out.insert(out.end(), indices.shape().begin(), indices.shape().end());
     out.insert(out.end(), shape.begin() + axis + 1, shape.end());
@@ -42,7 +44,8 @@ struct Gather : Rules<op::Gather> {
     places.reserve(static_cast<size_t>(element_count(out)));
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < index.size(); ++i) {
-        if (index[i] < -size || index[i] >= size) k.fail("eval.index", cat("index ", index[i], " is outside an axis of size ", size));
+        if (index[i] < -size || index[i] >= size)
+          k.fail("eval.index", cat("index ", index[i], " is outside an axis of size ", size));
         const int64_t row = o * size + (index[i] < 0 ? index[i] + size : index[i]);
         for (int64_t e = 0; e < inner; ++e) places.push_back(row * inner + e);
       }
@@ -79,12 +82,14 @@ struct GatherND : Rules<op::GatherND> {
   static void infer(const op::GatherND& a, Infer& c) {
     const Shape &data = c.shape(0), &indices = c.shape(1);
     if (indices.empty() || data.empty()) c.fail("infer.rank", "a tensor without an axis");
-    if (a.batch_dims < 0 || a.batch_dims >= std::min(c.rank(0), c.rank(1))) c.fail("infer.axis", cat(a.batch_dims, " batch axes for ranks ", c.rank(0), " and ", c.rank(1)));
+    if (a.batch_dims < 0 || a.batch_dims >= std::min(c.rank(0), c.rank(1)))
+      c.fail("infer.axis", cat(a.batch_dims, " batch axes for ranks ", c.rank(0), " and ", c.rank(1)));
     Shape out(indices.begin(), indices.end() - 1);
     for (size_t i = 0; i < static_cast<size_t>(a.batch_dims); ++i) out[i] = c.same(out[i], data[i], "batch sizes");
     if (!indices.back().is_literal()) return;  // how deep the indices reach decides the rank
     const int64_t depth = a.batch_dims + indices.back().literal();
-    if (depth > c.rank(0)) c.fail("infer.rank", cat("indices of ", indices.back().literal(), " numbers for data of rank ", c.rank(0)));
+    if (depth > c.rank(0))
+      c.fail("infer.rank", cat("indices of ", indices.back().literal(), " numbers for data of rank ", c.rank(0)));
     out.insert(out.end(), data.begin() + depth, data.end());
     c.out(0, out);
     move_contents(c);
@@ -112,11 +117,13 @@ struct GatherND : Rules<op::GatherND> {
     e.replace({e.on.Gather(data, emit_rows_at(e.on, *shape, e.in(1), a.batch_dims))});
   }
 
-  static constexpr Revision revisions[] = {{12, nullptr, [](Downgrade& d) { d.drop_default("batch_dims", int64_t{0}); }}};
+  static constexpr Revision revisions[] = {
+      {12, nullptr, [](Downgrade& d) { d.drop_default("batch_dims", int64_t{0}); }}};
   static constexpr Expansion expansions[] = {
       expansion<op::GatherND>(11, Exactness::exact, [](const op::GatherND& a, Expand& e) { expand(a, e); }),
-      expansion<op::GatherND>(12, Exactness::exact, [](const op::GatherND& a, Expand& e) { expand(a, e); },
-                              [](const op::GatherND& a, const Graph&, NodeId, int64_t) { return a.batch_dims != 0; }),
+      expansion<op::GatherND>(
+          12, Exactness::exact, [](const op::GatherND& a, Expand& e) { expand(a, e); },
+          [](const op::GatherND& a, const Graph&, NodeId, int64_t) { return a.batch_dims != 0; }),
   };
 };
 

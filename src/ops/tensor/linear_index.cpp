@@ -7,7 +7,8 @@ namespace cameo::ops {
 namespace {
 
 int64_t checked(int64_t index, int64_t size) {
-  if (index < -size || index >= size) throw error("eval.index", cat("index ", index, " is outside an axis of size ", size));
+  if (index < -size || index >= size)
+    throw error("eval.index", cat("index ", index, " is outside an axis of size ", size));
   return index < 0 ? index + size : index;
 }
 
@@ -17,7 +18,9 @@ ValueId counted_from_front(On& on, ValueId indices, ValueId sizes) {
   return on.Add(indices, on.Mul(negative, sizes));
 }
 
-std::span<const int64_t> part(std::span<const int64_t> s, int64_t from, int64_t count) { return s.subspan(static_cast<size_t>(from), static_cast<size_t>(count)); }
+std::span<const int64_t> part(std::span<const int64_t> s, int64_t from, int64_t count) {
+  return s.subspan(static_cast<size_t>(from), static_cast<size_t>(count));
+}
 
 }  // namespace
 
@@ -26,7 +29,8 @@ void check_indices_fit(Infer& c, int64_t axis) {
   if (c.rank(0) != c.rank(1)) c.fail("infer.rank", cat("indices of rank ", c.rank(1), " for data of rank ", c.rank(0)));
   for (int64_t i = 0; i < c.rank(0); ++i)
     if (i != along && c.graph().facts.less_equal(c.dim(1, i), c.dim(0, i)) == Answer::no)
-      c.fail("infer.mismatch", cat("indices of size ", c.dim(1, i).text(), " for data of size ", c.dim(0, i).text(), " on axis ", i));
+      c.fail("infer.mismatch",
+             cat("indices of size ", c.dim(1, i).text(), " for data of size ", c.dim(0, i).text(), " on axis ", i));
 }
 
 std::vector<int64_t> places_along(std::span<const int64_t> shape, const Tensor& indices, int64_t axis) {
@@ -34,7 +38,8 @@ std::vector<int64_t> places_along(std::span<const int64_t> shape, const Tensor& 
     throw error("eval.index", cat("indices of rank ", indices.rank(), " for a tensor of rank ", shape.size()));
   const auto ax = static_cast<size_t>(axis);
   for (size_t i = 0; i < shape.size(); ++i)
-    if (i != ax && indices.shape()[i] > shape[i]) throw error("eval.index", cat("indices of size ", indices.shape()[i], " on axis ", i, " of size ", shape[i]));
+    if (i != ax && indices.shape()[i] > shape[i])
+      throw error("eval.index", cat("indices of size ", indices.shape()[i], " on axis ", i, " of size ", shape[i]));
   auto strides = row_major_strides(shape);
   const int64_t stride = strides[ax];
   strides[ax] = 0;
@@ -49,12 +54,16 @@ Rows rows_at(std::span<const int64_t> shape, const Tensor& indices, int64_t batc
   if (indices.rank() < 1) throw error("eval.index", "indices without an axis");
   const int64_t depth = indices.shape().back();
   if (batch_dims < 0 || batch_dims >= indices.rank() || batch_dims + depth > rank)
-    throw error("eval.index", cat("indices of ", depth, " numbers after ", batch_dims, " batch axes for a tensor of rank ", rank));
+    throw error("eval.index",
+                cat("indices of ", depth, " numbers after ", batch_dims, " batch axes for a tensor of rank ", rank));
   for (int64_t i = 0; i < batch_dims; ++i)
-    if (indices.shape()[static_cast<size_t>(i)] != shape[static_cast<size_t>(i)]) throw error("eval.index", cat("batch axis ", i, " differs in size"));
+    if (indices.shape()[static_cast<size_t>(i)] != shape[static_cast<size_t>(i)])
+      throw error("eval.index", cat("batch axis ", i, " differs in size"));
   const auto strides = row_major_strides(shape);
-  const int64_t batches = element_count(part(shape, 0, batch_dims)), tuples = element_count(part(indices.shape(), 0, indices.rank() - 1));
-  const int64_t in_batch = batches ? tuples / batches : 0, batch_stride = element_count(part(shape, batch_dims, rank - batch_dims));
+  const int64_t batches = element_count(part(shape, 0, batch_dims)),
+                tuples = element_count(part(indices.shape(), 0, indices.rank() - 1));
+  const int64_t in_batch = batches ? tuples / batches : 0,
+                batch_stride = element_count(part(shape, batch_dims, rank - batch_dims));
   Rows out;
   out.length = element_count(part(shape, batch_dims + depth, rank - batch_dims - depth));
   const Loaded<int64_t> index(indices);

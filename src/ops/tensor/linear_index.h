@@ -10,8 +10,8 @@
 
 namespace cameo::ops {
 
-// What GatherElements and ScatterElements need of data (input 0) and indices (input 1): `axis` inside the rank, equal ranks,
-// and off the axis no more indices than data.
+// What GatherElements and ScatterElements need of data (input 0) and indices (input 1): `axis` inside the rank, equal
+// ranks, and off the axis no more indices than data.
 void check_indices_fit(Infer& c, int64_t axis);
 
 // Where each element of `indices` (as GatherElements and ScatterElements read them along `axis`) lies in `shape`.

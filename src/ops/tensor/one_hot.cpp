@@ -67,7 +67,8 @@ struct Trilu : Rules<op::Trilu> {
     const int64_t diagonal = k.has(1) ? k.int_scalar(1) : 0;
     const int64_t rows = x.shape()[x.shape().size() - 2], columns = x.shape().back();
     std::vector<int64_t> places(static_cast<size_t>(x.count()));
-    for (int64_t i = 0; i < x.count(); ++i) places[static_cast<size_t>(i)] = kept(i / columns % rows, i % columns, diagonal, a.upper != 0) ? i : -1;
+    for (int64_t i = 0; i < x.count(); ++i)
+      places[static_cast<size_t>(i)] = kept(i / columns % rows, i % columns, diagonal, a.upper != 0) ? i : -1;
     k.out(0, take(x, x.shape(), places));
   }
 
@@ -79,7 +80,8 @@ struct Trilu : Rules<op::Trilu> {
     const Dim rows = shape[shape.size() - 2], columns = shape.back();
     ValueId mask;
     constexpr int64_t most = 1 << 24;  // elements of a mask that is stored
-    if (diagonal && rows.is_literal() && columns.is_literal() && rows.literal() < most && columns.literal() < most && rows.literal() * columns.literal() < most) {
+    if (diagonal && rows.is_literal() && columns.is_literal() && rows.literal() < most && columns.literal() < most &&
+        rows.literal() * columns.literal() < most) {
       std::vector<uint8_t> bits;
       for (int64_t r = 0; r < rows.literal(); ++r)
         for (int64_t c = 0; c < columns.literal(); ++c) bits.push_back(kept(r, c, diagonal->int_at(0), a.upper != 0));

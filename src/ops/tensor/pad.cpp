@@ -18,7 +18,8 @@ std::vector<int64_t> all_axes(int64_t rank) { return identity_map(rank); }
 int64_t modulo(int64_t a, int64_t b) { return (a % b + b) % b; }
 
 void check_mode(std::string_view mode) {
-  if (mode != "constant" && mode != "edge" && mode != "wrap" && mode != "reflect") throw error("model.attribute", cat("there is no padding mode '", mode, "'"));
+  if (mode != "constant" && mode != "edge" && mode != "wrap" && mode != "reflect")
+    throw error("model.attribute", cat("there is no padding mode '", mode, "'"));
 }
 
 // How many elements of an axis stay: negative padding crops, before anything is mirrored or repeated.
@@ -27,7 +28,8 @@ int64_t kept_of(int64_t size, int64_t begin, int64_t end, std::string_view mode)
   const bool sane = size <= most && begin >= -most && begin <= most && end >= -most && end <= most;
   const int64_t kept = sane ? size - std::max<int64_t>(-begin, 0) - std::max<int64_t>(-end, 0) : -1;
   if (kept < 0) Eval::fail("eval.pad", cat("pads ", begin, " and ", end, " do not fit an axis of size ", size));
-  if (kept == 0 && size + begin + end > 0 && mode != "constant") Eval::fail("eval.pad", cat("mode ", mode, " on an empty axis"));
+  if (kept == 0 && size + begin + end > 0 && mode != "constant")
+    Eval::fail("eval.pad", cat("mode ", mode, " on an empty axis"));
   return kept;
 }
 
@@ -64,7 +66,8 @@ struct Pad : Rules<op::Pad> {
       Dim& d = out[static_cast<size_t>((*axes)[i])];
       if (numbers && d.is_literal()) kept_of(d.literal(), (*numbers)[i], (*numbers)[i + n], a.mode);
       d = pads ? d + (*pads)[i] + (*pads)[i + n] : c.fresh();
-      if (d.is_literal() && d.literal() < 0) c.fail("infer.pad", cat("axis ", (*axes)[i], " would have a size of ", d.literal()));
+      if (d.is_literal() && d.literal() < 0)
+        c.fail("infer.pad", cat("axis ", (*axes)[i], " would have a size of ", d.literal()));
     }
     c.out(0, out);
     if (c.has(2)) move_contents(c, {0, 2});
@@ -105,7 +108,8 @@ struct Pad : Rules<op::Pad> {
     if (!axes) {
       const ValueId places = from_front(e.on, e.in(3), rank);
       const ValueId both = e.on.Concat(std::vector{places, e.on.Add(places, e.on.int_scalar(rank))}, {.axis = 0});
-      const ValueId all = e.on.ScatterElements(e.on.ints(std::vector<int64_t>(static_cast<size_t>(2 * rank), 0)), both, as_vector(e.on, e.in(1)));
+      const ValueId all = e.on.ScatterElements(e.on.ints(std::vector<int64_t>(static_cast<size_t>(2 * rank), 0)), both,
+                                               as_vector(e.on, e.in(1)));
       return e.replace({e.on.Pad(e.in(0), all, e.in(2), {}, a)});
     }
     const int64_t n = axes->count();
@@ -141,10 +145,12 @@ struct Pad : Rules<op::Pad> {
       const Tensor *known_begin = on.fact(begin).tensor(), *known_end = on.fact(end).tensor();
       if (known_begin && known_end && known_begin->int_at(0) == 0 && known_end->int_at(0) == 0) continue;
       // Negative pads crop first.
-      const ValueId crop = at_least(on, on.Sub(zero, begin), zero), kept = on.Sub(size_of(on, x, axis), at_least(on, on.Sub(zero, end), zero));
+      const ValueId crop = at_least(on, on.Sub(zero, begin), zero),
+                    kept = on.Sub(size_of(on, x, axis), at_least(on, on.Sub(zero, end), zero));
       x = on.Slice(x, crop, kept, on.ints({axis}));
       const ValueId before = at_least(on, begin, zero), after = at_least(on, end, zero);
-      x = a.mode == "constant" ? between_blocks(on, x, axis, before, after, value) : on.Gather(x, sources(on, a.mode, x, axis, before, after), {.axis = axis});
+      x = a.mode == "constant" ? between_blocks(on, x, axis, before, after, value)
+                               : on.Gather(x, sources(on, a.mode, x, axis, before, after), {.axis = axis});
     }
     e.replace({x});
   }
@@ -180,28 +186,42 @@ struct Pad : Rules<op::Pad> {
     const auto rank = static_cast<int64_t>(shape->size());
     for (int64_t i = 0; i < rank; ++i) {
       const int64_t begin = pads->int_at(i), end = pads->int_at(i + rank);
-      if (begin || end) x = e.on.Gather(x, e.on.ints(padded_axis((*shape)[static_cast<size_t>(i)], begin, end, "wrap")), {.axis = i});
+      if (begin || end)
+        x = e.on.Gather(x, e.on.ints(padded_axis((*shape)[static_cast<size_t>(i)], begin, end, "wrap")), {.axis = i});
     }
     e.replace({x});
   }
 
   static constexpr Revision revisions[] = {
-      {2, [](Upgrade& u) { if (const auto p = u.take_ints("paddings")) u.set("pads", *p); },
-       [](Downgrade& d) { if (const auto p = d.take_ints("pads")) d.set("paddings", *p); }},
+      {2,
+       [](Upgrade& u) {
+         if (const auto p = u.take_ints("paddings")) u.set("pads", *p);
+       },
+       [](Downgrade& d) {
+         if (const auto p = d.take_ints("pads")) d.set("paddings", *p);
+       }},
       {11, up_to_inputs, [](Downgrade& d) { d.input_to_float(2, "value"), d.input_to_ints(1, "pads"); }},
-      {18, nullptr, [](Downgrade& d) { if (d.input(3)) d.refuse("Pad had no axes there"); }},
-      {19, nullptr, [](Downgrade& d) {
+      {18, nullptr,
+       [](Downgrade& d) {
+         if (d.input(3)) d.refuse("Pad had no axes there");
+       }},
+      {19, nullptr,
+       [](Downgrade& d) {
          const auto* mode = find_attr(d.attrs, "mode");
-         if (const auto* m = mode ? std::get_if<std::string>(mode) : nullptr; m && *m == "wrap") d.refuse("the mode wrap did not exist there");
+         if (const auto* m = mode ? std::get_if<std::string>(mode) : nullptr; m && *m == "wrap")
+           d.refuse("the mode wrap did not exist there");
        }},
   };
   static constexpr Expansion expansions[] = {
-      expansion<op::Pad>(18, Exactness::exact, [](const op::Pad& a, Expand& e) { expand_axes(a, e); },
-                         [](const op::Pad&, const Graph& g, NodeId n, int64_t) { return g.input(n, 3).valid(); }),
-      expansion<op::Pad>(19, Exactness::exact, [](const op::Pad&, Expand& e) { expand_wrap(e); },
-                         [](const op::Pad& a, const Graph&, NodeId, int64_t) { return a.mode == "wrap"; }),
-      expansion<op::Pad>(11, Exactness::exact, [](const op::Pad& a, Expand& e) { by_parts(a, e); },
-                         [](const op::Pad&, const Graph& g, NodeId n, int64_t) { return is_computed(g, n); }),
+      expansion<op::Pad>(
+          18, Exactness::exact, [](const op::Pad& a, Expand& e) { expand_axes(a, e); },
+          [](const op::Pad&, const Graph& g, NodeId n, int64_t) { return g.input(n, 3).valid(); }),
+      expansion<op::Pad>(
+          19, Exactness::exact, [](const op::Pad&, Expand& e) { expand_wrap(e); },
+          [](const op::Pad& a, const Graph&, NodeId, int64_t) { return a.mode == "wrap"; }),
+      expansion<op::Pad>(
+          11, Exactness::exact, [](const op::Pad& a, Expand& e) { by_parts(a, e); },
+          [](const op::Pad&, const Graph& g, NodeId n, int64_t) { return is_computed(g, n); }),
   };
 };
 
@@ -210,7 +230,8 @@ AxisMap centred_axis(int64_t size, int64_t wanted) {
   if (wanted < 0) Eval::fail("eval.shape", cat("CenterCropPad to a size of ", wanted));
   const int64_t shift = wanted < size ? (size - wanted) / 2 : -((wanted - size) / 2);
   AxisMap map(static_cast<size_t>(element_count(std::vector<int64_t>{wanted})));
-  for (int64_t o = 0; o < wanted; ++o) map[static_cast<size_t>(o)] = o + shift >= 0 && o + shift < size ? o + shift : -1;
+  for (int64_t o = 0; o < wanted; ++o)
+    map[static_cast<size_t>(o)] = o + shift >= 0 && o + shift < size ? o + shift : -1;
   return map;
 }
 
@@ -218,8 +239,10 @@ struct CenterCropPad : Rules<op::CenterCropPad> {
   static void infer(const op::CenterCropPad& a, Infer& c) {
     const auto axes = a.axes ? c.axes(*a.axes, c.rank(0)) : all_axes(c.rank(0));
     const auto wanted = c.ints(1);
-    const auto count = wanted ? static_cast<int64_t>(wanted->size()) : c.length(1).value_or(static_cast<int64_t>(axes.size()));
-    if (count != static_cast<int64_t>(axes.size())) c.fail("infer.shape", cat(count, " sizes for ", axes.size(), " axes"));
+    const auto count =
+        wanted ? static_cast<int64_t>(wanted->size()) : c.length(1).value_or(static_cast<int64_t>(axes.size()));
+    if (count != static_cast<int64_t>(axes.size()))
+      c.fail("infer.shape", cat(count, " sizes for ", axes.size(), " axes"));
     Shape out = c.shape(0);
     for (size_t i = 0; i < axes.size(); ++i) out[static_cast<size_t>(axes[i])] = wanted ? (*wanted)[i] : c.fresh();
     c.out(0, out);
@@ -248,7 +271,8 @@ struct CenterCropPad : Rules<op::CenterCropPad> {
     std::vector<ValueId> begins(static_cast<size_t>(rank), on.ints({0})), ends = begins;
     for (size_t i = 0; i < axes.size(); ++i) {
       const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-      const ValueId more = on.Sub(element(on, wanted, static_cast<int64_t>(i)), size_of(on, e.in(0), axis)), half = on.Div(more, on.ints({2}));
+      const ValueId more = on.Sub(element(on, wanted, static_cast<int64_t>(i)), size_of(on, e.in(0), axis)),
+                    half = on.Div(more, on.ints({2}));
       begins[static_cast<size_t>(axis)] = half;
       ends[static_cast<size_t>(axis)] = on.Sub(more, half);
     }
@@ -266,7 +290,8 @@ struct CenterCropPad : Rules<op::CenterCropPad> {
     std::vector<int64_t> pads(static_cast<size_t>(2 * rank), 0);
     for (size_t i = 0; i < axes.size(); ++i) {
       const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i], size = (*shape)[static_cast<size_t>(axis)];
-      const int64_t target = wanted->int_at(static_cast<int64_t>(i)), begin = target < size ? -((size - target) / 2) : (target - size) / 2;
+      const int64_t target = wanted->int_at(static_cast<int64_t>(i)),
+                    begin = target < size ? -((size - target) / 2) : (target - size) / 2;
       pads[static_cast<size_t>(axis)] = begin;
       pads[static_cast<size_t>(axis + rank)] = target - size - begin;
     }

@@ -60,7 +60,8 @@ struct Compress : Rules<op::Compress> {
     for (const int64_t size : x.shape()) maps.push_back(identity_map(size));
     maps[axis] = nonzero_places(k.in(1));
     if (!maps[axis].empty() && maps[axis].back() >= x.shape()[axis])
-      k.fail("eval.index", cat("the condition picks place ", maps[axis].back(), " of an axis of size ", x.shape()[axis]));
+      k.fail("eval.index",
+             cat("the condition picks place ", maps[axis].back(), " of an axis of size ", x.shape()[axis]));
     k.out(0, take_by_axes(x, maps));
   }
 
@@ -87,7 +88,8 @@ class Order {
   }
 
   int compare(int64_t a, int64_t b) const {
-    if (t_.dtype() == DType::string) return t_.strings()[static_cast<size_t>(a)].compare(t_.strings()[static_cast<size_t>(b)]);
+    if (t_.dtype() == DType::string)
+      return t_.strings()[static_cast<size_t>(a)].compare(t_.strings()[static_cast<size_t>(b)]);
     if (!integers_.empty()) return three_way(integers_[static_cast<size_t>(a)], integers_[static_cast<size_t>(b)]);
     for (int64_t i = 0; i < step_; ++i) {
       const double x = numbers_[static_cast<size_t>(a * step_ + i)], y = numbers_[static_cast<size_t>(b * step_ + i)];
@@ -159,7 +161,8 @@ struct Unique : Rules<op::Unique> {
 
   static void by_appearance(std::vector<int64_t>& first, std::vector<int64_t>& inverse, std::vector<int64_t>& counts) {
     auto order = identity_map(static_cast<int64_t>(first.size()));
-    std::sort(order.begin(), order.end(), [&](int64_t p, int64_t q) { return first[static_cast<size_t>(p)] < first[static_cast<size_t>(q)]; });
+    std::sort(order.begin(), order.end(),
+              [&](int64_t p, int64_t q) { return first[static_cast<size_t>(p)] < first[static_cast<size_t>(q)]; });
     std::vector<int64_t> rank(order.size()), old_first = first, old_counts = counts;
     for (size_t i = 0; i < order.size(); ++i) {
       const auto from = static_cast<size_t>(order[i]);

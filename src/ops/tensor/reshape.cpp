@@ -32,8 +32,10 @@ Dim missing_size(Infer& c, Shape all, Shape others) {
   if (rest.is_literal()) {
     DimFacts& facts = c.graph().facts;
     if (facts.divisible(total, rest.literal()) == Answer::no)
-      c.fail("infer.reshape", cat("the ", product(c.shape(0)).text(), " elements of [", shape_text(c.shape(0)), "] do not divide by ", rest.text()));
-    facts.assume_multiple(total, rest.literal(), 0, {FactSource::op, "Reshape", place(c.graph(), c.graph()[c.node().outputs[0]].def)});
+      c.fail("infer.reshape", cat("the ", product(c.shape(0)).text(), " elements of [", shape_text(c.shape(0)),
+                                  "] do not divide by ", rest.text()));
+    facts.assume_multiple(total, rest.literal(), 0,
+                          {FactSource::op, "Reshape", place(c.graph(), c.graph()[c.node().outputs[0]].def)});
     return facts.simplify(floor_div(total, rest));
   }
   return floor_div(total, rest);
@@ -67,7 +69,8 @@ struct Reshape : Rules<op::Reshape> {
 
   static Dim copied(Infer& c, size_t i) {
     if (!c.has_rank(0)) return c.fresh();
-    if (i >= c.shape(0).size()) c.fail("infer.reshape", cat("size ", i, " is to be copied from an input of rank ", c.rank(0)));
+    if (i >= c.shape(0).size())
+      c.fail("infer.reshape", cat("size ", i, " is to be copied from an input of rank ", c.rank(0)));
     return c.shape(0)[i];
   }
 
@@ -89,25 +92,30 @@ struct Reshape : Rules<op::Reshape> {
     int64_t open = -1, rest = 1;
     for (size_t i = 0; i < shape.size(); ++i) {
       if (shape[i] == 0 && !a.allowzero) {
-        if (i >= x.shape().size()) k.fail("eval.reshape", cat("size ", i, " is to be copied from an input of rank ", x.rank()));
+        if (i >= x.shape().size())
+          k.fail("eval.reshape", cat("size ", i, " is to be copied from an input of rank ", x.rank()));
         shape[i] = x.shape()[i];
       }
       if (shape[i] == -1 && open < 0) open = static_cast<int64_t>(i);
-      else if (shape[i] < 0 || __builtin_mul_overflow(rest, shape[i], &rest)) k.fail("eval.reshape", cat("a size of ", shape[i]));
+      else if (shape[i] < 0 || __builtin_mul_overflow(rest, shape[i], &rest))
+        k.fail("eval.reshape", cat("a size of ", shape[i]));
     }
     if (open >= 0) shape[static_cast<size_t>(open)] = rest == 0 ? 0 : x.count() / rest;
-    if (element_count(shape) != x.count()) k.fail("eval.reshape", cat(x.count(), " elements do not fill the new shape"));
+    if (element_count(shape) != x.count())
+      k.fail("eval.reshape", cat(x.count(), " elements do not fill the new shape"));
     k.out(0, x.reshaped(shape));
   }
 
   static constexpr Revision revisions[] = {
       {5, [](Upgrade& u) { u.drop("consumed_inputs"), u.attr_to_input("shape", 1); },
        [](Downgrade& d) { d.input_to_ints(1, "shape"); }},
-      {14, nullptr, [](Downgrade& d) {
+      {14, nullptr,
+       [](Downgrade& d) {
          if (d.take_int("allowzero").value_or(0) == 0) return;
          const auto shape = d.graph.constant(d.input(1));
          const auto named = d.graph[d.input(1)].fact.ints();
-         if (!shape && named && std::none_of(named->begin(), named->end(), [](Dim size) { return size.is(0); })) return;  // empty tensors alone see the difference
+         if (!shape && named && std::none_of(named->begin(), named->end(), [](Dim size) { return size.is(0); }))
+           return;  // empty tensors alone see the difference
          if (!shape) return d.refuse("allowzero with a shape that is computed by the model");
          const auto sizes = shape->to_ints();
          if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) d.refuse("a size of 0 meant a copied size there");
@@ -127,7 +135,8 @@ struct Flatten : Rules<op::Flatten> {
     const Tensor& x = k.in(0);
     const int64_t axis = a.axis == x.rank() ? x.rank() : k.axis(a.axis, x.rank());
     const std::span<const int64_t> shape(x.shape());
-    k.out(0, x.reshaped({element_count(shape.first(static_cast<size_t>(axis))), element_count(shape.subspan(static_cast<size_t>(axis)))}));
+    k.out(0, x.reshaped({element_count(shape.first(static_cast<size_t>(axis))),
+                         element_count(shape.subspan(static_cast<size_t>(axis)))}));
   }
   static constexpr Revision revisions[] = {{11, nullptr, [](Downgrade& d) { d.nonnegative_axes("axis"); }}};
 };

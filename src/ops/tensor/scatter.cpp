@@ -31,17 +31,24 @@ Tensor combined(const Tensor& target, std::span<const int64_t> places, const Ten
 }
 
 template <class C>
-Tensor reduced(const Tensor& target, std::span<const int64_t> places, const Tensor& updates, std::string_view reduction) {
+Tensor reduced(const Tensor& target, std::span<const int64_t> places, const Tensor& updates,
+               std::string_view reduction) {
   // Integers wrap: computed as unsigned so that overflow is defined.
   using U = std::conditional_t<std::is_same_v<C, int64_t>, uint64_t, C>;
-  if (reduction == "add") return combined<C>(target, places, updates, [](C a, C b) { return static_cast<C>(static_cast<U>(a) + static_cast<U>(b)); });
-  if (reduction == "mul") return combined<C>(target, places, updates, [](C a, C b) { return static_cast<C>(static_cast<U>(a) * static_cast<U>(b)); });
+  if (reduction == "add")
+    return combined<C>(target, places, updates,
+                       [](C a, C b) { return static_cast<C>(static_cast<U>(a) + static_cast<U>(b)); });
+  if (reduction == "mul")
+    return combined<C>(target, places, updates,
+                       [](C a, C b) { return static_cast<C>(static_cast<U>(a) * static_cast<U>(b)); });
   const auto nan = [](C v) { return v != v; };
-  if (reduction == "max") return combined<C>(target, places, updates, [nan](C a, C b) { return nan(a) || a > b ? a : b; });
+  if (reduction == "max")
+    return combined<C>(target, places, updates, [nan](C a, C b) { return nan(a) || a > b ? a : b; });
   return combined<C>(target, places, updates, [nan](C a, C b) { return nan(a) || a < b ? a : b; });  // min
 }
 
-Tensor scattered(const Tensor& target, std::span<const int64_t> places, const Tensor& updates, std::string_view reduction) {
+Tensor scattered(const Tensor& target, std::span<const int64_t> places, const Tensor& updates,
+                 std::string_view reduction) {
   if (updates.dtype() != target.dtype() || static_cast<int64_t>(places.size()) != updates.count())
     Eval::fail("eval.scatter", cat(places.size(), " places for ", updates.count(), " updates"));
   check_reduction(reduction);
@@ -54,7 +61,8 @@ void infer_elements(Infer& c, int64_t axis, std::string_view reduction) {
   if (c.rank(1) != c.rank(0) || c.rank(2) != c.rank(0))
     c.fail("infer.rank", cat("data, indices and updates of ranks ", c.rank(0), ", ", c.rank(1), " and ", c.rank(2)));
   check_indices_fit(c, axis);
-  for (int64_t i = 0; i < c.rank(1); ++i) c.same(c.dim(1, i), c.dim(2, i), cat("sizes of indices and updates on axis ", i));
+  for (int64_t i = 0; i < c.rank(1); ++i)
+    c.same(c.dim(1, i), c.dim(2, i), cat("sizes of indices and updates on axis ", i));
   c.out(0, c.shape(0));
 }
 
@@ -67,7 +75,8 @@ bool is_new_reduction(std::string_view r) { return r == "max" || r == "min"; }
 
 void down_before_extrema(Downgrade& d) {
   const auto* held = find_attr(d.attrs, "reduction");
-  if (const auto* r = held ? std::get_if<std::string>(held) : nullptr; r && is_new_reduction(*r)) d.refuse("the reductions max and min did not exist there");
+  if (const auto* r = held ? std::get_if<std::string>(held) : nullptr; r && is_new_reduction(*r))
+    d.refuse("the reductions max and min did not exist there");
 }
 void down_before_reductions(Downgrade& d) { d.drop_default("reduction", std::string("none")); }
 
@@ -113,19 +122,23 @@ struct ScatterElements : Rules<op::ScatterElements> {
     const auto indices = e.fact(1).has_rank() ? known_shape(e.fact(1).shape()) : std::nullopt;
     if (!shape || !indices) return e.refuse("sizes are not known before the model runs");
     On& on = e.on;
-    const ValueId places = on.Reshape(emit_places_along(on, *shape, e.in(1), a.axis < 0 ? a.axis + e.fact(0).rank() : a.axis), on.ints({-1}));
+    const ValueId places = on.Reshape(
+        emit_places_along(on, *shape, e.in(1), a.axis < 0 ? a.axis + e.fact(0).rank() : a.axis), on.ints({-1}));
     const auto column = [&](ValueId v) { return on.Reshape(v, on.ints({-1, 1})); };
     e.replace({on.Reshape(scatter_rows(on, a.reduction, column(e.in(0)), places, column(e.in(2))), on.ints(*shape))});
   }
 
   static constexpr Revision revisions[] = {{16, nullptr, down_before_reductions}, {18, nullptr, down_before_extrema}};
   static constexpr Expansion expansions[] = {
-      expansion<op::ScatterElements>(18, Exactness::exact, [](const op::ScatterElements& a, Expand& e) { reduce_in_order(a, e); },
-                                     reduction_is_new),
-      expansion<op::ScatterElements>(11, Exactness::exact, [](const op::ScatterElements& a, Expand& e) {
-        if (a.reduction != "none") return e.refuse("reductions did not exist there");
-        e.replace(e.on.make(op::Scatter{.axis = a.axis}, {e.in(0), e.in(1), e.in(2)}, 1));
-      }),
+      expansion<op::ScatterElements>(
+          18, Exactness::exact, [](const op::ScatterElements& a, Expand& e) { reduce_in_order(a, e); },
+          reduction_is_new),
+      expansion<op::ScatterElements>(
+          11, Exactness::exact,
+          [](const op::ScatterElements& a, Expand& e) {
+            if (a.reduction != "none") return e.refuse("reductions did not exist there");
+            e.replace(e.on.make(op::Scatter{.axis = a.axis}, {e.in(0), e.in(1), e.in(2)}, 1));
+          }),
   };
 };
 
@@ -145,8 +158,10 @@ struct ScatterND : Rules<op::ScatterND> {
     if (depth > c.rank(0)) c.fail("infer.rank", cat("indices of ", depth, " numbers for data of rank ", c.rank(0)));
     Shape wanted(indices.begin(), indices.end() - 1);
     wanted.insert(wanted.end(), data.begin() + depth, data.end());
-    if (wanted.size() != updates.size()) c.fail("infer.rank", cat("updates of rank ", updates.size(), " where ", wanted.size(), " is wanted"));
-    for (size_t i = 0; i < wanted.size(); ++i) c.same(wanted[i], updates[i], cat("sizes of updates and places on axis ", i));
+    if (wanted.size() != updates.size())
+      c.fail("infer.rank", cat("updates of rank ", updates.size(), " where ", wanted.size(), " is wanted"));
+    for (size_t i = 0; i < wanted.size(); ++i)
+      c.same(wanted[i], updates[i], cat("sizes of updates and places on axis ", i));
   }
 
   static void eval(const op::ScatterND& a, Eval& k) {
@@ -164,9 +179,12 @@ struct ScatterND : Rules<op::ScatterND> {
     if (!shape || !indices) return e.refuse("sizes are not known before the model runs");
     const auto depth = static_cast<size_t>(indices->back());
     const int64_t length = element_count(std::span<const int64_t>(*shape).subspan(depth));
-    const ValueId data = e.on.Reshape(e.in(0), e.on.ints({-1, length})), updates = e.on.Reshape(e.in(2), e.on.ints({-1, length}));
+    const ValueId data = e.on.Reshape(e.in(0), e.on.ints({-1, length})),
+                  updates = e.on.Reshape(e.in(2), e.on.ints({-1, length}));
     const ValueId starts = emit_rows_at(e.on, *shape, e.in(1), 0);
-    if (a.reduction != "none") return e.replace({e.on.Reshape(scatter_rows(e.on, a.reduction, data, e.on.Reshape(starts, e.on.ints({-1})), updates), e.on.ints(*shape))});
+    if (a.reduction != "none")
+      return e.replace({e.on.Reshape(
+          scatter_rows(e.on, a.reduction, data, e.on.Reshape(starts, e.on.ints({-1})), updates), e.on.ints(*shape))});
     const ValueId rows = e.on.Reshape(starts, e.on.ints({-1, 1}));
     const ValueId places = e.on.Expand(rows, e.on.Shape(updates));
     e.replace({e.on.Reshape(e.on.ScatterElements(data, places, updates), e.on.ints(*shape))});
@@ -174,7 +192,8 @@ struct ScatterND : Rules<op::ScatterND> {
 
   static constexpr Revision revisions[] = {{16, nullptr, down_before_reductions}, {18, nullptr, down_before_extrema}};
   static constexpr Expansion expansions[] = {
-      expansion<op::ScatterND>(18, Exactness::exact, [](const op::ScatterND& a, Expand& e) { expand(a, e); }, reduction_is_new),
+      expansion<op::ScatterND>(
+          18, Exactness::exact, [](const op::ScatterND& a, Expand& e) { expand(a, e); }, reduction_is_new),
       expansion<op::ScatterND>(11, Exactness::exact, [](const op::ScatterND& a, Expand& e) { expand(a, e); }),
   };
 };

@@ -11,7 +11,9 @@ namespace {
 
 // Both ends are clamped into the shape, so that no slice is an error.
 std::pair<int64_t, int64_t> window(const op::Shape& a, int64_t rank) {
-  const auto place = [rank](int64_t at) { return std::clamp<int64_t>(at < 0 ? std::max<int64_t>(at, -rank) + rank : at, 0, rank); };
+  const auto place = [rank](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? std::max<int64_t>(at, -rank) + rank : at, 0, rank);
+  };
   const int64_t start = place(a.start), end = a.end ? place(*a.end) : rank;
   return {start, std::max(start, end)};
 }
@@ -29,11 +31,13 @@ struct ShapeOp : Rules<op::Shape> {
   static void eval(const op::Shape& a, Eval& k) {
     const auto& shape = k.in(0).shape();
     const auto [start, end] = window(a, k.in(0).rank());
-    k.out(0, Tensor::ints(std::span<const int64_t>(shape).subspan(static_cast<size_t>(start), static_cast<size_t>(end - start))));
+    k.out(0, Tensor::ints(std::span<const int64_t>(shape).subspan(static_cast<size_t>(start),
+                                                                  static_cast<size_t>(end - start))));
   }
 
   static constexpr Revision revisions[] = {
-      {15, nullptr, [](Downgrade& d) {
+      {15, nullptr,
+       [](Downgrade& d) {
          d.drop_default("start", int64_t{0});
          d.drop_default("end", {});
        }},
@@ -43,7 +47,8 @@ struct ShapeOp : Rules<op::Shape> {
           15, Exactness::exact,
           [](const op::Shape& a, Expand& e) {
             const ValueId whole = e.on.Shape(e.in(0));
-            e.replace({e.on.Slice(whole, e.on.ints({a.start}), e.on.ints({a.end.value_or(INT64_MAX)}), e.on.ints({0}))});
+            e.replace(
+                {e.on.Slice(whole, e.on.ints({a.start}), e.on.ints({a.end.value_or(INT64_MAX)}), e.on.ints({0}))});
           },
           [](const op::Shape& a, const Graph&, NodeId, int64_t) { return a.start != 0 || a.end; }),
   };

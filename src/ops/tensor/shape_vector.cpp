@@ -22,7 +22,8 @@ ValueId ShapeVector::value() {
   std::vector<int64_t> literals;
   for (const Part& p : parts_) literals.push_back(p.axis >= 0 ? -1 : p.literal);
   // One unknown size is solved by the operator itself; beside a size of 0 that would be ambiguous.
-  if (unknown == 0 || (unknown == 1 && std::find(literals.begin(), literals.end(), 0) == literals.end())) return on_.ints(literals);
+  if (unknown == 0 || (unknown == 1 && std::find(literals.begin(), literals.end(), 0) == literals.end()))
+    return on_.ints(literals);
   const ValueId shape = on_.Shape(like_);
   std::vector<ValueId> parts;
   for (const Part& p : parts_) parts.push_back(p.axis >= 0 ? computed(p, shape) : on_.ints({p.literal}));

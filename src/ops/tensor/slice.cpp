@@ -22,7 +22,9 @@ struct Window {
 Window window(int64_t size, int64_t start, int64_t end, int64_t step) {
   if (step == INT64_MIN) step = -INT64_MAX;
   const int64_t last = step > 0 ? size : size - 1, before = step > 0 ? 0 : -1;
-  const auto place = [&](int64_t at, int64_t least) { return std::clamp(at < 0 ? std::max(at, -size - 1) + size : at, least, std::max(least, last)); };
+  const auto place = [&](int64_t at, int64_t least) {
+    return std::clamp(at < 0 ? std::max(at, -size - 1) + size : at, least, std::max(least, last));
+  };
   if (size == 0) return {0, step, 0};
   start = place(start, 0), end = place(end, before);
   const int64_t span = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
@@ -53,7 +55,8 @@ std::optional<Dim> place_of(const DimFacts& facts, Dim size, Dim at, Dim low, Di
 
 Dim sliced_size(Infer& c, Dim size, Dim start, Dim end, int64_t step) {
   const DimFacts& facts = c.graph().facts;
-  if (size.is_literal() && start.is_literal() && end.is_literal()) return window(size.literal(), start.literal(), end.literal(), step).count;
+  if (size.is_literal() && start.is_literal() && end.is_literal())
+    return window(size.literal(), start.literal(), end.literal(), step).count;
   if (step == INT64_MIN) return c.fresh();
   const Dim zero, one(int64_t{1}), stride(step > 0 ? step : -step);
   const Dim low = step > 0 ? zero : -one, high = step > 0 ? size : size - one;
@@ -126,7 +129,8 @@ struct Slice : Rules<op::Slice> {
   static void down_to_attributes(Downgrade& d) {
     if (const auto steps = d.constant(4)) {
       const auto numbers = steps->to_ints();
-      if (std::any_of(numbers.begin(), numbers.end(), [](int64_t s) { return s != 1; })) d.refuse("Slice had no steps there");
+      if (std::any_of(numbers.begin(), numbers.end(), [](int64_t s) { return s != 1; }))
+        d.refuse("Slice had no steps there");
       d.set_input(4, {});
     }
     d.input_to_ints(3, "axes");
@@ -152,24 +156,30 @@ struct Slice : Rules<op::Slice> {
     On& on = e.on;
     const Fact& starts = e.fact(1);
     const auto count = starts.has_rank() && starts.rank() == 1 ? starts.shape()[0].known() : std::nullopt;
-    if (!e.fact(0).has_rank() || !count) return e.refuse("a Slice whose rank or axes are known only when the model runs");
+    if (!e.fact(0).has_rank() || !count)
+      return e.refuse("a Slice whose rank or axes are known only when the model runs");
     const int64_t rank = e.fact(0).rank();
     const auto axes = e.has(3) ? e.graph.constant(e.in(3)) : std::nullopt;
-    ValueId bounds[3] = {as_vector(on, e.in(1)), as_vector(on, e.in(2)), e.has(4) ? as_vector(on, e.in(4)) : on.ints(std::vector<int64_t>(static_cast<size_t>(*count), 1))};
+    ValueId bounds[3] = {
+        as_vector(on, e.in(1)), as_vector(on, e.in(2)),
+        e.has(4) ? as_vector(on, e.in(4)) : on.ints(std::vector<int64_t>(static_cast<size_t>(*count), 1))};
     std::vector<int64_t> order;
     for (int64_t i = 0; i < *count; ++i) order.push_back(axes ? axes->int_at(i) + (axes->int_at(i) < 0 ? rank : 0) : i);
     if (e.has(3) && !axes) {
       // Bounds for some axes become bounds for all.
       const ValueId places = from_front(on, e.in(3), rank);
       const int64_t whole[3] = {0, INT64_MAX, 1};
-      for (size_t i = 0; i < 3; ++i) bounds[i] = on.ScatterElements(on.ints(std::vector<int64_t>(static_cast<size_t>(rank), whole[i])), places, bounds[i]);
+      for (size_t i = 0; i < 3; ++i)
+        bounds[i] =
+            on.ScatterElements(on.ints(std::vector<int64_t>(static_cast<size_t>(rank), whole[i])), places, bounds[i]);
       order.resize(static_cast<size_t>(rank));
       std::iota(order.begin(), order.end(), 0);
     }
     ValueId x = e.in(0);
     for (size_t i = 0; i < order.size(); ++i) {
       const auto n = static_cast<int64_t>(i);
-      x = gather_window(on, x, order[i], element(on, bounds[0], n), element(on, bounds[1], n), element(on, bounds[2], n));
+      x = gather_window(on, x, order[i], element(on, bounds[0], n), element(on, bounds[1], n),
+                        element(on, bounds[2], n));
     }
     e.replace({x});
   }
@@ -184,7 +194,8 @@ struct Slice : Rules<op::Slice> {
     const Graph& g = e.graph;
     const auto starts = g.constant(e.in(1)), ends = g.constant(e.in(2)), steps = g.constant(e.in(4));
     const auto axes = e.has(3) ? g.constant(e.in(3)) : std::nullopt;
-    if (!starts || !ends || !steps || (e.has(3) && !axes) || !e.fact(0).has_rank()) return e.refuse("a Slice with steps that the model computes");
+    if (!starts || !ends || !steps || (e.has(3) && !axes) || !e.fact(0).has_rank())
+      return e.refuse("a Slice with steps that the model computes");
     ValueId x = e.in(0);
     for (int64_t i = 0; i < starts->count(); ++i) {
       int64_t axis = axes ? axes->int_at(i) : i;
@@ -231,15 +242,21 @@ struct Slice : Rules<op::Slice> {
   }
 
   static constexpr Revision revisions[] = {
-      {10, [](Upgrade& u) { u.attr_to_input("starts", 1), u.attr_to_input("ends", 2), u.attr_to_input("axes", 3); }, down_to_attributes},
+      {10, [](Upgrade& u) { u.attr_to_input("starts", 1), u.attr_to_input("ends", 2), u.attr_to_input("axes", 3); },
+       down_to_attributes},
   };
   static constexpr Expansion expansions[] = {
-      expansion<op::Slice>(10, Exactness::exact, [](const op::Slice&, Expand& e) { expand_computed(e); },
-                           [](const op::Slice&, const Graph& g, NodeId n, int64_t) { return is_computed(g, n) || steps_into_unknown(g, n); }),
-      expansion<op::Slice>(10, Exactness::exact, [](const op::Slice&, Expand& e) { expand_steps(e); },
-                           [](const op::Slice&, const Graph& g, NodeId n, int64_t) { return has_steps(g, n); }),
-      expansion<op::Slice>(11, Exactness::exact, [](const op::Slice&, Expand& e) { expand_axes(e); },
-                           [](const op::Slice&, const Graph& g, NodeId n, int64_t t) { return t == 10 && has_negative_axes(g, n); }),
+      expansion<op::Slice>(
+          10, Exactness::exact, [](const op::Slice&, Expand& e) { expand_computed(e); },
+          [](const op::Slice&, const Graph& g, NodeId n, int64_t) {
+            return is_computed(g, n) || steps_into_unknown(g, n);
+          }),
+      expansion<op::Slice>(
+          10, Exactness::exact, [](const op::Slice&, Expand& e) { expand_steps(e); },
+          [](const op::Slice&, const Graph& g, NodeId n, int64_t) { return has_steps(g, n); }),
+      expansion<op::Slice>(
+          11, Exactness::exact, [](const op::Slice&, Expand& e) { expand_axes(e); },
+          [](const op::Slice&, const Graph& g, NodeId n, int64_t t) { return t == 10 && has_negative_axes(g, n); }),
   };
 };
 

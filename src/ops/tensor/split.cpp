@@ -34,7 +34,8 @@ struct Split : Rules<op::Split> {
   static std::vector<Dim> given(Infer& c, Dim whole) {
     auto sizes = c.ints(1);
     if (!sizes) return c.fresh_shape(static_cast<int64_t>(c.out_count()));
-    if (sizes->size() != c.out_count()) c.fail("infer.split", cat(sizes->size(), " sizes for ", c.out_count(), " outputs"));
+    if (sizes->size() != c.out_count())
+      c.fail("infer.split", cat(sizes->size(), " sizes for ", c.out_count(), " outputs"));
     Dim sum;
     for (const Dim d : *sizes) {
       if (d.is_literal() && d.literal() < 0) c.fail("infer.split", cat("a part of size ", d.literal()));
@@ -56,7 +57,8 @@ struct Split : Rules<op::Split> {
       return {sizes.begin(), sizes.end()};
     }
     const DimFacts& facts = c.graph().facts;
-    const Dim chunk = facts.simplify(facts.divisible(whole, parts) == Answer::yes ? floor_div(whole, parts) : ceil_div(whole, parts));
+    const Dim chunk =
+        facts.simplify(facts.divisible(whole, parts) == Answer::yes ? floor_div(whole, parts) : ceil_div(whole, parts));
     std::vector<Dim> sizes(static_cast<size_t>(parts), chunk);
     if (facts.divisible(whole, parts) == Answer::yes) return sizes;
     for (int64_t i = 1; i < parts; ++i) sizes[static_cast<size_t>(i)] = min(chunk, max(whole - chunk * Dim(i), Dim()));
@@ -67,19 +69,23 @@ struct Split : Rules<op::Split> {
     const Tensor& x = k.in(0);
     const auto axis = static_cast<size_t>(k.axis(a.axis, x.rank()));
     const auto parts = static_cast<int64_t>(k.out_count());
-    if (!k.has(1) && a.num_outputs.value_or(parts) != parts) k.fail("eval.split", cat(*a.num_outputs, " parts for ", parts, " outputs"));
+    if (!k.has(1) && a.num_outputs.value_or(parts) != parts)
+      k.fail("eval.split", cat(*a.num_outputs, " parts for ", parts, " outputs"));
     const auto sizes = k.has(1) ? k.ints(1) : even_parts(x.shape()[axis], parts);
-    if (sizes.size() != k.out_count()) k.fail("eval.split", cat(sizes.size(), " parts for ", k.out_count(), " outputs"));
+    if (sizes.size() != k.out_count())
+      k.fail("eval.split", cat(sizes.size(), " parts for ", k.out_count(), " outputs"));
     const auto strides = row_major_strides(x.shape());
     int64_t start = 0;
     for (size_t i = 0; i < sizes.size(); ++i) {
-      if (sizes[i] < 0 || sizes[i] > x.shape()[axis] - start) k.fail("eval.split", cat("a part of size ", sizes[i], " does not fit"));
+      if (sizes[i] < 0 || sizes[i] > x.shape()[axis] - start)
+        k.fail("eval.split", cat("a part of size ", sizes[i], " does not fit"));
       auto shape = x.shape();
       shape[axis] = sizes[i];
       k.out(i, strided(x, shape, strides, start * strides[axis]));
       start += sizes[i];
     }
-    if (start != x.shape()[axis]) k.fail("eval.split", cat("the parts sum to ", start, ", the axis has ", x.shape()[axis]));
+    if (start != x.shape()[axis])
+      k.fail("eval.split", cat("the parts sum to ", start, ", the axis has ", x.shape()[axis]));
   }
 
   // Opset 1 could take the sizes as a second input of the data's type.
@@ -87,7 +93,9 @@ struct Split : Rules<op::Split> {
     if (!u.has("axis")) u.set("axis", int64_t{0});
     if (!u.input(1)) return;
     const auto sizes = u.contents(1);
-    if (!sizes) throw error("model.old-encoding", "Split of opset 1 with sizes that the model computes").help("save the model with opset 2 or newer");
+    if (!sizes)
+      throw error("model.old-encoding", "Split of opset 1 with sizes that the model computes")
+          .help("save the model with opset 2 or newer");
     std::vector<int64_t> ints;
     for (const double v : sizes->to_doubles()) ints.push_back(static_cast<int64_t>(v));
     u.set("split", ints);
@@ -99,7 +107,8 @@ struct Split : Rules<op::Split> {
     if (!x.has_rank()) return false;
     const int64_t axis = a.axis < 0 ? a.axis + x.rank() : a.axis;
     if (axis < 0 || axis >= x.rank()) return false;
-    return g.facts.divisible(x.shape()[static_cast<size_t>(axis)], static_cast<int64_t>(g[n].outputs.size())) == Answer::yes;
+    return g.facts.divisible(x.shape()[static_cast<size_t>(axis)], static_cast<int64_t>(g[n].outputs.size())) ==
+           Answer::yes;
   }
 
   // Parts whose sizes only the model knows, one Slice each.
@@ -107,9 +116,12 @@ struct Split : Rules<op::Split> {
     On& on = e.on;
     const bool ranked = e.fact(0).has_rank();
     if (!ranked && a.axis < 0 && e.target < 11) return e.refuse("the sizes of the parts and the rank are not known");
-    const int64_t axis = a.axis < 0 && ranked ? a.axis + e.fact(0).rank() : a.axis, parts = static_cast<int64_t>(e.outputs());
+    const int64_t axis = a.axis < 0 && ranked ? a.axis + e.fact(0).rank() : a.axis,
+                  parts = static_cast<int64_t>(e.outputs());
     ValueId chunk, start = on.ints({0});
-    const auto size = [&] { return ranked ? size_of(on, e.in(0), axis) : on.Gather(on.Shape(e.in(0)), on.ints({axis})); };
+    const auto size = [&] {
+      return ranked ? size_of(on, e.in(0), axis) : on.Gather(on.Shape(e.in(0)), on.ints({axis}));
+    };
     if (!e.has(1)) chunk = on.Div(on.Add(size(), on.ints({parts - 1})), on.ints({parts}));
     std::vector<ValueId> out;
     for (int64_t i = 0; i < parts; ++i) {
@@ -122,7 +134,8 @@ struct Split : Rules<op::Split> {
 
   static void expand_uneven(const op::Split& a, Expand& e) {
     const Fact& x = e.fact(0);
-    const Dim size = x.has_rank() ? x.shape()[static_cast<size_t>(a.axis < 0 ? a.axis + x.rank() : a.axis)] : e.graph.dims().fresh();
+    const Dim size =
+        x.has_rank() ? x.shape()[static_cast<size_t>(a.axis < 0 ? a.axis + x.rank() : a.axis)] : e.graph.dims().fresh();
     if (!size.is_literal()) return by_slices(a, e);
     const auto sizes = even_parts(size.literal(), static_cast<int64_t>(e.outputs()));
     e.replace(e.on.Split(e.in(0), e.outputs(), e.on.ints(sizes), {.axis = a.axis}));
@@ -133,14 +146,21 @@ struct Split : Rules<op::Split> {
       {11, nullptr, [](Downgrade& d) { d.nonnegative_axes("axis"); }},
       {13, [](Upgrade& u) { u.attr_to_input("split", 1); }, [](Downgrade& d) { d.input_to_ints(1, "split"); }},
       // Before 18 an even split needed no count.
-      {18, [](Upgrade& u) { if (!u.input(1)) u.set("num_outputs", static_cast<int64_t>(u.outputs)); },
+      {18,
+       [](Upgrade& u) {
+         if (!u.input(1)) u.set("num_outputs", static_cast<int64_t>(u.outputs));
+       },
        [](Downgrade& d) { d.drop("num_outputs"); }},
   };
   static constexpr Expansion expansions[] = {
-      expansion<op::Split>(13, Exactness::exact, [](const op::Split& a, Expand& e) { by_slices(a, e); },
-                           [](const op::Split&, const Graph& g, NodeId n, int64_t) { return g.input(n, 1) && !g.is_constant(g.input(n, 1)); }),
-      expansion<op::Split>(18, Exactness::exact, [](const op::Split& a, Expand& e) { expand_uneven(a, e); },
-                           [](const op::Split& a, const Graph& g, NodeId n, int64_t) { return a.num_outputs && !goes_evenly(g, n, a); }),
+      expansion<op::Split>(
+          13, Exactness::exact, [](const op::Split& a, Expand& e) { by_slices(a, e); },
+          [](const op::Split&, const Graph& g, NodeId n, int64_t) {
+            return g.input(n, 1) && !g.is_constant(g.input(n, 1));
+          }),
+      expansion<op::Split>(
+          18, Exactness::exact, [](const op::Split& a, Expand& e) { expand_uneven(a, e); },
+          [](const op::Split& a, const Graph& g, NodeId n, int64_t) { return a.num_outputs && !goes_evenly(g, n, a); }),
   };
 };
 

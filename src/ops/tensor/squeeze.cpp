@@ -11,7 +11,9 @@ namespace cameo::ops {
 
 namespace {
 
-bool contains(const std::vector<int64_t>& list, size_t i) { return std::find(list.begin(), list.end(), static_cast<int64_t>(i)) != list.end(); }
+bool contains(const std::vector<int64_t>& list, size_t i) {
+  return std::find(list.begin(), list.end(), static_cast<int64_t>(i)) != list.end();
+}
 
 bool computed_axes(const Graph& g, NodeId n) { return g.input(n, 1) && !g.is_constant(g.input(n, 1)); }
 
@@ -77,7 +79,8 @@ struct Unsqueeze : Rules<op::Unsqueeze> {
     const auto axes = c.axes(*given, c.rank(0) + static_cast<int64_t>(given->size()));
     Shape out;
     auto next = c.shape(0).begin();
-    for (size_t i = 0; i < c.shape(0).size() + axes.size(); ++i) out.push_back(contains(axes, i) ? Dim(int64_t{1}) : *next++);
+    for (size_t i = 0; i < c.shape(0).size() + axes.size(); ++i)
+      out.push_back(contains(axes, i) ? Dim(int64_t{1}) : *next++);
     c.out(0, out);
     keep_contents(c);
   }
@@ -94,7 +97,8 @@ struct Unsqueeze : Rules<op::Unsqueeze> {
   }
 
   static constexpr Revision revisions[] = {
-      {11, nullptr, [](Downgrade& d) {
+      {11, nullptr,
+       [](Downgrade& d) {
          const auto* axes = find_attr(d.attrs, "axes");
          const auto* list = axes ? std::get_if<std::vector<int64_t>>(axes) : nullptr;
          d.nonnegative_axes("axes", list ? static_cast<int64_t>(list->size()) : 0);
@@ -106,8 +110,11 @@ struct Unsqueeze : Rules<op::Unsqueeze> {
   static void by_shape(Expand& e) {
     On& on = e.on;
     const Fact& axes = e.fact(1);
-    const auto count = !axes.has_rank() ? std::nullopt : axes.rank() == 0 ? std::optional<int64_t>(1) : axes.shape()[0].known();
-    if (!e.fact(0).has_rank() || !count) return e.refuse("the axes are computed by the model, and the rank is not known");
+    const auto count = !axes.has_rank()   ? std::nullopt
+                       : axes.rank() == 0 ? std::optional<int64_t>(1)
+                                          : axes.shape()[0].known();
+    if (!e.fact(0).has_rank() || !count)
+      return e.refuse("the axes are computed by the model, and the rank is not known");
     const int64_t rank = e.fact(0).rank() + *count;
     ValueId shape = on.ints(std::vector<int64_t>(static_cast<size_t>(rank), 1));
     if (e.fact(0).rank() > 0) {

@@ -71,7 +71,7 @@ Blocks to_space(std::string_view mode) {
 }
 
 Blocks to_depth(std::string_view mode) {
-  if (mode == "DCR") return {{0, 3, 5, 1, 2, 4}, true};   // [n, c, h, b, w, b] -> [n, b, b, c, h, w]
+  if (mode == "DCR") return {{0, 3, 5, 1, 2, 4}, true};  // [n, c, h, b, w, b] -> [n, b, b, c, h, w]
   if (mode == "CRD") return {{0, 1, 3, 5, 2, 4}, false};
   throw error("model.attribute", cat("mode '", mode, "' is neither DCR nor CRD"));
 }
@@ -82,8 +82,10 @@ void check_block(int64_t b) {
 
 Dim divided(Infer& c, Dim d, int64_t by, std::string_view what) {
   DimFacts& facts = c.graph().facts;
-  if (facts.divisible(d, by) == Answer::no) c.fail("infer.mismatch", cat(what, " ", d.text(), " does not divide by ", by));
-  facts.assume_multiple(d, by, 0, {FactSource::op, std::string(c.node().op->name), place(c.graph(), c.graph()[c.node().outputs[0]].def)});
+  if (facts.divisible(d, by) == Answer::no)
+    c.fail("infer.mismatch", cat(what, " ", d.text(), " does not divide by ", by));
+  facts.assume_multiple(
+      d, by, 0, {FactSource::op, std::string(c.node().op->name), place(c.graph(), c.graph()[c.node().outputs[0]].def)});
   return facts.simplify(floor_div(d, by));
 }
 
@@ -104,10 +106,12 @@ struct DepthToSpace : Rules<op::DepthToSpace> {
     check_block(a.blocksize);
     const Tensor& x = k.in(0);
     const int64_t b = a.blocksize;
-    if (x.rank() != 4 || x.shape()[1] % (b * b)) k.fail("eval.shape", "DepthToSpace wants four axes and a depth of whole blocks");
+    if (x.rank() != 4 || x.shape()[1] % (b * b))
+      k.fail("eval.shape", "DepthToSpace wants four axes and a depth of whole blocks");
     const int64_t n = x.shape()[0], c = x.shape()[1] / (b * b), h = x.shape()[2], w = x.shape()[3];
     const Blocks how = to_space(a.mode);
-    const Tensor parts = x.reshaped(how.block_first ? std::vector<int64_t>{n, b, b, c, h, w} : std::vector<int64_t>{n, c, b, b, h, w});
+    const Tensor parts =
+        x.reshaped(how.block_first ? std::vector<int64_t>{n, b, b, c, h, w} : std::vector<int64_t>{n, c, b, b, h, w});
     k.out(0, Transpose::transposed(parts, how.perm).reshaped({n, c, h * b, w * b}));
   }
 
@@ -126,7 +130,8 @@ struct DepthToSpace : Rules<op::DepthToSpace> {
     e.replace({e.on.Reshape(parts, after.value())});
   }
 
-  static constexpr Revision revisions[] = {{11, nullptr, [](Downgrade& d) { d.drop_default("mode", std::string("DCR")); }}};
+  static constexpr Revision revisions[] = {
+      {11, nullptr, [](Downgrade& d) { d.drop_default("mode", std::string("DCR")); }}};
   static constexpr Expansion expansions[] = {
       expansion<op::DepthToSpace>(
           11, Exactness::exact, [](const op::DepthToSpace& a, Expand& e) { expand(a, e); },
@@ -140,16 +145,19 @@ struct SpaceToDepth : Rules<op::SpaceToDepth> {
     need_image(c);
     to_depth(a.mode);
     const int64_t b = a.blocksize;
-    c.out(0, {c.dim(0, 0), c.dim(0, 1) * Dim(b * b), divided(c, c.dim(0, 2), b, "height"), divided(c, c.dim(0, 3), b, "width")});
+    c.out(0, {c.dim(0, 0), c.dim(0, 1) * Dim(b * b), divided(c, c.dim(0, 2), b, "height"),
+              divided(c, c.dim(0, 3), b, "width")});
   }
 
   static void eval(const op::SpaceToDepth& a, Eval& k) {
     check_block(a.blocksize);
     const Tensor& x = k.in(0);
     const int64_t b = a.blocksize;
-    if (x.rank() != 4 || x.shape()[2] % b || x.shape()[3] % b) k.fail("eval.shape", "SpaceToDepth wants four axes and a height and width of whole blocks");
+    if (x.rank() != 4 || x.shape()[2] % b || x.shape()[3] % b)
+      k.fail("eval.shape", "SpaceToDepth wants four axes and a height and width of whole blocks");
     const int64_t n = x.shape()[0], c = x.shape()[1], h = x.shape()[2] / b, w = x.shape()[3] / b;
-    k.out(0, Transpose::transposed(x.reshaped({n, c, h, b, w, b}), to_depth(a.mode).perm).reshaped({n, c * b * b, h, w}));
+    k.out(0,
+          Transpose::transposed(x.reshaped({n, c, h, b, w, b}), to_depth(a.mode).perm).reshaped({n, c * b * b, h, w}));
   }
 
   static void expand(const op::SpaceToDepth& a, Expand& e) {
@@ -163,7 +171,8 @@ struct SpaceToDepth : Rules<op::SpaceToDepth> {
     e.replace({e.on.Reshape(parts, after.value())});
   }
 
-  static constexpr Revision revisions[] = {{28, nullptr, [](Downgrade& d) { d.drop_default("mode", std::string("DCR")); }}};
+  static constexpr Revision revisions[] = {
+      {28, nullptr, [](Downgrade& d) { d.drop_default("mode", std::string("DCR")); }}};
   static constexpr Expansion expansions[] = {
       expansion<op::SpaceToDepth>(
           28, Exactness::exact, [](const op::SpaceToDepth& a, Expand& e) { expand(a, e); },

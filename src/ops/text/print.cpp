@@ -23,7 +23,11 @@ struct DimHash {
 class Printer {
  public:
   Printer(const Graph& g, const PrintOptions& o)
-      : w_({o.max_elements, o.tensors, o.onnx_only ? text::Dialect::onnx_only : text::Dialect::readable}), g_(g), o_(o), canonical_(g), names_(value_names(g, o.canonical_order ? NodeOrder::canonical : NodeOrder::listed)) {
+      : w_({o.max_elements, o.tensors, o.onnx_only ? text::Dialect::onnx_only : text::Dialect::readable}),
+        g_(g),
+        o_(o),
+        canonical_(g),
+        names_(value_names(g, o.canonical_order ? NodeOrder::canonical : NodeOrder::listed)) {
     count_unknown_sizes();
     w_.is_open = [this](Dim d) { return d.is_symbol() && is_fresh(d) && unknown_[d] <= 1; };
   }
@@ -150,7 +154,8 @@ class Printer {
       line();
       node(n);
       if (!o_.comment || o_.one_line) continue;
-      if (const std::string said = o_.comment(n); !said.empty()) w_ << "  # " << printable(said);  // a line break would end the comment
+      if (const std::string said = o_.comment(n); !said.empty())
+        w_ << "  # " << printable(said);  // a line break would end the comment
     }
     --indent_;
     line();
@@ -162,7 +167,8 @@ class Printer {
   std::vector<ValueId> function_constants(RegionId r) {
     std::vector<ValueId> out = canonical_.initializers(r);
     const auto add = [&](ValueId v) {
-      if (v && g_[v].kind == Value::Kind::initializer && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+      if (v && g_[v].kind == Value::Kind::initializer && std::find(out.begin(), out.end(), v) == out.end())
+        out.push_back(v);
     };
     for (const ValueId v : canonical_.captured(r)) add(v);
     return out;
@@ -234,7 +240,8 @@ class Printer {
     };
     size_t next = 0;
     if (!n.op->is_opaque())
-      for (; next < n.op->graph_attrs.size() && next < n.regions.size(); ++next) add(n.op->graph_attrs[next], n.regions[next]);
+      for (; next < n.op->graph_attrs.size() && next < n.regions.size(); ++next)
+        add(n.op->graph_attrs[next], n.regions[next]);
     else if (n.extra)
       for (const NamedAttr& a : *n.extra)
         if (a.value.index() == 0 && next < n.regions.size()) add(a.name, n.regions[next++]);

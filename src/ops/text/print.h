@@ -1,4 +1,5 @@
-// Graphs as text: ONNX's text syntax, canonical. The same graph gives the same text, whatever order its nodes were made in.
+// Graphs as text: ONNX's text syntax, canonical. The same graph gives the same text, whatever order its nodes were made
+// in.
 #pragma once
 
 #include <functional>
@@ -10,15 +11,15 @@
 namespace cameo::ops {
 
 struct PrintOptions {
-  bool header = true;              // versions, producer, metadata. The opset is that of the encoding inside: the newest
-  bool value_info = true;          // types of inner values
-  bool notes = true;               // names of nodes, doc strings, metadata
-  bool canonical_order = true;     // else nodes and initializers as they are listed
+  bool header = true;           // versions, producer, metadata. The opset is that of the encoding inside: the newest
+  bool value_info = true;       // types of inner values
+  bool notes = true;            // names of nodes, doc strings, metadata
+  bool canonical_order = true;  // else nodes and initializers as they are listed
   bool one_line = false;
-  int64_t max_elements = 64;       // larger tensors are printed as #hash
-  TensorTable* tensors = nullptr;  // collects what #hashes stand for
+  int64_t max_elements = 64;                   // larger tensors are printed as #hash
+  TensorTable* tensors = nullptr;              // collects what #hashes stand for
   std::function<std::string(NodeId)> comment;  // "# ..." behind a node's line; empty: none
-  bool onnx_only = false;          // nothing but what ONNX's own parser reads; tensors in full
+  bool onnx_only = false;                      // nothing but what ONNX's own parser reads; tensors in full
 };
 
 // parse_text reads it back to an equal model, given the tensors.

@@ -52,7 +52,8 @@ class Threads {
       seen_[i] = round_;
       const Regex::Step& s = steps[i];
       switch (s.kind) {
-        case Regex::Step::set: case Regex::Step::accept: list.push_back(i); break;
+        case Regex::Step::set:
+        case Regex::Step::accept: list.push_back(i); break;
         case Regex::Step::jump: todo_.push_back(s.a); break;
         case Regex::Step::fork: todo_.push_back(s.b), todo_.push_back(s.a); break;
         default:

@@ -22,7 +22,18 @@ class Regex {
     bool has(char32_t c) const;
   };
   struct Step {
-    enum Kind : uint8_t { set, fork, jump, text_begin, text_end, line_begin, line_end, word_edge, no_word_edge, accept } kind;
+    enum Kind : uint8_t {
+      set,
+      fork,
+      jump,
+      text_begin,
+      text_end,
+      line_begin,
+      line_end,
+      word_edge,
+      no_word_edge,
+      accept
+    } kind;
     uint32_t a = 0, b = 0;  // set: index of the set; fork, jump: where to go on
     bool any_case = false;
   };

@@ -15,16 +15,27 @@ constexpr char32_t last_code_point = 0x10ffff;
 
 using Ranges = std::vector<std::pair<char32_t, char32_t>>;
 
-const Ranges digits{{'0', '9'}}, words{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}, spaces{{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}};
+const Ranges digits{{'0', '9'}}, words{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
+    spaces{{'\t', '\n'}, {'\f', '\r'}, {' ', ' '}};
 
 struct PosixClass {
   std::string_view name;
   Ranges ranges;
 };
 const PosixClass posix_classes[] = {
-    {"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}}, {"alpha", {{'A', 'Z'}, {'a', 'z'}}}, {"ascii", {{0, 0x7f}}}, {"blank", {{'\t', '\t'}, {' ', ' '}}},
-    {"cntrl", {{0, 0x1f}, {0x7f, 0x7f}}}, {"digit", digits}, {"graph", {{'!', '~'}}}, {"lower", {{'a', 'z'}}}, {"print", {{' ', '~'}}},
-    {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}}, {"space", {{'\t', '\r'}, {' ', ' '}}}, {"upper", {{'A', 'Z'}}}, {"word", words},
+    {"alnum", {{'0', '9'}, {'A', 'Z'}, {'a', 'z'}}},
+    {"alpha", {{'A', 'Z'}, {'a', 'z'}}},
+    {"ascii", {{0, 0x7f}}},
+    {"blank", {{'\t', '\t'}, {' ', ' '}}},
+    {"cntrl", {{0, 0x1f}, {0x7f, 0x7f}}},
+    {"digit", digits},
+    {"graph", {{'!', '~'}}},
+    {"lower", {{'a', 'z'}}},
+    {"print", {{' ', '~'}}},
+    {"punct", {{'!', '/'}, {':', '@'}, {'[', '`'}, {'{', '~'}}},
+    {"space", {{'\t', '\r'}, {' ', ' '}}},
+    {"upper", {{'A', 'Z'}}},
+    {"word", words},
     {"xdigit", {{'0', '9'}, {'A', 'F'}, {'a', 'f'}}},
 };
 
@@ -62,11 +73,14 @@ int digit_value(char32_t c) {
 }  // namespace
 
 RegexParser::RegexParser(std::string_view pattern, Regex& out) : out_(out) {
-  if (pattern.size() > max_pattern) throw error("model.regex", cat("a pattern of ", pattern.size(), " bytes")).why(cat("the most is ", max_pattern));
+  if (pattern.size() > max_pattern)
+    throw error("model.regex", cat("a pattern of ", pattern.size(), " bytes")).why(cat("the most is ", max_pattern));
   text_ = code_points(pattern);
 }
 
-void RegexParser::fail(std::string what) const { throw error("model.regex", cat(what, ", at character ", at_, " of the pattern")); }
+void RegexParser::fail(std::string what) const {
+  throw error("model.regex", cat(what, ", at character ", at_, " of the pattern"));
+}
 
 bool RegexParser::accept(char32_t c) {
   if (at_end() || peek() != c) return false;
@@ -144,7 +158,8 @@ bool RegexParser::bounds(int& least, int& most) {
   const auto number = [&](int& out) {
     bool any = false;
     out = 0;
-    for (; !at_end() && peek() >= '0' && peek() <= '9'; ++at_, any = true) out = std::min(out * 10 + static_cast<int>(peek() - '0'), max_repeat + 1);
+    for (; !at_end() && peek() >= '0' && peek() <= '9'; ++at_, any = true)
+      out = std::min(out * 10 + static_cast<int>(peek() - '0'), max_repeat + 1);
     return any;
   };
   if (!number(least)) return false;
@@ -164,7 +179,9 @@ RegexParser::Part RegexParser::atom() {
     case '.': return set_part({flags_.dot_all ? Ranges{} : Ranges{{'\n', '\n'}}, true});
     case '^': return assertion(flags_.multi_line ? Regex::Step::line_begin : Regex::Step::text_begin);
     case '$': return assertion(flags_.multi_line ? Regex::Step::line_end : Regex::Step::text_end);
-    case '*': case '+': case '?': --at_; fail("a repetition of nothing");
+    case '*':
+    case '+':
+    case '?': --at_; fail("a repetition of nothing");
     default: return literal(c);
   }
 }
@@ -243,7 +260,8 @@ char32_t RegexParser::hex_char() {
   int digits_read = 0;
   for (; !at_end() && digit_value(peek()) >= 0 && digits_read < (braces ? 8 : 2); ++digits_read)
     value = value * 16 + static_cast<char32_t>(digit_value(text_[at_++]));
-  if (digits_read == 0 || (!braces && digits_read != 2) || (braces && !accept('}')) || value > last_code_point) fail("a malformed \\x");
+  if (digits_read == 0 || (!braces && digits_read != 2) || (braces && !accept('}')) || value > last_code_point)
+    fail("a malformed \\x");
   return value;
 }
 

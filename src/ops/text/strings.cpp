@@ -13,11 +13,13 @@ namespace cameo::ops {
 namespace {
 
 const std::vector<std::string>& strings(const Tensor& t) {
-  if (t.dtype() != DType::string) Eval::fail("eval.type", cat("a tensor of ", name(t.dtype()), " where strings are wanted"));
+  if (t.dtype() != DType::string)
+    Eval::fail("eval.type", cat("a tensor of ", name(t.dtype()), " where strings are wanted"));
   return t.strings();
 }
 
-// Strings of one tensor: a few long ones, or a row that is wide because one string has many parts, must not take all memory.
+// Strings of one tensor: a few long ones, or a row that is wide because one string has many parts, must not take all
+// memory.
 void need_strings(uint64_t count, uint64_t bytes) {
   constexpr uint64_t most_count = 1 << 24, most_bytes = uint64_t{1} << 30;
   if (count > most_count) throw over_budget("strings", cat("a tensor of ", count, " strings"), "");
@@ -51,7 +53,8 @@ struct StringNormalizer : Rules<op::StringNormalizer> {
 
   static void eval(const op::StringNormalizer& a, Eval& k) {
     const Tensor& x = k.in(0);
-    if (x.rank() != 1 && !(x.rank() == 2 && x.shape()[0] == 1)) k.fail("eval.shape", "StringNormalizer wants [C] or [1,C]");
+    if (x.rank() != 1 && !(x.rank() == 2 && x.shape()[0] == 1))
+      k.fail("eval.shape", "StringNormalizer wants [C] or [1,C]");
     const auto key = [&](const std::string& s) { return a.is_case_sensitive ? s : lower(s); };
     std::set<std::string> stopwords;
     if (a.stopwords)
@@ -73,7 +76,9 @@ bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 std::vector<std::string> split_at_spaces(std::string_view s, int64_t most) {
   std::vector<std::string> out;
   size_t at = 0;
-  const auto skip = [&] { while (at < s.size() && is_space(s[at])) ++at; };
+  const auto skip = [&] {
+    while (at < s.size() && is_space(s[at])) ++at;
+  };
   for (skip(); at < s.size(); skip()) {
     size_t end = at;
     if (static_cast<int64_t>(out.size()) == most) {  // the rest as it is, without the spaces at its end
@@ -142,7 +147,8 @@ struct RegexFullMatch : Rules<op::RegexFullMatch> {
   }
 };
 
-constexpr OpRules table[] = {rules<StringConcat>(), rules<StringNormalizer>(), rules<StringSplit>(), rules<RegexFullMatch>()};
+constexpr OpRules table[] = {rules<StringConcat>(), rules<StringNormalizer>(), rules<StringSplit>(),
+                             rules<RegexFullMatch>()};
 
 }  // namespace
 

@@ -22,18 +22,23 @@ std::map<std::vector<Token>, int64_t> read_pool(const op::TfIdfVectorizer& a, co
   std::map<std::vector<Token>, int64_t> grams;
   size_t number = 0;
   for (size_t n = 1; n <= a.ngram_counts.size(); ++n) {
-    const int64_t begin = a.ngram_counts[n - 1], end = n < a.ngram_counts.size() ? a.ngram_counts[n] : static_cast<int64_t>(tokens.size());
-    if (begin < 0 || end < begin || end > static_cast<int64_t>(tokens.size())) throw error("model.attribute", "ngram_counts do not fit the pool");
+    const int64_t begin = a.ngram_counts[n - 1],
+                  end = n < a.ngram_counts.size() ? a.ngram_counts[n] : static_cast<int64_t>(tokens.size());
+    if (begin < 0 || end < begin || end > static_cast<int64_t>(tokens.size()))
+      throw error("model.attribute", "ngram_counts do not fit the pool");
     for (int64_t at = begin; at + static_cast<int64_t>(n) <= end; at += static_cast<int64_t>(n), ++number) {
-      if (number >= a.ngram_indexes.size() || a.ngram_indexes[number] < 0) throw error("model.attribute", "ngram_indexes do not fit the pool");
-      grams.emplace(std::vector<Token>(tokens.begin() + at, tokens.begin() + at + static_cast<int64_t>(n)), a.ngram_indexes[number]);
+      if (number >= a.ngram_indexes.size() || a.ngram_indexes[number] < 0)
+        throw error("model.attribute", "ngram_indexes do not fit the pool");
+      grams.emplace(std::vector<Token>(tokens.begin() + at, tokens.begin() + at + static_cast<int64_t>(n)),
+                    a.ngram_indexes[number]);
     }
   }
   return grams;
 }
 
 template <class Token>
-void count_row(const op::TfIdfVectorizer& a, const std::map<std::vector<Token>, int64_t>& grams, std::span<const Token> row, std::span<float> out) {
+void count_row(const op::TfIdfVectorizer& a, const std::map<std::vector<Token>, int64_t>& grams,
+               std::span<const Token> row, std::span<float> out) {
   const auto length = static_cast<int64_t>(row.size());
   const int64_t longest = std::min<int64_t>(a.max_gram_length, static_cast<int64_t>(a.ngram_counts.size()));
   for (int64_t distance = 1; distance <= std::min(a.max_skip_count, length) + 1; ++distance)
@@ -48,15 +53,19 @@ void count_row(const op::TfIdfVectorizer& a, const std::map<std::vector<Token>, 
 }
 
 template <class Token>
-void count_all(const op::TfIdfVectorizer& a, const std::vector<Token>& pool, std::span<const Token> tokens, int64_t rows, std::vector<float>& out) {
+void count_all(const op::TfIdfVectorizer& a, const std::vector<Token>& pool, std::span<const Token> tokens,
+               int64_t rows, std::vector<float>& out) {
   const auto grams = read_pool(a, pool);
-  const size_t width = rows ? tokens.size() / static_cast<size_t>(rows) : 0, size = rows ? out.size() / static_cast<size_t>(rows) : 0;
-  for (size_t r = 0; r < static_cast<size_t>(rows); ++r) count_row<Token>(a, grams, tokens.subspan(r * width, width), std::span(out).subspan(r * size, size));
+  const size_t width = rows ? tokens.size() / static_cast<size_t>(rows) : 0,
+               size = rows ? out.size() / static_cast<size_t>(rows) : 0;
+  for (size_t r = 0; r < static_cast<size_t>(rows); ++r)
+    count_row<Token>(a, grams, tokens.subspan(r * width, width), std::span(out).subspan(r * size, size));
 }
 
 struct TfIdfVectorizer : Rules<op::TfIdfVectorizer> {
   static void infer(const op::TfIdfVectorizer& a, Infer& c) {
-    if (c.rank(0) != 1 && c.rank(0) != 2) c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", 1 or 2 is wanted"));
+    if (c.rank(0) != 1 && c.rank(0) != 2)
+      c.fail("infer.rank", cat("the input has rank ", c.rank(0), ", 1 or 2 is wanted"));
     Shape out = c.shape(0);
     out.back() = output_size(a);
     c.out(0, DType::f32, out);
@@ -67,13 +76,16 @@ struct TfIdfVectorizer : Rules<op::TfIdfVectorizer> {
     if (x.rank() != 1 && x.rank() != 2) k.fail("eval.rank", cat("TfIdfVectorizer of a tensor of rank ", x.rank()));
     const int64_t rows = x.rank() == 2 ? x.shape()[0] : 1, size = output_size(a);
     std::vector<float> out(static_cast<size_t>(element_count(std::vector<int64_t>{rows, size})), 0);
-    if (x.dtype() == DType::string) count_all<std::string>(a, a.pool_strings.value_or(std::vector<std::string>{}), x.strings(), rows, out);
+    if (x.dtype() == DType::string)
+      count_all<std::string>(a, a.pool_strings.value_or(std::vector<std::string>{}), x.strings(), rows, out);
     else count_all<int64_t>(a, a.pool_int64s.value_or(std::vector<int64_t>{}), Loaded<int64_t>(x).span(), rows, out);
     if (a.mode == "IDF")
       for (float& f : out) f = f > 0 ? 1 : 0;
-    else if (a.mode != "TF" && a.mode != "TFIDF") throw error("model.attribute", cat("there is no mode '", a.mode, "'"));
+    else if (a.mode != "TF" && a.mode != "TFIDF")
+      throw error("model.attribute", cat("there is no mode '", a.mode, "'"));
     if (a.mode != "TF" && a.weights && !a.weights->empty()) {
-      if (static_cast<int64_t>(a.weights->size()) < size) throw error("model.attribute", cat(a.weights->size(), " weights for ", size, " coordinates"));
+      if (static_cast<int64_t>(a.weights->size()) < size)
+        throw error("model.attribute", cat(a.weights->size(), " weights for ", size, " coordinates"));
       for (size_t i = 0; i < out.size(); ++i) out[i] *= (*a.weights)[i % static_cast<size_t>(size)];
     }
     auto shape = x.shape();

@@ -6,7 +6,11 @@ std::vector<char32_t> code_points(std::string_view text) {
   std::vector<char32_t> out;
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);
-    const size_t length = first < 0x80 ? 1 : first >= 0xf0 && first < 0xf8 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
+    const size_t length = first < 0x80                    ? 1
+                          : first >= 0xf0 && first < 0xf8 ? 4
+                          : first >= 0xe0                 ? 3
+                          : first >= 0xc0                 ? 2
+                                                          : 0;
     char32_t c = length == 1 ? first : length == 2 ? first & 0x1f : length == 3 ? first & 0x0f : first & 0x07;
     bool valid = length > 0 && i + length <= text.size() && first < 0xf8;
     for (size_t k = 1; valid && k < length; ++k) {
@@ -35,9 +39,9 @@ struct Range {
   char32_t distance;     // to the lower-case ones; 1: upper and lower take turns
 };
 constexpr Range ranges[] = {
-    {'A', 'Z', 32},         {0xc0, 0xd6, 32},       {0xd8, 0xde, 32},       {0x100, 0x12e, 1},      {0x132, 0x136, 1},
-    {0x139, 0x147, 1},      {0x14a, 0x176, 1},      {0x179, 0x17d, 1},      {0x391, 0x3a1, 32},     {0x3a3, 0x3ab, 32},
-    {0x400, 0x40f, 80},     {0x410, 0x42f, 32},     {0x460, 0x480, 1},      {0x48a, 0x4be, 1},      {0x1e00, 0x1e94, 1},
+    {'A', 'Z', 32},     {0xc0, 0xd6, 32},   {0xd8, 0xde, 32},  {0x100, 0x12e, 1},  {0x132, 0x136, 1},
+    {0x139, 0x147, 1},  {0x14a, 0x176, 1},  {0x179, 0x17d, 1}, {0x391, 0x3a1, 32}, {0x3a3, 0x3ab, 32},
+    {0x400, 0x40f, 80}, {0x410, 0x42f, 32}, {0x460, 0x480, 1}, {0x48a, 0x4be, 1},  {0x1e00, 0x1e94, 1},
 };
 
 }  // namespace
@@ -50,7 +54,8 @@ char32_t lower(char32_t c) {
 
 char32_t upper(char32_t c) {
   for (const Range& r : ranges)
-    if (c >= r.first + r.distance && c <= r.last + r.distance && (r.distance > 1 || (c - r.first) % 2 == 1)) return c - r.distance;
+    if (c >= r.first + r.distance && c <= r.last + r.distance && (r.distance > 1 || (c - r.first) % 2 == 1))
+      return c - r.distance;
   return c;
 }
 

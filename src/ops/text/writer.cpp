@@ -13,7 +13,8 @@ namespace cameo::text {
 
 bool is_identifier_text(std::string_view s) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !s.empty() && letter(s[0]) && std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+  return !s.empty() && letter(s[0]) &&
+         std::all_of(s.begin(), s.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 void Writer::quoted(std::string_view s) {
@@ -90,7 +91,8 @@ void Writer::value(const Type& t, std::string_view value_name) {
   }
   // Without a type before it, a name that reads as a type needs quotes.
   static constexpr std::string_view words[] = {"seq", "map", "optional", "sparse_tensor", "opaque", "undefined"};
-  const bool taken = dtype_from_onnx_name(value_name) || std::find(std::begin(words), std::end(words), value_name) != std::end(words);
+  const bool taken =
+      dtype_from_onnx_name(value_name) || std::find(std::begin(words), std::end(words), value_name) != std::end(words);
   if (taken) quoted(value_name);
   else name(value_name);
 }
@@ -143,8 +145,9 @@ void Writer::number(float v) {
 
 namespace {
 std::string_view kind_text(AttrKind kind) {
-  static constexpr std::string_view names[] = {"", "float", "int", "string", "tensor", "graph", "floats", "ints", "strings",
-                                               "tensors", "graphs", "sparse_tensor", "sparse_tensors", "type_proto", "type_protos"};
+  static constexpr std::string_view names[] = {
+      "",        "float",   "int",    "string",        "tensor",         "graph",      "floats",     "ints",
+      "strings", "tensors", "graphs", "sparse_tensor", "sparse_tensors", "type_proto", "type_protos"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -160,9 +163,13 @@ void list(Writer& w, const std::vector<T>& items, F item) {
 
 struct IsEmpty {
   template <class T>
-  bool operator()(const std::vector<T>& v) const { return v.empty(); }
+  bool operator()(const std::vector<T>& v) const {
+    return v.empty();
+  }
   template <class T>
-  bool operator()(const T&) const { return false; }
+  bool operator()(const T&) const {
+    return false;
+  }
 };
 }  // namespace
 
@@ -171,7 +178,8 @@ void Writer::attribute(std::string_view attribute_name, const AttrValue& v) {
   const bool reference = std::holds_alternative<AttrRef>(v);
   // What the value does not tell by itself is said by its kind.
   const bool type_alone = std::holds_alternative<Type>(v) || std::holds_alternative<std::vector<Type>>(v);
-  if ((reference && kind_of(v) != AttrKind::undefined) || type_alone || std::visit(IsEmpty{}, v)) out += cat(": ", kind_text(kind_of(v)), " = ");
+  if ((reference && kind_of(v) != AttrKind::undefined) || type_alone || std::visit(IsEmpty{}, v))
+    out += cat(": ", kind_text(kind_of(v)), " = ");
   else out += '=';
   struct Print {
     Writer& w;
@@ -180,13 +188,23 @@ void Writer::attribute(std::string_view attribute_name, const AttrValue& v) {
     void operator()(int64_t i) const { w << cat(i); }
     void operator()(const std::string& s) const { w.quoted(s); }
     void operator()(const Tensor& t) const { w.tensor(t); }
-    void operator()(const std::vector<float>& x) const { list(w, x, [this](float f) { w.number(f); }); }
-    void operator()(const std::vector<int64_t>& x) const { list(w, x, [this](int64_t i) { w << cat(i); }); }
-    void operator()(const std::vector<std::string>& x) const { list(w, x, [this](const std::string& s) { w.quoted(s); }); }
-    void operator()(const std::vector<Tensor>& x) const { list(w, x, [this](const Tensor& t) { w.tensor(t); }); }
+    void operator()(const std::vector<float>& x) const {
+      list(w, x, [this](float f) { w.number(f); });
+    }
+    void operator()(const std::vector<int64_t>& x) const {
+      list(w, x, [this](int64_t i) { w << cat(i); });
+    }
+    void operator()(const std::vector<std::string>& x) const {
+      list(w, x, [this](const std::string& s) { w.quoted(s); });
+    }
+    void operator()(const std::vector<Tensor>& x) const {
+      list(w, x, [this](const Tensor& t) { w.tensor(t); });
+    }
     void operator()(const SparseTensor& t) const { w.sparse(t); }
     void operator()(const Type& t) const { w.type(t); }
-    void operator()(const std::vector<Type>& x) const { list(w, x, [this](const Type& t) { w.type(t); }); }
+    void operator()(const std::vector<Type>& x) const {
+      list(w, x, [this](const Type& t) { w.type(t); });
+    }
     void operator()(const AttrRef& r) const { w << '@', w.name(r.name); }
   };
   std::visit(Print{*this}, v);
@@ -200,7 +218,8 @@ void Writer::pairs(const StringPairs& p) {
   });
 }
 
-bool Writer::notes(std::string_view before, const std::string& doc, const StringPairs& metadata, std::string_view after) {
+bool Writer::notes(std::string_view before, const std::string& doc, const StringPairs& metadata,
+                   std::string_view after) {
   if (style_.dialect == Dialect::onnx_only || (doc.empty() && metadata.empty())) return false;
   out += before;
   if (!doc.empty()) out += "doc_string: ", quoted(doc);

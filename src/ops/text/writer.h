@@ -1,4 +1,5 @@
-// The pieces of ONNX's text syntax: names, types, tensors, attributes. Whoever prints a graph or a file puts them together.
+// The pieces of ONNX's text syntax: names, types, tensors, attributes. Whoever prints a graph or a file puts them
+// together.
 #pragma once
 
 #include <functional>
@@ -56,11 +57,11 @@ class Writer {
   // `type name`; the name alone where the type is unknown.
   void value(const Type& t, std::string_view name);
   void tensor_type(DType elem, const std::vector<int64_t>& shape);
-  void tensor(const Tensor& t);         // "float[2] {1, 2}"
-  void sparse_data(const SparseTensor& t);  // values, then indices
-  void tensor_data(const Tensor& t);    // "{1, 2}" or "#0123456789abcdef"
+  void tensor(const Tensor& t);                               // "float[2] {1, 2}"
+  void sparse_data(const SparseTensor& t);                    // values, then indices
+  void tensor_data(const Tensor& t);                          // "{1, 2}" or "#0123456789abcdef"
   void attribute(std::string_view name, const AttrValue& v);  // "axis=1"; not for graphs
-  void pairs(const StringPairs& p);     // ["key": "value"]
+  void pairs(const StringPairs& p);                           // ["key": "value"]
   // doc_string: "..", metadata_props: [..], with separators; nothing when both are empty. Says whether it wrote.
   bool notes(std::string_view before, const std::string& doc, const StringPairs& metadata, std::string_view after);
   void number(float v);  // always recognisable as a float

@@ -11,16 +11,20 @@ namespace {
 
 // A gradient or state is as its tensor is.
 void check_like(Infer& c, size_t i, size_t tensor) {
-  if (c.dtype(i) != c.dtype(tensor)) c.fail("infer.type", cat("input ", i, " is ", name(c.dtype(i)), ", input ", tensor, " is ", name(c.dtype(tensor))));
-  if (c.rank(i) != c.rank(tensor)) c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ", input ", tensor, " has ", c.rank(tensor)));
-  for (int64_t axis = 0; axis < c.rank(i); ++axis) c.same(c.dim(i, axis), c.dim(tensor, axis), cat("sizes of a tensor and its gradient or state on axis ", axis));
+  if (c.dtype(i) != c.dtype(tensor))
+    c.fail("infer.type", cat("input ", i, " is ", name(c.dtype(i)), ", input ", tensor, " is ", name(c.dtype(tensor))));
+  if (c.rank(i) != c.rank(tensor))
+    c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ", input ", tensor, " has ", c.rank(tensor)));
+  for (int64_t axis = 0; axis < c.rank(i); ++axis)
+    c.same(c.dim(i, axis), c.dim(tensor, axis), cat("sizes of a tensor and its gradient or state on axis ", axis));
 }
 
 // Inputs after rate and count come in `groups` of equally many tensors: values, gradients, states. Outputs are the
 // values and the states.
 void infer_step(Infer& c, size_t groups) {
   const size_t tensors = c.in_count() - 2, n = tensors / groups;
-  if (tensors < groups || tensors % groups) c.fail("infer.input", cat(tensors, " tensors do not make ", groups, " groups"));
+  if (tensors < groups || tensors % groups)
+    c.fail("infer.input", cat(tensors, " tensors do not make ", groups, " groups"));
   if (c.out_count() > n * (groups - 1)) c.fail("infer.output", cat(c.out_count(), " outputs of ", n * (groups - 1)));
   for (const size_t i : {0, 1}) c.same(element_count(c.shape(i)), 1, "number of rates or counts and 1");
   for (size_t i = 0; i < tensors; ++i) check_like(c, 2 + i, 2 + i % n);
@@ -89,7 +93,8 @@ struct Momentum : Rules<op::Momentum> {
     infer_step(c, 3);
   }
   static void check_mode(const op::Momentum& a) {
-    if (a.mode != "nesterov" && a.mode != "standard") throw error("model.attribute", cat("mode '", a.mode, "' is none of standard, nesterov"));
+    if (a.mode != "nesterov" && a.mode != "standard")
+      throw error("model.attribute", cat("mode '", a.mode, "' is none of standard, nesterov"));
   }
   static void eval(const op::Momentum& a, Eval& k) {
     const double rate = k.double_scalar(0), beta = k.int_scalar(1) > 0 ? static_cast<double>(a.beta) : 1,

@@ -94,9 +94,11 @@ struct RoiAlign : Rules<op::RoiAlign> {
     if (c.rank(2) != 1) c.fail("infer.rank", cat("the batch indices have rank ", c.rank(2), ": 1 is wanted"));
     c.same(c.dim(1, 1), 4, "the numbers of a region");
     want_word(c, "mode", a.mode, {"avg", "max"});
-    want_word(c, "coordinate_transformation_mode", a.coordinate_transformation_mode, {"half_pixel", "output_half_pixel"});
+    want_word(c, "coordinate_transformation_mode", a.coordinate_transformation_mode,
+              {"half_pixel", "output_half_pixel"});
     want_pooled(c, a.output_height, a.output_width);
-    if (a.sampling_ratio < 0 || a.sampling_ratio > most_samples) c.fail("infer.attribute", cat("sampling_ratio is ", a.sampling_ratio));
+    if (a.sampling_ratio < 0 || a.sampling_ratio > most_samples)
+      c.fail("infer.attribute", cat("sampling_ratio is ", a.sampling_ratio));
     for (const int64_t axis : {2, 3})
       if (c.dim(0, axis).is(0)) c.fail("infer.mismatch", "an empty input has no regions");
     c.out(0, {c.same(c.dim(1, 0), c.dim(2, 0), "the regions and their batch indices"), c.dim(0, 1), a.output_height,
@@ -155,7 +157,8 @@ struct RoiAlign : Rules<op::RoiAlign> {
       const double bin_h = h / static_cast<double>(a.output_height), bin_w = w / static_cast<double>(a.output_width);
       const auto samples = [&](double bin) {
         if (a.sampling_ratio > 0) return a.sampling_ratio;
-        if (bin > static_cast<double>(most_samples)) k.fail("eval.index", cat("a region has bins of ", bin, " elements"));
+        if (bin > static_cast<double>(most_samples))
+          k.fail("eval.index", cat("a region has bins of ", bin, " elements"));
         return bin > 0 ? static_cast<int64_t>(std::ceil(bin)) : 0;
       };
       const int64_t rows = samples(bin_h), columns = samples(bin_w);
@@ -214,7 +217,8 @@ struct MaxRoiPool : Rules<op::MaxRoiPool> {
     size_t at = 0;
     for (int64_t r = 0; r < regions; ++r) {
       for (int64_t i = 0; i < 5; ++i)
-        if (std::isnan(rois[r * 5 + i] * static_cast<double>(a.spatial_scale))) k.fail("eval.index", "a region is no number");
+        if (std::isnan(rois[r * 5 + i] * static_cast<double>(a.spatial_scale)))
+          k.fail("eval.index", "a region is no number");
       const auto batch = static_cast<int64_t>(std::clamp(rois[r * 5], -1.0, 1e9));
       if (batch < 0 || batch >= shape[0])
         k.fail("eval.index", cat("batch index ", batch, " is outside a batch of ", shape[0]));

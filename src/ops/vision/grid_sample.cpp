@@ -28,7 +28,8 @@ struct GridSample : Rules<op::GridSample> {
 
   static void infer(const A& a, Infer& c) {
     const int64_t rank = c.rank(0);
-    if (rank < 3 || rank > most_axes || c.rank(1) != rank) c.fail("infer.rank", cat("the input has rank ", rank, ", the grid ", c.rank(1)));
+    if (rank < 3 || rank > most_axes || c.rank(1) != rank)
+      c.fail("infer.rank", cat("the input has rank ", rank, ", the grid ", c.rank(1)));
     want_word(c, "mode", a.mode, {"linear", "nearest", "cubic"});
     want_word(c, "padding_mode", a.padding_mode, {"zeros", "border", "reflection"});
     c.same(c.dim(1, rank - 1), rank - 2, "the grid's last size and the spatial axes");
@@ -179,8 +180,11 @@ struct GridSample : Rules<op::GridSample> {
   };
   static constexpr Expansion expansions[] = {
       expansion<A>(16, Exactness::rounding, [](const A& a, Expand& e) { expand_grid_sample(a, e); }),
-      expansion<A>(20, Exactness::rounding, [](const A& a, Expand& e) { expand_grid_sample(a, e); },
-                   [](const A&, const Graph& g, NodeId n, int64_t) { return !g[g.input(n, 0)].fact.has_rank() || g[g.input(n, 0)].fact.rank() != 4; }),
+      expansion<A>(
+          20, Exactness::rounding, [](const A& a, Expand& e) { expand_grid_sample(a, e); },
+          [](const A&, const Graph& g, NodeId n, int64_t) {
+            return !g[g.input(n, 0)].fact.has_rank() || g[g.input(n, 0)].fact.rank() != 4;
+          }),
   };
 };
 
@@ -251,9 +255,11 @@ struct AffineGrid : Rules<op::AffineGrid> {
     On& on = e.on;
     const Fact& theta = e.fact(0);
     const auto axes = theta.has_rank() && theta.rank() == 3 ? theta.shape()[1].known() : std::nullopt;
-    if (!axes || (*axes != 2 && *axes != 3)) return e.refuse("'size' is known only when the model runs, and so are the axes");
+    if (!axes || (*axes != 2 && *axes != 3))
+      return e.refuse("'size' is known only when the model runs, and so are the axes");
     const DType t = e.dtype(0);
-    const ValueId size = as_vector(on, e.in(1)), space = on.Slice(size, on.ints({2}), on.ints({2 + *axes}), on.ints({0}));
+    const ValueId size = as_vector(on, e.in(1)),
+                  space = on.Slice(size, on.ints({2}), on.ints({2 + *axes}), on.ints({0}));
     std::vector<ValueId> columns;
     for (int64_t d = *axes; d-- > 0;) {
       const ValueId n = element(on, size, d + 2), i = on.cast(iota(on, n), t), count = on.cast(n, t);

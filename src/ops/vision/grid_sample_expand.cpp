@@ -15,13 +15,16 @@ class Sampler {
 
   // The taps along one axis for normalised coordinates [batch, points].
   std::vector<TapValues> taps(ValueId normalised, size_t axis) {
-    const ValueId x = folded(a_.mode == "nearest" ? on_.Round(position(normalised, axis)) : position(normalised, axis), axis);
+    const ValueId x =
+        folded(a_.mode == "nearest" ? on_.Round(position(normalised, axis)) : position(normalised, axis), axis);
     if (a_.mode == "nearest") return {placed(x, axis, {})};
     const ValueId before = on_.Floor(x), part = on_.Sub(x, before);
-    if (a_.mode == "linear") return {placed(before, axis, on_.Sub(number(1), part)), placed(on_.Add(before, number(1)), axis, part)};
+    if (a_.mode == "linear")
+      return {placed(before, axis, on_.Sub(number(1), part)), placed(on_.Add(before, number(1)), axis, part)};
     std::vector<TapValues> out;
     const ValueId rest = on_.Sub(number(1), part);
-    const ValueId weights[] = {outer(on_.Add(part, number(1))), inner(part), inner(rest), outer(on_.Add(rest, number(1)))};
+    const ValueId weights[] = {outer(on_.Add(part, number(1))), inner(part), inner(rest),
+                               outer(on_.Add(rest, number(1)))};
     for (int i = 0; i < 4; ++i) out.push_back(placed(on_.Add(before, number(i - 1)), axis, weights[i]));
     return out;
   }
@@ -38,7 +41,8 @@ class Sampler {
   // In elements. What is no number lies far outside.
   ValueId position(ValueId n, size_t axis) {
     const ValueId size = planes_.size(axis), shifted = plus(n, 1);
-    const ValueId x = a_.align_corners ? on_.Mul(scaled(shifted, 0.5), plus(size, -1)) : scaled(plus(on_.Mul(shifted, size), -1), 0.5);
+    const ValueId x = a_.align_corners ? on_.Mul(scaled(shifted, 0.5), plus(size, -1))
+                                       : scaled(plus(on_.Mul(shifted, size), -1), 0.5);
     return clamped(on_, on_.Where(on_.IsNaN(x), number(-1e9), x), number(-1e9), number(1e9));
   }
 
@@ -53,7 +57,8 @@ class Sampler {
   ValueId reflected(ValueId x, size_t axis) {
     const ValueId lo = number(a_.align_corners ? 0 : -0.5), hi = plus(planes_.size(axis), a_.align_corners ? -1 : -0.5);
     const ValueId range = on_.Max(std::vector{on_.Sub(hi, lo), number(1e-6)}), twice = scaled(range, 2);
-    const ValueId from_lo = on_.Sub(x, lo), phase = on_.Sub(from_lo, on_.Mul(on_.Floor(on_.Div(from_lo, twice)), twice));
+    const ValueId from_lo = on_.Sub(x, lo),
+                  phase = on_.Sub(from_lo, on_.Mul(on_.Floor(on_.Div(from_lo, twice)), twice));
     const ValueId wave = on_.Add(lo, on_.Sub(range, on_.Abs(on_.Sub(phase, range))));
     return on_.Where(on_.Or(on_.Less(x, lo), on_.Greater(x, hi)), wave, x);
   }
@@ -85,7 +90,8 @@ void expand_grid_sample(const op::GridSample& a, Expand& e) {
   Sampler sampler(on, a, planes, t);
   std::vector<std::vector<TapValues>> taps;
   for (int64_t d = 0; d < spatial; ++d)
-    taps.push_back(sampler.taps(on.Gather(points, on.int_scalar(spatial - 1 - d), {.axis = 2}), static_cast<size_t>(d)));
+    taps.push_back(
+        sampler.taps(on.Gather(points, on.int_scalar(spatial - 1 - d), {.axis = 2}), static_cast<size_t>(d)));
   const ValueId y = on.Transpose(planes.sample(taps), {.perm = std::vector<int64_t>{0, 2, 1}});
   std::vector<ValueId> shape{on.ints({0, 0})};
   for (int64_t i = 1; i <= spatial; ++i) shape.push_back(size_of(on, grid, i));

@@ -26,7 +26,7 @@ std::optional<Image> decode_tiff(std::string_view s);  // uncompressed strips of
 
 // Formats that a library decodes, looked for when the first such image comes.
 struct LibraryCodec {
-  std::string_view format, library, package;  // the package is Debian's
+  std::string_view format, library, package;                        // the package is Debian's
   std::optional<Image> (*decode)(std::string_view s, bool& there);  // there: whether the library is installed
 };
 std::span<const LibraryCodec> library_codecs();

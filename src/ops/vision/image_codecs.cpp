@@ -24,14 +24,17 @@ std::optional<Image> blank(int64_t height, int64_t width, size_t bytes) {
 // The part of libturbojpeg that we call; numbers as in its turbojpeg.h.
 struct TurboJpeg {
   void* (*open)() = nullptr;
-  int (*header)(void*, const uint8_t*, unsigned long, int* width, int* height, int* subsampling, int* colours) = nullptr;
-  int (*decode)(void*, const uint8_t*, unsigned long, uint8_t* to, int width, int pitch, int height, int format, int flags) = nullptr;
+  int (*header)(void*, const uint8_t*, unsigned long, int* width, int* height, int* subsampling,
+                int* colours) = nullptr;
+  int (*decode)(void*, const uint8_t*, unsigned long, uint8_t* to, int width, int pitch, int height, int format,
+                int flags) = nullptr;
   int (*close)(void*) = nullptr;
   bool there = false;
 
   TurboJpeg() {
     const SharedLibrary l("libturbojpeg.so.0");
-    there = l.find(open, "tjInitDecompress") && l.find(header, "tjDecompressHeader3") && l.find(decode, "tjDecompress2") && l.find(close, "tjDestroy");
+    there = l.find(open, "tjInitDecompress") && l.find(header, "tjDecompressHeader3") &&
+            l.find(decode, "tjDecompress2") && l.find(close, "tjDestroy");
   }
 };
 
@@ -42,9 +45,12 @@ std::optional<Image> decode_jpeg(std::string_view s, bool& there) {
   constexpr int rgb = 0, flags = 4096 | 32768;  // exact inverse transform; a limit on scans
   const std::unique_ptr<void, int (*)(void*)> handle(lib.open(), lib.close);
   int width = 0, height = 0, subsampling = 0, colours = 0;
-  if (!handle || lib.header(handle.get(), bytes_of(s), s.size(), &width, &height, &subsampling, &colours) != 0) return std::nullopt;
+  if (!handle || lib.header(handle.get(), bytes_of(s), s.size(), &width, &height, &subsampling, &colours) != 0)
+    return std::nullopt;
   auto out = blank(height, width, s.size());
-  if (!out || lib.decode(handle.get(), bytes_of(s), s.size(), out->rgb.data(), width, width * 3, height, rgb, flags) != 0) return std::nullopt;
+  if (!out ||
+      lib.decode(handle.get(), bytes_of(s), s.size(), out->rgb.data(), width, width * 3, height, rgb, flags) != 0)
+    return std::nullopt;
   return out;
 }
 
@@ -105,10 +111,12 @@ struct OpenJpeg {
 
   OpenJpeg() {
     const SharedLibrary l("libopenjp2.so.7");
-    there = l.find(codec, "opj_create_decompress") && l.find(close_codec, "opj_destroy_codec") && l.find(defaults, "opj_set_default_decoder_parameters") &&
-            l.find(setup, "opj_setup_decoder") && l.find(stream, "opj_stream_create") && l.find(close_stream, "opj_stream_destroy") &&
-            l.find(set_read, "opj_stream_set_read_function") && l.find(set_skip, "opj_stream_set_skip_function") && l.find(set_seek, "opj_stream_set_seek_function") &&
-            l.find(set_data, "opj_stream_set_user_data") && l.find(set_length, "opj_stream_set_user_data_length") && l.find(header, "opj_read_header") &&
+    there = l.find(codec, "opj_create_decompress") && l.find(close_codec, "opj_destroy_codec") &&
+            l.find(defaults, "opj_set_default_decoder_parameters") && l.find(setup, "opj_setup_decoder") &&
+            l.find(stream, "opj_stream_create") && l.find(close_stream, "opj_stream_destroy") &&
+            l.find(set_read, "opj_stream_set_read_function") && l.find(set_skip, "opj_stream_set_skip_function") &&
+            l.find(set_seek, "opj_stream_set_seek_function") && l.find(set_data, "opj_stream_set_user_data") &&
+            l.find(set_length, "opj_stream_set_user_data_length") && l.find(header, "opj_read_header") &&
             l.find(decode, "opj_decode") && l.find(close_picture, "opj_image_destroy");
   }
 };
@@ -147,11 +155,13 @@ std::optional<Image> interleave(const OpenJpeg::Picture& p, int64_t height, int6
   if (!out || p.planes == 0 || p.planes > 4 || p.colours == ycc || p.colours == cmyk) return std::nullopt;
   for (uint32_t i = 0; i < p.planes; ++i) {
     const OpenJpeg::Plane& c = p.plane[i];
-    if (c.width != width || c.height != height || !c.data || c.is_signed || c.precision < 8 || c.precision > 16) return std::nullopt;
+    if (c.width != width || c.height != height || !c.data || c.is_signed || c.precision < 8 || c.precision > 16)
+      return std::nullopt;
   }
   for (size_t channel = 0; channel < 3; ++channel) {
     const OpenJpeg::Plane& c = p.plane[p.planes < 3 ? 0 : channel];
-    for (size_t i = 0; i < static_cast<size_t>(height * width); ++i) out->rgb[i * 3 + channel] = static_cast<uint8_t>(std::clamp(c.data[i] >> (c.precision - 8), 0, 255));
+    for (size_t i = 0; i < static_cast<size_t>(height * width); ++i)
+      out->rgb[i * 3 + channel] = static_cast<uint8_t>(std::clamp(c.data[i] >> (c.precision - 8), 0, 255));
   }
   return out;
 }
@@ -161,7 +171,9 @@ std::optional<Image> decode_jpeg2000(std::string_view s, bool& there) {
   there = lib.there;
   if (!there) return std::nullopt;
   constexpr int stream_only = 0, boxed = 2;
-  const std::unique_ptr<void, void (*)(void*)> codec(lib.codec(s.size() > 4 && s[0] == '\xff' ? stream_only : boxed), lib.close_codec), stream(lib.stream(size_t{1} << 16, 1), lib.close_stream);
+  const std::unique_ptr<void, void (*)(void*)> codec(lib.codec(s.size() > 4 && s[0] == '\xff' ? stream_only : boxed),
+                                                     lib.close_codec),
+      stream(lib.stream(size_t{1} << 16, 1), lib.close_stream);
   if (!codec || !stream) return std::nullopt;
   Source source{s};
   lib.set_read(stream.get(), read_some);
@@ -169,7 +181,8 @@ std::optional<Image> decode_jpeg2000(std::string_view s, bool& there) {
   lib.set_seek(stream.get(), seek_to);
   lib.set_data(stream.get(), &source, nullptr);
   lib.set_length(stream.get(), s.size());
-  const auto parameters = std::make_unique<std::array<uint64_t, 8192>>();  // about 8 KiB of it are the library's structure
+  const auto parameters =
+      std::make_unique<std::array<uint64_t, 8192>>();  // about 8 KiB of it are the library's structure
   lib.defaults(parameters->data());
   OpenJpeg::Picture* raw = nullptr;
   if (!lib.setup(codec.get(), parameters->data())) return std::nullopt;
@@ -177,7 +190,8 @@ std::optional<Image> decode_jpeg2000(std::string_view s, bool& there) {
   const std::unique_ptr<OpenJpeg::Picture, void (*)(OpenJpeg::Picture*)> picture(raw, lib.close_picture);
   if (!read || !picture || picture->x1 < picture->x0 || picture->y1 < picture->y0) return std::nullopt;
   const int64_t height = int64_t{picture->y1} - picture->y0, width = int64_t{picture->x1} - picture->x0;
-  if (!is_sane_image(height, width, s.size()) || !lib.decode(codec.get(), stream.get(), picture.get())) return std::nullopt;
+  if (!is_sane_image(height, width, s.size()) || !lib.decode(codec.get(), stream.get(), picture.get()))
+    return std::nullopt;
   return interleave(*picture, height, width, s);
 }
 

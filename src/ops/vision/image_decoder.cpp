@@ -1,4 +1,5 @@
-// Small formats are decoded here, JPEG and its like by libraries where they are installed; the rest is recognised and named.
+// Small formats are decoded here, JPEG and its like by libraries where they are installed; the rest is recognised and
+// named.
 #include <optional>
 #include <string_view>
 
@@ -34,8 +35,10 @@ std::optional<Image> decode(std::string_view s) {
     bool there = false;
     const auto image = c.decode(s, there);
     if (!there)
-      throw error("eval.codec-library", cat("the image is ", c.format, ", and ", c.library, ", which decodes it, is not installed"))
-          .help(cat("install it (Debian: apt install ", c.package, "), convert the image, or decode it before the model"));
+      throw error("eval.codec-library",
+                  cat("the image is ", c.format, ", and ", c.library, ", which decodes it, is not installed"))
+          .help(cat("install it (Debian: apt install ", c.package,
+                    "), convert the image, or decode it before the model"));
     return image;
   }
   return std::nullopt;
@@ -57,7 +60,8 @@ struct ImageDecoder : Rules<op::ImageDecoder> {
     if (const auto codec = codec_of(s); !image && !codec.empty())
       throw error("eval.codec", cat("the image is ", codec, " of a kind that is not decoded here"))
           .help(
-              "JPEG, WebP, JPEG 2000, BMP, PNM, PNG without interlacing and uncompressed TIFF are; convert the image, or "
+              "JPEG, WebP, JPEG 2000, BMP, PNM, PNG without interlacing and uncompressed TIFF are; convert the image, "
+              "or "
               "decode it before the model");
     // As the operator wants it for what nobody can read.
     if (!image) return k.out(0, zeros(DType::u8, {0, 0, grey ? 1 : 3}));

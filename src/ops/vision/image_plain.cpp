@@ -39,7 +39,8 @@ std::optional<int64_t> number(std::string_view s, size_t& at) {
 
 bool is_sane_image(int64_t height, int64_t width, size_t bytes) {
   constexpr uint64_t pixels_per_byte = 16384, small = 1 << 20;
-  if (height < 1 || width < 1 || height > largest_side || width > largest_side || height * width > largest_area) return false;
+  if (height < 1 || width < 1 || height > largest_side || width > largest_side || height * width > largest_area)
+    return false;
   const auto area = static_cast<uint64_t>(height * width);
   return area <= small || area / pixels_per_byte <= bytes;
 }
@@ -51,7 +52,8 @@ std::optional<Image> decode_bmp(std::string_view s) {
   if (!used || *header < 40 || (*packing != 0 && !(*packing == 3 && *depth == 32))) return std::nullopt;
   const auto rows = static_cast<int32_t>(*h);
   Image image{rows < 0 ? -int64_t{rows} : rows, static_cast<int32_t>(*w), {}};
-  if (!is_sane_image(image.height, image.width, s.size()) || (*depth != 8 && *depth != 24 && *depth != 32)) return std::nullopt;
+  if (!is_sane_image(image.height, image.width, s.size()) || (*depth != 8 && *depth != 24 && *depth != 32))
+    return std::nullopt;
   const int64_t pixel = *depth / 8, stride = (image.width * pixel + 3) / 4 * 4;
   if (*data > s.size() || static_cast<int64_t>(s.size() - *data) < stride * image.height) return std::nullopt;
   image.rgb.resize(static_cast<size_t>(image.height * image.width * 3));

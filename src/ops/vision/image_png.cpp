@@ -52,7 +52,8 @@ std::optional<Parts> read_chunks(std::string_view s) {
     at += 12 + size_t{length};
   }
   // Two bytes of zlib's header, four of its checksum.
-  if (!p.header.valid() || p.packed.size() < 6 || !is_sane_image(p.header.height, p.header.width, s.size())) return std::nullopt;
+  if (!p.header.valid() || p.packed.size() < 6 || !is_sane_image(p.header.height, p.header.width, s.size()))
+    return std::nullopt;
   return p;
 }
 
@@ -68,22 +69,12 @@ bool unfilter(uint8_t filter, uint8_t* row, const uint8_t* above, size_t bytes, 
     const int left = i >= step ? row[i - step] : 0, up = above ? above[i] : 0;
     const int corner = above && i >= step ? above[i - step] : 0;
     switch (filter) {
-      case 0:
-        return true;
-      case 1:
-        row[i] = static_cast<uint8_t>(row[i] + left);
-        break;
-      case 2:
-        row[i] = static_cast<uint8_t>(row[i] + up);
-        break;
-      case 3:
-        row[i] = static_cast<uint8_t>(row[i] + (left + up) / 2);
-        break;
-      case 4:
-        row[i] = static_cast<uint8_t>(row[i] + paeth(left, up, corner));
-        break;
-      default:
-        return false;
+      case 0: return true;
+      case 1: row[i] = static_cast<uint8_t>(row[i] + left); break;
+      case 2: row[i] = static_cast<uint8_t>(row[i] + up); break;
+      case 3: row[i] = static_cast<uint8_t>(row[i] + (left + up) / 2); break;
+      case 4: row[i] = static_cast<uint8_t>(row[i] + paeth(left, up, corner)); break;
+      default: return false;
     }
   }
   return true;

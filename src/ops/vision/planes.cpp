@@ -14,7 +14,8 @@ Planes::Planes(On& on, ValueId x, DType t) : on_(on), type_(on.dtype(x)), float_
   }
   const ValueId channels = size_of(on, x, 1);
   const ValueId flat = on.Reshape(x, on.ints({0, 0, -1}));
-  rows_ = on.Reshape(on.Transpose(flat, {.perm = std::vector<int64_t>{0, 2, 1}}), join_sizes(on, {on.ints({-1}), channels}));
+  rows_ = on.Reshape(on.Transpose(flat, {.perm = std::vector<int64_t>{0, 2, 1}}),
+                     join_sizes(on, {on.ints({-1}), channels}));
   first_row_ = settled(on, on.Reshape(on.Mul(iota(on, size_of(on, x, 0)), plane), on.ints({-1, 1})));
 }
 

@@ -39,7 +39,8 @@ struct Resize : Rules<op::Resize> {
   static void want_attributes(const A& a, Infer& c) {
     want_word(c, "mode", a.mode, {"nearest", "linear", "cubic"});
     want_word(c, "coordinate_transformation_mode", a.coordinate_transformation_mode,
-              {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"});
+              {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+               "tf_crop_and_resize"});
     want_word(c, "nearest_mode", a.nearest_mode, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
     want_word(c, "keep_aspect_ratio_policy", a.keep_aspect_ratio_policy, {"stretch", "not_larger", "not_smaller"});
     if (a.antialias && a.mode == "nearest") c.fail("infer.attribute", "antialiasing of the nearest element");
@@ -183,9 +184,11 @@ struct Resize : Rules<op::Resize> {
       expansion<A>(
           19, Exactness::rounding, [](const A& a, Expand& e) { expand_resize(a, e); },
           [](const A& a, const Graph& g, NodeId n, int64_t target) {
-            if (a.coordinate_transformation_mode == "half_pixel_symmetric") return target >= 11 || !resize_is_like_10(a, g, n);
+            if (a.coordinate_transformation_mode == "half_pixel_symmetric")
+              return target >= 11 || !resize_is_like_10(a, g, n);
             if (target < 18 && (a.antialias || a.axes || a.keep_aspect_ratio_policy != "stretch")) return true;
-            return target < 11 && (g.input(n, 3).valid() || !resize_is_like_10(a, g, n) || (target < 10 && resize_shrinks(g, n)));
+            return target < 11 &&
+                   (g.input(n, 3).valid() || !resize_is_like_10(a, g, n) || (target < 10 && resize_shrinks(g, n)));
           }),
   };
 };

@@ -51,7 +51,12 @@ class Resizer {
     const bool by_size = e_.has(3) && !(e_.fact(3).has_rank() && e_.fact(3).rank() == 1 && e_.fact(3).shape()[0].is(0));
     std::vector<AxisPlan> plans;
     for (size_t i = 0; i < axes.size(); ++i) {
-      AxisPlan p{.axis = axes[i], .in = on_.cast(size_of(on_, x, axes[i]), DType::f32), .last = {}, .out = {}, .scale = {}, .at = {}};
+      AxisPlan p{.axis = axes[i],
+                 .in = on_.cast(size_of(on_, x, axes[i]), DType::f32),
+                 .last = {},
+                 .out = {},
+                 .scale = {},
+                 .at = {}};
       p.in = settled(on_, p.in);
       p.last = settled(on_, plus(p.in, -1));
       if (by_size) {
@@ -75,7 +80,9 @@ class Resizer {
   void keep_ratio(std::vector<AxisPlan>& plans) {
     std::vector<ValueId> scales;
     for (const AxisPlan& p : plans) scales.push_back(p.scale);
-    const ValueId scale = scales.size() == 1 ? scales[0] : a_.keep_aspect_ratio_policy == "not_larger" ? on_.Min(scales) : on_.Max(scales);
+    const ValueId scale = scales.size() == 1                            ? scales[0]
+                          : a_.keep_aspect_ratio_policy == "not_larger" ? on_.Min(scales)
+                                                                        : on_.Max(scales);
     for (AxisPlan& p : plans) {
       p.scale = scale;
       p.out = on_.cast(on_.Floor(plus(on_.Mul(scale, p.in), 0.5)), DType::i64);
@@ -101,7 +108,8 @@ class Resizer {
     }
     if (!crops()) return centred;
     const ValueId roi = on_.cast(e_.in(1), DType::f32);
-    const ValueId start = on_.Gather(roi, on_.ints({static_cast<int64_t>(i)})), end = on_.Gather(roi, on_.ints({static_cast<int64_t>(i + count)}));
+    const ValueId start = on_.Gather(roi, on_.ints({static_cast<int64_t>(i)})),
+                  end = on_.Gather(roi, on_.ints({static_cast<int64_t>(i + count)}));
     const ValueId length = on_.Mul(on_.Sub(end, start), p.last);
     return on_.Add(on_.Mul(start, p.last), divided(on_.Mul(x, length), gaps, times(length, 0.5)));
   }
@@ -112,7 +120,8 @@ class Resizer {
                                      : interpolated(x, p);
     if (!crops()) return y;
     const ValueId outside = on_.Or(on_.Less(p.at, number(0)), on_.Greater(p.at, p.last));
-    return on_.Where(along(on_, outside, p.axis, on_.rank(x)), on_.number(static_cast<double>(a_.extrapolation_value), on_.dtype(x)), y);
+    return on_.Where(along(on_, outside, p.axis, on_.rank(x)),
+                     on_.number(static_cast<double>(a_.extrapolation_value), on_.dtype(x)), y);
   }
 
   ValueId nearest(ValueId at) {
@@ -121,7 +130,9 @@ class Resizer {
     return a_.nearest_mode == "round_prefer_ceil" ? on_.Floor(plus(at, 0.5)) : on_.Ceil(plus(at, -0.5));
   }
 
-  ValueId index(ValueId position, const AxisPlan& p) { return settled(on_, on_.cast(clamped(on_, position, number(0), p.last), DType::i64)); }
+  ValueId index(ValueId position, const AxisPlan& p) {
+    return settled(on_, on_.cast(clamped(on_, position, number(0), p.last), DType::i64));
+  }
 
   // The weight of an element at this distance.
   ValueId weight(ValueId distance) {
@@ -150,7 +161,8 @@ class Resizer {
     ValueId sum;
     for (size_t i = 0; i < weights.size(); ++i) {
       const ValueId share = settled(on_, a_.exclude_outside ? on_.Div(weights[i], total) : weights[i]);
-      const ValueId part = on_.Mul(on_.Gather(x, index(places[i], p), {.axis = p.axis}), along(on_, on_.cast(share, on_.dtype(x)), p.axis, on_.rank(x)));
+      const ValueId part = on_.Mul(on_.Gather(x, index(places[i], p), {.axis = p.axis}),
+                                   along(on_, on_.cast(share, on_.dtype(x)), p.axis, on_.rank(x)));
       sum = sum ? on_.Add(sum, part) : part;
     }
     return sum;
@@ -185,7 +197,8 @@ class Resizer {
   // Interpolated values rounded and clamped to an integer type.
   ValueId settled_to(ValueId x, DType t) {
     if (!is_int(t)) return on_.cast(x, t);
-    const double lo = is_signed_int(t) ? -std::ldexp(1, bits(t) - 1) : 0, hi = std::ldexp(1, bits(t) - is_signed_int(t)) - 1;
+    const double lo = is_signed_int(t) ? -std::ldexp(1, bits(t) - 1) : 0,
+                 hi = std::ldexp(1, bits(t) - is_signed_int(t)) - 1;
     return on_.cast(clamped(on_, on_.Round(x), on_.number_like(lo, x), on_.number_like(hi, x)), t);
   }
 
@@ -199,7 +212,8 @@ class Resizer {
 void expand_resize(const op::Resize& a, Expand& e) {
   if (!ranks_known(e)) return e.refuse("the rank of an operand is unknown");
   const DType t = e.dtype(0);
-  if (a.mode != "nearest" && !is_float(t) && !(is_int(t) && bits(t) <= 16)) return e.refuse(cat("interpolation of ", name(t), " in floats"));
+  if (a.mode != "nearest" && !is_float(t) && !(is_int(t) && bits(t) <= 16))
+    return e.refuse(cat("interpolation of ", name(t), " in floats"));
   if (!e.has(2) && !e.has(3)) return e.refuse("neither scales nor sizes are given");
   e.replace({Resizer(e.on, a, e).resized(e.in(0))});
 }

@@ -180,7 +180,9 @@ int64_t resized_size(double size) {
   return static_cast<int64_t>(std::floor(size));
 }
 
-int64_t scaled_size(int64_t size, float scale) { return resized_size(static_cast<double>(static_cast<float>(size) * scale)); }
+int64_t scaled_size(int64_t size, float scale) {
+  return resized_size(static_cast<double>(static_cast<float>(size) * scale));
+}
 
 Tensor resize(const Tensor& x, const std::vector<AxisResize>& axes, const ResizeModes& m) {
   std::vector<int64_t> shape;

@@ -52,7 +52,8 @@ void either_unit(Rewrite& rw, double number) {
 void add_zero(Rewrite& rw) { either_unit(rw, 0); }
 
 void where_not(Rewrite& rw) {
-  if (rw.made_by<op::Not>(rw.in(0))) rw.replace(rw.on.Where(rw.operand(rw.in(0), 0), rw.in(2), rw.in(1))), rw.shape_is_kept();
+  if (rw.made_by<op::Not>(rw.in(0)))
+    rw.replace(rw.on.Where(rw.operand(rw.in(0), 0), rw.in(2), rw.in(1))), rw.shape_is_kept();
 }
 
 void where_known(Rewrite& rw) {
@@ -91,7 +92,9 @@ void clip_of_clip(Rewrite& rw) {
   const auto inner = bounds_of(rw, n), outer = bounds_of(rw, rw.node);
   if (!inner || !outer) return;
   Bounds both = *inner;
-  const auto clamp = [&](double v) { return std::min(std::max(v, outer->lo.value_or(-INFINITY)), outer->hi.value_or(INFINITY)); };
+  const auto clamp = [&](double v) {
+    return std::min(std::max(v, outer->lo.value_or(-INFINITY)), outer->hi.value_or(INFINITY));
+  };
   both.lo = inner->lo ? std::optional(clamp(*inner->lo)) : outer->lo;
   both.hi = inner->hi ? std::optional(clamp(*inner->hi)) : outer->hi;
   const ValueId x = rw.g.input(n, 0);
@@ -99,7 +102,8 @@ void clip_of_clip(Rewrite& rw) {
   if (!is_float(t)) return;
   rw.shape_is_kept();
   if (both.lo == 0.0 && !both.hi) return rw.replace(rw.on.Relu(x));
-  rw.replace(rw.on.Clip(x, both.lo ? rw.on.number(*both.lo, t) : ValueId(), both.hi ? rw.on.number(*both.hi, t) : ValueId()));
+  rw.replace(
+      rw.on.Clip(x, both.lo ? rw.on.number(*both.lo, t) : ValueId(), both.hi ? rw.on.number(*both.hi, t) : ValueId()));
 }
 
 // Min(Max(x, lo), hi) with numbers lo <= hi.
@@ -107,7 +111,8 @@ void clip_of_min_max(Rewrite& rw) {
   if (rw.in_count() != 2) return;
   const auto split = [&](NodeId n, ValueId& x) -> std::optional<double> {
     for (size_t i = 0; i < 2; ++i)
-      if (const auto v = rw.scalar(rw.g.input(n, i)); v && rw.has_rank(rw.g.input(n, i)) && rw.rank(rw.g.input(n, i)) == 0) {
+      if (const auto v = rw.scalar(rw.g.input(n, i));
+          v && rw.has_rank(rw.g.input(n, i)) && rw.rank(rw.g.input(n, i)) == 0) {
         x = rw.g.input(n, 1 - i);
         return v;
       }
@@ -126,16 +131,19 @@ void clip_of_min_max(Rewrite& rw) {
 }
 
 void log_of_softmax(Rewrite& rw) {
-  if (const auto* s = rw.made_by<op::Softmax>(rw.in(0))) rw.replace(rw.on.LogSoftmax(rw.operand(rw.in(0), 0), op::LogSoftmax{.axis = s->axis}));
+  if (const auto* s = rw.made_by<op::Softmax>(rw.in(0)))
+    rw.replace(rw.on.LogSoftmax(rw.operand(rw.in(0), 0), op::LogSoftmax{.axis = s->axis}));
 }
 
 // Over one element a softmax is 1, whatever the element; its logarithm is 0.
 void softmax_of_one(Rewrite& rw, int64_t axis, double result) {
   const auto shape = rw.has_rank(rw.in(0)) ? known_shape(rw.shape(rw.in(0))) : std::nullopt;
-  if (!shape || shape->empty() || (*shape)[static_cast<size_t>(axis < 0 ? axis + rw.rank(rw.in(0)) : axis)] != 1) return rw.no("its axis has more than one element, or a size is not known");
+  if (!shape || shape->empty() || (*shape)[static_cast<size_t>(axis < 0 ? axis + rw.rank(rw.in(0)) : axis)] != 1)
+    return rw.no("its axis has more than one element, or a size is not known");
   constexpr int64_t most = 1024;
   if (element_count(*shape) > most || !is_float(rw.dtype(rw.out()))) return;
-  rw.replace(rw.on.constant(store(rw.dtype(rw.out()), *shape, std::vector<double>(static_cast<size_t>(element_count(*shape)), result))));
+  rw.replace(rw.on.constant(
+      store(rw.dtype(rw.out()), *shape, std::vector<double>(static_cast<size_t>(element_count(*shape)), result))));
 }
 
 // Min(Min(x, a), b) = Min(x, a, b), and constants among the operands are one.
@@ -150,7 +158,8 @@ void extremum_of_extremum(Rewrite& rw) {
     const bool same = rw.understood(n) && rw.g[n].op == rw.root().op && rw.single_use(v);
     nested |= same;
     if (!same) take(v);
-    else for (const ValueId inner : std::vector<ValueId>(rw.g[n].inputs)) take(inner);
+    else
+      for (const ValueId inner : std::vector<ValueId>(rw.g[n].inputs)) take(inner);
   }
   if (!nested) return;
   if (constants.size() > 1) {
@@ -206,10 +215,17 @@ std::vector<Rule> algebra_rules() {
       rule("clip-of-min-max", {"Min", "Max"}, clip_of_min_max).making({"Clip"}),
       rule("min-min", {"Min"}, extremum_of_extremum),
       rule("max-max", {"Max"}, extremum_of_extremum),
-      rule("softmax-of-one", {"Softmax"}, [](Rewrite& rw) { softmax_of_one(rw, rw.attrs<op::Softmax>().axis, 1); }).algebra(),
-      rule("log-softmax-of-one", {"LogSoftmax"}, [](Rewrite& rw) { softmax_of_one(rw, rw.attrs<op::LogSoftmax>().axis, 0); }).algebra(),
+      rule("softmax-of-one", {"Softmax"}, [](Rewrite& rw) { softmax_of_one(rw, rw.attrs<op::Softmax>().axis, 1); })
+          .algebra(),
+      rule("log-softmax-of-one", {"LogSoftmax"},
+           [](Rewrite& rw) { softmax_of_one(rw, rw.attrs<op::LogSoftmax>().axis, 0); })
+          .algebra(),
       rule("log-softmax", {"Log"}, log_of_softmax).rounding(),
-      rule("expand-before-broadcast", {"Add", "Sub", "Mul", "Div", "Pow", "Where", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "And", "Or", "Min", "Max"}, expand_before_broadcast).trading(),
+      rule("expand-before-broadcast",
+           {"Add", "Sub", "Mul", "Div", "Pow", "Where", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual",
+            "And", "Or", "Min", "Max"},
+           expand_before_broadcast)
+          .trading(),
       rule("mul-mul", {"Mul"}, constants_in_a_row).rounding().last(),
       rule("add-add", {"Add"}, constants_in_a_row).rounding().last(),
   };

@@ -59,7 +59,8 @@ void attention(Rewrite& rw) {
   const Scaled q = unscaled(rw, rw.operand(product.value, 0)), kt = unscaled(rw, rw.operand(product.value, 1));
   if (!is_four(rw, q.value) || !is_four(rw, kt.value)) return rw.no("the operands have not four axes");
   const Shape qs = rw.shape(q.value), ks = rw.shape(kt.value), vs = rw.shape(v);
-  if (!rw.equal(qs[0], ks[0]) || !rw.equal(qs[1], ks[1]) || !rw.equal(qs[0], vs[0]) || !rw.equal(qs[1], vs[1])) return rw.no("batches or heads are broadcast");
+  if (!rw.equal(qs[0], ks[0]) || !rw.equal(qs[1], ks[1]) || !rw.equal(qs[0], vs[0]) || !rw.equal(qs[1], vs[1]))
+    return rw.no("batches or heads are broadcast");
   if (mask && !rw.equal(rw.shape(mask).back(), ks[3])) return rw.no("the mask is broadcast along the keys");
   const double scale = product.factor * q.factor * kt.factor;
   if (!(scale > 0) || !std::isfinite(scale)) return rw.no("the scale is not positive");
@@ -67,7 +68,8 @@ void attention(Rewrite& rw) {
   rw.replace(rw.on.Attention(q.value, k, v, 1, mask, {}, {}, {}, op::Attention{.scale = static_cast<float>(scale)})[0]);
 }
 
-// What a mask is that was only expanded, or chosen by a condition that holds everywhere: the operator broadcasts by itself.
+// What a mask is that was only expanded, or chosen by a condition that holds everywhere: the operator broadcasts by
+// itself.
 ValueId narrow_mask(const Rewrite& rw, ValueId mask) {
   if (rw.made_by<op::Expand>(mask)) return rw.operand(mask, 0);
   if (!rw.made_by<op::Where>(mask)) return mask;
@@ -75,14 +77,19 @@ ValueId narrow_mask(const Rewrite& rw, ValueId mask) {
   return !condition ? mask : rw.operand(mask, *condition != 0 ? 1 : 2);
 }
 
-// A mask that lets everything through (transformers makes one of positions that are not negative), or is needlessly wide.
+// A mask that lets everything through (transformers makes one of positions that are not negative), or is needlessly
+// wide.
 void plain_mask(Rewrite& rw) {
   constexpr size_t mask_at = 3, past_at = 4, lengths_at = 6;
   const ValueId mask = rw.in(mask_at), keys = rw.in(1);
   if (!mask) return;
-  if (rw.has(past_at) || rw.has(lengths_at) || !rw.has_rank(mask) || !rw.has_rank(keys) || rw.rank(mask) < 2) return rw.no("the keys are not those of the input");
+  if (rw.has(past_at) || rw.has(lengths_at) || !rw.has_rank(mask) || !rw.has_rank(keys) || rw.rank(mask) < 2)
+    return rw.no("the keys are not those of the input");
   // A mask that is too short hides what lies behind it.
-  const auto as_long = [&](ValueId m) { return rw.has_rank(m) && rw.rank(m) >= 2 && rw.equal(rw.shape(m).back(), rw.shape(keys)[static_cast<size_t>(rw.rank(keys) - 2)]); };
+  const auto as_long = [&](ValueId m) {
+    return rw.has_rank(m) && rw.rank(m) >= 2 &&
+           rw.equal(rw.shape(m).back(), rw.shape(keys)[static_cast<size_t>(rw.rank(keys) - 2)]);
+  };
   if (!as_long(mask)) return rw.no("the mask is not as long as the keys");
   for (size_t i = 1; i < rw.root().outputs.size(); ++i)
     if (rw.wants(i)) return rw.no("more than the result is used");
@@ -97,7 +104,8 @@ void plain_mask(Rewrite& rw) {
 }  // namespace
 
 std::vector<Rule> attention_fusion_rules() {
-  return {rule("attention-mask", {"Attention"}, plain_mask).trading(), rule("attention", {"MatMul"}, attention).rounding().making({"Attention"})};
+  return {rule("attention-mask", {"Attention"}, plain_mask).trading(),
+          rule("attention", {"MatMul"}, attention).rounding().making({"Attention"})};
 }
 
 }  // namespace cameo::passes

@@ -8,9 +8,14 @@ namespace {
 // Every value of `from` is a value of `to`: casting there and on loses nothing.
 bool holds_all(DType from, DType to) {
   if (from == to || from == DType::boolean) return true;
-  const auto mantissa = [](DType t) { return t == DType::f64 ? 53 : t == DType::f32 ? 24 : t == DType::f16 ? 11 : t == DType::bf16 ? 8 : 0; };
-  const auto exponent = [](DType t) { return t == DType::f64 ? 11 : t == DType::f32 || t == DType::bf16 ? 8 : t == DType::f16 ? 5 : 0; };
-  if (is_float(from) && is_float(to)) return mantissa(from) && mantissa(to) >= mantissa(from) && exponent(to) >= exponent(from);
+  const auto mantissa = [](DType t) {
+    return t == DType::f64 ? 53 : t == DType::f32 ? 24 : t == DType::f16 ? 11 : t == DType::bf16 ? 8 : 0;
+  };
+  const auto exponent = [](DType t) {
+    return t == DType::f64 ? 11 : t == DType::f32 || t == DType::bf16 ? 8 : t == DType::f16 ? 5 : 0;
+  };
+  if (is_float(from) && is_float(to))
+    return mantissa(from) && mantissa(to) >= mantissa(from) && exponent(to) >= exponent(from);
   if (is_int(from) && is_int(to)) {
     if (is_unsigned_int(from) && !is_unsigned_int(to)) return bits(to) > bits(from);
     return is_unsigned_int(from) == is_unsigned_int(to) && bits(to) >= bits(from);
@@ -19,7 +24,9 @@ bool holds_all(DType from, DType to) {
   return false;
 }
 
-bool is_plain(DType t) { return t == DType::boolean || is_int(t) || t == DType::f64 || t == DType::f32 || t == DType::f16 || t == DType::bf16; }
+bool is_plain(DType t) {
+  return t == DType::boolean || is_int(t) || t == DType::f64 || t == DType::f32 || t == DType::f16 || t == DType::bf16;
+}
 
 void cast_of_cast(Rewrite& rw) {
   if (!rw.made_by<op::Cast>(rw.in(0))) return;
@@ -47,7 +54,9 @@ void cast_like(Rewrite& rw) {
   if (rw.dtype(rw.out()) == DType::undefined || rw.dtype(rw.out()) == DType::string) return;
   const auto& a = rw.attrs<op::CastLike>();
   rw.shape_is_kept();
-  rw.replace(rw.on.Cast(rw.in(0), op::Cast{.round_mode = a.round_mode, .saturate = a.saturate, .to = static_cast<int64_t>(rw.dtype(rw.out()))}));
+  rw.replace(rw.on.Cast(
+      rw.in(0),
+      op::Cast{.round_mode = a.round_mode, .saturate = a.saturate, .to = static_cast<int64_t>(rw.dtype(rw.out()))}));
 }
 
 }  // namespace

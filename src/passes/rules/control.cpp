@@ -26,7 +26,8 @@ void decided_branch(Rewrite& rw) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i] != (*taken ? "then_branch" : "else_branch")) continue;
     const RegionId branch = i < rw.root().regions.size() ? rw.root().regions[i] : RegionId();
-    if (!branch || !rw.g[branch].inputs.empty() || rw.g[branch].outputs.size() < rw.root().outputs.size()) return rw.no("the branch is not there, takes inputs, or gives too little");
+    if (!branch || !rw.g[branch].inputs.empty() || rw.g[branch].outputs.size() < rw.root().outputs.size())
+      return rw.no("the branch is not there, takes inputs, or gives too little");
     rw.replace(clone_body(rw.g, branch, rw.g, {}, rw.root().home, rw.node));
   }
   rw.shape_is_kept();
@@ -44,7 +45,8 @@ bool has_body(const Rewrite& rw) {
   const Node& loop = rw.root();
   if (loop.regions.empty() || !loop.regions[0]) return false;
   const Region& body = rw.g[loop.regions[0]];
-  return body.inputs.size() >= 2 && body.outputs.size() + 1 >= body.inputs.size() && loop.outputs.size() < body.outputs.size();
+  return body.inputs.size() >= 2 && body.outputs.size() + 1 >= body.inputs.size() &&
+         loop.outputs.size() < body.outputs.size();
 }
 
 std::optional<int64_t> rounds(Rewrite& rw, RegionId body) {
@@ -70,12 +72,16 @@ void run_loop(Rewrite& rw, int64_t times) {
   for (int64_t round = 0; round < times; ++round) {
     std::vector<ValueId> inputs{rw.on.int_scalar(round), rw.on.constant(Tensor::bool_scalar(true))};
     inputs.insert(inputs.end(), state.begin(), state.end());
-    const auto results = clone_body(rw.g, body, rw.g, inputs, rw.root().home, rw.node, {.prefix = times > 1 && round > 0 ? std::to_string(round) + "/" : ""});
+    const auto results = clone_body(rw.g, body, rw.g, inputs, rw.root().home, rw.node,
+                                    {.prefix = times > 1 && round > 0 ? std::to_string(round) + "/" : ""});
     state.assign(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(carried));
     for (size_t i = 0; i < scans; ++i)
       if (rw.wants(carried + i)) gathered[i].push_back(rw.on.Unsqueeze(results[1 + carried + i], rw.on.ints({0})));
   }
-  for (const auto& parts : gathered) state.push_back(parts.empty() ? ValueId() : parts.size() == 1 ? parts[0] : rw.on.Concat(parts, op::Concat{.axis = 0}));
+  for (const auto& parts : gathered)
+    state.push_back(parts.empty()       ? ValueId()
+                    : parts.size() == 1 ? parts[0]
+                                        : rw.on.Concat(parts, op::Concat{.axis = 0}));
   rw.shape_is_kept();
   rw.replace(std::move(state));
 }
@@ -100,7 +106,8 @@ std::unordered_set<uint32_t> needed_for(const Graph& g, RegionId body, std::vect
   while (!wanted.empty()) {
     const ValueId v = wanted.back();
     wanted.pop_back();
-    if (!v || !g.is_inside(g[v].home, body) || !seen.insert(v.index).second || g[v].kind != Value::Kind::node_output) continue;
+    if (!v || !g.is_inside(g[v].home, body) || !seen.insert(v.index).second || g[v].kind != Value::Kind::node_output)
+      continue;
     const std::function<void(NodeId)> add = [&](NodeId n) {
       for (const ValueId input : g[n].inputs) wanted.push_back(input);
       for (const RegionId r : g[n].regions) {
@@ -138,7 +145,8 @@ void loop_unread(Rewrite& rw) {
   const RegionId smaller = rw.g.add_region(rw.root().home);
   std::vector<ValueId> given, results, replaced(rw.root().outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
-    given.push_back(i >= 2 && !kept[i - 1] ? ValueId() : rw.g.add_input(smaller, rw.g[inputs[i]].name, rw.g[inputs[i]].fact.type));
+    given.push_back(i >= 2 && !kept[i - 1] ? ValueId()
+                                           : rw.g.add_input(smaller, rw.g[inputs[i]].name, rw.g[inputs[i]].fact.type));
   const auto made = clone_body(rw.g, body, rw.g, given, smaller);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!kept[i]) continue;
@@ -155,7 +163,8 @@ void loop_unread(Rewrite& rw) {
   std::vector<NodeId> nodes;
   for (const NodeId n : rw.g.nodes(smaller)) nodes.push_back(n);
   for (auto n = nodes.rbegin(); n != nodes.rend(); ++n)  // those that made what is gone
-    if (std::none_of(rw.g[*n].outputs.begin(), rw.g[*n].outputs.end(), [&](ValueId v) { return v && rw.g.used(v); })) rw.g.erase(*n);
+    if (std::none_of(rw.g[*n].outputs.begin(), rw.g[*n].outputs.end(), [&](ValueId v) { return v && rw.g.used(v); }))
+      rw.g.erase(*n);
   rw.shape_is_kept();
   rw.replace(std::move(replaced));
 }

@@ -16,7 +16,9 @@ struct Equation {
 bool is_plain(const std::string& term) {
   std::string sorted = term;
   std::sort(sorted.begin(), sorted.end());
-  return std::all_of(term.begin(), term.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }) && std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  return std::all_of(term.begin(), term.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }) &&
+         std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
 std::optional<Equation> equation_of(const Rewrite& rw) {
@@ -31,7 +33,9 @@ std::optional<Equation> equation_of(const Rewrite& rw) {
     out.operands.emplace_back(rest.substr(0, comma));
     if (comma == rest.npos) break;
   }
-  if (!is_plain(out.result) || !std::all_of(out.operands.begin(), out.operands.end(), is_plain) || out.operands.size() != rw.in_count()) return std::nullopt;
+  if (!is_plain(out.result) || !std::all_of(out.operands.begin(), out.operands.end(), is_plain) ||
+      out.operands.size() != rw.in_count())
+    return std::nullopt;
   return out;
 }
 
@@ -63,9 +67,12 @@ void product(Rewrite& rw) {
     const std::string &a = e->operands[first], &b = e->operands[1 - first];
     if (!is_product(a, b, e->result)) continue;
     const ValueId x = rw.in(first), y = rw.in(1 - first);
-    if (!rw.has_rank(x) || !rw.has_rank(y) || static_cast<size_t>(rw.rank(x)) != a.size() || static_cast<size_t>(rw.rank(y)) != b.size()) return;
+    if (!rw.has_rank(x) || !rw.has_rank(y) || static_cast<size_t>(rw.rank(x)) != a.size() ||
+        static_cast<size_t>(rw.rank(y)) != b.size())
+      return;
     // Einsum widens sizes of 1; MatMul only those of the batch.
-    if (!rw.equal(rw.shape(x).back(), rw.shape(y)[b.size() - 2])) return rw.no("the axes that are summed over may differ");
+    if (!rw.equal(rw.shape(x).back(), rw.shape(y)[b.size() - 2]))
+      return rw.no("the axes that are summed over may differ");
     return rw.replace(rw.on.MatMul(x, y));
   }
   rw.no("the axes are not those of a matrix product");

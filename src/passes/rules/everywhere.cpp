@@ -16,7 +16,9 @@ struct Interval {
 };
 
 bool is_mover(const Node& n) {
-  static constexpr std::string_view movers[] = {"Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape", "Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze"};
+  static constexpr std::string_view movers[] = {"Expand",   "Flatten",  "Gather",    "GatherElements",
+                                                "GatherND", "Identity", "Reshape",   "Slice",
+                                                "Squeeze",  "Tile",     "Transpose", "Unsqueeze"};
   return std::any_of(std::begin(movers), std::end(movers), [&](std::string_view m) { return n.is(m); });
 }
 
@@ -55,12 +57,16 @@ Interval between(const Rewrite& rw, ValueId v, int depth) {
 
 std::optional<double> compared(const Rewrite& rw, NodeId n, int depth) {
   const Node& node = rw.g[n];
-  const bool greater = node.is("Greater") || node.is("GreaterOrEqual"), less = node.is("Less") || node.is("LessOrEqual");
+  const bool greater = node.is("Greater") || node.is("GreaterOrEqual"),
+             less = node.is("Less") || node.is("LessOrEqual");
   if (!greater && !less) return std::nullopt;
-  const Interval a = between(rw, rw.g.input(n, greater ? 0 : 1), depth), b = between(rw, rw.g.input(n, greater ? 1 : 0), depth);  // is a above b?
+  const Interval a = between(rw, rw.g.input(n, greater ? 0 : 1), depth),
+                 b = between(rw, rw.g.input(n, greater ? 1 : 0), depth);  // is a above b?
   const bool equal_too = node.is("GreaterOrEqual") || node.is("LessOrEqual");
-  if (equal_too ? a.lo >= b.hi : a.lo > b.hi) return std::isfinite(a.lo) || std::isfinite(b.hi) ? std::optional(1.0) : std::nullopt;
-  if (equal_too ? a.hi < b.lo : a.hi <= b.lo) return std::isfinite(a.hi) || std::isfinite(b.lo) ? std::optional(0.0) : std::nullopt;
+  if (equal_too ? a.lo >= b.hi : a.lo > b.hi)
+    return std::isfinite(a.lo) || std::isfinite(b.hi) ? std::optional(1.0) : std::nullopt;
+  if (equal_too ? a.hi < b.lo : a.hi <= b.lo)
+    return std::isfinite(a.hi) || std::isfinite(b.lo) ? std::optional(0.0) : std::nullopt;
   return std::nullopt;
 }
 

@@ -1,5 +1,5 @@
-// What all elements of a value are, where that follows from how it is made: zeros gathered from zeros, positions that are
-// never negative.
+// What all elements of a value are, where that follows from how it is made: zeros gathered from zeros, positions that
+// are never negative.
 #pragma once
 
 #include <optional>

@@ -23,12 +23,19 @@ bool is_foldable(const Node& n) {
 
 // Whole numbers, or numbers that are moved: the same bits wherever they are computed.
 bool keeps_bits(const Graph& g, NodeId n) {
-  static constexpr std::string_view movers[] = {"Concat", "ConstantOfShape", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze", "Where"};
-  const auto computed_floats = [&](ValueId v) { return v && !is_int(g[v].fact.dtype()) && g[v].fact.dtype() != DType::boolean && !g.is_constant(v); };
+  static constexpr std::string_view movers[] = {
+      "Concat",  "ConstantOfShape", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity",  "Pad",
+      "Reshape", "Slice",           "Split",  "Squeeze", "Tile",   "Transpose",      "Trilu",    "Unsqueeze", "Where"};
+  const auto computed_floats = [&](ValueId v) {
+    return v && !is_int(g[v].fact.dtype()) && g[v].fact.dtype() != DType::boolean && !g.is_constant(v);
+  };
   if (std::any_of(std::begin(movers), std::end(movers), [&](std::string_view m) { return g[n].is(m); }))
     return std::none_of(g[n].inputs.begin(), g[n].inputs.end(), computed_floats);
-  const auto has_floats = [&](ValueId v) { return v && g[v].fact.type.is_tensor() && !is_int(g[v].fact.dtype()) && g[v].fact.dtype() != DType::boolean; };
-  return std::none_of(g[n].inputs.begin(), g[n].inputs.end(), has_floats) && std::none_of(g[n].outputs.begin(), g[n].outputs.end(), has_floats);
+  const auto has_floats = [&](ValueId v) {
+    return v && g[v].fact.type.is_tensor() && !is_int(g[v].fact.dtype()) && g[v].fact.dtype() != DType::boolean;
+  };
+  return std::none_of(g[n].inputs.begin(), g[n].inputs.end(), has_floats) &&
+         std::none_of(g[n].outputs.begin(), g[n].outputs.end(), has_floats);
 }
 
 std::optional<uint64_t> output_bytes(const Graph& g, NodeId n) {
@@ -52,7 +59,8 @@ bool varies(const Rewrite& rw) {
     if (!v || rw.g[v].fact.tensor() || rw.is_constant(v)) return false;
     return !rw.g[v].def || known[rw.g[v].def.index];
   };
-  return known[rw.node.index] = !is_foldable(rw.root()) || std::any_of(rw.root().inputs.begin(), rw.root().inputs.end(), input_varies);
+  return known[rw.node.index] =
+             !is_foldable(rw.root()) || std::any_of(rw.root().inputs.begin(), rw.root().inputs.end(), input_varies);
 }
 
 // Constants in reach and the largest thing on the way; nothing when something is not constant.
@@ -61,7 +69,8 @@ struct Chain {
   size_t nodes = 0;
 };
 bool measure(const Rewrite& rw, NodeId n, Chain& c, int depth) {
-  if (!is_foldable(rw.g[n]) || depth > deepest_chain || ++c.nodes > 256 || (rw.every_bit && !keeps_bits(rw.g, n))) return false;
+  if (!is_foldable(rw.g[n]) || depth > deepest_chain || ++c.nodes > 256 || (rw.every_bit && !keeps_bits(rw.g, n)))
+    return false;
   const auto bytes = output_bytes(rw.g, n);
   if (!bytes) return false;
   c.largest = std::max(c.largest, *bytes);
@@ -96,7 +105,10 @@ void fold_known(Rewrite& rw) {
   if (rw.every_bit && !keeps_bits(rw.g, rw.node)) return rw.no("an engine might round otherwise");
   std::vector<Tensor> known;
   for (const ValueId v : rw.root().outputs) {
-    if (!rw.g.used(v)) { known.emplace_back(); continue; }
+    if (!rw.g.used(v)) {
+      known.emplace_back();
+      continue;
+    }
     const Tensor* t = rw.fact(v).tensor();
     if (!t) return;
     known.push_back(*t);
@@ -112,8 +124,10 @@ void fold_computed(Rewrite& rw) {
   if (!measure(rw, rw.node, chain, 0) || chain.largest > most_bytes) return;
   // The engine judges exactly, but only after the work.
   constexpr int64_t bytes_per_node = 64;
-  const int64_t room = static_cast<int64_t>(chain.constants) + bytes_per_node * static_cast<int64_t>(chain.nodes + rw.in_count()) + rw.spare_bytes;
-  if (static_cast<int64_t>(*output_bytes(rw.g, rw.node)) > room) return rw.no("the result would be larger than what it is computed from");
+  const int64_t room = static_cast<int64_t>(chain.constants) +
+                       bytes_per_node * static_cast<int64_t>(chain.nodes + rw.in_count()) + rw.spare_bytes;
+  if (static_cast<int64_t>(*output_bytes(rw.g, rw.node)) > room)
+    return rw.no("the result would be larger than what it is computed from");
   std::vector<Datum> results = compute(rw, rw.node);
   std::vector<ValueId> values;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -139,7 +153,8 @@ void transposed_weight(Rewrite& rw) {
   if (!w) return;
   std::vector<int64_t> perm;
   if (const auto& p = rw.attrs<op::Transpose>().perm) perm = *p;
-  else for (size_t i = w->shape.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
+  else
+    for (size_t i = w->shape.size(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
   replace_with_view(rw, w->permuted(perm));
 }
 
@@ -162,7 +177,9 @@ void sliced_weight(Rewrite& rw) {
     int64_t axis = axes ? (*axes)[i] : static_cast<int64_t>(i);
     axis += axis < 0 ? static_cast<int64_t>(w->shape.size()) : 0;
     const int64_t size = view.shape[static_cast<size_t>(axis)];
-    const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? std::max<int64_t>(at, -size) + size : at, 0, size); };
+    const auto place = [&](int64_t at) {
+      return std::clamp<int64_t>(at < 0 ? std::max<int64_t>(at, -size) + size : at, 0, size);
+    };
     const int64_t first = place((*starts)[i]), last = std::max(first, place((*ends)[i]));
     auto cut = view.sliced(axis, first, last - first);
     if (!cut) return;

@@ -45,7 +45,8 @@ void transpose_of_merged(Rewrite& rw) {
   const auto groups = merged_axes(rw, from, rw.shape(merged));
   if (!groups) return rw.no("the first reshape splits an axis");
   Axes perm;
-  for (const int64_t axis : *transpose->perm) perm.insert(perm.end(), (*groups)[static_cast<size_t>(axis)].begin(), (*groups)[static_cast<size_t>(axis)].end());
+  for (const int64_t axis : *transpose->perm)
+    perm.insert(perm.end(), (*groups)[static_cast<size_t>(axis)].begin(), (*groups)[static_cast<size_t>(axis)].end());
   const ValueId y = std::is_sorted(perm.begin(), perm.end()) ? x : rw.on.Transpose(x, op::Transpose{.perm = perm});
   if (const ValueId v = reshape_to(rw, y, to)) rw.replace(v);
 }
@@ -69,7 +70,8 @@ void gemm_between_reshapes(Rewrite& rw) {
   ValueId right = w;
   if (gemm->transB) {
     const Weight* weight = rw.weight(w);
-    if (!weight || weight->scale || weight->strings || is_sub_byte(weight->dtype)) return rw.no("the right matrix would have to be transposed");
+    if (!weight || weight->scale || weight->strings || is_sub_byte(weight->dtype))
+      return rw.no("the right matrix would have to be transposed");
     right = rw.on.weight(weight->permuted(Axes{1, 0}), rw.g[w].name);
   }
   const ValueId y = rw.on.MatMul(x, right);
@@ -81,9 +83,16 @@ void matmul_between_reshapes(Rewrite& rw) {
   const ValueId product = rw.in(0);
   if (!rw.made_by<op::MatMul>(product) || !rw.has_rank(product) || !rw.has_rank(rw.out())) return;
   const ValueId a = rw.operand(product, 0), b = rw.operand(product, 1);
-  const auto source = [&](ValueId v) { return rw.made_by<op::Reshape>(v) || rw.made_by<op::Flatten>(v) || rw.made_by<op::Squeeze>(v) || rw.made_by<op::Unsqueeze>(v) ? rw.operand(v, 0) : v; };
+  const auto source = [&](ValueId v) {
+    return rw.made_by<op::Reshape>(v) || rw.made_by<op::Flatten>(v) || rw.made_by<op::Squeeze>(v) ||
+                   rw.made_by<op::Unsqueeze>(v)
+               ? rw.operand(v, 0)
+               : v;
+  };
   const ValueId x = source(a);
-  if (x == a || !rw.has_rank(x) || !rw.has_rank(a) || !rw.has_rank(b) || rw.rank(x) < 2 || rw.rank(a) < 2 || rw.rank(b) < 2) return;
+  if (x == a || !rw.has_rank(x) || !rw.has_rank(a) || !rw.has_rank(b) || rw.rank(x) < 2 || rw.rank(a) < 2 ||
+      rw.rank(b) < 2)
+    return;
   Shape wanted = rw.shape(x);
   if (!rw.equal(wanted.back(), rw.shape(a).back())) return rw.no("the first reshape changes the last axis");
   ValueId y = b;
@@ -91,8 +100,11 @@ void matmul_between_reshapes(Rewrite& rw) {
     y = source(b);
     if (!rw.has_rank(y) || rw.rank(y) != rw.rank(x) || rw.rank(a) != rw.rank(b)) return;
     const Shape &from = rw.shape(y), &flat = rw.shape(b);
-    const auto same = [&](const Shape& s, const Shape& t, size_t back) { return rw.equal(s[s.size() - back], t[t.size() - back]); };
-    if (!same(wanted, rw.shape(a), 2) || !same(from, flat, 1) || !same(from, flat, 2)) return rw.no("a reshape changes the matrices");
+    const auto same = [&](const Shape& s, const Shape& t, size_t back) {
+      return rw.equal(s[s.size() - back], t[t.size() - back]);
+    };
+    if (!same(wanted, rw.shape(a), 2) || !same(from, flat, 1) || !same(from, flat, 2))
+      return rw.no("a reshape changes the matrices");
     for (size_t i = 0; i + 2 < wanted.size(); ++i)
       if (!rw.equal(wanted[i], from[i])) return rw.no("the batches differ");
   }
@@ -111,8 +123,10 @@ std::optional<Scaled> scaled(const Rewrite& rw, ValueId v) {
   if (!times && !over) return std::nullopt;
   for (size_t i = over ? 1 : 0; i < 2; ++i) {
     const ValueId number = rw.operand(v, i);
-    const auto factor = rw.is_constant(number) && rw.has_rank(number) && rw.rank(number) <= 1 ? rw.scalar(number) : std::nullopt;
-    if (!factor || !rw.has_rank(v) || !rw.has_rank(rw.operand(v, 1 - i)) || rw.rank(rw.operand(v, 1 - i)) != rw.rank(v)) continue;
+    const auto factor =
+        rw.is_constant(number) && rw.has_rank(number) && rw.rank(number) <= 1 ? rw.scalar(number) : std::nullopt;
+    if (!factor || !rw.has_rank(v) || !rw.has_rank(rw.operand(v, 1 - i)) || rw.rank(rw.operand(v, 1 - i)) != rw.rank(v))
+      continue;
     return Scaled{rw.operand(v, 1 - i), over ? 1 / *factor : *factor};
   }
   return std::nullopt;

@@ -26,7 +26,9 @@ std::optional<Numbers> per_channel(const Rewrite& rw, ValueId v, int64_t rank, s
   if (!t || !is_float(t->dtype()) || t->rank() > rank) return std::nullopt;
   if (t->count() == 1) return Numbers(channels, t->double_at(0));
   for (int64_t i = 0; i < t->rank(); ++i)
-    if (const int64_t axis = i + rank - t->rank(); t->shape()[static_cast<size_t>(i)] != (axis == 1 ? static_cast<int64_t>(channels) : 1)) return std::nullopt;
+    if (const int64_t axis = i + rank - t->rank();
+        t->shape()[static_cast<size_t>(i)] != (axis == 1 ? static_cast<int64_t>(channels) : 1))
+      return std::nullopt;
   return t->to_doubles();
 }
 
@@ -40,7 +42,8 @@ struct Affine {
 std::optional<Affine> normalisation(const Rewrite& rw, size_t channels) {
   const auto& a = rw.attrs<op::BatchNormalization>();
   if (a.training_mode || rw.wants(1) || rw.wants(2)) return std::nullopt;
-  const auto scale = vector(rw, rw.in(1), channels, 1), shift = vector(rw, rw.in(2), channels, 0), mean = vector(rw, rw.in(3), channels, 0), var = vector(rw, rw.in(4), channels, 1);
+  const auto scale = vector(rw, rw.in(1), channels, 1), shift = vector(rw, rw.in(2), channels, 0),
+             mean = vector(rw, rw.in(3), channels, 0), var = vector(rw, rw.in(4), channels, 1);
   if (!scale || !shift || !mean || !var) return std::nullopt;
   Affine out{rw.in(0), Numbers(channels), Numbers(channels)};
   for (size_t i = 0; i < channels; ++i) {
@@ -59,11 +62,16 @@ std::optional<Affine> affine(const Rewrite& rw, size_t channels, int64_t rank) {
   if (!numbers) return std::nullopt;
   Affine out{rw.in(second ? 0 : 1), Numbers(channels, 1), Numbers(channels, 0)};
   if (rw.root().is("Mul")) out.factors = *numbers;
-  else if (rw.root().is("Div")) std::transform(numbers->begin(), numbers->end(), out.factors.begin(), [](double d) { return 1 / d; });
+  else if (rw.root().is("Div"))
+    std::transform(numbers->begin(), numbers->end(), out.factors.begin(), [](double d) { return 1 / d; });
   else if (rw.root().is("Add")) out.offsets = *numbers, out.scales = false;
-  else std::transform(numbers->begin(), numbers->end(), out.offsets.begin(), [](double d) { return -d; }), out.scales = false;
+  else
+    std::transform(numbers->begin(), numbers->end(), out.offsets.begin(), [](double d) { return -d; }),
+        out.scales = false;
   const auto finite = [](double d) { return std::isfinite(d); };
-  if (!std::all_of(out.factors.begin(), out.factors.end(), finite) || !std::all_of(out.offsets.begin(), out.offsets.end(), finite)) return std::nullopt;
+  if (!std::all_of(out.factors.begin(), out.factors.end(), finite) ||
+      !std::all_of(out.offsets.begin(), out.offsets.end(), finite))
+    return std::nullopt;
   return out;
 }
 
@@ -88,7 +96,9 @@ std::optional<Weight> times(const Weight& w, size_t axis, Numbers factors) {
   return Weight::of(store(t.dtype(), t.shape(), all));
 }
 
-std::string folded_name(const Graph& g, ValueId v, std::string_view suffix) { return g[v].name.empty() ? "" : g[v].name.ends_with(suffix) ? g[v].name : cat(g[v].name, suffix); }
+std::string folded_name(const Graph& g, ValueId v, std::string_view suffix) {
+  return g[v].name.empty() ? "" : g[v].name.ends_with(suffix) ? g[v].name : cat(g[v].name, suffix);
+}
 
 struct Linear {
   NodeId node;
@@ -101,9 +111,11 @@ std::optional<Linear> linear_of(const Rewrite& rw, ValueId y) {
   const Weight* w = rw.weight(rw.g.input(n, 1));
   if (!w || w->shape.size() < 2) return std::nullopt;
   if (rw.g[n].is("Conv")) return Linear{n, 0, static_cast<size_t>(w->shape[0])};
-  if (const auto* c = rw.g[n].as<op::ConvTranspose>()) return Linear{n, 1, static_cast<size_t>(w->shape[1] * c->group), static_cast<size_t>(c->group)};
+  if (const auto* c = rw.g[n].as<op::ConvTranspose>())
+    return Linear{n, 1, static_cast<size_t>(w->shape[1] * c->group), static_cast<size_t>(c->group)};
   const auto* gemm = rw.g[n].as<op::Gemm>();
-  if (gemm && gemm->alpha == 1 && gemm->beta == 1) return Linear{n, gemm->transB ? size_t{0} : size_t{1}, static_cast<size_t>(w->shape[gemm->transB ? 0 : 1])};
+  if (gemm && gemm->alpha == 1 && gemm->beta == 1)
+    return Linear{n, gemm->transB ? size_t{0} : size_t{1}, static_cast<size_t>(w->shape[gemm->transB ? 0 : 1])};
   return std::nullopt;
 }
 
@@ -143,11 +155,13 @@ void affine_after_linear(Rewrite& rw) {
   }
   Numbers shifted(linear->channels);
   for (size_t i = 0; i < shifted.size(); ++i) shifted[i] = (*bias)[i] * change->factors[i] + change->offsets[i];
-  const bool needs_bias = old_bias.valid() || std::any_of(shifted.begin(), shifted.end(), [](double d) { return d != 0; });
+  const bool needs_bias =
+      old_bias.valid() || std::any_of(shifted.begin(), shifted.end(), [](double d) { return d != 0; });
   ValueId new_bias;
   if (needs_bias) {
     new_bias = rw.on.constant(store(rw.dtype(y), {static_cast<int64_t>(linear->channels)}, shifted));
-    rw.g.value(new_bias).name = old_bias ? folded_name(rw.g, old_bias, ".folded") : folded_name(rw.g, n.inputs[1], ".folded_bias");
+    rw.g.value(new_bias).name =
+        old_bias ? folded_name(rw.g, old_bias, ".folded") : folded_name(rw.g, n.inputs[1], ".folded_bias");
   }
   rw.shape_is_kept();  // the same operator over the same input, whatever names a file gives to its sizes
   rw.replace(rw.on.emit(def(*n.op), n.attrs, {n.inputs[0], kernel, new_bias}, 1)[0]);
@@ -162,7 +176,9 @@ void scale_before_conv(Rewrite& rw) {
   const size_t at = over || rw.is_constant(rw.operand(scaled, 1)) ? 1 : 0;
   const ValueId x = rw.operand(scaled, 1 - at);
   const auto channels = rw.shape(scaled)[1].known();
-  if (!channels || !rw.has_rank(x) || rw.rank(x) != rw.rank(scaled) || !rw.equal(rw.shape(x)[1], *channels) || !rw.is_constant(rw.operand(scaled, at))) return;
+  if (!channels || !rw.has_rank(x) || rw.rank(x) != rw.rank(scaled) || !rw.equal(rw.shape(x)[1], *channels) ||
+      !rw.is_constant(rw.operand(scaled, at)))
+    return;
   auto factors = per_channel(rw, rw.operand(scaled, at), rw.rank(scaled), static_cast<size_t>(*channels));
   if (!factors) return rw.no("the factor is not a constant per channel");
   if (over) std::transform(factors->begin(), factors->end(), factors->begin(), [](double d) { return 1 / d; });
@@ -191,15 +207,20 @@ void shift_before_conv(Rewrite& rw) {
   const bool plus = rw.made_by<op::Add>(shifted), minus = rw.made_by<op::Sub>(shifted);
   const Weight* w = rw.weight(rw.in(1));
   constexpr uint64_t most_bytes = uint64_t{16} << 20;
-  if ((!plus && !minus) || !w || w->shape.size() < 3 || w->byte_size() > most_bytes || !is_float(w->dtype) || !rw.has_rank(shifted)) return;
+  if ((!plus && !minus) || !w || w->shape.size() < 3 || w->byte_size() > most_bytes || !is_float(w->dtype) ||
+      !rw.has_rank(shifted))
+    return;
   const size_t at = minus || rw.is_constant(rw.operand(shifted, 1)) ? 1 : 0;
   const ValueId x = rw.operand(shifted, 1 - at);
   const auto channels = rw.shape(shifted)[1].known();
-  if (!channels || !rw.has_rank(x) || rw.rank(x) != rw.rank(shifted) || !rw.same_shape(rw.shape(x), rw.shape(shifted)) || !rw.is_constant(rw.operand(shifted, at))) return;
+  if (!channels || !rw.has_rank(x) || rw.rank(x) != rw.rank(shifted) ||
+      !rw.same_shape(rw.shape(x), rw.shape(shifted)) || !rw.is_constant(rw.operand(shifted, at)))
+    return;
   const auto offsets = per_channel(rw, rw.operand(shifted, at), rw.rank(shifted), static_cast<size_t>(*channels));
   if (!offsets) return rw.no("what is added is not a constant per channel");
   const op::Conv attrs = rw.attrs<op::Conv>();
-  const bool padded = attrs.pads && std::any_of(attrs.pads->begin(), attrs.pads->end(), [](int64_t p) { return p != 0; });
+  const bool padded =
+      attrs.pads && std::any_of(attrs.pads->begin(), attrs.pads->end(), [](int64_t p) { return p != 0; });
   if (padded || (attrs.auto_pad != "NOTSET" && attrs.auto_pad != "VALID")) return rw.no("the convolution pads");
   const auto outputs = static_cast<size_t>(w->shape[0]), per_group = static_cast<size_t>(w->shape[1]);
   auto bias = vector(rw, rw.in(2), outputs, 0);
@@ -208,7 +229,8 @@ void shift_before_conv(Rewrite& rw) {
   const size_t row = kernel.size() / outputs, window = row / std::max<size_t>(1, per_group);
   for (size_t o = 0; o < outputs; ++o) {
     const size_t first = o / (outputs / static_cast<size_t>(attrs.group)) * per_group;
-    for (size_t i = 0; i < row; ++i) (*bias)[o] += kernel[o * row + i] * (*offsets)[first + i / window] * (minus ? -1 : 1);
+    for (size_t i = 0; i < row; ++i)
+      (*bias)[o] += kernel[o * row + i] * (*offsets)[first + i / window] * (minus ? -1 : 1);
   }
   if (!std::all_of(bias->begin(), bias->end(), [](double d) { return std::isfinite(d); })) return;
   const ValueId added = rw.on.constant(store(w->dtype, {w->shape[0]}, *bias));
@@ -233,7 +255,8 @@ void zero_bias(Rewrite& rw, size_t at) {
 bool is_arrangement(const Rewrite& rw, ValueId v) {
   const NodeId n = rw.g[v].def;
   if (!rw.understood(n) || !rw.single_use(v)) return false;
-  return rw.g[n].is("Reshape") || rw.g[n].is("Transpose") || rw.g[n].is("Squeeze") || rw.g[n].is("Unsqueeze") || rw.g[n].is("Flatten");
+  return rw.g[n].is("Reshape") || rw.g[n].is("Transpose") || rw.g[n].is("Squeeze") || rw.g[n].is("Unsqueeze") ||
+         rw.g[n].is("Flatten");
 }
 
 std::optional<ValueId> scaled_constant(Rewrite& rw, ValueId v, double factor) {
@@ -303,7 +326,8 @@ void gemm_of_matmul_add(Rewrite& rw) {
     if (!rw.has_rank(c) || rw.rank(c) > 2) return;
     const Shape out = rw.shape(product), shape = rw.shape(c);
     for (size_t k = 0; k < shape.size(); ++k)
-      if (const Dim d = shape[shape.size() - 1 - k]; !d.is(1) && !rw.equal(d, out[1 - k])) return rw.no("what is added is larger than the product");
+      if (const Dim d = shape[shape.size() - 1 - k]; !d.is(1) && !rw.equal(d, out[1 - k]))
+        return rw.no("what is added is larger than the product");
     return rw.replace(rw.on.Gemm(a, b, c));
   }
 }
@@ -334,7 +358,8 @@ void transpose_into_gemm(Rewrite& rw) {
   op::Gemm attrs = rw.attrs<op::Gemm>();
   if (a) attrs.transA = !attrs.transA;
   if (b) attrs.transB = !attrs.transB;
-  rw.replace(rw.on.Gemm(a ? rw.operand(rw.in(0), 0) : rw.in(0), b ? rw.operand(rw.in(1), 0) : rw.in(1), rw.in(2), attrs));
+  rw.replace(
+      rw.on.Gemm(a ? rw.operand(rw.in(0), 0) : rw.in(0), b ? rw.operand(rw.in(1), 0) : rw.in(1), rw.in(2), attrs));
 }
 
 void transpose_into_matmul(Rewrite& rw) {
@@ -345,7 +370,8 @@ void transpose_into_matmul(Rewrite& rw) {
   if (rw.opset < without_bias_since) return rw.no("Gemm needs a bias there");
   op::Gemm attrs;
   attrs.transA = a, attrs.transB = b;
-  rw.replace(rw.on.Gemm(a ? rw.operand(rw.in(0), 0) : rw.in(0), b ? rw.operand(rw.in(1), 0) : rw.in(1), ValueId(), attrs));
+  rw.replace(
+      rw.on.Gemm(a ? rw.operand(rw.in(0), 0) : rw.in(0), b ? rw.operand(rw.in(1), 0) : rw.in(1), ValueId(), attrs));
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 void identity(Rewrite& rw) { rw.replace(rw.in(0)), rw.shape_is_kept(); }
 
 void cast_to_own_type(Rewrite& rw) {
-  if (rw.dtype(rw.in(0)) == rw.dtype(rw.out()) && rw.dtype(rw.out()) != DType::undefined) rw.replace(rw.in(0)), rw.shape_is_kept();
+  if (rw.dtype(rw.in(0)) == rw.dtype(rw.out()) && rw.dtype(rw.out()) != DType::undefined)
+    rw.replace(rw.in(0)), rw.shape_is_kept();
 }
 
 void concat_of_one(Rewrite& rw) {
@@ -39,17 +40,20 @@ void dropout(Rewrite& rw) {
 }
 
 void expand_to_own_shape(Rewrite& rw) {
-  if (rw.has_rank(rw.in(0)) && rw.has_rank(rw.out()) && rw.same_shape(rw.shape(rw.in(0)), rw.shape(rw.out()))) rw.replace(rw.in(0));
+  if (rw.has_rank(rw.in(0)) && rw.has_rank(rw.out()) && rw.same_shape(rw.shape(rw.in(0)), rw.shape(rw.out())))
+    rw.replace(rw.in(0));
 }
 
 void flatten(Rewrite& rw) {
   const int64_t axis = rw.attrs<op::Flatten>().axis;
-  if (rw.has_rank(rw.in(0)) && rw.rank(rw.in(0)) == 2 && (axis == 1 || axis == -1)) rw.replace(rw.in(0)), rw.shape_is_kept();
+  if (rw.has_rank(rw.in(0)) && rw.rank(rw.in(0)) == 2 && (axis == 1 || axis == -1))
+    rw.replace(rw.in(0)), rw.shape_is_kept();
 }
 
 void pad_by_nothing(Rewrite& rw) {
   const auto pads = rw.ints(rw.in(1));
-  if (pads && std::all_of(pads->begin(), pads->end(), [](int64_t p) { return p == 0; })) rw.replace(rw.in(0)), rw.shape_is_kept();
+  if (pads && std::all_of(pads->begin(), pads->end(), [](int64_t p) { return p == 0; }))
+    rw.replace(rw.in(0)), rw.shape_is_kept();
 }
 
 // At most one size may be unknown: equal element counts then settle it.
@@ -83,7 +87,8 @@ void slice_of_all(Rewrite& rw) {
   if (rw.same_shape(rw.shape(rw.in(0)), rw.shape(rw.out()))) return rw.replace(rw.in(0));
   const auto ends = rw.ints(rw.in(2));
   constexpr int64_t past_all = INT32_MAX;
-  if (ends && std::all_of(starts->begin(), starts->end(), [](int64_t s) { return s == 0; }) && std::all_of(ends->begin(), ends->end(), [](int64_t e) { return e >= past_all; }))
+  if (ends && std::all_of(starts->begin(), starts->end(), [](int64_t s) { return s == 0; }) &&
+      std::all_of(ends->begin(), ends->end(), [](int64_t e) { return e >= past_all; }))
     rw.replace(rw.in(0)), rw.shape_is_kept();
 }
 
@@ -93,13 +98,15 @@ void split_into_one(Rewrite& rw) {
 
 void transpose_by_identity(Rewrite& rw) {
   const auto& perm = rw.attrs<op::Transpose>().perm;
-  const bool sorted = perm ? std::is_sorted(perm->begin(), perm->end()) : rw.has_rank(rw.in(0)) && rw.rank(rw.in(0)) <= 1;
+  const bool sorted =
+      perm ? std::is_sorted(perm->begin(), perm->end()) : rw.has_rank(rw.in(0)) && rw.rank(rw.in(0)) <= 1;
   if (sorted) rw.replace(rw.in(0)), rw.shape_is_kept();
 }
 
 void tile_once(Rewrite& rw) {
   const auto repeats = rw.ints(rw.in(1));
-  if (repeats && std::all_of(repeats->begin(), repeats->end(), [](int64_t r) { return r == 1; })) rw.replace(rw.in(0)), rw.shape_is_kept();
+  if (repeats && std::all_of(repeats->begin(), repeats->end(), [](int64_t r) { return r == 1; }))
+    rw.replace(rw.in(0)), rw.shape_is_kept();
 }
 
 void cumulative_over_one(Rewrite& rw) {  // Min, Max, Sum, Mean of a single operand

@@ -53,7 +53,8 @@ std::vector<Pattern> layer_norm_forms(const Var& x, const Const& axes, const Con
   for (const Pattern& square : {pow(centred, 2.0), centred * centred}) {
     const Pattern variance = call("ReduceMean", {square, again}).where<op::ReduceMean>(ok);
     const Pattern spread = sqrt(variance + eps);
-    out.insert(out.end(), {centred / spread, centred * reciprocal(spread), centred * (1.0 / spread), centred * pow(variance + eps, -0.5)});
+    out.insert(out.end(), {centred / spread, centred * reciprocal(spread), centred * (1.0 / spread),
+                           centred * pow(variance + eps, -0.5)});
   }
   return out;
 }
@@ -62,16 +63,23 @@ std::vector<Pattern> layer_norm_forms(const Var& x, const Const& axes, const Con
 Rule layer_norm() {
   Var x;
   Const axes, again, eps;
-  return rule("layer-norm", layer_norm_forms(x, axes, again, eps), [=](Rewrite& rw, const Match& m) -> ValueId {
-           const ValueId v = m[x];
-           if (!rw.has_rank(v) || !is_float(rw.dtype(v))) return {};
-           const auto axis = trailing_axis(rw, m[axes], rw.rank(v)), other = trailing_axis(rw, m[again], rw.rank(v));
-           const auto e = rw.scalar(m[eps]);
-           if (!axis || !other || *axis != *other || !e) return rw.no("the axes are not the last ones, the same for mean and variance"), ValueId();
-           const ValueId scale = ones(rw, v, *axis);
-           if (!scale) return rw.no("the size of the last axes is not known"), ValueId();
-           return rw.on.LayerNormalization(v, scale, 1, ValueId(), op::LayerNormalization{.axis = *axis - rw.rank(v), .epsilon = static_cast<float>(*e)})[0];
-         }).rounding().making({"LayerNormalization"});
+  return rule("layer-norm", layer_norm_forms(x, axes, again, eps),
+              [=](Rewrite& rw, const Match& m) -> ValueId {
+                const ValueId v = m[x];
+                if (!rw.has_rank(v) || !is_float(rw.dtype(v))) return {};
+                const auto axis = trailing_axis(rw, m[axes], rw.rank(v)),
+                           other = trailing_axis(rw, m[again], rw.rank(v));
+                const auto e = rw.scalar(m[eps]);
+                if (!axis || !other || *axis != *other || !e)
+                  return rw.no("the axes are not the last ones, the same for mean and variance"), ValueId();
+                const ValueId scale = ones(rw, v, *axis);
+                if (!scale) return rw.no("the size of the last axes is not known"), ValueId();
+                return rw.on.LayerNormalization(
+                    v, scale, 1, ValueId(),
+                    op::LayerNormalization{.axis = *axis - rw.rank(v), .epsilon = static_cast<float>(*e)})[0];
+              })
+      .rounding()
+      .making({"LayerNormalization"});
 }
 
 bool is_ones(const Rewrite& rw, ValueId v) {
@@ -84,7 +92,8 @@ void scale_into_norm(Rewrite& rw) {
   for (size_t i = 0; i < 2; ++i) {
     const ValueId y = rw.in(i), w = rw.in(1 - i);
     const auto* norm = rw.made_by<op::LayerNormalization>(y);
-    if (!norm || rw.g[y].def_index != 0 || rw.operand(y, 2) || !is_ones(rw, rw.operand(y, 1)) || !rw.single_use(y)) continue;
+    if (!norm || rw.g[y].def_index != 0 || rw.operand(y, 2) || !is_ones(rw, rw.operand(y, 1)) || !rw.single_use(y))
+      continue;
     const ValueId x = rw.operand(y, 0);
     const int64_t axis = norm->axis < 0 ? norm->axis + rw.rank(x) : norm->axis;
     if (!fits_scale(rw, w, x, axis)) return rw.no("the factor has not the normalised sizes");
@@ -115,14 +124,19 @@ Rule rms_norm() {
     const Pattern spread = sqrt(call("ReduceMean", {square, axes}).where<op::ReduceMean>(ok) + eps);
     for (const Pattern& normal : {x / spread, x * reciprocal(spread), x * (1.0 / spread)}) forms.push_back(normal * w);
   }
-  return rule("rms-norm", forms, [=](Rewrite& rw, const Match& m) -> ValueId {
-           const ValueId v = m[x];
-           if (!rw.has_rank(v) || !is_float(rw.dtype(v))) return {};
-           const auto axis = trailing_axis(rw, m[axes], rw.rank(v));
-           const auto e = rw.scalar(m[eps]);
-           if (!axis || !e || !fits_scale(rw, m[w], v, *axis)) return rw.no("the factor has not the normalised sizes"), ValueId();
-           return rw.on.RMSNormalization(v, m[w], op::RMSNormalization{.axis = *axis - rw.rank(v), .epsilon = static_cast<float>(*e)});
-         }).rounding().making({"RMSNormalization"});
+  return rule("rms-norm", forms,
+              [=](Rewrite& rw, const Match& m) -> ValueId {
+                const ValueId v = m[x];
+                if (!rw.has_rank(v) || !is_float(rw.dtype(v))) return {};
+                const auto axis = trailing_axis(rw, m[axes], rw.rank(v));
+                const auto e = rw.scalar(m[eps]);
+                if (!axis || !e || !fits_scale(rw, m[w], v, *axis))
+                  return rw.no("the factor has not the normalised sizes"), ValueId();
+                return rw.on.RMSNormalization(
+                    v, m[w], op::RMSNormalization{.axis = *axis - rw.rank(v), .epsilon = static_cast<float>(*e)});
+              })
+      .rounding()
+      .making({"RMSNormalization"});
 }
 
 bool is_all(const Rewrite& rw, ValueId v, double number) {
@@ -176,7 +190,8 @@ void group_norm(Rewrite& rw) {
   if (!rw.equal(rw.shape(grouped)[0], rw.shape(x)[0])) return rw.no("the groups reach over the batch");
   const float epsilon = norm->epsilon;
   const ValueId scale = rw.on.constant(scaled->numbers), shift = rw.on.constant(shifted->numbers);
-  rw.replace(rw.on.GroupNormalization(x, scale, shift, op::GroupNormalization{.epsilon = epsilon, .num_groups = *groups}));
+  rw.replace(
+      rw.on.GroupNormalization(x, scale, shift, op::GroupNormalization{.epsilon = epsilon, .num_groups = *groups}));
 }
 
 // Mean and variance over everything behind the channels, then a scale and a shift per channel.
@@ -185,15 +200,20 @@ Rule instance_norm() {
   Const axes, again, eps, scale, shift;
   std::vector<Pattern> forms;
   for (const Pattern& normal : layer_norm_forms(x, axes, again, eps)) forms.push_back(normal * scale + shift);
-  return rule("instance-norm", forms, [=](Rewrite& rw, const Match& m) -> ValueId {
-           const ValueId v = m[x];
-           if (!rw.has_rank(v) || rw.rank(v) < 3 || !is_float(rw.dtype(v))) return {};
-           const auto axis = trailing_axis(rw, m[axes], rw.rank(v)), other = trailing_axis(rw, m[again], rw.rank(v));
-           const auto e = rw.scalar(m[eps]);
-           const auto channels = rw.shape(v)[1].known();
-           if (!axis || !other || *axis != 2 || *other != 2 || !e || !channels) return rw.no("it is not over all axes behind the channels"), ValueId();
-           return instance_normalised(rw, v, m[scale], m[shift], *channels, static_cast<float>(*e));
-         }).rounding().making({"InstanceNormalization"});
+  return rule("instance-norm", forms,
+              [=](Rewrite& rw, const Match& m) -> ValueId {
+                const ValueId v = m[x];
+                if (!rw.has_rank(v) || rw.rank(v) < 3 || !is_float(rw.dtype(v))) return {};
+                const auto axis = trailing_axis(rw, m[axes], rw.rank(v)),
+                           other = trailing_axis(rw, m[again], rw.rank(v));
+                const auto e = rw.scalar(m[eps]);
+                const auto channels = rw.shape(v)[1].known();
+                if (!axis || !other || *axis != 2 || *other != 2 || !e || !channels)
+                  return rw.no("it is not over all axes behind the channels"), ValueId();
+                return instance_normalised(rw, v, m[scale], m[shift], *channels, static_cast<float>(*e));
+              })
+      .rounding()
+      .making({"InstanceNormalization"});
 }
 
 // The same after layer-norm has taken its part.
@@ -202,9 +222,12 @@ void layer_norm_per_channel(Rewrite& rw) {
   const auto shifted = channels ? with_channels<op::Add>(rw, rw.out(), *channels) : std::nullopt;
   const auto scaled = shifted ? with_channels<op::Mul>(rw, shifted->value, *channels) : std::nullopt;
   const auto* norm = scaled ? rw.made_by<op::LayerNormalization>(scaled->value) : nullptr;
-  if (!norm || rw.g[scaled->value].def_index != 0 || rw.operand(scaled->value, 2) || !is_ones(rw, rw.operand(scaled->value, 1))) return;
+  if (!norm || rw.g[scaled->value].def_index != 0 || rw.operand(scaled->value, 2) ||
+      !is_ones(rw, rw.operand(scaled->value, 1)))
+    return;
   const ValueId x = rw.operand(scaled->value, 0);
-  if ((norm->axis < 0 ? norm->axis + rw.rank(x) : norm->axis) != 2) return rw.no("it is not over all axes behind the channels");
+  if ((norm->axis < 0 ? norm->axis + rw.rank(x) : norm->axis) != 2)
+    return rw.no("it is not over all axes behind the channels");
   const float epsilon = norm->epsilon;
   const ValueId scale = rw.on.constant(scaled->numbers), shift = rw.on.constant(shifted->numbers);
   rw.replace(rw.on.InstanceNormalization(x, scale, shift, op::InstanceNormalization{.epsilon = epsilon}));
@@ -220,10 +243,13 @@ std::vector<Rule> norm_fusion_rules() {
       rule("scale-into-norm", {"Mul"}, scale_into_norm).rounding(),
       rule("shift-into-norm", {"Add"}, shift_into_norm).rounding(),
       rms_norm(),
-      rule("group-norm", {"Add"}, [](Rewrite& rw) {
-        constexpr int64_t scale_per_channel_since = 21;  // before, GroupNormalization scaled groups
-        if (rw.opset >= scale_per_channel_since) group_norm(rw);
-      }).rounding().making({"GroupNormalization"}),
+      rule("group-norm", {"Add"},
+           [](Rewrite& rw) {
+             constexpr int64_t scale_per_channel_since = 21;  // before, GroupNormalization scaled groups
+             if (rw.opset >= scale_per_channel_since) group_norm(rw);
+           })
+          .rounding()
+          .making({"GroupNormalization"}),
   };
 }
 

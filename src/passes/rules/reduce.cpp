@@ -39,7 +39,8 @@ void keepdims(Rewrite& rw) {
   if (!rw.has_rank(v) || rw.rank(v) != rw.rank(rw.out())) return;
   // The axes must be the ones that were reduced.
   for (const int64_t a : *added)
-    if (!rw.shape(v)[static_cast<size_t>(a < 0 ? a + rw.rank(v) : a)].is(1)) return rw.no("other axes are added than were reduced");
+    if (!rw.shape(v)[static_cast<size_t>(a < 0 ? a + rw.rank(v) : a)].is(1))
+      return rw.no("other axes are added than were reduced");
   rw.replace(v);
 }
 
@@ -51,7 +52,8 @@ void over_ones(Rewrite& rw) {
   const A attrs = rw.attrs<A>();
   const auto axes = reduced_axes(rw, rw.node, attrs, rw.rank(x));
   if (!axes) return;
-  if (!std::all_of(axes->begin(), axes->end(), [&](int64_t a) { return rw.shape(x)[static_cast<size_t>(a)].is(1); })) return rw.no("an axis has more than one element, or none");
+  if (!std::all_of(axes->begin(), axes->end(), [&](int64_t a) { return rw.shape(x)[static_cast<size_t>(a)].is(1); }))
+    return rw.no("an axis has more than one element, or none");
   rw.shape_is_kept();
   rw.replace(attrs.keepdims || axes->empty() ? x : rw.on.Squeeze(x, rw.on.ints(*axes)));
 }
@@ -66,7 +68,8 @@ void in_a_row(Rewrite& rw) {
   const ValueId x = rw.g.input(n, 0);
   if (!rw.has_rank(x) || !rw.has_rank(rw.in(0))) return;
   if (inner->keepdims != outer->keepdims) return rw.no("one of them keeps its axes, the other does not");
-  const auto first = reduced_axes(rw, n, *inner, rw.rank(x)), second = reduced_axes(rw, rw.node, *outer, rw.rank(rw.in(0)));
+  const auto first = reduced_axes(rw, n, *inner, rw.rank(x)),
+             second = reduced_axes(rw, rw.node, *outer, rw.rank(rw.in(0)));
   if (!first || !second) return rw.no("the axes are computed");
   Axes left;  // axis of the first result -> axis of x
   for (int64_t a = 0; a < rw.rank(x); ++a)
@@ -81,21 +84,33 @@ void in_a_row(Rewrite& rw) {
 }
 
 template <class... A>
-void over_ones_any(Rewrite& rw) { (over_ones<A>(rw), ...); }
+void over_ones_any(Rewrite& rw) {
+  (over_ones<A>(rw), ...);
+}
 template <class... A>
-void in_a_row_any(Rewrite& rw) { (in_a_row<A>(rw), ...); }
+void in_a_row_any(Rewrite& rw) {
+  (in_a_row<A>(rw), ...);
+}
 template <class... A>
-void keepdims_any(Rewrite& rw) { (keepdims<A>(rw), ...); }
+void keepdims_any(Rewrite& rw) {
+  (keepdims<A>(rw), ...);
+}
 
 }  // namespace
 
 std::vector<Rule> reduction_family_rules() {
   using namespace op;
   return {
-      rule("keepdims", {"Unsqueeze"}, keepdims_any<ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceProd, ReduceL1, ReduceL2, ReduceLogSum, ReduceLogSumExp, ReduceSumSquare>),
-      rule("reduce-of-one", {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd"}, over_ones_any<ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceProd>).trading(),
+      rule("keepdims", {"Unsqueeze"},
+           keepdims_any<ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceProd, ReduceL1, ReduceL2, ReduceLogSum,
+                        ReduceLogSumExp, ReduceSumSquare>),
+      rule("reduce-of-one", {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd"},
+           over_ones_any<ReduceMean, ReduceSum, ReduceMax, ReduceMin, ReduceProd>)
+          .trading(),
       rule("reduce-reduce", {"ReduceMax", "ReduceMin"}, in_a_row_any<ReduceMax, ReduceMin>),
-      rule("reduce-reduce-sum", {"ReduceSum", "ReduceMean", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSumExp"}, in_a_row_any<ReduceSum, ReduceMean, ReduceProd, ReduceL1, ReduceL2, ReduceLogSumExp>).rounding(),
+      rule("reduce-reduce-sum", {"ReduceSum", "ReduceMean", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSumExp"},
+           in_a_row_any<ReduceSum, ReduceMean, ReduceProd, ReduceL1, ReduceL2, ReduceLogSumExp>)
+          .rounding(),
   };
 }
 

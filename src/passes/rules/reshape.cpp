@@ -35,7 +35,8 @@ ValueId reshape_to(Rewrite& rw, ValueId x, const Shape& to) {
 namespace {
 
 bool is_view(const Rewrite& rw, ValueId v) {
-  return rw.made_by<op::Reshape>(v) || rw.made_by<op::Squeeze>(v) || rw.made_by<op::Unsqueeze>(v) || rw.made_by<op::Flatten>(v);
+  return rw.made_by<op::Reshape>(v) || rw.made_by<op::Squeeze>(v) || rw.made_by<op::Unsqueeze>(v) ||
+         rw.made_by<op::Flatten>(v);
 }
 
 // A Reshape of a Reshape is one. Sizes that are copied mean other axes now, so the shape is said anew.
@@ -53,7 +54,8 @@ void view_of_view(Rewrite& rw) {
 void computed_view_of_view(Rewrite& rw) {
   if (!is_view(rw, rw.in(0)) || rw.attrs<op::Reshape>().allowzero) return;
   const auto sizes = rw.fact(rw.in(1)).ints();
-  if (!sizes || !std::all_of(sizes->begin(), sizes->end(), [&](Dim d) { return d.is(-1) || at_least_one(rw, d); })) return;
+  if (!sizes || !std::all_of(sizes->begin(), sizes->end(), [&](Dim d) { return d.is(-1) || at_least_one(rw, d); }))
+    return;
   const Shape to = rw.has_rank(rw.out()) ? rw.shape(rw.out()) : Shape();
   if (to.empty()) return;
   const ValueId v = rw.on.Reshape(rw.operand(rw.in(0), 0), rw.in(1));
@@ -112,8 +114,11 @@ void views_around(Rewrite& rw) {
   const ValueId y = rw.in(0);
   const NodeId n = rw.maker(y);
   if (!rw.understood(n) || rw.g[n].inputs.empty() || rw.g[n].outputs.size() != 1) return;
-  static constexpr std::string_view pointwise[] = {"Relu", "Sigmoid", "Tanh", "Erf", "Gelu", "Cast", "Neg", "Abs", "Sqrt", "Exp", "Log", "LeakyRelu", "Elu", "HardSwish", "HardSigmoid", "Softplus", "Not", "Clip", "Mul", "Add", "Sub", "Div"};
-  if (std::none_of(std::begin(pointwise), std::end(pointwise), [&](std::string_view p) { return rw.g[n].is(p); })) return;
+  static constexpr std::string_view pointwise[] = {
+      "Relu",      "Sigmoid", "Tanh",      "Erf",         "Gelu",     "Cast", "Neg",  "Abs", "Sqrt", "Exp", "Log",
+      "LeakyRelu", "Elu",     "HardSwish", "HardSigmoid", "Softplus", "Not",  "Clip", "Mul", "Add",  "Sub", "Div"};
+  if (std::none_of(std::begin(pointwise), std::end(pointwise), [&](std::string_view p) { return rw.g[n].is(p); }))
+    return;
   if (!is_view(rw, rw.g[n].inputs[0]) || !rw.has_rank(rw.out()) || !rw.has_rank(y)) return;
   const ValueId view = rw.g[n].inputs[0], x = rw.operand(view, 0);
   if (!rw.has_rank(x) || !rw.same_shape(rw.shape(x), rw.shape(rw.out()))) return;
@@ -121,8 +126,10 @@ void views_around(Rewrite& rw) {
   operands[0] = x;
   for (size_t i = 1; i < operands.size(); ++i)
     if (operands[i] && (!rw.has_rank(operands[i]) || rw.rank(operands[i]) != 0)) {
-      const auto one = rw.is_constant(operands[i]) && rw.has_rank(operands[i]) ? known_shape(rw.shape(operands[i])) : std::nullopt;
-      if (!one || element_count(*one) != 1 || static_cast<int64_t>(one->size()) > std::min(rw.rank(x), rw.rank(y))) return;
+      const auto one =
+          rw.is_constant(operands[i]) && rw.has_rank(operands[i]) ? known_shape(rw.shape(operands[i])) : std::nullopt;
+      if (!one || element_count(*one) != 1 || static_cast<int64_t>(one->size()) > std::min(rw.rank(x), rw.rank(y)))
+        return;
     }
   const auto attrs = rw.g[n].attrs;
   const OpDef& same = def(*rw.g[n].op);

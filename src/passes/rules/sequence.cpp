@@ -28,7 +28,8 @@ std::optional<std::vector<int64_t>> part_sizes(const Rewrite& rw, NodeId n, int6
   axis = a.axis < 0 ? a.axis + rw.rank(x) : a.axis;
   const auto size = rw.shape(x)[static_cast<size_t>(axis)].known();
   drops_axis = !rw.g.input(n, 1) && !a.keepdims;
-  if (!rw.g.input(n, 1)) return size ? std::optional(std::vector<int64_t>(static_cast<size_t>(*size), 1)) : std::nullopt;
+  if (!rw.g.input(n, 1))
+    return size ? std::optional(std::vector<int64_t>(static_cast<size_t>(*size), 1)) : std::nullopt;
   const auto given = rw.ints(rw.g.input(n, 1));
   if (!given || !rw.has_rank(rw.g.input(n, 1))) return std::nullopt;
   if (rw.rank(rw.g.input(n, 1)) == 1) return given;
@@ -51,16 +52,19 @@ void part_of_split(Rewrite& rw) {
   if (drops_axis) return rw.replace(rw.on.Gather(x, rw.on.int_scalar(*i), op::Gather{.axis = axis}));
   int64_t start = 0;
   for (int64_t k = 0; k < *i; ++k) start += (*sizes)[static_cast<size_t>(k)];
-  rw.replace(rw.on.Slice(x, rw.on.ints({start}), rw.on.ints({start + (*sizes)[static_cast<size_t>(*i)]}), rw.on.ints({axis})));
+  rw.replace(
+      rw.on.Slice(x, rw.on.ints({start}), rw.on.ints({start + (*sizes)[static_cast<size_t>(*i)]}), rw.on.ints({axis})));
 }
 
 void length(Rewrite& rw) {
-  if (rw.made_by<op::SequenceConstruct>(rw.in(0))) return rw.replace(rw.on.int_scalar(static_cast<int64_t>(rw.g[rw.maker(rw.in(0))].inputs.size())));
+  if (rw.made_by<op::SequenceConstruct>(rw.in(0)))
+    return rw.replace(rw.on.int_scalar(static_cast<int64_t>(rw.g[rw.maker(rw.in(0))].inputs.size())));
   if (rw.made_by<op::SequenceEmpty>(rw.in(0))) return rw.replace(rw.on.int_scalar(0));
   if (!rw.made_by<op::SplitToSequence>(rw.in(0))) return;
   int64_t axis = 0;
   bool drops_axis = false;
-  if (const auto sizes = part_sizes(rw, rw.maker(rw.in(0)), axis, drops_axis)) rw.replace(rw.on.int_scalar(static_cast<int64_t>(sizes->size())));
+  if (const auto sizes = part_sizes(rw, rw.maker(rw.in(0)), axis, drops_axis))
+    rw.replace(rw.on.int_scalar(static_cast<int64_t>(sizes->size())));
 }
 
 void joined(Rewrite& rw) {
@@ -99,7 +103,8 @@ void grown(Rewrite& rw) {
 
 void has_element(Rewrite& rw) {
   if (!rw.has(0)) return;
-  const bool full = rw.fact(rw.in(0)).type.is_tensor() || rw.fact(rw.in(0)).type.is_sequence() || (rw.made_by<op::Optional>(rw.in(0)) && rw.operand(rw.in(0), 0));
+  const bool full = rw.fact(rw.in(0)).type.is_tensor() || rw.fact(rw.in(0)).type.is_sequence() ||
+                    (rw.made_by<op::Optional>(rw.in(0)) && rw.operand(rw.in(0), 0));
   if (full) rw.replace(rw.on.constant(Tensor::bool_scalar(true)));
 }
 

@@ -42,7 +42,8 @@ void expand_by_constant(Rewrite& rw) {
   const Shape from = rw.shape(rw.in(0)), to = rw.shape(rw.out());
   std::vector<int64_t> form;
   for (size_t i = 0; i < sizes->size(); ++i) {
-    const int64_t at = static_cast<int64_t>(i) - (static_cast<int64_t>(sizes->size()) - static_cast<int64_t>(from.size()));
+    const int64_t at =
+        static_cast<int64_t>(i) - (static_cast<int64_t>(sizes->size()) - static_cast<int64_t>(from.size()));
     if ((*sizes)[i].is_literal()) form.push_back((*sizes)[i].literal());
     else if (at >= 0 && rw.equal(from[static_cast<size_t>(at)], (*sizes)[i])) form.push_back(1);
     else return rw.no("it widens to a size that is not known");
@@ -56,10 +57,15 @@ void expand_by_constant(Rewrite& rw) {
 void slice_by_constant(Rewrite& rw) {
   const auto ends = rw.fact(rw.in(2)).ints(), starts = rw.fact(rw.in(1)).ints();
   const auto axes = rw.ints(rw.in(3)), steps = rw.ints(rw.in(4));
-  if (rw.is_constant(rw.in(2)) || !ends || !starts || !rw.has_rank(rw.in(0)) || (rw.has(3) && !axes) || (rw.has(4) && !steps)) return;
+  if (rw.is_constant(rw.in(2)) || !ends || !starts || !rw.has_rank(rw.in(0)) || (rw.has(3) && !axes) ||
+      (rw.has(4) && !steps))
+    return;
   std::vector<int64_t> form;
   for (size_t i = 0; i < ends->size(); ++i) {
-    if ((*ends)[i].is_literal()) { form.push_back((*ends)[i].literal()); continue; }
+    if ((*ends)[i].is_literal()) {
+      form.push_back((*ends)[i].literal());
+      continue;
+    }
     if (steps && (*steps)[i] < 0) return;
     const int64_t axis = axes ? (*axes)[i] : static_cast<int64_t>(i);
     const Dim size = rw.shape(rw.in(0))[static_cast<size_t>(axis < 0 ? axis + rw.rank(rw.in(0)) : axis)];
@@ -75,7 +81,9 @@ void slice_by_constant(Rewrite& rw) {
 // Sizes that are whole multiples of the input's are scales.
 void resize_by_scales(Rewrite& rw) {
   const auto& a = rw.attrs<op::Resize>();
-  if (!rw.has(3) || rw.is_constant(rw.in(3)) || !rw.has_rank(rw.in(0)) || a.keep_aspect_ratio_policy != "stretch" || rw.has(1)) return;
+  if (!rw.has(3) || rw.is_constant(rw.in(3)) || !rw.has_rank(rw.in(0)) || a.keep_aspect_ratio_policy != "stretch" ||
+      rw.has(1))
+    return;
   const auto sizes = rw.fact(rw.in(3)).ints();
   if (!sizes) return;
   std::vector<float> scales;
@@ -133,7 +141,9 @@ void shape_of_source(Rewrite& rw) {
     const bool whole = *at == 0 && static_cast<int64_t>(sizes->size()) == rw.rank(x);
     constexpr int64_t parts_since = 15;
     if (!whole && rw.opset < parts_since) continue;
-    return rw.replace(whole ? rw.on.Shape(x) : rw.on.Shape(x, op::Shape{.end = *at + static_cast<int64_t>(sizes->size()), .start = *at}));
+    return rw.replace(whole
+                          ? rw.on.Shape(x)
+                          : rw.on.Shape(x, op::Shape{.end = *at + static_cast<int64_t>(sizes->size()), .start = *at}));
   }
 }
 
@@ -157,7 +167,9 @@ void size_of_known(Rewrite& rw) {
 void abs_of_size(Rewrite& rw) {
   const auto sizes = rw.fact(rw.in(0)).ints();
   if (!sizes) return;
-  if (!std::all_of(sizes->begin(), sizes->end(), [&](Dim d) { return rw.g.facts.less_equal(Dim(0), d) == Answer::yes; })) return rw.no("a number may be negative");
+  if (!std::all_of(sizes->begin(), sizes->end(),
+                   [&](Dim d) { return rw.g.facts.less_equal(Dim(0), d) == Answer::yes; }))
+    return rw.no("a number may be negative");
   rw.replace(rw.in(0)), rw.shape_is_kept();
 }
 
@@ -169,7 +181,11 @@ std::vector<Rule> size_rules() {
       rule("expand-by-constant", {"Expand"}, expand_by_constant).trading(),
       rule("slice-by-constant", {"Slice"}, slice_by_constant).trading(),
       rule("resize-by-scales", {"Resize"}, resize_by_scales).trading(),
-      rule("shape-of-source", {"Concat", "Gather", "Slice", "Unsqueeze", "Squeeze", "Reshape", "Cast", "Mul", "Add", "Div", "Sub", "Where", "Max", "Min"}, shape_of_source).making({"Shape"}),
+      rule("shape-of-source",
+           {"Concat", "Gather", "Slice", "Unsqueeze", "Squeeze", "Reshape", "Cast", "Mul", "Add", "Div", "Sub", "Where",
+            "Max", "Min"},
+           shape_of_source)
+          .making({"Shape"}),
       rule("shape-of-earlier", {"Shape"}, shape_of_earlier).trading(),
       rule("size-of-known", {"Size"}, size_of_known),
       rule("abs-of-size", {"Abs"}, abs_of_size),

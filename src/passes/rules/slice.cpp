@@ -17,7 +17,8 @@ using Ranges = std::map<int64_t, Range>;
 std::optional<Ranges> ranges_of(const Rewrite& rw, NodeId n) {
   const ValueId x = rw.g.input(n, 0);
   if (!rw.has_rank(x)) return std::nullopt;
-  const auto starts = rw.ints(rw.g.input(n, 1)), ends = rw.ints(rw.g.input(n, 2)), axes = rw.ints(rw.g.input(n, 3)), steps = rw.ints(rw.g.input(n, 4));
+  const auto starts = rw.ints(rw.g.input(n, 1)), ends = rw.ints(rw.g.input(n, 2)), axes = rw.ints(rw.g.input(n, 3)),
+             steps = rw.ints(rw.g.input(n, 4));
   if (!starts || !ends || (rw.g.input(n, 3) && !axes) || (rw.g.input(n, 4) && !steps)) return std::nullopt;
   Ranges out;
   for (size_t i = 0; i < starts->size(); ++i) {
@@ -41,7 +42,8 @@ ValueId emit_slice(Rewrite& rw, ValueId x, const Ranges& ranges) {
 
 // x[a:b][c:d] on one axis, where all four count from the front: x[a+c : min(b, a+d)].
 std::optional<Range> combine(const Range& inner, const Range& outer) {
-  if (inner.step != 1 || outer.step != 1 || inner.start < 0 || outer.start < 0 || inner.end < 0 || outer.end < 0) return std::nullopt;
+  if (inner.step != 1 || outer.step != 1 || inner.start < 0 || outer.start < 0 || inner.end < 0 || outer.end < 0)
+    return std::nullopt;
   if (inner.start > INT64_MAX - outer.start) return std::nullopt;
   const int64_t end = outer.end > INT64_MAX - inner.start ? inner.end : std::min(inner.end, inner.start + outer.end);
   return Range{inner.start + outer.start, end, 1};
@@ -97,13 +99,16 @@ void concat_of_split(Rewrite& rw) {
 // Adjacent slices of one tensor that together are a longer slice, or all of it.
 void concat_of_slices(Rewrite& rw) {
   if (!rw.has_rank(rw.out()) || rw.in_count() < 2) return;
-  const int64_t axis = rw.attrs<op::Concat>().axis < 0 ? rw.attrs<op::Concat>().axis + rw.rank(rw.out()) : rw.attrs<op::Concat>().axis;
+  const int64_t axis =
+      rw.attrs<op::Concat>().axis < 0 ? rw.attrs<op::Concat>().axis + rw.rank(rw.out()) : rw.attrs<op::Concat>().axis;
   ValueId x;
   Range all{};
   for (const ValueId v : rw.root().inputs) {
     if (!rw.made_by<op::Slice>(v)) return;
     const auto r = ranges_of(rw, rw.maker(v));
-    if (!r || r->size() != 1 || r->begin()->first != axis || r->begin()->second.step != 1 || r->begin()->second.start < 0 || r->begin()->second.end < 0) return;
+    if (!r || r->size() != 1 || r->begin()->first != axis || r->begin()->second.step != 1 ||
+        r->begin()->second.start < 0 || r->begin()->second.end < 0)
+      return;
     const Range part = r->begin()->second;
     if (!x) x = rw.operand(v, 0), all = part;
     else if (rw.operand(v, 0) != x || part.start != all.end) return;
@@ -164,7 +169,8 @@ void gather_of_concat(Rewrite& rw) {
       // A part of length 1, wanted as it is or without its axis.
       if (*size == 1 && rw.rank(rw.in(1)) == 1) return rw.replace(v);
       if (*size == 1 && rw.rank(rw.in(1)) == 0) return rw.replace(rw.on.Squeeze(v, rw.on.ints({axis})));
-      const ValueId where = rw.on.constant(rw.rank(rw.in(1)) == 0 ? Tensor::int_scalar(index) : Tensor::ints(std::vector<int64_t>{index}));
+      const ValueId where = rw.on.constant(rw.rank(rw.in(1)) == 0 ? Tensor::int_scalar(index)
+                                                                  : Tensor::ints(std::vector<int64_t>{index}));
       return rw.replace(rw.on.Gather(v, where, op::Gather{.axis = axis}));
     }
     index -= *size;

@@ -1,5 +1,5 @@
-// Every family of rules. A new one is a line here and in tables.cpp. Order matters where several look at one operator: the
-// first that applies wins.
+// Every family of rules. A new one is a line here and in tables.cpp. Order matters where several look at one operator:
+// the first that applies wins.
 #pragma once
 
 #include <vector>

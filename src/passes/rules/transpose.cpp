@@ -17,7 +17,11 @@ std::optional<Perm> perm_of(const Rewrite& rw, ValueId v) {
   if (!t) return std::nullopt;
   const ValueId x = rw.operand(v, 0);
   if (t->perm && x && rw.has_rank(x) && static_cast<size_t>(rw.rank(x)) != t->perm->size()) return std::nullopt;
-  if (t->perm) return std::all_of(t->perm->begin(), t->perm->end(), [&](int64_t axis) { return axis >= 0 && static_cast<size_t>(axis) < t->perm->size(); }) ? std::optional(*t->perm) : std::nullopt;
+  if (t->perm)
+    return std::all_of(t->perm->begin(), t->perm->end(),
+                       [&](int64_t axis) { return axis >= 0 && static_cast<size_t>(axis) < t->perm->size(); })
+               ? std::optional(*t->perm)
+               : std::nullopt;
   if (!rw.has_rank(v)) return std::nullopt;
   Perm reversed(static_cast<size_t>(rw.rank(v)));
   std::iota(reversed.rbegin(), reversed.rend(), 0);
@@ -49,7 +53,10 @@ bool moves_nothing(const Rewrite& rw, ValueId v, const Perm& perm) {
   return true;
 }
 
-bool is_view(const Rewrite& rw, ValueId v) { return rw.made_by<op::Reshape>(v) || rw.made_by<op::Squeeze>(v) || rw.made_by<op::Unsqueeze>(v) || rw.made_by<op::Flatten>(v); }
+bool is_view(const Rewrite& rw, ValueId v) {
+  return rw.made_by<op::Reshape>(v) || rw.made_by<op::Squeeze>(v) || rw.made_by<op::Unsqueeze>(v) ||
+         rw.made_by<op::Flatten>(v);
+}
 
 // Beside another reshape that it can melt into.
 void transpose_as_reshape(Rewrite& rw) {

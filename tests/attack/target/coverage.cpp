@@ -35,7 +35,8 @@ void* shared(void* at, size_t bytes, int fd) {
 #if defined(__clang__)
 
 extern "C" void __sanitizer_cov_8bit_counters_init(uint8_t* start, uint8_t* stop) {
-  // The pages that the section shares with other data stay private: their edges, a few thousand at most, are not counted.
+  // The pages that the section shares with other data stay private: their edges, a few thousand at most, are not
+  // counted.
   const auto up = (reinterpret_cast<uintptr_t>(start) + page - 1) / page * page;
   const auto down = reinterpret_cast<uintptr_t>(stop) / page * page;
   if (down <= up || down - up <= count) return;

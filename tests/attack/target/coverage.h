@@ -9,8 +9,8 @@ namespace attack {
 // How many edges the compiler counts; 0 in a build without coverage.
 size_t edge_count();
 
-// Puts the counters into memory that children share. `file` keeps the edges seen so far, for all servers at once and for
-// the next session; an empty name keeps none. Called once, before the first fork.
+// Puts the counters into memory that children share. `file` keeps the edges seen so far, for all servers at once and
+// for the next session; an empty name keeps none. Called once, before the first fork.
 void share_counters(const char* file);
 
 void clear_counters();

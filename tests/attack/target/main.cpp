@@ -34,7 +34,8 @@ namespace {
 constexpr int from_campaign = 3, to_campaign = 4;
 
 struct Request {
-  uint32_t bytes, limit_ms, memory_mb, resident_mb, words;  // then the folder and the arguments, each ended by a zero byte
+  uint32_t bytes, limit_ms, memory_mb, resident_mb,
+      words;  // then the folder and the arguments, each ended by a zero byte
 };
 
 struct Reply {
@@ -126,11 +127,14 @@ Ended wait_for(pid_t child, const Request& r, std::chrono::steady_clock::time_po
   pollfd ended{handle, POLLIN, 0};
   Ended how = by_itself;
   int64_t asked_to_end = 0;
-  const auto ms = [&] { return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count() + 1; };
+  const auto ms = [&] {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count() + 1;
+  };
   while (handle < 0 || poll(&ended, 1, 20) == 0) {
     if (handle < 0) {
       siginfo_t info{};
-      if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child) break;
+      if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child)
+        break;
       usleep(500);
     }
     if (asked_to_end && ms() > asked_to_end + 5000) kill(child, SIGKILL);
@@ -156,7 +160,8 @@ void serve(const Request& r, std::vector<char*>& words, const Captured& out, con
   reply.ended = wait_for(child, r, start);
   rusage usage{};
   wait4(child, &reply.status, 0, &usage);
-  reply.wall_us = static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count());
+  reply.wall_us = static_cast<uint32_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count());
   reply.resident_kb = static_cast<uint32_t>(usage.ru_maxrss);
   reply.new_edges = attack::take_new_edges();
   if (reply.new_edges) reply.edges = attack::edges_seen();
@@ -193,13 +198,15 @@ int main(int argc, char** argv) {
   attack::prepare_stacks();
   warm_up();
   const Captured out, err;
-  const uint32_t hello[2] = {static_cast<uint32_t>(attack::edge_count()), attack::edge_count() ? attack::edges_seen() : 0};
+  const uint32_t hello[2] = {static_cast<uint32_t>(attack::edge_count()),
+                             attack::edge_count() ? attack::edges_seen() : 0};
   write_all(hello, sizeof hello);
   for (Request r{}; read_all(&r, sizeof r);) {
     std::string text(r.bytes, '\0');
     if (!read_all(text.data(), text.size())) break;
     std::vector<char*> words;
-    for (size_t i = 0; i < text.size() && words.size() < r.words; i += std::strlen(&text[i]) + 1) words.push_back(&text[i]);
+    for (size_t i = 0; i < text.size() && words.size() < r.words; i += std::strlen(&text[i]) + 1)
+      words.push_back(&text[i]);
     serve(r, words, out, err);
   }
   return 0;

@@ -22,7 +22,8 @@ void expect_error(const std::string& code, F call) {
   try {
     call();
   } catch (const cameo::Error& e) {
-    if (e.diag().code.rfind(code, 0) != 0 || e.exit_code() == 4) std::printf("%s", e.diag().render().c_str()), expect(false, code.c_str());
+    if (e.diag().code.rfind(code, 0) != 0 || e.exit_code() == 4)
+      std::printf("%s", e.diag().render().c_str()), expect(false, code.c_str());
     return;
   }
   expect(false, code.c_str());
@@ -34,7 +35,8 @@ void builds() {
   auto x = g.input("x", "f32[batch,4]");
   auto a = g.weight("a", {4}, std::vector<float>{1, 2, 3, 4});
   auto positive = g.op("Greater", {g.op("ReduceSum", {x}, {{"keepdims", 0}}), g.number(0, x)});
-  auto y = g.if_else(positive, [&] { return std::vector{a * x}; }, [&] { return std::vector{x}; })[0];
+  auto y = g.if_else(
+      positive, [&] { return std::vector{a * x}; }, [&] { return std::vector{x}; })[0];
   auto turns = g.op("Constant", {}, {{"value", cameo::Array::of({}, std::vector<int64_t>{3})}});
   auto looped = g.loop(turns, {}, {y}, [&](cameo::Var, const std::vector<cameo::Var>& carried) {
     return cameo::Builder::Turn{{}, {carried[0] + carried[0]}, {carried[0]}};
@@ -59,9 +61,11 @@ void builds() {
 void carves(const std::string& data) {
   const cameo::Model archive = cameo::load(data + "/blocks.pt");
   expect(archive.is_archive(), "an archive is told from a model");
-  const auto exported = cameo::export_model(archive, {.inputs = {"x=f32[batch,6]"}, .output_names = {"y"}, .opset = 17});
+  const auto exported =
+      cameo::export_model(archive, {.inputs = {"x=f32[batch,6]"}, .output_names = {"y"}, .opset = 17});
   const cameo::Model model = cameo::infer(exported.model);
-  expect(model.inputs()[0].type == "f32[batch,6]" && model.outputs()[0].name == "y" && model.opset() == 17, "inputs, outputs, opset");
+  expect(model.inputs()[0].type == "f32[batch,6]" && model.outputs()[0].name == "y" && model.opset() == 17,
+         "inputs, outputs, opset");
   size_t weights = 0;
   for (const cameo::Node& n : model.nodes())
     for (const cameo::Value& v : n.inputs())
@@ -79,15 +83,20 @@ void carves(const std::string& data) {
   };
   expect(same(model) && same(cameo::convert(model, 13)), "PyTorch's numbers, at two opsets");
   const auto small = cameo::simplify(model, {.check = 2});
-  expect(small.checked == 2 && same(small.model) && cameo::diff(model, model).empty(), "simplified on two sets of inputs");
+  expect(small.checked == 2 && same(small.model) && cameo::diff(model, model).empty(),
+         "simplified on two sets of inputs");
   const std::string bytes = model.bytes();
   const cameo::Model again = cameo::load_bytes(bytes.data(), bytes.size());
-  expect(again.node_count() == model.node_count() && cameo::verify(again, model, {.random = 1}).agree, "a model from memory");
-  const cameo::Model streamed = cameo::load_from(bytes.size(), [&](uint64_t at, void* into, size_t size) { std::memcpy(into, bytes.data() + at, size); });
+  expect(again.node_count() == model.node_count() && cameo::verify(again, model, {.random = 1}).agree,
+         "a model from memory");
+  const cameo::Model streamed = cameo::load_from(
+      bytes.size(), [&](uint64_t at, void* into, size_t size) { std::memcpy(into, bytes.data() + at, size); });
   expect(streamed.node_count() == model.node_count(), "a model from a reader");
   const cameo::Model renamed = cameo::Editor(model).rename("x", "input").set_metadata("who", "me").apply();
-  expect(renamed.inputs()[0].name == "input" && renamed.metadata().at("who") == "me" && model.inputs()[0].name == "x", "edits make a new model");
-  expect(cameo::stats(model).parameters > 0 && !cameo::rules().empty() && cameo::operators().size() > 1000, "what there is");
+  expect(renamed.inputs()[0].name == "input" && renamed.metadata().at("who") == "me" && model.inputs()[0].name == "x",
+         "edits make a new model");
+  expect(cameo::stats(model).parameters > 0 && !cameo::rules().empty() && cameo::operators().size() > 1000,
+         "what there is");
 }
 
 // Inputs by name and where they lie, outputs into the caller's memory, profiles, progress.
@@ -99,13 +108,17 @@ void runs() {
   const std::vector<float> in{1, 2};
   std::vector<float> out(2);
   std::vector<cameo::Step> steps;
-  const auto got = session.run_named({{"x", {"f32", {2}, in.data()}}}, {.profile = &steps, .into = {{"y", {out.data(), sizeof(float) * 2}}}});
-  expect(out[1] == 4 && got[0].shape == std::vector<int64_t>{2} && got[0].bytes.empty() && !steps.empty(), "outputs in the caller's memory");
+  const auto got = session.run_named({{"x", {"f32", {2}, in.data()}}},
+                                     {.profile = &steps, .into = {{"y", {out.data(), sizeof(float) * 2}}}});
+  expect(out[1] == 4 && got[0].shape == std::vector<int64_t>{2} && got[0].bytes.empty() && !steps.empty(),
+         "outputs in the caller's memory");
   expect_error("use.input-name", [&] { session.run_named({{"z", {"f32", {2}, in.data()}}}); });
   expect_error("run.", [&] { session.run({{"f64", {2}, in.data()}}); });
   expect_error("use.array", [&] { session.run({{"f3", {2}, in.data()}}); });
   expect_error("use.index", [&] { g.model().nodes()[0].input(7); });
-  expect_error("budget.interrupted", [&] { cameo::simplify(g.model(), {.progress = [](const char*, uint64_t, uint64_t) { return false; }}); });
+  expect_error("budget.interrupted", [&] {
+    cameo::simplify(g.model(), {.progress = [](const char*, uint64_t, uint64_t) { return false; }});
+  });
   cameo::Model gone = g.model();
   const cameo::Model kept = std::move(gone);
   expect_error("use.moved-from", [&] { gone.node_count(); });  // NOLINT: that it is told is what is tested
@@ -113,7 +126,8 @@ void runs() {
 }
 
 void says_what_is_wrong(const std::string& data) {
-  expect_error("lower.no-rule", [&] { cameo::export_model(cameo::load(data + "/custom.pt"), {.inputs = {"x=f32[b,3]"}}); });
+  expect_error("lower.no-rule",
+               [&] { cameo::export_model(cameo::load(data + "/custom.pt"), {.inputs = {"x=f32[b,3]"}}); });
   expect_error("use.input", [&] { cameo::export_model(cameo::load(data + "/blocks.pt"), {.inputs = {"x=f3[b,6"}}); });
   expect_error("use.archive", [&] { cameo::load(data + "/blocks.pt").graph(); });
 }

@@ -120,7 +120,7 @@ TEST(Legalise, AxesThatTheModelComputesAreAskedForOneByOne) {
   const ValueId x = c.input(DType::f32);
   EXPECT_TRUE(c.to(11, c.on.ReduceSum(x, axes)).refusals.empty());
   const auto ops = c.ops();
-  EXPECT_EQ(std::count(ops.begin(), ops.end(), "Loop"), 2);  // each runs once or not at all
+  EXPECT_EQ(std::count(ops.begin(), ops.end(), "Loop"), 2);       // each runs once or not at all
   EXPECT_EQ(std::count(ops.begin(), ops.end(), "ReduceSum"), 1);  // which axes are listed
 }
 
@@ -128,7 +128,8 @@ TEST(Legalise, ANodeThatInferenceRefusesIsNotExpanded) {
   Case c;
   Graph& g = c.m.graph;
   const ValueId x = c.input(DType::f32);
-  const NodeId n = g.add_node(g.main(), op_of<op::Split>(), std::make_shared<const op::Split>(op::Split{.axis = 7, .num_outputs = 2}), {x}, 2);
+  const NodeId n = g.add_node(g.main(), op_of<op::Split>(),
+                              std::make_shared<const op::Split>(op::Split{.axis = 7, .num_outputs = 2}), {x}, 2);
   EXPECT_EQ(c.to(13, g[n].outputs[0]).refusals.size(), 1u);
 }
 

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 class OnnxWriter : public testing::Test {
  protected:
   OnnxWriter() {
-    folder_ = fs::temp_directory_path() / cat("cameo-writer-", ::getpid(), "-", testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::temp_directory_path() /
+              cat("cameo-writer-", ::getpid(), "-", testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
   }
   ~OnnxWriter() override { fs::remove_all(folder_); }
@@ -97,7 +98,10 @@ TEST_F(OnnxWriter, UntouchedNodesKeepTheirBytes) {
   {
     pb::Reader in(bytes);
     while (auto f = in.next()) {
-      if (f.number != 7) { w.raw(f.raw()); continue; }
+      if (f.number != 7) {
+        w.raw(f.raw());
+        continue;
+      }
       const auto g = w.begin(7);
       auto graph = f.message();
       while (auto field = graph.next())
@@ -165,7 +169,9 @@ TEST_F(OnnxWriter, ADataFileOfAGivenNameIsNeverReplacedByOtherWeights) {
     return std::string();
   };
   EXPECT_EQ(code(), "write.exists");
-  EXPECT_EQ(difference(small_model(5000), read_file_model(file("m.onnx")), {.names = false, .types = false}).value_or(""), "");
+  EXPECT_EQ(
+      difference(small_model(5000), read_file_model(file("m.onnx")), {.names = false, .types = false}).value_or(""),
+      "");
   fs::remove(file("weights.bin"));
   EXPECT_EQ(code(), "");
   EXPECT_EQ(fs::file_size(file("weights.bin")), 24000u);

@@ -28,7 +28,8 @@ std::vector<std::string> refusals(const Model& m, const std::vector<Datum>& in) 
   SessionOptions planned, own;
   planned.fast = false;
   own.onednn = false;
-  return {refusal([&] { Session(m).run(in); }), refusal([&] { Session(m, own).run(in); }), refusal([&] { Session(m, planned).run(in); }), refusal([&] { run_reference(m, in); })};
+  return {refusal([&] { Session(m).run(in); }), refusal([&] { Session(m, own).run(in); }),
+          refusal([&] { Session(m, planned).run(in); }), refusal([&] { run_reference(m, in); })};
 }
 
 struct Wrong {
@@ -44,16 +45,38 @@ TEST_P(Gate, RefusesWhatTheRuleRefuses) {
 }
 
 const Wrong wrong[] = {
-    {"NamedAgainstFixed", "g (float[2,15] a, float[n,4] b) => (float[p,q] y) { y = Concat<axis=1>(a, b) }", {floats({2, 15}), floats({9, 4})}, "infer.mismatch"},
-    {"Broadcast", "g (float[2,15000] a, float[1,n] b) => (float[p,q] y) { y = Add(a, b) }", {floats({2, 15000}), floats({1, 3})}, "infer.broadcast"},
-    {"BroadcastBehindAProduct", "g (float[2,8] a, float[8,5] w, float[n] b) => (float[p,q] y) { c = MatMul(a, w) y = Add(c, b) }", {floats({2, 8}), floats({3})}, "infer.broadcast"},
-    {"DeclaredSizes", "g (float[2,3] a, float[2,300,3] b) => (float[2,3] y) { y = Concat<axis=0>(a, b) }", {floats({2, 3}), floats({2, 300, 3})}, "infer.rank"},
-    {"ElementTypes", "g (float[4] a, int32[4] b) => (float[4] y) { y = Add(a, b) }", {floats({4}), filled(DType::i32, {4})}, "infer.elements"},
-    {"InABody", "g (bool[] c, float[2,3] a, float[n,3] b) => (float[p,q] y) { y = If(c) <then_branch = t () => (float[2,3] r) { r = Sub(a, b) }, else_branch = e () => (float[2,3] s) { s = Add(a, b) }> }",
-     {filled(DType::boolean, {}), floats({2, 3}), floats({4, 3})}, "infer.broadcast"},
-    {"SizesFromData", "g (float[n] x, float[5] b) => (float[p] y) { i = NonZero(x) k = Squeeze(i) f = Cast<to=1>(k) y = Add(f, b) }", {Datum(full(DType::f32, {3}, 1)), floats({5})}, "infer.broadcast"},
+    {"NamedAgainstFixed",
+     "g (float[2,15] a, float[n,4] b) => (float[p,q] y) { y = Concat<axis=1>(a, b) }",
+     {floats({2, 15}), floats({9, 4})},
+     "infer.mismatch"},
+    {"Broadcast",
+     "g (float[2,15000] a, float[1,n] b) => (float[p,q] y) { y = Add(a, b) }",
+     {floats({2, 15000}), floats({1, 3})},
+     "infer.broadcast"},
+    {"BroadcastBehindAProduct",
+     "g (float[2,8] a, float[8,5] w, float[n] b) => (float[p,q] y) { c = MatMul(a, w) y = Add(c, b) }",
+     {floats({2, 8}), floats({3})},
+     "infer.broadcast"},
+    {"DeclaredSizes",
+     "g (float[2,3] a, float[2,300,3] b) => (float[2,3] y) { y = Concat<axis=0>(a, b) }",
+     {floats({2, 3}), floats({2, 300, 3})},
+     "infer.rank"},
+    {"ElementTypes",
+     "g (float[4] a, int32[4] b) => (float[4] y) { y = Add(a, b) }",
+     {floats({4}), filled(DType::i32, {4})},
+     "infer.elements"},
+    {"InABody",
+     "g (bool[] c, float[2,3] a, float[n,3] b) => (float[p,q] y) { y = If(c) <then_branch = t () => (float[2,3] r) { r "
+     "= Sub(a, b) }, else_branch = e () => (float[2,3] s) { s = Add(a, b) }> }",
+     {filled(DType::boolean, {}), floats({2, 3}), floats({4, 3})},
+     "infer.broadcast"},
+    {"SizesFromData",
+     "g (float[n] x, float[5] b) => (float[p] y) { i = NonZero(x) k = Squeeze(i) f = Cast<to=1>(k) y = Add(f, b) }",
+     {Datum(full(DType::f32, {3}, 1)), floats({5})},
+     "infer.broadcast"},
 };
-INSTANTIATE_TEST_SUITE_P(Engine, Gate, testing::ValuesIn(wrong), [](const auto& i) { return std::string(i.param.name); });
+INSTANTIATE_TEST_SUITE_P(Engine, Gate, testing::ValuesIn(wrong),
+                         [](const auto& i) { return std::string(i.param.name); });
 
 TEST(Gate, DeclaredSizesInBetweenAreNotTrusted) {
   // 'c' is declared far larger than it is; what reads it would run past its end.
@@ -73,8 +96,11 @@ TEST(Gate, ADefaultIsWhatItsDataAre) {
 }
 
 TEST(Gate, BodiesThatDoNotRunAreNotJudged) {
-  const Model m = model_of("g (bool[] c, float[2,3] a, float[4,3] b) => (float[p,q] y) { y = If(c) <then_branch = t () => (float[2,3] r) { r = Sub(a, b) }, else_branch = e () => (float[2,3] s) { s = Neg(a) }> }");
-  EXPECT_EQ(refusals(m, {filled(DType::boolean, {}), floats({2, 3}), floats({4, 3})}), std::vector<std::string>(4, "ran"));
+  const Model m = model_of(
+      "g (bool[] c, float[2,3] a, float[4,3] b) => (float[p,q] y) { y = If(c) <then_branch = t () => (float[2,3] r) { "
+      "r = Sub(a, b) }, else_branch = e () => (float[2,3] s) { s = Neg(a) }> }");
+  EXPECT_EQ(refusals(m, {filled(DType::boolean, {}), floats({2, 3}), floats({4, 3})}),
+            std::vector<std::string>(4, "ran"));
 }
 
 TEST(Gate, FoldingAsksTheRule) {
@@ -87,7 +113,9 @@ TEST(Gate, FoldingAsksTheRule) {
 }
 
 TEST(Gate, ItemsOfASequenceAreCheckedWhenTheyCome) {
-  const Model m = model_of("g (seq(float[2,3]) s, float[2,3] b) => (float[2,3] y) { i = Constant<value_int=0>() x = SequenceAt(s, i) y = Add(x, b) }");
+  const Model m = model_of(
+      "g (seq(float[2,3]) s, float[2,3] b) => (float[2,3] y) { i = Constant<value_int=0>() x = SequenceAt(s, i) y = "
+      "Add(x, b) }");
   const auto in = std::vector{Datum::sequence({floats({7, 9})}), floats({2, 3})};
   EXPECT_EQ(refusals(m, in), std::vector<std::string>(4, "infer.broadcast"));
 }

@@ -23,7 +23,8 @@ struct Case {
 std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
 
 bool has_step(const std::vector<StepTime>& times, const std::string& op) {
-  return std::any_of(times.begin(), times.end(), [&](const StepTime& t) { return t.op.starts_with(op) && t.kernel != "reference"; });
+  return std::any_of(times.begin(), times.end(),
+                     [&](const StepTime& t) { return t.op.starts_with(op) && t.kernel != "reference"; });
 }
 
 // Floats within the tolerance of their type, bytes within `quanta`.
@@ -63,47 +64,114 @@ void agree(const Case& c, bool onednn, int64_t quanta) {
 }
 
 const Case halves[] = {
-    {"conv", "g (float16[1,8,11,9] x, float16[16,8,3,3] w, float16[16] wb) => (float16[n,16,a,b] y) { a = Conv<pads=[1, 1, 1, 1]>(x, w, wb) y = Relu(a) }", "Conv"},
-    {"conv_batch_norm", "g (float16[1,3,6,6] x, float16[5,3,3,3] w, float16[5] ws, float16[5] wb, float16[5] wm) => (float16[n,5,a,b] y) { v = Mul(wm, wm) a = Conv(x, w) b = BatchNormalization(a, ws, wb, wm, v) y = Relu(b) }", "Conv"},
-    {"softmax", "g (float16[3,5,37] x, bfloat16[3,41] z) => (float16[3,5,37] y, bfloat16[3,41] v, float16[3,5,37] u) { y = Softmax(x) v = Softmax(z) u = Softmax<axis=0>(x) }", "Sub+round"},
-    {"residual_is_output", "g (float16[1,8,9,9] x, float16[8,8,1,1] w) => (float16[n,8,a,b] y, float16[n,8,a,b] r) { r = Conv(x, w) c = Conv(r, w) y = Add(c, r) }", "Conv"},
-    {"matmul", "g (float16[2,5,33] x, float16[33,40] w, float16[40] wb) => (float16[2,5,40] y) { a = MatMul(x, w) b = Add(a, wb) y = Gelu(b) }", "MatMul"},
-    {"large_weights", "g (float16[3,300] x, float16[300,700] w, float16[700] wb) => (float16[3,700] y) { y = Gemm(x, w, wb) }", "Gemm"},
-    {"chain", "g (float16[3,1,37] x, float16[5,1] z) => (float16[3,5,37] y) { a = Add(x, z) b = Mul(a, x) c = Tanh(b) y = Sub(z, c) }", "Add"},
-    {"bfloat", "g (bfloat16[3,33] x, bfloat16[33,21] w) => (bfloat16[3,21] y) { a = MatMul(x, w) s = Softmax(a) y = Add(s, a) }", "MatMul"},
-    {"norms", "g (float16[3,5,37] x, float16[37] w, float16[37] wb) => (float16[3,5,37] y, float16[5,3,37] z) { y = LayerNormalization(x, w, wb) z = Transpose<perm=[1, 0, 2]>(y) }", "LayerNormalization"},
-    {"between", "g (float16[3,37] x) => (float16[3,37] y, float[3,37] z) { a = Relu(x) p = Pow(a, a) y = Sigmoid(p) z = Cast<to=1>(y) }", "Sigmoid"},
-    {"embedding", "g (int64[4] i, float16[50,24] w, float16[24] wb) => (float16[4,24] y) { a = Gather(w, i) y = Add(a, wb) }", "Add"},
-    {"in_a_body", "g (float16[3] x, bool c) => (float16[3] y) { a = Relu(x) y = If(c) <then_branch = t () => (float16[3] r) { r = Tanh(a) }, else_branch = e () => (float16[3] s) { s = Sub(a, x) }> }", "Relu"},
+    {"conv",
+     "g (float16[1,8,11,9] x, float16[16,8,3,3] w, float16[16] wb) => (float16[n,16,a,b] y) { a = Conv<pads=[1, 1, 1, "
+     "1]>(x, w, wb) y = Relu(a) }",
+     "Conv"},
+    {"conv_batch_norm",
+     "g (float16[1,3,6,6] x, float16[5,3,3,3] w, float16[5] ws, float16[5] wb, float16[5] wm) => (float16[n,5,a,b] y) "
+     "{ v = Mul(wm, wm) a = Conv(x, w) b = BatchNormalization(a, ws, wb, wm, v) y = Relu(b) }",
+     "Conv"},
+    {"softmax",
+     "g (float16[3,5,37] x, bfloat16[3,41] z) => (float16[3,5,37] y, bfloat16[3,41] v, float16[3,5,37] u) { y = "
+     "Softmax(x) v = Softmax(z) u = Softmax<axis=0>(x) }",
+     "Sub+round"},
+    {"residual_is_output",
+     "g (float16[1,8,9,9] x, float16[8,8,1,1] w) => (float16[n,8,a,b] y, float16[n,8,a,b] r) { r = Conv(x, w) c = "
+     "Conv(r, w) y = Add(c, r) }",
+     "Conv"},
+    {"matmul",
+     "g (float16[2,5,33] x, float16[33,40] w, float16[40] wb) => (float16[2,5,40] y) { a = MatMul(x, w) b = Add(a, wb) "
+     "y = Gelu(b) }",
+     "MatMul"},
+    {"large_weights",
+     "g (float16[3,300] x, float16[300,700] w, float16[700] wb) => (float16[3,700] y) { y = Gemm(x, w, wb) }", "Gemm"},
+    {"chain",
+     "g (float16[3,1,37] x, float16[5,1] z) => (float16[3,5,37] y) { a = Add(x, z) b = Mul(a, x) c = Tanh(b) y = "
+     "Sub(z, c) }",
+     "Add"},
+    {"bfloat",
+     "g (bfloat16[3,33] x, bfloat16[33,21] w) => (bfloat16[3,21] y) { a = MatMul(x, w) s = Softmax(a) y = Add(s, a) }",
+     "MatMul"},
+    {"norms",
+     "g (float16[3,5,37] x, float16[37] w, float16[37] wb) => (float16[3,5,37] y, float16[5,3,37] z) { y = "
+     "LayerNormalization(x, w, wb) z = Transpose<perm=[1, 0, 2]>(y) }",
+     "LayerNormalization"},
+    {"between",
+     "g (float16[3,37] x) => (float16[3,37] y, float[3,37] z) { a = Relu(x) p = Pow(a, a) y = Sigmoid(p) z = "
+     "Cast<to=1>(y) }",
+     "Sigmoid"},
+    {"embedding",
+     "g (int64[4] i, float16[50,24] w, float16[24] wb) => (float16[4,24] y) { a = Gather(w, i) y = Add(a, wb) }",
+     "Add"},
+    {"in_a_body",
+     "g (float16[3] x, bool c) => (float16[3] y) { a = Relu(x) y = If(c) <then_branch = t () => (float16[3] r) { r = "
+     "Tanh(a) }, else_branch = e () => (float16[3] s) { s = Sub(a, x) }> }",
+     "Relu"},
 };
 
 // Names end in what stands around: u for unsigned bytes, s for signed ones.
 const Case bytes[] = {
-    {"conv_u", "g (uint8[2,5,11,9] x, int8[12,5,3,3] w) => (uint8[2,12,a,b] y) { s = Constant<value_float=0.02>() z = Constant<value=uint8 {113}>() ws = Constant<value_float=0.013>() wz = Constant<value=int8 {0}>() "
-               "ys = Constant<value_float=0.4>() yz = Constant<value=uint8 {121}>() f = DequantizeLinear(x, s, z) v = DequantizeLinear(w, ws, wz) a = Conv<pads=[1, 1, 1, 1], strides=[2, 1]>(f, v) y = QuantizeLinear(a, ys, yz) }", "QLinearConv"},
-    {"conv_relu_s", "g (int8[1,4,9,10] x, int8[4,4,3,3] w, float[4] wb) => (int8[1,4,a,b] y) { s = Constant<value_float=0.02>() z = Constant<value=int8 {-7}>() ws = Constant<value_floats=[0.01, 0.02, 0.004, 0.03]>() "
-                    "wz = Constant<value=int8[4] {0, 0, 0, 0}>() ys = Constant<value_float=0.2>() yz = Constant<value=int8 {-128}>() f = DequantizeLinear(x, s, z) v = DequantizeLinear<axis=0>(w, ws, wz) a = Conv(f, v, wb) r = Relu(a) y = QuantizeLinear(r, ys, yz) }", "QLinearConv"},
-    {"conv_1d_u", "g (uint8[2,5,37] x, uint8[6,5,4] w) => (uint8[2,6,a] y) { s = Constant<value_float=0.02>() z = Constant<value=uint8 {3}>() wz = Constant<value=uint8 {77}>() ys = Constant<value_float=0.6>() yz = Constant<value=uint8 {90}>() "
-                  "f = DequantizeLinear(x, s, z) v = DequantizeLinear(w, s, wz) a = Conv<dilations=[3]>(f, v) y = QuantizeLinear(a, ys, yz) }", "QLinearConv"},
-    {"two_convs_and_pool", "g (float[1,3,17,18] x, int8[20,3,3,3] w, int8[8,20,1,1] w2) => (float[1,8,a,b] y) { s = Constant<value_float=0.016>() z = Constant<value=uint8 {128}>() ws = Constant<value_float=0.01>() wz = Constant<value=int8 {0}>() "
-                           "q = QuantizeLinear(x, s, z) f = DequantizeLinear(q, s, z) v = DequantizeLinear(w, ws, wz) a = Conv(f, v) as = Constant<value_float=0.1>() aq = QuantizeLinear(a, as, z) ad = DequantizeLinear(aq, as, z) "
-                           "p = MaxPool<kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]>(ad) pq = QuantizeLinear(p, as, z) pd = DequantizeLinear(pq, as, z) v2 = DequantizeLinear(w2, ws, wz) b = Conv(pd, v2) bs = Constant<value_float=1.5>() bq = QuantizeLinear(b, bs, z) y = DequantizeLinear(bq, bs, z) }", "QLinearConv"},
-    {"product_u", "g (uint8[2,9,33] x, int8[33,21] w) => (uint8[2,9,21] y) { s = Constant<value_float=0.02>() z = Constant<value=uint8 {113}>() ws = Constant<value_float=0.013>() wz = Constant<value=int8 {0}>() ys = Constant<value_float=0.3>() yz = Constant<value=uint8 {121}>() "
-                  "f = DequantizeLinear(x, s, z) v = DequantizeLinear(w, ws, wz) a = MatMul(f, v) y = QuantizeLinear(a, ys, yz) }", "QLinearMatMul"},
-    {"gemm_to_floats", "g (uint8[7,33] x, int8[3,33] w, float[3] wb) => (float[7,3] y) { s = Constant<value_float=0.02>() z = Constant<value=uint8 {113}>() ws = Constant<value_floats=[0.01, 0.02, 0.004]>() wz = Constant<value=int8[3] {0, 0, 0}>() "
-                       "f = DequantizeLinear(x, s, z) v = DequantizeLinear<axis=0>(w, ws, wz) y = Gemm<transB=1>(f, v, wb) }", "MatMulInteger"},
-    {"qlinear_matmul", "g (uint8[2,9,33] x, uint8[33,21] w) => (int8[2,9,21] y) { s = Constant<value_float=0.02>() z = Constant<value=uint8 {113}>() wz = Constant<value=uint8 {127}>() ys = Constant<value_float=0.3>() yz = Constant<value=int8 {-3}>() y = QLinearMatMul(x, s, z, w, s, wz, ys, yz) }", "QLinearMatMul"},
+    {"conv_u",
+     "g (uint8[2,5,11,9] x, int8[12,5,3,3] w) => (uint8[2,12,a,b] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {113}>() ws = Constant<value_float=0.013>() wz = Constant<value=int8 {0}>() "
+     "ys = Constant<value_float=0.4>() yz = Constant<value=uint8 {121}>() f = DequantizeLinear(x, s, z) v = "
+     "DequantizeLinear(w, ws, wz) a = Conv<pads=[1, 1, 1, 1], strides=[2, 1]>(f, v) y = QuantizeLinear(a, ys, yz) }",
+     "QLinearConv"},
+    {"conv_relu_s",
+     "g (int8[1,4,9,10] x, int8[4,4,3,3] w, float[4] wb) => (int8[1,4,a,b] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=int8 {-7}>() ws = Constant<value_floats=[0.01, 0.02, 0.004, 0.03]>() "
+     "wz = Constant<value=int8[4] {0, 0, 0, 0}>() ys = Constant<value_float=0.2>() yz = Constant<value=int8 {-128}>() "
+     "f = DequantizeLinear(x, s, z) v = DequantizeLinear<axis=0>(w, ws, wz) a = Conv(f, v, wb) r = Relu(a) y = "
+     "QuantizeLinear(r, ys, yz) }",
+     "QLinearConv"},
+    {"conv_1d_u",
+     "g (uint8[2,5,37] x, uint8[6,5,4] w) => (uint8[2,6,a] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {3}>() wz = Constant<value=uint8 {77}>() ys = Constant<value_float=0.6>() yz = "
+     "Constant<value=uint8 {90}>() "
+     "f = DequantizeLinear(x, s, z) v = DequantizeLinear(w, s, wz) a = Conv<dilations=[3]>(f, v) y = QuantizeLinear(a, "
+     "ys, yz) }",
+     "QLinearConv"},
+    {"two_convs_and_pool",
+     "g (float[1,3,17,18] x, int8[20,3,3,3] w, int8[8,20,1,1] w2) => (float[1,8,a,b] y) { s = "
+     "Constant<value_float=0.016>() z = Constant<value=uint8 {128}>() ws = Constant<value_float=0.01>() wz = "
+     "Constant<value=int8 {0}>() "
+     "q = QuantizeLinear(x, s, z) f = DequantizeLinear(q, s, z) v = DequantizeLinear(w, ws, wz) a = Conv(f, v) as = "
+     "Constant<value_float=0.1>() aq = QuantizeLinear(a, as, z) ad = DequantizeLinear(aq, as, z) "
+     "p = MaxPool<kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]>(ad) pq = QuantizeLinear(p, as, z) pd = "
+     "DequantizeLinear(pq, as, z) v2 = DequantizeLinear(w2, ws, wz) b = Conv(pd, v2) bs = Constant<value_float=1.5>() "
+     "bq = QuantizeLinear(b, bs, z) y = DequantizeLinear(bq, bs, z) }",
+     "QLinearConv"},
+    {"product_u",
+     "g (uint8[2,9,33] x, int8[33,21] w) => (uint8[2,9,21] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {113}>() ws = Constant<value_float=0.013>() wz = Constant<value=int8 {0}>() ys = "
+     "Constant<value_float=0.3>() yz = Constant<value=uint8 {121}>() "
+     "f = DequantizeLinear(x, s, z) v = DequantizeLinear(w, ws, wz) a = MatMul(f, v) y = QuantizeLinear(a, ys, yz) }",
+     "QLinearMatMul"},
+    {"gemm_to_floats",
+     "g (uint8[7,33] x, int8[3,33] w, float[3] wb) => (float[7,3] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {113}>() ws = Constant<value_floats=[0.01, 0.02, 0.004]>() wz = Constant<value=int8[3] {0, "
+     "0, 0}>() "
+     "f = DequantizeLinear(x, s, z) v = DequantizeLinear<axis=0>(w, ws, wz) y = Gemm<transB=1>(f, v, wb) }",
+     "MatMulInteger"},
+    {"qlinear_matmul",
+     "g (uint8[2,9,33] x, uint8[33,21] w) => (int8[2,9,21] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {113}>() wz = Constant<value=uint8 {127}>() ys = Constant<value_float=0.3>() yz = "
+     "Constant<value=int8 {-3}>() y = QLinearMatMul(x, s, z, w, s, wz, ys, yz) }",
+     "QLinearMatMul"},
 };
 
 class Halves : public testing::TestWithParam<Case> {};
 TEST_P(Halves, FastPathAgreesWithTheReference) { agree(GetParam(), true, 0); }
 TEST_P(Halves, FastPathAgreesWithoutOneDnn) { agree(GetParam(), false, 0); }
-INSTANTIATE_TEST_SUITE_P(Engine, Halves, testing::ValuesIn(halves), [](const auto& i) { return std::string(i.param.name); });
+INSTANTIATE_TEST_SUITE_P(Engine, Halves, testing::ValuesIn(halves),
+                         [](const auto& i) { return std::string(i.param.name); });
 
 class ByteModels : public testing::TestWithParam<Case> {};
 TEST_P(ByteModels, FastPathAgreesWithTheReference) { agree(GetParam(), true, 1); }
 TEST_P(ByteModels, FastPathAgreesWithoutOneDnn) { agree(GetParam(), false, 1); }
-INSTANTIATE_TEST_SUITE_P(Engine, ByteModels, testing::ValuesIn(bytes), [](const auto& i) { return std::string(i.param.name); });
+INSTANTIATE_TEST_SUITE_P(Engine, ByteModels, testing::ValuesIn(bytes),
+                         [](const auto& i) { return std::string(i.param.name); });
 
 TEST(HalfRows, EveryNumberOf16BitsWidensExactly) {
   std::vector<uint16_t> all(65536);
@@ -113,7 +181,9 @@ TEST(HalfRows, EveryNumberOf16BitsWidensExactly) {
     (t == DType::f16 ? engine::widen_f16_row : engine::widen_bf16_row)(all.data(), got.data(), 65536);
     const Loaded<float> want(Tensor::of<uint16_t>(t, {65536}, all));
     for (size_t i = 0; i < all.size(); ++i)
-      ASSERT_TRUE(std::isnan(got[i]) ? std::isnan(want[static_cast<int64_t>(i)]) : got[i] == want[static_cast<int64_t>(i)]) << i;
+      ASSERT_TRUE(std::isnan(got[i]) ? std::isnan(want[static_cast<int64_t>(i)])
+                                     : got[i] == want[static_cast<int64_t>(i)])
+          << i;
   }
 }
 
@@ -121,10 +191,13 @@ TEST(HalfRows, NarrowingRoundsAsTheReferenceDoes) {
   std::vector<float> some;
   for (uint32_t bits = 0; bits < 0xffff0000u; bits += 40503u) some.push_back(std::bit_cast<float>(bits));
   for (uint32_t h = 0; h < 0x7c00u; ++h)  // the middles between two numbers of f16
-    some.push_back(static_cast<float>((std::ldexp(1.0 + (h & 0x3ff) / 1024.0, static_cast<int>(h >> 10) - 15) + std::ldexp(1.0 + ((h & 0x3ff) + 1) / 1024.0, static_cast<int>(h >> 10) - 15)) / 2));
+    some.push_back(static_cast<float>((std::ldexp(1.0 + (h & 0x3ff) / 1024.0, static_cast<int>(h >> 10) - 15) +
+                                       std::ldexp(1.0 + ((h & 0x3ff) + 1) / 1024.0, static_cast<int>(h >> 10) - 15)) /
+                                      2));
   std::vector<uint16_t> got(some.size());
   for (const DType t : {DType::f16, DType::bf16}) {
-    (t == DType::f16 ? engine::narrow_f16_row : engine::narrow_bf16_row)(some.data(), got.data(), static_cast<int64_t>(some.size()));
+    (t == DType::f16 ? engine::narrow_f16_row : engine::narrow_bf16_row)(some.data(), got.data(),
+                                                                         static_cast<int64_t>(some.size()));
     const Tensor want = store(t, {static_cast<int64_t>(some.size())}, some);
     for (size_t i = 0; i < some.size(); ++i)
       if (!std::isnan(some[i])) ASSERT_EQ(got[i], want.as<uint16_t>()[i]) << some[i];
@@ -134,7 +207,8 @@ TEST(HalfRows, NarrowingRoundsAsTheReferenceDoes) {
 TEST(IntegerRows, ProductsOfTheLargestNumbersAreExact) {
   using engine::panel_columns;
   const int64_t rows = 13, pairs = 500;
-  std::vector<int16_t> a(static_cast<size_t>(rows * 2 * pairs), 255), panel(static_cast<size_t>(engine::panel_size(pairs)), -255);
+  std::vector<int16_t> a(static_cast<size_t>(rows * 2 * pairs), 255),
+      panel(static_cast<size_t>(engine::panel_size(pairs)), -255);
   std::vector<int32_t> sums(static_cast<size_t>(rows * panel_columns), 1);
   engine::panel_product(a.data(), 2 * pairs, rows, panel.data(), pairs, sums.data(), panel_columns);
   for (const int32_t s : sums) ASSERT_EQ(s, -255 * 255 * 2 * 500);

@@ -59,16 +59,19 @@ TEST(Random, BernoulliOfCertainty) {
 }
 
 TEST(Random, SeedsGiveTheSameDraws) {
-  const Model m = model_of("g (float[1000] p) => (float[1000] y, float[1000] z) { y = Bernoulli<seed=3.0>(p) z = Bernoulli<seed=4.0>(p) }");
+  const Model m = model_of(
+      "g (float[1000] p) => (float[1000] y, float[1000] z) { y = Bernoulli<seed=3.0>(p) z = Bernoulli<seed=4.0>(p) }");
   const Session s(m);
-  const auto first = s.run(std::vector<Datum>{filled({1000}, 0.5f)}), second = s.run(std::vector<Datum>{filled({1000}, 0.5f)});
+  const auto first = s.run(std::vector<Datum>{filled({1000}, 0.5f)}),
+             second = s.run(std::vector<Datum>{filled({1000}, 0.5f)});
   EXPECT_EQ(first[0].tensor.bytes().text(), second[0].tensor.bytes().text());
   EXPECT_NE(first[0].tensor.bytes().text(), first[1].tensor.bytes().text());
 }
 
 TEST(Random, TrainingDropoutZeroesItsShareAndScalesTheRest) {
   const Model m = model_of(
-      "g (float[100,500] x) => (float[100,500] y, bool[100,500] kept) { r = Constant<value_float=0.25>() t = Constant<value=bool {1}>() y, kept = Dropout(x, r, t) }");
+      "g (float[100,500] x) => (float[100,500] y, bool[100,500] kept) { r = Constant<value_float=0.25>() t = "
+      "Constant<value=bool {1}>() y, kept = Dropout(x, r, t) }");
   both(m, {filled({100, 500}, 3.0f)}, [](const std::vector<Datum>& out) {
     const auto y = out.at(0).tensor.as<float>();
     const auto kept = out.at(1).tensor.bytes().text();

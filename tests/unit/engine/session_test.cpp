@@ -16,7 +16,7 @@ namespace {
 
 struct Case {
   const char* name;
-  const char* text;      // the graph; float[...] sizes are literal
+  const char* text;                 // the graph; float[...] sizes are literal
   double rtol = 1e-4, atol = 2e-5;  // sums in another order, and vector functions a few units off
 };
 
@@ -49,10 +49,13 @@ TEST_P(FastPath, PlannedReferenceKernelsAgree) {
   o.fast = false;
   agree(GetParam(), o);
 }
-INSTANTIATE_TEST_SUITE_P(Engine, FastPath, testing::ValuesIn(cases), [](const auto& i) { return std::string(i.param.name); });
+INSTANTIATE_TEST_SUITE_P(Engine, FastPath, testing::ValuesIn(cases),
+                         [](const auto& i) { return std::string(i.param.name); });
 
 TEST(Session, SeveralThreadsAtOnce) {
-  const Model m = model_of("g (float[n,3,9,9] x, float[5,3,3,3] w) => (float[n,5,7,7] y) { a = Conv(x, w) b = Relu(a) c = Sigmoid(b) y = Add(c, b) }");
+  const Model m = model_of(
+      "g (float[n,3,9,9] x, float[5,3,3,3] w) => (float[n,5,7,7] y) { a = Conv(x, w) b = Relu(a) c = Sigmoid(b) y = "
+      "Add(c, b) }");
   const Session s(m);
   std::vector<std::vector<Datum>> in;
   std::vector<Datum> want;
@@ -65,7 +68,8 @@ TEST(Session, SeveralThreadsAtOnce) {
   for (size_t t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       for (int i = 0; i < 20 && wrong[t].empty(); ++i)
-        if (const Comparison c = compare(s.run(in[t])[0], want[t], {.rtol = 1e-4, .atol = 1e-5}); !c.same) wrong[t] = c.why;
+        if (const Comparison c = compare(s.run(in[t])[0], want[t], {.rtol = 1e-4, .atol = 1e-5}); !c.same)
+          wrong[t] = c.why;
     });
   for (std::thread& t : threads) t.join();
   for (const std::string& w : wrong) EXPECT_EQ(w, "");
@@ -81,7 +85,9 @@ TEST(Session, SizesChangeBetweenRuns) {
 }
 
 TEST(Session, MoreSizesThanPlansAreKept) {
-  const Model m = model_of("g (float[n,3,k,9] x, float[5,3,3,3] w) => (float[n,5,a,b] y) { a = Conv<pads=[1, 1, 1, 1]>(x, w) b = Relu(a) c = Sigmoid(b) y = Add(c, b) }");
+  const Model m = model_of(
+      "g (float[n,3,k,9] x, float[5,3,3,3] w) => (float[n,5,a,b] y) { a = Conv<pads=[1, 1, 1, 1]>(x, w) b = Relu(a) c "
+      "= Sigmoid(b) y = Add(c, b) }");
   const Session s(m);
   for (int64_t i = 0; i < 50; ++i) {
     const auto in = random_inputs(m.graph, run_inputs(m.graph), 1, {{"n", 1 + i % 2}, {"k", 3 + i * 7 % 23}});
@@ -91,7 +97,9 @@ TEST(Session, MoreSizesThanPlansAreKept) {
 }
 
 TEST(Session, ResultsOutliveLaterRuns) {
-  const Model m = model_of("g (float[4] x) => (float[4] y, float[2,2] z, float[4] same) { y = Relu(x) s = Constant<value_ints=[2, 2]>() z = Reshape(y, s) same = Identity(x) }");
+  const Model m = model_of(
+      "g (float[4] x) => (float[4] y, float[2,2] z, float[4] same) { y = Relu(x) s = Constant<value_ints=[2, 2]>() z = "
+      "Reshape(y, s) same = Identity(x) }");
   const Session s(m);
   const auto in = inputs_of(m.graph, 1);
   const auto first = s.run(in);
@@ -101,7 +109,8 @@ TEST(Session, ResultsOutliveLaterRuns) {
 }
 
 TEST(Session, KeepsInnerValues) {
-  const Model m = model_of("g (float[1,3,5,5] x, float[4,3,3,3] w) => (float[1,4,3,3] y) { a = Conv(x, w) y = Relu(a) }");
+  const Model m =
+      model_of("g (float[1,3,5,5] x, float[4,3,3,3] w) => (float[1,4,3,3] y) { a = Conv(x, w) y = Relu(a) }");
   SessionOptions o;
   for (uint32_t i = 0; i < m.graph.value_capacity(); ++i)
     if (m.graph[ValueId(i)].name == "a") o.keep.push_back(ValueId(i));

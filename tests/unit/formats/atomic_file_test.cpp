@@ -61,7 +61,8 @@ TEST_F(FileTest, PartsOfMappedFilesAreCopied) {
     out.commit();
   }
   const Bytes source = map_file(at("source"));
-  const std::pair<size_t, size_t> parts[] = {{0, 70'000}, {5, 3 << 20}, {100, 50}, {1 << 20, 6 << 20}, {(4 << 20) + 3, 8'388'605}};
+  const std::pair<size_t, size_t> parts[] = {
+      {0, 70'000}, {5, 3 << 20}, {100, 50}, {1 << 20, 6 << 20}, {(4 << 20) + 3, 8'388'605}};
   AtomicFile out(at("copy"));
   std::string wanted;
   for (const auto& [offset, size] : parts) {

@@ -52,9 +52,10 @@ TEST_F(FileTest, AFileThatIsCutShortIsFoundOut) {
     EXPECT_EQ(code_of([] { require_whole_files(); }), "file.changed");
     EXPECT_EQ(code_of([] { require_whole_files(); }), "file.changed") << "as long as it is held";
     EXPECT_EQ(code_of([&] {
-      AtomicFile out(at("c"));
-      out.commit();
-    }), "file.changed");
+                AtomicFile out(at("c"));
+                out.commit();
+              }),
+              "file.changed");
     EXPECT_FALSE(fs::exists(at("c")));
   }
   EXPECT_EQ(code_of([] { require_whole_files(); }), "file.changed") << "and once after that";

@@ -43,20 +43,24 @@ TEST(Protobuf, ReadsWhatItWrites) {
   std::vector<double> doubles;
   std::string text;
   while (auto f = in.next()) switch (f.number) {
-    case 1: EXPECT_EQ(f.int64(), -5); EXPECT_EQ(f.int32(), -5); EXPECT_EQ(f.offset(), 0u); break;
-    case 2: EXPECT_EQ(f.float32(), 1.5f); break;
-    case 3: f.append_to(ints); break;
-    case 4: f.append_to(floats); break;
-    case 5: EXPECT_EQ(f.float64(), 2.25); break;
-    case 6: f.append_to(doubles); break;
-    case 7: {
-      Reader outer = f.message();
-      Reader inner = outer.next().message();
-      text = inner.next().text();
-      EXPECT_EQ(outer.next().text(), "after");
-      break;
+      case 1:
+        EXPECT_EQ(f.int64(), -5);
+        EXPECT_EQ(f.int32(), -5);
+        EXPECT_EQ(f.offset(), 0u);
+        break;
+      case 2: EXPECT_EQ(f.float32(), 1.5f); break;
+      case 3: f.append_to(ints); break;
+      case 4: f.append_to(floats); break;
+      case 5: EXPECT_EQ(f.float64(), 2.25); break;
+      case 6: f.append_to(doubles); break;
+      case 7: {
+        Reader outer = f.message();
+        Reader inner = outer.next().message();
+        text = inner.next().text();
+        EXPECT_EQ(outer.next().text(), "after");
+        break;
+      }
     }
-  }
   in.throw_if_fault("sample");
   EXPECT_EQ(ints, (std::vector<int64_t>{1, -1, 300}));
   EXPECT_EQ(floats, (std::vector<float>{0.5f, -2.f}));

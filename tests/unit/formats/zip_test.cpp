@@ -11,7 +11,8 @@ static std::string data_file(const char* name) { return std::string(CAMEO_SOURCE
 
 static std::string written(uint32_t alignment) {
   std::string out;
-  Writer w([&](std::span<const std::byte> d) { out.append(reinterpret_cast<const char*>(d.data()), d.size()); }, alignment);
+  Writer w([&](std::span<const std::byte> d) { out.append(reinterpret_cast<const char*>(d.data()), d.size()); },
+           alignment);
   w.add("net/data.pkl", "pickled");
   w.add("net/data/0", std::string(100, 'w'));
   w.add("net/empty", "");

@@ -22,7 +22,8 @@ namespace fs = std::filesystem;
 class ExternalDataAttack : public testing::Test {
  protected:
   ExternalDataAttack() {
-    folder_ = fs::temp_directory_path() / cat("cameo-external-", ::getpid(), "-", testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::temp_directory_path() /
+              cat("cameo-external-", ::getpid(), "-", testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_ / "model" / "sub");
     put(folder_ / "secret.txt");
     put(folder_ / "model" / "good.bin");
@@ -61,11 +62,13 @@ TEST_F(ExternalDataAttack, AbsolutePath) {
 }
 
 TEST_F(ExternalDataAttack, ParentTraversal) {
-  for (const char* path : {"../secret.txt", "sub/../../secret.txt", "..", "sub/..", "./../secret.txt"}) EXPECT_EQ(code(path), refused) << path;
+  for (const char* path : {"../secret.txt", "sub/../../secret.txt", "..", "sub/..", "./../secret.txt"})
+    EXPECT_EQ(code(path), refused) << path;
 }
 
 TEST_F(ExternalDataAttack, WindowsTraversal) {
-  for (const char* path : {"..\\secret.txt", "C:\\secret.txt", "C:secret.txt", "\\\\host\\share"}) EXPECT_EQ(code(path), refused) << path;
+  for (const char* path : {"..\\secret.txt", "C:\\secret.txt", "C:secret.txt", "\\\\host\\share"})
+    EXPECT_EQ(code(path), refused) << path;
 }
 
 TEST_F(ExternalDataAttack, SymbolicLinkToAFile) {

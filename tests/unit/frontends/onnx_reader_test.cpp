@@ -48,7 +48,8 @@ std::string value(const std::string& name, const std::vector<std::string>& dims 
   return w.take();
 }
 
-std::string graph(const std::vector<std::string>& inputs, const std::vector<std::string>& nodes, const std::vector<std::string>& outputs) {
+std::string graph(const std::vector<std::string>& inputs, const std::vector<std::string>& nodes,
+                  const std::vector<std::string>& outputs) {
   pb::Writer w;
   for (const auto& n : nodes) w.bytes(1, n);
   w.text(2, "g");
@@ -84,7 +85,8 @@ std::string code_of(const std::string& bytes) {
 }  // namespace
 
 TEST(OnnxReader, ResolvesNamesAndKeepsOrigins) {
-  const Model m = read(model(graph({value("x", {"N", "8", ""})}, {node({"Relu", {"x"}, {"y"}, "", "r"})}, {value("y")})));
+  const Model m =
+      read(model(graph({value("x", {"N", "8", ""})}, {node({"Relu", {"x"}, {"y"}, "", "r"})}, {value("y")})));
   const Graph& g = m.graph;
   ASSERT_EQ(g.node_count(), 1u);
   const NodeId n = g[g.main()].first;
@@ -103,10 +105,15 @@ TEST(OnnxReader, ResolvesNamesAndKeepsOrigins) {
 
 TEST(OnnxReader, NamesFaultsWithTheNode) {
   EXPECT_EQ(code_of(model(graph({value("x")}, {node({"Relu", {"z"}, {"y"}})}, {value("y")}))), "model.undefined-value");
-  EXPECT_EQ(code_of(model(graph({value("x")}, {node({"Relu", {"z"}, {"y"}}), node({"Relu", {"x"}, {"z"}})}, {value("y")}))), "model.not-sorted");
-  EXPECT_EQ(code_of(model(graph({value("x")}, {node({"Relu", {"x"}, {"y"}}), node({"Abs", {"x"}, {"y"}})}, {value("y")}))), "model.duplicate-value");
+  EXPECT_EQ(
+      code_of(model(graph({value("x")}, {node({"Relu", {"z"}, {"y"}}), node({"Relu", {"x"}, {"z"}})}, {value("y")}))),
+      "model.not-sorted");
+  EXPECT_EQ(
+      code_of(model(graph({value("x")}, {node({"Relu", {"x"}, {"y"}}), node({"Abs", {"x"}, {"y"}})}, {value("y")}))),
+      "model.duplicate-value");
   EXPECT_EQ(code_of(model(graph({value("x")}, {node({"Relu", {"x"}, {"y"}})}, {value("q")}))), "model.undefined-value");
-  EXPECT_EQ(code_of(model(graph({value("x")}, {node({"Concat", {"x"}, {"y"}})}, {value("y")}))), "model.attribute-missing");
+  EXPECT_EQ(code_of(model(graph({value("x")}, {node({"Concat", {"x"}, {"y"}})}, {value("y")}))),
+            "model.attribute-missing");
   EXPECT_EQ(code_of("garbage"), "file.damaged");
   EXPECT_EQ(code_of(""), "file.not-onnx");
 }
@@ -137,7 +144,8 @@ TEST(OnnxReader, UnknownOperatorsAreOpaque) {
     w.text(1, "alpha"), w.float32(2, 1.5f), w.int64(20, 1);
     w.end(a);
   };
-  const Model m = read(model(graph({value("x")}, {node({"Mystery", {"x", "", "x"}, {"y"}, "com.example"}, attr)}, {value("y")})));
+  const Model m =
+      read(model(graph({value("x")}, {node({"Mystery", {"x", "", "x"}, {"y"}, "com.example"}, attr)}, {value("y")})));
   const Node& n = m.graph[m.graph[m.graph.main()].first];
   EXPECT_TRUE(n.op->is_opaque());
   ASSERT_TRUE(n.extra);
@@ -147,22 +155,28 @@ TEST(OnnxReader, UnknownOperatorsAreOpaque) {
 
 TEST(OnnxReader, NewerOpsetsPassThroughWithAWarning) {
   DiagSink diags;
-  const Model m = read_onnx(Bytes::own(model(graph({value("x")}, {node({"Relu", {"x"}, {"y"}})}, {value("y")}), 99)), "m.onnx", diags);
+  const Model m = read_onnx(Bytes::own(model(graph({value("x")}, {node({"Relu", {"x"}, {"y"}})}, {value("y")}), 99)),
+                            "m.onnx", diags);
   ASSERT_EQ(diags.all().size(), 1u);
   EXPECT_EQ(diags.all()[0].code, "model.opset-newer");
   EXPECT_TRUE(m.graph[m.graph[m.graph.main()].first].op->is_opaque());
 }
 
 TEST(OnnxReader, EveryTruncationIsRefused) {
-  const std::string whole = model(graph({value("x", {"N", "8"})}, {node({"Relu", {"x"}, {"y"}}), node({"Concat", {"x", "y"}, {"z"}}, [](pb::Writer& w) {
-                                          const auto a = w.begin(5);
-                                          w.text(1, "axis"), w.int64(3, 1), w.int64(20, 2);
-                                          w.end(a);
-                                        })}, {value("z")}));
+  const std::string whole = model(graph({value("x", {"N", "8"})},
+                                        {node({"Relu", {"x"}, {"y"}}), node({"Concat", {"x", "y"}, {"z"}},
+                                                                            [](pb::Writer& w) {
+                                                                              const auto a = w.begin(5);
+                                                                              w.text(1, "axis"), w.int64(3, 1),
+                                                                                  w.int64(20, 2);
+                                                                              w.end(a);
+                                                                            })},
+                                        {value("z")}));
   ASSERT_EQ(code_of(whole), "");
   for (size_t length = 0; length < whole.size(); ++length) {
     const auto code = code_of(whole.substr(0, length));
-    EXPECT_TRUE(code.starts_with("file.") || code == "model.opset-missing" || code == "model.opset") << length << " " << code;
+    EXPECT_TRUE(code.starts_with("file.") || code == "model.opset-missing" || code == "model.opset")
+        << length << " " << code;
   }
 }
 

@@ -86,8 +86,10 @@ TEST(OnnxSamples, TypedFieldsHoldWhatTheySay) {
       if (m.graph[v].name == name) return m.graph[v].weight->dense();
     return Tensor();
   };
-  for (const char* name : {"f32", "f64", "f16", "bf16", "f8"}) EXPECT_EQ(tensor(name).to_doubles(), (std::vector<double>{1.5, -2})) << name;
-  for (const char* name : {"i32", "i16", "i8"}) EXPECT_EQ(tensor(name).to_ints(), (std::vector<int64_t>{7, -7})) << name;
+  for (const char* name : {"f32", "f64", "f16", "bf16", "f8"})
+    EXPECT_EQ(tensor(name).to_doubles(), (std::vector<double>{1.5, -2})) << name;
+  for (const char* name : {"i32", "i16", "i8"})
+    EXPECT_EQ(tensor(name).to_ints(), (std::vector<int64_t>{7, -7})) << name;
   EXPECT_EQ(tensor("i4").to_ints(), (std::vector<int64_t>{1, -2, 3}));
   EXPECT_EQ(tensor("u32").int_at(0), int64_t{1} << 31);
   EXPECT_EQ(tensor("text").strings()[1], "bc");
@@ -116,7 +118,8 @@ TEST(OnnxSamples, OpsetsGoUpAndDown) {
       WriteOptions options;
       options.opset = to;
       try {
-        Model m = read_onnx(Bytes::own(write_onnx(read(sample(cat("old", from, ".onnx").c_str())), options)), "", diags);
+        Model m =
+            read_onnx(Bytes::own(write_onnx(read(sample(cat("old", from, ".onnx").c_str())), options)), "", diags);
         EXPECT_EQ(m.opsets[""], to);
         infer(m.graph);
         EXPECT_EQ(m.graph[m.graph[m.graph.main()].outputs[0]].fact.type.text(), "float[2]");

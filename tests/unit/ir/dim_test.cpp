@@ -146,9 +146,9 @@ TEST(DimText, OrderDoesNotDependOnWhatWasMadeFirst) {
 
 TEST(DimText, RefusesWhatIsNoSize) {
   DimContext context;
-  for (const char* text : {"", "h +", "h/2", "floor(h/2 + 1)", "floor(h - 1/2)", "(h", "h)", "3h", "*h", "'h", "h**x",
-                           "mod(h)", "h//0", "99999999999999999999", "4611686018427387904*4*h", "'\\q'", "h h", "min()",
-                           "broadcast(2, 3)"})
+  for (const char* text :
+       {"", "h +", "h/2", "floor(h/2 + 1)", "floor(h - 1/2)", "(h", "h)", "3h", "*h", "'h", "h**x", "mod(h)", "h//0",
+        "99999999999999999999", "4611686018427387904*4*h", "'\\q'", "h h", "min()", "broadcast(2, 3)"})
     try {
       parse_dim(context, text);
       ADD_FAILURE() << text;

@@ -21,8 +21,11 @@ TEST(ElementText, EveryCodeOfSmallTypes) {
 }
 
 TEST(ElementText, WideTypes) {
-  const uint32_t singles[] = {0, 0x80000000u, 0x3f800000u, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00000u, 0x7f800001u, 1, 0x7f7fffffu};
-  const Tensor t(DType::f32, {10}, Bytes::own(std::vector<std::byte>(reinterpret_cast<const std::byte*>(singles), reinterpret_cast<const std::byte*>(singles + 10))));
+  const uint32_t singles[] = {0,           0x80000000u, 0x3f800000u, 0x7f800000u, 0xff800000u,
+                              0x7fc00000u, 0xffc00000u, 0x7f800001u, 1,           0x7f7fffffu};
+  const Tensor t(DType::f32, {10},
+                 Bytes::own(std::vector<std::byte>(reinterpret_cast<const std::byte*>(singles),
+                                                   reinterpret_cast<const std::byte*>(singles + 10))));
   for (int64_t i = 0; i < 10; ++i) {
     std::string text;
     append_element(text, t, i);

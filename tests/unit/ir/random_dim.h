@@ -14,7 +14,18 @@ namespace cameo::tests {
 
 struct RandomDim {
   enum class Op : uint8_t {
-    literal, symbol, add, subtract, multiply, floor_div, ceil_div, trunc_div, mod, min, max, broadcast
+    literal,
+    symbol,
+    add,
+    subtract,
+    multiply,
+    floor_div,
+    ceil_div,
+    trunc_div,
+    mod,
+    min,
+    max,
+    broadcast
   };
   Op op = Op::literal;
   int64_t number = 0;  // the literal, or which symbol

@@ -53,7 +53,8 @@ std::vector<std::byte> permuted_by_definition(const Weight& w, const std::vector
 TEST(WeightStream, PermutationsOfEveryElementSize) {
   for (const DType dtype : {DType::u8, DType::f16, DType::f32, DType::f64, DType::c128})
     for (const auto& shape : {std::vector<int64_t>{37, 21}, {16, 16}, {5, 64}, {1, 7}})
-      EXPECT_EQ(streamed(numbered(dtype, shape).permuted(std::vector<int64_t>{1, 0})), permuted_by_definition(numbered(dtype, shape), {1, 0}));
+      EXPECT_EQ(streamed(numbered(dtype, shape).permuted(std::vector<int64_t>{1, 0})),
+                permuted_by_definition(numbered(dtype, shape), {1, 0}));
   const Weight w = numbered(DType::f32, {3, 18, 5});
   for (const auto& perm : {std::vector<int64_t>{0, 2, 1}, {2, 0, 1}, {1, 0, 2}, {2, 1, 0}}) {
     EXPECT_EQ(streamed(w.permuted(perm)), permuted_by_definition(w, perm));

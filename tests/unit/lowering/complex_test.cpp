@@ -56,7 +56,8 @@ TEST_F(Complex, WhatHasNoFormIsRefused) {
 
 TEST_F(Complex, StoredNumbersBecomePairs) {
   const float raw[] = {1, 2, 3, 4};
-  const V z = g.add_constant(Tensor::of<std::complex<float>>(DType::c64, {2}, std::span(reinterpret_cast<const std::complex<float>*>(raw), 2)));
+  const V z = g.add_constant(Tensor::of<std::complex<float>>(
+      DType::c64, {2}, std::span(reinterpret_cast<const std::complex<float>*>(raw), 2)));
   EXPECT_EQ(complex_at(*on.fact(z).tensor(), 1), std::complex<double>(3, 4));
   const auto stored = g.constant(pair_of(on, z));
   ASSERT_TRUE(stored);

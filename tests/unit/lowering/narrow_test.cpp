@@ -32,7 +32,8 @@ TEST(NarrowWeights, SmallWeightsAreNotFoldedIntoFloats) {
 
 TEST(NarrowWeights, ScalesFollowTheirAxis) {
   Weights w;
-  const V scale = w.on.constant(convert(Tensor::ints(std::vector<int64_t>{1, 10}), DType::f32)), zeros = w.on.constant(convert(Tensor::ints(std::vector<int64_t>{0, 0}), DType::i8));
+  const V scale = w.on.constant(convert(Tensor::ints(std::vector<int64_t>{1, 10}), DType::f32)),
+          zeros = w.on.constant(convert(Tensor::ints(std::vector<int64_t>{0, 0}), DType::i8));
   const V turned = transposed_weight(w.on, widened(w.on, {w.ints, scale, zeros, 0}));
   const auto narrow = narrow_weight(w.on, turned);
   ASSERT_TRUE(narrow);

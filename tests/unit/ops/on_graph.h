@@ -53,7 +53,11 @@ std::vector<Datum> run_op(const Attrs& attrs, std::vector<Datum> inputs, size_t 
   return std::move(k.results());
 }
 
-inline Tensor f32s(std::vector<int64_t> shape, std::vector<float> v) { return Tensor::of<float>(DType::f32, std::move(shape), std::span<const float>(v)); }
-inline Tensor i64s(std::vector<int64_t> shape, std::vector<int64_t> v) { return Tensor::of<int64_t>(DType::i64, std::move(shape), std::span<const int64_t>(v)); }
+inline Tensor f32s(std::vector<int64_t> shape, std::vector<float> v) {
+  return Tensor::of<float>(DType::f32, std::move(shape), std::span<const float>(v));
+}
+inline Tensor i64s(std::vector<int64_t> shape, std::vector<int64_t> v) {
+  return Tensor::of<int64_t>(DType::i64, std::move(shape), std::span<const int64_t>(v));
+}
 
 }  // namespace cameo::tests

@@ -16,7 +16,9 @@ struct Miniature {
   On on{graph, graph.main()};
   std::map<const DimExpr*, ValueId> homes;  // where the value of a symbol is computed
 
-  ValueId input(std::string name, DType dtype, Shape shape) { return graph.add_input(graph.main(), std::move(name), Type::tensor(dtype, std::move(shape))); }
+  ValueId input(std::string name, DType dtype, Shape shape) {
+    return graph.add_input(graph.main(), std::move(name), Type::tensor(dtype, std::move(shape)));
+  }
   Dim size(std::string_view name) { return graph.dims().symbol(name); }
 
   // A 0-d integer of the graph becomes a number that sizes can be computed with; the value is that symbol's home.
@@ -49,7 +51,8 @@ struct Miniature {
     on.move_to(outer);
     return region;
   }
-  ValueId branch(ValueId condition, const std::function<ValueId()>& then_side, const std::function<ValueId()>& else_side) {
+  ValueId branch(ValueId condition, const std::function<ValueId()>& then_side,
+                 const std::function<ValueId()>& else_side) {
     const NodeId node = graph.add_node(on.region(), op_of<op::If>(), nullptr, {condition}, 1);
     side(node, 0, else_side);  // in the order of the attributes' names: else_branch, then_branch
     side(node, 1, then_side);
@@ -87,11 +90,13 @@ struct AssignedSlice : Miniature {
 
 TEST(StagingOnCore, AnAttemptIsTakenBackWithoutATrace) {
   AssignedSlice s;
-  const uint32_t nodes = s.graph.node_capacity(), values = s.graph.value_capacity(), regions = s.graph.region_capacity();
+  const uint32_t nodes = s.graph.node_capacity(), values = s.graph.value_capacity(),
+                 regions = s.graph.region_capacity();
   const GraphMark mark = s.graph.mark();
   s.graph.facts.assume_range(s.n, 0, 7, {FactSource::program, "the attempt", {}});
   ASSERT_EQ(s.graph.facts.less_equal(0, s.n), Answer::yes);
-  s.branch(s.condition, [&] { return s.zero_from(s.x, s.n); }, [&] { return s.x; });
+  s.branch(
+      s.condition, [&] { return s.zero_from(s.x, s.n); }, [&] { return s.x; });
   s.number("m", s.on.Add(s.at, s.on.int_scalar(1)));
   s.roll_back(mark);
 
@@ -127,7 +132,9 @@ TEST(StagingOnCore, AssignmentToASliceInsideABranch) {
   EXPECT_EQ(s.graph[y].fact.type.text(), "float[b,w]");
 
   const Tensor rows = f32s({2, 3}, {1, 2, 3, 4, 5, 6});
-  const auto run = [&](bool condition, int64_t at) { return s.run({rows, Tensor::bool_scalar(condition), Tensor::int_scalar(at)}).to_doubles(); };
+  const auto run = [&](bool condition, int64_t at) {
+    return s.run({rows, Tensor::bool_scalar(condition), Tensor::int_scalar(at)}).to_doubles();
+  };
   EXPECT_EQ(run(true, 1), (std::vector<double>{1, 0, 0, 4, 0, 0}));
   EXPECT_EQ(run(true, 0), (std::vector<double>{0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(run(true, 9), rows.to_doubles());
@@ -139,7 +146,8 @@ TEST(StagingOnCore, ALoopWithANonZeroInItsBody) {
   Miniature s;
   const ValueId x = s.input("x", DType::f32, {s.size("w")});
   const ValueId count = s.input("count", DType::i64, {});
-  const NodeId loop = s.graph.add_node(s.graph.main(), op_of<op::Loop>(), nullptr, {count, {}, s.on.int_scalar(0), x}, 3);
+  const NodeId loop =
+      s.graph.add_node(s.graph.main(), op_of<op::Loop>(), nullptr, {count, {}, s.on.int_scalar(0), x}, 3);
 
   // The first attempt takes the carried vector's size for granted; the body shows that it changes.
   Dim carried_size = s.size("w");
@@ -181,7 +189,9 @@ TEST(StagingOnCore, ALoopWithANonZeroInItsBody) {
   EXPECT_NE(after[0], carried_size);
   EXPECT_EQ(s.graph[s.graph[loop].outputs[0]].fact.type.text(), "int64[]");
 
-  const auto run = [&](int64_t trips) { return run_reference(s.model, std::vector<Datum>{f32s({5}, {0.5, 3, 1.5, -1, 2.5}), Tensor::int_scalar(trips)}); };
+  const auto run = [&](int64_t trips) {
+    return run_reference(s.model, std::vector<Datum>{f32s({5}, {0.5, 3, 1.5, -1, 2.5}), Tensor::int_scalar(trips)});
+  };
   EXPECT_EQ(run(3)[0].tensor.to_ints(), (std::vector<int64_t>{4 + 3 + 2}));
   EXPECT_EQ(run(3)[1].tensor.to_doubles(), (std::vector<double>{3, 2.5}));
   EXPECT_EQ(run(3)[2].tensor.to_ints(), (std::vector<int64_t>{4, 3, 2}));

@@ -13,7 +13,8 @@ TEST(TensorOps, ShapeArithmeticStaysKnown) {
   EXPECT_EQ(g.contents(g.on.Shape(x, {.end = -1, .start = 2})), "h");
   EXPECT_EQ(g.contents(g.on.Gather(shape, g.on.int_scalar(-2))), "h");
   EXPECT_EQ(g.contents(g.on.Slice(shape, g.on.ints({2}), g.on.ints({INT64_MAX}))), "h,w");
-  EXPECT_EQ(g.contents(g.on.Slice(shape, g.on.ints({-1}), g.on.ints({INT64_MIN}), g.on.ints({0}), g.on.ints({-1}))), "w,h,3,n");
+  EXPECT_EQ(g.contents(g.on.Slice(shape, g.on.ints({-1}), g.on.ints({INT64_MIN}), g.on.ints({0}), g.on.ints({-1}))),
+            "w,h,3,n");
   const auto halves = g.on.Split(shape, 2, {}, {.num_outputs = 2});
   EXPECT_EQ(g.contents(halves[1]), "h,w");
   EXPECT_EQ(g.contents(g.on.Concat(std::vector{halves[1], g.on.ints({7})}, {.axis = 0})), "h,w,7");
@@ -67,7 +68,8 @@ TEST(TensorOps, SliceSizes) {
   EXPECT_EQ(code_of([&] { sliced(0, 1, 2, 1); }), "infer.axis");
   const Tensor v = i64s({5}, {0, 1, 2, 3, 4});
   const auto run = [&](int64_t start, int64_t end, int64_t step) {
-    return run_op(op::Slice{}, {v, i64s({1}, {start}), i64s({1}, {end}), Datum(), i64s({1}, {step})})[0].tensor.to_ints();
+    return run_op(op::Slice{}, {v, i64s({1}, {start}), i64s({1}, {end}), Datum(), i64s({1}, {step})})[0]
+        .tensor.to_ints();
   };
   EXPECT_EQ(run(-2, INT64_MAX, 1), (Ints{3, 4}));
   EXPECT_EQ(run(INT64_MAX, INT64_MIN, -2), (Ints{4, 2, 0}));
@@ -85,7 +87,8 @@ TEST(TensorOps, SqueezeUnsqueezeExpandTile) {
   EXPECT_EQ(code_of([&] { g.on.Unsqueeze(x, g.on.ints({0, 0})); }), "infer.axis");
   EXPECT_EQ(g.type(g.on.Expand(x, g.on.Shape(g.f32({"b", "n", "h", "8"})))), "float[b,n,h,8]");
   EXPECT_EQ(g.type(g.on.Tile(x, g.on.ints({2, 3, 1}))), "float[2*n,3,8]");
-  EXPECT_EQ(run_op(op::Tile{}, {i64s({2, 2}, {1, 2, 3, 4}), i64s({2}, {1, 2})})[0].tensor, i64s({2, 4}, {1, 2, 1, 2, 3, 4, 3, 4}));
+  EXPECT_EQ(run_op(op::Tile{}, {i64s({2, 2}, {1, 2, 3, 4}), i64s({2}, {1, 2})})[0].tensor,
+            i64s({2, 4}, {1, 2, 1, 2, 3, 4, 3, 4}));
 }
 
 TEST(TensorOps, Split) {
@@ -110,7 +113,9 @@ TEST(TensorOps, GatherAndScatter) {
   EXPECT_EQ(run_op(op::Gather{.axis = 1}, {x, i64s({}, {-1})})[0].tensor, i64s({2}, {3, 6}));
   EXPECT_EQ(run_op(op::GatherElements{.axis = 1}, {x, i64s({2, 1}, {2, 0})})[0].tensor, i64s({2, 1}, {3, 4}));
   EXPECT_EQ(run_op(op::GatherND{}, {x, i64s({1, 2}, {1, -1})})[0].tensor, i64s({1}, {6}));
-  EXPECT_EQ(run_op(op::ScatterElements{.axis = 1, .reduction = "add"}, {x, i64s({2, 2}, {0, 0, 2, 2}), i64s({2, 2}, {1, 1, 1, 1})})[0].tensor,
+  EXPECT_EQ(run_op(op::ScatterElements{.axis = 1, .reduction = "add"},
+                   {x, i64s({2, 2}, {0, 0, 2, 2}), i64s({2, 2}, {1, 1, 1, 1})})[0]
+                .tensor,
             i64s({2, 3}, {3, 2, 3, 4, 5, 8}));
   EXPECT_EQ(code_of([&] { run_op(op::ScatterND{}, {x, i64s({1, 1}, {2}), i64s({1, 3}, {0, 0, 0})}); }), "eval.index");
   EXPECT_EQ(code_of([&] { run_op(op::Gather{}, {x, i64s({1}, {INT64_MIN})}); }), "eval.index");
@@ -143,15 +148,18 @@ TEST(TensorOps, SizesThatDependOnData) {
   EXPECT_EQ(unique[3].tensor.to_ints(), (Ints{1, 2, 2, 1}));
   const Tensor names({3}, {"b", "a", "b"});
   EXPECT_EQ(run_op(op::Unique{}, {names})[0].tensor, Tensor({2}, {"a", "b"}));
-  EXPECT_EQ(run_op(op::Unique{}, {i64s({2}, {INT64_MAX, INT64_MIN})})[0].tensor.to_ints(), (Ints{INT64_MIN, INT64_MAX}));
+  EXPECT_EQ(run_op(op::Unique{}, {i64s({2}, {INT64_MAX, INT64_MIN})})[0].tensor.to_ints(),
+            (Ints{INT64_MIN, INT64_MAX}));
 }
 
 TEST(TensorOps, OneHotTriluCol2Im) {
   OnGraph g;
   const ValueId depth = g.on.Gather(g.on.Shape(g.f32({"c"})), g.on.int_scalar(0));
   EXPECT_EQ(g.type(g.on.OneHot(g.i64({"n"}), depth, g.on.constant(f32s({2}, {0, 1})))), "float[n,c]");
-  EXPECT_EQ(run_op(op::OneHot{}, {i64s({2}, {-1, 7}), i64s({}, {2}), i64s({2}, {0, 9})})[0].tensor, i64s({2, 2}, {0, 9, 0, 0}));
-  EXPECT_EQ(run_op(op::Trilu{.upper = 0}, {i64s({2, 2}, {1, 2, 3, 4}), i64s({}, {-1})})[0].tensor, i64s({2, 2}, {0, 0, 3, 0}));
+  EXPECT_EQ(run_op(op::OneHot{}, {i64s({2}, {-1, 7}), i64s({}, {2}), i64s({2}, {0, 9})})[0].tensor,
+            i64s({2, 2}, {0, 9, 0, 0}));
+  EXPECT_EQ(run_op(op::Trilu{.upper = 0}, {i64s({2, 2}, {1, 2, 3, 4}), i64s({}, {-1})})[0].tensor,
+            i64s({2, 2}, {0, 0, 3, 0}));
   EXPECT_EQ(g.type(g.on.Col2Im(g.f32({"n", "18", "l"}), g.on.ints({5, 5}), g.on.ints({3, 3}))), "float[n,2,5,5]");
   const auto image = run_op(op::Col2Im{}, {f32s({1, 2, 2}, {1, 2, 3, 4}), i64s({1}, {3}), i64s({1}, {2})});
   EXPECT_EQ(image[0].tensor, f32s({1, 1, 3}, {1, 5, 4}));

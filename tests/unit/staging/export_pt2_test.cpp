@@ -40,7 +40,8 @@ void expect_right(std::string_view name) {
       ASSERT_EQ(got[i].tensor.shape(), outputs[i].tensor.shape()) << name << " output " << i;
       ASSERT_EQ(got[i].tensor.dtype(), outputs[i].tensor.dtype()) << name << " output " << i;
       for (int64_t k = 0; k < got[i].tensor.count(); ++k)
-        if (const double a = got[i].tensor.double_at(k), b = outputs[i].tensor.double_at(k); a != b) {  // infinities are equal
+        if (const double a = got[i].tensor.double_at(k), b = outputs[i].tensor.double_at(k);
+            a != b) {  // infinities are equal
           EXPECT_NEAR(a, b, 1e-4) << name;
         }
     }
@@ -57,7 +58,10 @@ std::vector<std::string> names(const Model& m, const std::vector<ValueId>& value
 }  // namespace
 
 TEST(ExportPt2, SamplesAreRight) {
-  for (const auto name : {"linear", "convolutions", "convolutions_decomposed", "branch", "counter", "counter_decomposed", "nested", "views", "chosen", "scan", "turns", "autocast", "associative"}) expect_right(name);
+  for (const auto name :
+       {"linear", "convolutions", "convolutions_decomposed", "branch", "counter", "counter_decomposed", "nested",
+        "views", "chosen", "scan", "turns", "autocast", "associative"})
+    expect_right(name);
 }
 
 // Archives that other releases wrote, each in its own layout and schema.
@@ -72,14 +76,16 @@ TEST(ExportPt2, NamesComeFromTheArchive) {
   DiagSink sink;
   const Model m = exported("nested", sink);
   const auto& main = m.graph[m.graph.main()];
-  EXPECT_EQ(names(m, main.inputs), (std::vector<std::string>{"batch_ids int64[2]", "batch_emb_0 float[2]", "batch_emb_1 float[2]"}));
+  EXPECT_EQ(names(m, main.inputs),
+            (std::vector<std::string>{"batch_ids int64[2]", "batch_emb_0 float[2]", "batch_emb_1 float[2]"}));
   EXPECT_EQ(names(m, main.outputs), (std::vector<std::string>{"sum float[2]", "extra.0 float[2]"}));
 }
 
 TEST(ExportPt2, SymbolsGetTheNamesThatOneAsksFor) {
   DiagSink sink;
   const Model plain = exported("convolutions", sink);
-  EXPECT_EQ(names(plain, plain.graph[plain.graph.main()].inputs), std::vector<std::string>{"x float[x_dim0,3,x_dim2,x_dim3]"});
+  EXPECT_EQ(names(plain, plain.graph[plain.graph.main()].inputs),
+            std::vector<std::string>{"x float[x_dim0,3,x_dim2,x_dim3]"});
   ExportOptions options;
   options.inputs.push_back(parse_input_spec("x=f32[batch,3,h,20]"));
   const Model named = exported("convolutions", sink, options);
@@ -109,7 +115,8 @@ TEST(ExportPt2, WritesToBuffersAreTold) {
     ExportOptions options;
     options.state_outputs = true;
     const Model m = exported(name, sink, options);
-    EXPECT_EQ(names(m, m.graph[m.graph.main()].outputs), (std::vector<std::string>{"output float[3]", "count_out float[3]"}));
+    EXPECT_EQ(names(m, m.graph[m.graph.main()].outputs),
+              (std::vector<std::string>{"output float[3]", "count_out float[3]"}));
   }
 }
 
@@ -120,7 +127,8 @@ TEST(ExportPt2, CustomOperatorsThatWrite) {
   ExportOptions options;
   options.stage.fallback = staging::Fallback::custom;
   const Model m = exported("custom", sink, options);
-  EXPECT_EQ(names(m, m.graph[m.graph.main()].outputs), (std::vector<std::string>{"output.0 float[4,3]", "output.1 float[3,3]"}));
+  EXPECT_EQ(names(m, m.graph[m.graph.main()].outputs),
+            (std::vector<std::string>{"output.0 float[4,3]", "output.1 float[3,3]"}));
   size_t custom = 0;
   CanonicalOrder order(m.graph);
   for (const NodeId n : order.nodes(m.graph.main()))
@@ -151,7 +159,10 @@ TEST(Pt2Symbols, BothSpellingsOfExpressions) {
     return d ? d->text() : "none";
   };
   const Dim s = dims.symbol("s53");
-  EXPECT_EQ(pt2::dim_of("Add(FloorDiv(Add(Symbol('s53', positive=True, integer=True), Integer(-1)), Integer(2)), Integer(1))", symbol), floor_div(s - Dim(1), Dim(2)) + Dim(1));
+  EXPECT_EQ(
+      pt2::dim_of("Add(FloorDiv(Add(Symbol('s53', positive=True, integer=True), Integer(-1)), Integer(2)), Integer(1))",
+                  symbol),
+      floor_div(s - Dim(1), Dim(2)) + Dim(1));
   EXPECT_EQ(pt2::dim_of("(((s53 - 1)//2)) + 1", symbol), floor_div(s - Dim(1), Dim(2)) + Dim(1));
   EXPECT_EQ(pt2::dim_of("Mul(Integer(2), Pow(Symbol('s53', integer=True), Integer(2)))", symbol), Dim(2) * s * s);
   EXPECT_EQ(text("Max(1, s53)"), max(Dim(1), s).text());

@@ -1,7 +1,6 @@
 // Archives that PyTorch wrote, exported, run with the reference kernels and compared with what PyTorch computed.
 #include "staging/export.h"
 
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,8 +44,10 @@ double largest_error(const std::vector<Datum>& got, const std::vector<Datum>& wa
   if (got.size() != want.size()) return INFINITY;
   double worst = 0;
   for (size_t i = 0; i < got.size(); ++i) {
-    if (got[i].tensor.shape() != want[i].tensor.shape() || got[i].tensor.dtype() != want[i].tensor.dtype()) return INFINITY;
-    for (int64_t k = 0; k < got[i].tensor.count(); ++k) worst = std::max(worst, std::fabs(got[i].tensor.double_at(k) - want[i].tensor.double_at(k)));
+    if (got[i].tensor.shape() != want[i].tensor.shape() || got[i].tensor.dtype() != want[i].tensor.dtype())
+      return INFINITY;
+    for (int64_t k = 0; k < got[i].tensor.count(); ++k)
+      worst = std::max(worst, std::fabs(got[i].tensor.double_at(k) - want[i].tensor.double_at(k)));
   }
   return worst;
 }
@@ -65,7 +66,8 @@ bool all_read(const Model& m, std::string_view op, DType dtype) {
 }
 
 // Exported, written at opset 18, read back and run: all of it must agree with PyTorch.
-void expect_right(std::string_view name, std::vector<std::string> inputs = {}, bool unroll = false, double most = 1e-4) {
+void expect_right(std::string_view name, std::vector<std::string> inputs = {}, bool unroll = false,
+                  double most = 1e-4) {
   DiagSink sink;
   const Model model = exported(name, std::move(inputs), sink, unroll);
   const Recorded r = recorded(name);
@@ -93,7 +95,8 @@ TEST(Export, ScriptedModelsWithControlFlow) {
 
 TEST(Export, ScriptedLoopsStayLoopsOfOneStructure) {
   DiagSink sink;
-  const Model two = exported("counted", {"x=f32[b,3]", "n=2"}, sink), three = exported("counted", {"x=f32[b,3]", "n=3"}, sink);
+  const Model two = exported("counted", {"x=f32[b,3]", "n=2"}, sink),
+              three = exported("counted", {"x=f32[b,3]", "n=3"}, sink);
   EXPECT_EQ(count(two, "Loop"), 1u);
   EXPECT_EQ(two.graph.node_count(), three.graph.node_count());
   EXPECT_EQ(count(exported("counted", {"x=f32[b,3]", "n=3"}, sink, true), "Loop"), 0u);
@@ -131,7 +134,8 @@ TEST(Export, RecurrentLayersKeepTheirSmallWeights) {
   expect_right("quantized_recurrent", {"x=f32[t,b,4]"}, false, noise);
   expect_right("half_recurrent", {"x=f32[t,b,4]"}, false, 1e-5);
   DiagSink sink;
-  const Model ints = exported("quantized_recurrent", {"x=f32[t,b,4]"}, sink), halves = exported("half_recurrent", {"x=f32[t,b,4]"}, sink);
+  const Model ints = exported("quantized_recurrent", {"x=f32[t,b,4]"}, sink),
+              halves = exported("half_recurrent", {"x=f32[t,b,4]"}, sink);
   EXPECT_EQ(count(ints, "DequantizeLinear"), 8u) << "three layers and a cell, each of its input and of its state";
   EXPECT_EQ(count(halves, "Cast"), 8u);
   EXPECT_TRUE(all_read(ints, "DequantizeLinear", DType::i8));

@@ -43,9 +43,9 @@ TEST_F(LayoutTest, ChannelsLastIsContiguousInItsOwnOrder) {
 TEST_F(LayoutTest, AViewNeedsPiecesThatFollowEachOther) {
   const Dims heads{b, 2, t, 8};
   const Layout swapped = with(heads, {Dim(16) * t, 8, 16, 1});
-  EXPECT_EQ(viewed(facts, heads, swapped, {b, 2, t, 4, 2}).view, Answer::yes);   // one axis is split
-  EXPECT_EQ(viewed(facts, heads, swapped, {b, 2, 1, t, 8}).view, Answer::yes);   // a 1 is put in
-  const Verdict merged = viewed(facts, heads, swapped, {b, 2, Dim(8) * t});      // a view if t is 1
+  EXPECT_EQ(viewed(facts, heads, swapped, {b, 2, t, 4, 2}).view, Answer::yes);  // one axis is split
+  EXPECT_EQ(viewed(facts, heads, swapped, {b, 2, 1, t, 8}).view, Answer::yes);  // a 1 is put in
+  const Verdict merged = viewed(facts, heads, swapped, {b, 2, Dim(8) * t});     // a view if t is 1
   EXPECT_EQ(merged.view, Answer::unknown);
   EXPECT_FALSE(merged.condition.empty());
   EXPECT_EQ(viewed(facts, {4, 3}, with({4, 3}, {1, 4}), {12}).view, Answer::no);

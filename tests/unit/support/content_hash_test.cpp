@@ -27,7 +27,8 @@ std::string noise(size_t length) {
 TEST(ContentHash, DoesNotDependOnHowThePartsAreCut) {
   const std::string text = noise(1000);
   for (const size_t length : {0, 1, 63, 64, 65, 200, 1000})
-    for (const size_t step : {1, 7, 64, 100, 1000}) EXPECT_EQ(hash_of(text.substr(0, length), step), hash_of(text.substr(0, length), 1000));
+    for (const size_t step : {1, 7, 64, 100, 1000})
+      EXPECT_EQ(hash_of(text.substr(0, length), step), hash_of(text.substr(0, length), 1000));
 }
 
 TEST(ContentHash, EveryBitAndEveryPlaceCounts) {
@@ -38,7 +39,8 @@ TEST(ContentHash, EveryBitAndEveryPlaceCounts) {
     other[bit / 8] = static_cast<char>(other[bit / 8] ^ 1 << bit % 8);
     EXPECT_TRUE(seen.insert(hash_of(other, 400)).second) << bit;
   }
-  for (size_t length = 0; length < 300; ++length) EXPECT_TRUE(seen.insert(hash_of(std::string(length, '\0'), 64)).second) << length;
+  for (size_t length = 0; length < 300; ++length)
+    EXPECT_TRUE(seen.insert(hash_of(std::string(length, '\0'), 64)).second) << length;
   const std::string turned = text.substr(64, 64) + text.substr(0, 64) + text.substr(128);
   EXPECT_TRUE(seen.insert(hash_of(turned, 400)).second) << "stripes in another order";
 }

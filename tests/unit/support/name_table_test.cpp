@@ -9,7 +9,8 @@ namespace {
 
 TEST(NameTable, FindsWhatWasPutIn) {
   std::vector<std::string> names;
-  for (int i = 0; i < 3000; ++i) names.push_back(std::string(static_cast<size_t>(i % 40), 'a' + static_cast<char>(i % 3)) + std::to_string(i));
+  for (int i = 0; i < 3000; ++i)
+    names.push_back(std::string(static_cast<size_t>(i % 40), 'a' + static_cast<char>(i % 3)) + std::to_string(i));
   NameTable<int> table;
   EXPECT_EQ(table.find("x"), nullptr);
   for (int i = 0; i < 3000; ++i) EXPECT_TRUE(table.emplace(names[static_cast<size_t>(i)], i).second);

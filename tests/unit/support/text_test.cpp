@@ -20,9 +20,9 @@ TEST(Text, OnlyPrintableCharactersStandForThemselves) {
   EXPECT_EQ(printable("plain 'name' \"q\" \\ é 漢 😀"), "plain 'name' \"q\" \\ é 漢 😀");
   EXPECT_EQ(printable("a\x1b[2J\n\r\tb\x7f"), "a\\x1b[2J\\n\\r\\tb\\x7f");
   EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(printable("\xc2\x85\xc2\x9b"), "\\xc2\\x85\\xc2\\x9b");                      // C1
+  EXPECT_EQ(printable("\xc2\x85\xc2\x9b"), "\\xc2\\x85\\xc2\\x9b");                    // C1
   EXPECT_EQ(printable("\xe2\x80\xae\xe2\x81\xa9"), "\\xe2\\x80\\xae\\xe2\\x81\\xa9");  // direction
-  EXPECT_EQ(printable("\xe2\x80\xa8"), "\\xe2\\x80\\xa8");                              // line separator
+  EXPECT_EQ(printable("\xe2\x80\xa8"), "\\xe2\\x80\\xa8");                             // line separator
   EXPECT_EQ(printable("a\xff\xed\xa0\x80z"), "a\\xff\\xed\\xa0\\x80z");                // no UTF-8, a surrogate
   EXPECT_EQ(printable_lines("a\n\tb\r\x1b"), "a\n\tb\\r\\x1b");
 }
@@ -48,7 +48,11 @@ TEST(Text, WhateverComesInWhatIsShownIsText) {
 
 TEST(Text, NoNameMakesALineOfAFinding) {
   const std::string name = "a\nerror[forged.code]: b\x1b[2J";
-  Error e = error("file.x", name).at({.file = name, .line = 1, .scope = name, .source = name}).why(name).help(name).note(name, {.file = name});
+  Error e = error("file.x", name)
+                .at({.file = name, .line = 1, .scope = name, .source = name})
+                .why(name)
+                .help(name)
+                .note(name, {.file = name});
   const std::string shown = e.diag().render();
   EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 7);
   EXPECT_EQ(shown.find("\nerror["), shown.npos);

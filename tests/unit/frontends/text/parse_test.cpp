@@ -19,7 +19,8 @@ Model parse(std::string_view text) {
 }
 
 // Something of everything.
-constexpr std::string_view sample = R"(<ir_version: 10, opset_import: ["" : 21, "my" : 1], producer_name: "hand", metadata_props: ["k": "v"]>
+constexpr std::string_view sample =
+    R"(<ir_version: 10, opset_import: ["" : 21, "my" : 1], producer_name: "hand", metadata_props: ["k": "v"]>
 <doc_string: "the graph"> g (bool c, float[N, 4*h + 2] x, float[2] d = {5, 6}) => (float[N, ?] y, seq(float) s) # comment
 <float[4] k = {1, 2.5, inf, -1e-5}, float16[2] small = {1.5, 2}, string[2] w = {"a", "\"b\""}, float[N] t [doc_string: "inner"]> {
   [first] z = my.scale:fast<by=2.0, l=[1, 2], e: ints = [], ty: type_proto = optional(float[N])>(x, , k)
@@ -52,7 +53,11 @@ TEST(ParseText, ReadsAModel) {
 }
 
 TEST(ParseText, BytesInStrings) {
-  const auto read = [](std::string_view quoted) { return parse(cat("<ir_version: 10, opset_import: [\"\" : 21], doc_string: \"", quoted, "\"> g (float[2] x) => (y) { y = Relu(x) }")).doc; };
+  const auto read = [](std::string_view quoted) {
+    return parse(cat("<ir_version: 10, opset_import: [\"\" : 21], doc_string: \"", quoted,
+                     "\"> g (float[2] x) => (y) { y = Relu(x) }"))
+        .doc;
+  };
   EXPECT_EQ(read("\\x1b[\\xff"), "\x1b[\xff");
   EXPECT_EQ(read("\\\\x1b"), "\\x1b");        // an escaped backslash
   EXPECT_EQ(read("\\n\\xg1\\\""), "nxg1\"");  // any other character is itself
@@ -140,7 +145,9 @@ TEST(ParseText, NestingIsBounded) {
 
 TEST(ParseText, FindingsOfTheReaderHaveLines) {
   try {
-    parse("g (float x) => (y) {\n  a = Relu(x)\n  y = If(a) <then_branch = t () => (p) {\n    p = Add(a, nothing)\n  }>\n}");
+    parse(
+        "g (float x) => (y) {\n  a = Relu(x)\n  y = If(a) <then_branch = t () => (p) {\n    p = Add(a, nothing)\n  "
+        "}>\n}");
     ADD_FAILURE();
   } catch (const Error& e) {
     EXPECT_EQ(e.diag().where.line, 4u);

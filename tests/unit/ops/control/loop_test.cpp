@@ -14,7 +14,8 @@ struct OneCarried : OnGraph {
     node = graph.add_node(graph.main(), op_of<op::Loop>(), nullptr, {trips, {}, initial}, 2);
     body = graph.add_region(graph.main(), node);
     graph.set_region(node, 0, body);
-    iteration = graph.add_input(body, "i", {}), condition = graph.add_input(body, "go", {}), carried = graph.add_input(body, "x", {});
+    iteration = graph.add_input(body, "i", {}), condition = graph.add_input(body, "go", {}),
+    carried = graph.add_input(body, "x", {});
   }
   std::string out(size_t i) { return type(graph[node].outputs[i]); }
 };
@@ -33,7 +34,9 @@ TEST(Loop, SizesThatStayAreKept) {
 
 TEST(Loop, SizesThatChangeBecomeFresh) {
   OneCarried g([](OnGraph& o) { return o.f32({"1", "4"}); }, {});
-  const NodeId twice = g.graph.add_node(g.body, op_of<op::Concat>(), std::make_shared<const op::Concat>(op::Concat{.axis = 0}), {g.carried, g.carried}, 1);
+  const NodeId twice =
+      g.graph.add_node(g.body, op_of<op::Concat>(), std::make_shared<const op::Concat>(op::Concat{.axis = 0}),
+                       {g.carried, g.carried}, 1);
   g.graph.set_region_outputs(g.body, {g.condition, g.graph[twice].outputs[0], g.iteration});
   const auto result = infer(g.graph);
   EXPECT_TRUE(result.findings.empty());
@@ -65,7 +68,8 @@ TEST(Loop, NestingDoesNotMultiplyTheWork) {
     g.graph.add_input(body, "", {});
     const ValueId go = g.graph.add_input(body, "", {});
     x = g.graph.add_input(body, "", {});
-    const NodeId twice = g.graph.add_node(body, op_of<op::Concat>(), std::make_shared<const op::Concat>(op::Concat{.axis = 0}), {x, x}, 1);
+    const NodeId twice = g.graph.add_node(body, op_of<op::Concat>(),
+                                          std::make_shared<const op::Concat>(op::Concat{.axis = 0}), {x, x}, 1);
     g.graph.set_region_outputs(body, {go, g.graph[twice].outputs[0]});
     region = body;
   }

@@ -31,7 +31,8 @@ TEST(Preconditions, ZeroPointsFitTheirMatrices) {
   OnGraph g;
   const auto bytes = [&](std::vector<std::string> sizes) { return g.input(DType::u8, std::move(sizes)); };
   const ValueId a = bytes({"2", "3", "4"}), b = bytes({"4", "5"});
-  for (const auto& zero : {std::vector<std::string>{}, {"1"}, {"3"}, {"2", "3", "1"}, {"z"}}) EXPECT_EQ(code_of([&] { g.on.MatMulInteger(a, b, bytes(zero)); }), "");
+  for (const auto& zero : {std::vector<std::string>{}, {"1"}, {"3"}, {"2", "3", "1"}, {"z"}})
+    EXPECT_EQ(code_of([&] { g.on.MatMulInteger(a, b, bytes(zero)); }), "");
   EXPECT_EQ(code_of([&] { g.on.MatMulInteger(a, b, bytes({"4"})); }), "infer.shape");
   EXPECT_EQ(code_of([&] { g.on.MatMulInteger(a, b, bytes({}), bytes({"4"})); }), "infer.shape");
   EXPECT_EQ(code_of([&] { g.on.MatMulInteger(a, b, bytes({}), bytes({"5"})); }), "");
@@ -79,7 +80,10 @@ TEST(Preconditions, EmptyTensorsWithLongAxes) {
   EXPECT_EQ(run(op::MatMul{}, {nothing({0, 1 << 15, 0}), nothing({0, 0, 1 << 15})}).shape(), (I{0, 1 << 15, 1 << 15}));
   EXPECT_EQ(run(op::Add{}, {nothing({0, huge, 2}), f32s({}, {1})}).count(), 0);
   EXPECT_EQ(run(op::Einsum{.equation = "ab->ba"}, {nothing({huge, 0})}).shape(), (I{0, huge}));
-  EXPECT_EQ(run(op::SoftmaxCrossEntropyLoss{.reduction = "none"}, {nothing({0, 5, 1 << 14, 1 << 14}), Tensor(DType::i64, {0, 1 << 14, 1 << 14}, Bytes())}).count(), 0);
+  EXPECT_EQ(run(op::SoftmaxCrossEntropyLoss{.reduction = "none"},
+                {nothing({0, 5, 1 << 14, 1 << 14}), Tensor(DType::i64, {0, 1 << 14, 1 << 14}, Bytes())})
+                .count(),
+            0);
 }
 
 TEST(Preconditions, NumbersAtTheEndOfTheirRange) {
@@ -110,7 +114,8 @@ TEST(Preconditions, MovingLooksAtItsIndices) {
 TEST(Preconditions, ExpansionsRefuseAxesOutside) {
   OnGraph g;
   const ValueId x = g.f32({"2", "3"});
-  const auto refused = [&](const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> in, size_t outputs, int64_t target) {
+  const auto refused = [&](const OpDef& op, std::shared_ptr<const void> attrs, std::vector<ValueId> in, size_t outputs,
+                           int64_t target) {
     const NodeId n = g.graph.add_node(g.graph.main(), op, attrs, std::move(in), outputs);
     On on(g.graph, g.graph.main(), n);
     for (const Expansion& e : def(op).rules.expansions)
@@ -121,9 +126,11 @@ TEST(Preconditions, ExpansionsRefuseAxesOutside) {
       }
     return false;
   };
-  EXPECT_TRUE(refused(op_of<op::ArgMax>(), std::make_shared<op::ArgMax>(op::ArgMax{.axis = 9, .select_last_index = 1}), {x}, 1, 11));
+  EXPECT_TRUE(refused(op_of<op::ArgMax>(), std::make_shared<op::ArgMax>(op::ArgMax{.axis = 9, .select_last_index = 1}),
+                      {x}, 1, 11));
   EXPECT_TRUE(refused(op_of<op::TopK>(), std::make_shared<op::TopK>(op::TopK{.axis = -9}), {x, g.i64({"1"})}, 2, 9));
-  EXPECT_TRUE(refused(op_of<op::NegativeLogLikelihoodLoss>(), std::make_shared<op::NegativeLogLikelihoodLoss>(), {g.f32({"2"}), g.i64({})}, 1, 11));
+  EXPECT_TRUE(refused(op_of<op::NegativeLogLikelihoodLoss>(), std::make_shared<op::NegativeLogLikelihoodLoss>(),
+                      {g.f32({"2"}), g.i64({})}, 1, 11));
   EXPECT_FALSE(refused(op_of<op::Max>(), nullptr, {x, ValueId()}, 1, 7));
 }
 

@@ -59,7 +59,10 @@ TEST(MathVersions, BroadcastingByAxis) {
             }),
             "model.old-broadcast");
   for (const int64_t axis : {int64_t{5}, int64_t{-5}, INT64_MIN})
-    EXPECT_EQ(code_of([&] { Lifted(g.on, "Add", 6, {a, g.f32({"3"})}, {{"broadcast", int64_t{1}}, {"axis", axis}}); }), "model.old-broadcast");
+    EXPECT_EQ(code_of([&] {
+                Lifted(g.on, "Add", 6, {a, g.f32({"3"})}, {{"broadcast", int64_t{1}}, {"axis", axis}});
+              }),
+              "model.old-broadcast");
   EXPECT_EQ(encoded(g, g.on.Add(a, g.f32({"4", "5"})), 6), "2 broadcast=1");
   EXPECT_EQ(encoded(g, g.on.Add(a, g.f32({"3", "1", "1"})), 6), "refused");
   EXPECT_EQ(encoded(g, g.on.Add(a, g.f32({"3", "1", "1"})), 7), "2");

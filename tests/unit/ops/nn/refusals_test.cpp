@@ -19,12 +19,14 @@ TEST(NnRefusals, Conv) {
   EXPECT_EQ(answer(op::Conv{.group = 2}, {{1, 4, 8}, {3, 2, 3}}), "infer.mismatch");
   EXPECT_EQ(answer(op::Conv{.kernel_shape = Ints{3, 2}}, {{1, 3, 8, 8}, {4, 3, 3, 3}}), "infer.mismatch");
   EXPECT_EQ(answer(op::Conv{.kernel_shape = Ints{3}}, {{1, 3, 8, 8}, {4, 3, 3, 3}}), "infer.attribute");
-  EXPECT_EQ(answer(op::Conv{.auto_pad = "SAME_UPPER", .dilations = Ints{int64_t{1} << 31}}, {{1, 1, 4}, {1, 1, 9}}), "infer.attribute");
+  EXPECT_EQ(answer(op::Conv{.auto_pad = "SAME_UPPER", .dilations = Ints{int64_t{1} << 31}}, {{1, 1, 4}, {1, 1, 9}}),
+            "infer.attribute");
   EXPECT_EQ(answer(op::Conv{.pads = Ints{0, -9}}, {{1, 1, 4}, {1, 1, 3}}), "infer.mismatch");
 }
 
 TEST(NnRefusals, ConvolutionsOfBytes) {
-  const Operand x(DType::u8, {1, 2, 5}), w(DType::u8, {3, 2, 2}), one(DType::u8, {}), three(DType::u8, {3}), two(DType::u8, {2});
+  const Operand x(DType::u8, {1, 2, 5}), w(DType::u8, {3, 2, 2}), one(DType::u8, {}), three(DType::u8, {3}),
+      two(DType::u8, {2});
   EXPECT_EQ(answer(op::ConvInteger{}, {x, w, one, three}), "");
   EXPECT_EQ(answer(op::ConvInteger{}, {x, w, two}), "infer.mismatch");
   EXPECT_EQ(answer(op::ConvInteger{}, {x, w, one, two}), "infer.mismatch");
@@ -47,7 +49,8 @@ TEST(NnRefusals, ConvTranspose) {
   EXPECT_EQ(answer(op::ConvTranspose{.group = huge}, {{1, 0, 5}, {0, 3, 2}}), "infer.mismatch");
   EXPECT_EQ(answer(op::ConvTranspose{.kernel_shape = Ints{3}}, {{1, 4, 5}, {4, 3, 2}}), "infer.mismatch");
   EXPECT_EQ(answer(op::ConvTranspose{.output_padding = Ints{-1}}, {{1, 4, 5}, {4, 3, 2}}), "infer.attribute");
-  EXPECT_EQ(answer(op::ConvTranspose{.output_shape = Ints{10, int64_t{1} << 62}}, {{1, 1, 3, 3}, {1, 2, 3, 3}}), "infer.shape");
+  EXPECT_EQ(answer(op::ConvTranspose{.output_shape = Ints{10, int64_t{1} << 62}}, {{1, 1, 3, 3}, {1, 2, 3, 3}}),
+            "infer.shape");
 }
 
 TEST(NnRefusals, DeformConv) {
@@ -106,32 +109,42 @@ TEST(NnRefusals, RecurrentOperands) {
   EXPECT_EQ(lstm({none, none, none, none, {1, 6}}), "infer.mismatch");
   EXPECT_EQ(lstm({}, {.hidden_size = 5}), "infer.mismatch");
   EXPECT_EQ(lstm({}, {.activations = std::vector<std::string>{"Tanh"}, .hidden_size = 6}), "infer.attribute");
-  EXPECT_EQ(lstm({}, {.activations = std::vector<std::string>{"Tanh", "Tanh", "Sine"}, .hidden_size = 6}), "infer.attribute");
+  EXPECT_EQ(lstm({}, {.activations = std::vector<std::string>{"Tanh", "Tanh", "Sine"}, .hidden_size = 6}),
+            "infer.attribute");
   EXPECT_EQ(lstm({}, {.clip = -1.0f, .hidden_size = 6}), "infer.attribute");
   EXPECT_EQ(answer(op::GRU{.hidden_size = 6}, {{3, 2, 4}, {1, 18, 4}, {1, 17, 6}}), "infer.mismatch");
-  EXPECT_EQ(answer(op::RNN{.direction = "bidirectional", .hidden_size = 6}, {{3, 2, 4}, {2, 6, 4}, {1, 6, 6}}), "infer.mismatch");
+  EXPECT_EQ(answer(op::RNN{.direction = "bidirectional", .hidden_size = 6}, {{3, 2, 4}, {2, 6, 4}, {1, 6, 6}}),
+            "infer.mismatch");
 }
 
 TEST(NnRefusals, Attention) {
   const op::Attention packed{.kv_num_heads = 1, .q_num_heads = 3}, split;
   EXPECT_EQ(answer(packed, {{2, 4, 24}, {2, 6, 24}, {2, 6, 30}}), "infer.mismatch");
-  EXPECT_EQ(answer(op::Attention{.kv_num_heads = 0, .q_num_heads = 3}, {{2, 4, 24}, {2, 6, 8}, {2, 6, 30}}), "infer.attribute");
-  EXPECT_EQ(answer(op::Attention{.kv_num_heads = 3, .q_num_heads = 3}, {{2, 4, 25}, {2, 6, 25}, {2, 6, 30}}), "infer.mismatch");
+  EXPECT_EQ(answer(op::Attention{.kv_num_heads = 0, .q_num_heads = 3}, {{2, 4, 24}, {2, 6, 8}, {2, 6, 30}}),
+            "infer.attribute");
+  EXPECT_EQ(answer(op::Attention{.kv_num_heads = 3, .q_num_heads = 3}, {{2, 4, 25}, {2, 6, 25}, {2, 6, 30}}),
+            "infer.mismatch");
   EXPECT_EQ(answer(split, {{2, 4, 5, 8}, {2, 2, 6, 8}, {2, 2, 6, 8}, {5, 6}}), "");
   EXPECT_EQ(answer(split, {{2, 4, 5, 8}, {2, 2, 6, 8}, {2, 1, 6, 8}}), "infer.mismatch");
   EXPECT_EQ(answer(split, {{2, 4, 5, 8}, {1, 2, 6, 8}, {2, 2, 6, 8}}), "infer.mismatch");
   EXPECT_EQ(answer(split, {{2, 4, 5, 8}, {2, 0, 6, 8}, {2, 0, 6, 8}}), "infer.mismatch");
   EXPECT_EQ(answer(split, {{2, 4, 5, 8}, {2, 2, 6, 8}, {2, 2, 6, 8}, {5, 7}}), "infer.mismatch");
   EXPECT_EQ(answer(split, {{2, 4, 5, 8}, {2, 2, 6, 8}, {2, 2, 6, 8}, {4, 6}}), "infer.broadcast");
-  EXPECT_EQ(answer(split, {{2, 4, 5, 8}, {2, 2, 6, 8}, {2, 2, 6, 8}, Operand::none(), {2, 2, 3, 8}, {2, 2, 4, 8}}, 3), "infer.mismatch");
+  EXPECT_EQ(answer(split, {{2, 4, 5, 8}, {2, 2, 6, 8}, {2, 2, 6, 8}, Operand::none(), {2, 2, 3, 8}, {2, 2, 4, 8}}, 3),
+            "infer.mismatch");
   const Operand lengths(DType::i64, {3});
-  EXPECT_EQ(answer(split, {{2, 4, 5, 8}, {2, 2, 6, 8}, {2, 2, 6, 8}, Operand::none(), Operand::none(), Operand::none(), lengths}), "infer.mismatch");
+  EXPECT_EQ(
+      answer(split,
+             {{2, 4, 5, 8}, {2, 2, 6, 8}, {2, 2, 6, 8}, Operand::none(), Operand::none(), Operand::none(), lengths}),
+      "infer.mismatch");
   EXPECT_EQ(answer(op::FlexAttention{}, {{2, 4, 5, 8}, {2, 3, 6, 8}, {2, 3, 6, 8}}), "infer.mismatch");
 }
 
 TEST(NnRefusals, AttentionLengthsAreChecked) {
   const Tensor q = zeros(DType::f32, {1, 1, 2, 1});
-  const auto with = [&](int64_t length) { return code_of([&] { run_op(op::Attention{}, {q, q, q, {}, {}, {}, i64s({1}, {length})}); }); };
+  const auto with = [&](int64_t length) {
+    return code_of([&] { run_op(op::Attention{}, {q, q, q, {}, {}, {}, i64s({1}, {length})}); });
+  };
   EXPECT_EQ(with(2), "");
   EXPECT_EQ(with(3), "eval.index");
   EXPECT_EQ(with(INT64_MIN), "eval.index");
@@ -162,7 +175,8 @@ TEST(NnRefusals, RotaryEmbedding) {
   EXPECT_EQ(answer(op::RotaryEmbedding{}, {{2, 4, 3, 8}, {50, 4}, {49, 4}, positions}), "infer.mismatch");
   EXPECT_EQ(answer(op::RotaryEmbedding{}, {{2, 4, 3, 8}, {50, 8}, {50, 8}, positions}), "infer.mismatch");
   EXPECT_EQ(answer(op::RotaryEmbedding{}, {{2, 4, 3, 8}, {50, 4}, {50, 4}}), "infer.rank");
-  EXPECT_EQ(answer(op::RotaryEmbedding{.rotary_embedding_dim = 16}, {{2, 4, 3, 8}, {50, 8}, {50, 8}, positions}), "infer.attribute");
+  EXPECT_EQ(answer(op::RotaryEmbedding{.rotary_embedding_dim = 16}, {{2, 4, 3, 8}, {50, 8}, {50, 8}, positions}),
+            "infer.attribute");
   EXPECT_EQ(answer(op::RotaryEmbedding{.num_heads = 3}, {{2, 3, 32}, {50, 4}, {50, 4}, positions}), "infer.mismatch");
 }
 

@@ -15,7 +15,8 @@ TEST(QuantRefusals, ScalesAndZeroPoints) {
   EXPECT_EQ(answer(op::QuantizeLinear{.axis = 2}, {{2, 5}, {5}}), "infer.axis");
   EXPECT_EQ(answer(op::QuantizeLinear{.block_size = -1}, {{2, 5}, {2, 5}}), "infer.attribute");
   EXPECT_EQ(answer(op::QuantizeLinear{.axis = 1, .block_size = 2}, {{2, 5}, {2, 2}}), "infer.mismatch");
-  EXPECT_EQ(answer(op::QuantizeLinear{.output_dtype = static_cast<int64_t>(DType::string)}, {{2, 5}, {}}), "infer.type");
+  EXPECT_EQ(answer(op::QuantizeLinear{.output_dtype = static_cast<int64_t>(DType::string)}, {{2, 5}, {}}),
+            "infer.type");
   EXPECT_EQ(answer(op::DequantizeLinear{.output_dtype = static_cast<int64_t>(DType::i64)}, {five, {}}), "infer.type");
 }
 
@@ -28,7 +29,8 @@ TEST(QuantRefusals, BlocksOfAnySizeAreCounted) {
 TEST(QuantRefusals, QLinearMatMul) {
   const auto product = [](Operand a_scale, Operand b_zero, Operand y_scale) {
     const Operand zero(DType::u8, {});
-    return answer(op::QLinearMatMul{}, {Operand(DType::u8, {2, 3}), a_scale, zero, Operand(DType::u8, {3, 4}), {}, b_zero, y_scale, zero});
+    return answer(op::QLinearMatMul{},
+                  {Operand(DType::u8, {2, 3}), a_scale, zero, Operand(DType::u8, {3, 4}), {}, b_zero, y_scale, zero});
   };
   const Operand one(DType::u8, {}), columns(DType::u8, {4}), rows(DType::u8, {2});
   EXPECT_EQ(product({2}, columns, {}), "");

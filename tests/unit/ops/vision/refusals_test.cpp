@@ -19,17 +19,22 @@ TEST(VisionRefusals, Detection) {
   EXPECT_EQ(answer(op::RoiAlign{}, {{1, 3, 8, 8}, {2, 4}, one}), "infer.mismatch");
   EXPECT_EQ(answer(op::RoiAlign{}, {{1, 3, 0, 8}, {2, 4}, batches}), "infer.mismatch");
   EXPECT_EQ(answer(op::RoiAlign{.output_height = 0}, {{1, 3, 8, 8}, {2, 4}, batches}), "infer.attribute");
-  EXPECT_EQ(answer(op::RoiAlign{.sampling_ratio = int64_t{1} << 60}, {{1, 3, 8, 8}, {2, 4}, batches}), "infer.attribute");
+  EXPECT_EQ(answer(op::RoiAlign{.sampling_ratio = int64_t{1} << 60}, {{1, 3, 8, 8}, {2, 4}, batches}),
+            "infer.attribute");
   EXPECT_EQ(answer(op::MaxRoiPool{.pooled_shape = {2, 0}}, {{1, 3, 8, 8}, {2, 5}}), "infer.attribute");
 }
 
 TEST(VisionRefusals, RegionsAreChecked) {
   const Tensor x = f32s({1, 1, 2, 2}, {1, 2, 3, 4});
-  const auto align = [&](float right) { return code_of([&] { run_op(op::RoiAlign{}, {x, f32s({1, 4}, {0, 0, right, 1}), i64s({1}, {0})}); }); };
+  const auto align = [&](float right) {
+    return code_of([&] { run_op(op::RoiAlign{}, {x, f32s({1, 4}, {0, 0, right, 1}), i64s({1}, {0})}); });
+  };
   EXPECT_EQ(align(1), "");
   EXPECT_EQ(align(1e30f), "eval.index");
   EXPECT_EQ(align(std::numeric_limits<float>::quiet_NaN()), "");
-  const auto pool = [&](float batch) { return code_of([&] { run_op(op::MaxRoiPool{.pooled_shape = {1, 1}}, {x, f32s({1, 5}, {batch, 0, 0, 1, 1})}); }); };
+  const auto pool = [&](float batch) {
+    return code_of([&] { run_op(op::MaxRoiPool{.pooled_shape = {1, 1}}, {x, f32s({1, 5}, {batch, 0, 0, 1, 1})}); });
+  };
   EXPECT_EQ(pool(0), "");
   EXPECT_EQ(pool(1), "eval.index");
   EXPECT_EQ(pool(std::numeric_limits<float>::quiet_NaN()), "eval.index");
@@ -42,13 +47,15 @@ TEST(VisionRefusals, Grids) {
   EXPECT_EQ(answer(op::AffineGrid{}, {{1, 2, 3}, i64s({4}, {1, 1, 2, 2})}), "");
   EXPECT_EQ(answer(op::AffineGrid{}, {{1, 2, 2}, i64s({4}, {1, 1, 2, 2})}), "infer.mismatch");
   EXPECT_EQ(answer(op::AffineGrid{}, {{1, 2, 3}, i64s({4}, {1, 1, -2, 2})}), "infer.shape");
-  EXPECT_EQ(answer(op::AffineGrid{}, {{1, 2, 3}, i64s({4}, {1, 1, int64_t{1} << 40, int64_t{1} << 40})}), "infer.shape");
+  EXPECT_EQ(answer(op::AffineGrid{}, {{1, 2, 3}, i64s({4}, {1, 1, int64_t{1} << 40, int64_t{1} << 40})}),
+            "infer.shape");
 }
 
 TEST(VisionRefusals, Resize) {
   const Operand none = Operand::none();
   EXPECT_EQ(answer(op::Resize{}, {{1, 4}, none, f32s({2}, {1, 2})}), "");
-  EXPECT_EQ(answer(op::Resize{}, {{1, 4}, none, f32s({2}, {1, std::numeric_limits<float>::infinity()})}), "infer.attribute");
+  EXPECT_EQ(answer(op::Resize{}, {{1, 4}, none, f32s({2}, {1, std::numeric_limits<float>::infinity()})}),
+            "infer.attribute");
   EXPECT_EQ(answer(op::Resize{}, {{1, 4}, none, f32s({2}, {1, 1e30f})}), "value.range");
   EXPECT_EQ(answer(op::Resize{}, {{1, 4}, none, f32s({3}, {1, 2, 2})}), "infer.mismatch");
   EXPECT_EQ(answer(op::Resize{}, {{1, 0}, none, none, i64s({2}, {1, 3})}), "infer.mismatch");
@@ -57,12 +64,18 @@ TEST(VisionRefusals, Resize) {
   EXPECT_EQ(answer(op::Resize{.axes = Ints{2}}, {{1, 4}, none, none, i64s({1}, {3})}), "infer.axis");
   EXPECT_EQ(answer(op::Resize{.mode = "wild"}, {{1, 4}, none, f32s({2}, {1, 2})}), "infer.attribute");
   EXPECT_EQ(answer(op::Resize{.antialias = 1}, {{1, 4}, none, f32s({2}, {1, 2})}), "infer.attribute");
-  EXPECT_EQ(answer(op::Resize{.coordinate_transformation_mode = "tf_crop_and_resize"}, {{1, 4}, {2}, f32s({2}, {1, 2})}), "infer.mismatch");
-  EXPECT_EQ(answer(op::Resize{.axes = Ints{}, .keep_aspect_ratio_policy = "not_larger"}, {{1, 4}, none, none, i64s({0}, {})}), "infer.input");
+  EXPECT_EQ(
+      answer(op::Resize{.coordinate_transformation_mode = "tf_crop_and_resize"}, {{1, 4}, {2}, f32s({2}, {1, 2})}),
+      "infer.mismatch");
+  EXPECT_EQ(
+      answer(op::Resize{.axes = Ints{}, .keep_aspect_ratio_policy = "not_larger"}, {{1, 4}, none, none, i64s({0}, {})}),
+      "infer.input");
 }
 
 TEST(VisionRefusals, ResizedSizesAreChecked) {
-  const auto by = [](float scale) { return code_of([&] { run_op(op::Resize{}, {f32s({1, 4}, {1, 2, 3, 4}), {}, f32s({2}, {1, scale})}); }); };
+  const auto by = [](float scale) {
+    return code_of([&] { run_op(op::Resize{}, {f32s({1, 4}, {1, 2, 3, 4}), {}, f32s({2}, {1, scale})}); });
+  };
   EXPECT_EQ(by(2), "");
   EXPECT_EQ(by(1e30f), "value.range");
   EXPECT_EQ(by(std::numeric_limits<float>::quiet_NaN()), "value.range");
