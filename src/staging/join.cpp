@@ -10,59 +10,6 @@
 
 namespace cameo::staging {
 
-Stager::Attempt Stager::attempt() {
-  return {heap.mark(),    graph.mark(),      sink_.all().size(), frames_.size(), functions_.size(),
-          scopes_.size(), on.guesses.size(), checks_.size(),     missing_};
-}
-
-void Stager::take_back(const Attempt& a) {
-  heap.rewind(a.heap);
-  graph.rollback(a.graph);
-  on.forget_from(a.graph.values);
-  on.guesses.resize(a.guesses);
-  checks_.resize(a.checks);
-  ++generation_;
-  raised_ = false;
-  sink_.all().resize(a.notes);
-  missing_ = a.missing;
-  frames_.resize(a.frames);
-  functions_.resize(a.functions);
-  scopes_.resize(a.scopes);
-  const auto gone = [&](const Value& v) {
-    if (const auto* t = v.as<TensorRef>()) return t->cell.index >= a.heap.cells;
-    if (const auto* o = v.as<ObjectRef>()) return o->cell.index >= a.heap.cells;
-    if (const auto* l = v.as<ListRef>()) return l->cell.index >= a.heap.cells;
-    if (const auto* d = v.as<DictRef>()) return d->cell.index >= a.heap.cells;
-    return v.is<Tuple>();  // its parts may be gone
-  };
-  std::erase_if(objects_, [&](const auto& e) { return gone(e.second); });
-  std::erase_if(stored_, [&](const auto& e) { return gone(e.second); });
-  std::erase_if(tensors_, [&](const auto& e) { return gone(e.second); });
-  std::erase_if(quantized_, [&](const auto& e) { return e.first >= a.graph.values; });
-  std::erase_if(conditions_, [&](const auto& e) { return e.first >= a.graph.values; });
-  std::erase_if(assumed_, [&](const auto& e) { return e.first.id.index >= a.graph.values; });
-}
-
-std::vector<V> Stager::if_of(V condition, const Sides& sides, const std::array<std::vector<V>, 2>& outs,
-                             std::span<const Type> types) {
-  const NodeId node = graph.add_node(on.region(), op_of<op::If>(), nullptr, {condition}, 0);
-  graph.set_region(node, 0, sides[1]);  // graph attributes are else_branch, then_branch
-  graph.set_region(node, 1, sides[0]);
-  graph.region(sides[0]).name = "then";
-  graph.region(sides[1]).name = "else";
-  for (const size_t side : {0, 1}) graph.set_region_outputs(sides[side], own_outputs(sides[side], outs[side]));
-  std::vector<V> out;
-  for (const Type& t : types) {
-    const ValueId v = graph.add_output(node);
-    graph.fact(v).type = t;
-    if (t.has_rank())
-      for (int64_t i = 0; i < t.rank(); ++i) on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
-    out.push_back(v);
-  }
-  if (on.on_node) on.on_node(node);
-  return out;
-}
-
 V Stager::if_of(V condition, const std::function<V()>& then, V otherwise) {
   const RegionId outer = on.region();
   const Sides sides{graph.add_region(outer), graph.add_region(outer)};
@@ -96,77 +43,6 @@ V Stager::copy_of(V v, RegionId region) {
   graph.fact(graph[n].outputs[0]) = Fact(graph[v.id].fact);
   if (on.on_node) on.on_node(n);
   return graph[n].outputs[0];
-}
-
-void Stager::assume(const Value& condition, bool truth, int depth) {
-  const auto* staged = condition.as<StagedBool>();
-  if (staged) assumed_.emplace_back(staged->value, truth);
-  const auto it = staged ? conditions_.find(staged->value.id.index) : conditions_.end();
-  if (it == conditions_.end() || depth > 16) return;
-  const Condition c = it->second;
-  const auto part = [&](V v, bool t) { assume(Value(StagedBool{v}), t, depth + 1); };
-  if (c.op == "not") return part(c.x, !truth);
-  if (c.op == "and" || c.op == "or") {
-    if (truth != (c.op == "and")) return;
-    part(c.x, truth);
-    return part(c.y, truth);
-  }
-  const FactOrigin origin{FactSource::program, "a condition of the program", here()};
-  const bool equal = c.op == "eq" ? truth : c.op == "ne" ? !truth : false;
-  if (c.op == "eq" || c.op == "ne") {
-    if (equal) graph.facts.assume_equal(c.a, c.b, origin);
-    else graph.facts.assume_not_equal(c.a, c.b, origin);
-    return;
-  }
-  // As a < b or a <= b.
-  Dim a = c.a, b = c.b;
-  bool strict = c.op == "lt" || c.op == "gt";
-  if (c.op == "gt" || c.op == "ge") std::swap(a, b);
-  if (!truth) {
-    std::swap(a, b);
-    strict = !strict;
-  }
-  graph.facts.assume_range(b - a, strict ? 1 : 0, std::nullopt, origin);
-}
-
-bool Stager::same_condition(V a, V b, int depth) const {
-  if (a.id == b.id) return true;
-  const auto x = conditions_.find(a.id.index), y = conditions_.find(b.id.index);
-  if (x == conditions_.end() || y == conditions_.end() || x->second.op != y->second.op || depth > 16) return false;
-  const Condition &c = x->second, &d = y->second;
-  if (!c.x.valid()) return c.a == d.a && c.b == d.b;
-  return same_condition(c.x, d.x, depth + 1) && (c.y.valid() == d.y.valid()) &&
-         (!c.y.valid() || same_condition(c.y, d.y, depth + 1));
-}
-
-bool Stager::holds(const Value& condition) const {
-  const auto* staged = condition.as<StagedBool>();
-  return staged && std::any_of(assumed_.begin(), assumed_.end(),
-                               [&](const auto& a) { return a.second && same_condition(a.first, staged->value); });
-}
-
-std::optional<Stager::Special> Stager::special_size(const Value& condition) const {
-  const auto* staged = condition.as<StagedBool>();
-  const auto it = staged ? conditions_.find(staged->value.id.index) : conditions_.end();
-  if (it == conditions_.end()) return std::nullopt;
-  const Condition& c = it->second;
-  if (c.op == "not") {
-    auto inner = special_size(Value(StagedBool{c.x}));
-    if (inner) inner->otherwise = !inner->otherwise;
-    return inner;
-  }
-  if (c.x.valid() || c.a.is_literal() || !c.b.is_literal()) return std::nullopt;
-  if (c.op == "eq" || c.op == "ne") return Special{c.a, c.b.literal(), c.op == "ne"};
-  // Counts are never negative.
-  struct Row {
-    std::string_view op;
-    int64_t with;
-    bool otherwise;
-  };
-  static constexpr Row rows[] = {{"gt", 0, true}, {"ge", 1, true}, {"le", 0, false}, {"lt", 1, false}};
-  for (const Row& row : rows)
-    if (c.op == row.op && c.b.is(row.with)) return Special{c.a, 0, row.otherwise};
-  return std::nullopt;
 }
 
 namespace {

@@ -514,20 +514,6 @@ namespace {
 }
 }  // namespace
 
-bool Stager::unroll(const ts::For& s, int64_t count, bool bounded) {
-  const auto start = attempt();
-  for (int64_t i = 0; i < count && !raised_; ++i) {
-    step();
-    store(s.target, Dim(i));
-    block(s.body);
-    const size_t nodes = graph.node_capacity() - start.graph.nodes;
-    if (!bounded || nodes <= options.max_unrolled_nodes || i + 1 == count) continue;
-    take_back(start);
-    return false;
-  }
-  return true;
-}
-
 void Stager::for_range(const ts::For& s) {
   const Value counted = eval(*s.count);
   if (const auto* p = counted.as<Poison>()) {

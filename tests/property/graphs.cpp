@@ -2,35 +2,15 @@
 
 #include <cmath>
 #include <numeric>
-#include <random>
 
 #include "kernels/carrier.h"
 #include "ops/on.h"
+#include "property/dice.h"
 #include "support/error.h"
 
 namespace cameo::tests {
 
 namespace {
-
-class Dice {
- public:
-  explicit Dice(uint32_t seed) : engine_(seed) {}
-  int64_t between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
-  }
-  bool chance(int percent) { return between(1, 100) <= percent; }
-  double number() {
-    static constexpr double usual[] = {0, 1, -1, 0.5, 2, 3, 6, -0.5, 0.25, 1e-5};
-    return chance(60) ? usual[between(0, 9)] : static_cast<double>(between(-300, 300)) / 100;
-  }
-  template <class T>
-  const T& pick(const std::vector<T>& from) {
-    return from[static_cast<size_t>(between(0, static_cast<int64_t>(from.size()) - 1))];
-  }
-
- private:
-  std::mt19937 engine_;
-};
 
 class Maker {
  public:
@@ -89,36 +69,16 @@ class Maker {
   void push(ValueId v) { pool_.push_back(v); }
 
   void step() {
-    switch (dice_.between(0, 27)) {
-      case 0:
-      case 1: return unary();
-      case 2:
-      case 3: return binary();
-      case 4: return transpose();
-      case 5: return reshape();
-      case 6: return computed_reshape();
-      case 7: return squeeze();
-      case 8: return slice();
-      case 9: return concat();
-      case 10: return reduce();
-      case 11: return linear();
-      case 12: return cast();
-      case 13: return activation();
-      case 14: return norm();
-      case 15: return select();
-      case 16: return branch();
-      case 17: return split();
-      case 18: return pad_and_pool();
-      case 19: return sizes();
-      case 20: return any_operator();
-      case 21: return pieces();
-      case 22: return in_a_row();
-      case 23: return loop();
-      case 24: return spelt();
-      case 25: return around();
-      case 26: return containers();
-      default: return clip();
-    }
+    // clang-format off
+    static constexpr void (Maker::*steps[])() = {
+        &Maker::unary, &Maker::unary, &Maker::binary, &Maker::binary, &Maker::transpose, &Maker::reshape,
+        &Maker::computed_reshape, &Maker::squeeze, &Maker::slice, &Maker::concat, &Maker::reduce, &Maker::linear,
+        &Maker::cast, &Maker::activation, &Maker::norm, &Maker::select, &Maker::branch, &Maker::split,
+        &Maker::pad_and_pool, &Maker::sizes, &Maker::any_operator, &Maker::pieces, &Maker::in_a_row, &Maker::loop,
+        &Maker::spelt, &Maker::around, &Maker::containers, &Maker::clip,
+    };
+    // clang-format on
+    (this->*steps[dice_.between(0, std::ssize(steps) - 1)])();
   }
 
   void unary() {
