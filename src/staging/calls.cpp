@@ -138,12 +138,14 @@ std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, st
   for (const Value& option : *c.options) {
     CallArgs one = args;
     one.positional[at] = option;
-    const bool before = raised_;
-    const auto results = call_op(ns, op, std::move(one), pos);
-    if (raised_ && !before)
+    try {
+      const auto results = call_op(ns, op, std::move(one), pos);
+      columns.resize(results.size());
+      for (size_t i = 0; i < results.size(); ++i) columns[i].push_back(results[i]);
+    } catch (const Raised&) {
+      raised_ = false;
       fail("stage.choice", cat(full, " raises for one of ", options_text(c), ", among which the inputs decide"));
-    columns.resize(results.size());
-    for (size_t i = 0; i < results.size(); ++i) columns[i].push_back(results[i]);
+    }
   }
   std::vector<Value> out;
   for (const auto& values : columns) {
@@ -370,11 +372,9 @@ std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> arg
   const bool keeps_shape = std::find(std::begin(reshaping), std::end(reshaping),
                                      std::string_view(s.name).substr(s.name.find("::") + 2)) == std::end(reshaping);
   if (!keeps_shape) return reshape_in_place(s, self, results[0].need<TensorRef>());
-  if (row && row->promotion.mask && !can_cast(on.dtype(read(results[0].need<TensorRef>())), on.dtype(before))) {
+  if (row && row->promotion.mask && !can_cast(on.dtype(read(results[0].need<TensorRef>())), on.dtype(before)))
     raise(cat("the result type ", name_of(on.dtype(read(results[0].need<TensorRef>()))), " of ", s.full_name(),
               " does not fit into a tensor of ", name_of(on.dtype(before))));
-    return {Value(self)};
-  }
   if (on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before))
     after = on.expand(after, on.shape(before));
   write(self, after, s);

@@ -18,7 +18,7 @@ int64_t position(HostCall& c, const Value& at, size_t size, bool insert = false)
   const auto n = static_cast<int64_t>(size);
   const int64_t i = d.literal() < 0 ? d.literal() + n : d.literal();
   if (insert) return std::clamp<int64_t>(i, 0, n);
-  if (i < 0 || i >= n) c.s.fail("stage.index", cat("index ", d.literal(), " is outside a list of ", n));
+  if (i < 0 || i >= n) c.s.raise(cat("index ", d.literal(), " is outside a list of ", n));
   return i;
 }
 
@@ -48,10 +48,7 @@ bool on_list(const HostCall& c) { return c.size() > 0 && c[0].is<ListRef>(); }
 bool on_dict(const HostCall& c) { return c.size() > 0 && c[0].is<DictRef>(); }
 
 // What Python would raise: on a way that the inputs decide, one that is not taken.
-Results raised(HostCall& c, std::string message) {
-  c.s.raise(std::move(message));
-  return one(Value(Uninitialized{}));
-}
+Results raised(HostCall& c, std::string message) { c.s.raise(std::move(message)); }
 
 // The entries of a dict that may have a key, each with whether it has; the first that surely has it is the last one.
 struct Candidate {
@@ -243,7 +240,7 @@ Results slice(HostCall& c) {
     return d.literal();
   };
   const int64_t step = std::clamp(number(3, 1), -n - 1, n + 1);
-  if (step == 0) c.s.fail("stage.index", "a slice's step is 0");
+  if (step == 0) c.s.raise("a slice's step is 0");
   const auto clamp = [&](int64_t v) {
     return std::clamp<int64_t>(v < 0 ? v + n : v, step < 0 ? -1 : 0, step < 0 ? n - 1 : n);
   };

@@ -62,8 +62,7 @@ Results split(HostCall& c) {
   const Dim size = on.dim(x, axis), each = Chunks ? ceil_div(size, c.s.int_from(c[1])) : c.s.int_from(c[1]);
   if (Chunks && (on.unpacked || c.s.graph.facts.divisible(size, c.s.int_from(c[1]).known().value_or(0)) == Answer::yes))
     return std::nullopt;
-  if (ceil_div(size, each).is_literal() || c.s.graph.facts.simplify(ceil_div(size, each)).is_literal())
-    return std::nullopt;
+  if (c.s.graph.facts.simplify(ceil_div(size, each)).is_literal()) return std::nullopt;
   const V pieces = on.SplitToSequence(x, on.int_scalar(each), op::SplitToSequence{.axis = axis, .keepdims = 1});
   Type element = on.fact(x).type;
   const bool even = each.is_literal() && c.s.graph.facts.divisible(size, each.literal()) == Answer::yes;

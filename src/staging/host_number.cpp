@@ -139,7 +139,7 @@ Results extremum(HostCall& c) {
   }
   if (c.size() == 1 && c[0].is<ListRef>()) all = c.s.items(c[0]);
   else all = c.args;
-  if (all.empty()) return std::nullopt;
+  if (all.empty() && c.size() == 1) c.s.raise(cat(Greater ? "max" : "min", "() of an empty list"));
   for (const Value& v : all)
     if (!is_real(v)) return std::nullopt;
   Value best = all[0];

@@ -72,10 +72,7 @@ std::optional<Dim> place_of(HostCall& c) {
   if (certain) return std::nullopt;
   return first_true(c, on.concat(flags, 0));
 }
-Results not_there(HostCall& c) {
-  c.s.raise("a value is not in the list");
-  return one(Value(Uninitialized{}));
-}
+Results not_there(HostCall& c) { c.s.raise("a value is not in the list"); }
 Results index(HostCall& c) {
   if (!on_list(c) || c.size() != 2) return std::nullopt;
   const auto at = place_of(c);

@@ -44,7 +44,6 @@ Results index(HostCall& c) {
   const size_t at = place<Last>(c);
   if (at != std::string::npos) return one(number(at));
   c.s.raise("a substring is not found");
-  return one(Value(Uninitialized{}));
 }
 Results count(HostCall& c) {
   if (!on_text(c)) return std::nullopt;

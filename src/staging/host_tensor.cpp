@@ -125,7 +125,6 @@ Results raise_exception(HostCall& c) {
   const auto* message = c.size() ? c[0].as<std::string>() : nullptr;
   const auto* partly = c.size() ? c[0].as<Poison>() : nullptr;
   c.s.raise(message ? *message : partly && partly->text ? *partly->text : "an exception");
-  return std::vector<Value>{};
 }
 
 Results to_list(HostCall& c) {

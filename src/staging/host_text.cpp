@@ -53,7 +53,7 @@ Results result(Stager& s, Shown text) {
   if (text.known) return one(std::move(text.text));
   const auto why =
       std::make_shared<const std::string>(cat("a string is made of what the inputs decide ('", text.text, "', ",
-                                              s.here().describe(), "), and ONNX has no text of numbers"));
+                                              s.here().describe(), "), and ONNX joins no text before opset 20"));
   return one(Value(Poison{why, false, std::make_shared<const std::string>(std::move(text.text))}));
 }
 

@@ -30,13 +30,24 @@ Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
   on.may_guess = options.assume;
 }
 
+void Stager::raise(std::string message) {
+  raised_ = true;
+  raise_message_ = std::move(message);
+  throw Raised{};
+}
+
+void Stager::fail_as_raised() const {
+  fail("stage.raise", cat("the model raises an exception with these inputs: ", raise_message_),
+       "check the shapes and values given with --input");
+}
+
 Value Stager::run(const ts::FunctionDef& method, std::vector<Value> args) {
   args.insert(args.begin(), root_object());
-  Value result = call_function(method, std::move(args));
-  if (raised_)
-    fail("stage.raise", cat("the model raises an exception with these inputs: ", raise_message_),
-         "check the shapes and values given with --input");
-  return result;
+  try {
+    return call_function(method, std::move(args));
+  } catch (const Raised&) {
+    fail_as_raised();
+  }
 }
 
 void Stager::place(Loc where, std::string scope) {
@@ -86,7 +97,7 @@ Value Stager::call_function(const ts::FunctionDef& f, std::vector<Value> args) {
   frames_.pop_back();
   functions_.pop_back();
   scopes_.pop_back();
-  if (raised_) return Value(Uninitialized{});
+  if (raised_) throw Raised{};
   return result ? *result : Value();
 }
 
@@ -117,10 +128,19 @@ void Stager::need_text(size_t bytes) const {
 }
 
 std::optional<Value> Stager::block(ts::Block statements) {
+  const RegionId region = on.region();
+  try {
+    return each_of(statements);
+  } catch (const Raised&) {
+    on.move_to(region);  // it may have been raised inside a loop's condition
+    return std::nullopt;
+  }
+}
+
+std::optional<Value> Stager::each_of(ts::Block statements) {
   for (size_t i = 0; i < statements.size(); ++i) {
     const ts::Stmt* s = statements[i];
     on.unpacked = names_for(statements, i);
-    if (raised_) return std::nullopt;
     pos_ = s->pos;
     step();
     if (const auto* r = s->as<ts::Return>()) return r->value ? eval(*r->value) : Value();

@@ -186,18 +186,51 @@ class Branch {
     joined_.back().raw = {a, b};
   }
 
+  // What a side left in a cell that was there before; null: what it found.
+  const Value* changed(size_t side, CellId cell) const {
+    const auto it = cell.index < mark_.cells ? after_[side]->find(Leaf{cell, 0}) : after_[side]->end();
+    return it == after_[side]->end() ? nullptr : &it->second;
+  }
+  // Whether a side wrote to a tensor, also under another name that it has or may have.
+  bool written_by(size_t side, CellId cell) const {
+    const auto others = s_.origins(cell);
+    return changed(side, cell) ||
+           std::any_of(others.begin(), others.end(), [&](const auto& o) { return changed(side, o.cell); });
+  }
+  // A tensor that cannot be had at a side's end: the side lost it, or wrote to memory that it may share.
+  std::optional<Value> lost_by(size_t side, CellId cell) const {
+    if (const Value* now = changed(side, cell)) return now->is<TensorRef>() ? std::nullopt : std::optional(*now);
+    if (const Doubt* before = s_.doubt_about(cell)) return poison(before->why);
+    const auto& t = s_.heap.get<TensorCell>(cell);
+    for (const auto& source : t.sources)
+      if (written_by(side, source.cell)) return poison(t.shares->why);
+    for (const auto& tie : t.ties)
+      if (auto lost = lost_by(side, tie.maybe->step->parent.cell)) return lost;
+    return std::nullopt;
+  }
+  // What a tensor's memory holds at a side's end.
+  V left_value(size_t side, CellId cell) {
+    if (const Value* now = changed(side, cell)) return s_.read(now->need<TensorRef>());
+    if (!written_by(side, cell)) return s_.value_of(cell);
+    const TensorCell t = s_.heap.get<TensorCell>(cell);
+    V value = t.value;
+    for (const TensorCell::Tie& tie : t.ties) {
+      const CellId parent = tie.maybe->step->parent.cell;
+      if (s_.version_of(parent) == tie.seen && !written_by(side, parent)) continue;
+      value = s_.where_tied(
+          *tie.maybe, [&] { return through(tie.maybe->step.get(), left_value(side, parent)); }, value);
+    }
+    return value;
+  }
+
   // What a value that was there before holds at a side's end, where the side changed it.
   Value as_left_by(size_t side, const Value& v) {
-    const auto changed = [&](CellId cell) -> const Value* {
-      const auto it = cell.index < mark_.cells ? after_[side]->find(Leaf{cell, 0}) : after_[side]->end();
-      return it == after_[side]->end() ? nullptr : &it->second;
-    };
     if (const auto* l = v.as<ListRef>()) {
-      if (const Value* now = changed(l->cell)) return *now;
+      if (const Value* now = changed(side, l->cell)) return *now;
       ListCell cell = s_.heap.get<ListCell>(l->cell);
       if (cell.staged) {
         for (const auto& source : cell.staged->sources)
-          if (changed(source.cell))
+          if (written_by(side, source.cell))
             return poison(cat("a list whose length depends on the inputs holds tensors that one side of an if wrote (",
                               s_.here().describe(), ")"));
         return v;
@@ -206,14 +239,15 @@ class Branch {
       for (Value& item : cell.items) other |= left_otherwise(side, item);
       if (other) return Value(ListRef{s_.heap.add(std::move(cell))});
     } else if (const auto* d = v.as<DictRef>()) {
-      if (const Value* now = changed(d->cell)) return *now;
+      if (const Value* now = changed(side, d->cell)) return *now;
       DictCell cell = s_.heap.get<DictCell>(d->cell);
       bool other = false;
       for (auto& [key, item] : cell.entries) other |= left_otherwise(side, item);
       if (other) return Value(DictRef{s_.heap.add(std::move(cell))});
     } else if (const auto* t = v.as<TensorRef>()) {
-      if (const Value* now = changed(t->cell); now && now->is<TensorRef>())
-        return s_.tensor(through(t->view.get(), s_.read(now->need<TensorRef>())), "", s_.layout_of(*t));
+      if (t->cell.index >= mark_.cells || !written_by(side, t->cell)) return v;
+      if (const auto lost = lost_by(side, t->cell)) return *lost;
+      return s_.tensor(through(t->view.get(), left_value(side, t->cell)), "", s_.layout_of(*t));
     } else if (const auto* parts = v.as<Tuple>()) {
       std::vector<Value> all;
       for (const Value& p : *parts->items) all.push_back(as_left_by(side, p));
@@ -451,10 +485,7 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
   const std::string then_message = raise_message_;
   const bool else_ok = branch.stage([&] { block(s.else_block); }, false, else_side);
   pos_ = at;
-  if (!then_ok && !else_ok) {
-    raised_ = true;
-    return;
-  }
+  if (!then_ok && !else_ok) raise(raise_message_);
   if (!then_ok || !else_ok) {
     // The side that raises is assumed not to be taken, and its condition holds from here on.
     take_back(start);

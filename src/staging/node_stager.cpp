@@ -22,7 +22,11 @@ Value NodeStager::lookup(std::string_view name, const NodeScope& scope, json::Va
 }
 
 void NodeStager::run(NodeScope& scope) {
-  for (const json::Value n : scope.graph["nodes"].elements()) node(n, scope);
+  try {
+    for (const json::Value n : scope.graph["nodes"].elements()) node(n, scope);
+  } catch (const Stager::Raised&) {
+    s.fail_as_raised();
+  }
 }
 
 void NodeStager::node(json::Value n, NodeScope& scope) {

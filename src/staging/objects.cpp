@@ -87,7 +87,7 @@ Value Stager::index(const Value& object, const Value& at) {
     const auto n = static_cast<int64_t>(text->size());
     if (!i.is_literal()) fail("stage.index", "a string is indexed with a number that depends on the inputs");
     const int64_t k = i.literal() < 0 ? i.literal() + n : i.literal();
-    if (k < 0 || k >= n) fail("stage.index", "a string index is out of range");
+    if (k < 0 || k >= n) raise(cat("index ", i.literal(), " is outside a string of ", n));
     return std::string(1, (*text)[static_cast<size_t>(k)]);
   }
   if (const auto* o = object.as<ObjectRef>()) {
@@ -103,7 +103,7 @@ Value Stager::index(const Value& object, const Value& at) {
       if (value.is<ObjectRef>()) modules.push_back(value);
     const auto n = static_cast<int64_t>(modules.size());
     const int64_t k = i.literal() < 0 ? i.literal() + n : i.literal();
-    if (k < 0 || k >= n) fail("stage.index", "a module index is out of range");
+    if (k < 0 || k >= n) raise(cat("index ", i.literal(), " is outside a list of ", n, " modules"));
     return modules[static_cast<size_t>(k)];
   }
   if (const StagedList* l = staged_of(*this, object)) return element_at(*this, StagedList(*l), int_from(at));
@@ -120,10 +120,7 @@ Value Stager::index(const Value& object, const Value& at) {
          "--loops unroll makes loop counters known");
   }
   const int64_t k = i.literal() < 0 ? i.literal() + n : i.literal();
-  if (k < 0 || k >= n) {
-    raise(cat("index ", i.literal(), " is outside a list of ", n));
-    return Value(Uninitialized{});
-  }
+  if (k < 0 || k >= n) raise(cat("index ", i.literal(), " is outside a list of ", n));
   return parts[static_cast<size_t>(k)];
 }
 

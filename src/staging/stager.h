@@ -167,7 +167,10 @@ class Stager {
   // What holds from here on, or the program raises: told, kept as a check where that is wanted, and known afterwards.
   void check(const Value& truth, const std::string& message);
 
-  void raise(std::string message) { raised_ = true, raise_message_ = std::move(message); }
+  // The program raises here: what is being evaluated ends, and the rest of the block is not reached.
+  struct Raised {};
+  [[noreturn]] void raise(std::string message);
+  [[noreturn]] void fail_as_raised() const;  // where nothing decides whether it gets there
 
   // Quantized tensors are their float values; these say which ones, and how (quantized.h).
   void mark_quantized(V value, Quantization q) { quantized_[value.id.index] = q; }
@@ -240,7 +243,8 @@ class Stager {
   friend class LoopStager;
 
   // Statements (interpreter.cpp).
-  std::optional<Value> block(ts::Block statements);
+  std::optional<Value> block(ts::Block statements);  // raised_ where it raises
+  std::optional<Value> each_of(ts::Block statements);
   void statement(const ts::Stmt& s);
   void assign(const ts::Assign& a);
   void store(const ts::Target& t, Value v);

@@ -5,10 +5,10 @@ namespace cameo::staging {
 
 bool Stager::unroll(const ts::For& s, int64_t count, bool bounded) {
   const auto start = attempt();
-  for (int64_t i = 0; i < count && !raised_; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     step();
     store(s.target, Dim(i));
-    block(s.body);
+    each_of(s.body);
     const size_t nodes = graph.node_capacity() - start.graph.nodes;
     if (!bounded || nodes <= options.max_unrolled_nodes || i + 1 == count) continue;
     take_back(start);

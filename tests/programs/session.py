@@ -10,6 +10,7 @@ import warnings
 import torch
 
 from known import Known
+from limits import broken, limit_of
 from replay import replay_findings, replay_regressions
 from state import State, found_places, lines_of, seen, times, write
 from verdict import STEPS, Bench, Verdict
@@ -110,14 +111,27 @@ class Session:
         f["seconds"] = dict(collections.Counter(f["seconds"]) + self.seconds)
         self.state.save()
 
+    def refusals(self):
+        """How many programs each limit cost."""
+        count = collections.Counter()
+        for place in found_places(self.state.refusals):
+            if limit := limit_of(lines_of(place)["what"]):
+                count[limit.why] += times(place)
+        return count
+
+    def unexplained(self):
+        return [p for p in found_places(self.state.refusals) if not limit_of(lines_of(p)["what"])]
+
     def tell(self):
         f = self.state.figures
         print("  ".join(f"{k}: {n}" for k, n in sorted(f["counts"].items())))
         print("seconds: " + "  ".join(f"{k} {n:.0f}" for k, n in sorted(f["seconds"].items(), key=lambda kv: -kv[1])))
         for text in self.failed:
             print("a worker failed: " + text, file=sys.stderr)
-        for place in found_places(self.state.refusals)[:12]:
-            print(f"refused x{times(place)}  {lines_of(place)['what'][:150]}")
+        for why, count in self.refusals().most_common():
+            print(f"refused x{count}  {why}")
+        for place in self.unexplained():
+            print(f"refused without a limit of ONNX x{times(place)}  {place.name}  {lines_of(place)['what'][:150]}")
         for place in found_places(self.state.findings):
             print(f"{place.name}  x{times(place)}  {lines_of(place)['what'][:150]}")
         unused = [p.pattern for p, _ in self.known.rows if p.pattern not in self.used | self.known.used]
@@ -148,6 +162,11 @@ def main(options):
     session.run()
     session.tell()
     bad = len(found_places(state.findings)) + len(session.failed)
+    for why in broken():
+        print(f"a limit that no longer holds (limits.py): {why}")
+        bad += 1
+    if options.test:
+        bad += len(session.unexplained())
     if options.test:
         skipped = session.counts["known"] + open_ones
         print(f"{regressions + state.figures['programs'] - bad - back - skipped} passed, {bad + back} failed, {skipped} skipped")

@@ -53,8 +53,7 @@ Vs split_sizes(Lower& on, V x, const Dims& sizes, int64_t dim) {
 }
 
 Vs split_every(Lower& on, V x, Dim each, int64_t dim) {
-  const Dim size = on.dim(x, dim);
-  const Dim count = ceil_div(size, each);
+  const Dim size = on.dim(x, dim), count = on.graph().facts.simplify(ceil_div(size, each));
   if (!count.is_literal())
     unsupported("split into a number of pieces that depends on the inputs", "give that axis a fixed size with --input");
   Dims sizes(static_cast<size_t>(std::max<int64_t>(1, count.literal())), each);
