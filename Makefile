@@ -10,7 +10,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack programs wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -91,6 +91,13 @@ attack: ## MINUTES (10) of changed files of every kind through whole verbs, unde
 programs: ## COUNT (1000) random PyTorch programs exported and judged by PyTorch, onnxruntime and our engine; goes on where it was stopped
 	@$(MAKE) --no-print-directory build
 	@$$(scripts/python-env) tests/programs/run --count $(COUNT) --jobs $(JOBS)
+
+wheel: ## the Python package as a wheel, in dist/
+	@$(MAKE) --no-print-directory build
+	@scripts/bootstrap python
+	@$(call BUILD,release) --target libcameo.a libcameo.so
+	@scripts/wheel build/release python3 dist
+	@ls dist/*.whl
 
 wasm: ## compile the core for WebAssembly
 	@scripts/bootstrap core wasm

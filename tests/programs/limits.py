@@ -3,8 +3,8 @@
 A refusal that no row explains is a finding. A proof that fails says that the limit is gone: the refusal can go too.
 """
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import onnx
 import onnxruntime
