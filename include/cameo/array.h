@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cameo {
@@ -44,6 +46,33 @@ struct ArrayView {
       : dtype(std::move(type)), shape(std::move(sizes)), data(memory) {}
   ArrayView(const Array& a) : dtype(a.dtype), shape(a.shape), data(a.bytes.data()) {}
   uint64_t byte_size() const;  // throws use.array for a dtype that there is not
+};
+
+// Bytes, and what keeps them alive; copies share them.
+struct Buffer {
+  std::shared_ptr<const void> owner;  // null: they outlive everything that reads them
+  const void* data = nullptr;
+  size_t size = 0;
+};
+
+// An array that shares its memory: with the engine that made it, with a model, or with the caller.
+struct SharedArray {
+  std::string dtype;  // as Array's, and f8e4m3fn, i4 (two to a byte), c64, ...; "str": the elements are in `strings`
+  std::vector<int64_t> shape;
+  Buffer memory;  // row-major, little-endian; of numbers
+  std::vector<std::string> strings;
+};
+
+// What a run takes and gives: an array, a sequence, a map, or nothing (an optional that is empty, an input left out).
+struct RunValue {
+  enum class Kind : uint8_t { nothing, array, sequence, map };
+  Kind kind = Kind::nothing;
+  SharedArray array;            // of an array
+  std::vector<RunValue> items;  // of a sequence; of a map: its values
+  std::vector<RunValue> keys;   // of a map: arrays without axes, one for each item
+
+  RunValue() = default;
+  RunValue(SharedArray a) : kind(Kind::array), array(std::move(a)) {}
 };
 
 struct NamedArray {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,21 +18,28 @@
 
 namespace cameo {
 
-class Builder;
+class NodeBuilder;
+struct NodeBuilderState;
 
-// A value of the graph being built: a handle that may be copied freely and lives as long as its Builder's graph.
+// A value of the graph being built: a handle that may be copied freely and lives as long as its builder's graph.
 // A Var that holds nothing stands for an absent optional operand.
 class Var {
  public:
   Var() = default;
   explicit operator bool() const { return builder_ != nullptr; }
-  std::string type() const;  // as inferred: "f32[batch,8]", "?" while unknown
-  Builder& owner() const;    // throws build.absent when it holds nothing
+  std::string type() const;                               // as inferred: "f32[batch,8]", "?" while unknown
+  std::string dtype() const;                              // "f32"; empty for what is no tensor, or unknown
+  std::optional<std::vector<std::string>> shape() const;  // as Value's
+  std::optional<SharedArray> constant() const;            // its contents, where they are known
+  NodeBuilder& owner() const;                             // throws build.absent when it holds nothing
+  uint32_t number() const { return id_; }                 // in its graph
+  friend bool operator==(const Var&, const Var&) = default;
 
  private:
-  friend class Builder;
-  Var(Builder* builder, uint32_t id) : builder_(builder), id_(id) {}
-  Builder* builder_ = nullptr;
+  friend class NodeBuilder;
+  friend struct NodeBuilderState;
+  Var(NodeBuilder* builder, uint32_t id) : builder_(builder), id_(id) {}
+  NodeBuilder* builder_ = nullptr;
   uint32_t id_ = 0;
 };
 
@@ -50,33 +58,51 @@ Var operator-(double a, Var b);
 Var operator*(double a, Var b);
 Var operator/(double a, Var b);
 
-// One graph. Operators are those of ONNX's newest released opset; saving at an older one says the same in its words.
-// Every call infers types and shapes at once and throws cameo::Error where they do not fit.
-class Builder {
+// Adds nodes to a graph: what a Builder and a lowering (lowering.h) have in common. Operators are those of ONNX's
+// newest released opset. Every call infers types and shapes at once and throws cameo::Error where they do not fit.
+class NodeBuilder {
  public:
-  explicit Builder(std::string name = "graph");
-  ~Builder();
-  Builder(const Builder&) = delete;
-  Builder& operator=(const Builder&) = delete;
+  ~NodeBuilder();
+  NodeBuilder(const NodeBuilder&) = delete;
+  NodeBuilder& operator=(const NodeBuilder&) = delete;
 
-  // "f32[batch,3,224,224]": an element type (f32 f16 bf16 f64 i8 .. u64 bool str ...) and sizes: numbers, names, or
-  // expressions of names such as 4*h + 2. "f32[]" is a scalar.
-  Var input(std::string name, std::string_view type);
-  // Constants. Precondition: as many values as the shape takes, else throws build.weight.
-  Var weight(std::string name, std::vector<int64_t> shape, std::vector<float> values);
-  Var weight(std::string name, std::vector<int64_t> shape, std::vector<int64_t> values);
-  // Of any element type, from little-endian, row-major bytes, which are copied.
-  Var weight(std::string name, std::string_view dtype, std::vector<int64_t> shape, const void* bytes, size_t size);
-  Var ints(std::vector<int64_t> values);  // a 1-D int64 constant, as shapes and axes are
-  Var number(double v, Var like);         // a scalar of the element type of `like`
+  Var constant(const SharedArray& value);  // its memory is not copied
+  Var ints(std::vector<int64_t> values);   // a 1-D int64 constant, as shapes and axes are
+  Var number(double v, Var like);          // a scalar of the element type of `like`
 
   // Any operator: op("Conv", {x, w}, {{"pads", {1, 1, 1, 1}}}). Other domains: "com.example.Op", whose outputs have no
   // type until set_type says it.
   Var op(std::string_view op_type, std::vector<Var> inputs, std::vector<Attribute> attributes = {});
+  // `opset` above 0: the operator is meant as that opset has it.
   std::vector<Var> op_outputs(size_t outputs, std::string_view op_type, std::vector<Var> inputs,
-                              std::vector<Attribute> attributes = {});
+                              std::vector<Attribute> attributes = {}, int opset = 0);
 
+  // As for Builder::input; "?" is a size that nobody knows, "f32[...]" any number of axes.
   void set_type(Var value, std::string_view type);
+
+ protected:
+  explicit NodeBuilder(std::unique_ptr<NodeBuilderState> state);
+  friend class Var;
+  friend struct NodeBuilderState;
+  std::unique_ptr<NodeBuilderState> state_;
+};
+
+// One graph from nothing. Saving at an older opset says the same in its words.
+class Builder : public NodeBuilder {
+ public:
+  explicit Builder(std::string name = "graph");
+  ~Builder();
+
+  // "f32[batch,3,224,224]": an element type (f32 f16 bf16 f64 i8 .. u64 bool str ...) and sizes: numbers, names, or
+  // expressions of names such as 4*h + 2. "f32[]" is a scalar.
+  Var input(std::string name, std::string_view type);
+  // Constants with a name. Precondition: as many values as the shape takes, else throws build.weight.
+  Var weight(std::string name, std::vector<int64_t> shape, std::vector<float> values);
+  Var weight(std::string name, std::vector<int64_t> shape, std::vector<int64_t> values);
+  // Of any element type, from little-endian, row-major bytes, which are copied.
+  Var weight(std::string name, std::string_view dtype, std::vector<int64_t> shape, const void* bytes, size_t size);
+  // Not copied.
+  Var weight(std::string name, const SharedArray& value);
 
   // Control flow. What the functions compute belongs to the body; values from outside may be used as they are.
   //   auto y = g.if_else(c, [&] { return std::vector{x + 1.0}; }, [&] { return std::vector{x}; })[0];
@@ -102,12 +128,8 @@ class Builder {
   void save(const std::string& path, int opset = 0) const;
 
  private:
-  friend class Var;
-  struct State;
-  uint32_t checked(Var v, std::string_view by) const;
-  template <class Ids>
-  std::vector<Var> vars(const Ids& values);
-  std::unique_ptr<State> state_;
+  struct Content;
+  std::unique_ptr<Content> content_;
 };
 
 }  // namespace cameo

@@ -10,6 +10,8 @@ namespace cameo {
 
 // Everything that is wrong with a file, as `cameo check` finds it.
 std::vector<Diag> check(const std::string& path);
+// The same of the bytes of an .onnx file.
+std::vector<Diag> check(const Buffer& bytes);
 // The same of a model at its own opset.
 std::vector<Diag> check(const Model& model);
 

@@ -36,8 +36,10 @@ class Editor {
   Editor& remove_node(const std::string& node);                    // its users read its first input
   Editor& rewire(const std::string& from, const std::string& to);  // users of `from` read `to`
   Editor& set_weight(const std::string& name, const ArrayView& value);
+  Editor& set_weight(const std::string& name, const SharedArray& value);  // not copied
   Editor& set_metadata(const std::string& key, const std::string& value);
-  Editor& strip();  // documentation, and descriptions of inner values
+  Editor& strip();                                    // documentation, and descriptions of inner values
+  std::string dtype(const std::string& value) const;  // "f32", after the changes so far
   Model apply();
 
  private:

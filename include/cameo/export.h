@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cameo/lowering.h"
 #include "cameo/model.h"
 
 namespace cameo {
@@ -26,10 +27,30 @@ struct DynamicAxis {
   std::string name;
 };
 
+// An array that the caller has at hand: says type and sizes where nothing else does, and fixes plain numbers.
+struct ExampleInput {
+  std::string name;   // a parameter's name or path, the input's name in the result, or x0, x1, ... in order
+  std::string dtype;  // "f32"
+  std::vector<int64_t> sizes = {};
+  std::string number = {};  // of a single element: its value, as text: "True", "3", "0.5"
+};
+
+// Weights that stay in the caller's memory. In place of each the archive has a storage of 16 bytes, two little-endian
+// numbers: `stamp`, and the weight's index.
+struct BorrowedWeights {
+  struct Tensor {
+    Buffer memory;
+    std::vector<int64_t> sizes, strides;  // in elements, from the memory's first byte on
+  };
+  uint64_t stamp = 0;
+  std::vector<Tensor> tensors = {};
+};
+
 // As the flags of `cameo export`.
 struct ExportSettings {
-  std::vector<std::string> inputs = {};  // "x=f32[batch,3,h,w]", "n=3"; a traced archive remembers its own
-  std::string example_inputs = {};       // .npz, .npy or a test_data_set folder: types and sizes come from it
+  std::vector<std::string> inputs = {};     // "x=f32[batch,3,h,w]", "n=3"; a traced archive remembers its own
+  std::string example_inputs = {};          // .npz, .npy or a test_data_set folder: types and sizes come from it
+  std::vector<ExampleInput> examples = {};  // the same, at hand
   std::vector<std::string> input_names = {}, output_names = {};  // in order
   std::vector<DynamicAxis> dynamic_axes = {};
   std::vector<std::pair<std::string, std::string>> rename_dims = {};  // {"s77", "batch"}
@@ -55,11 +76,16 @@ struct ExportSettings {
   std::vector<std::string> keep_outputs = {};  // inner values to output too, by module path or name, with * and ?
   bool lossy = false;        // allow expansions that are wrong on inf, NaN or overflow, or approximate
   bool doc_strings = false;  // the user's file and line in every node
+  bool trace = false;        // fill Exported::recorded and report
+  Lowerings lowerings = {};  // of operators that the caller lowers
+  BorrowedWeights borrowed = {};
 };
 
 struct Exported {
   Model model;
   std::vector<Diag> findings;  // notes and warnings
+  std::string recorded = {};   // with `trace`: the graph before it was simplified, with source lines
+  std::string report = {};     // with `trace`: JSON, which torch operators became which nodes, and where
 };
 
 // Throws lower.no-rule with every operator that has no lowering, use.input-missing when a size is not known, and what

@@ -64,7 +64,8 @@ class Weight {
   std::string dtype() const;
   std::vector<int64_t> shape() const;
   uint64_t byte_size() const;
-  Array array() const;  // a copy; throws use.array for strings
+  Array array() const;         // a copy; throws use.array for strings
+  SharedArray shared() const;  // no copy where the model holds it row by row
 
  private:
   friend class Value;
@@ -79,11 +80,13 @@ class Value {
   bool present() const {
     return id_ != none;
   }  // false: an optional input that the node does without. Its other functions throw use.absent
-  std::string name() const;   // may be empty
-  std::string type() const;   // as ValueInfo's
-  std::string dtype() const;  // "f32"; empty for what is no tensor, or unknown
-  std::optional<std::vector<std::string>> shape()
-      const;                             // sizes as text: "batch", "8"; nothing while the rank is unknown
+  std::string name() const;       // may be empty
+  std::string label() const;      // its name, or %12 where it has none
+  std::string type() const;       // as ValueInfo's
+  std::string onnx_type() const;  // "tensor(float)", as ONNX and onnxruntime spell it; without sizes
+  std::string dtype() const;      // "f32"; empty for what is no tensor, or unknown
+  // Sizes as text: "8", "batch", "2*h + 1", "?" for one that is unknown; nothing while the rank is unknown.
+  std::optional<std::vector<std::string>> shape() const;
   std::optional<Weight> weight() const;  // of an initializer, or an input's default
   std::optional<Node> maker() const;     // the node that computes it
   std::vector<Node> users() const;
@@ -111,6 +114,7 @@ class Node {
   std::optional<Attribute> attribute(std::string_view name) const;
   std::vector<std::pair<std::string, Graph>> bodies() const;  // of If, Loop, Scan: "then_branch", "body"
   std::string place() const;  // where it comes from, as far as the file says: "model.py:57"
+  Loc where() const;          // the same, with the module and the line itself
   friend bool operator==(const Node& a, const Node& b) { return a.model_ == b.model_ && a.id_ == b.id_; }
 
  private:
@@ -143,10 +147,11 @@ struct Function {
 };
 
 enum class Weights : uint8_t {
-  keep,      // external data that stays beside the file is referred to as before; else embedded up to 1.9 GiB
-  embed,     // everything in one file
-  external,  // one data file beside the model
-  in_place,  // refer to the archive the weights were read from; it has to stay in the same folder
+  keep,       // as they were, or as the model was exported for: data beside the file is referred to as before
+  automatic,  // embedded, unless that would pass 1.9 GiB: then external
+  embed,      // everything in one file
+  external,   // one data file beside the model
+  in_place,   // refer to the archive the weights were read from; it has to stay in the same folder
 };
 
 struct SaveSettings {
@@ -192,6 +197,8 @@ class Model {
 Model load(const std::string& path);
 // The same from memory, which is copied. External data cannot be referred to from there.
 Model load_bytes(const void* data, size_t size);
+// The same without a copy. `name` stands for the path in findings.
+Model load_buffer(Buffer bytes, const std::string& name = "");
 // The same from anything that can be read by pieces: reads `size` bytes at `offset` into memory. Called on this thread
 // alone.
 using ReadAt = std::function<void(uint64_t offset, void* into, size_t size)>;

@@ -45,6 +45,7 @@ class Session {
   Session& operator=(Session&&) noexcept;
 
   std::vector<ValueInfo> inputs() const, outputs() const;
+  std::vector<std::string> result_names() const;  // of what a run gives: the outputs, then those of keep_outputs
 
   // Inputs in the model's order, where trailing ones with defaults may be left out, or by name. Their memory is not
   // copied. Throws run.input-missing, run.dtype, run.rank and run.size where they do not fit, all findings at once;
@@ -52,6 +53,8 @@ class Session {
   std::vector<Array> run(const std::vector<ArrayView>& inputs, const RunSettings& settings = {}) const;
   std::vector<Array> run_named(const std::vector<std::pair<std::string, ArrayView>>& inputs,
                                const RunSettings& settings = {}) const;
+  // Of every kind, sequences and strings too; results are not copied. `into` is not for these.
+  std::vector<RunValue> run_values(const std::vector<RunValue>& inputs, std::vector<Step>* profile = nullptr) const;
 
   uint64_t arena_bytes() const, packed_weight_bytes() const;  // of the largest run so far
   int threads() const;

@@ -5,11 +5,34 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cameo/model.h"
 
 namespace cameo {
+
+// How far two values may be apart: |got - wanted| <= atol + rtol * |wanted|. Whole numbers, bools and strings have to
+// be equal; NaN equals NaN.
+struct CompareSettings {
+  std::optional<double> rtol = {}, atol = {};  // default: by element type
+  // For what another program computed, in another order: wider defaults (f32: 1e-3 and 1e-5), and atol is a part of the
+  // largest number that is wanted, where that is above 1.
+  bool other_program = false;
+};
+struct Compared {
+  bool same = true;
+  std::string why;        // where they are not: the first element that differs, and how many do
+  int64_t differing = 0;  // elements beyond the tolerance
+  double worst = 0;       // the largest difference; infinite where types or shapes differ, or a NaN is on one side
+  double worst_of_largest = 0;  // as a part of the largest number that is wanted
+};
+Compared compare_values(const RunValue& got, const RunValue& wanted, const CompareSettings& settings = {});
+
+// Inputs made up from a seed, for the model's inputs that have no default; the same on every machine. `sizes` gives
+// named sizes, the others are 1.
+std::vector<std::pair<std::string, RunValue>> random_inputs(const Model& model, uint64_t seed = 0,
+                                                            const std::map<std::string, int64_t>& sizes = {});
 
 struct VerifySettings {
   std::string inputs = {};                     // an .npz, an .npy or a test_data_set folder; empty: made up

@@ -47,11 +47,8 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         "allow_frozen": frozen == "allow", "keep_outputs": list(keep_outputs), "method": method,
         "number_weights": not _retain_param_name, "doc_strings": not strip_doc_string, "trace": bool(verbose or report),
         "initializers_as_inputs": bool(keep_initializers_as_inputs), "custom_opsets": dict(custom_opsets or {}) or None,
-        "rules": os.fspath(rules) if rules else None,
+        "rules": os.fspath(rules) if rules else None, "simplify": bool(optimize),
     }
-    if not export_params or keep_initializers_as_inputs or not optimize:
-        options["fold"] = options["fold"] and optimize and bool(export_params) and not keep_initializers_as_inputs
-        options["simplify"] = bool(optimize) and not keep_initializers_as_inputs
     kept = fallback if isinstance(fallback, str) else None
     if aten:
         kept = "all-aten"

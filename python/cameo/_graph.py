@@ -79,11 +79,11 @@ class Value:
 
     @property
     def dtype(self):
-        return self._graph._host.type(self._host)[1]
+        return self._graph._host.type(self._host)[0]
 
     @property
     def shape(self):
-        return self._graph._host.type(self._host)[2]
+        return self._graph._host.type(self._host)[1]
 
     @property
     def constant(self):

@@ -39,18 +39,18 @@ class Lowerings:
         names = list(self._functions) + (["cameo::call"] if self._calls else [])
         return {"lowering_names": names, "lowering": self._lower} if names else {}
 
-    def _lower(self, host, op, positional, keywords, names):
+    def _lower(self, host, op, positional, keywords, has_signature):
         base = op.split(".")[0]
         if base == "cameo::call":
             return self._call(host, positional)
         function, opset = self._functions.get(op) or self._functions[base]
         graph = Graph(host, opset)
         args = [_wrap(graph, v) for v in positional]
-        args += _missing_arguments(op, len(args), {k: _wrap(graph, v) for k, v in keywords.items()}, bool(names))
+        args += _missing_arguments(op, len(args), {k: _wrap(graph, v) for k, v in keywords.items()}, has_signature)
         results = function(graph, *args)
         for r in results if isinstance(results, (tuple, list)) else [results]:
             first = next((a for a in args if isinstance(a, Value)), None)
-            if isinstance(r, Value) and first is not None and not names and host.type(r._host)[0] != "tensor":
+            if isinstance(r, Value) and first is not None and not has_signature and not host.type(r._host)[0]:
                 host.set_type(r._host, first.dtype, None)  # of a foreign node: nobody else can tell
         return _results(results)
 
@@ -114,8 +114,7 @@ class Lowerings:
         results = cls.symbolic(graph, *given)
         results = list(results) if isinstance(results, (tuple, list)) else [results]
         for r, (dtype, shape) in zip(results, types):
-            kind = host.type(r._host)
-            if kind[0] != "tensor":  # of a foreign node: what it was while tracing
+            if not host.type(r._host)[0]:  # of a foreign node: what it was while tracing
                 from ._graph import _ours
                 host.set_type(r._host, _ours(dtype), list(shape) if self._fixed_sizes else [None] * len(shape))
         return [r._host for r in results]

@@ -135,7 +135,7 @@ def random_inputs(model, seed=0, **sizes):
 
 
 def _values(rows):
-    return [ValueInfo(name, onnx, dims if kind == "tensor" else None, dtype, default) for name, kind, dtype, dims, onnx, default in rows]
+    return [ValueInfo(name, onnx, dims, dtype, default) for name, dtype, dims, onnx, default in rows]
 
 
 def model_inputs(model):

@@ -19,7 +19,7 @@ class Session:
         self._session = _cameo.Session(self.model, options)
         self.inputs = model_inputs(self.model)
         self.outputs = model_outputs(self.model)
-        self.output_names = [o.name for o in self.outputs] + self._session.kept
+        self.output_names = self._session.names
         self._input_index = {v.name: i for i, v in enumerate(self.inputs)}
 
     @property

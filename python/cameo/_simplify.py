@@ -54,7 +54,7 @@ def simplify(model, check_n=0, perform_optimization=True, skip_fuse_bn=False, ov
 def _simplify(model, **options):
     shapes = options.pop("input_shapes", None)
     if shapes:
-        options["input_shapes"] = {name: ",".join(str(n) for n in sizes) for name, sizes in shapes.items()}
+        options["input_shapes"] = {name: list(sizes) for name, sizes in shapes.items()}
     wanted = options.get("check", 0)
     with Steps("simplify", ["rewriting and checking" if wanted else "rewriting"]) as steps:
         steps.next()

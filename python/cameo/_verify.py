@@ -1,17 +1,14 @@
 """Whether a result computes what the model computes: on the example, and at other sizes of what is dynamic."""
 import dataclasses
 
-import numpy as np
 import torch
 
 from . import _arguments as arguments
-from . import _capture
+from . import _cameo, _capture
 from ._cameo import Error
 from ._findings import failure, note, warning
 from ._live import feed, first_line
 from ._session import Session
-
-TOLERANCE = {"float16": (1e-2, 1e-2), "bfloat16": (4e-2, 4e-2), "float64": (1e-6, 1e-8)}  # rtol, atol of the largest number
 
 
 @dataclasses.dataclass
@@ -46,28 +43,10 @@ class Verification:
 
 
 def compare(name, got, wanted, rtol=None, atol=None):
-    wanted = feed(wanted)
-    kind = str(wanted.dtype).split(".")[-1]
-    given_rtol, given_atol = TOLERANCE.get(kind, (1e-3, 1e-5))
-    rtol, atol = given_rtol if rtol is None else rtol, given_atol if atol is None else atol
-    wanted = (wanted.float() if kind == "bfloat16" else wanted).numpy()
-    got = np.asarray(got)
-    if got.shape != wanted.shape:
-        return OutputCheck(name, float("inf"), float("inf"), False, f"its shape is {list(got.shape)}, and PyTorch's is {list(wanted.shape)}")
-    if wanted.size == 0:
-        return OutputCheck(name, 0.0, 0.0, True)
-    if wanted.dtype.kind in "biu":
-        differing = int((got != wanted).sum())
-        return OutputCheck(name, float(np.abs(got.astype("f8") - wanted.astype("f8")).max()), 0.0, differing == 0, f"{differing} of {wanted.size} elements differ" if differing else "")
-    a, b = got.astype("f8"), wanted.astype("f8")
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
-    with np.errstate(all="ignore"):
-        error = np.where(same, 0.0, np.abs(a - b))
-    finite = np.isfinite(b)
-    scale = float(np.abs(b[finite]).max()) if finite.any() else 0.0
-    bad = ~(error <= atol * max(1.0, scale) + rtol * np.abs(np.where(finite, b, 0)))
-    worst = float(np.nan_to_num(error, nan=np.inf).max())
-    return OutputCheck(name, worst, worst / scale if scale else worst, not bad.any(), f"{int(bad.sum())} of {b.size} elements differ, by {worst:.3g} at most" if bad.any() else "")
+    """One output against PyTorch's, by the tolerances for what another program computed (include/cameo/verify.h)."""
+    given = {k: v for k, v in {"rtol": rtol, "atol": atol}.items() if v is not None}
+    same, why, _, worst, relative = _cameo.compare(feed(got) if isinstance(got, torch.Tensor) else got, feed(wanted), given | {"other_program": True})
+    return OutputCheck(name, worst, relative, same, why)
 
 
 def other_inputs(bound, axes, changes=(lambda n: n + 1, lambda n: n * 2, lambda n: n + 2, lambda n: max(1, n - 1), lambda n: n + 32)):

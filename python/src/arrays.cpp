@@ -1,14 +1,11 @@
-// Arrays between Python and the engine, without copies where both can.
-#include "bindings.h"
-
+// Arrays between Python and the library, without copies where both can.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include "bindings.h"
+
 namespace cameo::python {
 
-namespace {
-
-// Gives up a Python object from any thread.
 std::shared_ptr<const void> keep(nb::object o) {
   PyObject* p = o.release().ptr();
   return std::shared_ptr<const void>(p, [](const void* q) {
@@ -18,89 +15,101 @@ std::shared_ptr<const void> keep(nb::object o) {
   });
 }
 
+namespace {
+
 using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
-DType dtype_of(nb::dlpack::dtype t) {
-  using Code = nb::dlpack::dtype_code;
-  const int b = t.bits;
-  switch (static_cast<Code>(t.code)) {
-    case Code::Float: return b == 16 ? DType::f16 : b == 32 ? DType::f32 : b == 64 ? DType::f64 : DType::undefined;
-    case Code::Int:
-      return b == 8 ? DType::i8 : b == 16 ? DType::i16 : b == 32 ? DType::i32 : b == 64 ? DType::i64 : DType::undefined;
-    case Code::UInt:
-      return b == 8 ? DType::u8 : b == 16 ? DType::u16 : b == 32 ? DType::u32 : b == 64 ? DType::u64 : DType::undefined;
-    case Code::Bfloat: return DType::bf16;
-    case Code::Bool: return DType::boolean;
-    case Code::Complex: return b == 64 ? DType::c64 : b == 128 ? DType::c128 : DType::undefined;
-    default: return DType::undefined;
-  }
+// Element types: the library's names, NumPy's, DLPack's code and bits. Those that DLPack's exchange with NumPy does not
+// know are `foreign`: ml_dtypes has them, and they are handed over as bytes.
+using Code = nb::dlpack::dtype_code;
+struct ElementType {
+  std::string_view name;
+  const char* numpy;
+  Code code;
+  int bits;
+  bool foreign = false;
+};
+constexpr ElementType element_types[] = {
+    {"f32", "float32", Code::Float, 32},
+    {"f64", "float64", Code::Float, 64},
+    {"f16", "float16", Code::Float, 16},
+    {"i8", "int8", Code::Int, 8},
+    {"i16", "int16", Code::Int, 16},
+    {"i32", "int32", Code::Int, 32},
+    {"i64", "int64", Code::Int, 64},
+    {"u8", "uint8", Code::UInt, 8},
+    {"u16", "uint16", Code::UInt, 16},
+    {"u32", "uint32", Code::UInt, 32},
+    {"u64", "uint64", Code::UInt, 64},
+    {"bool", "bool", Code::Bool, 8},
+    {"c64", "complex64", Code::Complex, 64},
+    {"c128", "complex128", Code::Complex, 128},
+    {"bf16", "bfloat16", Code::Bfloat, 16, true},
+    {"f8e4m3fn", "float8_e4m3fn", Code::Float, 8, true},
+    {"f8e4m3fnuz", "float8_e4m3fnuz", Code::Float, 8, true},
+    {"f8e5m2", "float8_e5m2", Code::Float, 8, true},
+    {"f8e5m2fnuz", "float8_e5m2fnuz", Code::Float, 8, true},
+    {"f8e8m0", "float8_e8m0fnu", Code::Float, 8, true},
+};
+
+template <class F>
+const ElementType* find_type(F is) {
+  for (const ElementType& t : element_types)
+    if (is(t)) return &t;
+  return nullptr;
+}
+const ElementType* by_dlpack(nb::dlpack::dtype t) {  // 8 bits of a float may be any of five
+  return find_type([&](const ElementType& e) {
+    return e.code == static_cast<Code>(t.code) && e.bits == t.bits && (e.bits > 8 || !e.foreign);
+  });
+}
+const ElementType* by_name(std::string_view name) {
+  return find_type([&](const ElementType& e) { return e.name == name; });
+}
+const ElementType* foreign_by_numpy_name(std::string_view name) {
+  return find_type([&](const ElementType& e) { return e.foreign && e.numpy == name; });
 }
 
-// NumPy's names of the types that DLPack's exchange with NumPy does not know.
-DType dtype_by_name(const std::string& name) {
-  if (name == "bfloat16") return DType::bf16;
-  if (name == "float8_e4m3fn") return DType::f8e4m3fn;
-  if (name == "float8_e4m3fnuz") return DType::f8e4m3fnuz;
-  if (name == "float8_e5m2") return DType::f8e5m2;
-  if (name == "float8_e5m2fnuz") return DType::f8e5m2fnuz;
-  if (name == "float8_e8m0fnu") return DType::f8e8m0;
-  return DType::undefined;
-}
-const char* numpy_name(DType t) {
-  switch (t) {
-    case DType::f32: return "float32";
-    case DType::f64: return "float64";
-    case DType::f16: return "float16";
-    case DType::i8: return "int8";
-    case DType::i16: return "int16";
-    case DType::i32: return "int32";
-    case DType::i64: return "int64";
-    case DType::u8: return "uint8";
-    case DType::u16: return "uint16";
-    case DType::u32: return "uint32";
-    case DType::u64: return "uint64";
-    case DType::boolean: return "bool";
-    case DType::c64: return "complex64";
-    case DType::c128: return "complex128";
-    case DType::bf16: return "bfloat16";
-    case DType::f8e4m3fn: return "float8_e4m3fn";
-    case DType::f8e4m3fnuz: return "float8_e4m3fnuz";
-    case DType::f8e5m2: return "float8_e5m2";
-    case DType::f8e5m2fnuz: return "float8_e5m2fnuz";
-    case DType::f8e8m0: return "float8_e8m0fnu";
-    default: return nullptr;
-  }
+SharedArray wrap(const AnyArray& a, const ElementType& type, nb::object owner) {
+  SharedArray out;
+  out.dtype = type.name;
+  for (size_t i = 0; i < a.ndim(); ++i) out.shape.push_back(static_cast<int64_t>(a.shape(i)));
+  out.memory = {keep(std::move(owner)), a.data(), a.size() * static_cast<size_t>(type.bits) / 8};
+  return out;
 }
 
-bool is_foreign(DType t) {
-  return t == DType::bf16 || dtype_by_name(numpy_name(t) ? numpy_name(t) : "") != DType::undefined;
+// Nothing where DLPack does not give it as it is.
+std::optional<SharedArray> as_it_is(nb::object array) {
+  AnyArray a;
+  if (!nb::try_cast(array, a, false)) return std::nullopt;
+  const ElementType* type = by_dlpack(a.dtype());
+  return type ? std::optional(wrap(a, *type, array)) : std::nullopt;
 }
 
-Tensor wrap(const AnyArray& a, DType dtype, nb::object owner) {
-  std::vector<int64_t> shape;
-  for (size_t i = 0; i < a.ndim(); ++i) shape.push_back(static_cast<int64_t>(a.shape(i)));
-  const uint64_t size = packed_bytes(dtype, element_count(shape));
-  return Tensor(dtype, std::move(shape),
-                Bytes(keep(std::move(owner)), {static_cast<const std::byte*>(a.data()), narrow<size_t>(size)}));
+SharedArray strings(nb::handle array) {
+  SharedArray out;
+  out.dtype = "str";
+  for (nb::handle item : array.attr("reshape")(-1).attr("tolist")())
+    out.strings.push_back(nb::isinstance<nb::bytes>(item)
+                              ? std::string(nb::cast<nb::bytes>(item).c_str(), nb::cast<nb::bytes>(item).size())
+                              : nb::cast<std::string>(nb::str(item)));
+  for (nb::handle n : array.attr("shape")) out.shape.push_back(nb::cast<int64_t>(n));
+  return out;
 }
 
-Tensor strings(nb::handle array) {
-  nb::object flat = array.attr("reshape")(-1).attr("tolist")();
-  std::vector<std::string> out;
-  for (nb::handle item : flat)
-    out.push_back(nb::isinstance<nb::bytes>(item)
-                      ? std::string(nb::cast<nb::bytes>(item).c_str(), nb::cast<nb::bytes>(item).size())
-                      : nb::cast<std::string>(nb::str(item)));
-  std::vector<int64_t> shape;
-  for (nb::handle n : array.attr("shape")) shape.push_back(nb::cast<int64_t>(n));
-  return Tensor(std::move(shape), std::move(out));
+nb::object string_array(const SharedArray& a, nb::tuple shape) {
+  nb::list items;
+  for (const std::string& s : a.strings) items.append(nb::str(s.c_str(), s.size()));
+  nb::object array = nb::module_::import_("numpy").attr("empty")(nb::len(items), nb::arg("dtype") = "object");
+  array[nb::slice(nb::none(), nb::none(), nb::none())] = items;
+  return array.attr("reshape")(shape);
 }
 
 }  // namespace
 
-Bytes bytes_of(nb::handle buffer) {
+Buffer buffer_of(nb::handle object) {
   auto* view = new Py_buffer;
-  if (PyObject_GetBuffer(buffer.ptr(), view, PyBUF_SIMPLE) != 0) {
+  if (PyObject_GetBuffer(object.ptr(), view, PyBUF_SIMPLE) != 0) {
     delete view;
     throw nb::python_error();
   }
@@ -112,96 +121,95 @@ Bytes bytes_of(nb::handle buffer) {
     }
     delete v;
   });
-  return Bytes(std::move(owner), {static_cast<const std::byte*>(view->buf), static_cast<size_t>(view->len)});
+  return {std::move(owner), view->buf, static_cast<size_t>(view->len)};
 }
 
-Tensor to_tensor(nb::handle given, DType wanted) {
+SharedArray to_array(nb::handle given, std::string_view wanted) {
   nb::object array = nb::borrow(given);
   if (nb::hasattr(array, "detach")) array = array.attr("detach")();  // a torch tensor that has a gradient
-  AnyArray a;
-  if (nb::try_cast(array, a, false) && dtype_of(a.dtype()) != DType::undefined)
-    return wrap(a, dtype_of(a.dtype()), array);
+  if (auto a = as_it_is(array)) return std::move(*a);
   nb::module_ np = nb::module_::import_("numpy");
   if (nb::hasattr(array, "cpu")) array = array.attr("cpu")().attr("contiguous")();
-  if (nb::try_cast(array, a, false) && dtype_of(a.dtype()) != DType::undefined)
-    return wrap(a, dtype_of(a.dtype()), array);
-  if (!nb::hasattr(array, "dtype") && wanted != DType::undefined && wanted != DType::string && numpy_name(wanted) &&
-      !is_foreign(wanted))
-    array = np.attr("asarray")(array, nb::arg("dtype") = numpy_name(wanted));
+  if (auto a = as_it_is(array)) return std::move(*a);
+  const ElementType* type = by_name(wanted);
+  if (!nb::hasattr(array, "dtype") && type && !type->foreign)
+    array = np.attr("asarray")(array, nb::arg("dtype") = type->numpy);
   else array = np.attr("asarray")(array);
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (kind == "O" || kind == "S" || kind == "U" || kind == "T") return strings(array);
   array = np.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape"));
   const std::string name = nb::cast<std::string>(array.attr("dtype").attr("name"));
-  if (const DType t = dtype_by_name(name); t != DType::undefined) {
-    nb::object raw = array.attr("view")(bits(t) == 16 ? "uint16" : "uint8");
-    return wrap(nb::cast<AnyArray>(raw), t, raw);
+  if (const ElementType* foreign = foreign_by_numpy_name(name)) {
+    nb::object raw = array.attr("view")(foreign->bits == 16 ? "uint16" : "uint8");
+    return wrap(nb::cast<AnyArray>(raw), *foreign, raw);
   }
-  if (!nb::try_cast(array, a, false) || dtype_of(a.dtype()) == DType::undefined)
-    throw error("run.dtype", cat("an array of ", name, " is given, which is no element type of ours"));
-  return wrap(a, dtype_of(a.dtype()), array);
+  if (auto a = as_it_is(array)) return std::move(*a);
+  throw failure("run.dtype", "an array of " + name + " is given: unsupported element type");
 }
 
-Datum to_datum(nb::handle array, DType wanted) {
-  if (array.is_none()) return Datum();
-  if ((nb::isinstance<nb::list>(array) || nb::isinstance<nb::tuple>(array)) && nb::len(array) > 0) {
-    nb::object first = array[nb::int_(0)];
-    if (nb::hasattr(first, "shape") && wanted == DType::undefined) {
-      std::vector<Datum> items;
-      for (nb::handle item : array) items.push_back(to_datum(item));
-      return Datum::sequence(std::move(items));
-    }
+RunValue to_value(nb::handle array, std::string_view wanted) {
+  if (array.is_none()) return {};
+  if ((nb::isinstance<nb::list>(array) || nb::isinstance<nb::tuple>(array)) && nb::len(array) > 0 && wanted.empty() &&
+      nb::hasattr(array[nb::int_(0)], "shape")) {
+    RunValue out;
+    out.kind = RunValue::Kind::sequence;
+    for (nb::handle item : array) out.items.push_back(to_value(item));
+    return out;
   }
-  return Datum(to_tensor(array, wanted));
+  return to_array(array, wanted);
 }
 
-nb::object to_python(const Datum& d) {
-  if (d.kind == Datum::Kind::none) return nb::none();
-  if (d.kind == Datum::Kind::sequence) {
-    nb::list out;
-    for (const Datum& item : *d.items) out.append(to_python(item));
-    return std::move(out);
-  }
-  if (d.kind == Datum::Kind::map) {
-    nb::dict out;
-    for (const auto& [key, value] : *d.entries) out[to_python(key).attr("item")()] = to_python(value);
-    return std::move(out);
-  }
-  nb::module_ np = nb::module_::import_("numpy");
-  nb::list shape;
-  for (const int64_t n : d.tensor.shape()) shape.append(n);
-  const DType t = d.tensor.dtype();
-  if (t == DType::string) {
-    nb::list items;
-    for (const std::string& s : d.tensor.strings()) items.append(nb::str(s.c_str(), s.size()));
-    nb::object array = np.attr("empty")(items.attr("__len__")(), nb::arg("dtype") = "object");
-    array[nb::slice(nb::none(), nb::none(), nb::none())] = items;
-    return array.attr("reshape")(nb::tuple(shape));
-  }
-  auto* owner = new Tensor(d.tensor);
-  nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<Tensor*>(p); });
-  const size_t size = d.tensor.bytes().size();
-  nb::ndarray<nb::numpy, uint8_t> raw(const_cast<std::byte*>(d.tensor.bytes().data()), {size}, capsule);
+nb::object to_python(const SharedArray& a) {
+  nb::list sizes;
+  for (const int64_t n : a.shape) sizes.append(n);
+  nb::tuple shape(sizes);
+  if (a.dtype == "str") return string_array(a, shape);
+  auto* owner = new Buffer(a.memory);
+  nb::capsule capsule(owner, [](void* p) noexcept { delete static_cast<Buffer*>(p); });
+  nb::ndarray<nb::numpy, uint8_t> raw(const_cast<void*>(a.memory.data), {a.memory.size}, capsule);
   nb::object bytes = nb::cast(raw);
-  const char* name = numpy_name(t);
-  if (!name || is_sub_byte(t)) return bytes;  // packed, as ONNX has them
-  nb::object dtype = is_foreign(t) ? nb::module_::import_("ml_dtypes").attr(name) : nb::object(nb::str(name));
-  return bytes.attr("view")(dtype).attr("reshape")(nb::tuple(shape));
+  const ElementType* type = by_name(a.dtype);
+  if (!type) return bytes;  // several elements to a byte: packed, as ONNX has them
+  nb::object dtype =
+      type->foreign ? nb::module_::import_("ml_dtypes").attr(type->numpy) : nb::object(nb::str(type->numpy));
+  return bytes.attr("view")(dtype).attr("reshape")(shape);
 }
 
-nb::object type_of(const Type& t) {
-  const char* kinds[] = {"unknown", "tensor", "sparse_tensor", "sequence", "optional", "map"};
-  nb::object dims = nb::none();
-  if (t.is_tensor() && t.has_rank()) {
-    nb::list list;
-    for (const Dim d : *t.shape) {
-      if (d.is_literal()) list.append(d.literal());
-      else if (d.is_symbol() && is_fresh(d)) list.append(nb::none());
-      else list.append(nb::str(d.text().c_str()));
-    }
-    dims = list;
+nb::object to_python(const RunValue& v) {
+  using Kind = RunValue::Kind;
+  if (v.kind == Kind::nothing) return nb::none();
+  if (v.kind == Kind::array) return to_python(v.array);
+  if (v.kind == Kind::sequence) {
+    nb::list out;
+    for (const RunValue& item : v.items) out.append(to_python(item));
+    return std::move(out);
   }
-  return nb::make_tuple(kinds[static_cast<size_t>(t.kind)], std::string(name(t.elem)), dims, t.onnx_text());
+  nb::dict out;
+  for (size_t i = 0; i < v.items.size(); ++i) out[to_python(v.keys[i]).attr("item")()] = to_python(v.items[i]);
+  return std::move(out);
+}
+
+nb::list name_list(const std::vector<std::string>& names) {
+  nb::list out;
+  for (const std::string& n : names) out.append(name_text(n));
+  return out;
+}
+
+std::vector<std::string> text_list(nb::handle items) {
+  std::vector<std::string> out;
+  for (nb::handle item : items) out.push_back(nb::cast<std::string>(nb::str(item)));
+  return out;
+}
+
+nb::object size_list(const std::optional<std::vector<std::string>>& sizes) {
+  if (!sizes) return nb::none();
+  nb::list out;
+  for (const std::string& size : *sizes) {
+    if (size == "?") out.append(nb::none());
+    else if (size.find_first_not_of("0123456789") == size.npos) out.append(nb::int_(nb::str(size.c_str())));
+    else out.append(nb::str(size.c_str()));
+  }
+  return std::move(out);
 }
 
 }  // namespace cameo::python

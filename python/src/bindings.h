@@ -1,51 +1,59 @@
-// What the files of the Python module share.
+// What the files of the Python module share. They translate arguments, call include/cameo, and translate results.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
-#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "backends/onnx/writer.h"
-#include "ir/graph.h"
-#include "kernels/datum.h"
-#include "support/budget.h"
+#include "cameo/array.h"
+#include "cameo/diag.h"
+#include "cameo/progress.h"
 
 namespace cameo::python {
 
 namespace nb = nanobind;
 
-// cameo.Model: a model, how it is written unless told otherwise, and what was found while it was made.
-struct PyModel {
-  Model model;
-  WriteOptions write;
-  std::vector<Diag> findings;
-};
-
 // Python's lock given away for a long call, which stops with KeyboardInterrupt where Python has one to raise.
 bool keyboard_interrupt();
 struct Released {
   nb::gil_scoped_release gil;
-  StopQuestionScope stop{keyboard_interrupt};
+  StopScope stop{keyboard_interrupt};
 };
+template <class F>
+auto released(F work) {
+  const Released without_lock;
+  return work();
+}
 
+// A finding of the Python side.
+Error failure(std::string code, std::string what, std::string hint = "");
+
+// Keeps a Python object until its last user is gone, who may be on any thread.
+std::shared_ptr<const void> keep(nb::object o);
 // The bytes behind an object with the buffer protocol, which stays alive with them; nothing is copied.
-Bytes bytes_of(nb::handle buffer);
+Buffer buffer_of(nb::handle object);
 
 // Arrays: NumPy's and everything with __dlpack__ come in without a copy where they are dense and on the CPU; lists of
-// strings are string tensors, None is absent. Throws run.dtype.
-Datum to_datum(nb::handle array, DType wanted = DType::undefined);
-Tensor to_tensor(nb::handle array, DType wanted = DType::undefined);
-nb::object to_python(const Datum& d);  // a NumPy array that shares the memory
+// strings are string tensors, None is nothing. `wanted`: the element type of what has none of its own, such as a list
+// of numbers; empty: NumPy's choice. Throws run.dtype.
+RunValue to_value(nb::handle array, std::string_view wanted = "");
+SharedArray to_array(nb::handle array, std::string_view wanted = "");
+// NumPy arrays that share the memory.
+nb::object to_python(const SharedArray& a);
+nb::object to_python(const RunValue& v);
 
 // A name from a file, which may be any bytes: those that are not UTF-8 become \xNN. Whoever shows it escapes the rest.
 inline nb::str name_text(std::string_view s) {
   return nb::steal<nb::str>(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "backslashreplace"));
 }
+nb::list name_list(const std::vector<std::string>& names);
+std::vector<std::string> text_list(nb::handle items);  // str() of each
 
 nb::list diag_list(const std::vector<Diag>& diags);
-nb::object type_of(const Type& t);  // (kind, dtype, [int | str | None, ...] | None)
+nb::object size_list(const std::optional<std::vector<std::string>>& sizes);  // [int | str | None, ...] | None
 
 // Reads options from a dict by name; what nobody took at the end is a mistake of the caller.
 class Options {
@@ -53,6 +61,7 @@ class Options {
   explicit Options(nb::dict given) : given_(std::move(given)) {}
   bool flag(const char* key, bool fallback = false);
   int64_t integer(const char* key, int64_t fallback);
+  std::optional<double> number(const char* key);
   std::string text(const char* key, const char* fallback = "");
   std::vector<std::string> texts(const char* key);
   nb::object object(const char* key);  // None where it is not given
@@ -67,7 +76,7 @@ void bind_limits(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_verbs(nb::module_& m);
 void bind_export(nb::module_& m);
-void bind_builder(nb::module_& m);
+void bind_lowering(nb::module_& m);
 void bind_session(nb::module_& m);
 
 }  // namespace cameo::python

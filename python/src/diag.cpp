@@ -1,10 +1,11 @@
 // Findings, and the one exception type.
-#include "bindings.h"
+#include "cameo/diag.h"
 
 #include <nanobind/stl/string.h>
 
-#include "formats/mapped_file.h"
-#include "support/text.h"
+#include "bindings.h"
+#include "cameo/face.h"
+#include "words.h"
 
 namespace cameo::python {
 
@@ -15,12 +16,12 @@ PyObject* error_type = nullptr;
 nb::object place(const Loc& where) {
   if (where.empty()) return nb::none();
   nb::dict d;
-  d["file"] = printable(where.file);
+  d["file"] = printable_text(where.file);
   d["line"] = where.line;
   d["column"] = where.column;
-  d["scope"] = printable(where.scope);
-  d["source"] = printable(where.source);
-  d["text"] = printable(where.describe());
+  d["scope"] = printable_text(where.scope);
+  d["source"] = printable_text(where.source);
+  d["text"] = printable_text(where.describe());
   return std::move(d);
 }
 
@@ -30,13 +31,13 @@ const char* severity(const Diag& d) {
 
 nb::list notes(const Diag& d) {
   nb::list out;
-  for (const Note& n : d.notes) out.append(nb::str(printable(n.text).c_str()));
+  for (const Note& n : d.notes) out.append(nb::str(printable_text(n.text).c_str()));
   return out;
 }
 
 void raise(const Error& e) {
   std::string text;
-  for (const Diag& d : e.diags()) text += cat(text.empty() ? "" : "\n", d.render());
+  for (const Diag& d : e.diags()) text += (text.empty() ? "" : "\n") + in_python(d).render();
   while (text.ends_with('\n')) text.pop_back();
   nb::object made = nb::handle(error_type)(text);
   made.attr("diagnostics") = diag_list(e.diags());
@@ -47,16 +48,20 @@ void raise(const Error& e) {
 
 }  // namespace
 
+Error failure(std::string code, std::string what, std::string hint) {
+  return Error(Diag{Severity::error, std::move(code), std::move(what), {}, std::move(hint), {}, {}});
+}
+
 nb::list diag_list(const std::vector<Diag>& diags) {
   nb::list out;
-  for (const Diag& d : diags) out.append(nb::cast(d));
+  for (const Diag& d : diags) out.append(nb::cast(in_python(d)));
   return out;
 }
 
 // The texts of findings are for people: names from files in them are escaped, as in every message.
 void bind_diag(nb::module_& m) {
   m.def(
-      "printable", [](const std::string& text) { return printable(text); }, nb::arg("text"));
+      "printable", [](const std::string& text) { return printable_text(text); }, nb::arg("text"));
   nb::class_<Diag>(m, "Diagnostic")
       .def(
           "__init__",
@@ -74,15 +79,17 @@ void bind_diag(nb::module_& m) {
           },
           nb::arg("severity"), nb::arg("code"), nb::arg("what"), nb::arg("because") = "", nb::arg("hint") = "")
       .def_prop_ro("severity", &severity)
-      .def_prop_ro("code", [](const Diag& d) { return printable(d.code); })
-      .def_prop_ro("what", [](const Diag& d) { return printable(d.what); })
-      .def_prop_ro("because", [](const Diag& d) { return printable(d.because); })
-      .def_prop_ro("hint", [](const Diag& d) { return printable(d.hint); })
+      .def_prop_ro("code", [](const Diag& d) { return printable_text(d.code); })
+      .def_prop_ro("what", [](const Diag& d) { return printable_text(d.what); })
+      .def_prop_ro("because", [](const Diag& d) { return printable_text(d.because); })
+      .def_prop_ro("hint", [](const Diag& d) { return printable_text(d.hint); })
       .def_prop_ro("where", [](const Diag& d) { return place(d.where); })
       .def_prop_ro("notes", &notes)
       .def("json", &Diag::render_json)
       .def("__str__", &Diag::render)
-      .def("__repr__", [](const Diag& d) { return printable(cat("<", severity(d), " ", d.code, ": ", d.what, ">")); });
+      .def("__repr__", [](const Diag& d) {
+        return printable_text("<" + std::string(severity(d)) + " " + d.code + ": " + d.what + ">");
+      });
   nb::object made = nb::steal(PyErr_NewExceptionWithDoc(
       "cameo.Error", "What Cameo says about a model or a call; `diagnostics` holds every finding.", PyExc_Exception,
       nullptr));
@@ -120,6 +127,10 @@ int64_t Options::integer(const char* key, int64_t fallback) {
   nb::object v = object(key);
   return v.is_none() ? fallback : nb::cast<int64_t>(v);
 }
+std::optional<double> Options::number(const char* key) {
+  nb::object v = object(key);
+  return v.is_none() ? std::nullopt : std::optional(nb::cast<double>(v));
+}
 std::string Options::text(const char* key, const char* fallback) {
   nb::object v = object(key);
   return v.is_none() ? fallback : nb::cast<std::string>(v);
@@ -140,7 +151,7 @@ nb::object Options::object(const char* key) {
 }
 void Options::finish() {
   for (auto [key, value] : given_)
-    throw error("use.option", cat("there is no option '", nb::cast<std::string>(key), "'"));
+    throw failure("use.option", "there is no option '" + nb::cast<std::string>(key) + "'");
 }
 
 }  // namespace cameo::python

@@ -1,7 +1,7 @@
 // cameo.limits: how much calls may take, as a context manager.
-#include "bindings.h"
-
 #include "cameo/limits.h"
+
+#include "bindings.h"
 
 namespace cameo::python {
 
@@ -20,7 +20,7 @@ void bind_limits(nb::module_& m) {
       .def(
           "__init__",
           [](PyLimits* self, double seconds, uint64_t memory, int64_t turns, uint64_t steps) {
-            if (!(seconds >= 0) || turns < 1 || steps < 1) throw error("use.value", "limits are numbers above 0");
+            if (!(seconds >= 0) || turns < 1 || steps < 1) throw failure("use.value", "limits are numbers above 0");
             new (self) PyLimits{{seconds, memory, turns, steps}, nullptr};
           },
           nb::kw_only(), nb::arg("seconds") = 0.0, nb::arg("memory") = uint64_t{0}, nb::arg("turns") = Limits().turns,
@@ -28,7 +28,7 @@ void bind_limits(nb::module_& m) {
       .def(
           "__enter__",
           [](PyLimits& self) -> PyLimits& {
-            if (self.scope) throw error("use.limits", "these limits are entered already");
+            if (self.scope) throw failure("use.limits", "these limits are entered already");
             self.scope = std::make_unique<LimitScope>(self.limits);
             return self;
           },

@@ -1,211 +1,154 @@
 // cameo.Model: reading, asking, writing.
-#include "bindings.h"
+#include "cameo/model.h"
 
 #include <nanobind/stl/string.h>
 
-#include "api/model_file.h"
-#include "frontends/onnx/check.h"
-#include "frontends/onnx/reader.h"
-#include "ops/infer.h"
-#include "ops/schema.h"
-#include "ops/text/print.h"
-#include "passes/statistics.h"
+#include <array>
+
+#include "bindings.h"
+#include "cameo/check.h"
+#include "cameo/stats.h"
 
 namespace cameo::python {
 
 namespace {
 
-PyModel* load(nb::handle source) {
-  auto out = std::make_unique<PyModel>();
-  DiagSink diags;
-  if (nb::isinstance<nb::str>(source)) {
-    const std::string path = nb::cast<std::string>(source);
-    const Released released;
-    out->model = load_model(path, diags);
-  } else {
-    const Bytes bytes = bytes_of(source);
-    const Released released;
-    out->model = read_onnx(bytes, "", diags);
-  }
-  out->findings = std::move(diags.all());
-  return out.release();
+// An ONNX model from a path or a buffer; archives are for cameo.export.
+Model load_model(nb::handle source) {
+  const bool is_path = nb::isinstance<nb::str>(source);
+  const std::string path = is_path ? nb::cast<std::string>(source) : "";
+  const Buffer bytes = is_path ? Buffer() : buffer_of(source);
+  Model m = released([&] { return is_path ? load(path) : load_buffer(bytes); });
+  if (m.is_archive())
+    throw failure("use.archive", (is_path ? path : "this") + " is a PyTorch archive, and an ONNX model is wanted",
+                  is_path ? "cameo.export('" + path + "') makes one" : "cameo.export makes one of a file");
+  return m;
 }
 
-WriteOptions write_options(const PyModel& m, nb::dict given) {
+Weights weights_from(const std::string& word) {
+  static constexpr std::array<std::pair<const char*, Weights>, 5> words{{{"", Weights::keep},
+                                                                         {"auto", Weights::automatic},
+                                                                         {"embed", Weights::embed},
+                                                                         {"external", Weights::external},
+                                                                         {"in-place", Weights::in_place}}};
+  for (const auto& [known, mode] : words)
+    if (word == known) return mode;
+  throw failure("use.value", "weights is one of auto, embed, external, in-place, not '" + word + "'");
+}
+
+SaveSettings save_settings(nb::dict given) {
   Options o(std::move(given));
-  WriteOptions w = m.write;
-  if (const int64_t opset = o.integer("opset", 0)) {
-    if (opset < 1 || opset > newest_opset)
-      throw error("use.value", cat("there is no opset ", opset))
-          .help(cat("the newest released is ", newest_released_opset));
-    w.opset = opset;
-  }
-  const std::string weights = o.text("weights");
-  if (weights == "embed") w.weights = WeightMode::embed;
-  else if (weights == "external") w.weights = WeightMode::external;
-  else if (weights == "in-place") w.weights = WeightMode::in_place;
-  else if (weights == "auto") w.weights = WeightMode::automatic;
-  else if (!weights.empty())
-    throw error("use.value", cat("weights is one of auto, embed, external, in-place, not '", weights, "'"));
-  w.external_name = o.text("external_name", w.external_name.c_str());
-  w.lossy = o.flag("lossy", w.lossy);
-  w.durable = o.flag("durable", w.durable);
-  if (o.flag("value_info")) w.value_info = WriteOptions::ValueInfo::all;
+  SaveSettings s;
+  s.opset = static_cast<int>(o.integer("opset", 0));
+  s.weights = weights_from(o.text("weights"));
+  s.external_name = o.text("external_name");
+  s.lossy = o.flag("lossy");
+  s.durable = o.flag("durable");
   o.finish();
-  return w;
+  return s;
 }
 
-nb::bytes to_bytes(const PyModel& m, nb::dict options) {
-  WriteOptions w = write_options(m, std::move(options));
-  if (w.weights == WeightMode::keep || w.weights == WeightMode::automatic) w.weights = WeightMode::embed;
-  std::string data;
-  {
-    const Released released;
-    data = write_onnx(m.model, w);
-  }
+nb::bytes to_bytes(const Model& m, nb::dict options) {
+  const SaveSettings settings = save_settings(std::move(options));
+  const std::string data = released([&] { return m.bytes(settings); });
   return nb::bytes(data.data(), data.size());
 }
 
-nb::list values(const Graph& g, const std::vector<ValueId>& ids) {
+// (name, element type, sizes, ONNX's type, whether it has a default) of each.
+nb::list values(const std::vector<Value>& all) {
   nb::list out;
-  for (const ValueId v : ids) {
-    nb::tuple t = nb::borrow<nb::tuple>(type_of(g[v].fact.type));
-    out.append(nb::make_tuple(name_text(g[v].name), t[0], t[1], t[2], t[3], g[v].weight != nullptr));
-  }
+  for (const Value& v : all)
+    out.append(
+        nb::make_tuple(name_text(v.name()), v.dtype(), size_list(v.shape()), v.onnx_type(), v.weight().has_value()));
+  return out;
+}
+
+nb::list labels(const std::vector<Value>& all) {
+  nb::list out;
+  for (const Value& v : all) out.append(name_text(v.present() ? v.label() : ""));
   return out;
 }
 
 // Nodes in order: (name, domain, operator, inputs, outputs, where).
-nb::list nodes(const PyModel& m) {
-  const Graph& g = m.model.graph;
-  const auto names = [&](const std::vector<ValueId>& ids) {
-    nb::list out;
-    for (const ValueId v : ids) out.append(name_text(!v ? "" : g[v].name.empty() ? cat("%", v.index) : g[v].name));
-    return out;
-  };
+nb::list nodes(const Model& m) {
   nb::list out;
-  for (const NodeId n : g.nodes(g.main()))
-    out.append(nb::make_tuple(name_text(g[n].name), name_text(g[n].op->domain), name_text(g[n].op->name),
-                              names(g[n].inputs), names(g[n].outputs),
-                              name_text(g[n].notes ? g[n].notes->where.describe() : "")));
+  for (const Node& n : m.nodes())
+    out.append(nb::make_tuple(name_text(n.name()), name_text(n.domain()), name_text(n.op()), labels(n.inputs()),
+                              labels(n.outputs()), name_text(n.where().describe())));
   return out;
 }
 
-nb::dict stats(const PyModel& m) {
-  Model inferred = m.model;
-  infer(inferred.graph, inferred.functions);
-  const Statistics s = statistics(inferred);
-  nb::dict ops, out;
-  for (const OpCount& o : s.operators) ops[name_text(o.name)] = o.count;
+nb::dict statistics(const Model& m) {
+  const Stats s = stats(m);
+  nb::dict operators, out;
+  for (const auto& [op, count] : s.operators) operators[name_text(op)] = count;
   out["nodes"] = s.nodes;
-  out["operators"] = ops;
+  out["operators"] = operators;
   out["weights"] = s.weights;
   out["parameters"] = s.parameters;
   out["weight_bytes"] = s.weight_bytes;
-  out["macs"] = s.macs.text();
-  nb::list dims;
-  for (const std::string& d : s.dims) dims.append(name_text(d));
-  out["dims"] = dims;
+  out["macs"] = s.macs;
+  out["dims"] = name_list(s.dims);
   return out;
 }
 
-nb::dict initializers(const PyModel& m) {
-  const Graph& g = m.model.graph;
+nb::dict initializers(const Model& m) {
   nb::dict out;
-  for (const ValueId v : g[g.main()].initializers)
-    if (g[v].weight)
-      out[name_text(g[v].name)] = nb::make_tuple(std::string(name(g[v].weight->dtype)), [&] {
-        nb::list shape;
-        for (const int64_t n : g[v].weight->shape) shape.append(n);
-        return nb::tuple(shape);
-      }());
+  for (const Value& v : m.graph().weights())
+    if (const auto w = v.weight()) {
+      nb::list shape;
+      for (const int64_t n : w->shape()) shape.append(n);
+      out[name_text(v.name())] = nb::make_tuple(w->dtype(), nb::tuple(shape));
+    }
   return out;
 }
 
-nb::object weight(const PyModel& m, const std::string& wanted) {
-  const Graph& g = m.model.graph;
-  for (const ValueId v : g[g.main()].initializers)
-    if (g[v].name == wanted && g[v].weight) return to_python(Datum(g[v].weight->dense()));
-  throw error("edit.no-value", cat("the model has no weight '", wanted, "'"));
+nb::object weight(const Model& m, const std::string& wanted) {
+  for (const Value& v : m.graph().weights())
+    if (v.name() == wanted)
+      if (const auto w = v.weight()) return to_python(w->shared());
+  throw failure("edit.no-value", "the model has no weight '" + wanted + "'");
 }
 
-int64_t opset(const PyModel& m) {
-  if (m.write.opset) return *m.write.opset;
-  const auto it = m.model.opsets.find("");
-  return it == m.model.opsets.end() ? 0 : it->second;
-}
-
-nb::dict metadata(const PyModel& m) {
+template <class Map, class F>
+nb::dict by_name(const Map& entries, F value) {
   nb::dict out;
-  for (const auto& [k, v] : m.model.metadata) out[name_text(k)] = name_text(v);
+  for (const auto& [key, v] : entries) out[name_text(key)] = value(v);
   return out;
 }
 
 }  // namespace
 
 void bind_model(nb::module_& m) {
-  nb::class_<PyModel>(m, "Model")
-      .def("_inputs",
-           [](const PyModel& p) { return values(p.model.graph, p.model.graph[p.model.graph.main()].inputs); })
-      .def("_outputs",
-           [](const PyModel& p) { return values(p.model.graph, p.model.graph[p.model.graph.main()].outputs); })
+  nb::class_<Model>(m, "Model")
+      .def("_inputs", [](const Model& p) { return values(p.graph().inputs()); })
+      .def("_outputs", [](const Model& p) { return values(p.graph().outputs()); })
       .def("_nodes", &nodes)
-      .def("_statistics", &stats)
-      .def_prop_ro("opset", &opset)
-      .def_prop_ro("opsets",
-                   [](const PyModel& p) {
-                     nb::dict out;
-                     for (const auto& [domain, version] : p.model.opsets)
-                       out[name_text(domain)] = domain.empty() ? opset(p) : version;
-                     return out;
-                   })
-      .def_prop_ro("metadata", &metadata)
-      .def_prop_ro("graph_name", [](const PyModel& p) { return name_text(p.model.graph[p.model.graph.main()].name); })
-      .def_prop_ro("producer",
-                   [](const PyModel& p) {
-                     return name_text(cat(p.model.producer_name, p.model.producer_version.empty() ? "" : " ",
-                                          p.model.producer_version));
-                   })
-      .def_prop_ro("node_count", [](const PyModel& p) { return p.model.graph.node_count(); })
-      .def_prop_ro("findings", [](const PyModel& p) { return diag_list(p.findings); })
+      .def("_statistics", &statistics)
+      .def_prop_ro("opset", [](const Model& p) { return p.opset(); })
+      .def_prop_ro("opsets", [](const Model& p) { return by_name(p.opsets(), [](int v) { return nb::int_(v); }); })
+      .def_prop_ro("metadata",
+                   [](const Model& p) { return by_name(p.metadata(), [](const auto& v) { return name_text(v); }); })
+      .def_prop_ro("graph_name", [](const Model& p) { return name_text(p.graph().name()); })
+      .def_prop_ro("producer", [](const Model& p) { return name_text(p.producer()); })
+      .def_prop_ro("node_count", &Model::node_count)
+      .def_prop_ro("findings", [](const Model& p) { return diag_list(p.findings()); })
       .def("_initializers", &initializers)
       .def("weight", &weight, nb::arg("name"))
-      .def("text", [](const PyModel& p) { return print_text(p.model); })
+      .def("text", [](const Model& p) { return name_text(p.text()); })
       .def("_save",
-           [](const PyModel& p, const std::string& path, nb::dict options) {
-             const WriteOptions w = write_options(p, std::move(options));
-             const Released released;
-             save_model(p.model, path, w);
+           [](const Model& p, const std::string& path, nb::dict options) {
+             const SaveSettings settings = save_settings(std::move(options));
+             released([&] { p.save(path, settings); });
            })
       .def("_bytes", &to_bytes)
-      .def("_check", [](const PyModel& p) {
-        std::vector<Diag> found;
-        {
-          const Released released;
-          WriteOptions w = p.write;
-          w.weights = WeightMode::embed;
-          found = check_onnx(Bytes::own(write_onnx(p.model, w)), "");
-        }
-        return diag_list(found);
-      });
-  m.def("load", &load, nb::arg("source"));
+      .def("_check", [](const Model& p) { return diag_list(released([&] { return check(p); })); });
+  m.def("load", &load_model, nb::arg("source"));
   m.def("check_bytes", [](nb::handle data) {
-    const Bytes bytes = bytes_of(data);
-    std::vector<Diag> found;
-    {
-      const Released released;
-      found = check_onnx(bytes, "");
-    }
-    return diag_list(found);
+    const Buffer bytes = buffer_of(data);
+    return diag_list(released([&] { return check(bytes); }));
   });
-  m.def("check_file", [](const std::string& path) {
-    std::vector<Diag> found;
-    {
-      const Released released;
-      found = check_onnx(load_onnx_bytes(path), path);
-    }
-    return diag_list(found);
-  });
+  m.def("check_file", [](const std::string& path) { return diag_list(released([&] { return check(path); })); });
 }
 
 }  // namespace cameo::python

@@ -1,74 +1,42 @@
 // Running models. The interpreter lock is given up while they run.
-#include "bindings.h"
+#include "cameo/session.h"
 
 #include <nanobind/stl/string.h>
 
-#include "engine/session.h"
-#include "formats/mapped_file.h"
-#include "ops/inline.h"
-#include "runtime/compare.h"
-#include "runtime/watch.h"
+#include "bindings.h"
 
 namespace cameo::python {
 
 namespace {
 
 struct PySession {
-  std::unique_ptr<Session> session;
-  std::vector<std::string> kept;  // names of inner values that runs give after the outputs
+  Session session;
+  std::vector<std::string> wanted;  // for each input: its element type; empty: it is no array
 };
 
-void make(PySession* self, const PyModel& m, nb::dict given) {
+void make(PySession* self, const Model& model, nb::dict given) {
   Options o(std::move(given));
-  SessionOptions options;
-  options.threads = narrow<int>(o.integer("threads", 0));
-  options.fast = !o.flag("reference");
-  options.seed = static_cast<uint64_t>(o.integer("seed", 0));
-  const auto patterns = o.texts("keep_outputs");
+  SessionSettings settings;
+  settings.threads = static_cast<int>(o.integer("threads", 0));
+  settings.reference = o.flag("reference");
+  settings.seed = static_cast<uint64_t>(o.integer("seed", 0));
+  settings.keep_outputs = o.texts("keep_outputs");
   o.finish();
-  PySession made;
-  {
-    const Released released;
-    if (!patterns.empty())
-      for (const ValueId v : matching_values(m.model.graph, patterns)) {
-        options.keep.push_back(v);
-        made.kept.push_back(m.model.graph[v].name);
-      }
-    made.session = std::make_unique<Session>(m.model, options);
-  }
-  new (self) PySession(std::move(made));
+  std::vector<std::string> wanted;
+  for (const Value& v : model.graph().inputs()) wanted.push_back(v.dtype());
+  new (self) PySession{released([&] { return Session(model, settings); }), std::move(wanted)};
 }
 
 nb::list run(const PySession& self, nb::list feeds, bool profile, nb::object steps) {
-  const Graph& g = self.session->graph();
-  const auto& params = g[g.main()].inputs;
-  std::vector<Datum> in;
-  size_t i = 0;
-  for (nb::handle feed : feeds) {
-    const DType wanted = i < params.size() ? g[params[i]].fact.type.elem : DType::undefined;
-    in.push_back(
-        to_datum(feed, g[params[std::min(i, params.size() - 1)]].fact.type.is_tensor() ? wanted : DType::undefined));
-    ++i;
-  }
-  std::vector<Datum> out;
-  std::vector<StepTime> times;
-  {
-    const Released released;
-    out = self.session->run(in, profile ? &times : nullptr);
-    require_whole_files();
-  }
-  for (const StepTime& t : times) steps.attr("append")(nb::make_tuple(t.node, t.op, t.kernel, t.start_us, t.length_us));
+  std::vector<RunValue> in;
+  for (nb::handle feed : feeds)
+    in.push_back(to_value(feed, in.size() < self.wanted.size() ? self.wanted[in.size()] : ""));
+  std::vector<Step> times;
+  const auto out = released([&] { return self.session.run_values(in, profile ? &times : nullptr); });
+  for (const Step& t : times) steps.attr("append")(nb::make_tuple(t.node, t.op, t.kernel, t.start_us, t.length_us));
   nb::list results;
-  for (const Datum& d : out) results.append(to_python(d));
+  for (const RunValue& v : out) results.append(to_python(v));
   return results;
-}
-
-nb::tuple compare_arrays(nb::handle a, nb::handle b, nb::object rtol, nb::object atol) {
-  Tolerance t;
-  if (!rtol.is_none()) t.rtol = nb::cast<double>(rtol);
-  if (!atol.is_none()) t.atol = nb::cast<double>(atol);
-  const Comparison c = compare(to_datum(a), to_datum(b), t);
-  return nb::make_tuple(c.same, c.why, c.differing, c.worst);
 }
 
 }  // namespace
@@ -77,19 +45,8 @@ void bind_session(nb::module_& m) {
   nb::class_<PySession>(m, "Session")
       .def("__init__", &make)
       .def("_run", &run, nb::arg("feeds"), nb::arg("profile") = false, nb::arg("steps") = nb::none())
-      .def_prop_ro("threads", [](const PySession& s) { return s.session->threads(); })
-      .def_prop_ro("kept",
-                   [](const PySession& s) {
-                     nb::list out;
-                     for (const std::string& k : s.kept) out.append(name_text(k));
-                     return out;
-                   })
-      .def("_memory", [](const PySession& s) {
-        const MemoryUse u = s.session->memory();
-        return nb::make_tuple(u.arena, u.weights);
-      });
-  m.def("compare", &compare_arrays, nb::arg("a"), nb::arg("b"), nb::arg("rtol") = nb::none(),
-        nb::arg("atol") = nb::none());
+      .def_prop_ro("threads", [](const PySession& s) { return s.session.threads(); })
+      .def_prop_ro("names", [](const PySession& s) { return name_list(s.session.result_names()); });
 }
 
 }  // namespace cameo::python

@@ -72,6 +72,58 @@ ir::Tensor tensor_of(const ArrayView& a, const std::string& name) {
           support::Bytes(nullptr, {static_cast<const std::byte*>(a.data), support::narrow<size_t>(size)})};
 }
 
+support::Bytes bytes_of(Buffer b) { return {std::move(b.owner), {static_cast<const std::byte*>(b.data), b.size}}; }
+
+ir::Tensor tensor_of(const SharedArray& a, const std::string& name) {
+  if (a.dtype == "str") {
+    if (ir::element_count(a.shape) != static_cast<int64_t>(a.strings.size()))
+      throw error("use.array", cat(called(name), " has ", a.strings.size(), " strings, and its shape takes ",
+                                   ir::element_count(a.shape)));
+    return {a.shape, a.strings};
+  }
+  const ir::DType dtype = dtype_of(a.dtype, name);
+  const uint64_t wanted = bytes_for(dtype, a.shape, name);
+  if (wanted != a.memory.size || (wanted && !a.memory.data))
+    throw error("use.array", cat(called(name), " has ", a.memory.size, " bytes, and its shape takes ", wanted));
+  return {dtype, a.shape, bytes_of(a.memory)};
+}
+
+kernels::Datum datum_of(const RunValue& v, const std::string& name) {
+  using Kind = RunValue::Kind;
+  if (v.kind == Kind::nothing) return {};
+  if (v.kind == Kind::array) return tensor_of(v.array, name);
+  std::vector<kernels::Datum> items;
+  for (const RunValue& item : v.items) items.push_back(datum_of(item, name));
+  if (v.kind == Kind::sequence) return kernels::Datum::sequence(std::move(items));
+  throw error("run.kind", cat("the input '", name, "' is a map, which no model takes"));
+}
+
+SharedArray shared_of(const ir::Tensor& t) {
+  SharedArray a;
+  a.dtype = std::string(ir::name(t.dtype()));
+  a.shape = t.shape();
+  if (t.dtype() == ir::DType::string) a.strings = t.strings();
+  else a.memory = {t.bytes().owner(), t.bytes().data(), t.bytes().size()};
+  return a;
+}
+
+RunValue run_value_of(const kernels::Datum& d) {
+  using Kind = kernels::Datum::Kind;
+  if (d.kind == Kind::tensor) return shared_of(d.tensor);
+  RunValue out;
+  if (d.kind == Kind::sequence) {
+    out.kind = RunValue::Kind::sequence;
+    for (const kernels::Datum& item : *d.items) out.items.push_back(run_value_of(item));
+  } else if (d.kind == Kind::map) {
+    out.kind = RunValue::Kind::map;
+    for (const auto& [key, value] : *d.entries) {
+      out.keys.push_back(run_value_of(key));
+      out.items.push_back(run_value_of(value));
+    }
+  }
+  return out;
+}
+
 Array array_of(const ir::Tensor& t, const std::string& name) {
   if (t.dtype() == ir::DType::string) throw error("use.array", cat(called(name), " holds strings"));
   const auto bytes = t.bytes().span();

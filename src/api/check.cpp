@@ -12,6 +12,7 @@
 namespace cameo {
 
 std::vector<Diag> check(const std::string& path) { return frontends::check_onnx(api::load_onnx_bytes(path), path); }
+std::vector<Diag> check(const Buffer& bytes) { return frontends::check_onnx(bytes_of(bytes), ""); }
 std::vector<Diag> check(const Model& model) { return frontends::check_onnx(support::Bytes::own(model.bytes()), ""); }
 
 Model infer(const Model& model) {

@@ -1,6 +1,7 @@
 // include/cameo/edit.h.
 #include <algorithm>
 
+#include "api/type_text.h"
 #include "passes/dce.h"
 #include "passes/diff.h"
 #include "passes/edit.h"
@@ -81,6 +82,14 @@ Editor& Editor::set_weight(const std::string& name, const ArrayView& value) {
                           ir::Tensor(given.dtype(), given.shape(),
                                      support::Bytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()))));
   return *this;
+}
+Editor& Editor::set_weight(const std::string& name, const SharedArray& value) {
+  passes::set_initializer(state_->model.model, name, tensor_of(value, name));
+  return *this;
+}
+std::string Editor::dtype(const std::string& value) const {
+  const ir::Graph& g = state_->model.model.graph;
+  return api::dtype_text(g[passes::find_value(g, value)].fact.type);
 }
 Editor& Editor::set_metadata(const std::string& key, const std::string& value) {
   passes::set_metadata(state_->model.model, key, value);

@@ -1,6 +1,8 @@
 // include/cameo/export.h.
 #include "api/export_archive.h"
+#include "api/export_report.h"
 
+#include "api/lowerings.h"
 #include "api/state.h"
 #include "cameo/export.h"
 
@@ -22,6 +24,24 @@ void set_stage(const ExportSettings& s, staging::StageOptions& o) {
   o.fallback = modes[static_cast<size_t>(s.fallback)];
 }
 
+std::shared_ptr<const staging::LentWeights> lent_weights(const BorrowedWeights& all) {
+  if (all.tensors.empty()) return nullptr;
+  auto out = std::make_shared<staging::LentWeights>();
+  out->stamp = all.stamp;
+  for (const auto& t : all.tensors) out->tensors.push_back({t.sizes, t.strides, 0, bytes_of(t.memory)});
+  return out;
+}
+
+std::vector<staging::ExampleInput> examples_of(const std::vector<ExampleInput>& all) {
+  std::vector<staging::ExampleInput> out;
+  for (const ExampleInput& x : all) {
+    const auto dtype = ir::dtype_from_name(x.dtype);
+    if (!dtype) throw error("use.input", cat("'", x.dtype, "', the type of '", x.name, "', is no element type"));
+    out.push_back({x.name, *dtype, x.sizes, x.number});
+  }
+  return out;
+}
+
 api::ArchiveExport request_of(const ExportSettings& s) {
   api::ArchiveExport how;
   for (const std::string& text : s.inputs) how.options.inputs.push_back(staging::parse_input_spec(text));
@@ -32,7 +52,10 @@ api::ArchiveExport request_of(const ExportSettings& s) {
   how.options.method = s.method;
   how.options.allow_frozen = s.allow_frozen;
   how.options.state_outputs = s.state_outputs;
+  how.options.examples = examples_of(s.examples);
   set_stage(s, how.options.stage);
+  how.options.stage.host = host_lowerings(s.lowerings);
+  how.options.stage.lent = lent_weights(s.borrowed);
   how.inputs = s.example_inputs;
   how.rules = s.rules;
   how.functions = s.functions;
@@ -41,6 +64,7 @@ api::ArchiveExport request_of(const ExportSettings& s) {
   how.simplify = s.simplify && !s.initializers_as_inputs;
   how.doc_strings = s.doc_strings;
   how.number_weights = s.number_params;
+  how.trace = s.trace;
   how.write.opset = known_opset(s.opset);
   how.write.initializers_as_inputs = s.initializers_as_inputs;
   how.write.lossy = s.lossy;
@@ -54,13 +78,16 @@ Exported export_model(const Model& archive, const ExportSettings& settings) {
   if (from.archive.empty()) throw error("use.archive", "an ONNX model is given, and a PyTorch archive is wanted");
   const api::ArchiveExport how = request_of(settings);
   support::DiagSink sink;
+  api::Exported made = api::export_archive(from.archive, from.path, how, sink);
+  std::string report;
+  if (settings.trace) report = api::report_json(made, {from.path, "", "", settings.opset, 0, sink.all(), {}});
   ModelState s;
-  s.model = api::export_archive(from.archive, from.path, how, sink).model;
+  s.model = std::move(made.model);
   s.opset = settings.opset;
   s.write = how.write;
   s.findings = std::move(sink.all());
   std::vector<Diag> findings = s.findings;
-  return {ModelState::make(std::move(s)), std::move(findings)};
+  return {ModelState::make(std::move(s)), std::move(findings), std::move(made.recorded), std::move(report)};
 }
 
 }  // namespace cameo

@@ -57,10 +57,10 @@ backends::WriteOptions write_options(const ModelState& s, const SaveSettings& se
   backends::WriteOptions w = s.write;
   if (settings.opset) w.opset = known_opset(settings.opset);
   else if (s.opset) w.opset = s.opset;
-  static constexpr Mode modes[] = {Mode::keep, Mode::embed, Mode::external, Mode::in_place};
-  w.weights = modes[static_cast<size_t>(settings.weights)];
+  static constexpr Mode modes[] = {Mode::keep, Mode::automatic, Mode::embed, Mode::external, Mode::in_place};
+  if (settings.weights != Weights::keep) w.weights = modes[static_cast<size_t>(settings.weights)];
   if (!settings.external_name.empty()) w.external_name = settings.external_name;
-  w.lossy = settings.lossy;
+  w.lossy |= settings.lossy;
   w.durable = settings.durable;
   return w;
 }
@@ -86,13 +86,13 @@ Model archive_from(support::Bytes file, std::string path, FileKind kind) {
   return ModelState::make(std::move(s));
 }
 
-Model read_bytes(support::Bytes file) {
-  const auto what = frontends::recognise(file, "");
-  if (is_archive_kind(what.kind)) return archive_from(std::move(file), "", what.kind);
-  if (what.kind != FileKind::unknown) throw frontends::wrong_kind(what, "the data");
+Model read_bytes(support::Bytes file, const std::string& name = "") {
+  const auto what = frontends::recognise(file, name);
+  if (is_archive_kind(what.kind)) return archive_from(std::move(file), name, what.kind);
+  if (what.kind != FileKind::unknown) throw frontends::wrong_kind(what, name.empty() ? "the data" : name);
   support::DiagSink diags;
   ModelState s;
-  s.model = frontends::read_onnx(std::move(file), "", diags);
+  s.model = frontends::read_onnx(std::move(file), name, diags);
   s.findings = std::move(diags.all());
   return ModelState::make(std::move(s));
 }
@@ -169,7 +169,8 @@ void Model::save(const std::string& path, const SaveSettings& settings) const {
 std::string Model::bytes(const SaveSettings& settings) const {
   const ir::Model& m = ModelState::onnx(*this);
   backends::WriteOptions w = write_options(*state_, settings);
-  if (w.weights == backends::WeightMode::keep) w.weights = backends::WeightMode::embed;
+  if (w.weights == backends::WeightMode::keep || w.weights == backends::WeightMode::automatic)
+    w.weights = backends::WeightMode::embed;
   return backends::write_onnx(m, w);
 }
 
@@ -190,6 +191,8 @@ Model load(const std::string& path) {
 Model load_bytes(const void* data, size_t size) {
   return read_bytes(support::Bytes::own(std::string_view(static_cast<const char*>(data), size)));
 }
+
+Model load_buffer(Buffer bytes, const std::string& name) { return read_bytes(bytes_of(std::move(bytes)), name); }
 
 Model load_from(uint64_t size, const ReadAt& read) {
   constexpr uint64_t block = uint64_t{1} << 24;

@@ -36,6 +36,19 @@ void put_into(const ir::Tensor& t, const std::string& name, std::pair<void*, siz
   if (!bytes.empty()) std::memcpy(memory.first, bytes.data(), bytes.size());
 }
 
+Error too_many(size_t given, size_t inputs) {
+  return error("run.input-count", cat(given, " inputs were given, and the model has ", inputs));
+}
+
+std::vector<kernels::Datum> timed_run(const engine::Session& session, const std::vector<kernels::Datum>& in,
+                                      std::vector<Step>* profile) {
+  std::vector<engine::StepTime> times;
+  auto results = session.run(in, profile ? &times : nullptr);
+  formats::require_whole_files();
+  for (const engine::StepTime& t : times) profile->push_back({t.node, t.op, t.kernel, t.start_us, t.length_us});
+  return results;
+}
+
 }  // namespace
 
 Session::Session(const Model& model, const SessionSettings& settings) {
@@ -66,11 +79,23 @@ std::vector<ValueInfo> Session::outputs() const {
   return infos_of(g, g[g.main()].outputs);
 }
 
+std::vector<std::string> Session::result_names() const { return state().names; }
+
+std::vector<RunValue> Session::run_values(const std::vector<RunValue>& inputs, std::vector<Step>* profile) const {
+  const ir::Graph& g = state().session.graph();
+  const auto& params = g[g.main()].inputs;
+  if (inputs.size() > params.size()) throw too_many(inputs.size(), params.size());
+  std::vector<kernels::Datum> in;
+  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(datum_of(inputs[i], g[params[i]].name));
+  std::vector<RunValue> out;
+  for (const kernels::Datum& d : timed_run(state_->session, in, profile)) out.push_back(run_value_of(d));
+  return out;
+}
+
 std::vector<Array> Session::run(const std::vector<ArrayView>& inputs, const RunSettings& settings) const {
   const ir::Graph& g = state().session.graph();
   const auto& params = g[g.main()].inputs;
-  if (inputs.size() > params.size())
-    throw error("run.input-count", cat(inputs.size(), " inputs were given, and the model has ", params.size()));
+  if (inputs.size() > params.size()) throw too_many(inputs.size(), params.size());
   for (const auto& [name, memory] : settings.into)
     if (std::find(state_->names.begin(), state_->names.end(), name) == state_->names.end())
       throw error("use.output-name", cat("the model has no output '", name, "'"));
@@ -78,11 +103,7 @@ std::vector<Array> Session::run(const std::vector<ArrayView>& inputs, const RunS
   for (size_t i = 0; i < inputs.size(); ++i)
     in.emplace_back(inputs[i].dtype.empty() ? kernels::Datum()
                                             : kernels::Datum(tensor_of(inputs[i], g[params[i]].name)));
-  std::vector<engine::StepTime> times;
-  const auto results = state_->session.run(in, settings.profile ? &times : nullptr);
-  formats::require_whole_files();
-  for (const engine::StepTime& t : times)
-    settings.profile->push_back({t.node, t.op, t.kernel, t.start_us, t.length_us});
+  const auto results = timed_run(state_->session, in, settings.profile);
   std::vector<Array> out;
   for (size_t i = 0; i < results.size(); ++i) {
     const std::string& name = state_->names[i];

@@ -95,7 +95,7 @@ void choose(const json::Value& v, std::string_view key, const std::string_view (
   }
   wrong(key, cat("one of ", all, ", not '", given, "'"));
 }
-constexpr std::string_view weight_names[] = {"keep", "embed", "external", "in_place"},
+constexpr std::string_view weight_names[] = {"keep", "automatic", "embed", "external", "in_place"},
                            training_names[] = {"eval", "preserve", "train"},
                            fallback_names[] = {"none", "aten", "all_aten", "custom"};
 void take(const json::Value& v, std::string_view key, Weights& out) { choose(v, key, weight_names, out); }

@@ -41,6 +41,11 @@ std::vector<ValueInfo> infos_of(const ir::Graph& g, const std::vector<support::V
 // Throws use.array where dtype, shape and bytes do not go together. A view's memory is not copied.
 ir::Tensor tensor_of(const Array& a, const std::string& name);
 ir::Tensor tensor_of(const ArrayView& a, const std::string& name);
+ir::Tensor tensor_of(const SharedArray& a, const std::string& name);
+kernels::Datum datum_of(const RunValue& v, const std::string& name);
+SharedArray shared_of(const ir::Tensor& t);
+RunValue run_value_of(const kernels::Datum& d);
+support::Bytes bytes_of(Buffer b);
 Array array_of(const ir::Tensor& t, const std::string& name);  // throws use.array for strings
 Array array_of(const kernels::Datum& d, const std::string& name);
 const ir::Tensor& numbers_in(const kernels::Datum& d,

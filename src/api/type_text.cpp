@@ -17,11 +17,18 @@ std::string type_text(const Type& t) {
   if (t.kind == Type::Kind::sparse_tensor) out = "sparse " + out;
   if (!t.has_rank()) return out + "[...]";
   out += "[";
-  for (size_t i = 0; i < t.shape->size(); ++i) {
-    const Dim d = (*t.shape)[i];
-    out += cat(i ? "," : "", d.is_symbol() && is_fresh(d) ? "?" : d.text());
-  }
+  for (const std::string& size : size_texts(*t.shape)) out += cat(out.ends_with('[') ? "" : ",", size);
   return out + "]";
+}
+
+std::string dtype_text(const Type& t) {
+  return t.is_tensor() && t.elem != DType::undefined ? std::string(name(t.elem)) : "";
+}
+
+std::vector<std::string> size_texts(const Shape& shape) {
+  std::vector<std::string> out;
+  for (const Dim d : shape) out.push_back(d.is_symbol() && is_fresh(d) ? "?" : d.text());
+  return out;
 }
 
 }  // namespace cameo::api

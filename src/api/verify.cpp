@@ -1,6 +1,7 @@
 // include/cameo/verify.h.
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
 
 #include "engine/session.h"
@@ -65,6 +66,23 @@ Verified compared(const ir::Model& m, const Data& got, const Data& wanted, const
 }
 
 }  // namespace
+
+Compared compare_values(const RunValue& got, const RunValue& wanted, const CompareSettings& settings) {
+  const auto c =
+      runtime::compare(datum_of(got, ""), datum_of(wanted, ""), {settings.rtol, settings.atol, settings.other_program});
+  const double worst = c.unbounded ? std::numeric_limits<double>::infinity() : c.worst;
+  return {c.same, c.why, c.differing, worst, c.largest > 0 ? worst / c.largest : worst};
+}
+
+std::vector<std::pair<std::string, RunValue>> random_inputs(const Model& model, uint64_t seed,
+                                                            const std::map<std::string, int64_t>& sizes) {
+  const ir::Graph& g = ModelState::onnx(model).graph;
+  const auto params = runtime::run_inputs(g, false);
+  const Data made = runtime::random_inputs(g, params, seed, sizes);
+  std::vector<std::pair<std::string, RunValue>> out;
+  for (size_t i = 0; i < params.size(); ++i) out.emplace_back(g[params[i]].name, run_value_of(made[i]));
+  return out;
+}
 
 Verified verify(const Model& model, const Model& reference, const VerifySettings& settings) {
   const ir::Model &a = ModelState::onnx(model), &b = ModelState::onnx(reference);

@@ -39,19 +39,19 @@ uint32_t Value::id() const {
   return id_;
 }
 std::string Value::name() const { return value_of(model_, id()).name; }
+std::string Value::label() const {
+  const std::string& name = value_of(model_, id()).name;
+  return name.empty() ? cat("%", id_) : name;
+}
+std::string Value::onnx_type() const { return value_of(model_, id()).fact.type.onnx_text(); }
 std::string Value::type() const { return api::type_text(value_of(model_, id()).fact.type); }
 
-std::string Value::dtype() const {
-  const ir::Type& t = value_of(model_, id()).fact.type;
-  return t.is_tensor() && t.elem != ir::DType::undefined ? std::string(ir::name(t.elem)) : "";
-}
+std::string Value::dtype() const { return api::dtype_text(value_of(model_, id()).fact.type); }
 
 std::optional<std::vector<std::string>> Value::shape() const {
   const ir::Fact& f = value_of(model_, id()).fact;
   if (!f.has_rank()) return std::nullopt;
-  std::vector<std::string> out;
-  for (const ir::Dim d : f.shape()) out.push_back(d.text());
-  return out;
+  return api::size_texts(f.shape());
 }
 
 std::optional<Weight> Value::weight() const {
@@ -77,6 +77,8 @@ uint64_t Weight::byte_size() const { return value_of(model_, value_).weight->byt
 Array Weight::array() const {
   return array_of(value_of(model_, value_).weight->dense(), value_of(model_, value_).name);
 }
+
+SharedArray Weight::shared() const { return shared_of(value_of(model_, value_).weight->dense()); }
 
 std::string Node::name() const { return node_of(model_, id_).name; }
 std::string Node::op() const { return std::string(node_of(model_, id_).op->name); }
@@ -138,6 +140,11 @@ std::vector<std::pair<std::string, Graph>> Node::bodies() const {
 }
 
 std::string Node::place() const { return api::place_of(node_of(model_, id_)); }
+
+Loc Node::where() const {
+  const auto& notes = node_of(model_, id_).notes;
+  return notes ? notes->where : Loc();
+}
 
 std::string Graph::name() const { return graph_of(model_)[support::RegionId(region_)].name; }
 

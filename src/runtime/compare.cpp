@@ -23,7 +23,7 @@ std::string index_text(const Tensor& t, int64_t i) {
   return cat("[", out, "]");
 }
 
-Comparison different(std::string why) { return {false, std::move(why), 1, 0}; }
+Comparison different(std::string why) { return {false, std::move(why), 1, 0, 0, true}; }
 
 Comparison strings(const Tensor& a, const Tensor& b) {
   for (size_t i = 0; i < a.strings().size(); ++i)
@@ -51,13 +51,24 @@ Comparison integers(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-Comparison floats(const Tensor& a, const Tensor& b, const Bounds& bounds) {
+double largest_of(const std::vector<double>& all) {
+  double out = 0;
+  for (const double v : all)
+    if (std::isfinite(v)) out = std::max(out, std::fabs(v));
+  return out;
+}
+
+Comparison floats(const Tensor& a, const Tensor& b, const Tolerance& tolerance) {
   Comparison out;
   const auto da = a.to_doubles(), db = b.to_doubles();
+  Bounds bounds = bounds_for(a.dtype(), tolerance);
+  out.largest = largest_of(db);
+  if (tolerance.other_program) bounds.atol *= std::max(1.0, out.largest);
   for (size_t i = 0; i < da.size(); ++i) {
     if (da[i] == db[i] || (std::isnan(da[i]) && std::isnan(db[i]))) continue;
     const double gap = std::fabs(da[i] - db[i]);
     if (std::isfinite(gap)) out.worst = std::max(out.worst, gap);
+    else out.unbounded = true;
     if (std::isfinite(gap) && gap <= bounds.atol + bounds.rtol * std::fabs(db[i])) continue;
     if (out.same)
       out.why = cat("element ", index_text(a, static_cast<int64_t>(i)), " is ", da[i], ", and ", db[i], " is wanted");
@@ -77,7 +88,7 @@ Comparison tensors(const Tensor& a, const Tensor& b, const Tolerance& tolerance)
     const DType part = a.dtype() == DType::c64 ? DType::f32 : DType::f64;
     return tensors(Tensor(part, shape, a.bytes()), Tensor(part, shape, b.bytes()), tolerance);
   }
-  Comparison out = is_float(a.dtype()) ? floats(a, b, bounds_for(a.dtype(), tolerance)) : integers(a, b);
+  Comparison out = is_float(a.dtype()) ? floats(a, b, tolerance) : integers(a, b);
   if (!out.same && out.differing > 1)
     out.why += cat(" (", out.differing, " of ", a.count(), " elements differ, by at most ", out.worst, ")");
   return out;
@@ -86,14 +97,19 @@ Comparison tensors(const Tensor& a, const Tensor& b, const Tolerance& tolerance)
 }  // namespace
 
 Bounds bounds_for(DType t, const Tolerance& wanted) {
-  Bounds b{1e-4, 1e-5};
-  switch (t) {
-    case DType::f64: b = {1e-9, 1e-12}; break;
-    case DType::f32: break;
-    case DType::f16: b = {5e-3, 1e-3}; break;
-    case DType::bf16: b = {2e-2, 1e-2}; break;
-    default: b = {0.13, 0.1}; break;  // 8 bits and fewer: one step of the coarsest mantissa
-  }
+  struct Row {
+    DType type;
+    Bounds same_program, other_program;
+  };
+  static constexpr Row rows[] = {
+      {DType::f64, {1e-9, 1e-12}, {1e-6, 1e-8}},
+      {DType::f32, {1e-4, 1e-5}, {1e-3, 1e-5}},
+      {DType::f16, {5e-3, 1e-3}, {1e-2, 1e-2}},
+      {DType::bf16, {2e-2, 1e-2}, {4e-2, 4e-2}},
+  };
+  Bounds b{0.13, 0.1};  // 8 bits and fewer: one step of the coarsest mantissa
+  for (const Row& row : rows)
+    if (row.type == t) b = wanted.other_program ? row.other_program : row.same_program;
   return {wanted.rtol.value_or(b.rtol), wanted.atol.value_or(b.atol)};
 }
 
@@ -109,6 +125,8 @@ Comparison compare(const Datum& a, const Datum& b, const Tolerance& tolerance) {
       for (size_t i = 0; i < a.items->size(); ++i) {
         Comparison one = compare((*a.items)[i], (*b.items)[i], tolerance);
         all.worst = std::max(all.worst, one.worst);
+        all.largest = std::max(all.largest, one.largest);
+        all.unbounded |= one.unbounded;
         if (!one.same && all.same) all.why = cat("item ", i, ": ", one.why), all.same = false;
         all.differing += one.differing;
       }

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <exception>
 
+#include "cameo/progress.h"
+
 namespace cameo::support {
 
 namespace {
@@ -51,16 +53,6 @@ void detail::attend() {
 
 bool interrupted() { return detail::attention.load(std::memory_order_relaxed) & interrupt_bit; }
 
-StopQuestionScope::StopQuestionScope(StopQuestion ask) : outer_(question) {
-  question = ask;
-  detail::attention.fetch_add(one_scope);
-}
-
-StopQuestionScope::~StopQuestionScope() {
-  detail::attention.fetch_sub(one_scope);
-  question = outer_;
-}
-
 const Limits& limits() { return current ? LimitWatch::limits_of(*current) : defaults; }
 
 Error over_budget(std::string_view budget, std::string what, std::string_view flag) {
@@ -106,6 +98,16 @@ using namespace support;
 
 void interrupt() noexcept { detail::attention.fetch_or(interrupt_bit); }
 void resume() noexcept { detail::attention.fetch_and(~interrupt_bit); }
+
+StopScope::StopScope(StopQuestion ask) : outer_(question) {
+  question = ask;
+  detail::attention.fetch_add(one_scope);
+}
+
+StopScope::~StopScope() {
+  detail::attention.fetch_sub(one_scope);
+  question = outer_;
+}
 
 LimitScope::LimitScope(const Limits& limits)
     : limits_(limits), outer_memory_(memory_limit.exchange(limits.memory_bytes)), outer_(current) {

@@ -35,20 +35,6 @@ Error over_budget(std::string_view budget, std::string what, std::string_view fl
 
 bool is_budget(const Error& e);  // one of these: nobody goes on without what it was about
 
-// While it lives, checkpoints of this thread ask every now and then: true stops the work (budget.interrupted). For
-// faces whose signals somebody else handles (Python).
-using StopQuestion = bool (*)();
-class StopQuestionScope {
- public:
-  explicit StopQuestionScope(StopQuestion ask);
-  ~StopQuestionScope();
-  StopQuestionScope(const StopQuestionScope&) = delete;
-  StopQuestionScope& operator=(const StopQuestionScope&) = delete;
-
- private:
-  StopQuestion outer_;
-};
-
 // Memory, in the whole process. take_memory is false, and counts nothing, where the limit would be passed.
 bool take_memory(uint64_t bytes) noexcept;
 void give_memory(uint64_t bytes) noexcept;

@@ -59,6 +59,45 @@ TEST(Build, InfersAsItGoes) {
   EXPECT_EQ(g.op("com.example.Op", {x, {}}, {{"names", {"a", "b"}}}).type(), "?");
 }
 
+TEST(Build, TakesOperatorsOfOlderOpsets) {
+  Builder g;
+  const Var x = g.input("x", "f32[batch,1,4]");
+  const Var y = g.op_outputs(1, "Squeeze", {x}, {{"axes", {1}}}, 11).at(0);  // an attribute until opset 13
+  EXPECT_EQ(y.type(), "f32[batch,4]");
+  EXPECT_EQ(g.op_outputs(1, "Upsample",
+                         {g.input("i", "f32[1,1,2,2]"), g.weight("s", {4}, std::vector<float>{1, 1, 2, 2})}, {}, 9)
+                .at(0)
+                .type(),
+            "f32[1,1,4,4]");
+}
+
+TEST(Build, KnowsItsValues) {
+  Builder g;
+  const Var x = g.op("com.example.Op", {g.input("x", "f32[batch]")});
+  EXPECT_EQ(x.dtype(), "");
+  EXPECT_FALSE(x.shape());
+  g.set_type(x, "i64[...]");
+  EXPECT_EQ(x.dtype(), "i64");
+  EXPECT_FALSE(x.shape());
+  g.set_type(x, "i64[?,3]");
+  EXPECT_EQ(x.shape(), (std::vector<std::string>{"?", "3"}));
+  EXPECT_FALSE(x.constant());
+  const Var k = g.ints({4, 5});
+  EXPECT_EQ(k.constant()->shape, std::vector<int64_t>{2});
+  EXPECT_EQ(static_cast<const int64_t*>(k.constant()->memory.data)[1], 5);
+}
+
+TEST(Build, GivesAttributesTheTypeOfTheSchema) {
+  Builder g;
+  const Var x = g.input("x", "f32[1,2,4]");
+  EXPECT_EQ(g.op("ReduceMean", {x}, {{"keepdims", 0.0}}).type(), "f32[]");
+  EXPECT_EQ(g.op("LpPool", {x}, {{"kernel_shape", 2}}).type(), "f32[1,2,3]");  // a number alone is a list of one
+  EXPECT_EQ(code_of([](Builder& b) {
+              b.op("ReduceMean", {b.input("x", "f32[1]")}, {{"keepdims", 0.5}});
+            }),
+            "build.attribute");
+}
+
 TEST(Build, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code_of([](Builder& g) { g.input("x", "float[3]"); }), "build.type");
   EXPECT_EQ(code_of([](Builder& g) { g.input("x", "f32"); }), "build.type");

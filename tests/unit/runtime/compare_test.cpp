@@ -21,6 +21,16 @@ TEST(Compare, FloatsWithinTheirTolerance) {
   EXPECT_TRUE(compare(floats({1}), floats({2}), {.rtol = 0, .atol = 1}).same);
 }
 
+TEST(Compare, AnotherProgramMayRoundOtherwise) {
+  const Tolerance other{.other_program = true};
+  EXPECT_FALSE(compare(floats({0, 1000}), floats({0.005f, 1000})).same);
+  EXPECT_TRUE(compare(floats({0, 1000}), floats({0.005f, 1000}), other).same);
+  EXPECT_FALSE(compare(floats({0, 1000}), floats({0.05f, 1000}), other).same);
+  EXPECT_EQ(compare(floats({0, 1000}), floats({0, -1000}), other).largest, 1000);
+  EXPECT_TRUE(compare(floats({NAN}), floats({0}), other).unbounded);
+  EXPECT_FALSE(compare(floats({1}), floats({0}), other).unbounded);
+}
+
 TEST(Compare, NanAndInfinity) {
   EXPECT_TRUE(compare(floats({NAN, INFINITY}), floats({NAN, INFINITY})).same);
   EXPECT_FALSE(compare(floats({INFINITY}), floats({-INFINITY})).same);
