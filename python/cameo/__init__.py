@@ -14,7 +14,8 @@ from ._cameo import Diagnostic, Error, Model, __version__, limits, newest_opset
 _WHERE = {
     "load": "_model", "save": "_model", "check": "_model", "infer": "_model", "convert": "_model", "extract": "_model",
     "edit": "_model", "diff": "_model", "merge": "_model", "run": "_model", "ValueInfo": "_model", "Difference": "_model",
-    "simplify": "_simplify", "rules": "_simplify",
+    "verify": "_model", "operators": "_model", "simplify": "_simplify", "rules": "_simplify", "explain": "_simplify",
+    "Builder": "_builder",
     "Session": "_session", "InferenceSession": "_session", "SessionOptions": "_session",
     "export": "_export", "ExportResult": "_result", "torch_onnx_export": "_patch",
     "lowering": "_lowering", "TrainingMode": "_arguments", "OperatorExportTypes": "_arguments",

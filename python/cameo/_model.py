@@ -123,6 +123,45 @@ def edit(model, edits=None, **one):
     return _cameo.edit(as_model(model), steps)
 
 
+class OutputDifference(NamedTuple):
+    name: str
+    why: str  # empty where it agrees
+    worst: float
+
+
+class Verified(NamedTuple):
+    agree: bool
+    outputs: list  # of OutputDifference
+    first_difference: str  # the first inner value that differs, of those that both models name alike
+
+
+def verify(model, reference, *, inputs=None, random=0, sizes=None, rtol=None, atol=None):
+    """Whether a model computes what another one does, or what was recorded: reference is a model, or the path of an .npz, an .npy
+    or a test_data_set folder with outputs. inputs: such a path too; else they are made up from the seed `random`, named sizes
+    from `sizes`."""
+    if isinstance(reference, (str, os.PathLike)) and not os.fspath(reference).endswith((".onnx", ".onnxtxt")):
+        reference = os.fspath(reference)
+    else:
+        reference = as_model(reference)
+    options = _given(inputs=os.fspath(inputs) if inputs is not None else None, random=random, sizes=sizes, rtol=rtol, atol=atol)
+    agree, outputs, first = _cameo.verify(as_model(model), reference, options)
+    return Verified(agree, [OutputDifference(*o) for o in outputs], first)
+
+
+class Operator(NamedTuple):
+    """A PyTorch operator: what it becomes, or why it cannot be exported."""
+    name: str
+    support: str  # "lowered", "staged" (computed while exporting), "missing"
+    onnx: list
+    from_opset: int  # 0: not known
+    why: str
+
+
+def operators(*, missing=False):
+    """The PyTorch operators that can be exported, or those that cannot."""
+    return [Operator(*row) for row in _cameo.operators(missing)]
+
+
 def run(model, feeds, outputs=None, *, threads=0):
     """Runs once; a Session is better for more."""
     from ._session import Session

@@ -1,5 +1,6 @@
 """Smaller graphs that compute the same."""
 import os
+from typing import NamedTuple
 
 from . import _cameo
 from ._model import as_model, to_proto
@@ -60,6 +61,24 @@ def _simplify(model, **options):
         steps.next()
         result, ledger, compared, worst = _cameo.simplify(model, {k: v for k, v in options.items() if v is not None})
     return result, not wanted or compared > 0
+
+
+class Place(NamedTuple):
+    rule: str
+    value: str
+    why: str  # empty where the rule applied
+
+
+class Explanation(NamedTuple):
+    applied: list  # of Place
+    refused: list  # of Place
+    waiting: list  # rules that need a newer opset, with which
+
+
+def explain(model, rule="", *, opset=0):
+    """Where rewrite rules apply, and where they nearly do and why not. rule: one of rules(); opset 0: the model's own."""
+    applied, refused, waiting = _cameo.explain(as_model(model), rule, opset)
+    return Explanation([Place(*p) for p in applied], [Place(*p) for p in refused], waiting)
 
 
 def rules():

@@ -77,6 +77,7 @@ void bind_model(nb::module_& m);
 void bind_verbs(nb::module_& m);
 void bind_export(nb::module_& m);
 void bind_lowering(nb::module_& m);
+void bind_builder(nb::module_& m);
 void bind_session(nb::module_& m);
 
 }  // namespace cameo::python

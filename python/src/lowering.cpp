@@ -5,20 +5,22 @@
 
 namespace cameo::python {
 
+NodeBuilder& HostGraph::graph() const {
+  if (!graph_) throw failure("use.lowering", "the graph of a lowering is used after the lowering ended");
+  return *graph_;
+}
+
+Var operand(NodeBuilder& g, nb::handle h) {
+  if (h.is_none()) return {};
+  if (nb::isinstance<Var>(h)) return nb::cast<Var&>(h);
+  const char* type = nb::isinstance<nb::bool_>(h)    ? "bool"
+                     : nb::isinstance<nb::int_>(h)   ? "i64"
+                     : nb::isinstance<nb::float_>(h) ? "f32"
+                                                     : "";
+  return g.constant(to_array(h, type));
+}
+
 namespace {
-
-class HostGraph {
- public:
-  explicit HostGraph(NodeBuilder& graph) : graph_(&graph) {}
-  NodeBuilder& graph() const {
-    if (!graph_) throw failure("use.lowering", "the graph of a lowering is used after the lowering ended");
-    return *graph_;
-  }
-  void end() { graph_ = nullptr; }
-
- private:
-  NodeBuilder* graph_;
-};
 
 bool is_list(nb::handle v) { return nb::isinstance<nb::list>(v) || nb::isinstance<nb::tuple>(v); }
 
@@ -66,16 +68,6 @@ Attribute attribute(const std::string& name, const std::string& suffix, nb::hand
     case 's': return numbers_or_texts(name, v, string_of);
     default: return {name, array_of(v)};
   }
-}
-
-Var operand(NodeBuilder& g, nb::handle h) {
-  if (h.is_none()) return {};
-  if (nb::isinstance<Var>(h)) return nb::cast<Var&>(h);
-  const char* type = nb::isinstance<nb::bool_>(h)    ? "bool"
-                     : nb::isinstance<nb::int_>(h)   ? "i64"
-                     : nb::isinstance<nb::float_>(h) ? "f32"
-                                                     : "";
-  return g.constant(to_array(h, type));
 }
 
 nb::list add(HostGraph& host, const std::string& domain, const std::string& op, nb::list inputs, nb::list attrs,

@@ -14,5 +14,6 @@ NB_MODULE(_cameo, m) {
   python::bind_verbs(m);
   python::bind_export(m);
   python::bind_lowering(m);
+  python::bind_builder(m);  // after what it shares with lowerings
   python::bind_session(m);
 }

@@ -7,8 +7,10 @@
 #include "cameo/check.h"
 #include "cameo/convert.h"
 #include "cameo/edit.h"
+#include "cameo/operators.h"
 #include "cameo/simplify.h"
 #include "cameo/verify.h"
+#include "words.h"
 
 namespace cameo::python {
 
@@ -132,6 +134,47 @@ nb::tuple compare_arrays(nb::handle got, nb::handle wanted, nb::dict given) {
   return nb::make_tuple(c.same, c.why, c.differing, c.worst, c.worst_of_largest);
 }
 
+// (agree, [(output, why, largest difference), ...], first inner difference)
+nb::tuple verify_model(const Model& m, nb::object against, nb::dict given) {
+  Options o(std::move(given));
+  VerifySettings settings;
+  settings.inputs = o.text("inputs");
+  settings.random = static_cast<uint64_t>(o.integer("random", 0));
+  settings.sizes = sizes_of(o.object("sizes"));
+  settings.rtol = o.number("rtol");
+  settings.atol = o.number("atol");
+  o.finish();
+  const bool is_file = nb::isinstance<nb::str>(against);
+  const std::string recorded = is_file ? nb::cast<std::string>(against) : "";
+  const Model* reference = is_file ? nullptr : &nb::cast<const Model&>(against);
+  const Verified v =
+      released([&] { return reference ? verify(m, *reference, settings) : verify(m, recorded, settings); });
+  nb::list outputs;
+  for (const auto& out : v.outputs) outputs.append(nb::make_tuple(name_text(out.name), name_text(out.why), out.worst));
+  return nb::make_tuple(v.agree, outputs, name_text(v.first_difference));
+}
+
+nb::list places(const std::vector<Explanation::Place>& all) {
+  nb::list out;
+  for (const auto& p : all) out.append(nb::make_tuple(p.rule, name_text(p.value), name_text(p.why)));
+  return out;
+}
+
+nb::tuple explain_model(const Model& m, const std::string& rule, int opset) {
+  const Explanation e = released([&] { return explain(m, rule, opset); });
+  return nb::make_tuple(places(e.applied), places(e.refused), name_list(e.waiting));
+}
+
+// [(name, "lowered" | "staged" | "missing", ONNX operators, oldest opset or 0, why), ...]
+nb::list operator_rows(bool missing) {
+  static constexpr const char* words[] = {"lowered", "staged", "missing"};
+  nb::list out;
+  for (const TorchOperator& op : missing ? missing_operators() : operators())
+    out.append(nb::make_tuple(op.name, words[static_cast<size_t>(op.support)], name_list(op.onnx), op.from_opset,
+                              in_python(op.why)));
+  return out;
+}
+
 }  // namespace
 
 void bind_verbs(nb::module_& m) {
@@ -148,6 +191,9 @@ void bind_verbs(nb::module_& m) {
   m.def("diff", &diff_models);
   m.def("random_inputs", &make_inputs);
   m.def("compare", &compare_arrays);
+  m.def("verify", &verify_model);
+  m.def("explain", &explain_model);
+  m.def("operators", &operator_rows);
   m.def("rules", [] {
     nb::list out;
     for (const RuleInfo& r : rules()) out.append(nb::make_tuple(r.name, r.kind));

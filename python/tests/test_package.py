@@ -180,3 +180,54 @@ def test_ctrl_c_raises_keyboard_interrupt(endless):
         assert time.monotonic() - started < 5
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_builder(tmp_path):
+    g = cameo.Builder("line")
+    x = g.input("x", "f32[batch,2]")
+    h = g.Relu(2.0 * x + g.weight("b", np.float32([1, -9])))
+    positive = g.Greater(g.ReduceSum(h, keepdims=0), 0.0)
+    y, = g.if_else(positive, lambda: [h + 1.0], lambda: [h])
+    last, turns = g.loop(3, None, [y], lambda counter, carried: (None, [carried[0] + carried[0]], [carried[0]]))
+    g.output("y", last)
+    g.output("turns", turns)
+    assert h.dtype == "f32" and h.shape == ["batch", 2] and turns.shape == [3, "batch", 2] and x.constant is None
+    g.save(tmp_path / "line.onnx", 17)
+    got = cameo.run(tmp_path / "line.onnx", {"x": np.float32([[1, 1]])})
+    np.testing.assert_array_equal(got["y"], [[32, 8]])
+    np.testing.assert_array_equal(got["turns"][:, 0, 0], [4, 8, 16])
+    odd = g.op("my.domain::Odd", x, names=["a"])
+    g.set_type(odd, "i64[batch,?]")
+    assert (odd.dtype, odd.shape) == ("i64", ["batch", None])
+    with pytest.raises(cameo.Error) as e:
+        g.Rleu(x)
+    assert e.value.code == "build.operator"
+
+
+def test_verify_explain_operators(model, tmp_path):
+    same = cameo.verify(model, model.simplify(), sizes={"batch": 3})
+    assert same.agree and same.outputs[0].name == "y"
+    other = cameo.verify(model, model.edit(set_initializer={"w": W + 1}))
+    assert not other.agree and other.outputs[0].worst > 0 and other.outputs[0].why and "'h'" in other.first_difference
+    np.savez(tmp_path / "in.npz", x=np.ones((1, 4), "f"))
+    np.savez(tmp_path / "out.npz", y=np.ones((1, 4), "f") @ W)
+    assert cameo.verify(model, tmp_path / "out.npz", inputs=tmp_path / "in.npz").agree
+    assert any(p.rule == "identity" or "identity" in p.rule for p in cameo.explain(model).applied)
+    assert {o.name: o for o in cameo.operators()}["aten::relu"].onnx == ["Relu"]
+    assert all(o.support == "missing" and o.why and "--" not in o.why for o in cameo.operators(missing=True))
+
+
+def test_findings_speak_python(model, tmp_path):
+    fixed = model.edit(fix_shape={"x": [1, 4]})
+    with pytest.raises(cameo.Error) as e:
+        cameo.Session(fixed).run({"x": np.ones((2, 4), "f")})
+    assert 'dynamic_axes={"x": {0: "batch"}}' in str(e.value) and "--input" not in str(e.value)
+    assert e.value.diagnostics[0].hint.endswith('dynamic_axes={"x": {0: "batch"}}')
+    with pytest.raises(cameo.Error) as e:
+        model.simplify(skip="no-such-rule")
+    assert "cameo.rules()" in str(e.value)
+    (tmp_path / "a.npz").write_bytes(b"PK\5\6" + bytes(18))
+    for call in (lambda: cameo.load(tmp_path / "a.npz"), lambda: cameo.export(str(tmp_path / "a.npz"))):
+        with pytest.raises(cameo.Error) as e:
+            call()
+        assert "--" not in str(e.value)
