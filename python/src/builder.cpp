@@ -53,7 +53,7 @@ void bind_builder(nb::module_& m) {
       .def("output", [](PyBuilder& p, const std::string& name, Var v) { p.builder->output(name, v); })
       .def("set_value_type", [](PyBuilder& p, Var v, const std::string& type) { p.builder->set_type(v, type); })
       .def("if_else", &if_else)
-      .def("loop", &loop)
+      .def("loop", &loop, nb::arg("count").none(), nb::arg("condition").none(), nb::arg("carried"), nb::arg("body"))
       .def("text", [](const PyBuilder& p) { return name_text(p.builder->text()); })
       .def("model", [](const PyBuilder& p, int opset) { return p.builder->model(opset); });
 }

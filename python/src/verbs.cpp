@@ -26,6 +26,16 @@ std::map<std::string, int64_t> sizes_of(nb::handle given) {
   return out;
 }
 
+// function(what, done, all), where False stops the call.
+Progress progress_of(nb::object function) {
+  if (function.is_none()) return {};
+  return [owner = keep(std::move(function))](const char* what, uint64_t done, uint64_t all) {
+    const nb::gil_scoped_acquire gil;
+    nb::object go_on = nb::handle(static_cast<PyObject*>(const_cast<void*>(owner.get())))(what, done, all);
+    return go_on.is_none() || nb::cast<bool>(nb::bool_(go_on));
+  };
+}
+
 SimplifySettings simplify_settings(nb::dict given) {
   Options o(std::move(given));
   SimplifySettings s;
@@ -45,6 +55,7 @@ SimplifySettings simplify_settings(nb::dict given) {
     for (auto [name, sizes] : nb::cast<nb::dict>(shapes))
       s.input_shapes[nb::cast<std::string>(name)] = text_list(sizes);
   s.shapes = o.flag("shapes", true);
+  s.progress = progress_of(o.object("progress"));
   o.finish();
   return s;
 }

@@ -9,6 +9,8 @@
 
 #include "support/bytes.h"
 
+#include "cameo/progress.h"
+
 namespace cameo::tests {
 namespace {
 
@@ -78,7 +80,7 @@ TEST(Budget, DestructorsFinishThoughInterrupted) {
 
 TEST(Budget, AQuestionIsAskedNowAndThen) {
   static bool stop = false;
-  const StopQuestionScope asking([] { return stop; });
+  const StopScope asking([] { return stop; });
   for (int i = 0; i < 100; ++i) checkpoint();
   stop = true;
   const auto asked = [] {
