@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cameo/model.h"
@@ -55,6 +56,9 @@ struct RuleInfo {
   std::string name, kind;
 };
 std::vector<RuleInfo> rules();  // every rule, by name
+// The rules that do what a pass of onnxoptimizer does ("fuse_bn_into_conv"), or the rule of this name; throws use.value
+// for any other word. Empty: what the pass does is not done by rules here.
+std::vector<std::string> rules_of_pass(std::string_view pass);
 
 struct Explanation {
   struct Place {

@@ -7,6 +7,7 @@ import inspect
 import re
 
 from . import _caches
+from ._findings import failure
 
 
 class TrainingMode(enum.Enum):
@@ -87,6 +88,12 @@ def rebuild(value, replace):
     if parts is None:
         return replace(value)
     return parts[1]([rebuild(part, replace) for _, part in parts[0]])
+
+
+def as_tensors(value):
+    """NumPy arrays in a structure as tensors."""
+    import torch
+    return rebuild(value, lambda v: torch.from_numpy(v) if type(v).__module__ == "numpy" and hasattr(v, "dtype") and hasattr(v, "__array_interface__") else v)
 
 
 def resized(t, sizes):
@@ -194,8 +201,13 @@ def axes_by_name(dynamic_axes):
     """torch's forms of dynamic_axes as {value: {axis: name}}: lists of axes get torch's names; and which were made up."""
     out, made_up = {}, []
     for value, axes in (dynamic_axes or {}).items():
-        if isinstance(axes, collections.abc.Mapping):
-            out[value] = {int(a): str(n) for a, n in axes.items()}
+        if isinstance(axes, collections.abc.Mapping) and all(isinstance(a, int) and isinstance(n, str) for a, n in axes.items()):
+            out[value] = dict(axes)
+        elif isinstance(axes, int) and not isinstance(axes, bool):
+            out[value] = {axes: f"{value}_dynamic_axes_1"}
+            made_up += list(out[value].values())
+        elif isinstance(axes, (str, bytes, collections.abc.Mapping)) or not all(isinstance(a, int) for a in axes):
+            raise failure("use.dynamic-axes", f"dynamic_axes[{value!r}] is {axes!r}", hint=f'write dynamic_axes={{{value!r}: {{0: "batch"}}}}, or a list of axes')
         else:
             out[value] = {int(a): f"{value}_dynamic_axes_{i + 1}" for i, a in enumerate(axes)}
             made_up += list(out[value].values())

@@ -1,7 +1,9 @@
 """From a live PyTorch model to an archive in memory: by tracing, scripting, or torch.export."""
 import contextlib
 import io
+import logging
 import struct
+import sys
 import time
 import warnings
 from typing import Any
@@ -11,7 +13,8 @@ import torch
 from . import _archive, _caches
 from . import _arguments as arguments
 from ._archive import STAMP, lendable, lent
-from ._findings import note, warning
+from ._findings import note
+from ._watch import watching
 
 LENT_FROM = 1024  # bytes; smaller tensors of torch.export programs travel in the archive
 
@@ -27,7 +30,8 @@ class Captured:
         self.expected = None      # outputs that were seen while capturing, in order
         self.lent, self.stamp = None, 0
         self.findings = []
-        self.frozen = []          # findings about values that capture made constants of
+        self.frozen = []          # _watch.Frozen: what a trace made constants of
+        self.constants = []       # lines at which it made tensors of Python's numbers
         self.archive_s = 0.0
         self.module = None        # of a trace
         self.program = None       # of torch.export
@@ -91,6 +95,26 @@ def seen_data():
         del torch.Tensor.data
 
 
+class Quiet:
+    """Keeps what PyTorch and the model print while one way of capture is tried: a failed way may print thousands of lines."""
+
+    def __init__(self, verbose):
+        self._kept, self._verbose = (io.StringIO(), io.StringIO()), verbose
+
+    def __enter__(self):
+        self._old, self._disabled = (sys.stdout, sys.stderr), logging.root.manager.disable
+        if not self._verbose:
+            sys.stdout, sys.stderr = self._kept
+            logging.disable(logging.CRITICAL)
+
+    def __exit__(self, kind, *_):
+        sys.stdout, sys.stderr = self._old
+        logging.disable(self._disabled)
+        if kind is None:
+            for stream, kept in zip(self._old, self._kept):
+                stream.write(kept.getvalue())
+
+
 @contextlib.contextmanager
 def plain():
     """No gradients, no fused attention of PyTorch's own; torch.onnx.is_in_onnx_export() says yes, whoever imported it how."""
@@ -128,19 +152,10 @@ def tensor_outputs(result, findings):
     return names, tensors
 
 
-def frozen_findings(recorded):
-    """What the tracer warned of, by line."""
-    out, seen = [], set()
-    for w in recorded:
-        if not issubclass(w.category, torch.jit.TracerWarning):
-            continue
-        what = str(w.message).split(". ")[0].split("\n")[0]
-        key = (w.filename, w.lineno, what)
-        if key not in seen:
-            seen.add(key)
-            out.append(warning("export.frozen-value", f"{w.filename}:{w.lineno}: {what}",
-                               "a trace records what happened with the example: this value is a constant in the model"))
-    return out
+def unique_places(recorded):
+    """Where the tracer saw Python's numbers become tensors."""
+    return list(dict.fromkeys(f"{w.filename}:{w.lineno}" for w in recorded
+                              if issubclass(w.category, torch.jit.TracerWarning) and "registered as constants" in str(w.message)))
 
 
 def trace(model, bound):
@@ -179,14 +194,14 @@ def trace(model, bound):
             _trace._trace_module_map = module_map
             module = _trace.make_module(model, None, torch.jit._state._python_cu if hasattr(torch.jit._state, "_python_cu") else _trace._python_cu)
             lookup = _trace._create_interpreter_name_lookup_fn(0)
-            with seen_data():
+            with seen_data(), watching() as out.frozen:
                 module._c._create_method_from_trace("forward", call, tuple(tensors), lookup, False, False, names, False)
         finally:
             _trace._trace_module_map = old_map
     for w in recorded:
         if not issubclass(w.category, (torch.jit.TracerWarning, DeprecationWarning)):
             warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
-    out.frozen = frozen_findings(recorded)
+    out.constants = unique_places(recorded)
     out.module = module
     out.pack(lambda: _archive.traced(module), lambda: save(out, module))
     return out

@@ -34,17 +34,19 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
               difference is an error. "warn": a warning. False: not at all. referee="onnxruntime" asks that one as well
     """
     started = time.perf_counter()
-    if fallback not in (None, True, False, "none", "aten", "all-aten", "custom"):
-        raise failure("use.value", f"fallback is one of none, aten, all-aten, custom, not {fallback!r}")
-    if capture not in ("auto", "trace", "script", "export"):
-        raise failure("use.value", f"capture is one of auto, trace, script, export, not {capture!r}")
+    training = {True: "TRAINING", False: "EVAL"}.get(training, training) if isinstance(training, bool) else training
+    _check_values(fallback=fallback, capture=capture, loops=loops, state=state, frozen=frozen, asserts=asserts, verify=verify, referee=referee,
+                  training=enum_name(training), operator_export_type=enum_name(operator_export_type) if operator_export_type is not None else "ONNX")
+    if opset_version is not None and (not isinstance(opset_version, int) or isinstance(opset_version, bool)):
+        raise failure("use.value", f"opset_version is a number, not {opset_version!r}")
     job = _Job()
+    job.verbose = bool(verbose)
     job.findings = []
     job.options = options = {
         "opset": opset_version or 18, "params": bool(export_params), "fold": bool(do_constant_folding), "lossy": lossy,
         "experimental": experimental, "unroll": loops == "unroll", "state_outputs": state == "outputs",
         "asserts": asserts == "keep", "may_assume": assume is not False, "assumptions": [assume] if isinstance(assume, str) else [] if isinstance(assume, bool) else list(assume),
-        "allow_frozen": frozen == "allow", "keep_outputs": list(keep_outputs), "method": method,
+        "allow_frozen": frozen == "allow", "keep_outputs": [keep_outputs] if isinstance(keep_outputs, str) else list(keep_outputs), "method": method,
         "number_weights": not _retain_param_name, "doc_strings": not strip_doc_string, "trace": bool(verbose or report),
         "initializers_as_inputs": bool(keep_initializers_as_inputs), "custom_opsets": dict(custom_opsets or {}) or None,
         "rules": os.fspath(rules) if rules else None, "simplify": bool(optimize),
@@ -62,7 +64,8 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     if isinstance(model, (str, os.PathLike)):
         result = _from_archive(os.fspath(model), args, kwargs, job, input_names, output_names, dynamic_axes)
     else:
-        from . import _live
+        from . import _live, _mistakes
+        _mistakes.check_call(model, args, f)
         job.custom_translation_table = custom_translation_table
         job.training, job.strict, job.capture = enum_name(training), strict, capture
         job.example_outputs = example_outputs
@@ -91,8 +94,29 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     return result
 
 
+VALUES = {
+    "fallback": (None, True, False, "none", "aten", "all-aten", "custom"),
+    "capture": ("auto", "trace", "script", "export"),
+    "loops": ("keep", "unroll"),
+    "state": ("drop", "outputs"),
+    "frozen": ("error", "allow"),
+    "asserts": ("drop", "keep"),
+    "verify": (True, False, "warn"),
+    "referee": (None, "cameo", "onnxruntime"),
+    "training": ("EVAL", "PRESERVE", "TRAINING", "TRAIN"),
+    "operator_export_type": ("DEFAULT", *arguments.FALLBACKS),
+}
+
+
+def _check_values(**given):
+    for name, value in given.items():
+        if value not in VALUES[name]:
+            raise failure("use.value", f"{name} is one of {', '.join(repr(v) for v in VALUES[name])}, not {value!r}")
+
+
 class _Job:
     """What one export was asked for, and what it found on its way."""
+    verbose: bool
     findings: list
     options: dict
     verify: "bool | str"

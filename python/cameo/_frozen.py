@@ -1,4 +1,5 @@
 """Values that a trace made constants of: found by tracing once more at other sizes."""
+import os
 import re
 
 from . import _capture
@@ -12,16 +13,18 @@ def differing_constants(model, bound, captured, others):
             second = _capture.trace(model, _Other(bound, tensors))
         except Exception:  # the model itself cannot: another size may do
             continue
-        first_lines, second_lines = _lines(captured), _lines(second)
-        if len(first_lines) != len(second_lines):
-            return [warning("export.frozen-structure", f"with {_said(sizes)} the program has another structure: what it does is decided while it is recorded",
-                            "a trace records one path through Python's branches and loops")]
-        out = []
-        for (text, value, where), (other, new, _) in zip(first_lines, second_lines):
-            if text == other and value != new and value is not None:
-                out.append(warning("export.frozen-value", f"{where or text}: the value {value} is {new} with {_said(sizes)}", "the trace made it a constant"))
-        return out
+        found = _difference(_lines(captured), _lines(second), _said(sizes), " or ".join(captured.constants[:3]))
+        if found:
+            return found
     return []
+
+
+def _difference(first_lines, second_lines, said, constants):
+    if len(first_lines) != len(second_lines):
+        return [warning("export.frozen-structure", f"with {said} the program has another structure: what it does is decided while it is recorded",
+                        "a trace records one path through Python's branches and loops")]
+    return [warning("export.frozen-value", f"{where or constants or text}: the value {value} is {new} with {said}", "the trace made it a constant")
+            for (text, value, where), (other, new, _) in zip(first_lines, second_lines) if text == other and value != new and value is not None]
 
 
 class _Other:
@@ -44,8 +47,8 @@ def _lines(captured):
             kind = node.kindOf("value")
             value = getattr(node, kind)("value")
             value = value.tolist() if hasattr(value, "tolist") else value
-        place = re.search(r"([^\s]+\.py):(\d+)", node.sourceRange())
-        out.append((node.kind(), value, f"{place.group(1)}:{place.group(2)}" if place else ""))
+        places = [f"{file}:{line}" for file, line in re.findall(r"([^\s(]+\.py)[:(](\d+)", node.sourceRange())]
+        out.append((node.kind(), value, next((p for p in places if f"{os.sep}torch{os.sep}" not in p), "")))
     return out
 
 

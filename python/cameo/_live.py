@@ -1,4 +1,5 @@
 """Exporting live models: capture, hand over, verify."""
+import fnmatch
 import time
 
 import torch
@@ -33,34 +34,68 @@ def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dy
     axes = _dynamic(bound, names, output_names, dynamic_axes, dynamic_shapes, job)
     for leaf in bound.fixed:
         job.findings.append(note("export.fixed-input", f"the input '{leaf.path}' is fixed to {leaf.value!r}: only tensors become inputs"))
+    return _first_that_holds(model, bound, names, input_names, output_names, axes, job)
+
+
+def _first_that_holds(model, bound, names, input_names, output_names, axes, job):
+    """Tries the ways of capture in order. What a trace froze, or what is right at some sizes only, gives way to one that holds."""
     ways = _ways(model, job.capture)
-    failed, second_best = [], None
+    tried, held_back = [], []
     for way in ways:
         findings = list(job.findings)
         try:
-            result = _attempt(model, bound, way, names, input_names, output_names, axes, job)
+            with _capture.Quiet(job.verbose):
+                result = _attempt(model, bound, way, names, input_names, output_names, axes, job)
         except Exception as e:  # whatever the model's own code raises, or what the result does not keep
-            if len(ways) == 1:
-                raise
-            failed.append((way, e))
+            tried.append((way, first_line(e), e))
             job.findings = findings
             continue
-        for other, why in failed:
-            result.findings.insert(0, warning("export.capture", f"{other} did not do ({first_line(why)}): captured by {way}"))
-        _compare_example(job.example_outputs, result)
-        if second_best:
-            result.findings.insert(0, note("export.capture", f"{second_best.captured} does not do at all sizes: captured by {way}"))
-        if len(ways) == 1 or not any(d.code == "verify.some-sizes" for d in result.findings):
-            return result
-        second_best = second_best or result  # another way may do at all sizes
+        why = _reservation(result)
+        if not why or len(ways) == 1:
+            return _chosen(result, tried, job)
+        held_back.append((why, result))
+        tried.append((way, why, None))
         job.findings = findings
-    if second_best:
-        return second_best
-    told = next((e for _, e in failed if isinstance(e, _cameo.Error)), None)
+    if held_back:
+        why, result = min(held_back, key=lambda h: (SOME_SIZES, FIXED, DIFFERS, FROZE).index(h[0]))  # a frozen trace is the last resort
+        return _chosen(result, [t for t in tried if t[0] != result.captured], job)
+    raise _refused(model, bound, tried)
+
+
+# Why another way of capture may be better; the first is the least bad.
+SOME_SIZES, FIXED, DIFFERS, FROZE = ("its result does not do at all sizes", "an axis that was to be dynamic is fixed in its result",
+                                     "its result differs from PyTorch's", "it froze what the inputs decide")
+
+
+def _reservation(result):
+    """Empty: nothing against it."""
+    codes = {d.code for d in result.findings}
+    found = [why for why, holds in ((FROZE, result.frozen), (DIFFERS, "verify.mismatch" in codes), (FIXED, "export.fixed-axis" in codes),
+                                    (SOME_SIZES, "verify.some-sizes" in codes)) if holds]
+    return found[0] if found else ""
+
+
+def _chosen(result, tried, job):
+    if tried:
+        result.findings.insert(0, warning("export.capture", f"captured by {result.captured}; {' and '.join(way for way, _, _ in tried)} tried as well",
+                                          "; ".join(f"{way}: {why}" for way, why, _ in tried), f'capture="{result.captured}" goes there directly'))
+    _compare_example(job.example_outputs, result)
+    return result
+
+
+def _refused(model, bound, tried):
+    """The error where no way of capture does: the model's own, if it does not run on these arguments."""
+    from . import _mistakes
+    told = next((e for _, _, e in tried if isinstance(e, _cameo.Error) and e.code != "stage.raise"), None)
+    own = _mistakes.own_failure(model, bound)
+    if own is not None:
+        return own
     if told is not None:
-        raise told
-    raise failure("export.capture", "the model can be captured in no way", more=[
-        warning("export.capture", f"{way}: {first_line(e)}") for way, e in failed]) from failed[0][1]
+        return told
+    error = failure("export.capture", "the model runs, but cannot be captured", more=[
+        warning("export.capture", f"{way}: {why}") for way, why, _ in tried])
+    error.__cause__ = tried[0][2]
+    return error
 
 
 def _ways(model, wanted):
@@ -115,14 +150,18 @@ def _dynamic(bound, names, output_names, dynamic_axes, dynamic_shapes, job):
     axes = arguments.axes_of_shapes(dynamic_shapes, bound) if dynamic_shapes else {}
     job.output_axes = []
     for value, named in by_name.items():
-        leaf = next((b for b, n in zip(bound.tensors, names) if value in (n, b.path)), None)
-        if leaf is None:
+        meant = [b for b, n in zip(bound.tensors, names) if value in (n, b.path)]
+        if not meant and "*" in value:  # "past_key_values.*.keys": inputs inside of containers, by path
+            meant = [b for b, n in zip(bound.tensors, names) if fnmatch.fnmatchcase(b.path, value) or fnmatch.fnmatchcase(n, value)]
+            if not meant:
+                raise failure("use.dynamic-axes", f"no input is called like '{value}'", hint="the inputs are " + ", ".join(b.path for b in bound.tensors))
+        if not meant:
             job.output_axes += [(value, a, n) for a, n in named.items()]
-            continue
-        for a, n in named.items():
-            if not -leaf.value.dim() <= a < leaf.value.dim():
-                raise failure("use.dynamic-axes", f"the input '{value}' has {leaf.value.dim()} axes, and axis {a} is called dynamic")
-            axes.setdefault(leaf.path, {})[a % leaf.value.dim()] = n
+        for leaf in meant:
+            for a, n in named.items():
+                if not -leaf.value.dim() <= a < leaf.value.dim():
+                    raise failure("use.dynamic-axes", f"the input '{leaf.path}' has {leaf.value.dim()} axes, and axis {a} is called dynamic")
+                axes.setdefault(leaf.path, {})[a % leaf.value.dim()] = n
     return {p: a for p, a in axes.items() if a}
 
 
@@ -178,13 +217,24 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
     started = time.perf_counter()
     model, recorded, report = to_model(captured, options)
     extra = given_names[len(tensors):]
+    renamed: dict = {}
     if extra:
-        model = _rename_weights(model, bound.model, extra, job)
+        model, renamed = _rename_weights(model, bound.model, extra, job)
     result = ExportResult(model, captured.how, job.findings + captured.findings + list(model.findings))
     result.recorded, result.report_json, result.bound = recorded, report, bound
     result.seconds["export"] = time.perf_counter() - started
-    result.handed_over = options
+    result.handed_over, result.renamed = options, renamed
+    result.findings += _fixed_axes(bound, names, axes, model)
     return result
+
+
+def _fixed_axes(bound, names, axes, model):
+    """A line for each axis that was asked to be dynamic and is not."""
+    shapes = {i.name: i.shape for i in model.inputs}
+    return [warning("export.fixed-axis", f"axis {axis} of '{name}' was to be dynamic ('{text}'), and is fixed at {shapes[name][axis]}",
+                    "the program, as it was captured, works with this size only")
+            for leaf, name in zip(bound.tensors, names) for axis, text in axes.get(leaf.path, {}).items()
+            if shapes.get(name) is not None and isinstance(shapes[name][axis], int)]
 
 
 def to_model(captured, options):
@@ -208,7 +258,7 @@ def to_model(captured, options):
 
 def _rename_weights(model, module, extra, job):
     """Names beyond the inputs are for the weights, in state_dict order, as they were in PyTorch's tutorials."""
-    there = set(model.initializers)
+    there = set(model.initializers) | {i.name for i in model.inputs}
     pairs, missing = [], []
     for name, weight in zip(extra, module.state_dict() if hasattr(module, "state_dict") else ()):
         if weight in there:
@@ -217,16 +267,18 @@ def _rename_weights(model, module, extra, job):
             missing.append(weight)
     if missing:
         job.findings.append(note("export.input-names", "these weights were folded and have no name of their own: " + ", ".join(missing)))
-    return model.edit(pairs)
+    return model.edit(pairs), {new: weight for _, weight, new in pairs}
 
 
 def _frozen(model, bound, captured, result, axes, job):
-    """What capture froze: the tracer's warnings, and constants that differ in a second capture at other sizes."""
-    found = list(captured.frozen)
-    if captured.how == "trace" and axes and (job.strict or found):
+    """What a trace froze: what data decide, always; what sizes decide, where a second trace at other sizes differs."""
+    found = [f.finding for f in captured.frozen if f.of_data]
+    if captured.how == "trace" and axes and (job.strict or captured.frozen):
         from ._frozen import differing_constants
         from ._verify import other_inputs
-        found += differing_constants(model, bound, captured, other_inputs(bound, axes))
+        tries = other_inputs(bound, axes, (lambda n: 1,)) + other_inputs(bound, axes)[:2]
+        found += differing_constants(model, bound, captured, tries)
+    result.frozen = found
     result.findings += found
     if found and job.strict:
         raise failure("export.frozen", "capture froze values that depend on the inputs", hint="strict=False exports all the same", more=found)

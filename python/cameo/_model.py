@@ -37,11 +37,13 @@ def as_model(source):
         return _cameo.load(os.fspath(source))
     if hasattr(source, "model") and isinstance(source.model, Model):
         return source.model
+    return _cameo.load(_bytes_of(source))
+
+
+def _bytes_of(source):
     if hasattr(source, "SerializeToString"):
-        source = source.SerializeToString()
-    elif hasattr(source, "read"):
-        source = source.read()
-    return _cameo.load(source)
+        return source.SerializeToString()
+    return source.read() if hasattr(source, "read") else source
 
 
 def load(source):
@@ -74,7 +76,9 @@ def check(model):
     """Every finding about a model, at its own opset; none: it is as ONNX wants it."""
     if isinstance(model, (str, os.PathLike)):
         return _cameo.check_file(os.fspath(model))
-    return as_model(model)._check()
+    if isinstance(model, Model) or isinstance(getattr(model, "model", None), Model):
+        return as_model(model)._check()
+    return _cameo.check_bytes(_bytes_of(model))  # as the file would be: what a loader refuses is a finding too
 
 
 def infer(model):

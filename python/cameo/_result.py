@@ -18,12 +18,14 @@ class ExportResult:
     def __init__(self, model, captured, findings):
         self.model, self.captured, self.findings = model, captured, findings
         self.verification = None
+        self.frozen = []  # findings about what a trace made constants of
         self.seconds = {}
         self.recorded = self.report_json = ""
         self.captured_from = None
         self.program = None  # of capture="export": the ExportedProgram
         self.bound = None
         self.handed_over = None  # options of the export from a live module
+        self.renamed = {}  # weights that got names of the caller's: new name -> name in the state dict
         self._session: Any = None
 
     def save(self, destination, *, include_initializers=True, keep_initializers_as_inputs=False, external_data=None):
@@ -75,12 +77,14 @@ class ExportResult:
             return list(args) + list(kwargs.values())
         from . import _arguments as arguments
         from ._live import feed
-        return [feed(leaf.value) for leaf in arguments.Bound(self.bound.model, args, kwargs).tensors]
+        bound = arguments.Bound(self.bound.model, arguments.as_tensors(args), arguments.as_tensors(kwargs))
+        return [feed(leaf.value) for leaf in bound.tensors]
 
     def __str__(self):
         lines = [f"{self.model.node_count} nodes, opset {self.model.opset}, captured by {self.captured}"]
         if self.verification is not None:
-            lines.append(str(self.verification))
+            held = "" if not self.frozen else f"NOT verified, {len(self.frozen)} values that the inputs decide are frozen; on what was tried: "
+            lines.append(held + str(self.verification))
         return "\n".join(lines + [str(d).rstrip() for d in self.findings])
 
     def __repr__(self):

@@ -27,7 +27,12 @@ class Session:
         return self._session.threads
 
     def run(self, feeds, outputs=None):
-        """feeds: {name: array}, or arrays in the inputs' order. Gives {name: array}, or those of `outputs`."""
+        """feeds: {name: array}, or arrays in the inputs' order. Gives {name: array}, or those of `outputs`.
+
+        onnxruntime's order is understood too: run(None, feeds) and run(["y"], feeds) give a list."""
+        if hasattr(outputs, "items"):
+            named = self.run(outputs, None if feeds is None else list(feeds))
+            return list(named.values())
         names, results = self._results(feeds)
         if outputs is None:
             return dict(zip(names, results))

@@ -3,6 +3,7 @@ import os
 from typing import NamedTuple
 
 from . import _cameo
+from ._findings import failure
 from ._model import as_model, to_proto
 from ._progress import Steps
 
@@ -31,18 +32,18 @@ def simplify(model, check_n=0, perform_optimization=True, skip_fuse_bn=False, ov
     named = [i.name for i in source.inputs if not i.has_default]
     if None in shapes or "" in shapes:
         shapes = {(name or named[0]): v for name, v in shapes.items()}
-    skip = _list(skipped_optimizers or [])
-    known = {name for name, _ in _cameo.rules()}
-    skip = [s for s in skip if s in known]
+    if custom_lib is not None:
+        raise failure("use.value", "custom_lib is onnxruntime's: operators that Cameo does not know are left as they are", hint="leave it out")
+    skip = [rule for name in _list(skipped_optimizers or []) for rule in _cameo.rules_of_pass(name)]
     if skip_fuse_bn:
-        skip.append("batchnorm-into-linear")
+        skip += _cameo.rules_of_pass("fuse_bn_into_conv")
+    if not perform_optimization:
+        skip = [name for name, _ in _cameo.rules() if not name.startswith("fold")]
     if unused_output:
         keep = [o.name for o in source.outputs if o.name not in set(_list(unused_output))]
         source = _cameo.extract(source, [], keep)
     options = dict(skip=skip, fold=not skip_constant_folding, shapes=not skip_shape_inference, check=check_n, input_shapes=shapes,
                    freeze_initializers=not mutable_initializer)
-    if not perform_optimization:
-        options["fuse"] = False
     sizes = _named_sizes(source, dict(test_input_shapes or {}))
     if input_data:
         sizes |= _named_sizes(source, {k: v.shape for k, v in input_data.items()})

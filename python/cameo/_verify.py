@@ -169,7 +169,8 @@ def _weights_too(result, model, tensors):
     inputs = result.model.inputs
     if len(inputs) > len(feeds) and not inputs[-1].has_default and isinstance(model, torch.nn.Module):
         state = dict(model.state_dict())
-        feeds += [feed(state[i.name]) for i in inputs[len(feeds):] if i.name in state]
+        own = [result.renamed.get(i.name, i.name) for i in inputs[len(feeds):]]
+        feeds += [feed(state[name]) for name in own if name in state]
     return feeds
 
 

@@ -161,7 +161,7 @@ void bind_lowering(nb::module_& m) {
   nb::class_<HostGraph>(m, "HostGraph")
       .def("add", &add)
       .def("type", &type_of)
-      .def("set_type", &set_type)
+      .def("set_type", &set_type, nb::arg(), nb::arg(), nb::arg().none())
       .def("constant", [](HostGraph& g, nb::handle array) { return g.graph().constant(to_array(array)); })
       .def("contents", &contents);
 }

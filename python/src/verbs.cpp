@@ -210,6 +210,7 @@ void bind_verbs(nb::module_& m) {
     for (const RuleInfo& r : rules()) out.append(nb::make_tuple(r.name, r.kind));
     return out;
   });
+  m.def("rules_of_pass", [](const std::string& pass) { return name_list(rules_of_pass(pass)); });
 }
 
 }  // namespace cameo::python

@@ -540,7 +540,8 @@ def test_28_what_tracing_freezes(judged):
     judged(Data(), torch.randn(2, 3), dynamic_axes=axes, others=[torch.randn(5, 3)])
     judged(Shapes(), torch.randn(2, 3, 2), dynamic_axes=axes, others=[torch.randn(5, 3, 2)])
     judged(Numpy(), torch.randn(2, 3))
-    frozen = cameo.export(Length(), torch.randn(2, 3), io.BytesIO(), dynamic_axes=axes, verify="warn")
+    judged(Length(), torch.randn(2, 3), dynamic_axes=axes, others=[torch.randn(5, 3)])
+    frozen = cameo.export(Length(), torch.randn(2, 3), io.BytesIO(), dynamic_axes=axes, verify="warn", capture="trace")
     assert any(d.code.startswith("export.frozen") and "test_seed_calls.py" in d.what for d in frozen.findings), [str(d) for d in frozen.findings]
     with pytest.raises(cameo.Error):
         cameo.export(Length(), torch.randn(2, 3), None, dynamic_axes=axes, strict=True, capture="trace")

@@ -114,13 +114,25 @@ class Pt2Inputs {
     nodes_.bind_symbol(inside[0], floor_div(d - Dim(base), Dim(step)));
   }
 
+  // The name that an input of the program has in the result.
+  std::string shown_name(const std::string& input) const {
+    size_t position = 0;
+    for (const pt2::GraphInput& in : program_.inputs()) {
+      if (in.kind != pt2::InputKind::user) continue;
+      if (in.value == input) return position < options_.input_names.size() ? options_.input_names[position] : input;
+      ++position;
+    }
+    return input;
+  }
+
   Dim axis_dim(const std::string& input, size_t axis, const std::string& symbol) {
     for (const auto& [from, to] : options_.rename_dims)
       if (from == symbol) return input_size(g_, input, to);
     if (const InputSpec* spec = spec_of(input); spec && axis < spec->dims.size() && spec->dims[axis] != "_")
       return input_size(g_, input, spec->dims[axis]);
     for (const DynamicAxis& a : options_.dynamic_axes)
-      if (a.value == input && a.axis == static_cast<int64_t>(axis)) return input_size(g_, input, a.name);
+      if ((a.value == input || a.value == shown_name(input)) && a.axis == static_cast<int64_t>(axis))
+        return input_size(g_, input, a.name);
     return input_size(g_, input, cat(input, "_dim", axis));
   }
 
@@ -132,8 +144,7 @@ class Pt2Inputs {
 
   StagedValue user_input(const pt2::GraphInput& in, json::Value graph) {
     const std::string name(in.value);
-    const size_t position = g_[g_.main()].inputs.size();
-    const std::string shown = position < options_.input_names.size() ? options_.input_names[position] : name;
+    const std::string shown = shown_name(name);
     const json::Value meta = meta_of(graph, name);
     if (!meta) return number_input(name, shown, graph);
     const auto torch = pt2::dtype_of(meta["dtype"].integer());

@@ -1,0 +1,110 @@
+"""What a trace makes constants of: tensors that become Python's bools and numbers while it is recorded, by where they come from."""
+import contextlib
+import os
+import sys
+
+import torch
+
+from ._findings import warning
+
+OURS = os.path.dirname(os.path.abspath(__file__))
+TORCH = os.path.dirname(os.path.abspath(torch.__file__))
+SIZES = {"aten::size", "aten::sym_size", "aten::numel", "aten::dim", "prim::shape", "prim::GetAttr", "prim::Constant"}
+BRANCHES = ("__bool__",)
+COUNTS = ("__len__", "__iter__")  # of a tensor's first axis
+NUMBERS = ("__int__", "__float__", "__index__", "__complex__", "item", "tolist", "numpy")
+
+
+class Frozen:
+    """One such place: the finding, and whether the inputs' numbers decide it, or only their sizes."""
+
+    def __init__(self, where, name, value, of_data):
+        self.of_data = of_data
+        what = ("an if or while on a tensor: the way that the example takes is recorded, others are lost" if name in BRANCHES
+                else f"a tensor becomes a Python value, {value}, which is a constant in the model")
+        self.finding = warning("export.frozen-value", f"{where}: {what}", "a trace records what happens with the example",
+                               "torch.where, or capture=\"script\" or \"export\", keep what the inputs decide" if of_data else "")
+
+
+@contextlib.contextmanager
+def watching():
+    """Gives the list of what is frozen while a trace is recorded."""
+    found, places, before = [], set(), {}
+
+    def wrapped(original, name):
+        def method(t, *args, **kwargs):
+            if torch.jit.is_tracing():
+                remember(t, name)
+            return original(t, *args, **kwargs)
+        return method
+
+    def remember(t, name):
+        kinds = {"sizes"} if name in COUNTS else _origins(t)
+        where = _place()
+        if kinds and (where, name) not in places:
+            places.add((where, name))
+            with torch.no_grad(), _paused():
+                value = str(t.shape[0]) if name in COUNTS else str(t.tolist()) if t.numel() < 5 else f"{t.numel()} numbers"
+            found.append(Frozen(where, name, value, "data" in kinds))
+
+    for name in BRANCHES + COUNTS + NUMBERS:
+        if hasattr(torch.Tensor, name):
+            before[name] = torch.Tensor.__dict__.get(name)
+            setattr(torch.Tensor, name, wrapped(getattr(torch.Tensor, name), name))
+    try:
+        yield found
+    finally:
+        for name, own in before.items():
+            if own is None:
+                delattr(torch.Tensor, name)
+            else:
+                setattr(torch.Tensor, name, own)
+
+
+@contextlib.contextmanager
+def _paused():
+    state = torch._C._get_tracing_state()
+    torch._C._set_tracing_state(None)
+    try:
+        yield
+    finally:
+        torch._C._set_tracing_state(state)
+
+
+def _origins(t):
+    """What a traced tensor is computed from: "data" of inputs, "sizes" of them, or nothing but weights and constants."""
+    try:
+        todo = [torch._C._get_value_trace(t)]
+    except RuntimeError:  # not part of the trace
+        return set()
+    seen, kinds = set(), set()
+    while todo:
+        value = todo.pop()
+        if value.unique() in seen:
+            continue
+        seen.add(value.unique())
+        node = value.node()
+        if node.kind() == "prim::Param":
+            kinds.add("data")
+        elif node.kind() in SIZES:
+            kinds |= {"sizes"} if "prim::" not in node.kind() or node.kind() == "prim::shape" else set()
+        else:
+            todo += list(node.inputs())
+    return kinds
+
+
+def _place():
+    """The user's line; inside of a package its name and line, because the user did not write it."""
+    frame, inside = sys._getframe(1), None
+    while frame is not None:
+        name = os.path.abspath(frame.f_code.co_filename)
+        if name.startswith(OURS + os.sep):
+            if inside is not None or frame.f_code.co_name == "call":
+                break  # what called us is no part of the model
+        elif not name.startswith(TORCH + os.sep):
+            where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            if "site-packages" not in name and "dist-packages" not in name:
+                return where
+            inside = inside or where
+        frame = frame.f_back
+    return f"inside {inside.split('-packages' + os.sep)[-1]}" if inside else "inside torch"
