@@ -19,6 +19,11 @@ from ._watch import watching
 LENT_FROM = 1024  # bytes; smaller tensors of torch.export programs travel in the archive
 
 
+_SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64", "Int": "int32", "Short": "int16",
+            "Char": "int8", "Byte": "uint8", "Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128"}
+_DTYPES = [getattr(torch, name) for name in _SCALARS.values()]
+
+
 class Captured:
     """An archive, what stands beside it, and what capturing told."""
 
@@ -54,6 +59,22 @@ class Captured:
         self._complete()
         self._complete = None
         return True
+
+    def results_of_operators(self):
+        """(operator, [(dtype, sizes or None), ...]) for every call that capture saw."""
+        if self.module is not None:
+            names = {str(t).split(".")[-1]: t for t in _DTYPES}
+            for node in self.module.inlined_graph.nodes():
+                types = [o.type() for o in node.outputs()]
+                if all(t.kind() == "TensorType" for t in types):
+                    yield node.kind(), [(names.get(_SCALARS.get(t.scalarType() or "", "")), t.sizes()) for t in types]
+        elif self.program is not None:
+            for node in self.program.graph.nodes:
+                name = node.target.name() if node.op == "call_function" and hasattr(node.target, "name") and callable(node.target.name) else ""
+                values = node.meta.get("val")
+                values = values if isinstance(values, (tuple, list)) else [values]
+                if name and all(isinstance(v, torch.Tensor) for v in values):
+                    yield name.split(".")[0], [(v.dtype, [n if isinstance(n, int) else None for n in v.shape]) for v in values]
 
     def options(self):
         return {"lent": self.lent, "lent_stamp": self.stamp} if self.lent else {}

@@ -213,6 +213,7 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
     else:
         options["output_names"] = output_names
     options["dynamic_axes"] = options.get("dynamic_axes", []) + job.output_axes
+    lowerings.learn(captured)
     options |= lowerings.options()
     started = time.perf_counter()
     model, recorded, report = to_model(captured, options)

@@ -33,7 +33,8 @@ class Lowerings:
         for target, function in (table or {}).items():
             names = target.name() if hasattr(target, "name") and callable(target.name) else str(target)
             self._functions[names] = (_scripted(function), 0)
-        self._calls = []
+        self._calls: list = []
+        self._seen: dict = {}  # operator: [(element type, sizes) or None for each result]
 
     def options(self):
         names = list(self._functions) + (["cameo::call"] if self._calls else [])
@@ -48,11 +49,27 @@ class Lowerings:
         args = [_wrap(graph, v) for v in positional]
         args += _missing_arguments(op, len(args), {k: _wrap(graph, v) for k, v in keywords.items()}, has_signature)
         results = function(graph, *args)
-        for r in results if isinstance(results, (tuple, list)) else [results]:
-            first = next((a for a in args if isinstance(a, Value)), None)
-            if isinstance(r, Value) and first is not None and not has_signature and not host.type(r._host)[0]:
-                host.set_type(r._host, first.dtype, None)  # of a foreign node: nobody else can tell
+        given = results if isinstance(results, (tuple, list)) else [results]
+        first = next((a for a in args if isinstance(a, Value)), None)
+        for i, r in enumerate(given):
+            if not isinstance(r, Value) or host.type(r._host)[0]:
+                continue  # a foreign node's type nobody else can tell
+            seen = self._seen.get(base, [])
+            if i < len(seen) and seen[i]:
+                host.set_type(r._host, seen[i][0], list(seen[i][1]) if self._fixed_sizes else [None if n != 1 else 1 for n in seen[i][1]])
+            elif first is not None and not has_signature:
+                host.set_type(r._host, first.dtype, None)
         return _results(results)
+
+    def learn(self, captured):
+        """What capture knows of the operators' results: element type and sizes, where all calls of one give the same."""
+        from ._graph import _ours
+        for name, results in captured.results_of_operators():
+            if name not in self._functions:
+                continue
+            types = [(_ours(dtype), tuple(sizes)) if sizes is not None else None for dtype, sizes in results]
+            before = self._seen.setdefault(name, types)
+            self._seen[name] = [a if a == b else None for a, b in zip(before, types)]
 
     @contextlib.contextmanager
     def recording(self):
