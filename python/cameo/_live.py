@@ -40,7 +40,8 @@ def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dy
 def _first_that_holds(model, bound, names, input_names, output_names, axes, job):
     """Tries the ways of capture in order. What a trace froze, or what is right at some sizes only, gives way to one that holds."""
     ways = _ways(model, job.capture)
-    tried, held_back = [], []
+    tried: list = []
+    held_back: list = []
     for way in ways:
         findings = list(job.findings)
         try:

@@ -2,6 +2,7 @@
 import contextlib
 import os
 import sys
+import types
 
 import torch
 
@@ -95,7 +96,8 @@ def _origins(t):
 
 def _place():
     """The user's line; inside of a package its name and line, because the user did not write it."""
-    frame, inside = sys._getframe(1), None
+    frame: types.FrameType | None = sys._getframe(1)
+    inside = None
     while frame is not None:
         name = os.path.abspath(frame.f_code.co_filename)
         if name.startswith(OURS + os.sep):
