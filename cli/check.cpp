@@ -1,16 +1,14 @@
 // cameo check: everything that is wrong with a model, at once.
-#include "frontends/onnx/check.h"
-
-#include "cli/common.h"
+#include "cameo/check.h"
+#include "cameo/json.h"
+#include "cli/verb.h"
 #include "cli/verbs.h"
-#include "formats/json.h"
-#include "support/error.h"
 
 namespace cameo::cli {
 
 namespace {
 constexpr Flag flags[] = {
-    {"no-types", 0, "", "leave out types and shapes: names, operators, arities and attributes alone"},
+    {"no-types", 0, "", "leave out types and shapes: names, operators, arities and attributes only"},
 };
 constexpr Verb verb{
     "check",
@@ -26,7 +24,7 @@ int check_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   const std::string& path = args->operands[0];
-  const auto findings = check_onnx(load_onnx_bytes(path), path, {.types = !args->has("no-types")});
+  const auto findings = check(path, {.types = !args->has("no-types")});
   size_t errors = 0, warnings = 0;
   for (const Diag& d : findings) {
     errors += d.severity == Severity::error;
@@ -35,14 +33,8 @@ int check_main(Raw raw, Out& out) {
   }
   if (out.json) {
     json::Writer w;
-    w.object()
-        .key("file")
-        .value(path)
-        .key("errors")
-        .value(uint64_t{errors})
-        .key("warnings")
-        .value(uint64_t{warnings})
-        .end();
+    w.object().key("file").value(path).key("errors").value(uint64_t{errors});
+    w.key("warnings").value(uint64_t{warnings}).end();
     out.line(w.text());
   } else {
     out.line(cat(path, ": ",

@@ -2,32 +2,15 @@
 
 #include <algorithm>
 
-#include "formats/mapped_file.h"
-#include "support/error.h"
-
 namespace cameo::cli {
 
-Model open_model(const std::string& path, Out& out) {
-  DiagSink diags;
-  Model m = load_model(path, diags);
-  out.diags(diags.all());
-  return m;
-}
-
-Model& open_to_stay(const std::string& path, Out& out) {
-  static Model* const model = new Model(open_model(path, out));
-  return *model;
-}
-
-WriteOptions write_options(const Args& args) {
-  WriteOptions w;
-  const std::string mode = args.text("weights", "keep");
-  if (mode == "keep") w.weights = WeightMode::keep;
-  else if (mode == "embed") w.weights = WeightMode::embed;
-  else if (mode == "external") w.weights = WeightMode::external;
-  else throw error("use.value", cat("--weights is keep, embed or external, not '", mode, "'"));
-  w.durable = args.has("durable");
-  return w;
+SaveSettings save_settings(const Verb& verb, const Args& args) {
+  constexpr Weights modes[] = {Weights::keep, Weights::embed, Weights::external};
+  SaveSettings s;
+  s.weights = modes[args.choice("weights", {"keep", "embed", "external"})];
+  s.durable = args.has("durable");
+  if (!args.has("no-provenance")) s.provenance = command_line(verb, args);
+  return s;
 }
 
 std::string command_line(const Verb& verb, const Args& args) {
@@ -41,30 +24,16 @@ std::string command_line(const Verb& verb, const Args& args) {
   return out;
 }
 
-void write_model(Model& m, const std::string& source, const std::string& target, const Verb& verb, const Args& args,
-                 WriteOptions options, Out& out) {
+void save(const Model& m, const std::string& target, const SaveSettings& settings, Out& out) {
   Publication files;
-  write_model(m, source, files, target, verb, args, options, out);
-  publish(files, options.durable, out);
+  out.diags(m.save(files, target, settings));
+  publish(files, settings.durable, out);
 }
 
 void publish(Publication& files, bool durable, Out& out) {
   require_unchanged_files();
   files.commit(durable);
   out.published = true;
-}
-
-void write_model(Model& m, const std::string& source, Publication& files, const std::string& target, const Verb& verb,
-                 const Args& args, WriteOptions options, Out& out) {
-  if (!args.has("no-provenance")) {
-    Provenance p;
-    if (source != "-") p.source = map_file(source);
-    p.command = command_line(verb, args);
-    note_provenance(m, p);
-  }
-  DiagSink diags;
-  save_model(m, files, target, options, &diags);
-  out.diags(diags.all());
 }
 
 }  // namespace cameo::cli

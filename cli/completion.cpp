@@ -1,7 +1,6 @@
 // cameo completion: what a shell needs to complete verbs, flags and their values. The scripts ask the command itself.
 #include "cli/verb.h"
 #include "cli/verbs.h"
-#include "support/error.h"
 
 namespace cameo::cli {
 

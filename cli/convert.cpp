@@ -1,18 +1,16 @@
-// cameo convert: another opset, up or down; text and back.
+// cameo convert: another opset, up or down; half precision; text and back.
+#include "cameo/convert.h"
+
+#include "cameo/opset.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
-#include "formats/json.h"
-#include "ops/schema.h"
-#include "ops/soundness.h"
-#include "passes/half.h"
-#include "support/error.h"
 
 namespace cameo::cli {
 
 namespace {
 constexpr Flag flags[] = {
-    {"opset", 0, "N", "of ai.onnx, from 7 up; the file's own unless said"},
-    {"float", 0, "f16|bf16", "half precision: every f32 value and weight, with casts around what takes f32 alone"},
+    {"opset", 0, "N", "of ai.onnx, from 7 up; default: the file's own"},
+    {"float", 0, "f16|bf16", "half precision: every f32 value and weight, with casts around what takes f32 only"},
     {"keep-io", 0, "", "with --float: inputs and outputs stay f32"},
     {"keep", 0, "OP,...", "with --float: these operators go on computing in f32"},
     {"lossy", 0, "", "allow what is wrong on inf, NaN or overflow, or only approximate; each is listed"},
@@ -31,43 +29,37 @@ constexpr Verb verb{
     2,
     2};
 
-std::optional<HalfOptions> half_options(const Args& args) {
-  if (!args.has("float")) {
-    if (args.has("keep-io") || args.has("keep")) throw error("use.flag", "--keep-io and --keep go with --float");
-    return std::nullopt;
-  }
-  HalfOptions out;
-  const std::string to = args.text("float", "");
-  if (to != "f16" && to != "bf16") throw error("use.value", cat("--float is f16 or bf16, not '", to, "'"));
-  out.to = to == "f16" ? DType::f16 : DType::bf16;
-  out.keep_io = args.has("keep-io");
-  if (args.has("keep")) out.keep = split(args.text("keep", ""), ',');
-  return out;
+ConvertSettings settings_of(const Args& args) {
+  ConvertSettings s;
+  if (!args.has("float") && (args.has("keep-io") || args.has("keep")))
+    throw error("use.flag", "--keep-io and --keep go with --float");
+  constexpr FloatType types[] = {FloatType::f16, FloatType::bf16};
+  if (args.has("float")) s.float_type = types[args.choice("float", {"f16", "bf16"})];
+  s.keep_io = args.has("keep-io");
+  if (args.has("keep")) s.keep = split(args.text("keep", ""), ',');
+  return s;
 }
 }  // namespace
 
 int convert_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
-  WriteOptions options = write_options(*args);
-  if (args->has("opset"))
-    options.opset = args->integer("opset", 0, 7, args->has("experimental") ? newest_opset : newest_released_opset);
-  options.lossy = args->has("lossy");
-  const auto half = half_options(*args);
-  Model m = open_model(args->operands[0], out);
-  const size_t before = m.graph.node_count();
-  // Expansions look at types and known contents.
-  out.diags(admit(m));
-  if (half) {
-    const HalfResult made = to_half(m, *half);
-    out.diags(made.notes);
-    out.say(cat(plural(made.values, "value"), " and ", plural(made.weights, "weight"), " to ", name(half->to), ", ",
-                plural(made.casts, "cast")));
-  }
-  write_model(m, args->operands[0], args->operands[1], verb, *args, options, out);
-  const auto own = m.opsets.find("");
-  out.say(cat("opset ", own == m.opsets.end() ? "none" : cat(own->second), " to ",
-              options.opset ? cat(*options.opset) : "the same", ", ", plural(before, "node"), " read"));
+  SaveSettings target = save_settings(verb, *args);  // the opset is the file's: it is written once
+  target.opset = static_cast<int>(
+      args->integer("opset", 0, opsets::oldest, args->has("experimental") ? opsets::in_development : opsets::newest));
+  target.lossy = args->has("lossy");
+  const ConvertSettings settings = settings_of(*args);
+  Model m = opened(args->operands[0], out);
+  const size_t before = m.node_count();
+  const auto own = m.opsets();
+  const Converted made = convert(std::move(m), settings);
+  out.diags(made.findings);
+  if (settings.float_type != FloatType::keep)
+    out.say(cat(plural(made.values, "value"), " and ", plural(made.weights, "weight"), " to ", args->text("float", ""),
+                ", ", plural(made.casts, "cast")));
+  save(made.model, args->operands[1], target, out);
+  out.say(cat("opset ", own.count("") ? cat(own.at("")) : "none", " to ", target.opset ? cat(target.opset) : "the same",
+              ", ", plural(before, "node"), " read"));
   return 0;
 }
 

@@ -3,8 +3,6 @@
 #include "cli/opened.h"
 #include "cli/verb.h"
 #include "cli/verbs.h"
-#include "formats/json.h"
-#include "support/error.h"
 
 namespace cameo::cli {
 
@@ -33,12 +31,7 @@ int diff_main(Raw raw, Out& out) {
   const auto limit = static_cast<size_t>(args->integer("limit", 100, 1, 1'000'000));
   const auto found = diff(opened(args->operands[0], out), opened(args->operands[1], out), limit);
   if (out.json) {
-    json::Writer w;
-    w.object().key("same").value(found.empty()).key("differences").array();
-    for (const Difference& d : found)
-      w.object().key("what").value(d.what).key("first").value(d.first).key("second").value(d.second).end();
-    w.end().end();
-    out.line(w.text());
+    out.line(to_json(found));
     return found.empty() ? 0 : 1;
   }
   for (const Difference& d : found) out.line(cat(d.what, place(d)));

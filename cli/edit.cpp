@@ -1,13 +1,10 @@
 // cameo edit: changes by name, in the order they are given.
-#include "passes/edit.h"
+#include "cameo/edit.h"
 
 #include <charconv>
 
 #include "cli/common.h"
 #include "cli/verbs.h"
-#include "passes/dce.h"
-#include "runtime/arrays.h"
-#include "support/error.h"
 
 namespace cameo::cli {
 
@@ -48,51 +45,68 @@ std::pair<std::string, std::string> name_and_rest(std::string_view flag, const s
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-void apply(Model& m, std::string_view flag, const std::string& value, bool& dead_code) {
-  if (flag == "add-output") add_output(m, value);
-  else if (flag == "remove-output") remove_output(m, value), dead_code = true;
-  else if (flag == "remove-input") remove_input(m, value);
-  else if (flag == "insert") insert_node(m, value);
-  else if (flag == "remove-node") remove_node(m, value), dead_code = true;
-  else if (flag == "strip") strip(m);
-  else if (flag == "fix-shape") {
-    const auto [name, sizes] = name_and_rest(flag, value);
-    fix_shape(m, name, sizes.empty() ? std::vector<std::string>() : split(sizes, ','));
-  } else if (flag == "set-dim") {
-    const auto [place, size] = name_and_value(flag, value);
-    const auto [name, axis_text] = name_and_rest(flag, place);
-    int64_t axis = 0;
-    const auto r = std::from_chars(axis_text.data(), axis_text.data() + axis_text.size(), axis);
-    if (r.ec != std::errc() || r.ptr != axis_text.data() + axis_text.size())
-      throw error("use.value", cat("--set-dim wants an axis, not '", axis_text, "'"));
-    set_dim(m, name, axis, size);
-  } else if (flag == "set-attr") {
-    const auto [place, text] = name_and_value(flag, value);
-    const auto [node, attribute] = name_and_rest(flag, place);
-    set_attribute(m, node, attribute, text);
-  } else if (flag != weights_flag.name && flag != no_provenance.name && flag != durable_flag.name) {
-    const auto [a, b] = name_and_value(flag, value);
-    if (flag == "rename") rename(m, a, b);
-    else if (flag == "set-op") set_operator(m, a, b);
-    else if (flag == "rewire") rewire(m, a, b);
-    else if (flag == "set-initializer")
-      set_initializer(m, a, load_npy(b, m.graph[find_value(m.graph, a)].fact.type.elem));
-    else if (flag == "set-metadata") set_metadata(m, a, b);
-  }
+using Change = void (*)(Editor& edit, std::string_view flag, const std::string& value);
+
+void set_dim(Editor& edit, std::string_view flag, const std::string& value) {
+  const auto [place, size] = name_and_value(flag, value);
+  const auto [name, axis_text] = name_and_rest(flag, place);
+  int axis = 0;
+  const auto r = std::from_chars(axis_text.data(), axis_text.data() + axis_text.size(), axis);
+  if (r.ec != std::errc() || r.ptr != axis_text.data() + axis_text.size())
+    throw error("use.value", cat("--set-dim wants an axis, not '", axis_text, "'"));
+  edit.set_dim(name, axis, size);
 }
+
+void fix_shape(Editor& edit, std::string_view flag, const std::string& value) {
+  const auto [name, sizes] = name_and_rest(flag, value);
+  edit.fix_shape(name, sizes.empty() ? std::vector<std::string>() : split(sizes, ','));
+}
+
+void set_attribute(Editor& edit, std::string_view flag, const std::string& value) {
+  const auto [place, text] = name_and_value(flag, value);
+  const auto [node, attribute] = name_and_rest(flag, place);
+  edit.set_attribute(node, attribute, text);
+}
+
+// Functions of one name, and of NAME=VALUE.
+template <Editor& (Editor::*function)(const std::string&)>
+void one(Editor& edit, std::string_view, const std::string& value) {
+  (edit.*function)(value);
+}
+template <Editor& (Editor::*function)(const std::string&, const std::string&)>
+void pair(Editor& edit, std::string_view flag, const std::string& value) {
+  const auto [a, b] = name_and_value(flag, value);
+  (edit.*function)(a, b);
+}
+
+constexpr std::pair<std::string_view, Change> changes[] = {
+    {"add-output", one<&Editor::add_output>},
+    {"remove-output", one<&Editor::remove_output>},
+    {"rename", pair<&Editor::rename>},
+    {"set-dim", set_dim},
+    {"fix-shape", fix_shape},
+    {"set-attr", set_attribute},
+    {"set-op", pair<&Editor::set_operator>},
+    {"insert", one<&Editor::insert_node>},
+    {"rewire", pair<&Editor::rewire>},
+    {"remove-node", one<&Editor::remove_node>},
+    {"set-initializer", pair<&Editor::load_weight>},
+    {"remove-input", one<&Editor::remove_input>},
+    {"set-metadata", pair<&Editor::set_metadata>},
+    {"strip", [](Editor& edit, std::string_view, const std::string&) { edit.strip(); }},
+};
 
 }  // namespace
 
 int edit_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
-  Model m = open_model(args->operands[0], out);
-  bool dead_code = false;
-  for (const auto& given : args->given()) apply(m, given.flag, given.value, dead_code);
-  if (dead_code) remove_dead_code(m.graph);
-  WriteOptions options = write_options(*args);
-  if (args->has("strip")) options.value_info = WriteOptions::ValueInfo::none;
-  write_model(m, args->operands[0], args->operands[1], verb, *args, options, out);
+  const SaveSettings settings = save_settings(verb, *args);
+  Editor edit(opened(args->operands[0], out));
+  for (const auto& given : args->given())
+    for (const auto& [flag, change] : changes)
+      if (flag == given.flag) change(edit, flag, given.value);
+  save(edit.apply(), args->operands[1], settings, out);
   return 0;
 }
 

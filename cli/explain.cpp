@@ -1,12 +1,11 @@
 // cameo explain: where a rewrite applied, and why it did not elsewhere.
 #include <map>
 
+#include "cameo/json.h"
 #include "cameo/simplify.h"
 #include "cli/opened.h"
 #include "cli/verb.h"
 #include "cli/verbs.h"
-#include "formats/json.h"
-#include "support/error.h"
 
 namespace cameo::cli {
 

@@ -1,15 +1,14 @@
 // cameo export: a PyTorch archive to ONNX.
+#include "cameo/export.h"
+
 #include <chrono>
 #include <filesystem>
 
-#include "api/export_report.h"
+#include "cameo/json.h"
 #include "cameo/limits.h"
 #include "cli/common.h"
 #include "cli/export_flags.h"
 #include "cli/verbs.h"
-#include "formats/json.h"
-#include "formats/atomic_file.h"
-#include "support/error.h"
 
 namespace cameo::cli {
 
@@ -27,49 +26,67 @@ constexpr Verb verb{"export",
 // The report's file is opened before the work: a name that cannot be written fails first. It is written last, since it
 // tells what the check of the written model found.
 struct ReportFile {
-  explicit ReportFile(const std::string& name)
-      : page(name.ends_with(".html") || name.ends_with(".htm")), file(checked(name)) {}
-  void write(const Exported& e, const ExportReport& report) {
-    file.append(page ? report_html(e, report) : report_json(e, report));
-    file.commit();
+  ReportFile(const std::string& name, const std::string& target)
+      : page(name.ends_with(".html") || name.ends_with(".htm")), file(opened_file(name)) {
+    if (file.goes_to(target))
+      throw error("use.output", cat(target, " would be written twice")).help("give the report a name of its own");
   }
-  const std::string& checked(const std::string& name) const {
+  Publication::File opened_file(const std::string& name) {
     if (!page && !name.ends_with(".json") && name != "-")
       throw error("use.value", cat("--report writes .html or .json, not '", name, "'"));
-    return name;
+    return files.open(name);
+  }
+  void write(const Exported& e, const ExportReport& report) {
+    file.append(page ? report_html(e, report) : report_json(e, report));
+    files.commit();
   }
 
   const bool page;
-  AtomicFile file;
+  Publication files;
+  Publication::File file;
 };
 
-void tell(const std::string& in, const std::string& target, const Exported& e, const ExportReport& r, bool recorded,
-          Out& out) {
-  if (out.json) {
-    json::Writer w;
-    w.object()
-        .key("file")
-        .value(target)
-        .key("nodes")
-        .value(uint64_t{e.model.graph.node_count()})
-        .key("opset")
-        .value(r.opset);
+// Findings are shown once the model is written, or when the export fails.
+Exported exported(const std::string& in, ExportSettings settings, Out& out) {
+  std::vector<Diag> found;
+  settings.on_finding = [&](const Diag& d) { found.push_back(d); };
+  try {
+    return export_model(load(in), settings);
+  } catch (...) {
+    out.diags(found);
+    throw;
+  }
+}
+
+std::vector<Diag> saved(const Exported& e, const std::string& target, const Args& args, Out& out) {
+  SaveSettings settings;
+  settings.durable = args.has("durable");
+  if (!args.has("no-provenance")) settings.provenance = command_line(verb, args);
+  require_unchanged_files();
+  auto notes = args.has("no-check") ? e.model.save(target, settings) : save_checked(e, target, settings);
+  out.published = true;
+  notes.insert(notes.begin(), e.findings.begin(), e.findings.end());
+  return notes;
+}
+
+void tell(const Exported& e, const ExportReport& r, bool recorded, Out& out) {
+  if (!out.json) {
+    out.say(cat(r.source, " -> ", r.target, ": ", plural(e.model.node_count(), "node"), ", opset ", e.model.opset()));
     if (r.verified)
-      w.key("verified")
-          .object()
-          .key("outputs")
-          .value(uint64_t{r.verified->outputs})
-          .key("max_difference")
-          .value(r.verified->worst)
-          .end();
-    if (recorded) w.key("recorded").value(e.recorded);
-    w.end();
-    if (target != "-") out.line(w.text());
+      out.say(cat("verified: ", plural(r.verified->outputs.size(), "output"), ", largest difference ",
+                  r.verified->worst()));
     return;
   }
-  out.say(cat(in, " -> ", target, ": ", plural(e.model.graph.node_count(), "node"), ", opset ", r.opset));
-  if (r.verified)
-    out.say(cat("verified: ", plural(r.verified->outputs, "output"), ", largest difference ", r.verified->worst));
+  json::Writer w;
+  w.object().key("file").value(r.target).key("nodes").value(uint64_t{e.model.node_count()});
+  w.key("opset").value(e.model.opset());
+  if (r.verified) {
+    w.key("verified").object().key("outputs").value(uint64_t{r.verified->outputs.size()});
+    w.key("max_difference").value(r.verified->worst()).end();
+  }
+  if (recorded) w.key("recorded").value(e.recorded);
+  w.end();
+  if (r.target != "-") out.line(w.text());
 }
 
 }  // namespace
@@ -78,41 +95,25 @@ int export_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   const auto start = std::chrono::steady_clock::now();
-  const std::string in = args->operands[0];
-  const std::string target =
-      args->text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
-  ArchiveExport how = export_request(*args);
+  ExportReport report{args->operands[0], "", command_line(verb, *args)};
+  const std::string& in = report.source;
+  report.target = args->text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
+  const ExportSettings settings = export_settings(*args);
+  const VerifySettings tolerance = export_tolerance(*args);
   std::optional<ReportFile> report_file;
-  if (const auto name = args->value("report")) report_file.emplace(*name);
-  how.trace = args->has("verbose") || report_file;
-  if (report_file && report_file->file.goes_to(target))
-    throw error("use.output", cat(target, " would be written twice")).help("give the report a name of its own");
-  if (!args->has("no-provenance")) how.command = command_line(verb, *args);
-  DiagSink sink;
-  size_t shown = 0;
-  const auto show_findings = [&] {
-    for (; shown < sink.all().size(); ++shown) out.diag(sink.all()[shown]);
-  };
-  ExportReport report{in, target, command_line(verb, *args), *how.write.opset, 0, {}, {}};
-  const Exported e = [&] {
-    try {
-      return export_archive(in, how, sink);
-    } catch (...) {
-      show_findings();  // what led to it
-      throw;
-    }
-  }();
-  if (args->has("verbose") && !out.json) out.print(target == "-" ? "" : e.recorded);
-  require_unchanged_files();
-  save_exported(e, target, how, sink);
-  out.published = true;
-  show_findings();
-  if (!how.expected.empty()) report.verified = verify_exported(e, target, how);
+  if (const auto name = args->value("report")) report_file.emplace(*name, report.target);
+  const Exported e = exported(in, settings, out);
+  if (args->has("verbose") && !out.json) out.print(report.target == "-" ? "" : e.recorded);
+  report.findings = saved(e, report.target, *args, out);
+  out.diags(report.findings);
+  if (const auto file = args->value("verify")) {
+    report.verified = verify_saved(e, report.target, *file, tolerance);
+    if (!report.verified->agree) throw Error(report.verified->findings());
+  }
   const LimitScope telling{Limits()};  // the model has its name: too late to be late
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.findings = sink.all();
   if (report_file) report_file->write(e, report);
-  tell(in, target, e, report, args->has("verbose"), out);
+  tell(e, report, args->has("verbose"), out);
   return 0;
 }
 

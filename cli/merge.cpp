@@ -1,9 +1,7 @@
 // cameo merge: two models into one.
-#include "passes/merge.h"
-
+#include "cameo/edit.h"
 #include "cli/common.h"
 #include "cli/verbs.h"
-#include "support/error.h"
 
 namespace cameo::cli {
 
@@ -27,14 +25,13 @@ constexpr Verb verb{"merge",
 int merge_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
-  MergeOptions options;
-  for (const std::string& pair : args->list("connect")) options.connect.push_back(name_and_value("connect", pair));
-  options.keep_connected = args->has("keep-connected");
-  Model a = open_model(args->operands[0], out);
-  const Model b = open_model(args->operands[1], out);
-  merge(a, b, options);
-  write_model(a, args->operands[0], args->operands[2], verb, *args, write_options(*args), out);
-  out.say(plural(a.graph.node_count(), "node"));
+  MergeSettings settings;
+  for (const std::string& pair : args->list("connect")) settings.connect.push_back(name_and_value("connect", pair));
+  settings.keep_connected = args->has("keep-connected");
+  Model first = opened(args->operands[0], out);
+  const Model both = merge(std::move(first), opened(args->operands[1], out), settings);
+  save(both, args->operands[2], save_settings(verb, *args), out);
+  out.say(plural(both.node_count(), "node"));
   return 0;
 }
 

@@ -9,6 +9,6 @@
 namespace cameo::cli {
 
 // Reads an ONNX model and shows what was found meanwhile. An archive is refused with what to do instead.
-cameo::Model opened(const std::string& path, Out& out);
+Model opened(const std::string& path, Out& out);
 
 }  // namespace cameo::cli

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "formats/json.h"
-#include "support/error.h"
-#include "support/text.h"
+#include "cameo/face.h"
+#include "cameo/json.h"
+#include "cli/words.h"
 
 #if __has_include(<unistd.h>)
 #include <unistd.h>
@@ -48,7 +48,7 @@ void Out::program(std::string_view text) {
 }
 
 void Out::print(std::string_view text) { gather(printable_lines(text)); }
-void Out::line(std::string_view text) { gather(printable(text) += '\n'); }
+void Out::line(std::string_view text) { gather(printable_text(text) += '\n'); }
 
 void Out::flush() {
   const bool all = std::fwrite(pending_.data(), 1, pending_.size(), stdout) == pending_.size();
@@ -78,7 +78,7 @@ void Out::diags(std::span<const Diag> all) {
 void Out::say(std::string_view text) {
   if (quiet || json) return;
   clear_progress();
-  write_error(printable(text) += '\n');
+  write_error(printable_text(text) += '\n');
 }
 
 void Out::progress(std::string_view what, uint64_t done, uint64_t all) {
@@ -96,40 +96,5 @@ void Out::clear_progress() {
   if (bar_shown_) write_error("\r\033[K");
   bar_shown_ = false;
 }
-
-std::string bytes_text(uint64_t bytes) {
-  if (bytes < 1024) return cat(bytes, " B");
-  static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double v = static_cast<double>(bytes) / 1024;
-  size_t unit = 0;
-  while (v >= 1024 && unit + 1 < std::size(units)) v /= 1024, ++unit;
-  char text[40];
-  std::snprintf(text, sizeof text, v < 10 ? "%.2f %s" : "%.1f %s", v, units[unit]);
-  return text;
-}
-
-static std::string blanks(std::string_view beside, size_t width) {
-  return std::string(beside.size() < width ? width - beside.size() : 0, ' ');
-}
-std::string padded(std::string_view text, size_t width) { return cat(text, blanks(text, width)); }
-std::string padded_left(std::string_view text, size_t width) { return cat(blanks(text, width), text); }
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& p : parts) out += cat(out.empty() ? "" : ", ", p);
-  return out;
-}
-
-std::string count_text(uint64_t n) {
-  const std::string digits = cat(n);
-  std::string text;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-std::string plural(size_t n, std::string_view one) { return cat(n, " ", one, n == 1 ? "" : "s"); }
 
 }  // namespace cameo::cli

@@ -1,5 +1,5 @@
 // Where a verb's words go: data to standard output, everything said about it to standard error. Names from files may
-// hold anything: whatever comes through here is escaped until it is printable UTF-8 (support/text.h). A line is one
+// hold anything: whatever comes through here is escaped until it is printable UTF-8 (cameo/face.h). A line is one
 // line; only `print` takes line breaks, from those who escaped the names in the text with `printable`.
 #pragma once
 
@@ -40,14 +40,5 @@ class Out {
   std::string pending_;
   bool terminal_ = false, colour_ = false, bar_shown_ = false;
 };
-
-std::string bytes_text(uint64_t bytes);  // "1.5 MiB"
-// For tables: filled up with blanks after it, or before it; longer ones stay as they are.
-std::string padded(std::string_view text, size_t width);
-std::string padded_left(std::string_view text, size_t width);
-constexpr size_t widest_column = 48;                        // a longer name does not widen a table
-std::string joined(const std::vector<std::string>& parts);  // "a, b"
-std::string count_text(uint64_t n);                         // "1,234,567"
-std::string plural(size_t n, std::string_view one);         // "1 node", "2 nodes"
 
 }  // namespace cameo::cli

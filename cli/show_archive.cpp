@@ -1,78 +1,67 @@
+#include "cli/show_archive.h"
+
 #include <algorithm>
 
-#include "api/archive_info.h"
-#include "cli/show.h"
-#include "formats/json.h"
-#include "support/error.h"
+#include "cli/words.h"
 
 namespace cameo::cli {
 
 namespace {
 
-void print_json(const ArchiveInfo& info, const std::string& path, Out& out) {
-  json::Writer w;
-  w.object();
-  w.key("file").value(path);
-  w.key("kind").value("torchscript");
-  w.key("archive_version").value(info.version);
-  w.key("class").value(info.class_name);
-  w.key("methods").array();
-  for (const ArchiveMethod& m : info.methods) {
-    w.object().key("name").value(m.name).key("signature").value(m.signature).key("example").array();
-    for (const std::string& e : m.example) w.value(e);
-    w.end().end();
-  }
-  w.end();
-  json_operators(w, info.operators);
-  w.key("tensors")
-      .value(uint64_t{info.tensors})
-      .key("parameters")
-      .value(info.parameters)
-      .key("weight_bytes")
-      .value(info.weight_bytes);
-  w.end();
-  out.line(w.text());
+void print_contents(const ArchiveContents& c, Out& out) {
+  size_t calls = 0, width = 0;
+  for (const ArchiveOperator& o : c.operators)
+    calls += o.count, width = std::max(width, std::min(o.name.size(), widest_column));
+  out.line(), out.line(cat("operators: ", calls, " calls of ", c.operators.size()));
+  for (const ArchiveOperator& o : c.operators)
+    out.line(cat("  ", padded(o.name, width), padded_left(cat(" ", o.count), 8), o.lowers ? "" : "  does not lower"));
+  out.line(), out.line(cat("parameters: ", count_text(c.parameters), " in ", c.tensors, " tensors, ",
+                           bytes_text(c.weight_bytes)));
 }
 
-void print_text(const ArchiveInfo& info, const std::string& path, Out& out) {
+void print_people(const TorchScriptInfo& info, const std::string& path, Out& out) {
   out.line(cat(path, ": TorchScript archive, format version ", info.version, ", ", info.class_name));
   out.line(), out.line("methods");
   for (const ArchiveMethod& m : info.methods) {
     out.line(cat("  ", m.signature));
     if (!m.example.empty()) out.line(cat("      recorded with ", joined(m.example)));
   }
-  print_operators(info.operators, out);
-  out.line(), out.line(cat("parameters: ", count_text(info.parameters), " in ", info.tensors, " tensors, ",
-                           bytes_text(info.weight_bytes)));
+  print_contents(info, out);
+}
+
+void print_values(std::string_view title, const std::vector<ValueInfo>& values, Out& out) {
+  out.line(), out.line(title);
+  size_t width = 0;
+  for (const ValueInfo& v : values) width = std::max(width, std::min<size_t>(v.name.size(), 40));
+  for (const ValueInfo& v : values) out.line(cat("  ", padded(v.name, width), "  ", v.type));
+}
+
+void print_people(const TorchExportInfo& info, const std::string& path, Out& out) {
+  out.line(cat(path, ": torch.export archive",
+               info.torch_version.empty() ? "" : cat(" of PyTorch ", info.torch_version), ", schema ", info.schema,
+               info.training_ir ? ", not functional" : ""));
+  if (info.programs.size() > 1) out.line(cat("programs: ", joined(info.programs), "; this is ", info.program));
+  print_values("inputs", info.inputs, out);
+  print_values("outputs", info.outputs, out);
+  if (!info.written.empty()) out.line(), out.line(cat("written: ", joined(info.written)));
+  out.line(), out.line(info.sizes.empty() ? "dynamic dims: none" : "dynamic dims");
+  for (const ArchiveSize& s : info.sizes)
+    out.line(cat("  ", s.symbol, "  ", s.lo ? cat(*s.lo) : "", "..", s.hi ? cat(*s.hi) : "",
+                 s.place.empty() ? "" : cat("  ", s.place)));
+  print_contents(info, out);
+}
+
+template <class Info>
+void show(const Info& info, const std::string& path, Out& out) {
+  if (out.json) out.line(to_json(info, path));
+  else print_people(info, path, out);
 }
 
 }  // namespace
 
-void print_operators(const std::vector<ArchiveOperator>& operators, Out& out) {
-  size_t calls = 0, width = 0;
-  for (const ArchiveOperator& o : operators)
-    calls += o.count, width = std::max(width, std::min(o.name.size(), widest_column));
-  out.line(), out.line(cat("operators: ", calls, " calls of ", operators.size()));
-  for (const ArchiveOperator& o : operators)
-    out.line(cat("  ", padded(o.name, width), padded_left(cat(" ", o.count), 8), o.lowers ? "" : "  does not lower"));
-}
-
-void json_operators(json::Writer& w, const std::vector<ArchiveOperator>& operators) {
-  w.key("operators").array();
-  for (const ArchiveOperator& o : operators)
-    w.object().key("name").value(o.name).key("count").value(uint64_t{o.count}).key("lowers").value(o.lowers).end();
-  w.end();
-}
-
-int show_archive(torchscript::Program& program, bool text, Out& out) {
-  if (text) {
-    out.program(torchscript::dump(program));
-    return 0;
-  }
-  const ArchiveInfo info = archive_info(program);
-  if (out.json) print_json(info, program.path(), out);
-  else print_text(info, program.path(), out);
-  return 0;
+void show_archive(const Model& archive, const std::string& path, const std::string& method, Out& out) {
+  if (archive.kind() == Model::Kind::torchscript) show(torchscript_info(archive), path, out);
+  else show(torch_export_info(archive, method), path, out);
 }
 
 }  // namespace cameo::cli

@@ -1,22 +1,7 @@
-// What ends a command before its time: signals and budgets.
+// Signals that end a command before its time.
 #pragma once
 
-#include <span>
-#include <string_view>
-
-#include "cameo/limits.h"
-#include "cli/verb.h"
-
 namespace cameo::cli {
-
-// Flags of every verb.
-inline constexpr Flag budget_flags[] = {
-    {"max-memory", 0, "SIZE", "stop where more memory is needed: 500M, 2G; default: what the machine has"},
-    {"max-time", 0, "SECONDS", "stop after so long; default: never"},
-    {"max-turns", 0, "N", "of one Loop of a model; default: 100000000"},
-    {"max-steps", 0, "N", "of a program that is exported; default: 2000000"},
-};
-Limits limits_of(std::span<const std::string_view> given, Out& out);  // throws use.value, use.missing-value
 
 // Ctrl-C and SIGTERM stop the work at the next checkpoint, so that what is half written is removed. Where that takes
 // longer than 80 ms the process ends at once; a second signal ends it at once too.

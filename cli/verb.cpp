@@ -1,11 +1,7 @@
 #include "cli/verb.h"
 
-#include <algorithm>
-#include <charconv>
-#include <cstdlib>
-
-#include "cli/stop.h"
-#include "support/error.h"
+#include "cameo/face.h"
+#include "cli/budgets.h"
 
 namespace cameo::cli {
 
@@ -26,7 +22,7 @@ const Flag* find_letter(const Verb& verb, char letter) {
 [[noreturn]] void unknown_flag(const Verb& verb, std::string_view given) {
   std::vector<std::string_view> names;
   for (const Flag& f : verb.flags) names.push_back(f.name);
-  const auto close = nearest(given.substr(given.find_first_not_of('-')), names);
+  const auto close = nearest_name(given.substr(given.find_first_not_of('-')), names);
   throw error("use.unknown-flag", cat("cameo ", verb.name, " has no flag ", given))
       .help(close.empty() ? cat("cameo ", verb.name, " --help lists them") : cat("did you mean --", close, "?"));
 }
@@ -35,23 +31,6 @@ const Flag* find_letter(const Verb& verb, char letter) {
 bool is_flag(std::string_view a) { return a.size() > 1 && a[0] == '-' && !(a[1] >= '0' && a[1] <= '9'); }
 
 }  // namespace
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> out;
-  while (true) {
-    const size_t end = text.find(separator);
-    out.emplace_back(text.substr(0, end));
-    if (end == text.npos) return out;
-    text.remove_prefix(end + 1);
-  }
-}
-
-std::pair<std::string, std::string> name_and_value(std::string_view flag, std::string_view text) {
-  const size_t equals = text.find('=');
-  if (equals == text.npos || equals == 0)
-    throw error("use.value", cat("--", flag, " wants NAME=VALUE, not '", text, "'"));
-  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
-}
 
 namespace {
 // For shells: flag, what it takes, help; tab-separated.
@@ -106,58 +85,6 @@ std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> ra
                                     ", not ", args.operands.size(), args.operands.size() == 1 ? " name" : " names"))
         .help(cat("for example: ", verb.example.substr(0, verb.example.find('\n'))));
   return args;
-}
-
-bool Args::has(std::string_view flag) const {
-  return std::any_of(given_.begin(), given_.end(), [&](const Given& g) { return g.flag == flag; });
-}
-
-std::optional<std::string> Args::value(std::string_view flag) const {
-  for (size_t i = given_.size(); i-- > 0;)
-    if (given_[i].flag == flag) return given_[i].value;
-  return std::nullopt;
-}
-
-std::string Args::text(std::string_view flag, std::string_view fallback) const {
-  return value(flag).value_or(std::string(fallback));
-}
-
-int64_t Args::integer(std::string_view flag, int64_t fallback, int64_t least, int64_t most) const {
-  const auto text = value(flag);
-  if (!text) return fallback;
-  int64_t n = 0;
-  const auto end = text->data() + text->size();
-  const auto r = std::from_chars(text->data(), end, n);
-  if (r.ec != std::errc() || r.ptr != end || n < least || n > most) {
-    const std::string range = least == INT64_MIN  ? ""
-                              : most == INT64_MAX ? cat(", ", least, " or more")
-                                                  : cat(" from ", least, " to ", most);
-    throw error("use.value", cat("--", flag, " wants a whole number", range, ", not '", *text, "'"));
-  }
-  return n;
-}
-
-double Args::number(std::string_view flag, double fallback) const {
-  const auto text = value(flag);
-  if (!text) return fallback;
-  char* end = nullptr;
-  const double v = std::strtod(text->c_str(), &end);
-  if (text->empty() || *end) throw error("use.value", cat("--", flag, " wants a number, not '", *text, "'"));
-  return v;
-}
-
-std::vector<std::string> Args::values(std::string_view flag) const {
-  std::vector<std::string> out;
-  for (const Given& g : given_)
-    if (g.flag == flag) out.push_back(g.value);
-  return out;
-}
-
-std::vector<std::string> Args::list(std::string_view flag) const {
-  std::vector<std::string> out;
-  for (const std::string& v : values(flag))
-    for (std::string& part : split(v, ',')) out.push_back(std::move(part));
-  return out;
 }
 
 std::string help_text(const Verb& verb) {

@@ -9,14 +9,16 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/out.h"
-#include "support/near_name.h"
+#include "cli/words.h"
 
 namespace cameo::cli {
 
@@ -47,6 +49,9 @@ class Args {
   std::string text(std::string_view flag, std::string_view fallback) const;
   int64_t integer(std::string_view flag, int64_t fallback, int64_t least = INT64_MIN, int64_t most = INT64_MAX) const;
   double number(std::string_view flag, double fallback) const;
+  std::optional<double> number(std::string_view flag) const;
+  // The place of the value among those allowed, of which the first is the default. Throws use.value.
+  size_t choice(std::string_view flag, std::initializer_list<std::string_view> allowed) const;
   std::vector<std::string> values(std::string_view flag) const;  // of a flag that may be repeated, in order
   std::vector<std::string> list(std::string_view flag) const;    // the same, each split at commas
   // Flags and values in the order given: what provenance records. Files to read and write are not among them.
@@ -65,7 +70,6 @@ class Args {
 std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> raw, Out& out);
 std::string help_text(const Verb& verb);
 
-std::vector<std::string> split(std::string_view text, char separator);
 // "a=b" taken apart at the first '='; throws use.value, naming the flag.
 std::pair<std::string, std::string> name_and_value(std::string_view flag, std::string_view text);
 

@@ -10,6 +10,9 @@ namespace cameo::cli {
 
 using Raw = std::span<const std::string_view>;
 
+// The whole command line but the flags that every verb honours: finds the verb and runs it. Gives the exit code.
+int run_command(Raw args, Out& out);
+
 int check_main(Raw raw, Out& out);
 int completion_main(Raw raw, Out& out);
 int convert_main(Raw raw, Out& out);

@@ -1,15 +1,12 @@
 // cameo verify: two models, or a model and recorded outputs, on the same inputs.
 #include "cameo/verify.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
 #include "cli/opened.h"
 #include "cli/verb.h"
 #include "cli/verbs.h"
-#include "formats/json.h"
-#include "support/error.h"
 
 namespace cameo::cli {
 
@@ -43,18 +40,9 @@ VerifySettings settings_of(const Args& args) {
     const auto [dim, size] = name_and_value("dim", d);
     s.sizes[dim] = std::atoll(size.c_str());
   }
-  if (args.has("rtol")) s.rtol = args.number("rtol", 0);
-  if (args.has("atol")) s.atol = args.number("atol", 0);
+  s.rtol = args.number("rtol");
+  s.atol = args.number("atol");
   return s;
-}
-
-[[noreturn]] void disagree(const Verified& v) {
-  std::vector<Diag> wrong;
-  for (const auto& o : v.outputs)
-    if (!o.why.empty())
-      wrong.push_back(error("verify.mismatch", cat("the output '", o.name, "' differs: ", o.why)).diag());
-  if (!v.first_difference.empty()) wrong.front().because = cat("the first value that differs is ", v.first_difference);
-  throw Error(std::move(wrong));
 }
 
 }  // namespace
@@ -63,26 +51,13 @@ int verify_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   const std::string& other = args->operands[1];
-  const cameo::Model model = opened(args->operands[0], out);
+  const Model model = opened(args->operands[0], out);
   const Verified v = is_recorded(other) ? verify(model, other, settings_of(*args))
                                         : verify(model, opened(other, out), settings_of(*args));
-  if (!v.agree) disagree(v);
-  double worst = 0;
-  for (const auto& o : v.outputs) worst = std::max(worst, o.worst);
-  if (out.json) {
-    json::Writer w;
-    w.object()
-        .key("outputs")
-        .value(uint64_t{v.outputs.size()})
-        .key("max_difference")
-        .value(worst)
-        .key("same")
-        .value(true)
-        .end();
-    out.line(w.text());
-  } else
-    out.line(cat(plural(v.outputs.size(), "output"), " agree", v.outputs.size() == 1 ? "s" : "",
-                 "; the largest difference is ", worst));
+  if (!v.agree) throw Error(v.findings());
+  out.line(out.json ? to_json(v)
+                    : cat(plural(v.outputs.size(), "output"), " agree", v.outputs.size() == 1 ? "s" : "",
+                          "; the largest difference is ", v.worst()));
   return 0;
 }
 

@@ -75,6 +75,8 @@ struct RunValue {
   RunValue(SharedArray a) : kind(Kind::array), array(std::move(a)) {}
 };
 
+using NamedValue = std::pair<std::string, RunValue>;
+
 struct NamedArray {
   std::string name;  // empty for the one array of an .npy file
   Array array;

@@ -122,7 +122,7 @@ class Builder : public NodeBuilder {
 
   // The text form; see docs/text-form.md.
   std::string text() const;
-  Model model(int opset = 0) const;  // as it is now; opset 0 is the default, 18
+  Model model(int opset = 0) const;  // as it is now; opset 0 is opsets::standard (opset.h)
   // Throws convert.* where the opset cannot say it, write.* where the file cannot be written.
   std::string bytes(int opset = 0) const;
   void save(const std::string& path, int opset = 0) const;

@@ -1,6 +1,7 @@
 // All of Cameo. docs/library.md has whole programs.
 #pragma once
 
+#include "cameo/archive.h"
 #include "cameo/array.h"
 #include "cameo/build.h"
 #include "cameo/check.h"
@@ -9,12 +10,14 @@
 #include "cameo/edit.h"
 #include "cameo/export.h"
 #include "cameo/face.h"
+#include "cameo/json.h"
 #include "cameo/limits.h"
 #include "cameo/lowering.h"
 #include "cameo/model.h"
 #include "cameo/operators.h"
 #include "cameo/opset.h"
 #include "cameo/progress.h"
+#include "cameo/publication.h"
 #include "cameo/session.h"
 #include "cameo/simplify.h"
 #include "cameo/stats.h"

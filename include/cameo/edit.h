@@ -10,7 +10,7 @@
 namespace cameo {
 
 // What is needed to compute `to` from `from`, names of values; either may be empty: the model's own inputs or outputs.
-Model extract(const Model& model, const std::vector<std::string>& from, const std::vector<std::string>& to);
+Model extract(Model model, const std::vector<std::string>& from, const std::vector<std::string>& to);
 
 // Changes, in order; apply() gives the changed model.
 //
@@ -18,7 +18,7 @@ Model extract(const Model& model, const std::vector<std::string>& from, const st
 //   "batch").add_output("features").apply().save("out.onnx");
 class Editor {
  public:
-  explicit Editor(const Model& model);
+  explicit Editor(Model model);
   ~Editor();
   Editor(Editor&&) noexcept;
   Editor& operator=(Editor&&) noexcept;
@@ -37,6 +37,7 @@ class Editor {
   Editor& rewire(const std::string& from, const std::string& to);  // users of `from` read `to`
   Editor& set_weight(const std::string& name, const ArrayView& value);
   Editor& set_weight(const std::string& name, const SharedArray& value);  // not copied
+  Editor& load_weight(const std::string& name, const std::string& path);  // from an .npy
   Editor& set_metadata(const std::string& key, const std::string& value);
   Editor& strip();                                    // documentation, and descriptions of inner values
   std::string dtype(const std::string& value) const;  // "f32", after the changes so far
@@ -52,7 +53,7 @@ struct MergeSettings {
   bool keep_connected = false;                                    // connected outputs of the first stay outputs
 };
 // Two models into one, opsets and names reconciled.
-Model merge(const Model& first, const Model& second, const MergeSettings& settings = {});
+Model merge(Model first, const Model& second, const MergeSettings& settings = {});
 
 struct Difference {
   std::string what;           // "axis of Concat 'cat1' is 1 in the first and 2 in the second"
@@ -60,5 +61,7 @@ struct Difference {
 };
 // Structure, attributes and weights, whatever the names. Empty: the same.
 std::vector<Difference> diff(const Model& first, const Model& second, size_t limit = 100);
+// One object: whether the models are the same, and the differences.
+std::string to_json(const std::vector<Difference>& differences);
 
 }  // namespace cameo

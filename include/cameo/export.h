@@ -4,14 +4,20 @@
 //   exported.model.save("net.onnx");
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cameo/lowering.h"
 #include "cameo/model.h"
+#include "cameo/opset.h"
+#include "cameo/verify.h"
 
 namespace cameo {
 
@@ -55,7 +61,7 @@ struct ExportSettings {
   std::vector<DynamicAxis> dynamic_axes = {};
   std::vector<std::pair<std::string, std::string>> rename_dims = {};  // {"s77", "batch"}
   std::string method = "forward";
-  int opset = 18;
+  int opset = opsets::standard;
   Training training = Training::eval;
   bool change_literals = false;               // training=False in the program's text counts as said by `training` too
   bool fold = true;                           // false: constants and weights as the program uses them
@@ -74,22 +80,48 @@ struct ExportSettings {
   std::string rules = {};                                  // user lowerings, a text file (docs/export.md)
   std::optional<std::vector<std::string>> functions = {};  // module classes that become ONNX functions; empty list: all
   std::vector<std::string> keep_outputs = {};  // inner values to output too, by module path or name, with * and ?
-  bool lossy = false;        // allow expansions that are wrong on inf, NaN or overflow, or approximate
-  bool doc_strings = false;  // the user's file and line in every node
-  bool trace = false;        // fill Exported::recorded and report
-  Lowerings lowerings = {};  // of operators that the caller lowers
+  bool lossy = false;                    // allow expansions that are wrong on inf, NaN or overflow, or approximate
+  bool doc_strings = false;              // the user's file and line in every node
+  Weights weights = Weights::automatic;  // where they will go; in_place needs Transpose nodes for some
+  bool trace = false;                    // remember what the model was made from: Exported::recorded and ::lowered
+  Lowerings lowerings = {};              // of operators that the caller lowers
   BorrowedWeights borrowed = {};
+  std::function<void(const Diag&)> on_finding = {};  // called with each note and warning, also of an export that fails
 };
+
+// torch.onnx's dynamic_axes as JSON: {"x": [0, 2]}, {"x": {"0": "batch"}}, or both mixed. Throws use.dynamic-axes.
+std::vector<DynamicAxis> dynamic_axes_of(std::string_view json);
+
+struct ExportState;
 
 struct Exported {
   Model model;
   std::vector<Diag> findings;  // notes and warnings
   std::string recorded = {};   // with `trace`: the graph before it was simplified, with source lines
-  std::string report = {};     // with `trace`: JSON, which torch operators became which nodes, and where
+  std::map<std::string, std::set<std::string>> lowered = {};  // with `trace`: what each torch overload became
+  std::shared_ptr<const ExportState> state = {};              // for save_checked and verify_saved
 };
 
 // Throws lower.no-rule with every operator that has no lowering, use.input-missing when a size is not known, and what
 // else an archive can have wrong.
 Exported export_model(const Model& archive, const ExportSettings& settings = {});
+
+// Model::save, with a check against ONNX's rules: of the model before it is written, and of the file then. Throws
+// export.check with all findings; gives notes and warnings.
+std::vector<Diag> save_checked(const Exported& exported, const std::string& path, const SaveSettings& settings = {});
+// Runs what was saved to `path` on the example inputs by the reference kernels, and compares with recorded outputs (an
+// .npz, an .npy or a test_data_set folder). Of the settings only the tolerance counts.
+Verified verify_saved(const Exported& exported, const std::string& path, const std::string& expected,
+                      const VerifySettings& settings = {});
+
+// What an export did: as a JSON object, or as a page that needs nothing else. Needs `trace`.
+struct ExportReport {
+  std::string source = {}, target = {}, command = {};
+  double seconds = 0;
+  std::vector<Diag> findings = {};
+  std::optional<Verified> verified = {};
+};
+std::string report_json(const Exported& exported, const ExportReport& report);
+std::string report_html(const Exported& exported, const ExportReport& report);
 
 }  // namespace cameo

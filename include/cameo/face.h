@@ -1,6 +1,8 @@
 // For programs that put a face on the library: a command, a binding, a page.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -8,11 +10,25 @@
 
 namespace cameo {
 
+// In a catch block: what was thrown, as an Error. Want of memory is budget.memory; what is neither is bug.exception.
+Error caught();
+
 // Names are as the file has them. For people: on one line, `\n`, `\t` and `\xNN` for what a terminal would not show.
 std::string printable_text(std::string_view text);
+// Text put together from such pieces: the same, but its line breaks and tabs stay.
+std::string printable_lines(std::string_view text);
 
 // Models are views of their files. Throws file.changed where one of them lost bytes since it was read: what was found
 // in it then is worth nothing.
 void require_whole_files();
+
+// The nearest of some names, for "did you mean"; empty where none is near.
+std::string_view nearest_name(std::string_view word, std::span<const std::string_view> names);
+
+// For a program whose operator new counts every allocation against Limits::memory_bytes: says so, once; counts before
+// it allocates, where false means that the limit would be passed and nothing was counted; and takes back.
+void operator_new_counts() noexcept;
+bool count_memory(uint64_t bytes) noexcept;
+void uncount_memory(uint64_t bytes) noexcept;
 
 }  // namespace cameo

@@ -26,6 +26,7 @@ namespace cameo {
 
 class Graph;
 class Node;
+class Publication;
 class Value;
 struct ModelState;
 using ModelHandle = std::shared_ptr<const ModelState>;
@@ -157,16 +158,21 @@ enum class Weights : uint8_t {
 struct SaveSettings {
   int opset = 0;  // 0: the model's own
   Weights weights = Weights::keep;
-  std::string external_name = {};  // of the data file; empty: the model's name with .data
+  std::string external_name = {};  // of the data file; empty: the model's name, a hash and .data
   bool lossy = false;              // allow expansions that are wrong on inf, NaN or overflow, or approximate
   bool durable = false;            // wait until the disk has the file
+  // For the file's metadata: what was done ("simplify --exact"), with Cameo's version and a hash of the file that the
+  // model was read from; unset: none of these.
+  std::optional<std::string> provenance = {};
 };
 
 // An ONNX model, or a PyTorch archive, which export_model (export.h) makes one of. A value: copies share what is in it,
 // and functions give new ones. A model that was moved from throws use.moved-from.
 class Model {
  public:
-  bool is_archive() const;
+  enum class Kind : uint8_t { onnx, torchscript, torch_export };
+  Kind kind() const;
+  bool is_archive() const { return kind() != Kind::onnx; }
   // Of a TorchScript archive: the recorded example inputs of forward; else of archives none.
   std::vector<ValueInfo> inputs() const, outputs() const;
   // Archives have no nodes: export them first. The main graph's nodes; bodies are reached through their nodes.
@@ -177,13 +183,17 @@ class Model {
   int opset(std::string_view domain = "") const;  // 0: the model does not use the domain
   std::map<std::string, int> opsets() const;
   std::map<std::string, std::string> metadata() const;
+  int ir_version() const;
   std::string producer() const;  // "pytorch 2.13.0"
   std::string text() const;      // the graph (docs/text-form.md), or an archive's program
   // Notes and warnings of how it was made.
   const std::vector<Diag>& findings() const;
 
-  // As .onnx, or as text where the name ends in .onnxtxt. Nothing appears under `path` unless all of it was written.
-  void save(const std::string& path, const SaveSettings& settings = {}) const;
+  // As .onnx, or as text where the name ends in .onnxtxt; "-" is standard output. Nothing appears under `path` unless
+  // all of it was written. Gives notes on what was lost, where `lossy` allows that.
+  std::vector<Diag> save(const std::string& path, const SaveSettings& settings = {}) const;
+  // The same, together with other files (publication.h), whose commit() says whether to wait for the disk.
+  std::vector<Diag> save(Publication& files, const std::string& path, const SaveSettings& settings = {}) const;
   std::string bytes(const SaveSettings& settings = {}) const;
 
  private:
@@ -203,5 +213,9 @@ Model load_buffer(Buffer bytes, const std::string& name = "");
 // alone.
 using ReadAt = std::function<void(uint64_t offset, void* into, size_t size)>;
 Model load_from(uint64_t size, const ReadAt& read);
+
+// An ONNX file as text in the words of its own opset, as the file has it; weights of more elements than `largest` are
+// only named.
+std::string file_text(const std::string& path, int64_t largest = 64);
 
 }  // namespace cameo

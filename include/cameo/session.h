@@ -14,6 +14,7 @@
 
 #include "cameo/array.h"
 #include "cameo/model.h"
+#include "cameo/publication.h"
 
 namespace cameo {
 
@@ -29,6 +30,10 @@ struct Step {
   double start_us = 0, length_us = 0;
 };
 
+std::string chrome_trace(const std::vector<Step>& steps);  // JSON for chrome://tracing and Perfetto
+// One row per kind of step, slowest first: share, total time, count, kernels.
+std::string profile_table(const std::vector<Step>& steps);
+
 struct RunSettings {
   std::vector<Step>* profile = nullptr;  // filled with the steps of this run
   // Outputs that go into the caller's memory, by name: as many bytes as the result has, or run.size is thrown.
@@ -38,7 +43,7 @@ struct RunSettings {
 // An ONNX model, ready to run. Every function may be called by several threads at once.
 class Session {
  public:
-  explicit Session(const Model& model, const SessionSettings& settings = {});
+  explicit Session(Model model, const SessionSettings& settings = {});
   explicit Session(const std::string& path, const SessionSettings& settings = {});
   ~Session();
   Session(Session&&) noexcept;
@@ -55,6 +60,7 @@ class Session {
                                const RunSettings& settings = {}) const;
   // Of every kind, sequences and strings too; results are not copied. `into` is not for these.
   std::vector<RunValue> run_values(const std::vector<RunValue>& inputs, std::vector<Step>* profile = nullptr) const;
+  std::vector<RunValue> run_values(const std::vector<NamedValue>& inputs, std::vector<Step>* profile = nullptr) const;
 
   uint64_t arena_bytes() const, packed_weight_bytes() const;  // of the largest run so far
   int threads() const;
@@ -64,5 +70,12 @@ class Session {
   const State& state() const;  // throws use.moved-from
   std::unique_ptr<State> state_;
 };
+
+// Inputs for a model from an .npz (keys are names, or x0, x1, ... in order), an .npy or a test_data_set folder. Throws
+// use.input-name for a key that is neither. Made-up ones are in verify.h.
+std::vector<NamedValue> load_inputs(const Model& model, const std::string& path);
+// As .npz: sequences as `name.0`, `name.1`, ...; maps as `name.keys`, `name.values`; nothing not at all.
+void save_values(const std::string& path, const std::vector<NamedValue>& values);
+void save_values(Publication::File& file, const std::vector<NamedValue>& values);
 
 }  // namespace cameo

@@ -13,6 +13,7 @@
 
 #include "cameo/model.h"
 #include "cameo/progress.h"
+#include "cameo/stats.h"
 
 namespace cameo {
 
@@ -24,13 +25,15 @@ struct SimplifySettings {
   bool fold = true;                // compute what depends on constants alone
   bool sizes_may_be_zero = false;  // false: named sizes of inputs are taken to be at least 1
   int unroll = 0;                  // unroll loops of at most so many rounds; loops of one round always
-  bool shapes = true;              // write inferred shapes into the result
+  bool shapes = true;              // write inferred shapes into the result, unless its file would grow by more than 1 %
   // Input shapes that are fixed first: {"x", {"1", "3", "224", "224"}}; a size may be a name.
   std::map<std::string, std::vector<std::string>> input_shapes = {};
   // Run the model before and after on so many sets of inputs; a rewrite that changes an output is found, undone and
   // named.
   int check = 0;
   std::map<std::string, int64_t> check_sizes = {};  // named sizes for that; others vary
+  // The same by input: {"x", {5, 3, 224, 224}} gives the named sizes of x.
+  std::map<std::string, std::vector<int64_t>> check_shapes = {};
   std::optional<double> rtol = {}, atol = {};  // its tolerance; default: 1e-3, and 1e-4 of an output's largest number
   Progress progress = {};
 };
@@ -45,12 +48,16 @@ struct Simplified {
   Model model;
   std::vector<Rewriting> ledger;  // in order
   std::vector<Rewriting> undone;  // at fault, by `check`
-  size_t checked = 0;             // sets of inputs on which both ran
-  double worst = 0;               // the largest difference that was tolerated
+  size_t rounds = 0;              // over the whole graph
+  Stats before, after;
+  size_t checked = 0;  // sets of inputs on which both ran
+  double worst = 0;    // the largest difference that was tolerated
   std::vector<Diag> findings;
 };
 
-Simplified simplify(const Model& model, const SimplifySettings& settings = {});
+Simplified simplify(Model model, const SimplifySettings& settings = {});
+std::string to_json(const Rewriting& r);   // one object, as in `--ledger`
+std::string to_json(const Simplified& s);  // ledger, what was undone, and what the check found
 
 struct RuleInfo {
   std::string name, kind;
@@ -68,6 +75,6 @@ struct Explanation {
   std::vector<std::string> waiting;  // rules that need a newer opset, with which
 };
 // Where rules applied and nearly did. `rule` empty: all of them. `opset` 0: the model's own.
-Explanation explain(const Model& model, const std::string& rule = "", int opset = 0);
+Explanation explain(Model model, const std::string& rule = "", int opset = 0);
 
 }  // namespace cameo

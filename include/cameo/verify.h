@@ -48,8 +48,14 @@ struct Verified {
     double worst = 0;       // the largest difference
   };
   std::vector<Output> outputs;
+  std::string recorded;          // the file of outputs that it was compared with; empty: a model
   std::string first_difference;  // the first inner value, of those that both models name alike
+
+  double worst() const;                // the largest difference of all outputs
+  std::vector<Diag> findings() const;  // verify.mismatch for every output that differs
 };
+// One object, as `cameo verify --json` prints it.
+std::string to_json(const Verified& verified);
 
 Verified verify(const Model& model, const Model& reference, const VerifySettings& settings = {});
 // Against recorded outputs: an .npz, an .npy, or a test_data_set folder, which has the inputs too.

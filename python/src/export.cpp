@@ -116,7 +116,8 @@ nb::tuple export_archive(nb::object source, const std::string& name, nb::dict gi
   const std::string path = is_path ? nb::cast<std::string>(source) : name;
   const Buffer bytes = is_path ? Buffer() : buffer_of(source);
   Exported e = released([&] { return export_model(is_path ? load(path) : load_buffer(bytes, name), settings); });
-  return nb::make_tuple(std::move(e.model), e.recorded, e.report);
+  const std::string report = settings.trace ? report_json(e, {.source = path, .findings = e.findings}) : "";
+  return nb::make_tuple(std::move(e.model), e.recorded, report);
 }
 
 }  // namespace

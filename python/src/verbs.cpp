@@ -191,7 +191,7 @@ nb::list operator_rows(bool missing) {
 void bind_verbs(nb::module_& m) {
   m.def("infer", [](const Model& from) { return released([&] { return infer(from); }); });
   m.def("convert", [](const Model& from, int opset, bool lossy) {
-    return released([&] { return convert(from, opset, {.lossy = lossy}); });
+    return released([&] { return convert(from, {.opset = opset, .lossy = lossy}).model; });
   });
   m.def("simplify", &simplify_model);
   m.def("extract", [](const Model& from, nb::handle inputs, nb::handle outputs) {

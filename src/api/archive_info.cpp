@@ -1,5 +1,3 @@
-#include "api/archive_info.h"
-
 #include <algorithm>
 #include <set>
 
@@ -7,6 +5,8 @@
 #include "lowering/row.h"
 #include "lowering/schema.h"
 #include "staging/stager.h"
+
+#include "api/archive_info.h"
 
 namespace cameo::api {
 
@@ -49,8 +49,8 @@ bool torch_operator_lowers(const std::string& name) {
   return name.ends_with('_') && has_row(name.substr(0, name.size() - 1));  // in-place: its functional twin
 }
 
-ArchiveInfo archive_info(ts::Program& program) {
-  ArchiveInfo info;
+TorchScriptInfo archive_info(ts::Program& program) {
+  TorchScriptInfo info;
   info.version = program.version();
   if (const ts::ClassDef* cls = program.root().cls) {
     info.class_name = ts::demangle(cls->qualified_name);

@@ -1,37 +1,22 @@
-// What a TorchScript archive holds, for people: methods with their signatures, operators and whether each lowers.
+// What archives hold, for people: include/cameo/archive.h from programs that were read.
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "frontends/pt2/program.h"
 #include "frontends/torchscript/program.h"
+
+#include "cameo/archive.h"
 
 namespace cameo::api {
 
-struct ArchiveOperator {
-  std::string name;  // "aten::conv2d"
-  size_t count = 0;  // calls in the program's text
-  bool lowers = false;
-};
-
-struct ArchiveMethod {
-  std::string name;
-  std::string signature;             // "forward(x: Tensor, flag: bool = False) -> Tensor"
-  std::vector<std::string> example;  // shapes of the recorded example inputs: "f32[1,3,8,8]"
-};
-
-struct ArchiveInfo {
-  int version = 0;
-  std::string class_name;
-  std::vector<ArchiveMethod> methods;
-  std::vector<ArchiveOperator> operators;  // most frequent first
-  size_t tensors = 0;
-  uint64_t parameters = 0, weight_bytes = 0;  // tied tensors once
-};
-
-ArchiveInfo archive_info(torchscript::Program& program);
+TorchScriptInfo archive_info(torchscript::Program& program);
+TorchExportInfo pt2_info(pt2::Program& program);
 
 // Whether staging or a lowering knows some overload of "aten::add_".
 bool torch_operator_lowers(const std::string& name);
+
+// The program as text: one line per call, with the archive's own names.
+std::string pt2_text(const pt2::Program& program);
 
 }  // namespace cameo::api

@@ -95,7 +95,10 @@ kernels::Datum datum_of(const RunValue& v, const std::string& name) {
   std::vector<kernels::Datum> items;
   for (const RunValue& item : v.items) items.push_back(datum_of(item, name));
   if (v.kind == Kind::sequence) return kernels::Datum::sequence(std::move(items));
-  throw error("run.kind", cat("the input '", name, "' is a map, which no model takes"));
+  std::vector<std::pair<kernels::Datum, kernels::Datum>> entries;
+  for (size_t i = 0; i < items.size() && i < v.keys.size(); ++i)
+    entries.emplace_back(datum_of(v.keys[i], name), std::move(items[i]));
+  return kernels::Datum::map(std::move(entries));
 }
 
 SharedArray shared_of(const ir::Tensor& t) {

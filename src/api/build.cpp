@@ -6,15 +6,9 @@
 #include "ops/text/print.h"
 
 #include "api/node_builder.h"
-#include "cameo/export.h"
+#include "cameo/opset.h"
 
 namespace cameo {
-
-namespace {
-
-const int64_t default_opset = ExportSettings().opset;
-
-}  // namespace
 
 using State = NodeBuilderState;
 
@@ -152,7 +146,7 @@ std::string Builder::text() const { return ops::print_text(content_->model); }
 Model Builder::model(int opset) const {
   ModelState s;
   s.model = content_->model;
-  s.opset = known_opset(opset ? opset : default_opset);
+  s.opset = known_opset(opset ? opset : opsets::standard);
   return ModelState::make(std::move(s));
 }
 

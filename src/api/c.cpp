@@ -48,12 +48,9 @@ cameo_status guarded(F call) noexcept {
     last_findings.clear();
     call();
     return CAMEO_OK;
-  } catch (const Error& e) {
+  } catch (...) {
+    const Error e = caught();
     return failed(e.diags(), e.exit_code());
-  } catch (const std::bad_alloc&) {
-    return failed({error("budget.memory", "there is not enough memory for this").diag()}, 1);
-  } catch (const std::exception& e) {
-    return failed({error("bug.exception", e.what()).diag()}, 4);
   }
 }
 
@@ -122,53 +119,6 @@ std::string described(const Model& m) {
   return std::string(w.end().text());
 }
 
-std::string stats_text(const Stats& s) {
-  json::Writer w;
-  w.object().key("nodes").value(uint64_t{s.nodes}).key("operators").object();
-  for (const auto& [op, count] : s.operators) w.key(op).value(uint64_t{count});
-  w.end()
-      .key("weights")
-      .value(uint64_t{s.weights})
-      .key("parameters")
-      .value(s.parameters)
-      .key("weight_bytes")
-      .value(s.weight_bytes)
-      .key("macs")
-      .value(s.macs);
-  return std::string(w.end().text());
-}
-
-std::string report_of(const Simplified& s) {
-  json::Writer w;
-  w.object().key("checked").value(uint64_t{s.checked}).key("worst").value(s.worst);
-  for (const auto& [key, list] : {std::pair("ledger", &s.ledger), std::pair("undone", &s.undone)}) {
-    w.key(key).array();
-    for (const Rewriting& r : *list)
-      w.object()
-          .key("rule")
-          .value(r.rule)
-          .key("class")
-          .value(r.kind)
-          .key("value")
-          .value(r.value)
-          .key("nodes_removed")
-          .value(uint64_t{r.nodes_removed})
-          .key("nodes_added")
-          .value(uint64_t{r.nodes_added})
-          .end();
-    w.end();
-  }
-  return std::string(w.end().text());
-}
-
-std::string report_of(const Verified& v) {
-  json::Writer w;
-  w.object().key("agree").value(v.agree).key("outputs").array();
-  for (const auto& o : v.outputs)
-    w.object().key("name").value(o.name).key("worst").value(o.worst).key("why").value(o.why).end();
-  return std::string(w.end().key("first_difference").value(v.first_difference).end().text());
-}
-
 ArrayView view_of(const cameo_array& a, size_t place) {
   if (!a.dtype || (a.rank && !a.shape)) throw error("use.null", cat("input ", place, " has no dtype or no shape"));
   ArrayView v(a.dtype, std::vector<int64_t>(a.shape, a.shape + a.rank), a.data);
@@ -233,7 +183,7 @@ cameo_status cameo_findings(const cameo_model* model, char** json_lines) {
   return guarded([&] { place(json_lines) = text_of(lines(need(model, "the model").model.findings())); });
 }
 cameo_status cameo_stats(const cameo_model* model, char** json) {
-  return guarded([&] { place(json) = text_of(stats_text(stats(need(model, "the model").model))); });
+  return guarded([&] { place(json) = text_of(to_json(stats(need(model, "the model").model))); });
 }
 cameo_status cameo_weight(const cameo_model* model, const char* name, char** bytes, size_t* size) {
   return guarded([&] {
@@ -257,7 +207,7 @@ cameo_status cameo_simplify(const cameo_model* model, const char* settings_json,
   return make(out, [&] {
     if (report) *report = nullptr;
     Simplified s = simplify(need(model, "the model").model, faces::simplify_settings(settings(settings_json)));
-    if (report) *report = text_of(report_of(s));
+    if (report) *report = text_of(to_json(s));
     return std::move(s.model);
   });
 }
@@ -269,7 +219,9 @@ cameo_status cameo_check(const cameo_model* model, char** json_lines) {
 }
 cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out) {
   return make(out, [&] {
-    return convert(need(model, "the model").model, opset, faces::convert_settings(settings(settings_json)));
+    ConvertSettings how = faces::convert_settings(settings(settings_json));
+    if (opset) how.opset = opset;
+    return convert(need(model, "the model").model, how).model;
   });
 }
 cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count, const char* const* to,
@@ -287,18 +239,14 @@ cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, co
 cameo_status cameo_diff(const cameo_model* first, const cameo_model* second, char** json) {
   return guarded([&] {
     char*& target = place(json);
-    json::Writer w;
-    w.array();
-    for (const Difference& d : diff(need(first, "the first model").model, need(second, "the second model").model))
-      w.object().key("what").value(d.what).key("first").value(d.first).key("second").value(d.second).end();
-    target = text_of(w.end().text());
+    target = text_of(to_json(diff(need(first, "the first model").model, need(second, "the second model").model)));
   });
 }
 cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json,
                           char** report) {
   return guarded([&] {
-    place(report) = text_of(report_of(verify(need(model, "the model").model, need(reference, "the reference").model,
-                                             faces::verify_settings(settings(settings_json)))));
+    place(report) = text_of(to_json(verify(need(model, "the model").model, need(reference, "the reference").model,
+                                           faces::verify_settings(settings(settings_json)))));
   });
 }
 

@@ -7,14 +7,17 @@
 #include "passes/edit.h"
 #include "passes/extract.h"
 #include "passes/merge.h"
+#include "runtime/arrays.h"
 
 #include "api/state.h"
 #include "cameo/edit.h"
+#include "cameo/json.h"
 
 namespace cameo {
 
-Model extract(const Model& model, const std::vector<std::string>& from, const std::vector<std::string>& to) {
-  ModelState s = ModelState::changed(model);
+Model extract(Model model, const std::vector<std::string>& from, const std::vector<std::string>& to) {
+  ModelState s = ModelState::changed(std::move(model));
+  s.inferred.reset();
   passes::extract(s.model, from, to);
   return ModelState::make(std::move(s));
 }
@@ -24,7 +27,9 @@ struct Editor::State {
   bool dead_code = false;  // something may be left that nobody uses
 };
 
-Editor::Editor(const Model& model) : state_(std::make_unique<State>(State{ModelState::changed(model)})) {}
+Editor::Editor(Model model) : state_(std::make_unique<State>(State{ModelState::changed(std::move(model))})) {
+  state_->model.inferred.reset();
+}
 Editor::~Editor() = default;
 Editor::Editor(Editor&&) noexcept = default;
 Editor& Editor::operator=(Editor&&) noexcept = default;
@@ -91,6 +96,12 @@ std::string Editor::dtype(const std::string& value) const {
   const ir::Graph& g = state_->model.model.graph;
   return api::dtype_text(g[passes::find_value(g, value)].fact.type);
 }
+Editor& Editor::load_weight(const std::string& name, const std::string& path) {
+  ir::Model& m = state_->model.model;
+  const ir::DType wanted = m.graph[passes::find_value(m.graph, name)].fact.type.elem;
+  passes::set_initializer(m, name, runtime::load_npy(path, wanted));
+  return *this;
+}
 Editor& Editor::set_metadata(const std::string& key, const std::string& value) {
   passes::set_metadata(state_->model.model, key, value);
   return *this;
@@ -106,8 +117,9 @@ Model Editor::apply() {
   return ModelState::make(state_->model);
 }
 
-Model merge(const Model& first, const Model& second, const MergeSettings& settings) {
-  ModelState s = ModelState::changed(first);
+Model merge(Model first, const Model& second, const MergeSettings& settings) {
+  ModelState s = ModelState::changed(std::move(first));
+  s.inferred.reset();
   const ModelState& other = ModelState::of(second);
   passes::merge(s.model, ModelState::onnx(second), {settings.connect, settings.keep_connected});
   if (s.opset || other.opset) s.opset = std::max(opset_of(s), opset_of(other));
@@ -119,6 +131,14 @@ std::vector<Difference> diff(const Model& first, const Model& second, size_t lim
   for (auto& d : passes::diff(ModelState::onnx(first), ModelState::onnx(second), {limit}))
     out.push_back({d.what, d.first, d.second});
   return out;
+}
+
+std::string to_json(const std::vector<Difference>& differences) {
+  json::Writer w;
+  w.object().key("same").value(differences.empty()).key("differences").array();
+  for (const Difference& d : differences)
+    w.object().key("what").value(d.what).key("first").value(d.first).key("second").value(d.second).end();
+  return w.end().end().text();
 }
 
 }  // namespace cameo

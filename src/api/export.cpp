@@ -1,10 +1,8 @@
 // include/cameo/export.h.
-#include "api/export_archive.h"
 #include "api/export_report.h"
 
+#include "api/export_state.h"
 #include "api/lowerings.h"
-#include "api/state.h"
-#include "cameo/export.h"
 
 namespace cameo {
 
@@ -64,10 +62,11 @@ api::ArchiveExport request_of(const ExportSettings& s) {
   how.simplify = s.simplify && !s.initializers_as_inputs;
   how.doc_strings = s.doc_strings;
   how.number_weights = s.number_params;
-  how.trace = s.trace;
   how.write.opset = known_opset(s.opset);
   how.write.initializers_as_inputs = s.initializers_as_inputs;
   how.write.lossy = s.lossy;
+  how.write.weights = weight_mode(s.weights == Weights::keep ? Weights::automatic : s.weights);
+  how.trace = s.trace;
   return how;
 }
 
@@ -78,16 +77,45 @@ Exported export_model(const Model& archive, const ExportSettings& settings) {
   if (from.archive.empty()) throw error("use.archive", "an ONNX model is given, and a PyTorch archive is wanted");
   const api::ArchiveExport how = request_of(settings);
   support::DiagSink sink;
-  api::Exported made = api::export_archive(from.archive, from.path, how, sink);
-  std::string report;
-  if (settings.trace) report = api::report_json(made, {from.path, "", "", settings.opset, 0, sink.all(), {}});
+  const auto tell = [&] {
+    if (settings.on_finding)
+      for (const Diag& d : sink.all()) settings.on_finding(d);
+  };
+  api::Exported made;
+  try {
+    made = api::export_archive(from.archive, from.path, how, sink);
+  } catch (...) {
+    tell();  // what led to it
+    throw;
+  }
+  tell();
   ModelState s;
   s.model = std::move(made.model);
+  s.source = from.archive;
   s.opset = settings.opset;
   s.write = how.write;
-  s.findings = std::move(sink.all());
-  std::vector<Diag> findings = s.findings;
-  return {ModelState::make(std::move(s)), std::move(findings), std::move(made.recorded), std::move(report)};
+  s.findings = sink.all();
+  auto state = std::make_shared<ExportState>();
+  state->examples = std::move(made.examples);
+  state->input_names = std::move(made.trace.input_names);
+  state->has_foreign = settings.fallback != Fallback::none;
+  return {ModelState::make(std::move(s)), std::move(sink.all()), std::move(made.recorded), std::move(made.lowered),
+          std::move(state)};
+}
+
+namespace {
+api::ExportReport report_of(const Exported& e, const ExportReport& r) {
+  api::ExportReport out{r.source, r.target, r.command, e.model.opset(), r.seconds, r.findings, {}};
+  if (r.verified) out.verified = {r.verified->outputs.size(), r.verified->worst()};
+  return out;
+}
+}  // namespace
+
+std::string report_json(const Exported& e, const ExportReport& r) {
+  return api::report_json(ModelState::onnx(e.model), e.lowered, report_of(e, r));
+}
+std::string report_html(const Exported& e, const ExportReport& r) {
+  return api::report_html(ModelState::onnx(e.model), e.lowered, e.recorded, report_of(e, r));
 }
 
 }  // namespace cameo

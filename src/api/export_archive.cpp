@@ -5,24 +5,17 @@
 
 #include "api/export_report.h"
 #include "api/finish_export.h"
-#include "api/model_file.h"
 #include "api/weights_in_place.h"
 #include "cameo/version.h"
-#include "frontends/onnx/check.h"
 #include "backends/onnx/lean.h"
 #include "backends/onnx/legalise.h"
 #include "formats/mapped_file.h"
 #include "frontends/recognise.h"
-#include "frontends/onnx/reader.h"
 #include "frontends/text/parse.h"
-#include "ops/verify.h"
-#include "ops/inline.h"
 #include "ops/schema.h"
 #include "passes/dce.h"
 #include "passes/outline.h"
 #include "passes/rename_dims.h"
-#include "runtime/inputs.h"
-#include "runtime/reference.h"
 #include "staging/assumptions.h"
 
 namespace cameo::api {
@@ -134,21 +127,6 @@ void make_functions(std::vector<OutlinedModule> modules, Model& m, const Archive
   outline_modules(m, std::move(modules), opset, sink);
 }
 
-// The examples in the order of the model's inputs; weights that are inputs have none.
-std::vector<Datum> example_values(const Exported& e, const Graph& g, const std::vector<ValueId>& params) {
-  std::vector<Datum> out;
-  for (size_t i = 0; i < params.size(); ++i) {
-    const std::string& key = i < e.trace.input_names.size() ? e.trace.input_names[i] : "";
-    const auto it =
-        std::find_if(e.examples.begin(), e.examples.end(), [&](const NamedDatum& n) { return n.name == key; });
-    const bool given = i < e.trace.input_names.size() && it != e.examples.end();
-    if (!given && !g[params[i]].weight)
-      throw error("verify.inputs", cat("there is no example for input '", g[params[i]].name, "'"));
-    out.push_back(given ? it->value : Datum());
-  }
-  return out;
-}
-
 }  // namespace
 
 Exported export_archive(const std::string& path, const ArchiveExport& how, DiagSink& sink) {
@@ -200,80 +178,8 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
   if (how.number_weights) number_weights(g);
   set_custom_opsets(out.model, how.custom_opsets, sink);
   if (how.write.weights == WeightMode::in_place) weights_in_place(g, file, path, sink);
-  if (how.command) note_provenance(out.model, {file, *how.command});
   require_whole_files();
   return out;
-}
-
-namespace {
-
-// An example of the wrong type gives operators operands that they do not take: told before anything is written.
-void check_recorded(const Model& m) {
-  std::vector<Diag> found = verify_findings(m, {.schemas = true});
-  const Graph& g = m.graph;
-  for (const ValueId v : g[g.main()].outputs)
-    if (g[v].fact.type.is_tensor() && !g[v].fact.has_rank())
-      found.push_back(
-          error("export.check", cat("the output '", g[v].name,
-                                    "' may have one number of axes or another, and ONNX wants to be told which"))
-              .help("let all branches give it the same number of axes")
-              .diag());
-  if (found.empty()) return;
-  found.insert(found.begin(),
-               error("export.check", "the model would break ONNX's rules")
-                   .help("are the inputs of the types that the model was written for? --no-check writes all the same")
-                   .diag());
-  throw Error(std::move(found));
-}
-
-}  // namespace
-
-void save_exported(const Exported& e, const std::string& target, const ArchiveExport& how, DiagSink& sink) {
-  const bool foreign =
-      how.options.stage.fallback != staging::Fallback::none;  // whose results have no type that could be told
-  if (how.check && !foreign) check_recorded(e.model);
-  save_model(e.model, target, how.write, &sink);
-  if (!how.check || target == "-" || target.ends_with(".onnxtxt")) return;
-  std::vector<Diag> errors;
-  for (Diag& d : check_onnx(target)) {
-    if (foreign && d.severity == Severity::error) d.severity = Severity::warning;
-    (d.severity == Severity::error ? errors : sink.all()).push_back(std::move(d));
-  }
-  if (errors.empty()) return;
-  errors.insert(errors.begin(), error("export.check", cat(target, " was written, and breaks ONNX's rules"))
-                                    .help("this should not be: please report it; --no-check writes all the same")
-                                    .diag());
-  throw Error(std::move(errors));
-}
-
-Verified verify_exported(const Exported& e, const std::string& target, const ArchiveExport& how) {
-  if (how.inputs.empty())
-    throw error("use.verify", "outputs can be compared only on known inputs").help("--inputs FILE.npz gives them");
-  DiagSink diags;
-  Model m =
-      target == "-" ? read_onnx(Bytes::own(write_onnx(e.model, how.write)), "", diags) : load_model(target, diags);
-  inline_functions(m);
-  const auto params = run_inputs(m.graph);
-  const auto inputs = example_values(e, m.graph, params);
-  check_inputs(m.graph, params, inputs);
-  const auto& outputs = m.graph[m.graph.main()].outputs;
-  const auto wanted = load_values(how.expected, m.graph, outputs, "output");
-  const auto got = run_reference(m, inputs);
-  Verified v;
-  std::vector<Diag> wrong;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (wanted[i].kind == Datum::Kind::none) continue;  // not recorded
-    ++v.outputs;
-    const Comparison c = compare(got[i], wanted[i], how.tolerance);
-    v.worst = std::max(v.worst, c.worst);
-    if (!c.same)
-      wrong.push_back(error("verify.mismatch", cat("the output '", m.graph[outputs[i]].name, "' differs from what ",
-                                                   how.expected, " says: ", c.why))
-                          .diag());
-  }
-  if (v.outputs == 0) throw error("verify.outputs", cat(how.expected, " has none of the model's outputs"));
-  if (!wrong.empty()) throw Error(std::move(wrong));
-  return v;
 }
 
 }  // namespace cameo::api

@@ -82,17 +82,17 @@ std::string recorded_text(const Exported& e) {
   return print_text(e.model, print);
 }
 
-std::map<std::string, std::set<std::string>> lowered_operators(const Exported& e) {
-  std::map<std::string, std::set<std::string>> out;
+Lowered lowered_operators(const Exported& e) {
+  Lowered out;
   for_each_node(e.model.graph, [&](NodeId n) {
     if (const std::string op = torch_operator(e, n); !op.empty()) out[op].insert(operator_name(e.model.graph[n]));
   });
   return out;
 }
 
-std::string report_json(const Exported& e, const ExportReport& r) {
-  const Graph& g = e.model.graph;
-  const Statistics s = statistics(e.model);
+std::string report_json(const Model& m, const Lowered& lowered, const ExportReport& r) {
+  const Graph& g = m.graph;
+  const Statistics s = statistics(m);
   json::Writer w;
   w.object();
   w.key("cameo").value(version).key("source").value(r.source).key("target").value(r.target).key("command").value(
@@ -112,7 +112,7 @@ std::string report_json(const Exported& e, const ExportReport& r) {
   for (const OpCount& o : s.operators) w.key(o.name).value(uint64_t{o.count});
   w.end();
   w.key("lowered").object();
-  for (const auto& [from, to] : e.lowered) {
+  for (const auto& [from, to] : lowered) {
     w.key(from).array();
     for (const std::string& op : to) w.value(op);
     w.end();
@@ -138,9 +138,9 @@ std::string report_json(const Exported& e, const ExportReport& r) {
   return w.text() + "\n";
 }
 
-std::string report_html(const Exported& e, const ExportReport& r) {
-  const Graph& g = e.model.graph;
-  const Statistics s = statistics(e.model);
+std::string report_html(const Model& m, const Lowered& lowered, const std::string& recorded, const ExportReport& r) {
+  const Graph& g = m.graph;
+  const Statistics s = statistics(m);
   std::string out = cat("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>", escaped(r.source),
                         "</title><style>", style, "</style>\n<h1>", escaped(r.source), "</h1>\n<table>");
   char seconds[40];
@@ -164,12 +164,12 @@ std::string report_html(const Exported& e, const ExportReport& r) {
   out += cat("<h2>Operators</h2><table>", row({"ONNX", "count"}, "th"));
   for (const OpCount& o : s.operators) out += row({o.name, cat(o.count)});
   out += cat("</table>\n<table>", row({"PyTorch", "became"}, "th"));
-  for (const auto& [from, to] : e.lowered) {
+  for (const auto& [from, to] : lowered) {
     std::string list;
     for (const std::string& op : to) list += cat(list.empty() ? "" : ", ", op);
     out += row({from, list});
   }
-  return out + cat("</table>\n<h2>Graph, as recorded</h2><pre>", escaped(e.recorded), "</pre>\n</html>\n");
+  return out + cat("</table>\n<h2>Graph, as recorded</h2><pre>", escaped(recorded), "</pre>\n</html>\n");
 }
 
 }  // namespace cameo::api

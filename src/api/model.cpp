@@ -1,17 +1,20 @@
 // include/cameo/model.h: loading, saving, what a model says about itself. Nodes and values are in views.cpp.
 #include <algorithm>
+#include <filesystem>
 
-#include "api/archive_info.h"
 #include "api/model_file.h"
-#include "api/pt2_info.h"
 #include "api/type_text.h"
+#include "backends/text/text_file.h"
 #include "formats/mapped_file.h"
 #include "frontends/onnx/reader.h"
+#include "frontends/text/parse.h"
+#include "frontends/torchscript/program.h"
 #include "ops/schema.h"
 #include "ops/text/print.h"
 
+#include "api/publication_state.h"
 #include "api/state.h"
-#include "cameo/model.h"
+#include "cameo/archive.h"
 
 namespace cameo {
 
@@ -32,9 +35,9 @@ const ir::Model& ModelState::onnx(const Model& m) {
   return s.model;
 }
 
-ModelState ModelState::changed(const Model& m) {
+ModelState ModelState::changed(Model m) {
   onnx(m);
-  ModelState s = of(m);
+  ModelState s = m.state_.use_count() == 1 ? std::move(const_cast<ModelState&>(*m.state_)) : *m.state_;
   s.findings.clear();
   return s;
 }
@@ -52,16 +55,24 @@ int64_t known_opset(int64_t opset) {
   return opset;
 }
 
-backends::WriteOptions write_options(const ModelState& s, const SaveSettings& settings) {
+backends::WeightMode weight_mode(Weights weights) {
   using Mode = backends::WeightMode;
+  static constexpr Mode modes[] = {Mode::keep, Mode::automatic, Mode::embed, Mode::external, Mode::in_place};
+  return modes[static_cast<size_t>(weights)];
+}
+
+backends::WriteOptions write_options(const ModelState& s, const SaveSettings& settings) {
   backends::WriteOptions w = s.write;
   if (settings.opset) w.opset = known_opset(settings.opset);
   else if (s.opset) w.opset = s.opset;
-  static constexpr Mode modes[] = {Mode::keep, Mode::automatic, Mode::embed, Mode::external, Mode::in_place};
-  if (settings.weights != Weights::keep) w.weights = modes[static_cast<size_t>(settings.weights)];
+  if (settings.weights != Weights::keep) w.weights = weight_mode(settings.weights);
   if (!settings.external_name.empty()) w.external_name = settings.external_name;
   w.lossy |= settings.lossy;
   w.durable = settings.durable;
+  if (settings.provenance) {
+    const bool is_file = s.source.empty() && !s.path.empty() && s.path != "-";
+    w.metadata = api::provenance(is_file ? formats::map_file(s.path) : s.source, *settings.provenance);
+  }
   return w;
 }
 
@@ -73,8 +84,6 @@ std::vector<ValueInfo> infos_of(const ir::Graph& g, const std::vector<support::V
 
 namespace {
 
-torchscript::Program script_of(const ModelState& s) { return torchscript::read_torchscript(s.archive, s.path); }
-
 bool is_archive_kind(FileKind kind) { return kind == FileKind::torchscript || kind == FileKind::torch_export; }
 
 Model archive_from(support::Bytes file, std::string path, FileKind kind) {
@@ -82,7 +91,7 @@ Model archive_from(support::Bytes file, std::string path, FileKind kind) {
   s.archive = std::move(file);
   s.path = std::move(path);
   s.is_script = kind == FileKind::torchscript;
-  if (s.is_script) script_of(s);  // throws what is wrong with it
+  if (s.is_script) torchscript::read_torchscript(s.archive, s.path);  // throws what is wrong with it
   return ModelState::make(std::move(s));
 }
 
@@ -92,6 +101,7 @@ Model read_bytes(support::Bytes file, const std::string& name = "") {
   if (what.kind != FileKind::unknown) throw frontends::wrong_kind(what, name.empty() ? "the data" : name);
   support::DiagSink diags;
   ModelState s;
+  s.source_bytes = file.size();
   s.model = frontends::read_onnx(std::move(file), name, diags);
   s.findings = std::move(diags.all());
   return ModelState::make(std::move(s));
@@ -99,19 +109,17 @@ Model read_bytes(support::Bytes file, const std::string& name = "") {
 
 }  // namespace
 
-bool Model::is_archive() const { return !ModelState::of(*this).archive.empty(); }
+Model::Kind Model::kind() const {
+  const ModelState& s = ModelState::of(*this);
+  return s.archive.empty() ? Kind::onnx : s.is_script ? Kind::torchscript : Kind::torch_export;
+}
 
 std::vector<ValueInfo> Model::inputs() const {
   const ModelState& s = ModelState::of(*this);
   if (!is_archive()) return infos_of(s.model.graph, s.model.graph[s.model.graph.main()].inputs);
+  if (!s.is_script) return torch_export_info(*this).inputs;
   std::vector<ValueInfo> out;
-  if (!s.is_script) {
-    auto program = pt2::read_pt2(s.archive, s.path);
-    for (const api::Pt2Value& v : api::pt2_info(program).inputs) out.push_back({v.name, v.type});
-    return out;
-  }
-  auto program = script_of(s);
-  for (const api::ArchiveMethod& m : api::archive_info(program).methods)
+  for (const ArchiveMethod& m : torchscript_info(*this).methods)
     if (m.name == "forward")
       for (size_t i = 0; i < m.example.size(); ++i) out.push_back({cat("x", i), m.example[i]});
   return out;
@@ -126,12 +134,7 @@ size_t Model::node_count() const { return is_archive() ? 0 : ModelState::of(*thi
 
 std::string Model::text() const {
   const ModelState& s = ModelState::of(*this);
-  if (!is_archive()) return ops::print_text(s.model);
-  if (s.is_script) {
-    auto program = script_of(s);
-    return torchscript::dump(program);
-  }
-  return api::pt2_text(pt2::read_pt2(s.archive, s.path));
+  return is_archive() ? archive_text(*this) : ops::print_text(s.model);
 }
 
 int Model::opset(std::string_view domain) const {
@@ -145,7 +148,7 @@ std::map<std::string, int> Model::opsets() const {
   ModelState::onnx(*this);
   std::map<std::string, int> out;
   for (const auto& [domain, version] : state_->model.opsets) out[domain] = static_cast<int>(version);
-  out[""] = opset();
+  if (state_->opset || out.count("")) out[""] = opset();
   return out;
 }
 
@@ -156,14 +159,26 @@ std::map<std::string, std::string> Model::metadata() const {
 
 std::string Model::producer() const {
   const ir::Model& m = ModelState::onnx(*this);
-  return m.producer_version.empty() ? m.producer_name : cat(m.producer_name, " ", m.producer_version);
+  const bool is_whole = !m.producer_name.empty() && !m.producer_version.empty();
+  return is_whole ? cat(m.producer_name, " ", m.producer_version) : m.producer_name;
 }
+
+int Model::ir_version() const { return static_cast<int>(ModelState::onnx(*this).ir_version); }
 
 const std::vector<Diag>& Model::findings() const { return ModelState::of(*this).findings; }
 
-void Model::save(const std::string& path, const SaveSettings& settings) const {
+std::vector<Diag> Model::save(const std::string& path, const SaveSettings& settings) const {
+  Publication files;
+  auto notes = save(files, path, settings);
+  files.commit(settings.durable);
+  return notes;
+}
+
+std::vector<Diag> Model::save(Publication& files, const std::string& path, const SaveSettings& settings) const {
   const ir::Model& m = ModelState::onnx(*this);
-  api::save_model(m, path, write_options(*state_, settings));
+  support::DiagSink notes;
+  api::save_model(m, PublicationState::files_of(files), path, write_options(*state_, settings), &notes);
+  return std::move(notes.all());
 }
 
 std::string Model::bytes(const SaveSettings& settings) const {
@@ -175,17 +190,26 @@ std::string Model::bytes(const SaveSettings& settings) const {
 }
 
 Model load(const std::string& path) {
-  if (path != "-" && !path.ends_with(".onnxtxt")) {
+  support::DiagSink diags;
+  ModelState s;
+  if (path.ends_with(".onnxtxt")) s.model = api::load_model(path, diags);
+  else {
     support::Bytes file = formats::map_file(path);
     if (const FileKind kind = frontends::recognise(file, path).kind; is_archive_kind(kind))
       return archive_from(std::move(file), path, kind);
+    s.model = path == "-" ? api::load_model(file, path, diags) : api::load_model(path, diags);
   }
-  support::DiagSink diags;
-  ModelState s;
-  s.model = api::load_model(path, diags);
   s.path = path;
+  std::error_code unknown;
+  if (const auto bytes = std::filesystem::file_size(path, unknown); !unknown && path != "-") s.source_bytes = bytes;
   s.findings = std::move(diags.all());
   return ModelState::make(std::move(s));
+}
+
+std::string file_text(const std::string& path, int64_t largest) {
+  support::Bytes file = formats::map_file(path);
+  if (path.ends_with(".onnxtxt")) file = frontends::text_to_onnx(file.text(), path);
+  return backends::onnx_to_text(file, path, {.max_elements = largest});
 }
 
 Model load_bytes(const void* data, size_t size) {

@@ -15,13 +15,7 @@ namespace cameo::api {
 
 namespace {
 
-constexpr size_t most_hashed = size_t{1} << 18, end_bytes = size_t{1} << 17;  // see note_provenance
-
-void set(Model& m, const std::string& key, const std::string& value) {
-  for (auto& [k, v] : m.metadata)
-    if (k == key) return void(v = value);
-  m.metadata.emplace_back(key, value);
-}
+constexpr size_t most_hashed = size_t{1} << 18, end_bytes = size_t{1} << 17;  // see provenance
 
 // By its name; what comes through standard input has none, and no ONNX file begins with these.
 bool is_text(const std::string& path, const Bytes& file) {
@@ -34,9 +28,7 @@ bool is_text(const std::string& path, const Bytes& file) {
 
 }  // namespace
 
-namespace {
-Model load_once(const std::string& path, DiagSink& diags) {
-  const Bytes file = map_file(path);
+Model load_model(const Bytes& file, const std::string& path, DiagSink& diags) {
   if (is_text(path, file)) return parse_text(file.text(), path, diags);
   const Recognised what = recognise(file, path);
   if (what.kind == FileKind::torchscript)
@@ -45,7 +37,6 @@ Model load_once(const std::string& path, DiagSink& diags) {
   if (what.kind != FileKind::unknown) throw wrong_kind(what, path);
   return read_onnx(file, path, diags);
 }
-}  // namespace
 
 Model load_model(const std::string& path, DiagSink& diags) {
   constexpr int attempts = 10;
@@ -53,7 +44,7 @@ Model load_model(const std::string& path, DiagSink& diags) {
     const std::string before = path == "-" ? "" : FileHandle::identity(path);
     const size_t findings = diags.all().size();
     try {
-      Model m = load_once(path, diags);
+      Model m = load_model(map_file(path), path, diags);
       require_whole_files();
       return m;
     } catch (const Error& e) {
@@ -77,15 +68,14 @@ void save_text(const Model& m, Publication& files, const std::string& path, Writ
 }
 }  // namespace
 
-void note_provenance(Model& m, const Provenance& p) {
-  set(m, "cameo.version", std::string(version));
-  const auto source = p.source.span();
-  if (source.size() > most_hashed) {
-    set(m, "cameo.source.ends.sha256", sha256_hex(source.first(end_bytes), source.last(end_bytes)));
-  } else if (!source.empty()) {
-    set(m, "cameo.source.sha256", sha256_hex(source));
-  }
-  set(m, "cameo.command", p.command);
+std::vector<std::pair<std::string, std::string>> provenance(const Bytes& file, const std::string& command) {
+  std::vector<std::pair<std::string, std::string>> out{{"cameo.version", std::string(version)}};
+  const auto source = file.span();
+  if (source.size() > most_hashed)
+    out.emplace_back("cameo.source.ends.sha256", sha256_hex(source.first(end_bytes), source.last(end_bytes)));
+  else if (!source.empty()) out.emplace_back("cameo.source.sha256", sha256_hex(source));
+  out.emplace_back("cameo.command", command);
+  return out;
 }
 
 void save_model(const Model& m, const std::string& path, const WriteOptions& options, DiagSink* diags) {

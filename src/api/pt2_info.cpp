@@ -1,5 +1,3 @@
-#include "api/pt2_info.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,6 +5,8 @@
 #include "api/pt2_types.h"
 #include "frontends/pt2/symbols.h"
 #include "staging/node_stager.h"
+
+#include "api/archive_info.h"
 
 namespace cameo::api {
 
@@ -33,7 +33,7 @@ std::string shown(std::string_view target) {
   return cat(target.substr(0, dot), "::", rest);
 }
 
-std::vector<Pt2Size> sizes_of(const pt2::Program& program, json::Value graph) {
+std::vector<ArchiveSize> sizes_of(const pt2::Program& program, json::Value graph) {
   std::map<std::string, std::string, std::less<>> places;
   for (const pt2::GraphInput& in : program.inputs()) {
     const json::Value meta = in.kind == pt2::InputKind::user ? pt2_meta(graph, in.value) : json::Value();
@@ -46,7 +46,7 @@ std::vector<Pt2Size> sizes_of(const pt2::Program& program, json::Value graph) {
       ++axis;
     }
   }
-  std::vector<Pt2Size> out;
+  std::vector<ArchiveSize> out;
   for (const pt2::Range& r : program.ranges()) {
     const auto place = places.find(r.symbol);
     out.push_back({r.symbol, r.lo, r.hi, place == places.end() ? "" : place->second});
@@ -56,7 +56,7 @@ std::vector<Pt2Size> sizes_of(const pt2::Program& program, json::Value graph) {
   return out;
 }
 
-void count_weights(pt2::Program& program, Pt2Info& info) {
+void count_weights(pt2::Program& program, TorchExportInfo& info) {
   std::set<std::pair<const void*, int64_t>> seen;
   for (const pt2::GraphInput& in : program.inputs()) {
     if (in.kind != pt2::InputKind::parameter && in.kind != pt2::InputKind::buffer &&
@@ -78,10 +78,10 @@ void count_weights(pt2::Program& program, Pt2Info& info) {
 
 }  // namespace
 
-Pt2Info pt2_info(pt2::Program& program) {
-  Pt2Info info;
-  info.model = program.model_name();
-  info.models = program.models();
+TorchExportInfo pt2_info(pt2::Program& program) {
+  TorchExportInfo info;
+  info.program = program.model_name();
+  info.programs = program.models();
   info.torch_version = program.torch_version();
   info.schema = cat(program.schema_major(), ".", program.schema_minor());
   info.training_ir = program.is_training_ir();

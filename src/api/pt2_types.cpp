@@ -1,10 +1,11 @@
 #include "api/pt2_types.h"
 
-#include "api/pt2_info.h"
 #include "frontends/pt2/symbols.h"
 #include "ir/type.h"
 #include "lowering/arg.h"
 #include "support/text.h"
+
+#include "api/archive_info.h"
 
 namespace cameo::api {
 

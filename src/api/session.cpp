@@ -2,10 +2,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/profile.h"
 #include "engine/session.h"
 #include "formats/mapped_file.h"
+#include "runtime/arrays.h"
+#include "runtime/inputs.h"
 #include "runtime/watch.h"
 
+#include "api/publication_state.h"
 #include "api/state.h"
 #include "cameo/session.h"
 
@@ -49,15 +53,24 @@ std::vector<kernels::Datum> timed_run(const engine::Session& session, const std:
   return results;
 }
 
+size_t input_place(const ir::Graph& g, const std::string& name) {
+  const auto& params = g[g.main()].inputs;
+  const auto it = std::find_if(params.begin(), params.end(), [&](support::ValueId v) { return g[v].name == name; });
+  if (it != params.end()) return static_cast<size_t>(it - params.begin());
+  std::string all;
+  for (const auto v : params) all += cat(all.empty() ? "" : ", ", g[v].name);
+  throw error("use.input-name", cat("the model has no input '", name, "'")).help(cat("its inputs are: ", all));
+}
+
 }  // namespace
 
-Session::Session(const Model& model, const SessionSettings& settings) {
-  const ir::Model& m = ModelState::onnx(model);
+Session::Session(Model model, const SessionSettings& settings) {
+  ir::Model m = ModelState::changed(std::move(model)).model;
   const auto options = options_of(m.graph, settings);
   std::vector<std::string> names;
   for (const auto v : m.graph[m.graph.main()].outputs) names.push_back(m.graph[v].name);
   for (const auto v : options.keep) names.push_back(m.graph[v].name);
-  state_ = std::make_unique<State>(State{engine::Session(m, options), std::move(names)});
+  state_ = std::make_unique<State>(State{engine::Session(std::move(m), options), std::move(names)});
 }
 Session::Session(const std::string& path, const SessionSettings& settings) : Session(load(path), settings) {}
 Session::~Session() = default;
@@ -125,16 +138,9 @@ std::vector<Array> Session::run(const std::vector<ArrayView>& inputs, const RunS
 std::vector<Array> Session::run_named(const std::vector<std::pair<std::string, ArrayView>>& inputs,
                                       const RunSettings& settings) const {
   const ir::Graph& g = state().session.graph();
-  const auto& params = g[g.main()].inputs;
-  std::vector<ArrayView> ordered(params.size());
+  std::vector<ArrayView> ordered(g[g.main()].inputs.size());
   for (const auto& [name, view] : inputs) {
-    const auto it = std::find_if(params.begin(), params.end(), [&](support::ValueId v) { return g[v].name == name; });
-    if (it == params.end()) {
-      std::string all;
-      for (const auto v : params) all += cat(all.empty() ? "" : ", ", g[v].name);
-      throw error("use.input-name", cat("the model has no input '", name, "'")).help(cat("its inputs are: ", all));
-    }
-    ArrayView& place = ordered[static_cast<size_t>(it - params.begin())];
+    ArrayView& place = ordered[input_place(g, name)];
     if (!place.dtype.empty()) throw error("use.input-name", cat("the input '", name, "' is given twice"));
     if (view.dtype.empty()) throw error("use.array", cat("the array '", name, "' has no dtype"));
     place = view;
@@ -145,5 +151,46 @@ std::vector<Array> Session::run_named(const std::vector<std::pair<std::string, A
 uint64_t Session::arena_bytes() const { return state().session.memory().arena; }
 uint64_t Session::packed_weight_bytes() const { return state().session.memory().weights; }
 int Session::threads() const { return state().session.threads(); }
+
+namespace {
+std::vector<runtime::NamedDatum> data_of(const std::vector<NamedValue>& values) {
+  std::vector<runtime::NamedDatum> out;
+  for (const auto& [name, v] : values) out.push_back({name, datum_of(v, name)});
+  return out;
+}
+
+std::vector<engine::StepTime> times_of(const std::vector<Step>& steps) {
+  std::vector<engine::StepTime> out;
+  for (const Step& s : steps) out.push_back({s.node, s.op, s.kernel, s.start_us, s.length_us});
+  return out;
+}
+}  // namespace
+
+std::vector<NamedValue> load_inputs(const Model& model, const std::string& path) {
+  const ir::Graph& g = ModelState::onnx(model).graph;
+  const auto params = runtime::run_inputs(g);
+  const auto loaded = runtime::load_values(path, g, params);
+  std::vector<NamedValue> out;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (loaded[i].kind != kernels::Datum::Kind::none) out.emplace_back(g[params[i]].name, run_value_of(loaded[i]));
+  return out;
+}
+
+std::vector<RunValue> Session::run_values(const std::vector<NamedValue>& inputs, std::vector<Step>* profile) const {
+  const ir::Graph& g = state().session.graph();
+  std::vector<RunValue> ordered(g[g.main()].inputs.size());
+  for (const auto& [name, value] : inputs) ordered[input_place(g, name)] = value;
+  return run_values(ordered, profile);
+}
+
+void save_values(const std::string& path, const std::vector<NamedValue>& values) {
+  runtime::save_npz(path, data_of(values));
+}
+void save_values(Publication::File& file, const std::vector<NamedValue>& values) {
+  runtime::write_npz(PublicationState::file_of(file), data_of(values));
+}
+
+std::string chrome_trace(const std::vector<Step>& steps) { return engine::chrome_trace(times_of(steps)); }
+std::string profile_table(const std::vector<Step>& steps) { return engine::profile_table(times_of(steps)); }
 
 }  // namespace cameo

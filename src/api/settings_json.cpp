@@ -8,6 +8,7 @@
 #include "support/error.h"
 #include "support/near_name.h"
 
+#include "api/dynamic_axes.h"
 #include "api/settings_json.h"
 
 namespace cameo::faces {
@@ -68,22 +69,7 @@ void take(const json::Value& v, std::string_view key, std::vector<std::pair<std:
   if (!v.is_object()) wrong(key, "an object");
   for (const auto& [name, item] : v.members()) take(item, key, out.emplace_back(std::string(name), "").second);
 }
-// As torch.onnx writes them: {"x": {"0": "batch"}}.
-void take(const json::Value& v, std::string_view key, std::vector<DynamicAxis>& out) {
-  if (!v.is_object()) wrong(key, "an object");
-  for (const auto& [value, axes] : v.members()) {
-    if (!axes.is_object()) wrong(key, "an object of objects");
-    for (const auto& [axis, name] : axes.members()) {
-      DynamicAxis a{std::string(value), 0, ""};
-      for (const char c : axis) {
-        if (c < '0' || c > '9') wrong(key, "of axes that are numbers");
-        a.axis = a.axis * 10 + (c - '0');
-      }
-      take(name, key, a.name);
-      out.push_back(std::move(a));
-    }
-  }
-}
+void take(const json::Value& v, std::string_view, std::vector<DynamicAxis>& out) { out = dynamic_axes_of(v); }
 template <class E, size_t N>
 void choose(const json::Value& v, std::string_view key, const std::string_view (&names)[N], E& out) {
   std::string given;
@@ -97,10 +83,12 @@ void choose(const json::Value& v, std::string_view key, const std::string_view (
 }
 constexpr std::string_view weight_names[] = {"keep", "automatic", "embed", "external", "in_place"},
                            training_names[] = {"eval", "preserve", "train"},
-                           fallback_names[] = {"none", "aten", "all_aten", "custom"};
+                           fallback_names[] = {"none", "aten", "all_aten", "custom"},
+                           float_names[] = {"keep", "f16", "bf16"};
 void take(const json::Value& v, std::string_view key, Weights& out) { choose(v, key, weight_names, out); }
 void take(const json::Value& v, std::string_view key, Training& out) { choose(v, key, training_names, out); }
 void take(const json::Value& v, std::string_view key, Fallback& out) { choose(v, key, fallback_names, out); }
+void take(const json::Value& v, std::string_view key, FloatType& out) { choose(v, key, float_names, out); }
 
 template <class S>
 struct Row {
@@ -140,9 +128,9 @@ S read(std::string_view text, std::span<const Row<S>> rows) {
 
 #define CAMEO_ROW(type, member) row<&type::member, type>(#member)
 
-constexpr Row<SaveSettings> save_rows[] = {CAMEO_ROW(SaveSettings, opset), CAMEO_ROW(SaveSettings, weights),
+constexpr Row<SaveSettings> save_rows[] = {CAMEO_ROW(SaveSettings, opset),         CAMEO_ROW(SaveSettings, weights),
                                            CAMEO_ROW(SaveSettings, external_name), CAMEO_ROW(SaveSettings, lossy),
-                                           CAMEO_ROW(SaveSettings, durable)};
+                                           CAMEO_ROW(SaveSettings, durable),       CAMEO_ROW(SaveSettings, provenance)};
 constexpr Row<ExportSettings> export_rows[] = {
     CAMEO_ROW(ExportSettings, inputs),        CAMEO_ROW(ExportSettings, example_inputs),
     CAMEO_ROW(ExportSettings, input_names),   CAMEO_ROW(ExportSettings, output_names),
@@ -157,7 +145,8 @@ constexpr Row<ExportSettings> export_rows[] = {
     CAMEO_ROW(ExportSettings, state_outputs), CAMEO_ROW(ExportSettings, fallback),
     CAMEO_ROW(ExportSettings, custom_opsets), CAMEO_ROW(ExportSettings, rules),
     CAMEO_ROW(ExportSettings, functions),     CAMEO_ROW(ExportSettings, keep_outputs),
-    CAMEO_ROW(ExportSettings, lossy),         CAMEO_ROW(ExportSettings, doc_strings)};
+    CAMEO_ROW(ExportSettings, lossy),         CAMEO_ROW(ExportSettings, doc_strings),
+    CAMEO_ROW(ExportSettings, weights)};
 constexpr Row<SimplifySettings> simplify_rows[] = {CAMEO_ROW(SimplifySettings, skip),
                                                    CAMEO_ROW(SimplifySettings, only),
                                                    CAMEO_ROW(SimplifySettings, exact),
@@ -170,9 +159,12 @@ constexpr Row<SimplifySettings> simplify_rows[] = {CAMEO_ROW(SimplifySettings, s
                                                    CAMEO_ROW(SimplifySettings, input_shapes),
                                                    CAMEO_ROW(SimplifySettings, check),
                                                    CAMEO_ROW(SimplifySettings, check_sizes),
+                                                   CAMEO_ROW(SimplifySettings, check_shapes),
                                                    CAMEO_ROW(SimplifySettings, rtol),
                                                    CAMEO_ROW(SimplifySettings, atol)};
-constexpr Row<ConvertSettings> convert_rows[] = {CAMEO_ROW(ConvertSettings, lossy)};
+constexpr Row<ConvertSettings> convert_rows[] = {CAMEO_ROW(ConvertSettings, opset), CAMEO_ROW(ConvertSettings, lossy),
+                                                 CAMEO_ROW(ConvertSettings, float_type),
+                                                 CAMEO_ROW(ConvertSettings, keep_io), CAMEO_ROW(ConvertSettings, keep)};
 constexpr Row<MergeSettings> merge_rows[] = {CAMEO_ROW(MergeSettings, connect),
                                              CAMEO_ROW(MergeSettings, keep_connected)};
 constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs), CAMEO_ROW(VerifySettings, random),

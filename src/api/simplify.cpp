@@ -9,6 +9,8 @@
 #include "support/near_name.h"
 
 #include "api/state.h"
+#include "api/stats_of.h"
+#include "cameo/json.h"
 #include "cameo/simplify.h"
 
 namespace cameo {
@@ -54,38 +56,100 @@ void check_rule(const std::string& rule) {
 
 }  // namespace
 
-Simplified simplify(const Model& model, const SimplifySettings& settings) {
-  ModelState s = ModelState::changed(model);
+namespace {
+
+api::CheckOptions check_options(const ir::Graph& g, const SimplifySettings& settings) {
+  api::CheckOptions check;
+  check.inputs = settings.check;
+  check.sizes = settings.check_sizes;
+  check.tolerance.rtol = settings.rtol;
+  check.tolerance.atol = settings.atol;
+  for (const auto& [name, sizes] : settings.check_shapes) {
+    const ir::Type& t = g[passes::find_value(g, name)].fact.type;
+    if (!t.has_rank() || static_cast<size_t>(t.rank()) != sizes.size())
+      throw error("use.value", cat("the check's shape of '", name, "' has ", sizes.size(), " sizes, and '", name,
+                                   "' is ", t.text()));
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (const ir::Dim d = (*t.shape)[i]; d.is_symbol()) check.sizes[std::string(ir::symbol_name(d))] = sizes[i];
+  }
+  return check;
+}
+
+// Shapes must not make a file grow by more than this; those of a small model and its provenance may.
+uint64_t grown(uint64_t bytes) {
+  constexpr uint64_t always = 1024;
+  return bytes + std::max(bytes / 100, always);
+}
+
+api::CheckedResult simplify_state(ModelState& s, const passes::SimplifyOptions& options,
+                                  const SimplifySettings& settings, support::DiagSink& diags) {
+  api::CheckedResult out;
+  if (settings.check == 0) {
+    out.result = backends::simplify_for_opset(s.model, opset_of(s), options, false, &diags);
+    return out;
+  }
+  out = api::simplify_checked(s.model, opset_of(s), options, check_options(s.model.graph, settings), &diags);
+  for (const auto& a : out.undone)
+    diags.warn("simplify.undone", cat("the rewrite ", a.rule, " at '", a.value, "' changed an output and was undone"));
+  for (const std::string& why : out.skipped)
+    diags.warn("simplify.not-checked", cat("one set of inputs could not be run: ", why));
+  return out;
+}
+
+}  // namespace
+
+Simplified simplify(Model model, const SimplifySettings& settings) {
+  ModelState s = ModelState::changed(std::move(model));
   tell(settings.progress, 0, 1);
   for (const auto& [name, sizes] : settings.input_shapes) passes::fix_shape(s.model, name, sizes);
-  const int64_t opset = opset_of(s);
+  passes::SimplifyOptions options = options_of(settings);
+  std::optional<Stats> before;
+  options.before = [&](const ir::Model& read) {
+    if (!before) before = stats_of(read);
+  };
   support::DiagSink diags;
-  std::vector<passes::Application> ledger, undone;
-  size_t checked = 0;
-  double worst = 0;
-  if (settings.check == 0)
-    ledger = backends::simplify_for_opset(s.model, opset, options_of(settings), false, &diags).ledger;
-  else {
-    api::CheckOptions check;
-    check.inputs = settings.check;
-    check.sizes = settings.check_sizes;
-    check.tolerance.rtol = settings.rtol;
-    check.tolerance.atol = settings.atol;
-    api::CheckedResult result = api::simplify_checked(s.model, opset, options_of(settings), check, &diags);
-    for (const auto& a : result.undone)
-      diags.warn("simplify.undone",
-                 cat("the rewrite ", a.rule, " at '", a.value, "' changed an output and was undone"));
-    for (const std::string& why : result.skipped)
-      diags.warn("simplify.not-checked", cat("one set of inputs could not be run: ", why));
-    ledger = std::move(result.result.ledger);
-    undone = std::move(result.undone);
-    checked = result.compared;
-    worst = result.worst;
+  api::CheckedResult result = simplify_state(s, options, settings, diags);
+  if (settings.shapes) {
+    s.write.value_info = backends::WriteOptions::ValueInfo::all;
+    if (s.source_bytes) s.write.shapes_up_to = grown(*s.source_bytes);
   }
-  if (settings.shapes) s.write.value_info = backends::WriteOptions::ValueInfo::all;
+  s.inferred.reset();
   s.findings = std::move(diags.all());
   std::vector<Diag> findings = s.findings;
-  return {ModelState::make(std::move(s)), rewritings(ledger), rewritings(undone), checked, worst, std::move(findings)};
+  Stats after = stats_of(s.model);
+  return {.model = ModelState::make(std::move(s)),
+          .ledger = rewritings(result.result.ledger),
+          .undone = rewritings(result.undone),
+          .rounds = result.result.rounds,
+          .before = before.value_or(Stats()),
+          .after = std::move(after),
+          .checked = result.compared,
+          .worst = result.worst,
+          .findings = std::move(findings)};
+}
+
+namespace {
+void write(json::Writer& w, const Rewriting& r) {
+  w.object().key("rule").value(r.rule).key("class").value(r.kind).key("value").value(r.value);
+  w.key("nodes_removed").value(uint64_t{r.nodes_removed}).key("nodes_added").value(uint64_t{r.nodes_added}).end();
+}
+}  // namespace
+
+std::string to_json(const Rewriting& r) {
+  json::Writer w;
+  write(w, r);
+  return w.text();
+}
+
+std::string to_json(const Simplified& s) {
+  json::Writer w;
+  w.object().key("checked").value(uint64_t{s.checked}).key("worst").value(s.worst);
+  for (const auto& [key, list] : {std::pair("ledger", &s.ledger), std::pair("undone", &s.undone)}) {
+    w.key(key).array();
+    for (const Rewriting& r : *list) write(w, r);
+    w.end();
+  }
+  return w.end().text();
 }
 
 std::vector<RuleInfo> rules() {
@@ -95,9 +159,9 @@ std::vector<RuleInfo> rules() {
   return out;
 }
 
-Explanation explain(const Model& model, const std::string& rule, int opset) {
+Explanation explain(Model model, const std::string& rule, int opset) {
   if (!rule.empty()) check_rule(rule);
-  ModelState s = ModelState::changed(model);
+  ModelState s = ModelState::changed(std::move(model));
   passes::SimplifyOptions options;
   options.opset = opset ? known_opset(opset) : opset_of(s);
   options.keep_misses = true;

@@ -20,21 +20,28 @@ struct ModelState {
   std::string path;        // where it was read from; empty: from memory
   bool is_script = false;  // a TorchScript archive
   ir::Model model;
-  int64_t opset = 0;             // to write in; 0: the model's own
-  backends::WriteOptions write;  // what else holds for the file
+  support::Bytes source;                 // the archive that it was exported from
+  std::optional<uint64_t> source_bytes;  // of the ONNX file that it was read from
+  std::optional<size_t> inferred;        // nodes that inference visited, where the types are those that it found
+  int64_t opset = 0;                     // to write in; 0: the model's own
+  backends::WriteOptions write;          // what else holds for the file
   std::vector<Diag> findings;
 
   static const ModelState& of(const Model& m);   // throws use.moved-from
   static const ir::Model& onnx(const Model& m);  // throws use.archive
-  static ModelState changed(const Model& m);     // a copy to work on, of an ONNX model, without findings
-  static Model make(ModelState s) { return Model(std::make_shared<const ModelState>(std::move(s))); }
+  // To work on, of an ONNX model, without findings: a copy, or the state itself where nobody else holds the model.
+  static ModelState changed(Model m);
+  static Model make(ModelState s) { return Model(std::make_shared<ModelState>(std::move(s))); }
 };
 
 // Of ai.onnx: what the model is written in.
 int64_t opset_of(const ModelState& s);
 // Throws use.opset for one that there is not.
 int64_t known_opset(int64_t opset);
+backends::WeightMode weight_mode(Weights weights);
 backends::WriteOptions write_options(const ModelState& s, const SaveSettings& settings);
+// Types are inferred, unless they are already.
+void infer_types(ModelState& s);
 
 std::vector<ValueInfo> infos_of(const ir::Graph& g, const std::vector<support::ValueId>& values);
 

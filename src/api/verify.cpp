@@ -10,8 +10,9 @@
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
 
+#include "api/compared.h"
 #include "api/state.h"
-#include "cameo/verify.h"
+#include "cameo/json.h"
 
 namespace cameo {
 
@@ -53,6 +54,8 @@ Data inputs_for(const ir::Graph& g, const std::string& recorded, const VerifySet
   return inputs;
 }
 
+}  // namespace
+
 Verified compared(const ir::Model& m, const Data& got, const Data& wanted, const runtime::Tolerance& tolerance) {
   Verified out;
   const auto& outputs = m.graph[m.graph.main()].outputs;
@@ -64,8 +67,6 @@ Verified compared(const ir::Model& m, const Data& got, const Data& wanted, const
   }
   return out;
 }
-
-}  // namespace
 
 Compared compare_values(const RunValue& got, const RunValue& wanted, const CompareSettings& settings) {
   const auto c =
@@ -100,12 +101,46 @@ Verified verify(const Model& model, const Model& reference, const VerifySettings
   return out;
 }
 
+double Verified::worst() const {
+  double out = 0;
+  for (const Output& o : outputs) out = std::max(out, o.worst);
+  return out;
+}
+
+std::vector<Diag> Verified::findings() const {
+  std::vector<Diag> out;
+  for (const Output& o : outputs)
+    if (!o.why.empty())
+      out.push_back(
+          error("verify.mismatch", cat("the output '", o.name, "' differs",
+                                       recorded.empty() ? "" : cat(" from what ", recorded, " says"), ": ", o.why))
+              .diag());
+  if (!out.empty() && !first_difference.empty())
+    out.front().because = cat("the first value that differs is ", first_difference);
+  return out;
+}
+
+std::string to_json(const Verified& v) {
+  json::Writer w;
+  w.object().key("outputs").value(uint64_t{v.outputs.size()}).key("max_difference").value(v.worst());
+  w.key("same").value(v.agree).key("results").array();
+  for (const auto& o : v.outputs) {
+    w.object().key("name").value(o.name).key("max_difference").value(o.worst);
+    if (!o.why.empty()) w.key("why").value(o.why);
+    w.end();
+  }
+  w.end();
+  if (!v.first_difference.empty()) w.key("first_difference").value(v.first_difference);
+  return w.end().text();
+}
+
 Verified verify(const Model& model, const std::string& recorded, const VerifySettings& settings) {
   const ir::Model& m = ModelState::onnx(model);
   const Data inputs = inputs_for(m.graph, recorded, settings);
   const Data got = engine::Session(m).run(inputs);
   const Data wanted = runtime::load_values(recorded, m.graph, m.graph[m.graph.main()].outputs, "output");
   Verified out = compared(m, got, wanted, {settings.rtol, settings.atol});
+  out.recorded = recorded;
   if (out.outputs.empty()) throw error("verify.outputs", cat(recorded, " has none of the model's outputs"));
   return out;
 }

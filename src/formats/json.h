@@ -1,4 +1,4 @@
-// JSON: a document checked once and read where it is looked at, through light handles; and a writer.
+// JSON: a document checked once and read where it is looked at, through light handles. The writer is in cameo/json.h.
 //
 //   const json::Document doc(file, "net.pt2!models/model.json");
 //   for (json::Value node : doc.root()["graph"]["nodes"].elements()) use(node["target"].text());
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cameo/json.h"
 #include "support/bytes.h"
 
 namespace cameo::json {
@@ -131,33 +132,6 @@ class Document {
 
  private:
   std::shared_ptr<const Table> table_;
-};
-
-// Appends to a buffer; commas and colons come by themselves.
-//   w.object(); w.key("n").value(3); w.key("list").array(); w.value("a"); w.end(); w.end();
-class Writer {
- public:
-  Writer& object() { return open('{', '}'); }
-  Writer& array() { return open('[', ']'); }
-  Writer& end();
-  Writer& key(std::string_view k);
-  Writer& value(std::string_view v);
-  Writer& value(const char* v) { return value(std::string_view(v)); }
-  Writer& value(bool v);
-  Writer& value(int v) { return value(static_cast<int64_t>(v)); }
-  Writer& value(int64_t v);
-  Writer& value(uint64_t v);
-  Writer& value(double v);  // shortest form that reads back the same; null for NaN and infinity
-  Writer& null();
-  Writer& raw(std::string_view json);  // a value that is already JSON
-  // Everything written, once all is closed.
-  const std::string& text() const { return out_; }
-
- private:
-  Writer& open(char begin, char end);
-  void separate();
-  std::string out_, open_;
-  bool first_ = true;
 };
 
 }  // namespace cameo::json

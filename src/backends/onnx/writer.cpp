@@ -102,6 +102,19 @@ void write_head(Rope& out, const Model& m, int64_t ir) {
   if (!m.doc.empty()) w.text(6, m.doc);
 }
 
+using Entries = std::vector<std::pair<std::string, std::string>>;
+
+// An entry of the same key is replaced where it stands.
+Entries with_entries(Entries metadata, const Entries& more) {
+  for (const auto& [key, value] : more) {
+    const auto it =
+        std::find_if(metadata.begin(), metadata.end(), [&, &k = key](const auto& e) { return e.first == k; });
+    if (it == metadata.end()) metadata.emplace_back(key, value);
+    else it->second = value;
+  }
+  return metadata;
+}
+
 Rope model_message(const Model& m, const Graph& declared, WeightStore& weights, const WriteOptions& options) {
   const Opsets target = target_opsets(m, options);
   const int64_t ir = ir_version(m, target);
@@ -111,7 +124,7 @@ Rope model_message(const Model& m, const Graph& declared, WeightStore& weights, 
   write_head(out, m, ir);
   out.message(7, writer.main(target, ir));
   write_opsets(out.small(), 8, target);
-  write_pairs(out.small(), 14, m.metadata);
+  write_pairs(out.small(), 14, with_entries(m.metadata, options.metadata));
   for (const LocalFunction& f : m.functions)
     out.message(25, writer.function(f, function_opsets(f, target, m.graph, options)));
   for (const Bytes& field : m.kept) out.raw(field);

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "formats/publication.h"
 #include "ir/graph.h"
@@ -29,6 +31,7 @@ struct WriteOptions {
   std::optional<uint64_t> shapes_up_to;  // all, unless the model's file would have more bytes than this: then keep
   bool fresh_dims = false;               // sizes without a name of their own are written under Cameo's, else left open
   bool initializers_as_inputs = false;   // list every initializer as an input too, as files of IR version 3 do
+  std::vector<std::pair<std::string, std::string>> metadata;  // written too, in place of entries of the same key
   bool lossy = false;    // expansions that are wrong on inf, NaN or overflow, or only approximate, are allowed
   bool durable = false;  // wait until the disk has it
 };

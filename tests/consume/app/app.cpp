@@ -81,7 +81,7 @@ void carves(const std::string& data) {
       if (std::fabs(got.as<float>()[i] - wanted.as<float>()[i]) > 1e-5f) return false;
     return true;
   };
-  expect(same(model) && same(cameo::convert(model, 13)), "PyTorch's numbers, at two opsets");
+  expect(same(model) && same(cameo::convert(model, {.opset = 13}).model), "PyTorch's numbers, at two opsets");
   const auto small = cameo::simplify(model, {.check = 2});
   expect(small.checked == 2 && same(small.model) && cameo::diff(model, model).empty(),
          "simplified on two sets of inputs");
@@ -155,7 +155,7 @@ void runs() {
   cameo::Model gone = g.model();
   const cameo::Model kept = std::move(gone);
   expect_error("use.moved-from", [&] { gone.node_count(); });  // NOLINT: that it is told is what is tested
-  expect_error("use.opset", [&] { cameo::convert(kept, 999); });
+  expect_error("use.opset", [&] { cameo::convert(kept, {.opset = 999}); });
 }
 
 void says_what_is_wrong(const std::string& data) {

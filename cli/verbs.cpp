@@ -1,0 +1,84 @@
+#include "cli/verbs.h"
+
+#include <vector>
+
+#include "cameo/face.h"
+#include "cameo/opset.h"
+#include "cameo/version.h"
+#include "cli/words.h"
+
+namespace cameo::cli {
+
+namespace {
+
+struct Row {
+  std::string_view name, summary;
+  int (*main)(Raw raw, Out& out);  // null: not built yet
+};
+
+constexpr Row verbs[] = {
+    {"export", "a PyTorch archive to ONNX", export_main},
+    {"simplify", "a smaller graph that computes the same", simplify_main},
+    {"infer", "shapes and types of every value, symbolic", infer_main},
+    {"check", "everything that is wrong with a model, at once", check_main},
+    {"show", "inputs, outputs, operators, sizes of a model or archive", show_main},
+    {"stats", "operators, parameters, work and memory of a model", stats_main},
+    {"run", "run a model on arrays", run_main},
+    {"verify", "compare two models, or a model and recorded outputs", verify_main},
+    {"convert", "another opset, up or down; text and back", convert_main},
+    {"merge", "two models into one", merge_main},
+    {"ops", "which ATen operator becomes which ONNX operators", ops_main},
+    {"extract", "a part of a model as a model", extract_main},
+    {"edit", "change names, shapes, nodes, weights", edit_main},
+    {"diff", "how two models differ, whatever their names", diff_main},
+    {"quantize", "8-bit models", nullptr},
+    {"lint", "what a deployment target will not take", nullptr},
+    {"explain", "why a rewrite did not apply", explain_main},
+    {"view", "the graph as a page or picture", nullptr},
+    {"completion", "a script that completes verbs and flags in your shell", completion_main},
+};
+
+void print_version(Out& out) {
+  const BuildInfo info = build_info();
+  if (out.json) return out.line(to_json(info));
+  out.line(cat("cameo ", version));
+  out.line(cat("newest opset: ", opsets::newest, " (", opsets::in_development, " in development)"));
+  out.line("archives read: TorchScript 1 to 10");
+  out.line(cat("CPU: ", info.cpu));
+  out.line(cat("oneDNN: ", info.onednn.empty() ? "no" : info.onednn));
+}
+
+std::string overview() {
+  std::string out = "cameo VERB [flags]: PyTorch models to ONNX, and everything around ONNX models\n\n";
+  for (const Row& r : verbs)
+    if (r.main) out += cat("  ", r.name, std::string(12 - r.name.size(), ' '), r.summary, "\n");
+  return out + "\ncameo VERB --help says more, with an example. cameo --version [--json]\n";
+}
+
+int dispatch(std::string_view name, Raw rest, Out& out) {
+  for (const Row& r : verbs) {
+    if (r.name != name) continue;
+    if (!r.main) throw error("use.not-built", cat("cameo ", name, " (", r.summary, ") is not built yet"));
+    return r.main(rest, out);
+  }
+  std::vector<std::string_view> names;
+  for (const Row& r : verbs) names.push_back(r.name);
+  const auto close = nearest_name(name, names);
+  throw error("use.unknown-verb", cat("there is no verb '", name, "'"))
+      .help(close.empty() ? "cameo --help lists them" : cat("did you mean ", close, "?"));
+}
+
+}  // namespace
+
+int run_command(Raw args, Out& out) {
+  const std::string_view first = args.empty() ? "--help" : args[0];
+  if (first == "--help" || first == "-h" || first == "help") out.print(overview());
+  else if (first == "--version") print_version(out);
+  else if (first == "--list-verbs") {  // for shells
+    for (const Row& r : verbs)
+      if (r.main) out.print(cat(r.name, "\t", r.summary, "\n"));
+  } else return dispatch(first, args.subspan(1), out);
+  return args.empty() ? 2 : 0;
+}
+
+}  // namespace cameo::cli

@@ -1,0 +1,71 @@
+// include/cameo/operators.h: operators by name.
+#include <algorithm>
+
+#include "ops/schema.h"
+#include "runtime/watch.h"
+#include "support/error.h"
+
+#include "cameo/json.h"
+#include "cameo/operators.h"
+
+namespace cameo {
+
+static_assert(opsets::newest == ops::newest_released_opset && opsets::in_development == ops::newest_opset,
+              "include/cameo/opset.h and src/ops/schema.h disagree");
+
+namespace {
+
+bool fits(std::string_view name, const std::string& pattern) {
+  if (pattern.empty()) return true;
+  return pattern.find_first_of("*?") != pattern.npos ? runtime::matches(name, pattern)
+                                                     : name.find(pattern) != name.npos;
+}
+bool fits(const TorchOperator& op, const std::string& pattern) {
+  return fits(op.name, pattern) ||
+         std::any_of(op.onnx.begin(), op.onnx.end(), [&](const std::string& o) { return fits(o, pattern); });
+}
+
+}  // namespace
+
+std::vector<TorchOperator> find_operators(const OperatorQuery& query) {
+  auto out = operators();
+  std::erase_if(out, [&](const TorchOperator& op) { return !fits(op, query.pattern); });
+  if (query.missing || (!query.pattern.empty() && out.empty()))
+    for (TorchOperator& op : missing_operators())
+      if (fits(op, query.pattern)) out.push_back(std::move(op));
+  for (TorchOperator& op : out)
+    if (op.from_opset > query.opset)
+      op.support = Support::missing, op.why = support::cat("it needs opset ", op.from_opset);
+  if (out.empty())
+    throw support::error("use.no-match", support::cat("no torch or ONNX operator is called '", query.pattern, "'"))
+        .help("cameo ops lists all; part of a name is enough");
+  return out;
+}
+
+std::map<std::string, std::set<std::string>> operators_by_onnx(const std::string& pattern) {
+  std::map<std::string, std::set<std::string>> out;
+  for (const TorchOperator& op : operators())
+    for (const std::string& onnx : op.onnx)
+      if (fits(onnx, pattern)) out[onnx].insert(op.name.substr(0, op.name.find('.')));
+  return out;
+}
+
+std::string to_json(const std::vector<TorchOperator>& operators) {
+  static constexpr std::string_view names[] = {"lowered", "staged", "missing"};
+  json::Writer w;
+  w.array();
+  for (const TorchOperator& op : operators) {
+    w.object().key("name").value(op.name).key("support").value(names[static_cast<size_t>(op.support)]);
+    if (op.support == Support::lowered && op.seen) {
+      w.key("onnx").array();
+      for (const std::string& o : op.onnx) w.value(o);
+      w.end();
+      if (op.from_opset) w.key("from_opset").value(op.from_opset);
+    }
+    if (!op.why.empty()) w.key("why").value(op.why);
+    w.end();
+  }
+  return w.end().text();
+}
+
+}  // namespace cameo

@@ -1,0 +1,27 @@
+// include/cameo/publication.h.
+#include "formats/mapped_file.h"
+
+#include "api/publication_state.h"
+
+namespace cameo {
+
+formats::AtomicFile& PublicationState::file_of(const Publication::File& f) {
+  return *static_cast<formats::AtomicFile*>(f.file_);
+}
+
+Publication::Publication() : state_(std::make_unique<PublicationState>()) {}
+Publication::~Publication() = default;
+Publication::Publication(Publication&&) noexcept = default;
+Publication& Publication::operator=(Publication&&) noexcept = default;
+
+void Publication::File::append(std::string_view text) { PublicationState::file_of(*this).append(text); }
+bool Publication::File::goes_to(const std::string& path) const {
+  return PublicationState::file_of(*this).goes_to(path);
+}
+
+Publication::File Publication::open(const std::string& path) { return File(&state_->files.open(path)); }
+void Publication::commit(bool durable) { state_->files.commit(durable); }
+
+void require_unchanged_files() { formats::require_unchanged_files(); }
+
+}  // namespace cameo

@@ -1,0 +1,98 @@
+// include/cameo/export.h: saving an export with a check, and running what was saved.
+#include <algorithm>
+
+#include "api/model_file.h"
+#include "frontends/onnx/check.h"
+#include "frontends/onnx/reader.h"
+#include "ops/inline.h"
+#include "ops/verify.h"
+#include "runtime/arrays.h"
+#include "runtime/compare.h"
+#include "runtime/inputs.h"
+#include "runtime/reference.h"
+
+#include "api/compared.h"
+#include "api/export_state.h"
+
+namespace cameo {
+
+namespace {
+
+const ExportState& state_of(const Exported& e) {
+  if (!e.state) throw error("use.export", "this was not made by export_model");
+  return *e.state;
+}
+
+// An example of the wrong type gives operators operands that they do not take: told before anything is written.
+void check_recorded(const ir::Model& m) {
+  std::vector<Diag> found = ops::verify_findings(m, {.schemas = true});
+  const ir::Graph& g = m.graph;
+  for (const support::ValueId v : g[g.main()].outputs)
+    if (g[v].fact.type.is_tensor() && !g[v].fact.has_rank())
+      found.push_back(
+          error("export.check", cat("the output '", g[v].name,
+                                    "' may have one number of axes or another, and ONNX wants to be told which"))
+              .help("let all branches give it the same number of axes")
+              .diag());
+  if (found.empty()) return;
+  found.insert(found.begin(),
+               error("export.check", "the model would break ONNX's rules")
+                   .help("are the inputs of the types that the model was written for? --no-check writes all the same")
+                   .diag());
+  throw Error(std::move(found));
+}
+
+// The examples in the order of the model's inputs; weights that are inputs have none.
+std::vector<kernels::Datum> example_values(const ExportState& e, const ir::Graph& g,
+                                           const std::vector<support::ValueId>& params) {
+  std::vector<kernels::Datum> out;
+  for (size_t i = 0; i < params.size(); ++i) {
+    const bool has_name = i < e.input_names.size();
+    const auto it = std::find_if(e.examples.begin(), e.examples.end(),
+                                 [&](const runtime::NamedDatum& n) { return has_name && n.name == e.input_names[i]; });
+    if (it == e.examples.end() && !g[params[i]].weight)
+      throw error("verify.inputs", cat("there is no example for input '", g[params[i]].name, "'"));
+    out.push_back(it == e.examples.end() ? kernels::Datum() : it->value);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Diag> save_checked(const Exported& e, const std::string& path, const SaveSettings& settings) {
+  const bool has_foreign = state_of(e).has_foreign;
+  if (!has_foreign) check_recorded(ModelState::onnx(e.model));
+  std::vector<Diag> notes = e.model.save(path, settings), errors;
+  if (path == "-" || path.ends_with(".onnxtxt")) return notes;
+  for (Diag& d : frontends::check_onnx(path)) {
+    if (has_foreign && d.severity == Severity::error) d.severity = Severity::warning;
+    (d.severity == Severity::error ? errors : notes).push_back(std::move(d));
+  }
+  if (errors.empty()) return notes;
+  errors.insert(errors.begin(), error("export.check", cat(path, " was written, and breaks ONNX's rules"))
+                                    .help("this should not be: please report it; --no-check writes all the same")
+                                    .diag());
+  throw Error(std::move(errors));
+}
+
+Verified verify_saved(const Exported& e, const std::string& path, const std::string& expected,
+                      const VerifySettings& settings) {
+  if (state_of(e).examples.empty())
+    throw error("use.verify", "outputs can be compared only on known inputs").help("--inputs FILE.npz gives them");
+  support::DiagSink diags;
+  ir::Model m = path == "-" ? frontends::read_onnx(support::Bytes::own(e.model.bytes()), "", diags)
+                            : api::load_model(path, diags);
+  ops::inline_functions(m);
+  const auto params = runtime::run_inputs(m.graph);
+  const auto inputs = example_values(*e.state, m.graph, params);
+  runtime::check_inputs(m.graph, params, inputs);
+  const auto& outputs = m.graph[m.graph.main()].outputs;
+  const auto wanted = runtime::load_values(expected, m.graph, outputs, "output");
+  const auto got = runtime::run_reference(m, inputs);
+  Verified out = compared(m, got, wanted, {settings.rtol, settings.atol});
+  out.recorded = expected;
+  if (out.outputs.empty()) throw error("verify.outputs", cat(expected, " has none of the model's outputs"));
+  return out;
+}
+
+}  // namespace cameo
