@@ -21,10 +21,10 @@ struct ArchiveExport {
       functions;                          // module classes that become functions; empty list: all; unset: none
   std::vector<std::string> keep_outputs;  // patterns of module paths and value names that become outputs too
   std::map<std::string, int64_t> custom_opsets;
-  bool simplify = true;                // rewrite rules; false: the graph as recorded
-  bool doc_strings = false;            // the user's file and line in every node's doc string
-  bool number_weights = false;         // weights are called 0, 1, ...
-  bool trace = false;                  // remember what each node was made from
+  bool simplify = true;         // rewrite rules; false: the graph as recorded
+  bool doc_strings = false;     // the user's file and line in every node's doc string
+  bool number_weights = false;  // weights are called 0, 1, ...
+  bool trace = false;           // remember what each node was made from
   WriteOptions write;
 };
 

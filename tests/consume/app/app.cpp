@@ -158,6 +158,58 @@ void runs() {
   expect_error("use.opset", [&] { cameo::convert(kept, {.opset = 999}); });
 }
 
+std::string text_of(const std::string& path) {
+  std::string out;
+  if (std::FILE* f = std::fopen(path.c_str(), "rb")) {
+    for (int c; (c = std::fgetc(f)) != EOF;) out += static_cast<char>(c);
+    std::fclose(f);
+  }
+  return out;
+}
+
+// What the command does with files: published together, with provenance, checked, reported, told as JSON.
+void publishes(const std::string& data) {
+  const cameo::Model archive = cameo::load(data + "/blocks.pt");
+  const auto info = cameo::torchscript_info(archive);
+  expect(info.methods.at(0).name == "forward" && !info.operators.empty() && info.operators[0].lowers,
+         "what an archive holds");
+  expect_error("use.archive", [&] { cameo::torch_export_info(archive); });
+  const auto exported = cameo::export_model(
+      archive, {.example_inputs = data + "/blocks_in.npz", .trace = true, .on_finding = [](const cameo::Diag&) {}});
+  cameo::save_checked(exported, "blocks.onnx", {.provenance = "export"});
+  const auto verified = cameo::verify_saved(exported, "blocks.onnx", data + "/blocks_out.npz");
+  expect(verified.agree && verified.findings().empty() && verified.worst() < 1e-5,
+         "the export gives PyTorch's numbers");
+  expect(cameo::report_json(exported, {.source = "blocks.pt", .verified = verified}).find("\"lowered\"") !=
+             std::string::npos,
+         "a report tells what became what");
+  const cameo::Model saved = cameo::load("blocks.onnx");
+  expect(saved.metadata().at("cameo.command") == "export" && saved.metadata().count("cameo.source.sha256"),
+         "a file says what it was made from");
+  const auto coverage = cameo::shape_coverage(saved);
+  expect(coverage.values > 0 && coverage.values == coverage.values_with_shape, "every shape is known");
+  cameo::Publication files;
+  auto ledger = files.open("ledger.jsonl");
+  const auto small = cameo::simplify(saved);
+  ledger.append("{}\n");
+  small.model.save(files, "small.onnx");
+  expect(text_of("small.onnx").empty() && text_of("ledger.jsonl").empty(),
+         "nothing has its name before it is published");
+  files.commit();
+  expect(!text_of("small.onnx").empty() && text_of("ledger.jsonl") == "{}\n", "then all files have");
+  expect_error("use.output", [&] {
+    cameo::Publication twice;
+    twice.open("a.txt");
+    twice.open("./a.txt");
+  });
+  const auto half = cameo::convert(saved, {.float_type = cameo::FloatType::f16, .keep_io = true});
+  expect(half.weights > 0 && half.casts > 0 && half.model.inputs()[0].type.rfind("f32", 0) == 0, "half precision");
+  const auto inputs = cameo::load_inputs(saved, data + "/blocks_in.npz");
+  cameo::save_values("y.npz", {{"y", cameo::Session(saved).run_values(inputs)[0]}});
+  expect(cameo::load_arrays("y.npz").at(0).name == "y", "results as a file");
+  expect(cameo::to_json(cameo::stats(saved)).find("\"macs\"") != std::string::npos, "results as JSON");
+}
+
 void says_what_is_wrong(const std::string& data) {
   expect_error("lower.no-rule",
                [&] { cameo::export_model(cameo::load(data + "/custom.pt"), {.inputs = {"x=f32[b,3]"}}); });
@@ -173,6 +225,7 @@ int main(int count, char** arguments) {
   carves(data);
   lowers(data);
   runs();
+  publishes(data);
   says_what_is_wrong(data);
   return failures ? 1 : 0;
 }
