@@ -54,5 +54,6 @@ def untagged():
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    for number, block in enumerate(blocks(sys.argv[1])):
+    whole = [b for b in blocks(sys.argv[1]) if sys.argv[1] != "cpp" or "int main(" in b.code]
+    for number, block in enumerate(whole):
         (folder / f"{pathlib.Path(block.page).stem}_{number}.{sys.argv[1]}").write_text(block.code)
