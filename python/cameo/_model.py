@@ -72,23 +72,26 @@ def to_proto(model):
     return onnx.load_from_string(as_model(model)._bytes({}))
 
 
-def check(model):
-    """Every finding about a model, at its own opset; none: it is as ONNX wants it."""
+def check(model, *, types=True):
+    """Every finding about a model, at its own opset; none: it is as ONNX wants it. types=False: names, operators and attributes only."""
     if isinstance(model, (str, os.PathLike)):
-        return _cameo.check_file(os.fspath(model))
+        return _cameo.check_file(os.fspath(model), types)
     if isinstance(model, Model) or isinstance(getattr(model, "model", None), Model):
-        return as_model(model)._check()
-    return _cameo.check_bytes(_bytes_of(model))  # as the file would be: what a loader refuses is a finding too
+        return as_model(model)._check(types)
+    return _cameo.check_bytes(_bytes_of(model), types)  # as the file would be: what a loader refuses is a finding too
 
 
-def infer(model):
-    """The model with types and symbolic shapes of every value; where and why that stopped is in its findings."""
-    return _cameo.infer(as_model(model))
+def infer(model, *, strict=False):
+    """The model with types and symbolic shapes of every value; where and why that stopped is in its findings, or raised (strict)."""
+    return _cameo.infer(as_model(model), strict)
 
 
-def convert(model, opset, *, lossy=False):
-    """The model for another opset, up or down. Raises with one finding per node that the opset cannot say."""
-    return _cameo.convert(as_model(model), opset, lossy)
+def convert(model, opset=None, *, lossy=False, float_type=None, keep_io=False, keep=()):
+    """The model for another opset, up or down. Raises with one finding per node that the opset cannot say.
+
+    float_type="f16" or "bf16": f32 values and weights get that type, but for inputs and outputs (keep_io=True) and the operators
+    in `keep`."""
+    return _cameo.convert(as_model(model), _given(opset=opset, lossy=lossy, float_type=float_type, keep_io=keep_io, keep=_names(keep)))
 
 
 def extract(model, inputs=(), outputs=()):

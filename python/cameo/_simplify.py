@@ -44,10 +44,8 @@ def simplify(model, check_n=0, perform_optimization=True, skip_fuse_bn=False, ov
         source = _cameo.extract(source, [], keep)
     options = dict(skip=skip, fold=not skip_constant_folding, shapes=not skip_shape_inference, check=check_n, input_shapes=shapes,
                    freeze_initializers=not mutable_initializer)
-    sizes = _named_sizes(source, dict(test_input_shapes or {}))
-    if input_data:
-        sizes |= _named_sizes(source, {k: v.shape for k, v in input_data.items()})
-    result, ok = _simplify(source, sizes=sizes or None, **(options | more))
+    tried = dict(test_input_shapes or {}) | {name: array.shape for name, array in (input_data or {}).items()}
+    result, ok = _simplify(source, check_shapes={name: list(sizes) for name, sizes in tried.items()}, **(options | more))
     if _wants_proto(model):
         result = to_proto(result)
     return result, ok
@@ -85,16 +83,6 @@ def explain(model, rule="", *, opset=0):
 def rules():
     """Every rewrite's name and class: exact, algebra or rounding."""
     return _cameo.rules()
-
-
-def _named_sizes(model, shapes):
-    """The sizes that names of the inputs' dims have in these shapes."""
-    out = {}
-    for info in model.inputs:
-        for dim, size in zip(info.shape or (), shapes.get(info.name, ())):
-            if isinstance(dim, str):
-                out[dim] = size
-    return out
 
 
 def _wants_proto(model):

@@ -201,6 +201,12 @@ std::vector<std::string> text_list(nb::handle items) {
   return out;
 }
 
+std::vector<int64_t> int_list(nb::handle items) {
+  std::vector<int64_t> out;
+  for (nb::handle item : items) out.push_back(nb::cast<int64_t>(nb::int_(item)));
+  return out;
+}
+
 nb::object size_list(const std::optional<std::vector<std::string>>& sizes) {
   if (!sizes) return nb::none();
   nb::list out;

@@ -3,9 +3,11 @@
 
 #include <nanobind/nanobind.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cameo/array.h"
@@ -51,6 +53,7 @@ inline nb::str name_text(std::string_view s) {
 }
 nb::list name_list(const std::vector<std::string>& names);
 std::vector<std::string> text_list(nb::handle items);  // str() of each
+std::vector<int64_t> int_list(nb::handle items);
 
 nb::list diag_list(const std::vector<Diag>& diags);
 nb::object size_list(const std::optional<std::vector<std::string>>& sizes);  // [int | str | None, ...] | None
@@ -64,6 +67,17 @@ class Options {
   std::optional<double> number(const char* key);
   std::string text(const char* key, const char* fallback = "");
   std::vector<std::string> texts(const char* key);
+  // The first of the words where it is not given. Throws use.value for another word.
+  template <class E, size_t N>
+  E choice(const char* key, const std::array<std::pair<const char*, E>, N>& words) {
+    const std::string given = text(key, words[0].first);
+    std::string all;
+    for (const auto& [word, value] : words) {
+      if (given == word) return value;
+      if (*word) all += (all.empty() ? "" : ", ") + std::string(word);
+    }
+    throw failure("use.value", std::string(key) + " is one of " + all + ", not '" + given + "'");
+  }
   nb::object object(const char* key);  // None where it is not given
   void finish();                       // throws use.option
 

@@ -3,20 +3,12 @@
 
 #include <nanobind/stl/string.h>
 
-#include <array>
-
 #include "cameo/opset.h"
 #include "lowering.h"
 
 namespace cameo::python {
 
 namespace {
-
-std::vector<int64_t> int_list(nb::handle items) {
-  std::vector<int64_t> out;
-  for (nb::handle n : items) out.push_back(nb::cast<int64_t>(n));
-  return out;
-}
 
 // [(address, bytes, sizes, strides, owner), ...] in the order of their placeholders.
 BorrowedWeights borrowed(nb::handle stamp, nb::handle tensors) {
@@ -29,17 +21,6 @@ BorrowedWeights borrowed(nb::handle stamp, nb::handle tensors) {
          int_list(t[2]),
          int_list(t[3])});
   return out;
-}
-
-template <class E, size_t N>
-E chosen(Options& o, const char* key, const std::array<std::pair<const char*, E>, N>& words) {
-  const std::string given = o.text(key, words[0].first);
-  std::string all;
-  for (const auto& [word, value] : words) {
-    if (given == word) return value;
-    all += (all.empty() ? "" : ", ") + std::string(word);
-  }
-  throw failure("use.value", std::string(key) + " is one of " + all + ", not '" + given + "'");
 }
 
 void read_inputs(Options& o, ExportSettings& s) {
@@ -66,8 +47,8 @@ void read_program(Options& o, ExportSettings& s) {
                                                                               {"all-aten", Fallback::all_aten},
                                                                               {"custom", Fallback::custom}}};
   s.method = o.text("method", "forward");
-  s.training = chosen(o, "training", modes);
-  s.fallback = chosen(o, "fallback", fallbacks);
+  s.training = o.choice("training", modes);
+  s.fallback = o.choice("fallback", fallbacks);
   s.change_literals = o.flag("change_literals");
   s.unroll = o.flag("unroll");
   s.allow_frozen = o.flag("allow_frozen");

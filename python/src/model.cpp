@@ -3,8 +3,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <array>
-
 #include "bindings.h"
 #include "cameo/check.h"
 #include "cameo/stats.h"
@@ -25,22 +23,16 @@ Model load_model(nb::handle source) {
   return m;
 }
 
-Weights weights_from(const std::string& word) {
-  static constexpr std::array<std::pair<const char*, Weights>, 5> words{{{"", Weights::keep},
+SaveSettings save_settings(nb::dict given) {
+  static constexpr std::array<std::pair<const char*, Weights>, 5> modes{{{"", Weights::keep},
                                                                          {"auto", Weights::automatic},
                                                                          {"embed", Weights::embed},
                                                                          {"external", Weights::external},
                                                                          {"in-place", Weights::in_place}}};
-  for (const auto& [known, mode] : words)
-    if (word == known) return mode;
-  throw failure("use.value", "weights is one of auto, embed, external, in-place, not '" + word + "'");
-}
-
-SaveSettings save_settings(nb::dict given) {
   Options o(std::move(given));
   SaveSettings s;
   s.opset = static_cast<int>(o.integer("opset", 0));
-  s.weights = weights_from(o.text("weights"));
+  s.weights = o.choice("weights", modes);
   s.external_name = o.text("external_name");
   s.lossy = o.flag("lossy");
   s.durable = o.flag("durable");
@@ -78,6 +70,13 @@ nb::list nodes(const Model& m) {
   return out;
 }
 
+template <class Map, class F>
+nb::dict by_name(const Map& entries, F value) {
+  nb::dict out;
+  for (const auto& [key, v] : entries) out[name_text(key)] = value(v);
+  return out;
+}
+
 nb::dict statistics(const Model& m) {
   const Stats s = stats(m);
   nb::dict operators, out;
@@ -87,7 +86,10 @@ nb::dict statistics(const Model& m) {
   out["weights"] = s.weights;
   out["parameters"] = s.parameters;
   out["weight_bytes"] = s.weight_bytes;
+  out["bytes_by_dtype"] = by_name(s.bytes_by_dtype, [](uint64_t v) { return nb::int_(v); });
   out["macs"] = s.macs;
+  out["macs_unknown"] = s.macs_unknown;
+  out["activation_bytes"] = s.activation_bytes ? nb::object(nb::int_(*s.activation_bytes)) : nb::none();
   out["dims"] = name_list(s.dims);
   return out;
 }
@@ -108,13 +110,6 @@ nb::object weight(const Model& m, const std::string& wanted) {
     if (v.name() == wanted)
       if (const auto w = v.weight()) return to_python(w->shared());
   throw failure("edit.no-value", "the model has no weight '" + wanted + "'");
-}
-
-template <class Map, class F>
-nb::dict by_name(const Map& entries, F value) {
-  nb::dict out;
-  for (const auto& [key, v] : entries) out[name_text(key)] = value(v);
-  return out;
 }
 
 }  // namespace
@@ -142,13 +137,16 @@ void bind_model(nb::module_& m) {
              released([&] { p.save(path, settings); });
            })
       .def("_bytes", &to_bytes)
-      .def("_check", [](const Model& p) { return diag_list(released([&] { return check(p); })); });
+      .def("_check",
+           [](const Model& p, bool types) { return diag_list(released([&] { return check(p, {.types = types}); })); });
   m.def("load", &load_model, nb::arg("source"));
-  m.def("check_bytes", [](nb::handle data) {
+  m.def("check_bytes", [](nb::handle data, bool types) {
     const Buffer bytes = buffer_of(data);
-    return diag_list(released([&] { return check(bytes); }));
+    return diag_list(released([&] { return check(bytes, {.types = types}); }));
   });
-  m.def("check_file", [](const std::string& path) { return diag_list(released([&] { return check(path); })); });
+  m.def("check_file", [](const std::string& path, bool types) {
+    return diag_list(released([&] { return check(path, {.types = types}); }));
+  });
 }
 
 }  // namespace cameo::python

@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <array>
 
 #include "bindings.h"
 #include "cameo/check.h"
@@ -51,6 +52,8 @@ SimplifySettings simplify_settings(nb::dict given) {
   s.rtol = o.number("rtol");
   s.atol = o.number("atol");
   s.check_sizes = sizes_of(o.object("sizes"));
+  if (nb::object shapes = o.object("check_shapes"); !shapes.is_none())
+    for (auto [name, sizes] : nb::cast<nb::dict>(shapes)) s.check_shapes[nb::cast<std::string>(name)] = int_list(sizes);
   if (nb::object shapes = o.object("input_shapes"); !shapes.is_none())
     for (auto [name, sizes] : nb::cast<nb::dict>(shapes))
       s.input_shapes[nb::cast<std::string>(name)] = text_list(sizes);
@@ -67,6 +70,20 @@ nb::tuple simplify_model(const Model& from, nb::dict given) {
   nb::list rewrites;
   for (const Rewriting& r : s.ledger) rewrites.append(nb::make_tuple(r.rule, name_text(r.value)));
   return nb::make_tuple(std::move(s.model), rewrites, s.checked, s.worst);
+}
+
+Model convert_model(const Model& from, nb::dict given) {
+  static constexpr std::array<std::pair<const char*, FloatType>, 3> types{
+      {{"", FloatType::keep}, {"f16", FloatType::f16}, {"bf16", FloatType::bf16}}};
+  Options o(std::move(given));
+  ConvertSettings settings;
+  settings.opset = static_cast<int>(o.integer("opset", 0));
+  settings.lossy = o.flag("lossy");
+  settings.float_type = o.choice("float_type", types);
+  settings.keep_io = o.flag("keep_io");
+  settings.keep = o.texts("keep");
+  o.finish();
+  return released([&] { return convert(from, settings).model; });
 }
 
 Model merge_models(const Model& a, const Model& b, nb::dict connect, bool keep_connected) {
@@ -189,10 +206,9 @@ nb::list operator_rows(bool missing) {
 }  // namespace
 
 void bind_verbs(nb::module_& m) {
-  m.def("infer", [](const Model& from) { return released([&] { return infer(from); }); });
-  m.def("convert", [](const Model& from, int opset, bool lossy) {
-    return released([&] { return convert(from, {.opset = opset, .lossy = lossy}).model; });
-  });
+  m.def("infer",
+        [](const Model& from, bool strict) { return released([&] { return infer(from, {.strict = strict}); }); });
+  m.def("convert", &convert_model);
   m.def("simplify", &simplify_model);
   m.def("extract", [](const Model& from, nb::handle inputs, nb::handle outputs) {
     return extract(from, text_list(inputs), text_list(outputs));

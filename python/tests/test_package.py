@@ -69,7 +69,10 @@ def test_progress(model):
 
 
 def test_verbs(model):
-    assert cameo.infer(model).findings == [] and cameo.convert(model, 13).opset == 13
+    assert cameo.infer(model, strict=True).findings == [] and cameo.convert(model, 13).opset == 13
+    half = cameo.convert(model, float_type="f16", keep_io=True)
+    assert half.opset == 17 and half.initializers["w"][0] == "f16" and half.inputs[0].dtype == "f32"
+    assert model.statistics["bytes_by_dtype"] == {"f32": 48} and cameo.check(model, types=False) == []
     assert cameo.extract(model, outputs="h").node_count == 1
     edited = cameo.edit(model, rename={"x": "image"}, add_output="h", set_metadata={"author": "me"})
     assert edited.inputs[0].name == "image" and [o.name for o in edited.outputs] == ["y", "h"] and edited.metadata["author"] == "me"
