@@ -5,7 +5,7 @@ from ._findings import note, warning
 
 DIGITS = 8        # units in the last place by which numbers are changed
 TIMES = 4         # a difference of so many movements is still rounding: two ways of computing, each with many roundings
-NOTICEABLE = 1e-2  # of the largest number: beyond this, the comparison tells nothing
+NOTICEABLE = 1e-2  # of the largest number: beyond this, the comparison is inconclusive
 
 
 def _nudged(t, generator):
@@ -43,5 +43,5 @@ def excused(checks, model, call, tensors, expected, compare, findings):
         if check.max_rel <= NOTICEABLE:
             findings.append(note("verify.rounding", f"{said}: {because}"))
         else:
-            findings.append(warning("verify.unstable", said, f"{because} (a choice between nearly equal numbers, most likely): the comparison tells nothing"))
+            findings.append(warning("verify.unstable", said, f"{because} (a choice between nearly equal numbers, most likely): the comparison is inconclusive"))
         check.ok, check.why = True, ""

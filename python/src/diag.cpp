@@ -103,7 +103,7 @@ void bind_diag(nb::module_& m) {
       std::rethrow_exception(p);
     } catch (const Error& e) {
       if (PyErr_Occurred()) return;  // what stopped the call: KeyboardInterrupt
-      // What was found in a file that is no longer whole tells nothing about it.
+      // What was found in a file that is no longer whole is no finding about it.
       try {
         require_whole_files();
         raise(e);

@@ -95,13 +95,18 @@ void set_type(HostGraph& host, Var v, const std::string& dtype, nb::object sizes
   host.graph().set_type(v, dtype + "[" + text + "]");
 }
 
+// Values are asked for only while their own graph is there.
+void require_own(const HostGraph& host, Var v) {
+  if (&v.owner() != &host.graph()) throw failure("use.lowering", "a value of another graph is used");
+}
+
 nb::object type_of(HostGraph& host, Var v) {
-  host.graph();  // throws once the call has ended
+  require_own(host, v);
   return nb::make_tuple(v.dtype(), size_list(v.shape()));
 }
 
 nb::object contents(HostGraph& host, Var v) {
-  host.graph();
+  require_own(host, v);
   const auto known = v.constant();
   return known ? to_python(*known) : nb::none();
 }
@@ -131,6 +136,10 @@ LoweringValue from_host(NodeBuilder& g, nb::handle h) {
 std::vector<LoweringValue> call_python(nb::handle function, NodeBuilder& g, const LoweringCall& call) {
   nb::gil_scoped_acquire gil;
   nb::object graph = nb::cast(HostGraph(g));
+  struct Ending {  // also where the function raises: the traceback holds its graph
+    HostGraph& host;
+    ~Ending() { host.end(); }
+  } ending{nb::cast<HostGraph&>(graph)};
   nb::list positional;
   nb::dict keywords;
   for (const LoweringValue& v : call.arguments) positional.append(to_host(v));
@@ -140,7 +149,6 @@ std::vector<LoweringValue> call_python(nb::handle function, NodeBuilder& g, cons
   if (nb::isinstance<nb::tuple>(result))
     for (nb::handle r : result) out.push_back(from_host(g, r));
   else out.push_back(from_host(g, result));
-  nb::cast<HostGraph&>(graph).end();
   return out;
 }
 

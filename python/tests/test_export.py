@@ -365,3 +365,36 @@ def test_what_is_assumed_of_sizes_is_told_and_checked():
     kept = cameo.export(torch.jit.script(Squeezed()), (example,), dynamic_axes=axes, assume=["t != 1"], asserts="keep", verify=False)
     with pytest.raises(cameo.Error, match="nine rows"):
         cameo.Session(kept.model).run({"x": np.ones((9, 2, 3), np.float32)})
+
+
+def test_a_lowering_that_keeps_its_graph():
+    from cameo import _lowering
+    kept, wrong = [], []
+
+    def relu(g, x):
+        for graph, value in kept:
+            with pytest.raises(cameo.Error) as e:
+                graph.op("Relu", value)
+            assert e.value.code == "use.lowering"
+            with pytest.raises(cameo.Error):
+                value.dtype  # noqa: B018
+        kept.append((g, x))
+        if wrong:
+            raise ZeroDivisionError
+        return g.Max(x, 0.0)
+
+    class Net(nn.Module):
+        def forward(self, x):
+            return F.relu(F.relu(x) + 1)
+
+    cameo.lowering("aten::relu")(relu)
+    try:
+        cameo.export(Net(), (torch.zeros(2),), capture="trace")
+        assert len(kept) >= 2
+        wrong.append(True)
+        with pytest.raises(cameo.Error, match="ZeroDivisionError"):
+            cameo.export(Net(), (torch.zeros(2),), capture="trace")
+        with pytest.raises(cameo.Error):
+            kept[-1][0].op("Relu", kept[-1][1])
+    finally:
+        del _lowering._registered["aten::relu"]

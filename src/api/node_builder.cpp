@@ -220,6 +220,8 @@ ValueId NodeBuilderState::checked(const NodeBuilder& b, Var v, std::string_view 
                 cat("an operand of ", by, v.builder_ ? " belongs to another graph" : " holds nothing"));
   const NodeBuilderState& s = of(b);
   const ValueId id(v.id_);
+  if (id.index >= s.graph.value_capacity())  // staging took back what made it
+    throw error("build.foreign", cat("an operand of ", by, " is no longer there"));
   if (!s.graph.is_inside(s.on.region(), s.graph[id].home))
     throw error("build.body", cat("an operand of ", by, " belongs to a body that this is not part of"));
   return id;
