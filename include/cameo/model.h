@@ -203,7 +203,7 @@ class Model {
 };
 
 // .onnx, .onnxtxt, a TorchScript archive or a torch.export archive, told by its contents. Throws file.* for what is
-// damaged or something else.
+// damaged or something else; the program of an archive is read when it is first asked for.
 Model load(const std::string& path);
 // The same from memory, which is copied. External data cannot be referred to from there.
 Model load_bytes(const void* data, size_t size);

@@ -91,7 +91,6 @@ Model archive_from(support::Bytes file, std::string path, FileKind kind) {
   s.archive = std::move(file);
   s.path = std::move(path);
   s.is_script = kind == FileKind::torchscript;
-  if (s.is_script) torchscript::read_torchscript(s.archive, s.path);  // throws what is wrong with it
   return ModelState::make(std::move(s));
 }
 
