@@ -51,7 +51,7 @@ int run_main(Raw raw, Out& out) {
   Publication files;
   std::optional<Publication::File> trace, target;
   if (args->has("profile")) trace = files.open(*args->value("profile"));
-  if (args->has("output")) target = files.open(*args->value("output"));
+  if (args->has("output")) target = files.open(*args->value("output"), {".npz"});
   Model m = opened(args->operands[0], out);
   RunInputs inputs(m, *args);
   const Session session(std::move(m), settings);

@@ -23,16 +23,19 @@ const Flag* find_letter(const Verb& verb, char letter) {
   std::vector<std::string_view> names;
   for (const Flag& f : verb.flags) names.push_back(f.name);
   const auto close = nearest_name(given.substr(given.find_first_not_of('-')), names);
+  const auto habit = instead_of(given);
   throw error("use.unknown-flag", cat("cameo ", verb.name, " has no flag ", given))
-      .help(close.empty() ? cat("cameo ", verb.name, " --help lists them") : cat("did you mean --", close, "?"));
+      .help(!habit.empty()  ? cat("you wrote ", given, ", write ", habit)
+            : close.empty() ? cat("cameo ", verb.name, " --help lists them")
+                            : cat("did you mean --", close, "?"));
 }
+
+// Whether the last operand is a file to write, so that -o may name it too.
+bool writes_an_operand(const Verb& verb) { return verb.operands.ends_with(" OUT") && !find_letter(verb, 'o'); }
 
 // A lone '-' is standard input or output; '-1' and the like are values.
 bool is_flag(std::string_view a) { return a.size() > 1 && a[0] == '-' && !(a[1] >= '0' && a[1] <= '9'); }
 
-}  // namespace
-
-namespace {
 // For shells: flag, what it takes, help; tab-separated.
 std::string flag_list(const Verb& verb) {
   std::string out;
@@ -44,6 +47,7 @@ std::string flag_list(const Verb& verb) {
 
 std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> raw, Out& out) {
   Args args;
+  std::optional<std::string_view> target;  // -o OUT, of a verb whose last operand it is
   bool flags_end = false;
   for (size_t i = 0; i < raw.size(); ++i) {
     const std::string_view a = raw[i];
@@ -63,6 +67,11 @@ std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> ra
       out.print(flag_list(verb));
       return std::nullopt;
     }
+    if ((a == "-o" || a == "--output") && writes_an_operand(verb)) {
+      if (i + 1 == raw.size()) throw error("use.missing-value", cat(a, " wants a value: OUT"));
+      target = raw[++i];
+      continue;
+    }
     const bool is_long = a.starts_with("--");
     const size_t equals = is_long ? a.find('=') : a.npos;
     const Flag* flag =
@@ -80,6 +89,7 @@ std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> ra
     }
     args.given_.push_back(std::move(given));
   }
+  if (target) args.operands.emplace_back(*target);
   if (args.operands.size() < verb.min_operands || args.operands.size() > verb.max_operands)
     throw error("use.operands", cat("cameo ", verb.name, " wants ", verb.operands.empty() ? "no files" : verb.operands,
                                     ", not ", args.operands.size(), args.operands.size() == 1 ? " name" : " names"))

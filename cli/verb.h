@@ -69,6 +69,7 @@ class Args {
 // Nothing when --help was printed. Throws use.unknown-flag (with the nearest name), use.missing-value, use.operands.
 std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> raw, Out& out);
 std::string help_text(const Verb& verb);
+std::string_view instead_of(std::string_view flag);  // of a flag that other tools have; empty: unknown
 
 // "a=b" taken apart at the first '='; throws use.value, naming the flag.
 std::pair<std::string, std::string> name_and_value(std::string_view flag, std::string_view text);

@@ -19,6 +19,7 @@ struct Row {
 constexpr Row verbs[] = {
     {"export", "a PyTorch archive to ONNX", export_main},
     {"simplify", "a smaller graph that computes the same", simplify_main},
+    {"onnxsim", "simplify, with the arguments of onnxsim", onnxsim_main},
     {"infer", "shapes and types of every value, symbolic", infer_main},
     {"check", "everything that is wrong with a model, at once", check_main},
     {"show", "inputs, outputs, operators, sizes of a model or archive", show_main},

@@ -23,6 +23,7 @@ int export_main(Raw raw, Out& out);
 int extract_main(Raw raw, Out& out);
 int infer_main(Raw raw, Out& out);
 int merge_main(Raw raw, Out& out);
+int onnxsim_main(Raw raw, Out& out);
 int ops_main(Raw raw, Out& out);
 int run_main(Raw raw, Out& out);
 int simplify_main(Raw raw, Out& out);

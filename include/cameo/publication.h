@@ -8,6 +8,7 @@
 //   files.commit();
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,8 +37,9 @@ class Publication {
     void* file_;
   };
 
-  // "-" is standard output. Throws write.failed, and use.output where the same file was opened before.
-  File open(const std::string& path);
+  // "-" is standard output. Throws write.failed, use.output where the same file was opened before, and use.extension
+  // where the name has another extension than those given.
+  File open(const std::string& path, std::initializer_list<std::string_view> extensions = {});
   // `durable` waits until the disk has everything.
   void commit(bool durable = false);
 

@@ -1,4 +1,5 @@
 // include/cameo/archive.h.
+#include "backends/onnx/writer.h"
 #include "frontends/pt2/program.h"
 #include "frontends/torchscript/program.h"
 

@@ -3,6 +3,7 @@
 
 #include "ir/dtype.h"
 #include "runtime/arrays.h"
+#include "support/extension.h"
 
 #include "api/state.h"
 
@@ -154,6 +155,7 @@ std::vector<NamedArray> load_arrays(const std::string& path) {
 void save_arrays(const std::string& path, const std::vector<NamedArray>& arrays) {
   std::vector<runtime::NamedDatum> out;
   for (const NamedArray& a : arrays) out.push_back({a.name, tensor_of(a.array, a.name)});
+  support::need_extension(path, {".npz"});
   runtime::save_npz(path, out);
 }
 

@@ -9,6 +9,7 @@
 #include "frontends/onnx/reader.h"
 #include "frontends/recognise.h"
 #include "frontends/text/parse.h"
+#include "support/extension.h"
 #include "support/sha256.h"
 
 namespace cameo::api {
@@ -86,6 +87,7 @@ void save_model(const Model& m, const std::string& path, const WriteOptions& opt
 
 void save_model(const Model& m, Publication& files, const std::string& path, const WriteOptions& options,
                 DiagSink* diags) {
+  need_extension(path, {".onnx", ".onnxtxt", ".pb"});
   if (path.ends_with(".onnxtxt")) return save_text(m, files, path, options, diags);
   if (path != "-") return write_onnx(m, files, path, options, diags);
   files.open(path, Publication::Turn::model).append(write_onnx(m, options, diags));

@@ -1,5 +1,6 @@
 // include/cameo/publication.h.
 #include "formats/mapped_file.h"
+#include "support/extension.h"
 
 #include "api/publication_state.h"
 
@@ -19,7 +20,10 @@ bool Publication::File::goes_to(const std::string& path) const {
   return PublicationState::file_of(*this).goes_to(path);
 }
 
-Publication::File Publication::open(const std::string& path) { return File(&state_->files.open(path)); }
+Publication::File Publication::open(const std::string& path, std::initializer_list<std::string_view> extensions) {
+  if (extensions.size()) support::need_extension(path, extensions);
+  return File(&state_->files.open(path));
+}
 void Publication::commit(bool durable) { state_->files.commit(durable); }
 
 void require_unchanged_files() { formats::require_unchanged_files(); }

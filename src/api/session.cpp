@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/onnx/writer.h"
 #include "engine/profile.h"
 #include "engine/session.h"
 #include "formats/mapped_file.h"
 #include "runtime/arrays.h"
 #include "runtime/inputs.h"
 #include "runtime/watch.h"
+#include "support/extension.h"
 
 #include "api/publication_state.h"
 #include "api/state.h"
@@ -184,6 +186,7 @@ std::vector<RunValue> Session::run_values(const std::vector<NamedValue>& inputs,
 }
 
 void save_values(const std::string& path, const std::vector<NamedValue>& values) {
+  support::need_extension(path, {".npz"});
   runtime::save_npz(path, data_of(values));
 }
 void save_values(Publication::File& file, const std::vector<NamedValue>& values) {

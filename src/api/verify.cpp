@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "backends/onnx/writer.h"
 #include "engine/session.h"
 #include "runtime/arrays.h"
 #include "runtime/compare.h"

@@ -1,0 +1,86 @@
+#include "cli/onnxsim_flags.h"
+
+#include <algorithm>
+
+#include "cameo/simplify.h"
+
+namespace cameo::cli {
+
+namespace {
+
+using Takes = OnnxsimFlag::Takes;
+
+void ignore(const Words&, Words&) {}
+template <const char* Ours>
+void each(const Words& values, Words& out) {
+  for (const std::string& v : values) out.insert(out.end(), {Ours, v});
+}
+template <const char* Ours>
+void plain(const Words&, Words& out) {
+  out.emplace_back(Ours);
+}
+void skip_passes(const Words& passes, Words& out) {
+  for (const std::string& pass : passes)
+    for (const std::string& rule : rules_of_pass(pass)) out.insert(out.end(), {"--skip", rule});
+}
+void skip_fuse_bn(const Words&, Words& out) { skip_passes({"fuse_bn_into_conv"}, out); }
+// Without names: everything except folding.
+void skip_optimization(const Words& passes, Words& out) {
+  if (!passes.empty()) return skip_passes(passes, out);
+  for (const RuleInfo& r : rules())
+    if (!r.name.starts_with("fold")) out.insert(out.end(), {"--skip", r.name});
+}
+void external(const Words&, Words& out) { out.insert(out.end(), {"--weights", "external"}); }
+void keep(const Words&, Words& out) { out.emplace_back(keep_initializers); }
+
+constexpr char overwrite[] = "--overwrite-input-shape", test[] = "--test-input-shape", no_fold[] = "--no-fold",
+               no_shapes[] = "--no-shapes", rtol[] = "--rtol", atol[] = "--atol";
+constexpr std::string_view of_onnxruntime = "it configures onnxruntime, which Cameo does not use: leave it out";
+
+constexpr OnnxsimFlag table[] = {
+    {"--overwrite-input-shape", Takes::many, each<overwrite>},
+    {"--input-shape", Takes::many, each<overwrite>},
+    {"--test-input-shape", Takes::many, each<test>},
+    {"--skip-fuse-bn", Takes::nothing, skip_fuse_bn},
+    {"--enable-fuse-bn", Takes::nothing, ignore},
+    {"--skip-optimization", Takes::many, skip_optimization},
+    {"--skip-optimizer", Takes::many, skip_passes},
+    {"--skip-constant-folding", Takes::nothing, plain<no_fold>},
+    {"--skip-shape-inference", Takes::nothing, plain<no_shapes>},
+    {"--check-rtol", Takes::one, each<rtol>},
+    {"--check-atol", Takes::one, each<atol>},
+    {"--dynamic-input-shape", Takes::nothing, ignore},
+    {"--include-subgraph", Takes::nothing, ignore},
+    {"--no-large-tensor", Takes::maybe, ignore},
+    {"--mutable-initializer", Takes::nothing, keep},
+    {"--initializers-as-non-constants", Takes::nothing, keep},
+    {"--save-as-external-data", Takes::nothing, external},
+    {"--unused-output", Takes::many, nullptr, "first run: cameo edit IN OUT --remove-output NAME"},
+    {"--target-opset", Takes::one, nullptr, "afterwards run: cameo convert IN OUT --opset N"},
+    {"--input-data-path", Takes::many, nullptr, "to compare on your own inputs: cameo verify IN OUT --inputs FILE"},
+    {"--inline-functions", Takes::nothing, nullptr, "afterwards run: cameo convert IN OUT --inline"},
+    {"--enable-onnxruntime-optimization", Takes::nothing, nullptr, of_onnxruntime},
+    {"--custom-lib", Takes::one, nullptr, of_onnxruntime},
+    {"--providers", Takes::many, nullptr, of_onnxruntime},
+    {"--cuda", Takes::nothing, nullptr, of_onnxruntime},
+};
+
+}  // namespace
+
+const OnnxsimFlag& onnxsim_flag(std::string_view name) {
+  const auto* row = std::find_if(std::begin(table), std::end(table), [&](const auto& f) { return f.name == name; });
+  if (row == std::end(table))
+    throw error("use.unknown-flag", cat("cameo onnxsim has no flag ", name)).help("cameo onnxsim --help lists them");
+  if (!row->translate)
+    throw error("use.unsupported-flag", cat("cameo onnxsim does not support ", name)).help(std::string(row->instead));
+  return *row;
+}
+
+std::string onnxsim_flag_list() {
+  std::string out = "\nflags:\n";
+  for (const OnnxsimFlag& f : table)
+    if (f.translate) out += cat("  ", f.name, "\n");
+  return out;
+}
+
+}  // namespace cameo::cli
