@@ -36,7 +36,11 @@ int onnxsim_main(Raw raw, Out& out) {
   Words files, flags;
   for (size_t i = 0; i < raw.size(); ++i) {
     if (raw[i] == "-h" || raw[i] == "--help") {
-      out.print(cat(help_text(verb), onnxsim_flag_list()));
+      out.print(cat(help_text(verb), "\nflags:\n", onnxsim_flag_list(false)));
+      return 0;
+    }
+    if (raw[i] == "--list-flags") {
+      out.print(onnxsim_flag_list(true));
       return 0;
     }
     if (!is_flag(raw[i])) {

@@ -38,23 +38,23 @@ constexpr char overwrite[] = "--overwrite-input-shape", test[] = "--test-input-s
 constexpr std::string_view of_onnxruntime = "it configures onnxruntime, which Cameo does not use: leave it out";
 
 constexpr OnnxsimFlag table[] = {
-    {"--overwrite-input-shape", Takes::many, each<overwrite>},
-    {"--input-shape", Takes::many, each<overwrite>},
-    {"--test-input-shape", Takes::many, each<test>},
-    {"--skip-fuse-bn", Takes::nothing, skip_fuse_bn},
-    {"--enable-fuse-bn", Takes::nothing, ignore},
-    {"--skip-optimization", Takes::many, skip_optimization},
-    {"--skip-optimizer", Takes::many, skip_passes},
-    {"--skip-constant-folding", Takes::nothing, plain<no_fold>},
-    {"--skip-shape-inference", Takes::nothing, plain<no_shapes>},
-    {"--check-rtol", Takes::one, each<rtol>},
-    {"--check-atol", Takes::one, each<atol>},
-    {"--dynamic-input-shape", Takes::nothing, ignore},
-    {"--include-subgraph", Takes::nothing, ignore},
-    {"--no-large-tensor", Takes::maybe, ignore},
-    {"--mutable-initializer", Takes::nothing, keep},
-    {"--initializers-as-non-constants", Takes::nothing, keep},
-    {"--save-as-external-data", Takes::nothing, external},
+    {"--overwrite-input-shape", Takes::many, each<overwrite>, "fix shapes of inputs first: x:1,3,224,224 y:1,10"},
+    {"--input-shape", Takes::many, each<overwrite>, "the same, as older versions of onnxsim have it"},
+    {"--test-input-shape", Takes::many, each<test>, "sizes of inputs for the checks"},
+    {"--skip-fuse-bn", Takes::nothing, skip_fuse_bn, "leave batch normalizations alone"},
+    {"--enable-fuse-bn", Takes::nothing, ignore, "the default; ignored"},
+    {"--skip-optimization", Takes::many, skip_optimization, "all passes, or those named, are left out"},
+    {"--skip-optimizer", Takes::many, skip_passes, "the passes named are left out"},
+    {"--skip-constant-folding", Takes::nothing, plain<no_fold>, "compute nothing from constants"},
+    {"--skip-shape-inference", Takes::nothing, plain<no_shapes>, "do not write inferred shapes"},
+    {"--check-rtol", Takes::one, each<rtol>, "relative tolerance of the checks"},
+    {"--check-atol", Takes::one, each<atol>, "absolute tolerance of the checks"},
+    {"--dynamic-input-shape", Takes::nothing, ignore, "not needed: sizes may be open; ignored"},
+    {"--include-subgraph", Takes::nothing, ignore, "always done; ignored"},
+    {"--no-large-tensor", Takes::maybe, ignore, "not needed: folding does not make files grow; ignored"},
+    {"--mutable-initializer", Takes::nothing, keep, "weights that are also inputs stay inputs"},
+    {"--initializers-as-non-constants", Takes::nothing, keep, "weights that are also inputs stay inputs"},
+    {"--save-as-external-data", Takes::nothing, external, "weights in a file beside the model"},
     {"--unused-output", Takes::many, nullptr, "first run: cameo edit IN OUT --remove-output NAME"},
     {"--target-opset", Takes::one, nullptr, "afterwards run: cameo convert IN OUT --opset N"},
     {"--input-data-path", Takes::many, nullptr, "to compare on your own inputs: cameo verify IN OUT --inputs FILE"},
@@ -72,14 +72,15 @@ const OnnxsimFlag& onnxsim_flag(std::string_view name) {
   if (row == std::end(table))
     throw error("use.unknown-flag", cat("cameo onnxsim has no flag ", name)).help("cameo onnxsim --help lists them");
   if (!row->translate)
-    throw error("use.unsupported-flag", cat("cameo onnxsim does not support ", name)).help(std::string(row->instead));
+    throw error("use.unsupported-flag", cat("cameo onnxsim does not support ", name)).help(std::string(row->note));
   return *row;
 }
 
-std::string onnxsim_flag_list() {
-  std::string out = "\nflags:\n";
+std::string onnxsim_flag_list(bool for_shells) {
+  std::string out;
   for (const OnnxsimFlag& f : table)
-    if (f.translate) out += cat("  ", f.name, "\n");
+    if (f.translate)
+      out += for_shells ? cat(f.name, "\t\t", f.note, "\n") : cat("      ", padded(f.name, 36), f.note, "\n");
   return out;
 }
 
