@@ -134,10 +134,11 @@ V variance(Lower& on, V x, const Ints& axes, double correction, bool keepdim) {
   // n / (n - correction), in the tensor's own type.
   if (count.is_literal()) {
     const auto n = static_cast<double>(count.literal());
-    return on.Mul(mean_square, on.number(n / (n - correction), on.dtype(x)));
+    return on.Mul(mean_square, on.number(n / std::max(0.0, n - correction), on.dtype(x)));
   }
-  const V n = on.to(on.int_scalar(count), on.dtype(x));
-  return on.Mul(mean_square, on.Div(n, on.Sub(n, on.number(correction, on.dtype(x)))));
+  const V n = on.to(on.int_scalar(count), on.dtype(x)), zero = on.number_like(0, x);
+  const V left = on.Max(std::vector<ValueId>{on.Sub(n, on.number(correction, on.dtype(x))), zero});
+  return on.Mul(mean_square, on.Div(n, left));
 }
 
 V matmul(Lower& on, V a, V b) { return on.MatMul(a, b); }
@@ -151,8 +152,9 @@ V linear(Lower& on, V x, V weight, const Opt<V>& bias) {
 
 V vector_norm(Lower& on, V x, double p, const Ints& axes, bool keepdim) {
   if (!on.is_float(x)) x = on.to(x, default_float);
-  if (p == 2) return axes.empty() ? V(on.Abs(x)) : reduce(on, Reduce::l2, x, axes, keepdim);
-  if (p == 1) return axes.empty() ? V(on.Abs(x)) : reduce(on, Reduce::l1, x, axes, keepdim);
+  const bool single = axes.empty() || on.rank(x) == 0;  // nothing to reduce, and still a size
+  if (p == 2) return single ? V(on.Abs(x)) : reduce(on, Reduce::l2, x, axes, keepdim);
+  if (p == 1) return single ? V(on.Abs(x)) : reduce(on, Reduce::l1, x, axes, keepdim);
   const V size = on.Abs(x);
   if (std::isinf(p)) return reduce(on, p > 0 ? Reduce::max : Reduce::min, size, axes, keepdim);
   if (p == 0) return reduce(on, Reduce::sum, on.to(on.to(x, DType::boolean), on.dtype(x)), axes, keepdim);

@@ -206,20 +206,26 @@ V Lower::gather_scalar(V x, int64_t axis, Dim index) { return Gather(x, int_scal
 
 void Lower::guess_not_equal(Dim a, int64_t b, std::string_view because) {
   const Answer equal = graph().facts.equal(a, Dim(b));
-  if (equal == Answer::no) return;
   const SizeRelation condition{SizeRelation::Is::not_equal, a, Dim(b)};
+  const auto& all = graph().facts.all();
+  const auto said_by = [&](FactSource source, Dim symbol) {
+    return std::any_of(all.begin(), all.end(), [&](const DimFact& f) {
+      return f.kind == DimFact::Kind::range && f.origin.source == source && f.a == symbol;
+    });
+  };
+  if (equal == Answer::no) {
+    // torch.export says 2 or more of every dynamic size that the example has so: nobody promised it, and files run
+    // at 1.
+    if (a.is_symbol() && said_by(FactSource::archive, a) && !said_by(FactSource::user, a))
+      guesses.push_back({condition, std::string(because), where});
+    return;
+  }
   Error refused = error("stage.guess", cat("where ", a.text(), " is ", b, " ", because,
                                            ", and one model cannot do that and the other case"))
                       .at(where);
   if (equal == Answer::yes) throw std::move(refused).why(cat(a.text(), " is ", b, " here"));
-  const auto declared = [&](Dim symbol) {
-    const auto& all = graph().facts.all();
-    return std::any_of(all.begin(), all.end(), [&](const DimFact& f) {
-      return f.kind == DimFact::Kind::range && f.origin.source == FactSource::user && f.a == symbol;
-    });
-  };
   const auto symbols = symbols_of(a);
-  if (std::all_of(symbols.begin(), symbols.end(), declared))
+  if (std::all_of(symbols.begin(), symbols.end(), [&](Dim s) { return said_by(FactSource::user, s); }))
     throw std::move(refused)
         .why(cat("the declared range says that ", a.text(), " may be ", b))
         .help(cat("leave ", b, " out of the range, or give the axis a number"));

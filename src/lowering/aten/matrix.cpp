@@ -170,8 +170,19 @@ V kron(Lower& on, V a, V b) {
   return on.reshape(on.Mul(on.reshape(a, pa), on.reshape(b, pb)), out);
 }
 
+// An axis of size 1 meets any size of the other's: there the other is summed.
+void sum_against_one(Lower& on, V& a, const Ints& xa, const V& b, const Ints& xb) {
+  Ints summed;
+  for (size_t i = 0; i < xa.size(); ++i)
+    if (on.dim(b, xb[i]).is(1) && !on.dim(a, xa[i]).is(1)) summed.push_back(xa[i]);
+  if (!summed.empty()) a = reduce(on, Reduce::sum, a, summed, true);
+}
 V tensor_dot(Lower& on, V a, V b, Ints da, Ints db) {
   const Ints xa = on.axes(a, da), xb = on.axes(b, db);
+  if (xa.size() != xb.size())
+    unsupported(cat("tensordot over ", xa.size(), " axes of one and ", xb.size(), " of the other tensor"));
+  sum_against_one(on, a, xa, b, xb);
+  sum_against_one(on, b, xb, a, xa);
   Ints pa, pb = xb;
   Dims out;
   Dim rows(1), columns(1), inner(1);
@@ -186,14 +197,27 @@ V tensor_dot(Lower& on, V a, V b, Ints da, Ints db) {
       out);
 }
 
-V covariance(Lower& on, V x, double correction) {
+// Observations count f times, and with the weight a.
+V covariance(Lower& on, V x, double correction, const Opt<V>& f = {}, const Opt<V>& a = {}) {
   if (!on.is_float(x)) x = on.to(x, default_float);
   const bool single = on.rank(x) < 2 || on.dim(x, 0).is(1);
   if (single) x = on.reshape(x, {Dim(1), element_count(on.shape(x))});
-  const V centred = on.Sub(x, reduce(on, Reduce::mean, x, {1}, true));
-  const V n = on.Sub(on.to(on.int_scalar(on.dim(x, 1)), on.dtype(x)), on.number_like(correction, x));
+  const DType t = on.dtype(x);
+  const auto in_row = [&](V w) { return on.to(flat(on, w), t); };
+  const auto total = [&](V w) { return reduce(on, Reduce::sum, w, {0}, false); };
+  V centred, weighted, n;
+  if (!f && !a) {
+    weighted = centred = on.Sub(x, reduce(on, Reduce::mean, x, {1}, true));
+    n = on.Sub(on.to(on.int_scalar(on.dim(x, 1)), t), on.number(correction, t));
+  } else {
+    const V w = f && a ? V(on.Mul(in_row(*f), in_row(*a))) : in_row(f ? *f : *a), sum = total(w);
+    centred = on.Sub(x, on.Div(reduce(on, Reduce::sum, on.Mul(x, w), {1}, true), sum));
+    weighted = on.Mul(centred, w);
+    const V lost = a ? V(on.Div(total(on.Mul(w, in_row(*a))), sum)) : on.number(1, t);
+    n = correction == 0 ? sum : V(on.Sub(sum, on.Mul(on.number(correction, t), lost)));
+  }
   const V c =
-      on.Div(on.MatMul(centred, on.transpose(centred, {1, 0})), on.Max(std::vector<ValueId>{n, on.number_like(0, x)}));
+      on.Div(on.MatMul(weighted, on.transpose(centred, {1, 0})), on.Max(std::vector<ValueId>{n, on.number(0, t)}));
   return single ? on.squeeze(c, {0, 1}) : c;
 }
 V correlation(Lower& on, V x) {
@@ -378,10 +402,7 @@ constexpr Row table[] = {
        return V(on.Pow(on.unsqueeze(x, {on.rank(x)}), on.to(iota(on, n.value_or(on.dim(x, -1))), on.dtype(x))));
      }},
     {"aten::cov",
-     [](Lower& on, V x, double correction, Opt<V> f, Opt<V> a) {
-       if (f || a) unsupported("cov with weights");
-       return covariance(on, x, correction);
-     }},
+     [](Lower& on, V x, double correction, Opt<V> f, Opt<V> a) { return covariance(on, x, correction, f, a); }},
     {"aten::corrcoef", fn<correlation>},
     {"aten::cdist", fn<distances>},
     {"aten::_cdist_forward", fn<distances>},

@@ -369,6 +369,15 @@ V attention(Lower& on, V q, V k, V v, Opt<V> mask, double dropout, bool causal, 
   return on.reshape(y, out);
 }
 
+// Where the inner size may be 0, engines lose beta: the sum is scaled before.
+V scaled_product(Lower& on, V c, V a, V b, double beta, double alpha) {
+  if (beta != 1 && on.graph().facts.surely_less(Dim(0), on.dim(a, 1)) != Answer::yes) {
+    c = beta == 0 ? on.number_like(0, c) : V(on.Mul(c, on.number_like(beta, c)));
+    beta = 1;
+  }
+  return on.Gemm(a, b, c, {.alpha = static_cast<float>(alpha), .beta = static_cast<float>(beta)});
+}
+
 constexpr Row table[] = {
     {"aten::_convolution", [](Lower& on, V x, V w, Opt<V> b, Ints s, Ints p, Ints d, bool transposed, Ints op, int64_t groups) {
        return convolution(on, x, w, b, s, p, d, transposed, op, groups);
@@ -399,9 +408,7 @@ constexpr Row table[] = {
     {"aten::matmul", [](Lower& on, V a, V b) { return matmul(on, a, b); }},
     {"aten::bmm", [](Lower& on, V a, V b) { return matmul(on, a, b); }},
     {"aten::mm", [](Lower& on, V a, V b) { return matmul(on, a, b); }},
-    {"aten::addmm", [](Lower& on, V c, V a, V b, double beta, double alpha) {
-       return V(on.Gemm(a, b, c, {.alpha = static_cast<float>(alpha), .beta = static_cast<float>(beta)}));
-     }},
+    {"aten::addmm", fn<scaled_product>},
     {"aten::max_pool1d", fn<max_pool<1>>}, {"aten::max_pool2d", fn<max_pool<2>>}, {"aten::max_pool3d", fn<max_pool<3>>},
     {"aten::avg_pool1d", [](Lower& on, V x, Dims k, Dims s, Ints p, bool ceil, bool count) { return avg_pool<1>(on, x, k, s, p, ceil, count, {}); }}, {"aten::avg_pool2d", fn<avg_pool<2>>}, {"aten::avg_pool3d", fn<avg_pool<3>>},
     {"aten::adaptive_avg_pool1d", fn<adaptive_avg_pool<1>>}, {"aten::adaptive_avg_pool2d", fn<adaptive_avg_pool<2>>}, {"aten::adaptive_avg_pool3d", fn<adaptive_avg_pool<3>>},

@@ -122,6 +122,8 @@ constexpr Row table[] = {
     {"aten::argmax", fn<arg_extremum<true>>},
     {"aten::argmin", fn<arg_extremum<false>>},
     {"aten::all", [](Lower& on, V x) { return quantified<true>(on, x, on.all_axes(x), false); }},
+    {"aten::_is_all_true", [](Lower& on, V x) { return quantified<true>(on, x, on.all_axes(x), false); }},
+    {"aten::_is_any_true", [](Lower& on, V x) { return quantified<false>(on, x, on.all_axes(x), false); }},
     {"aten::any", [](Lower& on, V x) { return quantified<false>(on, x, on.all_axes(x), false); }},
     {"aten::all.dim",
      [](Lower& on, V x, int64_t d, bool keep) {

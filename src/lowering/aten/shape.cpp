@@ -101,8 +101,10 @@ V squeeze_dims(Lower& on, V x, const Ints& dims) {
 }
 
 V cat_tensors(Lower& on, Vs parts, int64_t dim) {
-  // Legacy: empty 1-d tensors are skipped.
-  std::erase_if(parts, [&](V v) { return parts.size() > 1 && on.rank(v) == 1 && on.dim(v, 0).is(0); });
+  // Legacy: empty 1-d tensors are skipped, all but one where there is nothing else.
+  const V first = parts[0];
+  std::erase_if(parts, [&](V v) { return on.rank(v) == 1 && on.dim(v, 0).is(0); });
+  if (parts.empty()) return first;
   return on.concat(parts, on.axis(parts[0], dim));
 }
 
