@@ -5,6 +5,7 @@
 #include "ir/clone.h"
 #include "ops/inline.h"
 #include "ops/infer.h"
+#include "ops/quantises.h"
 #include "ops/soundness.h"
 #include "support/budget.h"
 
@@ -103,7 +104,8 @@ void check_elements(const Graph& g, NodeId id) {
 void fold_contents(Graph& g, NodeId id, Infer& c, const InferOptions& options) {
   const Node& n = g[id];
   const OpRules& rules = def(*n.op).rules;
-  if (!rules.eval || !rules.deterministic || !n.regions.empty() || n.extra || n.inputs.empty()) return;
+  if (!rules.eval || !rules.deterministic || quantises(n)) return;
+  if (!n.regions.empty() || n.extra || n.inputs.empty()) return;
   for (const ValueId v : n.outputs) {
     const Fact& f = g[v].fact;
     if (!f.has_rank()) return;
@@ -236,6 +238,10 @@ class Driver {
                                           " but computes ", g_[v].fact.type.text()));
     e.diag().where = place(g_, id);
     if (options_.strict) throw e;
+    const Type& t = g_[v].fact.type;
+    const bool open = t.is_tensor() && t.has_rank() && declared.is_tensor() && declared.elem == t.elem &&
+                      !std::all_of(t.shape->begin(), t.shape->end(), [](Dim d) { return d.is_literal(); });
+    if (open) e.diag().severity = Severity::warning;  // no engine knows before a run
     result.findings.push_back(e.diag());
   }
 

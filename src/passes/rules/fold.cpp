@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/eval.h"
+#include "ops/quantises.h"
 #include "passes/rules/tables.h"
 #include "support/error.h"
 
@@ -13,12 +14,10 @@ namespace {
 constexpr uint64_t most_bytes = uint64_t{1} << 30;
 constexpr int deepest_chain = 64;
 
-// Quantisation is left as it is: Q/DQ pairs say which kernels an engine takes.
 bool is_foldable(const Node& n) {
   if (n.op->is_opaque() || n.extra || !n.regions.empty() || n.outputs.empty() || n.is("Constant")) return false;
   const OpRules& rules = def(*n.op).rules;
-  if (!rules.eval || !rules.deterministic) return false;
-  return !n.is("QuantizeLinear") && !n.is("DequantizeLinear") && !n.is("DynamicQuantizeLinear");
+  return rules.eval && rules.deterministic && !quantises(n);
 }
 
 // Whole numbers, or numbers that are moved: the same bits wherever they are computed.
