@@ -277,8 +277,8 @@ def _frozen(model, bound, captured, result, axes, job):
     found = [f.finding for f in captured.frozen if f.of_data]
     if captured.how == "trace" and axes and (job.strict or captured.frozen):
         from ._frozen import differing_constants
-        from ._verify import other_inputs
-        tries = other_inputs(bound, axes, (lambda n: 1,)) + other_inputs(bound, axes)[:2]
+        from ._tries import inputs_at_one, other_inputs
+        tries = inputs_at_one(bound, axes)[-1:] + other_inputs(bound, axes)[:2]
         found += differing_constants(model, bound, captured, tries)
     result.frozen = found
     result.findings += found

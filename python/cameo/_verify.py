@@ -3,12 +3,12 @@ import dataclasses
 
 import torch
 
-from . import _arguments as arguments
 from . import _cameo, _capture
 from ._cameo import Error
 from ._findings import failure, note, warning
 from ._live import feed, first_line
 from ._session import Session
+from ._tries import comparable, inputs_at_one, other_inputs, other_values, told
 
 
 @dataclasses.dataclass
@@ -22,10 +22,11 @@ class OutputCheck:
 
 @dataclasses.dataclass
 class Verification:
-    """ok: everything agreed. outputs: on the example. sizes: [(sizes, outputs)] at other sizes."""
+    """ok: everything agreed. outputs: on the example. sizes: [(sizes, outputs)] at other sizes. values: [(how, outputs)] on other numbers."""
     ok: bool = True
     outputs: list = dataclasses.field(default_factory=list)
     sizes: list = dataclasses.field(default_factory=list)
+    values: list = dataclasses.field(default_factory=list)
     referee: str = "cameo"
     first_module: str = ""
 
@@ -42,34 +43,27 @@ class Verification:
         return f"verified: {len(self.outputs)} outputs, {worst}, {len(self.sizes)} other sizes" if self.ok else f"NOT verified: {worst}"
 
 
+def _quantised(name, got, wanted):
+    """A quantised tensor is right where no element is more than one step off."""
+    by_channel = wanted.qscheme() not in (torch.per_tensor_affine, torch.per_tensor_symmetric)
+    got = torch.as_tensor(got)
+    whole = not got.is_floating_point()
+    step = 1.0 if whole else float(wanted.q_per_channel_scales().max() if by_channel else wanted.q_scale())
+    wanted = (wanted.int_repr() if whole else wanted.dequantize()).double()
+    if got.shape != wanted.shape or not wanted.numel():
+        return compare(name, got.double(), wanted)
+    worst = float((got.double() - wanted).abs().max())
+    ok = worst <= step * 1.001
+    return OutputCheck(name, worst, worst / max(float(wanted.abs().max()), step), ok, "" if ok else f"its numbers are up to {worst / step:.3g} steps off")
+
+
 def compare(name, got, wanted, rtol=None, atol=None):
     """One output against PyTorch's, by the tolerances for what another program computed (include/cameo/verify.h)."""
+    if wanted.is_quantized:
+        return _quantised(name, got, wanted)
     given = {k: v for k, v in {"rtol": rtol, "atol": atol}.items() if v is not None}
     same, why, _, worst, relative = _cameo.compare(feed(got) if isinstance(got, torch.Tensor) else got, feed(wanted), given | {"other_program": True})
     return OutputCheck(name, worst, relative, same, why)
-
-
-def other_inputs(bound, axes, changes=(lambda n: n + 1, lambda n: n * 2, lambda n: n + 2, lambda n: max(1, n - 1), lambda n: n + 32)):
-    """The example's tensors with every dynamic size changed, in ways that a model may accept: [(sizes, tensors), ...]."""
-    names = {}
-    for leaf in bound.tensors:
-        for axis, text in axes.get(leaf.path, {}).items():
-            names.setdefault(text.split(":")[0], (leaf.value.shape[axis], text.partition(":")[2]))
-    ways = []
-    for change in changes:
-        sizes = {name: _within(change(n), n, limits) for name, (n, limits) in names.items()}
-        if sizes != {name: n for name, (n, _) in names.items()} and sizes not in [s for s, _ in ways]:
-            ways.append((sizes, [arguments.resized(leaf.value, {a: sizes[text.split(':')[0]] for a, text in axes.get(leaf.path, {}).items()}) for leaf in bound.tensors]))
-    return ways
-
-
-def _within(n, example, limits):
-    if limits.startswith("%"):
-        return example + int(limits[1:])
-    low, dots, high = limits.partition("..")
-    if not dots:
-        return n
-    return min(max(n, int(low or 0)), int(high) if high else n)
 
 
 def call_outputs(model, bound, tensors):
@@ -100,6 +94,8 @@ def verify(model, bound, captured, result, axes, job):
             result.findings.append(note("verify.skipped", f"not verified: {e.diagnostics[0].what}"))
             result.verification = None
             return
+        if e.code == "run.assumption":
+            return _example_excluded(result, job, e)
         return _differs(result, job, f"the engine cannot run it: {e}")
     if any(not o.ok for o in report.outputs) and _is_random(model, bound, tensors):
         result.findings.append(note("verify.random", "the model gives other numbers each time: not verified"))
@@ -110,8 +106,11 @@ def verify(model, bound, captured, result, axes, job):
         from ._blame import first_module
         report.first_module = first_module(model, bound, captured, result)
         return _differs(result, job, f"the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}", report.first_module)
+    trial = _Trial(model, bound, captured, result, axes, job, runner)
     if axes:
-        _other_sizes(model, bound, captured, result, axes, job, runner)
+        trial.other_sizes()
+        trial.at_one()
+    trial.other_values(tensors, expected)
 
 
 def verify_archive(path, given, result, job):
@@ -129,23 +128,32 @@ def verify_archive(path, given, result, job):
     sizes = {n: t.shape[axis] + 1 for shape, t in zip(shapes, tensors) for axis, n in enumerate(shape or ()) if n in symbols}
     report = result.verification = Verification()
     runner = _runner(result, job)
-    tries = [({}, tensors)]
+    tries = [({}, tensors)] + [({}, values) for _, values in other_values(tensors)]
     if sizes:
-        tries.append((sizes, [torch.from_numpy(a) for a in result.model.random_inputs(1, **sizes).values()]))
+        tries += [(s, [torch.from_numpy(a) for a in result.model.random_inputs(1, **s).values()]) for s in (sizes, dict.fromkeys(sizes, 1))]
+    first = None
     for sizes, values in tries:
         try:
             with torch.no_grad():
                 expected = _capture.tensor_outputs(module(*[t.clone() for t in values]), [])[1]
         except Exception as e:  # sizes, or numbers, that it does not take
             result.findings.append(note("verify.sizes", f"PyTorch does not run the archive on the inputs that were tried ({type(e).__name__})"))
-            if not sizes:
+            if first is None:
                 result.verification = None
                 return
             continue
-        checks = _compared(result, runner([feed(t) for t in values]), expected, job)
+        first = first or expected
+        if not comparable(expected, first):
+            continue
+        try:
+            checks = _compared(result, runner([feed(t) for t in values]), expected, job)
+        except Error as e:
+            if e.code == "run.assumption" and sizes:
+                continue  # it was told when it was assumed
+            raise
         if sizes:
             report.sizes.append((sizes, checks))
-        else:
+        elif values is tensors:
             report.outputs = checks
         for wrong in [o for o in checks if not o.ok][:1]:
             return _differs(result, job, f"the output '{wrong.name}' differs from what PyTorch makes of {path}: {wrong.why}")
@@ -195,71 +203,105 @@ def _compared(result, got, expected, job):
 def _wrong(checks, model, bound, tensors, expected, result):
     """The checks that fail by more than rounding."""
     if any(not o.ok for o in checks):
-        from ._rounding import excused
+        from ._rounding import excused, within_a_step
+        within_a_step(checks, lambda: call_outputs(model, bound, tensors), result.findings)
         excused(checks, _callable(model), lambda called, given: call_outputs(called, bound, given), tensors, expected, compare, result.findings)
     return [o for o in checks if not o.ok]
 
 
 def _is_random(model, bound, tensors):
-    first, second = call_outputs(model, bound, tensors), call_outputs(model, bound, tensors)
-    return any(a.shape != b.shape or not torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)) for a, b in zip(first, second))
+    first, second = ([torch.nan_to_num(t.dequantize() if t.is_quantized else t) for t in call_outputs(model, bound, tensors)] for _ in range(2))
+    return any(a.shape != b.shape or not torch.equal(a, b) for a, b in zip(first, second))
 
 
-def _differs(result, job, what, module=""):
+def _differs(result, job, what, module="", because="", hint=""):
     result.verification.ok = False
-    because = f"the first module whose output differs is {module}" if module else ""
+    because = f"the first module whose output differs is {module}" if module else because
     if job.verify == "warn":
-        result.findings.append(warning("verify.mismatch", what, because))
+        result.findings.append(warning("verify.mismatch", what, because, hint))
         return
-    raise failure("verify.mismatch", what, because, "verify='warn' or verify=False gives the model all the same", result.findings)
+    raise failure("verify.mismatch", what, because, f"{hint}; " * bool(hint) + "verify='warn' or verify=False gives the model all the same", result.findings)
 
 
-def _size_differs(model, bound, captured, other, result, job, what):
-    """Says what a trace froze, where that is why: a second trace at the size that went wrong shows it, by line."""
-    if captured.how == "trace" and not any(d.code.startswith("export.frozen") for d in result.findings):
-        from ._frozen import differing_constants
-        result.findings += differing_constants(model, bound, captured, [other])
-    return _differs(result, job, what)
+def _example_excluded(result, job, e):
+    """The example has a size that was assumed away: which operator wanted that, and what to do."""
+    assumed = [d.what for d in result.findings if d.code == "stage.assumed"]
+    return _differs(result, job, f"the example itself has a size that the model cannot have: {e.diagnostics[0].what}", because="; ".join(assumed),
+                    hint="name the axes to squeeze that always have size 1, or give an example with another size there, or leave that axis fixed")
 
 
-def _at_one(model, bound, captured, result, axes, job, runner):
-    """Every dynamic size at 1, where programs squeeze, broadcast and branch. What was assumed not to be 1 has been told."""
-    for sizes, tensors in other_inputs(bound, axes, (lambda n: 1,)):
-        try:
-            expected = call_outputs(model, bound, tensors)
-            got = runner(_weights_too(result, model, tensors))
-        except Exception:  # PyTorch itself cannot, or the model was exported for other sizes and says so
-            continue
-        checks = _compared(result, got, expected, job)
-        result.verification.sizes.append((sizes, checks))
-        wrong = _wrong(checks, model, bound, tensors, expected, result)
-        if wrong:
-            said = ", ".join(f"{n} = {s}" for n, s in sizes.items())
-            return _size_differs(model, bound, captured, (sizes, tensors), result, job, f"with {said} the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}")
+class _Trial:
+    """One export, tried on more than its example."""
 
+    def __init__(self, model, bound, captured, result, axes, job, runner):
+        self.model, self.bound, self.captured, self.result, self.axes, self.job, self.runner = model, bound, captured, result, axes, job, runner
 
-def _other_sizes(model, bound, captured, result, axes, job, runner):
-    failed = None
-    for sizes, tensors in other_inputs(bound, axes):
-        try:
-            expected = call_outputs(model, bound, tensors)
-        except Exception:  # the model itself cannot: another size may do
-            continue
-        said = ", ".join(f"{n} = {s}" for n, s in sizes.items())
-        try:
-            checks = _compared(result, runner(_weights_too(result, model, tensors)), expected, job)
-        except Exception as e:  # whoever runs it is told, so that it may do for the sizes where it works
-            failed = failed or ((sizes, tensors), said, e)
-            continue
-        result.verification.sizes.append((sizes, checks))
-        wrong = _wrong(checks, model, bound, tensors, expected, result)
-        if wrong:
-            return _size_differs(model, bound, captured, (sizes, tensors), result, job, f"with {said} the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}")
-        _at_one(model, bound, captured, result, axes, job, runner)
+    def other_sizes(self):
+        failed = None
+        for sizes, tensors in other_inputs(self.bound, self.axes):
+            try:
+                expected = call_outputs(self.model, self.bound, tensors)
+            except Exception:  # the model itself cannot: another size may do
+                continue
+            try:
+                got = self.runner(_weights_too(self.result, self.model, tensors))
+            except Exception as e:  # whoever runs it is told, so that it may do for the sizes where it works
+                failed = failed or ((sizes, tensors), e)
+                continue
+            self._compare(f"with {told(sizes)}", (sizes, tensors), got, expected)
+            if failed:
+                self._some_sizes(told(sizes), failed[0][0], failed[1])
+            return
         if failed:
-            result.findings.append(warning("verify.some-sizes", f"right with {said}, but with {failed[1]} the result fails: {first_line(failed[2])}",
-                                           "at some sizes the model goes another way (often where they are no multiples of its strides), and capture recorded one"))
-        return
-    if failed:
-        return _size_differs(model, bound, captured, failed[0], result, job, f"with {failed[1]} the result fails: {failed[2]}")
-    result.findings.append(note("verify.sizes", "the model runs at none of the other sizes that were tried: only the example was verified"))
+            self._differs(failed[0], f"with {told(failed[0][0])} the result fails: {failed[1]}")
+        else:
+            self.result.findings.append(note("verify.sizes", "the model runs at none of the other sizes that were tried: only the example was verified"))
+
+    def at_one(self):
+        for sizes, tensors in inputs_at_one(self.bound, self.axes):
+            try:
+                expected = call_outputs(self.model, self.bound, tensors)
+            except Exception:  # PyTorch itself cannot
+                continue
+            try:
+                got = self.runner(_weights_too(self.result, self.model, tensors))
+            except Exception as e:
+                if getattr(e, "code", "") != "run.assumption":  # those have been told
+                    self._some_sizes("the example", sizes, e)
+                continue
+            self._compare(f"with {told(sizes)}", (sizes, tensors), got, expected)
+
+    def other_values(self, tensors, example):
+        for how, values in other_values(tensors):
+            try:
+                expected = call_outputs(self.model, self.bound, values)
+            except Exception:  # PyTorch itself cannot
+                continue
+            if not comparable(expected, example):
+                continue
+            try:
+                got = self.runner(_weights_too(self.result, self.model, values))
+            except Exception as e:  # told by whoever runs it; nothing is silently wrong
+                self.result.findings.append(note("verify.values", f"with the inputs {how} the result fails: {first_line(e)}"))
+                continue
+            self._compare(f"with the inputs {how}", (how, values), got, expected)
+
+    def _compare(self, said, tried, got, expected):
+        checks = _compared(self.result, got, expected, self.job)
+        report = self.result.verification
+        (report.sizes if isinstance(tried[0], dict) else report.values).append((tried[0], checks))
+        wrong = _wrong(checks, self.model, self.bound, tried[1], expected, self.result)
+        if wrong:
+            self._differs(tried, f"{said} the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}")
+
+    def _differs(self, tried, what):
+        """Says what a trace froze, where that is why: a second trace of what went wrong shows it, by line."""
+        if self.captured.how == "trace" and isinstance(tried[0], dict) and not any(d.code.startswith("export.frozen") for d in self.result.findings):
+            from ._frozen import differing_constants
+            self.result.findings += differing_constants(self.model, self.bound, self.captured, [tried])
+        _differs(self.result, self.job, what)
+
+    def _some_sizes(self, right, sizes, e):
+        if not any(d.code == "verify.some-sizes" for d in self.result.findings):
+            self.result.findings.append(warning("verify.some-sizes", f"right with {right}, but with {told(sizes)} the result fails: {first_line(e)}",
+                                                "at some sizes the model goes another way (often where they are no multiples of its strides), and capture recorded one"))

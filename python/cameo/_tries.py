@@ -1,0 +1,63 @@
+"""What a model is tried on beside its example: other sizes of what is dynamic, each of them at 1, and numbers of other signs and magnitudes."""
+import torch
+
+from . import _arguments as arguments
+
+CHANGES = (lambda n: n + 1, lambda n: n * 2, lambda n: n + 2, lambda n: max(1, n - 1), lambda n: n + 32)
+VALUES = (("negated", -1.0), ("8 times as large", 8.0))
+
+
+def named_sizes(bound, axes):
+    """{name: (the example's size, limits as text)} of what is dynamic."""
+    names = {}
+    for leaf in bound.tensors:
+        for axis, text in axes.get(leaf.path, {}).items():
+            names.setdefault(text.split(":")[0], (leaf.value.shape[axis], text.partition(":")[2]))
+    return names
+
+
+def other_inputs(bound, axes, changes=CHANGES):
+    """The example's tensors with every dynamic size changed, in ways that a model may accept: [(sizes, tensors), ...]."""
+    names = named_sizes(bound, axes)
+    return _resized(bound, axes, names, [{name: _within(change(n), n, limits) for name, (n, limits) in names.items()} for change in changes])
+
+
+def inputs_at_one(bound, axes):
+    """Every dynamic size at 1, where programs squeeze, broadcast and branch: each by itself, and all at once."""
+    names = named_sizes(bound, axes)
+    example = {name: n for name, (n, _) in names.items()}
+    ones = {name: _within(1, n, limits) for name, (n, limits) in names.items()}
+    return _resized(bound, axes, names, [example | {name: one} for name, one in ones.items()] + [ones])
+
+
+def other_values(tensors):
+    """The tensors with their fractions changed, so that a choice by sign or by size falls otherwise: [(how, tensors), ...]."""
+    if not any(t.is_floating_point() for t in tensors):
+        return []
+    return [(how, [t * factor if t.is_floating_point() else t for t in tensors]) for how, factor in VALUES]
+
+
+def comparable(expected, example):
+    """False where numbers beyond those of the example came of it: no engine promises the same choice among them."""
+    return all(bool(torch.isfinite(e).all()) or not bool(torch.isfinite(o).all()) for e, o in zip(expected, example) if e.is_floating_point() and not e.is_quantized)
+
+
+def told(sizes):
+    return ", ".join(f"{n} = {s}" for n, s in sizes.items())
+
+
+def _resized(bound, axes, names, wanted):
+    ways = []
+    for sizes in wanted:
+        if sizes != {name: n for name, (n, _) in names.items()} and sizes not in [s for s, _ in ways]:
+            ways.append((sizes, [arguments.resized(leaf.value, {a: sizes[text.split(':')[0]] for a, text in axes.get(leaf.path, {}).items()}) for leaf in bound.tensors]))
+    return ways
+
+
+def _within(n, example, limits):
+    if limits.startswith("%"):
+        return example + int(limits[1:])
+    low, dots, high = limits.partition("..")
+    if not dots:
+        return n
+    return min(max(n, int(low or 0)), int(high) if high else n)

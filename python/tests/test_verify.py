@@ -1,0 +1,164 @@
+"""What export's own verification looks at: sizes of 1, other numbers, quantised tensors."""
+import pytest
+
+torch = pytest.importorskip("torch")
+import cameo  # noqa: E402
+
+
+class Calls(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+def exported(function, shape, axes, **options):
+    torch.manual_seed(0)
+    return cameo.export(Calls(function).eval(), (torch.rand(shape),), input_names=["x"], dynamic_axes={"x": axes} if axes else None, **options)
+
+
+def assumed(findings):
+    return [d.what for d in findings if d.code == "stage.assumed"]
+
+
+SQUEEZES = {
+    "one axis": (lambda x: x.squeeze(2), (2, 3, 4), {0: "b", 2: "t"}, "t"),
+    "all axes": (lambda x: x.squeeze(), (2, 3, 4), {0: "b"}, "b"),
+    "the batch": (lambda x: x.squeeze(0).sum(-1), (2, 3, 4), {0: "b"}, "b"),
+    "several axes": (lambda x: torch.squeeze(x, (0, 1)), (2, 3, 4), {0: "b"}, "b"),
+    "in place": (lambda x: (x * 2).squeeze_(0), (2, 3, 4), {0: "b"}, "b"),
+}
+
+
+@pytest.mark.parametrize("how", ["trace", "export"])
+@pytest.mark.parametrize("name", SQUEEZES)
+def test_a_squeeze_of_a_dynamic_axis_is_told_and_refused_at_1(name, how):
+    function, shape, axes, size = SQUEEZES[name]
+    result = exported(function, shape, axes, dynamo=how == "export")
+    assert result.verification.ok and any(f"{size} != 1" in w and "squeeze" in w for w in assumed(result.findings))
+    one = [1 if axes.get(i) == size else n for i, n in enumerate(shape)]
+    with pytest.raises(cameo.Error) as e:
+        cameo.Session(result.model)(torch.rand(one).numpy())
+    assert e.value.code == "run.assumption"
+
+
+@pytest.mark.parametrize("how", ["trace", "export"])
+@pytest.mark.parametrize("shape, axes", [((1, 3, 4), {0: "b"}), ((2, 3, 1), {2: "t"})])
+def test_an_example_of_size_1_is_refused_by_name(shape, axes, how):
+    with pytest.raises(cameo.Error) as e:
+        exported(lambda x: x.squeeze(next(iter(axes))) + 1, shape, axes, dynamo=how == "export")
+    assert "squeeze drops an axis" in str(e.value)
+
+
+RIGHT_AT_ONE = {
+    "expand of the batch": lambda x: x.mean(0, keepdim=True).expand(x.shape[0], 3, 4) + x,
+    "expand_as": lambda x: x[:1].expand_as(x) * x,
+    "broadcasting against a batch of 1": lambda x: x + torch.ones(1, 3, 4),
+    "zeros_like, ones_like, full_like": lambda x: torch.zeros_like(x) + torch.ones_like(x) * torch.full_like(x, 2) + x,
+    "pools": lambda x: torch.nn.functional.adaptive_avg_pool1d(x, 1).squeeze(2),
+    "squeeze of what is always 1": lambda x: x.mean(1, keepdim=True).squeeze(1),
+    "select and stack": lambda x: torch.stack([x[0], x[-1]]),
+    "matmul with itself": lambda x: x @ x.transpose(1, 2),
+    "reshape to the batch": lambda x: x.reshape(x.shape[0], -1),
+}
+
+
+@pytest.mark.parametrize("how", ["trace", "export"])
+@pytest.mark.parametrize("example", [1, 2])
+@pytest.mark.parametrize("name", RIGHT_AT_ONE)
+def test_right_at_every_size(name, example, how):
+    result = exported(RIGHT_AT_ONE[name], (example, 3, 4), {0: "b"}, dynamo=how == "export")
+    assert result.verification.ok and not assumed(result.findings)
+    session = cameo.Session(result.model)
+    for batch in (1, 2, 5):
+        x = torch.rand(batch, 3, 4)
+        torch.testing.assert_close(torch.from_numpy(session(x.numpy())), RIGHT_AT_ONE[name](x))
+
+
+@pytest.mark.parametrize("function", [lambda x: x * 2 if x.sum() > 0 else x - 1, lambda x: x * 2 if x.abs().max() < 2 else x - 1], ids=["by sign", "by magnitude"])
+def test_the_other_branch_is_met(function):
+    with pytest.raises(cameo.Error) as e:
+        exported(function, (2, 3), None, dynamo=False)
+    assert e.value.code == "verify.mismatch" and "with the inputs" in str(e.value)
+
+
+class Branches(torch.nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            return x * 2
+        return x - 1
+
+
+def test_a_capture_that_keeps_the_branch_is_found():
+    result = cameo.export(Branches().eval(), (torch.full((2, 3), 0.5),))
+    assert result.captured == "script" and result.verification.ok and [how for how, _ in result.verification.values] == ["negated", "8 times as large"]
+
+
+def quantised(dequantised, backend="x86"):
+    from torch import nn
+    from torch.ao import quantization as tq
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.quant, self.dequant, self.add = tq.QuantStub(), tq.DeQuantStub(), nn.quantized.FloatFunctional()
+            self.c1, self.c2, self.fc = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 16, 3, stride=2), nn.Linear(16, 10)
+            self.relu, self.pool = nn.ReLU(), nn.AdaptiveAvgPool2d(1)
+
+        def forward(self, x):
+            x = self.relu(self.c1(self.quant(x)))
+            x = self.pool(self.relu(self.c2(self.add.add(x, x)))).flatten(1)
+            return self.dequant(self.fc(x)) if dequantised else self.fc(x)
+    torch.manual_seed(0)
+    torch.backends.quantized.engine = backend
+    m = Net().eval()
+    m.qconfig = tq.get_default_qconfig(backend)
+    tq.prepare(m, inplace=True)
+    for _ in range(4):
+        m(torch.randn(4, 3, 16, 16))
+    return tq.convert(m)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("backend", ["x86", "qnnpack"])
+@pytest.mark.parametrize("dequantised", [True, False])
+def test_an_int8_model_is_verified_to_a_step(dequantised, backend):
+    if backend not in torch.backends.quantized.supported_engines:
+        pytest.skip(f"this PyTorch has no {backend}")
+    result = cameo.export(quantised(dequantised, backend), (torch.randn(2, 3, 16, 16),), dynamic_axes={"x": {0: "b"}})
+    assert result.verification.ok
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_quantised_model_that_differs_names_its_module():
+    m = quantised(True)
+    original = m.c2.forward
+    calls = []
+
+    def once(x):  # what is recorded is the second scale
+        calls.append(x)
+        y = original(x)
+        return torch.quantize_per_tensor(y.dequantize(), y.q_scale() * (1 if len(calls) > 1 else 30), y.q_zero_point(), y.dtype)
+    m.c2.forward = once
+    with pytest.raises(cameo.Error) as e:
+        cameo.export(m, (torch.randn(2, 3, 16, 16),), dynamo=False)
+    assert e.value.code == "verify.mismatch"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("channels", [2, 8, 24])
+def test_trained_scales_stay(channels):
+    from torch import nn
+    from torch.ao import quantization as tq
+    torch.manual_seed(0)
+    m = nn.Sequential(nn.Conv2d(3, channels, 3), nn.ReLU(), nn.Conv2d(channels, 8, 3)).train()
+    m.qconfig = tq.get_default_qat_qconfig("x86")
+    tq.prepare_qat(m, inplace=True)
+    for _ in range(4):
+        m(torch.randn(2, 3, 12, 12))
+    m.apply(tq.disable_observer)
+    result = cameo.export(m.eval(), (torch.randn(2, 3, 12, 12),))
+    count = [n.op for n in result.model.nodes].count("QuantizeLinear")
+    assert count == 4 and [n.op for n in cameo.simplify(result.model)[0].nodes].count("QuantizeLinear") == 4  # two weights, two results
