@@ -2,6 +2,7 @@
 
 #include "engine/parallel.h"
 #include "engine/prepare.h"
+#include "ops/foreign.h"
 #include "ops/gate.h"
 #include "ops/inline.h"
 #include "ops/op_def.h"
@@ -49,13 +50,14 @@ void freeze_defaults(Graph& g) {
 }  // namespace
 
 Runner::Runner(Model m, const SessionOptions& o) : model(std::move(m)), options(o), random_(o.seed) {
+  const std::lock_guard lock(inferring());
   if (!model.functions.empty()) inline_functions(model);
+  if (has_foreign(model.graph)) spell_foreign(model.graph);
   base_ = model.graph;
   if (options.threads <= 0) options.threads = hardware_threads();
   keep_values(base_, options.keep);
   freeze_defaults(base_);
   forget_declared(base_);
-  const std::lock_guard lock(inferring());
   if (options.fast) prepare_once(base_, options.onednn && !onednn_version().empty());
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/inputs.h"
 
 #include "kernels/carrier.h"
+#include "runtime/free_sizes.h"
 #include "support/error.h"
 #include "support/random.h"
 
@@ -142,8 +143,10 @@ void check_inputs(const Graph& g, const std::vector<ValueId>& params, const std:
 }
 
 std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& params, uint64_t seed,
-                                 const std::map<std::string, int64_t>& sizes) {
+                                 const std::map<std::string, int64_t>& given, std::map<std::string, int64_t>* taken) {
   Random random{seed};
+  const std::map<std::string, int64_t> sizes = free_sizes(g, params, given);
+  if (taken) *taken = sizes;
   std::vector<Datum> out;
   for (const ValueId id : params) {
     const Value& v = g[id];

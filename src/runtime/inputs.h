@@ -19,8 +19,9 @@ std::vector<ValueId> run_inputs(const Graph& g, bool with_defaults = true);
 void check_inputs(const Graph& g, const std::vector<ValueId>& params, const std::vector<Datum>& inputs);
 
 // The same seed gives the same values on every machine: floats in [0, 1), small ints, in order of the inputs. Symbolic
-// sizes are taken from `sizes` by name, else 1.
+// sizes are taken from `given` by name, else they are free_sizes; `taken` tells which they were.
 std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& params, uint64_t seed,
-                                 const std::map<std::string, int64_t>& sizes = {});
+                                 const std::map<std::string, int64_t>& given = {},
+                                 std::map<std::string, int64_t>* taken = nullptr);
 
 }  // namespace cameo::runtime

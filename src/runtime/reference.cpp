@@ -1,6 +1,7 @@
 #include "runtime/reference.h"
 
 #include "ops/eval.h"
+#include "ops/foreign.h"
 #include "ops/gate.h"
 #include "ops/infer.h"
 #include "runtime/assumptions.h"
@@ -98,12 +99,27 @@ void check_main(const Graph& model, std::span<const Datum> inputs) {
   for (const NodeId n : g.nodes(g.main())) check_node(g, n);
 }
 
-}  // namespace
-
-std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inputs, const ReferenceOptions& options) {
+std::vector<Datum> run_own(const Model& model, std::span<const Datum> inputs, const ReferenceOptions& options) {
   check_main(model.graph, inputs);
   check_assumptions(model, model.graph[model.graph.main()].inputs, inputs);
   return Interpreter(model.graph, options).region(model.graph.main(), inputs);
+}
+
+}  // namespace
+
+std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inputs, const ReferenceOptions& options) {
+  if (!has_foreign(model.graph)) return run_own(model, inputs, options);
+  Model spelled = model;
+  {
+    const std::lock_guard lock(inferring());
+    spell_foreign(spelled.graph);
+  }
+  ReferenceOptions watched = options;
+  if (options.observe)
+    watched.observe = [&](ValueId v, const Datum& d) {
+      if (v.index < model.graph.value_capacity()) options.observe(v, d);
+    };
+  return run_own(spelled, inputs, watched);
 }
 
 }  // namespace cameo::runtime

@@ -1,0 +1,98 @@
+#include "runtime/free_sizes.h"
+
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "ops/gate.h"
+#include "ops/infer.h"
+#include "support/error.h"
+
+namespace cameo::runtime {
+
+namespace {
+
+using Sizes = std::map<std::string, int64_t>;
+
+constexpr int64_t usual[] = {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 224, 256, 320, 512, 640, 1024, 16000};
+constexpr int64_t most_elements = int64_t{1} << 24;  // of one made-up input
+
+// What is open, by the part it most likely plays.
+struct Open {
+  std::set<std::string> batches, channels, others;
+};
+
+Open open_sizes(const Graph& g, const std::vector<ValueId>& params, const Sizes& given) {
+  Open out;
+  for (const ValueId v : params) {
+    const Type& t = g[v].fact.type;
+    if (!t.is_tensor() || !t.has_rank()) continue;
+    for (size_t axis = 0; axis < t.shape->size(); ++axis) {
+      const Dim d = (*t.shape)[axis];
+      if (d.is_literal() || given.contains(d.text())) continue;
+      if (axis == 0 && t.rank() > 1) out.batches.insert(d.text());
+      else if (axis == 1 && t.rank() == 4) out.channels.insert(d.text());
+      else out.others.insert(d.text());
+    }
+  }
+  for (const std::string& b : out.batches) out.channels.erase(b), out.others.erase(b);
+  for (const std::string& c : out.channels) out.others.erase(c);
+  return out;
+}
+
+Shape shape_at(const Type& t, const Sizes& sizes) {
+  Shape shape;
+  for (const Dim d : *t.shape) {
+    const auto it = sizes.find(d.text());
+    shape.push_back(d.is_literal() ? d : Dim(it == sizes.end() ? 1 : it->second));
+  }
+  return shape;
+}
+
+enum class Fit : uint8_t { no, main_graph, everywhere };  // bodies may hold branches that are never taken
+
+Fit fit(const Graph& model, const std::vector<ValueId>& params, const Sizes& sizes) {
+  const std::lock_guard lock(inferring());
+  Graph g = model;
+  forget_declared(g);
+  for (const ValueId v : params) {
+    Type& t = g.fact(v).type;
+    if (!t.is_tensor() || !t.has_rank()) continue;
+    t.shape = shape_at(t, sizes);
+    int64_t count = 1;
+    for (const Dim d : *t.shape)
+      if (__builtin_mul_overflow(count, d.literal(), &count) || count > most_elements) return Fit::no;
+  }
+  try {
+    for (const NodeId n : g.nodes(g.main())) check_node(g, n);
+    return infer(g, {}, {.keep_declared = false}).findings.empty() ? Fit::everywhere : Fit::main_graph;
+  } catch (const Error&) {
+    return Fit::no;
+  }
+}
+
+}  // namespace
+
+Sizes free_sizes(const Graph& g, const std::vector<ValueId>& params, const Sizes& given) {
+  const Open open = open_sizes(g, params, given);
+  const auto with = [&](int64_t size, int64_t channels) {
+    Sizes sizes = given;
+    for (const std::string& b : open.batches) sizes[b] = 1;
+    for (const std::string& c : open.channels) sizes[c] = channels;
+    for (const std::string& o : open.others) sizes[o] = size;
+    return sizes;
+  };
+  if (open.batches.empty() && open.channels.empty() && open.others.empty()) return given;
+  std::optional<Sizes> second_best;
+  for (const int64_t size : usual)
+    for (const int64_t channels : {size, int64_t{3}, int64_t{1}}) {
+      Sizes sizes = with(size, channels);
+      const Fit found = fit(g, params, sizes);
+      if (found == Fit::everywhere) return sizes;
+      if (found == Fit::main_graph && !second_best) second_best = std::move(sizes);
+      if (open.channels.empty()) break;
+    }
+  return second_best.value_or(with(1, 1));
+}
+
+}  // namespace cameo::runtime

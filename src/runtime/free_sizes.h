@@ -1,0 +1,18 @@
+// Sizes for the axes that a model leaves open, when its inputs are made up.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace cameo::runtime {
+
+// By the text of the size ("batch"). What is given stays; the others are the smallest of a few usual sizes at which no
+// node's shape rule objects, and 1 where there are none such. Empty where no size is open.
+std::map<std::string, int64_t> free_sizes(const Graph& g, const std::vector<ValueId>& params,
+                                          const std::map<std::string, int64_t>& given);
+
+}  // namespace cameo::runtime
