@@ -9,7 +9,8 @@
 namespace cameo {
 
 struct CheckSettings {
-  bool types = true;  // false: names, operators, arities and attributes only
+  bool types = true;    // false: names, operators, arities and attributes only
+  bool strict = false;  // what breaks a rule is an error where onnx.checker and the engines take it, too
 };
 
 // Everything that is wrong with a file, as `cameo check` finds it.

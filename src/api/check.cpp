@@ -9,13 +9,13 @@
 namespace cameo {
 
 std::vector<Diag> check(const std::string& path, const CheckSettings& settings) {
-  return frontends::check_onnx(api::load_onnx_bytes(path), path, {.types = settings.types});
+  return frontends::check_onnx(api::load_onnx_bytes(path), path, {.types = settings.types, .strict = settings.strict});
 }
 std::vector<Diag> check(const Buffer& bytes, const CheckSettings& settings) {
-  return frontends::check_onnx(bytes_of(bytes), "", {.types = settings.types});
+  return frontends::check_onnx(bytes_of(bytes), "", {.types = settings.types, .strict = settings.strict});
 }
 std::vector<Diag> check(const Model& model, const CheckSettings& settings) {
-  return frontends::check_onnx(support::Bytes::own(model.bytes()), "", {.types = settings.types});
+  return frontends::check_onnx(support::Bytes::own(model.bytes()), "", {.types = settings.types, .strict = settings.strict});
 }
 
 void infer_types(ModelState& s) {

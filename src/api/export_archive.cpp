@@ -127,6 +127,17 @@ void make_functions(std::vector<OutlinedModule> modules, Model& m, const Archive
   outline_modules(m, std::move(modules), opset, sink);
 }
 
+// "1" of the method "1" or "1.encode", where the archive is a torch.package; what is left is the method's own name.
+std::string taken_program(const Bytes& file, const std::string& path, std::string& method) {
+  if (recognise(file, path).detail.empty()) return "";
+  const size_t digits = std::min(method.find_first_not_of("0123456789"), method.size());
+  const std::string program = method.substr(0, digits);
+  if (digits < method.size() && method[digits] != '.') return "";
+  method.erase(0, std::min(digits + 1, method.size()));
+  if (method.empty()) method = "forward";
+  return program;
+}
+
 }  // namespace
 
 Exported export_archive(const std::string& path, const ArchiveExport& how, DiagSink& sink) {
@@ -154,7 +165,7 @@ Exported export_archive(const Bytes& file, const std::string& path, const Archiv
     out.model = export_pt2(program, options, sink, trace);
     if (how.functions) collect_modules(program, modules);
   } else {
-    script.emplace(torchscript::read_torchscript(file, path));
+    script.emplace(torchscript::read_torchscript(file, path, taken_program(file, path, options.method)));
     out.model = export_torchscript(*script, options, sink, trace);
     if (how.functions) collect_modules(script->root(), "", modules);
   }

@@ -82,6 +82,7 @@ Recognised recognise_zip(const zip::Archive& archive) {
   if (has("data.pkl") && has("constants.pkl") && code) return {torchscript, {}};
   if (has("bytecode.pkl")) return {bytecode_only, {}};
   if (has("model.json")) return {legacy_torchscript, {}};
+  if (any(".data/ts_code/", "/data.pkl")) return {torchscript, "torch.package"};
   if (has(".data/extern_modules") || any(".data/ts_code/", "")) return {torch_package, {}};
   if (has("data.pkl") && (has("constants.pkl") || code))
     return {other_zip, "parts of a TorchScript archive are missing"};

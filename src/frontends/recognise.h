@@ -12,7 +12,9 @@
 namespace cameo::frontends {
 
 enum class FileKind : uint8_t {
-  torchscript,    // torch.jit.save, PyTorch 1.3 and later; lite-interpreter files that keep their code
+  // torch.jit.save, PyTorch 1.3 and later; lite-interpreter files that keep their code; torch.package archives that
+  // hold such programs (the detail says so)
+  torchscript,
   torch_export,   // .pt2
   bytecode_only,  // lite interpreter without code
   state_dict,

@@ -1,8 +1,34 @@
 #include "backends/onnx/lean.h"
 
 #include "backends/onnx/legalise.h"
+#include "ops/versions.h"
 
 namespace cameo::backends {
+
+namespace {
+
+// Files use what came after the opset that they say, and engines take it. Such a file gets the first opset that has it.
+onnx::LegaliseResult at_a_later_opset(Model& m, onnx::LegaliseOptions legal, onnx::LegaliseResult refused,
+                                      DiagSink* diags) {
+  int64_t& own = m.opsets[""];
+  const int64_t said = own;
+  for (int64_t opset = said + 1; opset <= newest_released_opset; ++opset) {
+    legal.functions_follow = true;
+    onnx::LegaliseResult result = onnx::legalise(m, opset, legal);
+    if (!result.refusals.empty()) continue;
+    own = opset;
+    if (diags)
+      diags
+          ->warn("simplify.opset",
+                 cat("the file says opset ", said, " and uses what came later: it becomes opset ", opset),
+                 refused.refusals[0].where)
+          .because = refused.refusals[0].what;
+    return result;
+  }
+  throw Error(std::move(refused.refusals));
+}
+
+}  // namespace
 
 SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions& options, bool lossy,
                                   DiagSink* diags) {
@@ -17,7 +43,11 @@ SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions
   legal.functions_follow = own == m.opsets.end() || own->second != opset;
   if (!onnx::needs_legalising(m, opset, legal)) return all;
   onnx::LegaliseResult expanded = onnx::legalise(m, opset, legal);
-  if (!expanded.refusals.empty()) throw Error(std::move(expanded.refusals));
+  if (!expanded.refusals.empty() && legal.functions_follow) throw Error(std::move(expanded.refusals));
+  if (!expanded.refusals.empty()) {
+    expanded = at_a_later_opset(m, legal, std::move(expanded), diags);
+    how.opset = m.opsets[""];
+  }
   for (Diag& d : expanded.notes)
     if (diags) diags->add(std::move(d));
   if (expanded.expanded + expanded.widened == 0) return all;

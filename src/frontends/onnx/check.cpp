@@ -29,13 +29,13 @@ struct Inferred {
   TypesByName names;
 };
 
-Inferred infer_types(const Bytes& bytes, const std::string& path) {
+Inferred infer_types(const Bytes& bytes, const std::string& path, bool strict) {
   Inferred out;
   DiagSink warnings;
   try {
     Model& m = out.model = read_onnx(bytes, path, warnings);
     for (Diag& d : infer(m.graph, m.functions).findings) {
-      d.severity = Severity::error;
+      if (strict || d.code != "infer.declared") d.severity = Severity::error;
       if (d.where.file.empty()) d.where.file = path;
       out.types.push_back(std::move(d));
     }
@@ -59,10 +59,10 @@ std::vector<Diag> check_onnx(Bytes bytes, const std::string& path, const CheckOp
   if (proto.graphs.empty() || !proto.has_ir_version)
     throw error("file.not-onnx", cat(path.empty() ? "this" : path, " is not an ONNX model")).at({.file = path});
   Inferred inferred;
-  if (options.types) inferred = infer_types(bytes, path);
+  if (options.types) inferred = infer_types(bytes, path, options.strict);
   DiagSink diags;
   TensorSource source(bytes, path);
-  Checker(source, inferred.names, diags).model(proto);
+  Checker(source, inferred.names, diags, options.strict).model(proto);
   proto.in.throw_if_fault(path);
   // What kept the reader from understanding the file is told by the rules above, in the file's own terms, or else here.
   if (!diags.has_errors())

@@ -10,7 +10,8 @@
 namespace cameo::frontends {
 
 struct CheckOptions {
-  bool types = true;  // also infer types and shapes and hold them against the schemas and what the file declares
+  bool types = true;    // also infer types and shapes and hold them against the schemas and what the file declares
+  bool strict = false;  // what breaks a rule is an error where onnx.checker and the engines take it, too
 };
 
 // Every finding, in the order of the file: errors are broken rules, warnings what engines may stumble over.

@@ -19,8 +19,8 @@ using TypesByName = std::unordered_map<std::string, std::optional<Type>>;
 
 class Checker {
  public:
-  Checker(TensorSource& source, const TypesByName& types, DiagSink& diags)
-      : source_(source), types_(types), diags_(diags) {}
+  Checker(TensorSource& source, const TypesByName& types, DiagSink& diags, bool strict)
+      : source_(source), types_(types), diags_(diags), strict_(strict) {}
 
   void model(const ModelProto& m);
 
@@ -66,12 +66,17 @@ class Checker {
   Diag& err(std::string_view code, std::string what, const Loc& where) {
     return diags_.err(code, std::move(what), where);
   }
+  // Against the rules, but onnx.checker and the engines take it.
+  Diag& accepted(std::string_view code, std::string what, const Loc& where) {
+    return strict_ ? err(code, std::move(what), where) : diags_.warn(code, std::move(what), where);
+  }
   Loc at(const NodeProto& n) const;
   Loc at(std::string_view scope) const { return {.file = source_.path, .scope = std::string(scope)}; }
 
   TensorSource& source_;
   const TypesByName& types_;
   DiagSink& diags_;
+  bool strict_;
   int64_t ir_version_ = 0;
   Opsets model_opsets_;
   const Opsets* opsets_ = nullptr;

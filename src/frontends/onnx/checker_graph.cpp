@@ -96,8 +96,8 @@ void Checker::graph(const GraphProto& g, const Scope* parent, const std::string&
     if (!v.name.empty() && !scope.names.insert(v.name).second)
       err("check.duplicate-name", cat("two inputs are called '", v.name, "'"), at(v.name));
     else if (parent && parent->has(v.name))
-      err("check.duplicate-name", cat("'", v.name, "' names an input of ", what, " and a value outside it"),
-          at(v.name));
+      accepted("check.duplicate-name", cat("'", v.name, "' names an input of ", what, " and a value outside it"),
+               at(v.name));
   }
   for (const ValueInfoProto& v : outputs) value_info(v, main, "output");
   initializers(g, scope, inputs);
@@ -131,7 +131,9 @@ void Checker::value_info(const ValueInfoProto& v, bool main, const std::string& 
       if (!v.type.shape) wrong("has no shape");
       if (v.type.shape)
         for (const DimProto& d : *v.type.shape)
-          if (d.value && *d.value < 0) wrong("has a negative size");
+          if (d.value && *d.value < 0)
+            accepted("check.value-type", cat("the ", what, " '", v.name, "' has a negative size"), at(v.name)).hint =
+                "engines read -1 as a size that is not known; give it a name instead";
       return;
     case Kind::sequence:
     case Kind::optional:
@@ -155,7 +157,8 @@ void Checker::initializers(const GraphProto& g, Scope& scope, const std::vector<
       err("check.initializer", cat("the initializer '", name, "' is no input"), at(name)).because =
           cat("files of IR version ", ir_version_, " must list initializers among the inputs");
     if (!is_input && scope.parent && scope.parent->has(name))
-      err("check.duplicate-name", cat("'", name, "' names an initializer and a value outside this body"), at(name));
+      accepted("check.duplicate-name", cat("'", name, "' names an initializer and a value outside this body"),
+               at(name));
     scope.names.insert(name);
   };
   for (const auto& f : g.initializers) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontends/onnx/node_order.h"
 #include "support/budget.h"
 
 namespace cameo::onnx {
@@ -88,7 +89,7 @@ void GraphReader::read_graph(const GraphProto& proto, Scope& scope) {
   region.name = proto.name;
   region.doc = proto.doc;
   region.metadata = owned(proto.metadata);
-  region.origin = source_.file.view(proto.whole);
+  if (!sorting_) region.origin = source_.file.view(proto.whole);  // else it is written anew
   const auto inputs = read_infos(proto.inputs), outputs = read_infos(proto.outputs),
              values = read_infos(proto.value_info);
   for (const auto* list : {&inputs, &outputs, &values})
@@ -157,7 +158,9 @@ void GraphReader::read_outputs(const std::vector<std::string_view>& names, Scope
 
 void GraphReader::read_nodes(const std::vector<pb::Field>& nodes, Scope& scope) {
   NodeProto p;
-  for (const auto& f : nodes) {
+  std::vector<pb::Field> sorted;
+  if (sorting_) sorted = in_order(nodes);
+  for (const auto& f : sorting_ ? sorted : nodes) {
     checkpoint();
     p.read(f.message());
     p.offset = f.offset();
@@ -181,7 +184,7 @@ void GraphReader::read_function(const FunctionProto& proto, LocalFunction& out) 
   opsets_ = &out.opsets;
   out.body = g_.add_region({});
   g_.region(out.body).name = out.name;
-  g_.region(out.body).origin = source_.file.view(proto.whole);
+  if (!sorting_) g_.region(out.body).origin = source_.file.view(proto.whole);
   Scope scope;
   scope.region = out.body;
   scope.nodes = &proto.nodes;

@@ -19,8 +19,9 @@ using Opsets = std::map<std::string, int64_t>;
 
 class GraphReader {
  public:
-  GraphReader(Graph& graph, TensorSource& source, DiagSink& diags)
-      : g_(graph), source_(source), diags_(diags), types_(graph.dims()) {}
+  // With `sorting`, nodes are brought into order before they are read.
+  GraphReader(Graph& graph, TensorSource& source, DiagSink& diags, bool sorting = false)
+      : g_(graph), source_(source), diags_(diags), types_(graph.dims()), sorting_(sorting) {}
 
   // Calls of these are opaque, whatever their name is.
   void declare_function(std::string_view domain, std::string_view name) { functions_.emplace(domain, name); }
@@ -89,6 +90,7 @@ class GraphReader {
   TensorSource& source_;
   DiagSink& diags_;
   TypeReader types_;
+  bool sorting_;
   const Opsets* opsets_ = nullptr;
   std::set<std::pair<std::string_view, std::string_view>> functions_;
   std::set<std::string, std::less<>> warned_domains_;

@@ -1,5 +1,7 @@
 #include "frontends/onnx/reader.h"
 
+#include <algorithm>
+
 #include "formats/mapped_file.h"
 #include "frontends/onnx/graph_reader.h"
 
@@ -38,14 +40,14 @@ void read_around(const ModelProto& proto, Model& m, const Bytes& file) {
     for (const auto& f : *list) m.kept.push_back(file.view(f.raw()));
 }
 
-void read_parts(const ModelProto& proto, Model& m, TensorSource& source, DiagSink& diags) {
+void read_parts(const ModelProto& proto, Model& m, TensorSource& source, DiagSink& diags, bool sorting) {
   const Loc where{.file = source.path};
   m.opsets = read_opsets(proto, diags, where);
   if (proto.ir_version > newest_ir_version)
     diags.warn("model.ir-newer",
                cat("IR version ", proto.ir_version, " is newer than this Cameo, which knows ", newest_ir_version),
                where);
-  GraphReader reader(m.graph, source, diags);
+  GraphReader reader(m.graph, source, diags, sorting);
   std::vector<std::unique_ptr<FunctionProto>> functions;
   for (const auto& f : proto.functions) {
     functions.push_back(std::make_unique<FunctionProto>(f.message()));
@@ -66,20 +68,33 @@ void read_parts(const ModelProto& proto, Model& m, TensorSource& source, DiagSin
 Model read_onnx(const std::string& path, DiagSink& diags) { return read_onnx(map_file(path), path, diags); }
 
 Model read_onnx(Bytes bytes, const std::string& path, DiagSink& diags) {
-  Model m;
-  m.path = path;
   TensorSource source(bytes, path);
   const ModelProto proto{pb::Reader(bytes.text())};
   proto.in.throw_if_fault(path);
   if (proto.graphs.empty() || !proto.has_ir_version)
     throw error("file.not-onnx", cat(path.empty() ? "this" : path, " is not an ONNX model")).at({.file = path});
-  read_around(proto, m, bytes);
-  const size_t findings = diags.all().size();
-  read_parts(proto, m, source, diags);
-  proto.in.throw_if_fault(path);
+  const auto read = [&](DiagSink& found, bool sorting) {
+    Model m;
+    m.path = path;
+    read_around(proto, m, bytes);
+    read_parts(proto, m, source, found, sorting);
+    proto.in.throw_if_fault(path);
+    return m;
+  };
+  DiagSink found;
+  Model m = read(found, false);
+  if (const auto it = std::find_if(found.all().begin(), found.all().end(),
+                                   [](const Diag& d) { return d.code == "model.not-sorted"; });
+      it != found.all().end()) {
+    const Diag first = *it;
+    found = DiagSink();
+    m = read(found, true);
+    found.warn("model.not-sorted", cat("the nodes were not in order and have been sorted: ", first.what), first.where);
+  }
   std::vector<Diag> errors;
-  for (size_t i = findings; i < diags.all().size(); ++i)
-    if (diags.all()[i].severity == Severity::error) errors.push_back(diags.all()[i]);
+  for (const Diag& d : found.all())
+    if (d.severity == Severity::error) errors.push_back(d);
+  for (Diag& d : found.all()) diags.add(std::move(d));
   if (!errors.empty()) throw Error(std::move(errors));
   return m;
 }

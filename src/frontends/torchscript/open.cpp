@@ -36,14 +36,30 @@ void check_byte_order(const ProgramState& state) {
 }
 }  // namespace
 
-Program read_torchscript(Bytes file, std::string name) {
+namespace {
+// torch.package keeps code, programs and weights apart: net/.data/ts_code/code, net/.data/ts_code/0,
+// net/.data/0.storage.
+void enter_package(ProgramState& state, std::string_view which) {
+  state.shared = cat(state.folder, ".data/");
+  state.folder = cat(state.shared, "ts_code/");
+  state.program = cat(which.empty() ? "0" : which, "/");
+  if (!state.find(cat(state.program, "data.pkl")))
+    throw error("file.torch-package",
+                cat("the torch.package archive has no program ", state.program.substr(0, state.program.size() - 1)))
+        .at({.file = state.archive.path()})
+        .help("its programs are numbered from 0");
+}
+}  // namespace
+
+Program read_torchscript(Bytes file, std::string name, std::string_view which) {
   if (!zip::looks_like_zip(file.text())) throw wrong_kind(recognise_head(file.text()), name);
   auto state = std::make_unique<ProgramState>(std::move(file), name);
-  if (const Recognised what = recognise_zip(state->archive); what.kind != FileKind::torchscript)
-    throw wrong_kind(what, name);
+  const Recognised what = recognise_zip(state->archive);
+  if (what.kind != FileKind::torchscript) throw wrong_kind(what, name);
   if (!state->archive.top_folder().empty()) state->folder = cat(state->archive.top_folder(), "/");
   read_version(*state);
   check_byte_order(*state);
+  if (!what.detail.empty()) enter_package(*state, which);
   read_stored(*state);
   return Program(std::move(state));
 }

@@ -87,8 +87,10 @@ class Program {
 
 // Opens an archive. What is no TorchScript archive is refused with what to do instead: file.state-dict,
 // file.pickled-module, file.legacy, file.bytecode-only, file.pt2, ... (recognise.h). Damaged ones: file.*.
+// `which`: the number of a program in a torch.package archive, whose first one is taken otherwise; file.torch-package
+// where there is no such one.
 Program read_torchscript(const std::string& path);
-Program read_torchscript(Bytes file, std::string name);
+Program read_torchscript(Bytes file, std::string name, std::string_view which = "");
 
 // An archive without code or modules: for staging what comes from elsewhere.
 Program no_program(Bytes file, std::string name);

@@ -21,7 +21,9 @@ struct ProgramState {
   ProgramState(Bytes file, const std::string& name) : archive(std::move(file), name) {}
 
   zip::Archive archive;
-  std::string folder;  // "net/"
+  std::string folder;   // "net/"
+  std::string program;  // "0/" in a torch.package archive, whose programs share their code; empty in others
+  std::string shared;   // "net/.data/" there: where the programs' storages lie
   int version = 0;
 
   TypeTable types;

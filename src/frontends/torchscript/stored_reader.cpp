@@ -278,8 +278,9 @@ std::string_view StoredReader::string(const Value& v, std::string_view what) con
 
 namespace {
 const pickle::Value& unpickle(ProgramState& state, std::string_view record) {
-  const zip::Entry* entry = state.find(record);
-  invariant(entry != nullptr, "the archive was recognised by this record");
+  const zip::Entry* entry = state.find(cat(state.program, record));
+  if (!entry)
+    throw error("file.missing-data", cat("the archive lacks ", state.program, record)).at(state.place(record));
   state.pickles.push_back(pickle::read(state.read_copy(*entry, uint64_t{1} << 30), state.place(record).file));
   return state.pickles.back().root();
 }
@@ -300,7 +301,7 @@ void read_root(ProgramState& state) {
 }
 
 void read_example_inputs(ProgramState& state) {
-  if (!state.find("traced_inputs.pkl")) return;
+  if (!state.find(cat(state.program, "traced_inputs.pkl"))) return;
   const StoredValue* all = StoredReader(state, "traced_inputs", true).read(unpickle(state, "traced_inputs.pkl"));
   if (all->kind != StoredKind::dict) return;
   for (size_t i = 0; i + 1 < all->items.size(); i += 2) {

@@ -200,7 +200,7 @@ const Storage* StoredReader::storage(const Value& v, std::optional<TorchDtype> o
     if (numel % item_size(*dtype)) damaged(cat("a storage of ", numel, " bytes for elements of ", name(*dtype)));
     numel /= item_size(*dtype);
   }
-  const std::string record = cat(folder_, "/", key);
+  const std::string record = state_.shared.empty() ? cat(folder_, "/", key) : std::string(key);
   if (const auto known = state_.storages.find(record); known != state_.storages.end()) {
     const Storage* s = known->second;
     if (s->dtype != *dtype || s->numel != static_cast<uint64_t>(numel))
@@ -221,7 +221,7 @@ const Storage* StoredReader::new_storage(std::string_view key, TorchDtype dtype,
   uint64_t bytes = 0;
   if (__builtin_mul_overflow(numel, static_cast<uint64_t>(item_size(dtype)), &bytes))
     damaged(cat("the storage ", key, " is too large"));
-  const zip::Entry* entry = state_.find(key);
+  const zip::Entry* entry = state_.shared.empty() ? state_.find(key) : state_.archive.find(cat(state_.shared, key));
   if (!entry && s->has_data)
     throw error("file.missing-data", cat("the archive lacks the weights ", key)).at(state_.place(folder_ + ".pkl"));
   if (s->has_data && entry->size != bytes)
