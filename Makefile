@@ -10,7 +10,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table
+.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -129,6 +129,10 @@ large: ## a model of 6 GiB through show, check, infer and edit, and an exported 
 
 opinfo: ## PyTorch's own operator samples, exported and run by onnxruntime, with a table of what is refused and why
 	@$$(scripts/python-env) tests/torch/opinfo.py --errors
+
+real: ## the models inside published packages: every verb, beside onnxruntime and PyTorch; resumes
+	@$(MAKE) --no-print-directory build
+	@$$(scripts/python-env) tests/real/run
 
 openvino: ## forty published models, run by OpenVINO too (needs openvino, torchvision, timm, transformers); resumes
 	@$$(scripts/python-env) tests/torch/second_engine.py
