@@ -30,14 +30,14 @@ struct Compared {
 Compared compare_values(const RunValue& got, const RunValue& wanted, const CompareSettings& settings = {});
 
 // Inputs made up from a seed, for the model's inputs that have no default; the same on every machine. `sizes` gives
-// named sizes, the others are 1.
+// named sizes, the others are the smallest of a few usual ones at which the model's shapes work out.
 std::vector<std::pair<std::string, RunValue>> random_inputs(const Model& model, uint64_t seed = 0,
                                                             const std::map<std::string, int64_t>& sizes = {});
 
 struct VerifySettings {
   std::string inputs = {};                     // an .npz, an .npy or a test_data_set folder; empty: made up
   uint64_t random = 0;                         // the seed of made-up inputs
-  std::map<std::string, int64_t> sizes = {};   // named sizes for them; 1 where nothing is said
+  std::map<std::string, int64_t> sizes = {};   // named sizes for them; others as random_inputs takes them
   std::optional<double> rtol = {}, atol = {};  // default: by element type
 };
 
@@ -57,6 +57,8 @@ struct Verified {
 // One object, as `cameo verify --json` prints it.
 std::string to_json(const Verified& verified);
 
+// With made-up inputs, these negated and 8 times as large are tried too, and sizes that are not given at 1 and one
+// more.
 Verified verify(const Model& model, const Model& reference, const VerifySettings& settings = {});
 // Against recorded outputs: an .npz, an .npy, or a test_data_set folder, which has the inputs too.
 Verified verify(const Model& model, const std::string& recorded, const VerifySettings& settings = {});

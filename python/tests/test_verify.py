@@ -162,3 +162,24 @@ def test_trained_scales_stay(channels):
     result = cameo.export(m.eval(), (torch.randn(2, 3, 12, 12),))
     count = [n.op for n in result.model.nodes].count("QuantizeLinear")
     assert count == 4 and [n.op for n in cameo.simplify(result.model)[0].nodes].count("QuantizeLinear") == 4  # two weights, two results
+
+
+class Checked(torch.nn.Module):
+    def forward(self, x):
+        torch._check_tensor_all(x.sum() * 0 == 0, lambda: "a number is missing")
+        return x * 2
+
+
+def test_a_check_of_data_is_no_part_of_the_model():
+    result = cameo.export(Checked().eval(), (torch.rand(2, 3),), dynamo=True)
+    assert result.captured == "export" and result.verification.ok
+
+
+@pytest.mark.parametrize("name", ["batch.size", "批", "b-1", "N x M", "1st"])
+def test_names_of_sizes_come_back_as_given(name):
+    for options in ({"dynamo": False}, {"dynamo": True}):
+        result = cameo.export(Calls(lambda x: x * 2).eval(), (torch.rand(2, 3),), input_names=["x"], output_names=["y"], dynamic_axes={"x": {0: name}, "y": {0: name}}, **options)
+        assert result.model.inputs[0].shape[0] == name and result.model.outputs[0].shape[0] == name
+        import onnx
+        model = onnx.load_from_string(result.model.to_bytes())
+        assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == name and model.graph.output[0].type.tensor_type.shape.dim[0].dim_param == name

@@ -1,4 +1,5 @@
 // Nodes, values and weights of the public Model: views of the graph behind it.
+#include "ir/dim_name.h"
 #include "api/finish_export.h"
 #include "api/type_text.h"
 #include "ir/op_info.h"
@@ -51,7 +52,10 @@ std::string Value::dtype() const { return api::dtype_text(value_of(model_, id())
 std::optional<std::vector<std::string>> Value::shape() const {
   const ir::Fact& f = value_of(model_, id()).fact;
   if (!f.has_rank()) return std::nullopt;
-  return api::size_texts(f.shape());
+  std::vector<std::string> out = api::size_texts(f.shape());
+  for (size_t i = 0; i < out.size(); ++i)
+    if (out[i].starts_with('\'')) out[i] = ir::name_or_text(f.shape()[i]);  // as it was given
+  return out;
 }
 
 std::optional<Weight> Value::weight() const {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "ir/dim_name.h"
 #include "ops/gate.h"
 #include "ops/infer.h"
 #include "support/error.h"
@@ -29,10 +30,10 @@ Open open_sizes(const Graph& g, const std::vector<ValueId>& params, const Sizes&
     if (!t.is_tensor() || !t.has_rank()) continue;
     for (size_t axis = 0; axis < t.shape->size(); ++axis) {
       const Dim d = (*t.shape)[axis];
-      if (d.is_literal() || given.contains(d.text())) continue;
-      if (axis == 0 && t.rank() > 1) out.batches.insert(d.text());
-      else if (axis == 1 && t.rank() == 4) out.channels.insert(d.text());
-      else out.others.insert(d.text());
+      if (d.is_literal() || given.contains(name_or_text(d))) continue;
+      if (axis == 0 && t.rank() > 1) out.batches.insert(name_or_text(d));
+      else if (axis == 1 && t.rank() == 4) out.channels.insert(name_or_text(d));
+      else out.others.insert(name_or_text(d));
     }
   }
   for (const std::string& b : out.batches) out.channels.erase(b), out.others.erase(b);
@@ -43,7 +44,7 @@ Open open_sizes(const Graph& g, const std::vector<ValueId>& params, const Sizes&
 Shape shape_at(const Type& t, const Sizes& sizes) {
   Shape shape;
   for (const Dim d : *t.shape) {
-    const auto it = sizes.find(d.text());
+    const auto it = sizes.find(name_or_text(d));
     shape.push_back(d.is_literal() ? d : Dim(it == sizes.end() ? 1 : it->second));
   }
   return shape;

@@ -1,5 +1,6 @@
 #include "runtime/inputs.h"
 
+#include "ir/dim_name.h"
 #include "kernels/carrier.h"
 #include "runtime/free_sizes.h"
 #include "support/error.h"
@@ -160,7 +161,7 @@ std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& par
           .help("give it with --inputs");
     std::vector<int64_t> shape;
     for (const Dim d : *t.shape) {
-      const auto it = sizes.find(d.text());
+      const auto it = sizes.find(name_or_text(d));
       shape.push_back(d.is_literal() ? d.literal() : it == sizes.end() ? 1 : it->second);
     }
     out.emplace_back(random_tensor(t.elem, shape, random));

@@ -123,6 +123,18 @@ std::vector<TensorRef> operands_of(const Stager& s, const std::vector<Value>& ar
   return out;
 }
 
+// What is padded is new memory; only images and volumes keep the order of their axes, and a cut is a copy as it lay.
+bool is_padded_anew(const Stager& s, std::string_view name, const std::vector<Value>& args, size_t rank) {
+  if ((name != "pad" && name != "constant_pad_nd") || rank > 3 || args.size() < 2 || !args[1].is<ListRef>())
+    return false;
+  if (s.heap.get<ListCell>(args[1].need<ListRef>().cell).staged) return false;
+  const auto& pads = s.items(args[1]);
+  return std::any_of(pads.begin(), pads.end(), [](const Value& v) {
+    const auto* d = v.as<Dim>();
+    return d && d->is_literal() && d->literal() > 0;
+  });
+}
+
 }  // namespace
 
 Layout fresh_layout(Stager& s, const Schema& schema, const std::vector<Value>& args, V result) {
@@ -140,7 +152,9 @@ Layout fresh_layout(Stager& s, const Schema& schema, const std::vector<Value>& a
   if ((name == "to" || name == "type_as") && operands.size() > 1)
     operands.resize(1);  // the other one lends its data type
   const auto plain = [&](const TensorRef& t) { return s.layout_of(t).is(Layout::Kind::contiguous); };
-  if (listed(always, name) || std::all_of(operands.begin(), operands.end(), plain)) return Layout::contiguous();
+  if (listed(always, name) || is_padded_anew(s, name, args, rank) ||
+      std::all_of(operands.begin(), operands.end(), plain))
+    return Layout::contiguous();
   if (!listed(elementwise, name)) return {};
   std::vector<LayoutOperand> laid;
   for (const TensorRef& t : operands) {

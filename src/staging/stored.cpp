@@ -23,7 +23,11 @@ Value Stager::from_stored_object(const ts::StoredObject& o) {
   const Value v(ObjectRef{heap.add(std::move(cell))});
   objects_.emplace(&o, v);
   if (o.state && o.cls && o.cls->method("__setstate__")) {
-    call_method(v, "__setstate__", {from_stored(*o.state)});
+    try {
+      call_method(v, "__setstate__", {from_stored(*o.state)});
+    } catch (const Raised&) {
+      fail_as_raised();  // no block of the program is around it
+    }
     return v;
   }
   std::vector<std::pair<std::string_view, Value>> attributes;

@@ -56,4 +56,11 @@ def polynomials():
         yield Trap(0, f"{name} of other orders", lambda x, n, f=f: (f(x, n), f(x, 1), f(x, 3), f(0.5, n)), (x, i64(0, 1, 2, 3, 4, -1, 2)))
 
 
-CASES = [*norms(), *empty_products(), *joins(), *products(), *polynomials()]
+def windows(x):
+    """Longformer's chunks: a view of heads, padded, then read by strides."""
+    padded = torch.nn.functional.pad(x.transpose(1, 2).reshape(2, 6, 4), (0, 0, 2, 2), value=-1.0)
+    stride = padded.stride()
+    return padded.as_strided((2, 3, 6, 4), (stride[0], 2 * stride[1], stride[1], stride[2])) * 2
+
+
+CASES = [Trap(0, "windows of a padded view", windows, (grid(1, 6, 2, 4),)), *norms(), *empty_products(), *joins(), *products(), *polynomials()]

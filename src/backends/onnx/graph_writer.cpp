@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontends/onnx/proto.h"
+#include "ir/dim_name.h"
 #include "ops/generated/attributes.h"
 
 namespace cameo::onnx {
@@ -11,7 +12,7 @@ namespace {
 
 bool same_dim(const DimProto& p, Dim d) {
   if (p.value && *p.value >= 0) return d.is(*p.value);
-  if (p.param && !p.param->empty()) return !d.is_literal() && d.text() == *p.param;
+  if (p.param && !p.param->empty()) return !d.is_literal() && (d.text() == *p.param || name_or_text(d) == *p.param);
   return d.is_symbol() && is_fresh(d);
 }
 

@@ -1,5 +1,6 @@
 #include "backends/onnx/messages.h"
 
+#include "ir/dim_name.h"
 #include "support/error.h"
 
 namespace cameo::onnx {
@@ -11,7 +12,7 @@ void write_shape(pb::Writer& w, uint32_t field, const Shape& shape, bool fresh_n
   for (const Dim d : shape) {
     const auto dim = w.begin(1);
     if (d.is_literal()) w.int64(1, d.literal());
-    else if (fresh_names || !mentions_fresh(d)) w.text(2, d.symbolic_text());
+    else if (fresh_names || !mentions_fresh(d)) w.text(2, name_or_text(d));
     w.end(dim);
   }
   w.end(message);

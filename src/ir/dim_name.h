@@ -1,0 +1,14 @@
+// Sizes as files and people say them.
+#pragma once
+
+#include <string>
+
+#include "ir/dim.h"
+
+namespace cameo::ir {
+
+// Like text(), but a name stands as it was given ("batch.size", "b-1") where reading cannot mistake it for an
+// expression.
+std::string name_or_text(Dim d);
+
+}  // namespace cameo::ir
