@@ -15,7 +15,8 @@ std::vector<Diag> check(const Buffer& bytes, const CheckSettings& settings) {
   return frontends::check_onnx(bytes_of(bytes), "", {.types = settings.types, .strict = settings.strict});
 }
 std::vector<Diag> check(const Model& model, const CheckSettings& settings) {
-  return frontends::check_onnx(support::Bytes::own(model.bytes()), "", {.types = settings.types, .strict = settings.strict});
+  return frontends::check_onnx(support::Bytes::own(model.bytes()), "",
+                               {.types = settings.types, .strict = settings.strict});
 }
 
 void infer_types(ModelState& s) {
