@@ -15,6 +15,7 @@ FREE = {1: (16000, 16, 1), 2: (512, 16000, 64, 16, 1), 3: (64, 320, 16, 1), 4: (
 # What no guess finds: the sampling rate and the state of voice detectors, how many samples there are.
 FIXED = {"sr": np.array(16000), "state": np.zeros((2, 1, 128)), "waveforms_lens": np.array([16000]), "features_lens": np.array([64])}
 TOLERANCE = 2e-3
+ROUNDED = 1e-2  # of the largest number: onnxruntime rounds the state of a DynamicQuantizeLSTM to 8 bits at each step
 
 
 def session(path_or_bytes):
@@ -55,7 +56,7 @@ def feeds_for(s):
     raise Wrong(f"onnxruntime runs it on nothing that was tried: {last}")
 
 
-def compare(names, got, wanted):
+def compare(names, got, wanted, tolerance=TOLERANCE):
     for name, g, w in zip(names, got, wanted):
         if not isinstance(w, np.ndarray) or w.dtype.kind not in "fiub":
             continue
@@ -68,7 +69,7 @@ def compare(names, got, wanted):
         scale = max(1.0, float(np.abs(w[np.isfinite(w)].astype("f8")).max(initial=0)))
         same = (g == w) | (np.isnan(g.astype("f8")) & np.isnan(w.astype("f8")))
         worst = float(np.where(same, 0, np.nan_to_num(error, nan=np.inf)).max())
-        if worst > TOLERANCE * scale:
+        if worst > tolerance * scale:
             raise Wrong(f"the output {name} differs by {worst:.3g}, of {scale:.3g}")
 
 
@@ -92,7 +93,7 @@ def _judge(name, path, cameo, log, folder):
         np.savez(folder / "in.npz", **o["feeds"])
         command(cameo, "run", model, "--inputs", folder / "in.npz", "-o", folder / "out.npz")
         with np.load(folder / "out.npz") as got:
-            compare(o["names"], [got[n] if n in got else got[f"y{i}"] for i, n in enumerate(o["names"])], o["wanted"])
+            compare(o["names"], [got[n] if n in got else got[f"y{i}"] for i, n in enumerate(o["names"])], o["wanted"], rounded)
 
     def theirs(model):
         o = original()
@@ -108,7 +109,9 @@ def _judge(name, path, cameo, log, folder):
             return "refused with a reason"
         theirs(out)
 
-    opset = next((o.version for o in onnx.load(path, load_external_data=False).opset_import if o.domain in ("", "ai.onnx")), 1)
+    proto = onnx.load(path, load_external_data=False)
+    opset = next((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), 1)
+    rounded = ROUNDED if any(n.op_type == "DynamicQuantizeLSTM" for n in proto.graph.node) else TOLERANCE
     log.step(name, "check", lambda: command(cameo, "check", path) and None)
     log.step(name, "infer", lambda: made("infer"))
     log.step(name, "simplify", lambda: made("simplify"))
