@@ -311,7 +311,7 @@ def main():
         legend = ("# Simplify against the others\n\n"
                   "Made by `make simplify-table` (`bench/simplify_models.py`, `bench/simplify_peers.py`). Nodes of the result, bodies and functions counted; a result in "
                   "brackets does not count: onnxruntime computes something else from it, or it needs operators of another domain. Ours is the whole process, theirs the call after the import. "
-                  f"Bytes are against the input's. Times with a ~ were taken beside other work.\n\nOthers: {versions(args.python, peers)}.\n\n")
+                  f"Bytes are relative to the input. Times with a ~ were measured while other programs ran.\n\nOthers: {versions(args.python, peers)}.\n\n")
         pathlib.Path(args.out).write_text(legend + table.text())
     return 1 if table.bad else 0
 

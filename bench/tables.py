@@ -6,7 +6,7 @@
   bench/tables.py render                                               docs/tables/*.md, .json and .svg of all rows so far
 
 Rows are worked out in processes of their own and appended to build/tables/*.jsonl: a run that is stopped goes on where it was, and
-`--limit 20` does the next twenty. Coverage goes through its items in an order drawn by lot, the same every time, so that any part
+`--limit 20` does the next twenty. Coverage goes through its items in a random order, the same every time, so that any part
 of it is a fair sample. `--again` forgets what Cameo did not get right, and does it once more. Needs the package `cameo` and, from PyPI,
 torch, onnx, onnxruntime, onnxscript, timm, torchvision, transformers, onnxsim and onnxslim.
 """
@@ -255,7 +255,7 @@ def lines_of(worker):
 
 
 def coverage_items():
-    """One model per family, and every operator of OpInfo, in an order drawn by lot."""
+    """One model per family, and every operator of OpInfo, in a random order."""
     quiet()
     import models
     import opinfo
@@ -310,7 +310,7 @@ def render_coverage(note):
     rows = done("coverage")
     text = ["# Coverage", "", *([note, ""] if note else []),
             "Right: onnxruntime runs the export and gives PyTorch's numbers, within a thousandth of the largest. Of operators, both of OpInfo's first two samples.",
-            "`bench/tables.py coverage` works through its items in an order drawn by lot; `bench/tables.py render` writes this page of those that are done.", "",
+            "`bench/tables.py coverage` works through its items in a random order; `bench/tables.py render` writes this page from the finished ones.", "",
             "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + ".", "", "| of | " + " | ".join(WAYS) + " |", "|---|" + "---|" * len(WAYS)]
     every = coverage_items()
     for kind, title in (("", "models"), ("sample/", "operator samples")):
@@ -324,7 +324,7 @@ def render_coverage(note):
         right = [sum(ways[w] == "right" for ways in usable) for w in WAYS]
         total = sum(i.startswith("sample/") == bool(kind) for i in every)
         text.append(f"| {len(usable)} {title} of {total}: right | " + " | ".join(map(str, right)) + " |")
-        for verdict, said in (("wrong", "wrong, without a word"), ("refused", "refused"), ("no end", "died, or took too long")):
+        for verdict, said in (("wrong", "wrong, no error"), ("refused", "refused"), ("no end", "died, or took too long")):
             text.append(f"| {said} | " + " | ".join(str(sum(ways[w] == verdict for ways in usable)) for w in WAYS) + " |")
         (DOCS / f"coverage-{title.split()[0]}.svg").write_text(bars(f"{len(usable)} {title}: exported rightly", list(zip(WAYS, right)), ""))
     text += ["", "What is not right, by Cameo and by the others:", "", "| | by | |", "|---|---|---|"]
@@ -337,7 +337,7 @@ def render_coverage(note):
 def render_speed(note):
     rows = [r for r in done("speed") if r["verdict"] == "done"]
     text = ["# Speed, memory, size", "", *([note, ""] if note else []),
-            "Best of seven, one process per row; of exports, this many MiB more at the peak than before. `bench/tables.py speed`, then `bench/tables.py render`.",
+            "Best of seven, one process per row; for exports: growth of peak memory in MiB. `bench/tables.py speed`, then `bench/tables.py render`.",
             "Simplifying and running start from what `torch.onnx.export(dynamo=False)` writes; runs take one thread on either side.", "",
             "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + f". {os.cpu_count()} processors.", ""]
     for task, ways in TASKS.items():

@@ -250,9 +250,9 @@ def state(cameo, expression, how):
 
 def page(cameo):
     lines = ["# Builtins of torch.jit", "", "What staging makes of every builtin over numbers, strings, lists and dicts. *Known* values are in the archive or follow from it; *unknown*",
-             "ones are decided by the inputs: sizes, items of tensors, int, float and bool inputs, and what is computed from them. Unknown values become graph;",
-             "where ONNX cannot say it, the export is refused with the reason below.", "",
-             "Made by `python tests/torch/torch_builtins.py --update` from PyTorch's own list of operators, and held against the binary by `tests/python/test_builtins.py`."]
+             "ones depend on the inputs: sizes, items of tensors, int, float and bool inputs, and what is computed from them. Unknown values become graph values;",
+             "where ONNX cannot express it, the export is refused with the reason below.", "",
+             "Made by `python tests/torch/torch_builtins.py --update` from PyTorch's own list of operators, and compared with the binary by `tests/python/test_builtins.py`."]
     group = ""
     for where, name, expression, _ in ROWS:
         if where != group:
