@@ -13,6 +13,7 @@ constexpr Flag flags[] = {
     {"float", 0, "f16|bf16", "half precision: every f32 value and weight, with casts around what takes f32 only"},
     {"keep-io", 0, "", "with --float: inputs and outputs stay f32"},
     {"keep", 0, "OP,...", "with --float: these operators go on computing in f32"},
+    {"inline", 0, "", "calls of the model's own functions become their nodes, for engines that refuse functions"},
     {"lossy", 0, "", "allow what is wrong on inf, NaN or overflow, or only approximate; each is listed"},
     {"experimental", 0, "", "allow the opset in development"},
     weights_flag,
@@ -36,6 +37,7 @@ ConvertSettings settings_of(const Args& args) {
   constexpr FloatType types[] = {FloatType::f16, FloatType::bf16};
   if (args.has("float")) s.float_type = types[args.choice("float", {"f16", "bf16"})];
   s.keep_io = args.has("keep-io");
+  s.inline_functions = args.has("inline");
   if (args.has("keep")) s.keep = split(args.text("keep", ""), ',');
   return s;
 }

@@ -18,6 +18,7 @@ struct ConvertSettings {
   FloatType float_type = FloatType::keep;  // of every f32 value and weight, with casts around what takes f32 only
   bool keep_io = false;                    // with float_type: inputs and outputs stay f32
   std::vector<std::string> keep = {};      // with float_type: operators that go on computing in f32
+  bool inline_functions = false;           // calls of the model's own functions become their nodes
 };
 
 struct Converted {

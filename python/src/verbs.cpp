@@ -82,6 +82,7 @@ Model convert_model(const Model& from, nb::dict given) {
   settings.float_type = o.choice("float_type", types);
   settings.keep_io = o.flag("keep_io");
   settings.keep = o.texts("keep");
+  settings.inline_functions = o.flag("inline_functions");
   o.finish();
   return released([&] { return convert(from, settings).model; });
 }

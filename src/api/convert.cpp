@@ -1,5 +1,6 @@
 // include/cameo/convert.h.
 #include "backends/onnx/legalise.h"
+#include "ops/inline.h"
 #include "ops/soundness.h"
 #include "passes/half.h"
 
@@ -40,6 +41,10 @@ Converted convert(Model model, const ConvertSettings& settings) {
   ModelState s = ModelState::changed(std::move(model));
   s.findings = ops::admit(s.model);  // expansions look at types and known contents
   s.inferred.reset();
+  if (settings.inline_functions) {
+    ops::inline_functions(s.model);
+    s.model.functions.clear();
+  }
   passes::HalfResult half;
   if (settings.float_type != FloatType::keep) half = to_half(settings, s);
   if (settings.opset) to_opset(settings, s);
