@@ -41,10 +41,7 @@ Converted convert(Model model, const ConvertSettings& settings) {
   ModelState s = ModelState::changed(std::move(model));
   s.findings = ops::admit(s.model);  // expansions look at types and known contents
   s.inferred.reset();
-  if (settings.inline_functions) {
-    ops::inline_functions(s.model);
-    s.model.functions.clear();
-  }
+  if (settings.inline_functions) ops::inline_functions(s.model);
   passes::HalfResult half;
   if (settings.float_type != FloatType::keep) half = to_half(settings, s);
   if (settings.opset) to_opset(settings, s);

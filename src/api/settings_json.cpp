@@ -162,10 +162,10 @@ constexpr Row<SimplifySettings> simplify_rows[] = {CAMEO_ROW(SimplifySettings, s
                                                    CAMEO_ROW(SimplifySettings, check_shapes),
                                                    CAMEO_ROW(SimplifySettings, rtol),
                                                    CAMEO_ROW(SimplifySettings, atol)};
-constexpr Row<ConvertSettings> convert_rows[] = {CAMEO_ROW(ConvertSettings, opset), CAMEO_ROW(ConvertSettings, lossy),
-                                                 CAMEO_ROW(ConvertSettings, float_type),
-                                                 CAMEO_ROW(ConvertSettings, keep_io), CAMEO_ROW(ConvertSettings, keep),
-                                                 CAMEO_ROW(ConvertSettings, inline_functions)};
+constexpr Row<ConvertSettings> convert_rows[] = {
+    CAMEO_ROW(ConvertSettings, opset),      CAMEO_ROW(ConvertSettings, lossy),
+    CAMEO_ROW(ConvertSettings, float_type), CAMEO_ROW(ConvertSettings, keep_io),
+    CAMEO_ROW(ConvertSettings, keep),       CAMEO_ROW(ConvertSettings, inline_functions)};
 constexpr Row<MergeSettings> merge_rows[] = {CAMEO_ROW(MergeSettings, connect),
                                              CAMEO_ROW(MergeSettings, keep_connected)};
 constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs), CAMEO_ROW(VerifySettings, random),

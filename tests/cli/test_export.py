@@ -284,3 +284,12 @@ def test_modules_as_functions(t):
     t.run("check", "net.onnx")
     assert "Block" in t.fails("export", data(t, "blocks.pt"), "-o", "b.onnx", "--modules-as-functions=Blok", code=2, error="use.modules").err
     t.fails("export", data(t, "blocks.pt"), "-o", "b.onnx", "--modules-as-functions", "--opset", "13", code=2, error="use.opset")
+
+
+def test_functions_can_be_inlined(t):
+    exported(t, "blocks.pt", "--modules-as-functions", "--input", "x=f32[batch,6]")
+    before = t.run("show", "net.onnx", "--json").json["operators"]
+    t.run("convert", "net.onnx", "flat.onnx", "--inline")
+    after = t.run("show", "flat.onnx", "--json").json["operators"]
+    assert any("Block" in name for name in before) and not any("Block" in name for name in after), (before, after)
+    t.run("verify", "net.onnx", "flat.onnx", "--dim", "batch=3")
