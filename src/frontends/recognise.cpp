@@ -113,6 +113,7 @@ struct Advice {
   std::string what, because, hint;
 };
 
+// long: a table, one answer per kind of file
 Advice answer(const Recognised& r) {
   using enum FileKind;
   const std::string of_class = r.detail.empty() ? "" : cat(" of class ", r.detail);

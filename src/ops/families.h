@@ -85,6 +85,7 @@ std::span<const OpRules> category_rules();
 std::span<const OpRules> map_rules();
 std::span<const OpRules> tree_ensemble_rules();
 
+// long: a table, one family per line
 inline std::span<const Family> op_families() {
   static constexpr Family all[] = {
       concat_rules,

@@ -257,6 +257,49 @@ std::vector<Value> Stager::eval_all(ts::Exprs list) {
   return out;
 }
 
+namespace {
+
+// Constants without axes are literals: they do not take part in promotion as tensors do.
+Value constant_of(Stager& s, const ts::ConstantRef& c) {
+  Value v = s.from_stored(s.program.constant(c.index));
+  if (auto* t = std::get_if<TensorRef>(&v.data);
+      t && s.graph[s.read(*t).id].fact.has_rank() && s.graph[s.read(*t).id].fact.rank() == 0)
+    t->literal = true;
+  return v;
+}
+
+Value global_of(Stager& s, const ts::GlobalName& g) {
+  const ts::Resolved r = s.program.resolve(g.name);
+  if (r.function) return Value(FunctionRef{r.function});
+  if (r.cls && r.cls->kind == ts::ClassKind::enumeration)
+    if (const auto* item = r.cls->item(r.rest)) return Value(Enum{r.cls, item});
+  s.fail("stage.name", cat("'", g.name, "' is not known in the archive"));
+}
+
+}  // namespace
+
+Value Stager::tuple_slice(const ts::Slice& s) {
+  const auto all = items(eval(*s.object));
+  const auto n = static_cast<int64_t>(all.size());
+  const auto bound = [&](const ts::Expr* at, int64_t otherwise) {
+    const Dim given = at ? int_from(eval(*at)) : Dim(otherwise);
+    if (!given.is_literal()) fail("stage.index", "a tuple is cut at a place that depends on the inputs");
+    const int64_t v = given.literal();
+    return std::clamp<int64_t>(v < 0 ? v + n : v, 0, n);
+  };
+  const int64_t first = bound(s.first, 0), last = std::max(first, bound(s.last, n));
+  return Value::tuple(std::vector<Value>(all.begin() + first, all.begin() + last));
+}
+
+Value Stager::dict_literal(const ts::DictLiteral& d) {
+  std::vector<std::pair<Value, Value>> entries;
+  for (size_t i = 0; i < d.keys.size(); ++i) {
+    Value key = eval(*d.keys[i]);
+    entries.emplace_back(std::move(key), eval(*d.values[i]));
+  }
+  return dict(std::move(entries));
+}
+
 Value Stager::eval(const ts::Expr& e) {
   switch (e.kind) {
     case ts::ExprKind::integer: return Dim(e.as<ts::IntegerLiteral>()->value);
@@ -267,51 +310,19 @@ Value Stager::eval(const ts::Expr& e) {
     case ts::ExprKind::boolean: return e.as<ts::BoolLiteral>()->value;
     case ts::ExprKind::none: return Value();
     case ts::ExprKind::name: return name(*e.as<ts::Name>());
-    case ts::ExprKind::constant: {
-      Value v = from_stored(program.constant(e.as<ts::ConstantRef>()->index));
-      if (auto* t = std::get_if<TensorRef>(&v.data);
-          t && graph[read(*t).id].fact.has_rank() && graph[read(*t).id].fact.rank() == 0)
-        t->literal = true;
-      return v;
-    }
-    case ts::ExprKind::global: {
-      const ts::Resolved r = program.resolve(e.as<ts::GlobalName>()->name);
-      if (r.function) return Value(FunctionRef{r.function});
-      if (r.cls && r.cls->kind == ts::ClassKind::enumeration)
-        if (const auto* item = r.cls->item(r.rest)) return Value(Enum{r.cls, item});
-      fail("stage.name", cat("'", e.as<ts::GlobalName>()->name, "' is not known in the archive"));
-    }
+    case ts::ExprKind::constant: return constant_of(*this, *e.as<ts::ConstantRef>());
+    case ts::ExprKind::global: return global_of(*this, *e.as<ts::GlobalName>());
     case ts::ExprKind::op: fail("stage.name", "an operator can only be called");
     case ts::ExprKind::attribute: return attribute(eval(*e.as<ts::Attribute>()->object), e.as<ts::Attribute>()->name);
     case ts::ExprKind::index: {
       const Value object = eval(*e.as<ts::Index>()->object);
       return index(object, eval(*e.as<ts::Index>()->index));
     }
-    case ts::ExprKind::slice: {
-      const auto& s = *e.as<ts::Slice>();
-      const auto all = items(eval(*s.object));
-      const auto n = static_cast<int64_t>(all.size());
-      const auto bound = [&](const ts::Expr* at, int64_t otherwise) {
-        const Dim given = at ? int_from(eval(*at)) : Dim(otherwise);
-        if (!given.is_literal()) fail("stage.index", "a tuple is cut at a place that depends on the inputs");
-        const int64_t v = given.literal();
-        return std::clamp<int64_t>(v < 0 ? v + n : v, 0, n);
-      };
-      const int64_t first = bound(s.first, 0), last = std::max(first, bound(s.last, n));
-      return Value::tuple(std::vector<Value>(all.begin() + first, all.begin() + last));
-    }
+    case ts::ExprKind::slice: return tuple_slice(*e.as<ts::Slice>());
     case ts::ExprKind::call: return call(*e.as<ts::Call>());
     case ts::ExprKind::tuple: return Value::tuple(eval_all(e.as<ts::TupleLiteral>()->items));
     case ts::ExprKind::list: return list(eval_all(e.as<ts::ListLiteral>()->items));
-    case ts::ExprKind::dict: {
-      const auto& d = *e.as<ts::DictLiteral>();
-      std::vector<std::pair<Value, Value>> entries;
-      for (size_t i = 0; i < d.keys.size(); ++i) {
-        Value key = eval(*d.keys[i]);
-        entries.emplace_back(std::move(key), eval(*d.values[i]));
-      }
-      return dict(std::move(entries));
-    }
+    case ts::ExprKind::dict: return dict_literal(*e.as<ts::DictLiteral>());
     case ts::ExprKind::annotate: return annotated(*e.as<ts::Annotate>());
     case ts::ExprKind::unchecked_cast: {
       Value v = eval(*e.as<ts::UncheckedCast>()->value);

@@ -182,6 +182,35 @@ std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
   return out;
 }
 
+// Gives the axes that a turn changes a size of their own. False where there are some: the body has to be staged again.
+static bool settle(Stager& s, std::vector<Type>& types, std::span<const ValueId> after) {
+  bool settled = true;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Type& t = s.graph[after[i]].fact.type;
+    for (int64_t a = 0; t.has_rank() && types[i].has_rank() && a < t.rank() && a < types[i].rank(); ++a) {
+      Dim& d = (*types[i].shape)[static_cast<size_t>(a)];
+      if (d == (*t.shape)[static_cast<size_t>(a)] || is_fresh(d)) continue;
+      d = s.graph.dims().fresh("carried");
+      settled = false;
+    }
+  }
+  return settled;
+}
+
+// The inputs of a Loop's body: the turn's number, the condition, and what is carried, which is given back.
+static std::vector<Value> carried_inputs(Stager& s, RegionId region, const std::vector<Value>& start,
+                                         const std::vector<Type>& types) {
+  s.graph.add_input(region, "", Type::tensor(DType::i64, {}));
+  s.graph.add_input(region, "", Type::tensor(DType::boolean, {}));
+  std::vector<Value> carried;
+  for (size_t i = 0; i < start.size(); ++i) {
+    const ValueId in = s.graph.add_input(region, "", types[i]);
+    bind_axes(s, in);
+    carried.push_back(like(s, start[i], in));
+  }
+  return carried;
+}
+
 std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
   const json::Value condition = graph_argument(h, 0), turn = graph_argument(h, 1);
   const std::vector<Value> start = s.items(argument(h.at(2), h.scope));
@@ -208,15 +237,7 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
     const auto before = s.attempt();
     const RegionId region = s.graph.add_region(outer);
     s.on.move_to(region);
-    s.graph.add_input(region, "", Type::tensor(DType::i64, {}));
-    s.graph.add_input(region, "", Type::tensor(DType::boolean, {}));
-    std::vector<Value> carried;
-    for (size_t i = 0; i < start.size(); ++i) {
-      const ValueId in = s.graph.add_input(region, "", types[i]);
-      bind_axes(s, in);
-      carried.push_back(like(s, start[i], in));
-    }
-    const auto results = body(turn, with_extra(carried));
+    const auto results = body(turn, with_extra(carried_inputs(s, region, start, types)));
     if (const auto* p = any_poison(results)) {
       s.on.move_to(outer);
       return {Value(*p)};
@@ -226,17 +247,7 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
     for (const V v : as_tensors(s, results)) values.push_back(v);
     const auto outs = s.own_outputs(region, values);
     s.on.move_to(outer);
-    bool settled = true;
-    for (size_t i = 0; i < types.size(); ++i) {
-      const Type& t = s.graph[outs[i + 1]].fact.type;
-      for (int64_t a = 0; t.has_rank() && types[i].has_rank() && a < t.rank() && a < types[i].rank(); ++a) {
-        Dim& d = (*types[i].shape)[static_cast<size_t>(a)];
-        if (d == (*t.shape)[static_cast<size_t>(a)] || is_fresh(d)) continue;
-        d = s.graph.dims().fresh("carried");
-        settled = false;
-      }
-    }
-    if (!settled) {
+    if (!settle(s, types, std::span(outs).subspan(1))) {
       s.take_back(before);
       continue;
     }

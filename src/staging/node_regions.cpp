@@ -61,6 +61,29 @@ void NodeStager::apply_autocast(std::string_view op, json::Value n, CallArgs& ar
   }
 }
 
+namespace {
+
+using Given = std::vector<std::pair<std::string_view, Value>>;
+
+// An argument that the operator writes, and which of the tensors behind its arguments it lies in.
+struct Written {
+  std::string name;
+  size_t base;
+};
+
+std::vector<Written> written_arguments(const Given& given, size_t bases, json::Value node) {
+  std::vector<Written> out;
+  for (const auto& [key, v] : given) {
+    if (!key.starts_with('_') || !key.ends_with("_base_index") || !v.is<Dim>()) continue;
+    const int64_t base = v.need<Dim>().known().value_or(-1);
+    if (base < 0 || static_cast<size_t>(base) >= bases) node.fail("a written argument without its base");
+    out.push_back({std::string(key.substr(1, key.size() - 12)), static_cast<size_t>(base)});
+  }
+  return out;
+}
+
+}  // namespace
+
 // A custom operator that writes to its arguments, made functional: its results, then the new values of what it writes.
 // The node or rule that stands for it gives the new values of the written arguments after its results.
 std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
@@ -69,7 +92,7 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
   const json::Value text = named.value;
   const auto target = named.tag == "as_operator" ? target_of(text.text()) : std::nullopt;
   if (!target) h.node.fail("an operator's name is expected here");
-  std::vector<std::pair<std::string_view, Value>> given;
+  Given given;
   std::vector<Value> bases;
   for (const json::Value in : h.node["inputs"].elements()) {
     const auto name = in["name"].text();
@@ -82,19 +105,10 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
       if (name == key) return &v;
     return nullptr;
   };
-  struct Written {
-    std::string name;
-    size_t base;
-  };
-  std::vector<Written> written;
+  const std::vector<Written> written = written_arguments(given, bases.size(), h.node);
   CallArgs args;
-  for (const auto& [key, v] : given) {
+  for (const auto& [key, v] : given)
     if (!key.starts_with('_')) args.keywords.emplace_back(key, v);
-    if (!key.starts_with('_') || !key.ends_with("_base_index") || !v.is<Dim>()) continue;
-    const int64_t base = v.need<Dim>().known().value_or(-1);
-    if (base < 0 || static_cast<size_t>(base) >= bases.size()) h.node.fail("a written argument without its base");
-    written.push_back({std::string(key.substr(1, key.size() - 12)), static_cast<size_t>(base)});
-  }
   const auto cut = [&](const Written& w, std::string_view op, std::vector<Value> first) {
     if (find(cat("_", w.name, "_size")) || find(cat("_", w.name, "_length")))
       s.fail("stage.control", cat(text.text(), " writes to a strided view or a list of tensors"),

@@ -256,6 +256,8 @@ class Stager {
   // Expressions.
   Value eval(const ts::Expr& e);
   Value name(const ts::Name& n);
+  Value tuple_slice(const ts::Slice& s);
+  Value dict_literal(const ts::DictLiteral& d);
   Value attribute(const Value& object, std::string_view name);
   Value index(const Value& object, const Value& at);
   Value call(const ts::Call& c);

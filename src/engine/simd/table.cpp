@@ -3,6 +3,7 @@
 
 namespace cameo::engine {
 
+// long: a table, one operator per line
 std::span<const EmitterRow> simd_emitters() {
   static constexpr EmitterRow rows[] = {
       {"Reshape", emit_view},

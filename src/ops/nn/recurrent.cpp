@@ -142,15 +142,18 @@ Tensor state_tensor(const std::vector<double>& state, DType dtype, bool batch_fi
   return batch_first ? strided(t, {batch, dirs, hidden}, order) : t;
 }
 
-}  // namespace
+struct Sizes {
+  int64_t dirs, steps, batch, input, hidden;
+};
 
-void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellStep& step) {
+// The sizes that the operands agree on.
+Sizes sizes_of(const RecurrentAttrs& a, Eval& k, int64_t gates) {
   const Tensor& x = k.in(0);
-  std::string problem = problem_of(a, gates);
-  if (!problem.empty()) k.fail("eval.attribute", problem);
+  if (const std::string problem = problem_of(a, gates); !problem.empty()) k.fail("eval.attribute", problem);
   if (x.rank() != 3 || k.in(1).rank() != 3 || k.in(2).rank() != 3) k.fail("eval.shape", "X, W and R must have rank 3");
-  const int64_t dirs = a.directions(), steps = x.shape()[a.batch_first], batch = x.shape()[!a.batch_first],
-                input = x.shape()[2], hidden = k.in(2).shape()[2];
+  const Sizes sizes{a.directions(), x.shape()[a.batch_first], x.shape()[!a.batch_first], x.shape()[2],
+                    k.in(2).shape()[2]};
+  const auto [dirs, steps, batch, input, hidden] = sizes;
   if (k.in(1).shape() != std::vector<int64_t>{dirs, gates * hidden, input} ||
       k.in(2).shape() != std::vector<int64_t>{dirs, gates * hidden, hidden})
     k.fail("eval.shape", "the weights' shapes do not suit the input and the direction");
@@ -158,18 +161,32 @@ void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellS
     k.fail("eval.shape", cat("B has ", k.in(3).count(), " elements"));
   if (k.has(7) && k.in(7).count() != dirs * 3 * hidden)
     k.fail("eval.shape", cat("P has ", k.in(7).count(), " elements"));
+  return sizes;
+}
+
+// Steps of each sequence of the batch.
+std::vector<int64_t> lengths_of(Eval& k, int64_t batch, int64_t steps) {
   std::vector<int64_t> lengths = k.has(4) ? k.ints(4) : std::vector<int64_t>(static_cast<size_t>(batch), steps);
   if (static_cast<int64_t>(lengths.size()) != batch)
     k.fail("eval.shape", cat("sequence_lens has ", lengths.size(), " elements for a batch of ", batch));
   for (const int64_t n : lengths)
     if (n < 0 || n > steps) k.fail("eval.index", cat("a sequence of ", n, " in ", steps, " steps"));
+  return lengths;
+}
 
+}  // namespace
+
+void eval_recurrent(const RecurrentAttrs& a, Eval& k, int64_t gates, const CellStep& step) {
+  const Tensor& x = k.in(0);
+  const auto [dirs, steps, batch, input, hidden] = sizes_of(a, k, gates);
+  const std::vector<int64_t> lengths = lengths_of(k, batch, steps);
   const Tensor none = zeros(DType::f32, {0});
   const Loaded<double> xs(x), w(k.in(1)), r(k.in(2)), bias(k.has(3) ? k.in(3) : none),
       peepholes(k.has(7) ? k.in(7) : none);
   std::vector<double> h = initial_state(k, 5, a.batch_first, dirs, batch, hidden),
                       c = initial_state(k, 6, a.batch_first, dirs, batch, hidden);
   std::vector<double> y(static_cast<size_t>(element_count(std::vector<int64_t>{steps, dirs, batch, hidden})), 0);
+  std::string problem;  // none: sizes_of would have told
   const auto f = activations_of(a, problem);
   const int64_t per_direction = activations_per_direction(gates);
   const auto part = [](std::span<const double> all, int64_t from, int64_t count) {
