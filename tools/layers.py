@@ -192,7 +192,7 @@ class Reader:
             if found.group() != "{":
                 at = begin = found.end()
                 continue
-            raw = re.sub(r"__attribute__\(\(.*?\)\)\)?", lambda m: " " * len(m.group()), code[begin:found.start()])
+            raw = re.sub(r"__attribute__\(\(.*?\)\)\)?|\(auto\)", lambda m: " " * len(m.group()), code[begin:found.start()])
             at_head = begin + len(raw) - len(raw.lstrip())
             outer = collapsed(raw.strip())
             close = end_of_block(code, found.start())
@@ -236,10 +236,11 @@ class Reader:
         self.function(name, start, close)
         static = re.match(r"(?:\[\[\w+\]\]\s*)?(?:template.*?)?\bstatic\b", outer) and len(scope) and scope[-1][:1].islower()
         head = raw.strip()
-        if "requires" in head or head.startswith("template") or name.startswith("TEST"):
-            return  # constraints tell overloads apart, which this reader cannot
+        if name.startswith("TEST"):
+            return
+        constraint = re.sub(r"\s+", " ", " ".join(re.findall(r"^template\s*<.*?>|\brequires\b[^{]*", head, re.DOTALL)))
         where = head.find("operator()") + len("operator()") if name.endswith("\x01") else head.find("operator" if "operator" in name else name)
-        self.define("::".join((*scope, name.replace("\x01", "()"))) + "(" + parameters(head[max(where, 0):]), start, hidden or bool(static))
+        self.define("::".join((*scope, name.replace("\x01", "()"))) + "(" + parameters(head[max(where, 0):]) + constraint, start, hidden or bool(static))
 
     def define(self, name, position, hidden):
         line = self.line_of(position)
