@@ -43,7 +43,7 @@ struct Diag {
   std::string render_json() const;  // one JSON object on one line
 };
 
-// The one exception type of the library. `diags` holds at least one error.
+// What is thrown about models and calls; `diags` holds at least one error. A std::logic_error is a bug of ours.
 class Error : public std::exception {
  public:
   explicit Error(Diag d);

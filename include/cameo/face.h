@@ -10,7 +10,7 @@
 
 namespace cameo {
 
-// In a catch block: what was thrown, as an Error. Want of memory is budget.memory; what is neither is bug.exception.
+// In a catch block: what was thrown, as an Error. Want of memory is budget.memory; a mistake of ours is bug.*.
 Error caught();
 
 // Names are as the file has them. For people: on one line, `\n`, `\t` and `\xNN` for what a terminal would not show.

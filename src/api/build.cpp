@@ -36,7 +36,7 @@ struct Builder::Content {
 
 Builder::Builder(std::string name) : NodeBuilder(nullptr), content_(std::make_unique<Content>()) {
   ir::Model& model = content_->model;
-  model.graph.region(model.graph.main()).name = std::move(name);
+  model.graph.label(model.graph.main()).name = std::move(name);
   model.producer_name = "cameo";
   const auto uses_domain = [&model](std::string_view domain) { model.opsets.emplace(domain, 1); };
   state_ = std::make_unique<State>(State{model.graph, content_->on, uses_domain});
@@ -92,7 +92,7 @@ std::vector<Var> Builder::if_else(Var condition, const Body& then, const Body& o
       throw error("build.arity", cat("one side gives ", count, " values, the other ", results.size()));
     count = results.size();
     g.set_region_outputs(region, content_->own(region, results));
-    g.region(region).name = side == 1 ? "then" : "else";
+    g.label(region).name = side == 1 ? "then" : "else";
     content_->on.move_to(outer);
   }
   for (size_t i = 0; i < count; ++i) g.add_output(node);
@@ -109,7 +109,7 @@ std::vector<Var> Builder::loop(Var count, Var condition, const std::vector<Var>&
   const support::NodeId node = g.add_node(outer, ops::op_of<op::Loop>(), nullptr, inputs, 0);
   const support::RegionId region = g.add_region(outer);
   g.set_region(node, 0, region);
-  g.region(region).name = "body";
+  g.label(region).name = "body";
   const support::ValueId counter = g.add_input(region, "", ir::Type::tensor(ir::DType::i64, {}));
   const support::ValueId going = g.add_input(region, "", ir::Type::tensor(ir::DType::boolean, {}));
   std::vector<Var> inside;

@@ -4,6 +4,7 @@
 
 #include "formats/mapped_file.h"
 #include "support/budget.h"
+#include "support/error.h"
 #include "support/near_name.h"
 #include "support/text.h"
 
@@ -20,10 +21,12 @@ Error caught() {
     return support::out_of_memory();
   } catch (const std::length_error&) {  // of a container that no memory could hold
     return support::out_of_memory();
+  } catch (const support::Bug& bug) {
+    return Error(bug.diag());
   } catch (const std::exception& e) {
-    return support::error("bug.exception", support::cat("this is a bug in Cameo: ", e.what()));
+    return Error(support::Bug("bug.exception", e.what()).diag());
   } catch (...) {
-    return support::error("bug.exception", "this is a bug in Cameo: something was thrown that is no exception");
+    return Error(support::Bug("bug.exception", "something was thrown that is no exception").diag());
   }
 }
 

@@ -40,7 +40,8 @@ void name_values(Graph& g) {
     const Node& n = g[NodeId(i)];
     if (n.dead || n.name.empty()) continue;
     for (size_t k = 0; k < n.outputs.size(); ++k)
-      if (ir::Value& v = g.value(n.outputs[k]); v.name.empty() && !v.uses.empty()) v.name = cat(n.name, "_output_", k);
+      if (const ir::Value& v = g[n.outputs[k]]; v.name.empty() && !v.uses.empty())
+        g.label(n.outputs[k]).name = cat(n.name, "_output_", k);
   }
 }
 
@@ -106,7 +107,7 @@ void number_weights(Graph& g) {
   for (const ValueId v : g[g.main()].initializers) {
     if (!g.used(v)) continue;
     while (taken.count(cat(number))) ++number;
-    g.value(v).name = cat(number++);
+    g.label(v).name = cat(number++);
   }
 }
 

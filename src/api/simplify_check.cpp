@@ -100,9 +100,7 @@ class Runs {
   Runs(const Model& m, bool fast) : m_(m) {
     if (fast) try {
         session_.emplace(m);
-      } catch (const Error& e) {
-        if (e.exit_code() == 4) throw;
-      }
+      } catch (const Error&) {}
   }
   std::vector<Datum> run(const std::vector<Datum>& inputs) const {
     return session_ ? session_->run(inputs) : run_reference(m_, inputs);
@@ -123,7 +121,6 @@ class Checker {
         s.outputs = runs.run(s.inputs);
         samples_.push_back(std::move(s));
       } catch (const Error& e) {
-        if (e.exit_code() == 4) throw;
         out.skipped.push_back(e.diag().what);
       }
     out.compared = samples_.size();
@@ -167,7 +164,6 @@ class Checker {
         out.worst = std::max(out.worst, worst);
       }
     } catch (const Error& e) {
-      if (e.exit_code() == 4) throw;
       return e.diag().what;
     }
     return "";

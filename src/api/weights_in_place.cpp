@@ -37,7 +37,7 @@ class InPlace {
     if (w->scale || w->strings || w->source_dtype != w->dtype || !order || !is_inside(w->source) || w->count() == 0)
       return;
     auto stored = std::make_shared<Weight>(as_stored(*w, *order));
-    if (std::is_sorted(order->begin(), order->end())) g_.value(v).weight = std::move(stored);
+    if (std::is_sorted(order->begin(), order->end())) g_.set_weight(v, std::move(stored));
     else transpose(v, std::move(stored), *order);
     kept_ += w->byte_size();
   }
@@ -75,7 +75,7 @@ class InPlace {
     const ValueId init = g_.add_initializer(main, name, std::move(stored));
     const ValueId turned = on.Transpose(init, {.perm = perm});
     g_.fact(turned) = g_[v].fact;
-    g_.value(turned).name = cat(name, "_turned");
+    g_.label(turned).name = cat(name, "_turned");
     g_.replace_uses(v, turned);
     g_.erase_initializer(v);
   }

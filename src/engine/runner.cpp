@@ -33,18 +33,8 @@ std::vector<NodeId> nodes_of(const Graph& g, RegionId r) {
 
 // Inputs that have a default, and are not given, never change.
 void freeze_defaults(Graph& g) {
-  Region& main = g.region(g.main());
-  std::vector<ValueId> inputs;
-  for (const ValueId v : main.inputs) {
-    if (g[v].weight) {
-      g.value(v).kind = Value::Kind::initializer;
-      main.initializers.push_back(v);
-    } else {
-      g.value(v).def_index = static_cast<uint32_t>(inputs.size());
-      inputs.push_back(v);
-    }
-  }
-  main.inputs = std::move(inputs);
+  for (const ValueId v : std::vector<ValueId>(g[g.main()].inputs))
+    if (g[v].weight) g.promote_to_initializer(v);
 }
 
 }  // namespace

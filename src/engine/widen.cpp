@@ -127,7 +127,7 @@ class Widener {
     g_.set_name(g_[outputs[0]].def, g_[n].name);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const ValueId old = g_[n].outputs[i];
-      g_.value(outputs[i]).name = g_[old].name;
+      g_.label(outputs[i]).name = g_[old].name;
       if (!half(old)) {
         g_.replace_uses(old, outputs[i]);
         continue;

@@ -72,6 +72,8 @@ void Publication::commit(bool durable) {
   for (const auto& tidy_up : after_) {
     try {
       tidy_up();
+    } catch (const Bug&) {
+      throw;
     } catch (const std::exception&) {  // what is left over does no harm; the next writer tries again
     }
   }

@@ -25,13 +25,13 @@ class Cloner {
 
   RegionId region(RegionId from, RegionId parent, NodeId owner) {
     const RegionId to = g_.add_region(parent, owner);
-    g_.region(to).name = source_[from].name;
-    g_.region(to).doc = source_[from].doc;
-    g_.region(to).metadata = source_[from].metadata;
+    g_.label(to).name = source_[from].name;
+    g_.label(to).doc = source_[from].doc;
+    g_.label(to).metadata = source_[from].metadata;
     for (const ValueId v : std::vector<ValueId>(source_[from].inputs)) {
       const ValueId copy = g_.add_input(to, "", {});
       describe(v, copy);
-      g_.value(copy).weight = source_[v].weight;
+      g_.set_weight(copy, source_[v].weight);
       map(v, copy);
     }
     body(from, to, {});
@@ -51,10 +51,10 @@ class Cloner {
   }
 
   void describe(ValueId from, ValueId to) {
-    Value& copy = g_.value(to);
+    ValueLabel& copy = g_.label(to);
     const Value& v = source_[from];
     copy.name = renamed(v.name);
-    copy.fact = v.fact;
+    g_.fact(to) = v.fact;
     copy.doc = v.doc;
     copy.metadata = v.metadata;
   }

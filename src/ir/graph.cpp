@@ -229,6 +229,35 @@ void Graph::remove_region_input(RegionId r, size_t i) {
   if (regions_[r.index].owner) touch(regions_[r.index].owner);
 }
 
+void Graph::reorder_inputs(RegionId r, std::vector<ValueId> order) {
+  auto& inputs = regions_[r.index].inputs;
+  invariant(std::is_permutation(order.begin(), order.end(), inputs.begin(), inputs.end()),
+            "inputs in another order are the same inputs");
+  inputs = std::move(order);
+  for (size_t i = 0; i < inputs.size(); ++i) values_[inputs[i].index].def_index = static_cast<uint32_t>(i);
+  if (regions_[r.index].owner) touch(regions_[r.index].owner);
+}
+
+void Graph::promote_to_initializer(ValueId v) {
+  Value& value = values_[v.index];
+  invariant(value.kind == Value::Kind::region_input && value.weight, "an input with a default becomes an initializer");
+  Region& home = regions_[value.home.index];
+  home.inputs.erase(home.inputs.begin() + static_cast<std::ptrdiff_t>(value.def_index));
+  for (size_t i = value.def_index; i < home.inputs.size(); ++i)
+    values_[home.inputs[i].index].def_index = static_cast<uint32_t>(i);
+  value.kind = Value::Kind::initializer;
+  value.def_index = 0;
+  home.initializers.push_back(v);
+  if (home.owner) touch(home.owner);
+}
+
+void Graph::set_weight(ValueId v, std::shared_ptr<const Weight> weight) {
+  Value& value = values_[v.index];
+  invariant(value.kind == Value::Kind::region_input || (value.kind == Value::Kind::initializer && weight),
+            "only initializers and inputs have a weight");
+  value.weight = std::move(weight);
+}
+
 void Graph::replace_uses(ValueId old, ValueId replacement) {
   if (old == replacement) return;
   auto uses = std::move(values_[old.index].uses);

@@ -44,19 +44,23 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
-struct Value {
+// What is said about a value. Anybody may change it: the graph does not depend on it.
+struct ValueLabel {
+  std::string name;  // may be empty: the writer then makes one
+  std::shared_ptr<const std::vector<std::pair<std::string, std::string>>> metadata;
+  std::string doc;
+  bool synthetic = false;  // made by the reader's upgrade: written only if a node that was touched uses it
+};
+
+struct Value : ValueLabel {
   enum class Kind : uint8_t { node_output, region_input, initializer, dead };
   Kind kind = Kind::dead;
-  bool synthetic = false;  // made by the reader's upgrade: written only if a node that was touched uses it
   uint32_t def_index = 0;  // output number of `def`, or input number of `home`
   NodeId def;
   RegionId home;
-  std::string name;  // may be empty: the writer then makes one
   Fact fact;
   std::shared_ptr<const Weight> weight;  // an initializer's data; on a region input, its default
   std::vector<Use> uses;
-  std::shared_ptr<const std::vector<std::pair<std::string, std::string>>> metadata;
-  std::string doc;
 };
 
 // What a node remembers of where it came from.
@@ -89,16 +93,20 @@ struct Node {
   bool is(std::string_view op_name) const { return op->name == op_name && op->domain.empty() && !op->is_opaque(); }
 };
 
-struct Region {
+// What is said about a region, and where it comes from.
+struct RegionLabel {
+  std::string name, doc;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  Bytes origin;  // the GraphProto as read
+};
+
+struct Region : RegionLabel {
   RegionId parent;  // none: the main graph, or a local function's body
   NodeId owner;
   std::vector<ValueId> inputs, outputs;
   std::vector<ValueId> initializers;
   NodeId first, last;
   bool dead = false;
-  std::string name, doc;
-  std::vector<std::pair<std::string, std::string>> metadata;
-  Bytes origin;  // the GraphProto as read
 };
 
 // The bytes one NodeProto was read from. Upgrading may have made several nodes of it: they share the origin.
@@ -157,7 +165,10 @@ class Graph {
   void set_op(NodeId n, const OpInfo& op, std::shared_ptr<const void> attrs);
   void set_extra(NodeId n, NamedAttrs extra);
   void set_region_outputs(RegionId r, std::vector<ValueId> outputs);
-  void remove_region_input(RegionId r, size_t i);  // precondition: it has no uses
+  void remove_region_input(RegionId r, size_t i);               // precondition: it has no uses
+  void reorder_inputs(RegionId r, std::vector<ValueId> order);  // precondition: the same inputs
+  void promote_to_initializer(ValueId v);  // an input with a default: nobody can give another value any more
+  void set_weight(ValueId v, std::shared_ptr<const Weight> weight);  // of an initializer, or an input's default
   void replace_uses(ValueId old, ValueId replacement);
   void rename(ValueId v, std::string name);
   void rename(NodeId n, std::string name);
@@ -167,10 +178,10 @@ class Graph {
   void move_before(NodeId n, NodeId before);  // within any region; none appends to n's region
   void touch(NodeId n);                       // forget the bytes it was read from, and its owners'
 
-  // Facts and notes: these do not touch origins.
-  Value& value(ValueId v) { return values_[v.index]; }
+  // Facts, labels and notes: these do not touch origins.
   Fact& fact(ValueId v) { return values_[v.index].fact; }
-  Region& region(RegionId r) { return regions_[r.index]; }
+  ValueLabel& label(ValueId v) { return values_[v.index]; }
+  RegionLabel& label(RegionId r) { return regions_[r.index]; }
   void set_notes(NodeId n, std::shared_ptr<const NodeNotes> notes) { nodes_[n.index].notes = std::move(notes); }
   void set_name(NodeId n, std::string name) { nodes_[n.index].name = std::move(name); }
   void set_origin(NodeId n, uint32_t origin);

@@ -6,7 +6,7 @@ LoopWriter::LoopWriter(Lower& on, V trips, Vs state)
     : on_(on), trips_(trips), initial_(std::move(state)), outer_(on.region()) {
   Graph& g = on.graph();
   region_ = g.add_region(outer_);
-  g.region(region_).name = "body";
+  g.label(region_).name = "body";
   g.add_input(region_, "", Type::tensor(DType::i64, {}));
   g.add_input(region_, "", Type::tensor(DType::boolean, {}));
   for (const V v : initial_) g.add_input(region_, "", on.fact(v).type);

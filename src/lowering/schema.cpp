@@ -126,7 +126,7 @@ class Parser {
       return t;
     }
     const std::string name = word();
-    if (name.empty()) throw error("bug.schema", cat("signature '", text_, "' is not understood at ", at_));
+    if (name.empty()) throw Bug("bug.schema", cat("signature '", text_, "' is not understood at ", at_));
     if ((name == "Dict" || name == "Future" || name == "Await" || name == "RRef") && peek("(")) {
       expect("(");
       t.kind = name == "Dict" ? Kind::dict : Kind::other;
@@ -204,7 +204,7 @@ class Parser {
     return true;
   }
   void expect(std::string_view s) {
-    if (!eat(s)) throw error("bug.schema", cat("signature '", text_, "' is not understood at ", at_));
+    if (!eat(s)) throw Bug("bug.schema", cat("signature '", text_, "' is not understood at ", at_));
   }
 
   std::string_view text_;

@@ -68,6 +68,6 @@ struct Schema {
 // All overloads of "aten::add", in matching order; empty when there is none. Parsed once, kept for ever.
 const std::vector<Schema>& schemas_of(std::string_view name);
 const Schema* find_schema(std::string_view full_name);  // "aten::add.Tensor"
-Schema parse_schema(std::string_view signature);        // throws "bug.schema"
+Schema parse_schema(std::string_view signature);        // one of ours; else throws a Bug
 
 }  // namespace cameo::lowering

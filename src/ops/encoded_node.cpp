@@ -56,7 +56,7 @@ void EncodedNode::trim_inputs() {
 
 ValueId Upgrade::constant(const Tensor& t) {
   const ValueId v = on.graph().add_constant(t, "", on.region());
-  on.graph().value(v).synthetic = true;
+  on.graph().label(v).synthetic = true;
   return v;
 }
 

@@ -180,9 +180,9 @@ void spell(Graph& g, NodeId n, const Row& row) {
   for (size_t i = 0; i < g[n].outputs.size(); ++i) {
     const ValueId old = g[n].outputs[i];
     std::string name = g[old].name;
-    g.value(old).name.clear();
+    g.label(old).name.clear();
     g.replace_uses(old, results[i]);
-    g.value(results[i]).name = std::move(name);
+    g.label(results[i]).name = std::move(name);
   }
   g.erase(n);
 }

@@ -39,11 +39,12 @@ bool is_judged(const Node& n) { return !n.op->is_opaque() && n.regions.empty(); 
 
 void forget_declared(Graph& g) {
   for (uint32_t i = 0; i < g.value_capacity(); ++i) {
-    Value& v = g.value(ValueId(i));
-    if (v.kind == Value::Kind::node_output) v.fact = {};
+    const Value& v = g[ValueId(i)];
+    Fact& fact = g.fact(ValueId(i));
+    if (v.kind == Value::Kind::node_output) fact = {};
     else if (v.kind == Value::Kind::initializer)
-      v.fact.type = Type::tensor(v.weight->dtype, Shape(v.weight->shape.begin(), v.weight->shape.end()));
-    else if (v.kind == Value::Kind::region_input && v.home != g.main()) v.fact.type = without_sizes(v.fact.type);
+      fact.type = Type::tensor(v.weight->dtype, Shape(v.weight->shape.begin(), v.weight->shape.end()));
+    else if (v.kind == Value::Kind::region_input && v.home != g.main()) fact.type = without_sizes(fact.type);
   }
 }
 
@@ -76,7 +77,7 @@ void check_node(Graph& g, NodeId n) { infer_node(g, n, {.real = true}); }
 void check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs) {
   if (!is_judged(g[n])) return;
   Scratch s(g[n], inputs);
-  for (size_t i = 0; i < g[n].outputs.size(); ++i) s.g.value(s.g[s.node].outputs[i]).name = g[g[n].outputs[i]].name;
+  for (size_t i = 0; i < g[n].outputs.size(); ++i) s.g.label(s.g[s.node].outputs[i]).name = g[g[n].outputs[i]].name;
   s.check();
 }
 

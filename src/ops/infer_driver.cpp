@@ -178,7 +178,7 @@ class Driver {
         if (options_.fold) fold_contents(g_, id, c, options_);
       }
     } catch (const Error& e) {
-      if (throws() || e.exit_code() == 4 || is_budget(e)) throw;
+      if (throws() || is_budget(e)) throw;
       result.findings.push_back(e.diag());
     }
     if (options_.keep_declared) merge_declared(id, declared);
@@ -217,7 +217,7 @@ class Driver {
         result.findings.push_back(std::move(d));
       }
     } catch (const Error& e) {
-      if (throws() || e.exit_code() == 4 || is_budget(e)) throw;
+      if (throws() || is_budget(e)) throw;
       result.findings.push_back(e.diag());
     }
     if (options_.keep_declared) merge_declared(id, declared);

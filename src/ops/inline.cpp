@@ -34,7 +34,7 @@ void inline_call(Graph& g, NodeId call, const LocalFunction& f) {
                          results.begin() + static_cast<std::ptrdiff_t>(i);
     const ValueId result = own ? results[i] : On(g, n.home, call).Identity(results[i]);
     g.replace_uses(n.outputs[i], result);
-    g.value(result).name = g[n.outputs[i]].name;
+    g.label(result).name = g[n.outputs[i]].name;
     if (g[result].fact.type.is_unknown()) g.fact(result) = g[n.outputs[i]].fact;
   }
   g.erase(call);

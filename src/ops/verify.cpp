@@ -207,7 +207,7 @@ std::vector<Diag> verify_findings(const Model& m, const VerifyOptions& options) 
 
 void verify(const Model& m, std::string_view when) {
   const auto found = verify_findings(m, {.schemas = false});
-  if (!found.empty()) throw error("bug.invariant", cat("the graph is broken ", when, ": ", found.front().what));
+  if (!found.empty()) throw Bug("bug.invariant", cat("the graph is broken ", when, ": ", found.front().what));
 }
 
 }  // namespace cameo::ops

@@ -92,7 +92,7 @@ class Merger {
       g_.replace_uses(outputs[i], keep);
       for (const Use& u : g_[keep].uses)
         if (u.node) e_.push(u.node);
-      if (rename && !name.empty()) g_.value(outputs[i]).name.clear(), g_.rename(keep, name);
+      if (rename && !name.empty()) g_.label(outputs[i]).name.clear(), g_.rename(keep, name);
     }
     g_.erase(gone);
     e_.record("common-subexpression", RuleClass::exact, label, 1, 0);

@@ -174,7 +174,7 @@ void set_initializer(Model& m, std::string_view name, const Tensor& value) {
     return g.remove_region_input(g.main(),
                                  static_cast<size_t>(std::find(inputs.begin(), inputs.end(), v) - inputs.begin()));
   }
-  g.value(v).weight = weight;
+  g.set_weight(v, weight);
   g.fact(v) = {Type::tensor(value.dtype(), Shape(value.shape().begin(), value.shape().end())), nullptr};
 }
 
@@ -191,9 +191,9 @@ void strip(Model& m) {
   for (uint32_t i = 0; i < g.region_capacity(); ++i) {
     if (g[RegionId(i)].dead) continue;
     if (!g[RegionId(i)].doc.empty() && g[RegionId(i)].owner) g.touch(g[RegionId(i)].owner);
-    g.region(RegionId(i)).doc.clear();
+    g.label(RegionId(i)).doc.clear();
   }
-  for (uint32_t i = 0; i < g.value_capacity(); ++i) g.value(ValueId(i)).doc.clear();
+  for (uint32_t i = 0; i < g.value_capacity(); ++i) g.label(ValueId(i)).doc.clear();
   for (uint32_t i = 0; i < g.node_capacity(); ++i) {
     const Node& n = g[NodeId(i)];
     if (n.dead || !n.notes || n.notes->doc.empty()) continue;

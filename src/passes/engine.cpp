@@ -102,9 +102,9 @@ size_t Engine::run() {
     queued_[n.index] = false;
     if (!g_[n].dead) visit(n);
     if (ledger.size() > most)
-      throw error("bug.rules",
-                  cat("rewriting does not end: ", ledger.back().rule, " and ", ledger[ledger.size() - 2].rule,
-                      " may undo each other at '", ledger.back().value, "'"));
+      throw Bug("bug.rules",
+                cat("rewriting does not end: ", ledger.back().rule, " and ", ledger[ledger.size() - 2].rule,
+                    " may undo each other at '", ledger.back().value, "'"));
   }
   return ledger.size() - before;
 }
@@ -143,7 +143,7 @@ bool Engine::attempt(const Rule& r, NodeId n) {
     r.apply(rw);
     why = rw.replacement.empty() ? rw.why : refuse(r, rw, mark);
   } catch (const Error& e) {
-    if (e.exit_code() == 4 || is_budget(e)) throw;
+    if (is_budget(e)) throw;
     rw.replacement.clear();
     why = e.diag().what;
   }
@@ -310,10 +310,10 @@ void Engine::take_place(const Rewrite& rw, size_t output, const GraphMark& mark)
   const std::string name = g_[old].name;
   const auto metadata = g_[old].metadata;
   if (!name.empty() && ((fresh && g_[now].name.empty()) || given_out)) {
-    g_.value(old).name.clear();
+    g_.label(old).name.clear();
     g_.rename(now, name);
-    g_.value(now).metadata = metadata;
-    g_.value(now).doc = g_[old].doc;
+    g_.label(now).metadata = metadata;
+    g_.label(now).doc = g_[old].doc;
   }
   g_.replace_uses(old, now);
   if (options_.judged)

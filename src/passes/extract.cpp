@@ -43,13 +43,10 @@ void order_inputs(Graph& g, const std::vector<ValueId>& wanted) {
     std::reverse(missing.begin(), missing.end());
     throw Error(std::move(missing));
   }
-  auto& inputs = g.region(g.main()).inputs;
-  std::vector<ValueId> rest;
-  for (const ValueId v : inputs)
-    if (std::find(wanted.begin(), wanted.end(), v) == wanted.end()) rest.push_back(v);
-  inputs = wanted;
-  inputs.insert(inputs.end(), rest.begin(), rest.end());
-  for (size_t i = 0; i < inputs.size(); ++i) g.value(inputs[i]).def_index = static_cast<uint32_t>(i);
+  std::vector<ValueId> order = wanted;
+  for (const ValueId v : g[g.main()].inputs)
+    if (std::find(wanted.begin(), wanted.end(), v) == wanted.end()) order.push_back(v);
+  g.reorder_inputs(g.main(), std::move(order));
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ class Halver {
       const auto at = v ? halves_.find(v) : halves_.end();
       if (at == halves_.end() || at->second == !keep) continue;
       const ValueId given = other_form(v);
-      if (r == g_.main() && g_[v].kind == Value::Kind::node_output) std::swap(g_.value(v).name, g_.value(given).name);
+      if (r == g_.main() && g_[v].kind == Value::Kind::node_output) std::swap(g_.label(v).name, g_.label(given).name);
       v = given;
     }
     g_.set_region_outputs(r, outputs);
@@ -190,8 +190,8 @@ class Halver {
     ++result.values;
     f.type = with_element(f.type, options_.to);
     f.contents.reset();
-    if (Value& value = g_.value(v); value.kind == Value::Kind::region_input && value.weight)
-      value.weight = std::make_shared<const Weight>(Weight::of(halved(value.weight->dense(), value.name)));
+    if (const Value& value = g_[v]; value.kind == Value::Kind::region_input && value.weight)
+      g_.set_weight(v, std::make_shared<const Weight>(Weight::of(halved(value.weight->dense(), value.name))));
   }
 
   // Initializers whose f32 form nobody reads any more give their name to the new one.
@@ -200,7 +200,7 @@ class Halver {
       if (g_[v].kind != Value::Kind::initializer || g_.used(v)) continue;
       const std::string name = g_[v].name;
       g_.erase_initializer(v);
-      g_.value(other).name = name;
+      g_.label(other).name = name;
     }
   }
 

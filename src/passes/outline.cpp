@@ -40,7 +40,7 @@ class Outliner {
     g_.set_region_outputs(body, outputs);
     const LocalFunction& f = function_for(body, module.class_name);
     call(f, module, inputs, outputs);
-    if (f.body != body) discard(body);
+    if (f.body != body) g_.kill_region(body);
     return true;
   }
 
@@ -138,7 +138,7 @@ class Outliner {
       for_each_operand(n, outer);
       g_.move_before(n, anchor);
       g_.set_name(n, relative(g_[n].name, path));
-      for (const ValueId v : g_[n].outputs) g_.value(v).name = relative(g_[v].name, path);
+      for (const ValueId v : g_[n].outputs) g_.label(v).name = relative(g_[v].name, path);
     }
     g_.erase(anchor);
     return inputs;
@@ -179,20 +179,11 @@ class Outliner {
       g_.fact(result) = g_[outputs[i]].fact;
       const bool is_output = std::any_of(g_[outputs[i]].uses.begin(), g_[outputs[i]].uses.end(),
                                          [&](const Use& u) { return u.region == g_.main(); });
-      g_.value(result).name = is_output ? g_[outputs[i]].name : cat(module.path, "_output_", i);
+      g_.label(result).name = is_output ? g_[outputs[i]].name : cat(module.path, "_output_", i);
       replace_outside(outputs[i], result);
     }
     for (const NodeId inner : nodes_)
       for (const ValueId v : g_[inner].outputs) g_.fact(v) = Fact();  // another call may have other shapes
-  }
-
-  // A body that another function says already.
-  void discard(RegionId body) {
-    g_.set_region_outputs(body, {});
-    for (size_t i = nodes_.size(); i-- > 0;) g_.erase(nodes_[i]);
-    for (const ValueId v : std::vector<ValueId>(g_[body].initializers)) g_.erase_initializer(v);
-    while (!g_[body].inputs.empty()) g_.remove_region_input(body, g_[body].inputs.size() - 1);
-    g_.region(body).dead = true;
   }
 
   void replace_outside(ValueId old, ValueId replacement) {

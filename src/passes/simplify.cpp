@@ -51,7 +51,7 @@ void freeze(Graph& g) {
     const std::string name = g[v].name;
     const ValueId fixed = g.add_initializer(g.main(), "", g[v].weight);
     g.replace_uses(v, fixed);
-    g.value(v).name.clear();
+    g.label(v).name.clear();
     g.remove_region_input(g.main(), i);
     g.rename(fixed, name);
   }

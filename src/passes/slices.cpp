@@ -70,7 +70,7 @@ void split(Graph& g, Engine& e, ValueId x, int64_t axis, const std::vector<Part>
     const std::string name = g[old].name;
     g.fact(made[i]) = g[old].fact;
     g.replace_uses(old, made[i]);
-    g.value(old).name.clear();
+    g.label(old).name.clear();
     g.rename(made[i], name);
     g.erase(parts[i].slice);
     for (const Use& u : g[made[i]].uses)

@@ -41,8 +41,8 @@ std::vector<V> Stager::if_of(V condition, const Sides& sides, const std::array<s
   const NodeId node = graph.add_node(on.region(), op_of<op::If>(), nullptr, {condition}, 0);
   graph.set_region(node, 0, sides[1]);  // graph attributes are else_branch, then_branch
   graph.set_region(node, 1, sides[0]);
-  graph.region(sides[0]).name = "then";
-  graph.region(sides[1]).name = "else";
+  graph.label(sides[0]).name = "then";
+  graph.label(sides[1]).name = "else";
   for (const size_t side : {0, 1}) graph.set_region_outputs(sides[side], own_outputs(sides[side], outs[side]));
   std::vector<V> out;
   for (const Type& t : types) {

@@ -66,10 +66,10 @@ void sort_weights(ts::Program& program, Graph& g, size_t declared) {
     if (!g.used(g[g.main()].inputs[i])) g.remove_region_input(g.main(), i);
   std::unordered_map<std::string, size_t> place;
   for (const auto& t : ts::named_tensors(program.root())) place.emplace(t.name, place.size());
-  auto& inputs = g.region(g.main()).inputs;
+  auto inputs = g[g.main()].inputs;
   std::stable_sort(inputs.begin() + static_cast<std::ptrdiff_t>(declared), inputs.end(),
                    [&](ValueId a, ValueId b) { return place[g[a].name] < place[g[b].name]; });
-  for (size_t i = declared; i < inputs.size(); ++i) g.value(inputs[i]).def_index = static_cast<uint32_t>(i);
+  g.reorder_inputs(g.main(), std::move(inputs));
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   model.path = program.path();
   model.opsets[""] = newest_released_opset;
   model.producer_name = "cameo";
-  model.graph.region(model.graph.main()).name = "main";
+  model.graph.label(model.graph.main()).name = "main";
   const ts::ClassDef* cls = program.root().cls;
   const ts::FunctionDef* method = cls ? cls->method(options.method) : nullptr;
   if (!method) no_method(cls, options.method);

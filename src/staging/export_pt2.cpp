@@ -294,9 +294,9 @@ void sort_weights(const pt2::Program& program, Graph& g) {
   const auto is_weight = [&](ValueId v) { return weights.count(g[v].name) != 0; };
   for (size_t i = g[g.main()].inputs.size(); i-- > 0;)
     if (is_weight(g[g.main()].inputs[i]) && !g.used(g[g.main()].inputs[i])) g.remove_region_input(g.main(), i);
-  auto& inputs = g.region(g.main()).inputs;
+  auto inputs = g[g.main()].inputs;
   std::stable_partition(inputs.begin(), inputs.end(), [&](ValueId v) { return !is_weight(v); });
-  for (size_t i = 0; i < inputs.size(); ++i) g.value(inputs[i]).def_index = static_cast<uint32_t>(i);
+  g.reorder_inputs(g.main(), std::move(inputs));
 }
 
 }  // namespace
@@ -306,7 +306,7 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   model.path = program.path();
   model.opsets[""] = newest_released_opset;
   model.producer_name = "cameo";
-  model.graph.region(model.graph.main()).name = "main";
+  model.graph.label(model.graph.main()).name = "main";
   auto none = torchscript::no_program(program.file(), program.path());
   Stager stager(none, model, options.stage, sink);
   stager.place({.file = program.path()}, "");

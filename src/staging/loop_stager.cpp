@@ -434,7 +434,7 @@ class LoopStager {
                                 : V(s_.on.Not(V(inputs[1])));
     const NodeId loop = g.add_node(outer_, op_of<op::Loop>(), nullptr, std::move(inputs), 0);
     g.set_region(loop, 0, region_);
-    g.region(region_).name = "body";
+    g.label(region_).name = "body";
     g.set_region_outputs(region_, region_outputs);
     for (Carried& c : carried_) after_loop(c.form);
     for (Out& o : kept) o.value = add_output(loop, graph_types(o.carried->form, &g.dims())[o.index]);

@@ -166,7 +166,7 @@ std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
     const auto outs = s.own_outputs(region, as_tensors(s, results));
     s.on.move_to(outer);
     s.graph.set_region(node, side, region);
-    s.graph.region(region).name = side == then_region ? "then" : "else";
+    s.graph.label(region).name = side == then_region ? "then" : "else";
     if (side == else_region && outs.size() != types.size())
       h.node.fail("the branches of a condition give different numbers of values");
     for (size_t i = 0; i < outs.size(); ++i) {
@@ -255,7 +255,7 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
     inputs.insert(inputs.end(), initial.begin(), initial.end());
     const NodeId node = s.graph.add_node(outer, op_of<op::Loop>(), nullptr, std::move(inputs), 0);
     s.graph.set_region(node, 0, region);
-    s.graph.region(region).name = "body";
+    s.graph.label(region).name = "body";
     s.graph.set_region_outputs(region, outs);
     std::vector<Value> out;
     for (size_t i = 0; i < types.size(); ++i) out.push_back(like(s, start[i], add_output(s, node, types[i])));
@@ -338,7 +338,7 @@ std::vector<Value> NodeStager::turns(json::Value turn, const std::vector<Value>&
   attributes->num_scan_inputs = static_cast<int64_t>(xs.size());
   const NodeId node = s.graph.add_node(outer, op_of<op::Scan>(), attributes, std::move(inputs), 0);
   s.graph.set_region(node, 0, region);
-  s.graph.region(region).name = "body";
+  s.graph.label(region).name = "body";
   s.graph.set_region_outputs(region, outs);
   std::vector<Value> out;
   for (const Type& t : types) out.push_back(s.tensor(add_output(s, node, t)));

@@ -138,7 +138,7 @@ void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& op
     if (value.kind != ir::Value::Kind::node_output || std::find(ids.begin(), ids.end(), v.id) != ids.end() ||
         !value.name.empty())
       v = s.copy_of(v, g.main());
-    g.value(v.id).name = i < options.output_names.size() ? options.output_names[i] : outputs[i].name;
+    g.label(v.id).name = i < options.output_names.size() ? options.output_names[i] : outputs[i].name;
     ids.push_back(v);
   }
   g.set_region_outputs(g.main(), std::move(ids));

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "support/text.h"
+
 namespace cameo::support {
 
 Error error(std::string_view code, std::string what) {
@@ -73,11 +75,17 @@ void append(std::string& out, double v) {
 #endif
 }  // namespace detail
 
+Bug::Bug(std::string_view code, std::string_view what, Loc where)
+    : std::logic_error(printable(cat("this is a bug in Cameo: ", what))) {
+  diag_.code = code;
+  diag_.what = cat("this is a bug in Cameo: ", what);
+  diag_.where = std::move(where);
+  diag_.hint = "please report it with the command line and, if possible, the model";
+}
+
 void invariant_failed(std::string_view what, std::string_view path, uint32_t line) {
   const auto slash = path.rfind("src/");
-  throw error("bug.invariant", cat("this is a bug in Cameo: ", what))
-      .at({.file = std::string(slash == path.npos ? path : path.substr(slash)), .line = line})
-      .help("please report it with the command line and, if possible, the model");
+  throw Bug("bug.invariant", what, {.file = std::string(slash == path.npos ? path : path.substr(slash)), .line = line});
 }
 
 void narrow_failed(long long value) { throw error("value.range", cat("the number ", value, " is out of range here")); }

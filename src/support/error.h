@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -56,7 +57,19 @@ std::string cat(const T&... parts) {
   return out;
 }
 
-// What only a bug of ours can break: throws an Error with code "bug.invariant" (exit 4).
+// A broken promise of ours, not a fault of the caller's model or call. It is no Error, so what goes on after an Error
+// does not go on after a Bug: it ends the call (exit 4).
+class Bug : public std::logic_error {
+ public:
+  // `code` begins with "bug."; `what` says what should have held.
+  Bug(std::string_view code, std::string_view what, Loc where = {});
+  const Diag& diag() const { return diag_; }
+
+ private:
+  Diag diag_;
+};
+
+// What only a bug of ours can break: throws a Bug with code "bug.invariant".
 // The builtins stand in for std::source_location, which clang 14 lacks.
 [[noreturn]] void invariant_failed(std::string_view what, std::string_view file, uint32_t line);
 inline void invariant(bool holds, std::string_view what, const char* file = __builtin_FILE(),

@@ -23,6 +23,22 @@ TEST(Error, FirstWordOfTheCodeDecidesTheExitCode) {
   EXPECT_EQ(error("bug.invariant", "").exit_code(), 4);
 }
 
+TEST(Bug, IsALogicErrorAndNoError) {
+  static_assert(std::is_base_of_v<std::logic_error, Bug> && !std::is_base_of_v<Error, Bug> &&
+                !std::is_base_of_v<Bug, Error>);
+  try {
+    invariant(1 + 1 == 3, "numbers add up");
+    FAIL() << "nothing was thrown";
+  } catch (const Bug& bug) {
+    EXPECT_EQ(bug.diag().code, "bug.invariant");
+    EXPECT_EQ(bug.diag().exit_code(), 4);
+    EXPECT_STREQ(bug.what(), "this is a bug in Cameo: numbers add up");
+    EXPECT_EQ(bug.diag().what, bug.what());
+    EXPECT_NE(bug.diag().where.line, 0u);
+    EXPECT_NE(bug.diag().hint.find("report it"), std::string::npos);
+  }
+}
+
 TEST(Narrow, RefusesWhatDoesNotFit) {
   EXPECT_EQ(narrow<int8_t>(127), 127);
   EXPECT_THROW(narrow<int8_t>(128), Error);

@@ -120,7 +120,6 @@ Encoding encode_node(const Graph& g, NodeId id, int64_t version) {
   try {
     op = lower(d, op);
   } catch (const Error& e) {
-    if (e.exit_code() == 4) throw;
     d.refuse(e.diag().what);
   }
   out.refusal = d.refusal;

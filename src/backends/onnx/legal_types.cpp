@@ -40,7 +40,7 @@ void Legaliser::cast_back(NodeId n, size_t output, DType narrow, DType wide) {
   g_.replace_uses(v, back);
   g_.set_input(caster, 0, v);
   g_.fact(back).type = type;
-  std::swap(g_.value(v).name, g_.value(back).name);
+  std::swap(g_.label(v).name, g_.label(back).name);
 }
 
 std::optional<std::string> Legaliser::fit_types(NodeId n) {

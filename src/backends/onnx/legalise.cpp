@@ -137,7 +137,7 @@ bool Legaliser::expand(NodeId n, NodeId& next) {
       continue;
     }
     if (root(n).depth >= max_expansions_in_a_row)
-      throw error("bug.expansion", cat("the expansion of ", op.name, " does not end"));
+      throw Bug("bug.expansion", cat("the expansion of ", op.name, " does not end"));
     if (expand_with(e, n, why)) {
       next = before ? g_[before].next : g_[home].first;
       ++result.expanded;
@@ -169,7 +169,6 @@ bool Legaliser::expand_with(const Expansion& rule, NodeId n, std::string& why) {
     refusal = e.refusal;
     if (!refusal) refusal = put_in_place(n, std::move(e.replacement), first_node);
   } catch (const Error& fault) {
-    if (fault.exit_code() == 4) throw;
     refusal = fault.diag().what;
   }
   sweep(first_node, first_value);
@@ -209,7 +208,7 @@ std::optional<std::string> Legaliser::put_in_place(NodeId n, std::vector<ValueId
     Fact& fact = g_.fact(values[i]);
     if (auto merged = merge(g_[outputs[i]].fact.type, fact.type)) fact.type = std::move(*merged);
     g_.replace_uses(outputs[i], values[i]);
-    if (!name.empty()) g_.value(values[i]).name = name;
+    if (!name.empty()) g_.label(values[i]).name = name;
   }
   const NodeId last = g_[n].prev;
   if (last && last.index >= first_node) g_.set_name(last, g_[n].name);

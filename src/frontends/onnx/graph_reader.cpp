@@ -33,11 +33,11 @@ Loc GraphReader::loc(const Place& place) const {
 }
 
 void GraphReader::describe_value(ValueId v, const ValueInfoProto& info) {
-  Value& value = g_.value(v);
-  if (info.type.kind != TypeProto::Kind::none) value.fact.type = types_.type(info.type, info.name);
-  if (!info.doc.empty()) value.doc = info.doc;
+  if (info.type.kind != TypeProto::Kind::none) g_.fact(v).type = types_.type(info.type, info.name);
+  ValueLabel& label = g_.label(v);
+  if (!info.doc.empty()) label.doc = info.doc;
   if (!info.metadata.empty())
-    value.metadata = std::make_shared<const std::vector<std::pair<std::string, std::string>>>(owned(info.metadata));
+    label.metadata = std::make_shared<const std::vector<std::pair<std::string, std::string>>>(owned(info.metadata));
 }
 
 void GraphReader::define(std::string_view name, ValueId v, Scope& scope, const Place& where) {
@@ -85,11 +85,11 @@ void GraphReader::read_main(const GraphProto& proto, const Opsets& opsets) {
 }
 
 void GraphReader::read_graph(const GraphProto& proto, Scope& scope) {
-  Region& region = g_.region(scope.region);
-  region.name = proto.name;
-  region.doc = proto.doc;
-  region.metadata = owned(proto.metadata);
-  if (!sorting_) region.origin = source_.file.view(proto.whole);  // else it is written anew
+  RegionLabel& label = g_.label(scope.region);
+  label.name = proto.name;
+  label.doc = proto.doc;
+  label.metadata = owned(proto.metadata);
+  if (!sorting_) label.origin = source_.file.view(proto.whole);  // else it is written anew
   const auto inputs = read_infos(proto.inputs), outputs = read_infos(proto.outputs),
              values = read_infos(proto.value_info);
   for (const auto* list : {&inputs, &outputs, &values})
@@ -126,11 +126,11 @@ void GraphReader::read_initializer(const TensorProto& t, Scope& scope) {
   if (t.name.empty()) return void(diags_.err("model.unnamed-initializer", "an initializer has no name", loc(where)));
   if (const ValueId* input = scope.values.find(t.name);
       input && *input && g_[*input].kind == Value::Kind::region_input && !g_[*input].weight) {
-    g_.value(*input).weight = std::move(weight);
+    g_.set_weight(*input, std::move(weight));
     return;
   }
   const ValueId v = g_.add_initializer(scope.region, std::string(t.name), std::move(weight));
-  if (!t.doc.empty()) g_.value(v).doc = t.doc;
+  if (!t.doc.empty()) g_.label(v).doc = t.doc;
   define(t.name, v, scope, where);
 }
 
@@ -140,7 +140,7 @@ void GraphReader::read_sparse_initializer(const SparseTensorProto& t, Scope& sco
   attrs->sparse_value = to_sparse_tensor(t, source_);
   const NodeId n = g_.add_node(scope.region, op_of<op::Constant>(), std::move(attrs), {});
   const ValueId v = g_[n].outputs[0];
-  g_.value(v).name = t.values.name;
+  g_.label(v).name = t.values.name;
   if (const auto dtype = dtype_from_number(t.values.data_type))
     g_.fact(v).type = Type::tensor(*dtype, Shape(t.dims.begin(), t.dims.end()));
   define(t.values.name, v, scope, {.name = t.values.name});
@@ -183,8 +183,8 @@ void GraphReader::read_function(const FunctionProto& proto, LocalFunction& out) 
   for (const OpsetProto& o : proto.opsets) out.opsets[o.domain == "ai.onnx" ? "" : std::string(o.domain)] = o.version;
   opsets_ = &out.opsets;
   out.body = g_.add_region({});
-  g_.region(out.body).name = out.name;
-  if (!sorting_) g_.region(out.body).origin = source_.file.view(proto.whole);
+  g_.label(out.body).name = out.name;
+  if (!sorting_) g_.label(out.body).origin = source_.file.view(proto.whole);
   Scope scope;
   scope.region = out.body;
   scope.nodes = &proto.nodes;

@@ -166,8 +166,8 @@ GraphReader::Made GraphReader::upgraded(const NodeProto& p, const OpDef* op, int
   const Place where{.node = &p};
   try {
     op = upgrade(u, op, std::max<int64_t>(opset, op->first_version()), where);
-  } catch (const Error& e) {
-    if (!has_references || e.exit_code() == 4) throw;
+  } catch (const Error&) {
+    if (!has_references) throw;
     diags_.warn(
         "model.reference-upgrade",
         cat(p.op_type, " takes an attribute from its function and cannot be upgraded; it is passed through as it is"),
@@ -285,7 +285,7 @@ void GraphReader::name_outputs(const NodeProto& p, NodeId n, const std::vector<V
     if (v && !n && (!g_[v].name.empty() || g_[v].kind != Value::Kind::node_output))
       v = On(g_, scope.region).Identity(v);
     if (v) {
-      g_.value(v).name = p.outputs[i];
+      g_.label(v).name = p.outputs[i];
       if (const auto* info = scope.infos.find(p.outputs[i]); info && !p.outputs[i].empty()) describe_value(v, **info);
     }
     define(p.outputs[i], v, scope, where);
@@ -317,8 +317,8 @@ void GraphReader::keep_origin(const NodeProto& p, RegionId region, uint32_t firs
   }
   if (g_.origins().back().node_count == 0) g_.origins().pop_back();
   for (uint32_t i = first_value; i < g_.value_capacity(); ++i) {
-    Value& v = g_.value(ValueId(i));
-    if (v.kind == Value::Kind::initializer && v.name.empty()) v.synthetic = true;
+    const ValueId v(i);
+    if (g_[v].kind == Value::Kind::initializer && g_[v].name.empty()) g_.label(v).synthetic = true;
   }
 }
 
@@ -344,8 +344,8 @@ void GraphReader::infer_operands(std::span<const ValueId> values) {
     if (g_[n].op->is_opaque()) continue;
     try {
       infer_node(g_, n);
-    } catch (const Error& e) {
-      if (e.exit_code() == 4) throw;  // what the rule refuses is told by whoever infers the model in earnest
+    } catch (const Error&) {
+      // What the rule refuses is told by whoever infers the model in earnest
     }
     for (size_t i = 0; i < declared.size(); ++i) {
       Fact& f = g_.fact(g_[n].outputs[i]);

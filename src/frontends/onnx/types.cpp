@@ -27,8 +27,7 @@ Dim TypeReader::read_param(std::string_view name) {
   try {
     d = parse_dim(dims_, name);
     if (d.is_literal() || d.text() != name) d = dims_.symbol(name);
-  } catch (const Error& e) {
-    if (e.exit_code() == 4) throw;
+  } catch (const Error&) {
     d = dims_.symbol(name);
   }
   if (!mentions_fresh(d)) return d;

@@ -104,7 +104,6 @@ void Parser::dimension(pb::Writer& shape, TensorType& t) {
         if (d.is_literal()) literal(d.literal());
         else named(d.text());
       } catch (const Error& e) {
-        if (e.exit_code() == 4) throw;
         const uint32_t column = e.diag().where.column;
         in_.fail_at(where + (column ? column - 1 : 0), e.diag().what,
                     "names with other characters than letters, digits and '_' go in double quotes");

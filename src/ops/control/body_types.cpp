@@ -156,7 +156,7 @@ LoopTypes infer_carried(Infer& c, const std::vector<Fact>& before, const std::ve
     try {
       out.outputs = c.region(0, inputs);
     } catch (const Error& e) {
-      if (e.exit_code() == 4 || trial > 0 || is_budget(e)) throw;
+      if (trial > 0 || is_budget(e)) throw;
       // What fails with the first iteration's sizes may hold for sizes that change.
       for (Type& t : out.carried) widening.widen_all(t);
       changed = true;

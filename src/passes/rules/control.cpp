@@ -158,7 +158,7 @@ void loop_unread(Rewrite& rw) {
     replaced[i - 1] = out;
   }
   rw.g.set_region(loop, 0, smaller);
-  rw.g.region(smaller).name = rw.g[body].name;
+  rw.g.label(smaller).name = rw.g[body].name;
   rw.g.set_region_outputs(smaller, std::move(results));
   std::vector<NodeId> nodes;
   for (const NodeId n : rw.g.nodes(smaller)) nodes.push_back(n);

@@ -160,7 +160,7 @@ void affine_after_linear(Rewrite& rw) {
   ValueId new_bias;
   if (needs_bias) {
     new_bias = rw.on.constant(store(rw.dtype(y), {static_cast<int64_t>(linear->channels)}, shifted));
-    rw.g.value(new_bias).name =
+    rw.g.label(new_bias).name =
         old_bias ? folded_name(rw.g, old_bias, ".folded") : folded_name(rw.g, n.inputs[1], ".folded_bias");
   }
   rw.shape_is_kept();  // the same operator over the same input, whatever names a file gives to its sizes
@@ -234,7 +234,7 @@ void shift_before_conv(Rewrite& rw) {
   }
   if (!std::all_of(bias->begin(), bias->end(), [](double d) { return std::isfinite(d); })) return;
   const ValueId added = rw.on.constant(store(w->dtype, {w->shape[0]}, *bias));
-  rw.g.value(added).name = folded_name(rw.g, rw.in(1), ".folded_bias");
+  rw.g.label(added).name = folded_name(rw.g, rw.in(1), ".folded_bias");
   rw.shape_is_kept();
   rw.replace(rw.on.Conv(x, rw.in(1), added, attrs));
 }

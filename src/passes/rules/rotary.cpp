@@ -68,7 +68,7 @@ ValueId table(Rewrite& rw, ValueId from, const Tensor& half) {
                                                        known->to_doubles() == half.to_doubles())
           return v;
   const ValueId made = rw.on.constant(half);
-  rw.g.value(made).name = name;
+  rw.g.label(made).name = name;
   return made;
 }
 

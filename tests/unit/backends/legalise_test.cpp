@@ -20,7 +20,7 @@ struct Case {
     return m.graph.add_input(m.graph.main(), "x", Type::tensor(t, {m.graph.dims().symbol("N"), Dim(4)}));
   }
   LegaliseResult to(int64_t opset, ValueId y, bool lossy = false) {
-    m.graph.value(y).name = "y";
+    m.graph.label(y).name = "y";
     m.graph.set_region_outputs(m.graph.main(), {y});
     LegaliseOptions options;
     options.lossy = lossy;

@@ -91,7 +91,7 @@ TEST(Gate, DeclaredSizesInBetweenAreNotTrusted) {
 TEST(Gate, ADefaultIsWhatItsDataAre) {
   Model m = model_of("g (float[100] d, float[100] x) => (float[100] y) { y = Add(d, x) }");
   Graph& g = m.graph;
-  g.value(g[g.main()].inputs[0]).weight = std::make_shared<const Weight>(Weight::of(full(DType::f32, {2}, 1)));
+  g.set_weight(g[g.main()].inputs[0], std::make_shared<const Weight>(Weight::of(full(DType::f32, {2}, 1))));
   EXPECT_EQ(refusal([&] { Session(m).run(std::vector{Datum(), floats({100})}); }), "infer.broadcast");
 }
 

@@ -211,7 +211,7 @@ TEST(Dim, LiteralsAreExact) {
 
 TEST(Dim, ContextsDoNotMix) {
   DimContext one, two;
-  EXPECT_THROW(one.symbol("n") + two.symbol("n"), Error);
+  EXPECT_THROW(one.symbol("n") + two.symbol("n"), Bug);
 }
 
 TEST(Dim, SymbolsAreNamedAndFreshOnesAreUnique) {
