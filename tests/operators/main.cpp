@@ -5,9 +5,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <set>
 #include <string>
 
-#include "probe.h"
+#include "operators/probe.h"
 
 using namespace cameo;
 using namespace cameo::tests;
@@ -15,6 +16,16 @@ using namespace cameo::tests;
 namespace {
 
 constexpr int worked = 0, refused = 9, enough = 4;
+
+// All calls that the lowering takes, each once.
+int print_calls(std::string_view name, size_t) {
+  std::set<std::string> seen;
+  for (size_t plan = 0; plan < plan_count(); ++plan)
+    if (const auto text = call_that_works(*find_row(name), *find_schema(name), plan); text && seen.insert(*text).second)
+      std::printf("%s\n", text->c_str());
+  std::fflush(stdout);
+  return worked;
+}
 
 int call(std::string_view name, size_t plan) {
   const auto probe = probe_lowering(*find_row(name), *find_schema(name), plan);
@@ -26,12 +37,12 @@ int call(std::string_view name, size_t plan) {
   return worked;
 }
 
-int in_a_process(std::string_view name, size_t plan) {
+int in_a_process(std::string_view name, size_t plan, int (*what)(std::string_view, size_t) = call) {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);
-    _exit(call(name, plan));
+    _exit(what(name, plan));
   }
   int status = 0;
   waitpid(child, &status, 0);
@@ -40,8 +51,14 @@ int in_a_process(std::string_view name, size_t plan) {
 
 }  // namespace
 
-// `--count`: no lines, and a count at the end of the lowerings that no arguments made crash.
+// `--count`: no lines, and a count at the end of the lowerings that no arguments made crash. `--calls [NAME]`: the
+// calls that each lowering takes, as tests/text/lower has them; some make no sense.
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--calls") {
+    for (const std::string_view name : all_row_names())
+      if (argc < 3 || name == argv[2]) in_a_process(name, 0, print_calls);
+    return 0;
+  }
   const bool counting = argc > 1 && std::string_view(argv[1]) == "--count";
   size_t survived = 0, crashed = 0;
   if (counting && !std::freopen("/dev/null", "w", stdout)) return 1;

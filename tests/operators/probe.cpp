@@ -1,12 +1,11 @@
-#include "probe.h"
+#include "operators/probe.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "backends/onnx/legalise.h"
+#include "operators/call_text.h"
 #include "ops/schema.h"
 #include "support/error.h"
-#include "support/number_text.h"
 
 namespace cameo::tests {
 
@@ -51,7 +50,7 @@ class Maker {
     const bool optional = t->kind == Kind::optional;
     while (t->kind == Kind::optional) t = &t->args[0];
     const bool giving = p_.optionals && (t->kind == Kind::tensor || t->kind == Kind::list);
-    if (p.has_default && !(giving && optional)) return default_of(p, *t);
+    if (p.has_default && !(giving && optional)) return default_argument(p);
     if (optional && !giving) return Arg();
     return of(*t, p);
   }
@@ -88,36 +87,6 @@ class Maker {
     return Arg::list(std::move(items));
   }
 
-  Arg default_of(const SchemaParam& p, const SchemaType& t) {
-    const std::string_view text = p.default_text;
-    if (text == "None") return Arg();
-    if (text == "True" || text == "False") return Arg(text == "True");
-    if (text == "Mean") return Arg(Dim(1));
-    if (text == "inf") return Arg(std::numeric_limits<double>::infinity());
-    if (text.starts_with('"') || text.starts_with('\'')) return Arg(std::string(text.substr(1, text.size() - 2)));
-    if (text.starts_with('[')) {
-      std::vector<Arg> items;
-      auto inside = text.substr(1, text.size() - 2);
-      while (!inside.empty()) {
-        const auto comma = std::min(inside.find(','), inside.size());
-        auto item = inside.substr(0, comma);
-        while (item.starts_with(' ')) item.remove_prefix(1);
-        if (!item.empty()) items.push_back(number(item, t.kind == Kind::list && t.args[0].kind == Kind::floating));
-        inside.remove_prefix(std::min(comma + 1, inside.size()));
-      }
-      return Arg::list(std::move(items));
-    }
-    if (t.kind == Kind::list)
-      return Arg::list(std::vector<Arg>(static_cast<size_t>(std::max(1, t.fixed_size)), number(text, false)));
-    return number(text, t.kind == Kind::floating);
-  }
-
-  static Arg number(std::string_view text, bool floating) {
-    const auto v = parse_double(text);
-    if (!v) return Arg(Dim(0));
-    return floating || text.find_first_of(".e") != text.npos ? Arg(*v) : Arg(Dim(static_cast<int64_t>(*v)));
-  }
-
   V tensor(const std::string& name) {
     const int64_t channels = p_.shape.size() > 1 ? p_.shape[1] : p_.shape.empty() ? 1 : p_.shape[0];
     DType dtype = p_.dtype;
@@ -142,15 +111,6 @@ class Maker {
   const Plan& p_;
 };
 
-void add_results(const std::vector<Arg>& results, std::vector<ValueId>& out) {
-  for (const Arg& a : results) {
-    if (const auto* v = a.as<V>()) out.push_back(*v);
-    else if (const auto* f = a.as<StagedFloat>()) out.push_back(f->value);
-    else if (const auto* b = a.as<StagedBool>()) out.push_back(b->value);
-    else if (const auto* list = a.as<ArgList>()) add_results(**list, out);
-  }
-}
-
 int64_t oldest_opset(const Model& m) {
   for (int64_t opset = 7; opset <= newest_released_opset; ++opset) {
     Model copy = m;
@@ -167,6 +127,17 @@ const std::vector<Plan>& all_plans() {
 }  // namespace
 
 size_t plan_count() { return all_plans().size(); }
+
+std::optional<std::string> call_that_works(const Row& row, const Schema& s, size_t plan) try {
+  Graph g;
+  Lower on(g, g.main());
+  LoweredCall call{&s, Maker(on, s, all_plans()[plan]).all()};
+  std::string text = call_text(s, call.args, g);
+  lower_call(on, row, std::move(call));
+  return text;
+} catch (const std::exception&) {
+  return std::nullopt;
+}
 
 std::optional<Probe> probe_lowering(const Row& row, const Schema& s, size_t plan) try {
   Model m;

@@ -17,6 +17,8 @@ struct Probe {
 
 // One of the ways to make arguments up; nothing when the lowering does not take them.
 std::optional<Probe> probe_lowering(const Row& row, const Schema& schema, size_t plan);
+// The call itself, as call_text.h writes it.
+std::optional<std::string> call_that_works(const Row& row, const Schema& schema, size_t plan);
 size_t plan_count();
 
 }  // namespace cameo::tests

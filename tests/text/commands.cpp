@@ -3,13 +3,18 @@
 #include <algorithm>
 
 #include "api/simplify_check.h"
+#include "backends/onnx/legalise.h"
 #include "backends/onnx/writer.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/text/parse.h"
 #include "ir/structure.h"
+#include "lowering/complex.h"
+#include "operators/call_text.h"
 #include "ops/infer.h"
+#include "ops/op_def.h"
 #include "ops/text/print.h"
 #include "ops/verify.h"
+#include "passes/dce.h"
 #include "passes/simplify.h"
 #include "runtime/reference.h"
 
@@ -114,12 +119,56 @@ Outcome run_simplify(const std::string& before, const Arguments& arguments) {
   return out;
 }
 
+// lower: one call of a torch operator, in the words of operators/call_text.h, becomes a graph of its tensors. Results
+// that are no tensors (sizes, numbers) are listed.
+Outcome run_lower(const std::string& before, const Arguments&) {
+  Model m;
+  m.opsets[""] = newest_released_opset;
+  Lower on(m.graph, m.graph.main());
+  ParsedCall parsed = parse_call(before, on);
+  const std::vector<Arg> results = lower_call(on, *parsed.row, std::move(parsed.call));
+  std::vector<ValueId> outputs;
+  add_results(results, outputs);
+  for (ValueId& v : outputs)
+    if (is_complex(on.dtype(v))) v = pair_of(on, v);
+  std::string others;
+  for (const Arg& a : results)
+    if (std::vector<ValueId> none; add_results({a}, none), none.empty())
+      others += cat(others.empty() ? "" : ", ", arg_text(a, m.graph, false));
+  m.graph.set_region_outputs(m.graph.main(), outputs);
+  m.graph.label(m.graph.main()).name = "g";
+  remove_dead_code(m.graph);
+  if (outputs.empty()) return {.text = others};
+  return {.text = cat(print(m, false), others.empty() ? "" : cat("\nand ", others))};
+}
+
+LegaliseCase legalised(const std::string& before, const Arguments& arguments) {
+  LegaliseCase out{parse(before), 0, has(arguments, "--lossy")};
+  const auto opset = listed(arguments, "--opset=");
+  if (opset.empty()) throw error("use.flag", "legalise wants --opset=N");
+  out.opset = std::stoll(opset[0]);
+  infer(out.model.graph, out.model.functions);
+  return out;
+}
+
+// legalise --opset=N [--lossy]: what the opset lacks is expanded; what cannot be is refused:.
+Outcome run_legalise(const std::string& before, const Arguments& arguments) {
+  LegaliseCase c = legalised(before, arguments);
+  const onnx::LegaliseResult result = onnx::legalise(c.model, c.opset, {.lossy = c.lossy});
+  Outcome out;
+  for (const Diag& d : result.refusals) out.refused.push_back(error_line(d));
+  if (out.refused.empty()) out.model = std::move(c.model);
+  return out;
+}
+
 constexpr Command table[] = {
     {"print", "the text as Cameo prints it", run_print},
     {"infer", "types and shapes of all values", run_infer},
     {"roundtrip", "to text and to a file and back", run_roundtrip},
     {"verify", "the graph's own rules", run_verify},
     {"simplify", "rewrite rules to the fixed point", run_simplify},
+    {"lower", "a call of a torch operator to a graph", run_lower},
+    {"legalise", "expanded for an older opset", run_legalise},
 };
 
 }  // namespace
@@ -158,6 +207,30 @@ RulesOfCase rules_of_case(const std::string& before, const Arguments& arguments)
   for (const Application& a : simplify(m, simplify_options(arguments)).ledger) out.applied.emplace_back(a.rule);
   run_both(old, m, out);
   return out;
+}
+
+std::vector<std::string> expansions_of_case(const std::string& before, const Arguments& arguments) {
+  LegaliseCase c = legalised(before, arguments);
+  const Graph& g = c.model.graph;
+  std::vector<std::string> out;
+  for (uint32_t i = 0; i < g.node_capacity(); ++i) {
+    const NodeId n(i);
+    if (g[n].dead || g[n].op->is_opaque()) continue;
+    for (const Expansion& e : def(*g[n].op).rules.expansions) {
+      if (c.opset >= e.below || (e.needed && !e.needed(g[n].attrs.get(), g, n, c.opset))) continue;
+      if (e.exactness > Exactness::rounding && !c.lossy) continue;
+      out.push_back(expansion_name(def(*g[n].op), e));
+      break;
+    }
+  }
+  return onnx::legalise(c.model, c.opset, {.lossy = c.lossy}).refusals.empty() ? out : std::vector<std::string>();
+}
+
+std::string expansion_name(const OpDef& op, const Expansion& e) {
+  const auto all = op.rules.expansions;
+  const auto same = std::count_if(all.begin(), all.end(), [&](const Expansion& x) { return x.below == e.below; });
+  const std::string name = cat(op.name, " below ", e.below);
+  return same == 1 ? name : cat(name, ", number ", &e - all.data() + 1);
 }
 
 std::vector<std::string> all_rule_names() {

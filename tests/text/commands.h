@@ -9,6 +9,7 @@
 
 #include "ir/graph.h"
 #include "ir/tensor_table.h"
+#include "ops/op_def.h"
 
 namespace cameo::tests {
 
@@ -30,6 +31,16 @@ struct RulesOfCase {
 };
 RulesOfCase rules_of_case(const std::string& before, const Arguments& arguments);
 std::vector<std::string> all_rule_names();
+
+// A case of legalise: its model with types, and how far down it goes.
+struct LegaliseCase {
+  Model model;
+  int64_t opset;
+  bool lossy;
+};
+// The expansions that the case makes; none where it is refused.
+std::vector<std::string> expansions_of_case(const std::string& before, const Arguments& arguments);
+std::string expansion_name(const OpDef& op, const Expansion& e);  // "Gelu below 20"
 
 struct Command {
   std::string_view name, help;

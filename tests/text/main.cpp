@@ -6,14 +6,13 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <set>
-#include <sstream>
 
 #include "ir/structure.h"
 #include "ops/verify.h"
 #include "support/error.h"
 #include "text/case_file.h"
 #include "text/commands.h"
+#include "text/completeness.h"
 
 namespace cameo::tests {
 
@@ -32,14 +31,6 @@ const Command* command_named(std::string_view name) {
   for (const Command& c : commands())
     if (c.name == name) return &c;
   return nullptr;
-}
-
-std::pair<std::string, Arguments> command_line(const Case& c) {
-  std::istringstream words(*c.find("run"));
-  std::pair<std::string, Arguments> out;
-  words >> out.first;
-  for (std::string w; words >> w;) out.second.push_back(w);
-  return out;
 }
 
 class CaseTest : public testing::Test {
@@ -110,37 +101,6 @@ class CaseTest : public testing::Test {
   CaseFile& file_;
 };
 
-using CaseFiles = std::vector<std::unique_ptr<CaseFile>>;
-
-// A rule is tested where a case names it with --only=: one where it applies, one where it does not, and one where it
-// applies and the reference kernels compute the same before and after.
-class EveryRuleTest : public testing::Test {
- public:
-  explicit EveryRuleTest(const CaseFiles& files) : files_(files) {}
-
-  void TestBody() override {
-    std::set<std::string> applied, refused, ran;
-    for (const auto& file : files_)
-      for (const Case& c : file->cases()) {
-        const auto [name, arguments] = command_line(c);
-        if (name != "simplify" || !c.find("before") || c.find("error")) continue;
-        const RulesOfCase rules = rules_of_case(*c.find("before"), arguments);
-        EXPECT_EQ(rules.difference, "") << c.file << ":" << c.line;
-        const std::set<std::string> here(rules.applied.begin(), rules.applied.end());
-        for (const std::string& r : rules.named) (here.contains(r) ? applied : refused).insert(r);
-        if (rules.runs > 0) ran.insert(here.begin(), here.end());
-      }
-    for (const std::string& r : all_rule_names()) {
-      EXPECT_TRUE(applied.contains(r)) << "no case of tests/text/simplify has --only=" << r << " and applies it";
-      EXPECT_TRUE(refused.contains(r)) << "no case of tests/text/simplify has --only=" << r << " and does not apply it";
-      EXPECT_TRUE(ran.contains(r)) << "no case of tests/text/simplify applies " << r << " to a model that can be run";
-    }
-  }
-
- private:
-  const CaseFiles& files_;
-};
-
 CaseFiles register_cases(const fs::path& folder) {
   CaseFiles files;
   std::vector<fs::path> paths;
@@ -175,8 +135,7 @@ int main(int argc, char** argv) {
   }
   try {
     const auto files = register_cases(fs::path(CAMEO_SOURCE_DIR) / "tests" / "text");
-    testing::RegisterTest("Text", "EveryRuleHasACaseWhereItAppliesAndOneWhereItDoesNot", nullptr, nullptr, __FILE__,
-                          __LINE__, [&files]() -> testing::Test* { return new EveryRuleTest(files); });
+    register_completeness(files);
     const int failed = RUN_ALL_TESTS();
     for (const auto& f : files) f->save();
     return failed;
