@@ -10,7 +10,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real
+.PHONY: help build demo test dev check-deep tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -41,6 +41,13 @@ dev: ## the C++ tests under address and undefined-behaviour sanitizers
 	@cmake --preset dev $(QUIET)
 	@$(call BUILD,dev)
 	@tests/run --build build/dev --programs
+
+check-deep: ## before a release: unit and text tests under sanitizers, then clang's warnings and .clang-tidy; goes on where it was stopped
+	@scripts/bootstrap core dev
+	@cmake --preset dev $(QUIET)
+	@$(call BUILD,dev) --target unit_tests text_tests
+	@tests/run --build build/dev unit text
+	@scripts/clang-checks --jobs $(JOBS)
 
 tsan: ## sessions run by several threads, under the thread sanitizer
 	@scripts/bootstrap core

@@ -556,7 +556,7 @@ class Maker {
           std::find(out.begin(), out.end(), v) == out.end())
         out.push_back(v);
     if (out.empty()) out.push_back(on_.Relu(pool_.front()));
-    for (size_t i = 0; i < out.size(); ++i) g.value(out[i]).name = cat("y", i);
+    for (size_t i = 0; i < out.size(); ++i) g.label(out[i]).name = cat("y", i);
     g.set_region_outputs(g.main(), std::move(out));
   }
 
