@@ -8,6 +8,7 @@ namespace cameo::cli {
 
 namespace {
 constexpr Flag flags[] = {
+    {"strict", 0, "", "rules that onnx.checker and the engines do not enforce are errors too"},
     {"no-types", 0, "", "leave out types and shapes: names, operators, arities and attributes only"},
 };
 constexpr Verb verb{
@@ -24,7 +25,7 @@ int check_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   const std::string& path = args->operands[0];
-  const auto findings = check(path, {.types = !args->has("no-types")});
+  const auto findings = check(path, {.types = !args->has("no-types"), .strict = args->has("strict")});
   size_t errors = 0, warnings = 0;
   for (const Diag& d : findings) {
     errors += d.severity == Severity::error;

@@ -54,6 +54,8 @@ int run_main(Raw raw, Out& out) {
   if (args->has("output")) target = files.open(*args->value("output"), {".npz"});
   Model m = opened(args->operands[0], out);
   RunInputs inputs(m, *args);
+  if (args->has("random"))
+    if (const auto sizes = inputs.sizes_text(m); !sizes.empty()) out.say(cat("made-up inputs: ", sizes));
   const Session session(std::move(m), settings);
   RunReport report{.timed = args->has("repeat")};
   std::vector<RunValue> results;

@@ -53,10 +53,20 @@ const std::vector<NamedValue>& RunInputs::of(int64_t run) {
   return values_;
 }
 
+std::map<std::string, int64_t> RunInputs::sizes(int64_t run) const {
+  std::map<std::string, int64_t> out;
+  for (const auto& [dim, range] : sizes_) out[dim] = range.at(run);
+  return out;
+}
+
 std::vector<NamedValue> RunInputs::made_up(const Model& model, int64_t run) const {
-  std::map<std::string, int64_t> sizes;
-  for (const auto& [dim, range] : sizes_) sizes[dim] = range.at(run);
-  return random_inputs(model, seed_, sizes);
+  return random_inputs(model, seed_, sizes(run));
+}
+
+std::string RunInputs::sizes_text(const Model& model) const {
+  std::string out;
+  for (const auto& [name, size] : free_sizes(model, sizes(0))) out += cat(out.empty() ? "" : ", ", name, " = ", size);
+  return out;
 }
 
 }  // namespace cameo::cli

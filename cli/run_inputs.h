@@ -22,8 +22,10 @@ class RunInputs {
  public:
   RunInputs(const Model& model, const Args& args);  // throws use.conflict, use.inputs, use.value
   const std::vector<NamedValue>& of(int64_t run);
+  std::string sizes_text(const Model& model) const;  // "batch = 1, h = 32": of the first run; empty: no size is open
 
  private:
+  std::map<std::string, int64_t> sizes(int64_t run) const;  // that were given
   std::vector<NamedValue> made_up(const Model& model, int64_t run) const;
   std::map<std::string, SizeRange> sizes_;
   uint64_t seed_ = 0;

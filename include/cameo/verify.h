@@ -30,7 +30,8 @@ struct Compared {
 Compared compare_values(const RunValue& got, const RunValue& wanted, const CompareSettings& settings = {});
 
 // Inputs made up from a seed, for the model's inputs that have no default; the same on every machine. `sizes` gives
-// named sizes, the others are the smallest of a few usual ones at which the model's shapes work out.
+// named sizes, the others are the smallest of a few usual ones at which the model's shapes work out (free_sizes).
+std::map<std::string, int64_t> free_sizes(const Model& model, const std::map<std::string, int64_t>& sizes = {});
 std::vector<std::pair<std::string, RunValue>> random_inputs(const Model& model, uint64_t seed = 0,
                                                             const std::map<std::string, int64_t>& sizes = {});
 

@@ -177,10 +177,10 @@ def _save(result, f, external, check):
     if hasattr(f, "write") and not external:
         data = result.model._bytes({})
         f.write(data)
-        found = _cameo.check_bytes(data, True) if check else []
+        found = _cameo.check_bytes(data, True, False) if check else []
     else:
         result.save(f, external_data=external or None)
-        found = _cameo.check_file(os.fspath(f), True) if check and not str(f).endswith(".onnxtxt") else []
+        found = _cameo.check_file(os.fspath(f), True, False) if check and not str(f).endswith(".onnxtxt") else []
     errors = [d for d in found if d.severity == "error"]
     if errors:
         raise failure("export.check", "the result was written, and breaks ONNX's rules",

@@ -72,13 +72,14 @@ def to_proto(model):
     return onnx.load_from_string(as_model(model)._bytes({}))
 
 
-def check(model, *, types=True):
-    """Every finding about a model, at its own opset; none: it is as ONNX wants it. types=False: names, operators and attributes only."""
+def check(model, *, types=True, strict=False):
+    """Every finding about a model, at its own opset; none: it is as ONNX wants it. types=False: names, operators and attributes only.
+    strict=True: rules that onnx.checker and the engines do not enforce are errors too, not warnings."""
     if isinstance(model, (str, os.PathLike)):
-        return _cameo.check_file(os.fspath(model), types)
+        return _cameo.check_file(os.fspath(model), types, strict)
     if isinstance(model, Model) or isinstance(getattr(model, "model", None), Model):
-        return as_model(model)._check(types)
-    return _cameo.check_bytes(_bytes_of(model), types)  # as the file would be: what a loader refuses is a finding too
+        return as_model(model)._check(types, strict)
+    return _cameo.check_bytes(_bytes_of(model), types, strict)  # as the file would be: what a loader refuses is a finding too
 
 
 def infer(model, *, strict=False):

@@ -137,15 +137,16 @@ void bind_model(nb::module_& m) {
              released([&] { p.save(path, settings); });
            })
       .def("_bytes", &to_bytes)
-      .def("_check",
-           [](const Model& p, bool types) { return diag_list(released([&] { return check(p, {.types = types}); })); });
+      .def("_check", [](const Model& p, bool types, bool strict) {
+        return diag_list(released([&] { return check(p, {.types = types, .strict = strict}); }));
+      });
   m.def("load", &load_model, nb::arg("source"));
-  m.def("check_bytes", [](nb::handle data, bool types) {
+  m.def("check_bytes", [](nb::handle data, bool types, bool strict) {
     const Buffer bytes = buffer_of(data);
-    return diag_list(released([&] { return check(bytes, {.types = types}); }));
+    return diag_list(released([&] { return check(bytes, {.types = types, .strict = strict}); }));
   });
-  m.def("check_file", [](const std::string& path, bool types) {
-    return diag_list(released([&] { return check(path, {.types = types}); }));
+  m.def("check_file", [](const std::string& path, bool types, bool strict) {
+    return diag_list(released([&] { return check(path, {.types = types, .strict = strict}); }));
   });
 }
 

@@ -8,6 +8,7 @@
 #include "engine/session.h"
 #include "runtime/arrays.h"
 #include "runtime/compare.h"
+#include "runtime/free_sizes.h"
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
 #include "runtime/tries.h"
@@ -102,6 +103,11 @@ Compared compare_values(const RunValue& got, const RunValue& wanted, const Compa
       runtime::compare(datum_of(got, ""), datum_of(wanted, ""), {settings.rtol, settings.atol, settings.other_program});
   const double worst = c.unbounded ? std::numeric_limits<double>::infinity() : c.worst;
   return {c.same, c.why, c.differing, worst, c.largest > 0 ? worst / c.largest : worst};
+}
+
+std::map<std::string, int64_t> free_sizes(const Model& model, const std::map<std::string, int64_t>& sizes) {
+  const ir::Graph& g = ModelState::onnx(model).graph;
+  return runtime::free_sizes(g, runtime::run_inputs(g, false), sizes);
 }
 
 std::vector<std::pair<std::string, RunValue>> random_inputs(const Model& model, uint64_t seed,

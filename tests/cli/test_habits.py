@@ -53,6 +53,17 @@ def test_flags_of_other_tools(t):
         assert r.code == 2 and f"you wrote {flag}" in r.err and instead in r.err, str(r)
 
 
+def test_strict_check(t):
+    t.path("open.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 17]>\ng (float[n,3] x) => (float[n,3] y) { y = Relu(x) }\n""")
+    t.run("check", "open.onnxtxt", "--strict")
+
+
+def test_made_up_sizes_are_reported(t):
+    model(t)
+    assert "made-up inputs: n = 1" in t.run("run", "net.onnx", "--random", "0", "-v").err
+    assert "made-up inputs: n = 4" in t.run("run", "net.onnx", "--random", "0", "--dim", "n=4", "-v").err
+
+
 def test_extensions(t):
     model(t)
     for words in (("convert", "net.onnx", "net.mlmodel"), ("simplify", "net.onnx", "net.txt"), ("run", "net.onnx", "--random", "0", "-o", "out.txt")):
