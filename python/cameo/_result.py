@@ -83,9 +83,17 @@ class ExportResult:
     def __str__(self):
         lines = [f"{self.model.node_count} nodes, opset {self.model.opset}, captured by {self.captured}"]
         if self.verification is not None:
-            held = "" if not self.frozen else f"NOT verified, {len(self.frozen)} values that the inputs decide are frozen; on what was tried: "
-            lines.append(held + str(self.verification))
+            why = self._reservation()
+            lines.append(f"NOT verified: {why}; {self.verification.tried()}" if why else str(self.verification))
         return "\n".join(lines + [str(d).rstrip() for d in self.findings])
+
+    def _reservation(self):
+        """Why agreement on what was tried is not enough to call the result verified."""
+        if self.frozen:
+            return f"{len(self.frozen)} values that the inputs decide are frozen"
+        if any(d.code == "verify.unstable" for d in self.findings):
+            return "the comparison is inconclusive (verify.unstable)"
+        return ""
 
     def __repr__(self):
         return f"<cameo.ExportResult: {self.model.node_count} nodes, opset {self.model.opset}, captured by {self.captured}>"

@@ -22,6 +22,22 @@ def other_inputs(bound, axes, changes=CHANGES):
     return _resized(bound, axes, names, [{name: _within(change(n), n, limits) for name, (n, limits) in names.items()} for change in changes])
 
 
+def together(bound, axes):
+    """A dynamic size made larger together with undeclared axes of the same size: [((path, axis, name), [(path, axis), ...], tensors), ...]."""
+    ways = []
+    for leaf in bound.tensors:
+        for axis, text in axes.get(leaf.path, {}).items():
+            size, name = leaf.value.shape[axis], text.split(":")[0]
+            for place in sorted({a for other in bound.tensors for a in range(other.value.dim())}):
+                others = [o for o in bound.tensors if o is not leaf and place < o.value.dim() and o.value.shape[place] == size and place not in axes.get(o.path, {})]
+                if others:
+                    wanted = {o.path: {place: size + 1} for o in others}
+                    for o in bound.tensors:
+                        wanted.setdefault(o.path, {}).update({a: size + 1 for a, t in axes.get(o.path, {}).items() if t.split(":")[0] == name})
+                    ways.append(((leaf.path, axis, name), [(o.path, place) for o in others], [arguments.resized(o.value, wanted[o.path]) for o in bound.tensors]))
+    return ways
+
+
 def inputs_at_one(bound, axes):
     """Every dynamic size at 1, where programs squeeze, broadcast and branch: each by itself, and all at once."""
     names = named_sizes(bound, axes)

@@ -8,7 +8,7 @@ from ._cameo import Error
 from ._findings import failure, note, warning
 from ._live import feed, first_line
 from ._session import Session
-from ._tries import comparable, inputs_at_one, other_inputs, other_values, told
+from ._tries import comparable, inputs_at_one, other_inputs, other_values, together, told
 
 
 @dataclasses.dataclass
@@ -39,8 +39,10 @@ class Verification:
         return max([o.max_rel for o in self.outputs], default=0.0)
 
     def __str__(self):
-        worst = f"largest error {self.max_abs:.3g} absolute, {self.max_rel:.3g} relative"
-        return f"verified: {len(self.outputs)} outputs, {worst}, {len(self.sizes)} other sizes" if self.ok else f"NOT verified: {worst}"
+        return f"verified: {self.tried()}" if self.ok else f"NOT verified: {self.tried()}"
+
+    def tried(self):
+        return f"{len(self.outputs)} outputs, largest error {self.max_abs:.3g} absolute, {self.max_rel:.3g} relative, {len(self.sizes)} other sizes"
 
 
 def _quantised(name, got, wanted):
@@ -256,6 +258,19 @@ class _Trial:
             self._differs(failed[0], f"with {told(failed[0][0])} the result fails: {failed[1]}")
         else:
             self.result.findings.append(note("verify.sizes", "the model runs at none of the other sizes that were tried: only the example was verified"))
+            self._pinned()
+
+    def _pinned(self):
+        """Names what an axis is tied to: another one that is not declared, as the batch of a cache."""
+        for (path, axis, name), others, tensors in together(self.bound, self.axes):
+            try:
+                call_outputs(self.model, self.bound, tensors)
+            except Exception:  # not these
+                continue
+            first = ", ".join(f"axis {a} of '{p}'" for p, a in others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+            self.result.findings.append(warning("verify.pinned-axis", f"axis {axis} of '{path}' ('{name}') has to be as large as {first}, which is not declared dynamic",
+                                                hint=f'dynamic_axes={{"{others[0][0]}": {{{others[0][1]}: "{name}"}}, ...}} declares it too'))
+            return
 
     def at_one(self):
         for sizes, tensors in inputs_at_one(self.bound, self.axes):
