@@ -105,6 +105,21 @@ Dims solve_sizes(Lower& on, V x, Dims sizes) {
   return sizes;
 }
 
+namespace {
+// How many elements are reduced, where data decide that (x[mask]): there may be none. The mean of nothing is NaN in
+// PyTorch and not defined in ONNX, so that engines differ.
+std::optional<Dim> count_of_data(Lower& on, V x, const Ints& axes) {
+  Dim count(1);
+  bool of_data = false;
+  for (const int64_t a : axes) {
+    const Dim d = on.dim(x, a);
+    of_data = of_data || (d.is_symbol() && is_fresh(d));
+    count = count * d;
+  }
+  return of_data ? std::optional(count) : std::nullopt;
+}
+}  // namespace
+
 V reduce(Lower& on, Reduce kind, V x, const Ints& axes, bool keepdim) {
   if (axes.empty() || on.rank(x) == 0) return x;
   const bool all = static_cast<int64_t>(axes.size()) == on.rank(x);
@@ -112,7 +127,12 @@ V reduce(Lower& on, Reduce kind, V x, const Ints& axes, bool keepdim) {
   const int64_t keep = keepdim;
   switch (kind) {
     case Reduce::sum: return on.ReduceSum(x, list, {.keepdims = keep});
-    case Reduce::mean: return on.ReduceMean(x, list, {.keepdims = keep});
+    case Reduce::mean:
+      if (const auto count = count_of_data(on, x, axes)) {
+        const V total = on.ReduceSum(x, list, {.keepdims = keep});
+        return on.Div(total, on.to(on.int_scalar(*count), on.dtype(x)));
+      }
+      return on.ReduceMean(x, list, {.keepdims = keep});
     case Reduce::max: return on.ReduceMax(x, list, {.keepdims = keep});
     case Reduce::min: return on.ReduceMin(x, list, {.keepdims = keep});
     case Reduce::prod: return on.ReduceProd(x, list, {.keepdims = keep});
