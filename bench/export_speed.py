@@ -1,4 +1,4 @@
-"""Cameo's whole process against the torch.onnx.export call alone, and against cp of the archive.
+"""Cameo's whole process against only the torch.onnx.export call, and against cp of the archive.
 
 usage: bench/export_speed.py [--cameo PATH] [--models a,b] [--large a,b] [--repeat N] [--no-dynamo] [--keep FOLDER] [--json FILE]
 

@@ -8,7 +8,7 @@ threads, so on an idle machine it is the wall clock's, which --json gives as wel
   in process   file to file in a process that has started, as onnx runs (build/release/bench/bench_infer, where it was
                built); the source's digest is left out, since onnx writes none (--no-provenance)
   inference    the part of it that infers, on a graph that is loaded already
-  path         onnx.shape_inference.infer_shapes_path(IN, OUT): file to file, in C++ alone
+  path         onnx.shape_inference.infer_shapes_path(IN, OUT): file to file, only in C++
   call         onnx.shape_inference.infer_shapes(model) on a model that is loaded already
   whole        onnx.load, infer_shapes and onnx.save: what users write
 Like with like: inference and call, in process and whole (or path, which reads and writes in C++), process and whole. On

@@ -3,9 +3,9 @@
 
 usage: bench/python_export.py [--repeats 7] [--threads N] [--only TEXT] [--capture trace,export] [--json FILE]
 
-Captures alone (torch.jit.trace without and with its own check, torch.export.export) and calls of cameo.export take turns. "result": f=None,
+Single captures (torch.jit.trace without and with its own check, torch.export.export) and calls of cameo.export take turns. "result": f=None,
 verify=False: the model in memory. "verified": PyTorch's answer against the engine's, which runs the model once more. "saved": not
-verified, written to a file and held against ONNX's rules; `cp` of that file is what writing so many bytes costs here.
+verified, written to a file and checked by ONNX's rules; `cp` of that file is what writing so many bytes costs here.
 Times are the least of all repeats, in ms; "beyond" is what cameo.export takes outside capture, over capture, in the same call.
 """
 import argparse
@@ -50,7 +50,7 @@ def measured(item, capture, repeats, folder):
                         beyond[name].append((took - result.seconds["capture"]) / result.seconds["capture"])
     row = {"model": item, "capture": capture, "ms": {n: round(min(t), 1) for n, t in times.items()}}
     row["beyond"] = {n: round(sorted(b)[len(b) // 2], 3) for n, b in beyond.items()}
-    row["whole over capture alone"] = {n: round(min(times[n]) / min(times["capture"]) - 1, 3) for n in ours}
+    row["whole over capture"] = {n: round(min(times[n]) / min(times["capture"]) - 1, 3) for n in ours}
     return row
 
 

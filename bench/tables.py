@@ -65,7 +65,7 @@ def exported(way, module, inputs, path):
 
 
 def judged(way, module, inputs, folder, values=True):
-    """right, wrong or refused, and why; without `values` by shape alone."""
+    """right, wrong or refused, and why; without `values` only by shape."""
     import numpy as np
     import torch
 

@@ -12,14 +12,14 @@ namespace {
 
 constexpr Flag flags[] = {
     {"add-output", 0, "VALUE", "an inner value becomes an output"},
-    {"remove-output", 0, "VALUE", "an output becomes an inner value; what only it needed goes"},
+    {"remove-output", 0, "VALUE", "an output becomes an inner value; nodes that only it needed are removed"},
     {"rename", 0, "a=b", "a value, or a node"},
-    {"set-dim", 0, "x:0=batch", "a size of an input: a number, a name, or ? for open; other shapes follow"},
+    {"set-dim", 0, "x:0=batch", "a size of an input: a number, a name, or ? for unknown; other shapes follow"},
     {"fix-shape", 0, "x:1,3,224,224", "all sizes of an input"},
     {"set-attr", 0, "NODE:a=v", "an attribute, in the operator's newest form"},
     {"set-op", 0, "NODE=Type", "another operator; attributes of the same name stay"},
     {"insert", 0, "'y2 = Relu(y)'", "a new node"},
-    {"rewire", 0, "y=y2", "what reads y reads y2, but for what computes y2"},
+    {"rewire", 0, "y=y2", "uses of y become uses of y2, except in the nodes that compute y2"},
     {"remove-node", 0, "NODE", "its users read its first input"},
     {"set-initializer", 0, "W=f.npy", "another weight; an input of that name becomes one"},
     {"remove-input", 0, "VALUE", "an input that is not used, or has a default"},

@@ -12,7 +12,7 @@ namespace cameo::cli {
 namespace {
 
 constexpr Flag flags[] = {
-    {"rule", 0, "RULE", "one rule; without it, how often each applied and nearly did"},
+    {"rule", 0, "RULE", "one rule; default: how often each rule applied or nearly did"},
     {"opset", 0, "N", "as if written for this opset; default: the model's own"},
 };
 constexpr Verb verb{"explain",

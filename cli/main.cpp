@@ -43,7 +43,7 @@ Common take_common(std::span<char*> argv, Out& out) {
   return c;
 }
 
-// Gives the exit code. What was found in a file that changed meanwhile tells nothing about it.
+// Returns the exit code. Findings about a file that changed meanwhile are not valid.
 int tell(const Error& found, Out& out) {
   try {
     if (!out.published) require_unchanged_files();

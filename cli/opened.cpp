@@ -7,7 +7,7 @@ namespace cameo::cli {
 Model opened(const std::string& path, Out& out) {
   Model m = load(path);
   if (m.is_archive())
-    throw error("use.archive", cat(path, " is a PyTorch archive, and an ONNX model is wanted"))
+    throw error("use.archive", cat(path, " is a PyTorch archive; an ONNX model is needed"))
         .help(cat("cameo export ", path, " makes one"));
   out.diags(m.findings());
   return m;

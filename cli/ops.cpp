@@ -13,7 +13,7 @@ namespace cameo::cli {
 namespace {
 
 constexpr Flag flags[] = {
-    {"opset", 0, "N", "only what opset N can say; the others with their reason"},
+    {"opset", 0, "N", "only what opset N can express; the others with their reason"},
     {"reverse", 0, "", "by ONNX operator: which torch operators become it"},
     {"missing", 0, "", "also those that are not supported, and why"},
     {"markdown", 0, "", "the whole table as docs/operators.md has it"},

@@ -15,7 +15,7 @@ namespace cameo::cli {
 class Out {
  public:
   bool json = false;   // both streams are machine-readable
-  bool quiet = false;  // errors alone on standard error
+  bool quiet = false;  // errors only on standard error
   bool verbose = false;
   bool published = false;  // the verb's files have their names: what it read has done its work
 

@@ -14,14 +14,14 @@ namespace {
 
 constexpr Flag flags[] = {
     {"inputs", 0, "FILE", "an .npz (keys are input names, or x0, x1, ...), an .npy, or a test_data_set folder"},
-    {"random", 0, "SEED", "make the inputs up; the same seed gives the same values everywhere"},
+    {"random", 0, "SEED", "random inputs; the same seed gives the same values everywhere"},
     {"dim", 0, "NAME=N",
      "a named size, for --random; default: 1. NAME=A..B: every run of --repeat takes the next of these"},
     {"output", 'o', "OUT.npz", "where the outputs go"},
     {"threads", 0, "N", "how many threads to use; default: all there are"},
-    {"repeat", 0, "N", "run N times and tell the times"},
+    {"repeat", 0, "N", "run N times and print the times"},
     {"profile", 0, "FILE", "a Chrome trace of the last run, and a table of where its time went"},
-    {"reference", 0, "", "with the plain kernels that the fast ones are judged by"},
+    {"reference", 0, "", "use only the reference kernels"},
     {"keep-outputs", 0, "PATTERN", "also give intermediate values whose name matches (* and ?)"},
 };
 constexpr Verb verb{

@@ -16,6 +16,6 @@ struct SimplifyReport {
 };
 void report_simplified(const SimplifyReport& r, Out& out);
 
-std::optional<uint64_t> file_bytes(const std::string& path);  // nothing for what is no file
+std::optional<uint64_t> file_bytes(const std::string& path);  // nothing for what is not a file
 
 }  // namespace cameo::cli

@@ -33,7 +33,7 @@ const Flag* find_letter(const Verb& verb, char letter) {
 // Whether the last operand is a file to write, so that -o may name it too.
 bool writes_an_operand(const Verb& verb) { return verb.operands.ends_with(" OUT") && !find_letter(verb, 'o'); }
 
-// A lone '-' is standard input or output; '-1' and the like are values.
+// '-' is standard input or output; '-1' and other numbers are values.
 bool is_flag(std::string_view a) { return a.size() > 1 && a[0] == '-' && !(a[1] >= '0' && a[1] <= '9'); }
 
 // For shells: flag, what it takes, help; tab-separated.
@@ -108,7 +108,7 @@ std::string help_text(const Verb& verb) {
     out += cat(head, f.help, "\n");
   }
   out +=
-      "\neverywhere: -q (errors alone), -v (notes too), --json (for machines), --help,\n"
+      "\neverywhere: -q (errors only), -v (notes too), --json (for machines), --help,\n"
       "  --max-memory SIZE, --max-time SECONDS, --max-turns N, --max-steps N (budgets: docs/trust.md)\n\nfor "
       "example:\n";
   for (const std::string& example : split(verb.example, '\n')) out += cat("  ", example, "\n");

@@ -21,7 +21,7 @@ constexpr Row verbs[] = {
     {"simplify", "a smaller graph that computes the same", simplify_main},
     {"onnxsim", "simplify, with the arguments of onnxsim", onnxsim_main},
     {"infer", "shapes and types of every value, symbolic", infer_main},
-    {"check", "everything that is wrong with a model, at once", check_main},
+    {"check", "check a model and report all findings at once", check_main},
     {"show", "inputs, outputs, operators, sizes of a model or archive", show_main},
     {"stats", "operators, parameters, work and memory of a model", stats_main},
     {"run", "run a model on arrays", run_main},
@@ -33,7 +33,7 @@ constexpr Row verbs[] = {
     {"edit", "change names, shapes, nodes, weights", edit_main},
     {"diff", "how two models differ, whatever their names", diff_main},
     {"quantize", "8-bit models", nullptr},
-    {"lint", "what a deployment target will not take", nullptr},
+    {"lint", "what a deployment target does not support", nullptr},
     {"explain", "why a rewrite did not apply", explain_main},
     {"view", "the graph as a page or picture", nullptr},
     {"completion", "a script that completes verbs and flags in your shell", completion_main},
@@ -65,7 +65,7 @@ int dispatch(std::string_view name, Raw rest, Out& out) {
   std::vector<std::string_view> names;
   for (const Row& r : verbs) names.push_back(r.name);
   const auto close = nearest_name(name, names);
-  throw error("use.unknown-verb", cat("there is no verb '", name, "'"))
+  throw error("use.unknown-verb", cat("unknown verb '", name, "'"))
       .help(close.empty() ? "cameo --help lists them" : cat("did you mean ", close, "?"));
 }
 

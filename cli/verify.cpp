@@ -14,8 +14,8 @@ namespace {
 
 constexpr Flag flags[] = {
     {"inputs", 0, "FILE", "an .npz, an .npy or a test_data_set folder"},
-    {"random", 0, "SEED", "make the inputs up; default: 0"},
-    {"dim", 0, "NAME=N", "a named size, for made-up inputs; default: 1"},
+    {"random", 0, "SEED", "random inputs with this seed; default: 0"},
+    {"dim", 0, "NAME=N", "a named size, for random inputs; default: 1"},
     {"rtol", 0, "X", "relative tolerance; default: by element type"},
     {"atol", 0, "X", "absolute tolerance; default: by element type"},
 };

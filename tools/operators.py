@@ -20,7 +20,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = ROOT / "src" / "api" / "generated" / "lowered_operators.h"
 DOCS = ROOT / "docs" / "operators.md"
-# Archives that want to be told their inputs.
+# Archives whose inputs must be given.
 SCRIPTED = {"branches": ["x=f32[b,3]"], "search": ["x=f32[b,3]"], "counted": ["x=f32[b,3]", "n=3"], "convolutions_scripted": ["x=f32[b,3,16,16]"],
             "arguments": ["x=f32[b,3]", "n=3"], "state": ["x=f32[b,3]"], "selected": ["x=f32[b,3]"], "custom": None,
             "quantized_recurrent": ["x=f32[t,b,4]"], "half_recurrent": ["x=f32[t,b,4]"],

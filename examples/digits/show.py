@@ -2,7 +2,7 @@
 
   python3 examples/digits/show.py samples.npz labels.npy expected.npz [outputs.npz]
 
-Needs Python's standard library alone.
+Needs only Python's standard library.
 """
 import ast
 import math

@@ -1,4 +1,4 @@
-// Arrays of numbers: what models take and give, and NumPy's files of them.
+// Arrays of numbers: inputs and outputs of models, and NumPy files.
 //
 //   auto x = cameo::Array::of({1, 4}, std::vector<float>{1, 2, 3, 4});
 //   cameo::ArrayView y{"f32", {1, 4}, pointer};   // the caller's memory, not copied
@@ -35,7 +35,7 @@ struct Array {
   void check_element_size(size_t size) const;
 };
 
-// The same in somebody else's memory, which has to stay as long as the view is used.
+// The same in memory of the caller, which has to stay valid as long as the view is used.
 struct ArrayView {
   std::string dtype;
   std::vector<int64_t> shape;
@@ -45,7 +45,7 @@ struct ArrayView {
   ArrayView(std::string type, std::vector<int64_t> sizes, const void* memory)
       : dtype(std::move(type)), shape(std::move(sizes)), data(memory) {}
   ArrayView(const Array& a) : dtype(a.dtype), shape(a.shape), data(a.bytes.data()) {}
-  uint64_t byte_size() const;  // throws use.array for a dtype that there is not
+  uint64_t byte_size() const;  // throws use.array for an unknown dtype
 };
 
 // Bytes, and what keeps them alive; copies share them.
@@ -63,7 +63,7 @@ struct SharedArray {
   std::vector<std::string> strings;
 };
 
-// What a run takes and gives: an array, a sequence, a map, or nothing (an optional that is empty, an input left out).
+// An input or output of a run: an array, a sequence, a map, or nothing (an empty optional, an input that is left out).
 struct RunValue {
   enum class Kind : uint8_t { nothing, array, sequence, map };
   Kind kind = Kind::nothing;
@@ -84,7 +84,7 @@ struct NamedArray {
 
 // All arrays of an .npz, the one of an .npy, or the inputs of a test_data_set folder as x0, x1, ...
 std::vector<NamedArray> load_arrays(const std::string& path);
-// As .npz; nothing appears under `path` unless all of it was written.
+// As .npz. The file appears under `path` only when it is complete.
 void save_arrays(const std::string& path, const std::vector<NamedArray>& arrays);
 
 }  // namespace cameo

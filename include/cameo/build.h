@@ -22,13 +22,13 @@ class NodeBuilder;
 struct NodeBuilderState;
 
 // A value of the graph being built: a handle that may be copied freely and lives as long as its builder's graph.
-// A Var that holds nothing stands for an absent optional operand.
+// An empty Var is an absent optional operand.
 class Var {
  public:
   Var() = default;
   explicit operator bool() const { return builder_ != nullptr; }
   std::string type() const;                               // as inferred: "f32[batch,8]", "?" while unknown
-  std::string dtype() const;                              // "f32"; empty for what is no tensor, or unknown
+  std::string dtype() const;                              // "f32"; empty if unknown or not a tensor
   std::optional<std::vector<std::string>> shape() const;  // as Value's
   std::optional<SharedArray> constant() const;            // its contents, where they are known
   NodeBuilder& owner() const;                             // throws build.absent when it holds nothing
@@ -59,7 +59,7 @@ Var operator*(double a, Var b);
 Var operator/(double a, Var b);
 
 // Adds nodes to a graph: what a Builder and a lowering (lowering.h) have in common. Operators are those of ONNX's
-// newest released opset. Every call infers types and shapes at once and throws cameo::Error where they do not fit.
+// newest released opset. Every call infers types and shapes at once and throws cameo::Error if they do not fit.
 class NodeBuilder {
  public:
   ~NodeBuilder();
@@ -71,13 +71,13 @@ class NodeBuilder {
   Var number(double v, Var like);          // a scalar of the element type of `like`
 
   // Any operator: op("Conv", {x, w}, {{"pads", {1, 1, 1, 1}}}). Other domains: "com.example.Op", whose outputs have no
-  // type until set_type says it.
+  // type until set_type sets it.
   Var op(std::string_view op_type, std::vector<Var> inputs, std::vector<Attribute> attributes = {});
-  // `opset` above 0: the operator is meant as that opset has it.
+  // `opset` above 0: the operator has the meaning that it has in that opset.
   std::vector<Var> op_outputs(size_t outputs, std::string_view op_type, std::vector<Var> inputs,
                               std::vector<Attribute> attributes = {}, int opset = 0);
 
-  // As for Builder::input; "?" is a size that nobody knows, "f32[...]" any number of axes.
+  // As for Builder::input; "?" is an unknown size, "f32[...]" any number of axes.
   void set_type(Var value, std::string_view type);
 
  protected:
@@ -87,7 +87,7 @@ class NodeBuilder {
   std::unique_ptr<NodeBuilderState> state_;
 };
 
-// One graph from nothing. Saving at an older opset says the same in its words.
+// Builds one graph. Saving at an older opset converts it.
 class Builder : public NodeBuilder {
  public:
   explicit Builder(std::string name = "graph");
@@ -104,17 +104,17 @@ class Builder : public NodeBuilder {
   // Not copied.
   Var weight(std::string name, const SharedArray& value);
 
-  // Control flow. What the functions compute belongs to the body; values from outside may be used as they are.
+  // Control flow. Nodes made inside the functions belong to the body; values from outside can be used directly.
   //   auto y = g.if_else(c, [&] { return std::vector{x + 1.0}; }, [&] { return std::vector{x}; })[0];
   using Body = std::function<std::vector<Var>()>;
   std::vector<Var> if_else(Var condition, const Body& then, const Body& otherwise);
-  // One turn: whether to go on (absent: until the count is reached), the carried values, and what is gathered.
+  // One iteration: whether to continue (absent: until the count is reached), the carried values, and the scan outputs.
   struct Turn {
     Var go_on = {};
     std::vector<Var> carried = {}, gathered = {};
   };
   using LoopBody = std::function<Turn(Var counter, const std::vector<Var>& carried)>;
-  // `count` or `condition` may be absent. Gives the carried values, then what was gathered, stacked along a new first
+  // `count` or `condition` may be absent. Returns the carried values, then the scan outputs, stacked along a new first
   // axis.
   std::vector<Var> loop(Var count, Var condition, const std::vector<Var>& carried, const LoopBody& body);
 
@@ -123,7 +123,7 @@ class Builder : public NodeBuilder {
   // The text form; see docs/text-form.md.
   std::string text() const;
   Model model(int opset = 0) const;  // as it is now; opset 0 is opsets::standard (opset.h)
-  // Throws convert.* where the opset cannot say it, write.* where the file cannot be written.
+  // Throws convert.* if the opset cannot express the graph, write.* if the file cannot be written.
   std::string bytes(int opset = 0) const;
   void save(const std::string& path, int opset = 0) const;
 

@@ -24,7 +24,7 @@ struct InferSettings {
   bool strict = false;  // throw all findings as errors where a node cannot be inferred
 };
 
-// Types and shapes of every value, symbolic; where and why it had to stop is in the result's findings().
+// Types and symbolic shapes of every value. The result's findings() say where and why inference stopped.
 Model infer(Model model, const InferSettings& settings = {});
 
 // How much inference found out about the results of nodes. Types are inferred first.

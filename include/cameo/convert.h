@@ -1,4 +1,4 @@
-// The same model in the words of another opset, or in half precision.
+// Conversion of a model to another opset or to half precision.
 //
 //   cameo::convert(cameo::load("net.onnx"), {.opset = 13}).model.save("net13.onnx");
 #pragma once

@@ -1,4 +1,4 @@
-// What Cameo says about a model: one type for every finding, from the byte reader to the browser.
+// Findings about a model: one type for all of them, from the byte reader to the command.
 #pragma once
 
 #include <cstdint>

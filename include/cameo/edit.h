@@ -1,4 +1,4 @@
-// Parts of models, changed models, models joined and compared. All by name; findings name the nearest name there is.
+// Parts of models, changed models, models merged and compared. All by name; findings suggest the nearest known name.
 #pragma once
 
 #include <string>
@@ -57,7 +57,7 @@ Model merge(Model first, const Model& second, const MergeSettings& settings = {}
 
 struct Difference {
   std::string what;           // "axis of Concat 'cat1' is 1 in the first and 2 in the second"
-  std::string first, second;  // the places: a value's name in each model; empty where it is in one alone
+  std::string first, second;  // a value's name in each model; empty if it is only in the other one
 };
 // Structure, attributes and weights, whatever the names. Empty: the same.
 std::vector<Difference> diff(const Model& first, const Model& second, size_t limit = 100);

@@ -33,7 +33,7 @@ struct DynamicAxis {
   std::string name;
 };
 
-// An array that the caller has at hand: says type and sizes where nothing else does, and fixes plain numbers.
+// An array of the caller: gives type and sizes of an input that are not known otherwise, and fixes plain numbers.
 struct ExampleInput {
   std::string name;   // a parameter's name or path, the input's name in the result, or x0, x1, ... in order
   std::string dtype;  // "f32"
@@ -63,17 +63,17 @@ struct ExportSettings {
   std::string method = "forward";
   int opset = opsets::standard;
   Training training = Training::eval;
-  bool change_literals = false;               // training=False in the program's text counts as said by `training` too
-  bool fold = true;                           // false: constants and weights as the program uses them
-  bool simplify = true;                       // false: the graph as recorded
-  bool params = true;                         // false: weights become inputs, in state_dict order
-  bool initializers_as_inputs = false;        // list the weights as inputs too, as IR version 3 did
-  bool number_params = false;                 // weights are called 0, 1, ...
-  bool unroll = false;                        // scripted loops with a known count
-  bool allow_frozen = false;                  // a declared dynamic size that the program pins is a warning
+  bool change_literals = false;         // `training` also replaces training=False that is written in the program's text
+  bool fold = true;                     // false: constants and weights as the program uses them
+  bool simplify = true;                 // false: the graph as recorded
+  bool params = true;                   // false: weights become inputs, in state_dict order
+  bool initializers_as_inputs = false;  // list the weights as inputs too, as IR version 3 did
+  bool number_params = false;           // weights are called 0, 1, ...
+  bool unroll = false;                  // scripted loops with a known count
+  bool allow_frozen = false;            // a declared dynamic size that the program pins is a warning
   std::vector<std::string> assumptions = {};  // conditions on sizes that will hold: "t != 1", "2 <= t <= 64"
-  bool assume = true;          // false: what one model can do for some sizes only is an error, not a guess with a note
-  bool asserts = false;        // what the program raises on makes a run fail too; false: dropped, with a note
+  bool assume = true;    // false: an error if one model cannot be right for all sizes; true: a guess with a warning
+  bool asserts = false;  // a run of the model fails where the program would raise; false: dropped, with a note
   bool state_outputs = false;  // what the program writes into the module becomes outputs NAME_out
   Fallback fallback = Fallback::none;
   std::map<std::string, int64_t> custom_opsets = {};       // versions of custom domains
@@ -102,8 +102,8 @@ struct Exported {
   std::shared_ptr<const ExportState> state = {};              // for save_checked and verify_saved
 };
 
-// Throws lower.no-rule with every operator that has no lowering, use.input-missing when a size is not known, and what
-// else an archive can have wrong.
+// Throws lower.no-rule with every operator that has no lowering, use.input-missing when a size is not known, and the
+// findings about a faulty archive.
 Exported export_model(const Model& archive, const ExportSettings& settings = {});
 
 // Model::save, with a check against ONNX's rules: of the model before it is written, and of the file then. Throws

@@ -1,4 +1,4 @@
-// For programs that put a face on the library: a command, a binding, a page.
+// For programs that expose the library to users: a command, a binding, a web page.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace cameo {
 // In a catch block: what was thrown, as an Error. Want of memory is budget.memory; a mistake of ours is bug.*.
 Error caught();
 
-// Names are as the file has them. For people: on one line, `\n`, `\t` and `\xNN` for what a terminal would not show.
+// Names are as in the file. This is the form to print: one line, with `\n`, `\t` and `\xNN` for unprintable bytes.
 std::string printable_text(std::string_view text);
 // Text put together from such pieces: the same, but its line breaks and tabs stay.
 std::string printable_lines(std::string_view text);
 
-// Models are views of their files. Throws file.changed where one of them lost bytes since it was read: what was found
-// in it then is worth nothing.
+// Models are views of their files. Throws file.changed if a file was cut short since it was read: results computed from
+// it are not valid.
 void require_whole_files();
 
 // The nearest of some names, for "did you mean"; empty where none is near.

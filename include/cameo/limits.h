@@ -1,7 +1,7 @@
 // How much a call may take. docs/trust.md lists every budget and its default.
 //
 //   cameo::LimitScope limits({.seconds = 10, .memory_bytes = 2ull << 30});
-//   auto net = cameo::export_model(cameo::load("stranger.pt"));  // throws budget.time or budget.memory
+//   auto net = cameo::export_model(cameo::load("untrusted.pt"));  // throws budget.time or budget.memory
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct LimitWatch;
 struct Limits {
   double seconds = 0;           // of wall time, from the scope's start; 0: no limit
   uint64_t memory_bytes = 0;    // of tensors, arenas and weights made dense, in the whole process; 0: no limit
-  int64_t turns = 100'000'000;  // of one run-time Loop; more are refused, before the first turn where that can be told
+  int64_t turns = 100'000'000;  // iterations of one run-time Loop; a larger known count is refused before the first one
   uint64_t steps = 2'000'000;   // statements of a program that export_model runs, loops that are simply run included
 };
 

@@ -1,4 +1,4 @@
-// Lowerings of one's own: what an operator of a program becomes, told by a function.
+// User-defined lowerings: a function that makes the nodes for an operator of a program.
 //
 //   cameo::ExportSettings settings;
 //   settings.lowerings.names = {"mylib::scale_shift"};
@@ -20,7 +20,7 @@
 namespace cameo {
 
 // An argument or a result, as the program has it: None, a number, text, a list, or a value of the graph (a tensor, or a
-// number that the inputs decide).
+// number that depends on the inputs).
 struct LoweringValue {
   using List = std::vector<LoweringValue>;
   std::variant<std::monostate, bool, int64_t, double, std::string, Var, List> content;
@@ -44,11 +44,11 @@ struct LoweringCall {
   Var tensor(size_t i) const;  // of a tensor among `arguments`; throws use.lowering
 };
 
-// Asked before any other lowering. Nodes go to the graph that is being recorded, whose values hold during the call
-// only.
+// Tried before any other lowering. Nodes go to the graph that is being recorded; its values are valid only during the
+// call.
 struct Lowerings {
   std::set<std::string, std::less<>> names = {};  // "mylib::op" is all its overloads, "mylib::op.Tensor" one
-  // Gives one value for each result. Those that are no Var become constants.
+  // Returns one value for each result. Those that are not a Var become constants.
   using Call = std::function<std::vector<LoweringValue>(NodeBuilder& graph, const LoweringCall& call)>;
   Call call = {};
 };

@@ -59,7 +59,7 @@ struct Attribute {
   Attribute(std::string n, Array v) : name(std::move(n)), value(std::move(v)) {}
 };
 
-// The data of a constant. Stays in the model's file until somebody asks for it.
+// The data of a constant. It is read from the model's file when it is needed.
 class Weight {
  public:
   std::string dtype() const;
@@ -80,12 +80,12 @@ class Value {
  public:
   bool present() const {
     return id_ != none;
-  }  // false: an optional input that the node does without. Its other functions throw use.absent
-  std::string name() const;       // may be empty
-  std::string label() const;      // its name, or %12 where it has none
-  std::string type() const;       // as ValueInfo's
+  }                           // false: an absent optional input of the node. Its other functions then throw use.absent
+  std::string name() const;   // may be empty
+  std::string label() const;  // its name, or %12 where it has none
+  std::string type() const;   // as ValueInfo's
   std::string onnx_type() const;  // "tensor(float)", as ONNX and onnxruntime spell it; without sizes
-  std::string dtype() const;      // "f32"; empty for what is no tensor, or unknown
+  std::string dtype() const;      // "f32"; empty if unknown or not a tensor
   // Sizes as text: "8", "batch", "2*h + 1", "?" for one that is unknown; nothing while the rank is unknown.
   std::optional<std::vector<std::string>> shape() const;
   std::optional<Weight> weight() const;  // of an initializer, or an input's default
@@ -103,7 +103,7 @@ class Value {
   uint32_t id_;
 };
 
-// A node, in the words of the newest opset: older ones are brought up when a file is read.
+// A node, in the form of the newest opset: older forms are upgraded when a file is read.
 class Node {
  public:
   std::string name() const, op() const, domain() const;  // domain: "" is ONNX's own
@@ -149,7 +149,7 @@ struct Function {
 
 enum class Weights : uint8_t {
   keep,       // as they were, or as the model was exported for: data beside the file is referred to as before
-  automatic,  // embedded, unless that would pass 1.9 GiB: then external
+  automatic,  // embedded up to 1.9 GiB, otherwise external
   embed,      // everything in one file
   external,   // one data file beside the model
   in_place,   // refer to the archive the weights were read from; it has to stay in the same folder
@@ -166,8 +166,8 @@ struct SaveSettings {
   std::optional<std::string> provenance = {};
 };
 
-// An ONNX model, or a PyTorch archive, which export_model (export.h) makes one of. A value: copies share what is in it,
-// and functions give new ones. A model that was moved from throws use.moved-from.
+// An ONNX model, or a PyTorch archive, which export_model (export.h) converts. A value: copies share their contents,
+// and functions return new models. A model that was moved from throws use.moved-from.
 class Model {
  public:
   enum class Kind : uint8_t { onnx, torchscript, torch_export };
@@ -189,7 +189,7 @@ class Model {
   // Notes and warnings of how it was made.
   const std::vector<Diag>& findings() const;
 
-  // As .onnx, or as text where the name ends in .onnxtxt; "-" is standard output. Nothing appears under `path` unless
+  // As .onnx, or as text if the name ends in .onnxtxt; "-" is standard output. Nothing appears under `path` unless
   // all of it was written. Gives notes on what was lost, where `lossy` allows that.
   std::vector<Diag> save(const std::string& path, const SaveSettings& settings = {}) const;
   // The same, together with other files (publication.h), whose commit() says whether to wait for the disk.
@@ -202,15 +202,15 @@ class Model {
   ModelHandle state_;
 };
 
-// .onnx, .onnxtxt, a TorchScript archive or a torch.export archive, told by its contents. Throws file.* for what is
-// damaged or something else; the program of an archive is read when it is first asked for.
+// .onnx, .onnxtxt, a TorchScript archive or a torch.export archive, recognised by its contents. Throws file.* for
+// damaged files and other formats. The program of an archive is read when it is first needed.
 Model load(const std::string& path);
 // The same from memory, which is copied. External data cannot be referred to from there.
 Model load_bytes(const void* data, size_t size);
-// The same without a copy. `name` stands for the path in findings.
+// The same without a copy. `name` is shown as the path in findings.
 Model load_buffer(Buffer bytes, const std::string& name = "");
-// The same from anything that can be read by pieces: reads `size` bytes at `offset` into memory. Called on this thread
-// alone.
+// The same from anything that can be read in pieces: reads `size` bytes at `offset` into memory. Called only on this
+// thread.
 using ReadAt = std::function<void(uint64_t offset, void* into, size_t size)>;
 Model load_from(uint64_t size, const ReadAt& read);
 

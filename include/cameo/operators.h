@@ -20,14 +20,14 @@ enum class Support : uint8_t {
 struct TorchOperator {
   std::string name;  // an overload, "aten::add.Tensor"; of staged ones all overloads, "aten::append"
   Support support = Support::missing;
-  std::vector<std::string> onnx = {};  // sorted; none where the answer is its argument, or is known
-  bool seen = true;                    // false: never seen at work, so that `onnx` says nothing
-  int from_opset = 0;                  // the oldest opset that can say it, at least for common arguments; 0: not known
-  std::string why = {};                // of missing ones
+  std::vector<std::string> onnx = {};  // sorted; empty if the result is an argument or known while exporting
+  bool seen = true;                    // false: no export with it was recorded, so `onnx` is not known
+  int from_opset = 0;    // the oldest opset that can express it, at least for common arguments; 0: not known
+  std::string why = {};  // of missing ones
 };
 
 std::vector<TorchOperator> operators();          // all that are supported, by name
-std::vector<TorchOperator> missing_operators();  // PyTorch's others, with the reason as far as one can be told
+std::vector<TorchOperator> missing_operators();  // PyTorch's other operators, with the reason if known
 
 struct OperatorQuery {
   std::string pattern = {};    // part of a name of either side, or with * and ?; empty: all

@@ -14,7 +14,7 @@ namespace cameo {
 using Progress = std::function<bool(const char* what, uint64_t done, uint64_t all)>;
 
 // While it lives, calls of this thread ask now and then whether to stop; true ends them with budget.interrupted. For
-// programs whose signals somebody else handles (Python). Scopes nest: the inner one is asked.
+// programs in which another library handles signals (Python). Scopes nest: the inner one is asked.
 using StopQuestion = bool (*)();
 class StopScope {
  public:

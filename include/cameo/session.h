@@ -2,7 +2,7 @@
 //
 //   cameo::Session session(cameo::load("net.onnx"), {.threads = 2});
 //   auto y = session.run({cameo::Array::of({1, 4}, std::vector<float>{1, 2, 3, 4})});
-//   auto z = session.run_named({{"x", view}});   // the memory of the view is read where it lies
+//   auto z = session.run_named({{"x", view}});   // the memory of the view is not copied
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace cameo {
 
 struct SessionSettings {
   int threads = 0;                             // 0: all the machine has
-  bool reference = false;                      // the plain kernels that the fast ones are judged by
+  bool reference = false;                      // use only the reference kernels
   uint64_t seed = 0;                           // for random operators that carry none
-  std::vector<std::string> keep_outputs = {};  // inner values to give too, after the outputs; names with * and ?
+  std::vector<std::string> keep_outputs = {};  // inner values to return too, after the outputs; names with * and ?
 };
 
 struct Step {
@@ -50,11 +50,11 @@ class Session {
   Session& operator=(Session&&) noexcept;
 
   std::vector<ValueInfo> inputs() const, outputs() const;
-  std::vector<std::string> result_names() const;  // of what a run gives: the outputs, then those of keep_outputs
+  std::vector<std::string> result_names() const;  // of the results of a run: the outputs, then those of keep_outputs
 
   // Inputs in the model's order, where trailing ones with defaults may be left out, or by name. Their memory is not
   // copied. Throws run.input-missing, run.dtype, run.rank and run.size where they do not fit, all findings at once;
-  // use.input-name for a name that there is not; run.kind where an output is no array of numbers.
+  // use.input-name for an unknown name; run.kind if an output is not an array of numbers.
   std::vector<Array> run(const std::vector<ArrayView>& inputs, const RunSettings& settings = {}) const;
   std::vector<Array> run_named(const std::vector<std::pair<std::string, ArrayView>>& inputs,
                                const RunSettings& settings = {}) const;

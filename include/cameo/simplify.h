@@ -22,10 +22,10 @@ struct SimplifySettings {
   bool exact = false;                             // only rules that keep every bit
   bool freeze_initializers = false;               // weights that are also inputs become constants
   bool fuse = true;                // make bigger standard operators of several (Gelu, LayerNormalization, ...)
-  bool fold = true;                // compute what depends on constants alone
-  bool sizes_may_be_zero = false;  // false: named sizes of inputs are taken to be at least 1
-  int unroll = 0;                  // unroll loops of at most so many rounds; loops of one round always
-  bool shapes = true;              // write inferred shapes into the result, unless its file would grow by more than 1 %
+  bool fold = true;                // compute what depends only on constants
+  bool sizes_may_be_zero = false;  // false: named sizes of inputs are assumed to be at least 1
+  int unroll = 0;      // unroll loops of at most so many iterations; loops of one iteration are always unrolled
+  bool shapes = true;  // write inferred shapes into the result, unless its file would grow by more than 1 %
   // Input shapes that are fixed first: {"x", {"1", "3", "224", "224"}}; a size may be a name.
   std::map<std::string, std::vector<std::string>> input_shapes = {};
   // Run the model before and after on so many sets of inputs; a rewrite that changes an output is found, undone and
@@ -64,7 +64,7 @@ struct RuleInfo {
 };
 std::vector<RuleInfo> rules();  // every rule, by name
 // The rules that do what a pass of onnxoptimizer does ("fuse_bn_into_conv"), or the rule of this name; throws use.value
-// for any other word. Empty: what the pass does is not done by rules here.
+// for any other name. Empty: no rule does what the pass does.
 std::vector<std::string> rules_of_pass(std::string_view pass);
 
 struct Explanation {

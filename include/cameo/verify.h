@@ -22,7 +22,7 @@ struct CompareSettings {
 };
 struct Compared {
   bool same = true;
-  std::string why;        // where they are not: the first element that differs, and how many do
+  std::string why;        // if not: the first element that differs, and how many do
   int64_t differing = 0;  // elements beyond the tolerance
   double worst = 0;       // the largest difference; infinite where types or shapes differ, or a NaN is on one side
   double worst_of_largest = 0;  // as a part of the largest number that is wanted

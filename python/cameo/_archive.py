@@ -46,7 +46,7 @@ class Lent:
         return self._known[key]
 
     def mark(self, t):
-        """Its placeholder alone."""
+        """Only its placeholder."""
         dtype, number = self.place(t)
         return struct.pack("<QQ", STAMP, self._count[dtype][number])
 

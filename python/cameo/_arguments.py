@@ -159,7 +159,7 @@ def _signature(model):
 
 
 def split_arguments(args, kwargs, signature):
-    """A lone value is one argument. A dict at the end, or alone, holds arguments by name where the model has such names."""
+    """A single value is one argument. A single dict, or one at the end, holds arguments by name if the model has such names."""
     kwargs = dict(kwargs or {})
     names: set | None = set()
     if signature:

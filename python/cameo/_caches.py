@@ -49,7 +49,7 @@ class _Kind:
 
 
 def register():
-    """Tells torch.export of the caches that nobody told it of yet."""
+    """Registers with torch.export the caches that are not registered yet."""
     from torch.utils import _pytree
     classes = sys.modules.get("transformers.cache_utils")
     base = getattr(classes, "Cache", None)

@@ -29,8 +29,8 @@ class Captured:
 
     def __init__(self, how, archive):
         self.how, self.archive = how, archive
-        self.inputs: Any = []     # parameter names of the archive's forward, for tensors in order; None: told by the archive
-        self.fixed = {}           # parameters that are no tensors: path -> value
+        self.inputs: Any = []     # parameter names of the archive's forward, for tensors in order; None: taken from the archive
+        self.fixed = {}           # parameters that are not tensors: path -> value
         self.output_names = None  # None: the library finds them
         self.expected = None      # outputs that were seen while capturing, in order
         self.lent, self.stamp = None, 0
@@ -138,7 +138,7 @@ class Quiet:
 
 @contextlib.contextmanager
 def plain():
-    """No gradients, no fused attention of PyTorch's own; torch.onnx.is_in_onnx_export() says yes, whoever imported it how."""
+    """No gradients, no fused attention of PyTorch's own; torch.onnx.is_in_onnx_export() is true, however it was imported."""
     asked = getattr(torch.onnx, "is_in_onnx_export", None)
     answer = getattr(asked, "__code__", None)
     if asked and answer:
@@ -158,7 +158,7 @@ def plain():
 
 
 def tensor_outputs(result, findings):
-    """The tensors of what a model returned, named by path; what is no tensor is dropped with a note."""
+    """The tensors of what a model returned, named by path; what is not a tensor is dropped with a note."""
     leaves = arguments.flatten(result, "" if arguments.children(result) else "output")
     named = isinstance(result, dict) or hasattr(result, "_fields") or hasattr(result, "__dataclass_fields__")
     names, tensors = [], []
@@ -229,7 +229,7 @@ def trace(model, bound):
 
 
 def save(out, module):
-    """PyTorch's archive; weights stay where they are, and stand in it as placeholders."""
+    """PyTorch's archive, with placeholders in place of the weights, which stay where they are."""
     borrowed = []
     out.stamp, out.lent = STAMP, []
     for m in module.modules():
@@ -317,7 +317,7 @@ def _program_of(model, bound, axes, strict):
     twos = [{a: 2 for a in axes.get(leaf.path, {}) if leaf.value.shape[a] == 1} for leaf in bound.tensors]
     if any(twos):
         wide = bound.with_tensors([arguments.resized(leaf.value, sizes) for leaf, sizes in zip(bound.tensors, twos)])
-        with contextlib.suppress(Exception):  # a model that takes one alone
+        with contextlib.suppress(Exception):  # a model that takes only one
             return torch.export.export(model, wide.args, wide.kwargs, dynamic_shapes=shapes, strict=strict)
     return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
 

@@ -15,7 +15,7 @@ ARITHMETIC = {"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Mod", "Equal", "
 
 
 class TensorType:
-    """What is known of a value's type, in the words of torch's symbolics."""
+    """What is known of a value's type, with the names of torch's symbolics."""
 
     def __init__(self, dtype, shape):
         self.dtype_name, self.shape = dtype, shape

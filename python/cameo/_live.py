@@ -64,7 +64,7 @@ def _first_that_holds(model, bound, names, input_names, output_names, axes, job)
 
 
 # Why another way of capture may be better; the first is the least bad.
-SOME_SIZES, FIXED, DIFFERS, FROZE = ("its result does not do at all sizes", "an axis that was to be dynamic is fixed in its result",
+SOME_SIZES, FIXED, DIFFERS, FROZE = ("its result does not run at all sizes", "an axis that was to be dynamic is fixed in its result",
                                      "its result differs from PyTorch's", "it froze what the inputs decide")
 
 
@@ -240,7 +240,7 @@ def _fixed_axes(bound, names, axes, model):
 
 
 def to_model(captured, options):
-    """Where something is to be told by line, PyTorch's own archive of a trace serves, which knows the lines."""
+    """Findings that need source lines use PyTorch's own archive of a trace, which has the lines."""
     by_line = captured.how == "trace"
     given = {k: v for k, v in options.items() if v is not None}
 

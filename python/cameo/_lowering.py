@@ -53,7 +53,7 @@ class Lowerings:
         first = next((a for a in args if isinstance(a, Value)), None)
         for i, r in enumerate(given):
             if not isinstance(r, Value) or host.type(r._host)[0]:
-                continue  # a foreign node's type nobody else can tell
+                continue  # the type of a foreign node cannot be inferred
             seen = self._seen.get(base, [])
             if i < len(seen) and seen[i]:
                 host.set_type(r._host, seen[i][0], list(seen[i][1]) if self._fixed_sizes else [None if n != 1 else 1 for n in seen[i][1]])

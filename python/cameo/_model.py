@@ -88,7 +88,7 @@ def infer(model, *, strict=False):
 
 
 def convert(model, opset=None, *, lossy=False, float_type=None, keep_io=False, keep=(), inline_functions=False):
-    """The model for another opset, up or down. Raises with one finding per node that the opset cannot say.
+    """The model for another opset, up or down. Raises with one finding per node that the opset cannot express.
 
     float_type="f16" or "bf16": f32 values and weights get that type, but for inputs and outputs (keep_io=True) and the operators
     in `keep`. inline_functions: calls of the model's own functions become their nodes."""

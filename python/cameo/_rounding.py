@@ -26,11 +26,11 @@ def moved(model, call, tensors):
 
 
 def excused(checks, model, call, tensors, expected, compare, findings):
-    """Marks as right what differs by no more than the model's own numbers move, and says so."""
+    """Marks as right, with a note, what differs by no more than the model's own numbers change."""
     try:
         with torch.no_grad():
             others = moved(model, call, tensors)
-    except Exception:  # a model whose weights nobody may change
+    except Exception:  # a model whose weights cannot be changed
         return
     for check, other, want in zip(checks, others, expected):
         if check.ok:

@@ -247,7 +247,7 @@ class _Trial:
                 continue
             try:
                 got = self.runner(_weights_too(self.result, self.model, tensors))
-            except Exception as e:  # whoever runs it is told, so that it may do for the sizes where it works
+            except Exception as e:  # reported, since the model may still be used at the sizes where it works
                 failed = failed or ((sizes, tensors), e)
                 continue
             self._compare(f"with {told(sizes)}", (sizes, tensors), got, expected)
@@ -319,4 +319,4 @@ class _Trial:
     def _some_sizes(self, right, sizes, e):
         if not any(d.code == "verify.some-sizes" for d in self.result.findings):
             self.result.findings.append(warning("verify.some-sizes", f"right with {right}, but with {told(sizes)} the result fails: {first_line(e)}",
-                                                "at some sizes the model goes another way (often where they are no multiples of its strides), and capture recorded one"))
+                                                "at some sizes the model takes another path (often sizes that are not multiples of its strides), and capture recorded only one"))

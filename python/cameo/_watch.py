@@ -102,7 +102,7 @@ def _place():
         name = os.path.abspath(frame.f_code.co_filename)
         if name.startswith(OURS + os.sep):
             if inside is not None or frame.f_code.co_name == "call":
-                break  # what called us is no part of the model
+                break  # what called us is not a part of the model
         elif not name.startswith(TORCH + os.sep):
             where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
             if "site-packages" not in name and "dist-packages" not in name:

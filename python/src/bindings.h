@@ -58,7 +58,7 @@ std::vector<int64_t> int_list(nb::handle items);
 nb::list diag_list(const std::vector<Diag>& diags);
 nb::object size_list(const std::optional<std::vector<std::string>>& sizes);  // [int | str | None, ...] | None
 
-// Reads options from a dict by name; what nobody took at the end is a mistake of the caller.
+// Reads options from a dict by name; an option that was not read at the end is an error of the caller.
 class Options {
  public:
   explicit Options(nb::dict given) : given_(std::move(given)) {}

@@ -103,7 +103,7 @@ void bind_diag(nb::module_& m) {
       std::rethrow_exception(p);
     } catch (const Error& e) {
       if (PyErr_Occurred()) return;  // what stopped the call: KeyboardInterrupt
-      // What was found in a file that is no longer whole is no finding about it.
+      // What was found in a file that is no longer whole is not a finding about it.
       try {
         require_whole_files();
         raise(e);
@@ -150,8 +150,7 @@ nb::object Options::object(const char* key) {
   return v;
 }
 void Options::finish() {
-  for (auto [key, value] : given_)
-    throw failure("use.option", "there is no option '" + nb::cast<std::string>(key) + "'");
+  for (auto [key, value] : given_) throw failure("use.option", "unknown option '" + nb::cast<std::string>(key) + "'");
 }
 
 }  // namespace cameo::python

@@ -84,7 +84,7 @@ nb::list add(HostGraph& host, const std::string& domain, const std::string& op, 
   return out;
 }
 
-// Says what a value of a foreign operator is, where nobody can infer it. Sizes that are no numbers are unknown.
+// Sets the type of a foreign operator's value, which cannot be inferred. Sizes that are not numbers are unknown.
 void set_type(HostGraph& host, Var v, const std::string& dtype, nb::object sizes) {
   std::string text;
   if (sizes.is_none()) text = "...";

@@ -18,7 +18,7 @@ Model load_model(nb::handle source) {
   const Buffer bytes = is_path ? Buffer() : buffer_of(source);
   Model m = released([&] { return is_path ? load(path) : load_buffer(bytes); });
   if (m.is_archive())
-    throw failure("use.archive", (is_path ? path : "this") + " is a PyTorch archive, and an ONNX model is wanted",
+    throw failure("use.archive", (is_path ? path : "this") + " is a PyTorch archive; an ONNX model is needed",
                   is_path ? "cameo.export('" + path + "') makes one" : "cameo.export makes one of a file");
   return m;
 }

@@ -11,7 +11,7 @@ namespace {
 
 struct PySession {
   Session session;
-  std::vector<std::string> wanted;  // for each input: its element type; empty: it is no array
+  std::vector<std::string> wanted;  // for each input: its element type; empty: it is not an array
 };
 
 void make(PySession* self, const Model& model, nb::dict given) {

@@ -126,7 +126,7 @@ Model edit_model(const Model& from, nb::list steps) {
     const std::string what = nb::cast<std::string>(step[0]);
     const auto arguments = nb::cast<nb::tuple>(step[1]);
     const auto* edit = std::find_if(std::begin(edits), std::end(edits), [&](const Edit& e) { return what == e.name; });
-    if (edit == std::end(edits)) throw failure("use.edit", "there is no edit '" + what + "'");
+    if (edit == std::end(edits)) throw failure("use.edit", "unknown edit '" + what + "'");
     if (nb::len(arguments) != edit->arguments)
       throw failure("use.edit", "the edit '" + what + "' takes " + std::to_string(edit->arguments) +
                                     " arguments, not " + std::to_string(nb::len(arguments)));

@@ -1,4 +1,4 @@
-// The library's texts name the command's flags; Python's callers are told which argument that is.
+// The library's texts name the command's flags; here they are replaced by Python's arguments.
 #include "words.h"
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Findings in the words of Python's callers: dynamic_axes={"x": {0: "batch"}}, not --input 'x=f32[batch,3]'.
+// Findings with the names of Python's arguments: dynamic_axes={"x": {0: "batch"}}, not --input 'x=f32[batch,3]'.
 #pragma once
 
 #include <string>

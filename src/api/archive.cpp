@@ -14,7 +14,7 @@ namespace {
 const ModelState& archive_of(const Model& m, Model::Kind wanted, std::string_view name) {
   const ModelState& s = ModelState::of(m);
   if (m.kind() != wanted)
-    throw error("use.archive", cat(s.path.empty() ? "this" : s.path, " is no ", name, " archive"));
+    throw error("use.archive", cat(s.path.empty() ? "this" : s.path, " is not a ", name, " archive"));
   return s;
 }
 torchscript::Program script_of(const Model& m) {

@@ -17,7 +17,7 @@ std::string called(const std::string& name) { return name.empty() ? "the array" 
 ir::DType dtype_of(const std::string& dtype, const std::string& name) {
   const auto known = ir::dtype_from_name(dtype);
   if (!known || *known == ir::DType::string || *known == ir::DType::undefined)
-    throw error("use.array", cat(called(name), " has the dtype '", dtype, "', which there is not"))
+    throw error("use.array", cat(called(name), " has the dtype '", dtype, "', which is unknown"))
         .help("f32, f64, f16, bf16, i8 to i64, u8 to u64, bool");
   return *known;
 }
@@ -140,7 +140,7 @@ Array array_of(const ir::Tensor& t, const std::string& name) {
 
 const ir::Tensor& numbers_in(const kernels::Datum& d, const std::string& name) {
   if (d.kind != kernels::Datum::Kind::tensor || d.tensor.dtype() == ir::DType::string)
-    throw error("run.kind", cat("'", name, "' is no array of numbers"));
+    throw error("run.kind", cat("'", name, "' is not an array of numbers"));
   return d.tensor;
 }
 

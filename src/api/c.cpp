@@ -61,7 +61,7 @@ const T& need(const T* given, std::string_view what) {
 }
 template <class T>
 T& place(T* out) {
-  if (!out) throw error("use.null", "there is no place for the answer");
+  if (!out) throw error("use.null", "the pointer for the result is null");
   *out = {};
   return *out;
 }

@@ -18,7 +18,7 @@ using support::cat;
 int64_t axis_number(std::string_view text) {
   int64_t n = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), n);
-  if (r.ec != std::errc() || r.ptr != text.data() + text.size()) wrong(cat("'", text, "' is no axis"));
+  if (r.ec != std::errc() || r.ptr != text.data() + text.size()) wrong(cat("'", text, "' is not an axis"));
   return n;
 }
 
@@ -26,7 +26,7 @@ void add_axes(std::vector<DynamicAxis>& out, const std::string& value, const jso
   if (axes.is_array()) {
     size_t i = 0;
     for (const json::Value a : axes.elements()) {
-      if (a.kind() != json::Kind::integer) wrong(cat("the axes of '", value, "' are no numbers"));
+      if (a.kind() != json::Kind::integer) wrong(cat("the axes of '", value, "' are not numbers"));
       out.push_back({value, a.integer(), cat(value, "_dynamic_axes_", ++i)});
     }
   } else if (axes.is_object()) {

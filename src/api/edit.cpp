@@ -24,7 +24,7 @@ Model extract(Model model, const std::vector<std::string>& from, const std::vect
 
 struct Editor::State {
   ModelState model;
-  bool dead_code = false;  // something may be left that nobody uses
+  bool dead_code = false;  // there may be unused nodes
 };
 
 Editor::Editor(Model model) : state_(std::make_unique<State>(State{ModelState::changed(std::move(model))})) {

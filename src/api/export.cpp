@@ -34,7 +34,7 @@ std::vector<staging::ExampleInput> examples_of(const std::vector<ExampleInput>& 
   std::vector<staging::ExampleInput> out;
   for (const ExampleInput& x : all) {
     const auto dtype = ir::dtype_from_name(x.dtype);
-    if (!dtype) throw error("use.input", cat("'", x.dtype, "', the type of '", x.name, "', is no element type"));
+    if (!dtype) throw error("use.input", cat("'", x.dtype, "', the type of '", x.name, "', is not an element type"));
     out.push_back({x.name, *dtype, x.sizes, x.number});
   }
   return out;
@@ -74,7 +74,7 @@ api::ArchiveExport request_of(const ExportSettings& s) {
 
 Exported export_model(const Model& archive, const ExportSettings& settings) {
   const ModelState& from = ModelState::of(archive);
-  if (from.archive.empty()) throw error("use.archive", "an ONNX model is given, and a PyTorch archive is wanted");
+  if (from.archive.empty()) throw error("use.archive", "this is an ONNX model; a PyTorch archive is needed");
   const api::ArchiveExport how = request_of(settings);
   support::DiagSink sink;
   const auto tell = [&] {

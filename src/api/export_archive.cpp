@@ -33,7 +33,7 @@ std::string number_text(const Tensor& t) {
 std::vector<ExampleInput> specs_of(const std::vector<NamedDatum>& examples) {
   std::vector<ExampleInput> out;
   for (const auto& [name, d] : examples) {
-    if (d.kind != Datum::Kind::tensor) throw error("use.inputs", cat("the example '", name, "' is no tensor"));
+    if (d.kind != Datum::Kind::tensor) throw error("use.inputs", cat("the example '", name, "' is not a tensor"));
     out.push_back({name, d.tensor.dtype(), d.tensor.shape(), number_text(d.tensor)});
   }
   return out;
@@ -45,7 +45,7 @@ void set_custom_opsets(Model& m, const std::map<std::string, int64_t>& custom, D
     for (uint32_t i = 0; i < m.graph.node_capacity() && !used; ++i)
       used = !m.graph[NodeId(i)].dead && m.graph[NodeId(i)].op->domain == domain;
     if (used) m.opsets[domain] = version;
-    else sink.warn("export.custom-opset", cat("no node is of the domain '", domain, "', so that it is not imported"));
+    else sink.warn("export.custom-opset", cat("no node is of the domain '", domain, "', so it is not imported"));
   }
 }
 
@@ -97,7 +97,7 @@ void collect_modules(const pt2::Program& program, std::vector<OutlinedModule>& o
   }
 }
 
-// Functions are written as they are, hence made of what the target opset can say.
+// Functions are written unchanged, so they may only have operators of the target opset.
 void make_functions(std::vector<OutlinedModule> modules, Model& m, const ArchiveExport& how, DiagSink& sink) {
   for (const std::string& wanted : *how.functions) {
     const auto is = [&](const OutlinedModule& o) {

@@ -11,7 +11,7 @@ namespace cameo {
 struct ExportState {
   std::vector<runtime::NamedDatum> examples;  // what `example_inputs` held
   std::vector<std::string> input_names;       // per graph input: the example it was given by, or empty
-  bool has_foreign = false;                   // nodes whose results have no type that could be told
+  bool has_foreign = false;                   // nodes whose result types are not known
 };
 
 }  // namespace cameo

@@ -26,7 +26,7 @@ Error caught() {
   } catch (const std::exception& e) {
     return Error(support::Bug("bug.exception", e.what()).diag());
   } catch (...) {
-    return Error(support::Bug("bug.exception", "something was thrown that is no exception").diag());
+    return Error(support::Bug("bug.exception", "something was thrown that is not an exception").diag());
   }
 }
 

@@ -70,7 +70,7 @@ std::vector<Staged> call_lowering(const Lowerings::Call& call, Stager& s, const 
 
 Var LoweringCall::tensor(size_t i) const {
   const Var* v = i < arguments.size() ? std::get_if<Var>(&arguments[i].content) : nullptr;
-  if (!v) throw error("use.lowering", cat("argument ", i, " of ", op, " is no tensor"));
+  if (!v) throw error("use.lowering", cat("argument ", i, " of ", op, " is not a tensor"));
   return *v;
 }
 

@@ -29,8 +29,7 @@ const ModelState& ModelState::of(const Model& m) {
 const ir::Model& ModelState::onnx(const Model& m) {
   const ModelState& s = of(m);
   if (!s.archive.empty())
-    throw error("use.archive",
-                cat(s.path.empty() ? "this" : s.path, " is a PyTorch archive, and an ONNX model is wanted"))
+    throw error("use.archive", cat(s.path.empty() ? "this" : s.path, " is a PyTorch archive; an ONNX model is needed"))
         .help("export_model makes one");
   return s.model;
 }

@@ -33,7 +33,7 @@ Model load_model(const Bytes& file, const std::string& path, DiagSink& diags) {
   if (is_text(path, file)) return parse_text(file.text(), path, diags);
   const Recognised what = recognise(file, path);
   if (what.kind == FileKind::torchscript)
-    throw error("use.archive", cat(path, " is a TorchScript archive, and an ONNX model is wanted"))
+    throw error("use.archive", cat(path, " is a TorchScript archive; an ONNX model is needed"))
         .help(cat("cameo export ", path, " makes one"));
   if (what.kind != FileKind::unknown) throw wrong_kind(what, path);
   return read_onnx(file, path, diags);

@@ -18,7 +18,7 @@ using ir::AttrKind;
 using support::NodeId;
 using support::ValueId;
 
-// Numbers and lists of numbers, from one kind of number to the other; a number alone is a list of one.
+// Numbers and lists of numbers, from one kind of number to the other; a single number is a list of one.
 template <class To, class From>
 std::optional<std::vector<To>> numbers(const std::vector<From>& list) {
   std::vector<To> out;
@@ -184,7 +184,7 @@ std::vector<ValueId> emit_known(NodeBuilderState& s, const ops::OpDef& op, std::
 
 ir::Type parse_type(std::string_view text, ir::DimContext& dims) {
   const auto wrong = [&](std::string_view why) {
-    return error("build.type", cat("'", text, "' is no type: ", why)).help("write it like f32[batch,3,224,224]");
+    return error("build.type", cat("'", text, "' is not a type: ", why)).help("write it like f32[batch,3,224,224]");
   };
   const size_t open = text.find('[');
   const auto dtype = ir::dtype_from_name(text.substr(0, open));

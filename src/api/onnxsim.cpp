@@ -79,7 +79,7 @@ std::vector<std::string> rules_of_pass(std::string_view pass) {
       return {std::string(pass)};
     std::vector<std::string_view> names;
     for (const Pass& p : table) names.push_back(p.name);
-    Error unknown = error("use.value", cat("'", pass, "' is neither a pass of onnxoptimizer nor a rule of ours"));
+    Error unknown = error("use.value", cat("'", pass, "' is neither a pass of onnxoptimizer nor a rule of Cameo"));
     if (const auto near = support::nearest(pass, names); !near.empty())
       unknown.diag().hint = cat("did you mean ", near, "?");
     throw unknown;

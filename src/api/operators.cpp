@@ -58,7 +58,7 @@ constexpr Reason reasons[] = {
 std::string reason_for(std::string_view name) {
   for (const Reason& r : reasons)
     if (name.find(r.part) != name.npos) return std::string(r.why);
-  return "nobody wrote a lowering for it yet; --fallback keeps it as a foreign node, --rules gives it a meaning";
+  return "it has no lowering yet; --fallback keeps it as a foreign node, --rules defines its nodes";
 }
 
 // In-place and out= forms follow the functional one; so do those that staging answers itself.

@@ -23,22 +23,20 @@ const ExportState& state_of(const Exported& e) {
   return *e.state;
 }
 
-// An example of the wrong type gives operators operands that they do not take: told before anything is written.
+// An example of the wrong type gives operators operands that they do not accept: reported before anything is written.
 void check_recorded(const ir::Model& m) {
   std::vector<Diag> found = ops::verify_findings(m, {.schemas = true});
   const ir::Graph& g = m.graph;
   for (const support::ValueId v : g[g.main()].outputs)
     if (g[v].fact.type.is_tensor() && !g[v].fact.has_rank())
-      found.push_back(
-          error("export.check", cat("the output '", g[v].name,
-                                    "' may have one number of axes or another, and ONNX wants to be told which"))
-              .help("let all branches give it the same number of axes")
-              .diag());
+      found.push_back(error("export.check",
+                            cat("the output '", g[v].name, "' may have different numbers of axes, and ONNX needs one"))
+                          .help("let all branches give it the same number of axes")
+                          .diag());
   if (found.empty()) return;
-  found.insert(found.begin(),
-               error("export.check", "the model would break ONNX's rules")
-                   .help("are the inputs of the types that the model was written for? --no-check writes all the same")
-                   .diag());
+  found.insert(found.begin(), error("export.check", "the model would break ONNX's rules")
+                                  .help("check the element types of the inputs; --no-check writes the file anyway")
+                                  .diag());
   throw Error(std::move(found));
 }
 
@@ -70,7 +68,7 @@ std::vector<Diag> save_checked(const Exported& e, const std::string& path, const
   }
   if (errors.empty()) return notes;
   errors.insert(errors.begin(), error("export.check", cat(path, " was written, and breaks ONNX's rules"))
-                                    .help("this should not be: please report it; --no-check writes all the same")
+                                    .help("this is a bug in Cameo: please report it; --no-check writes the file anyway")
                                     .diag());
   throw Error(std::move(errors));
 }

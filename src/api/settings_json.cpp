@@ -108,17 +108,17 @@ S read(std::string_view text, std::span<const Row<S>> rows) {
     try {
       return json::Document(support::Bytes::own(text), "the settings");
     } catch (const Error& e) {
-      throw error("use.settings", cat("the settings are no JSON: ", e.diag().what));
+      throw error("use.settings", cat("the settings are not JSON: ", e.diag().what));
     }
   }();
-  if (!document.root().is_object()) throw error("use.settings", "the settings are no JSON object");
+  if (!document.root().is_object()) throw error("use.settings", "the settings are not a JSON object");
   for (const auto& [key, value] : document.root().members()) {
     const auto it = std::find_if(rows.begin(), rows.end(), [&, name = key](const Row<S>& r) { return r.key == name; });
     if (it == rows.end()) {
       std::vector<std::string_view> names;
       for (const Row<S>& r : rows) names.push_back(r.key);
       const auto near = support::nearest(key, names);
-      throw error("use.settings", cat("there is no setting '", key, "'"))
+      throw error("use.settings", cat("unknown setting '", key, "'"))
           .help(near.empty() ? "" : cat("did you mean ", near, "?"));
     }
     it->take(value, key, out);

@@ -13,7 +13,7 @@
 
 namespace cameo::faces {
 
-// Each takes an object, or "" for the defaults. Throws use.settings for what is no JSON, a member that there is not
+// Each takes an object, or "" for the defaults. Throws use.settings for what is not JSON, a member that there is not
 // (with the nearest name) or a value of the wrong kind.
 SaveSettings save_settings(std::string_view json);
 ExportSettings export_settings(std::string_view json);

@@ -179,7 +179,7 @@ Explanation explain(Model model, const std::string& rule, int opset) {
       for (const std::string_view op : r.makes)
         if (!ops::find_op("", op)->at(options.opset))
           out.waiting.push_back(cat(rule.empty() ? cat(r.name, ": ") : "", "opset ", options.opset, " has no ", op,
-                                    ": the rule waits for opset ", ops::find_op("", op)->first_version()));
+                                    ": the rule needs opset ", ops::find_op("", op)->first_version()));
   return out;
 }
 

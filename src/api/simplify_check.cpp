@@ -91,7 +91,7 @@ std::string difference(const std::vector<Datum>& found, const std::vector<Datum>
 
 struct Sample {
   std::vector<Datum> inputs, outputs;
-  std::vector<Datum> reference;  // outputs by the reference kernels, once somebody asked
+  std::vector<Datum> reference;  // outputs by the reference kernels, made on first use
 };
 
 // A model that is run several times: by the engine, and by the reference kernels where it cannot or must not.

@@ -26,7 +26,7 @@ struct CheckedResult {
 };
 
 // The inputs of one set: signed numbers near 1, then large ones, then mostly zeros, and so on; symbolic sizes differ
-// from set to set. Throws simplify.inputs for inputs that are no tensors of numbers.
+// from set to set. Throws simplify.inputs for inputs that are not tensors of numbers.
 std::vector<Datum> made_up_inputs(const ir::Graph& g, int64_t set, const CheckOptions& check);
 
 // Like simplify_for_opset. The engine runs the models. Throws simplify.differs where leaving out rewrites does not

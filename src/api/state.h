@@ -29,7 +29,7 @@ struct ModelState {
 
   static const ModelState& of(const Model& m);   // throws use.moved-from
   static const ir::Model& onnx(const Model& m);  // throws use.archive
-  // To work on, of an ONNX model, without findings: a copy, or the state itself where nobody else holds the model.
+  // To work on, of an ONNX model, without findings: a copy, or the state itself if the model has no other owner.
   static ModelState changed(Model m);
   static Model make(ModelState s) { return Model(std::make_shared<ModelState>(std::move(s))); }
 };
@@ -56,6 +56,6 @@ support::Bytes bytes_of(Buffer b);
 Array array_of(const ir::Tensor& t, const std::string& name);  // throws use.array for strings
 Array array_of(const kernels::Datum& d, const std::string& name);
 const ir::Tensor& numbers_in(const kernels::Datum& d,
-                             const std::string& name);  // throws run.kind where it is no array of numbers
+                             const std::string& name);  // throws run.kind where it is not an array of numbers
 
 }  // namespace cameo

@@ -9,7 +9,7 @@
 namespace cameo::api {
 
 std::string type_text(const Type& t);   // "seq(i64[?])"; sizes without a name of their own are '?'
-std::string dtype_text(const Type& t);  // "f32"; empty for what is no tensor, or unknown
+std::string dtype_text(const Type& t);  // "f32"; empty for what is not a tensor, or unknown
 // Each size of a shape: "8", "batch", "2*h + 1", "?".
 std::vector<std::string> size_texts(const Shape& shape);
 

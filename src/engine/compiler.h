@@ -13,7 +13,7 @@
 namespace cameo::engine {
 
 struct CompileOptions {
-  bool fast = true;  // false: reference kernels alone, planned all the same
+  bool fast = true;  // false: only reference kernels, but planned
   bool onednn = true;
   bool interpret = false;    // never wait for sizes: what is unknown runs on reference kernels
   uint32_t base_values = 0;  // values below this are the session's own: their packed forms are shared
@@ -58,7 +58,7 @@ class Compiler {
   void step(NodeId n, std::string label, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in,
             std::vector<SlotId> out);
 
-  // The node that alone reads `v`; none when there are more, or when v leaves the graph.
+  // The only node that reads `v`; none when there are more, or when v is an output.
   NodeId only_user(ValueId v) const;
   bool wanted(ValueId v) const { return wanted_.contains(v); }
   bool done(NodeId n) const { return done_[n.index]; }

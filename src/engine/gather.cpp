@@ -21,7 +21,7 @@ class Gatherer {
   }
 
  private:
-  // The node behind a value that nobody else reads.
+  // The node that makes a value with only this use.
   const Node* maker(ValueId v, std::string_view op, size_t uses = 1) const {
     if (!v || !g_[v].def || g_[v].uses.size() != uses) return nullptr;
     const Node& n = g_[g_[v].def];
@@ -122,7 +122,7 @@ void gather_operators(Graph& g, bool attention) {
   Gatherer gatherer(g);
   for (const NodeId n : g.nodes(g.main()))
     if (!attention || !g[n].is("MatMul") || !gather_attention(g, n)) gatherer.node(n);
-  // What nobody reads any more goes, users before makers.
+  // Unused nodes are removed, users before producers.
   std::vector<NodeId> nodes;
   for (const NodeId n : g.nodes(g.main())) nodes.push_back(n);
   for (size_t i = nodes.size(); i-- > 0;) {

@@ -230,7 +230,7 @@ class Integers {
   bool bytes_are_fast_;
 };
 
-// DequantizeLinear that nobody reads any more.
+// DequantizeLinear that is not used any more.
 void sweep(Graph& g) {
   for (const NodeId n : g.nodes(g.main()))
     if (g[n].is("DequantizeLinear") && !g.used(g[n].outputs[0])) g.erase(n);

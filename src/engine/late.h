@@ -1,5 +1,5 @@
 // Constants that a model keeps in fewer bits: what a Cast of a constant of 16 bits gives in f32, or DequantizeLinear of
-// constants. They are computed when somebody packs them, and not kept besides.
+// constants. They are computed when they are packed, and not kept.
 #pragma once
 
 #include <optional>

@@ -75,7 +75,7 @@ class Planner {
     if (s != no_slot) life_[root(s)].last = for_ever;
   }
 
-  // An output takes over the buffer of an input that nobody reads later.
+  // An output takes over the buffer of an input that is not read later.
   void take_over(uint32_t s) {
     const Step& step = p_.steps[s];
     if (!step.kernel || step.out.empty()) return;
@@ -90,7 +90,7 @@ class Planner {
       const bool fits = p_.slots[in].home == Slot::Home::arena && life_[in].last == s &&
                         p_.slots[step.in[i]].offset == 0 && p_.slots[in].desc.bytes() >= p_.slots[out].desc.bytes() &&
                         life_[in].used();
-      if (must) invariant(fits, "a kernel accumulates into a buffer that somebody else needs");
+      if (must) invariant(fits, "a kernel accumulates into a buffer that is still needed");
       if (!fits || reads_otherwise(step, i, in)) continue;
       p_.slots[out].root = in;
       life_[in].last = std::max(life_[in].last, life_[out].last);

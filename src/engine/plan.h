@@ -40,7 +40,7 @@ struct Step {
   SlotId scratch = no_slot;
   bool alone = false;   // too little work for a team of threads
   bool settled = true;  // types and sizes of all operands were known when the node was checked; else a run checks again
-  std::vector<SlotId> release;    // datums that nobody reads after it
+  std::vector<SlotId> release;    // datums that are not read after it
   std::vector<ValueId> captured;  // of a reference step with bodies: the values behind the inputs past the node's own
 };
 

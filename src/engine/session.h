@@ -16,7 +16,7 @@ class Runner;
 
 struct SessionOptions {
   int threads = 0;            // 0: as many as the machine has
-  bool fast = true;           // false: reference kernels alone
+  bool fast = true;           // false: only reference kernels
   bool onednn = true;         // false: our own kernels, as in a build without it
   uint64_t seed = 0;          // for random operators that carry none
   std::vector<ValueId> keep;  // inner values of the main graph that are returned as well, after the outputs

@@ -10,7 +10,7 @@
 
 namespace cameo::engine {
 
-Bytes aligned_bytes(uint64_t size);  // fresh memory on a cache line, to be filled before anybody else sees it
+Bytes aligned_bytes(uint64_t size);  // fresh memory on a cache line, to be filled before it is shared
 // Asks for pages of 2 MiB, each of which costs one fault and one entry in the processor's tables. Only a hint.
 inline constexpr size_t large_page = size_t{1} << 21;
 void prefer_large_pages(void* memory, size_t size);

@@ -44,12 +44,12 @@ class Widener {
         if (!inner) continue;
         const auto outside = twins_;
         region(inner);
-        twins_ = outside;  // what was made in there is not there for anybody else
+        twins_ = outside;  // what was made inside is not visible outside
       }
       if (eligible(g_[n])) node(n);
     }
   }
-  // Casts that nobody needed after all.
+  // Casts that turned out to be unused.
   void sweep() {
     for (size_t i = casts_.size(); i-- > 0;)
       if (!g_.used(g_[casts_[i]].outputs[0])) g_.erase(casts_[i]);

@@ -18,7 +18,8 @@ namespace cameo::formats {
 namespace fs = std::filesystem;
 
 struct AtomicFile::State {
-  static constexpr size_t read_from = size_t{1} << 14;  // mapped bytes, so many, are read anew instead of looked at
+  static constexpr size_t read_from =
+      size_t{1} << 14;  // this many mapped bytes or more are read from the file instead of through the mapping
   static constexpr uint64_t queued_from = uint64_t{8} << 20;  // files this large are written on another thread
   enum class Stage : uint8_t { writing, finished, published };
   std::string path;       // as the user wrote it
@@ -121,8 +122,8 @@ void AtomicFile::State::open_hidden() {
   file.try_lock();  // for the moment in which it has a temporary name
 }
 
-// The lock comes after the name here, and somebody who tidies up may be between: then the name is gone, and another is
-// tried.
+// The lock is taken after the name is given. Another process that cleans up may come between: then the name is gone,
+// and another is tried.
 void AtomicFile::State::open_temporary() {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     const std::string name = temporary_name(target.string());

@@ -1,4 +1,4 @@
-// Files that appear whole or not at all: written where nobody sees them, and given their name when they are complete.
+// Files that appear complete or not at all: they are written without a name and get it when they are complete.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace cameo::formats {
 // Sequential writer. What was appended appears under `path` at publish() and not before; without it nothing is left
 // behind, however the process ends: the file has no name until then where the system has such files (Linux). Elsewhere,
 // and for the moment in which a name changes hands, it is NAME.cameo-<16 hex digits>.tmp, locked by its writer: the
-// next writer in the folder removes those that nobody holds any more.
+// next writer in the folder removes those without a lock.
 // "-" is standard output; a path that is a device or a pipe is written directly.
 // Throws write.failed; file.changed where what was copied is no longer what it was. A link is followed, an existing
 // file's permissions are kept.
@@ -40,7 +40,7 @@ class AtomicFile {
   void go_to(std::string path);                 // another name in the same folder, before publish()
   void give_up();  // publish() will do nothing: what it would have written is there already
 
-  // Everything that may fail but the name itself; `durable` waits until the disk has it. Once, after the last append().
+  // Everything that may fail except giving the name; `durable` waits for the disk. Once, after the last append().
   void finish(bool durable = false);
   void publish();                     // the name; once, after finish()
   void commit(bool durable = false);  // both, and the folder on the disk too where durable

@@ -1,4 +1,4 @@
-// What zip needs of zlib, and a stand-in for places without it (CAMEO_NO_ZLIB: WebAssembly, 32 bits).
+// What zip needs of zlib, and a replacement for builds without it (CAMEO_NO_ZLIB: WebAssembly, 32 bits).
 #pragma once
 
 #include <cstddef>

@@ -64,7 +64,7 @@ class Code {
 
   bool complete() const { return complete_; }
 
-  // The next symbol, or nothing when the bits are no code.
+  // The next symbol, or nothing when the bits are not code.
   std::optional<unsigned> next(BitReader& in) const {
     int bits = 0, first = 0, before = 0;  // first: the first code of this length; before: symbols of shorter ones
     for (unsigned n = 1; n <= longest_code; ++n) {

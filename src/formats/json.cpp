@@ -63,7 +63,7 @@ uint32_t find_in_index(const Table* table, const std::vector<Table::Key>& keys, 
   return at != keys.end() && at->hash == hash && string_at(table, at->offset) == key ? at->offset : 0;
 }
 
-// Whether the key that starts at `at` is this one; most are told without looking for their end.
+// Whether the key that starts at `at` is this one; mostly decided without looking for its end.
 bool is_key(const Table* table, std::string_view s, uint32_t at, std::string_view key, bool plain) {
   if (!plain) return string_at(table, at) == key;
   const std::string_view rest = s.substr(at + 1);

@@ -1,4 +1,4 @@
-// JSON: a document checked once and read where it is looked at, through light handles. The writer is in cameo/json.h.
+// JSON: a document is checked once and parsed where it is needed, through light handles. The writer: cameo/json.h.
 //
 //   const json::Document doc(file, "net.pt2!models/model.json");
 //   for (json::Value node : doc.root()["graph"]["nodes"].elements()) use(node["target"].text());
@@ -35,7 +35,7 @@ class Members;
 // Valid while its document lives.
 class Value {
  public:
-  Value() = default;  // missing: false, and an error to look into
+  Value() = default;  // missing: false, and an error to access
   explicit operator bool() const { return table_ != nullptr; }
 
   Kind kind() const;
@@ -125,7 +125,7 @@ class Members {
 
 class Document {
  public:
-  // Strict RFC 8259: UTF-8, no duplicate keys, nothing after the value. `path` is for messages alone.
+  // Strict RFC 8259: UTF-8, no duplicate keys, nothing after the value. `path` is only for messages.
   // Throws file.damaged with the byte offset, file.too-large.
   Document(Bytes text, std::string path, Options options = {});
   Value root() const;

@@ -100,7 +100,7 @@ class Checker {
     }
   }
 
-  // Whether eight characters stand for themselves: none is a quote, a backslash, a control character or beyond ASCII.
+  // Whether eight characters are plain: none is a quote, a backslash, a control character or beyond ASCII.
   static bool plain(const char* p) {
     uint64_t x;
     std::memcpy(&x, p, 8);
@@ -109,7 +109,7 @@ class Checker {
     return ((zero(x ^ (ones * '"')) | zero(x ^ (ones * '\\')) | ((x - ones * 0x20) & ~x) | x) & high) == 0;
   }
 
-  // Moves over what stands for itself in a string; `ascii` turns false where a byte does not.
+  // Skips the plain characters of a string; `ascii` becomes false at a byte beyond ASCII.
   void run(bool& ascii) {
     unsigned char all = 0;
     for (; pos_ < s_.size(); ++pos_) {
@@ -134,7 +134,7 @@ class Checker {
       run(ascii);
     }
     if (pos_ == s_.size()) fail_at(start, "a string has no end");
-    if (peek() != '"') fail("a control character stands in a string");
+    if (peek() != '"') fail("a control character in a string");
     ++pos_;
     if (!ascii && !is_utf8(s_.substr(start + 1, pos_ - start - 2))) fail_at(start, "a string is not UTF-8");
     return escaped;
@@ -146,16 +146,16 @@ class Checker {
       ++pos_;
       return;
     }
-    if (peek() != 'u') fail("an unknown escape stands in a string");
+    if (peek() != 'u') fail("an unknown escape in a string");
     uint32_t code = hex4();
     if (code >= 0xd800 && code < 0xdc00 && peek() == '\\') {
       ++pos_;
-      if (peek() != 'u') fail("half a surrogate pair stands in a string");
+      if (peek() != 'u') fail("half a surrogate pair in a string");
       const uint32_t low = hex4();
-      if (low < 0xdc00 || low > 0xdfff) fail("half a surrogate pair stands in a string");
+      if (low < 0xdc00 || low > 0xdfff) fail("half a surrogate pair in a string");
       code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
-    if (!is_character(code)) fail("half a surrogate pair stands in a string");
+    if (!is_character(code)) fail("half a surrogate pair in a string");
   }
 
   uint32_t hex4() {

@@ -1,5 +1,5 @@
-// A checked document and what is remembered of it. Values are read from the text when they are asked for: an exported
-// program may be 100 MB of JSON, most of which is metadata that nobody wants.
+// A checked document and its indexes. Values are parsed from the text when they are asked for: an exported
+// program may be 100 MB of JSON, most of which is unused metadata.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct Table {
   mutable std::unordered_map<uint32_t, std::string> unescaped;     // by the string's offset
 };
 
-// Throws file.damaged, file.too-large. Everything else here takes the document to be valid.
+// Throws file.damaged, file.too-large. Everything else here assumes that the document is valid.
 void check(Table& table, const Options& options);
 
 uint32_t skip_spaces(std::string_view s, uint32_t at);

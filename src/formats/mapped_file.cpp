@@ -50,7 +50,7 @@ Bytes read_to_end(FileHandle& file, const std::string& path) {
   return Bytes::own(std::move(data));
 }
 
-// A small file is read faster than mapped, and whoever changes it then changes nothing for us.
+// Reading a small file is faster than mapping it, and a later change of the file has no effect.
 constexpr uint64_t map_from = uint64_t{1} << 17;
 
 Bytes read_exactly(FileHandle& file, size_t size, const std::string& path) {

@@ -22,7 +22,7 @@ namespace cameo::formats {
 
 namespace {
 
-// A mapped range as the signal handler sees it: atomics alone, in a list that only grows. Free ones begin at 0.
+// A mapped range as the signal handler sees it: only atomics, in a list that only grows. Free ones begin at 0.
 struct Watched {
   std::atomic<uint64_t> version{0};  // odd while the range changes
   std::atomic<uintptr_t> begin{0}, end{0};
@@ -161,14 +161,14 @@ class Mapping {
 };
 
 namespace {
-// Mapped files are kept open, but only so many, since a system has not many descriptors.
+// Mapped files are kept open, up to a limit, since file descriptors are few.
 constexpr size_t most_open = 256;
 
 struct Mappings {
   std::mutex mutex;
   std::vector<const Mapping*> all;
   std::vector<std::weak_ptr<const Mapping>> open;
-  std::vector<std::string> lost_and_gone, changed_and_gone;  // no longer mapped, and not told yet
+  std::vector<std::string> lost_and_gone, changed_and_gone;  // no longer mapped, and not reported yet
 
   void drop_dead() {
     std::erase_if(open, [](const auto& m) { return m.expired(); });
@@ -233,7 +233,7 @@ const std::string& name_of(const MappedRange& range) { return range.file->name; 
 void release_pages(std::span<const std::byte> view) {
   const MappedRange range = mapped_range(view);
   if (!range.file) return;
-  // Whole pages inside: the neighbours' share of the first and the last one may be in use.
+  // Only whole pages: other data in the first and the last page may be in use.
   const uint64_t page = page_bytes();
   const uint64_t first = (range.offset + page - 1) / page * page, last = (range.offset + range.size) / page * page;
   if (first < last)

@@ -1,9 +1,9 @@
-// Mapped files: where in which file some bytes lie, and what becomes of bytes whose file was cut short meanwhile.
+// Mapped files: which file and offset some bytes are from, and what happens if the file is cut short meanwhile.
 //
-// The system answers a look at a page that its file no longer has with SIGBUS, which ends the process. With the first
-// mapping a handler is installed: for a page of ours it puts zero bytes there, marks the mapping as lost and lets the
-// reader go on; whoever publishes a result asks lost_files() first. Faults anywhere else go to the handler that was
-// there before.
+// Reading a page that its file no longer has raises SIGBUS, which ends the process. With the first mapping a handler is
+// installed: for a page of our mappings it maps zero bytes there, marks the mapping as lost and lets the reader go on;
+// code that publishes a result calls lost_files() first.
+// Faults anywhere else go to the previous handler.
 #pragma once
 
 #include <cstddef>
@@ -31,16 +31,16 @@ MappedRange mapped_range(std::span<const std::byte> view);
 std::ptrdiff_t read_range(const MappedRange& from, std::span<std::byte> into);
 const std::string& name_of(const MappedRange& range);
 
-// The mapped pages of these bytes need not stay in memory. Looking at them again brings them back.
+// The mapped pages of these bytes need not stay in memory. Reading them again brings them back.
 void release_pages(std::span<const std::byte> view);
 
 // Maps the whole of an open file; empty where the system cannot. `name` is what findings call it.
 Bytes map_open_file(std::intptr_t handle, size_t length, const std::string& name);
 
-// Mapped files of which bytes were looked at that were gone. Those that are still mapped are named each time, others
+// Mapped files with bytes that were gone when they were read. Those that are still mapped are named each time, others
 // once.
 std::vector<std::string> lost_files();
-// Mapped files that have, or had when they were let go of, another size or time of change than when they were mapped.
+// Mapped files that have, or had when they were unmapped, another size or modification time than when they were mapped.
 // As far as they are kept open; those that are no longer mapped are named once.
 std::vector<std::string> changed_files();
 

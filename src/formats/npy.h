@@ -38,11 +38,11 @@ struct Named {
 Descr parse_descr(std::string_view descr);
 uint64_t element_count(const Array& a);
 
-// `path` is for messages alone. A result is checked: the shape is sane and the data has its exact size.
+// `path` is only for messages. A result is checked: the shape is valid and the data has its exact size.
 // Throws file.damaged, file.unsupported, and what Archive throws.
 Array read(const Bytes& file, const std::string& path);
 std::vector<Named> read_npz(const Bytes& file, const std::string& path);
-// Either kind, told by the contents. Also throws file.not-npy.
+// Either kind, recognised by the contents. Also throws file.not-npy.
 std::vector<Named> load(const std::string& path);
 
 // The same array with C order, little-endian numbers, and data aligned to them. Copies only when it must.

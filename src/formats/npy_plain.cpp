@@ -56,7 +56,7 @@ std::string text_item(std::string_view item, char kind) {
   while (!kept.empty() && load_le<uint32_t>(kept.data() + kept.size() - 4) == 0) kept.remove_suffix(4);
   for (size_t i = 0; i < kept.size(); i += 4) {
     const auto c = load_le<uint32_t>(kept.data() + i);
-    if (!is_character(c)) throw error("file.damaged", "a text array holds what is not a character");
+    if (!is_character(c)) throw error("file.damaged", "a text array contains an invalid character");
     append_utf8(out, c);
   }
   return out;

@@ -155,7 +155,7 @@ void Machine::fill(Value* container, size_t from, bool pairs) {
   const Kind k = container->kind;
   const bool right =
       k == Kind::call || k == Kind::object || (pairs ? k == Kind::dict : k == Kind::list || k == Kind::set);
-  if (!right) damaged("items for something that is no container");
+  if (!right) damaged("items for something that is not a container");
   count_items(count);
   for (size_t i = from; i < stack_.size(); ++i) contain(container, stack_[i]);
   // Only what already is a part of something can become a part of itself.
@@ -184,7 +184,7 @@ void Machine::push_record(Kind kind, Value* callee, Value* args) {
 void Machine::build() {
   Value* state = pop();
   Value* v = top();
-  if (v->kind != Kind::object && v->kind != Kind::call) damaged("a state for something that is no object");
+  if (v->kind != Kind::object && v->kind != Kind::call) damaged("a state for something that is not an object");
   contain(v, state);
   if (v->sealed) damaged("an object changes after it was put into another one, or holds itself");
   if (v->record->state) damaged("an object with two states");

@@ -177,7 +177,7 @@ class Writer {
   void packed(uint32_t field, const std::vector<uint64_t>& v);
   void packed(uint32_t field, const std::vector<float>& v);
   void packed(uint32_t field, const std::vector<double>& v);
-  // Tag and length alone: the caller writes `length` bytes after them, elsewhere (weights that are streamed).
+  // Only tag and length: the caller writes `length` bytes after them, elsewhere (weights that are streamed).
   void header(uint32_t field, uint64_t length);
   void raw(std::string_view whole_fields);
 

@@ -27,8 +27,8 @@ void wait_a_little() {
 #endif
 }
 
-// The folder itself is locked: no lock file is left lying about, and the lock goes with its process. Held for moments,
-// while names are given. Invalid where folders cannot be locked.
+// The folder itself is locked: no lock file is left over, and the lock ends with its process. Held for a short time,
+// while names are given. Invalid if folders cannot be locked.
 FileHandle locked(const std::string& folder) {
   FileHandle handle = FileHandle::open_folder(folder);
   if (!handle.valid()) return {};

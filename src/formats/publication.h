@@ -19,13 +19,13 @@ namespace cameo::formats {
 
 class Publication {
  public:
-  // In which order names are given. The model comes last: who sees the new one finds all that belongs to it.
+  // In which order names are given. The model comes last, so that everything it refers to exists when it appears.
   enum class Turn : uint8_t { data, other, model };
   // Throws write.failed, and use.output where the same file was opened before. The file lives as long as this.
   AtomicFile& open(const std::string& path, Turn turn = Turn::other);
 
-  // Steps around the giving of names, while no other Publication of the same folder is at it: a last look that may
-  // throw, and tidying up, which is left out where the folder cannot be locked, and whose failure is no failure.
+  // Steps before and after names are given, while the folder is locked against other Publications: a last check that
+  // may throw, and cleaning up, which is skipped if the folder cannot be locked, and whose failure is ignored.
   void just_before(std::function<void()> look) { before_.push_back(std::move(look)); }
   void just_after(std::function<void()> tidy_up) { after_.push_back(std::move(tidy_up)); }
 

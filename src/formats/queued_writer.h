@@ -24,7 +24,7 @@ struct WriteBuffer {
 
 class QueuedWriter {
  public:
-  // Null where threads are not to be had: the caller then writes by itself. `file` must outlive the writer.
+  // Null if threads are not available: the caller then writes by itself. `file` must outlive the writer.
   static std::unique_ptr<QueuedWriter> start(FileHandle& file);
   ~QueuedWriter();  // waits for what was taken
   QueuedWriter(const QueuedWriter&) = delete;

@@ -29,7 +29,7 @@ bool is_temporary_name(std::string_view name) {
 void remove_if_dead(const fs::path& path) {
   FileHandle file = FileHandle::open_below(path.parent_path().string(), path.filename().string());
   if (!file.valid() || !file.is_plain() || file.try_lock() != FileHandle::Lock::taken) return;
-  // Its writer may have renamed it just before it let go: then the name is nobody's.
+  // Its writer may have renamed it just before it released the lock: then the name does not exist any more.
   std::error_code ignored;
   if (file.is_at(path.string())) fs::remove(path, ignored);
 }

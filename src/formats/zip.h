@@ -37,7 +37,7 @@ enum class Crc : uint8_t { ignore, check };
 // unique. Reading an entry can then fail only where its deflated data or its checksum is wrong.
 class Archive {
  public:
-  // `path` is for messages alone. Throws file.not-zip, file.damaged, file.too-large, file.unsupported.
+  // `path` is only for messages. Throws file.not-zip, file.damaged, file.too-large, file.unsupported.
   Archive(Bytes file, std::string path, Limits limits = {});
 
   const std::vector<Entry>& entries() const { return entries_; }  // in the order of the directory

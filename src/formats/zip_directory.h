@@ -15,7 +15,7 @@ inline constexpr uint32_t local_signature = 0x04034b50, central_signature = 0x02
 inline constexpr uint32_t saturated32 = UINT32_MAX;
 inline constexpr uint16_t saturated16 = UINT16_MAX, zip64_extra = 1, utf8_flag = 0x0800, encrypted_flag = 1;
 
-// Every entry with its data found and checked, but for the uniqueness of names.
+// Every entry with its data found and checked, except that names may not be unique.
 std::vector<Entry> read_directory(std::string_view file, const std::string& path, const Limits& limits);
 
 }  // namespace cameo::zip

@@ -1,4 +1,4 @@
-// What kind of file somebody gave us, judged by its contents alone, and what to do when it is the wrong kind.
+// What kind of file this is, judged only by its contents, and hints for the wrong kinds.
 #pragma once
 
 #include <cstdint>

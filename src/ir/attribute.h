@@ -1,5 +1,5 @@
-// Attribute values as files hold them. Operators' own structs (ops/attributes.h) are typed; this is the common currency
-// at the borders, for operators of other domains and for references inside local functions.
+// Attribute values as files hold them. Operators' own structs (ops/attributes.h) are typed; this form is used by
+// readers and writers, for operators of other domains and for references inside local functions.
 #pragma once
 
 #include <cstdint>

@@ -89,8 +89,8 @@ class DimContext {
 std::vector<Dim> symbols_of(Dim d);
 bool is_fresh(Dim symbol);   // made by fresh()
 bool mentions_fresh(Dim d);  // has a fresh symbol somewhere
-// Of two dims for one size: a literal tells most, then an expression over named symbols, then one with fresh symbols,
-// then a fresh symbol alone. `a` where both tell as much.
+// Of two dims for one size: a literal is best, then an expression over named symbols, then one with fresh symbols,
+// then a single fresh symbol. `a` if both are equally good.
 Dim more_telling(Dim a, Dim b);
 std::string_view symbol_name(Dim symbol);  // precondition: symbol.is_symbol()
 SymbolKind symbol_kind(Dim symbol);

@@ -12,14 +12,14 @@ Dim finish(DimTable& table, DimOp op, Dim a, Dim b, Poly p);
 Dim plain_sum(DimTable& table, Dim a, Dim b);
 Dim plain_difference(DimTable& table, Dim a, Dim b);
 
-// Runs `make` unless its answer is still remembered.
+// Runs `make` if its result is not in the cache.
 template <class Make>
 Dim once(DimTable& table, DimOp op, Dim a, Dim b, Make make) {
   if (const auto past = table.remembered(op, a, b)) return *past;
   return table.remember(op, a, b, make());
 }
 
-// The operations inside a table: literals alone are fine, as parsing and substitution meet them.
+// The operations inside a table. Both operands may be literals, as in parsing and substitution.
 Dim extremum(DimTable& table, bool is_max, std::vector<Dim> args);
 Dim broadcast_all(DimTable& table, std::vector<Dim> args);
 Dim opaque_in(DimTable& table, std::string_view function, std::span<const Dim> args);

@@ -2,7 +2,7 @@
 //
 // An expression is a polynomial with integer coefficients over atoms: symbols, and functions that polynomials cannot
 // express. Atoms, monomials and expressions are hash-consed in a DimTable: equal ones are one object.
-// A modulo by a literal is no atom: mod(a, m) is a - m*floor(a/m), so that a = m*floor(a/m) + mod(a, m) needs no rule.
+// A modulo by a literal is not an atom: mod(a, m) is a - m*floor(a/m), so a = m*floor(a/m) + mod(a, m) needs no rule.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ struct DimExpr {
   mutable Interval tight;
   mutable std::string text;  // made when first asked for
 
-  // The atom when the expression is that atom alone, else null.
+  // The atom if the expression is only that atom, else null.
   const DimAtom* atom() const;
 };
 
@@ -85,7 +85,7 @@ inline const DimAtom* atom_of(const Monomial& m) {
   return m.factors.size() == 1 && m.factors[0].power == 1 ? m.factors[0].atom : nullptr;
 }
 
-// Orders that depend on names and structure alone, never on addresses or on what was made first.
+// Orders that depend only on names and structure, never on addresses or on the order of creation.
 // Monomials: higher degree first, then lexicographic (a monomial order, so that polynomials can be divided).
 int compare(const DimAtom& a, const DimAtom& b);
 int compare(const Monomial& a, const Monomial& b);

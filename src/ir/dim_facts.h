@@ -1,4 +1,4 @@
-// What is known about dims beyond their form: ranges, multiples, equalities, each with who said so.
+// What is known about dims beyond their form: ranges, multiples, equalities, each with its source.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace cameo::ir {
 
 enum class Answer : uint8_t { no, yes, unknown };
 
-// A flag, the model's own code, an archive's guard, an operator's need; what holds unless somebody says otherwise
-// (sizes of inputs are at least 1); what had to be guessed because ONNX cannot say both ways.
+// A flag, the model's own code, an archive's guard, a requirement of an operator; a convention (default: sizes of
+// inputs are at least 1); a guess, because ONNX cannot express both cases.
 enum class FactSource : uint8_t { user, program, archive, op, convention, guess };
 
 struct FactOrigin {
@@ -56,8 +56,8 @@ class DimFacts {
   Answer equal(Dim a, Dim b) const;
   Answer less(Dim a, Dim b) const;        // a < b
   Answer less_equal(Dim a, Dim b) const;  // a <= b
-  // The same where the answer decides what a model does: what only a convention tells is unknown. A program that asks
-  // whether a size is 0 means it.
+  // The same where the answer decides what a model does: an answer that follows only from a convention is unknown. A
+  // program that asks whether a size is 0 expects a real answer.
   Answer surely_equal(Dim a, Dim b) const;
   Answer surely_less(Dim a, Dim b) const;
   Answer surely_less_equal(Dim a, Dim b) const;

@@ -123,7 +123,7 @@ Interval tight_interval(const Poly& p) {
   for (const Term& t : p.terms)
     for (const Factor& f : t.monomial->factors)
       if (f.atom->kind != AtomKind::symbol) return bounds(p, DimKnowledge());
-  return interval_of(p);  // symbols alone do not cancel
+  return interval_of(p);  // plain symbols do not cancel
 }
 
 Interval tight_interval(Dim d) {

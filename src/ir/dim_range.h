@@ -18,7 +18,7 @@ Interval bounds(const Poly& p, const DimKnowledge& known);
 
 Interval tight_interval(const Poly& p);
 Interval tight_interval(Dim d);  // remembered per expression
-// Provable from the form alone; false also means "do not know".
+// Provable only from the form; false also means "unknown".
 bool always_less_equal(Dim a, Dim b);
 
 }  // namespace cameo::ir

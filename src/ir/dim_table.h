@@ -44,7 +44,7 @@ class DimTable {
     std::vector<Dim> args;
     bool operator<(const StandIn& o) const;
   };
-  const StandIn* stood_for(Dim d) const;  // null for what is no stand-in
+  const StandIn* stood_for(Dim d) const;  // null for other symbols
 
   // A small cache of past operations: shape inference asks the same few questions over and over.
   std::optional<Dim> remembered(DimOp op, Dim a, Dim b) const;

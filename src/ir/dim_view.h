@@ -1,5 +1,5 @@
-// A dim's structure, one level at a time, for those that turn it into graph nodes, code or a report. It is what text()
-// prints: a modulo is a modulo here, whatever the normal form makes of it.
+// A dim's structure, one level at a time, for code that turns it into graph nodes, code or a report. It is what text()
+// prints: a modulo is a modulo here, however the normal form stores it.
 #pragma once
 
 #include "ir/dim.h"

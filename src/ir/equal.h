@@ -1,4 +1,4 @@
-// Whether two models say the same: same names, operators, attributes, types, weights, in the same order.
+// Whether two models are the same: same names, operators, attributes, types, weights, in the same order.
 #pragma once
 
 #include <optional>

@@ -75,7 +75,7 @@ struct Node {
   std::shared_ptr<const void> attrs;        // op->attrs_tag's struct; null for opaque operators
   std::shared_ptr<const NamedAttrs> extra;  // opaque operators' attributes; references inside local functions
   std::vector<ValueId> inputs;              // none for an absent optional input
-  std::vector<ValueId> outputs;             // always valid; an output nobody named has an empty name
+  std::vector<ValueId> outputs;             // always valid; the name may be empty
   std::vector<RegionId> regions;            // by op->graph_attrs; none where absent. Opaque operators name theirs
                                             // by entries of `extra` without a value, in this order
   RegionId home;
@@ -143,7 +143,7 @@ class Graph {
   uint32_t value_capacity() const { return static_cast<uint32_t>(values_.size()); }
   uint32_t region_capacity() const { return static_cast<uint32_t>(regions_.size()); }
 
-  // Building. Names need not be unique or present: the writer sees to that.
+  // Building. Names need not be unique or present: the writer makes them so.
   void reserve(size_t nodes, size_t values);  // memory for so many more
   RegionId add_region(RegionId parent, NodeId owner = {});
   ValueId add_input(RegionId region, std::string name, Type type);
@@ -191,7 +191,7 @@ class Graph {
   // Questions.
   ValueId input(NodeId n, size_t i) const;  // none when absent
   bool used(ValueId v) const { return !values_[v.index].uses.empty(); }
-  // The dense contents when they can never differ at run time: an initializer that is no input, or a Constant's.
+  // The dense contents when they can never differ at run time: an initializer that is not an input, or a Constant's.
   // Weights over `budget_bytes` give nullopt.
   std::optional<Tensor> constant(ValueId v, uint64_t budget_bytes = UINT64_MAX) const;
   bool is_constant(ValueId v) const;

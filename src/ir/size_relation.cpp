@@ -68,7 +68,7 @@ std::vector<SizeRelation> parse_conditions(DimContext& context, std::string_view
     i = from - 1;
   }
   if (between.empty())
-    throw error("text.dim", cat("'", text, "' is no condition on sizes"))
+    throw error("text.dim", cat("'", text, "' is not a condition on sizes"))
         .help("write t != 1, n == 2*m or 2 <= t <= 64");
   parts.push_back(parse_dim(context, text.substr(from)));
   for (size_t i = 0; i < between.size(); ++i) {
@@ -93,7 +93,7 @@ std::vector<SizeRelation> split_conditions(DimContext& context, std::string_view
     try {
       for (SizeRelation& c : parse_conditions(context, one)) out.push_back(std::move(c));
     } catch (const Error&) {
-      // Somebody else's words under our key.
+      // Another program's text under our key.
     }
   }
   return out;

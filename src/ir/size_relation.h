@@ -1,4 +1,4 @@
-// A condition on sizes that a model needs, as its metadata tells it: "t != 1; n == 2*m".
+// A condition on sizes that a model needs, as written in its metadata: "t != 1; n == 2*m".
 #pragma once
 
 #include "ir/dim_facts.h"
@@ -20,7 +20,7 @@ std::vector<SizeRelation> parse_conditions(DimContext& context, std::string_view
 
 // Where a model says what it needs.
 constexpr std::string_view assumptions_key = "cameo.assumptions";
-// Sizes that were declared to be 0 at times, which convention denies: "0 <= n".
+// Sizes that were declared as possibly 0, against the convention: "0 <= n".
 constexpr std::string_view empty_sizes_key = "cameo.empty-sizes";
 std::string joined_text(std::span<const SizeRelation> conditions);
 std::vector<SizeRelation> split_conditions(DimContext& context,

@@ -8,7 +8,7 @@
 namespace cameo::ir {
 
 int64_t element_count(std::span<const int64_t> shape) {
-  // No memory holds more; and a tensor without elements may not send loops over its other sizes on a journey.
+  // No memory holds more; and for a tensor without elements, loops over its other sizes must stay short.
   constexpr int64_t most = int64_t{1} << 36, most_beside_zero = int64_t{1} << 31;
   int64_t n = 1;
   bool empty = false, overflow = false;

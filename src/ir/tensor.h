@@ -1,4 +1,4 @@
-// Dense tensors, and weights: recipes that become dense when somebody needs them.
+// Dense tensors, and weights: recipes that become dense when they are needed.
 #pragma once
 
 #include <memory>
@@ -61,7 +61,7 @@ class Tensor {
 // Where bytes lie in a file that may be referred to instead of copied.
 struct FileRange {
   std::string path;      // as opened
-  std::string location;  // as an ONNX file names it, relative to the model; empty when it is no external data
+  std::string location;  // as an ONNX file names it, relative to the model; empty when it is not external data
   uint64_t offset = 0, length = 0;
 };
 
@@ -74,7 +74,7 @@ struct Weight {
   Bytes source;
   std::vector<int64_t> strides;  // empty: dense
   int64_t start = 0;
-  std::shared_ptr<const std::vector<double>> scale;  // one factor per index of axis 0; f32 and f64 alone
+  std::shared_ptr<const std::vector<double>> scale;  // one factor per index of axis 0; only f32 and f64
   std::shared_ptr<const FileRange> file;             // set when `source` is part of a file
   std::shared_ptr<const std::vector<std::string>> strings;
   Bytes encoded;  // the TensorProto it was read from, which the writer may copy; says nothing about the value
@@ -86,7 +86,7 @@ struct Weight {
   Tensor dense() const;  // no copy when is_dense()
   bool same_recipe(const Weight& o) const;
 
-  // The same bytes seen otherwise; none of them copies. A view that strides cannot say gives nullopt.
+  // Other views of the same bytes; none of them copies. nullopt if strides cannot express the view.
   Weight permuted(std::span<const int64_t> perm) const;
   std::optional<Weight> sliced(int64_t axis, int64_t first, int64_t count) const;
   std::optional<Weight> reshaped(std::vector<int64_t> new_shape) const;

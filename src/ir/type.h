@@ -36,7 +36,7 @@ struct Type {
   friend bool operator==(const Type& a, const Type& b);
 };
 
-// What both say: per axis the literal or the more telling dim wins; contradictions of kind, element type, rank or
+// What both know: per axis the literal or the better dim; contradictions of kind, element type, rank or
 // literal sizes give nullopt.
 std::optional<Type> merge(const Type& declared, const Type& inferred);
 Type without_sizes(const Type& t);  // kind and element type only, of what is inside too

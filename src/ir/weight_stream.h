@@ -1,4 +1,4 @@
-// The dense bytes of a weight, a tile at a time: what writing takes of memory does not grow with the tensor.
+// The dense bytes of a weight, a tile at a time: the memory for writing does not grow with the tensor.
 #pragma once
 
 #include <functional>

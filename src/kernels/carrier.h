@@ -55,7 +55,7 @@ decltype(auto) with_carrier(DType t, F&& f) {
   }
   no_carrier(t);
 }
-// The same for operators on floating-point numbers alone: f(float{}) or f(double{}).
+// The same for operators that take only floating-point numbers: f(float{}) or f(double{}).
 template <class F>
 decltype(auto) with_float_carrier(DType t, F&& f) {
   switch (carrier_of(t)) {

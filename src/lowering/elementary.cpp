@@ -71,7 +71,7 @@ V is_inf(Lower& on, V x, bool positive, bool negative) {
   return on.IsInf(x, {.detect_negative = negative, .detect_positive = positive});
 }
 V truncated(Lower& on, V x) { return on.is_float(x) ? V(on.Mul(on.Sign(x), on.Floor(on.Abs(x)))) : x; }
-// A zero's sign shows in its reciprocal alone.
+// A zero's sign shows only in its reciprocal.
 V copysign(Lower& on, V a, V b) {
   const V size = on.Abs(a), zero = on.number_like(0, b);
   V negative = on.Less(b, zero);
@@ -108,7 +108,7 @@ V atan2(Lower& on, V y, V x) {
   return on.Where(x_zero, upright, turned);
 }
 
-// exp(x) - 1 as ONNX can say it: exact enough away from 0, corrected near it.
+// exp(x) - 1 in ONNX's operators: exact enough away from 0, corrected near it.
 V expm1(Lower& on, V x) {
   const V less = on.Sub(on.Exp(x), on.number_like(1, x));
   if (!single(on, x)) {

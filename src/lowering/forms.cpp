@@ -10,7 +10,7 @@
 namespace cameo::lowering {
 
 namespace {
-// Whether something in it is no size but a number that the model computes, of either sign.
+// Whether something in it is not a size but a number that the model computes, of either sign.
 bool has_number(Dim d) {
   if (d.is_literal()) return false;
   if (d.is_symbol()) return symbol_kind(d) == SymbolKind::number;

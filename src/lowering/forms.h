@@ -27,7 +27,7 @@ V reduce(Lower& on, Reduce kind, V x, const Ints& axes, bool keepdim);  // axes 
 V variance(Lower& on, V x, const Ints& axes, double correction, bool keepdim);
 inline double correction_of(const Opt<Num>& c) {
   return c ? c->to_double() : 1.0;
-}  // as torch writes it: 1 unless said
+}  // torch's argument `correction`; default: 1
 V linear(Lower& on, V x, V weight, const Opt<V>& bias);
 // Two sizes per axis in torch's order (last axis first) into ONNX's pads.
 V matmul(Lower& on, V a, V b);  // torch.matmul's rule for ranks 1 and up is ONNX's

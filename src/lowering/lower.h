@@ -71,7 +71,7 @@ class Lower : public On {
 
   // What is assumed so that an operator makes sense: recorded as a fact; a contradiction throws "lower.shape".
   void assume_equal(Dim a, Dim b, std::string_view said);
-  // What is guessed because ONNX cannot say both ways, such as a number of axes that a size decides. Throws
+  // What is guessed because ONNX cannot express both cases, such as a number of axes that a size decides. Throws
   // "stage.guess" where guesses are not wanted, or where the user's own range says that the size may be `b`.
   void guess_not_equal(Dim a, int64_t b, std::string_view because);
   struct Guess {
@@ -92,7 +92,7 @@ class Lower : public On {
   void bind_scalar(Dim symbol, V value);
   bool available(Dim d) const;  // could be made a graph value here: every symbol in it has a visible source
 
-  // A weight seen otherwise: another recipe over the same bytes, made once; none when `x` is no weight.
+  // A weight seen otherwise: another recipe over the same bytes, made once; none when `x` is not a weight.
   Opt<V> permuted_weight(V x, const Ints& perm);
   Opt<V> sliced_weight(V x, int64_t axis, Dim start, Dim end);
   V weight_value(Weight w, V like);  // an initializer of that recipe, named after the one it comes from

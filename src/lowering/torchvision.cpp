@@ -42,7 +42,7 @@ std::tuple<V, Arg> position_sensitive_align(Lower& on, V x, V regions, double sc
   return {on.reshape(taken, {on.dim(all, 0), channels, Dim(height), Dim(width)}), Arg()};
 }
 
-// The second result, where the maxima were, is of use to training alone.
+// The second result, where the maxima were, is used only in training.
 std::tuple<V, Arg> region_pool(Lower& on, V x, V regions, double scale, int64_t height, int64_t width) {
   return {on.MaxRoiPool(x, on.to(regions, on.dtype(x)),
                         {.pooled_shape = {height, width}, .spatial_scale = static_cast<float>(scale)}),

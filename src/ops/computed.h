@@ -18,7 +18,7 @@ ValueId if_else(On& on, ValueId condition, const Emit& then, const Emit& otherwi
 ValueId when(On& on, ValueId condition, ValueId x, const std::function<ValueId(On&, ValueId)>& f);
 // Loop: `body` gets the iteration number (0-d int64) and the carried values and gives the next ones. Their
 // sizes may change, their element types may not. `trips` is int64 with one element. The last `stacked` values that the
-// body gives are no carried ones: the loop gives them with a new first axis, one entry per iteration.
+// body gives are not carried ones: the loop gives them with a new first axis, one entry per iteration.
 using LoopBody = std::function<std::vector<ValueId>(On&, ValueId i, const std::vector<ValueId>& carried)>;
 std::vector<ValueId> repeat(On& on, ValueId trips, const std::vector<ValueId>& carried, const LoopBody& body,
                             size_t stacked = 0);

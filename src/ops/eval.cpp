@@ -13,7 +13,7 @@ const Datum& Eval::datum(size_t i) const {
 
 const Tensor& Eval::in(size_t i) const {
   const Datum& d = datum(i);
-  if (d.kind != Datum::Kind::tensor) fail("eval.input", cat("input ", i, " is no tensor"));
+  if (d.kind != Datum::Kind::tensor) fail("eval.input", cat("input ", i, " is not a tensor"));
   return d.tensor;
 }
 

@@ -38,9 +38,9 @@ class Eval {
                                    int64_t rank);  // normalised; one that is given twice throws
   [[noreturn]] static void fail(std::string_view code, std::string what) { throw error(code, std::move(what)); }
 
-  // Runs region `i` of the node; set by whoever runs the graph.
+  // Runs region `i` of the node; set by the code that runs the graph.
   std::function<std::vector<Datum>(size_t region, std::vector<Datum> inputs)> run_region;
-  // The inferred type of output `i`; set by whoever runs the graph. Loops without an iteration need it.
+  // The inferred type of output `i`; set by the code that runs the graph. Loops without an iteration need it.
   std::function<Type(size_t)> out_type;
   std::function<bool(size_t region)> has_region;  // false where an optional body is absent
   std::function<uint64_t()> seed;                 // for random operators without a seed attribute

@@ -1,6 +1,6 @@
 // The gate before compute. An operator says in one place what it needs of its operands, its shape rule, and kernels
-// rely on it: whoever runs a kernel first runs the rule with the types and sizes that the kernel will get. What a file
-// declares about values counts for nothing here.
+// rely on it: before a kernel runs, the rule runs with the types and sizes that the kernel will get. What a file
+// declares about values is ignored here.
 #pragma once
 
 #include <mutex>

@@ -31,7 +31,7 @@ const Fact& Infer::in(size_t i) const {
   const ValueId v = graph_.input(node_, i);
   if (!v) return absent;
   Fact& f = graph_.fact(v);
-  // Small initializers give their contents to whoever asks, once.
+  // The contents of small initializers are made available once.
   if (!f.contents && graph_[v].kind == Value::Kind::initializer && graph_[v].weight->byte_size() <= small_weight_bytes)
     f.contents = std::make_shared<const Contents>(graph_[v].weight->dense());
   return f;

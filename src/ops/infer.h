@@ -66,7 +66,7 @@ class Infer {
   Graph& graph() const { return graph_; }
   [[noreturn]] void fail(std::string_view code, std::string what) const;  // with the node's place
   std::function<void(RegionId)> infer_region;                             // set by the driver
-  std::vector<Diag>* findings = nullptr;  // the driver's; who infers a body on trial drops what the trial added
+  std::vector<Diag>* findings = nullptr;  // the driver's; a trial inference of a body drops what it added
   bool real = false;                      // InferOptions::real
 
  private:
@@ -84,7 +84,7 @@ struct InferOptions {
   bool keep_declared = true;  // merge what value_info declared; contradictions are findings
   int64_t max_fold_elements = 1024;
   // The gate before compute (gate.h): operands have the types that kernels will get, so element types must be what the
-  // schema says, declarations count for nothing, and findings in bodies wait until a body runs.
+  // schema says, declarations are ignored, and findings in bodies wait until a body runs.
   bool real = false;
 };
 struct InferResult {

@@ -59,7 +59,7 @@ class ExpandedSize {
   }
 
  private:
-  // A function that calls itself is somebody else's finding.
+  // A function that calls itself is reported elsewhere.
   uint64_t of(const LocalFunction& f) {
     const auto [it, first] = known_.emplace(&f, 0);
     if (first) {

@@ -15,8 +15,8 @@ void inline_functions(Model& m, size_t max_nodes = 4'000'000);
 // before anything is expanded or inferred.
 inline constexpr uint64_t most_expanded = 500'000;
 void check_expansion(const Graph& g, std::span<const LocalFunction> functions);
-// Drops functions that nobody calls, and opset imports that no node needs. Nothing is dropped where the file says
-// things that Cameo does not interpret, which may call them.
+// Drops functions that are not called, and opset imports that no node needs. Nothing is dropped if the file has
+// fields that Cameo does not interpret, which may call them.
 void drop_uncalled(Model& m);
 
 }  // namespace cameo::ops

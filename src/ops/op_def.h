@@ -22,7 +22,7 @@ struct OpRules {
   void (*infer)(const void* attrs, Infer& c) = nullptr;
   void (*eval)(const void* attrs, Eval& k) = nullptr;
   std::span<const Revision> revisions;    // versions at which the encoding or the meaning changed, any order
-  std::span<const Expansion> expansions;  // how to say it without the operator
+  std::span<const Expansion> expansions;  // how to express it without the operator
   bool partial = false;                   // `infer` copes with inputs of unknown rank
   bool deterministic = true;              // false: random operators are never folded, merged or hoisted
   bool commutative = false;               // its first two operands may be swapped

@@ -1,4 +1,4 @@
-// Operands of nodes that expansions and older encodings look at, which a stranger's model may lack.
+// Operands of nodes that expansions and older encodings read; an untrusted model may lack them.
 #pragma once
 
 #include <optional>

@@ -61,7 +61,7 @@ void want_word(const Infer& c, std::string_view attribute, std::string_view valu
   if (std::find(words.begin(), words.end(), value) != words.end()) return;
   std::string all;
   for (const std::string_view w : words) all += cat(all.empty() ? "" : ", ", w);
-  c.fail("infer.attribute", cat(attribute, " '", value, "' is none of ", all));
+  c.fail("infer.attribute", cat(attribute, " '", value, "' is not one of ", all));
 }
 
 void want_flag(const Infer& c, std::string_view attribute, int64_t value) {

@@ -1,4 +1,4 @@
-// Versions at the borders. Inside there is one encoding; the reader lifts older ones step by step, the writer first
+// Versions at the borders. Inside there is one encoding; the reader upgrades older ones step by step, the writer first
 // expands what the target lacks, then lowers the encoding step by step.
 #pragma once
 
@@ -41,7 +41,7 @@ class EncodedNode {
 // One step up, while reading: from the encoding before `Revision::version` to the one at it.
 class Upgrade : public EncodedNode {
  public:
-  On& on;                             // emits canonical nodes before this one, for what one node cannot say
+  On& on;                             // emits canonical nodes before this one, for what one node cannot express
   int64_t opset = 0;                  // of the file
   std::vector<ValueId> replacement;   // when set, these values stand for the node's outputs and the node is dropped
   NodeId body_owner;                  // with a replacement: the node that takes the dropped node's bodies
@@ -50,7 +50,7 @@ class Upgrade : public EncodedNode {
 
   ValueId constant(const Tensor& t);               // a synthetic initializer
   std::optional<Tensor> contents(size_t i) const;  // of input `i`, where they can never differ
-  const Fact& fact(ValueId v) const;               // what the nodes before tell; steps ask here, not `on`
+  const Fact& fact(ValueId v) const;               // what is inferred from the nodes before; steps ask here, not `on`
   // The attribute becomes input number `i` (ints: 1-D int64; int or float: 0-d); nothing when absent.
   void attr_to_input(std::string_view attr, size_t i);
   void replace(std::vector<ValueId> values) { replacement = std::move(values); }
@@ -61,7 +61,7 @@ class Downgrade : public EncodedNode {
  public:
   const Graph& graph;
   int64_t target = 0;
-  std::optional<std::string> refusal;  // set: it cannot be said before `version`, and why
+  std::optional<std::string> refusal;  // set: it cannot be expressed before `version`, and why
   explicit Downgrade(const Graph& g) : graph(g) {}
 
   const Fact& fact(ValueId v) const { return graph[v].fact; }
@@ -88,7 +88,7 @@ struct Revision {
 
 enum class Exactness : uint8_t { exact, rounding, domain, approximate };
 
-// Replaces a canonical node by canonical nodes that say the same.
+// Replaces a canonical node by equivalent canonical nodes.
 class Expand {
  public:
   On& on;  // emits before the node
@@ -98,7 +98,7 @@ class Expand {
   std::optional<std::string> refusal;
   std::vector<ValueId> replacement;
   bool judged =
-      true;  // the node's shape rule ran; else nothing holds between its operands, and their shapes are not told
+      true;  // the node's shape rule ran; else nothing holds between its operands, and their shapes are not known
 
   Expand(On& o, const Graph& g, NodeId n, int64_t t) : on(o), graph(g), node(n), target(t) {}
   ValueId in(size_t i) const { return graph.input(node, i); }
@@ -106,7 +106,7 @@ class Expand {
   const Fact& fact(size_t i) const;
   DType dtype(size_t i) const { return fact(i).dtype(); }
   size_t outputs() const { return graph[node].outputs.size(); }
-  bool wants(size_t output) const;  // somebody uses it
+  bool wants(size_t output) const;  // it has a use
   void replace(std::vector<ValueId> values) { replacement = std::move(values); }
   void refuse(std::string why) {
     if (!refusal) refusal = std::move(why);

@@ -23,7 +23,7 @@ struct TypeSet {
 std::span<const std::string_view> schema_type_names();
 bool admits(const TypeSet& set, const Type& type);  // kind and element type; an unknown type is admitted
 bool only_tensors(const TypeSet& set);              // of whatever element type
-DType only_dtype(const TypeSet& set);               // the element type when there is one alone, else undefined
+DType only_dtype(const TypeSet& set);               // the element type if there is only one, else undefined
 
 struct TypeVar {
   std::string_view name;

@@ -44,7 +44,7 @@ class Standing {
   explicit Standing(const Soundness& judged) : aside_(judged.aside), any_fault_(!judged.faults.empty()) {}
 
   bool is_aside(Graph& g, NodeId n);
-  void judge_new(Graph& g, uint32_t first_node);  // copies of bodies, which nobody inferred
+  void judge_new(Graph& g, uint32_t first_node);  // copies of bodies, which were not inferred
   void ask_again(NodeId n);                       // more is known of its operands
 
  private:

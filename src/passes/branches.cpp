@@ -1,5 +1,5 @@
 // Branches after which a model cannot run are not taken. A size that is squeezed away where it is 1, and kept where
-// not, makes one value of two ranks; most often what comes next can work with one of them alone.
+// not, makes one value of two ranks; most often the next nodes can work with only one of them.
 #include <algorithm>
 
 #include "ir/clone.h"

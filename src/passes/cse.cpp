@@ -112,7 +112,7 @@ size_t outline(const Weight& w) {
   return h;
 }
 
-// Both ends alone: weights that differ hardly ever agree there, so most are never read in full.
+// Only both ends: weights that differ hardly ever agree there, so most are never read in full.
 size_t ends(const Weight& w) {
   constexpr size_t few = 64;
   const auto size = static_cast<size_t>(w.byte_size());

@@ -1,4 +1,4 @@
-// Dead code: nodes whose results nobody uses, initializers nobody reads.
+// Dead code: nodes whose results are not used, initializers that are not read.
 #pragma once
 
 #include "ir/graph.h"

@@ -87,7 +87,7 @@ class Matcher {
   }
 
   void values(ValueId x, ValueId y) {
-    if (!x != !y) return add("an operand is there in one model alone", x, y);
+    if (!x != !y) return add("an operand is present in only one model", x, y);
     if (!x || !seen_.insert({x.index, y.index}).second) return;
     const Value &a = a_[x], &b = b_[y];
     if (const auto it = pair_.emplace(x.index, y.index).first; it->second != y.index)
@@ -141,7 +141,7 @@ class Matcher {
       if (a.regions[i] && b.regions[i]) regions(a.regions[i], b.regions[i], cat("a body of ", a.op->name));
   }
 
-  // A node that one model alone has: the comparison goes on behind it.
+  // A node that only one model has: the comparison goes on after it.
   void skip(ValueId x, ValueId y, bool in_a) {
     const Graph& g = in_a ? a_ : b_;
     const ValueId v = in_a ? x : y;

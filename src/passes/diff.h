@@ -10,7 +10,7 @@ namespace cameo::passes {
 
 struct Difference {
   std::string what;           // "axis of Concat 'cat1' is 1 in the first and 2 in the second"
-  std::string first, second;  // the places: a value's name in each model; empty when it is in one alone
+  std::string first, second;  // a value's name in each model; empty if it is only in the other one
 };
 
 struct DiffOptions {

@@ -37,7 +37,7 @@ Dim parse_size(Graph& g, std::string_view text) {
   try {
     return parse_dim(g.dims(), text);
   } catch (const Error&) {
-    throw error("edit.size", cat("'", text, "' is no size: a number, a name, or ? are"));
+    throw error("edit.size", cat("'", text, "' is not a size: a number, a name, or ? are"));
   }
 }
 
@@ -149,7 +149,7 @@ void fix_shape(Model& m, std::string_view name, const std::vector<std::string>& 
   Graph& g = m.graph;
   const ValueId v = find_value(g, name);
   Type& t = g.fact(v).type;
-  if (!t.is_tensor()) throw error("edit.dim", cat("'", name, "' is no tensor"));
+  if (!t.is_tensor()) throw error("edit.dim", cat("'", name, "' is not a tensor"));
   if (t.has_rank() && static_cast<size_t>(t.rank()) != sizes.size())
     throw error("edit.dim", cat("'", name, "' has ", t.rank(), " axes, and ", sizes.size(), " sizes are given"));
   Shape shape;

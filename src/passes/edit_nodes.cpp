@@ -78,7 +78,7 @@ std::optional<std::vector<T>> all_of(std::string_view text, F read) {
 
 [[noreturn]] void wrong_value(std::string_view attribute, std::string_view text, AttrKind kind) {
   throw error("edit.attribute",
-              cat("'", text, "' is no value for the attribute '", attribute, "', which is ", name(kind)));
+              cat("'", text, "' is not a value for the attribute '", attribute, "', which is ", name(kind)));
 }
 
 AttrValue parse_value(std::string_view attribute, std::string_view text, AttrKind kind) {
@@ -108,7 +108,7 @@ AttrValue parse_value(std::string_view attribute, std::string_view text, AttrKin
   wrong_value(attribute, text, kind);
 }
 
-// Of operators without a schema: told by the looks.
+// Of operators without a schema: by the form of the text.
 AttrKind kind_by_looks(std::string_view text) {
   const bool list = text.starts_with('[');
   const auto parts = list ? items(text) : std::vector<std::string_view>{text};
@@ -180,7 +180,7 @@ struct NodeText {
 
 NodeText parse_node(std::string_view text) {
   const auto wrong = [&] {
-    return error("edit.insert", cat("'", text, "' is no node"))
+    return error("edit.insert", cat("'", text, "' is not a node"))
         .help("write it like 'y2 = Relu(y)' or 'a, b = Split<axis=1>(x, sizes)'");
   };
   NodeText out;

@@ -232,7 +232,7 @@ void Engine::sweep(const Rewrite& rw, const GraphMark& mark) {
       g_.erase_initializer(v);
 }
 
-// The nodes that nobody needs once the root's outputs are replaced, and the constants that go with them.
+// The nodes that become unused once the root's outputs are replaced, and their constants.
 Engine::Cost Engine::dying(NodeId root) const {
   std::unordered_set<NodeId> dead{root};
   const auto is_dead = [&](const Use& u) {

@@ -61,7 +61,7 @@ class Halver {
            std::find(options_.keep.begin(), options_.keep.end(), n.op->name) != options_.keep.end();
   }
 
-  // Whether the operand may be of the new type; what is no f32 does not ask.
+  // Whether the operand may be of the new type; other types than f32 do not ask.
   bool takes_half(const Node& n, const Formal* f) const {
     return !stays(n) && f && admits(def(*n.op).newest().types_of(*f), Type::tensor(options_.to));
   }
@@ -194,7 +194,7 @@ class Halver {
       g_.set_weight(v, std::make_shared<const Weight>(Weight::of(halved(value.weight->dense(), value.name))));
   }
 
-  // Initializers whose f32 form nobody reads any more give their name to the new one.
+  // Initializers whose f32 form is not read any more give their name to the new one.
   void drop_unused() {
     for (const auto& [v, other] : others_) {
       if (g_[v].kind != Value::Kind::initializer || g_.used(v)) continue;

@@ -20,7 +20,7 @@ struct HalfResult {
   std::vector<Diag> notes;  // weights with numbers beyond the type's range, which are clamped to it
 };
 
-// Operands that an operator takes in f32 alone (the scales of Resize) stay f32, and so does what unknown operators read
+// Operands that an operator takes only in f32 (the scales of Resize) stay f32, and so does what unknown operators read
 // and give. Calls of local functions are inlined. Throws convert.float where a sequence would have to be cast.
 HalfResult to_half(Model& m, const HalfOptions& options);
 

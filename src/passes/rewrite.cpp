@@ -63,7 +63,7 @@ std::optional<std::vector<int64_t>> Rewrite::ints(ValueId v) const {
 }
 
 std::optional<double> Rewrite::scalar(ValueId v) const {
-  constexpr uint64_t most = 1 << 16;  // a weight is no scalar, and reading it would cost
+  constexpr uint64_t most = 1 << 16;  // a weight is not a scalar, and reading it would cost
   const auto t = constant(v, most);
   if (!t || t->count() == 0 || t->dtype() == DType::string || is_complex(t->dtype())) return std::nullopt;
   const double first = t->double_at(0);

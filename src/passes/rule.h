@@ -93,7 +93,7 @@ class Rewrite {
   void shape_is_kept() { trusted_shape = true; }
   void no(std::string_view why);  // why a near match is none
 
-  std::vector<ValueId> replacement;  // per output; none where nobody wants it
+  std::vector<ValueId> replacement;  // per output; none for an unused output
   bool trusted_shape = false;
   std::string why;
   int64_t spare_bytes = 0;       // by how much constants may grow here

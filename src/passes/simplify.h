@@ -13,10 +13,10 @@ namespace cameo::passes {
 struct SimplifyOptions {
   int64_t opset = 0;                    // of ai.onnx, that the result is written for; 0: the model's own
   std::vector<std::string> skip, only;  // names of rules; an unknown one throws use.rule
-  bool exact = false;                   // rules alone that keep every bit
+  bool exact = false;                   // only rules that keep every bit
   bool freeze_initializers = false;     // weights that are also inputs become constants
   bool fuse = true;                     // make bigger standard operators of several (Gelu, LayerNormalization, ...)
-  bool fold = true;                     // compute what depends on constants alone
+  bool fold = true;                     // compute what depends only on constants
   bool sizes_may_be_zero = false;       // else named sizes of inputs are taken to be at least 1
   bool try_branches = true;             // find out which branches a model cannot run after
   int64_t unroll = 0;                   // loops with at most so many rounds are unrolled; one round always

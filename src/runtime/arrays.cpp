@@ -66,7 +66,7 @@ npy::Array to_array(const Tensor& t) {
 
 Tensor load_npy(const std::string& path, DType wanted) {
   const auto arrays = npy::load(path);
-  if (arrays.size() != 1) throw error("use.npy", cat(path, " holds ", arrays.size(), " arrays, and one is wanted"));
+  if (arrays.size() != 1) throw error("use.npy", cat(path, " holds ", arrays.size(), " arrays, and one is needed"));
   return to_tensor(arrays[0].array, wanted, path);
 }
 

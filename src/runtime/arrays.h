@@ -12,7 +12,7 @@
 namespace cameo::runtime {
 
 struct NamedDatum {
-  std::string name;  // empty: told by its place
+  std::string name;  // empty: by position
   Datum value;
 };
 

@@ -9,7 +9,7 @@ namespace cameo::runtime {
 
 namespace {
 
-// Sizes that are a name alone, as the inputs given have them.
+// Sizes that are a single name, as in the given inputs.
 std::vector<std::pair<std::string_view, int64_t>> named_sizes(const Graph& g, std::span<const ValueId> params,
                                                               std::span<const Datum> inputs) {
   std::vector<std::pair<std::string_view, int64_t>> out;

@@ -1,4 +1,4 @@
-// What a model says it is only right for (docs/staging.md), held against the sizes of a run.
+// The assumptions that a model relies on (docs/staging.md), compared with the sizes of a run.
 #pragma once
 
 #include <span>

@@ -157,7 +157,8 @@ std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& par
       continue;
     }
     if (!t.is_tensor() || !t.has_rank() || t.elem == DType::undefined)
-      throw error("run.random", cat("the input '", v.name, "' (", t.text(), ") says too little to make one up"))
+      throw error("run.random",
+                  cat("the input '", v.name, "' (", t.text(), ") is not known well enough to make a random input"))
           .help("give it with --inputs");
     std::vector<int64_t> shape;
     for (const Dim d : *t.shape) {

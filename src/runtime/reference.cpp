@@ -83,7 +83,7 @@ class Interpreter {
 
 namespace {
 
-// Nodes with bodies too, which the interpreter does not judge one by one: a loop that would never end is told now.
+// Nodes with bodies too, which the interpreter does not judge one by one: a loop that would never end is reported now.
 void check_main(const Graph& model, std::span<const Datum> inputs) {
   const std::lock_guard lock(inferring());
   Graph g = model;

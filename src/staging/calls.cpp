@@ -58,7 +58,7 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   const std::string full = cat(ns, "::", op);
   on.where = {};
   if (ns == "aten") upgrade(op, args);
-  // Lists and dicts may hold what cannot be had; whoever computes with it cannot be had either.
+  // Lists and dicts may hold poison; results computed from it are poison too.
   static constexpr std::string_view holders[] = {"append", "insert", "_set_item", "setdefault", "extend", "list"};
   const bool holds = std::find(std::begin(holders), std::end(holders), op) != std::end(holders);
   // Messages to the user are shown as far as they are known.
@@ -99,7 +99,7 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
   return lower_op(*matched->schema, std::move(matched->args));
 }
 
-// A call of which an argument cannot be had: nor can its results, and what it would have written.
+// A call with a poisoned argument: its results, and what it would have written, are poisoned too.
 std::vector<Value> Stager::unavailable(const std::vector<Schema>& candidates, const CallArgs& args,
                                        const Value& poison) {
   const auto& why = poison.need<Poison>().why;
@@ -132,7 +132,7 @@ std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, st
   const bool writes =
       std::any_of(candidates.begin(), candidates.end(), [](const Schema& s) { return s.mutates() && !s.is_out(); });
   if (writes || find_host_ops(full).empty())
-    fail("stage.choice", cat(full, " takes a string or enum that the inputs decide among ", options_text(c)),
+    fail("stage.choice", cat(full, " takes a string or enum that depends on the inputs: one of ", options_text(c)),
          "branch on it with if, so that each branch has a constant");
   std::vector<std::vector<Value>> columns;
   for (const Value& option : *c.options) {
@@ -144,7 +144,7 @@ std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, st
       for (size_t i = 0; i < results.size(); ++i) columns[i].push_back(results[i]);
     } catch (const Raised&) {
       raised_ = false;
-      fail("stage.choice", cat(full, " raises for one of ", options_text(c), ", among which the inputs decide"));
+      fail("stage.choice", cat(full, " raises for one of ", options_text(c), ", which depends on the inputs"));
     }
   }
   std::vector<Value> out;

@@ -100,7 +100,7 @@ Value for_each_option(Stager& s, const Choice& c, std::string_view what, const s
   for (const Value& option : *c.options) values.push_back(f(option));
   if (auto one = picked(s, c.index, values)) return std::move(*one);
   s.fail("stage.choice",
-         cat(what, " takes a string or enum that the inputs decide among ", options_text(c),
+         cat(what, " takes a string or enum that depends on the inputs: one of ", options_text(c),
              ", and its results cannot be picked among in ONNX"),
          "branch on it with if, so that each branch has a constant");
 }

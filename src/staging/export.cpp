@@ -20,7 +20,7 @@ using staging::HeapMark;
   std::string names;
   if (cls)
     for (const ts::FunctionDef* f : cls->methods) names += cat(names.empty() ? "" : ", ", f->name);
-  throw error("use.method", cat("the archive's root has no method '", wanted, "'"))
+  throw error("use.method", cat("the archive's root module has no method '", wanted, "'"))
       .help(names.empty() ? "it has none" : cat("it has: ", names));
 }
 
@@ -60,7 +60,7 @@ void written_state(Stager& s, const HeapMark& before, std::vector<staging::Outpu
         .hint = "--state outputs gives them as outputs";
 }
 
-// Weights that are inputs come after the first `declared` ones, in state_dict order; those that nobody reads go.
+// Weights that are inputs come after the first `declared` ones, in state_dict order; unused ones are removed.
 void sort_weights(ts::Program& program, Graph& g, size_t declared) {
   for (size_t i = g[g.main()].inputs.size(); i-- > declared;)
     if (!g.used(g[g.main()].inputs[i])) g.remove_region_input(g.main(), i);

@@ -13,7 +13,7 @@
 
 namespace cameo::staging {
 
-// One `--input`: a tensor's type, or a value that fixes an argument which is no tensor.
+// One `--input`: a tensor's type, or a value that fixes an argument which is not a tensor.
 struct InputSpec {
   std::string name;                  // a parameter's name, a path ("images.0"), or a new name
   std::optional<DType> dtype;        // set for tensors and for numbers that become inputs
@@ -51,7 +51,7 @@ struct ExportOptions {
   std::vector<InputSpec> inputs;
   std::vector<ExampleInput> examples;
   std::vector<DynamicAxis>
-      dynamic_axes;  // by the names that inputs have in the result; on outputs they are labels alone
+      dynamic_axes;  // by the names that inputs have in the result; on outputs they are only labels
   std::vector<std::string> input_names, output_names;
   std::vector<std::pair<std::string, std::string>> rename_dims;  // sizes that have a name already: {"s77", "batch"}
   std::string method = "forward";

@@ -98,8 +98,8 @@ class Inputs {
                                          inputs, inputs == 1 ? " input" : " inputs"));
     for (size_t i = 0; i < used_.size(); ++i)
       if (!used_[i])
-        throw error("use.input-name",
-                    cat("there is an example for '", options_.examples[i].name, "', which is no input of the model"))
+        throw error("use.input-name", cat("there is an example for '", options_.examples[i].name,
+                                          "', which is not an input of the model"))
             .help(cat("its signature is ", signature_of(method_)));
   }
 
@@ -202,7 +202,7 @@ class Inputs {
     return StagedValue::tuple(std::move(parts), &cls);
   }
 
-  // Nested inputs given by path alone.
+  // Nested inputs that are given only by path.
   StagedValue structure(const std::string& path, const ts::Type* type) {
     while (type && type->is(ts::TypeKind::optional)) type = type->element();
     if (const ts::ClassDef* cls = named_tuple(type)) return fields(path, *cls);
@@ -257,7 +257,8 @@ class Inputs {
         return s_.dict(std::move(entries));
       }
       default:
-        sink_.note("export.fixed-input", cat("input '", path, "' is no tensor: fixed at the value it was traced with"));
+        sink_.note("export.fixed-input",
+                   cat("input '", path, "' is not a tensor: fixed at the value it was traced with"));
         return s_.from_stored(v);
     }
   }

@@ -46,7 +46,7 @@ class Pt2Inputs {
         case pt2::InputKind::constant:
           if (!in.target.empty() && pt2::tagged(in.constant).tag != "as_none")
             sink_.note("export.fixed-input",
-                       cat("input '", in.target, "' is no tensor: fixed at the value it was exported with"));
+                       cat("input '", in.target, "' is not a tensor: fixed at the value it was exported with"));
           break;
       }
     }
@@ -80,7 +80,7 @@ class Pt2Inputs {
     return nullptr;
   }
 
-  // A symbol gets the user's name for the axis, else one from the first input and axis that have it alone.
+  // A symbol gets the user's name for the axis, else one from the first input axis that is only this symbol.
   void name_symbols(json::Value graph) {
     for (const bool bare : {true, false})
       for (const pt2::GraphInput& in : program_.inputs()) {
@@ -98,7 +98,7 @@ class Pt2Inputs {
     if (bare && !symbol.empty() && !nodes_.symbol(symbol))
       nodes_.bind_symbol(symbol, axis_dim(input, axis, std::string(symbol)));
     if (bare || !symbol.empty()) return;
-    // "2*s77" and its like, where s77 stands nowhere alone: the axis is the name, and the symbol follows from it.
+    // "2*s77" and similar, where s77 is not the size of any axis: the axis is the name, and the symbol follows from it.
     const auto inside = pt2::symbols_in(told.expression);
     if (inside.size() != 1 || nodes_.symbol(inside[0])) return;
     const auto at = [&](int64_t v) {
@@ -284,7 +284,7 @@ void keep_state(Stager& s, const std::vector<std::pair<std::string, StagedValue>
         .hint = "--state outputs gives them as outputs";
 }
 
-// Weights that are inputs follow all others, in the archive's order; those that nobody reads go.
+// Weights that are inputs follow all others, in the archive's order; unused ones are removed.
 void sort_weights(const pt2::Program& program, Graph& g) {
   std::set<std::string> weights;
   for (const pt2::GraphInput& in : program.inputs())

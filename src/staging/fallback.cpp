@@ -126,7 +126,7 @@ std::vector<Value> Stager::foreign_op(const std::string& full, const Schema* s, 
   lowering_.clear();
   if (options.fallback != Fallback::all_aten && reported_foreign_.insert(full).second)
     sink_.warn("export.fallback", cat(full, " is kept as a node ", op.domain, "::", op.name), here()).because =
-        placed_ ? "" : "what it gives is taken to have the element type of its first tensor, and no known shape";
+        placed_ ? "" : "its result is assumed to have the element type of its first tensor, and an unknown shape";
   std::vector<Value> out;
   for (size_t i = 0; i < results; ++i) {
     const V v = graph[n].outputs[i];
@@ -135,7 +135,7 @@ std::vector<Value> Stager::foreign_op(const std::string& full, const Schema* s, 
     if (kind == SchemaType::Kind::floating) out.emplace_back(StagedFloat{v});
     else if (kind == SchemaType::Kind::boolean) out.emplace_back(StagedBool{v});
     else if (kind == SchemaType::Kind::tensor) out.push_back(tensor(v));
-    else out.push_back(poison(cat("the result of ", full, " is no tensor, and was kept as a foreign node")));
+    else out.push_back(poison(cat("the result of ", full, " is not a tensor, and was kept as a foreign node")));
   }
   return out;
 }
@@ -155,7 +155,7 @@ const LocalFunction* Stager::user_lowering(std::string_view full) const {
 namespace {
 
 struct Argument {
-  std::string name;  // empty: told by its place
+  std::string name;  // empty: by position
   Value value;
 };
 

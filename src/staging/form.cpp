@@ -64,7 +64,7 @@ Form join_options(Stager& s, const Form& a, const Form& b) {
   constexpr size_t most = 64;
   if (f.keys.size() <= most) return f;
   return poisoned(
-      cat("a string is one of more than ", most, ", and the inputs decide which (", s.here().describe(), ")"));
+      cat("a string is one of more than ", most, ", which depends on the inputs (", s.here().describe(), ")"));
 }
 bool has_choice(const Form& f) { return f.is(Kind::choice) || std::any_of(f.parts.begin(), f.parts.end(), has_choice); }
 
@@ -90,7 +90,8 @@ Form join_lengths(Stager& s, const Form& a, const Form& b) {
   if (element.is(Kind::poison)) return element;
   if (has_choice(element)) return poisoned(cat("a list of unknown length holds strings (", s.here().describe(), ")"));
   if (graph_types(element).empty())
-    return poisoned(cat("a list of unknown length holds what is no number or tensor (", s.here().describe(), ")"));
+    return poisoned(
+        cat("a list of unknown length has an element that is not a number or tensor (", s.here().describe(), ")"));
   for (const Type& t : graph_types(element))
     if (!t.is_tensor() || !t.has_rank())
       return poisoned(cat("a list of unknown length holds lists of unknown length (", s.here().describe(), ")"));
@@ -129,9 +130,9 @@ Form list_form(Stager& s, const ListCell& cell) {
 V placeholder(Stager& s, const Type& t) {
   if (t.is_sequence()) return s.on.SequenceEmpty(op::SequenceEmpty{.dtype = static_cast<int64_t>(t.inner->elem)});
   if (!t.has_rank() || t.elem == DType::undefined)
-    s.fail("stage.join", "a value that one way lacks is of a type that is not known on the other",
-           "an operator without a lowering gives such values");
-  // Never looked at, but of the right type, and of the right size where that can be said.
+    s.fail("stage.join", "a value that is missing on one path has an unknown type on the other",
+           "operators without a lowering give such values");
+  // Never looked at, but of the right type, and of the right size if that can be expressed.
   Dims sizes;
   bool known = true;
   for (const Dim d : *t.shape) {
@@ -218,11 +219,11 @@ Form join(Stager& s, const Form& a, const Form& b) {
     if (x.is(Kind::dict) && same_keys(x, y)) return join_parts(s, x, y);
   }
   const auto named = [](const Form& f) { return f.value.is_none() ? std::string("another value") : f.value.kind(); };
-  return poisoned(
-      x.is(Kind::dict)
-          ? cat("a dict gets different keys on different ways that depend on the inputs (", s.here().describe(), ")")
-          : cat("a value is ", named(x), " on one way and ", x.kind == y.kind ? "a different one" : named(y),
-                " on another, and the inputs decide (", s.here().describe(), ")"));
+  return poisoned(x.is(Kind::dict)
+                      ? cat("a dict gets different keys on paths that depend on the inputs (", s.here().describe(), ")")
+                      : cat("a value is ", named(x), " on one way and ",
+                            x.kind == y.kind ? "a different one" : named(y), " on another, and the inputs decide (",
+                            s.here().describe(), ")"));
 }
 
 bool same_form(const Form& a, const Form& b) {

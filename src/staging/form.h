@@ -23,7 +23,7 @@ struct Form {
     list,
     dict,
     staged_list,  // of parts[0], any number of them
-    poison,       // cannot be had; `value` says why
+    poison,       // not available; `value` says why
   };
   Kind kind = Kind::unset;
   Value value;    // of fixed and poison; of others the value it was taken from, for identity
@@ -39,7 +39,7 @@ struct Form {
   bool is(Kind k) const { return kind == k; }
 };
 
-// A list whose length is known at run time alone: for each graph value in its elements' form, all of them in one.
+// A list whose length is known only at run time: for each graph value in its elements' form, all of them in one.
 struct StagedList {
   Form element;
   bool sequence = false;

@@ -12,7 +12,7 @@
 
 namespace cameo::staging {
 
-// Why nobody knows what a tensor holds: a finding's code and text.
+// Why the contents of a tensor are unknown: a finding's code and text.
 struct Doubt {
   std::string_view code;
   std::string why;
@@ -39,7 +39,7 @@ struct TensorCell {
     uint64_t seen;
   };
   std::vector<Tie> ties;
-  // Memory that it may share, nobody knows: after a write to one the other cannot be read.
+  // Memory that it may or may not share: after a write to one the other cannot be read.
   struct Source {
     static constexpr uint64_t any = ~uint64_t{0};
     CellId cell;
@@ -52,8 +52,8 @@ struct TensorCell {
 struct StagedList;
 struct ListCell {
   std::vector<Value> items;
-  std::shared_ptr<const StagedList> staged;   // set: the length is known at run time alone, and `items` is empty
-  std::shared_ptr<const std::string> poison;  // what it holds cannot be had: any use is an error
+  std::shared_ptr<const StagedList> staged;   // set: the length is known only at run time, and `items` is empty
+  std::shared_ptr<const std::string> poison;  // its contents are not available: any use is an error
   DType of = DType::undefined;                // of numbers that the program says an empty list is for
   std::vector<CellId> twins;  // lists that it may be, which a branch decided: what changes here may change there
 };

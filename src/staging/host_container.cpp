@@ -83,7 +83,7 @@ Value value_among(HostCall& c, const std::vector<Candidate>& found, Value otherw
 void poison_dict(HostCall& c, std::string_view what) {
   dict_cell(c);
   c.s.change_dict(c[0].need<DictRef>().cell).poison = std::make_shared<const std::string>(cat(
-      "a dict ", what, " a key that the inputs decide, so that its keys are not known (", c.s.here().describe(), ")"));
+      "a dict ", what, " a key that depends on the inputs, so its keys are not known (", c.s.here().describe(), ")"));
 }
 
 Results append(HostCall& c) {
@@ -187,7 +187,7 @@ Results get_item(HostCall& c) {
     const auto found = candidates(c, c[1]);
     if (found.empty()) return raised(c, "a key is not in the dict");
     if (!certain(found) && !c.s.holds(found_any(c, found)))
-      c.s.sink().note("stage.assumed", "assumed that a key which the inputs decide is in the dict", c.s.here());
+      c.s.sink().note("stage.assumed", "assumed that a key which depends on the inputs is in the dict", c.s.here());
     return one(value_among(c, found, Uninitialized{}));
   }
   if (!on_list(c) && !c[0].is<Tuple>()) return std::nullopt;

@@ -58,7 +58,7 @@ Results repeated(HostCall& c, const Value& list, Dim n) {
   auto all = staged_from(c.s, list);
   if (!all || all->sequence)
     c.s.fail("stage.list-length",
-             "a list, which is no list of numbers or of tensors of one size, is repeated a number of times that "
+             "a list, which is not a list of numbers or of tensors of one size, is repeated a number of times that "
              "depends on the inputs");
   const Dim times = max(n, Dim(0));
   for (V& array : all->arrays) {

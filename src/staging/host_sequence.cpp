@@ -91,7 +91,8 @@ Results remove(HostCall& c) {
   else {
     const auto all = staged_from(c.s, c[0]);
     if (!all)
-      c.s.fail("stage.list", "an item whose place the inputs decide is removed from a list that is no list of numbers");
+      c.s.fail("stage.list",
+               "an item at an index that depends on the inputs is removed from a list that is not a list of numbers");
     const StagedList left = without_element(c.s, *all, *at);
     items.pop_back();  // one less, whichever it is
     for (size_t i = 0; i < items.size(); ++i) items[i] = element_at(c.s, left, Dim(static_cast<int64_t>(i)));

@@ -64,7 +64,7 @@ Results mapped(HostCall& c) {
   return one(std::move(out));
 }
 int other_case(int ch) { return std::islower(ch) ? std::toupper(ch) : std::tolower(ch); }
-// First letters of words (or of the string alone) are capitals.
+// First letters of words (or only of the string) are capitals.
 template <bool EveryWord>
 Results capitals(HostCall& c) {
   if (!on_text(c)) return std::nullopt;
@@ -124,7 +124,7 @@ Results filled(HostCall& c) {
   const int64_t width = known(c, 1, 0), pad = std::max<int64_t>(0, width - static_cast<int64_t>(t.size()));
   c.s.need_text(t.size() + static_cast<size_t>(pad));
   const std::string fill = c.size() > 2 ? text(c, 2) : " ";
-  if (fill.size() != 1) c.s.fail("stage.string", "a string is filled with what is not one character");
+  if (fill.size() != 1) c.s.fail("stage.string", "the fill of a string is not one character");
   const auto left = static_cast<size_t>(Left * pad / 2);
   return one(std::string(left, fill[0]) + t + std::string(static_cast<size_t>(pad) - left, fill[0]));
 }

@@ -31,7 +31,7 @@ Results size(HostCall& c) {
 const Layout& layout(HostCall& c, std::string_view what) {
   const Layout& l = c.s.layout_of(c[0].need<TensorRef>());
   if (l.is(Layout::Kind::unknown))
-    c.s.fail("stage.layout", cat(what, " of a tensor of which nobody knows how it lies in memory"),
+    c.s.fail("stage.layout", cat(what, " of a tensor whose memory layout is unknown"),
              "call .clone(memory_format=torch.contiguous_format) on it first");
   return l;
 }
@@ -72,8 +72,7 @@ Results is_contiguous(HostCall& c) {
   if (v.view == Answer::yes) return one(true);
   if (v.view == Answer::no) return one(or_empty(false));
   if (!v.condition.empty()) return one(or_empty(Value(StagedBool{c.s.holds(v.condition)})));
-  c.s.sink().note("stage.assumed", "assumed that this tensor is contiguous: nothing here tells how it lies in memory",
-                  c.s.here());
+  c.s.sink().note("stage.assumed", "assumed that this tensor is contiguous: its memory layout is unknown", c.s.here());
   return one(true);
 }
 // x.data: another name for the same memory.

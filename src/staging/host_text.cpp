@@ -1,4 +1,4 @@
-// Strings made of values. One with parts that the inputs decide cannot be had: only messages may show it.
+// Strings made of values. A string with parts that depend on the inputs is not available: only messages may show it.
 #include <utility>
 
 #include "staging/host_tables.h"
@@ -52,7 +52,7 @@ Shown shown(Stager& s, const Value& v, bool quoted = false) {
 Results result(Stager& s, Shown text) {
   if (text.known) return one(std::move(text.text));
   const auto why =
-      std::make_shared<const std::string>(cat("a string is made of what the inputs decide ('", text.text, "', ",
+      std::make_shared<const std::string>(cat("a string contains values that depend on the inputs ('", text.text, "', ",
                                               s.here().describe(), "), and ONNX joins no text before opset 20"));
   return one(Value(Poison{why, false, std::make_shared<const std::string>(std::move(text.text))}));
 }

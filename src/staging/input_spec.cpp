@@ -22,7 +22,7 @@ InputSpec parse_input_spec(std::string_view text) {
   if (!dtype) {
     if (open != rest.npos && open > 0 && rest.find_first_of("'\" ") == rest.npos &&
         std::isalpha(static_cast<unsigned char>(rest[0])))
-      bad(text, cat("'", rest.substr(0, open), "' is no dtype"));
+      bad(text, cat("'", rest.substr(0, open), "' is not a dtype"));
     out.fixed = std::string(rest);
     return out;
   }

@@ -223,7 +223,7 @@ std::vector<Value> Stager::unpack(const Value& v, size_t count) {
     return out;
   }
   const auto& parts = items(v);
-  if (parts.size() != count) fail("stage.unpack", cat(count, " values are wanted, and there are ", parts.size()));
+  if (parts.size() != count) fail("stage.unpack", cat(count, " values are needed, and there are ", parts.size()));
   return parts;
 }
 

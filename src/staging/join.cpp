@@ -88,7 +88,7 @@ class Branch {
     }
     s_.on.move_to(outer_);
     s_.heap.rewind(start.heap);
-    s_.graph.facts.rewind(facts);  // what holds on this side alone
+    s_.graph.facts.rewind(facts);  // what is true only on this side
     ++s_.generation_;              // views that were derived knowing it
     return true;
   }
@@ -130,7 +130,7 @@ class Branch {
     for (const auto& [leaf, value] : b.after) changed[leaf].second = &value;
     for (const auto& [leaf, pair] : changed) {
       const CellData now = s_.heap[leaf.cell];
-      // A name that one side alone gives a value is not read after the if.
+      // A name that gets a value on only one side is not read after the if.
       if ((!pair.first || !pair.second) && is_local(now) && !assigned_at(now, leaf.slot)) continue;
       const auto before = [&, slot = leaf.slot] { return value_at(s_, now, slot); };
       f(leaf, pair.first ? *pair.first : before(), pair.second ? *pair.second : before());
@@ -197,7 +197,7 @@ class Branch {
     return changed(side, cell) ||
            std::any_of(others.begin(), others.end(), [&](const auto& o) { return changed(side, o.cell); });
   }
-  // A tensor that cannot be had at a side's end: the side lost it, or wrote to memory that it may share.
+  // A tensor that is not available at a side's end: the side lost it, or wrote to memory that it may share.
   std::optional<Value> lost_by(size_t side, CellId cell) const {
     if (const Value* now = changed(side, cell)) return now->is<TensorRef>() ? std::nullopt : std::optional(*now);
     if (const Doubt* before = s_.doubt_about(cell)) return poison(before->why);
@@ -275,7 +275,7 @@ class Branch {
   void add_joined(const Leaf& leaf, const Value& a, const Value& b) {
     Form fa = in(0, [&] { return form_of(s_, a); }), fb = in(1, [&] { return form_of(s_, b); });
     Form f = without_values(staging::join(s_, localised(std::move(fa)), localised(std::move(fb))));
-    // Sizes of one side alone are not known outside.
+    // Sizes that exist only on one side are not known outside.
     map_dims(f, [&](Dim d) { return s_.on.available(d) ? d : s_.graph.dims().fresh("if"); });
     Joined j{leaf, std::move(f), a, b, outs_[0].size()};
     in(0, [&] {
@@ -332,7 +332,7 @@ class Branch {
     std::vector<Value> given;
     if (!types_.empty()) values = emit();
     for (const RegionId side : sides_)
-      if (!s_.graph[side].owner) s_.graph.kill_region(side);  // no node came of it, and nobody is to find its uses
+      if (!s_.graph[side].owner) s_.graph.kill_region(side);  // no node was made of it, and its uses must not be found
     for (Joined& j : joined_) {
       std::span<const V> in = std::span<const V>(values).subspan(j.first);
       const Value v = decode(s_, j.form, in);

@@ -34,7 +34,7 @@ struct SizeTest {
 using SizeClause = std::vector<SizeTest>;
 using SizeCondition = std::vector<SizeClause>;
 
-// Whether PyTorch gives a view. Tensors without elements are not considered: nobody can write to them.
+// Whether PyTorch gives a view. Tensors without elements are ignored: nothing can be written to them.
 struct Verdict {
   Answer view = Answer::unknown;
   SizeCondition condition;  // where unknown: a view if it holds; empty: nothing decides

@@ -114,7 +114,7 @@ Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
   if (const auto* m = v.as<Maybe>())
     return Value(Maybe{m->present, std::make_shared<const Value>(settled(s, *m->value, mark, outer))});
   if (const auto* l = v.as<ListRef>()) {
-    // An old list is joined as a cell of its own; a new one is nobody else's.
+    // An old list is joined as a cell of its own; a new one has no other owner.
     if (l->cell.index < mark.cells) return v;
     ListCell cell = s.heap.get<ListCell>(l->cell);
     for (Value& item : cell.items) item = settled(s, item, mark, outer);

@@ -23,9 +23,9 @@ void set_at(Stager& s, const Leaf& leaf, const Value& v);
 inline bool is_local(const CellData& data) { return std::holds_alternative<FrameCell>(data); }
 inline bool is_tensor(const CellData& data) { return std::holds_alternative<TensorCell>(data); }
 
-// What a staged part did to tensors that others may share memory with, to be said again once its heap was rewound.
+// What a staged part did to tensors that others may share memory with, to be recorded again once its heap was rewound.
 struct Aftermath {
-  std::vector<std::pair<CellId, std::shared_ptr<const Doubt>>> lost;  // nobody knows them any more
+  std::vector<std::pair<CellId, std::shared_ptr<const Doubt>>> lost;  // their contents are unknown from now on
   std::vector<CellId> certain;                                        // it wrote these itself and knows them
 };
 Aftermath aftermath(const Stager& s, const HeapMark& since);

@@ -270,7 +270,7 @@ class LoopStager {
       for (size_t i = 0; i < carried_.size(); ++i) carried_[i].form = std::move(forms[i]);
       for (const auto& [leaf, form] : more) add_carried(leaf, form);
     }
-    throw Inexpressible{"the types of its values do not settle", {}};
+    throw Inexpressible{"the types of its values keep changing", {}};
   }
 
   V bound(ValueId v, const Type& t) {

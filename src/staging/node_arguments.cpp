@@ -14,7 +14,7 @@ double real(json::Value v) {
   if (text == "Infinity") return std::numeric_limits<double>::infinity();
   if (text == "-Infinity") return -std::numeric_limits<double>::infinity();
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  v.fail(cat("'", text, "' is no number"));
+  v.fail(cat("'", text, "' is not a number"));
 }
 
 // The archive's numbers are its own; scripts and lowerings use c10's.

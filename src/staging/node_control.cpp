@@ -68,7 +68,7 @@ json::Value NodeStager::graph_argument(const HigherOrder& h, size_t at) const {
   return v["graph"];
 }
 
-// What follows, lists opened; the identifier of a subgraph and the like are no operands.
+// What follows, lists opened; the identifier of a subgraph and the like are not operands.
 std::vector<Value> NodeStager::operands(const HigherOrder& h, size_t first) {
   std::vector<Value> out;
   for (size_t i = first; i < h.positional.size(); ++i) {
@@ -262,7 +262,7 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
     if (s.on.on_node) s.on.on_node(node);
     return out;
   }
-  s.fail("stage.control", "the types of a loop's values do not settle");
+  s.fail("stage.control", "the types of a loop's values keep changing");
 }
 
 // scan(combine, init, xs, extra), map(body, xs, extra): one turn per slice along axis 0. associative_scan(combine, xs,

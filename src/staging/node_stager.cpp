@@ -45,7 +45,7 @@ void NodeStager::place(json::Value n) {
       scope = pt2::module_entry(all.substr(all.rfind(';') + 1)).path;  // npos + 1 is 0
     }
     if (const json::Value trace = metadata.present("stack_trace")) {
-      // The last frame alone: traces are most of an archive's JSON.
+      // Only the last frame: traces are most of an archive's JSON.
       const auto all = trace.raw();
       if (const size_t at = all.rfind("File \\\""); at != all.npos) {
         const std::string frame = json::unescape(all.substr(at + 7));
@@ -109,7 +109,7 @@ std::vector<Value> NodeStager::custom_call(const Target& target, json::Value n, 
   const std::string name = cat(target.ns, "::", target.op);
   if (program_.is_training_ir() && s.options.fallback != Fallback::none && told_custom_.insert(name).second)
     sink_.warn("pt2.custom-writes", cat("should ", name, " write to its arguments, then that is lost"), s.here()).hint =
-        "the archive does not tell; ep.run_decompositions({}) before torch.export.save makes writes visible";
+        "the archive does not say; ep.run_decompositions({}) before torch.export.save makes writes visible";
   return out;
 }
 
@@ -262,7 +262,7 @@ void NodeStager::type_from_metadata(V value, std::optional<DType> dtype, json::V
   s.graph.fact(value).type = Type::tensor(*dtype, std::move(shape));
 }
 
-// The archive tells every value's type: sizes it knows better become facts, contradictions are told.
+// The archive has every value's type: sizes it knows better become facts, contradictions are reported.
 void NodeStager::compare_with_metadata(std::string_view name, const Value& v, NodeScope& scope) {
   const FactOrigin said{FactSource::archive, "the archive's metadata", s.here()};
   if (const auto* d = v.as<Dim>()) {
@@ -288,7 +288,7 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
   const auto dtype = pt2::dtype_of(meta["dtype"].integer());
   const auto expected = dtype ? dtype_from_torch(static_cast<int64_t>(*dtype)) : std::nullopt;
   if (is_foreign(value)) return type_from_metadata(value, expected, meta["sizes"]);
-  if (pt2::is_unread(name)) return;  // its shape may be that of one kernel alone (embedding_bag's offset2bag)
+  if (pt2::is_unread(name)) return;  // its shape may be that of only one kernel (embedding_bag's offset2bag)
   ++agreement_.checked;
   if (expected && s.on.dtype(value) != *expected) {
     if (agreement_.dtypes++ == 0)

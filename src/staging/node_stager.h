@@ -37,7 +37,7 @@ class NodeStager {
   std::optional<Dim> symbol(std::string_view name) const;
   std::optional<Dim> size(const pt2::SymInt& v) const;
 
-  // How often staged types were held against the archive's, and how often they differed (reported as warnings).
+  // How often staged types were compared with the archive's, and how often they differed (reported as warnings).
   struct Agreement {
     size_t checked = 0, dtypes = 0, sizes = 0;
   };

@@ -212,7 +212,7 @@ Value Stager::call_builtin(std::string_view builtin, const ts::Call& c) {
     if (builtin == "int") {
       if (const auto* s = args[0].as<std::string>()) {
         if (const auto number = whole_number(*s)) return Dim(*number);
-        fail("stage.number", "a string that is no number is made an int");
+        fail("stage.number", "a string that is not a number is made an int");
       }
       return int_from(args[0]);
     }

@@ -46,7 +46,7 @@ Verdict reshape(const SharingCall& c) {
   const Dims to = c.s.on.shape(c.after);
   if (to == c.shape) return {Answer::yes, {}, c.layout};
   Verdict v = viewed(facts(c), c.shape, c.layout, to);
-  // Where it is a view of elements that lie at one place, a write to it cannot be said.
+  // Where it is a view of elements that lie at one place, a write to it cannot be expressed.
   if (v.view == Answer::unknown && c.layout.overlaps) v.condition.clear();
   return v;
 }

@@ -281,7 +281,7 @@ StagedList sliced(Stager& s, const StagedList& l, std::optional<Dim> start, std:
 
 V joined_along(Stager& s, const StagedList& l, int64_t dim, bool new_axis) {
   require_current(s, l);
-  if (!l.element.is(Form::Kind::tensor)) s.fail("stage.list", "a list that is no list of tensors is concatenated");
+  if (!l.element.is(Form::Kind::tensor)) s.fail("stage.list", "a list that is not a list of tensors is concatenated");
   if (!l.element.type.has_rank())
     s.fail("stage.list", "a list of tensors is concatenated whose number of axes is not known");
   const int64_t rank = l.element.type.rank() + new_axis;

@@ -1,4 +1,4 @@
-// Lists whose length is known at run time alone. Elements of one size are stacked on a first axis, so that most
+// Lists whose length is known only at run time. Elements of one size are stacked on a first axis, so that most
 // programs need no sequences; others are ONNX sequences. Elements with several graph values (tuples) have one array for
 // each.
 #pragma once
@@ -15,7 +15,7 @@ StagedList staged_as(Stager& s, const Value& v, const Form& f);
 // allow it.
 std::optional<StagedList> staged_from(Stager& s, const Value& v);
 
-bool holds_numbers(const StagedList& l);  // ints, floats or bools alone: one array of them
+bool holds_numbers(const StagedList& l);  // only ints, floats or bools: one array of them
 Dim length_of(Stager& s, const StagedList& l);
 Value element_at(Stager& s, const StagedList& l, Dim index);
 StagedList with_inserted(Stager& s, const StagedList& l, std::optional<Dim> at, const Value& v);  // none: at the end

@@ -260,7 +260,7 @@ void Stager::by_memory(const Schema& s, std::vector<Value>& args) {
   const auto offset = layout_of(*t).offset;
   const bool scatter = s.name == "aten::as_strided_scatter";  // gives a tensor of the first argument's shape
   if (!order || !offset || layout_of(*t).is(Layout::Kind::unknown) || (scatter && t->view))
-    fail("stage.layout", cat(s.full_name(), " of a tensor of which nobody knows how it lies in memory"),
+    fail("stage.layout", cat(s.full_name(), " of a tensor whose memory layout is unknown"),
          "call .clone(memory_format=torch.contiguous_format) on it first, or index instead");
   if (args.back().is_none()) args.back() = *offset;
   const bool plain = std::is_sorted(order->begin(), order->end());
@@ -314,12 +314,12 @@ Value Stager::shared_result(const Schema& s, V value, size_t index, const std::v
   step->layout =
       verdict.view == Answer::yes && ranked ? view_layout(*this, *step, call.layout, call.shape) : verdict.layout;
   if (verdict.view == Answer::yes) return Value(TensorRef{base.cell, std::move(step), false});
-  // A view or a copy: sizes tell, or nobody does.
+  // A view or a copy: the sizes decide, or it is unknown.
   Value out = tensor(value, "", step->layout);
   if (verdict.condition.empty()) {
     may_share_with(out, {{base.cell, version_of(base.cell)}}, "stage.write-through-copy",
                    cat(s.full_name(), " (", here().describe(),
-                       ") gives a copy or a view of its tensor, which nothing here tells"));
+                       ") gives a copy or a view of its tensor, and it is not known which"));
     return out;
   }
   auto& cell = heap.write<TensorCell>(out.need<TensorRef>().cell);

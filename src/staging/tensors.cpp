@@ -9,7 +9,7 @@ Dim Stager::int_from(const Value& v) {
   if (const auto* d = v.as<Dim>()) return *d;
   if (const auto* b = v.as<bool>()) return Dim(*b);
   if (const auto* f = v.as<double>()) {
-    if (!(*f >= -9.2e18 && *f <= 9.2e18)) fail("stage.number", cat("the number ", *f, " is no int"));
+    if (!(*f >= -9.2e18 && *f <= 9.2e18)) fail("stage.number", cat("the number ", *f, " is not an int"));
     return Dim(static_cast<int64_t>(*f));
   }
   if (const auto* t = v.as<TensorRef>()) return on.int_of(read(*t));
@@ -42,7 +42,7 @@ Value Stager::float_from(const Value& v) {
   }
   if (const auto* s = v.as<std::string>()) {
     if (const auto number = parse_double(*s)) return *number;
-    fail("stage.number", "a string that is no number is made a float");
+    fail("stage.number", "a string that is not a number is made a float");
   }
   fail("stage.type", cat("a float is needed where ", v.kind(), " is"));
 }

@@ -43,7 +43,7 @@ Value equal_numbers(Stager& s, const Value& a, const Value& b) {
 // Up to the shorter one's length element by element, and the lengths.
 Value equal_staged(Stager& s, const StagedList& a, const StagedList& b) {
   if (!holds_numbers(a) || !holds_numbers(b) || a.element.kind != b.element.kind)
-    s.fail("stage.equal", "lists are compared whose length and elements the inputs decide",
+    s.fail("stage.equal", "lists are compared whose length and elements depend on the inputs",
            "compare what they hold, stacked as tensors");
   auto& on = s.on;
   const Dim n = length_of(s, a), m = length_of(s, b), both_have = min(n, m);
@@ -130,7 +130,7 @@ Value among(Stager& s, const std::vector<Value>& list, const Value& v) {
 
 Value among(Stager& s, const StagedList& list, const Value& v) {
   if (!holds_numbers(list) || !is_number(v))
-    s.fail("stage.equal", "whether a list holds a value, whose length and elements the inputs decide",
+    s.fail("stage.equal", "whether a list, whose length and elements depend on the inputs, contains a value",
            "compare what it holds, stacked as a tensor");
   std::vector<V> wanted;
   encode(s, list.element, v, wanted);

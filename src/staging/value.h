@@ -51,7 +51,7 @@ struct Enum {
   const ts::EnumItem* item = nullptr;
 };
 struct Uninitialized {};
-// A value that cannot be had (a missing operator, branches that cannot be joined): an error only when it is used in
+// A value that is not available (a missing operator, branches that cannot be joined): an error only when it is used in
 // earnest, and then one that says why.
 struct Poison {
   std::shared_ptr<const std::string> why;
@@ -60,12 +60,12 @@ struct Poison {
 };
 
 struct Value;
-// None or a value, which one is known at run time alone.
+// None or a value, which one is known only at run time.
 struct Maybe {
   V present;  // 0-d bool
   std::shared_ptr<const Value> value;
 };
-// One of some known strings or enums; which one is known at run time alone.
+// One of some known strings or enums; which one is known only at run time.
 struct Choice {
   V index;  // 0-d int64, in `options`
   std::shared_ptr<const std::vector<Value>> options;

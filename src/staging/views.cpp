@@ -68,7 +68,7 @@ Ints axes_arg(Stager& s, const Arg& a, size_t rank) {
 std::optional<Layout> lay_same(Seen& v) { return strided(v.to, v.strides, v.offset, v.overlaps); }
 V put_same(Stager&, const ViewStep&, V, V value) { return value; }
 
-// What strides alone do not describe: parts of complex numbers, bits under another data type.
+// What strides do not describe: parts of complex numbers, bits under another data type.
 std::optional<Layout> lay_unknown(Seen&) { return std::nullopt; }
 
 // Another shape over the same elements.

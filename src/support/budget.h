@@ -1,6 +1,6 @@
-// What keeps hostile input from taking all the time and memory there is: `checkpoint()` stands in every loop that a
-// file can drive, and large allocations are counted. Budgets on the size of things (terms of an expression, nodes of
-// expanded functions) stand where the things are; they throw `over_budget`.
+// Limits on time and memory for hostile input: every loop whose count comes from a file calls `checkpoint()`, and large
+// allocations are counted. Budgets on other sizes (terms of an expression, nodes of expanded functions) are checked
+// where these things are made; they throw `over_budget`.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,13 @@
 namespace cameo::support {
 
 namespace detail {
-// Not 0: a deadline, an interrupt or somebody who wants to be asked. One relaxed load is what a checkpoint costs.
+// Not 0: there is a deadline, an interrupt or a StopScope. A checkpoint costs one relaxed load.
 extern std::atomic<uint32_t> attention;
 void attend();
 }  // namespace detail
 
-// Throws budget.time or budget.interrupted where it is time to stop. Both are sticky: whoever swallows the finding
-// meets it again at the next checkpoint.
+// Throws budget.time or budget.interrupted if the work has to stop. Both are sticky: if the error is caught, the next
+// checkpoint throws again.
 inline void checkpoint() {
   if (detail::attention.load(std::memory_order_relaxed)) [[unlikely]]
     detail::attend();
@@ -33,14 +33,14 @@ const Limits& limits();
 // budget.WHAT, with what raises it: over_budget("heap", "the program's values take more than 512 MiB", "--max-heap").
 Error over_budget(std::string_view budget, std::string what, std::string_view flag);
 
-bool is_budget(const Error& e);  // one of these: nobody goes on without what it was about
+bool is_budget(const Error& e);  // one of these: the work cannot go on without the refused resource
 
 // Memory, in the whole process. take_memory is false, and counts nothing, where the limit would be passed.
 bool take_memory(uint64_t bytes) noexcept;
 void give_memory(uint64_t bytes) noexcept;
 uint64_t memory_taken();
 Error out_of_memory();  // the finding budget.memory
-// An operator new that counts every allocation says so; else owners of large things count them (MemoryClaim).
+// Called by an operator new that counts every allocation; otherwise owners of large memory count it (MemoryClaim).
 void allocator_counts() noexcept;
 
 // Counts what an owner of large memory holds. Throws budget.memory past the limit.

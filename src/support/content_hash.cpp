@@ -29,7 +29,7 @@ constexpr uint64_t secrets[4] = {0xa0761d6478bd642fu, 0xe7037ed1a0b428dbu, 0x8eb
 
 // A lane goes through its own product each time, so that the order of stripes matters.
 void ContentHash::take(const std::byte* p, size_t count) {
-  auto lanes = lanes_;  // in registers: the bytes might be anybody's, the members' too
+  auto lanes = lanes_;  // in registers: for the compiler, the bytes might alias the members
   for (; count > 0; --count, p += stripe)
     for (size_t i = 0; i < lanes.size(); ++i)
       lanes[i] =

@@ -1,5 +1,5 @@
-// A fast 64-bit hash of long contents, the same on every machine. It tells contents apart that differ by chance; it
-// does not withstand somebody who looks for two that do not.
+// A fast 64-bit hash of long contents, the same on every machine. It is not cryptographic: an attacker can find two
+// contents with the same hash.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// The layers' namespaces (docs/layers.md): each sees the names of those below it. In `cameo` itself stand the public
-// names alone.
+// The layers' namespaces (docs/layers.md): each sees the names of those below it. `cameo` itself has only the public
+// names.
 #pragma once
 
 namespace cameo {
@@ -78,7 +78,7 @@ namespace onnx {
 using namespace backends;
 }
 
-// Who may see everything.
+// These see everything.
 namespace tests {
 using namespace api;
 }

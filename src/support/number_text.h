@@ -13,7 +13,7 @@ namespace cameo::support {
 void append_shortest(std::string& out, float v);
 void append_shortest(std::string& out, double v);
 
-// The whole of `text` as a number, rounded once; out of range gives zero or infinity. nullopt when it is no number.
+// The whole of `text` as a number, rounded once; out of range gives zero or infinity. nullopt when it is not a number.
 std::optional<float> parse_float(std::string_view text);
 std::optional<double> parse_double(std::string_view text);
 

@@ -6,7 +6,7 @@
 #endif
 
 #ifdef __SANITIZE_ADDRESS__
-// GCC 12's leak checker stumbles over the thread-local storage of libraries that are loaded late, unless told not to
+// GCC 12's leak checker crashes in the thread-local storage of libraries that are loaded late, so it must not
 // follow it. Weak: a program may have settings of its own.
 extern "C" __attribute__((weak, visibility("default"))) const char* __asan_default_options() {
   return "intercept_tls_get_addr=0";

@@ -1,4 +1,4 @@
-// A library that is looked for at run time: its absence is no error, and who does not need it does not load it.
+// An optional library, loaded at run time on first use. Its absence is not an error.
 #pragma once
 
 #include <type_traits>

@@ -25,14 +25,14 @@ constexpr bool is_character(uint32_t c) { return c <= 0x10ffff && (c < 0xd800 ||
 // that changes the direction of the text around it.
 bool is_printable(uint32_t c);
 
-// What comes from a file, for people: on one line, `\n` `\r` `\t` for those and `\xNN` for every byte of what else is
-// not printable or not UTF-8. Backslashes stay: this is to be read, not read back.
+// Text from a file, to be printed: on one line, `\n` `\r` `\t` for those and `\xNN` for every other byte that is
+// not printable or not UTF-8. Backslashes stay, so the result cannot be parsed back.
 std::string printable(std::string_view s);
-// Text that was put together from such pieces: the same, but its line breaks and tabs stay.
+// Text that was built from such pieces: the same, but its line breaks and tabs stay.
 std::string printable_lines(std::string_view s);
 void append_byte_escapes(std::string& out, std::string_view bytes);  // `\xNN` for each
 
-// `s` with quotes and escapes; only printable characters stand for themselves. Bytes that are not UTF-8 become U+FFFD,
+// `s` with quotes and escapes; only printable characters are not escaped. Bytes that are not UTF-8 become U+FFFD,
 // so that the result is always valid JSON.
 void append_json_string(std::string& out, std::string_view s);
 

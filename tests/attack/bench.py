@@ -75,7 +75,7 @@ class Bench:
     def judge_output(self, case):
         source = case.command.arguments[1]
         sources = [a for a in case.command.arguments[1:3] if a.endswith((".onnx", ".onnxtxt")) and a != case.command.model_out]
-        if "--fallback" in case.command.arguments:  # operators that nobody knows have results of unknown types
+        if "--fallback" in case.command.arguments:  # unknown operators have results of unknown types
             return None
         made = self.folder / case.command.model_out
         if any(self.go(Command(["check", given]), {}).status != 0 for given in sources):
@@ -160,7 +160,7 @@ class Bench:
         if finding or result.status != 0 or case.command.model_out != "out.onnx":
             return finding
         if any(0 in a.shape for a in case.arrays.values()) and "--sizes-may-be-zero" not in case.command.arguments:
-            return None  # simplify takes named sizes to be at least 1 unless it is told
+            return None  # by default, simplify assumes that named sizes are at least 1
         before = self.outputs_of("model.onnx")
         if before is None:
             return None

@@ -7,7 +7,7 @@ ONNX_VERBS = ["run"] * 8 + ["simplify"] * 6 + ["convert"] * 4 + ["infer", "check
 ARCHIVE_VERBS = ["export"] * 8 + ["show"]
 ARRAY_VERBS = ["run"] * 3 + ["verify", "export", "edit"]
 VERBS = sorted(set(ONNX_VERBS + ARCHIVE_VERBS + ["ops"]))
-BUDGETS = {"--max-memory": "700M", "--max-time": "6"}  # given where the verb has them: strangers' files deserve them
+BUDGETS = {"--max-memory": "700M", "--max-time": "6"}  # given where the verb has them: the files are hostile
 
 
 @dataclass

@@ -91,7 +91,7 @@ def offsets_in(text, program):
     out, last = [], -1
     for n, offset in found:
         if n <= last:
-            break  # the first stack alone; others tell where memory came from
+            break  # only the first stack; others say where memory came from
         out.append(offset - 1 if n else offset)
         last = n
     return out

@@ -6,7 +6,7 @@ LIST = pathlib.Path(__file__).with_name("known.txt")
 
 
 class Known:
-    """Each line is `PATTERN: reason`; the pattern is searched for in a finding's key, line and detail. Lines that were never used are told."""
+    """Each line is `PATTERN: reason`; the pattern is searched for in a finding's key, line and detail. Lines that were never used are reported."""
 
     def __init__(self, path=LIST):
         self.rows = []

@@ -1,4 +1,4 @@
-"""Mutations of a valid ONNX model through its protobuf: what a stranger could write, not what a cosmic ray would."""
+"""Mutations of a valid ONNX model through its protobuf: what an attacker could write, not random damage."""
 import functools
 
 import numpy as np

@@ -164,7 +164,7 @@ def difference(a, b):
 
 
 def tame(arrays):
-    """Whether the numbers stay where rounding and overflow do not decide: others are compared by type and shape alone."""
+    """Whether the numbers stay where rounding and overflow do not decide: others are compared only by type and shape."""
     for a in arrays:
         a = np.asarray(a)
         if a.dtype.kind in "fc" and a.size and not (np.isfinite(a).all() and float(np.max(np.abs(a))) < 1e4):

@@ -15,7 +15,7 @@ BY_ITSELF, OUT_OF_TIME, OUT_OF_MEMORY = range(3)
 @dataclass
 class Limits:
     seconds: float = 10
-    heap_mb: int = 1024      # live heap, counted by the sanitizer build alone
+    heap_mb: int = 1024      # live heap, counted only by the sanitizer build
     resident_mb: int = 1024  # of the whole process; sanitizers need more for the same
 
 

@@ -1,4 +1,4 @@
-"""ONNX files and NumPy archives by hand, with the standard library alone: enough for the command's tests."""
+"""ONNX files and NumPy archives by hand, with only the standard library: enough for the command's tests."""
 import io
 import struct
 import zipfile

@@ -4,7 +4,7 @@ test_files.py runs a little of each; `make kills` runs
 
   tests/cli/storms.py build/release/cameo --kills 1000 --pairs 500 --cuts 200 [--seed 1]
 
-Needs Python's standard library alone. The judge reads the files by itself: no Cameo judges Cameo."""
+Needs only Python's standard library. The judge reads the files by itself: no Cameo judges Cameo."""
 import argparse
 import hashlib
 import os

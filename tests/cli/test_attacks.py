@@ -53,7 +53,7 @@ ROWS = [
     ("14-strsplit.onnx", "simplify", None),
     ("14-strsplit.onnx", "run", "budget.strings"),
 ]
-# A command may also succeed on these: what is hostile is met by another verb alone.
+# A command may also succeed on these: only another verb reads the hostile part.
 MAY_SUCCEED = {("14-strsplit.onnx", "infer"), ("14-strsplit.onnx", "simplify")}
 
 # Sizes and attributes that kernels would have trusted, in weights, in declarations, in what the caller gives.
@@ -69,7 +69,7 @@ RUN = {"09-constant.onnx": "model.attribute", "09-sparse.onnx": "value.range", "
        "10-split-axis.onnx": "infer.axis", "11-opset99.onnx": None, "13-dims.onnx": "value.range", "13-perm.onnx": "infer.perm"}
 ROWS += [(name, "run", finding) for name, finding in RUN.items()]
 
-# What rewrites a model refuses nodes that can never run; what does not understand a node leaves it alone. `infer` tells
+# What rewrites a model refuses nodes that can never run; what does not understand a node does not change it. `infer` tells
 # faults as warnings; `extract` and `edit` take nodes as they are.
 REWRITERS = ["simplify", "explain", "convert", "convert 7", "convert 13"]
 GENTLE = ["infer", "extract", "edit"]

@@ -35,7 +35,7 @@ def safe_text(data, where):
 
 
 def judged(t, *args, codes=(0, 1, 3)):
-    """Runs the command and holds both of its streams against the promise."""
+    """Runs the command and checks both of its streams."""
     result = t.attempt(*args)
     where = f"cameo {' '.join(map(ascii, map(str, args)))}"
     assert result.code in codes, f"{where}: {result}"

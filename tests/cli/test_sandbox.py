@@ -27,7 +27,7 @@ THREAD = "CLONE_THREAD"
 
 
 def traced(t, *args, reads=(), writes=(), code=0):
-    """Runs a verb under strace and holds every call against what is allowed: `reads` and `writes` are the named files."""
+    """Runs a verb under strace and compares every call with what is allowed: `reads` and `writes` are the named files."""
     if not shutil.which("strace"): raise t.skip("STRACE IS NOT INSTALLED (Debian: strace): what verbs open is not tested")
     log = pathlib.Path(str(t.folder) + ".strace")
     try:
@@ -114,7 +114,7 @@ def test_sandbox_export(t):
 
 
 def test_sandbox_old_data_is_removed_with_a_look_at_the_neighbours(t):
-    """The one case in which files are read that nobody named: whether another model in the folder needs the old data file."""
+    """The one case in which files are read that were not named: whether another model in the folder needs the old data file."""
     for version in "AB": make_model(t.path(f"{version}.onnx"), version, 1000)
     t.run("convert", "A.onnx", "out.onnx", "--weights", "external")
     t.path("neighbour.txt").write_bytes(b"no model")

@@ -58,7 +58,8 @@ struct Case {
     }
     return out;
   }
-  // Axes, shapes and the like are inputs in these cases; expansions may need them constant, as they are in real models.
+  // Axes, shapes and similar operands are inputs in these cases; expansions may need them constant, as they are in real
+  // models.
   void freeze_integers() {
     Graph& g = model.graph;
     const auto values = g[g.main()].inputs;

@@ -1,5 +1,5 @@
-// A whole archive, damaged as it likes, from the zip to the ONNX file. An input that is no zip is the code of a small
-// module, so that the fuzzer works on programs too.
+// A whole archive, damaged as it likes, from the zip to the ONNX file. An input that is not a zip is the code of a
+// small module, so that the fuzzer works on programs too.
 #include "staging/export.h"
 
 #include <cstdlib>

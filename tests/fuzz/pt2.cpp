@@ -1,5 +1,5 @@
-// A torch.export archive, from the zip to the ONNX file. An input that is no zip is the model.json of a small archive,
-// so that the fuzzer works on node lists too.
+// A torch.export archive, from the zip to the ONNX file. An input that is not a zip is the model.json of a small
+// archive, so that the fuzzer works on node lists too.
 #include <cstdlib>
 
 #include "backends/onnx/writer.h"

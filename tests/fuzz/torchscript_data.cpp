@@ -5,7 +5,7 @@
 #include "formats/zip.h"
 #include "frontends/torchscript/program.h"
 
-// Archives as programs. An input that is no zip is the data.pkl of an archive with sound code and weights.
+// Archives as programs. An input that is not a zip is the data.pkl of an archive with sound code and weights.
 static cameo::support::Bytes archive(std::string_view pickle) {
   std::string bytes;
   cameo::zip::Writer w(

@@ -12,7 +12,7 @@ namespace cameo::tests {
 
 struct Probe {
   std::set<std::string> onnx;  // empty where nothing but known values came out
-  int64_t from_opset = 0;      // the oldest opset that can say what was emitted; 0: none, or nothing was emitted
+  int64_t from_opset = 0;      // the oldest opset that can express what was emitted; 0: none, or nothing was emitted
 };
 
 // One of the ways to make arguments up; nothing when the lowering does not take them.

@@ -1,4 +1,4 @@
-"""Rows for numbers, truth values and strings: what users branch on and count with. <kind> is a hole; a function makes what a text cannot say."""
+"""Rows for numbers, truth values and strings: what users branch on and count with. <kind> is a hole; a function makes what a text cannot express."""
 from tree import INTS, Expr
 
 

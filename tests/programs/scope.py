@@ -40,7 +40,7 @@ class Scope:
             self.outside.append((name, source))
 
     def fresh(self):
-        """A size nobody else has."""
+        """A size that nothing else has."""
         self.sizes += 1
         return f"?{self.sizes}"
 

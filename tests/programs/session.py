@@ -47,7 +47,7 @@ class Session:
             self.failed += [failed] if failed else []
 
     def tend(self, slot):
-        """True while the worker of this slot has work; one that died is told and followed by another."""
+        """True while the worker of this slot has work; one that died is reported and replaced."""
         worker = self.workers[slot]
         if worker.is_alive():
             if time.time() - self.shared["since"][slot] > STUCK_S:

@@ -150,7 +150,7 @@ ValueId batch_norm(Sketch& k, ValueId x, int64_t channels) {
   return k.node(op::BatchNormalization{}, {x, scale, shift, mean, k.named("Abs", {each()})});
 }
 
-// Something that was computed before and that nobody else reads: in a buffer of its own, or the second half of one.
+// Something that was computed before and has no other use: in a buffer of its own, or the second half of one.
 ValueId residual(Sketch& k, Sizes sizes) {
   if (sizes.empty() || k.s.chance(50)) return k.named("Relu", {k.f32(sizes)});
   const int64_t half = sizes[0];

@@ -90,7 +90,7 @@ std::string fault_of(Call& call, const std::vector<Type>& types, bool open) {
   return fast.empty() ? "" : cat(open ? "session, sizes open: " : "session: ", fast);
 }
 
-// A Loop runs as long as its inputs say; who runs a stranger's model limits the time.
+// A Loop runs as long as its inputs say; a caller with an untrusted model limits the time.
 bool may_not_end(const Call& call) {
   const Graph& g = call.model.graph;
   for (const NodeId n : g.nodes(g.main())) {

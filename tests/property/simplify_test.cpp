@@ -120,7 +120,7 @@ TEST(GeneratedModels, AreWritten) {
     try {
       write_onnx(m, cat(folder, "/", seed, smooth ? ".smooth" : ".steps", ".onnx"), options);
     } catch (const Error& e) {
-      EXPECT_NE(e.exit_code(), 4) << e.diag().render();  // what an older opset cannot say is no fault
+      EXPECT_NE(e.exit_code(), 4) << e.diag().render();  // what an older opset cannot express is not a fault
     }
   }
 }

@@ -3,7 +3,7 @@
 
   python tests/python/check_mutations.py [--cameo build/release/cameo] [--cases FOLDER] [--models 200] [--from 0] [-v]
 
-Nothing that onnx.checker rejects may be accepted: such cases are listed and the exit status is 1. What Cameo alone finds is
+Nothing that onnx.checker rejects may be accepted: such cases are listed and the exit status is 1. What only Cameo finds is
 listed with -v. Needs the onnx package; the cases are ../shared/conformance/onnx-node-tests.tar.xz, unpacked.
 """
 import argparse

@@ -246,7 +246,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--opsets", default="")
     parser.add_argument("--filter", default="", help="only cases whose name contains this")
-    parser.add_argument("--sample", type=int, default=1, help="every Nth case alone")
+    parser.add_argument("--sample", type=int, default=1, help="only every Nth case")
     parser.add_argument("--again", action="store_true", help="forget the results of earlier runs")
     args = parser.parse_args()
     newest = newest_opset()

@@ -1,5 +1,5 @@
 """What onnxruntime computes otherwise than ONNX says, or does not compute: the one list. Each row names the form that we do not write because of it. A row
-fails when the engine has been mended: then the form may be written again, and the row goes.
+fails when the engine has been fixed: then the form may be written again, and the row goes.
 """
 import numpy as np
 import onnx
@@ -32,7 +32,7 @@ def test_the_engine_still_has_it(name, node, feeds, right, where):
         got = onnxruntime.InferenceSession(model(node, feeds, right.dtype).SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)[0]
     except Exception:  # it refuses the form
         return
-    assert not np.allclose(got, right), f"onnxruntime {onnxruntime.__version__} (rows seen in {SEEN_IN}) is mended: {where} may write the plain form again"
+    assert not np.allclose(got, right), f"onnxruntime {onnxruntime.__version__} (rows seen in {SEEN_IN}) is fixed: {where} may write the plain form again"
 
 
 @pytest.mark.parametrize("name, node, feeds, right, where", FAULTS, ids=[f[0] for f in FAULTS])

@@ -1,4 +1,4 @@
-"""Files that break a rule and run everywhere all the same: they are told about, and used."""
+"""Files that break a rule and run everywhere all the same: they are reported, and used."""
 import numpy as np
 import onnx
 import onnxruntime

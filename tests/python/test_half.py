@@ -7,7 +7,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 def network(path):
-    """A convolution, a branch, a Resize (whose scales are f32 alone), a Loop, a product and a softmax."""
+    """A convolution, a branch, a Resize (whose scales are only f32), a Loop, a product and a softmax."""
     rng = np.random.default_rng(0)
     weight = lambda name, *shape: numpy_helper.from_array((rng.normal(size=shape) * 0.2).astype(np.float32), name)
     scalar = lambda name, value, dtype: numpy_helper.from_array(np.asarray(value, dtype), name)

@@ -208,7 +208,7 @@ def test_super_resolution(export, how):
 
 class FrozenByTracing(nn.Module):
     def forward(self, x):
-        n = int(np.sqrt(x.shape[1]))  # numpy: tracing sees the number alone
+        n = int(np.sqrt(x.shape[1]))  # numpy: tracing sees only the number
         return x.reshape(x.shape[0], n, -1) * float(np.pi)
 
 
@@ -244,7 +244,7 @@ def test_resnet18(export):
     try:
         net = models.import_torchvision().models.resnet18(weights=None).eval()
     except Exception as e:
-        pytest.skip(f"torchvision cannot be had: {e}")
+        pytest.skip(f"torchvision is not available: {e}")
     done, path = export(net, torch.randn(1, 3, 64, 64), "traced", "--input", "x=f32[batch,3,64,64]", "--opset", "19")
     assert done.returncode == 0, done.stderr
     assert onnx.load(path).opset_import[0].version == 19

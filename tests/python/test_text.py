@@ -37,7 +37,7 @@ def test_onnx_reads_our_texts(cameo, cases, tmp_path):
     for case in cases:
         done = cameo("infer", "--no-provenance", case, text)
         if done.returncode == 1 and "convert.refused" in done.stderr:
-            continue  # inference touched a node that its old opset cannot say again
+            continue  # inference touched a node that its old opset cannot express any more
         assert done.returncode == 0, f"{case}: {done.stderr}"
         read = onnx.parser.parse_model(text.read_text())
         assert nodes(read.graph) == nodes(onnx.load(case).graph), case

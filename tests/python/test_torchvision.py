@@ -9,7 +9,7 @@ import torch
 
 FOLDER = pathlib.Path(os.environ.get("CAMEO_SHARED", pathlib.Path(__file__).resolve().parents[3] / "shared")) / "fixtures" / "torchvision"
 CASES = sorted((folder.name, archive.name) for folder in FOLDER.glob("*") for archive in folder.glob("*.pt")) if FOLDER.is_dir() else []
-# Scores that are one number, or eight, thousands of times (random weights): which of them topk takes is nobody's promise.
+# Scores that are one number, or eight, thousands of times (random weights): which of them topk takes is not defined.
 ONLY_SCORES = {"retinanet": [1], "retinanet_list": [1]}
 KINDS = {"float32": "f32", "int64": "i64"}
 

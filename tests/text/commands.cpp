@@ -185,7 +185,7 @@ void run_both(const Model& before, const Model& after, RulesOfCase& out) {
       inputs = made_up_inputs(before.graph, set, {});
       wanted = run_reference(before, inputs);
     } catch (const Error&) {
-      continue;  // operators of nobody, sizes that do not fit
+      continue;  // unknown operators, sizes that do not fit
     }
     const std::vector<Datum> found = run_reference(after, inputs);
     ++out.runs;

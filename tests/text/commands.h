@@ -14,11 +14,11 @@
 namespace cameo::tests {
 
 struct Outcome {
-  std::optional<Model> model;       // held against `after:` by structure, types included where `types`
-  std::optional<std::string> text;  // held against `after:` letter by letter
+  std::optional<Model> model;       // compared with `after:` by structure, types included where `types`
+  std::optional<std::string> text;  // compared with `after:` letter by letter
   bool types = false;
-  std::vector<std::string> errors;   // held against `error:`
-  std::vector<std::string> refused;  // held against `refused:`
+  std::vector<std::string> errors;   // compared with `error:`
+  std::vector<std::string> refused;  // compared with `refused:`
 };
 
 using Arguments = std::vector<std::string>;

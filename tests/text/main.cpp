@@ -47,7 +47,7 @@ class CaseTest : public testing::Test {
       model(*outcome.model, outcome.types);
     }
     if (!outcome.text && !outcome.model && case_.find("after"))
-      ADD_FAILURE() << "the command gives nothing to hold against after:";
+      ADD_FAILURE() << "the command gives nothing to compare with after:";
   }
 
  private:

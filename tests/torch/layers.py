@@ -29,7 +29,7 @@ class Recurrent(torch.nn.Module):
 
 def recurrent():
     for kind, layers, both, first, bias, state in itertools.product((torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN), (1, 2), (False, True), (False, True), (True, False), (False, True)):
-        if sum((layers == 2, both, first, not bias, state)) not in (0, 1, 4, 5): continue  # each alone, and nearly all together
+        if sum((layers == 2, both, first, not bias, state)) not in (0, 1, 4, 5): continue  # each one separately, and nearly all together
         shape = (layers * (2 if both else 1), 3, 5)
         states = (grid(*shape, seed=2), grid(*shape, seed=3))[:2 if kind is torch.nn.LSTM else 1] if state else ()
         x = grid(3, 6, 4) if first else grid(6, 3, 4)

@@ -142,11 +142,11 @@ def settle(module, x):
     finally:
         for m, momentum in zip(norms, momenta):
             m.eval().momentum = momentum
-            m.running_var.clamp_(min=float(m.running_var.mean()) / 100)  # of two pictures alone it may be nothing, and the network chaos
+            m.running_var.clamp_(min=float(m.running_var.mean()) / 100)  # for only two pictures it may be 0, and the network unstable
 
 
 def own_movement(module, x):
-    """How far the outputs move, relative to the largest, when the input changes in its last digits: what is more than the tolerance tells nothing of an export."""
+    """How far the outputs move, relative to the largest, when the input changes in its last digits: beyond the tolerance the comparison is inconclusive."""
     import torch
     if not x.is_floating_point(): return 0.0
     with torch.no_grad(): before, after = flatten(module(x)), flatten(module(x * (1 + 1e-6)))
@@ -276,7 +276,7 @@ def at_other_sizes(archive, module, x):
 
 
 def dynamic_size(cameo, mode, archive, model, module, x):
-    """"right", why the model or the archive has one size alone, or "wrong: ..."."""
+    """"right", why the model or the archive has only one size, or "wrong: ..."."""
     flags = []
     if archive.endswith(".pt2"):
         try: archive = capture.save(mode, module, [x], archive[:-4], dynamic_sizes=True)

@@ -31,7 +31,7 @@ REASONS = {
     "sparse.": SPARSE, "to_sparse": SPARSE,
     "nn.functional.rrelu": TRAINING, "nn.functional.linear_cross_entropy.chunked": "an operator of torch.nn's own that computes gradients on the way, for training",
     "chalf": "complex numbers of two halves: ONNX has no type for them",
-    "hash_tensor": "the bits of floats: ONNX has BitCast from opset 26 alone", "nextafter": "the bits of floats: ONNX has BitCast from opset 26 alone",
+    "hash_tensor": "the bits of floats: ONNX has BitCast only from opset 26 on", "nextafter": "the bits of floats: ONNX has BitCast only from opset 26 on",
     "special.airy_ai": "no form that is tight everywhere",
 }
 # Compared by shape and type: the numbers are drawn anew.

@@ -196,7 +196,7 @@ def cases():
 
 
 def large():
-    """Weights that nobody folds because they are small."""
+    """Weights that must not be folded because they are small."""
     x, flags, sizes = numbers(6, 3, 32), ("x=f32[t,b,32]",), dict(sizes=(32, 40))
     for kind, both in itertools.product((nn.LSTM, nn.GRU), (False, True)):
         options = dict(kind=kind, bidirectional=both, num_layers=2, **sizes)

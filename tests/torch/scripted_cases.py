@@ -32,7 +32,7 @@ def ints(*v):
 
 
 def flat(y):
-    """What the exported model gives: tensors and numbers; strings and None are no outputs."""
+    """What the exported model gives: tensors and numbers; strings and None are not outputs."""
     if isinstance(y, torch.Tensor):
         return [y.detach().numpy()]
     if isinstance(y, dict):

@@ -58,7 +58,7 @@ class ViewFromBefore(nn.Module):
 
 @case("x=f32[n]", *[(torch.tensor(v),) for v in ([1., 2., 3.], [9., 1., 2.], [5.], [-1., -2., -3., -4.])])
 class BestOfTurns(nn.Module):
-    """A turn that finds nothing better leaves the name alone."""
+    """An iteration that finds nothing better does not change the name."""
     def forward(self, x: Tensor):
         x = x + 0
         best = x
@@ -179,7 +179,7 @@ class WrittenUnderTheOlderName(nn.Module):
 
 @case("x=f32[b,t] ids=i64[n]", ((2, 3), torch.tensor([1, 2])), ((1, 1), torch.tensor([4])))
 class BranchThatLeavesNothing(nn.Module):
-    """A side of an if computes with a size, and nobody reads what it made: neither is left behind."""
+    """A side of an if computes with a size, and its result is not used: neither is left behind."""
     def forward(self, x: Tensor, ids: Tensor):
         n = ids.shape[0]
         for row in x:
@@ -258,7 +258,7 @@ class ReshapedToItsOwnShape(nn.Module):
 
 @case("x=f32[b] n=i64[]", ((2,), torch.tensor(3)), refused="stage.unavailable")
 class WrittenWithWhatCannotBeHad(nn.Module):
-    """The length of a number's text is not to be had: nor is what it was added to."""
+    """The length of a number's text is not available, and neither is a sum with it."""
     def forward(self, x: Tensor, n: int):
         x = x + 1
         x.add_(len("{}".format(n)))

@@ -109,7 +109,7 @@ def main():
     parser.add_argument("--out", default=str(ROOT / "build/second-engine.tsv"))
     parser.add_argument("--opset", type=int, default=18)
     args = parser.parse_args()
-    try: print("OpenVINO", importlib.metadata.version("openvino"), flush=True)  # imported by workers alone: its threads do not fork
+    try: print("OpenVINO", importlib.metadata.version("openvino"), flush=True)  # imported only by workers: its threads do not fork
     except importlib.metadata.PackageNotFoundError: sys.exit("OpenVINO is not there: pip install openvino")
     models.import_torchvision()
     out, done = pathlib.Path(args.out), {}

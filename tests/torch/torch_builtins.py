@@ -2,7 +2,7 @@
 
 ROWS: (group, how it is written, an expression, the operators of PyTorch that it stands for). An expression is tried twice in a scripted module: with values
 that the archive holds, and with values that are inputs of the model. PyTorch judges the exported model, which onnxruntime runs.
-`python tests/torch/torch_builtins.py --update` writes docs/builtins.md; tests/python/test_builtins.py holds it against what the binary does.
+`python tests/torch/torch_builtins.py --update` writes docs/builtins.md; tests/python/test_builtins.py compares it with the binary.
 """
 import argparse
 import importlib.util

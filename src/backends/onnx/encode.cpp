@@ -83,7 +83,7 @@ std::optional<std::string> stray_attribute(const Node& n, const OpDef& op, int64
   if (!n.extra) return std::nullopt;
   for (const NamedAttr& a : *n.extra)
     if (!has_attribute(&op.newest(), a.name) && has_attribute(op.at(version), a.name))
-      return cat("its attribute '", a.name, "' means nothing in the model's opset, and would there");
+      return cat("its attribute '", a.name, "' has no meaning in the model's opset, but has one there");
   return std::nullopt;
 }
 
@@ -106,7 +106,7 @@ Encoding encode_node(const Graph& g, NodeId id, int64_t version) {
     return out;
   }
   const OpDef* op = &def(*n.op);
-  // Optional outputs at the end that nobody wants need not be said.
+  // Unused optional outputs at the end are left out.
   const auto unwanted = [&](size_t i) {
     const Formal* f = op->newest().output(i);
     return f && f->option == Formal::optional && !g.used(n.outputs[i]) && g[n.outputs[i]].name.empty();

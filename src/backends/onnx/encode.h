@@ -10,11 +10,11 @@ namespace cameo::onnx {
 
 struct Encoding {
   EncodedNode node;
-  std::optional<std::string> refusal;  // why this version cannot say it
+  std::optional<std::string> refusal;  // why this version cannot express it
 };
 
 // `version` is the target's version of the node's domain. Opaque nodes stay as they are.
-// What is left after the revisions is held against the schema in force: an operand or attribute that it does not know,
+// The result of the revisions is compared with the schema in force: an operand or attribute that it does not know,
 // or one that it needs and does not get, is a refusal.
 Encoding encode_node(const Graph& g, NodeId n, int64_t version);
 

@@ -50,7 +50,7 @@ void Legaliser::refuse(NodeId n, std::string why, std::string hint) {
   if (std::exchange(r.refused, true)) return;
   Diag d;
   d.code = "convert.refused";
-  d.what = cat(r.name, " cannot be said in opset ", opset_);
+  d.what = cat(r.name, " cannot be expressed in opset ", opset_);
   d.because = r.depth == 0 ? std::move(why) : cat("it would become ", g_[n].op->name, ", and ", why);
   d.where = r.where;
   int64_t works = opset_ + 1;
@@ -95,7 +95,7 @@ bool Legaliser::wants_constants(NodeId n) const {
   });
 }
 
-// An input that inference knows becomes a constant; what computed it goes, if nobody else uses it.
+// An input that inference knows becomes a constant; what computed it is removed if it has no other use.
 void Legaliser::fold_known_inputs(NodeId n) {
   for (size_t i = 0; i < g_[n].inputs.size(); ++i) {
     const ValueId v = g_[n].inputs[i];
@@ -231,7 +231,7 @@ void Legaliser::note_parts(NodeId n, uint32_t first_node) {
   }
 }
 
-// What an expansion emitted and nobody uses goes again.
+// Unused nodes of an expansion are removed.
 void Legaliser::sweep(uint32_t first_node, uint32_t first_value) {
   const auto unused = [&](NodeId n) {
     return std::none_of(g_[n].outputs.begin(), g_[n].outputs.end(), [&](ValueId v) { return g_.used(v); });

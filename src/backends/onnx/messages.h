@@ -27,7 +27,7 @@ struct ExternalRange {
 Rope external_tensor_message(std::string_view name, const Weight& w, const ExternalRange& range);
 Rope sparse_tensor_message(std::string_view name, const SparseTensor& t);
 
-// An AttributeProto; graphs are written by whoever can write graphs.
+// An AttributeProto; graphs are written by the graph writer.
 Rope attribute_message(const NamedAttr& a);
 Rope graph_attribute_message(std::string_view name, std::vector<Rope> graphs, bool list);
 

@@ -94,7 +94,7 @@ void GraphWriter::refuse(NodeId n, const std::string& why, int64_t version) {
     if (!encode_node(g_, n, v).refusal) works = v;
   Diag d;
   d.code = "convert.refused";
-  d.what = cat(describe(g_, n), " cannot be said in opset ", version);
+  d.what = cat(describe(g_, n), " cannot be expressed in opset ", version);
   d.because = why;
   if (works) d.hint = cat("opset ", works, " is the lowest that can");
   d.where = place(g_, n);

@@ -36,10 +36,10 @@ struct WriteOptions {
   bool durable = false;  // wait until the disk has it
 };
 
-// The same model and options give the same bytes. Nodes that nobody touched since they were read at the same opset are
+// The same model and options give the same bytes. Unchanged nodes that were read at the same opset are
 // copied byte for byte. Nothing appears under `path` unless all of it was written, and a reader of `path` finds the
 // data file that belongs to what it read, or none, whenever the process ends and however many write at once
-// (docs/onnx-files.md). Throws convert.* with one finding per node that the opset cannot say, write.* and use.*.
+// (docs/onnx-files.md). Throws convert.* with one finding per node that the opset cannot express, write.* and use.*.
 // Findings that do not stop the work (lossy expansions) go to `diags`.
 void write_onnx(const Model& model, const std::string& path, const WriteOptions& options = {},
                 DiagSink* diags = nullptr);

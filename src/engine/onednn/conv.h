@@ -20,7 +20,7 @@ using ConvPd = dnnl::convolution_forward::primitive_desc;
 
 ConvPd make_conv(const ConvShape& s, bool bias, const Md& src, const Md& weights, const Md& dst,
                  const dnnl::primitive_attr& attr);
-// The weights packed; values that are no constants are reordered on every run.
+// The weights packed; values that are not constants are reordered on every run.
 SlotId conv_weights(Compiler& c, ValueId v, const ConvShape& s, const Md& wanted);
 // A convolution that ends in Swish, a few rows of the image at a time; false where that is no gain.
 bool emit_conv_in_strips(Compiler& c, NodeId n, const ConvShape& shape, PostOps& post);

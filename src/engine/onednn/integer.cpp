@@ -212,7 +212,7 @@ SlotId emit_product_sums(Compiler& c, NodeId n, ValueId a, ValueId a_zero, Value
   if (!onednn_adds_bytes_exactly() || !is_byte(x.dtype) || w.rank() != 2 || x.rank() < 2 || x.count() == 0 ||
       w.count() == 0)
     return no_slot;
-  constexpr int64_t most = 1 << 20;  // products in a sum, so that sums of bytes alone fit in 32 bits
+  constexpr int64_t most = 1 << 20;  // products in a sum, so that sums of bytes fit in 32 bits
   if (x.dims.back() != w.dims[0] || w.dims[0] > most ||
       (a_zero && (c.desc(a_zero)->count() != 1 || c.desc(a_zero)->dtype != x.dtype)))
     return no_slot;

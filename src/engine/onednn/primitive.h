@@ -56,7 +56,7 @@ SlotId packed(Compiler& c, ValueId v, std::string_view what, const Tensor& dense
 class PostOps {
  public:
   PostOps(Compiler& c, NodeId root, ValueId out);
-  // Takes what follows, as far as primitives can do it. `binary` false: activations and in-place sums alone.
+  // Takes what follows, as far as primitives can do it. `binary` false: only activations and in-place sums.
   void gather(size_t most = 4);
   dnnl::primitive_attr attr() const;
   // Whether the chain ends in Swish; its alpha, and the attributes of all that comes before.

@@ -247,7 +247,7 @@ class Chain {
     }
     return plain;
   }
-  // To 16 bits and back: two Casts that nobody looks in between of.
+  // To 16 bits and back: two Casts without another use between them.
   bool rounding(NodeId first) {
     const Node& narrow = c_.graph()[first];
     const DType to = c_.desc(narrow.outputs[0]) ? c_.desc(narrow.outputs[0])->dtype : DType::undefined;

@@ -6,7 +6,7 @@
 namespace cameo::engine {
 
 bool is_half(DType t);
-// A constant of 16 bits in f32. Large ones only live as long as somebody packs them.
+// A constant of 16 bits in f32. Large ones live only while they are packed.
 Tensor widened(const Tensor& t);
 bool emit_half_cast(Compiler& c, NodeId n);  // between f32 and 16 bits
 

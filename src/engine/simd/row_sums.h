@@ -18,7 +18,7 @@ void normalize_row(const float* x, float* y, int64_t n, float mean, float factor
 void normalize_row_by(const float* x, float* y, int64_t n, float mean, float factor, float shift);
 // y = exp(x * factor - top), whose sum it gives.
 float exp_row(const float* x, float* y, int64_t n, float factor, float top);
-// x += y, and the like, element by element.
+// x += y and similar, element by element.
 void add_to_row(float* x, const float* y, int64_t n);
 void max_to_row(float* x, const float* y, int64_t n);
 void min_to_row(float* x, const float* y, int64_t n);

@@ -11,7 +11,7 @@ namespace {
 
 using namespace onnx;
 
-// A name that bodies use for values of different types tells nothing.
+// A name that bodies use for values of different types is ignored.
 TypesByName types_by_name(const Graph& g) {
   TypesByName out;
   for (uint32_t i = 0; i < g.value_capacity(); ++i) {
@@ -64,7 +64,7 @@ std::vector<Diag> check_onnx(Bytes bytes, const std::string& path, const CheckOp
   TensorSource source(bytes, path);
   Checker(source, inferred.names, diags, options.strict).model(proto);
   proto.in.throw_if_fault(path);
-  // What kept the reader from understanding the file is told by the rules above, in the file's own terms, or else here.
+  // What the reader could not understand is reported by the rules above, with the file's own names, or else here.
   if (!diags.has_errors())
     for (Diag& d : inferred.reading) diags.add(std::move(d));
   for (Diag& d : inferred.types) diags.add(std::move(d));

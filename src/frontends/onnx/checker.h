@@ -1,4 +1,4 @@
-// The walk of `check_onnx` over a file's messages: one finding per broken rule, and on it goes.
+// The walk of `check_onnx` over a file's messages: one finding per broken rule, without stopping.
 #pragma once
 
 #include <map>

@@ -154,7 +154,7 @@ void Checker::initializers(const GraphProto& g, Scope& scope, const std::vector<
       err("check.duplicate-name", cat("two initializers are called '", name, "'"), at(name));
     const bool is_input = scope.names.count(name) != 0;
     if (ir_version_ <= 3 && !is_input)
-      err("check.initializer", cat("the initializer '", name, "' is no input"), at(name)).because =
+      err("check.initializer", cat("the initializer '", name, "' is not an input"), at(name)).because =
           cat("files of IR version ", ir_version_, " must list initializers among the inputs");
     if (!is_input && scope.parent && scope.parent->has(name))
       accepted("check.duplicate-name", cat("'", name, "' names an initializer and a value outside this body"),

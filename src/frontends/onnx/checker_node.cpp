@@ -181,7 +181,7 @@ void Checker::attribute(const NodeProto& n, const AttributeProto& a, const Scope
         auto in = f.message();
         known |= read_attribute(in).name == a.ref;
       }
-      if (!known) wrong(cat("refers to '", a.ref, "', which is no attribute of the function"));
+      if (!known) wrong(cat("refers to '", a.ref, "', which is not an attribute of the function"));
     }
   }
   for (const auto& f : a.tensors) tensor(read_tensor(f.message()), at(n));

@@ -29,7 +29,7 @@ void check_spelling(const std::string& model, std::string_view location) {
     if (part == "..") refuse(model, location, "the path leads out of the model's folder");
 }
 
-// Refuses absolute paths, `..`, links, hard links and everything that is no regular file.
+// Refuses absolute paths, `..`, links, hard links and everything that is not a regular file.
 void check_location(const std::string& model, std::string_view location) {
   if (model.empty() || model == "-") refuse(model, location, "this model was not read from a folder");
   check_spelling(model, location);
@@ -57,7 +57,7 @@ const ExternalData::File& ExternalData::file(std::string_view location) {
   const auto known = files_.find(location);
   if (known != files_.end()) return known->second;
   check_location(model_path_, location);
-  // By now another file may stand there: map_file_below looks at the opened one again.
+  // Another file may have taken its place: map_file_below checks the opened one again.
   const fs::path folder = fs::path(model_path_).parent_path();
   File file{(folder / fs::path(location)).string(), map_file_below(folder.string(), std::string(location))};
   return files_.emplace(std::string(location), std::move(file)).first->second;

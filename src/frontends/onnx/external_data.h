@@ -1,5 +1,5 @@
-// Tensors whose bytes lie in files beside the model. A model's author chooses these paths, its user suffers them: only
-// plain files in the model's own folder or below are opened, and none through a link.
+// Tensors whose bytes lie in files beside the model. A model's author chooses these paths, so they are not trusted:
+// only plain files in the model's own folder or below are opened, and none through a link.
 #pragma once
 
 #include <map>

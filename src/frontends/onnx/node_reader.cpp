@@ -345,7 +345,7 @@ void GraphReader::infer_operands(std::span<const ValueId> values) {
     try {
       infer_node(g_, n);
     } catch (const Error&) {
-      // What the rule refuses is told by whoever infers the model in earnest
+      // What the rule refuses is reported when the whole model is inferred.
     }
     for (size_t i = 0; i < declared.size(); ++i) {
       Fact& f = g_.fact(g_[n].outputs[i]);

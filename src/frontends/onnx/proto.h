@@ -1,5 +1,5 @@
 // ONNX's protobuf messages as views of the file, one struct per message, fields in the file's own terms. What they mean
-// (scopes, versions, operators) is the reader's business; `check` judges a file in these terms, before any upgrade.
+// (scopes, versions, operators) is up to the reader; `check` judges a file in these terms, before any upgrade.
 #pragma once
 
 #include <optional>
@@ -55,7 +55,7 @@ struct ValueInfoProto {
 };
 ValueInfoProto read_value_info(pb::Reader in);
 
-// A GraphProto, taken apart into its fields; nodes and tensors are read one by one by whoever walks it.
+// A GraphProto, taken apart into its fields; nodes and tensors are read one by one while it is walked.
 struct GraphProto {
   explicit GraphProto(pb::Reader reader);
   GraphProto(const GraphProto&) = delete;
@@ -87,7 +87,7 @@ struct NodeProto {
   explicit NodeProto(pb::Reader in) { read(std::move(in)); }
   NodeProto(const NodeProto&) = delete;
   NodeProto& operator=(const NodeProto&) = delete;
-  void read(pb::Reader in);  // in place of what it held; whoever reads many nodes keeps the memory
+  void read(pb::Reader in);  // replaces the old contents and reuses the memory
 
   std::string_view whole;
   std::vector<std::string_view> inputs, outputs;

@@ -17,7 +17,7 @@ Opsets read_opsets(const ModelProto& proto, DiagSink& diags, const Loc& where) {
   Opsets out;
   for (const OpsetProto& o : proto.opsets) {
     const std::string domain(o.domain == "ai.onnx" ? "" : o.domain);
-    // Some converters say the same thing twice.
+    // Some converters write the same thing twice.
     if (const auto [it, is_new] = out.emplace(domain, o.version); !is_new && it->second != o.version)
       diags.err("model.opset-twice", cat("the file imports two versions of ", domain.empty() ? "ai.onnx" : domain),
                 where);

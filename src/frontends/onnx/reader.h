@@ -8,7 +8,7 @@
 
 namespace cameo::frontends {
 
-// Warnings go to `diags`. Throws file.* when the bytes are no whole ONNX model, and one Error with every model.*
+// Warnings go to `diags`. Throws file.* when the bytes are not a whole ONNX model, and one Error with every model.*
 // finding when names, attributes or versions make no sense.
 Model read_onnx(const std::string& path, DiagSink& diags);
 // The same from memory; `path` names the model in messages and says where its external data lie ("": nowhere).

@@ -37,7 +37,7 @@ Dim TypeReader::read_param(std::string_view name) {
 Dim TypeReader::dim(const DimProto& d, std::string_view hint) {
   if (d.value && *d.value >= 0) return Dim(*d.value);
   if (d.param && !d.param->empty()) return param(*d.param);
-  return dims_.fresh(hint);  // left open; some writers say -1
+  return dims_.fresh(hint);  // unknown; some writers use -1
 }
 
 void TypeReader::reserve(const TypeProto& t) {

@@ -65,7 +65,7 @@ Payload saved_payload(const ProgramState& state, torchscript::SavedFile& file, c
                       const std::string& name) {
   const Loc place = where(state, name);
   if (v.kind != torchscript::StoredKind::tensor || !v.tensor->storage || v.tensor->quantizer)
-    throw error("file.unsupported", cat(name, " is no plain tensor")).at(place);
+    throw error("file.unsupported", cat(name, " is not a plain tensor")).at(place);
   const auto& t = *v.tensor;
   Payload p{t.dtype,
             {t.sizes.begin(), t.sizes.end()},

@@ -1,6 +1,6 @@
 // A torch.export archive (.pt2): one flat graph as JSON, a signature, and tensors as views of the mapped file.
 //
-// The graph stays JSON, seen through light handles: most of a document is metadata that nobody asks for. Generations
+// The graph stays JSON, seen through light handles: most of a document is unused metadata. Generations
 // and schema versions differ in details; the functions here hide them (docs/pt2.md).
 #pragma once
 
@@ -88,7 +88,7 @@ class Program {
   const std::vector<std::string>& output_paths() const;
 
   // The tensor behind a parameter, buffer or constant. Throws file.missing-data when the archive has only its shape,
-  // file.unsupported for objects that are no tensors.
+  // file.unsupported for objects that are not tensors.
   Payload payload(const GraphInput& input);
 
  private:

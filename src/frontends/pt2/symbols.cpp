@@ -127,7 +127,7 @@ class Parser {
     const auto r = std::from_chars(text_.data() + at_, text_.data() + text_.size(), v);
     if (r.ec != std::errc()) return std::nullopt;
     at_ = static_cast<size_t>(r.ptr - text_.data());
-    if (at_ < text_.size() && text_[at_] == '.') return std::nullopt;  // floats are no sizes
+    if (at_ < text_.size() && text_[at_] == '.') return std::nullopt;  // floats are not sizes
     return Dim(v);
   }
 
@@ -191,7 +191,7 @@ std::optional<Dim> dim_of(std::string_view expression, const SymbolLookup& symbo
   try {
     return Parser(expression, symbol).all();
   } catch (const Error& e) {
-    if (e.diag().code.starts_with("dim.")) return std::nullopt;  // overflow: used as a label alone
+    if (e.diag().code.starts_with("dim.")) return std::nullopt;  // overflow: used only as a label
     throw;
   }
 }

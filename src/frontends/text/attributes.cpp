@@ -70,7 +70,7 @@ pb::Writer Parser::attribute(const std::string& name) {
   if (in_.accept('[')) {
     a.list = true;
     if (wanted != AttrKind::undefined && !wants_list)
-      in_.fail_at(where, "a list is given to an attribute that is none");
+      in_.fail_at(where, "a list is given to an attribute that is not a list");
     if (in_.peek() != ']') do
         attribute_value(a, wants_list ? list_kind(wanted).one : AttrKind::undefined);
       while (in_.accept(','));

@@ -1,4 +1,4 @@
-// ONNX's text syntax into ONNX's protobuf messages, so that texts and files take the same way into the graph. Beyond
+// ONNX's text syntax into ONNX's protobuf messages, so that texts and files are read by the same code. Beyond
 // the reference syntax: sizes may be expressions (float[4*h + 2]), small floats may be written as numbers (float16
 // {1.5}), tensors as #hash, sparse tensors, lists of tensors, types and graphs, doc strings and metadata on everything.
 #pragma once

@@ -72,7 +72,7 @@ pb::Writer Parser::tensor_data(const TensorType& type, const std::string& name, 
 void Parser::hashed(pb::Writer& out, const TensorType& type, std::string_view hash, size_t where) {
   const Tensor* found = tensors_ ? tensors_->find(hash) : nullptr;
   if (!found)
-    in_.fail_at(where, cat("there is no tensor #", hash, " at hand"),
+    in_.fail_at(where, cat("unknown tensor #", hash),
                 "a text with #hashes can only be read beside the tensors it was printed from");
   if (found->dtype() != type.elem || found->shape() != type.dims)
     in_.fail_at(where, cat("the tensor #", hash, " has another type"));
@@ -95,7 +95,7 @@ void Parser::elements(pb::Writer& out, const TensorType& type, size_t where) {
         continue;
       }
       const auto bits_of = l.kind == Literal::Kind::string ? std::nullopt : parse_element(part, l.text);
-      if (!bits_of) in_.fail_at(start, cat(l.text, " is no element of type ", info(part).onnx_name));
+      if (!bits_of) in_.fail_at(start, cat(l.text, " is not an element of type ", info(part).onnx_name));
       raw.put(*bits_of, bits(part));
     } while (in_.accept(','));
   in_.expect('}', "after the elements of a tensor");

@@ -101,7 +101,7 @@ void Parser::class_def() {
   items_.clear();
   methods_.clear();
   if (!at(Tok::newline)) fail("a new line must follow ':'");
-  // A class without members is printed as its head alone.
+  // A class without members is printed as only its head.
   for (indent_ = token_.indent; indent_ > 0 && at(Tok::newline) && token_.indent == indent_;) {
     advance();
     if (at(Tok::end)) break;

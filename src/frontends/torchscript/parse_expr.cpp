@@ -277,7 +277,7 @@ Expr* Parser::parenthesised() {
   }
   expect(Tok::close_paren, "')'");
   if (!is_tuple) {
-    // Nobody else holds the node yet.
+    // The node has no other owner yet.
     auto* inner = const_cast<Expr*>(exprs_.back());
     exprs_.pop_back();
     inner->parenthesised = true;

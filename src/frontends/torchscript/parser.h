@@ -1,5 +1,5 @@
 // The parser's own class: recursive descent over the grammar that PyTorch prints, with the relaxations that old
-// archives need. Used by parse_source and parse_type alone.
+// archives need. Used only by parse_source and parse_type.
 #pragma once
 
 #include <string>

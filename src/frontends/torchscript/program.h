@@ -85,7 +85,7 @@ class Program {
   std::unique_ptr<ProgramState> state_;
 };
 
-// Opens an archive. What is no TorchScript archive is refused with what to do instead: file.state-dict,
+// Opens an archive. Other files are refused with a hint what to do instead: file.state-dict,
 // file.pickled-module, file.legacy, file.bytecode-only, file.pt2, ... (recognise.h). Damaged ones: file.*.
 // `which`: the number of a program in a torch.package archive, whose first one is taken otherwise; file.torch-package
 // where there is no such one.

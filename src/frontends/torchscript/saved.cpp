@@ -22,7 +22,7 @@ Bytes SavedFile::bytes(const Storage& storage) { return storage_bytes(*state_, s
 
 SavedFile read_saved(Bytes file, std::string name) {
   if (!zip::looks_like_zip(file.text()))
-    throw error("file.damaged", "this is no file of torch.save").at({.file = name});
+    throw error("file.damaged", "this is not a file of torch.save").at({.file = name});
   auto state = std::make_unique<ProgramState>(std::move(file), name);
   if (!state->archive.top_folder().empty()) state->folder = cat(state->archive.top_folder(), "/");
   const zip::Entry* entry = state->find("data.pkl");

@@ -137,7 +137,7 @@ const StoredValue* StoredReader::container_helper(const Value& v) {
     const auto tag = string(*args[1], "a type tag's text");
     const StoredValue* inner = read(*args[0]);
     if (inner->kind != StoredKind::list && inner->kind != StoredKind::dict)
-      damaged("a type tag on something that is no list or dict");
+      damaged("a type tag on something that is not a list or dict");
     return typed(inner, tagged_type(tag));
   }
   for (const auto& [builder, element] : lists)
@@ -153,10 +153,10 @@ const StoredValue* StoredReader::enumeration(const Value& v) {
   const Value& global = *v.callee();
   const Type* type = state_.types.named(cat(global.module(), ".", global.name()));
   const ClassDef* cls = state_.class_of(*type);
-  if (!cls || cls->kind != ClassKind::enumeration) damaged(cat(type->name, " is called but is no enum"));
+  if (!cls || cls->kind != ClassKind::enumeration) damaged(cat(type->name, " is called, but it is not an enum"));
   const StoredValue* value = read(*v.args());
   if (value->kind != StoredKind::integer && value->kind != StoredKind::floating && value->kind != StoredKind::string)
-    damaged(cat("a value of the enum ", type->name, " is no number or string"));
+    damaged(cat("a value of the enum ", type->name, " is not a number or string"));
   auto* made = make(StoredKind::enumeration);
   made->type = type;
   made->items = state_.arena.copy(std::span<const StoredValue* const>(&value, 1));
@@ -211,7 +211,7 @@ bool contradicts(const Type& t, const StoredValue& v) {
 
 const StoredValue* StoredReader::object(const Value& v) {
   const Value& global = *v.callee();
-  if (global.kind != Kind::global) damaged("an object of something that is no class");
+  if (global.kind != Kind::global) damaged("an object of something that is not a class");
   const auto module = global.module();
   if (module != "__torch__" && !module.starts_with("__torch__."))
     throw error("file.pickle-global",
@@ -241,7 +241,7 @@ const StoredValue* StoredReader::object(const Value& v) {
 }
 
 std::span<const StoredAttribute> StoredReader::attributes(const Value& dict) {
-  if (dict.kind != Kind::dict) damaged("an object's state is no dict");
+  if (dict.kind != Kind::dict) damaged("an object's state is not a dict");
   std::vector<StoredAttribute> all;
   std::unordered_set<std::string_view> names;
   for (size_t i = 0; i + 1 < dict.items.size(); i += 2) {
@@ -259,12 +259,12 @@ std::span<const pickle::Value* const> StoredReader::tuple(const Value& v, size_t
   return v.items;
 }
 int64_t StoredReader::integer(const Value& v, std::string_view what) const {
-  if (v.kind != Kind::integer) damaged(cat(what, " is no integer"));
+  if (v.kind != Kind::integer) damaged(cat(what, " is not an integer"));
   return v.integer;
 }
 double StoredReader::number(const Value& v, std::string_view what) const {
   if (v.kind == Kind::integer) return static_cast<double>(v.integer);
-  if (v.kind != Kind::floating) damaged(cat(what, " is no number"));
+  if (v.kind != Kind::floating) damaged(cat(what, " is not a number"));
   return v.floating;
 }
 bool StoredReader::boolean(const Value& v, std::string_view what) const {
@@ -272,7 +272,7 @@ bool StoredReader::boolean(const Value& v, std::string_view what) const {
   return v.boolean;
 }
 std::string_view StoredReader::string(const Value& v, std::string_view what) const {
-  if (v.kind != Kind::string) damaged(cat(what, " is no string"));
+  if (v.kind != Kind::string) damaged(cat(what, " is not a string"));
   return v.text;
 }
 

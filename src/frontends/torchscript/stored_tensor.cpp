@@ -107,7 +107,7 @@ void StoredReader::check_inside(const StoredTensor& t) const {
 // {"conj": True, "neg": True}, either or both.
 void StoredReader::lazy_bits(StoredTensor& t, const Value& v) {
   const StoredValue* bits = read(v);
-  if (bits->kind != StoredKind::dict) damaged("a tensor's metadata is no dict");
+  if (bits->kind != StoredKind::dict) damaged("a tensor's metadata is not a dict");
   for (size_t i = 0; i + 1 < bits->items.size(); i += 2) {
     const StoredValue &key = *bits->items[i], &value = *bits->items[i + 1];
     if (key.kind != StoredKind::string || value.kind != StoredKind::boolean)
@@ -148,7 +148,7 @@ const Quantizer* StoredReader::quantizer(const Value& v) {
   q->scales = read(*args[1]);
   q->zero_points = read(*args[2]);
   q->axis = integer(*args[3], "a quantizer's axis");
-  if (!is_plain(*q->scales) || !is_plain(*q->zero_points)) damaged("a quantizer's scales are no plain tensor");
+  if (!is_plain(*q->scales) || !is_plain(*q->zero_points)) damaged("a quantizer's scales are not plain tensors");
   return q;
 }
 
@@ -171,7 +171,7 @@ const StoredValue* StoredReader::sparse_tensor(const Value& v) {
   std::vector<const StoredValue*> parts;
   for (size_t i = 0; i < count; ++i) {
     parts.push_back(read(*args[3 + i]));
-    if (!is_plain(*parts.back())) damaged("a sparse tensor's part is no plain tensor");
+    if (!is_plain(*parts.back())) damaged("a sparse tensor's part is not a plain tensor");
   }
   t->parts = state_.arena.copy(parts);
   t->dtype = parts.back()->tensor->dtype;

@@ -173,7 +173,7 @@ V from_short_time(Lower& on, V z, int64_t n, Opt<int64_t> hop, Opt<int64_t> widt
   return single ? on.squeeze(y, {0}) : y;
 }
 
-// The frequencies of a transform of n samples, d apart: 0, 1, ... and then the negative ones, or the first half alone.
+// The frequencies of a transform of n samples, d apart: 0, 1, ... and then the negative ones, or only the first half.
 V frequencies(Lower& on, Dim n, const Num& d, const Opt<DType>& t, bool half) {
   const DType out = t.value_or(default_float);
   const V all = iota(on, half ? floor_div(n, Dim(2)) + Dim(1) : n), turned = on.Sub(all, on.int_scalar(n));

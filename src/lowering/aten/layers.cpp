@@ -34,7 +34,7 @@ V im2col(Lower& on, V x, Ints kernel, Ints dilation, Ints padding, Ints stride) 
   const bool unbatched = on.rank(x) == 3;
   if (unbatched) x = on.unsqueeze(x, {0});
   if (on.rank(x) != 4 || kernel.size() != 2 || dilation.size() != 2 || padding.size() != 2 || stride.size() != 2)
-    unsupported("im2col of what is no image");
+    unsupported("im2col of a tensor that is not an image");
   const Dims s = on.shape(x);
   Dims windows;
   for (size_t i = 0; i < 2; ++i)

@@ -149,7 +149,7 @@ Ints known_window(const Dims& sizes) {
   return out;
 }
 
-// Windows whose size depends on the inputs, which attributes cannot say: axis by axis, what each window holds is
+// Windows whose size depends on the inputs, which attributes cannot express: axis by axis, what each window holds is
 // gathered side by side and reduced.
 V open_pool(Lower& on, V x, Reduce kind, const Dims& window, const Dims& steps, const Ints& dilation, int64_t n) {
   const int64_t lead = on.rank(x) - n;

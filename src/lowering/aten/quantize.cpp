@@ -1,5 +1,6 @@
 // Quantization by numbers that the program holds: PyTorch 2's export quantization (quantized_decomposed) and fake
-// quantization. QuantizeLinear and DequantizeLinear, the form that engines fuse; arithmetic where those cannot say it.
+// quantization. QuantizeLinear and DequantizeLinear, the form that engines fuse; arithmetic where those cannot express
+// it.
 #include <limits>
 
 #include "lowering/forms.h"
@@ -165,7 +166,7 @@ V faked(Lower& on, V x, const Grid& g) {
                       on.number(static_cast<double>(g.hi), wide));
   return on.to(on.Mul(on.Sub(y, at.zero), at.scale), given);
 }
-// Where the numbers were inside the range: of use to training alone.
+// Where the numbers were inside the range: used only in training.
 V inside(Lower& on, V x, const Grid& g) {
   const V y = steps(on, on.to(x, DType::f32), placed(on, x, g, DType::f32));
   return on.And(on.GreaterOrEqual(y, on.number(static_cast<double>(g.lo), DType::f32)),

@@ -54,7 +54,7 @@ V running_log_sum_exp(Lower& on, V x, int64_t dim) {
   return scan(on, {x}, on.axis(x, dim), [&](const Vs& a, const Vs& b) {
     const std::vector<ValueId> both{a[0], b[0]};
     const V hi = on.Max(both), lo = on.Min(both);
-    // log(e^hi + e^lo) = hi + log(1 + e^(lo - hi)); minus infinity from itself is no number.
+    // log(e^hi + e^lo) = hi + log(1 + e^(lo - hi)); minus infinity from itself is not a number.
     return Vs{on.Where(on.Equal(lo, lowest), hi, on.Add(hi, on.Softplus(on.Sub(lo, hi))))};
   })[0];
 }

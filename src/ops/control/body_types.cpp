@@ -18,7 +18,7 @@ class Widening {
  public:
   Widening(Infer& c, std::vector<Dim>& widened) : c_(c), widened_(widened) {}
 
-  // Makes `current` hold for `produced` too; tells whether it had to change.
+  // Makes `current` true for `produced` too; returns whether it had to change.
   bool widen(Type& current, const Type& produced) {
     if (current.is_unknown() || current.kind != produced.kind) return false;
     if (current.elem != produced.elem && current.elem != DType::undefined && produced.elem != DType::undefined)

@@ -60,7 +60,7 @@ struct Loop : Rules<op::Loop> {
     return facts.less_equal(0, (*most)[0]) == Answer::yes ? (*most)[0] : max((*most)[0], Dim());
   }
 
-  // Nothing but the count ends such a loop: too many turns are told before the first.
+  // Only the count ends such a loop: too many iterations are reported before the first.
   static void need_turns(int64_t turns) {
     if (turns > limits().turns)
       throw over_budget("turns", cat("a Loop of ", turns, " turns that nothing ends earlier"), "--max-turns");

@@ -28,7 +28,7 @@ struct SequenceMap : Rules<op::SequenceMap> {
   }
 
   static void eval(const op::SequenceMap&, Eval& k) {
-    if (k.datum(0).kind != Datum::Kind::sequence) k.fail("eval.input", "input 0 is no sequence");
+    if (k.datum(0).kind != Datum::Kind::sequence) k.fail("eval.input", "input 0 is not a sequence");
     const size_t length = k.datum(0).items->size();
     std::vector<std::vector<Datum>> outputs(k.out_count());
     for (size_t step = 0; step < length; ++step) {

@@ -49,7 +49,7 @@ Tensor to_strings(const Tensor& t) {
   return {t.shape(), std::move(out)};
 }
 
-[[noreturn]] void no_number(const std::string& text) { throw error("eval.cast", cat("'", text, "' is no number")); }
+[[noreturn]] void no_number(const std::string& text) { throw error("eval.cast", cat("'", text, "' is not a number")); }
 
 double parse_double(const std::string& text) {
   char* end = nullptr;
@@ -110,7 +110,7 @@ void keep_contents(Infer& c, DType to) {
 
 DType dtype_attribute(const Infer& c, int64_t number) {
   const auto t = dtype_from_number(number);
-  if (!t) c.fail("infer.attribute", cat(number, " is no element type"));
+  if (!t) c.fail("infer.attribute", cat(number, " is not an element type"));
   return *t;
 }
 
@@ -134,7 +134,7 @@ struct Cast : Rules<op::Cast> {
   }
   static void eval(const op::Cast& a, Eval& k) {
     const auto to = dtype_from_number(a.to);
-    if (!to) k.fail("eval.attribute", cat(a.to, " is no element type"));
+    if (!to) k.fail("eval.attribute", cat(a.to, " is not an element type"));
     k.out(0, cast(k.in(0), *to, a));
   }
 
@@ -150,7 +150,7 @@ struct Cast : Rules<op::Cast> {
          const auto word = u.take_string("to").value_or("");
          for (const auto& t : all_dtypes())
            if (old_word(t.dtype) == word) return u.set("to", static_cast<int64_t>(t.dtype));
-         throw error("model.attribute", cat("Cast to '", word, "', which is no element type"));
+         throw error("model.attribute", cat("Cast to '", word, "', which is not an element type"));
        },
        [](Downgrade& d) {
          if (const auto to = dtype_from_number(d.take_int("to").value_or(0))) d.set("to", old_word(*to));

@@ -163,7 +163,7 @@ struct Range : Rules<op::Range> {
     k.out(0, store(t, {static_cast<int64_t>(n)}, out));
   }
 
-  // How many ones are there, where are they, and from there start + i * delta.
+  // Counts the ones, takes their positions, and computes start + i * delta.
   static void by_counting(Expand& e) {
     On& on = e.on;
     const DType t = e.dtype(0);

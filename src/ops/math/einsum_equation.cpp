@@ -28,7 +28,7 @@ std::string letters(std::string_view equation, std::string_view term, int64_t el
   const size_t at = term.find(dots);
   const auto only_letters = [&](std::string_view part) {  // digits are ours
     for (const char c : part)
-      if (!is_letter(c)) fail(equation, cat("'", c, "' is no letter"));
+      if (!is_letter(c)) fail(equation, cat("'", c, "' is not a letter"));
   };
   only_letters(term.substr(0, at));
   if (at != term.npos) only_letters(term.substr(at + dots.size()));

@@ -14,7 +14,7 @@ struct EinsumEquation {
   std::vector<std::string> operands;
   std::string result;
 
-  // Throws "model.einsum" when the equation is no equation or does not fit the ranks.
+  // Throws "model.einsum" when the equation is not an equation or does not fit the ranks.
   EinsumEquation(std::string_view equation, const std::vector<int64_t>& ranks);
 };
 

@@ -44,7 +44,8 @@ Picked pick(Eval& k, std::span<const double> logs, const std::vector<int64_t>& s
   for (int64_t i = 0; i < target.size(); ++i) {
     const int64_t c = target[i];
     const bool skip = ignored && c == *ignored;
-    if (!skip && (c < 0 || c >= classes)) k.fail("eval.index", cat("target ", c, " is none of ", classes, " classes"));
+    if (!skip && (c < 0 || c >= classes))
+      k.fail("eval.index", cat("target ", c, " is not one of the ", classes, " classes"));
     const double w = skip ? 0 : weight ? (*weight)[c] : 1;
     out.weights.push_back(w);
     out.losses.push_back(skip ? 0 : -logs[static_cast<size_t>((i / inner * classes + c) * inner + i % inner)] * w);

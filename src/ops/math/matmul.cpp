@@ -47,7 +47,7 @@ struct MatMulShapes {
   int64_t m, k, n;
 
   MatMulShapes(std::vector<int64_t> left, std::vector<int64_t> right) : a(std::move(left)), b(std::move(right)) {
-    if (a.empty() || b.empty()) Eval::fail("eval.shape", "a scalar is no matrix");
+    if (a.empty() || b.empty()) Eval::fail("eval.shape", "a scalar is not a matrix");
     const bool row = a.size() == 1, column = b.size() == 1;
     if (row) a.insert(a.begin(), 1);
     if (column) b.push_back(1);
@@ -77,7 +77,7 @@ std::vector<Sum<C>> multiply(std::span<const C> a, std::span<const C> b, const M
 }
 
 void infer_matmul(Infer& c, const Shape& left, const Shape& right) {
-  if (left.empty() || right.empty()) c.fail("infer.rank", "a scalar is no matrix");
+  if (left.empty() || right.empty()) c.fail("infer.rank", "a scalar is not a matrix");
   const bool row = left.size() == 1, column = right.size() == 1;
   c.same(left.back(), column ? right[0] : right[right.size() - 2], "columns of the left and rows of the right matrix");
   const Shape a(left.begin(), left.end() - (row ? 1 : 2)), b(right.begin(), right.end() - (column ? 1 : 2));

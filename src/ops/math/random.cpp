@@ -49,7 +49,7 @@ DType element_type(const std::optional<int64_t>& given, DType like) {
 }
 
 DType checked(const Infer& c, DType t) {
-  if (!is_float(t) && !is_int(t) && t != DType::boolean) c.fail("infer.attribute", "dtype is no type of numbers");
+  if (!is_float(t) && !is_int(t) && t != DType::boolean) c.fail("infer.attribute", "dtype is not a type of numbers");
   return t;
 }
 

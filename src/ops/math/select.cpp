@@ -92,7 +92,7 @@ struct Clip : Rules<op::Clip> {
             using C = decltype(c);
             const auto bound = [&](size_t i) -> std::optional<C> {
               if (!k.has(i)) return std::nullopt;
-              if (k.in(i).count() != 1) k.fail("eval.input", "a bound of Clip is no scalar");
+              if (k.in(i).count() != 1) k.fail("eval.input", "a bound of Clip is not a scalar");
               return Loaded<C>(k.in(i))[0];
             };
             const auto low = bound(1), high = bound(2);

@@ -15,7 +15,7 @@ constexpr int64_t most_elements = int64_t{1} << 28;
 
 DType output_type(const Infer& c, int64_t number) {
   const auto t = dtype_from_number(number);
-  if (!t) c.fail("infer.attribute", cat("output_datatype ", number, " is no element type"));
+  if (!t) c.fail("infer.attribute", cat("output_datatype ", number, " is not an element type"));
   return *t;
 }
 

@@ -86,7 +86,7 @@ struct LabelEncoder : Rules<op::LabelEncoder> {
     return full(dtype, {1}, static_cast<double>(a.default_int64));
   }
 
-  // Version 1 had one list of strings, read in the direction that the input's type tells.
+  // Version 1 had one list of strings, read in the direction that follows from the input's type.
   static void up_from_classes(Upgrade& u) {
     const AttrValue* held = find_attr(u.attrs, "classes_strings");
     const auto* given = held ? std::get_if<std::vector<std::string>>(held) : nullptr;
@@ -185,7 +185,7 @@ struct OneHotEncoder : Rules<op::OneHotEncoder> {
     for (int64_t i = 0; i < x.count(); ++i) {
       const auto it = numbers.find(key_of(x, i));
       if (it != numbers.end()) out[static_cast<size_t>(i * cats.count() + it->second)] = 1;
-      else if (!a.zeros) k.fail("eval.category", "an element is none of the categories");
+      else if (!a.zeros) k.fail("eval.category", "an element is not one of the categories");
     }
     k.out(0, store(DType::f32, shape, out));
   }

@@ -10,7 +10,7 @@ namespace cameo::ops {
 namespace {
 
 const std::vector<std::pair<Datum, Datum>>& entries(Eval& k) {
-  if (k.datum(0).kind != Datum::Kind::map) k.fail("eval.input", "input 0 is no map");
+  if (k.datum(0).kind != Datum::Kind::map) k.fail("eval.input", "input 0 is not a map");
   return *k.datum(0).entries;
 }
 
@@ -40,7 +40,7 @@ struct CastMap : Rules<op::CastMap> {
     std::vector<Tensor> values;
     std::vector<int64_t> places;
     for (const auto& [key, value] : map) {
-      if (key.tensor.dtype() != DType::i64) k.fail("eval.type", "a map whose keys are no integers");
+      if (key.tensor.dtype() != DType::i64) k.fail("eval.type", "a map whose keys are not integers");
       places.push_back(key.tensor.int_at(0));
       values.push_back(cast(value.tensor, target(a)).reshaped({1}));
     }
@@ -64,7 +64,7 @@ struct CastMap : Rules<op::CastMap> {
     int64_t number = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
     if (read.ec != std::errc() || read.ptr != text.data() + text.size())
-      Eval::fail("eval.value", cat("'", text, "' is no integer"));
+      Eval::fail("eval.value", cat("'", text, "' is not an integer"));
     return Tensor::int_scalar(number);
   }
 };

@@ -119,7 +119,7 @@ struct TreeEnsembleClassifier : Rules<op::TreeEnsembleClassifier> {
     return static_cast<size_t>(id);
   }
 
-  // Trees that vote for one class alone: the other class gets what is left.
+  // Trees that vote for only one class: the other class gets the rest.
   static std::vector<double> both_sides(const std::vector<double>& scores, size_t classes, size_t voted,
                                         std::string_view transform) {
     std::vector<double> out;

@@ -1,4 +1,4 @@
-// Attention in the words of smaller operators.
+// Attention as smaller operators.
 #pragma once
 
 #include "ops/generated/attributes.h"

@@ -1,4 +1,4 @@
-// DeformConv said with Gather and a matrix product, for opsets without it.
+// DeformConv as Gather and a matrix product, for opsets without it.
 #pragma once
 
 #include "ops/generated/attributes.h"

@@ -10,7 +10,7 @@ inline void want_heads(const Infer& c, Dim heads, Dim kv_heads) {
   for (const Dim d : {heads, kv_heads})
     if (d.is_literal() && d.literal() < 1) c.fail("infer.mismatch", cat("there are ", d.text(), " heads"));
   if (heads.is_literal() && kv_heads.is_literal() && heads.literal() % kv_heads.literal())
-    c.fail("infer.mismatch", cat(heads.text(), " query heads are no multiple of ", kv_heads.text(), " key heads"));
+    c.fail("infer.mismatch", cat(heads.text(), " query heads are not a multiple of ", kv_heads.text(), " key heads"));
 }
 
 }  // namespace cameo::ops

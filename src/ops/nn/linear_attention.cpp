@@ -21,9 +21,9 @@ struct LinearAttention : Rules<op::LinearAttention> {
   static bool corrects(const A& a) { return a.update_rule == "delta" || a.update_rule == "gated_delta"; }
   static std::string problem(const A& a, bool has_decay, bool has_beta) {
     if (!gated(a) && !corrects(a) && a.update_rule != "linear")
-      return cat("update_rule '", a.update_rule, "' is none of linear, gated, delta, gated_delta");
+      return cat("update_rule '", a.update_rule, "' is not one of linear, gated, delta, gated_delta");
     if (a.q_num_heads < 1 || a.kv_num_heads < 1 || a.q_num_heads % a.kv_num_heads)
-      return cat(a.q_num_heads, " query heads are no multiple of ", a.kv_num_heads, " key heads");
+      return cat(a.q_num_heads, " query heads are not a multiple of ", a.kv_num_heads, " key heads");
     if (gated(a) != has_decay)
       return cat("update_rule '", a.update_rule, has_decay ? "' has no decay" : "' needs a decay");
     if (corrects(a) != has_beta)
@@ -164,7 +164,7 @@ struct CausalConvWithState : Rules<op::CausalConvWithState> {
     if (c.rank(0) != 3 || c.rank(1) != 3)
       c.fail("infer.rank", cat("input and weight have ranks ", c.rank(0), " and ", c.rank(1), ": 3 is wanted"));
     if (!silu(a) && a.activation != "none")
-      c.fail("infer.attribute", cat("activation '", a.activation, "' is none of none, silu, swish"));
+      c.fail("infer.attribute", cat("activation '", a.activation, "' is not one of none, silu, swish"));
     c.same(c.dim(0, 1), c.dim(1, 0), "the input's channels and the weight's");
     c.same(c.dim(1, 1), 1, "the weight's second size");
     if (c.dim(1, 2).is(0)) c.fail("infer.mismatch", "the weight has no taps");

@@ -1,4 +1,4 @@
-// Pools said tap by tap: one strided slice of the padded input for each place in the window. For dilations and rounding
+// Pools tap by tap: one strided slice of the padded input for each place in the window. For dilations and rounding
 // up, which came late.
 #pragma once
 

@@ -159,7 +159,8 @@ struct DequantizeLinear : Rules<op::DequantizeLinear> {
     On& on = e.on;
     const auto x = e.graph.constant(e.in(0));
     const auto zero = e.has(2) ? e.graph.constant(e.in(2)) : std::nullopt;
-    if (!x || (e.has(2) && !zero)) return e.refuse(cat(name(e.dtype(0)), " came later, and the tensor is no constant"));
+    if (!x || (e.has(2) && !zero))
+      return e.refuse(cat(name(e.dtype(0)), " came later, and the tensor is not a constant"));
     const DType given = x->dtype();
     const DType t = is_float(given) ? DType::f32 : is_signed_int(given) ? DType::i8 : DType::u8;
     const ValueId older = on.constant(convert(*x, t)), older_zero = zero ? on.constant(convert(*zero, t)) : ValueId();

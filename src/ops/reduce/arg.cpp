@@ -142,7 +142,7 @@ struct TopK : Rules<op::TopK> {
          if (const auto k = u.take_int("k")) u.set_input(1, u.constant(Tensor::ints(std::vector{*k})));
        },
        [](Downgrade& d) { d.input_to_int(1, "k"); }},
-      // Sorted results are also an answer to who asked for any order.
+      // Sorted results are also right if any order is allowed.
       {11, nullptr,
        [](Downgrade& d) { d.drop("sorted"), d.drop_default("largest", int64_t{1}), plain_axis(d, "axis", -1); }},
   };

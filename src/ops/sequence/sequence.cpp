@@ -9,13 +9,13 @@ namespace cameo::ops {
 namespace {
 
 const std::vector<Datum>& items(Eval& k, size_t i) {
-  if (k.datum(i).kind != Datum::Kind::sequence) k.fail("eval.input", cat("input ", i, " is no sequence"));
+  if (k.datum(i).kind != Datum::Kind::sequence) k.fail("eval.input", cat("input ", i, " is not a sequence"));
   return *k.datum(i).items;
 }
 
-// Types with sizes say nothing about a sequence that was computed: its elements are looked at.
+// Types with sizes are not known of a sequence that was computed: its elements are examined.
 const Tensor& tensor_of(const Datum& d) {
-  if (d.kind != Datum::Kind::tensor) Eval::fail("eval.input", "an element of a sequence is no tensor");
+  if (d.kind != Datum::Kind::tensor) Eval::fail("eval.input", "an element of a sequence is not a tensor");
   return d.tensor;
 }
 
@@ -45,7 +45,7 @@ size_t place_in(size_t size, int64_t at, bool insertion) {
 struct SequenceEmpty : Rules<op::SequenceEmpty> {
   static void infer(const op::SequenceEmpty& a, Infer& c) {
     const auto dtype = dtype_from_number(a.dtype.value_or(1));
-    if (!dtype) c.fail("infer.attribute", cat(*a.dtype, " is no element type"));
+    if (!dtype) c.fail("infer.attribute", cat(*a.dtype, " is not an element type"));
     c.out(0, Type::sequence(Type::tensor(*dtype)));
   }
   static void eval(const op::SequenceEmpty&, Eval& k) { k.out(0, Datum::sequence({})); }

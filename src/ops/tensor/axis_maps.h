@@ -1,4 +1,4 @@
-// Kernels that treat each axis alone: for every output place along an axis, the input place it comes from.
+// Kernels that treat each axis separately: for every output place along an axis, the input place it comes from.
 #pragma once
 
 #include <span>

@@ -39,7 +39,7 @@ struct Concat : Rules<op::Concat> {
   }
 
   static constexpr Revision revisions[] = {
-      // Before 4 the axis was optional, 1 unless said.
+      // Before 4 the axis was optional (default: 1).
       {4,
        [](Upgrade& u) {
          if (!u.has("axis")) u.set("axis", int64_t{1});

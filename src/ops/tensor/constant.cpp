@@ -1,4 +1,4 @@
-// Values that come from attributes or from a shape alone, and Identity.
+// Values that come only from attributes or a shape, and Identity.
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/on.h"
@@ -109,7 +109,7 @@ Tensor eye(DType dtype, int64_t rows, int64_t columns, int64_t k) {
 DType dtype_of(const op::EyeLike& a, DType input) {
   if (!a.dtype) return input;
   const auto dtype = dtype_from_number(*a.dtype);
-  if (!dtype) throw error("model.attribute", cat("EyeLike: ", *a.dtype, " is no element type"));
+  if (!dtype) throw error("model.attribute", cat("EyeLike: ", *a.dtype, " is not an element type"));
   return *dtype;
 }
 

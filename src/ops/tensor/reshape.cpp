@@ -115,7 +115,7 @@ struct Reshape : Rules<op::Reshape> {
          const auto shape = d.graph.constant(d.input(1));
          const auto named = d.graph[d.input(1)].fact.ints();
          if (!shape && named && std::none_of(named->begin(), named->end(), [](Dim size) { return size.is(0); }))
-           return;  // empty tensors alone see the difference
+           return;  // it differs only for empty tensors
          if (!shape) return d.refuse("allowzero with a shape that is computed by the model");
          const auto sizes = shape->to_ints();
          if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) d.refuse("a size of 0 meant a copied size there");

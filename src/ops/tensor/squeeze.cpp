@@ -106,7 +106,7 @@ struct Unsqueeze : Rules<op::Unsqueeze> {
       {13, [](Upgrade& u) { u.attr_to_input("axes", 1); }, [](Downgrade& d) { d.input_to_ints(1, "axes"); }},
   };
 
-  // The input's sizes written into a shape of ones, at the places that are no new axes.
+  // The input's sizes written into a shape of ones, at the places that are not new axes.
   static void by_shape(Expand& e) {
     On& on = e.on;
     const Fact& axes = e.fact(1);

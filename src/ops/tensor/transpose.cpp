@@ -33,7 +33,7 @@ struct Transpose : Rules<op::Transpose> {
     c.out(0, out);
     move_contents(c);
   }
-  // 'perm' alone tells the rank.
+  // 'perm' gives the rank.
   static void infer_rank(const op::Transpose& a, Infer& c) {
     if (!a.perm) return;
     const auto rank = static_cast<int64_t>(a.perm->size());

@@ -57,7 +57,7 @@ class Printer {
   std::string take() { return std::move(w_.out); }
 
  private:
-  // A size nobody knows that appears but once says nothing: '?' in place of a made name.
+  // An unknown size that appears only once is '?' instead of a made-up name.
   void count_unknown_sizes() {
     for (uint32_t i = 0; i < g_.value_capacity(); ++i)
       if (g_[ValueId(i)].kind != Value::Kind::dead) count_sizes(g_[ValueId(i)].fact.type);

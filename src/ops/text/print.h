@@ -24,7 +24,7 @@ struct PrintOptions {
 
 // parse_text reads it back to an equal model, given the tensors.
 std::string print_text(const Model& m, const PrintOptions& options = {});
-// The main graph alone: no header, no functions. For messages and debugging; works on any graph.
+// Only the main graph: no header, no functions. For messages and debugging; works on any graph.
 std::string print_text(const Graph& g, const PrintOptions& options = {});
 
 }  // namespace cameo::ops

@@ -10,7 +10,7 @@
 
 namespace cameo::ops {
 
-// Bytes that are no valid UTF-8 stand for themselves, one code point each.
+// Bytes that are not valid UTF-8 stand for themselves, one code point each.
 std::vector<char32_t> code_points(std::string_view text);
 void append_utf8(std::string& out, char32_t c);
 // Simple case mapping of Latin, Greek and Cyrillic letters; all else stays. The same on every machine, whatever its

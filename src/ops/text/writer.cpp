@@ -176,7 +176,7 @@ struct IsEmpty {
 void Writer::attribute(std::string_view attribute_name, const AttrValue& v) {
   name(attribute_name);
   const bool reference = std::holds_alternative<AttrRef>(v);
-  // What the value does not tell by itself is said by its kind.
+  // The kind is written where the value does not show it.
   const bool type_alone = std::holds_alternative<Type>(v) || std::holds_alternative<std::vector<Type>>(v);
   if ((reference && kind_of(v) != AttrKind::undefined) || type_alone || std::visit(IsEmpty{}, v))
     out += cat(": ", kind_text(kind_of(v)), " = ");

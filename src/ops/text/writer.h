@@ -1,4 +1,4 @@
-// The pieces of ONNX's text syntax: names, types, tensors, attributes. Whoever prints a graph or a file puts them
+// The pieces of ONNX's text syntax: names, types, tensors, attributes. Printers of graphs and files put them
 // together.
 #pragma once
 
@@ -54,7 +54,7 @@ class Writer {
   void name(std::string_view s);  // bare where it is an identifier
   void op_name(std::string_view domain, std::string_view op, std::string_view overload);
   void type(const Type& t);
-  // `type name`; the name alone where the type is unknown.
+  // `type name`; only the name if the type is unknown.
   void value(const Type& t, std::string_view name);
   void tensor_type(DType elem, const std::vector<int64_t>& shape);
   void tensor(const Tensor& t);                               // "float[2] {1, 2}"

@@ -1,4 +1,4 @@
-// The preview of training: one step of an optimizer, and gradients (whose shapes alone are known here).
+// The preview of training: one step of an optimizer, and gradients (of which only the shapes are known here).
 #include <cmath>
 
 #include "ops/eval.h"
@@ -94,7 +94,7 @@ struct Momentum : Rules<op::Momentum> {
   }
   static void check_mode(const op::Momentum& a) {
     if (a.mode != "nesterov" && a.mode != "standard")
-      throw error("model.attribute", cat("mode '", a.mode, "' is none of standard, nesterov"));
+      throw error("model.attribute", cat("mode '", a.mode, "' is not one of standard, nesterov"));
   }
   static void eval(const op::Momentum& a, Eval& k) {
     const double rate = k.double_scalar(0), beta = k.int_scalar(1) > 0 ? static_cast<double>(a.beta) : 1,

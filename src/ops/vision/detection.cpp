@@ -218,7 +218,7 @@ struct MaxRoiPool : Rules<op::MaxRoiPool> {
     for (int64_t r = 0; r < regions; ++r) {
       for (int64_t i = 0; i < 5; ++i)
         if (std::isnan(rois[r * 5 + i] * static_cast<double>(a.spatial_scale)))
-          k.fail("eval.index", "a region is no number");
+          k.fail("eval.index", "a region is not a number");
       const auto batch = static_cast<int64_t>(std::clamp(rois[r * 5], -1.0, 1e9));
       if (batch < 0 || batch >= shape[0])
         k.fail("eval.index", cat("batch index ", batch, " is outside a batch of ", shape[0]));

@@ -133,7 +133,7 @@ struct GridSample : Rules<op::GridSample> {
         grid.shape()[0] != x.shape()[0])
       k.fail("eval.shape", "the grid does not suit the input");
     if (a.mode != "nearest" && a.mode != "linear" && a.mode != "cubic")
-      k.fail("eval.attribute", cat("mode '", a.mode, "' is none of nearest, linear, cubic"));
+      k.fail("eval.attribute", cat("mode '", a.mode, "' is not one of nearest, linear, cubic"));
     const auto sizes = spatial_of(x.shape());
     const int64_t channels = x.shape()[1], plane = product(sizes);
     std::vector<int64_t> shape{x.shape()[0], channels};

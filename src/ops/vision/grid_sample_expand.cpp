@@ -38,7 +38,7 @@ class Sampler {
   ValueId outer(ValueId d) { return plus(on_.Mul(plus(on_.Mul(plus(scaled(d, k), -5 * k), d), 8 * k), d), -4 * k); }
   ValueId inner(ValueId d) { return plus(on_.Mul(plus(scaled(d, k + 2), -(k + 3)), on_.Mul(d, d)), 1); }
 
-  // In elements. What is no number lies far outside.
+  // In elements. What is not a number lies far outside.
   ValueId position(ValueId n, size_t axis) {
     const ValueId size = planes_.size(axis), shifted = plus(n, 1);
     const ValueId x = a_.align_corners ? on_.Mul(scaled(shifted, 0.5), plus(size, -1))
@@ -82,7 +82,7 @@ void expand_grid_sample(const op::GridSample& a, Expand& e) {
   On& on = e.on;
   const ValueId x = e.in(0);
   if (!ranks_known(e)) return e.refuse("the rank is not known");
-  if (a.mode != "nearest" && !is_float(on.dtype(x))) return e.refuse("interpolation of numbers that are no floats");
+  if (a.mode != "nearest" && !is_float(on.dtype(x))) return e.refuse("interpolation of numbers that are not floats");
   const int64_t spatial = on.rank(x) - 2;
   const DType t = on.dtype(e.in(1)) == DType::f64 ? DType::f64 : DType::f32;
   const ValueId grid = on.cast(e.in(1), t), points = on.Reshape(grid, on.ints({0, -1, spatial}));

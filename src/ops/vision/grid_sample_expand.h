@@ -1,4 +1,4 @@
-// GridSample said with Gather, for opsets without it, and for volumes before opset 20.
+// GridSample as Gather, for opsets without it, and for volumes before opset 20.
 #pragma once
 
 #include "ops/generated/attributes.h"

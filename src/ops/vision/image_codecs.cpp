@@ -1,4 +1,4 @@
-// JPEG, WebP and JPEG 2000 through the libraries that everybody decodes them with, loaded when an image asks for one.
+// JPEG, WebP and JPEG 2000 through the usual libraries, loaded when an image asks for one.
 #include <algorithm>
 #include <array>
 #include <climits>

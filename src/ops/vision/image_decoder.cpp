@@ -48,7 +48,7 @@ struct ImageDecoder : Rules<op::ImageDecoder> {
   static void infer(const op::ImageDecoder& a, Infer& c) {
     if (c.rank(0) != 1) c.fail("infer.rank", cat("the stream has rank ", c.rank(0), ": 1 is wanted"));
     if (a.pixel_format != "RGB" && a.pixel_format != "BGR" && a.pixel_format != "Grayscale")
-      c.fail("infer.attribute", cat("pixel_format '", a.pixel_format, "' is none of RGB, BGR, Grayscale"));
+      c.fail("infer.attribute", cat("pixel_format '", a.pixel_format, "' is not one of RGB, BGR, Grayscale"));
     c.out(0, {c.fresh("height"), c.fresh("width"), a.pixel_format == "Grayscale" ? 1 : 3});
   }
 
@@ -63,7 +63,7 @@ struct ImageDecoder : Rules<op::ImageDecoder> {
               "JPEG, WebP, JPEG 2000, BMP, PNM, PNG without interlacing and uncompressed TIFF are; convert the image, "
               "or "
               "decode it before the model");
-    // As the operator wants it for what nobody can read.
+    // The operator's result for an image that cannot be read.
     if (!image) return k.out(0, zeros(DType::u8, {0, 0, grey ? 1 : 3}));
     std::vector<uint8_t> out;
     out.reserve(image->rgb.size() / (grey ? 3 : 1));

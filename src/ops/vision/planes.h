@@ -1,4 +1,4 @@
-// Elements of images at computed positions, said with Gather: what the expansions of sampling operators share.
+// Elements of images at computed positions, by Gather: what the expansions of sampling operators share.
 #pragma once
 
 #include <vector>

@@ -110,7 +110,7 @@ struct Resize : Rules<op::Resize> {
     const bool smallest = a.keep_aspect_ratio_policy == "not_larger";
     if (!smallest && a.keep_aspect_ratio_policy != "not_smaller")
       throw error("eval.attribute", cat("keep_aspect_ratio_policy '", a.keep_aspect_ratio_policy,
-                                        "' is none of stretch, not_larger, not_smaller"));
+                                        "' is not one of stretch, not_larger, not_smaller"));
     double scale = static_cast<double>(wanted[0]) / static_cast<double>(in[0]);
     for (size_t i = 1; i < in.size(); ++i) {
       const double s = static_cast<double>(wanted[i]) / static_cast<double>(in[i]);
@@ -180,7 +180,7 @@ struct Resize : Rules<op::Resize> {
       expansion<A>(
           11, Exactness::exact, [](const A& a, Expand& e) { resize_by_scales(a, e); },
           [](const A&, const Graph& g, NodeId n, int64_t) { return g.input(n, 3).valid(); }),
-      // What the steps above and the older encodings cannot say.
+      // What the steps above and the older encodings cannot express.
       expansion<A>(
           19, Exactness::rounding, [](const A& a, Expand& e) { expand_resize(a, e); },
           [](const A& a, const Graph& g, NodeId n, int64_t target) {

@@ -1,4 +1,4 @@
-// Resize said with Gather, axis by axis, for what older opsets lack: cubic and nearest modes, coordinate modes,
+// Resize as Gather, axis by axis, for what older opsets lack: cubic and nearest modes, coordinate modes,
 // antialiasing, regions of interest, sizes that only the model knows.
 #pragma once
 

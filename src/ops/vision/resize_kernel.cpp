@@ -195,7 +195,7 @@ Tensor resize(const Tensor& x, const std::vector<AxisResize>& axes, const Resize
   if (element_count(shape) == 0) return zeros(x.dtype(), shape);
   if (m.mode == "nearest") return resize_nearest(x, axes, m);
   if (m.mode != "linear" && m.mode != "cubic")
-    throw error("eval.attribute", cat("mode '", m.mode, "' is none of nearest, linear, cubic"));
+    throw error("eval.attribute", cat("mode '", m.mode, "' is not one of nearest, linear, cubic"));
   const Loaded<double> loaded(x);
   std::vector<double> y(loaded.span().begin(), loaded.span().end());
   std::vector<int64_t> sizes = x.shape();

@@ -25,7 +25,7 @@ struct ResizeModes {
 // Resamples every axis of `x`. Throws "eval.attribute" for unknown modes.
 Tensor resize(const Tensor& x, const std::vector<AxisResize>& axes, const ResizeModes& modes);
 
-// floor(size * scale) in floats, as every engine computes it. Throws "value.range" for what is no size.
+// floor(size * scale) in floats, as every engine computes it. Throws "value.range" for what is not a size.
 int64_t scaled_size(int64_t size, float scale);
 int64_t resized_size(double size);  // rounded down
 

@@ -10,7 +10,7 @@
 
 namespace cameo::ops {
 
-// Opset 10 knew scales alone; positions were x / scale, the nearest element the one before.
+// Opset 10 had only scales; positions were x / scale, the nearest element the one before.
 void resize_from_10(Upgrade& u) {
   u.inputs = {u.input(0), {}, u.input(1)};
   u.set("coordinate_transformation_mode", std::string("asymmetric"));

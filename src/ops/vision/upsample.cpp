@@ -56,7 +56,7 @@ struct Upsample : Rules<op::Upsample> {
        [](Downgrade& d) {
          const auto scales = d.take_floats("scales");
          if (!scales || scales->size() != 4 || (*scales)[0] != 1 || (*scales)[1] != 1)
-           return d.refuse("Upsample before opset 7 takes a height and a width alone");
+           return d.refuse("Upsample before opset 7 takes only a height and a width");
          d.set("height_scale", (*scales)[2]);
          d.set("width_scale", (*scales)[3]);
        }},

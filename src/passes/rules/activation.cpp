@@ -54,7 +54,7 @@ Rule swish_scaled() {
   Const a;
   return rule("swish-scaled", x * sigmoid(x * a),
               [=](Rewrite& rw, const Match& m) {
-                if (!is_scalar(rw, m[a])) return rw.no("the factor is no single number"), ValueId();
+                if (!is_scalar(rw, m[a])) return rw.no("the factor is not a single number"), ValueId();
                 return rw.on.Swish(m[x], op::Swish{.alpha = static_cast<float>(*rw.scalar(m[a]))});
               })
       .rounding()

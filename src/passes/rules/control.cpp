@@ -121,7 +121,7 @@ std::unordered_set<uint32_t> needed_for(const Graph& g, RegionId body, std::vect
   return seen;
 }
 
-// What a loop carries or gathers though nobody reads it: not after the loop, nor in a turn for anything else.
+// What a loop carries or stacks but is never read: not after the loop, and not in an iteration for another value.
 void loop_unread(Rewrite& rw) {
   if (!has_body(rw)) return rw.no("it has no body that fits");
   const RegionId body = rw.root().regions[0];

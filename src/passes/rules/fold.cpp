@@ -1,4 +1,4 @@
-// What depends on constants alone is computed once, with the operators' own kernels. The engine sees to it that the
+// What depends only on constants is computed once, with the operators' own kernels. The engine sees to it that the
 // constants do not outgrow what they replace.
 #include <algorithm>
 

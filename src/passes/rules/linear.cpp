@@ -146,7 +146,7 @@ void affine_after_linear(Rewrite& rw) {
   const Node n = rw.g[linear->node];
   const ValueId old_bias = n.inputs.size() > 2 ? n.inputs[2] : ValueId();
   const auto bias = vector(rw, old_bias, linear->channels, 0);
-  if (!bias) return rw.no("the bias is no vector of constants");
+  if (!bias) return rw.no("the bias is not a vector of constants");
   ValueId kernel = n.inputs[1];
   if (change->scales) {
     auto w = scaled_weight(*rw.weight(kernel), *linear, change->factors);

@@ -29,7 +29,7 @@ void concat_with_empty(Rewrite& rw) {
   rw.replace(rw.on.Concat(kept, rw.attrs<op::Concat>()));
 }
 
-// Without training the data pass; the mask, where somebody reads it, is all true.
+// Without training the data is unchanged; the mask, if it is used, is all true.
 void dropout(Rewrite& rw) {
   const auto training = rw.ints(rw.in(2));
   const bool off = !rw.has(2) || (training && training->size() == 1 && (*training)[0] == 0);

@@ -9,7 +9,7 @@ namespace cameo::passes {
 
 namespace {
 
-// Pads per spatial axis, begins then ends; nothing unless this number is added around spatial axes alone.
+// Pads per spatial axis, begins then ends; nothing unless this number is added only around spatial axes.
 std::optional<std::vector<int64_t>> spatial_pads(Rewrite& rw, ValueId v, double wanted) {
   const auto* pad = rw.made_by<op::Pad>(v);
   if (!pad) return std::nullopt;
@@ -107,7 +107,7 @@ void pad_into_max(Rewrite& rw) {
     if ((*attrs.pads)[i] >= attrs.kernel_shape[i % attrs.kernel_shape.size()])
       return rw.no("the padding is as wide as the window");
     if ((*pads)[i] > 0 && !at_least_one(rw, rw.shape(x)[2 + i % attrs.kernel_shape.size()]))
-      return rw.no("a size may be 0, where there is padding alone");
+      return rw.no("a size may be 0, where there is only padding");
   }
   attrs.auto_pad = "NOTSET";
   rw.replace({rw.on.MaxPool(x, attrs, 1)[0], ValueId()});

@@ -39,7 +39,7 @@ std::optional<Turned> turned(const Rewrite& rw) {
   return std::nullopt;
 }
 
-// Numbers per position that say the same for both halves: the first half, as [length, size / 2].
+// Numbers per position that are the same for both halves: the first half, as [length, size / 2].
 std::optional<Tensor> constant_half(const Rewrite& rw, ValueId v, int64_t length, int64_t size) {
   const auto t = rw.constant(v);
   if (!t || t->rank() < 2 || t->count() != length * size || t->shape()[static_cast<size_t>(t->rank() - 2)] != length)

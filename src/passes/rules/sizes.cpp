@@ -1,4 +1,4 @@
-// Sizes as data: computed shapes that are constants after all, or that one Shape node can say.
+// Sizes as data: computed shapes that are constants after all, or that one Shape node gives.
 #include <algorithm>
 
 #include "passes/rules/reshape_form.h"
@@ -34,7 +34,7 @@ void reshape_by_constant(Rewrite& rw) {
   rw.replace(v);
 }
 
-// Expand broadcasts both ways, so an axis that stays may be said as 1.
+// Expand broadcasts both ways, so an axis that stays may be written as 1.
 void expand_by_constant(Rewrite& rw) {
   if (rw.is_constant(rw.in(1)) || !rw.has_rank(rw.in(0)) || !rw.has_rank(rw.out())) return;
   const auto sizes = rw.fact(rw.in(1)).ints();
@@ -93,7 +93,7 @@ void resize_by_scales(Rewrite& rw) {
     int64_t times = 0;
     for (int64_t k = 1; k <= 16 && !times; ++k)
       if (rw.equal((*sizes)[i], from * Dim(k))) times = k;
-    if (!times || !at_least_one(rw, from)) return rw.no("a size is no multiple of the input's");
+    if (!times || !at_least_one(rw, from)) return rw.no("a size is not a multiple of the input's");
     scales.push_back(static_cast<float>(times));
   }
   const auto type = rw.fact(rw.out()).type;

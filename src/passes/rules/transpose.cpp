@@ -11,7 +11,7 @@ namespace {
 
 using Perm = std::vector<int64_t>;
 
-// Nothing for one that does not fit its operand, which is somebody else's finding.
+// Nothing for one that does not fit its operand, which another check reports.
 std::optional<Perm> perm_of(const Rewrite& rw, ValueId v) {
   const auto* t = rw.made_by<op::Transpose>(v);
   if (!t) return std::nullopt;

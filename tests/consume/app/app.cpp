@@ -1,4 +1,4 @@
-// A stranger's program: it sees cameo's public headers alone.
+// A program outside of Cameo: it sees only the public headers.
 #include <cameo/cameo.h>
 
 #include <cmath>
@@ -60,7 +60,7 @@ void builds() {
 // An archive is exported, walked, simplified, converted, edited, compared and run; the numbers are PyTorch's.
 void carves(const std::string& data) {
   const cameo::Model archive = cameo::load(data + "/blocks.pt");
-  expect(archive.is_archive(), "an archive is told from a model");
+  expect(archive.is_archive(), "an archive is distinguished from a model");
   const auto exported =
       cameo::export_model(archive, {.inputs = {"x=f32[batch,6]"}, .output_names = {"y"}, .opset = 17});
   const cameo::Model model = cameo::infer(exported.model);
@@ -154,7 +154,7 @@ void runs() {
   });
   cameo::Model gone = g.model();
   const cameo::Model kept = std::move(gone);
-  expect_error("use.moved-from", [&] { gone.node_count(); });  // NOLINT: that it is told is what is tested
+  expect_error("use.moved-from", [&] { gone.node_count(); });  // NOLINT: the error is tested
   expect_error("use.opset", [&] { cameo::convert(kept, {.opset = 999}); });
 }
 

@@ -1,4 +1,4 @@
-"""A list that grew by += in a loop was no output."""
+"""A list that grew by += in a loop was not an output."""
 from typing import List
 
 import torch

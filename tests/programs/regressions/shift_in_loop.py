@@ -1,4 +1,4 @@
-"""An output that needs a missing operator was left out without a word."""
+"""An output that needs a missing operator was silently left out."""
 import torch
 from torch import Tensor, nn
 

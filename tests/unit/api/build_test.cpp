@@ -91,7 +91,7 @@ TEST(Build, GivesAttributesTheTypeOfTheSchema) {
   Builder g;
   const Var x = g.input("x", "f32[1,2,4]");
   EXPECT_EQ(g.op("ReduceMean", {x}, {{"keepdims", 0.0}}).type(), "f32[]");
-  EXPECT_EQ(g.op("LpPool", {x}, {{"kernel_shape", 2}}).type(), "f32[1,2,3]");  // a number alone is a list of one
+  EXPECT_EQ(g.op("LpPool", {x}, {{"kernel_shape", 2}}).type(), "f32[1,2,3]");  // a single number is a list of one
   EXPECT_EQ(code_of([](Builder& b) {
               b.op("ReduceMean", {b.input("x", "f32[1]")}, {{"keepdims", 0.5}});
             }),

@@ -1,4 +1,4 @@
-// The gate before compute: what a shape rule refuses at the real sizes reaches no kernel, whoever would have run it.
+// The gate before compute: what a shape rule refuses at the real sizes reaches no kernel.
 #include "ops/gate.h"
 
 #include <gtest/gtest.h>

@@ -115,11 +115,11 @@ TEST(Json, SaysWhereItIsWrong) {
   EXPECT_EQ(fault("01"), "something follows the value @1");
   EXPECT_EQ(fault("1."), "a digit belongs here @2");
   EXPECT_EQ(fault("\"ab"), "a string has no end @0");
-  EXPECT_EQ(fault("\"a\nb\""), "a control character stands in a string @2");
+  EXPECT_EQ(fault("\"a\nb\""), "a control character in a string @2");
   EXPECT_EQ(fault("\"\xff\""), "a string is not UTF-8 @0");
-  EXPECT_EQ(fault(R"("\ud800")"), "half a surrogate pair stands in a string @7");
+  EXPECT_EQ(fault(R"("\ud800")"), "half a surrogate pair in a string @7");
   EXPECT_EQ(fault(R"("\u00g0")"), "an escape needs four hex digits @3");
-  EXPECT_EQ(fault(R"("\x")"), "an unknown escape stands in a string @2");
+  EXPECT_EQ(fault(R"("\x")"), "an unknown escape in a string @2");
   EXPECT_EQ(fault("nul"), "a value belongs here @0");
   EXPECT_EQ(fault("NaN"), "a value belongs here @0");
   EXPECT_EQ(fault(std::string(100000, '[')), "it is nested too deep @513");

@@ -44,7 +44,7 @@ TEST_F(FileTest, AFileThatIsCutShortIsFoundOut) {
     const Bytes a = map_file(at("a")), b = map_file(at("b"));
     EXPECT_EQ(code_of([] { require_unchanged_files(); }), "");
     fs::resize_file(at("a"), 5000);
-    EXPECT_EQ(code_of([] { require_whole_files(); }), "") << "nobody has looked at what is gone";
+    EXPECT_EQ(code_of([] { require_whole_files(); }), "") << "the missing bytes were not read";
     EXPECT_EQ(a.text().substr(0, 4096), text.substr(0, 4096));
     EXPECT_EQ(a.text()[2 << 20], '\0');
     EXPECT_EQ(a.text()[(3 << 20) - 1], '\0');

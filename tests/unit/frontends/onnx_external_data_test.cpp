@@ -1,4 +1,4 @@
-// The known attacks on external data, each as a model somebody might send.
+// The known attacks on external data, each as a model from an attacker.
 #include "frontends/onnx/external_data.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Random expressions with an evaluator of their own, to hold the normal form against.
+// Random expressions with an evaluator of their own, to compare the normal form with.
 #pragma once
 
 #include <cstdint>

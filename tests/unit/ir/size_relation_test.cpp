@@ -49,7 +49,7 @@ TEST(SizeRelation, ConventionsDoNotAnswerQuestions) {
   EXPECT_EQ(facts.surely_equal(n * m, Dim(0)), Answer::unknown);
   EXPECT_EQ(facts.surely_equal(m, Dim(0)), Answer::no);
   EXPECT_EQ(facts.surely_less(m, Dim(65)), Answer::yes);
-  EXPECT_EQ(facts.surely_equal(n + Dim(1), Dim(0)), Answer::no);  // that it is a size is no convention
+  EXPECT_EQ(facts.surely_equal(n + Dim(1), Dim(0)), Answer::no);  // that it is a size is not a convention
   EXPECT_EQ(facts.surely_less_equal(Dim(0), n), Answer::yes);
 }
 
