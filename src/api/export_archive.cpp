@@ -7,7 +7,7 @@
 #include "api/finish_export.h"
 #include "api/weights_in_place.h"
 #include "cameo/version.h"
-#include "backends/onnx/lean.h"
+#include "backends/onnx/simplify_for_opset.h"
 #include "backends/onnx/legalise.h"
 #include "formats/mapped_file.h"
 #include "frontends/recognise.h"

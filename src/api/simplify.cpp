@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "api/simplify_check.h"
-#include "backends/onnx/lean.h"
+#include "backends/onnx/simplify_for_opset.h"
 #include "ops/schema.h"
 #include "passes/edit.h"
 #include "support/budget.h"

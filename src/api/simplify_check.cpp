@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "backends/onnx/lean.h"
+#include "backends/onnx/simplify_for_opset.h"
 #include "engine/session.h"
 #include "kernels/carrier.h"
 #include "runtime/inputs.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/emit.h"
-#include "engine/late.h"
+#include "engine/deferred_constants.h"
 #include "engine/parallel.h"
 #include "engine/work.h"
 #include "ops/op_def.h"
@@ -75,7 +75,7 @@ bool Compiler::is_f32(ValueId v) const {
 }
 
 bool Compiler::is_constant(ValueId v) const {
-  return v && (g_.is_constant(v) || g_[v].fact.tensor() || late_constant(g_, v));
+  return v && (g_.is_constant(v) || g_[v].fact.tensor() || deferred_constant(g_, v));
 }
 
 std::optional<Tensor> Compiler::constant(ValueId v) {
@@ -92,13 +92,13 @@ std::optional<float> Compiler::scalar(ValueId v) {
 bool Compiler::ready(ValueId v) const { return v && (values_[v.index].slot != no_slot || is_constant(v)); }
 
 std::string Compiler::key(ValueId v, std::string_view what) const {
-  return v.index < options_.base_values && (g_[v].kind == Value::Kind::initializer || late_constant(g_, v))
+  return v.index < options_.base_values && (g_[v].kind == Value::Kind::initializer || deferred_constant(g_, v))
              ? cat(v.index, ":", what)
              : "";
 }
 
-Tensor Compiler::shared_late(ValueId v) {
-  const std::string name = key(v, "late");
+Tensor Compiler::shared_deferred(ValueId v) {
+  const std::string name = key(v, "deferred");
   if (name.empty()) return *constant(v);
   const Bytes bytes = store_.get(name, [&] { return constant(v)->reshaped(desc(v)->dims).bytes(); });
   return {DType::f32, desc(v)->dims, bytes};
@@ -108,7 +108,7 @@ SlotId Compiler::slot(ValueId v) {
   Known& k = values_[v.index];
   if (k.slot == no_slot) {
     invariant(is_constant(v), "a value is used before it is there");
-    Tensor t = late_constant(g_, v) ? shared_late(v) : *constant(v);
+    Tensor t = deferred_constant(g_, v) ? shared_deferred(v) : *constant(v);
     if (const Desc* d = desc(v); d && (t.dtype() != d->dtype || t.shape() != d->dims))
       throw error("run.shape", cat("the constant '", g_[v].name, "' has another type or size than inference promised"));
     // Kernels read whole elements; a weight in a mapped file may lie at any byte.
@@ -129,7 +129,7 @@ SlotId Compiler::slot(ValueId v) {
 }
 
 SlotId Compiler::bytes_of(ValueId v) {
-  if (values_[v.index].slot != no_slot || !is_constant(v) || late_constant(g_, v)) return plain(v);
+  if (values_[v.index].slot != no_slot || !is_constant(v) || deferred_constant(g_, v)) return plain(v);
   const Tensor t = *constant(v);
   return add_constant(t, {t.dtype(), t.shape(), nullptr});
 }
@@ -298,7 +298,7 @@ void Compiler::node(NodeId n) {
   const bool folded =
       !node.op->is_opaque() && def(*node.op).rules.deterministic && !node.outputs.empty() &&
       std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_[v].fact.tensor() != nullptr; });
-  if (folded || (!node.outputs.empty() && late_constant(g_, node.outputs[0]))) return;
+  if (folded || (!node.outputs.empty() && deferred_constant(g_, node.outputs[0]))) return;
   bool known = options_.fast && node.op->domain.empty() && node.regions.empty();
   for (const ValueId v : node.inputs)
     known = known && (!v || (desc(v) && (is_constant(v) || plan_->slots[slot(v)].home != Slot::Home::datum ||

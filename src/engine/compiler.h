@@ -39,7 +39,7 @@ class Compiler {
   bool is_f32(ValueId v) const;
   bool ready(ValueId v) const;  // computed by an earlier step, given, or constant
   std::optional<Tensor> constant(ValueId v);
-  bool is_constant(ValueId v) const;                        // those that are made late (late.h) too
+  bool is_constant(ValueId v) const;                        // deferred ones (deferred_constants.h) too
   std::optional<float> scalar(ValueId v);                   // a constant with one f32 element
   std::string key(ValueId v, std::string_view what) const;  // for Store; unique to this plan where it has to be
 
@@ -73,7 +73,7 @@ class Compiler {
     SlotId slot = no_slot;
     std::vector<SlotId> forms;
   };
-  Tensor shared_late(ValueId v);  // a constant that is made late, once for all plans
+  Tensor shared_deferred(ValueId v);  // a deferred constant, computed once for all plans
   void node(NodeId n);
   bool emit(NodeId n);
   void reference(NodeId n);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/late.h"
+#include "engine/deferred_constants.h"
 #include "kernels/carrier.h"
 #include "ops/eval.h"
 #include "ops/gate.h"
@@ -30,7 +30,7 @@ bool foldable(const Graph& g, const Node& n) {
 
 // Large weights in fewer bits stay as they lie until they are packed.
 bool stays_narrow(const Graph& g, NodeId n) {
-  return late_constant(g, g[n].outputs[0]) && g.constant(g[n].inputs[0], small_bytes) == std::nullopt;
+  return deferred_constant(g, g[n].outputs[0]) && g.constant(g[n].inputs[0], small_bytes) == std::nullopt;
 }
 
 void fold_node(Graph& g, NodeId id) {

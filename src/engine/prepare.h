@@ -11,9 +11,9 @@ namespace cameo::engine {
 void prepare_once(Graph& g, bool onednn);
 void widen_halves(Graph& g);               // a part of it: f16 and bf16 computed in f32
 void use_integers(Graph& g, bool onednn);  // a part of it: products between DequantizeLinear and QuantizeLinear
-// Per sizes: operators that several nodes spell out (Gelu, Swish, attention, global pooling) become one node.
-void gather_operators(Graph& g, bool attention);
-bool gather_attention(Graph& g, NodeId product);  // the MatMul with the values
+// Per sizes: operators that are written as several nodes (Gelu, Swish, attention, global pooling) become one node.
+void fuse_operators(Graph& g, bool attention);
+bool fuse_attention(Graph& g, NodeId product);  // the MatMul with the values
 bool has_operands(const Node& n);  // all that its schema demands; what is rewritten before it is inferred may lack some
 
 }  // namespace cameo::engine

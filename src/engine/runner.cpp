@@ -89,7 +89,7 @@ std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const V
   for (size_t i = 0; i < given.size(); ++i) g->fact(given[i]).type = given_type(inputs[i], g->fact(given[i]).type);
   CheckedNodes nodes(*g, nodes_of(*g, g->main()));
   if (options.fast) {
-    gather_operators(*g, options.onednn && !onednn_version().empty());
+    fuse_operators(*g, options.onednn && !onednn_version().empty());
     nodes.renew(*g, nodes_of(*g, g->main()));
   }
   const std::vector<ValueId> outputs = (*g)[g->main()].outputs;

@@ -44,7 +44,7 @@ bool works(const Model& m, NodeId n, bool taken) {
 
 }  // namespace
 
-size_t decide_by_trial(Model& m, Engine& e) {
+size_t decide_by_trial(Model& m, Rewriter& e) {
   Graph& g = m.graph;
   size_t decided = 0, tried = 0;
   for (uint32_t i = 0; i < g.node_capacity() && tried < most_tried; ++i) {

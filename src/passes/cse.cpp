@@ -28,7 +28,7 @@ bool mergeable(const Node& n) {
 
 class Merger {
  public:
-  Merger(Graph& g, Engine& e) : g_(g), e_(e) {}
+  Merger(Graph& g, Rewriter& e) : g_(g), e_(e) {}
 
   // Nodes of outer regions that come before are visible to inner ones.
   void region(RegionId r) {
@@ -101,7 +101,7 @@ class Merger {
   }
 
   Graph& g_;
-  Engine& e_;
+  Rewriter& e_;
   std::unordered_map<size_t, std::vector<NodeId>> known_;
   std::vector<size_t> log_;
 };
@@ -132,7 +132,7 @@ bool same_bytes(const Weight& a, const Weight& b) {
 
 }  // namespace
 
-size_t merge_equal_nodes(Graph& g, Engine& e) {
+size_t merge_equal_nodes(Graph& g, Rewriter& e) {
   Merger merger(g, e);
   for (uint32_t i = 0; i < g.region_capacity(); ++i)
     if (const RegionId r(i); !g[r].parent && !g[r].dead) merger.region(r);
@@ -157,7 +157,7 @@ Alike alike_weights(const Graph& g) {
 
 }  // namespace
 
-size_t merge_equal_weights(Graph& g, Engine& e) {
+size_t merge_equal_weights(Graph& g, Rewriter& e) {
   size_t merged = 0;
   for (const auto& [key, values] : alike_weights(g)) {
     if (values.size() < 2) continue;

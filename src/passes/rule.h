@@ -1,5 +1,5 @@
 // Rewrite rules as values. A rule looks at one node, says what stands for its outputs, and nothing else: types, uses,
-// outputs, names, file size and undoing are the engine's business (engine.h).
+// outputs, names, file size and undoing are handled by the rewriter (rewriter.h).
 #pragma once
 
 #include <functional>
@@ -36,7 +36,8 @@ inline bool is_understood(Graph& g, NodeId n, Standing* standing) {
   return n && !g[n].op->is_opaque() && !g[n].extra && !(standing && standing->is_aside(g, n));
 }
 
-// What a rule sees of the node it looks at, and how it answers. Emission is undone unless the engine takes the answer.
+// What a rule sees of the node it looks at, and how it answers. Emission is undone unless the rewriter accepts the
+// answer.
 class Rewrite {
  public:
   Rewrite(Graph& graph, NodeId node, int64_t target, bool keep_reasons);

@@ -121,8 +121,8 @@ class Simplifier {
     if (result_.rounds == 0) result_.warnings = warnings_of(m_, judged_);
   }
 
-  EngineOptions engine_options(const std::vector<const Rule*>& rules) const {
-    EngineOptions how;
+  RewriterOptions engine_options(const std::vector<const Rule*>& rules) const {
+    RewriterOptions how;
     how.opset = opset_;
     how.rules = &rules;
     how.veto = &o_.veto;
@@ -138,30 +138,30 @@ class Simplifier {
   // One branch that is never taken; how many there may be does not count as rounds.
   bool decide() {
     if (!o_.try_branches || !wanted("if-impossible", RuleClass::exact, o_)) return false;
-    const EngineOptions how = engine_options(chosen_.early);
-    Engine engine(m_.graph, how);
-    engine.ledger = std::move(result_.ledger);
-    const bool found = decide_by_trial(m_, engine) > 0;
-    result_.ledger = std::move(engine.ledger);
+    const RewriterOptions how = engine_options(chosen_.early);
+    Rewriter rewriter(m_.graph, how);
+    rewriter.ledger = std::move(result_.ledger);
+    const bool found = decide_by_trial(m_, rewriter) > 0;
+    result_.ledger = std::move(rewriter.ledger);
     return found;
   }
 
   size_t round(const std::vector<const Rule*>& rules) {
-    const EngineOptions how = engine_options(rules);
-    Engine engine(m_.graph, how);
-    engine.ledger = std::move(result_.ledger);
-    engine.spare_bytes = spare_bytes_;
-    const size_t before = engine.ledger.size();
-    engine.push_all();
-    engine.run();
-    while (passes_once(engine)) engine.run();
-    spare_bytes_ = engine.spare_bytes;
-    result_.ledger = std::move(engine.ledger);
-    result_.misses = std::move(engine.misses);  // those of the last round stand
+    const RewriterOptions how = engine_options(rules);
+    Rewriter rewriter(m_.graph, how);
+    rewriter.ledger = std::move(result_.ledger);
+    rewriter.spare_bytes = spare_bytes_;
+    const size_t before = rewriter.ledger.size();
+    rewriter.push_all();
+    rewriter.run();
+    while (passes_once(rewriter)) rewriter.run();
+    spare_bytes_ = rewriter.spare_bytes;
+    result_.ledger = std::move(rewriter.ledger);
+    result_.misses = std::move(rewriter.misses);  // those of the last round stand
     return result_.ledger.size() - before;
   }
 
-  size_t passes_once(Engine& e) {
+  size_t passes_once(Rewriter& e) {
     size_t applied = 0;
     if (wanted("equal-weights", RuleClass::exact, o_)) applied += merge_equal_weights(m_.graph, e);
     if (wanted("common-subexpression", RuleClass::exact, o_)) applied += merge_equal_nodes(m_.graph, e);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/engine.h"
+#include "passes/rewriter.h"
 
 namespace cameo::passes {
 
@@ -45,9 +45,9 @@ struct RuleInfo {
 std::vector<RuleInfo> rule_list();  // by name; whole-graph passes included
 
 // Whole-graph passes (cse.cpp): each gives how often it applied.
-size_t merge_equal_nodes(Graph& g, Engine& e);
-size_t merge_equal_weights(Graph& g, Engine& e);
-size_t split_slices(Graph& g, Engine& e);     // slices.cpp
-size_t decide_by_trial(Model& m, Engine& e);  // branches.cpp
+size_t merge_equal_nodes(Graph& g, Rewriter& e);
+size_t merge_equal_weights(Graph& g, Rewriter& e);
+size_t split_slices(Graph& g, Rewriter& e);     // slices.cpp
+size_t decide_by_trial(Model& m, Rewriter& e);  // branches.cpp
 
 }  // namespace cameo::passes

@@ -22,7 +22,7 @@ std::optional<std::vector<int64_t>> literal_ints(const Graph& g, ValueId v) {
 }
 
 // A Slice along one axis of known size in steps of 1, counted from the front.
-std::optional<std::pair<int64_t, Part>> part_of(const Graph& g, Engine& e, NodeId n) {
+std::optional<std::pair<int64_t, Part>> part_of(const Graph& g, Rewriter& e, NodeId n) {
   if (!e.understood(n) || !g[n].is("Slice")) return std::nullopt;
   const ValueId x = g.input(n, 0);
   const auto starts = literal_ints(g, g.input(n, 1)), ends = literal_ints(g, g.input(n, 2)),
@@ -55,7 +55,7 @@ NodeId first_of(const Graph& g, const std::vector<Part>& parts) {
   return {};
 }
 
-void split(Graph& g, Engine& e, ValueId x, int64_t axis, const std::vector<Part>& parts) {
+void split(Graph& g, Rewriter& e, ValueId x, int64_t axis, const std::vector<Part>& parts) {
   std::vector<int64_t> sizes;
   for (const Part& p : parts) sizes.push_back(p.end - p.start);
   const NodeId before = first_of(g, parts);
@@ -81,7 +81,7 @@ void split(Graph& g, Engine& e, ValueId x, int64_t axis, const std::vector<Part>
 
 }  // namespace
 
-size_t split_slices(Graph& g, Engine& e) {
+size_t split_slices(Graph& g, Rewriter& e) {
   size_t applied = 0;
   for (uint32_t i = 0, count = g.value_capacity(); i < count; ++i) {
     const ValueId x(i);

@@ -43,7 +43,7 @@ int64_t GraphWriter::version_of(std::string_view domain) const {
   return it == target_->end() ? 0 : it->second;
 }
 
-Rope GraphWriter::main(const Opsets& target, int64_t ir_version) {
+ChunkedMessage GraphWriter::main(const Opsets& target, int64_t ir_version) {
   target_ = &target;
   return graph(g_.main(), ir_version < 4 || options_.initializers_as_inputs);
 }
@@ -55,9 +55,9 @@ bool GraphWriter::is_sparse_initializer(NodeId n) const {
   return c && c->sparse_value && version_of("") >= 11;
 }
 
-Rope GraphWriter::graph(RegionId r, bool initializers_are_inputs) {
+ChunkedMessage GraphWriter::graph(RegionId r, bool initializers_are_inputs) {
   const Region& region = g_[r];
-  Rope out;
+  ChunkedMessage out;
   nodes(out, 1, r);
   // Graphs need a name; one that was read without stays as it was.
   if (!region.name.empty()) out.text(2, region.name);
@@ -80,7 +80,7 @@ bool GraphWriter::wanted(ValueId v) const {
   return referenced_[v.index] || value.uses.empty();  // unused as it came; what only became unused here goes
 }
 
-void GraphWriter::initializers(Rope& out, RegionId r) {
+void GraphWriter::initializers(ChunkedMessage& out, RegionId r) {
   for (const ValueId v : g_[r].initializers)
     if (wanted(v)) out.message(5, weights_.tensor(names_.of(v), g_[v].weight));
   for (const ValueId v : g_[r].inputs)
@@ -96,11 +96,11 @@ const Type& GraphWriter::declared_type(ValueId v) const {
   return was.elem == is.elem ? was : is;              // else it is computed in a wider type now
 }
 
-void GraphWriter::info(Rope& out, uint32_t field, ValueId v) {
+void GraphWriter::info(ChunkedMessage& out, uint32_t field, ValueId v) {
   write_value_info(out.small(), field, names_.of(v), g_[v], declared_type(v), options_.fresh_dims);
 }
 
-void GraphWriter::interface(Rope& out, RegionId r, bool initializers_are_inputs) {
+void GraphWriter::interface(ChunkedMessage& out, RegionId r, bool initializers_are_inputs) {
   std::unordered_map<std::string_view, ValueInfoProto> known;
   pb::Reader as_read(g_[r].origin.text());
   while (auto f = as_read.next()) {
@@ -120,7 +120,7 @@ void GraphWriter::interface(Rope& out, RegionId r, bool initializers_are_inputs)
   for (const ValueId v : g_[r].outputs) write(12, v);
 }
 
-void GraphWriter::value_infos(Rope& out, RegionId r, uint32_t field) {
+void GraphWriter::value_infos(ChunkedMessage& out, RegionId r, uint32_t field) {
   if (options_.value_info == WriteOptions::ValueInfo::none) return;
   const auto first_time = [&](ValueId v) {
     const bool before = described_[v.index];
@@ -151,7 +151,7 @@ void GraphWriter::value_infos(Rope& out, RegionId r, uint32_t field) {
 }
 
 // Quantisation parameters by tensor name: kept for the values that are still there.
-void GraphWriter::annotations(Rope& out, RegionId r) {
+void GraphWriter::annotations(ChunkedMessage& out, RegionId r) {
   if (g_[r].origin.empty()) return;
   pb::Reader origin(g_[r].origin.text());
   while (auto f = origin.next()) {
@@ -162,20 +162,20 @@ void GraphWriter::annotations(Rope& out, RegionId r) {
   }
 }
 
-Rope GraphWriter::function(const LocalFunction& f, const Opsets& target) {
+ChunkedMessage GraphWriter::function(const LocalFunction& f, const Opsets& target) {
   target_ = &target;
   function_body_ = f.body;
   function_constants_ = g_[f.body].initializers;
-  Rope body;
+  ChunkedMessage body;
   nodes(body, 7, f.body);
-  Rope out;
+  ChunkedMessage out;
   out.text(1, f.name);
   for (const ValueId v : g_[f.body].inputs) out.text(4, names_.of(v));
   for (const ValueId v : g_[f.body].outputs) out.text(5, names_.of(v));
   for (const auto& a : f.attributes) out.text(6, a);
   for (const ValueId v : function_constants_) {  // functions have no initializers
     if (!referenced_[v.index]) continue;
-    Rope constant, attribute;
+    ChunkedMessage constant, attribute;
     constant.text(2, names_.of(v));
     constant.text(4, "Constant");
     attribute.text(1, "value");

@@ -59,26 +59,26 @@ class GraphWriter {
         described_(g.value_capacity(), false) {}
 
   // `ir_version` below 4 wants every initializer among the inputs as well.
-  Rope main(const Opsets& target, int64_t ir_version);
-  Rope function(const LocalFunction& f, const Opsets& target);
+  ChunkedMessage main(const Opsets& target, int64_t ir_version);
+  ChunkedMessage function(const LocalFunction& f, const Opsets& target);
 
   std::vector<Diag> refusals;
 
  private:
-  Rope graph(RegionId r, bool initializers_are_inputs);
-  void nodes(Rope& out, uint32_t field, RegionId r);
-  Rope node(NodeId n);
+  ChunkedMessage graph(RegionId r, bool initializers_are_inputs);
+  void nodes(ChunkedMessage& out, uint32_t field, RegionId r);
+  ChunkedMessage node(NodeId n);
   bool is_spent_constant(NodeId n) const;
-  void bodies(Rope& out, NodeId n);
+  void bodies(ChunkedMessage& out, NodeId n);
   void refuse(NodeId n, const std::string& why, int64_t version);
   void mark_copied(NodeId n);
-  void initializers(Rope& out, RegionId r);
+  void initializers(ChunkedMessage& out, RegionId r);
   bool wanted(ValueId v) const;
-  void value_infos(Rope& out, RegionId r, uint32_t field);
-  void interface(Rope& out, RegionId r, bool initializers_are_inputs);
-  void info(Rope& out, uint32_t field, ValueId v);
+  void value_infos(ChunkedMessage& out, RegionId r, uint32_t field);
+  void interface(ChunkedMessage& out, RegionId r, bool initializers_are_inputs);
+  void info(ChunkedMessage& out, uint32_t field, ValueId v);
   const Type& declared_type(ValueId v) const;
-  void annotations(Rope& out, RegionId r);
+  void annotations(ChunkedMessage& out, RegionId r);
   bool is_sparse_initializer(NodeId n) const;
   int64_t version_of(std::string_view domain) const;
 

@@ -71,16 +71,16 @@ void write_value_info(pb::Writer& w, uint32_t field, std::string_view name, cons
 }
 
 namespace {
-Rope tensor_head(const Weight& w) {
-  Rope out;
+ChunkedMessage tensor_head(const Weight& w) {
+  ChunkedMessage out;
   for (const int64_t d : w.shape) out.small().int64(1, d);
   out.small().int64(2, static_cast<int64_t>(w.dtype));
   return out;
 }
 }  // namespace
 
-Rope tensor_message(std::string_view name, std::shared_ptr<const Weight> w) {
-  Rope out = tensor_head(*w);
+ChunkedMessage tensor_message(std::string_view name, std::shared_ptr<const Weight> w) {
+  ChunkedMessage out = tensor_head(*w);
   if (w->strings)
     for (const auto& s : *w->strings) out.small().bytes(6, s);
   if (!name.empty()) out.text(8, name);
@@ -88,10 +88,10 @@ Rope tensor_message(std::string_view name, std::shared_ptr<const Weight> w) {
   return out;
 }
 
-Rope external_tensor_message(std::string_view name, const Weight& w, const ExternalRange& range) {
-  Rope out = tensor_head(w);
+ChunkedMessage external_tensor_message(std::string_view name, const Weight& w, const ExternalRange& range) {
+  ChunkedMessage out = tensor_head(w);
   if (!name.empty()) out.text(8, name);
-  Rope location;
+  ChunkedMessage location;
   location.text(1, "location");
   location.late_text(2, range.location);
   out.message(13, std::move(location));
@@ -100,8 +100,8 @@ Rope external_tensor_message(std::string_view name, const Weight& w, const Exter
   return out;
 }
 
-Rope sparse_tensor_message(std::string_view name, const SparseTensor& t) {
-  Rope out;
+ChunkedMessage sparse_tensor_message(std::string_view name, const SparseTensor& t) {
+  ChunkedMessage out;
   out.message(1, tensor_message(name, std::make_shared<const Weight>(Weight::of(t.values))));
   out.message(2, tensor_message("", std::make_shared<const Weight>(Weight::of(t.indices))));
   for (const int64_t d : t.shape) out.small().int64(3, d);
@@ -110,16 +110,18 @@ Rope sparse_tensor_message(std::string_view name, const SparseTensor& t) {
 
 namespace {
 
-Rope dense_message(const Tensor& t) { return tensor_message("", std::make_shared<const Weight>(Weight::of(t))); }
+ChunkedMessage dense_message(const Tensor& t) {
+  return tensor_message("", std::make_shared<const Weight>(Weight::of(t)));
+}
 
-void write_type_field(Rope& out, uint32_t field, const Type& t) {
+void write_type_field(ChunkedMessage& out, uint32_t field, const Type& t) {
   const auto message = out.small().begin(field);
   write_type(out.small(), t, false);
   out.small().end(message);
 }
 
 struct ValueWriter {
-  Rope& out;
+  ChunkedMessage& out;
   void operator()(std::monostate) const {}
   void operator()(float v) const { out.small().float32(2, v); }
   void operator()(int64_t v) const { out.small().int64(3, v); }
@@ -147,8 +149,8 @@ struct ValueWriter {
 
 }  // namespace
 
-Rope attribute_message(const NamedAttr& a) {
-  Rope out;
+ChunkedMessage attribute_message(const NamedAttr& a) {
+  ChunkedMessage out;
   out.text(1, a.name);
   std::visit(ValueWriter{out}, a.value);
   out.small().int64(20, static_cast<int64_t>(kind_of(a.value)));
@@ -156,10 +158,10 @@ Rope attribute_message(const NamedAttr& a) {
   return out;
 }
 
-Rope graph_attribute_message(std::string_view name, std::vector<Rope> graphs, bool list) {
-  Rope out;
+ChunkedMessage graph_attribute_message(std::string_view name, std::vector<ChunkedMessage> graphs, bool list) {
+  ChunkedMessage out;
   out.text(1, name);
-  for (Rope& g : graphs) out.message(list ? 11 : 6, std::move(g));
+  for (ChunkedMessage& g : graphs) out.message(list ? 11 : 6, std::move(g));
   out.small().int64(20, static_cast<int64_t>(list ? AttrKind::graphs : AttrKind::graph));
   return out;
 }

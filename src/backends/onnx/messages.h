@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "backends/onnx/rope.h"
+#include "backends/onnx/chunked_message.h"
 #include "ir/attribute.h"
 #include "ir/graph.h"
 
@@ -17,18 +17,18 @@ void write_value_info(pb::Writer& w, uint32_t field, std::string_view name, cons
 void write_pairs(pb::Writer& w, uint32_t field, const std::vector<std::pair<std::string, std::string>>& pairs);
 
 // A TensorProto with its data inside.
-Rope tensor_message(std::string_view name, std::shared_ptr<const Weight> w);
+ChunkedMessage tensor_message(std::string_view name, std::shared_ptr<const Weight> w);
 // A TensorProto whose data lie in a file beside the model.
 struct ExternalRange {
   std::shared_ptr<const std::string>
       location;  // its length is known; it may be settled only before the model is written
   uint64_t offset = 0, length = 0;
 };
-Rope external_tensor_message(std::string_view name, const Weight& w, const ExternalRange& range);
-Rope sparse_tensor_message(std::string_view name, const SparseTensor& t);
+ChunkedMessage external_tensor_message(std::string_view name, const Weight& w, const ExternalRange& range);
+ChunkedMessage sparse_tensor_message(std::string_view name, const SparseTensor& t);
 
 // An AttributeProto; graphs are written by the graph writer.
-Rope attribute_message(const NamedAttr& a);
-Rope graph_attribute_message(std::string_view name, std::vector<Rope> graphs, bool list);
+ChunkedMessage attribute_message(const NamedAttr& a);
+ChunkedMessage graph_attribute_message(std::string_view name, std::vector<ChunkedMessage> graphs, bool list);
 
 }  // namespace cameo::onnx

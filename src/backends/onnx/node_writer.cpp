@@ -14,7 +14,7 @@ namespace {
 // Fields that stand one after the other in the file are written as the run of bytes that they are.
 class FieldRun {
  public:
-  FieldRun(Rope& out, uint32_t field, const Bytes& file) : out_(out), field_(field), file_(file) {}
+  FieldRun(ChunkedMessage& out, uint32_t field, const Bytes& file) : out_(out), field_(field), file_(file) {}
   void add(const Bytes& body) {
     const size_t lead = static_cast<size_t>(pb::field_size(field_, body.size())) - body.size();
     const size_t at = reinterpret_cast<uintptr_t>(body.data()) - reinterpret_cast<uintptr_t>(file_.data());
@@ -33,17 +33,17 @@ class FieldRun {
   }
 
  private:
-  Rope& out_;
+  ChunkedMessage& out_;
   uint32_t field_;
   const Bytes& file_;
   size_t begin_ = 0, end_ = 0;
 };
 }  // namespace
 
-void GraphWriter::nodes(Rope& out, uint32_t field, RegionId r) {
+void GraphWriter::nodes(ChunkedMessage& out, uint32_t field, RegionId r) {
   originals_.enter(r, *target_);
   std::vector<NodeId> written;
-  std::deque<Rope> encoded;  // of the nodes that are not copied, in order
+  std::deque<ChunkedMessage> encoded;  // of the nodes that are not copied, in order
   for (const NodeId n : g_.nodes(r)) {
     if (is_sparse_initializer(n)) continue;
     const bool copied = originals_.copies(n);
@@ -101,12 +101,12 @@ void GraphWriter::refuse(NodeId n, const std::string& why, int64_t version) {
   refusals.push_back(std::move(d));
 }
 
-Rope GraphWriter::node(NodeId id) {
+ChunkedMessage GraphWriter::node(NodeId id) {
   const Node& n = g_[id];
   const int64_t version = version_of(n.op->domain);
   Encoding e = encode_node(g_, id, version);
   if (e.refusal) refuse(id, *e.refusal, version);
-  Rope out;
+  ChunkedMessage out;
   for (const ValueId v : e.node.inputs) {
     out.text(1, v ? names_.of(v) : "");
     if (!v) continue;
@@ -134,7 +134,7 @@ Rope GraphWriter::node(NodeId id) {
   return out;
 }
 
-void GraphWriter::bodies(Rope& out, NodeId id) {
+void GraphWriter::bodies(ChunkedMessage& out, NodeId id) {
   const Node& n = g_[id];
   std::vector<std::string_view> names(n.op->graph_attrs.begin(), n.op->graph_attrs.end());
   if (n.op->is_opaque() && n.extra)
@@ -143,7 +143,7 @@ void GraphWriter::bodies(Rope& out, NodeId id) {
   for (size_t i = 0; i < n.regions.size() && i < names.size();) {
     size_t end = i + 1;  // several of one name are a list
     while (end < names.size() && end < n.regions.size() && names[end] == names[i]) ++end;
-    std::vector<Rope> graphs;
+    std::vector<ChunkedMessage> graphs;
     for (size_t k = i; k < end; ++k)
       if (n.regions[k]) graphs.push_back(graph(n.regions[k], false));
     const bool list = end - i > 1;

@@ -98,14 +98,14 @@ ExternalRange WeightStore::place(const std::shared_ptr<const Weight>& w) {
   return {data_name_, offset, size};
 }
 
-Rope WeightStore::tensor(const std::string& name, const std::shared_ptr<const Weight>& w) {
+ChunkedMessage WeightStore::tensor(const std::string& name, const std::shared_ptr<const Weight>& w) {
   ExternalRange range;
   const bool refers = stays(*w, range);
   const bool out = !refers && goes_out(*w);
   if (!w->encoded.empty() && !out) {
     const TensorProto as_read = read_tensor(pb::Reader(w->encoded.text()));
     if (as_read.name == name && as_read.external == refers) {
-      Rope copy;
+      ChunkedMessage copy;
       copy.raw(w->encoded);
       return copy;
     }

@@ -16,7 +16,7 @@ class WeightStore {
   WeightStore(const Graph& g, const std::string& path, const WriteOptions& options);
 
   // The TensorProto of an initializer.
-  Rope tensor(const std::string& name, const std::shared_ptr<const Weight>& w);
+  ChunkedMessage tensor(const std::string& name, const std::shared_ptr<const Weight>& w);
   bool has_data_file() const { return !queue_.empty(); }
   // Writes the data file, if there is one to write, and settles its name, which the tensors' messages hold.
   void write_data_file(Publication& files);

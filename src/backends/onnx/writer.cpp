@@ -92,7 +92,7 @@ void write_opsets(pb::Writer& w, uint32_t field, const Opsets& opsets) {
   }
 }
 
-void write_head(Rope& out, const Model& m, int64_t ir) {
+void write_head(ChunkedMessage& out, const Model& m, int64_t ir) {
   pb::Writer& w = out.small();
   w.int64(1, ir);
   if (!m.producer_name.empty()) w.text(2, m.producer_name);
@@ -115,12 +115,12 @@ Entries with_entries(Entries metadata, const Entries& more) {
   return metadata;
 }
 
-Rope model_message(const Model& m, const Graph& declared, WeightStore& weights, const WriteOptions& options) {
+ChunkedMessage model_message(const Model& m, const Graph& declared, WeightStore& weights, const WriteOptions& options) {
   const Opsets target = target_opsets(m, options);
   const int64_t ir = ir_version(m, target);
   Names names(m.graph);
   GraphWriter writer(m.graph, declared, names, weights, options);
-  Rope out;
+  ChunkedMessage out;
   write_head(out, m, ir);
   out.message(7, writer.main(target, ir));
   write_opsets(out.small(), 8, target);
@@ -161,7 +161,7 @@ void write_onnx(const Model& model, Publication& files, const std::string& path,
   const Model& m = legal ? *legal : model;
   WriteOptions how = options;
   auto weights = std::make_unique<WeightStore>(m.graph, path, how);
-  Rope message = model_message(m, model.graph, *weights, how);
+  ChunkedMessage message = model_message(m, model.graph, *weights, how);
   if (how.value_info == WriteOptions::ValueInfo::all && how.shapes_up_to && message.size() > *how.shapes_up_to) {
     how.value_info = WriteOptions::ValueInfo::keep;
     weights = std::make_unique<WeightStore>(m.graph, path, how);

@@ -93,7 +93,7 @@ bool emit_conv(Compiler& c, NodeId n) {
                                 {a->auto_pad, a->strides, a->dilations, a->pads, a->group});
   if (!shape || !is_bias(c, c.graph().input(n, 2), shape->dst[1])) return false;
   PostOps post(c, n, node.outputs[0]), none(c, n, node.outputs[0]);
-  post.gather();
+  post.fuse_following();
   if (emit_conv_in_strips(c, n, *shape, post)) return true;
   return emit_with(c, n, *shape, post) || (!post.empty() && emit_with(c, n, *shape, none));
 }

@@ -85,7 +85,7 @@ bool emit_conv_transpose(Compiler& c, NodeId n) {
   const auto s = shape_of(*a, x, *c.desc(node.inputs[1]), *c.desc(node.outputs[0]));
   if (!s) return false;
   PostOps post(c, n, node.outputs[0]), none(c, n, node.outputs[0]);
-  post.gather();
+  post.fuse_following();
   return emit_with(c, n, *s, post) || (!post.empty() && emit_with(c, n, *s, none));
 }
 

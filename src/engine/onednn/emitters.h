@@ -33,7 +33,7 @@ inline bool is_bias(const Compiler& c, ValueId bias, int64_t channels) {
   return !bias || (c.is_f32(bias) && c.desc(bias)->count() == channels);
 }
 
-// The step of a kernel and what was gathered behind it.
+// The step of a kernel and the nodes it absorbed.
 void finish_step(Compiler& c, NodeId n, PostOps& post, std::unique_ptr<Kernel> kernel, std::vector<SlotId> in,
                  const Md& dst);
 template <class Pd>

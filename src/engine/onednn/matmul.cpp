@@ -61,7 +61,7 @@ bool emit_with(Compiler& c, NodeId n, const Product& p, PostOps& post) {
 bool emit_product(Compiler& c, NodeId n, Product p, NodeId bias_node) {
   const ValueId out = bias_node ? c.graph()[bias_node].outputs[0] : c.graph()[n].outputs[0];
   PostOps post(c, n, out), none(c, n, out);
-  post.gather();
+  post.fuse_following();
   if (!emit_with(c, n, p, post) && (post.empty() || !emit_with(c, n, p, none))) return false;
   if (bias_node) c.absorb(bias_node);
   return true;
@@ -95,7 +95,7 @@ bool emit_general(Compiler& c, NodeId n) {
     return row_major(DType::f32, dims);
   };
   PostOps post(c, n, node.outputs[0]);
-  post.gather();
+  post.fuse_following();
   const Md src = widened(a), weights = widened(b), dst = row_major(DType::f32, y.dims);
   for (PostOps* p : {&post, static_cast<PostOps*>(nullptr)}) {
     PostOps none(c, n, node.outputs[0]);

@@ -62,7 +62,7 @@ bool PostOps::addition(NodeId n) {
   return true;
 }
 
-void PostOps::gather(size_t most) {
+void PostOps::fuse_following(size_t most) {
   while (static_cast<size_t>(ops_.len()) < most) {
     const NodeId next = c_.only_user(out);
     if (!next) return;

@@ -57,7 +57,7 @@ class PostOps {
  public:
   PostOps(Compiler& c, NodeId root, ValueId out);
   // Takes what follows, as far as primitives can do it. `binary` false: only activations and in-place sums.
-  void gather(size_t most = 4);
+  void fuse_following(size_t most = 4);
   dnnl::primitive_attr attr() const;
   // Whether the chain ends in Swish; its alpha, and the attributes of all that comes before.
   std::optional<float> swish() const { return swish_; }

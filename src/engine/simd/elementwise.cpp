@@ -180,7 +180,7 @@ class Chain {
  public:
   Chain(Compiler& c, NodeId root) : c_(c), root_(root) {}
 
-  bool gather() {
+  bool fuse_following() {
     const Node& first = c_.graph()[root_];
     if (first.outputs.size() != 1) return false;
     for (const ValueId v : first.inputs)
@@ -310,7 +310,7 @@ class Chain {
 
 bool emit_elementwise(Compiler& c, NodeId n) {
   Chain chain(c, n);
-  return chain.gather() && chain.emit();
+  return chain.fuse_following() && chain.emit();
 }
 
 }  // namespace cameo::engine

@@ -1,4 +1,5 @@
-// Activations that were spelt out, as the operators that say them. The engine drops those that the target opset lacks.
+// Activations that were spelt out, as the operators that say them. The rewriter drops those that the target opset
+// lacks.
 #include <cmath>
 
 #include "passes/pattern.h"

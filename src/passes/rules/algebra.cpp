@@ -178,7 +178,7 @@ void neg_neg(Rewrite& rw) {
   if (rw.made_by<op::Neg>(rw.in(0))) rw.replace(rw.operand(rw.in(0), 0)), rw.shape_is_kept();
 }
 
-// An operator that broadcasts by itself needs no Expand before it. The engine compares the shapes.
+// An operator that broadcasts by itself needs no Expand before it. The rewriter compares the shapes.
 void expand_before_broadcast(Rewrite& rw) {
   constexpr int64_t min_max_broadcast_since = 8;
   if (rw.opset < min_max_broadcast_since) return;

@@ -1,4 +1,4 @@
-// What depends only on constants is computed once, with the operators' own kernels. The engine sees to it that the
+// What depends only on constants is computed once, with the operators' own kernels. The rewriter sees to it that the
 // constants do not outgrow what they replace.
 #include <algorithm>
 
@@ -121,7 +121,7 @@ void fold_computed(Rewrite& rw) {
   if (varies(rw) || rw.in_count() == 0) return;
   Chain chain;
   if (!measure(rw, rw.node, chain, 0) || chain.largest > most_bytes) return;
-  // The engine judges exactly, but only after the work.
+  // The rewriter judges exactly, but only after the work.
   constexpr int64_t bytes_per_node = 64;
   const int64_t room = static_cast<int64_t>(chain.constants) +
                        bytes_per_node * static_cast<int64_t>(chain.nodes + rw.in_count()) + rw.spare_bytes;

@@ -1,4 +1,4 @@
-// Applies rules until none applies. The engine owns what every rule needs and none should repeat:
+// Applies rules until none applies. The rewriter owns what every rule needs and none should repeat:
 //   - a replacement has the old value's element type and a shape that is provably the same, or the rule said it proved
 //   it;
 //   - names of graph inputs and outputs survive; what a body gives out is made in that body;
@@ -39,7 +39,7 @@ struct NearMiss {
 // Told from time to time how many nodes were looked at and how many wait.
 using SimplifyProgress = std::function<void(size_t done, size_t left)>;
 
-struct EngineOptions {
+struct RewriterOptions {
   int64_t opset = 0;
   const std::vector<const Rule*>* rules = nullptr;
   const std::set<std::string>* veto = nullptr;  // keys of applications that must not happen
@@ -51,9 +51,9 @@ struct EngineOptions {
   const Soundness* judged = nullptr;  // nodes that it sets aside are not looked at
 };
 
-class Engine {
+class Rewriter {
  public:
-  Engine(Graph& g, const EngineOptions& options);
+  Rewriter(Graph& g, const RewriterOptions& options);
 
   size_t run();  // to the fixed point; how many applications there were
   void push(NodeId n);
@@ -89,7 +89,7 @@ class Engine {
   void push_users(ValueId v);
 
   Graph& g_;
-  const EngineOptions& options_;
+  const RewriterOptions& options_;
   std::unordered_map<std::string_view, std::vector<const Rule*>> by_root_;
   std::vector<const Rule*> for_all_;
   std::deque<NodeId> work_;

@@ -9,10 +9,10 @@
 
 namespace cameo::engine {
 
-NodeId late_constant(const Graph& g, ValueId v);  // the node that gives it; none where v is no such value
-Tensor late_value(const Graph& g, NodeId n);      // precondition: late_constant() gave it
-// Known when the model is: a constant, or one that is made late.
-inline bool is_known(const Graph& g, ValueId v) { return v && (g.is_constant(v) || late_constant(g, v)); }
+NodeId deferred_constant(const Graph& g, ValueId v);  // the node that gives it; none where v is no such value
+Tensor deferred_value(const Graph& g, NodeId n);      // precondition: deferred_constant() gave it
+// Known when the model is: a constant, also a deferred one.
+inline bool is_known(const Graph& g, ValueId v) { return v && (g.is_constant(v) || deferred_constant(g, v)); }
 std::optional<Tensor> known(const Graph& g, ValueId v);
 
 }  // namespace cameo::engine

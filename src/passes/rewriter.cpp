@@ -1,4 +1,4 @@
-#include "passes/engine.h"
+#include "passes/rewriter.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -50,7 +50,7 @@ std::string value_label(const Graph& g, ValueId v) { return g[v].name.empty() ? 
 
 std::string Application::key() const { return cat(rule, "@", value); }
 
-Engine::Engine(Graph& g, const EngineOptions& options) : g_(g), options_(options) {
+Rewriter::Rewriter(Graph& g, const RewriterOptions& options) : g_(g), options_(options) {
   if (options.judged) standing_ = Standing(*options.judged);
   for (const Rule* r : *options.rules) {
     const bool sayable = std::all_of(r->makes.begin(), r->makes.end(), [&](std::string_view op) {
@@ -62,7 +62,7 @@ Engine::Engine(Graph& g, const EngineOptions& options) : g_(g), options_(options
   }
 }
 
-void Engine::push(NodeId n) {
+void Rewriter::push(NodeId n) {
   if (queued_.size() <= n.index) queued_.resize(g_.node_capacity());
   if (queued_[n.index]) return;
   queued_[n.index] = true;
@@ -70,7 +70,7 @@ void Engine::push(NodeId n) {
 }
 
 namespace {
-void in_order(const Graph& g, RegionId r, Engine& e) {
+void in_order(const Graph& g, RegionId r, Rewriter& e) {
   for (const NodeId n : g.nodes(r)) {
     for (const RegionId body : g[n].regions)
       if (body) in_order(g, body, e);
@@ -79,18 +79,18 @@ void in_order(const Graph& g, RegionId r, Engine& e) {
 }
 }  // namespace
 
-void Engine::push_all() {
+void Rewriter::push_all() {
   for (uint32_t i = 0; i < g_.region_capacity(); ++i)
     if (const RegionId r(i); !g_[r].parent && !g_[r].dead) in_order(g_, r, *this);
 }
 
-void Engine::push_users(ValueId v) {
+void Rewriter::push_users(ValueId v) {
   for (const Use& u : g_[v].uses)
     if (u.node) push(u.node);
     else if (const NodeId owner = g_[u.region].owner) push(owner);
 }
 
-size_t Engine::run() {
+size_t Rewriter::run() {
   const size_t before = ledger.size();
   const size_t most = before + 50 * g_.node_count() + 1000;
   constexpr size_t told_every = 1024;
@@ -109,7 +109,7 @@ size_t Engine::run() {
   return ledger.size() - before;
 }
 
-void Engine::visit(NodeId n) {
+void Rewriter::visit(NodeId n) {
   if (std::none_of(g_[n].outputs.begin(), g_[n].outputs.end(), [&](ValueId v) { return g_.used(v); }))
     return erase_dead(n);
   if (!understood(n)) return;
@@ -121,16 +121,16 @@ void Engine::visit(NodeId n) {
     if (attempt(*r, n)) return;
 }
 
-bool Engine::may_apply(std::string_view rule, ValueId root) const {
+bool Rewriter::may_apply(std::string_view rule, ValueId root) const {
   return ledger.size() < options_.limit &&
          (!options_.veto || !options_.veto->count(cat(rule, "@", value_label(g_, root))));
 }
 
-void Engine::record(std::string_view rule, RuleClass exactness, std::string value, size_t removed, size_t added) {
+void Rewriter::record(std::string_view rule, RuleClass exactness, std::string value, size_t removed, size_t added) {
   ledger.push_back({rule, exactness, std::move(value), removed, added});
 }
 
-bool Engine::attempt(const Rule& r, NodeId n) {
+bool Rewriter::attempt(const Rule& r, NodeId n) {
   const GraphMark mark = g_.mark();
   Rewrite rw(g_, n, options_.opset, options_.keep_misses);
   rw.spare_bytes = r.free_bytes ? spare_bytes : 0;
@@ -158,7 +158,7 @@ bool Engine::attempt(const Rule& r, NodeId n) {
   return false;
 }
 
-std::string Engine::refuse(const Rule& r, Rewrite& rw, const GraphMark& mark) {
+std::string Rewriter::refuse(const Rule& r, Rewrite& rw, const GraphMark& mark) {
   rw.replacement.resize(rw.root().outputs.size());
   if (std::string why = refuse_types(rw); !why.empty()) return why;
   if (std::string why = refuse_outputs(rw, mark); !why.empty()) return why;
@@ -177,7 +177,7 @@ std::string Engine::refuse(const Rule& r, Rewrite& rw, const GraphMark& mark) {
   return "";
 }
 
-std::string Engine::refuse_types(const Rewrite& rw) const {
+std::string Rewriter::refuse_types(const Rewrite& rw) const {
   for (size_t i = 0; i < rw.replacement.size(); ++i) {
     const ValueId old = rw.out(i), now = rw.replacement[i];
     if (!g_.used(old)) continue;
@@ -195,13 +195,13 @@ std::string Engine::refuse_types(const Rewrite& rw) const {
 }
 
 // What a region gives out is made by a node of that region, and given out once.
-bool Engine::stands_for_output(const Rewrite& rw, ValueId old, ValueId value) const {
+bool Rewriter::stands_for_output(const Rewrite& rw, ValueId old, ValueId value) const {
   const Value& v = g_[value];
   if (v.kind != Value::Kind::node_output || v.home != g_[rw.node].home || is_region_output(g_, value)) return false;
   return std::count_if(g_[old].uses.begin(), g_[old].uses.end(), [](const Use& u) { return u.region.valid(); }) == 1;
 }
 
-std::string Engine::refuse_outputs(Rewrite& rw, const GraphMark& mark) {
+std::string Rewriter::refuse_outputs(Rewrite& rw, const GraphMark& mark) {
   for (size_t i = 0; i < rw.replacement.size(); ++i) {
     const ValueId old = rw.out(i);
     ValueId& now = rw.replacement[i];
@@ -219,7 +219,7 @@ std::string Engine::refuse_outputs(Rewrite& rw, const GraphMark& mark) {
 }
 
 // What a rule emitted and did not use goes again.
-void Engine::sweep(const Rewrite& rw, const GraphMark& mark) {
+void Rewriter::sweep(const Rewrite& rw, const GraphMark& mark) {
   const std::unordered_set<ValueId> kept(rw.replacement.begin(), rw.replacement.end());
   for (uint32_t i = g_.node_capacity(); i-- > mark.nodes;) {
     const Node& n = g_[NodeId(i)];
@@ -233,7 +233,7 @@ void Engine::sweep(const Rewrite& rw, const GraphMark& mark) {
 }
 
 // The nodes that become unused once the root's outputs are replaced, and their constants.
-Engine::Cost Engine::dying(NodeId root) const {
+Rewriter::Cost Rewriter::dying(NodeId root) const {
   std::unordered_set<NodeId> dead{root};
   const auto is_dead = [&](const Use& u) {
     NodeId n = u.node ? u.node : g_[u.region].owner;
@@ -269,7 +269,7 @@ Engine::Cost Engine::dying(NodeId root) const {
   return out;
 }
 
-Engine::Cost Engine::added(const GraphMark& mark) const {
+Rewriter::Cost Rewriter::added(const GraphMark& mark) const {
   Cost out;
   for (uint32_t i = mark.nodes; i < g_.node_capacity(); ++i) out.nodes += !g_[NodeId(i)].dead;
   for (uint32_t i = mark.values; i < g_.value_capacity(); ++i) {
@@ -279,7 +279,7 @@ Engine::Cost Engine::added(const GraphMark& mark) const {
   return out;
 }
 
-void Engine::commit(const Rule& r, Rewrite& rw, const GraphMark& mark) {
+void Rewriter::commit(const Rule& r, Rewrite& rw, const GraphMark& mark) {
   const std::string label = value_label(g_, rw.out());
   note_origin(rw, mark);
   for (size_t i = 0; i < rw.replacement.size(); ++i)
@@ -297,7 +297,7 @@ void Engine::commit(const Rule& r, Rewrite& rw, const GraphMark& mark) {
 }
 
 // The new value takes over the old one's name, type and users.
-void Engine::take_place(const Rewrite& rw, size_t output, const GraphMark& mark) {
+void Rewriter::take_place(const Rewrite& rw, size_t output, const GraphMark& mark) {
   const ValueId old = rw.out(output), now = rw.replacement[output];
   const bool fresh = now.index >= mark.values;
   const bool given_out = is_region_output(g_, old);
@@ -324,7 +324,7 @@ void Engine::take_place(const Rewrite& rw, size_t output, const GraphMark& mark)
 }
 
 // New nodes say where they come from; the last one takes the name.
-void Engine::note_origin(const Rewrite& rw, const GraphMark& mark) {
+void Rewriter::note_origin(const Rewrite& rw, const GraphMark& mark) {
   NodeId last;
   for (uint32_t i = mark.nodes; i < g_.node_capacity(); ++i) {
     const NodeId n(i);
@@ -335,7 +335,7 @@ void Engine::note_origin(const Rewrite& rw, const GraphMark& mark) {
   if (last) g_.set_name(last, rw.root().name);
 }
 
-void Engine::erase_dead(NodeId first) {
+void Rewriter::erase_dead(NodeId first) {
   std::vector<NodeId> work{first};
   while (!work.empty()) {
     const NodeId n = work.back();
@@ -359,7 +359,7 @@ void Engine::erase_dead(NodeId first) {
   }
 }
 
-bool Engine::forward(ValueId old, ValueId replacement, std::string_view rule, RuleClass exactness) {
+bool Rewriter::forward(ValueId old, ValueId replacement, std::string_view rule, RuleClass exactness) {
   if (!may_apply(rule, old)) return false;
   const std::string label = value_label(g_, old);
   const NodeId n = g_[old].def;

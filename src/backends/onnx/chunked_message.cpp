@@ -1,4 +1,4 @@
-#include "backends/onnx/rope.h"
+#include "backends/onnx/chunked_message.h"
 
 #include "formats/file_handle.h"
 #include "ir/weight_stream.h"
@@ -7,7 +7,7 @@
 namespace cameo::onnx {
 
 namespace {
-constexpr size_t copied_below = 4096;  // shorter runs cost less as a copy than as a piece
+constexpr size_t copied_below = 4096;  // shorter runs cost less as a copy than as a chunk
 }
 
 void write_dense(const Weight& w, const Sink& sink) {
@@ -16,32 +16,32 @@ void write_dense(const Weight& w, const Sink& sink) {
   if (!w.is_dense()) release_pages(w.source.span());  // a dense one was copied unseen
 }
 
-void Rope::seal() {
+void ChunkedMessage::seal() {
   if (tail_.size() == 0) return;
-  Piece p;
+  Chunk p;
   p.small = tail_.take();
   tail_ = {};
   const uint64_t size = p.small.size();
   add(std::move(p), size);
 }
 
-void Rope::add(Piece piece, uint64_t size) {
-  pieces_.push_back(std::move(piece));
+void ChunkedMessage::add(Chunk chunk, uint64_t size) {
+  chunks_.push_back(std::move(chunk));
   sealed_ += size;
 }
 
-void Rope::bytes(uint32_t field, const Bytes& v) {
+void ChunkedMessage::bytes(uint32_t field, const Bytes& v) {
   tail_.header(field, v.size());
   raw(v);
 }
 
-void Rope::raw(const Bytes& v) {
+void ChunkedMessage::raw(const Bytes& v) {
   if (v.size() < copied_below) return tail_.raw(v.text());
   seal();
   add({.small = {}, .view = v, .weight = {}, .late = {}}, v.size());
 }
 
-void Rope::weight(uint32_t field, std::shared_ptr<const Weight> w) {
+void ChunkedMessage::weight(uint32_t field, std::shared_ptr<const Weight> w) {
   const uint64_t size = w->byte_size();
   tail_.header(field, size);
   if (size == 0) return;
@@ -49,29 +49,29 @@ void Rope::weight(uint32_t field, std::shared_ptr<const Weight> w) {
   add({.small = {}, .view = {}, .weight = std::move(w), .late = {}}, size);
 }
 
-void Rope::late_text(uint32_t field, std::shared_ptr<const std::string> v) {
+void ChunkedMessage::late_text(uint32_t field, std::shared_ptr<const std::string> v) {
   const uint64_t size = v->size();
   tail_.header(field, size);
   seal();
   add({.small = {}, .view = {}, .weight = {}, .late = std::move(v)}, size);
 }
 
-void Rope::message(uint32_t field, Rope&& inner) {
+void ChunkedMessage::message(uint32_t field, ChunkedMessage&& inner) {
   tail_.header(field, inner.size());
   append(std::move(inner));
 }
 
-void Rope::append(Rope&& inner) {
-  if (inner.pieces_.empty() && inner.tail_.size() < copied_below) return tail_.raw(inner.tail_.buffer());
+void ChunkedMessage::append(ChunkedMessage&& inner) {
+  if (inner.chunks_.empty() && inner.tail_.size() < copied_below) return tail_.raw(inner.tail_.buffer());
   seal();
   inner.seal();
-  pieces_.insert(pieces_.end(), std::make_move_iterator(inner.pieces_.begin()),
-                 std::make_move_iterator(inner.pieces_.end()));
+  chunks_.insert(chunks_.end(), std::make_move_iterator(inner.chunks_.begin()),
+                 std::make_move_iterator(inner.chunks_.end()));
   sealed_ += inner.sealed_;
 }
 
-void Rope::write(const Sink& sink) const {
-  for (const Piece& p : pieces_) {
+void ChunkedMessage::write(const Sink& sink) const {
+  for (const Chunk& p : chunks_) {
     if (p.late) sink(as_bytes(*p.late));
     else if (p.weight) write_dense(*p.weight, sink);
     else if (p.view.data()) sink(p.view.span());
@@ -80,7 +80,7 @@ void Rope::write(const Sink& sink) const {
   sink(as_bytes(tail_.buffer()));
 }
 
-std::string Rope::flat() const {
+std::string ChunkedMessage::flat() const {
   std::string out;
   out.reserve(static_cast<size_t>(size()));
   write([&out](std::span<const std::byte> s) { out.append(reinterpret_cast<const char*>(s.data()), s.size()); });

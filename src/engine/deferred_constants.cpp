@@ -1,4 +1,4 @@
-#include "engine/late.h"
+#include "engine/deferred_constants.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 
 namespace cameo::engine {
 
-NodeId late_constant(const Graph& g, ValueId v) {
+NodeId deferred_constant(const Graph& g, ValueId v) {
   const NodeId n = v ? g[v].def : NodeId();
   if (!n || !g.input(n, 0) || !(g[n].is("Cast") || g[n].is("DequantizeLinear")) || !g[v].fact.type.is_tensor() ||
       g[v].fact.dtype() != DType::f32)
@@ -19,7 +19,7 @@ NodeId late_constant(const Graph& g, ValueId v) {
   return std::all_of(in.begin(), in.end(), [&](ValueId i) { return !i || g.is_constant(i); }) ? n : NodeId();
 }
 
-Tensor late_value(const Graph& g, NodeId n) {
+Tensor deferred_value(const Graph& g, NodeId n) {
   if (g[n].is("Cast")) return widened(*g.constant(g[n].inputs[0]));
   std::vector<Datum> values(g[n].inputs.size());
   std::vector<const Datum*> inputs(values.size(), nullptr);
@@ -29,7 +29,7 @@ Tensor late_value(const Graph& g, NodeId n) {
 }
 
 std::optional<Tensor> known(const Graph& g, ValueId v) {
-  if (const NodeId n = late_constant(g, v)) return late_value(g, n);
+  if (const NodeId n = deferred_constant(g, v)) return deferred_value(g, n);
   return v && g.is_constant(v) ? g.constant(v) : std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Operators that exporters spell out in several nodes, put together again. Only what the kernels compute better in one
+// Operators that exporters write as several nodes, fused again. Only what the kernels compute better in one
 // piece; the results are those of the nodes up to rounding.
 #include <cmath>
 
@@ -9,9 +9,9 @@ namespace cameo::engine {
 
 namespace {
 
-class Gatherer {
+class Fuser {
  public:
-  explicit Gatherer(Graph& g) : g_(g) {}
+  explicit Fuser(Graph& g) : g_(g) {}
 
   void node(NodeId n) {
     const Node& node = g_[n];
@@ -118,10 +118,10 @@ class Gatherer {
 
 }  // namespace
 
-void gather_operators(Graph& g, bool attention) {
-  Gatherer gatherer(g);
+void fuse_operators(Graph& g, bool attention) {
+  Fuser fuser(g);
   for (const NodeId n : g.nodes(g.main()))
-    if (!attention || !g[n].is("MatMul") || !gather_attention(g, n)) gatherer.node(n);
+    if (!attention || !g[n].is("MatMul") || !fuse_attention(g, n)) fuser.node(n);
   // Unused nodes are removed, users before producers.
   std::vector<NodeId> nodes;
   for (const NodeId n : g.nodes(g.main())) nodes.push_back(n);

@@ -172,7 +172,7 @@ class AttentionMatch {
 
 }  // namespace
 
-bool gather_attention(Graph& g, NodeId product) {
+bool fuse_attention(Graph& g, NodeId product) {
   AttentionMatch m(g, product);
   try {
     return m.match() && m.rewrite();

@@ -1,4 +1,4 @@
-#include "backends/onnx/lean.h"
+#include "backends/onnx/simplify_for_opset.h"
 
 #include "backends/onnx/legalise.h"
 #include "ops/versions.h"
