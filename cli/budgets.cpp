@@ -26,7 +26,7 @@ uint64_t size_of(std::string_view text) {
     for (size_t i = 0; i <= letters.find(static_cast<char>(unit[0] & ~0x20)); ++i) bytes *= 1024;
   else if (!unit.empty()) bytes = -1;
   if (text.empty() || !(bytes >= 1) || bytes > 9e18)
-    throw error("use.value", cat("--max-memory wants a size such as 500M or 2G, not '", text, "'"));
+    throw error("use.value", cat("--max-memory needs a size such as 500M or 2G, not '", text, "'"));
   return static_cast<uint64_t>(bytes);
 }
 
@@ -57,7 +57,7 @@ Limits limits_of(std::span<const std::string_view> given, Out& out) {
   else limits.memory_bytes = machine_memory();
   limits.seconds = args->number("max-time", 0);
   if (args->has("max-time") && !(limits.seconds > 0 && limits.seconds < 1e9))
-    throw error("use.value", "--max-time wants a number of seconds above 0");
+    throw error("use.value", "--max-time needs a number of seconds above 0");
   limits.turns = args->integer("max-turns", limits.turns, 1);
   limits.steps = static_cast<uint64_t>(args->integer("max-steps", static_cast<int64_t>(limits.steps), 1));
   return limits;

@@ -11,8 +11,8 @@ namespace cameo::cli {
 
 // Flags of every verb.
 inline constexpr Flag budget_flags[] = {
-    {"max-memory", 0, "SIZE", "stop where more memory is needed: 500M, 2G; default: what the machine has"},
-    {"max-time", 0, "SECONDS", "stop after so long; default: never"},
+    {"max-memory", 0, "SIZE", "stop if more memory is needed: 500M, 2G; default: what the machine has"},
+    {"max-time", 0, "SECONDS", "stop after this time; default: never"},
     {"max-turns", 0, "N", "of one Loop of a model; default: 100000000"},
     {"max-steps", 0, "N", "of a program that is exported; default: 2000000"},
 };

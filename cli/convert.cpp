@@ -12,7 +12,7 @@ constexpr Flag flags[] = {
     {"opset", 0, "N", "of ai.onnx, from 7 up; default: the file's own"},
     {"float", 0, "f16|bf16", "half precision: every f32 value and weight, with casts around what takes f32 only"},
     {"keep-io", 0, "", "with --float: inputs and outputs stay f32"},
-    {"keep", 0, "OP,...", "with --float: these operators go on computing in f32"},
+    {"keep", 0, "OP,...", "with --float: these operators still compute in f32"},
     {"inline", 0, "", "calls of the model's own functions become their nodes, for engines that refuse functions"},
     {"lossy", 0, "", "allow what is wrong on inf, NaN or overflow, or only approximate; each is listed"},
     {"experimental", 0, "", "allow the opset in development"},

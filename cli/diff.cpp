@@ -36,7 +36,7 @@ int diff_main(Raw raw, Out& out) {
   }
   for (const Difference& d : found) out.line(cat(d.what, place(d)));
   if (found.size() == limit) out.say(cat("only the first ", limit, " differences are listed"));
-  if (found.empty()) out.line("the models are the same but for names");
+  if (found.empty()) out.line("the models are the same except for names");
   return found.empty() ? 0 : 1;
 }
 

@@ -53,7 +53,7 @@ void set_dim(Editor& edit, std::string_view flag, const std::string& value) {
   int axis = 0;
   const auto r = std::from_chars(axis_text.data(), axis_text.data() + axis_text.size(), axis);
   if (r.ec != std::errc() || r.ptr != axis_text.data() + axis_text.size())
-    throw error("use.value", cat("--set-dim wants an axis, not '", axis_text, "'"));
+    throw error("use.value", cat("--set-dim needs an axis, not '", axis_text, "'"));
   edit.set_dim(name, axis, size);
 }
 

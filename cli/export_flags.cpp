@@ -36,7 +36,7 @@ void program_flags(const Args& args, ExportSettings& s) {
     int64_t n = 0;
     const auto r = std::from_chars(version.data(), version.data() + version.size(), n);
     if (r.ec != std::errc() || r.ptr != version.data() + version.size() || n < 1)
-      throw error("use.value", cat("--custom-opset wants DOMAIN=VERSION, not '", text, "'"));
+      throw error("use.value", cat("--custom-opset needs DOMAIN=VERSION, not '", text, "'"));
     s.custom_opsets[domain] = n;
   }
 }
@@ -71,7 +71,7 @@ ExportSettings export_settings(const Args& args) {
 
 VerifySettings export_tolerance(const Args& args) {
   if (args.has("verify") && !args.has("inputs"))
-    throw error("use.verify", "--verify compares outputs, and wants the inputs they came from")
+    throw error("use.verify", "--verify compares outputs and needs the inputs they belong to")
         .help("add --inputs FILE.npz");
   for (const std::string_view flag : {"rtol", "atol"})
     if (args.has(flag) && !args.has("verify"))

@@ -30,7 +30,7 @@ constexpr Verb verb{"ops",
 std::string becomes(const TorchOperator& op) {
   if (op.support == Support::staged) return "computed while exporting";
   if (op.support == Support::missing) return cat("not supported: ", op.why);
-  if (!op.seen) return "supported; not written down as what";
+  if (!op.seen) return "supported; its ONNX operators are not recorded";
   return op.onnx.empty() ? "no node of its own" : joined(op.onnx);
 }
 

@@ -39,7 +39,7 @@ void print_operators_page(Out& out) {
       "functional\n");
   out.print(
       "one. \"While exporting\" means that the answer is known then and needs no node. The opset is the oldest that "
-      "can say it.\n\n");
+      "can express it.\n\n");
   out.print(cat(merged.size(), " torch operators, ", overloads,
                 " overloads with lowerings.\n\n## From torch to ONNX\n\n| torch | ONNX | opset |\n|---|---|---|\n"));
   for (const auto& [name, m] : merged) {

@@ -1,4 +1,4 @@
-// Lists of free blocks by size, for the command's operator new (memory.cpp), which alone includes this.
+// Lists of free blocks by size, for the command's operator new; included only by memory.cpp.
 #pragma once
 
 #include <array>

@@ -18,7 +18,7 @@ constexpr Flag flags[] = {
     {"dim", 0, "NAME=N",
      "a named size, for --random; default: 1. NAME=A..B: every run of --repeat takes the next of these"},
     {"output", 'o', "OUT.npz", "where the outputs go"},
-    {"threads", 0, "N", "how many threads to use; default: all there are"},
+    {"threads", 0, "N", "how many threads to use; default: all"},
     {"repeat", 0, "N", "run N times and print the times"},
     {"profile", 0, "FILE", "a Chrome trace of the last run, and a table of where its time went"},
     {"reference", 0, "", "use only the reference kernels"},

@@ -14,7 +14,7 @@ std::map<std::string, SizeRange> named_sizes(const Args& args) {
     const auto [dim, size] = name_and_value("dim", d);
     const auto number = [&, &whole = size](std::string_view text) -> int64_t {
       if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != text.npos)
-        throw error("use.value", cat("--dim wants a size or a range of them (A..B), not '", whole, "'"));
+        throw error("use.value", cat("--dim needs a size or a range of them (A..B), not '", whole, "'"));
       return std::stoll(std::string(text));
     };
     const size_t dots = size.find("..");
@@ -37,7 +37,7 @@ RunInputs::RunInputs(const Model& model, const Args& args) : sizes_(named_sizes(
   if (!args.has("inputs") && !args.has("random") &&
       std::any_of(inputs.begin(), inputs.end(), [](const Value& v) { return !v.weight(); }))
     throw error("use.inputs", "the model has inputs, and none were given")
-        .help("--inputs FILE.npz, or --random SEED to make them up");
+        .help("--inputs FILE.npz, or --random SEED for random ones");
   seed_ = static_cast<uint64_t>(args.integer("random", 0));
   if (const auto file = args.value("inputs")) {
     values_ = load_inputs(model, *file);

@@ -27,7 +27,7 @@ struct Converted {
   std::vector<Diag> findings;
 };
 
-// Throws use.opset for an opset that there is not, convert.* with one finding per node that it cannot say.
+// Throws use.opset for an unknown opset, convert.* with one finding per node that the opset cannot express.
 Converted convert(Model model, const ConvertSettings& settings);
 
 }  // namespace cameo

@@ -296,7 +296,7 @@ class _Trial:
                 continue
             try:
                 got = self.runner(_weights_too(self.result, self.model, values))
-            except Exception as e:  # told by whoever runs it; nothing is silently wrong
+            except Exception as e:  # reported by the caller; nothing is silently wrong
                 self.result.findings.append(note("verify.values", f"with the inputs {how} the result fails: {first_line(e)}"))
                 continue
             self._compare(f"with the inputs {how}", (how, values), got, expected)

@@ -112,8 +112,8 @@ namespace {
 [[noreturn]] void changed(const std::string& path) {
   throw error("file.changed", cat(path, " was changed while it was read"))
       .at({.file = path})
-      .why("parts of it are gone, or it has another size or time of change than at first")
-      .help("let who writes it finish, then try again; a new version should get the name by renaming");
+      .why("parts of it are gone, or its size or modification time changed")
+      .help("wait until its writer has finished, then try again; a new version should replace it by renaming");
 }
 }  // namespace
 

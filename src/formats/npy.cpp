@@ -50,7 +50,7 @@ Descr parse_descr(std::string_view descr) {
   const uint64_t bytes = d.item_bytes;
   if (bytes > widest || (number && (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)) != 0)) ||
       (d.kind == 'c' && bytes < 4))
-    unsupported(descr, "whose size is wrong", "long double does not travel: save float64");
+    unsupported(descr, "whose size is wrong", "long double is not portable: save float64");
   if (d.kind == 'U') d.item_bytes *= 4;
   return d;
 }
@@ -73,7 +73,7 @@ Array read(const Bytes& file, const std::string& path) {
   const auto bytes = checked_product(d.item_bytes, a.shape);
   const uint64_t have = file.size() - start;
   if (!bytes || *bytes > have || (d.item_bytes == 0 && element_count(a) != 0))
-    throw error("file.damaged", "this npy array is cut off, or its header lies")
+    throw error("file.damaged", "this npy array is cut off, or its header is wrong")
         .at({.file = path, .offset = file.size()})
         .why(bytes ? cat("its header says ", *bytes, " bytes, there are ", have) : "its shape does not fit any memory");
   a.data = file.slice(start, static_cast<size_t>(*bytes));

@@ -17,7 +17,7 @@ const Value* Machine::run() {
     opcode_at_ = at_;
     const auto op = static_cast<uint8_t>(take(1)[0]);
     if (control(op) || scalars(op) || texts(op) || containers(op) || records(op)) continue;
-    throw error("file.pickle-opcode", cat("the pickle has an instruction that Cameo does not follow: ", hex(op)))
+    throw error("file.pickle-opcode", cat("the pickle has an instruction that Cameo does not support: ", hex(op)))
         .at(place())
         .why("model files need a small part of Python's pickle language; the rest can import and run code")
         .help("save the model again with torch.jit.save or torch.export.save");

@@ -176,7 +176,7 @@ Advice answer(const Recognised& r) {
       return {"file.lfs-pointer", "this is a Git LFS pointer, not the model itself", "", "run git lfs pull"};
     case web_page:
       return {"file.web-page", "this is a web page, not a model",
-              "a download that needed a login or a confirmation often ends so", "download the file again"};
+              "a download that needs a login or a confirmation often gives one", "download the file again"};
     case empty: return {"file.empty", "this file is empty", "", ""};
     case other_zip:
       return {"file.not-torchscript", "this zip file is not a model archive", r.detail, std::string(trace_it)};

@@ -45,7 +45,7 @@ struct Recognised {
   std::string detail;  // e.g. the class of a pickled module
 };
 
-// Looks at the file's head only; zips are told apart by recognise_zip.
+// Looks only at the file's head; zips are distinguished by recognise_zip.
 Recognised recognise_head(std::string_view file);
 // Which of the zip-based formats. Reads small entries; never fails.
 Recognised recognise_zip(const zip::Archive& archive);

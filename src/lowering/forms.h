@@ -40,7 +40,7 @@ V moved(Lower& on, V x, const Ints& from, const Ints& to);  // torch.movedim
 V reach(Lower& on, V along, int64_t axis, int64_t rank);    // a 1-D tensor laid along one axis of `rank`
 // What a pool takes: a Pad of zeros before it pads with a negative zero. ONNX Runtime (1.31) takes a Pad of zeros into
 // the pool. A MaxPool's own padding is minus infinity, so that it gives other numbers where all elements of a window
-// are negative, and a pool whose padding is as large as its window does not load. A negative zero it leaves alone.
+// are negative, and a pool whose padding is as large as its window does not load. It does not change a negative zero.
 V for_pooling(Lower& on, V x);
 V flags_any(Lower& on, V flags, int64_t axis);  // bools: is there one along the axis, which goes away
 Dims broadcast_shapes(Dims a, Dims b);

@@ -214,7 +214,7 @@ void Lower::guess_not_equal(Dim a, int64_t b, std::string_view because) {
     });
   };
   if (equal == Answer::no) {
-    // torch.export says 2 or more of every dynamic size that the example has so: nobody promised it, and files run
+    // torch.export declares a dynamic size as 2 or more if the example has 2 or more: the user did not, and files run
     // at 1.
     if (a.is_symbol() && said_by(FactSource::archive, a) && !said_by(FactSource::user, a))
       guesses.push_back({condition, std::string(because), where});

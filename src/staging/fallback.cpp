@@ -233,8 +233,8 @@ std::vector<Value> Stager::apply_user_lowering(const LocalFunction& f, const std
 }
 
 namespace {
-// What a user's lowering made of an operator that Cameo lowers too has the types that Cameo's own results have, where
-// nobody said: nodes of foreign domains have none.
+// Results of a user's lowering, of an operator that Cameo lowers too, get the types of Cameo's own results if they have
+// none: nodes of foreign domains have no types.
 void take_types(Stager& s, const Schema& schema, const std::vector<Value>& args, const std::vector<Value>& results) {
   const auto untyped = [&](const Value& v) {
     return v.is<TensorRef>() && s.on.fact(s.read(v.need<TensorRef>())).type.is_unknown();

@@ -109,8 +109,8 @@ class Heap {
   void need(size_t bytes) const;  // throws where so much more would be too much
   void charge(size_t bytes) { need(bytes), bytes_ += bytes; }
 
-  // The turns of a loop that is simply run: nobody takes back one of them alone once it is done, so that of each cell
-  // the log needs its contents before the first turn only.
+  // The iterations of a loop that is simply run. A finished one is never undone by itself, so for each cell the log
+  // needs only the contents before the first iteration.
   class Turns {
    public:
     explicit Turns(Heap& heap) : heap_(heap), done_(heap.log_.size()) {}

@@ -381,8 +381,8 @@ class Branch {
     s_.same_where(!c ? V() : side == 0 ? c->value : V(s_.on.Not(c->value)), given[i], given[k], whole, "an if decides");
   }
 
-  // A name that stands for an older tensor after one side: the condition tells whether a write reaches it. False: not
-  // to be had, because sizes differ or one side's view is made of what that side computed.
+  // A name that means an older tensor after one side: the condition decides whether a write reaches it. False: not
+  // possible, because sizes differ or one side's view is made of what that side computed.
   bool tie(const Joined& j, const Value& v) {
     if (!condition_.is<StagedBool>()) return false;
     const V own = s_.read(v.need<TensorRef>());

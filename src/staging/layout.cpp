@@ -256,7 +256,7 @@ struct Sorter {
 Layout elementwise_layout(const DimFacts& facts, std::span<const LayoutOperand> operands, const Dims& result) {
   const auto plain = [](const LayoutOperand& o) { return o.layout.is(Layout::Kind::contiguous); };
   if (result.size() < 2 || std::all_of(operands.begin(), operands.end(), plain)) return Layout::contiguous();
-  // The insertion sort of ATen's TensorIterator, which leaves axes alone that nothing orders.
+  // The insertion sort of ATen's TensorIterator, which does not move axes that nothing orders.
   const Sorter sorter(facts, operands, result);
   Ints perm = own_order(result.size());
   std::reverse(perm.begin(), perm.end());

@@ -158,7 +158,7 @@ std::optional<std::vector<Value>> NodeStager::scalar_call(std::string_view targe
   if (itself) return args.positional;
   if (choice) {
     if (args.positional.size() != 3) n.fail("sym_ite takes three arguments");
-    if (args.positional[0].is<Poison>()) return Results{args.positional[0]};  // whoever needs it says why
+    if (args.positional[0].is<Poison>()) return Results{args.positional[0]};  // reported where it is used
     if (const auto known = s.known_bool(args.positional[0])) return Results{args.positional[*known ? 1 : 2]};
     const auto *a = args.positional[1].as<Dim>(), *b = args.positional[2].as<Dim>();
     if (!a || !b) return s.missing_op("torch.sym_ite of floats", 1);

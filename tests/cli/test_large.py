@@ -1,5 +1,5 @@
 """Large files under a limit on memory. A model of 6 GiB whose weights lie beside it, as a sparse file: what only needs the graph takes moments, little memory,
-and leaves the weights alone. An exported program of 100 MB of JSON. `make large` runs only these and shows the times."""
+and does not touch the weights. An exported program of 100 MB of JSON. `make large` runs only these and shows the times."""
 import os
 import resource
 import subprocess

@@ -199,7 +199,7 @@ void Checker::nodes(const std::vector<pb::Field>& fields, Scope& scope) {
         }
       if (scope.later.count(name))
         err("check.order", cat("'", name, "' is used before the node that computes it"), at(n)).hint =
-            "nodes must stand in an order in which every value is computed before it is used";
+            "nodes must be in an order in which every value is computed before it is used";
       else err("check.undefined-name", cat("there is no value '", name, "'"), at(n));
     }
     node(n, scope);
@@ -207,7 +207,7 @@ void Checker::nodes(const std::vector<pb::Field>& fields, Scope& scope) {
       if (name.empty()) continue;
       if (scope.has(name))
         err("check.duplicate-name", cat("'", name, "' is computed a second time"), at(n)).because =
-            "every name stands for one value, bodies included";
+            "every name must mean one value, bodies included";
       scope.names.insert(name);
     }
   }

@@ -83,7 +83,7 @@ ExternalData::Range ExternalData::find(const Pairs& entries, uint64_t wanted) {
   if (from > whole.size() || size > whole.size() - from)
     throw error("file.external-range", cat("external data lies outside '", location, "'"))
         .at({.file = model_path_})
-        .why(cat(size, " bytes at ", from, " are wanted, the file has ", whole.size()));
+        .why(cat(size, " bytes at ", from, " are needed, the file has ", whole.size()));
   if (size != wanted)
     throw error("file.external-range", cat("external data in '", location, "' has the wrong length"))
         .at({.file = model_path_})

@@ -67,7 +67,7 @@ ValueId GraphReader::resolve(std::string_view name, Scope& scope, const Place& w
     }
   if (scope.later.count(name))
     diags_.err("model.not-sorted", cat("'", name, "' is used before the node that computes it"), loc(where)).hint =
-        "ONNX wants nodes in an order in which every value is computed before it is used";
+        "ONNX needs nodes in an order in which every value is computed before it is used";
   else diags_.err("model.undefined-value", cat("there is no value '", name, "'"), loc(where));
   return {};
 }

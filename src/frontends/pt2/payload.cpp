@@ -38,7 +38,7 @@ void check_inside(const Payload& p, const Loc& place) {
 Payload raw_payload(const ProgramState& state, const Store& store, json::Value entry, const std::string& name) {
   const json::Value meta = entry.present("tensor_meta");
   const Loc place = where(state, name);
-  if (!meta) throw error("file.unsupported", cat(name, " is an object of a C++ class and no tensor")).at(place);
+  if (!meta) throw error("file.unsupported", cat(name, " is an object of a C++ class, not a tensor")).at(place);
   if (const json::Value pickled = entry.present("use_pickle"); pickled && pickled.boolean())
     throw error("file.unsupported", cat(name, " is a tensor of a class of its own (a quantised or sharded type)"))
         .at(place)

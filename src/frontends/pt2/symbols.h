@@ -21,7 +21,7 @@ struct SymInt {
 SymInt sym_int(json::Value v);
 
 using SymbolLookup = std::function<std::optional<Dim>(std::string_view name)>;
-// nullopt where a symbol is unknown or the expression is not one of integers that dims can say.
+// nullopt where a symbol is unknown or the expression is not one of integers that dims can express.
 std::optional<Dim> dim_of(std::string_view expression, const SymbolLookup& symbol);
 
 // "s77" of "Symbol('s77', positive=True, integer=True)" or of "s77"; empty when there is more to the expression.

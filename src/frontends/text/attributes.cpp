@@ -74,8 +74,7 @@ pb::Writer Parser::attribute(const std::string& name) {
     if (in_.peek() != ']') do
         attribute_value(a, wants_list ? list_kind(wanted).one : AttrKind::undefined);
       while (in_.accept(','));
-    else if (!wants_list)
-      in_.fail_at(where, "an empty list does not tell its type", cat("write ", name, ": ints = []"));
+    else if (!wants_list) in_.fail_at(where, "an empty list has no type", cat("write ", name, ": ints = []"));
     in_.expect(']', "after the list");
   } else {
     if (wants_list && in_.peek() != '@') in_.fail("expected a list in [ ]");

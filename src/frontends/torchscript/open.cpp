@@ -14,7 +14,7 @@ constexpr int newest_version = 10;
 void read_version(ProgramState& state) {
   const zip::Entry* entry = state.find(".data/version");
   if (!entry) entry = state.find("version");
-  if (!entry) throw error("file.version", "the archive does not tell its version").at({.file = state.archive.path()});
+  if (!entry) throw error("file.version", "the archive has no version").at({.file = state.archive.path()});
   const Bytes data = state.read_copy(*entry, 64);
   const auto text = data.text();
   const auto result = std::from_chars(text.data(), text.data() + text.size(), state.version);

@@ -76,7 +76,7 @@ double as_double(Sum<C> v) {
   else return static_cast<double>(v);
 }
 
-// The value that every number of the type leaves alone in a maximum (lowest) or minimum (highest).
+// The neutral element of a maximum (lowest) or minimum (highest).
 template <class C>
 C extreme(DType t, bool lowest) {
   if constexpr (std::is_floating_point_v<C>)

@@ -105,7 +105,7 @@ struct DFT : Rules<op::DFT> {
     const auto axis_value = e.has(2) ? e.graph.constant(e.in(2)) : Tensor::int_scalar(-2);
     const auto given = e.has(1) ? e.graph.constant(e.in(1)) : std::nullopt;
     if (!axis_value || (e.has(1) && !given) || (a.inverse && a.onesided))
-      return e.refuse("only transforms of known axis and length, to complex numbers, can be said as a product");
+      return e.refuse("only transforms of known axis and length, to complex numbers, can be expressed as a product");
     const Shape& shape = e.fact(0).shape();
     const auto rank = static_cast<int64_t>(shape.size());
     const int64_t axis = axis_value->int_at(0) < 0 ? axis_value->int_at(0) + rank : axis_value->int_at(0);
