@@ -87,8 +87,11 @@ class Merger {
       const ValueId keep = g_[kept].outputs[i];
       const bool rename = given_out(g_[outputs[i]]);
       const std::string name = g_[outputs[i]].name;
-      if (auto type = ir::merge(g_[keep].fact.type, g_[outputs[i]].fact.type)) g_.fact(keep).type = std::move(*type);
-      if (!g_[keep].fact.contents) g_.fact(keep).contents = g_[outputs[i]].fact.contents;
+      // A value from outside of a body is not what the body knows of it.
+      if (g_[keep].home == g_[outputs[i]].home) {
+        if (auto type = ir::merge(g_[keep].fact.type, g_[outputs[i]].fact.type)) g_.fact(keep).type = std::move(*type);
+        if (!g_[keep].fact.contents) g_.fact(keep).contents = g_[outputs[i]].fact.contents;
+      }
       g_.replace_uses(outputs[i], keep);
       for (const Use& u : g_[keep].uses)
         if (u.node) e_.push(u.node);
