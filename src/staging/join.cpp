@@ -10,6 +10,26 @@
 
 namespace cameo::staging {
 
+std::vector<V> Stager::if_of(V condition, const Sides& sides, const std::array<std::vector<V>, 2>& outs,
+                             std::span<const Type> types) {
+  const NodeId node = graph.add_node(on.region(), op_of<op::If>(), nullptr, {condition}, 0);
+  graph.set_region(node, 0, sides[1]);  // graph attributes are else_branch, then_branch
+  graph.set_region(node, 1, sides[0]);
+  graph.label(sides[0]).name = "then";
+  graph.label(sides[1]).name = "else";
+  for (const size_t side : {0, 1}) graph.set_region_outputs(sides[side], own_outputs(sides[side], outs[side]));
+  std::vector<V> out;
+  for (const Type& t : types) {
+    const ValueId v = graph.add_output(node);
+    graph.fact(v).type = t;
+    if (t.has_rank())
+      for (int64_t i = 0; i < t.rank(); ++i) on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
+    out.push_back(v);
+  }
+  if (on.on_node) on.on_node(node);
+  return out;
+}
+
 V Stager::if_of(V condition, const std::function<V()>& then, V otherwise) {
   const RegionId outer = on.region();
   const Sides sides{graph.add_region(outer), graph.add_region(outer)};
