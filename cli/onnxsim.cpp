@@ -14,7 +14,6 @@ constexpr Verb verb{"onnxsim",
                     2,
                     3};
 
-bool is_flag(std::string_view word) { return word.size() > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9'); }
 // The values of a flag that takes several end where the files begin: a shape or a pass does not end in .onnx.
 bool is_value(std::string_view word) { return !is_flag(word) && !word.ends_with(".onnx"); }
 

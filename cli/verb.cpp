@@ -33,9 +33,6 @@ const Flag* find_letter(const Verb& verb, char letter) {
 // Whether the last operand is a file to write, so that -o may name it too.
 bool writes_an_operand(const Verb& verb) { return verb.operands.ends_with(" OUT") && !find_letter(verb, 'o'); }
 
-// '-' is standard input or output; '-1' and other numbers are values.
-bool is_flag(std::string_view a) { return a.size() > 1 && a[0] == '-' && !(a[1] >= '0' && a[1] <= '9'); }
-
 // For shells: flag, what it takes, help; tab-separated.
 std::string flag_list(const Verb& verb) {
   std::string out;
@@ -44,6 +41,8 @@ std::string flag_list(const Verb& verb) {
   return out + "--json\t\tfor machines\n--help\t\tflags and an example\n";
 }
 }  // namespace
+
+bool is_flag(std::string_view word) { return word.size() > 1 && word[0] == '-' && !(word[1] >= '0' && word[1] <= '9'); }
 
 std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> raw, Out& out) {
   Args args;

@@ -68,6 +68,8 @@ class Args {
 
 // Nothing when --help was printed. Throws use.unknown-flag (with the nearest name), use.missing-value, use.operands.
 std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> raw, Out& out);
+// '-' is standard input or output; '-1' and other numbers are values.
+bool is_flag(std::string_view word);
 std::string help_text(const Verb& verb);
 std::string_view instead_of(std::string_view flag);  // of a flag that other tools have; empty: unknown
 

@@ -90,10 +90,14 @@ def rebuild(value, replace):
     return parts[1]([rebuild(part, replace) for _, part in parts[0]])
 
 
+def is_array(value):
+    return type(value).__module__ == "numpy" and hasattr(value, "__array_interface__")
+
+
 def as_tensors(value):
     """NumPy arrays in a structure as tensors."""
     import torch
-    return rebuild(value, lambda v: torch.from_numpy(v) if type(v).__module__ == "numpy" and hasattr(v, "dtype") and hasattr(v, "__array_interface__") else v)
+    return rebuild(value, lambda v: torch.from_numpy(v) if is_array(v) else v)
 
 
 def resized(t, sizes):

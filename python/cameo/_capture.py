@@ -19,9 +19,7 @@ from ._watch import watching
 LENT_FROM = 1024  # bytes; smaller tensors of torch.export programs travel in the archive
 
 
-_SCALARS = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64", "Int": "int32", "Short": "int16",
-            "Char": "int8", "Byte": "uint8", "Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128"}
-_DTYPES = [getattr(torch, name) for name in _SCALARS.values()]
+_SCALARS = {name: dtype for dtype, name in _archive.STORAGES.items()}  # as types of a trace call them
 
 
 class Captured:
@@ -63,11 +61,10 @@ class Captured:
     def results_of_operators(self):
         """(operator, [(dtype, sizes or None), ...]) for every call that capture saw."""
         if self.module is not None:
-            names = {str(t).split(".")[-1]: t for t in _DTYPES}
             for node in self.module.inlined_graph.nodes():
                 types = [o.type() for o in node.outputs()]
                 if all(t.kind() == "TensorType" for t in types):
-                    yield node.kind(), [(names.get(_SCALARS.get(t.scalarType() or "", "")), t.sizes()) for t in types]
+                    yield node.kind(), [(_SCALARS.get(t.scalarType()), t.sizes()) for t in types]
         elif self.program is not None:
             for node in self.program.graph.nodes:
                 name = node.target.name() if node.op == "call_function" and hasattr(node.target, "name") and callable(node.target.name) else ""
@@ -173,7 +170,7 @@ def tensor_outputs(result, findings):
     return names, tensors
 
 
-def unique_places(recorded):
+def constant_places(recorded):
     """Where the tracer saw Python's numbers become tensors."""
     return list(dict.fromkeys(f"{w.filename}:{w.lineno}" for w in recorded
                               if issubclass(w.category, torch.jit.TracerWarning) and "registered as constants" in str(w.message)))
@@ -222,7 +219,7 @@ def trace(model, bound):
     for w in recorded:
         if not issubclass(w.category, (torch.jit.TracerWarning, DeprecationWarning)):
             warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
-    out.constants = unique_places(recorded)
+    out.constants = constant_places(recorded)
     out.module = module
     out.pack(lambda: _archive.traced(module), lambda: save(out, module))
     return out

@@ -51,29 +51,29 @@ def _first_that_holds(model, bound, names, input_names, output_names, axes, job)
             tried.append((way, first_line(e), e))
             job.findings = findings
             continue
-        why = _reservation(result)
-        if not why or len(ways) == 1:
+        worst = _reservation(result)
+        if worst is None or len(ways) == 1:
             return _chosen(result, tried, job)
-        held_back.append((why, result))
-        tried.append((way, why, None))
+        held_back.append((worst, result))
+        tried.append((way, RESERVATIONS[worst][0], None))
         job.findings = findings
     if held_back:
-        why, result = min(held_back, key=lambda h: (SOME_SIZES, FIXED, DIFFERS, FROZE).index(h[0]))  # a frozen trace is the last resort
+        _, result = max(held_back, key=lambda h: h[0])
         return _chosen(result, [t for t in tried if t[0] != result.captured], job)
     raise _refused(model, bound, tried)
 
 
-# Why another way of capture may be better; the first is the least bad.
-SOME_SIZES, FIXED, DIFFERS, FROZE = ("its result does not run at all sizes", "an axis that was to be dynamic is fixed in its result",
-                                     "its result differs from PyTorch's", "it froze what the inputs decide")
+# Why another way of capture may be better, the worst first: a frozen trace is the last resort.
+RESERVATIONS = (("it froze what the inputs decide", lambda result, codes: result.frozen),
+                ("its result differs from PyTorch's", lambda result, codes: "verify.mismatch" in codes),
+                ("an axis that was to be dynamic is fixed in its result", lambda result, codes: "export.fixed-axis" in codes),
+                ("its result does not run at all sizes", lambda result, codes: "verify.some-sizes" in codes))
 
 
 def _reservation(result):
-    """Empty: nothing against it."""
+    """The place of the worst in RESERVATIONS; None: nothing against it."""
     codes = {d.code for d in result.findings}
-    found = [why for why, holds in ((FROZE, result.frozen), (DIFFERS, "verify.mismatch" in codes), (FIXED, "export.fixed-axis" in codes),
-                                    (SOME_SIZES, "verify.some-sizes" in codes)) if holds]
-    return found[0] if found else ""
+    return next((i for i, (_, holds) in enumerate(RESERVATIONS) if holds(result, codes)), None)
 
 
 def _chosen(result, tried, job):

@@ -63,6 +63,8 @@ class Lowerings:
 
     def learn(self, captured):
         """What capture knows of the operators' results: element type and sizes, where all calls of one give the same."""
+        if not self._functions:
+            return
         from ._graph import _ours
         for name, results in captured.results_of_operators():
             if name not in self._functions:

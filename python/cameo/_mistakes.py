@@ -5,7 +5,9 @@ import os
 import torch
 
 from . import _arguments as arguments
+from . import _capture
 from ._findings import failure
+from ._live import first_line
 
 
 def check_call(model, args, f):
@@ -17,27 +19,20 @@ def check_call(model, args, f):
     if isinstance(f, (torch.Tensor, tuple, list)):
         raise failure("use.arguments", "f is a tensor: it takes a path, a file object or None", hint="export(model, (x,), \"net.onnx\")")
     for leaf in arguments.flatten(args, "args"):
-        if type(leaf.value).__module__ == "numpy" and hasattr(leaf.value, "shape"):
+        if arguments.is_array(leaf.value):
             raise failure("use.arguments", f"{leaf.path} is a NumPy array: PyTorch's modules take tensors", hint="torch.from_numpy(array)")
 
 
 def own_failure(model, bound):
     """The error where the model itself does not run on its arguments; None: it does."""
     from ._verify import call_outputs
-    was = getattr(model, "training", None)
     try:
-        if was and isinstance(model, torch.nn.Module):
-            model.eval()
-        with torch.no_grad():
+        with _capture.mode(model, "EVAL", []), torch.no_grad():
             call_outputs(model, bound, [leaf.value for leaf in bound.tensors])
     except Exception as e:
-        text = str(e).strip().splitlines()
-        error = failure("use.arguments", f"the model itself fails on these arguments: {type(e).__name__}: {text[0] if text else ''}", hint=_hint(bound))
+        error = failure("use.arguments", f"the model itself fails on these arguments: {first_line(e)}", hint=_hint(bound))
         error.__cause__ = e
         return error
-    finally:
-        if was and isinstance(model, torch.nn.Module):
-            model.train(was)
     return None
 
 

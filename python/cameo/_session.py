@@ -2,6 +2,7 @@
 import os
 
 from . import _cameo
+from ._findings import failure
 from ._model import as_model, model_inputs, model_outputs
 
 
@@ -60,7 +61,7 @@ class Session:
         ordered = [None] * len(self.inputs)
         for name, array in feeds.items():
             if name not in self._input_index:
-                raise _error("run.input-name", f"the model has no input '{name}'", hint="it has: " + ", ".join(self._input_index))
+                raise failure("run.input-name", f"the model has no input '{name}'", hint="it has: " + ", ".join(self._input_index))
             ordered[self._input_index[name]] = array
         while ordered and ordered[-1] is None:
             ordered.pop()
@@ -68,15 +69,8 @@ class Session:
 
     def _output_index(self, name):
         if name not in self.output_names:
-            raise _error("run.output-name", f"the model has no output '{name}'", hint="it has: " + ", ".join(self.output_names))
+            raise failure("run.output-name", f"the model has no output '{name}'", hint="it has: " + ", ".join(self.output_names))
         return self.output_names.index(name)
-
-
-def _error(code, what, hint=""):
-    error = _cameo.Error(f"error[{code}]: {what}" + (f"\n   = hint: {hint}" if hint else ""))
-    error.diagnostics = [_cameo.Diagnostic("error", code, what, "", hint)]
-    error.code = code
-    return error
 
 
 def session_of(model, **options):

@@ -10,7 +10,8 @@ from ._findings import warning
 
 OURS = os.path.dirname(os.path.abspath(__file__))
 TORCH = os.path.dirname(os.path.abspath(torch.__file__))
-SIZES = {"aten::size", "aten::sym_size", "aten::numel", "aten::dim", "prim::shape", "prim::GetAttr", "prim::Constant"}
+SIZES = ("aten::size", "aten::sym_size", "aten::numel", "aten::dim", "prim::shape")
+FIXED = ("prim::GetAttr", "prim::Constant")
 BRANCHES = ("__bool__",)
 COUNTS = ("__len__", "__iter__")  # of a tensor's first axis
 NUMBERS = ("__int__", "__float__", "__index__", "__complex__", "item", "tolist", "numpy")
@@ -88,8 +89,8 @@ def _origins(t):
         if node.kind() == "prim::Param":
             kinds.add("data")
         elif node.kind() in SIZES:
-            kinds |= {"sizes"} if "prim::" not in node.kind() or node.kind() == "prim::shape" else set()
-        else:
+            kinds.add("sizes")
+        elif node.kind() not in FIXED:
             todo += list(node.inputs())
     return kinds
 
