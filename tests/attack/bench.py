@@ -197,7 +197,7 @@ def operators(data, most=4):
     except Exception:
         return "?"
     places = [*bodies(m.graph), *m.functions]
-    ops = sorted({n.op_type for place in places for n in place.node})
+    ops = sorted({str(n.op_type) for place in places for n in place.node})  # bytes where the name is not UTF-8
     shadow = "shadow:" if any(f.domain in ("", "ai.onnx") for f in m.functions) else ""
     return shadow + "+".join(ops[:most]) + ("+…" if len(ops) > most else "")
 

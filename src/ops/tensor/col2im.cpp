@@ -83,12 +83,23 @@ struct Col2Im : Rules<op::Col2Im> {
     const auto block = c.literal_ints(2);
     const auto rank = image ? std::optional(static_cast<int64_t>(image->size())) : c.length(1);
     if (!rank) return;
+    check_lengths(a, static_cast<size_t>(*rank), c);
     Shape out{c.dim(0, 0), channels(c, block)};
     if (const auto sizes = c.literal_ints(1); sizes && block)
       c.same(c.dim(0, 2), element_count(blocks_of(a, *sizes, *block).steps), "axis 2 and number of blocks");
     const Shape spatial = image ? *image : c.fresh_shape(*rank);
     out.insert(out.end(), spatial.begin(), spatial.end());
     c.out(0, out);
+  }
+
+  static void check_lengths(const op::Col2Im& a, size_t axes, Infer& c) {
+    const auto check = [&](std::string_view name, const std::optional<std::vector<int64_t>>& given, size_t wanted) {
+      if (given && given->size() != wanted)
+        c.fail("infer.mismatch", cat(name, " has ", given->size(), " numbers, and ", wanted, " are wanted"));
+    };
+    check("dilations", a.dilations, axes);
+    check("strides", a.strides, axes);
+    check("pads", a.pads, 2 * axes);
   }
 
   static Dim channels(Infer& c, const std::optional<std::vector<int64_t>>& block) {
