@@ -16,7 +16,7 @@
 #include "passes/dce.h"
 #include "passes/outline.h"
 #include "passes/rename_dims.h"
-#include "staging/assumptions.h"
+#include "staging/export/assumptions.h"
 
 namespace cameo::api {
 

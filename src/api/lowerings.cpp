@@ -1,6 +1,6 @@
 // include/cameo/lowering.h: between staging's values and those of lowerings that others wrote.
 #include "lowering/schema.h"
-#include "staging/stager.h"
+#include "staging/machine/stager.h"
 
 #include "api/lowerings.h"
 #include "api/node_builder.h"

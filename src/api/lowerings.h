@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "staging/host.h"
+#include "staging/machine/lent.h"
 
 #include "api/state.h"
 #include "cameo/lowering.h"

@@ -4,7 +4,7 @@
 
 #include "api/generated/lowered_operators.h"
 #include "lowering/row.h"
-#include "staging/host_tables.h"
+#include "staging/host/tables.h"
 #include "support/error.h"
 
 #include "api/operators.h"

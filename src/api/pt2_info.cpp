@@ -4,7 +4,7 @@
 
 #include "api/pt2_types.h"
 #include "frontends/pt2/symbols.h"
-#include "staging/node_stager.h"
+#include "staging/nodes/node_stager.h"
 
 #include "api/archive_info.h"
 

@@ -1,0 +1,446 @@
+// Operator calls: host operators at once, tensor operators through their lowering; in-place and out= forms are the
+// functional operator and a write.
+#include <algorithm>
+
+#include "lowering/complex.h"
+#include "staging/joins/choice.h"
+#include "staging/host/tables.h"
+#include "staging/machine/quantized.h"
+#include "staging/joins/staged_list.h"
+
+namespace cameo::staging {
+
+const Value* HostCall::keyword(std::string_view name) const {
+  for (const auto& [key, value] : keywords)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+void HostCall::missing(size_t i) const {
+  s.fail("stage.arguments", cat("argument ", i + 1, " is missing in a call with ", args.size()));
+}
+
+std::span<const HostFunction> find_host_ops(std::string_view name) {
+  static const auto index = [] {
+    std::unordered_map<std::string_view, std::vector<HostFunction>> m;
+    for (const auto table : all_host_tables())
+      for (const HostRow& r : table) m[r.name].push_back(r.call);
+    return m;
+  }();
+  const auto it = index.find(name);
+  return it == index.end() ? std::span<const HostFunction>() : it->second;
+}
+
+namespace {
+const Poison* find_poison(const Stager& s, const Value& v, int depth = 0) {
+  if (const auto* p = v.as<Poison>()) return p;
+  if (depth > 3) return nullptr;
+  if (const auto* l = v.as<ListRef>(); l && s.heap.get<ListCell>(l->cell).staged) return nullptr;
+  if (v.is<ListRef>() || v.is<Tuple>())
+    for (const Value& part : s.items(v))
+      if (const auto* p = find_poison(s, part, depth + 1)) return p;
+  return nullptr;
+}
+
+size_t result_count(const std::vector<Schema>& candidates) {
+  return candidates.empty() ? 1 : candidates[0].returns.size();
+}
+
+// Numbers that tracing made 0-d tensors of act as numbers in these.
+bool takes_literals_as_numbers(std::string_view name) {
+  static constexpr std::string_view names[] = {"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "rsub"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+}  // namespace
+
+std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, CallArgs args, ts::Pos pos) {
+  pos_ = pos;
+  const std::string full = cat(ns, "::", op);
+  on.where = {};
+  if (ns == "aten") upgrade(op, args);
+  // Lists and dicts may hold poison; results computed from it are poison too.
+  static constexpr std::string_view holders[] = {"append", "insert", "_set_item", "setdefault", "extend", "list"};
+  const bool holds = std::find(std::begin(holders), std::end(holders), op) != std::end(holders);
+  // Messages to the user are shown as far as they are known.
+  static constexpr std::string_view messages[] = {"Print", "RaiseException", "warn", "_assert"};
+  const bool shows = std::find(std::begin(messages), std::end(messages), op) != std::end(messages);
+  for (size_t i = 0; i < args.positional.size(); ++i)
+    if (args.positional[i].is<Poison>() && (i == 0 || !holds) && !shows)
+      return unavailable(schemas_of(full), args, args.positional[i]);
+  if (!holds && !shows)
+    if (auto results = call_by_choice(ns, op, args, pos)) return std::move(*results);
+  for (const HostFunction host : find_host_ops(full)) {
+    HostCall c{*this, args.positional, args.keywords};
+    if (auto results = host(c)) {
+      for (const Value& v : *results)
+        if (const auto* text = v.as<std::string>()) need_text(text->size()), heap.charge(text->size());
+      return std::move(*results);
+    }
+  }
+  const auto& candidates = schemas_of(full);
+  for (const auto& v : args.positional)
+    if (const auto* p = find_poison(*this, v)) return unavailable(candidates, args, Value(*p));
+  for (const auto& [key, v] : args.keywords)
+    if (const auto* p = find_poison(*this, v)) return unavailable(candidates, args, Value(*p));
+  if (candidates.empty())
+    if (auto results = by_user(full, nullptr, args)) return std::move(*results);
+  if (candidates.empty())
+    return options.fallback == Fallback::none ? missing_op(full, std::max<size_t>(results_wanted_, 1))
+                                              : foreign_op(full, nullptr, args);
+  auto matched = match(*this, candidates, args);
+  if (!matched) matched = match_without_defaults(*this, candidates, args);
+  if (!matched) {
+    std::string given;
+    for (const auto& v : args.positional) given += cat(given.empty() ? "" : ", ", v.kind());
+    for (const auto& [key, v] : args.keywords) given += cat(given.empty() ? "" : ", ", key, "=", v.kind());
+    fail("stage.overload", cat("no overload of ", full, " takes (", given, ")"));
+  }
+  training_literals(*matched->schema, matched->args);
+  return lower_op(*matched->schema, std::move(matched->args));
+}
+
+// A call with a poisoned argument: its results, and what it would have written, are poisoned too.
+std::vector<Value> Stager::unavailable(const std::vector<Schema>& candidates, const CallArgs& args,
+                                       const Value& poison) {
+  const auto& why = poison.need<Poison>().why;
+  const auto doubt_all = [&](const Value& v) {
+    const auto lost = std::make_shared<const Doubt>(Doubt{"stage.unavailable", *why});
+    for (const auto& source : memory_of(v)) doubt(source.cell, lost);
+  };
+  for (const Schema& s : candidates) {
+    if (!s.mutates()) continue;
+    for (size_t i = 0; i < s.params.size() && i < args.positional.size(); ++i) {
+      const Value& v = args.positional[i];
+      if (!s.params[i].written) continue;
+      if (v.is<TensorRef>()) doubt_all(v);
+      else if (const auto* l = v.as<ListRef>()) change_list(l->cell).poison = why;
+      else if (const auto* d = v.as<DictRef>()) change_dict(d->cell).poison = why;
+    }
+    break;
+  }
+  return std::vector<Value>(result_count(candidates), poison);
+}
+
+std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args,
+                                                         ts::Pos pos) {
+  size_t at = 0;
+  while (at < args.positional.size() && !args.positional[at].is<Choice>()) ++at;
+  if (at == args.positional.size()) return std::nullopt;
+  const std::string full = cat(ns, "::", op);
+  const Choice c = args.positional[at].need<Choice>();
+  const auto& candidates = schemas_of(full);
+  const bool writes =
+      std::any_of(candidates.begin(), candidates.end(), [](const Schema& s) { return s.mutates() && !s.is_out(); });
+  if (writes || find_host_ops(full).empty())
+    fail("stage.choice", cat(full, " takes a string or enum that depends on the inputs: one of ", options_text(c)),
+         "branch on it with if, so that each branch has a constant");
+  std::vector<std::vector<Value>> columns;
+  for (const Value& option : *c.options) {
+    CallArgs one = args;
+    one.positional[at] = option;
+    try {
+      const auto results = call_op(ns, op, std::move(one), pos);
+      columns.resize(results.size());
+      for (size_t i = 0; i < results.size(); ++i) columns[i].push_back(results[i]);
+    } catch (const Raised&) {
+      raised_ = false;
+      fail("stage.choice", cat(full, " raises for one of ", options_text(c), ", which depends on the inputs"));
+    }
+  }
+  std::vector<Value> out;
+  for (const auto& values : columns) {
+    size_t next = 0;
+    out.push_back(for_each_option(*this, c, full, [&](const Value&) { return values[next++]; }));
+  }
+  return out;
+}
+
+std::optional<std::vector<Value>> Stager::call_overload(const Schema& schema, const CallArgs& args) {
+  on.where = {};
+  for (const auto& [key, v] : args.keywords)
+    if (const auto* p = find_poison(*this, v))
+      return std::vector<Value>(std::max<size_t>(schema.returns.size(), 1), Value(*p));
+  auto matched = match_one(*this, schema, args);
+  if (!matched) return std::nullopt;
+  training_literals(schema, matched->args);
+  return lower_op(schema, std::move(matched->args));
+}
+
+namespace {
+// aten::add_.Tensor -> aten::add.Tensor; the few whose functional form is named otherwise.
+std::string functional_name(const Schema& s) {
+  static constexpr std::pair<std::string_view, std::string_view> special[] = {
+      {"aten::pow_.Scalar", "aten::pow.Tensor_Scalar"},
+      {"aten::pow_.Tensor", "aten::pow.Tensor_Tensor"},
+      {"aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar"},
+      {"aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor"},
+      {"aten::__iand__.Tensor", "aten::__and__.Tensor"},
+      {"aten::__iand__.Scalar", "aten::__and__.Scalar"},
+      {"aten::__ior__.Tensor", "aten::__or__.Tensor"},
+      {"aten::__ior__.Scalar", "aten::__or__.Scalar"},
+      {"aten::__ixor__.Tensor", "aten::__xor__.Tensor"},
+      {"aten::__ixor__.Scalar", "aten::__xor__.Scalar"},
+      {"aten::index_put_.hacked_twin", "aten::index_put.hacked_twin"},
+      {"aten::transpose_", "aten::transpose.int"},
+      {"aten::floor_divide_.Tensor", "aten::floor_divide"},
+      {"aten::bernoulli_.float", "aten::bernoulli.p"},
+  };
+  const std::string full = s.full_name();
+  for (const auto& [from, to] : special)
+    if (from == full) return std::string(to);
+  std::string base = s.name;
+  if (base.ends_with('_')) base.pop_back();
+  return s.overload.empty() ? base : cat(base, ".", s.overload);
+}
+
+// The functional overload that an out= overload computes: the same parameters without the written ones.
+const Schema* functional_of_out(const Schema& s) {
+  for (const Schema& candidate : schemas_of(s.name)) {
+    if (candidate.mutates()) continue;
+    size_t i = 0;
+    bool same_params = true;
+    for (const auto& p : s.params) {
+      if (p.written) continue;
+      same_params = same_params && i < candidate.params.size() && candidate.params[i].name == p.name &&
+                    candidate.params[i].type.text() == p.type.text();
+      ++i;
+    }
+    if (same_params && i == candidate.params.size()) return &candidate;
+  }
+  return nullptr;
+}
+}  // namespace
+
+namespace {
+// Operators whose schema promises no view, for autograd's sake, and which give views all the same.
+const Schema* viewing_form(const Schema& s) {
+  static constexpr std::pair<std::string_view, std::string_view> table[] = {
+      {"aten::unsafe_chunk", "aten::chunk"},
+      {"aten::unsafe_split.Tensor", "aten::split.Tensor"},
+      {"aten::unsafe_split_with_sizes", "aten::split_with_sizes"}};
+  for (const auto& [name, view] : table)
+    if (s.full_name() == name) return find_schema(view);
+  return nullptr;
+}
+}  // namespace
+
+std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
+  if (options.rules || options.host)
+    if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
+  if (const Schema* as_view = viewing_form(s)) return lower_op(*as_view, std::move(args));
+  if (s.is_out()) return lower_out(s, std::move(args));
+  if (s.name == "aten::set_")
+    return missing_op(s.full_name(), s.returns.size(), "",
+                      "set_ gives a tensor the memory of another one; assign the other tensor instead (x = y)");
+  if (s.is_inplace()) return lower_inplace(s, std::move(args));
+  if (s.name.starts_with("aten::as_strided")) by_memory(s, args);
+  const Row* row = find_row(s.full_name());
+  if (!row && options.fallback != Fallback::none) return foreign_op(s.full_name(), &s, {std::move(args), {}});
+  if (!row) return missing_op(s.full_name(), s.returns.size());
+  return lower_functional(s, *row, args);
+}
+
+std::vector<Value> Stager::missing_op(const std::string& op, size_t results, std::string because, std::string hint) {
+  auto& m = missing_[op];
+  if (m.count++ == 0) {
+    m.first = here();
+    m.user = user_line(m.first);
+    m.hint = std::move(hint);
+  }
+  m.op = op;
+  if (!scopes_.empty() && !scopes_.back().empty() && m.scopes.size() < 8) m.scopes.insert(scopes_.back());
+  Poison p{std::make_shared<const std::string>(because.empty() ? cat(op, " has no lowering") : because), true};
+  return std::vector<Value>(std::max<size_t>(results, 1), Value(p));
+}
+
+std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args) {
+  if (options.rules || options.host)
+    if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
+  LoweredCall call{&s, {}};
+  const bool literals = takes_literals_as_numbers(std::string_view(s.name).substr(s.name.find("::") + 2));
+  V first_input;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const auto* t = args[i].as<TensorRef>();
+    call.args.push_back(to_arg(args[i], s.params[i].type));
+    if (i == 0 && t) first_input = *call.args.back().as<V>();
+    if (t && t->literal && literals && row.promotion.mask) {
+      const Tensor* known = on.fact(*call.args.back().as<V>()).tensor();
+      if (known && known->count() == 1 && known->dtype() != DType::boolean)
+        call.args.back() = is_complex(known->dtype()) ? Arg(complex_at(*known, 0))
+                           : is_float(known->dtype()) ? Arg(known->double_at(0))
+                                                      : Arg(Dim(known->int_at(0)));
+    }
+  }
+  on.where = here();
+  if (!examples_.empty()) suspect_frozen(s, args);
+  if (observer_) lowering_ = s.full_name();
+  std::vector<Arg> results;
+  try {
+    const bool aten = options.fallback == Fallback::all_aten;
+    const Attempt before = aten ? attempt() : Attempt{};  // a mark makes later writes dearer
+    results = lower_call(on, row, std::move(call));
+    lowering_.clear();
+    if (aten) results = as_aten(s, std::move(results), before, args);
+  } catch (Error& e) {
+    if (e.diag().where.empty()) e.diag().where = here();
+    if (e.exit_code() != 1) throw;
+    if (e.diag().code.starts_with("lower.unsupported")) {
+      if (options.fallback != Fallback::none) return foreign_op(s.full_name(), &s, {args, {}});
+      missing_op(cat(s.full_name(), " (", e.diag().what, ")"), s.returns.size(), "", e.diag().hint);
+      return std::vector<Value>(s.returns.size(),
+                                Value(Poison{std::make_shared<const std::string>(e.diag().what), true}));
+    }
+    e.diag().notes.push_back({cat("while lowering ", s.full_name()), {}});
+    throw;
+  }
+  if (!quantized_.empty() && !float_only_) carry_quantization(s, args, results);
+  std::vector<Value> out;
+  for (size_t i = 0; i < results.size(); ++i) out.push_back(wrap_result(s, i, results[i], args, first_input));
+  return out;
+}
+
+// An operator on a quantized tensor gives a quantized one.
+void Stager::carry_quantization(const Schema& s, const std::vector<Value>& args, std::vector<Arg>& results) {
+  const Quantization* q = nullptr;
+  const auto look = [&](const Value& v) {
+    if (const auto* t = v.as<TensorRef>(); t && !q) q = quantization(read(*t));
+  };
+  if (args.empty()) return;
+  look(args[0]);
+  if (args[0].is<ListRef>() && !staged_of(*this, args[0]))
+    for (const Value& v : std::vector<Value>(items(args[0]))) look(v);
+  if (!q) return;
+  const Quantization from = *q;
+  const std::string_view op = std::string_view(s.name).substr(s.name.find("::") + 2);
+  for (Arg& a : results) {
+    if (const auto* v = a.as<V>()) a = Arg(carried(*this, op, from, *v));
+    else if (const auto* parts = a.as<ArgList>()) {
+      std::vector<Arg> all;
+      for (const Arg& p : **parts) all.push_back(p.as<V>() ? Arg(carried(*this, op, from, *p.as<V>())) : p);
+      a = Arg::list(std::move(all));
+    }
+  }
+}
+
+namespace {
+std::string_view name_of(DType t) { return ir::name(t); }
+
+// PyTorch's rule for what an operator in place may store: never a higher kind of number.
+bool can_cast(DType from, DType to) {
+  if (is_complex(from) && !is_complex(to)) return false;
+  if (is_float(from) && !is_float(to) && !is_complex(to)) return false;
+  return from == DType::boolean || to != DType::boolean;
+}
+}  // namespace
+
+// t_, unsqueeze_ and their like: the tensor itself gets another shape.
+std::vector<Value> Stager::reshape_in_place(const Schema& s, const TensorRef& self, const TensorRef& result) {
+  const bool memory = s.name == "aten::resize_" || s.name == "aten::resize_as_";
+  if (memory && (self.view || !layout_of(self).is(Layout::Kind::contiguous)))
+    fail("stage.write-through",
+         cat(s.full_name(),
+             " of a view, or of a tensor that is not contiguous, shows memory that the graph does not have"),
+         "make a new tensor of that size instead");
+  if (self.view) return {Value(result)};
+  const V after = read(result);
+  const Layout layout = memory ? Layout::contiguous() : layout_of(result);
+  write(self, after, s);
+  auto& cell = heap.write<TensorCell>(self.cell);
+  cell.reshaped = cell.version;
+  cell.layout = layout;
+  return {Value(TensorRef{self.cell, nullptr, false})};
+}
+
+std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> args) {
+  const auto* target = args.empty() ? nullptr : args[0].as<TensorRef>();
+  const std::string name = functional_name(s);
+  const Schema* functional = find_schema(name);
+  const Row* row = functional ? find_row(name) : find_row(s.full_name());
+  if (!target || (!row && options.fallback == Fallback::none)) return missing_op(s.full_name(), s.returns.size());
+  const Schema& used = functional ? *functional : s;
+  const TensorRef self = *target;
+  const V before = read(self);
+  args.resize(used.params.size());
+  auto results = row ? lower_functional(used, *row, args) : foreign_op(used.full_name(), &used, {args, {}});
+  if (results.empty() || results[0].is<Poison>()) return {results.empty() ? Value() : results[0]};
+  V after = read(results[0].need<TensorRef>());
+  if (on.fact(after).type.is_tensor()) after = on.to(after, on.dtype(before));
+  else graph.fact(after).type = on.fact(before).type;  // of a foreign node: an operator in place keeps the type
+  // Those that give the tensor itself another shape; of a view they are a view.
+  static constexpr std::string_view reshaping[] = {"resize_",    "resize_as_", "squeeze_",  "unsqueeze_",
+                                                   "transpose_", "t_",         "swapaxes_", "swapdims_"};
+  const bool keeps_shape = std::find(std::begin(reshaping), std::end(reshaping),
+                                     std::string_view(s.name).substr(s.name.find("::") + 2)) == std::end(reshaping);
+  if (!keeps_shape) return reshape_in_place(s, self, results[0].need<TensorRef>());
+  if (row && row->promotion.mask && !can_cast(on.dtype(read(results[0].need<TensorRef>())), on.dtype(before)))
+    raise(cat("the result type ", name_of(on.dtype(read(results[0].need<TensorRef>()))), " of ", s.full_name(),
+              " does not fit into a tensor of ", name_of(on.dtype(before))));
+  if (on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before))
+    after = on.expand(after, on.shape(before));
+  write(self, after, s);
+  return {Value(TensorRef{self.cell, self.view, false})};
+}
+
+std::vector<Value> Stager::lower_out(const Schema& s, std::vector<Value> args) {
+  const Schema* functional = functional_of_out(s);
+  const Row* row = functional ? find_row(functional->full_name()) : nullptr;
+  if (!row) return missing_op(s.full_name(), s.returns.size());
+  std::vector<Value> inputs, outs;
+  for (size_t i = 0; i < args.size(); ++i) (s.params[i].written ? outs : inputs).push_back(std::move(args[i]));
+  auto results = lower_functional(*functional, *row, inputs);
+  for (size_t i = 0; i < results.size() && i < outs.size(); ++i) {
+    const auto* out = outs[i].as<TensorRef>();
+    const auto* result = results[i].as<TensorRef>();
+    if (!out || !result) continue;
+    write(*out, on.to(read(*result), on.dtype(read(*out))), s);
+    results[i] = outs[i];
+  }
+  return results;
+}
+
+Arg Stager::to_arg(const Value& v) {
+  if (const auto* t = v.as<TensorRef>()) return Arg(read(*t));
+  if (const auto* x = v.as<bool>()) return Arg(*x);
+  if (const auto* x = v.as<Dim>()) return Arg(*x);
+  if (const auto* x = v.as<double>()) return Arg(*x);
+  if (const auto* x = v.as<std::complex<double>>()) return Arg(*x);
+  if (const auto* x = v.as<std::string>()) return Arg(*x);
+  if (const auto* x = v.as<StagedFloat>()) return Arg(*x);
+  if (const auto* x = v.as<StagedBool>()) return Arg(*x);
+  if (const auto* x = v.as<Device>()) return Arg(x->name);
+  if (v.is<ListRef>() || v.is<Tuple>()) {
+    std::vector<Arg> parts;
+    step();
+    for (const Value& p : std::vector<Value>(items(v))) parts.push_back(to_arg(p));
+    return Arg::list(std::move(parts));
+  }
+  if (const auto* p = v.as<Poison>()) fail("stage.unavailable", *p->why);
+  return Arg();
+}
+
+Arg Stager::to_arg(const Value& v, const SchemaType& type) {
+  const SchemaType* t = &type;
+  while (t->kind == SchemaType::Kind::optional) t = &t->args[0];
+  if (t->kind == SchemaType::Kind::floating && !v.is_none()) return to_arg(float_from(v));
+  if (t->kind == SchemaType::Kind::integer && (v.is<TensorRef>() || v.is<StagedBool>())) return Arg(int_from(v));
+  return to_arg(v);
+}
+
+Value Stager::from_arg(const Arg& a) {
+  if (const auto* v = a.as<V>()) return tensor(*v);
+  if (const auto* x = a.as<bool>()) return *x;
+  if (const auto* x = a.as<Dim>()) return *x;
+  if (const auto* x = a.as<double>()) return *x;
+  if (const auto* x = a.as<std::complex<double>>()) return *x;
+  if (const auto* x = a.as<std::string>()) return *x;
+  if (const auto* x = a.as<StagedFloat>()) return *x;
+  if (const auto* x = a.as<StagedBool>()) return *x;
+  if (const auto* x = a.as<ArgList>()) {
+    std::vector<Value> parts;
+    for (const Arg& p : **x) parts.push_back(from_arg(p));
+    return list(std::move(parts));
+  }
+  return Value();
+}
+
+}  // namespace cameo::staging

@@ -1,0 +1,137 @@
+// What a program's values are while it is staged: known things, structures whose parts are values, symbolic ints, and
+// graph values.
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "frontends/torchscript/ast.h"
+#include "lowering/arg.h"
+#include "staging/memory/layout.h"
+#include "support/id.h"
+
+namespace cameo::staging {
+
+namespace ts = torchscript;
+using CellId = Id<struct CellTag>;
+
+struct ViewStep;
+
+// A tensor: a cell (what may be written), seen through a chain of views.
+struct TensorRef {
+  CellId cell;
+  std::shared_ptr<ViewStep> view;  // null: the cell itself
+  bool literal = false;            // a number that tracing turned into a 0-d tensor: promotes like a number
+};
+struct ListRef {
+  CellId cell;
+};
+struct DictRef {
+  CellId cell;
+};
+struct ObjectRef {
+  CellId cell;
+};
+struct FunctionRef {
+  const ts::FunctionDef* function = nullptr;
+};
+struct ClosureRef {
+  const ts::FunctionDef* function = nullptr;
+};
+struct Device {
+  std::string name;
+};
+struct Enum {
+  const ts::ClassDef* cls = nullptr;
+  const ts::EnumItem* item = nullptr;
+};
+struct Uninitialized {};
+// A value that is not available (a missing operator, branches that cannot be joined): an error only when it is used in
+// earnest, and then one that says why.
+struct Poison {
+  std::shared_ptr<const std::string> why;
+  bool reported = false;                         // the cause is in the report already
+  std::shared_ptr<const std::string> text = {};  // of a string with unknown parts: how a message shows it
+};
+
+struct Value;
+// None or a value, which one is known only at run time.
+struct Maybe {
+  V present;  // 0-d bool
+  std::shared_ptr<const Value> value;
+};
+// One of some known strings or enums; which one is known only at run time.
+struct Choice {
+  V index;  // 0-d int64, in `options`
+  std::shared_ptr<const std::vector<Value>> options;
+};
+struct Tuple {
+  std::shared_ptr<const std::vector<Value>> items;
+  const ts::ClassDef* named = nullptr;  // a NamedTuple's class
+};
+
+struct Value {
+  std::variant<std::monostate, bool, Dim, double, std::complex<double>, std::string, TensorRef, StagedFloat, StagedBool,
+               ListRef, DictRef, Tuple, ObjectRef, FunctionRef, ClosureRef, Device, Enum, Uninitialized, Poison, Maybe,
+               Choice>
+      data;
+
+  Value() = default;
+  template <class T>
+  requires(!std::is_same_v<std::decay_t<T>, Value>) Value(T v) : data(std::move(v)) {}
+  static Value tuple(std::vector<Value> items, const ts::ClassDef* named = nullptr) {
+    return Value(Tuple{std::make_shared<const std::vector<Value>>(std::move(items)), named});
+  }
+
+  bool is_none() const { return std::holds_alternative<std::monostate>(data); }
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&data);
+  }
+  // The same of what a program must hold here; throws stage.type.
+  template <class T>
+  const T& need() const {
+    if (const T* v = as<T>()) [[likely]]
+      return *v;
+    wrong_kind(Value(T()).kind());
+  }
+  template <class T>
+  bool is() const {
+    return std::holds_alternative<T>(data);
+  }
+  bool is_number() const {
+    return is<bool>() || is<Dim>() || is<double>() || is<std::complex<double>>() || is<StagedFloat>() ||
+           is<StagedBool>();
+  }
+  std::string kind() const;  // for messages: "Tensor", "int", "List"
+
+ private:
+  [[noreturn]] void wrong_kind(const std::string& wanted) const;
+};
+
+Value poison(std::string why);
+// Provably the same value: equal numbers, the same cell and view. Throws budget.steps where shared tuples unfold
+// without end.
+bool same(const Value& a, const Value& b);
+
+// One call whose result is a view: enough to derive it again after the base was written, and to write through it.
+struct ViewStep {
+  TensorRef parent;
+  std::string op;         // "aten::slice.Tensor"
+  std::vector<Arg> args;  // without the first
+  size_t index = 0;       // which of a list of views
+  Layout layout;
+  V value;                  // derived last
+  uint64_t version = 0;     // of the cell then
+  uint64_t made = 0;        // version of the cell when the view was made
+  uint64_t generation = 0;  // of the graph then
+};
+
+std::optional<CellId> container_of(const Value& v);  // the list or dict that it is
+
+}  // namespace cameo::staging

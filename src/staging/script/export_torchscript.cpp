@@ -1,0 +1,107 @@
+#include "staging/export.h"
+
+#include <algorithm>
+
+#include "passes/dce.h"
+#include "staging/export/assumptions.h"
+#include "staging/script/inputs.h"
+#include "staging/export/outputs.h"
+
+namespace cameo::staging {
+
+namespace {
+
+namespace ts = torchscript;
+using staging::Stager;
+using StagedValue = staging::Value;
+using staging::HeapMark;
+
+[[noreturn]] void no_method(const ts::ClassDef* cls, const std::string& wanted) {
+  std::string names;
+  if (cls)
+    for (const ts::FunctionDef* f : cls->methods) names += cat(names.empty() ? "" : ", ", f->name);
+  throw error("use.method", cat("the archive's root module has no method '", wanted, "'"))
+      .help(names.empty() ? "it has none" : cat("it has: ", names));
+}
+
+void record(ExportTrace& trace, ts::Program& program, NodeId n, std::string_view op, ts::Pos pos) {
+  if (trace.nodes.size() <= n.index) trace.nodes.resize(n.index + 1);
+  trace.nodes[n.index].op = op;
+  if (const auto user = program.user_frame(pos)) trace.nodes[n.index].user = *user;
+}
+
+// What the program wrote into the module: buffers in place, attributes anew.
+void written_state(Stager& s, const HeapMark& before, std::vector<staging::Output>& outputs,
+                   const ExportOptions& options, DiagSink& sink) {
+  std::string dropped;
+  const auto add = [&](const std::string& name, const StagedValue& v) {
+    if (options.state_outputs) staging::flatten_outputs(s, v, cat(name, "_out"), outputs, sink);
+    else dropped += cat(dropped.empty() ? "" : ", ", name);
+  };
+  for (const auto& change : s.heap.changes(before)) {
+    const auto& now = s.heap[change.cell];
+    if (const auto* tensor = std::get_if<staging::TensorCell>(&now)) {
+      if (s.is_parameter(change.cell) && tensor->value.id != std::get<staging::TensorCell>(*change.before).value.id)
+        add(tensor->name, StagedValue(staging::TensorRef{change.cell, nullptr, false}));
+      continue;
+    }
+    const auto* object = std::get_if<staging::ObjectCell>(&now);
+    if (!object || !s.is_module(change.cell)) continue;
+    const auto& old = std::get<staging::ObjectCell>(*change.before).attributes;
+    for (size_t i = 0; i < object->attributes.size(); ++i) {
+      const auto& [name, value] = object->attributes[i];
+      if (i < old.size() && same(old[i].second, value)) continue;
+      add(object->path.empty() ? std::string(name) : cat(object->path, ".", name), value);
+    }
+  }
+  if (!dropped.empty())
+    sink.warn("export.dropped-state",
+              cat("the program writes ", dropped, " of the module, and a model keeps nothing between runs: dropped"))
+        .hint = "--state outputs gives them as outputs";
+}
+
+// Weights that are inputs come after the first `declared` ones, in state_dict order; unused ones are removed.
+void sort_weights(ts::Program& program, Graph& g, size_t declared) {
+  for (size_t i = g[g.main()].inputs.size(); i-- > declared;)
+    if (!g.used(g[g.main()].inputs[i])) g.remove_region_input(g.main(), i);
+  std::unordered_map<std::string, size_t> place;
+  for (const auto& t : ts::named_tensors(program.root())) place.emplace(t.name, place.size());
+  auto inputs = g[g.main()].inputs;
+  std::stable_sort(inputs.begin() + static_cast<std::ptrdiff_t>(declared), inputs.end(),
+                   [&](ValueId a, ValueId b) { return place[g[a].name] < place[g[b].name]; });
+  g.reorder_inputs(g.main(), std::move(inputs));
+}
+
+}  // namespace
+
+Model export_torchscript(ts::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace) {
+  Model model;
+  model.path = program.path();
+  model.opsets[""] = newest_released_opset;
+  model.producer_name = "cameo";
+  model.graph.label(model.graph.main()).name = "main";
+  const ts::ClassDef* cls = program.root().cls;
+  const ts::FunctionDef* method = cls ? cls->method(options.method) : nullptr;
+  if (!method) no_method(cls, options.method);
+  Stager stager(program, model, options.stage, sink);
+  if (trace) stager.observe([&](NodeId n, std::string_view op, ts::Pos pos) { record(*trace, program, n, op, pos); });
+  auto args = stage_inputs(program, stager, options, *method, sink, trace);
+  staging::take_assumptions(stager);
+  const size_t declared = model.graph[model.graph.main()].inputs.size();
+  stager.root_object();  // its making is no change of it
+  const HeapMark before = stager.heap.mark();
+  const StagedValue result = stager.run(*method, std::move(args));
+  std::vector<staging::Output> outputs;
+  staging::flatten_outputs(stager, result, "output", outputs, sink);
+  if (!stager.missing().empty()) staging::throw_missing(stager.missing());
+  if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
+  written_state(stager, before, outputs, options, sink);
+  staging::set_outputs(stager, std::move(outputs), options, sink);
+  remove_dead_code(model.graph);
+  if (options.stage.weights_as_inputs) sort_weights(program, model.graph, declared);
+  staging::report_frozen(model.graph, options, sink, &stager);
+  staging::tell_assumptions(stager);
+  return model;
+}
+
+}  // namespace cameo::staging
