@@ -4,6 +4,7 @@
 #include <numbers>
 #include <vector>
 
+#include "lowering/arithmetic.h"
 #include "lowering/forms.h"
 
 namespace cameo::lowering {
@@ -13,8 +14,6 @@ namespace {
 using std::numbers::ln2;
 using std::numbers::pi;
 
-V times(Lower& on, V x, double v) { return on.Mul(x, on.number_like(v, x)); }
-V plus(Lower& on, V x, double v) { return on.Add(x, on.number_like(v, x)); }
 bool single(Lower& on, V x) { return on.dtype(x) != DType::f64; }
 V is_over(Lower& on, V x, double limit) { return on.Greater(on.Abs(x), on.number_like(limit, x)); }
 

@@ -20,7 +20,7 @@ C = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
 # name, node, inputs, what ONNX's words give, who writes another form
 FAULTS = [
     ("Gemm over nothing loses beta", helper.make_node("Gemm", ["a", "b", "c"], ["y"], beta=2.0),
-     {"a": np.zeros((2, 0), np.float32), "b": np.zeros((0, 3), np.float32), "c": C}, 2 * C, "src/lowering/aten/nn.cpp, scaled_product"),
+     {"a": np.zeros((2, 0), np.float32), "b": np.zeros((0, 3), np.float32), "c": C}, 2 * C, "src/lowering/aten/torch/blas.cpp, scaled_product"),
     ("Where of bools has no kernel", helper.make_node("Where", ["c", "a", "b"], ["y"]),
      {"c": np.array([True, False]), "a": np.array([True, True]), "b": np.array([False, False])}, np.array([True, False]), "src/lowering/lower.cpp, Lower::Where"),
 ]

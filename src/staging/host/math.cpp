@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "lowering/elementary.h"
-#include "lowering/special.h"
+#include "lowering/aten/special/gamma.h"
 #include "staging/host/reals.h"
 #include "staging/host/tables.h"
 

@@ -1,7 +1,7 @@
 // Recurrent layers and cells whose weights are int8 or f16, as torch.ao.quantization.quantize_dynamic makes them.
 #include <algorithm>
 
-#include "lowering/recurrent.h"
+#include "lowering/aten/nn_functional/recurrent.h"
 #include "staging/host/tables.h"
 #include "staging/machine/quantized.h"
 #include "staging/joins/staged_list.h"
