@@ -13,7 +13,8 @@ class CheckedNodes {
  public:
   // In their order, on operands whose facts are real. Throws the first finding.
   CheckedNodes(Graph& g, std::vector<NodeId> nodes);
-  // After a rewriting that put other nodes in the place of some: those that are new are checked.
+  // After a rewriting that put other nodes in the place of some: those that are new are checked, and what reads them
+  // again. Nobody relies on what a rule says about shapes.
   void renew(Graph& g, std::vector<NodeId> nodes);
   std::span<const NodeId> list() const { return nodes_; }
 

@@ -309,7 +309,7 @@ void Compiler::node(NodeId n) {
 
 bool Compiler::emit(NodeId n) {
   const Node& node = g_[n];
-  const bool alone = !worth_a_team(*this, n);
+  const bool alone = !worth_a_team(g_, n);
   const ThreadScope scope(alone ? 1 : current_threads());
   const size_t before = plan_->steps.size();
   const EmitterRow* row = options_.onednn ? find_row(onednn_emitters(), node.op->name) : nullptr;

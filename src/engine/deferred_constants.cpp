@@ -1,23 +1,10 @@
 #include "engine/deferred_constants.h"
 
-#include <algorithm>
-
 #include "engine/simd/half.h"
 #include "ops/eval.h"
 #include "support/error.h"
 
 namespace cameo::engine {
-
-NodeId deferred_constant(const Graph& g, ValueId v) {
-  const NodeId n = v ? g[v].def : NodeId();
-  if (!n || !g.input(n, 0) || !(g[n].is("Cast") || g[n].is("DequantizeLinear")) || !g[v].fact.type.is_tensor() ||
-      g[v].fact.dtype() != DType::f32)
-    return {};
-  if (g[n].is("Cast") && !(g[g[n].inputs[0]].fact.type.is_tensor() && is_half(g[g[n].inputs[0]].fact.dtype())))
-    return {};
-  const auto& in = g[n].inputs;
-  return std::all_of(in.begin(), in.end(), [&](ValueId i) { return !i || g.is_constant(i); }) ? n : NodeId();
-}
 
 Tensor deferred_value(const Graph& g, NodeId n) {
   if (g[n].is("Cast")) return widened(*g.constant(g[n].inputs[0]));

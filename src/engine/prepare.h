@@ -1,19 +1,14 @@
-// What is done to a graph before it is planned.
+// What is done to a graph before it is planned: the target set "engine" of src/passes, between two gates.
 #pragma once
 
-#include <span>
-
+#include "engine/checked_nodes.h"
 #include "ir/graph.h"
 
 namespace cameo::engine {
 
-// Once per session, whatever the sizes: nodes on constants become initializers, batch norms go into convolutions.
+// Once per session, whatever the sizes: f16 in f32, products of integers, constants, batch normalisation.
 void prepare_once(Graph& g, bool onednn);
-void widen_halves(Graph& g);               // a part of it: f16 and bf16 computed in f32
-void use_integers(Graph& g, bool onednn);  // a part of it: products between DequantizeLinear and QuantizeLinear
-// Per sizes: operators that are written as several nodes (Gelu, Swish, attention, global pooling) become one node.
-void fuse_operators(Graph& g, bool attention);
-bool fuse_attention(Graph& g, NodeId product);  // the MatMul with the values
-bool has_operands(const Node& n);  // all that its schema demands; what is rewritten before it is inferred may lack some
+// Per sizes, once the nodes were checked with them: operators that are written as several nodes become one.
+void fuse_operators(Graph& g, CheckedNodes& nodes, bool onednn);
 
 }  // namespace cameo::engine

@@ -88,10 +88,7 @@ std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const V
   auto g = std::make_shared<Graph>(base);
   for (size_t i = 0; i < given.size(); ++i) g->fact(given[i]).type = given_type(inputs[i], g->fact(given[i]).type);
   CheckedNodes nodes(*g, nodes_of(*g, g->main()));
-  if (options.fast) {
-    fuse_operators(*g, options.onednn && !onednn_version().empty());
-    nodes.renew(*g, nodes_of(*g, g->main()));
-  }
+  if (options.fast) fuse_operators(*g, nodes, options.onednn && !onednn_version().empty());
   const std::vector<ValueId> outputs = (*g)[g->main()].outputs;
   return finish(std::move(g), nodes, given, outputs, false, base.value_capacity());
 }

@@ -1,13 +1,13 @@
-// How much there is to do in a node: whether a team of threads is worth waiting for.
+// Whether a node is long enough for a team of threads.
 #pragma once
 
-#include "engine/compiler.h"
+#include "ir/graph.h"
 
 namespace cameo::engine {
 
 // Waking a team and waiting for its slowest thread takes some microseconds, and much longer where other programs have
 // the processors. Operators that divide themselves (elementwise, normalization) are always worth it here: they count
 // their own work.
-bool worth_a_team(const Compiler& c, NodeId n);
+bool worth_a_team(const Graph& g, NodeId n);
 
 }  // namespace cameo::engine

@@ -44,7 +44,8 @@ void forget_declared(Graph& g) {
     if (v.kind == Value::Kind::node_output) fact = {};
     else if (v.kind == Value::Kind::initializer)
       fact.type = Type::tensor(v.weight->dtype, Shape(v.weight->shape.begin(), v.weight->shape.end()));
-    else if (v.kind == Value::Kind::region_input && v.home != g.main()) fact.type = without_sizes(fact.type);
+    else if (v.kind == Value::Kind::region_input && (v.home != g.main() || !fact.type.is_tensor()))
+      fact.type = without_sizes(fact.type);
   }
 }
 

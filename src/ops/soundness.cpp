@@ -15,6 +15,13 @@ bool rule_runs(const Graph& g, NodeId id) {
   });
 }
 
+bool has_operands(const Node& n) {
+  const size_t least = n.op->is_opaque() ? 0 : def(*n.op).newest().min_in;
+  return n.inputs.size() >= least &&
+         std::all_of(n.inputs.begin(), n.inputs.begin() + static_cast<std::ptrdiff_t>(least),
+                     [](ValueId v) { return v.valid(); });
+}
+
 bool is_unjudged(const Graph& g, NodeId n) {
   const auto& outputs = g[n].outputs;
   return !g[n].op->is_opaque() && !rule_runs(g, n) &&
@@ -79,6 +86,7 @@ class Judge {
 }  // namespace
 
 bool Standing::is_aside(Graph& g, NodeId n) {
+  if (!judged_ && !has_operands(g[n])) return true;
   if (n.index < asked_before_.size() && asked_before_[n.index]) {
     asked_before_[n.index] = false;
     const auto fault = rule_runs(g, n) ? fault_of(g, n) : std::nullopt;

@@ -14,6 +14,9 @@ namespace cameo::ops {
 // Whether a node's shape rule runs on what is known: every operand that is there has a rank, or the rule needs none.
 bool rule_runs(const Graph& g, NodeId n);
 
+// Whether it has all operands that its schema demands.
+bool has_operands(const Node& n);
+
 // What its outputs are is declared, and its rule did not run to judge that: nothing holds between the two.
 bool is_unjudged(const Graph& g, NodeId n);
 
@@ -37,11 +40,13 @@ struct Soundness {
 // fault.
 Soundness judge(Model& m);
 
-// The same while a pass goes on: what it learns of a node's operands may show that the node can never run.
+// The same while a pass goes on: what it learns of a node's operands may show that the node can never run. Without a
+// judgement only nodes that lack operands are set aside.
 class Standing {
  public:
   Standing() = default;
-  explicit Standing(const Soundness& judged) : aside_(judged.aside), any_fault_(!judged.faults.empty()) {}
+  explicit Standing(const Soundness& judged)
+      : aside_(judged.aside), any_fault_(!judged.faults.empty()), judged_(true) {}
 
   bool is_aside(Graph& g, NodeId n);
   void judge_new(Graph& g, uint32_t first_node);  // copies of bodies, which were not inferred
@@ -49,7 +54,7 @@ class Standing {
 
  private:
   std::vector<bool> aside_, asked_before_;
-  bool any_fault_ = false;
+  bool any_fault_ = false, judged_ = false;
 };
 
 // `judge` for those who rewrite a whole model: throws the certain faults, and gives what else deserves a warning.

@@ -27,9 +27,9 @@ double two_ulp(DType t, double v) {
   return std::abs(v) * relative;
 }
 
-bool is_number(const Graph& g, ValueId v, double wanted) {
+bool is_number(const Rewrite& rw, ValueId v, double wanted) {
   constexpr uint64_t most = 4096;
-  const auto t = g.constant(v, most);
+  const auto t = rw.constant(v, most);
   if (!t || t->count() == 0 || t->dtype() == DType::string || is_complex(t->dtype())) return false;
   const double slack = is_float(t->dtype()) ? two_ulp(t->dtype(), wanted) : 0;
   for (int64_t i = 0; i < t->count(); ++i)
@@ -54,14 +54,14 @@ class Solver {
       const PatternNode& p = *goal.pattern;
       if (!goal.value) return false;
       if (p.kind == Kind::literal) {
-        if (!is_number(g_, goal.value, p.literal)) return false;
+        if (!is_number(rw_, goal.value, p.literal)) return false;
         continue;
       }
       if (const auto known = bound(&p)) {
         if (*known != goal.value) return false;
         continue;
       }
-      if (p.kind == Kind::constant && !g_.is_constant(goal.value)) return false;
+      if (p.kind == Kind::constant && !rw_.is_constant(goal.value)) return false;
       match.bindings.emplace_back(&p, goal.value);
       if (p.kind != Kind::op) continue;
       const NodeId n = g_[goal.value].def;

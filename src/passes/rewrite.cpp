@@ -40,10 +40,11 @@ bool Rewrite::same_shape(const Shape& a, const Shape& b) const {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](Dim x, Dim y) { return equal(x, y); });
 }
 
-bool Rewrite::is_constant(ValueId v) const { return v && g.is_constant(v); }
+bool Rewrite::is_constant(ValueId v) const { return v && (g.is_constant(v) || (real_sizes && g[v].fact.tensor())); }
 
 std::optional<Tensor> Rewrite::constant(ValueId v, uint64_t budget_bytes) const {
   if (!v) return std::nullopt;
+  if (const Tensor* t = real_sizes ? g[v].fact.tensor() : nullptr) return *t;
   return g.constant(v, budget_bytes);
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ops/cost.h"
 #include "ops/infer.h"
+#include "passes/engine_set.h"
 #include "support/budget.h"
 
 namespace cameo::passes {
@@ -38,23 +40,18 @@ void captured_by(const Graph& g, RegionId r, std::vector<ValueId>& out) {
   out.insert(out.end(), g[r].outputs.begin(), g[r].outputs.end());
 }
 
-uint64_t constant_bytes(const Graph& g, ValueId v) {
-  if (g[v].weight) return g[v].synthetic ? 0 : g[v].weight->byte_size();
-  const Tensor* t = g[v].fact.tensor();
-  return t && t->dtype() != DType::string ? packed_bytes(t->dtype(), t->count()) : 0;
-}
-
 }  // namespace
 
 std::string value_label(const Graph& g, ValueId v) { return g[v].name.empty() ? cat("#", v.index) : g[v].name; }
 
 std::string Application::key() const { return cat(rule, "@", value); }
 
-Rewriter::Rewriter(Graph& g, const RewriterOptions& options) : g_(g), options_(options) {
+Rewriter::Rewriter(Graph& g, const RewriterOptions& options)
+    : g_(g), options_(options), first_made_(g.node_capacity()) {
   if (options.judged) standing_ = Standing(*options.judged);
   for (const Rule* r : *options.rules) {
     const bool sayable = std::all_of(r->makes.begin(), r->makes.end(), [&](std::string_view op) {
-      return find_op("", op)->at(options.opset) != nullptr;
+      return options.engine ? options.engine->is_fast(op) : find_op("", op)->at(options.opset) != nullptr;
     });
     if (!sayable) continue;
     for (const std::string_view root : r->roots) by_root_[root].push_back(r);
@@ -70,10 +67,10 @@ void Rewriter::push(NodeId n) {
 }
 
 namespace {
-void in_order(const Graph& g, RegionId r, Rewriter& e) {
+void in_order(const Graph& g, RegionId r, bool bodies, Rewriter& e) {
   for (const NodeId n : g.nodes(r)) {
     for (const RegionId body : g[n].regions)
-      if (body) in_order(g, body, e);
+      if (body && bodies) in_order(g, body, bodies, e);
     e.push(n);
   }
 }
@@ -81,7 +78,8 @@ void in_order(const Graph& g, RegionId r, Rewriter& e) {
 
 void Rewriter::push_all() {
   for (uint32_t i = 0; i < g_.region_capacity(); ++i)
-    if (const RegionId r(i); !g_[r].parent && !g_[r].dead) in_order(g_, r, *this);
+    if (const RegionId r(i); !g_[r].parent && !g_[r].dead && (options_.bodies || r == g_.main()))
+      in_order(g_, r, options_.bodies, *this);
 }
 
 void Rewriter::push_users(ValueId v) {
@@ -110,8 +108,11 @@ size_t Rewriter::run() {
 }
 
 void Rewriter::visit(NodeId n) {
-  if (std::none_of(g_[n].outputs.begin(), g_[n].outputs.end(), [&](ValueId v) { return g_.used(v); }))
-    return erase_dead(n);
+  if (std::none_of(g_[n].outputs.begin(), g_[n].outputs.end(), [&](ValueId v) { return g_.used(v); })) {
+    if (options_.erase_unused) erase_dead(n);
+    return;
+  }
+  if (!options_.bodies && g_[n].home != g_.main()) return;
   if (!understood(n)) return;
   const auto it = g_[n].op->domain.empty() ? by_root_.find(g_[n].op->name) : by_root_.end();
   if (it != by_root_.end())
@@ -137,6 +138,9 @@ bool Rewriter::attempt(const Rule& r, NodeId n) {
   rw.unroll = options_.unroll;
   rw.every_bit = options_.exact;
   rw.varying = &varying_;
+  rw.engine = options_.engine;
+  rw.real_sizes = options_.real_sizes;
+  rw.first_made = first_made_;
   rw.standing = &standing_;
   std::string why;
   try {
@@ -169,7 +173,7 @@ std::string Rewriter::refuse(const Rule& r, Rewrite& rw, const GraphMark& mark) 
   if (saved < r.gain)
     return cat("no node would be saved: ", gain_new_.nodes, " for ", gain_old_.nodes,
                ", since inner values are used elsewhere");
-  if (r.gain < 0) return "";
+  if (r.gain < 0 || options_.engine) return "";  // the engine packs its weights anyway
   const int64_t room =
       static_cast<int64_t>(gain_old_.bytes) + node_bytes * saved + small_bytes + (r.free_bytes ? spare_bytes : 0);
   if (static_cast<int64_t>(gain_new_.bytes) > room)

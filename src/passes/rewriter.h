@@ -48,7 +48,11 @@ struct RewriterOptions {
   int64_t unroll = 0;
   bool exact = false;
   const SimplifyProgress* progress = nullptr;
-  const Soundness* judged = nullptr;  // nodes that it sets aside are not looked at
+  const Soundness* judged = nullptr;     // nodes that it sets aside are not looked at
+  const EngineTarget* engine = nullptr;  // the engine's budgets and operators; null: those of a file
+  bool real_sizes = false;               // of a run: what inference knows is as good as a constant
+  bool bodies = true;                    // those of If, Loop and Scan too, and functions
+  bool erase_unused = true;              // also what nobody read before
 };
 
 class Rewriter {
@@ -95,6 +99,7 @@ class Rewriter {
   std::deque<NodeId> work_;
   std::vector<bool> queued_;
   std::vector<bool> varying_;  // Rewrite::varying
+  uint32_t first_made_;        // Rewrite::first_made
   Standing standing_;          // Rewrite::standing
   Cost gain_old_, gain_new_;   // of the attempt that was just judged
 };

@@ -13,6 +13,8 @@
 
 namespace cameo::passes {
 
+struct EngineTarget;  // engine_set.h
+
 enum class RuleClass : uint8_t {
   exact,     // moves or drops data: every bit stays
   algebra,   // the same real-valued function; may round otherwise, but no worse
@@ -97,10 +99,13 @@ class Rewrite {
   std::vector<ValueId> replacement;  // per output; none for an unused output
   bool trusted_shape = false;
   std::string why;
-  int64_t spare_bytes = 0;       // by how much constants may grow here
-  int64_t unroll = 0;            // rounds up to which loops may be unrolled
-  bool every_bit = false;        // nothing may be computed that an engine might round otherwise
-  Standing* standing = nullptr;  // which nodes are not to be looked at (ops/soundness.h)
+  int64_t spare_bytes = 0;               // by how much constants may grow here
+  int64_t unroll = 0;                    // rounds up to which loops may be unrolled
+  bool every_bit = false;                // nothing may be computed that an engine might round otherwise
+  const EngineTarget* engine = nullptr;  // whom it is for; null: a file
+  bool real_sizes = false;               // those of a run: what inference knows is as good as a constant
+  uint32_t first_made = 0;               // nodes from here on were made by rules
+  Standing* standing = nullptr;          // which nodes are not to be looked at (ops/soundness.h)
   std::vector<bool>* varying =
       nullptr;  // by node: found to depend on more than constants; for rules that ask this of every node
 
@@ -114,14 +119,15 @@ struct Rule {
   RuleClass exactness = RuleClass::exact;
   std::function<void(Rewrite&)> apply;
   std::vector<std::string_view> makes;  // operators that the target must have
-  int64_t gain = 1;                     // how many nodes fewer there must be; 0: a node may be traded for a node
-  bool late = false;                    // would hide forms that other rules look for: runs when those are done
-  bool free_bytes = false;              // constants may grow by what was saved elsewhere (folding)
+  int64_t gain = 1;         // how many nodes fewer there must be; 0: a node may be traded for a node; below: more nodes
+  bool late = false;        // would hide forms that other rules look for: runs when those are done
+  bool free_bytes = false;  // constants may grow by what was saved elsewhere (folding)
 
   Rule& algebra() { return exactness = RuleClass::algebra, *this; }
   Rule& rounding() { return exactness = RuleClass::rounding, *this; }
   Rule& making(std::vector<std::string_view> ops) { return makes = std::move(ops), *this; }
   Rule& trading() { return gain = 0, *this; }
+  Rule& growing() { return gain = INT64_MIN, *this; }
   Rule& last() { return late = true, *this; }
 };
 

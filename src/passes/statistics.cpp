@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ops/cost.h"
 #include "ops/op_def.h"
 #include "support/error.h"
 
@@ -10,58 +11,14 @@ namespace cameo::passes {
 
 namespace {
 
-const Shape* shape_of(const Graph& g, ValueId v) { return v && g[v].fact.has_rank() ? &g[v].fact.shape() : nullptr; }
-
-// Elements of a filter per output channel (or input channel, for transposed ones).
-Dim filter_size(const Shape& w) { return element_count(Shape(w.begin() + 1, w.end())); }
-
-enum class Work : uint8_t { conv, conv_transpose, matmul, gemm, recurrent };
-struct WorkRow {
-  std::string_view op;
-  Work work;
-  size_t weight;  // which input
-};
-constexpr WorkRow rows[] = {
-    {"Conv", Work::conv, 1},
-    {"ConvInteger", Work::conv, 1},
-    {"QLinearConv", Work::conv, 3},
-    {"DeformConv", Work::conv, 1},
-    {"ConvTranspose", Work::conv_transpose, 1},
-    {"MatMul", Work::matmul, 0},
-    {"MatMulInteger", Work::matmul, 0},
-    {"QLinearMatMul", Work::matmul, 0},
-    {"Gemm", Work::gemm, 0},
-    {"LSTM", Work::recurrent, 1},
-    {"GRU", Work::recurrent, 1},
-    {"RNN", Work::recurrent, 1},
-};
-
-std::optional<Dim> macs_of(const Graph& g, NodeId n, const WorkRow& row) {
-  const Shape *a = shape_of(g, g.input(n, 0)), *w = shape_of(g, g.input(n, row.weight)),
-              *r = shape_of(g, g.input(n, 2));
-  const Shape* y = g[n].outputs.empty() ? nullptr : shape_of(g, g[n].outputs[0]);
-  if (!a || !w || a->empty() || w->empty()) return std::nullopt;
-  switch (row.work) {
-    case Work::conv: return y ? std::optional(element_count(*y) * filter_size(*w)) : std::nullopt;
-    case Work::conv_transpose: return element_count(*a) * filter_size(*w);
-    case Work::matmul: return y ? std::optional(element_count(*y) * a->back()) : std::nullopt;
-    case Work::gemm: return y && !y->empty() ? std::optional(element_count(*a) * y->back()) : std::nullopt;
-    case Work::recurrent:
-      if (!r || a->size() != 3) return std::nullopt;
-      return (*a)[0] * (*a)[1] * (element_count(*w) + element_count(*r));
-  }
-  return std::nullopt;
-}
-
 void count_work(const Graph& g, NodeId n, Statistics& s) {
-  const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const WorkRow& r) { return g[n].is(r.op); });
-  if (row == std::end(rows)) return;
+  if (!multiplies(g[n])) return;
   const auto depends_on_data = [](Dim d) {
     const auto symbols = symbols_of(d);
     return std::any_of(symbols.begin(), symbols.end(), is_fresh);
   };
   try {
-    if (const auto macs = macs_of(g, n, *row); macs && !depends_on_data(*macs)) s.macs = s.macs + *macs;
+    if (const auto count = macs(g, n); count && !depends_on_data(*count)) s.macs = s.macs + *count;
     else ++s.macs_unknown;
   } catch (const Error&) {
     ++s.macs_unknown;  // more than 64 bits hold

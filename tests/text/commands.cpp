@@ -10,11 +10,13 @@
 #include "ir/structure.h"
 #include "lowering/complex.h"
 #include "operators/call_text.h"
+#include "ops/gate.h"
 #include "ops/infer.h"
 #include "ops/op_def.h"
 #include "ops/text/print.h"
 #include "ops/verify.h"
 #include "passes/dce.h"
+#include "passes/engine_set.h"
 #include "passes/simplify.h"
 #include "runtime/reference.h"
 
@@ -119,6 +121,35 @@ Outcome run_simplify(const std::string& before, const Arguments& arguments) {
   return out;
 }
 
+// The stages of the engine's target set, each behind the gate, with the sizes that the case has.
+EngineResult engine_stages_of(Model& m, const Arguments& arguments) {
+  const auto slow = listed(arguments, "--without="), only = listed(arguments, "--only=");
+  EngineTarget target;
+  target.is_fast = [&](std::string_view op) { return std::find(slow.begin(), slow.end(), op) == slow.end(); };
+  target.multiplies_bytes = !has(arguments, "--slow-bytes");
+  target.small_bytes = has(arguments, "--tight") ? 0 : target.small_bytes;
+  EngineResult all;
+  forget_declared(m.graph);
+  for (const EngineStage stage : engine_stages) {
+    for (const NodeId n : m.graph.nodes(m.graph.main())) check_node(m.graph, n);
+    EngineResult one = rewrite_for_engine(m.graph, stage, target, only, has(arguments, "--why"));
+    all.ledger.insert(all.ledger.end(), one.ledger.begin(), one.ledger.end());
+    all.misses.insert(all.misses.end(), one.misses.begin(), one.misses.end());
+  }
+  return all;
+}
+
+// engine --only=A,B [--without=OPERATOR,...] [--slow-bytes] [--tight] [--why]: operators without a fast kernel, no fast
+// products of bytes, no constant larger than what it is made of.
+Outcome run_engine(const std::string& before, const Arguments& arguments) {
+  Model m = parse(before);
+  Outcome out;
+  for (const NearMiss& miss : engine_stages_of(m, arguments).misses)
+    out.refused.push_back(cat(miss.rule, ": ", miss.why));
+  out.model = std::move(m);
+  return out;
+}
+
 // lower: one call of a torch operator, in the words of operators/call_text.h, becomes a graph of its tensors. Results
 // that are no tensors (sizes, numbers) are listed.
 Outcome run_lower(const std::string& before, const Arguments&) {
@@ -167,6 +198,7 @@ constexpr Command table[] = {
     {"roundtrip", "to text and to a file and back", run_roundtrip},
     {"verify", "the graph's own rules", run_verify},
     {"simplify", "rewrite rules to the fixed point", run_simplify},
+    {"engine", "what a session rewrites before it plans", run_engine},
     {"lower", "a call of a torch operator to a graph", run_lower},
     {"legalise", "expanded for an older opset", run_legalise},
 };
@@ -200,11 +232,13 @@ void run_both(const Model& before, const Model& after, RulesOfCase& out) {
 
 }  // namespace
 
-RulesOfCase rules_of_case(const std::string& before, const Arguments& arguments) {
+RulesOfCase rules_of_case(std::string_view command, const std::string& before, const Arguments& arguments) {
   const Model old = parse(before);
   Model m = old;
   RulesOfCase out{listed(arguments, "--only="), {}, 0, ""};
-  for (const Application& a : simplify(m, simplify_options(arguments)).ledger) out.applied.emplace_back(a.rule);
+  const auto ledger =
+      command == "engine" ? engine_stages_of(m, arguments).ledger : simplify(m, simplify_options(arguments)).ledger;
+  for (const Application& a : ledger) out.applied.emplace_back(a.rule);
   run_both(old, m, out);
   return out;
 }
@@ -233,9 +267,13 @@ std::string expansion_name(const OpDef& op, const Expansion& e) {
   return same == 1 ? name : cat(name, ", number ", &e - all.data() + 1);
 }
 
-std::vector<std::string> all_rule_names() {
+std::vector<std::string> all_rule_names(std::string_view command) {
   std::vector<std::string> out;
-  for (const RuleInfo& r : rule_list()) out.emplace_back(r.name);
+  if (command == "simplify")
+    for (const RuleInfo& r : rule_list()) out.emplace_back(r.name);
+  else
+    for (const EngineStage stage : engine_stages)
+      for (const Rule* r : engine_rules(stage)) out.emplace_back(r->name);
   return out;
 }
 

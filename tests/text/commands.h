@@ -23,14 +23,14 @@ struct Outcome {
 
 using Arguments = std::vector<std::string>;
 
-// Of a case of simplify: the rules it names with --only=, and those of them that applied.
+// Of a case of simplify or engine: the rules it names with --only=, and those of them that applied.
 struct RulesOfCase {
   std::vector<std::string> named, applied;
   size_t runs = 0;         // sets of inputs on which both models ran
   std::string difference;  // between what they computed; empty: none
 };
-RulesOfCase rules_of_case(const std::string& before, const Arguments& arguments);
-std::vector<std::string> all_rule_names();
+RulesOfCase rules_of_case(std::string_view command, const std::string& before, const Arguments& arguments);
+std::vector<std::string> all_rule_names(std::string_view command);
 
 // A case of legalise: its model with types, and how far down it goes.
 struct LegaliseCase {

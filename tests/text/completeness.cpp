@@ -47,21 +47,25 @@ void expect_complete(const Names& all, const Names& seen, const std::string& fol
 
 // A rule is tested where a case names it with --only=: one where it applies, one where it does not, and one where it
 // applies and the reference kernels compute the same before and after.
-void every_rule(const CaseFiles& files) {
+void every_rule_of(const std::string& command, const CaseFiles& files) {
   Names applied, refused, ran;
-  each_case(files, "simplify", [&](const Case& c, const std::string& before, const Arguments& arguments) {
-    const RulesOfCase rules = rules_of_case(before, arguments);
+  each_case(files, command, [&](const Case& c, const std::string& before, const Arguments& arguments) {
+    const RulesOfCase rules = rules_of_case(command, before, arguments);
     EXPECT_EQ(rules.difference, "") << c.file << ":" << c.line;
     const Names here(rules.applied.begin(), rules.applied.end());
     for (const std::string& r : rules.named) (here.contains(r) ? applied : refused).insert(r);
     if (rules.runs > 0) ran.insert(here.begin(), here.end());
   });
-  for (const std::string& r : all_rule_names()) {
-    EXPECT_TRUE(applied.contains(r)) << "no case of tests/text/simplify has --only=" << r << " and applies it";
-    EXPECT_TRUE(refused.contains(r)) << "no case of tests/text/simplify has --only=" << r << " and does not apply it";
-    EXPECT_TRUE(ran.contains(r)) << "no case of tests/text/simplify applies " << r << " to a model that can be run";
+  const std::string none = "no case of tests/text/" + command;
+  for (const std::string& r : all_rule_names(command)) {
+    EXPECT_TRUE(applied.contains(r)) << none << " has --only=" << r << " and applies it";
+    EXPECT_TRUE(refused.contains(r)) << none << " has --only=" << r << " and does not apply it";
+    EXPECT_TRUE(ran.contains(r)) << none << " applies " << r << " to a model that can be run";
   }
 }
+
+void every_rule(const CaseFiles& files) { every_rule_of("simplify", files); }
+void every_engine_rule(const CaseFiles& files) { every_rule_of("engine", files); }
 
 void every_lowering(const CaseFiles& files) {
   Names all, seen;
@@ -108,6 +112,7 @@ class CompletenessTest : public testing::Test {
 
 constexpr std::pair<const char*, Check> checks[] = {
     {"EveryRuleHasACaseWhereItAppliesAndOneWhereItDoesNot", every_rule},
+    {"EveryRuleOfTheEngineHasACaseWhereItAppliesAndOneWhereItDoesNot", every_engine_rule},
     {"EveryLoweringHasACase", every_lowering},
     {"EveryShapeRuleHasACase", every_shape_rule},
     {"EveryExpansionHasACase", every_expansion},

@@ -15,19 +15,6 @@ Replacement gelu(const Var& x, std::string approximate) {
   return [=](Rewrite& rw, const Match& m) { return rw.on.Gelu(m[x], op::Gelu{.approximate = approximate}); };
 }
 
-Rule gelu_erf() {
-  Var x;
-  std::vector<Pattern> forms;
-  for (const Pattern& e : {erf(x / root), erf(x * half_root)}) {
-    const Pattern one_plus = e + 1.0;
-    forms.insert(forms.end(), {x * one_plus * 0.5, (x * 0.5) * one_plus, x * (one_plus * 0.5), (x * one_plus) / 2.0,
-                               (x / 2.0) * one_plus});
-    const Pattern half_plus = e * 0.5 + 0.5;
-    forms.push_back(x * half_plus);
-  }
-  return rule("gelu", std::move(forms), gelu(x, "none")).rounding().making({"Gelu"});
-}
-
 Rule gelu_tanh() {
   Var x;
   std::vector<Pattern> forms;
@@ -42,13 +29,6 @@ Rule gelu_tanh() {
 }
 
 bool is_scalar(const Rewrite& rw, ValueId v) { return rw.has_rank(v) && rw.rank(v) <= 1 && rw.scalar(v).has_value(); }
-
-Rule swish() {
-  Var x;
-  return rule("swish", x * sigmoid(x), [=](Rewrite& rw, const Match& m) { return rw.on.Swish(m[x]); })
-      .rounding()
-      .making({"Swish"});
-}
 
 Rule swish_scaled() {
   Var x;
@@ -152,6 +132,26 @@ Rule softmax() {
 }
 
 }  // namespace
+
+Rule gelu_erf() {
+  Var x;
+  std::vector<Pattern> forms;
+  for (const Pattern& e : {erf(x / root), erf(x * half_root)}) {
+    const Pattern one_plus = e + 1.0;
+    forms.insert(forms.end(), {x * one_plus * 0.5, (x * 0.5) * one_plus, x * (one_plus * 0.5), (x * one_plus) / 2.0,
+                               (x / 2.0) * one_plus});
+    const Pattern half_plus = e * 0.5 + 0.5;
+    forms.push_back(x * half_plus);
+  }
+  return rule("gelu", std::move(forms), gelu(x, "none")).rounding().making({"Gelu"});
+}
+
+Rule swish() {
+  Var x;
+  return rule("swish", x * sigmoid(x), [=](Rewrite& rw, const Match& m) { return rw.on.Swish(m[x]); })
+      .rounding()
+      .making({"Swish"});
+}
 
 std::vector<Rule> activation_fusion_rules() {
   return {gelu_erf(),     gelu_tanh(), hard_sigmoid(),  hard_swish(), mish(),   swish(),

@@ -103,9 +103,10 @@ void plain_mask(Rewrite& rw) {
 
 }  // namespace
 
+Rule attention_fusion() { return rule("attention", {"MatMul"}, attention).rounding().making({"Attention"}); }
+
 std::vector<Rule> attention_fusion_rules() {
-  return {rule("attention-mask", {"Attention"}, plain_mask).trading(),
-          rule("attention", {"MatMul"}, attention).rounding().making({"Attention"})};
+  return {rule("attention-mask", {"Attention"}, plain_mask).trading(), attention_fusion()};
 }
 
 }  // namespace cameo::passes

@@ -2,8 +2,10 @@
 // constants do not outgrow what they replace.
 #include <algorithm>
 
+#include "ops/cost.h"
 #include "ops/eval.h"
 #include "ops/quantises.h"
+#include "passes/engine_set.h"
 #include "passes/rules/tables.h"
 #include "support/error.h"
 
@@ -14,10 +16,16 @@ namespace {
 constexpr uint64_t most_bytes = uint64_t{1} << 30;
 constexpr int deepest_chain = 64;
 
-bool is_foldable(const Node& n) {
+// Scales stay in a file. The engine took the products of integers out before it folds.
+bool is_foldable(const Rewrite& rw, const Node& n) {
   if (n.op->is_opaque() || n.extra || !n.regions.empty() || n.outputs.empty() || n.is("Constant")) return false;
   const OpRules& rules = def(*n.op).rules;
-  return rules.eval && rules.deterministic && !quantises(n);
+  return rules.eval && rules.deterministic && (rw.engine || !quantises(n));
+}
+
+// What inference found. It may follow from declared sizes, which a session does not rely on.
+const Tensor* contents(const Rewrite& rw, ValueId v) {
+  return rw.engine && !rw.is_constant(v) ? nullptr : rw.g[v].fact.tensor();
 }
 
 // Whole numbers, or numbers that are moved: the same bits wherever they are computed.
@@ -37,16 +45,8 @@ bool keeps_bits(const Graph& g, NodeId n) {
          std::none_of(g[n].outputs.begin(), g[n].outputs.end(), has_floats);
 }
 
-std::optional<uint64_t> output_bytes(const Graph& g, NodeId n) {
-  uint64_t total = 0;
-  for (const ValueId v : g[n].outputs) {
-    if (!g.used(v)) continue;
-    const Fact& f = g[v].fact;
-    const auto shape = f.has_rank() ? known_shape(f.shape()) : std::nullopt;
-    if (!shape || f.dtype() == DType::undefined || f.dtype() == DType::string) return std::nullopt;
-    total += packed_bytes(f.dtype(), element_count(*shape));
-  }
-  return total;
+uint64_t constant_size(const Rewrite& rw, ValueId v) {
+  return rw.g[v].weight ? rw.g[v].weight->byte_size() : rw.g.constant(v)->bytes().size();
 }
 
 // Nodes are met after those they read from, so that a look at the inputs settles most of them. What was found holds for
@@ -55,11 +55,11 @@ bool varies(const Rewrite& rw) {
   std::vector<bool>& known = *rw.varying;
   if (known.size() < rw.g.node_capacity()) known.resize(rw.g.node_capacity() + rw.g.node_capacity() / 2);
   const auto input_varies = [&](ValueId v) {
-    if (!v || rw.g[v].fact.tensor() || rw.is_constant(v)) return false;
+    if (!v || rw.is_constant(v) || contents(rw, v)) return false;
     return !rw.g[v].def || known[rw.g[v].def.index];
   };
   return known[rw.node.index] =
-             !is_foldable(rw.root()) || std::any_of(rw.root().inputs.begin(), rw.root().inputs.end(), input_varies);
+             !is_foldable(rw, rw.root()) || std::any_of(rw.root().inputs.begin(), rw.root().inputs.end(), input_varies);
 }
 
 // Constants in reach and the largest thing on the way; nothing when something is not constant.
@@ -68,17 +68,17 @@ struct Chain {
   size_t nodes = 0;
 };
 bool measure(const Rewrite& rw, NodeId n, Chain& c, int depth) {
-  if (!is_foldable(rw.g[n]) || depth > deepest_chain || ++c.nodes > 256 || (rw.every_bit && !keeps_bits(rw.g, n)))
+  if (!is_foldable(rw, rw.g[n]) || depth > deepest_chain || ++c.nodes > 256 || (rw.every_bit && !keeps_bits(rw.g, n)))
     return false;
-  const auto bytes = output_bytes(rw.g, n);
+  const auto bytes = result_bytes(rw.g, n);
   if (!bytes) return false;
   c.largest = std::max(c.largest, *bytes);
   for (const ValueId v : rw.g[n].inputs) {
     if (!v) continue;
-    if (rw.g[v].fact.tensor()) continue;
+    if (!rw.engine && contents(rw, v)) continue;
     if (rw.is_constant(v)) {
-      if (!rw.g[v].weight) return false;
-      c.constants += rw.g[v].weight->byte_size();
+      if (!rw.g[v].weight && !rw.engine) return false;
+      c.constants += constant_size(rw, v);
     } else if (!rw.g[v].def || !measure(rw, rw.g[v].def, c, depth + 1)) return false;
   }
   return true;
@@ -91,8 +91,8 @@ std::vector<Datum> compute(const Rewrite& rw, NodeId n) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const ValueId v = node.inputs[i];
     if (!v) continue;
-    if (const Tensor* known = rw.g[v].fact.tensor()) data[i] = Datum(*known);
-    else if (rw.g[v].weight) data[i] = Datum(rw.g[v].weight->dense());
+    if (const Tensor* known = contents(rw, v)) data[i] = Datum(*known);
+    else if (rw.is_constant(v)) data[i] = Datum(*rw.g.constant(v));
     else data[i] = compute(rw, rw.g[v].def)[rw.g[v].def_index];
     pointers[i] = &data[i];
   }
@@ -100,7 +100,7 @@ std::vector<Datum> compute(const Rewrite& rw, NodeId n) {
 }
 
 void fold_known(Rewrite& rw) {
-  if (!is_foldable(rw.root()) || rw.in_count() == 0) return;
+  if (!is_foldable(rw, rw.root()) || rw.in_count() == 0) return;
   if (rw.every_bit && !keeps_bits(rw.g, rw.node)) return rw.no("an engine might round otherwise");
   std::vector<Tensor> known;
   for (const ValueId v : rw.root().outputs) {
@@ -117,15 +117,35 @@ void fold_known(Rewrite& rw) {
   rw.replace(std::move(values));
 }
 
+// A large weight in fewer bits stays as it lies until it is packed, unless a batch normalisation goes into it before.
+bool stays_narrow(const Rewrite& rw) {
+  const Graph& g = rw.g;
+  if (!rw.engine || !deferred_constant(g, rw.out()) || constant_size(rw, rw.in(0)) <= rw.engine->small_bytes)
+    return false;
+  const auto is_normalised = [&](const Use& u) {
+    if (!u.node || !g[u.node].is("Conv") || u.index != 1) return false;
+    const auto& readers = g[g[u.node].outputs[0]].uses;
+    return readers.size() == 1 && readers[0].node && g[readers[0].node].is("BatchNormalization");
+  };
+  return std::none_of(g[rw.out()].uses.begin(), g[rw.out()].uses.end(), is_normalised);
+}
+
+// How many bytes the result may have. For a file the rewriter judges exactly, but only after the work.
+int64_t room_for(const Rewrite& rw, const Chain& chain) {
+  constexpr int64_t bytes_per_node = 64;
+  const auto constants = static_cast<int64_t>(chain.constants);
+  if (rw.engine) return std::max(static_cast<int64_t>(rw.engine->small_bytes), 2 * constants);
+  return constants + bytes_per_node * static_cast<int64_t>(chain.nodes + rw.in_count()) + rw.spare_bytes;
+}
+
 void fold_computed(Rewrite& rw) {
   if (varies(rw) || rw.in_count() == 0) return;
+  if (stays_narrow(rw)) return rw.no("it is kept in fewer bits until it is packed");
   Chain chain;
   if (!measure(rw, rw.node, chain, 0) || chain.largest > most_bytes) return;
-  // The rewriter judges exactly, but only after the work.
-  constexpr int64_t bytes_per_node = 64;
-  const int64_t room = static_cast<int64_t>(chain.constants) +
-                       bytes_per_node * static_cast<int64_t>(chain.nodes + rw.in_count()) + rw.spare_bytes;
-  if (static_cast<int64_t>(*output_bytes(rw.g, rw.node)) > room)
+  // What a file does not hold may be large on the way; a session pays for it with every start.
+  const uint64_t bytes = rw.engine ? chain.largest : *result_bytes(rw.g, rw.node);
+  if (static_cast<int64_t>(bytes) > room_for(rw, chain))
     return rw.no("the result would be larger than what it is computed from");
   std::vector<Datum> results = compute(rw, rw.node);
   std::vector<ValueId> values;
@@ -189,6 +209,12 @@ void sliced_weight(Rewrite& rw) {
 
 }  // namespace
 
+Rule fold_chain() {
+  Rule out = rule("fold-chain", {}, fold_computed);
+  out.free_bytes = true;
+  return out;
+}
+
 std::vector<Rule> fold_rules() {
   std::vector<Rule> out;
   out.push_back(rule("constant-to-weight", {"Constant"}, [](Rewrite& rw) {
@@ -202,8 +228,8 @@ std::vector<Rule> fold_rules() {
   out.push_back(rule("fold-weight-reshape", {"Reshape", "Squeeze", "Unsqueeze", "Flatten"}, reshaped_weight));
   out.push_back(rule("fold-weight-slice", {"Slice"}, sliced_weight));
   out.push_back(rule("fold", {}, fold_known));
-  out.push_back(rule("fold-chain", {}, fold_computed));
-  for (Rule& r : out) r.free_bytes = r.name == "fold" || r.name == "fold-chain";
+  out.back().free_bytes = true;
+  out.push_back(fold_chain());
   return out;
 }
 

@@ -137,10 +137,11 @@ std::optional<Weight> scaled_weight(const Weight& w, const Linear& linear, const
 
 // Conv, ConvTranspose or Gemm, then a scale and shift per channel: new weights and bias.
 void affine_after_linear(Rewrite& rw) {
-  const ValueId y = rw.root().is("BatchNormalization") || !rw.is_constant(rw.in(0)) ? rw.in(0) : rw.in(1);
+  const bool normalises = rw.root().is("BatchNormalization");
+  const ValueId y = normalises || !rw.is_constant(rw.in(0)) ? rw.in(0) : rw.in(1);
   const auto linear = linear_of(rw, y);
-  if (!linear || !rw.has_rank(y)) return;
-  const auto change = affine(rw, linear->channels, rw.rank(y));
+  if (!linear || (!normalises && !rw.has_rank(y))) return;
+  const auto change = affine(rw, linear->channels, normalises ? 0 : rw.rank(y));
   if (!change || change->from != y) return rw.no("the other operand is not a constant per channel");
   if (!rw.single_use(y)) return rw.no("the linear operator's result is used elsewhere");
   const Node n = rw.g[linear->node];
@@ -376,9 +377,13 @@ void transpose_into_matmul(Rewrite& rw) {
 
 }  // namespace
 
+Rule batchnorm_into_linear() {
+  return rule("batchnorm-into-linear", {"BatchNormalization"}, affine_after_linear).rounding();
+}
+
 std::vector<Rule> linear_rules() {
   return {
-      rule("batchnorm-into-linear", {"BatchNormalization"}, affine_after_linear).rounding(),
+      batchnorm_into_linear(),
       rule("scale-into-linear", {"Mul", "Div"}, affine_after_linear).rounding().last(),
       rule("scale-before-conv", {"Conv", "ConvTranspose"}, scale_before_conv).rounding().last(),
       rule("shift-before-conv", {"Conv"}, shift_before_conv).rounding().last(),

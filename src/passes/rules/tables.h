@@ -8,6 +8,13 @@
 
 namespace cameo::passes {
 
+// Rules that the engine's set has too.
+Rule fold_chain();
+Rule batchnorm_into_linear();
+Rule gelu_erf();
+Rule swish();
+Rule attention_fusion();
+
 std::vector<Rule> fold_rules();
 std::vector<Rule> noop_rules();
 std::vector<Rule> cast_rules_of_simplify();

@@ -65,6 +65,11 @@ const Wrong wrong[] = {
      "g (float[4] a, int32[4] b) => (float[4] y) { y = Add(a, b) }",
      {floats({4}), filled(DType::i32, {4})},
      "infer.elements"},
+    // As a product and a sum it would broadcast.
+    {"ChannelsOfABatchNorm",
+     "g (float[1,n,3] x) => (float[p,q,r] y) <float[2] s = {2, 4}> { y = BatchNormalization(x, s, s, s, s) }",
+     {floats({1, 1, 3})},
+     "infer.mismatch"},
     {"InABody",
      "g (bool[] c, float[2,3] a, float[n,3] b) => (float[p,q] y) { y = If(c) <then_branch = t () => (float[2,3] r) { r "
      "= Sub(a, b) }, else_branch = e () => (float[2,3] s) { s = Add(a, b) }> }",

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "ir/structure.h"
 #include "runtime/compare.h"
 #include "runtime/inputs.h"
 #include "runtime/reference.h"
@@ -13,6 +14,18 @@
 
 namespace cameo::tests {
 namespace {
+
+// The rules of the engine work on a copy, so that nothing that they make can be written.
+TEST(Session, TheLoadedModelStaysAsItIs) {
+  const Model m = model_of(
+      "g (float16[2,5,6,3] x, float16[5] ws, float16[5] wb) => (float16[n,5,a,b] y) { v = Mul(ws, ws) b = "
+      "BatchNormalization(x, ws, wb, wb, v) s = Sigmoid(b) y = Mul(b, s) }");
+  const Session s(m);
+  s.run(inputs_of(m.graph, 3));
+  Model after;
+  after.graph = s.graph();
+  EXPECT_EQ(structural_difference(m, after), std::nullopt);
+}
 
 struct Case {
   const char* name;
