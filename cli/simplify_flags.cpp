@@ -25,6 +25,7 @@ SimplifySettings simplify_settings(const Args& args, const Model& m) {
   SimplifySettings s;
   s.skip = args.list("skip");
   s.only = args.list("only");
+  s.without = args.values("without");
   s.exact = args.has("exact");
   s.freeze_initializers = args.has("freeze-initializers");
   s.fuse = !args.has("no-fuse");

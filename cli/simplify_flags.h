@@ -16,6 +16,7 @@ inline constexpr Flag simplify_flags[] = {
     {"atol", 0, "X", "absolute tolerance of --check; default: 1e-4 of an output's largest number"},
     {"skip", 0, "RULE,…", "leave out these rules"},
     {"only", 0, "RULE,…", "apply only these rules"},
+    {"without", 0, "RULE@VALUE", "leave out this one rewrite, as --ledger names it; repeatable"},
     {"list-rules", 0, "", "every rule's name and class"},
     {"exact", 0, "", "only rules that keep every bit"},
     {"freeze-initializers", 0, "", "weights that are also inputs become constants"},

@@ -16,6 +16,7 @@
 #include "cameo/model.h"
 #include "cameo/operators.h"
 #include "cameo/opset.h"
+#include "cameo/page.h"
 #include "cameo/progress.h"
 #include "cameo/publication.h"
 #include "cameo/session.h"

@@ -207,7 +207,7 @@ class Model {
 Model load(const std::string& path);
 // The same from memory, which is copied. External data cannot be referred to from there.
 Model load_bytes(const void* data, size_t size);
-// The same without a copy. `name` is shown as the path in findings.
+// The same without a copy. `name` is shown as the path in findings; one that ends in .onnxtxt means text.
 Model load_buffer(Buffer bytes, const std::string& name = "");
 // The same from anything that can be read in pieces: reads `size` bytes at `offset` into memory. Called only on this
 // thread.

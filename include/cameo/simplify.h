@@ -19,6 +19,7 @@ namespace cameo {
 
 struct SimplifySettings {
   std::vector<std::string> skip = {}, only = {};  // names of rules; an unknown one throws use.rule
+  std::vector<std::string> without = {};          // single rewrites to leave out: RULE@VALUE, as the ledger has them
   bool exact = false;                             // only rules that keep every bit
   bool freeze_initializers = false;               // weights that are also inputs become constants
   bool fuse = true;                // make bigger standard operators of several (Gelu, LayerNormalization, ...)

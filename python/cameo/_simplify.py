@@ -8,12 +8,13 @@ from ._model import as_model, to_proto
 from ._progress import Steps
 
 
-def simplified(model, *, skip=(), only=(), exact=False, fuse=True, fold=True, freeze_initializers=False, unroll=0,
+def simplified(model, *, skip=(), only=(), without=(), exact=False, fuse=True, fold=True, freeze_initializers=False, unroll=0,
                input_shapes=None, check=0, rtol=None, atol=None, sizes=None, sizes_may_be_zero=False, shapes=True, progress=None):
     """The model, smaller. `check` sets of inputs are run before and after; a rewrite that changes an output is undone.
 
+    `without` leaves out single rewrites, "RULE@VALUE" as the ledger has them.
     input_shapes fixes inputs first: {"x": [1, 3, 224, 224]}. progress(what, done, all) is called now and then; False stops the call."""
-    return _simplify(as_model(model), skip=_list(skip), only=_list(only), exact=exact, fuse=fuse, fold=fold,
+    return _simplify(as_model(model), skip=_list(skip), only=_list(only), without=_list(without), exact=exact, fuse=fuse, fold=fold,
                      freeze_initializers=freeze_initializers, unroll=unroll, check=check, rtol=rtol, atol=atol, sizes=sizes,
                      sizes_may_be_zero=sizes_may_be_zero, shapes=shapes, input_shapes=input_shapes, progress=progress)[0]
 

@@ -42,6 +42,7 @@ SimplifySettings simplify_settings(nb::dict given) {
   SimplifySettings s;
   s.skip = o.texts("skip");
   s.only = o.texts("only");
+  s.without = o.texts("without");
   s.exact = o.flag("exact");
   s.freeze_initializers = o.flag("freeze_initializers");
   s.fuse = o.flag("fuse", true);

@@ -100,7 +100,7 @@ Model read_bytes(support::Bytes file, const std::string& name = "") {
   support::DiagSink diags;
   ModelState s;
   s.source_bytes = file.size();
-  s.model = frontends::read_onnx(std::move(file), name, diags);
+  s.model = api::load_model(file, name, diags);  // text too, by its name
   s.findings = std::move(diags.all());
   return ModelState::make(std::move(s));
 }

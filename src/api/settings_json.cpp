@@ -149,6 +149,7 @@ constexpr Row<ExportSettings> export_rows[] = {
     CAMEO_ROW(ExportSettings, weights)};
 constexpr Row<SimplifySettings> simplify_rows[] = {CAMEO_ROW(SimplifySettings, skip),
                                                    CAMEO_ROW(SimplifySettings, only),
+                                                   CAMEO_ROW(SimplifySettings, without),
                                                    CAMEO_ROW(SimplifySettings, exact),
                                                    CAMEO_ROW(SimplifySettings, freeze_initializers),
                                                    CAMEO_ROW(SimplifySettings, fuse),

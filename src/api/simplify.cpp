@@ -25,6 +25,7 @@ passes::SimplifyOptions options_of(const SimplifySettings& s) {
   passes::SimplifyOptions o;
   o.skip = s.skip;
   o.only = s.only;
+  o.veto.insert(s.without.begin(), s.without.end());
   o.exact = s.exact;
   o.freeze_initializers = s.freeze_initializers;
   o.fuse = s.fuse;

@@ -1,0 +1,109 @@
+#include "api/page/command.h"
+
+#include "api/page/call.h"
+
+namespace cameo::page {
+
+namespace {
+
+// " --NAME VALUE" for each setting that differs from its default.
+class Flags {
+ public:
+  explicit Flags(std::string command) : text_(std::move(command)) {}
+  Flags& on(std::string_view name, bool given) {
+    if (given) text_ += cat(" --", name);
+    return *this;
+  }
+  Flags& of(std::string_view name, const std::string& value) {
+    if (!value.empty()) text_ += cat(" --", name, " ", shell_word(value));
+    return *this;
+  }
+  Flags& list(std::string_view name, const std::vector<std::string>& all) {
+    std::string joined;
+    for (const std::string& one : all) joined += cat(joined.empty() ? "" : ",", one);
+    return of(name, joined);
+  }
+  Flags& each(std::string_view name, const std::vector<std::string>& all) {
+    for (const std::string& one : all) of(name, one);
+    return *this;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+std::string file_after(const std::string& file, std::string_view word) {
+  const size_t slash = file.rfind('/'), dot = file.rfind('.');
+  const bool has_extension = dot != file.npos && dot > 0 && (slash == file.npos || dot > slash + 1);
+  const std::string stem = has_extension ? file.substr(0, dot) : file;
+  return word.empty() ? cat(stem, ".onnx") : cat(stem, ".", word, ".onnx");
+}
+
+std::string plain_command(std::string_view verb, const Files& f) {
+  return cat("cameo ", verb, " ", shell_word(f.in), " ", shell_word(f.out));
+}
+
+std::string simplify_command(const Files& f, const SimplifySettings& s) {
+  Flags flags(plain_command("simplify", f));
+  flags.list("skip", s.skip).list("only", s.only).each("without", s.without).on("exact", s.exact);
+  flags.on("freeze-initializers", s.freeze_initializers).on("no-fuse", !s.fuse).on("no-fold", !s.fold);
+  flags.on("sizes-may-be-zero", s.sizes_may_be_zero)
+      .of("unroll", s.unroll ? cat(s.unroll) : "")
+      .on("no-shapes", !s.shapes);
+  for (const auto& [input, sizes] : s.input_shapes) {
+    std::string text = cat(input, ":");
+    for (size_t i = 0; i < sizes.size(); ++i) text += cat(i ? "," : "", sizes[i]);
+    flags.of("overwrite-input-shape", text);
+  }
+  return flags.of("check", s.check ? cat(s.check) : "").take();
+}
+
+std::string convert_command(const Files& f, const ConvertSettings& s) {
+  constexpr std::string_view types[] = {"", "f16", "bf16"};
+  return Flags(plain_command("convert", f))
+      .of("opset", s.opset ? cat(s.opset) : "")
+      .of("float", std::string(types[static_cast<size_t>(s.float_type)]))
+      .on("keep-io", s.keep_io)
+      .list("keep", s.keep)
+      .on("inline", s.inline_functions)
+      .on("lossy", s.lossy)
+      .take();
+}
+
+std::string export_command(const Files& f, const ExportSettings& s) {
+  Flags flags(cat("cameo export ", shell_word(f.in), " -o ", shell_word(f.out)));
+  flags.each("input", s.inputs).list("input-names", s.input_names).list("output-names", s.output_names);
+  flags.of("opset", s.opset == opsets::standard ? "" : cat(s.opset))
+      .of("method", s.method == "forward" ? "" : s.method);
+  return flags.on("no-fold", !s.fold)
+      .on("no-simplify", !s.simplify)
+      .each("assume", s.assumptions)
+      .on("lossy", s.lossy)
+      .take();
+}
+
+std::string extract_command(const Files& f, const std::vector<std::string>& from, const std::vector<std::string>& to) {
+  return Flags(plain_command("extract", f)).list("from", from).list("to", to).take();
+}
+
+std::string merge_command(const Files& f, const std::string& second, const MergeSettings& s) {
+  Flags flags(cat("cameo merge ", shell_word(f.in), " ", shell_word(second), " ", shell_word(f.out)));
+  std::vector<std::string> pairs;
+  for (const auto& [a, b] : s.connect) pairs.push_back(cat(a, "=", b));
+  return flags.list("connect", pairs).on("keep-connected", s.keep_connected).take();
+}
+
+std::string check_command(const std::string& file, bool strict) {
+  return Flags(cat("cameo check ", shell_word(file))).on("strict", strict).take();
+}
+std::string run_command(const std::string& file, int64_t seed) {
+  return Flags(cat("cameo run ", shell_word(file))).of("random", cat(seed)).take();
+}
+std::string verify_command(const std::string& file, const std::string& reference, uint64_t seed) {
+  return Flags(cat("cameo verify ", shell_word(file), " ", shell_word(reference))).of("random", cat(seed)).take();
+}
+
+}  // namespace cameo::page

@@ -1,0 +1,33 @@
+// The command line that does what a call did.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cameo/convert.h"
+#include "cameo/edit.h"
+#include "cameo/export.h"
+#include "cameo/simplify.h"
+
+namespace cameo::page {
+
+// What a verb reads and writes.
+struct Files {
+  std::string in, out;
+};
+// "net.onnx" and "simplified" give net.simplified.onnx; an empty word net.onnx.
+std::string file_after(const std::string& file, std::string_view word);
+
+std::string plain_command(std::string_view verb, const Files& f);  // cameo VERB IN OUT
+std::string simplify_command(const Files& f, const SimplifySettings& s);
+std::string convert_command(const Files& f, const ConvertSettings& s);
+std::string export_command(const Files& f, const ExportSettings& s);
+std::string extract_command(const Files& f, const std::vector<std::string>& from, const std::vector<std::string>& to);
+std::string merge_command(const Files& f, const std::string& second, const MergeSettings& s);
+
+std::string check_command(const std::string& file, bool strict);
+std::string run_command(const std::string& file, int64_t seed);
+std::string verify_command(const std::string& file, const std::string& reference, uint64_t seed);
+
+}  // namespace cameo::page

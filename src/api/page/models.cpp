@@ -1,0 +1,128 @@
+// Methods about whole models: open, look, save.
+#include <algorithm>
+
+#include "api/settings_json.h"
+
+#include "api/page/call.h"
+#include "cameo/archive.h"
+#include "cameo/face.h"
+#include "cameo/stats.h"
+
+namespace cameo::page {
+
+namespace {
+
+Model load_offer(const std::string& name, const Offer& offer) {
+  if (offer.read) return load_from(offer.size, offer.read);
+  return load_buffer(offer.bytes, name);
+}
+
+// The name as the page shows it: without folders.
+std::string short_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+void write_summary(json::Writer& w, const Opened& m) {
+  const Model& model = m.model;
+  if (model.kind() == Model::Kind::torchscript) w.raw(to_json(torchscript_info(model), m.file));
+  else if (model.kind() == Model::Kind::torch_export) w.raw(to_json(torch_export_info(model), m.file));
+  else w.raw(summary_json(m.typed ? *m.typed : model, m.file));
+}
+
+std::string_view kind_name(const Model& m) {
+  constexpr std::string_view names[] = {"onnx", "torchscript", "torch_export"};
+  return names[static_cast<size_t>(m.kind())];
+}
+
+void write_head(json::Writer& w, int64_t number, const Opened& m) {
+  w.key("model").value(number).key("file").value(m.file).key("name").value(short_name(m.file));
+  w.key("from").value(m.from).key("verb").value(m.verb).key("command").value(m.command);
+  w.key("kind").value(kind_name(m.model)).key("rewrites").value(uint64_t{m.ledger.size()});
+}
+
+void open_model(Call& call) {
+  const std::string name = call.need_text("file");
+  const auto offer = call.desk.offers.find(name);
+  const auto& allowed = call.desk.settings.files;
+  const bool from_disk = !call.has("blob") && offer == call.desk.offers.end();
+  if (from_disk && std::find(allowed.begin(), allowed.end(), name) == allowed.end())
+    throw error("use.file", cat("the file '", name, "' was not given to this desk"))
+        .help("name it on the command line, or drop it on the page");
+  Model model = from_disk          ? load(name)
+                : call.has("blob") ? load_buffer(call.given(call.integer("blob", 0)), name)
+                                   : load_offer(name, offer->second);
+  const auto findings = model.findings();
+  put_down(call,
+           {.model = std::move(model),
+            .file = name,
+            .verb = "open",
+            .command = cat("cameo show ", shell_word(name)),
+            .in_memory = !from_disk},
+           findings);
+}
+
+void close_model(Call& call) {
+  call.model();
+  call.desk.models.erase(call.handle());
+  std::erase_if(call.desk.runs, [&](const auto& r) { return r.second.model == call.handle(); });
+  call.out.object().end();
+}
+
+void list_models(Call& call) {
+  call.out.object().key("models").array();
+  for (const auto& [number, m] : call.desk.models) {
+    call.out.object();
+    write_head(call.out, number, m);
+    call.out.end();
+  }
+  call.out.end().key("files").array();
+  for (const std::string& f : call.desk.settings.files) call.out.value(f);
+  call.out.end().end();
+}
+
+void show_model(Call& call) { write_summary(call.out, call.model()); }
+void stats_of_model(Call& call) { call.out.raw(to_json(stats(call.model().with_types()))); }
+
+void text_of_model(Call& call) {
+  constexpr size_t most = 4u << 20;  // a page cannot show more
+  std::string text = call.model().model.text();
+  const bool cut = text.size() > most;
+  if (cut) text.resize(text.rfind('\n', most) + 1);
+  call.out.object().key("text").value(printable_lines(text)).key("cut").value(cut).end();
+}
+
+void save_model(Call& call) {
+  Opened& m = call.model();
+  SaveSettings settings = faces::save_settings(call.json_text("settings"));
+  if (m.model.is_archive()) throw error("use.archive", "a PyTorch archive is not written; export it first");
+  call.progress("writing", 0, 1);
+  std::string bytes = m.model.bytes(settings);
+  call.out.object().key("bytes").value(uint64_t{bytes.size()});
+  if (const auto blob = call.give(std::move(bytes))) call.out.key("blob").value(*blob);
+  call.out.end();
+}
+
+constexpr Method methods[] = {
+    {"open", open_model},      {"close", close_model},  {"models", list_models}, {"show", show_model},
+    {"stats", stats_of_model}, {"text", text_of_model}, {"save", save_model},
+};
+
+}  // namespace
+
+void put_down(Call& call, Opened made, const std::vector<Diag>& findings) {
+  const bool preview = call.flag("preview");
+  const int64_t number = preview ? 0 : call.desk.next++;
+  auto& w = call.out.object();
+  write_head(w, number, made);
+  if (!made.model.is_archive()) w.key("stats").raw(to_json(stats(made.with_types())));
+  w.key("summary");
+  write_summary(w, made);
+  w.key("ledger").array();
+  for (const Rewriting& r : made.ledger) w.raw(to_json(r));
+  w.end().key("findings");
+  write_findings(w, findings);
+  w.end();
+  if (!preview) call.desk.models.emplace(number, std::move(made));
+}
+
+std::span<const Method> model_methods() { return methods; }
+
+}  // namespace cameo::page

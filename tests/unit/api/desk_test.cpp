@@ -1,0 +1,199 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cameo/build.h"
+#include "cameo/page.h"
+#include "formats/json.h"
+#include "support/error.h"
+
+namespace cameo::page {
+
+namespace {
+
+constexpr std::string_view network = R"(
+<ir_version: 8, opset_import: ["" : 18]>
+net (float[batch,4] x) => (float[batch,2] y)
+<float[4,4] w = {1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1}, float[4,2] v = {1,2,3,4,5,6,7,8}>
+{
+  ["enc.blocks.0/MatMul"] a = MatMul(x, w)
+  ["enc.blocks.0/Relu"] b = Relu(a)
+  ["enc.blocks.1/MatMul"] c = MatMul(b, w)
+  ["enc.blocks.1/Relu"] d = Relu(c)
+  ["enc.blocks.2/MatMul"] e = MatMul(d, w)
+  ["enc.blocks.2/Relu"] f = Relu(e)
+  ["again/Relu"] g = Relu(f)
+  ["head/MatMul"] y = MatMul(g, v)
+}
+)";
+
+// The reply's result; a failed call fails the test.
+class Asked {
+ public:
+  Asked(Desk& desk, const std::string& request, const DeskCall& with = {})
+      : text_(desk.call(request, with)), document_(support::Bytes::own(text_), "reply") {
+    EXPECT_TRUE(document_.root()["ok"].boolean()) << text_;
+  }
+  json::Value operator*() const { return document_.root()["result"]; }
+  json::Value operator[](std::string_view key) const { return document_.root()["result"][key]; }
+
+ private:
+  std::string text_;
+  json::Document document_;
+};
+
+std::string first_code(const std::string& reply) {
+  const json::Document d(support::Bytes::own(reply), "reply");
+  EXPECT_FALSE(d.root()["ok"].boolean()) << reply;
+  return std::string(d.root()["errors"][size_t{0}]["code"].text());
+}
+
+Desk open_desk() {
+  Desk desk;
+  desk.offer("net.onnxtxt", Buffer{nullptr, network.data(), network.size()});
+  const Asked opened(desk, R"({"method":"open","params":{"file":"net.onnxtxt"}})");
+  EXPECT_EQ(opened["model"].integer(), 1);
+  EXPECT_EQ(opened["stats"]["nodes"].integer(), 8);
+  return desk;
+}
+
+}  // namespace
+
+TEST(Desk, OpensOnlyWhatItWasGiven) {
+  Desk desk({.files = {"/nowhere/named.onnx"}});
+  EXPECT_EQ(first_code(desk.call(R"({"method":"open","params":{"file":"/etc/passwd"}})")), "use.file");
+  EXPECT_EQ(first_code(desk.call(R"({"method":"open","params":{"file":"/nowhere/../etc/passwd"}})")), "use.file");
+  EXPECT_EQ(first_code(desk.call(R"({"method":"open","params":{"file":"/nowhere/named.onnx"}})")), "file.missing");
+}
+
+TEST(Desk, RefusesWhatIsNotARequest) {
+  Desk desk;
+  for (const char* bad : {"", "[]", "{}", R"({"method":3})", R"({"method":"graph","params":[]})", "\xff\xfe"})
+    EXPECT_NE(first_code(desk.call(bad)), "") << bad;
+  EXPECT_EQ(first_code(desk.call(R"({"method":"grph"})")), "use.method");
+  EXPECT_EQ(first_code(desk.call(R"({"method":"graph","params":{"model":7}})")), "use.model");
+  EXPECT_EQ(first_code(desk.call(R"({"method":"open","params":{"file":"x","blob":9}})")), "use.params");
+}
+
+TEST(Desk, DrawsModulesAndStacks) {
+  Desk desk = open_desk();
+  const Asked closed(desk, R"({"method":"graph","params":{"model":1,"open":[]}})");
+  std::string titles;
+  for (const json::Value b : closed["boxes"].elements()) titles += support::cat(b["title"].text(), "|");
+  EXPECT_EQ(titles, "x|enc.blocks.0–2  ×3|Relu|MatMul|y|");
+  const Asked all(desk, R"({"method":"graph","params":{"model":1,"all":true}})");
+  EXPECT_EQ(all["boxes"].size(), 2u + 8 + 1 + 3);
+  for (const json::Value l : all["lines"].elements()) {
+    const json::Value p = l["p"];
+    ASSERT_GE(p.size(), 4u);
+    EXPECT_LE(p[1].number(), p[p.size() - 1].number());
+  }
+}
+
+TEST(Desk, SimplifiesWithALedgerAndWithoutOneRewrite) {
+  Desk desk = open_desk();
+  const Asked made(desk, R"({"method":"simplify","params":{"model":1}})");
+  EXPECT_EQ(made["model"].integer(), 2);
+  EXPECT_EQ(made["from"].integer(), 1);
+  EXPECT_LT(made["stats"]["nodes"].integer(), 8);
+  ASSERT_GT(made["ledger"].size(), 0u);
+  const json::Value one = made["ledger"][size_t{0}];
+  const std::string key = support::cat(one["rule"].text(), "@", one["value"].text());
+  const Asked fewer(
+      desk, support::cat(R"({"method":"simplify","params":{"model":1,"settings":{"without":[")", key, R"("]}}})"));
+  for (const json::Value r : fewer["ledger"].elements())
+    EXPECT_NE(support::cat(r["rule"].text(), "@", r["value"].text()), key);
+  EXPECT_NE(fewer["command"].text().find("--without"), std::string_view::npos);
+}
+
+TEST(Desk, APreviewLeavesNothing) {
+  Desk desk = open_desk();
+  const Asked seen(desk, R"({"method":"convert","params":{"model":1,"preview":true,"settings":{"float_type":"f16"}}})");
+  EXPECT_EQ(seen["model"].integer(), 0);
+  EXPECT_EQ(Asked(desk, R"({"method":"models"})")["models"].size(), 1u);
+}
+
+TEST(Desk, RunsAndKeepsValues) {
+  Desk desk = open_desk();
+  const Asked ran(desk, R"({"method":"run","params":{"model":1,"sizes":{"batch":3},"keep":["*"]}})");
+  EXPECT_EQ(ran["outputs"].size(), 1u);
+  EXPECT_GE(ran["inner"].size(), 5u);
+  EXPECT_EQ(ran["outputs"][size_t{0}]["array"]["shape"][size_t{0}].integer(), 3);
+  EXPECT_GT(ran["steps"].size(), 0u);
+  std::vector<Buffer> blobs;
+  const Asked value(desk, support::cat(R"({"method":"value","params":{"value":"y","run":)", ran["run"].integer(), "}}"),
+                    {.results = &blobs});
+  ASSERT_EQ(blobs.size(), 1u);
+  EXPECT_EQ(blobs[0].size, 3u * 2 * 4);
+}
+
+TEST(Desk, TakesGivenInputs) {
+  Desk desk = open_desk();
+  const float x[4] = {1, 2, 3, 4};
+  const Asked ran(
+      desk, R"({"method":"run","params":{"model":1,"inputs":[{"name":"x","dtype":"f32","shape":[1,4],"blob":0}]}})",
+      {.given = {{nullptr, x, sizeof x}}});
+  EXPECT_EQ(ran["outputs"][size_t{0}]["array"]["first"][size_t{0}].number(), 1 + 6 + 15 + 28);
+  EXPECT_EQ(first_code(desk.call(
+                R"({"method":"run","params":{"model":1,"inputs":[{"name":"x","dtype":"f32","shape":[2,4],"blob":0}]}})",
+                {.given = {{nullptr, x, sizeof x}}})),
+            "use.array");
+}
+
+TEST(Desk, ACancelledCallSaysSo) {
+  Desk desk = open_desk();
+  const auto stop = [](const char*, uint64_t, uint64_t) { return false; };
+  EXPECT_EQ(first_code(desk.call(R"({"method":"simplify","params":{"model":1}})", {.progress = stop})),
+            "budget.interrupted");
+  Asked(desk, R"({"method":"stats","params":{"model":1}})");
+}
+
+TEST(Desk, LooksAtNodesWeightsAndFindings) {
+  Desk desk = open_desk();
+  const Asked hits(desk, R"({"method":"search","params":{"model":1,"text":"matmul 0"}})");
+  ASSERT_GT(hits["hits"].size(), 0u);
+  const int64_t item = hits["hits"][size_t{0}]["item"].integer();
+  const Asked node(desk, support::cat(R"({"method":"node","params":{"model":1,"item":)", item, "}}"));
+  EXPECT_EQ(node["op"].text(), "MatMul");
+  EXPECT_EQ(node["inputs"].size(), 2u);
+  const Asked weight(desk, R"({"method":"weight","params":{"model":1,"value":"v"}})");
+  EXPECT_EQ(weight["array"]["min"].number(), 1);
+  EXPECT_EQ(weight["array"]["max"].number(), 8);
+  EXPECT_EQ(weight["array"]["bins"].size(), 48u);
+  EXPECT_EQ(Asked(desk, R"({"method":"check","params":{"model":1}})")["findings"].size(), 0u);
+}
+
+TEST(Desk, EditsComparesAndSaves) {
+  Desk desk = open_desk();
+  const Asked edited(
+      desk,
+      R"({"method":"edit","params":{"model":1,"changes":[{"change":"set_operator","name":"again/Relu","to":"Tanh"}]}})");
+  EXPECT_NE(edited["command"].text().find("--set-op"), std::string_view::npos);
+  const Asked differ(desk, R"({"method":"diff","params":{"model":1,"second":2}})");
+  EXPECT_FALSE(differ["same"].boolean());
+  EXPECT_FALSE(
+      Asked(desk, R"({"method":"verify","params":{"model":2,"reference":1}})")["verified"]["same"].boolean());
+  std::vector<Buffer> blobs;
+  Asked(desk, R"({"method":"save","params":{"model":2}})", {.results = &blobs});
+  ASSERT_EQ(blobs.size(), 1u);
+  EXPECT_EQ(load_bytes(blobs[0].data, blobs[0].size).node_count(), 8u);
+}
+
+// Names are data: they come back whole in JSON and escaped in pictures.
+TEST(Desk, HostileNamesAreOnlyText) {
+  const std::string evil = "</script><img src=x onerror=alert(1)>\" onload=\"x\n\x1b[31m";
+  Builder b;
+  b.output("y", b.op("Relu", {b.input(evil, "f32[2]")}));
+  const std::string bytes = b.bytes();
+  Desk desk;
+  desk.offer(evil, Buffer{nullptr, bytes.data(), bytes.size()});
+  json::Writer request;
+  request.object().key("method").value("open").key("params").object().key("file").value(evil).end().end();
+  Asked(desk, request.text());
+  const std::string svg(Asked(desk, R"({"method":"picture","params":{"model":1}})")["svg"].text());
+  EXPECT_EQ(svg.find("<img"), svg.npos);
+  EXPECT_EQ(svg.find("</script"), svg.npos);
+  EXPECT_EQ(svg.find('\x1b'), svg.npos);
+}
+
+}  // namespace cameo::page
