@@ -10,7 +10,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev check-deep tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real
+.PHONY: help build demo test dev check-deep tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real docs
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -150,6 +150,9 @@ operators: ## write down anew what each torch operator becomes: the table behind
 	@tools/operators.py
 	@$(call BUILD,release) --target cameo_command
 	@tools/operators.py --docs
+
+docs: ## the documentation as a site, English and Chinese, in build/docs
+	@scripts/docs
 
 format: ## clang-format over all C++ sources
 	@scripts/bootstrap dev

@@ -32,7 +32,9 @@ class Block:
 
 
 def pages():
-    return sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
+    """All but the Chinese ones, whose blocks are those of their English twins (tests/repository/documents.py)."""
+    found = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")])
+    return [page for page in found if not page.is_relative_to(ROOT / "docs" / "zh") and page.name != "README.zh.md"]
 
 
 def blocks(language=None):
