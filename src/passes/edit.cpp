@@ -154,7 +154,9 @@ void fix_shape(Model& m, std::string_view name, const std::vector<std::string>& 
     throw error("edit.dim", cat("'", name, "' has ", t.rank(), " axes, and ", sizes.size(), " sizes are given"));
   Shape shape;
   for (const std::string& s : sizes) shape.push_back(parse_size(g, s));
-  if (const auto known = known_shape(shape); g[v].weight && known && *known != g[v].weight->shape)
+  const auto fits = [](Dim asked, int64_t stored) { return !asked.is_literal() || asked.literal() == stored; };
+  if (const Weight* w = g[v].weight.get();
+      w && !std::equal(shape.begin(), shape.end(), w->shape.begin(), w->shape.end(), fits))
     throw error("edit.dim", cat("'", name, "' has a value of other sizes in the file"))
         .help("give it another value with edit --set-initializer first");
   t.shape = std::move(shape);

@@ -149,10 +149,16 @@ class Halver {
       const auto at = v ? halves_.find(v) : halves_.end();
       if (at == halves_.end() || at->second == !keep) continue;
       const ValueId given = other_form(v);
-      if (r == g_.main() && g_[v].kind == Value::Kind::node_output) std::swap(g_.label(v).name, g_.label(given).name);
+      if (r == g_.main() && g_[v].kind == Value::Kind::node_output) swap_names(v, given);
       v = given;
     }
     g_.set_region_outputs(r, outputs);
+  }
+
+  void swap_names(ValueId a, ValueId b) {
+    std::string of_a = g_[a].name, of_b = g_[b].name;
+    g_.rename(a, std::move(of_b));
+    g_.rename(b, std::move(of_a));
   }
 
   // The value in the form that it does not have by itself, made once.

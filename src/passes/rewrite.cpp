@@ -76,8 +76,12 @@ std::optional<double> Rewrite::scalar(ValueId v) const {
 std::optional<std::vector<int64_t>> Rewrite::axes(NodeId n, size_t i, int64_t rank) const {
   auto out = ints(g.input(n, i));
   if (!out) return std::nullopt;
-  for (int64_t& a : *out) a += a < 0 ? rank : 0;
+  for (int64_t& a : *out) {
+    if (a < -rank || a >= rank) return std::nullopt;
+    a += a < 0 ? rank : 0;
+  }
   std::sort(out->begin(), out->end());
+  if (std::adjacent_find(out->begin(), out->end()) != out->end()) return std::nullopt;
   return out;
 }
 

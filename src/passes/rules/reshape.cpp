@@ -68,11 +68,13 @@ using Axes = std::vector<int64_t>;
 bool follow(const Rewrite& rw, NodeId n, Axes& axes) {
   const auto rank = static_cast<int64_t>(axes.size());
   if (rw.g[n].is("Unsqueeze")) {
-    const auto added = rw.ints(rw.g.input(n, 1));
+    const auto given = rw.ints(rw.g.input(n, 1));
+    if (!given) return false;
+    const int64_t full = rank + static_cast<int64_t>(given->size());
+    const auto added = rw.axes(n, 1, full);
     if (!added) return false;
-    const int64_t full = rank + static_cast<int64_t>(added->size());
     Axes out(static_cast<size_t>(full), -2);
-    for (const int64_t a : *added) out[static_cast<size_t>(a < 0 ? a + full : a)] = -1;
+    for (const int64_t a : *added) out[static_cast<size_t>(a)] = -1;
     auto next = axes.begin();
     for (int64_t& a : out)
       if (a == -2) a = *next++;

@@ -72,7 +72,7 @@ Results is_contiguous(HostCall& c) {
   if (v.view == Answer::yes) return one(true);
   if (v.view == Answer::no) return one(or_empty(false));
   if (!v.condition.empty()) return one(or_empty(Value(StagedBool{c.s.holds(v.condition)})));
-  c.s.sink().note("stage.assumed", "assumed that this tensor is contiguous: its memory layout is unknown", c.s.here());
+  c.s.sink().warn("stage.assumed", "assumed that this tensor is contiguous: its memory layout is unknown", c.s.here());
   return one(true);
 }
 // x.data: another name for the same memory.
