@@ -1,5 +1,7 @@
 """cameo ops, its page, and what the shell completes."""
 import json
+import subprocess
+import sys
 
 
 def test_table(t):
@@ -27,6 +29,11 @@ def test_why_not(t):
 
 def test_page_is_current(t):
     assert t.run("ops", "--markdown").out == (t.root / "docs/operators.md").read_text(), "run tools/operators.py, build, and tools/operators.py --docs"
+
+
+def test_pages_of_verbs_are_current(t):
+    done = subprocess.run([sys.executable, t.root / "tools/verbs.py", "--check", "--cameo", t.command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_table_has_what_exports_emit(t):
