@@ -1,25 +1,17 @@
+// BatchNormalization.
 #include <cmath>
 
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "ops/nn/moments.h"
 #include "ops/nn/window.h"
-#include "ops/preconditions.h"
 #include "ops/on.h"
 #include "ops/op_def.h"
+#include "ops/preconditions.h"
 
 namespace cameo::ops {
 
 namespace {
-
-// Sizes as [batch, channels, rest].
-struct Planes {
-  int64_t batch, channels, plane;
-};
-Planes planes_of(Eval& k, const Tensor& x) {
-  if (x.rank() < 1) k.fail("eval.shape", "the input is a scalar");
-  if (x.rank() == 1) return {x.shape()[0], 1, 1};
-  return {x.shape()[0], x.shape()[1], product(spatial_of(x.shape()))};
-}
 
 struct BatchNormalization : Rules<op::BatchNormalization> {
   static void infer(const op::BatchNormalization& a, Infer& c) {
@@ -157,43 +149,7 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
       [](const op::BatchNormalization& a, const Graph&, NodeId, int64_t) { return a.training_mode != 0; })};
 };
 
-struct InstanceNormalization : Rules<op::InstanceNormalization> {
-  static void infer(const op::InstanceNormalization&, Infer& c) {
-    if (c.rank(0) < 3)
-      c.fail("infer.rank", cat("the input has rank ", c.rank(0), ": batch, channels and a spatial axis are wanted"));
-    want_per_channel(c, {1, 2}, c.dim(0, 1));
-    c.out(0, c.shape(0));
-  }
-
-  static void eval(const op::InstanceNormalization& a, Eval& k) {
-    const Tensor& x = k.in(0);
-    const Planes p = planes_of(k, x);
-    if (k.in(1).count() != p.channels || k.in(2).count() != p.channels)
-      k.fail("eval.shape", cat("scale and bias must have ", p.channels, " elements"));
-    with_float_carrier(x.dtype(), [&](auto zero) {
-      using C = decltype(zero);
-      const Loaded<C> v(x), scale(k.in(1)), bias(k.in(2));
-      std::vector<C> y(static_cast<size_t>(x.count()));
-      for (int64_t i = 0; i < p.batch * p.channels && p.plane; ++i) {
-        const auto part = v.span().subspan(static_cast<size_t>(i * p.plane), static_cast<size_t>(p.plane));
-        double mean = 0, var = 0;
-        for (const C e : part) mean += static_cast<double>(e);
-        mean /= static_cast<double>(p.plane);
-        for (const C e : part) var += (static_cast<double>(e) - mean) * (static_cast<double>(e) - mean);
-        const auto inverse =
-            static_cast<C>(1 / std::sqrt(var / static_cast<double>(p.plane) + static_cast<double>(a.epsilon)));
-        const int64_t c = i % p.channels;
-        for (size_t j = 0; j < part.size(); ++j)
-          y[static_cast<size_t>(i * p.plane) + j] = scale[c] * ((part[j] - static_cast<C>(mean)) * inverse) + bias[c];
-      }
-      k.out(0, store(x.dtype(), x.shape(), y));
-    });
-  }
-
-  static constexpr Revision revisions[] = {{6, [](Upgrade& u) { u.drop("consumed_inputs"); }}};
-};
-
-constexpr OpRules table[] = {rules<BatchNormalization>(), rules<InstanceNormalization>()};
+constexpr OpRules table[] = {rules<BatchNormalization>()};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The preview of training: one step of an optimizer, and gradients (of which only the shapes are known here).
+// The preview of training: one step of an optimizer.
 #include <cmath>
 
 #include "ops/eval.h"
@@ -109,19 +109,7 @@ struct Momentum : Rules<op::Momentum> {
   }
 };
 
-// The gradient of y by each of xs has the shape of that x, which is among the inputs in order.
-struct Gradient : Rules<op::Gradient> {
-  static void infer(const op::Gradient& a, Infer& c) {
-    for (size_t i = 0; i < c.out_count() && i < a.xs.size() && i < c.in_count(); ++i) c.out_like(i, i);
-  }
-  static void eval(const op::Gradient& a, Eval&) {
-    throw error("eval.gradient", cat("the gradient of '", a.y, "' is asked for"))
-        .why("Gradient differentiates the graph around it, which engines for training do; Cameo runs models forward")
-        .help("take the gradient in the training framework, or cut the node off with `cameo extract`");
-  }
-};
-
-constexpr OpRules table[] = {rules<Adagrad>(), rules<Adam>(), rules<Momentum>(), rules<Gradient>()};
+constexpr OpRules table[] = {rules<Adagrad>(), rules<Adam>(), rules<Momentum>()};
 
 }  // namespace
 

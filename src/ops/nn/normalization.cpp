@@ -93,6 +93,6 @@ constexpr OpRules table[] = {rules<MeanVarianceNormalization>(), rules<LpNormali
 
 }  // namespace
 
-std::span<const OpRules> normalize_rules() { return table; }
+std::span<const OpRules> normalization_rules() { return table; }
 
 }  // namespace cameo::ops

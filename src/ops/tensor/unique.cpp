@@ -1,72 +1,15 @@
-// NonZero, Compress, Unique: how much comes out depends on the data.
+// Unique: how much comes out depends on the data.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "ops/eval.h"
 #include "ops/infer.h"
-#include "ops/on.h"
+#include "ops/op_def.h"
 #include "ops/tensor/axis_maps.h"
 
 namespace cameo::ops {
 
 namespace {
-
-// The numbers of the elements that are not zero (strings: not empty).
-std::vector<int64_t> nonzero_places(const Tensor& t) {
-  std::vector<int64_t> out;
-  if (t.dtype() == DType::string) {
-    for (int64_t i = 0; i < t.count(); ++i)
-      if (!t.strings()[static_cast<size_t>(i)].empty()) out.push_back(i);
-    return out;
-  }
-  with_carrier(t.dtype(), [&](auto zero) {
-    const Loaded<decltype(zero)> x(t);
-    for (int64_t i = 0; i < x.size(); ++i)
-      if (x[i] != zero) out.push_back(i);
-  });
-  return out;
-}
-
-struct NonZero : Rules<op::NonZero> {
-  static void infer(const op::NonZero&, Infer& c) { c.out(0, {c.rank(0), c.fresh("nonzero")}); }
-
-  static void eval(const op::NonZero&, Eval& k) {
-    const Tensor& x = k.in(0);
-    const auto places = nonzero_places(x);
-    const auto count = static_cast<int64_t>(places.size());
-    const auto strides = row_major_strides(x.shape());
-    std::vector<int64_t> out;
-    for (size_t axis = 0; axis < strides.size(); ++axis)
-      for (const int64_t p : places) out.push_back(p / strides[axis] % x.shape()[axis]);
-    k.out(0, store(DType::i64, {x.rank(), count}, out));
-  }
-};
-
-struct Compress : Rules<op::Compress> {
-  static void infer(const op::Compress& a, Infer& c) {
-    const Tensor* condition = c.constant(1);
-    const Dim count = condition ? Dim(static_cast<int64_t>(nonzero_places(*condition).size())) : c.fresh("picked");
-    if (!a.axis) return c.out(0, {count});
-    Shape out = c.shape(0);
-    out[static_cast<size_t>(c.axis(*a.axis, c.rank(0)))] = count;
-    c.out(0, out);
-  }
-
-  static void eval(const op::Compress& a, Eval& k) {
-    const Tensor x = a.axis ? k.in(0) : k.in(0).reshaped({k.in(0).count()});
-    const auto axis = static_cast<size_t>(k.axis(a.axis.value_or(0), x.rank()));
-    std::vector<AxisMap> maps;
-    for (const int64_t size : x.shape()) maps.push_back(identity_map(size));
-    maps[axis] = nonzero_places(k.in(1));
-    if (!maps[axis].empty() && maps[axis].back() >= x.shape()[axis])
-      k.fail("eval.index",
-             cat("the condition picks place ", maps[axis].back(), " of an axis of size ", x.shape()[axis]));
-    k.out(0, take_by_axes(x, maps));
-  }
-
-  static constexpr Revision revisions[] = {{11, nullptr, [](Downgrade& d) { d.nonnegative_axes("axis"); }}};
-};
 
 // Compares elements by number, in an order that holds NaN (last, all alike) too.
 class Order {
@@ -174,10 +117,10 @@ struct Unique : Rules<op::Unique> {
   }
 };
 
-constexpr OpRules table[] = {rules<NonZero>(), rules<Compress>(), rules<Unique>()};
+constexpr OpRules table[] = {rules<Unique>()};
 
 }  // namespace
 
-std::span<const OpRules> pick_rules() { return table; }
+std::span<const OpRules> unique_rules() { return table; }
 
 }  // namespace cameo::ops
