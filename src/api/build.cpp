@@ -3,7 +3,7 @@
 #include <set>
 
 #include "ops/infer.h"
-#include "ops/text/print.h"
+#include "backends/text/print.h"
 
 #include "api/node_builder.h"
 #include "cameo/opset.h"
@@ -141,7 +141,7 @@ void Builder::output(std::string name, Var value) {
   g.set_region_outputs(g.main(), std::move(outputs));
 }
 
-std::string Builder::text() const { return ops::print_text(content_->model); }
+std::string Builder::text() const { return backends::print_text(content_->model); }
 
 Model Builder::model(int opset) const {
   ModelState s;

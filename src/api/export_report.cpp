@@ -1,9 +1,9 @@
 #include "api/export_report.h"
 
-#include "api/finish_export.h"
+#include "api/export_names.h"
 #include "cameo/version.h"
 #include "formats/json.h"
-#include "ops/text/print.h"
+#include "backends/text/print.h"
 #include "passes/statistics.h"
 #include "support/text.h"
 

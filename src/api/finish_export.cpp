@@ -1,114 +1,85 @@
 #include "api/finish_export.h"
 
-#include <algorithm>
-#include <set>
-
-#include "runtime/watch.h"
+#include "api/export_functions.h"
+#include "api/export_names.h"
+#include "api/export_report.h"
+#include "api/weights_in_place.h"
+#include "backends/onnx/simplify_for_opset.h"
+#include "cameo/version.h"
+#include "formats/mapped_file.h"
+#include "ops/schema.h"
+#include "passes/rename_dims.h"
+#include "staging/export/assumptions.h"
 #include "support/error.h"
 
 namespace cameo::api {
 
 namespace {
 
-bool is_in(std::string_view scope, std::string_view module) {
-  return scope == module || (scope.starts_with(module) && scope[module.size()] == '.');
+SimplifyOptions simplify_options(const ExportOptions& options) {
+  SimplifyOptions o;
+  o.fold = options.stage.fold;
+  if (!o.fold)
+    o.skip = {"batchnorm-into-linear", "scale-into-linear", "shift-into-linear", "scale-into-norm",
+              "shift-into-norm"};  // these compute weights
+  return o;
 }
 
-std::string_view scope_of(const Graph& g, NodeId n) {
-  return g[n].notes ? std::string_view(g[n].notes->where.scope) : std::string_view();
+void simplify_graph(Finishing& f) {
+  simplify_for_opset(f.out.model, f.how.write.opset.value_or(newest_released_opset), simplify_options(f.how.options),
+                     f.how.write.lossy, &f.sink);
 }
 
-bool leaves(const Graph& g, ValueId v, std::string_view module) {
-  return std::any_of(g[v].uses.begin(), g[v].uses.end(),
-                     [&](const Use& u) { return !u.node || !is_in(scope_of(g, u.node), module); });
+void rename_sizes(Finishing& f) {
+  staging::rename_assumptions(f.out.model, f.how.options.rename_dims);
+  rename_dims(f.graph(), f.how.options.rename_dims);
 }
 
-// Module paths that nodes lie in, all those above them included.
-std::set<std::string> modules(const Graph& g) {
-  std::set<std::string> out;
-  for (const NodeId n : g.nodes(g.main()))
-    for (std::string scope(scope_of(g, n)); !scope.empty();
-         scope.resize(scope.rfind('.') == scope.npos ? 0 : scope.rfind('.')))
-      if (!out.insert(scope).second) break;
-  return out;
+void keep_trace(Finishing& f) {
+  f.out.recorded = recorded_text(f.out);
+  f.out.lowered = lowered_operators(f.out);
 }
+
+void set_custom_opsets(Finishing& f) {
+  Model& m = f.out.model;
+  for (const auto& [domain, version] : f.how.custom_opsets) {
+    bool used = false;
+    for (uint32_t i = 0; i < m.graph.node_capacity() && !used; ++i)
+      used = !m.graph[NodeId(i)].dead && m.graph[NodeId(i)].op->domain == domain;
+    if (used) m.opsets[domain] = version;
+    else f.sink.warn("export.custom-opset", cat("no node is of the domain '", domain, "', so it is not imported"));
+  }
+}
+
+// What the target opset lacks is expanded by `simplify`, or else when the file is written. Saving checks operands
+// before and the file after (save_export.cpp).
+constexpr FinishStep steps[] = {
+    {"producer", nullptr, [](Finishing& f) { f.out.model.producer_version = std::string(version); }},
+    {"name values", nullptr, [](Finishing& f) { name_values(f.graph()); }},
+    {"user's places", [](const Finishing& f) { return f.how.trace || f.how.doc_strings; },
+     [](Finishing& f) { user_places(f.graph(), f.out.trace); }},
+    {"keep trace", [](const Finishing& f) { return f.how.trace; }, keep_trace},
+    {"keep outputs", nullptr, [](Finishing& f) { keep_outputs(f.graph(), f.how.keep_outputs); }},
+    {"simplify", [](const Finishing& f) { return f.how.simplify; }, simplify_graph},
+    {"rename sizes", [](const Finishing& f) { return !f.dims_renamed; }, rename_sizes},
+    {"functions", [](const Finishing& f) { return f.how.functions.has_value(); },
+     [](Finishing& f) { make_functions(std::move(f.modules), f.out.model, f.how, f.sink); }},
+    {"doc strings", [](const Finishing& f) { return f.how.doc_strings; }, [](Finishing& f) { doc_strings(f.graph()); }},
+    {"number weights", [](const Finishing& f) { return f.how.number_weights; },
+     [](Finishing& f) { number_weights(f.graph()); }},
+    {"custom opsets", nullptr, set_custom_opsets},
+    {"weights in place", [](const Finishing& f) { return f.how.write.weights == WeightMode::in_place; },
+     [](Finishing& f) { weights_in_place(f.graph(), f.file, f.path, f.sink); }},
+    {"archive still whole", nullptr, [](Finishing&) { require_whole_files(); }},
+};
 
 }  // namespace
 
-void name_values(Graph& g) {
-  for (uint32_t i = 0; i < g.node_capacity(); ++i) {
-    const Node& n = g[NodeId(i)];
-    if (n.dead || n.name.empty()) continue;
-    for (size_t k = 0; k < n.outputs.size(); ++k)
-      if (const ir::Value& v = g[n.outputs[k]]; v.name.empty() && !v.uses.empty())
-        g.label(n.outputs[k]).name = cat(n.name, "_output_", k);
-  }
-}
+std::span<const FinishStep> finish_steps() { return steps; }
 
-void keep_outputs(Graph& g, const std::vector<std::string>& patterns) {
-  std::vector<ValueId> outputs = g[g.main()].outputs;
-  for (const std::string& pattern : patterns) {
-    std::set<std::string> inside;
-    for (const std::string& m : modules(g))
-      if (matches(m, pattern)) inside.insert(m);
-    bool any = false;
-    for (const NodeId n : g.nodes(g.main()))
-      for (const ValueId v : g[n].outputs) {
-        const bool named = matches(g[v].name, pattern) || matches(g[n].name, pattern);
-        const bool from_module = std::any_of(inside.begin(), inside.end(), [&](const std::string& m) {
-          return is_in(scope_of(g, n), m) && leaves(g, v, m);
-        });
-        if (!named && !from_module) continue;
-        any = true;
-        if (g.used(v) && std::find(outputs.begin(), outputs.end(), v) == outputs.end()) outputs.push_back(v);
-      }
-    if (!any)
-      throw error("use.keep-outputs", cat("no module, node or value matches '", pattern, "'"))
-          .help("--verbose prints their names");
-  }
-  g.set_region_outputs(g.main(), std::move(outputs));
-}
-
-std::string place_of(const Node& n) {
-  if (!n.notes || n.notes->where.file.empty()) return "";
-  return n.notes->where.line ? cat(n.notes->where.file, ":", n.notes->where.line) : n.notes->where.file;
-}
-
-namespace {
-template <class F>
-void change_notes(Graph& g, F change) {
-  for (uint32_t i = 0; i < g.node_capacity(); ++i) {
-    if (g[NodeId(i)].dead) continue;
-    auto notes = g[NodeId(i)].notes ? std::make_shared<NodeNotes>(*g[NodeId(i)].notes) : std::make_shared<NodeNotes>();
-    change(NodeId(i), *notes);
-    g.set_notes(NodeId(i), std::move(notes));
-  }
-}
-}  // namespace
-
-void user_places(Graph& g, const ExportTrace& trace) {
-  change_notes(g, [&](NodeId n, NodeNotes& notes) {
-    if (n.index >= trace.nodes.size() || trace.nodes[n.index].user.file.empty()) return;
-    const auto& user = trace.nodes[n.index].user;
-    notes.where = Loc{user.file, user.line, 0, notes.where.scope, user.text, {}};
-  });
-}
-
-void doc_strings(Graph& g) {
-  change_notes(g, [&](NodeId n, NodeNotes& notes) { notes.doc = place_of(g[n]); });
-}
-
-void number_weights(Graph& g) {
-  std::set<std::string, std::less<>> taken;
-  for (uint32_t i = 0; i < g.value_capacity(); ++i)
-    if (const ir::Value& v = g[ValueId(i)]; v.kind != ir::Value::Kind::dead && v.kind != ir::Value::Kind::initializer)
-      taken.insert(v.name);
-  size_t number = 0;
-  for (const ValueId v : g[g.main()].initializers) {
-    if (!g.used(v)) continue;
-    while (taken.count(cat(number))) ++number;
-    g.label(v).name = cat(number++);
-  }
+void finish_export(Finishing f) {
+  for (const FinishStep& s : finish_steps())
+    if (!s.wanted || s.wanted(f)) s.run(f);
 }
 
 }  // namespace cameo::api

@@ -1,30 +1,35 @@
-// The last touches on an exported graph: names, extra outputs, documentation.
+// From staging's end to a model that can be saved: the steps of an export, in their order.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "staging/export.h"
+#include "api/export_archive.h"
+#include "passes/outline.h"
 
 namespace cameo::api {
 
-// Results of named nodes are called after them: "layer1.0/Conv" gives "layer1.0/Conv_output_0".
-void name_values(ir::Graph& g);
+struct Finishing {
+  Exported& out;                        // what staging left; the steps change it
+  const ArchiveExport& how;             // what was asked for
+  std::vector<OutlinedModule> modules;  // of the archive; only where how.functions is set
+  const Bytes& file;                    // the archive
+  const std::string& path;
+  bool dims_renamed = false;  // sizes have the user's names already, as those of a .pt2 archive do
+  DiagSink& sink;
 
-// Makes outputs of inner values by value name, node name or module path (all that leaves the module), with * and ?.
-// Throws use.keep-outputs for a pattern that matches nothing.
-void keep_outputs(ir::Graph& g, const std::vector<std::string>& patterns);
+  Graph& graph() const { return out.model.graph; }
+};
 
-// Nodes are placed where the user wrote them, as far as the archive tells, in place of where the archive has them.
-void user_places(ir::Graph& g, const ExportTrace& trace);
+struct FinishStep {
+  std::string_view name;
+  bool (*wanted)(const Finishing& f);  // null: always
+  void (*run)(Finishing& f);
+};
+std::span<const FinishStep> finish_steps();
 
-// Every node's place into its doc string.
-void doc_strings(ir::Graph& g);
-
-// Weights under the numbers 0, 1, ... in their order.
-void number_weights(ir::Graph& g);
-
-// "model.py:31"; empty when nothing is known.
-std::string place_of(const ir::Node& n);
+void finish_export(Finishing f);
 
 }  // namespace cameo::api

@@ -10,7 +10,7 @@
 #include "frontends/text/parse.h"
 #include "frontends/torchscript/program.h"
 #include "ops/schema.h"
-#include "ops/text/print.h"
+#include "backends/text/print.h"
 
 #include "api/publication_state.h"
 #include "api/state.h"
@@ -132,7 +132,7 @@ size_t Model::node_count() const { return is_archive() ? 0 : ModelState::of(*thi
 
 std::string Model::text() const {
   const ModelState& s = ModelState::of(*this);
-  return is_archive() ? archive_text(*this) : ops::print_text(s.model);
+  return is_archive() ? archive_text(*this) : backends::print_text(s.model);
 }
 
 int Model::opset(std::string_view domain) const {

@@ -5,7 +5,7 @@
 #include "frontends/onnx/check.h"
 #include "frontends/onnx/reader.h"
 #include "ops/inline.h"
-#include "ops/verify.h"
+#include "ops/schema_check.h"
 #include "runtime/arrays.h"
 #include "runtime/compare.h"
 #include "runtime/inputs.h"
@@ -25,7 +25,7 @@ const ExportState& state_of(const Exported& e) {
 
 // An example of the wrong type gives operators operands that they do not accept: reported before anything is written.
 void check_recorded(const ir::Model& m) {
-  std::vector<Diag> found = ops::verify_findings(m, {.schemas = true});
+  std::vector<Diag> found = ops::schema_findings(m);
   const ir::Graph& g = m.graph;
   for (const support::ValueId v : g[g.main()].outputs)
     if (g[v].fact.type.is_tensor() && !g[v].fact.has_rank())

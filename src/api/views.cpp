@@ -1,6 +1,6 @@
 // Nodes, values and weights of the public Model: views of the graph behind it.
 #include "ir/dim_name.h"
-#include "api/finish_export.h"
+#include "api/export_names.h"
 #include "api/type_text.h"
 #include "ir/op_info.h"
 

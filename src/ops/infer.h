@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/describe.h"
 #include "ir/graph.h"
 #include "ops/op_def.h"
 #include "support/error.h"
@@ -73,10 +74,6 @@ class Infer {
   Graph& graph_;
   NodeId node_;
 };
-
-std::string describe(const Graph& g, NodeId n);  // "Conv 'layer1.conv' (y = Conv(x, w))", for messages
-Loc place(const Graph& g, NodeId n);
-void add_place(Error& e, const Graph& g, NodeId n);  // says which node it was, where the error does not
 
 struct InferOptions {
   bool strict = false;        // the first finding throws

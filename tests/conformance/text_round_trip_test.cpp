@@ -11,7 +11,7 @@
 #include "frontends/text/parse.h"
 #include "ir/equal.h"
 #include "ir/structure.h"
-#include "ops/text/print.h"
+#include "backends/text/print.h"
 
 namespace cameo::tests {
 

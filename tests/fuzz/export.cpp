@@ -6,7 +6,7 @@
 
 #include "backends/onnx/writer.h"
 #include "formats/zip.h"
-#include "ops/verify.h"
+#include "ir/verify.h"
 
 using namespace cameo;
 using namespace cameo::tests;

@@ -4,7 +4,7 @@
 #include "backends/onnx/legalise.h"
 #include "frontends/text/parse.h"
 #include "ops/infer.h"
-#include "ops/verify.h"
+#include "ir/verify.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {
   using namespace cameo;

@@ -8,7 +8,7 @@
 #include "frontends/onnx/check.h"
 #include "frontends/onnx/reader.h"
 #include "ops/infer.h"
-#include "ops/verify.h"
+#include "ir/verify.h"
 
 static void attempt(const std::function<void()>& step) try { step(); } catch (const cameo::Error& e) {
   if (e.exit_code() == 4) std::abort();

@@ -4,7 +4,7 @@
 
 #include "backends/onnx/writer.h"
 #include "formats/zip.h"
-#include "ops/verify.h"
+#include "ir/verify.h"
 #include "staging/export.h"
 
 using namespace cameo;

@@ -3,8 +3,8 @@
 
 #include "frontends/text/parse.h"
 #include "ir/structure.h"
-#include "ops/text/print.h"
-#include "ops/verify.h"
+#include "backends/text/print.h"
+#include "ir/verify.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) try {
   using namespace cameo;

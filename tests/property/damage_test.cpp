@@ -15,7 +15,7 @@
 #include "frontends/recognise.h"
 #include "frontends/text/parse.h"
 #include "ops/infer.h"
-#include "ops/verify.h"
+#include "ir/verify.h"
 #include "staging/export.h"
 
 namespace cameo::tests {

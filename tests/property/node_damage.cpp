@@ -12,7 +12,7 @@
 #include "frontends/text/parse.h"
 #include "kernels/move.h"
 #include "ops/op_def.h"
-#include "ops/text/print.h"
+#include "backends/text/print.h"
 #include "runtime/inputs.h"
 #include "support/error.h"
 

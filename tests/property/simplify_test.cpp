@@ -9,8 +9,8 @@
 #include <set>
 
 #include "backends/onnx/writer.h"
-#include "ops/text/print.h"
-#include "ops/verify.h"
+#include "backends/text/print.h"
+#include "ops/schema_check.h"
 #include "property/graphs.h"
 #include "runtime/compare.h"
 #include "runtime/reference.h"
@@ -54,7 +54,7 @@ TEST(Simplify, KeepsOutputsOfGeneratedModels) {
   for (uint32_t seed = start; seed < start + count; ++seed) {
     const bool smooth = seed % 2;
     const Model before = random_model(seed, smooth);
-    if (!verify_findings(before).empty()) continue;  // an operand of a type that the schema does not take
+    if (!schema_findings(before).empty()) continue;  // an operand of a type that the schema does not take
     Model after = before;
     SimplifyOptions options;
     options.exact = !smooth;
@@ -66,7 +66,7 @@ TEST(Simplify, KeepsOutputsOfGeneratedModels) {
     for (const Application& a : result.ledger) met.insert(a.rule);
     const std::string about =
         cat("seed ", seed, "\n", print_text(before), "\n", print_text(after), "\n", ledger_text(result));
-    for (const Diag& d : verify_findings(after)) FAIL() << d.render() << about;
+    for (const Diag& d : schema_findings(after)) FAIL() << d.render() << about;
     for (const int64_t n : {1, 3}) {
       const auto inputs = random_values(before, seed, n);
       std::vector<Datum> expected;
@@ -114,7 +114,7 @@ TEST(GeneratedModels, AreWritten) {
   for (uint32_t seed = 1; seed <= count; ++seed) {
     const bool smooth = seed % 2;
     const Model m = random_model(seed, smooth);
-    if (!verify_findings(m).empty()) continue;
+    if (!schema_findings(m).empty()) continue;
     WriteOptions options;
     options.opset = seed % 3 ? 21 : 17;
     try {

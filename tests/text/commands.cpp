@@ -13,8 +13,8 @@
 #include "ops/gate.h"
 #include "ops/infer.h"
 #include "ops/op_def.h"
-#include "ops/text/print.h"
-#include "ops/verify.h"
+#include "backends/text/print.h"
+#include "ops/schema_check.h"
 #include "passes/dce.h"
 #include "passes/engine_set.h"
 #include "passes/simplify.h"
@@ -78,7 +78,7 @@ Outcome run_roundtrip(const std::string& before, const Arguments&) {
 // verify: the graph keeps its own rules.
 Outcome run_verify(const std::string& before, const Arguments&) {
   Outcome out;
-  for (const Diag& d : verify_findings(parse(before))) out.errors.push_back(error_line(d));
+  for (const Diag& d : schema_findings(parse(before))) out.errors.push_back(error_line(d));
   return out;
 }
 

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "ir/structure.h"
-#include "ops/verify.h"
+#include "ir/verify.h"
 #include "support/error.h"
 #include "text/case_file.h"
 #include "text/commands.h"

@@ -2,7 +2,7 @@
 
 #include "frontends/onnx/attributes.h"
 #include "frontends/onnx/proto.h"
-#include "ops/text/writer.h"
+#include "ir/text/writer.h"
 #include "support/error.h"
 
 namespace cameo::backends {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/on.h"
-#include "ops/verify.h"
+#include "ir/verify.h"
 #include "support/error.h"
 
 namespace cameo::tests {

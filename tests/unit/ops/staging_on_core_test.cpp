@@ -4,7 +4,8 @@
 #include <map>
 
 #include "on_graph.h"
-#include "ops/verify.h"
+#include "ir/verify.h"
+#include "ops/schema_check.h"
 #include "runtime/reference.h"
 
 namespace cameo::tests {
@@ -72,7 +73,7 @@ struct Miniature {
 
   void finish(std::vector<ValueId> outputs) {
     graph.set_region_outputs(graph.main(), std::move(outputs));
-    EXPECT_EQ(verify_findings(model).size(), 0u);
+    EXPECT_EQ(schema_findings(model).size(), 0u);
     verify(model, "after staging");
     const InferResult result = infer(graph);
     EXPECT_TRUE(result.findings.empty()) << result.findings[0].render();

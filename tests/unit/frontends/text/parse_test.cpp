@@ -7,7 +7,7 @@
 #include "ir/structure.h"
 #include "ops/op_def.h"
 #include "ops/versions.h"
-#include "ops/text/print.h"
+#include "backends/text/print.h"
 
 namespace cameo::tests {
 

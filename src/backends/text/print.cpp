@@ -1,4 +1,4 @@
-#include "ops/text/print.h"
+#include "backends/text/print.h"
 
 #include <algorithm>
 #include <set>
@@ -8,11 +8,11 @@
 #include "ir/value_names.h"
 #include "ops/op_def.h"
 #include "ops/versions.h"
-#include "ops/text/writer.h"
+#include "ir/text/writer.h"
 #include "support/error.h"
 #include "support/text.h"
 
-namespace cameo::ops {
+namespace cameo::backends {
 
 namespace {
 
@@ -305,4 +305,4 @@ std::string print_text(const Graph& g, const PrintOptions& options) {
   return p.take();
 }
 
-}  // namespace cameo::ops
+}  // namespace cameo::backends

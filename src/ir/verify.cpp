@@ -1,14 +1,12 @@
-#include "ops/verify.h"
+#include "ir/verify.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
-#include "ops/infer.h"
-#include "ops/op_def.h"
+#include "ir/describe.h"
 #include "support/error.h"
 
-namespace cameo::ops {
+namespace cameo::ir {
 
 namespace {
 
@@ -22,10 +20,6 @@ class Verifier {
     values();
     uses();
     scopes();
-  }
-  void schemas() {
-    for (uint32_t i = 0; i < g_.node_capacity(); ++i)
-      if (!g_[NodeId(i)].dead && !g_[NodeId(i)].op->is_opaque()) schema(NodeId(i));
   }
 
   std::vector<Diag> findings;
@@ -167,47 +161,21 @@ class Verifier {
     return g_[v].kind != Value::Kind::node_output || !at || place_[g_[v].def.index] < place_[at.index];
   }
 
-  void schema(NodeId id) {
-    const Node& n = g_[id];
-    const SchemaVersion& s = def(*n.op).newest();
-    if (n.inputs.size() < s.min_in || n.inputs.size() > s.max_in)
-      find("graph.arity", id, cat("has ", n.inputs.size(), " operands"));
-    if (n.outputs.size() < s.min_out || n.outputs.size() > s.max_out)
-      find("graph.arity", id, cat("has ", n.outputs.size(), " outputs"));
-    std::unordered_map<int, DType> bound;
-    const auto check = [&](const Formal* f, ValueId v, std::string_view what, size_t k) {
-      if (!f || !v || !known(v)) return;
-      const Type& t = g_[v].fact.type;
-      if (t.is_unknown() || (t.is_tensor() && t.elem == DType::undefined)) return;
-      if (!admits(s.types_of(*f), t)) find("graph.type", id, cat("has ", what, " ", k, " of type ", t.text()));
-      if (f->type_var < 0 || !t.is_tensor() || (f->option == Formal::variadic && !f->homogeneous)) return;
-      if (bound.emplace(f->type_var, t.elem).first->second != t.elem)
-        find("graph.type", id, cat("has ", what, " ", k, " of another type than the operands before"));
-    };
-    for (size_t k = 0; k < n.inputs.size(); ++k) {
-      const Formal* f = s.input(k);
-      if (f && f->option == Formal::single && !n.inputs[k]) find("graph.arity", id, cat("lacks operand ", k));
-      check(f, n.inputs[k], "operand", k);
-    }
-    for (size_t k = 0; k < n.outputs.size(); ++k) check(s.output(k), n.outputs[k], "output", k);
-  }
-
   const Graph& g_;
   std::vector<uint32_t> place_;
 };
 
 }  // namespace
 
-std::vector<Diag> verify_findings(const Model& m, const VerifyOptions& options) {
+std::vector<Diag> structure_findings(const Model& m) {
   Verifier v(m.graph);
   v.structure(m);
-  if (options.schemas && v.findings.empty()) v.schemas();
   return std::move(v.findings);
 }
 
 void verify(const Model& m, std::string_view when) {
-  const auto found = verify_findings(m, {.schemas = false});
+  const auto found = structure_findings(m);
   if (!found.empty()) throw Bug("bug.invariant", cat("the graph is broken ", when, ": ", found.front().what));
 }
 
-}  // namespace cameo::ops
+}  // namespace cameo::ir

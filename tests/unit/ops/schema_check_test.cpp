@@ -1,4 +1,5 @@
-#include "ops/verify.h"
+#include "ir/verify.h"
+#include "ops/schema_check.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ Model small() {
 
 TEST(Verify, AcceptsWhatTheGraphBuilds) {
   const Model m = small();
-  EXPECT_TRUE(verify_findings(m).empty());
+  EXPECT_TRUE(schema_findings(m).empty());
   EXPECT_NO_THROW(verify(m, "at first"));
 }
 
@@ -31,7 +32,7 @@ TEST(Verify, FindsMissingUses) {
   Model m = small();
   // No operation of the graph does this.
   const_cast<ir::Value&>(m.graph[m.graph[m.graph.main()].inputs[0]]).uses.clear();
-  const auto found = verify_findings(m);
+  const auto found = schema_findings(m);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "graph.use");
   EXPECT_THROW(verify(m, "after a test"), Bug);
@@ -41,7 +42,7 @@ TEST(Verify, FindsUsesBeforeDefinitions) {
   Model m = small();
   Graph& g = m.graph;
   g.move_before(g[g.main()].last, g[g.main()].first);
-  const auto found = verify_findings(m);
+  const auto found = schema_findings(m);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "graph.scope");
 }
@@ -57,9 +58,9 @@ TEST(Verify, FindsValuesUsedOutsideTheirBody) {
     On inside(g, body);
     g.set_region_outputs(body, {inside.Abs(g[g.main()].inputs[0])});
   }
-  EXPECT_TRUE(verify_findings(m).empty());
+  EXPECT_TRUE(schema_findings(m).empty());
   g.set_region_outputs(g.main(), {g[g[n].regions[0]].outputs[0]});
-  const auto found = verify_findings(m);
+  const auto found = schema_findings(m);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].code, "graph.scope");
 }

@@ -8,7 +8,7 @@
 #include "ir/graph.h"
 #include "ir/tensor_table.h"
 
-namespace cameo::ops {
+namespace cameo::backends {
 
 struct PrintOptions {
   bool header = true;           // versions, producer, metadata. The opset is that of the encoding inside: the newest
@@ -27,4 +27,4 @@ std::string print_text(const Model& m, const PrintOptions& options = {});
 // Only the main graph: no header, no functions. For messages and debugging; works on any graph.
 std::string print_text(const Graph& g, const PrintOptions& options = {});
 
-}  // namespace cameo::ops
+}  // namespace cameo::backends

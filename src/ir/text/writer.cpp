@@ -1,4 +1,4 @@
-#include "ops/text/writer.h"
+#include "ir/text/writer.h"
 
 #include <algorithm>
 #include <cmath>
