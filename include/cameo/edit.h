@@ -45,6 +45,7 @@ class Editor {
 
  private:
   struct State;
+  State& state() const;  // throws use.moved-from
   std::unique_ptr<State> state_;
 };
 

@@ -34,87 +34,92 @@ Editor::~Editor() = default;
 Editor::Editor(Editor&&) noexcept = default;
 Editor& Editor::operator=(Editor&&) noexcept = default;
 
+Editor::State& Editor::state() const {
+  if (!state_) throw error("use.moved-from", "the editor was moved from");
+  return *state_;
+}
+
 Editor& Editor::rename(const std::string& from, const std::string& to) {
-  passes::rename(state_->model.model, from, to);
+  passes::rename(state().model.model, from, to);
   return *this;
 }
 Editor& Editor::add_output(const std::string& value) {
-  passes::add_output(state_->model.model, value);
+  passes::add_output(state().model.model, value);
   return *this;
 }
 Editor& Editor::remove_output(const std::string& value) {
-  passes::remove_output(state_->model.model, value);
-  state_->dead_code = true;
+  passes::remove_output(state().model.model, value);
+  state().dead_code = true;
   return *this;
 }
 Editor& Editor::remove_input(const std::string& value) {
-  passes::remove_input(state_->model.model, value);
+  passes::remove_input(state().model.model, value);
   return *this;
 }
 Editor& Editor::fix_shape(const std::string& value, const std::vector<std::string>& sizes) {
-  passes::fix_shape(state_->model.model, value, sizes);
+  passes::fix_shape(state().model.model, value, sizes);
   return *this;
 }
 Editor& Editor::set_dim(const std::string& value, int axis, const std::string& size) {
-  passes::set_dim(state_->model.model, value, axis, size);
+  passes::set_dim(state().model.model, value, axis, size);
   return *this;
 }
 Editor& Editor::set_attribute(const std::string& node, const std::string& attribute, const std::string& text) {
-  passes::set_attribute(state_->model.model, node, attribute, text);
+  passes::set_attribute(state().model.model, node, attribute, text);
   return *this;
 }
 Editor& Editor::set_operator(const std::string& node, const std::string& op) {
-  passes::set_operator(state_->model.model, node, op);
+  passes::set_operator(state().model.model, node, op);
   return *this;
 }
 Editor& Editor::insert_node(const std::string& text) {
-  passes::insert_node(state_->model.model, text);
+  passes::insert_node(state().model.model, text);
   return *this;
 }
 Editor& Editor::remove_node(const std::string& node) {
-  passes::remove_node(state_->model.model, node);
-  state_->dead_code = true;
+  passes::remove_node(state().model.model, node);
+  state().dead_code = true;
   return *this;
 }
 Editor& Editor::rewire(const std::string& from, const std::string& to) {
-  passes::rewire(state_->model.model, from, to);
+  passes::rewire(state().model.model, from, to);
   return *this;
 }
 Editor& Editor::set_weight(const std::string& name, const ArrayView& value) {
   const ir::Tensor given = tensor_of(value, name);
   const auto bytes = given.bytes().span();  // the view's memory may go before the model does
-  passes::set_initializer(state_->model.model, name,
+  passes::set_initializer(state().model.model, name,
                           ir::Tensor(given.dtype(), given.shape(),
                                      support::Bytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()))));
   return *this;
 }
 Editor& Editor::set_weight(const std::string& name, const SharedArray& value) {
-  passes::set_initializer(state_->model.model, name, tensor_of(value, name));
+  passes::set_initializer(state().model.model, name, tensor_of(value, name));
   return *this;
 }
 std::string Editor::dtype(const std::string& value) const {
-  const ir::Graph& g = state_->model.model.graph;
+  const ir::Graph& g = state().model.model.graph;
   return api::dtype_text(g[passes::find_value(g, value)].fact.type);
 }
 Editor& Editor::load_weight(const std::string& name, const std::string& path) {
-  ir::Model& m = state_->model.model;
+  ir::Model& m = state().model.model;
   const ir::DType wanted = m.graph[passes::find_value(m.graph, name)].fact.type.elem;
   passes::set_initializer(m, name, runtime::load_npy(path, wanted));
   return *this;
 }
 Editor& Editor::set_metadata(const std::string& key, const std::string& value) {
-  passes::set_metadata(state_->model.model, key, value);
+  passes::set_metadata(state().model.model, key, value);
   return *this;
 }
 Editor& Editor::strip() {
-  passes::strip(state_->model.model);
-  state_->model.write.value_info = backends::WriteOptions::ValueInfo::none;
+  passes::strip(state().model.model);
+  state().model.write.value_info = backends::WriteOptions::ValueInfo::none;
   return *this;
 }
 
 Model Editor::apply() {
-  if (state_->dead_code) passes::remove_dead_code(state_->model.model.graph);
-  return ModelState::make(state_->model);
+  if (state().dead_code) passes::remove_dead_code(state().model.model.graph);
+  return ModelState::make(state().model);
 }
 
 Model merge(Model first, const Model& second, const MergeSettings& settings) {

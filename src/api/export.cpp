@@ -1,4 +1,6 @@
 // include/cameo/export.h.
+#include <set>
+
 #include "api/export_report.h"
 
 #include "api/export_state.h"
@@ -40,9 +42,24 @@ std::vector<staging::ExampleInput> examples_of(const std::vector<ExampleInput>& 
   return out;
 }
 
+void need_different(const std::vector<std::string>& names, std::string_view code, std::string_view what) {
+  std::set<std::string_view> seen;
+  for (const std::string& n : names)
+    if (!seen.insert(n).second) throw error(code, cat("two ", what, " are called '", n, "'"));
+}
+
+void need_different_names(const ExportSettings& s, const std::vector<staging::InputSpec>& inputs) {
+  std::vector<std::string> names;
+  for (const staging::InputSpec& i : inputs) names.push_back(i.name);
+  need_different(names, "use.input", "inputs");
+  need_different(s.input_names, "use.input-names", "inputs");
+  need_different(s.output_names, "use.output-names", "outputs");
+}
+
 api::ArchiveExport request_of(const ExportSettings& s) {
   api::ArchiveExport how;
   for (const std::string& text : s.inputs) how.options.inputs.push_back(staging::parse_input_spec(text));
+  need_different_names(s, how.options.inputs);
   for (const DynamicAxis& a : s.dynamic_axes) how.options.dynamic_axes.push_back({a.value, a.axis, a.name});
   how.options.input_names = s.input_names;
   how.options.output_names = s.output_names;

@@ -1,10 +1,16 @@
 // include/cameo/publication.h.
 #include "formats/mapped_file.h"
+#include "support/error.h"
 #include "support/extension.h"
 
 #include "api/publication_state.h"
 
 namespace cameo {
+
+formats::Publication& PublicationState::files_of(const Publication& p) {
+  if (!p.state_) throw support::error("use.moved-from", "the publication was moved from");
+  return p.state_->files;
+}
 
 formats::AtomicFile& PublicationState::file_of(const Publication::File& f) {
   return *static_cast<formats::AtomicFile*>(f.file_);
@@ -22,9 +28,9 @@ bool Publication::File::goes_to(const std::string& path) const {
 
 Publication::File Publication::open(const std::string& path, std::initializer_list<std::string_view> extensions) {
   if (extensions.size()) support::need_extension(path, extensions);
-  return File(&state_->files.open(path));
+  return File(&PublicationState::files_of(*this).open(path));
 }
-void Publication::commit(bool durable) { state_->files.commit(durable); }
+void Publication::commit(bool durable) { PublicationState::files_of(*this).commit(durable); }
 
 void require_unchanged_files() { formats::require_unchanged_files(); }
 

@@ -10,7 +10,7 @@ namespace cameo {
 struct PublicationState {
   formats::Publication files;
 
-  static formats::Publication& files_of(Publication& p) { return p.state_->files; }
+  static formats::Publication& files_of(const Publication& p);  // throws use.moved-from
   static formats::AtomicFile& file_of(const Publication::File& f);
 };
 

@@ -1,6 +1,7 @@
 // include/cameo/session.h.
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "backends/onnx/writer.h"
 #include "engine/profile.h"
@@ -181,7 +182,11 @@ std::vector<NamedValue> load_inputs(const Model& model, const std::string& path)
 std::vector<RunValue> Session::run_values(const std::vector<NamedValue>& inputs, std::vector<Step>* profile) const {
   const ir::Graph& g = state().session.graph();
   std::vector<RunValue> ordered(g[g.main()].inputs.size());
-  for (const auto& [name, value] : inputs) ordered[input_place(g, name)] = value;
+  std::set<std::string_view> given;
+  for (const auto& [name, value] : inputs) {
+    if (!given.insert(name).second) throw error("use.input-name", cat("the input '", name, "' is given twice"));
+    ordered[input_place(g, name)] = value;
+  }
   return run_values(ordered, profile);
 }
 

@@ -125,6 +125,10 @@ void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& op
   if (options.output_names.size() > outputs.size())
     throw error("use.output-names", cat(options.output_names.size(), " output names are given, and the model has ",
                                         outputs.size(), outputs.size() == 1 ? " output" : " outputs"));
+  for (const std::string& name : options.output_names)
+    for (const ValueId v : g[g.main()].inputs)
+      if (g[v].name == name)
+        throw error("use.output-names", cat("an output cannot be called '", name, "': an input is"));
   std::vector<ValueId> ids;
   for (size_t i = 0; i < outputs.size(); ++i) {
     V v = outputs[i].value;

@@ -31,6 +31,7 @@ class Pt2Inputs {
         trace_(trace) {}
 
   void make(NodeScope& scope) {
+    check_names();
     name_symbols(scope.graph);
     assume_ranges();
     for (const pt2::GraphInput& in : program_.inputs()) {
@@ -78,6 +79,23 @@ class Pt2Inputs {
     for (const InputSpec& s : options_.inputs)
       if (s.name == name) return &s;
     return nullptr;
+  }
+
+  void check_names() const {
+    std::vector<std::string_view> inputs;
+    std::string all;
+    for (const pt2::GraphInput& in : program_.inputs())
+      if (in.kind == pt2::InputKind::user) {
+        inputs.push_back(in.value);
+        all += cat(all.empty() ? "" : ", ", in.value);
+      }
+    for (const InputSpec& s : options_.inputs)
+      if (std::find(inputs.begin(), inputs.end(), s.name) == inputs.end())
+        throw error("use.input-name", cat("the program has no input '", s.name, "'"))
+            .help(inputs.empty() ? "it has none" : cat("its inputs are: ", all));
+    if (options_.input_names.size() > inputs.size())
+      throw error("use.input-names", cat(options_.input_names.size(), " input names are given, and the program has ",
+                                         inputs.size(), inputs.size() == 1 ? " input" : " inputs"));
   }
 
   // A symbol gets the user's name for the axis, else one from the first input axis that is only this symbol.
@@ -150,6 +168,10 @@ class Pt2Inputs {
     const auto torch = pt2::dtype_of(meta["dtype"].integer());
     const auto dtype = torch ? dtype_from_torch(static_cast<int64_t>(*torch)) : std::nullopt;
     if (!dtype) throw error("stage.input", cat("input '", name, "' has a dtype that ONNX does not have"));
+    const InputSpec* spec = spec_of(name);
+    if (spec && spec->dtype && *spec->dtype != *dtype)
+      throw error("use.input",
+                  cat("input '", name, "' is ", ir::name(*dtype), " in the archive, not ", ir::name(*spec->dtype)));
     Shape shape;
     for (const json::Value v : meta["sizes"].elements()) {
       const pt2::SymInt told = pt2::sym_int(v);
@@ -158,7 +180,7 @@ class Pt2Inputs {
       check_request(name, shape.size(), told, *d);
       shape.push_back(*d);
     }
-    if (const InputSpec* spec = spec_of(name); spec && spec->dims.size() != shape.size() && spec->dtype)
+    if (spec && spec->dims.size() != shape.size() && spec->dtype)
       throw error("use.input", cat("input '", name, "' has ", shape.size(), " axes in the archive, ", spec->dims.size(),
                                    " were given"));
     const bool complex = is_complex(*dtype);

@@ -78,13 +78,19 @@ class Inputs {
     }
   }
 
-  // By name when every given name is a parameter's; else in order, renaming.
+  // By name when every given name is a parameter's; in order, renaming, when none is.
   void check_names() {
-    by_name_ = std::all_of(options_.inputs.begin(), options_.inputs.end(), [&](const InputSpec& s) {
+    const auto is_parameter = [&](const InputSpec& s) {
       const auto head = s.name.substr(0, s.name.find('.'));
       return std::any_of(method_.params.begin() + 1, method_.params.end(),
                          [&](const ts::Param& p) { return p.name == head; });
-    });
+    };
+    const auto& given = options_.inputs;
+    by_name_ = std::all_of(given.begin(), given.end(), is_parameter);
+    if (!by_name_ && std::any_of(given.begin(), given.end(), is_parameter))
+      throw error("use.input-name", cat("the program has no parameter '",
+                                        std::find_if_not(given.begin(), given.end(), is_parameter)->name, "'"))
+          .why(cat("its signature is ", signature_of(method_)));
     if (!by_name_ && options_.inputs.size() > method_.params.size() - 1)
       throw error("use.input", cat(options_.inputs.size(), " inputs are given, and ", signature_of(method_), " takes ",
                                    method_.params.size() - 1))
