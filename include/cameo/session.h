@@ -36,7 +36,8 @@ std::string profile_table(const std::vector<Step>& steps);
 
 struct RunSettings {
   std::vector<Step>* profile = nullptr;  // filled with the steps of this run
-  // Outputs that go into the caller's memory, by name: as many bytes as the result has, or run.size is thrown.
+  // Outputs that go into the caller's memory, by name: as many bytes as the result has, or run.size is thrown. They are
+  // computed there where it is aligned to 8 bytes and holds no input; after an error its contents are undefined.
   std::map<std::string, std::pair<void*, size_t>> into = {};
 };
 

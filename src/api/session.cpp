@@ -35,12 +35,36 @@ engine::SessionOptions options_of(const ir::Graph& g, const SessionSettings& set
   return o;
 }
 
-void put_into(const ir::Tensor& t, const std::string& name, std::pair<void*, size_t> memory) {
-  const auto bytes = t.bytes().span();
-  if (bytes.size() != memory.second)
+using Memory = std::pair<void*, size_t>;
+
+void need_size(const std::string& name, uint64_t bytes, Memory memory) {
+  if (bytes != memory.second)
     throw error("run.size",
-                cat("the output '", name, "' has ", bytes.size(), " bytes, and there is memory for ", memory.second));
-  if (!bytes.empty()) std::memcpy(memory.first, bytes.data(), bytes.size());
+                cat("the output '", name, "' has ", bytes, " bytes, and there is memory for ", memory.second));
+}
+
+void put_into(const ir::Tensor& t, const std::string& name, Memory memory) {
+  const auto bytes = t.bytes().span();
+  need_size(name, bytes.size(), memory);
+  if (!bytes.empty() && bytes.data() != memory.first) std::memmove(memory.first, bytes.data(), bytes.size());
+}
+
+bool overlap(Memory a, const void* b, uint64_t size) {
+  const auto from = reinterpret_cast<uintptr_t>(a.first), other = reinterpret_cast<uintptr_t>(b);
+  return from < other + size && other < from + a.second;
+}
+
+// Whether kernels may write there while they run.
+bool may_be_lent(const std::string& name, Memory memory, const std::vector<kernels::Datum>& inputs,
+                 const RunSettings& settings) {
+  if (reinterpret_cast<uintptr_t>(memory.first) % 8 != 0) return false;
+  for (const kernels::Datum& d : inputs)
+    if (d.kind == kernels::Datum::Kind::tensor && d.tensor.dtype() != ir::DType::string &&
+        overlap(memory, d.tensor.bytes().data(), d.tensor.bytes().size()))
+      return false;
+  for (const auto& [other, place] : settings.into)
+    if (other != name && overlap(memory, place.first, place.second)) return false;
+  return true;
 }
 
 Error too_many(size_t given, size_t inputs) {
@@ -48,9 +72,9 @@ Error too_many(size_t given, size_t inputs) {
 }
 
 std::vector<kernels::Datum> timed_run(const engine::Session& session, const std::vector<kernels::Datum>& in,
-                                      std::vector<Step>* profile) {
+                                      std::vector<Step>* profile, const engine::OutputMemory& lent = {}) {
   std::vector<engine::StepTime> times;
-  auto results = session.run(in, profile ? &times : nullptr);
+  auto results = session.run(in, profile ? &times : nullptr, lent);
   formats::require_whole_files();
   for (const engine::StepTime& t : times) profile->push_back({t.node, t.op, t.kernel, t.start_us, t.length_us});
   return results;
@@ -119,21 +143,29 @@ std::vector<Array> Session::run(const std::vector<ArrayView>& inputs, const RunS
   for (size_t i = 0; i < inputs.size(); ++i)
     in.emplace_back(inputs[i].dtype.empty() ? kernels::Datum()
                                             : kernels::Datum(tensor_of(inputs[i], g[params[i]].name)));
-  const auto results = timed_run(state_->session, in, settings.profile);
-  std::vector<Array> out;
+  std::vector<Array> out(state_->names.size());
+  const auto lent = [&](size_t i, uint64_t bytes) -> std::byte* {
+    const auto memory = settings.into.find(state_->names[i]);
+    if (memory == settings.into.end()) {
+      out[i].bytes.resize(static_cast<size_t>(bytes));
+      return out[i].bytes.data();
+    }
+    need_size(memory->first, bytes, memory->second);
+    return may_be_lent(memory->first, memory->second, in, settings) ? static_cast<std::byte*>(memory->second.first)
+                                                                    : nullptr;
+  };
+  const auto results = timed_run(state_->session, in, settings.profile, lent);
   for (size_t i = 0; i < results.size(); ++i) {
     const std::string& name = state_->names[i];
+    const ir::Tensor& t = numbers_in(results[i], name);
     const auto memory = settings.into.find(name);
-    if (memory == settings.into.end()) {
-      out.push_back(array_of(results[i], name));
+    if (memory != settings.into.end()) put_into(t, name, memory->second);
+    else if (t.bytes().empty() || t.bytes().data() != out[i].bytes.data()) {
+      out[i] = array_of(t, name);
       continue;
     }
-    const ir::Tensor& t = numbers_in(results[i], name);
-    put_into(t, name, memory->second);
-    Array shape_only;
-    shape_only.dtype = std::string(ir::name(t.dtype()));
-    shape_only.shape = t.shape();
-    out.push_back(std::move(shape_only));
+    out[i].dtype = std::string(ir::name(t.dtype()));
+    out[i].shape = t.shape();
   }
   return out;
 }

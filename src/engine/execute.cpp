@@ -65,7 +65,7 @@ void ArenaPool::give_back(Bytes arena) {
   free_.push_back(std::move(arena));
 }
 
-void Frame::start(std::span<const Datum> inputs) {
+void Frame::start(std::span<const Datum> inputs, const OutputMemory& lent) {
   for (size_t i = 0; i < plan_->inputs.size(); ++i) {
     const SlotId s = plan_->inputs[i];
     datums_[s] = inputs[i];
@@ -81,7 +81,9 @@ void Frame::start(std::span<const Datum> inputs) {
   for (size_t i = 0; i < plan_->outputs.size(); ++i) {
     const SlotId s = plan_->outputs[i];
     if (s == no_slot || plan_->slots[s].home != Home::output || plan_->slots[s].index != i) continue;
-    outputs_[i] = aligned_bytes(plan_->slots[s].desc.bytes());
+    const uint64_t bytes = plan_->slots[s].desc.bytes();
+    std::byte* const given = lent ? lent(i, bytes) : nullptr;
+    outputs_[i] = given ? Bytes(nullptr, {given, static_cast<size_t>(bytes)}) : aligned_bytes(bytes);
     base_[plan_->slots[s].root] = writable(outputs_[i]);
   }
 }
@@ -200,9 +202,9 @@ void Frame::settle(const Step& s, size_t i, Datum result) {
                     : nullptr;
 }
 
-std::vector<Datum> Frame::run(std::span<const Datum> inputs, const Hooks& hooks) {
+std::vector<Datum> Frame::run(std::span<const Datum> inputs, const Hooks& hooks, const OutputMemory& lent) {
   using Clock = std::chrono::steady_clock;
-  start(inputs);
+  start(inputs, lent);
   const Graph& g = *plan_->graph;
   for (size_t number = 0; number < plan_->steps.size(); ++number) {
     checkpoint();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/plan.h"
+#include "engine/session.h"
 #include "kernels/datum.h"
 
 namespace cameo::engine {
@@ -41,13 +42,13 @@ class Frame {
   void enter(Bytes arena);
   Bytes leave();
   // `inputs` as the plan's. Absent outputs (of the rest) are Kind::none.
-  std::vector<Datum> run(std::span<const Datum> inputs, const Hooks& hooks);
+  std::vector<Datum> run(std::span<const Datum> inputs, const Hooks& hooks, const OutputMemory& lent = {});
   Datum read(SlotId s) const;  // after run(): what the rest needs
   const Plan& plan() const { return *plan_; }
 
  private:
   void drop();  // lets go of what the last run left
-  void start(std::span<const Datum> inputs);
+  void start(std::span<const Datum> inputs, const OutputMemory& lent);
   void execute(const Step& s, size_t number);
   void interpret(const Step& s, const Hooks& hooks);
   void settle(const Step& s, size_t i, Datum result);

@@ -130,11 +130,11 @@ class Run {
       };
   }
 
-  std::vector<Datum> execute(Compiled& c, std::span<const Datum> inputs, int depth = 0) {
+  std::vector<Datum> execute(Compiled& c, std::span<const Datum> inputs, int depth = 0, const OutputMemory& lent = {}) {
     auto frame = c.borrow(r_.arenas);
     Compiled* before = current_;
     current_ = &c;
-    std::vector<Datum> out = frame->run(inputs, hooks_);
+    std::vector<Datum> out = frame->run(inputs, hooks_, lent);
     if (c.plan->rest) out = rest(c, *frame, std::move(out), depth);
     current_ = before;
     c.give_back(std::move(frame), r_.arenas);
@@ -194,7 +194,7 @@ class Run {
   int nested_ = 0;
 };
 
-std::vector<Datum> Runner::run(std::span<const Datum> inputs, std::vector<StepTime>* times) {
+std::vector<Datum> Runner::run(std::span<const Datum> inputs, std::vector<StepTime>* times, const OutputMemory& lent) {
   const ThreadScope scope(options.threads);
   const auto params = run_inputs(model.graph);
   std::vector<Datum> all(inputs.begin(), inputs.end());
@@ -214,7 +214,7 @@ std::vector<Datum> Runner::run(std::span<const Datum> inputs, std::vector<StepTi
                values.emplace_back(fallback && all[i].kind == Datum::Kind::none ? Datum(fallback->dense()) : all[i]));
   }
   const auto plan = plans_.get(key, [&] { return plan_main(overrides ? open_base() : base_, given, values); });
-  return Run(*this, times).execute(*plan, values);
+  return Run(*this, times).execute(*plan, values, 0, lent);
 }
 
 }  // namespace cameo::engine

@@ -12,7 +12,7 @@ namespace cameo::engine {
 class Runner {
  public:
   Runner(Model model, const SessionOptions& options);
-  std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times);
+  std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times, const OutputMemory& lent);
 
   Model model;
   SessionOptions options;

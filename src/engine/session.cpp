@@ -13,8 +13,9 @@ Session& Session::operator=(Session&&) noexcept = default;
 const Graph& Session::graph() const { return runner_->model.graph; }
 int Session::threads() const { return runner_->options.threads; }
 MemoryUse Session::memory() const { return {runner_->largest_arena, runner_->store.bytes()}; }
-std::vector<Datum> Session::run(std::span<const Datum> inputs, std::vector<StepTime>* times) const {
-  return runner_->run(inputs, times);
+std::vector<Datum> Session::run(std::span<const Datum> inputs, std::vector<StepTime>* times,
+                                const OutputMemory& lent) const {
+  return runner_->run(inputs, times, lent);
 }
 
 }  // namespace cameo::engine

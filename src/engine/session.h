@@ -32,6 +32,10 @@ struct MemoryUse {
   uint64_t weights = 0;  // packed or converted; weights used as they lie in the file count nothing
 };
 
+// Memory of the caller's for output `i`, which takes `bytes`; it is written during the run. Null: the session's own.
+// Precondition: aligned to 8 bytes, and no input or other output lies in it.
+using OutputMemory = std::function<std::byte*(size_t i, uint64_t bytes)>;
+
 class Session {
  public:
   explicit Session(Model model, const SessionOptions& options = {});
@@ -42,7 +46,9 @@ class Session {
   const Graph& graph() const;  // as loaded
   // The main graph's inputs in order; one that is absent (Kind::none) takes its initializer's value. Throws run.* when
   // they do not fit, all findings at once, and eval.* with the node's place. Threads may call it at the same time.
-  std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times = nullptr) const;
+  // What `lent` lends is used where an output is computed in memory of its own; others point elsewhere.
+  std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times = nullptr,
+                         const OutputMemory& lent = {}) const;
   MemoryUse memory() const;
   int threads() const;
 
