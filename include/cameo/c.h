@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Grows when a function is added; the first digit of the version when one changes. */
-#define CAMEO_C_VERSION 1
+#define CAMEO_C_VERSION 2
 CAMEO_API int cameo_c_version(void);
 CAMEO_API const char* cameo_version(void); /* "0.1.0" */
 
@@ -78,9 +78,16 @@ CAMEO_API cameo_status cameo_check(const cameo_model* model, char** json_lines);
 CAMEO_API cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out);
 CAMEO_API cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count,
                                      const char* const* to, size_t to_count, cameo_model** out);
+/* Functions of the C++ Editor with their arguments, in order: [["rename", "input.1", "x"], ["set_dim", "x", "0", "n"]]
+ */
+CAMEO_API cameo_status cameo_edit(const cameo_model* model, const char* changes_json, cameo_model** out);
 CAMEO_API cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, const char* settings_json,
                                    cameo_model** out);
 CAMEO_API cameo_status cameo_diff(const cameo_model* first, const cameo_model* second, char** json);
+/* Where rules applied and nearly did; rule NULL: all of them, opset 0: the model's own. */
+CAMEO_API cameo_status cameo_explain(const cameo_model* model, const char* rule, int opset, char** json);
+CAMEO_API cameo_status cameo_rules(char** json);     /* [{"name": "gelu", "kind": "rounding"}, ...] */
+CAMEO_API cameo_status cameo_operators(char** json); /* PyTorch's operators, and what they become */
 CAMEO_API cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json,
                                     char** report);
 

@@ -63,7 +63,8 @@ std::string to_json(const Simplified& s);  // ledger, what was undone, and what 
 struct RuleInfo {
   std::string name, kind;
 };
-std::vector<RuleInfo> rules();  // every rule, by name
+std::vector<RuleInfo> rules();                          // every rule, by name
+std::string to_json(const std::vector<RuleInfo>& all);  // a list of objects
 // The rules that do what a pass of onnxoptimizer does ("fuse_bn_into_conv"), or the rule of this name; throws use.value
 // for any other name. Empty: no rule does what the pass does.
 std::vector<std::string> rules_of_pass(std::string_view pass);
@@ -77,5 +78,6 @@ struct Explanation {
 };
 // Where rules applied and nearly did. `rule` empty: all of them. `opset` 0: the model's own.
 Explanation explain(Model model, const std::string& rule = "", int opset = 0);
+std::string to_json(const Explanation& e);  // one object with the lists
 
 }  // namespace cameo

@@ -7,6 +7,7 @@
 #include "formats/json.h"
 #include "support/error.h"
 
+#include "api/edit_json.h"
 #include "api/settings_json.h"
 #include "cameo/c.h"
 #include "cameo/cameo.h"
@@ -229,6 +230,10 @@ cameo_status cameo_extract(const cameo_model* model, const char* const* from, si
   return make(out,
               [&] { return extract(need(model, "the model").model, texts(from, from_count), texts(to, to_count)); });
 }
+cameo_status cameo_edit(const cameo_model* model, const char* changes_json, cameo_model** out) {
+  return make(
+      out, [&] { return faces::edited(need(model, "the model").model, &need(changes_json, "the list of changes")); });
+}
 cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, const char* settings_json,
                          cameo_model** out) {
   return make(out, [&] {
@@ -240,6 +245,24 @@ cameo_status cameo_diff(const cameo_model* first, const cameo_model* second, cha
   return guarded([&] {
     char*& target = place(json);
     target = text_of(to_json(diff(need(first, "the first model").model, need(second, "the second model").model)));
+  });
+}
+cameo_status cameo_explain(const cameo_model* model, const char* rule, int opset, char** json) {
+  return guarded([&] {
+    char*& target = place(json);
+    target = text_of(to_json(explain(need(model, "the model").model, rule ? rule : "", opset)));
+  });
+}
+cameo_status cameo_rules(char** json) {
+  return guarded([&] {
+    char*& target = place(json);
+    target = text_of(to_json(rules()));
+  });
+}
+cameo_status cameo_operators(char** json) {
+  return guarded([&] {
+    char*& target = place(json);
+    target = text_of(to_json(operators()));
   });
 }
 cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json,

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/json.h"
+#include "api/json_document.h"
 #include "support/error.h"
 #include "support/near_name.h"
 
@@ -104,13 +104,7 @@ template <class S>
 S read(std::string_view text, std::span<const Row<S>> rows) {
   S out;
   if (text.empty()) return out;
-  const auto document = [&] {
-    try {
-      return json::Document(support::Bytes::own(text), "the settings");
-    } catch (const Error& e) {
-      throw error("use.settings", cat("the settings are not JSON: ", e.diag().what));
-    }
-  }();
+  const json::Document document = json_document(text, "the settings");
   if (!document.root().is_object()) throw error("use.settings", "the settings are not a JSON object");
   for (const auto& [key, value] : document.root().members()) {
     const auto it = std::find_if(rows.begin(), rows.end(), [&, name = key](const Row<S>& r) { return r.key == name; });

@@ -160,6 +160,30 @@ std::vector<RuleInfo> rules() {
   return out;
 }
 
+std::string to_json(const std::vector<RuleInfo>& all) {
+  json::Writer w;
+  w.array();
+  for (const RuleInfo& r : all) w.object().key("name").value(r.name).key("kind").value(r.kind).end();
+  return w.end().text();
+}
+
+std::string to_json(const Explanation& e) {
+  json::Writer w;
+  w.object();
+  for (const auto& [key, list] : {std::pair("applied", &e.applied), std::pair("refused", &e.refused)}) {
+    w.key(key).array();
+    for (const Explanation::Place& p : *list) {
+      w.object().key("rule").value(p.rule).key("value").value(p.value);
+      if (!p.why.empty()) w.key("why").value(p.why);
+      w.end();
+    }
+    w.end();
+  }
+  w.key("waiting").array();
+  for (const std::string& text : e.waiting) w.value(text);
+  return w.end().end().text();
+}
+
 Explanation explain(Model model, const std::string& rule, int opset) {
   if (!rule.empty()) check_rule(rule);
   ModelState s = ModelState::changed(std::move(model));

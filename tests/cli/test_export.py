@@ -59,6 +59,21 @@ def test_wrong_inputs(t):
     assert not t.path("a.onnx").exists()
 
 
+def test_names_that_are_wrong_are_refused(t):
+    def refused(archive, error, *flags):
+        return t.fails("export", t.root / "tests/data" / archive, *flags, "-o", "a.onnx", code=2, error=error).err
+
+    assert "forward(x" in refused("export/blocks.pt", "use.input-name", "--input", "x=f32[b,6]", "--input", "nope=f32[b,6]")
+    refused("export/blocks.pt", "use.input", "--input", "x=f32[b,6]", "--input", "x=f32[b,6]")
+    refused("export/blocks.pt", "use.output-names", "--output-names", "x")
+    refused("export/blocks.pt", "use.input-names", "--input-names", "a,a")
+    assert "its inputs are: x" in refused("pt2/branch.pt2", "use.input-name", "--input", "nope=f32[4]")
+    assert "is f32 in the archive, not i64" in refused("pt2/branch.pt2", "use.input", "--input", "x=i64[4]")
+    refused("pt2/branch.pt2", "use.input-names", "--input-names", "a,b")
+    refused("pt2/branch.pt2", "use.output-names", "--output-names", "x")
+    t.run("export", t.root / "tests/data/pt2/branch.pt2", "--input", "x=f32[4]", "--output-names", "y", "-o", "a.onnx")
+
+
 def test_dim_ranges(t):
     told = exported(t, "blocks.pt", "--input", "x=f32[batch:1..64,6]")
     assert told["inputs"][0]["shape"] == ["batch", 6]
