@@ -27,7 +27,7 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
 
   static void eval(const op::BatchNormalization& a, Eval& k) {
     const Tensor& x = k.in(0);
-    const Planes p = planes_of(k, x);
+    const ChannelPlanes p = channel_planes(k, x);
     for (size_t i = 1; i < 5; ++i)
       if (k.in(i).count() != p.channels)
         k.fail("eval.shape", cat("input ", i, " has ", k.in(i).count(), " elements for ", p.channels, " channels"));
@@ -53,7 +53,7 @@ struct BatchNormalization : Rules<op::BatchNormalization> {
   }
 
   template <class C>
-  static void measure(const Planes& p, const Loaded<C>& v, std::vector<double>& mean, std::vector<double>& var) {
+  static void measure(const ChannelPlanes& p, const Loaded<C>& v, std::vector<double>& mean, std::vector<double>& var) {
     const auto n = static_cast<double>(p.batch * p.plane);
     for (int64_t c = 0; c < p.channels; ++c) {
       const auto sum = [&](auto f) {

@@ -24,7 +24,7 @@ struct InstanceNormalization : Rules<op::InstanceNormalization> {
 
   static void eval(const op::InstanceNormalization& a, Eval& k) {
     const Tensor& x = k.in(0);
-    const Planes p = planes_of(k, x);
+    const ChannelPlanes p = channel_planes(k, x);
     if (k.in(1).count() != p.channels || k.in(2).count() != p.channels)
       k.fail("eval.shape", cat("scale and bias must have ", p.channels, " elements"));
     with_float_carrier(x.dtype(), [&](auto zero) {

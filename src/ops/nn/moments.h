@@ -10,11 +10,11 @@
 namespace cameo::ops {
 
 // Sizes as [batch, channels, rest].
-struct Planes {
+struct ChannelPlanes {
   int64_t batch, channels, plane;
 };
 
-inline Planes planes_of(Eval& k, const Tensor& x) {
+inline ChannelPlanes channel_planes(Eval& k, const Tensor& x) {
   if (x.rank() < 1) k.fail("eval.shape", "the input is a scalar");
   if (x.rank() == 1) return {x.shape()[0], 1, 1};
   return {x.shape()[0], x.shape()[1], product(spatial_of(x.shape()))};
