@@ -1,11 +1,12 @@
 // A convolution and Swish in strips: a few rows of the image are convolved and, while they lie in cache, given to our
 // own Swish, which takes a third of the time of oneDNN's. Each thread has strips of its own.
+#include "engine/onednn/conv_strips.h"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <map>
 
-#include "engine/onednn/conv.h"
 #include "engine/onednn/emitters.h"
 #include "engine/parallel.h"
 #include "engine/simd/swish.h"
@@ -17,21 +18,19 @@ namespace {
 
 constexpr int64_t strip_elements = 24 * 1024;  // of the output: small enough for the second level of cache
 
-// Images whose channels lie together.
-Md channels_last(const Dims& d) { return Md(d, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc); }
-
-// Rows of the output, and what they need of the input.
-struct Rows {
-  int64_t out_first = 0, out_count = 0, in_first = 0, in_count = 0, above = 0,
-          below = 0;  // above, below: rows of padding
-};
-
 Rows rows_of(const ConvShape& s, int64_t first, int64_t count) {
   const int64_t height = s.src[2], taps = s.weights[s.weights.size() - 2];
   const int64_t from = first * s.strides[0] - s.begin[0],
                 to = (first + count - 1) * s.strides[0] + (taps - 1) * (s.dilates[0] + 1) + 1 - s.begin[0];
   const int64_t above = std::max<int64_t>(0, -from), below = std::max<int64_t>(0, to - height);
   return {first, count, from + above, to - below - (from + above), above, below};
+}
+
+}  // namespace
+
+Md channels_last(const Dims& d, DType t) {
+  Md out = row_major(t, d);
+  return Md(d, static_cast<dnnl::memory::data_type>(out.data.data_type), dnnl::memory::format_tag::nhwc);
 }
 
 ConvShape strip_shape(const ConvShape& s, const Rows& r) {
@@ -41,6 +40,20 @@ ConvShape strip_shape(const ConvShape& s, const Rows& r) {
   out.begin[0] = r.above, out.end[0] = r.below;
   return out;
 }
+
+std::vector<Rows> cut_into_strips(const ConvShape& s, int64_t threads) {
+  const int64_t height = s.dst[2], row = s.dst[1] * s.dst[3];
+  const int64_t wanted = (height * row + strip_elements - 1) / strip_elements, images = s.dst[0];
+  const int64_t share = threads / std::gcd(threads, images);
+  const int64_t count = std::min(height, (wanted + share - 1) / share * share);
+  const int64_t each = (height + count - 1) / count;  // all alike but the last: every kind of strip costs start-up
+  std::vector<Rows> out;
+  for (int64_t first = 0; first < height; first += each)
+    out.push_back(rows_of(s, first, std::min(each, height - first)));
+  return out;
+}
+
+namespace {
 
 struct Strip {
   size_t primitive;
@@ -138,19 +151,6 @@ void StripKernel::run(const Buffers& b) const {
   });
 }
 
-// Equal numbers of strips for all threads, of about the size that fits in cache.
-std::vector<Rows> cut(const ConvShape& s, int64_t threads) {
-  const int64_t height = s.dst[2], row = s.dst[1] * s.dst[3];
-  const int64_t wanted = (height * row + strip_elements - 1) / strip_elements, images = s.dst[0];
-  const int64_t share = threads / std::gcd(threads, images);
-  const int64_t count = std::min(height, (wanted + share - 1) / share * share);
-  const int64_t each = (height + count - 1) / count;  // all alike but the last: every kind of strip costs start-up
-  std::vector<Rows> out;
-  for (int64_t first = 0; first < height; first += each)
-    out.push_back(rows_of(s, first, std::min(each, height - first)));
-  return out;
-}
-
 // Makes the primitives of the strips, each kind once. False where oneDNN would not compute them as it does the whole.
 bool make_primitives(const ConvShape& s, bool bias, const PostOps& post, const std::vector<Rows>& rows,
                      std::vector<ConvPd>& pds, std::vector<Strip>& strips) {
@@ -189,7 +189,7 @@ bool emit_conv_in_strips(Compiler& c, NodeId n, const ConvShape& shape, PostOps&
   const int threads = current_threads();
   std::vector<ConvPd> pds;
   std::vector<Strip> strips;
-  if (!make_primitives(shape, bias.valid(), post, cut(shape, threads), pds, strips)) return false;
+  if (!make_primitives(shape, bias.valid(), post, cut_into_strips(shape, threads), pds, strips)) return false;
   const Md dst = channels_last(shape.dst);
   std::vector<SlotId> in{in_layout(c, node.inputs[0], channels_last(shape.src)),
                          conv_weights(c, node.inputs[1], shape, pds[0].weights_desc())};

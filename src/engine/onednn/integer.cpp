@@ -1,12 +1,10 @@
 // Products of bytes: oneDNN adds them up exactly in 32 bits, and what ONNX wants of zero points and scales is done to
 // the sums in our vector code, so that results are the reference's bit for bit.
-#include <algorithm>
+#include "engine/onednn/integer.h"
 
 #include "engine/emit.h"
-#include "engine/onednn/conv.h"
 #include "engine/onednn/emitters.h"
 #include "engine/parallel.h"
-#include "engine/simd/integer.h"
 #include "engine/simd/quantize_rows.h"
 #include "kernels/carrier.h"
 #include "ops/generated/attributes.h"
@@ -19,18 +17,6 @@ bool onednn_adds_bytes_exactly() {
                                               dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni;
   return exact;
 }
-
-namespace {
-
-// Weights as signed bytes, and what has to be added to each to have it less its zero point: one number per output
-// channel.
-struct SignedWeights {
-  Tensor bytes;
-  std::vector<int32_t> rest;
-  bool has_rest() const {
-    return std::any_of(rest.begin(), rest.end(), [](int32_t r) { return r != 0; });
-  }
-};
 
 std::optional<SignedWeights> signed_weights(Compiler& c, ValueId v, ValueId zero, int64_t channels) {
   if (!c.is_constant(v) || (zero && !c.is_constant(zero)) || !is_byte(c.desc(v)->dtype)) return std::nullopt;
@@ -51,6 +37,20 @@ std::optional<SignedWeights> signed_weights(Compiler& c, ValueId v, ValueId zero
   }
   return out;
 }
+
+SlotId constant_row(Compiler& c, const std::vector<int32_t>& v) {
+  const Tensor t = Tensor::of<int32_t>(DType::i32, {static_cast<int64_t>(v.size())}, v);
+  return c.add_constant(t, {DType::i32, t.shape(), nullptr});
+}
+
+dnnl::primitive_attr integer_attr(int32_t zero) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (zero) attr.set_zero_points(DNNL_ARG_SRC, 0, {zero});
+  return attr;
+}
+
+namespace {
 
 // sums[m,n] of a[m,k] b[k,n], corrected for the zero points: inputs sums, the columns' sums, what is left of b's zero
 // points, a, a's zero point if it has one.
@@ -86,124 +86,6 @@ class CorrectKernel : public Kernel {
   ProductSize s_;
   bool signed_, rest_, zero_;
 };
-
-SlotId constant_row(Compiler& c, const std::vector<int32_t>& v) {
-  const Tensor t = Tensor::of<int32_t>(DType::i32, {static_cast<int64_t>(v.size())}, v);
-  return c.add_constant(t, {DType::i32, t.shape(), nullptr});
-}
-
-dnnl::primitive_attr integer_attr(int32_t zero) {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (zero) attr.set_zero_points(DNNL_ARG_SRC, 0, {zero});
-  return attr;
-}
-
-// Sums of a convolution to bytes, channels last. Few channels make short rows: several pixels go at once.
-template <class T>
-class RequantizeKernel : public Kernel {
- public:
-  RequantizeKernel(int64_t pixels, const Requantize& r)
-      : count_(pixels * static_cast<int64_t>(r.scale.size())), zero_(r.zero) {
-    do {
-      scale_.insert(scale_.end(), r.scale.begin(), r.scale.end());
-      bias_.insert(bias_.end(), r.bias.begin(), r.bias.end());
-    } while (scale_.size() < 512);
-  }
-  std::string about() const override { return "vector"; }
-  Extents extents() const override { return {{floats(count_)}, {static_cast<uint64_t>(count_)}}; }
-  void run(const Buffers& b) const override {
-    const auto row = static_cast<int64_t>(scale_.size());
-    parallel((count_ + row - 1) / row, std::max<int64_t>(1, 16384 / row), [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i)
-        requantize_row(b.input<int32_t>(0) + i * row, bias_.data(), scale_.data(), b.output<T>(0) + i * row,
-                       std::min(row, count_ - i * row), zero_);
-    });
-  }
-
- private:
-  int64_t count_;
-  std::vector<float> scale_;
-  std::vector<int32_t> bias_;
-  float zero_;
-};
-
-// The sums of a convolution of bytes, with channels last; no_slot where oneDNN cannot.
-SlotId emit_sums(Compiler& c, NodeId n, const ConvShape& s, ValueId x, ValueId w, const SignedWeights& weights,
-                 int32_t zero) {
-  ConvPd pd;
-  const DType t = c.desc(x)->dtype;
-  try {
-    pd = make_conv(s, false, any_layout(s.src, t), any_layout(s.weights, DType::i8), any_layout(s.dst, DType::i32),
-                   integer_attr(zero));
-  } catch (const dnnl::error&) {
-    return no_slot;
-  }
-  const Desc d = desc_with({DType::i32, s.dst, nullptr}, pd.dst_desc());
-  const Physical p(d);
-  if (!d.dense() || (p.order.back() != 1 && d.count() != s.dst[1])) return no_slot;
-  const SlotId packed_weights = packed(c, w, "int8", Tensor(DType::i8, s.weights, weights.bytes.bytes()),
-                                       row_major(DType::i8, s.weights), pd.weights_desc());
-  const SlotId out = c.make(d), in = in_layout(c, x, pd.src_desc());
-  std::vector<PrimitiveKernel::Arg> args{{DNNL_ARG_SRC, pd.src_desc(), 0, false},
-                                         {DNNL_ARG_WEIGHTS, pd.weights_desc(), 1, false},
-                                         {DNNL_ARG_DST, pd.dst_desc(), 0, true}};
-  c.step(n, std::string(c.graph()[n].op->name),
-         std::make_unique<PrimitiveKernel>(dnnl::convolution_forward(pd), std::move(args), pd.scratchpad_desc(),
-                                           pd.impl_info_str()),
-         {in, packed_weights}, {out});
-  return out;
-}
-
-template <class A>
-std::optional<ConvShape> shape_of(Compiler& c, const Node& node, const A& a, ValueId w) {
-  return conv_shape(*c.desc(node.inputs[0]), *c.desc(w), *c.desc(node.outputs[0]),
-                    {a.auto_pad, a.strides, a.dilations, a.pads, a.group});
-}
-
-bool emit_qlinear_conv(Compiler& c, NodeId n, const op::QLinearConv& a) {
-  const Node& node = c.graph()[n];
-  const ValueId x = node.inputs[0], w = node.inputs[3], y = node.outputs[0];
-  const auto shape = shape_of(c, node, a, w);
-  const auto zero = constant_zero(c, node.inputs[2]);
-  if (!shape || !zero || !is_byte(c.desc(y)->dtype)) return false;
-  const int64_t channels = shape->dst[1];
-  const auto weights = signed_weights(c, w, node.inputs[5], channels);
-  const auto out = conv_result(c, node, channels);
-  if (!weights || !out || weights->has_rest()) return false;
-  const SlotId sums = emit_sums(c, n, *shape, x, w, *weights, *zero);
-  if (sums == no_slot) return false;
-  const Desc& d = *c.desc(y);
-  const SlotId slot =
-      c.make(c.slot_desc(sums).plain() ? d : dense_desc(d.dtype, d.dims, Physical(c.slot_desc(sums)).order));
-  std::unique_ptr<Kernel> kernel;
-  if (d.dtype == DType::u8) kernel = std::make_unique<RequantizeKernel<uint8_t>>(d.count() / channels, *out);
-  else kernel = std::make_unique<RequantizeKernel<int8_t>>(d.count() / channels, *out);
-  c.step(n, "requantize", std::move(kernel), {sums}, {slot});
-  c.bind(y, slot);
-  return true;
-}
-
-}  // namespace
-
-bool emit_conv_integer(Compiler& c, NodeId n) {
-  const Node& node = c.graph()[n];
-  if (!onednn_adds_bytes_exactly() || !is_byte(c.desc(node.inputs[0])->dtype) || c.desc(node.inputs[0])->count() == 0 ||
-      c.desc(node.outputs[0])->count() == 0)
-    return false;
-  if (const auto* q = node.as<op::QLinearConv>()) return emit_qlinear_conv(c, n, *q);
-  const auto* a = node.as<op::ConvInteger>();
-  const auto shape = shape_of(c, node, *a, node.inputs[1]);
-  const auto zero = constant_zero(c, input_of(node, 2));
-  const auto weights = shape ? signed_weights(c, node.inputs[1], input_of(node, 3), shape->dst[1]) : std::nullopt;
-  if (!zero || !weights || weights->has_rest()) return false;
-  const SlotId sums = emit_sums(c, n, *shape, node.inputs[0], node.inputs[1], *weights, *zero);
-  if (sums == no_slot) return false;
-  c.bind(node.outputs[0], sums);
-  return true;
-}
-
-namespace {
 
 // The exact sums of a product with constant weights, zero points taken care of; no_slot where oneDNN cannot.
 SlotId emit_product_sums(Compiler& c, NodeId n, ValueId a, ValueId a_zero, ValueId b, ValueId b_zero,

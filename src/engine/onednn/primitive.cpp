@@ -4,6 +4,7 @@
 
 #include "engine/emit.h"
 #include "engine/onednn/emitters.h"
+#include "engine/simd/transpose_bytes.h"
 #include "support/error.h"
 
 namespace cameo::engine {
@@ -173,7 +174,10 @@ std::unique_ptr<Kernel> reorder(const Md& from, const Md& to) {
                                            pd.impl_info_str());
 }
 
-std::unique_ptr<Kernel> make_reorder(const Desc& from, const Desc& to) { return reorder(md_of(from), md_of(to)); }
+std::unique_ptr<Kernel> make_reorder(const Desc& from, const Desc& to) {
+  if (auto bytes = make_byte_reorder(from, to)) return bytes;
+  return reorder(md_of(from), md_of(to));
+}
 
 SlotId in_layout(Compiler& c, ValueId v, const Md& wanted) {
   const Desc d = desc_with(*c.desc(v), wanted);

@@ -55,18 +55,23 @@ std::optional<Shape2d> shape_of(const Desc& x, const Desc& w, const Windows& win
 template <class In, class Out>
 class ConvKernel : public Kernel {
  public:
-  ConvKernel(Shape2d s, int32_t zero, Requantize result) : s_(std::move(s)), zero_(zero), result_(std::move(result)) {
+  // Without `zero` the image's zero point is the third input.
+  ConvKernel(Shape2d s, std::optional<int32_t> zero, Requantize result)
+      : s_(std::move(s)), zero_(zero), result_(std::move(result)) {
     scratch_bytes = static_cast<uint64_t>(s_.groups * s_.image()) * 2;
   }
   std::string about() const override { return "integers"; }
   Extents extents() const override {
-    return {{static_cast<uint64_t>(s_.images * s_.groups * s_.in_channels * s_.height * s_.width),
-             static_cast<uint64_t>(s_.groups * s_.out_channels * s_.pairs()) * 4},
-            {static_cast<uint64_t>(s_.images * s_.groups * s_.out_channels * s_.pixels()) * sizeof(Out)}};
+    Extents e{{static_cast<uint64_t>(s_.images * s_.groups * s_.in_channels * s_.height * s_.width),
+               static_cast<uint64_t>(s_.groups * s_.out_channels * s_.pairs()) * 4},
+              {static_cast<uint64_t>(s_.images * s_.groups * s_.out_channels * s_.pixels()) * sizeof(Out)}};
+    if (!zero_) e.in.push_back(1);
+    return e;
   }
 
   void run(const Buffers& b) const override {
     auto* padded = reinterpret_cast<int16_t*>(b.scratch);
+    const int32_t zero = zero_ ? *zero_ : int32_t{*b.input<In>(2)};
     const int64_t block = panels_at_once * panel_columns, blocks = (s_.pixels() + block - 1) / block;
     const int64_t work = s_.out_channels * block * 2 * s_.pairs();
     for (int64_t image = 0; image < s_.images; ++image) {
@@ -74,7 +79,7 @@ class ConvKernel : public Kernel {
                [&](int64_t first, int64_t last) {
                  for (int64_t c = first; c < last; ++c)
                    pad(b.input<In>(0) + (image * s_.groups * s_.in_channels + c) * s_.height * s_.width,
-                       padded + c * s_.padded_height * s_.padded_width);
+                       padded + c * s_.padded_height * s_.padded_width, zero);
                });
       parallel(s_.groups * blocks, std::max<int64_t>(1, 262144 / work), [&](int64_t first, int64_t last) {
         std::vector<int16_t> panels(static_cast<size_t>(panels_at_once * panel_size(s_.pairs())), 0);
@@ -84,10 +89,10 @@ class ConvKernel : public Kernel {
   }
 
  private:
-  void pad(const In* x, int16_t* y) const {
+  void pad(const In* x, int16_t* y, int32_t zero) const {
     std::fill_n(y, s_.padded_height * s_.padded_width, int16_t{0});
     for (int64_t i = 0; i < s_.height; ++i)
-      centre_row(x + i * s_.width, y + (i + s_.above) * s_.padded_width + s_.left, s_.width, zero_);
+      centre_row(x + i * s_.width, y + (i + s_.above) * s_.padded_width + s_.left, s_.width, zero);
   }
 
   void some_pixels(const Buffers& b, const int16_t* padded, int64_t image, int64_t group, int64_t from,
@@ -138,12 +143,12 @@ class ConvKernel : public Kernel {
   }
 
   Shape2d s_;
-  int32_t zero_;
+  std::optional<int32_t> zero_;
   Requantize result_;
 };
 
 template <class Out>
-std::unique_ptr<Kernel> make_kernel(DType in, Shape2d s, int32_t zero, Requantize r) {
+std::unique_ptr<Kernel> make_kernel(DType in, Shape2d s, std::optional<int32_t> zero, Requantize r) {
   if (in == DType::u8) return std::make_unique<ConvKernel<uint8_t, Out>>(std::move(s), zero, std::move(r));
   return std::make_unique<ConvKernel<int8_t, Out>>(std::move(s), zero, std::move(r));
 }
@@ -190,20 +195,24 @@ bool emit_integer_conv(Compiler& c, NodeId n) {
     return false;
   const Windows win = q ? windows_of(*q, xd, wd) : windows_of(*a, xd, wd);
   const auto shape = win.problem.empty() ? shape_of(xd, wd, win, q ? q->group : a->group) : std::nullopt;
-  const auto zero = constant_zero(c, input_of(node, 2));
-  if (!shape || !zero || static_cast<int64_t>(shape->taps.size()) > deepest_sum) return false;
+  const ValueId x_zero = input_of(node, 2);
+  const auto zero = constant_zero(c, x_zero);
+  if (!zero && (c.desc(x_zero)->count() != 1 || c.desc(x_zero)->dtype != xd.dtype)) return false;
+  if (!shape || static_cast<int64_t>(shape->taps.size()) > deepest_sum) return false;
   const auto result = q ? conv_result(c, node, wd.dims[0]) : std::optional(Requantize{});
   if (!result || (q ? !is_byte(yd.dtype) : yd.dtype != DType::i32)) return false;
   std::unique_ptr<Kernel> kernel;
-  if (yd.dtype == DType::i32) kernel = make_kernel<int32_t>(xd.dtype, *shape, *zero, *result);
-  else if (yd.dtype == DType::u8) kernel = make_kernel<uint8_t>(xd.dtype, *shape, *zero, *result);
-  else kernel = make_kernel<int8_t>(xd.dtype, *shape, *zero, *result);
+  if (yd.dtype == DType::i32) kernel = make_kernel<int32_t>(xd.dtype, *shape, zero, *result);
+  else if (yd.dtype == DType::u8) kernel = make_kernel<uint8_t>(xd.dtype, *shape, zero, *result);
+  else kernel = make_kernel<int8_t>(xd.dtype, *shape, zero, *result);
   const auto make = [&] { return pack(c, w, w_zero, shape->pairs()); };
   const std::string key = c.key(w, cat("rows", w_zero ? cat(w_zero.index) : ""));
   const Bytes packed = key.empty() ? make() : c.store().get(key, make);
   const Tensor rows(DType::i16, {narrow<int64_t>(packed.size() / 2)}, packed);
   const SlotId in = c.plain(x), weights = c.add_constant(rows, {DType::i16, rows.shape(), nullptr}), out = c.make(yd);
-  c.step(n, std::string(node.op->name), std::move(kernel), {in, weights}, {out});
+  std::vector<SlotId> operands{in, weights};
+  if (!zero) operands.push_back(c.plain(x_zero));
+  c.step(n, std::string(node.op->name), std::move(kernel), std::move(operands), {out});
   c.bind(y, out);
   return true;
 }

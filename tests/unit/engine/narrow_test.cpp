@@ -8,6 +8,7 @@
 #include "engine/session.h"
 #include "engine/simd/half_rows.h"
 #include "engine/simd/integer_rows.h"
+#include "engine/simd/transpose_bytes.h"
 #include "runtime/compare.h"
 #include "runtime/reference.h"
 #include "unit/engine/models.h"
@@ -142,6 +143,49 @@ const Case bytes[] = {
      "DequantizeLinear(pq, as, z) v2 = DequantizeLinear(w2, ws, wz) b = Conv(pd, v2) bs = Constant<value_float=1.5>() "
      "bq = QuantizeLinear(b, bs, z) y = DequantizeLinear(bq, bs, z) }",
      "QLinearConv"},
+    // Zero points that only the run tells, and weights that do not fit in signed bytes.
+    {"conv_integer_dynamic",
+     "g (float[2,5,13,11] x, uint8[7,5,3,3] w) => (int32[2,7,a,b] y) { q, s, z = DynamicQuantizeLinear(x) wz = "
+     "Constant<value=uint8 {121}>() y = ConvInteger<pads=[1, 2, 1, 0], strides=[2, 1], dilations=[1, 2]>(q, w, z, wz) "
+     "}",
+     "ConvInteger"},
+    {"conv_integer_dynamic_signed",
+     "g (float[1,16,9,10] x, int8[24,16,3,3] w) => (int32[1,24,a,b] y) { q, s, z = DynamicQuantizeLinear(x) y = "
+     "ConvInteger<pads=[1, 1, 1, 1]>(q, w, z) }",
+     "ConvInteger"},
+    {"conv_integer_dynamic_grouped",
+     "g (float[1,20,9,10] x, uint8[40,5,3,3] w, uint8[20,1,3,3] w2) => (int32[1,40,a,b] y, int32[1,20,a,b] v) { q, s, "
+     "z = DynamicQuantizeLinear(x) wz = Constant<value=uint8 {130}>() y = ConvInteger<group=4, strides=[1, 2]>(q, w, "
+     "z, wz) v = ConvInteger<group=20, pads=[1, 1, 1, 1]>(q, w2, z, wz) }",
+     "ConvInteger"},
+    {"conv_integer_dynamic_1d",
+     "g (float[2,16,37] x, uint8[6,16,4] w) => (int32[2,6,a] y) { q, s, z = DynamicQuantizeLinear(x) wz = "
+     "Constant<value=uint8 {3}>() y = ConvInteger<dilations=[3], pads=[2, 0]>(q, w, z, wz) }",
+     "ConvInteger"},
+    {"conv_integer_zero_given",
+     "g (int8[1,17,9,10] x, int8[4,17,2,2] w, int8[1] z) => (int32[1,4,a,b] y) { wz = Constant<value=int8 {-5}>() y = "
+     "ConvInteger<pads=[0, 1, 1, 0]>(x, w, z, wz) }",
+     "ConvInteger"},
+    {"conv_u_weights_in_many_channels",
+     "g (uint8[2,33,19,17] x, uint8[35,33,3,3] w) => (uint8[2,35,a,b] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {113}>() wz = Constant<value=uint8 {120}>() ys = Constant<value_float=1.4>() y = "
+     "QLinearConv<pads=[1, 1, 1, 1]>(x, s, z, w, s, wz, ys, z) }",
+     "QLinearConv"},
+    // Large enough for strips.
+    {"conv_integer_dynamic_strips",
+     "g (float[1,16,130,131] x, uint8[32,16,3,3] w) => (float[1,32,a,b] y) { q, s, z = DynamicQuantizeLinear(x) wz = "
+     "Constant<value=uint8 {121}>() c = ConvInteger<pads=[1, 1, 1, 1]>(q, w, z, wz) f = Cast<to=1>(c) y = Mul(f, s) }",
+     "ConvInteger+Cast"},
+    {"conv_strips_of_two_images",
+     "g (uint8[2,16,131,129] x, uint8[32,16,3,3] w) => (uint8[2,32,a,b] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {113}>() wz = Constant<value=uint8 {120}>() ys = Constant<value_float=1.4>() y = "
+     "QLinearConv<pads=[1, 1, 1, 1], strides=[1, 1]>(x, s, z, w, s, wz, ys, z) }",
+     "QLinearConv"},
+    {"depthwise_strips",
+     "g (int8[1,32,140,131] x, int8[32,1,3,3] w) => (int8[1,32,a,b] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=int8 {-7}>() wz = Constant<value=int8 {0}>() ys = Constant<value_float=0.1>() y = "
+     "QLinearConv<group=32, pads=[2, 1, 1, 1], dilations=[2, 1]>(x, s, z, w, s, wz, ys, z) }",
+     "QLinearConv"},
     {"product_u",
      "g (uint8[2,9,33] x, int8[33,21] w) => (uint8[2,9,21] y) { s = Constant<value_float=0.02>() z = "
      "Constant<value=uint8 {113}>() ws = Constant<value_float=0.013>() wz = Constant<value=int8 {0}>() ys = "
@@ -202,6 +246,21 @@ TEST(HalfRows, NarrowingRoundsAsTheReferenceDoes) {
     for (size_t i = 0; i < some.size(); ++i)
       if (!std::isnan(some[i])) ASSERT_EQ(got[i], want.as<uint16_t>()[i]) << some[i];
   }
+}
+
+TEST(TransposeBytes, AnySize) {
+  for (const int64_t rows : {1, 15, 16, 17, 64, 70, 130})
+    for (const int64_t columns : {1, 16, 33, 64, 100, 129}) {
+      std::vector<uint8_t> x(static_cast<size_t>(rows * columns)), y(x.size(), 255);
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i * 7 + i / 251);
+      const int64_t middle = columns / 2;
+      engine::transpose_bytes(x.data(), y.data(), rows, columns, 0, middle);
+      engine::transpose_bytes(x.data(), y.data(), rows, columns, middle, columns);
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+          ASSERT_EQ(y[static_cast<size_t>(j * rows + i)], x[static_cast<size_t>(i * columns + j)])
+              << rows << " x " << columns;
+    }
 }
 
 TEST(IntegerRows, ProductsOfTheLargestNumbersAreExact) {
