@@ -208,7 +208,9 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
         options["dynamic_axes"] = [(name, a, n) for leaf, name in zip(tensors, names) for a, n in axes.get(leaf.path, {}).items()]
     found = captured.output_names
     if found is not None:
-        options["output_names"] = list(output_names[:len(found)]) + found[len(output_names):]
+        given = list(output_names[:len(found)])
+        taken = names + given  # a result that is called like an input gets another name; one that the caller named is refused
+        options["output_names"] = given + arguments.unique(taken + found[len(given):])[len(taken):]
         if len(output_names) > len(found):
             job.findings.append(warning("export.output-names", f"the model has {len(found)} outputs, and {len(output_names)} names are given"))
     else:

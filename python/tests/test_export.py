@@ -31,6 +31,20 @@ def test_captures(judged, capture):
     assert result.captured == capture and result.model.inputs[0].shape == ["batch", 3, 9, 9] and result.verification.sizes
 
 
+@pytest.mark.parametrize("capture", ["trace", "export"])
+def test_a_result_called_like_an_input(capture):
+    class Same(nn.Module):
+        def forward(self, x):
+            return {"x": x * 2, "y": x + 1}
+
+    result = cameo.export(Same(), (torch.ones(2, 3),), capture=capture)
+    written = cameo.load(result.model.to_bytes())
+    assert {i.name for i in written.inputs}.isdisjoint(o.name for o in written.outputs) and len(written.outputs) == 2
+    with pytest.raises(cameo.Error) as e:
+        cameo.export(Same(), (torch.ones(2, 3),), capture=capture, output_names=["x", "z"])
+    assert e.value.code == "use.output-names"
+
+
 def test_dynamic_shapes(judged):
     batch = torch.export.Dim("batch", min=1, max=64)
     for shapes in ({"x": {0: batch}}, ({0: batch},), {"x": (batch, None, None, None)}):
