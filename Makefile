@@ -10,7 +10,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev check-deep tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real docs
+.PHONY: help build demo test dev check-deep tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real docs page
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -105,6 +105,12 @@ wheel: ## the Python package as a wheel, in dist/
 	@$(call BUILD,release) --target libcameo.a libcameo.so
 	@scripts/wheel build/release python3 dist
 	@ls dist/*.whl
+
+page: ## the page of `cameo view`, built with npm, and the command with the page in it
+	@scripts/bootstrap core page
+	@cd web && npm ci --no-audit --no-fund --ignore-scripts && npm run --silent build
+	@cmake --preset release $(QUIET)
+	@$(call BUILD,release) --target cameo_command
 
 wasm: ## compile the core for WebAssembly
 	@scripts/bootstrap core wasm

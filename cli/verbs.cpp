@@ -35,7 +35,7 @@ constexpr Row verbs[] = {
     {"quantize", "8-bit models", nullptr},
     {"lint", "what a deployment target does not support", nullptr},
     {"explain", "why a rewrite did not apply", explain_main},
-    {"view", "the graph as a page or picture", nullptr},
+    {"view", "look at a model and work on it in the browser", view_main},
     {"completion", "a script that completes verbs and flags in your shell", completion_main},
 };
 

@@ -30,5 +30,6 @@ int simplify_main(Raw raw, Out& out);
 int stats_main(Raw raw, Out& out);
 int show_main(Raw raw, Out& out);
 int verify_main(Raw raw, Out& out);
+int view_main(Raw raw, Out& out);
 
 }  // namespace cameo::cli

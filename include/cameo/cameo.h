@@ -24,3 +24,4 @@
 #include "cameo/stats.h"
 #include "cameo/verify.h"
 #include "cameo/version.h"
+#include "cameo/view.h"

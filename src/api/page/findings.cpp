@@ -48,8 +48,7 @@ void check_model(Call& call) {
   const CheckSettings settings{.types = call.flag("types", true), .strict = call.flag("strict")};
   const auto findings = from_file ? check(m.file, settings) : check(m.model, settings);
   const auto items = items_by_name(m.drawn());
-  auto& w = call.out.object().key("command").value(
-      cat("cameo check ", shell_word(m.file), settings.strict ? " --strict" : ""));
+  auto& w = call.out.object().key("command").value(check_command(m.file, settings.strict));
   w.key("findings").array();
   for (const Diag& d : findings) {
     const uint32_t item = item_about(d, items);

@@ -145,6 +145,8 @@ class Painter {
       const layout::Link& l = f.drawing.links[i];
       SceneLine line{f.wires[i], route.points, item_of(l.from), item_of(l.to), route.upwards, route.cut};
       for (layout::Point& p : line.points) p = {p.x + x, p.y + y};
+      if (!line.points.empty() && line.from == no_item) line.points.front().y = y - frame_head;  // the frame's edges
+      if (!line.points.empty() && line.to == no_item) line.points.back().y = y + f.placed.height + frame_edge;
       scene_.lines.push_back(std::move(line));
     }
     for (size_t i = 0; i < f.items.size(); ++i) {

@@ -171,8 +171,7 @@ TEST(Desk, EditsComparesAndSaves) {
   EXPECT_NE(edited["command"].text().find("--set-op"), std::string_view::npos);
   const Asked differ(desk, R"({"method":"diff","params":{"model":1,"second":2}})");
   EXPECT_FALSE(differ["same"].boolean());
-  EXPECT_FALSE(
-      Asked(desk, R"({"method":"verify","params":{"model":2,"reference":1}})")["verified"]["same"].boolean());
+  EXPECT_FALSE(Asked(desk, R"({"method":"verify","params":{"model":2,"reference":1}})")["verified"]["same"].boolean());
   std::vector<Buffer> blobs;
   Asked(desk, R"({"method":"save","params":{"model":2}})", {.results = &blobs});
   ASSERT_EQ(blobs.size(), 1u);

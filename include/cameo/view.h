@@ -1,0 +1,49 @@
+// Models as pages and pictures: what `cameo view` does.
+//
+//   cameo::PageServer server({.files = {"net.onnx"}});
+//   std::cout << server.address() << '\n';   // http://127.0.0.1:40123/9f…/
+//   server.run();                            // until interrupt(), or until the page has been closed for a while
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cameo/model.h"
+
+namespace cameo {
+
+// Whether this build holds the page; without it page_html and PageServer throw use.page.
+bool has_page();
+
+// The graph as SVG, with modules closed as the page shows them at first, or everything open.
+std::string picture_svg(const Model& model, bool open_all = false);
+
+// One HTML file that shows the model without a server and without a network: graph, panels, findings. `file` is the
+// name that the model was read by; statistics of weights are left out above `most_weight_bytes`.
+std::string page_html(const std::string& file, uint64_t most_weight_bytes = uint64_t{64} << 20);
+
+struct ViewSettings {
+  std::vector<std::string> files = {};  // that the page may read; the first one is shown
+  uint16_t port = 0;                    // 0: any that is free
+  double gone_seconds = 20;             // ends so long after the last page was closed
+  int threads = 0;                      // of the engine; 0: all the machine has
+};
+
+// The page behind an address of this machine only. Whoever knows the address may use it: it holds a random token.
+// Nothing but the page and its calls is served, and no file is read but those that were named.
+class PageServer {
+ public:
+  explicit PageServer(const ViewSettings& settings);  // throws view.port
+  ~PageServer();
+  PageServer(PageServer&&) noexcept;
+  std::string address() const;
+  void run();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cameo

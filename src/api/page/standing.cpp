@@ -1,0 +1,114 @@
+// include/cameo/view.h: a model as a picture, and as a page that stands alone.
+#include "support/error.h"
+
+#include "api/page/call.h"
+#include "api/page/embedded.h"
+#include "api/page/scene.h"
+#include "api/page/svg.h"
+#include "cameo/check.h"
+#include "cameo/page.h"
+#include "cameo/view.h"
+
+namespace cameo {
+
+namespace {
+
+using support::cat;
+using support::error;
+
+constexpr std::string_view answered = R"({"ok":true,"result":)";
+
+std::string request_of(std::string_view method, std::string_view params) {
+  return cat(R"({"method":")", method, R"(","params":)", params, "}");
+}
+
+// Replies as the page asks for them: its RecordedEngine looks them up by method and parameters.
+class Recorder {
+ public:
+  explicit Recorder(const std::string& file) : desk_({.files = {file}}) {}
+
+  // The result as JSON; a failed call throws its first finding, or gives "" where that is allowed.
+  std::string record(std::string_view method, const std::string& params, bool may_fail = false) {
+    const std::string reply = desk_.call(request_of(method, params));
+    if (!reply.starts_with(answered)) {
+      if (may_fail) return "";
+      const json::Document d(support::Bytes::own(reply), "reply");
+      const json::Value found = d.root()["errors"];
+      if (!found.size()) throw error("budget.memory", "out of memory");
+      const json::Value first = found[size_t{0}];
+      throw error(first["code"].text(), std::string(first["what"].text()));
+    }
+    std::string result = reply.substr(answered.size(), reply.size() - answered.size() - 1);
+    out_.key(cat(method, " ", params)).raw(result);
+    return result;
+  }
+  json::Writer& out() { return out_; }
+
+ private:
+  Desk desk_;
+  json::Writer out_;
+};
+
+std::string text_param(std::string_view text) {
+  json::Writer w;
+  w.value(text);
+  return w.text();
+}
+
+// The panels of all items, and the weights that they name.
+void record_items(Recorder& r, uint64_t items, uint64_t most_weight_bytes) {
+  uint64_t bytes = 0;
+  for (uint64_t i = 1; i < items; ++i) {
+    const std::string node = r.record("node", cat(R"({"model":1,"item":)", i, "}"));
+    const json::Document d(support::Bytes::own(node), "node");
+    const json::Value inputs = d.root().find("inputs");
+    if (!inputs) continue;
+    for (const json::Value v : inputs.elements()) {
+      const json::Value weight = v.find("weight");
+      if (!weight) continue;
+      bytes += static_cast<uint64_t>(weight["bytes"].integer());
+      if (bytes > most_weight_bytes) continue;
+      r.record("weight", cat(R"({"model":1,"item":)", i, R"(,"value":)", text_param(v["label"].text()), "}"), true);
+    }
+  }
+}
+
+// No text of a model may end the element that it stands in.
+std::string for_script(std::string_view json_text) {
+  std::string out;
+  for (const char c : json_text) c == '<' ? out += "\\u003c" : out += c;
+  return out;
+}
+
+}  // namespace
+
+bool has_page() { return !page::embedded_page().empty(); }
+
+std::string picture_svg(const Model& model, bool open_all) {
+  const page::Tree tree = page::tree_of(infer(model));
+  return page::svg_text(tree, page::scene_of(tree, open_all ? page::all_modules(tree) : page::first_open(tree)));
+}
+
+std::string page_html(const std::string& file, uint64_t most_weight_bytes) {
+  constexpr std::string_view mark = R"(id="cameo-data">null<)";
+  const std::string html(page::needed_page());
+  const size_t at = html.find(mark);
+  support::invariant(at != html.npos, "the page has a place for data");
+  Recorder r(file);
+  r.out().object().key("replies").object();
+  const std::string opened = r.record("open", cat(R"({"file":)", text_param(file), "}"));
+  r.record("models", "{}");
+  if (json::Document(support::Bytes::own(opened), "open").root()["kind"].text() == "onnx") {
+    r.record("graph", R"({"model":1})");
+    const std::string all = r.record("graph", R"({"model":1,"all":true})");
+    r.record("picture", R"({"model":1})");
+    r.record("check", R"({"model":1})", true);
+    record_items(r, static_cast<uint64_t>(json::Document(support::Bytes::own(all), "graph").root()["items"].integer()),
+                 most_weight_bytes);
+  }
+  r.out().end().end();
+  const size_t data = at + mark.size() - 5;  // before "null<"
+  return cat(html.substr(0, data), for_script(r.out().text()), html.substr(data + 4));
+}
+
+}  // namespace cameo

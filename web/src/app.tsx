@@ -1,0 +1,153 @@
+import {useEffect, useReducer, useRef} from "preact/hooks";
+import {GraphView} from "./canvas";
+import {Drawer} from "./drawer";
+import {Errors, KeyList, Progress} from "./overlays";
+import {Panel} from "./panel";
+import type {Store} from "./store";
+import {TopBar, ViewButtons} from "./topbar";
+import {Verbs} from "./verbs";
+import {t} from "./words";
+
+export interface Props {
+  store: Store;
+}
+
+export function App({store}: Props) {
+  const [, again] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => {
+    again(undefined); // what changed before the first paint
+    return store.subscribe(() => again(undefined));
+  }, [store]);
+  useEffect(() => listenToKeys(store), [store]);
+  useEffect(() => listenToDrops(store), [store]);
+  const s = store.state;
+  return (
+    <div class="app">
+      <TopBar store={store} />
+      <main class={s.current ? "work" : "work empty"}>
+        {s.current && <Verbs store={store} />}
+        <section class="middle">
+          <Stage store={store} />
+          {s.current && <Drawer store={store} />}
+        </section>
+        {s.current && <Panel store={store} />}
+      </main>
+      <StatusBar store={store} />
+      <Progress store={store} />
+      <Errors store={store} />
+      <KeyList store={store} />
+    </div>
+  );
+}
+
+function Stage({store}: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    if (!canvas.current) return;
+    const view = new GraphView(canvas.current);
+    view.onSelect = (id) => void store.select(id);
+    view.onToggle = (id) => void store.toggle(id);
+    view.setTheme(store.state.dark);
+    store.view = view;
+    if (store.state.scene) view.show(store.state.scene);
+  }, [store]);
+  const s = store.state;
+  return (
+    <div class="stage">
+      <canvas ref={canvas} tabIndex={0} role="application" aria-label={t("app.graph")} aria-describedby="selection" />
+      <div id="selection" class="unseen" aria-live="polite">{s.item ? `${s.item.title} ${s.item.path}` : ""}</div>
+      {s.scene && <ViewButtons store={store} />}
+      {!s.current && <DropHere store={store} />}
+      {s.current && s.current.kind !== "onnx" && <p class="hint">{t("app.empty.graph")}</p>}
+    </div>
+  );
+}
+
+function DropHere({store}: Props) {
+  return (
+    <div class="drop">
+      <h1>{t("app.drop")}</h1>
+      <p>{t("app.drop.kinds")}</p>
+      {store.engine.computes && <FileButton store={store} />}
+      <p class="soft">{store.engine.computes ? t("app.local") : t("app.recorded")}</p>
+    </div>
+  );
+}
+
+export function FileButton({store}: Props) {
+  return (
+    <label class="button">
+      {t("app.choose")}
+      <input type="file" class="unseen" onChange={(e) => {
+        for (const f of e.currentTarget.files ?? []) void store.openFile(f);
+      }} />
+    </label>
+  );
+}
+
+function StatusBar({store}: Props) {
+  const command = store.state.command;
+  return (
+    <footer class="status">
+      <span class="soft">{t("status.command")}</span>
+      <code data-test="command">{command}</code>
+      {command && <button onClick={() => void navigator.clipboard.writeText(command)}>{t("status.copy")}</button>}
+    </footer>
+  );
+}
+
+function listenToDrops(store: Store): () => void {
+  const over = (e: DragEvent) => e.preventDefault();
+  const drop = (e: DragEvent) => {
+    e.preventDefault();
+    if ((e.target as Element | null)?.closest("[data-inputs]")) return;
+    for (const f of e.dataTransfer?.files ?? []) void store.openFile(f);
+  };
+  window.addEventListener("dragover", over);
+  window.addEventListener("drop", drop);
+  return () => {
+    window.removeEventListener("dragover", over);
+    window.removeEventListener("drop", drop);
+  };
+}
+
+function listenToKeys(store: Store): () => void {
+  const focus = (selector: string) => document.querySelector<HTMLElement>(selector)?.focus();
+  const move = (way: "up" | "down" | "left" | "right") => {
+    const from = store.state.selected ?? store.state.scene?.boxes[0]?.id;
+    if (from === undefined) return;
+    const to = store.state.selected === null ? from : store.view?.neighbour(from, way);
+    if (to !== null && to !== undefined) void store.goTo(to);
+  };
+  const escape = () => {
+    if (store.state.errors.length) store.set({errors: []});
+    else if (store.state.keys) store.set({keys: false});
+    else if (store.state.hits) void store.search("");
+    else void store.select(null);
+    focus("canvas");
+  };
+  const toggle = () => {
+    const id = store.state.selected;
+    if (id !== null && store.view?.box(id)?.opens) void store.toggle(id);
+  };
+  const actions: Record<string, () => void> = {
+    "/": () => focus("[data-test=search]"), "?": () => store.set({keys: !store.state.keys}),
+    ArrowUp: () => move("up"), ArrowDown: () => move("down"), ArrowLeft: () => move("left"), ArrowRight: () => move("right"),
+    Enter: toggle, " ": toggle, f: () => store.view?.fitAll(), "+": () => store.view?.zoom(1.3), "=": () => store.view?.zoom(1.3),
+    "-": () => store.view?.zoom(1 / 1.3), w: () => store.view?.pan(0, 80), a: () => store.view?.pan(80, 0), d: () => store.view?.pan(-80, 0),
+    S: () => void store.save(), s: () => store.set({verb: "simplify"}), r: () => store.set({verb: "run"}), c: () => void store.check(false),
+  };
+  const onKey = (e: KeyboardEvent) => {
+    if (e.key === "Escape") return escape();
+    const at = e.target as HTMLElement;
+    if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) return;
+    if ((e.key === "Enter" || e.key === " ") && at.tagName !== "CANVAS" && at !== document.body) return;
+    if (e.key.startsWith("Arrow") && at.getAttribute("role") === "tab") return;
+    const action = actions[e.key];
+    if (!action || (!store.engine.computes && /^[Ssr]$/.test(e.key))) return;
+    e.preventDefault();
+    action();
+  };
+  window.addEventListener("keydown", onKey);
+  return () => window.removeEventListener("keydown", onKey);
+}

@@ -1,0 +1,72 @@
+// `cameo view` and Chromium for a test.
+import {spawn} from "node:child_process";
+import {existsSync, mkdirSync, mkdtempSync, writeFileSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {dirname, join} from "node:path";
+import {fileURLToPath} from "node:url";
+import {chromium} from "playwright-core";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+export const cameo = process.env["CAMEO"] ?? join(root, "build", "release", "cameo");
+export const shots = join(root, "build", "page", "screenshots");
+mkdirSync(shots, {recursive: true});
+
+export function folder() {
+  return mkdtempSync(join(tmpdir(), "cameo-page-"));
+}
+
+export function file(name, contents, where = folder()) {
+  const path = join(where, name);
+  writeFileSync(path, contents);
+  return path;
+}
+
+// The command, once it has printed its address.
+export async function serve(...args) {
+  const process_ = spawn(cameo, ["view", "--no-open", ...args], {stdio: ["ignore", "pipe", "inherit"]});
+  const address = await new Promise((done, fail) => {
+    let text = "";
+    process_.stdout.on("data", (d) => {
+      text += d;
+      if (text.includes("\n")) done(text.split("\n")[0]);
+    });
+    process_.on("exit", (code) => fail(new Error(`cameo view ended with ${code}`)));
+  });
+  return {address, process: process_, stop: () => process_.kill("SIGKILL")};
+}
+
+export async function browser() {
+  const executablePath = process.env["CHROMIUM"] ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+  return await chromium.launch({
+    executablePath, headless: true,
+    args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+      "--disable-component-update", "--disable-sync"],
+  });
+}
+
+// A page that fails the test when it logs an error or asks for anything but its own address.
+export async function open(b, address, options = {}) {
+  const context = await b.newContext({viewport: {width: 1440, height: 900}, locale: "en-US", colorScheme: "light", acceptDownloads: true, ...options});
+  const page = await context.newPage();
+  page.troubles = [];
+  page.on("console", (m) => m.type() === "error" && page.troubles.push(m.text()));
+  page.on("pageerror", (e) => page.troubles.push(String(e)));
+  page.on("request", (r) => {
+    const allowed = address.startsWith("file:") ? r.url() === address || r.url().startsWith("blob:") || r.url().startsWith("data:")
+      : r.url().startsWith(address) || r.url().startsWith("blob:") || r.url().startsWith("data:");
+    if (!allowed) page.troubles.push(`asked for ${r.url()}`);
+  });
+  await page.goto(address);
+  return page;
+}
+
+export async function drawn(page) {
+  await page.waitForFunction(() => window.cameo?.state.scene && !window.cameo.state.busy);
+  await page.waitForTimeout(150);
+}
+
+export async function shot(page, name) {
+  await page.screenshot({path: join(shots, `${name}.png`)});
+}
+
+export const test_ = (page, name) => page.locator(`[data-test="${name}"]`);

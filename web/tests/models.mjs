@@ -1,0 +1,57 @@
+// Models that the tests look at, as text.
+
+const head = `<ir_version: 8, opset_import: ["" : 18]>`;
+const numbers = (n, f) => Array.from({length: n}, (_, i) => f(i).toFixed(3)).join(",");
+
+// A small image network with an encoder of three equal blocks, and something to simplify.
+export function network() {
+  const conv = numbers(8 * 3 * 3 * 3, (i) => Math.sin(i * 1.7) / 3);
+  const square = numbers(64, (i) => Math.cos(i * 2.3) / 4);
+  const blocks = [];
+  let last = "flat";
+  for (let i = 0; i < 3; ++i) {
+    const p = `encoder.blocks.${i}`;
+    blocks.push(`["${p}.attn/MatMul"] q${i} = MatMul(${last}, w)`, `["${p}.attn/Softmax"] s${i} = Softmax<axis=-1>(q${i})`,
+      `["${p}.mlp.fc/MatMul"] f${i} = MatMul(s${i}, w)`, `["${p}.mlp.act/Relu"] r${i} = Relu(f${i})`, `["${p}/Add"] b${i} = Add(${last}, r${i})`);
+    last = `b${i}`;
+  }
+  return `${head}
+net (float[batch,3,16,16] image) => (float[batch,8] scores)
+<float[8,3,3,3] kernel = {${conv}}, float[8,8] w = {${square}}, float one = {1}>
+{
+  ["stem/Conv"] c = Conv<pads=[1,1,1,1]>(image, kernel)
+  ["stem/Mul"] m = Mul(c, one)
+  ["stem/Relu"] a = Relu(m)
+  ["stem/Relu_1"] a2 = Relu(a)
+  ["pool/GlobalAveragePool"] g = GlobalAveragePool(a2)
+  ["pool/Flatten"] flat = Flatten(g)
+  ${blocks.join("\n  ")}
+  ["head/MatMul"] scores = MatMul(${last}, w)
+}
+`;
+}
+
+export const hostile = `</script><img src=x onerror="window.hacked=1">`;
+
+export function hostileNetwork() {
+  const name = hostile.replaceAll('"', '\\"');
+  return `${head}
+net (float[2] "${name}") => (float[2] y)
+{
+  ["${name}/Relu"] "${name}a" = Relu("${name}")
+  ["b"] y = Neg("${name}a")
+}
+`;
+}
+
+// `count` nodes without modules: residual blocks in a row.
+export function deep(count) {
+  const lines = [];
+  let last = "x";
+  for (let i = 0; lines.length < count; ++i) {
+    lines.push(`["n${lines.length}"] a${i} = Relu(${last})`, `["n${lines.length + 1}"] b${i} = Tanh(a${i})`, `["n${lines.length + 2}"] c${i} = Sigmoid(a${i})`,
+      `["n${lines.length + 3}"] d${i} = Mul(b${i}, c${i})`, `["n${lines.length + 4}"] e${i} = Add(d${i}, ${last})`);
+    last = `e${i}`;
+  }
+  return `${head}\ndeep (float[2,8] x) => (float[2,8] y)\n{\n${lines.join("\n")}\n["last"] y = Neg(${last})\n}\n`;
+}
