@@ -35,7 +35,7 @@ VERBS = {
     "extract": Words("截取模型的一部分,存为独立模型", "cameo extract net.onnx part.onnx --to output", "howto/edit.md howto/debug-mismatch.md"),
     "edit": Words("修改名字、形状、节点和权重;各选项按给出的顺序生效", "cameo edit net.onnx named.onnx --rename x=image --set-dim image:0=n", "howto/edit.md"),
     "show": Words("查看模型或归档文件:输入、输出、动态轴、算子、参数量、内存、乘加次数", "cameo show net.onnx\ncameo show examples/digits/digits.pt", "onnx-files.md text-form.md"),
-    "view": Words("把计算图画成网页或图片", "", "page.md"),
+    "view": Words("在浏览器里查看和处理模型;也可存成单个网页文件或图片", "", "page.md"),
     "stats": Words("统计算子、参数量、各数据类型的字节数、乘加次数和内存", "cameo stats net.onnx", "howto/run-and-profile.md"),
     "diff": Words("比较两个模型的结构、属性和权重,与名字无关", "cameo diff before.onnx after.onnx", "howto/edit.md"),
     "explain": Words("解释某条改写规则在哪里生效、在别处为什么没有生效", "cameo explain net.onnx --rule gelu", "howto/simplify.md simplify.md"),

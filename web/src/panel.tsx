@@ -33,7 +33,7 @@ function ModelPanel({store}: Props) {
   return (
     <>
       <h1>{m.name}</h1>
-      <p class="soft">{t("panel.nothing")}</p>
+      {m.kind === "onnx" && <p class="soft">{t("panel.nothing")}</p>}
       <Fields rows={[[t("panel.producer"), [s.producer, s.producer_version].filter(Boolean).join(" ")],
         [t("stat.parameters"), s.parameters === undefined ? "" : count(s.parameters)],
         [t("stat.size"), s.weight_bytes === undefined ? "" : bytes(s.weight_bytes)]]} />

@@ -311,3 +311,21 @@ test("10,000 nodes: laid out within half a second, drawn at 60 frames a second",
   await done(page);
   other.stop();
 });
+
+test("a long call shows its progress and can be cancelled", async () => {
+  const other = await serve(file("long.onnxtxt", deep(60_000)));
+  const page = await open(b, other.address);
+  await page.waitForFunction(() => window.cameo?.state.scene, undefined, {timeout: 120_000});
+  const made = page.evaluate(() => window.cameo.make("simplify", {}, false));
+  await page.waitForSelector('[data-test="busy"]', {timeout: 30_000});
+  await shot(page, "13-busy");
+  await at(page, "cancel").click();
+  assert.equal(await made, null);
+  assert.equal((await state(page, "errors"))[0].code, "budget.interrupted");
+  assert.equal((await state(page, "models")).length, 1);
+  await page.keyboard.press("Escape");
+  await page.evaluate(() => window.cameo.search("relu"));
+  assert.ok((await state(page, "hits")).count > 1000);
+  await done(page);
+  other.stop();
+});
