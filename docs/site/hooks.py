@@ -58,9 +58,10 @@ def on_page_markdown(markdown, page, config, files):
     def outward(match):
         target, rest = match.groups()
         path = posixpath.normpath(posixpath.join(posixpath.dirname(place), target))
-        if chinese and path.startswith("docs/") and path.endswith(".md") and not path.startswith("docs/zh/"):
+        inside = path.startswith("docs/") and not path.startswith("docs/site/")
+        if chinese and inside and path.endswith(".md") and not path.startswith("docs/zh/"):
             return f"]({target.removesuffix('.md')}.html{rest})"  # a page that is only in the English site
-        if re.match(r"[a-z]+:", target) or path.startswith("docs/") or not (ROOT / path).is_file():
+        if re.match(r"[a-z]+:", target) or inside or not (ROOT / path).is_file():
             return match[0]
         copied.add(path)
         up = posixpath.relpath("docs/source", posixpath.dirname(place))
