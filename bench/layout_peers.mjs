@@ -56,7 +56,7 @@ if (which === "dagre" || which === "elk") {
   await (which === "dagre" ? dagre : elk)(g);
   console.log(((performance.now() - start) / 1000).toFixed(3));
 } else {
-  const ours = join(root, "build", "release", "bench", "bench_layout");
+  const ours = process.env["BENCH_LAYOUT"] ?? join(root, "build", "release", "bench", "bench_layout");
   if (!existsSync(ours)) throw new Error("build bench_layout first: cmake --build build/release --target bench_layout");
   const sizes = process.argv.slice(2).map(Number);
   console.log("nodes\tcameo s\tdagre s\telkjs s");

@@ -22,9 +22,20 @@ bool is_number(const std::string& label) {
   return !label.empty() && label.find_first_not_of("0123456789") == label.npos;
 }
 
-// Children have higher numbers than their parents: from the end, all children are done before.
+// Parents before their children.
+std::vector<uint32_t> from_above(const Tree& tree) {
+  std::vector<uint32_t> out = {0};
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto& children = tree.items[out[i]].children;
+    out.insert(out.end(), children.begin(), children.end());
+  }
+  return out;
+}
+
 void count_and_print(Tree& tree) {
-  for (size_t i = tree.items.size(); i-- > 0;) {
+  const auto order = from_above(tree);
+  for (size_t k = order.size(); k-- > 0;) {
+    const uint32_t i = order[k];
     Item& item = tree.items[i];
     item.nodes = item.kind == ItemKind::node;
     uint64_t print = item.fingerprint;

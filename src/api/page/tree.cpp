@@ -9,6 +9,7 @@
 #include "api/type_text.h"
 
 #include "api/page/module_path.h"
+#include "api/page/periods.h"
 #include "api/page/stacks.h"
 #include "api/state.h"
 
@@ -135,6 +136,7 @@ class Builder {
 Tree tree_of(const Model& model) {
   Tree out;
   Builder(model, out);
+  wrap_periods(out);
   stack_repeats(out);
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "api/page/periods.h"
 #include "cameo/build.h"
 #include "cameo/page.h"
 #include "formats/json.h"
@@ -88,6 +89,30 @@ TEST(Desk, DrawsModulesAndStacks) {
     ASSERT_GE(p.size(), 4u);
     EXPECT_LE(p[1].number(), p[p.size() - 1].number());
   }
+}
+
+TEST(Desk, FindsBlocksWithoutModules) {
+  EXPECT_TRUE(periods({1, 1, 1, 1, 1, 1}).empty());
+  const auto found = periods({9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 8, 4, 5, 6, 4, 5, 6});
+  ASSERT_EQ(found.size(), 1u);  // twice is no repetition
+  EXPECT_EQ(found[0].first, 1u);
+  EXPECT_EQ(found[0].length, 3u);
+  EXPECT_EQ(found[0].times, 3u);
+
+  Builder b;
+  Var x = b.input("x", "f32[2]");
+  for (int i = 0; i < 5; ++i) x = b.op("Tanh", {b.op("Relu", {b.op("Sin", {x})})}) + x;
+  b.output("y", b.op("Neg", {x}));
+  const std::string bytes = b.bytes();
+  Desk desk;
+  desk.offer("net.onnx", Buffer{nullptr, bytes.data(), bytes.size()});
+  Asked(desk, R"({"method":"open","params":{"file":"net.onnx"}})");
+  const Asked closed(desk, R"({"method":"graph","params":{"model":1,"open":[]}})");
+  std::string titles;
+  for (const json::Value box : closed["boxes"].elements()) titles += support::cat(box["title"].text(), "|");
+  EXPECT_EQ(titles, "x|block.0–4  ×5|Neg|y|");
+  const Asked all(desk, R"({"method":"graph","params":{"model":1,"all":true}})");
+  EXPECT_EQ(all["boxes"].size(), 2u + 21 + 1 + 5);
 }
 
 TEST(Desk, SimplifiesWithALedgerAndWithoutOneRewrite) {
