@@ -41,8 +41,8 @@ AREAS = {
 }
 INTRO = {"en": "# Error index\n\nEvery finding has a code, and every code is here with its usual cause and a cure. The message itself has the place and the numbers;\n"
                "[errors.md](errors.md) explains its parts and the exit codes. Search this page for the code in the brackets: `error[export.frozen-dim]`.\n",
-         "zh": "# 错误码索引\n\n每条提示都有一个错误码,这里列出全部错误码的常见原因和解决办法。具体的位置和数值在报错里;\n"
-               "报错的组成和退出码见 [errors.md](errors.md)。用方括号里的错误码在本页搜索即可:`error[export.frozen-dim]`。\n"}
+         "zh": "# 错误码索引\n\n每条提示都有一个错误码，这里列出全部错误码的常见原因和解决办法。具体的位置和数值在报错里；\n"
+               "报错的组成和退出码见 [errors.md](errors.md)。用方括号里的错误码在本页搜索即可：`error[export.frozen-dim]`。\n"}
 HEAD = {"en": "| code | cause | cure |", "zh": "| 错误码 | 原因 | 解决办法 |"}
 
 

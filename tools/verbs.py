@@ -24,33 +24,33 @@ class Words:
 
 
 VERBS = {
-    "export": Words("把 PyTorch 归档文件(TorchScript 或 torch.export)导出为 ONNX,全程不需要 PyTorch",
+    "export": Words("把 PyTorch 归档文件（TorchScript 或 torch.export）导出为 ONNX，全程不需要 PyTorch",
                     "cameo export examples/digits/digits.pt -o digits.onnx --input 'images=f32[batch,1,8,8]'", "export.md howto/archive.md howto/dynamic-sizes.md"),
-    "simplify": Words("化简计算图,结果不变", "cameo simplify net.onnx simple.onnx --check 2", "howto/simplify.md simplify.md simplify-rules.md"),
-    "onnxsim": Words("沿用 onnxsim 的参数,由 `cameo simplify` 完成", "cameo onnxsim net.onnx simple.onnx 1", "coming-from.md howto/simplify.md"),
+    "simplify": Words("化简计算图，结果不变", "cameo simplify net.onnx simple.onnx --check 2", "howto/simplify.md simplify.md simplify-rules.md"),
+    "onnxsim": Words("沿用 onnxsim 的参数，由 `cameo simplify` 完成", "cameo onnxsim net.onnx simple.onnx 1", "coming-from.md howto/simplify.md"),
     "quantize": Words("量化为 8 位模型", "", "quantize.md"),
-    "convert": Words("转换 opset(升级或降级)、转半精度、与文本格式互转",
+    "convert": Words("转换 opset（升级或降级）、转半精度、与文本格式互转",
                      "cameo convert net.onnx net13.onnx --opset 13\ncameo convert net.onnx half.onnx --float f16 --keep-io", "howto/opset.md howto/half-precision.md onnx-files.md"),
-    "merge": Words("把两个模型拼成一个,自动协调 opset 和名字", "cameo extract net.onnx head.onnx --to output\ncameo merge net.onnx net.onnx twice.onnx", "howto/edit.md"),
-    "extract": Words("截取模型的一部分,存为独立模型", "cameo extract net.onnx part.onnx --to output", "howto/edit.md howto/debug-mismatch.md"),
-    "edit": Words("修改名字、形状、节点和权重;各选项按给出的顺序生效", "cameo edit net.onnx named.onnx --rename x=image --set-dim image:0=n", "howto/edit.md"),
-    "show": Words("查看模型或归档文件:输入、输出、动态轴、算子、参数量、内存、乘加次数", "cameo show net.onnx\ncameo show examples/digits/digits.pt", "onnx-files.md text-form.md"),
-    "view": Words("在浏览器里查看和处理模型;也可存成单个网页文件或图片", "", "page.md"),
+    "merge": Words("把两个模型拼成一个，自动协调 opset 和名字", "cameo extract net.onnx head.onnx --to output\ncameo merge net.onnx net.onnx twice.onnx", "howto/edit.md"),
+    "extract": Words("截取模型的一部分，存为独立模型", "cameo extract net.onnx part.onnx --to output", "howto/edit.md howto/debug-mismatch.md"),
+    "edit": Words("修改名字、形状、节点和权重；各选项按给出的顺序生效", "cameo edit net.onnx named.onnx --rename x=image --set-dim image:0=n", "howto/edit.md"),
+    "show": Words("查看模型或归档文件：输入、输出、动态轴、算子、参数量、内存、乘加次数", "cameo show net.onnx\ncameo show examples/digits/digits.pt", "onnx-files.md text-form.md"),
+    "view": Words("在浏览器里查看和处理模型；也可存成单个网页文件或图片", "", "page.md"),
     "stats": Words("统计算子、参数量、各数据类型的字节数、乘加次数和内存", "cameo stats net.onnx", "howto/run-and-profile.md"),
-    "diff": Words("比较两个模型的结构、属性和权重,与名字无关", "cameo diff before.onnx after.onnx", "howto/edit.md"),
+    "diff": Words("比较两个模型的结构、属性和权重，与名字无关", "cameo diff before.onnx after.onnx", "howto/edit.md"),
     "explain": Words("解释某条改写规则在哪里生效、在别处为什么没有生效", "cameo explain net.onnx --rule gelu", "howto/simplify.md simplify.md"),
     "ops": Words("查询哪个 ATen 算子会变成哪些 ONNX 算子、从哪个 opset 起支持、不支持的原因", "cameo ops conv2d\ncameo ops Gemm --reverse", "operators.md howto/custom-operators.md"),
-    "check": Words("检查模型是否合规,一次列出全部问题", "cameo check net.onnx", "onnx-files.md error-index.md"),
-    "infer": Words("符号形状推断与类型推断;推不下去时说明位置和原因", "cameo infer net.onnx typed.onnx", "dims.md"),
+    "check": Words("检查模型是否合规，一次列出全部问题", "cameo check net.onnx", "onnx-files.md error-index.md"),
+    "infer": Words("符号形状推断与类型推断；推不下去时说明位置和原因", "cameo infer net.onnx typed.onnx", "dims.md"),
     "lint": Words("预测模型在部署目标上会遇到的问题", "", "targets/index.md"),
-    "verify": Words("精度对齐:比较两个模型,或比较模型与录制好的输出,并指出第一个不一致的值",
+    "verify": Words("精度对齐：比较两个模型，或比较模型与录制好的输出，并指出第一个不一致的值",
                     "cameo verify before.onnx after.onnx --random 1 --dim h=8 --dim w=8", "howto/debug-mismatch.md"),
     "run": Words("在 CPU 上运行模型", "cameo run net.onnx --random 0 --dim h=16 --dim w=16 --repeat 3", "howto/run-and-profile.md engine.md"),
     "completion": Words("生成 shell 自动补全脚本", "cameo completion bash", "verbs/index.md"),
 }
 INTRO = {"en": ("# The command\n\n`cameo VERB --help` prints what these pages show. Data goes to standard output, findings to standard error; [errors.md](../errors.md) has the\n"
                 "exit codes, [trust.md](../trust.md) the budgets that every verb takes.\n", "verb", "what it does"),
-         "zh": ("# 命令一览\n\n这些页面的内容与 `cameo VERB --help` 一致。数据写到标准输出,提示和错误写到标准错误;退出码见 [errors.md](../errors.md),\n"
+         "zh": ("# 命令一览\n\n这些页面的内容与 `cameo VERB --help` 一致。数据写到标准输出，提示和错误写到标准错误；退出码见 [errors.md](../errors.md),\n"
                 "每个命令都接受的资源限额见 [trust.md](../trust.md)。\n", "命令", "作用")}
 MADE = "<!-- made by tools/verbs.py from the command's help -->\n"
 
@@ -79,9 +79,9 @@ def pages(command):
             links = " · ".join(f"[{title(ROOT / 'docs' / folder / p) if not p.startswith('verbs/') else INTRO[language][0][2:].splitlines()[0]}](../{p})" for p in on)
             page = MADE + f"# cameo {verb}\n\n{says[language]}" + ("." if language == "en" else "。") + f"\n\n```text\n{text}```\n"
             if words.commands:
-                page += "\n" + {"en": "To try it:", "zh": "试一试:"}[language] + f"\n\n```sh\n{words.commands}\n```\n"
+                page += "\n" + {"en": "To try it:", "zh": "试一试："}[language] + f"\n\n```sh\n{words.commands}\n```\n"
             if links:
-                page += "\n" + {"en": "Read on: ", "zh": "延伸阅读:"}[language] + links + "\n"
+                page += "\n" + {"en": "Read on: ", "zh": "延伸阅读："}[language] + links + "\n"
             yield f"{folder}verbs/{verb}.md", page
     for language, folder in (("en", ""), ("zh", "zh/")):
         intro, head, does = INTRO[language]
