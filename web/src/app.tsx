@@ -24,8 +24,8 @@ export function App({store}: Props) {
   return (
     <div class="app">
       <TopBar store={store} />
-      <main class={s.current ? "work" : "work empty"}>
-        {s.current && <Verbs store={store} />}
+      <main class={!s.current ? "work empty" : store.engine.computes ? "work" : "work shown"}>
+        {s.current && store.engine.computes && <Verbs store={store} />}
         <section class="middle">
           <Stage store={store} />
           {s.current && <Drawer store={store} />}

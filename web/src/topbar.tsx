@@ -83,7 +83,9 @@ function Search({store}: Props) {
   const found = store.state.hits;
   const go = (i: number) => {
     const hit = found?.hits[i];
-    if (hit) void store.goTo(hit.item);
+    if (!hit) return;
+    store.set({hits: null}); // the boxes stay marked
+    void store.goTo(hit.item);
   };
   return (
     <div class="search">

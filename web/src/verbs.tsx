@@ -10,7 +10,6 @@ const ofModels: Verb[] = ["simplify", "convert", "half", "infer", "extract", "ed
 
 export function Verbs({store}: Props) {
   const s = store.state;
-  if (!store.engine.computes) return <nav class="verbs" aria-label={t("verbs.title")}><p class="soft">{t("app.recorded")}</p></nav>;
   const verbs: Verb[] = s.current?.kind === "onnx" ? ofModels : ["export"];
   return (
     <nav class="verbs" aria-label={t("verbs.title")}>
