@@ -42,7 +42,8 @@ void print_reverse(const std::string& pattern, Out& out) {
       w.key(onnx).array();
       for (const std::string& t : torch) w.value(t);
       w.end();
-    } else out.line(cat(onnx, "  ", joined({torch.begin(), torch.end()})));
+    } else
+      out.line(cat(onnx, "  ", torch.empty() ? "no torch operator becomes it" : joined({torch.begin(), torch.end()})));
   }
   w.end();
   if (out.json) out.line(w.text());

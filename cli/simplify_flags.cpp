@@ -32,6 +32,7 @@ SimplifySettings simplify_settings(const Args& args, const Model& m) {
   s.fold = !args.has("no-fold");
   s.sizes_may_be_zero = args.has("sizes-may-be-zero");
   s.unroll = static_cast<int>(args.integer("unroll", 0, 0, 100000));
+  s.functions = static_cast<FunctionCalls>(args.choice("functions", {"auto", "keep", "inline"}));
   s.shapes = !args.has("no-shapes");
   s.check = static_cast<int>(args.integer("check", 0, 0, 1000));
   s.rtol = args.number("rtol");

@@ -24,6 +24,8 @@ inline constexpr Flag simplify_flags[] = {
     {"no-fold", 0, "", "compute nothing from constants"},
     {"sizes-may-be-zero", 0, "", "do not assume that named sizes of inputs are at least 1"},
     {"unroll", 0, "N", "unroll loops of at most N iterations; loops of one iteration always"},
+    {"functions", 0, "auto|keep|inline",
+     "calls of local functions; auto replaces them by their nodes if rules can then remove some"},
     {"no-shapes", 0, "",
      "do not write inferred shapes into the result; also omitted if the file would grow by more than 1 %"},
     {"ledger", 0, "FILE", "every application of a rule, as JSON lines"},

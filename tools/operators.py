@@ -5,8 +5,8 @@
 usage: tools/operators.py [--build DIR] [REPORT.json ...]
        tools/operators.py --docs [--build DIR]
 
-What is seen comes from three places: the lowerings called on made-up arguments (tests/operators), the archives of
-tests/data/export, and reports that `cameo export --report` wrote (tests/torch/opinfo.py keeps them in $CAMEO_REPORTS).
+What is seen comes from four places: the lowerings called on made-up arguments (tests/operators), the calls of
+tests/text/lower, the archives of tests/data/export, and reports that `cameo export --report` wrote (tests/torch/opinfo.py keeps them in $CAMEO_REPORTS).
 What the table has already stays while the lowering exists. Nothing in it is kept by hand.
 """
 import argparse
@@ -32,8 +32,12 @@ def old_table():
 
 
 def probed(build):
-    done = subprocess.run([build / "tests" / "probe_operators"], stdout=subprocess.PIPE, text=True, check=True)
-    for line in done.stdout.splitlines():
+    calls = [line.removeprefix("before: ") for file in sorted((ROOT / "tests/text/lower").glob("*.test"))
+             for line in file.read_text().splitlines(True) if line.startswith("before: ")]
+    probe = build / "tests" / "probe_operators"
+    lines = subprocess.run([probe], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    lines += subprocess.run([probe, "--given"], input="".join(calls), stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    for line in lines:
         name, opset, ops = line.split("\t")
         yield name, int(opset), set(ops.split())
 
@@ -75,7 +79,7 @@ def main():
     for name, ops in reported(build, options.reports):
         if name in rows:
             rows[name] = [max(rows[name][0], 0), rows[name][1] | {op for op in ops if "::" not in op}]
-    lines = [f'    {{"{name}", {opset}, "{" ".join(sorted(ops))}"}},\n' for name, (opset, ops) in sorted(rows.items())]
+    lines = [f'    {{"{name}", {opset}, "{" ".join(sorted(o for o in ops if not o.startswith("ai.cameo.")))}"}},\n' for name, (opset, ops) in sorted(rows.items())]
     head, tail = TABLE.read_text().split("seen_table[] = {\n")[0], "};\n\n}  // namespace cameo::api\n"
     TABLE.write_text(head + "seen_table[] = {\n" + "".join(lines) + tail)
     print(f"{len(lines)} overloads, {sum(not ops for _, ops in rows.values())} without a node. Build, then tools/operators.py --docs")

@@ -30,14 +30,15 @@ std::vector<TorchOperator> operators();          // all that are supported, by n
 std::vector<TorchOperator> missing_operators();  // PyTorch's other operators, with the reason if known
 
 struct OperatorQuery {
-  std::string pattern = {};    // part of a name of either side, or with * and ?; empty: all
+  std::string pattern = {};    // part of a name of either side in any case, or with * and ?
   int opset = opsets::newest;  // those that need a newer one are missing, with the reason
   bool missing = false;        // also PyTorch's others; they are asked too where nothing else fits the pattern
 };
 std::vector<TorchOperator> find_operators(const OperatorQuery& query);  // throws use.no-match
 std::string to_json(const std::vector<TorchOperator>& operators);       // a list of objects
 
-// The other way round: by ONNX operator, the torch operators that become it, without overloads.
+// The other way round: by ONNX operator, the torch operators that become it, without overloads. Operators that nothing
+// becomes are there with an empty set where the pattern names them. Throws use.no-match.
 std::map<std::string, std::set<std::string>> operators_by_onnx(const std::string& pattern = "");
 
 }  // namespace cameo

@@ -17,6 +17,13 @@
 
 namespace cameo {
 
+// Of a model's local functions. Rules work on nodes, not inside functions.
+enum class FunctionCalls : uint8_t {
+  automatic,  // replaced by their nodes where rules can then remove some; else kept
+  keep,
+  inlined,
+};
+
 struct SimplifySettings {
   std::vector<std::string> skip = {}, only = {};  // names of rules; an unknown one throws use.rule
   std::vector<std::string> without = {};          // single rewrites to leave out: RULE@VALUE, as the ledger has them
@@ -25,7 +32,8 @@ struct SimplifySettings {
   bool fuse = true;                // make bigger standard operators of several (Gelu, LayerNormalization, ...)
   bool fold = true;                // compute what depends only on constants
   bool sizes_may_be_zero = false;  // false: named sizes of inputs are assumed to be at least 1
-  int unroll = 0;      // unroll loops of at most so many iterations; loops of one iteration are always unrolled
+  int unroll = 0;  // unroll loops of at most so many iterations; loops of one iteration are always unrolled
+  FunctionCalls functions = FunctionCalls::automatic;
   bool shapes = true;  // write inferred shapes into the result, unless its file would grow by more than 1 %
   // Input shapes that are fixed first: {"x", {"1", "3", "224", "224"}}; a size may be a name.
   std::map<std::string, std::vector<std::string>> input_shapes = {};

@@ -111,15 +111,28 @@ def diff(first, second, *, limit=100):
     return [Difference(*d) for d in _cameo.diff(as_model(first), as_model(second), limit)]
 
 
+def _nms(given):
+    """The arguments of append_nms by name."""
+    if len(given) == 1 and isinstance(given[0], dict):
+        return given[0]
+    names = ("boxes", "scores", "iou", "score", "max_per_class")
+    if not 2 <= len(given) <= len(names):
+        raise TypeError(f"append_nms takes {', '.join(names)}; the last three may be left out")
+    return dict(zip(names, given))
+
+
 def edit(model, edits=None, **one):
     """A changed model. Edits work in order: edit(m, [("rename", "x", "image"), ("set_dim", "image", 0, "batch")]), or one
     by keyword: edit(m, rename={"x": "image"}), edit(m, add_output="h"), edit(m, insert="y2 = Relu(y)").
 
     add_output, remove_output, remove_input, rename, set_dim, fix_shape, set_attribute, set_operator, insert, rewire,
-    remove_node, set_initializer, set_metadata, strip."""
-    steps = [(e[0], tuple(e[1:])) for e in edits or ()]
+    remove_node, set_initializer, set_metadata, strip, append_nms=("boxes", "scores", iou, score, max_per_class), or a dict of
+    these with center=True, layout="classes_first" or "classes_last"."""
+    steps = [(e[0], (_nms(e[1:]),) if e[0] == "append_nms" else tuple(e[1:])) for e in edits or ()]
     for what, value in one.items():
-        if isinstance(value, dict):
+        if what == "append_nms":
+            steps.append((what, (_nms([value] if isinstance(value, dict) else value),)))
+        elif isinstance(value, dict):
             for key, v in value.items():
                 key = key if isinstance(key, tuple) else (key,)
                 steps.append((what, (*key, v)))

@@ -49,6 +49,9 @@ SimplifySettings simplify_settings(nb::dict given) {
   s.fold = o.flag("fold", true);
   s.sizes_may_be_zero = o.flag("sizes_may_be_zero");
   s.unroll = static_cast<int>(o.integer("unroll", 0));
+  static constexpr std::array<std::pair<const char*, FunctionCalls>, 3> calls{
+      {{"auto", FunctionCalls::automatic}, {"keep", FunctionCalls::keep}, {"inline", FunctionCalls::inlined}}};
+  s.functions = o.choice("functions", calls);
   s.check = static_cast<int>(o.integer("check", 0));
   s.rtol = o.number("rtol");
   s.atol = o.number("atol");
@@ -95,6 +98,22 @@ Model merge_models(const Model& a, const Model& b, nb::dict connect, bool keep_c
   return released([&] { return merge(a, b, settings); });
 }
 
+void append_nms(Editor& editor, nb::dict given) {
+  using Layout = NmsSettings::Layout;
+  static constexpr std::array<std::pair<const char*, Layout>, 3> layouts{
+      {{"", Layout::by_sizes}, {"classes_first", Layout::classes_first}, {"classes_last", Layout::classes_last}}};
+  Options o(std::move(given));
+  NmsSettings settings;
+  const std::string boxes = o.text("boxes"), scores = o.text("scores");
+  settings.iou = static_cast<float>(o.number("iou").value_or(settings.iou));
+  settings.score = static_cast<float>(o.number("score").value_or(settings.score));
+  settings.max_per_class = o.integer("max_per_class", settings.max_per_class);
+  settings.center = o.flag("center");
+  settings.layout = o.choice("layout", layouts);
+  o.finish();
+  editor.append_nms(boxes, scores, settings);
+}
+
 using Arguments = nb::tuple;
 struct Edit {
   const char* name;
@@ -117,6 +136,7 @@ constexpr Edit edits[] = {
     {"rewire", 2, [](Editor& e, const Arguments& a) { e.rewire(text_of(a[0]), text_of(a[1])); }},
     {"set_initializer", 2,
      [](Editor& e, const Arguments& a) { e.set_weight(text_of(a[0]), to_array(a[1], e.dtype(text_of(a[0])))); }},
+    {"append_nms", 1, [](Editor& e, const Arguments& a) { append_nms(e, nb::cast<nb::dict>(a[0])); }},
     {"set_metadata", 2, [](Editor& e, const Arguments& a) { e.set_metadata(text_of(a[0]), text_of(a[1])); }},
 };
 

@@ -2,12 +2,14 @@
 #include <algorithm>
 
 #include "api/type_text.h"
+#include "passes/append_nms.h"
 #include "passes/dce.h"
 #include "passes/diff.h"
 #include "passes/edit.h"
 #include "passes/extract.h"
 #include "passes/merge.h"
 #include "runtime/arrays.h"
+#include "support/near_name.h"
 
 #include "api/state.h"
 #include "cameo/edit.h"
@@ -24,7 +26,27 @@ Model extract(Model model, const std::vector<std::string>& from, const std::vect
 
 struct Editor::State {
   ModelState model;
-  bool dead_code = false;  // there may be unused nodes
+  bool dead_code = false;          // there may be unused nodes
+  std::vector<std::string> added;  // weights that the model did not have
+
+  void note_new(const std::string& name) {
+    if (!passes::has_value(model.model.graph, name)) added.push_back(name);
+  }
+  // A new weight that nothing reads is most likely an old one's name misspelt.
+  void check_added() const {
+    const ir::Graph& g = model.model.graph;
+    for (const std::string& name : added) {
+      if (!passes::has_value(g, name) || g.used(passes::find_value(g, name))) continue;
+      std::vector<std::string_view> weights;
+      for (uint32_t i = 0; i < g.value_capacity(); ++i)
+        if (const ir::Value& v = g[support::ValueId(i)];
+            v.kind != ir::Value::Kind::dead && v.weight && !v.name.empty() && v.name != name)
+          weights.push_back(v.name);
+      const auto close = support::nearest(name, weights);
+      throw error("edit.initializer", cat("nothing reads '", name, "', which the model did not have before"))
+          .help(close.empty() ? "insert a node that reads it" : cat("did you mean ", close, "?"));
+    }
+  }
 };
 
 Editor::Editor(Model model) : state_(std::make_unique<State>(State{ModelState::changed(std::move(model))})) {
@@ -85,7 +107,19 @@ Editor& Editor::rewire(const std::string& from, const std::string& to) {
   passes::rewire(state().model.model, from, to);
   return *this;
 }
+Editor& Editor::append_nms(const std::string& boxes, const std::string& scores, const NmsSettings& settings) {
+  passes::append_nms(state().model.model, {.boxes = boxes,
+                                           .scores = scores,
+                                           .iou = settings.iou,
+                                           .score = settings.score,
+                                           .max_per_class = settings.max_per_class,
+                                           .center = settings.center,
+                                           .classes_first = settings.layout == NmsSettings::Layout::classes_first,
+                                           .classes_last = settings.layout == NmsSettings::Layout::classes_last});
+  return *this;
+}
 Editor& Editor::set_weight(const std::string& name, const ArrayView& value) {
+  state().note_new(name);
   const ir::Tensor given = tensor_of(value, name);
   const auto bytes = given.bytes().span();  // the view's memory may go before the model does
   passes::set_initializer(state().model.model, name,
@@ -94,16 +128,19 @@ Editor& Editor::set_weight(const std::string& name, const ArrayView& value) {
   return *this;
 }
 Editor& Editor::set_weight(const std::string& name, const SharedArray& value) {
+  state().note_new(name);
   passes::set_initializer(state().model.model, name, tensor_of(value, name));
   return *this;
 }
 std::string Editor::dtype(const std::string& value) const {
   const ir::Graph& g = state().model.model.graph;
-  return api::dtype_text(g[passes::find_value(g, value)].fact.type);
+  return passes::has_value(g, value) ? api::dtype_text(g[passes::find_value(g, value)].fact.type) : "";
 }
 Editor& Editor::load_weight(const std::string& name, const std::string& path) {
   ir::Model& m = state().model.model;
-  const ir::DType wanted = m.graph[passes::find_value(m.graph, name)].fact.type.elem;
+  const bool is_new = !passes::has_value(m.graph, name);
+  state().note_new(name);
+  const ir::DType wanted = is_new ? ir::DType::undefined : m.graph[passes::find_value(m.graph, name)].fact.type.elem;
   passes::set_initializer(m, name, runtime::load_npy(path, wanted));
   return *this;
 }
@@ -118,6 +155,7 @@ Editor& Editor::strip() {
 }
 
 Model Editor::apply() {
+  state().check_added();
   if (state().dead_code) passes::remove_dead_code(state().model.model.graph);
   return ModelState::make(state().model);
 }

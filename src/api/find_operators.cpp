@@ -1,6 +1,8 @@
 // include/cameo/operators.h: operators by name.
 #include <algorithm>
+#include <cctype>
 
+#include "ops/op_def.h"
 #include "ops/schema.h"
 #include "runtime/watch.h"
 #include "support/error.h"
@@ -15,10 +17,22 @@ static_assert(opsets::newest == ops::newest_released_opset && opsets::in_develop
 
 namespace {
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// Upper and lower case are the same: people type nonmaxsuppression.
 bool fits(std::string_view name, const std::string& pattern) {
   if (pattern.empty()) return true;
-  return pattern.find_first_of("*?") != pattern.npos ? runtime::matches(name, pattern)
-                                                     : name.find(pattern) != name.npos;
+  const std::string text = lower_case(name), part = lower_case(pattern);
+  return part.find_first_of("*?") != part.npos ? runtime::matches(text, part) : text.find(part) != text.npos;
+}
+
+auto no_match(const std::string& pattern) {
+  return support::error("use.no-match", support::cat("no torch or ONNX operator is called '", pattern, "'"))
+      .help("cameo ops lists all; part of a name is enough");
 }
 bool fits(const TorchOperator& op, const std::string& pattern) {
   return fits(op.name, pattern) ||
@@ -36,9 +50,7 @@ std::vector<TorchOperator> find_operators(const OperatorQuery& query) {
   for (TorchOperator& op : out)
     if (op.from_opset > query.opset)
       op.support = Support::missing, op.why = support::cat("it needs opset ", op.from_opset);
-  if (out.empty())
-    throw support::error("use.no-match", support::cat("no torch or ONNX operator is called '", query.pattern, "'"))
-        .help("cameo ops lists all; part of a name is enough");
+  if (out.empty()) throw no_match(query.pattern);
   return out;
 }
 
@@ -47,6 +59,10 @@ std::map<std::string, std::set<std::string>> operators_by_onnx(const std::string
   for (const TorchOperator& op : operators())
     for (const std::string& onnx : op.onnx)
       if (fits(onnx, pattern)) out[onnx].insert(op.name.substr(0, op.name.find('.')));
+  if (!pattern.empty())  // also what no torch operator becomes
+    for (const ops::OpDef& op : ops::all_ops())
+      if (op.domain.empty() && fits(op.name, pattern)) out[std::string(op.name)];
+  if (out.empty()) throw no_match(pattern);
   return out;
 }
 

@@ -84,10 +84,11 @@ void choose(const json::Value& v, std::string_view key, const std::string_view (
 constexpr std::string_view weight_names[] = {"keep", "automatic", "embed", "external", "in_place"},
                            training_names[] = {"eval", "preserve", "train"},
                            fallback_names[] = {"none", "aten", "all_aten", "custom"},
-                           float_names[] = {"keep", "f16", "bf16"};
+                           float_names[] = {"keep", "f16", "bf16"}, call_names[] = {"automatic", "keep", "inlined"};
 void take(const json::Value& v, std::string_view key, Weights& out) { choose(v, key, weight_names, out); }
 void take(const json::Value& v, std::string_view key, Training& out) { choose(v, key, training_names, out); }
 void take(const json::Value& v, std::string_view key, Fallback& out) { choose(v, key, fallback_names, out); }
+void take(const json::Value& v, std::string_view key, FunctionCalls& out) { choose(v, key, call_names, out); }
 void take(const json::Value& v, std::string_view key, FloatType& out) { choose(v, key, float_names, out); }
 
 template <class S>
@@ -150,6 +151,7 @@ constexpr Row<SimplifySettings> simplify_rows[] = {CAMEO_ROW(SimplifySettings, s
                                                    CAMEO_ROW(SimplifySettings, fold),
                                                    CAMEO_ROW(SimplifySettings, sizes_may_be_zero),
                                                    CAMEO_ROW(SimplifySettings, unroll),
+                                                   CAMEO_ROW(SimplifySettings, functions),
                                                    CAMEO_ROW(SimplifySettings, shapes),
                                                    CAMEO_ROW(SimplifySettings, input_shapes),
                                                    CAMEO_ROW(SimplifySettings, check),

@@ -3,6 +3,7 @@
 
 #include "api/simplify_check.h"
 #include "backends/onnx/simplify_for_opset.h"
+#include "ops/inline.h"
 #include "ops/schema.h"
 #include "passes/edit.h"
 #include "support/budget.h"
@@ -99,17 +100,55 @@ api::CheckedResult simplify_state(ModelState& s, const passes::SimplifyOptions& 
 
 }  // namespace
 
+namespace {
+
+// Constants and copies cost an engine nothing.
+size_t working_nodes(const ir::Graph& g) {
+  size_t n = 0;
+  for (uint32_t i = 0; i < g.node_capacity(); ++i)
+    if (const ir::Node& node = g[support::NodeId(i)]; !node.dead) n += !node.is("Constant") && !node.is("Identity");
+  return n;
+}
+
+// The model without its functions where that pays; nothing if functions stay.
+std::optional<api::CheckedResult> simplify_inlined(ModelState& s, const passes::SimplifyOptions& options,
+                                                   const SimplifySettings& settings, support::DiagSink& diags) {
+  if (s.model.functions.empty() || settings.functions == FunctionCalls::keep) return std::nullopt;
+  const bool must = settings.functions == FunctionCalls::inlined;
+  ModelState flat = s;
+  try {
+    ops::inline_functions(flat.model);
+  } catch (const Error&) {
+    if (must) throw;
+    return std::nullopt;  // too large, or they call themselves
+  }
+  const size_t nodes = working_nodes(flat.model.graph);
+  support::DiagSink found;
+  api::CheckedResult result = simplify_state(flat, options, settings, found);
+  if (!must && working_nodes(flat.model.graph) >= nodes) return std::nullopt;
+  for (Diag& d : found.all()) diags.add(std::move(d));
+  s = std::move(flat);
+  return result;
+}
+
+}  // namespace
+
 Simplified simplify(Model model, const SimplifySettings& settings) {
   ModelState s = ModelState::changed(std::move(model));
   tell(settings.progress, 0, 1);
   for (const auto& [name, sizes] : settings.input_shapes) passes::fix_shape(s.model, name, sizes);
   passes::SimplifyOptions options = options_of(settings);
   std::optional<Stats> before;
+  if (!s.model.functions.empty()) {
+    infer_types(s);
+    before = stats_of(s.model);
+  }
   options.before = [&](const ir::Model& read) {
     if (!before) before = stats_of(read);
   };
   support::DiagSink diags;
-  api::CheckedResult result = simplify_state(s, options, settings, diags);
+  std::optional<api::CheckedResult> inlined = simplify_inlined(s, options, settings, diags);
+  api::CheckedResult result = inlined ? std::move(*inlined) : simplify_state(s, options, settings, diags);
   if (settings.shapes) {
     s.write.value_info = backends::WriteOptions::ValueInfo::all;
     if (s.source_bytes) s.write.shapes_up_to = grown(*s.source_bytes);

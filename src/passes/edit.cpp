@@ -20,12 +20,6 @@ std::string some_names(const std::vector<std::string>& names) {
   return names.size() > 12 ? cat(out, ", ... (", names.size(), " in all)") : out;
 }
 
-bool name_taken(const Graph& g, std::string_view name) {
-  for (uint32_t i = 0; i < g.value_capacity(); ++i)
-    if (const Value& v = g[ValueId(i)]; v.kind != Value::Kind::dead && v.name == name) return true;
-  return false;
-}
-
 Dim parse_size(Graph& g, std::string_view text) {
   int64_t n = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -59,6 +53,12 @@ void infer_anew(Model& m, std::span<const ValueId> fixed) {
     if (!old.is_unknown() && (now.is_unknown() || (now.is_tensor() && !now.has_rank() && old.has_rank())))
       g.fact(ValueId(i)) = before[i];
   }
+}
+
+bool has_value(const Graph& g, std::string_view name) {
+  for (uint32_t i = 0; i < g.value_capacity(); ++i)
+    if (const Value& v = g[ValueId(i)]; v.kind != Value::Kind::dead && v.name == name) return true;
+  return false;
 }
 
 ValueId find_value(const Graph& g, std::string_view name) {
@@ -126,7 +126,7 @@ void rename(Model& m, std::string_view from, std::string_view to) {
   if (to.empty()) throw error("edit.name", cat("'", from, "' needs a new name"));
   for (uint32_t i = 0; i < g.value_capacity(); ++i) {
     if (g[ValueId(i)].kind == Value::Kind::dead || g[ValueId(i)].name != from) continue;
-    if (name_taken(g, to)) throw error("edit.name", cat("the model has a value '", to, "' already"));
+    if (has_value(g, to)) throw error("edit.name", cat("the model has a value '", to, "' already"));
     return g.rename(ValueId(i), std::string(to));
   }
   for (const NodeId n : g.nodes(g.main()))
@@ -165,10 +165,14 @@ void fix_shape(Model& m, std::string_view name, const std::vector<std::string>& 
 
 void set_initializer(Model& m, std::string_view name, const Tensor& value) {
   Graph& g = m.graph;
+  const auto weight = std::make_shared<const Weight>(Weight::of(value));
+  if (!has_value(g, name)) {
+    g.add_initializer(g.main(), std::string(name), weight);
+    return;
+  }
   const ValueId v = find_value(g, name);
   if (!g[v].weight && g[v].kind != Value::Kind::region_input)
     throw error("edit.initializer", cat("'", name, "' is computed by a node, and no initializer"));
-  const auto weight = std::make_shared<const Weight>(Weight::of(value));
   if (g[v].kind == Value::Kind::region_input && !g[v].weight) {  // an input becomes a constant
     const ValueId fixed = g.add_initializer(g.main(), std::string(name), weight);
     g.replace_uses(v, fixed);

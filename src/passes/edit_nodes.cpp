@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ops/infer.h"
+#include "passes/constant_text.h"
 #include "passes/edit.h"
 #include "support/error.h"
 
@@ -27,8 +28,8 @@ std::vector<std::string_view> parts_of(std::string_view s) {
   for (size_t i = 0; i <= s.size(); ++i) {
     const char c = i < s.size() ? s[i] : ',';
     if (c == '"' && (i == 0 || s[i - 1] != '\\')) quoted = !quoted;
-    if (!quoted && (c == '[' || c == '(')) ++depth;
-    if (!quoted && (c == ']' || c == ')')) --depth;
+    if (!quoted && (c == '[' || c == '(' || c == '{')) ++depth;
+    if (!quoted && (c == ']' || c == ')' || c == '}')) --depth;
     if (i < s.size() && (c != ',' || depth > 0 || quoted)) continue;
     out.push_back(trimmed(s.substr(begin, i - begin)));
     begin = i + 1;
@@ -181,7 +182,7 @@ struct NodeText {
 NodeText parse_node(std::string_view text) {
   const auto wrong = [&] {
     return error("edit.insert", cat("'", text, "' is not a node"))
-        .help("write it like 'y2 = Relu(y)' or 'a, b = Split<axis=1>(x, sizes)'");
+        .help("write it like 'y2 = Relu(y)' or 'a, b = Split<axis=1>(x, {4, 80})'");
   };
   NodeText out;
   const size_t open = text.rfind('('), close = text.rfind(')');
@@ -207,10 +208,13 @@ NodeText parse_node(std::string_view text) {
   return out;
 }
 
-bool has_value(const Graph& g, std::string_view name) {
-  for (uint32_t i = 0; i < g.value_capacity(); ++i)
-    if (g[ValueId(i)].kind != Value::Kind::dead && g[ValueId(i)].name == name) return true;
-  return false;
+// A value by its name, a constant, or nothing for an operand that is left out.
+ValueId operand(Graph& g, const std::string& text) {
+  if (text.empty()) return {};
+  if (!has_value(g, text))
+    if (const auto constant = parse_constant(text))
+      return g.add_initializer(g.main(), "", std::make_shared<const Weight>(Weight::of(*constant)));
+  return find_value(g, text);
 }
 
 // The first node after everything that computes one of `values`; none at the end.
@@ -265,7 +269,7 @@ void insert_node(Model& m, std::string_view text) {
   const NodeText t = parse_node(trimmed(text));
   const OpInfo& op = operator_named(t.op);
   std::vector<ValueId> inputs;
-  for (const std::string& name : t.inputs) inputs.push_back(name.empty() ? ValueId() : find_value(g, name));
+  for (const std::string& name : t.inputs) inputs.push_back(operand(g, name));
   for (const std::string& name : t.outputs)
     if (has_value(g, name)) throw error("edit.name", cat("the model has a value '", name, "' already"));
   if (!op.is_opaque()) check_arity(def(op), inputs.size(), t.outputs.size());

@@ -4,7 +4,10 @@
 #include <map>
 
 #include "ops/cost.h"
+#include "ops/infer.h"
+#include "ops/inline.h"
 #include "ops/op_def.h"
+#include "support/budget.h"
 #include "support/error.h"
 
 namespace cameo::passes {
@@ -97,6 +100,25 @@ class LifeTimes {
   uint64_t live_ = 0, most_ = 0;
 };
 
+// The nodes that a run meets: those of functions once for each call, with the call's shapes. What cannot be inlined is
+// counted as it stands.
+void count_all_work(const Model& m, Statistics& s) {
+  const auto count = [&](const Graph& g) {
+    for (uint32_t i = 0; i < g.node_capacity(); ++i)
+      if (!g[NodeId(i)].dead) count_work(g, NodeId(i), s);
+  };
+  if (m.functions.empty()) return count(m.graph);
+  Model flat = m;
+  try {
+    inline_functions(flat);
+    infer(flat.graph);
+  } catch (const Error& e) {
+    if (is_budget(e)) throw;
+    return count(m.graph);
+  }
+  count(flat.graph);
+}
+
 }  // namespace
 
 Statistics statistics(const Model& m) {
@@ -108,8 +130,8 @@ Statistics statistics(const Model& m) {
     if (n.dead) continue;
     ++s.nodes;
     ++counts[n.op->domain.empty() ? std::string(n.op->name) : cat(n.op->domain, "::", n.op->name)];
-    count_work(g, NodeId(i), s);
   }
+  count_all_work(m, s);
   for (const auto& [name, count] : counts) s.operators.push_back({name, count});
   std::stable_sort(s.operators.begin(), s.operators.end(),
                    [](const OpCount& a, const OpCount& b) { return a.count > b.count; });

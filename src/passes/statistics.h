@@ -20,8 +20,8 @@ struct Statistics {
   std::vector<OpCount> operators;  // most frequent first, then by name
   size_t weights = 0;
   uint64_t parameters = 0, weight_bytes = 0;
-  Dim macs;                       // multiply-accumulates of convolutions, matrix products and recurrent layers
-  size_t macs_unknown = 0;        // such nodes whose shapes are not known
+  Dim macs;                 // multiply-accumulates of convolutions, matrix products and recurrent layers, also in calls
+  size_t macs_unknown = 0;  // such nodes whose shapes are not known
   std::vector<std::string> dims;  // names of sizes in inputs and outputs, in order of appearance
   // The most bytes of values alive at once in the main graph, run in order, with every named size 1.
   std::optional<uint64_t> peak_activation_bytes;

@@ -166,3 +166,65 @@ def test_convert(t):
     t.run("convert", "text.onnx", "bad.onnx", "--opset", "11", code=1)
     assert not t.path("bad.onnx").exists()
     t.fails("convert", "net.onnx", "bad.onnx", "--opset", "3", code=2, error="use.value")
+
+
+def detector(t, boxes, scores, name="detector.onnx"):
+    t.path("d.onnxtxt").write_text(f"g (float[{boxes}] b, float[{scores}] s) => (float[{boxes}] boxes, float[{scores}] scores) {{ boxes = Identity(b) scores = Identity(s) }}")
+    t.run("convert", "d.onnxtxt", name)
+    return name
+
+
+# Three boxes: the second overlaps the first by 0.8, the third nothing. Class 0 likes the first two, class 1 the last.
+BOXES, SCORES = [0, 0, 10, 10, 0, 0, 10, 8, 20, 20, 30, 30], [0.9, 0.8, 0.1, 0.02, 0.3, 0.7]
+
+
+def test_nms(t):
+    t.run("edit", detector(t, "1,3,4", "1,2,3"), "out.onnx", "--append-nms", "boxes,scores,0.5,0.05,10", "--remove-output", "boxes", "--remove-output", "scores")
+    t.run("check", "out.onnx")
+    got = outputs(t, "out.onnx", b=o.npy([1, 3, 4], BOXES), s=o.npy([1, 2, 3], SCORES))
+    assert list(got) == ["nms_boxes", "nms_scores", "nms_classes"]
+    assert got["nms_classes"][1] == [0, 0, 1, 1]
+    assert got["nms_boxes"] == ((4, 4), [*BOXES[:4], *BOXES[8:], *BOXES[8:], *BOXES[4:8]])
+    assert [round(x, 2) for x in got["nms_scores"][1]] == [0.9, 0.1, 0.7, 0.3]
+
+
+def test_nms_takes_the_usual_layouts(t):
+    across = [BOXES[i + 4 * n] for i in range(4) for n in range(3)]
+    by_box = [SCORES[n + 3 * c] for n in range(3) for c in range(2)]
+    for boxes, scores, b, s in [("3,4", "3,2", BOXES, by_box), ("b,n,4", "b,n,2", BOXES, by_box), ("b,4,n", "b,2,n", across, SCORES),
+                                ("b,n,1,4", "b,m,2", BOXES, by_box), ("1,n,4", "1,2,m", BOXES, SCORES)]:
+        t.run("edit", detector(t, boxes, scores), "out.onnx", "--append-nms", "boxes,scores,0.5,0.2")
+        shapes = [[int({"b": 1, "n": 3, "m": 3}.get(w, w)) for w in text.split(",")] for text in (boxes, scores)]
+        got = outputs(t, "out.onnx", b=o.npy(shapes[0], b), s=o.npy(shapes[1], s))
+        assert got["nms_boxes"][1] == [*BOXES[:4], *BOXES[8:], *BOXES[4:8]], boxes
+        assert got["nms_classes"][1] == [0, 1, 1] and ("nms_batch" in got) == boxes.startswith("b")
+    t.run("edit", detector(t, "3,4", "3"), "out.onnx", "--append-nms", "boxes,scores,0.5,0.05,1,center")
+    assert outputs(t, "out.onnx", b=o.npy([3, 4], BOXES), s=o.npy([3], SCORES[:3]))["nms_boxes"] == ((1, 4), BOXES[:4])
+
+
+def test_nms_refuses_what_is_not_clear(t):
+    detector(t, "1,3,4", "1,3,3")
+    assert "classes-first or classes-last" in t.fails("edit", "detector.onnx", "out.onnx", "--append-nms", "boxes,scores", code=1, error="edit.nms").err
+    t.run("edit", "detector.onnx", "out.onnx", "--append-nms", "boxes,scores,0.5,0.1,5,classes-last")
+    assert "no boxes" in t.fails("edit", "detector.onnx", "out.onnx", "--append-nms", "scores,boxes", code=1, error="edit.nms").err
+    t.fails("edit", "detector.onnx", "out.onnx", "--append-nms", "boxes,scores,1.5", code=1, error="edit.nms")
+    for value in ("boxes", "boxes,scores,0.5,0.1,5.5", "boxes,scores,middle"):
+        t.fails("edit", "detector.onnx", "out.onnx", "--append-nms", value, code=2, error="use.value")
+
+
+def test_weights_are_added(t):
+    t.path("k.npy").write_bytes(o.npy([3], [10, 20, 30]))
+    t.run("edit", linear(t), "out.onnx", "--set-initializer", "k=k.npy", "--insert", "z = Add(h, k)", "--add-output", "z")
+    assert outputs(t, "out.onnx", **X)["z"][1] == [15, 27, 39]
+    assert "did you mean b?" in t.fails("edit", "net.onnx", "bad.onnx", "--set-initializer", "bb=k.npy", code=1, error="edit.initializer").err
+    t.fails("edit", "net.onnx", "bad.onnx", "--set-initializer", "h=k.npy", code=1, error="edit.initializer")
+    assert not t.path("bad.onnx").exists()
+
+
+def test_constants_in_inserted_nodes(t):
+    t.run("edit", linear(t), "out.onnx", "--insert", "z = Mul(h, f32{2, 3, 4})", "--insert", "a, c = Split<axis=1>(z, {1, 2})", "--add-output", "c")
+    assert outputs(t, "out.onnx", **X)["c"][1] == [21, 36]
+    t.run("edit", "net.onnx", "out.onnx", "--insert", 'z = Clip(h, "", f32{6}[])', "--add-output", "z")
+    assert outputs(t, "out.onnx", **X)["z"][1] == [5, 6, 6]
+    for text in ("z = Mul(h, {a})", "z = Mul(h, i8{300})", "z = Mul(h, i64{0.5})", "z = Mul(h, f33{1})", "z = Mul(h, f32{1, 2}[])"):
+        t.fails("edit", "net.onnx", "bad.onnx", "--insert", text, code=1, error="edit.insert")

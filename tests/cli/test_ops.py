@@ -19,6 +19,16 @@ def test_both_ways(t):
     assert "aten::conv2d" in t.run("ops", "Conv", "--reverse", "--json").json["Conv"]
 
 
+def test_every_operator_has_an_answer(t):
+    assert "NonMaxSuppression" in t.run("ops", "nms").out
+    assert "torchvision::nms" in t.run("ops", "nonmaxsuppression", "--reverse").out
+    assert "no torch operator becomes it" in t.run("ops", "Hardmax", "--reverse").out
+    assert t.run("ops", "Hardmax", "--reverse", "--json").json == {"Hardmax": []}
+    t.fails("ops", "nosuchoperator", "--reverse", code=2, error="use.no-match")
+    unknown = [op["name"] for op in t.run("ops", "--json").json if op["support"] == "lowered" and "onnx" not in op]
+    assert len(unknown) < 15, f"their ONNX operators are not recorded: {unknown}"
+
+
 def test_why_not(t):
     assert "matrix decompositions" in t.run("ops", "aten::linalg_ldl_factor").out
     assert "not supported" in t.run("ops", "aten::linalg_ldl_factor").out

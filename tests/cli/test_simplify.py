@@ -93,3 +93,24 @@ def test_what_a_branch_needs_of_sizes_holds_there_alone(t):
     t.run("simplify", model(t, BRANCH), "out.onnx")
     shown = t.run("show", "out.onnx", "--text").out
     assert "int64[b] x" in shown and "float[c,t] z" in shown and shown.count("If(") == 2
+
+
+CALLS = """<ir_version: 8, opset_import: ["" : 18, "my" : 1]>
+g (float[n,8] x, float[8,8] w) => (float[n,8] y) {{ a = my.layer(x, w) y = my.layer(a, w) }}
+<domain: "my", opset_import: ["" : 18]>
+layer (a, b) => (c) {{ {0} }}
+"""
+WASTE, LEAN = "one = Constant<value_float=1.0>() t = MatMul(a, b) u = Mul(t, one) c = Relu(u)", "t = MatMul(a, b) c = Relu(t)"
+
+
+def test_functions_are_inlined_where_that_pays(t):
+    def after(body, *flags):
+        t.path("net.onnxtxt").write_text(CALLS.format(body))
+        t.run("simplify", "net.onnxtxt", "out.onnx", *flags)
+        t.run("check", "out.onnx")
+        return t.run("show", "out.onnx", "--json").json["operators"]
+    assert after(WASTE) == {"MatMul": 2, "Relu": 2}
+    assert after(LEAN) == {"my::layer": 2, "MatMul": 1, "Relu": 1}
+    assert after(WASTE, "--functions", "keep")["my::layer"] == 2
+    assert after(LEAN, "--functions", "inline") == {"MatMul": 2, "Relu": 2}
+    t.fails("simplify", "net.onnxtxt", "out.onnx", "--functions", "maybe", code=2, error="use.value")

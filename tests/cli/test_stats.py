@@ -9,6 +9,12 @@ g (float[n,4] x) => (float[n,3] y)
 }
 """
 
+CALLS = """<ir_version: 8, opset_import: ["" : 18, "my" : 1]>
+g (float[n,8] x, float[8,8] w) => (float[n,8] y) { a = my.layer(x, w) y = my.layer(a, w) }
+<domain: "my", opset_import: ["" : 18]>
+layer (a, b) => (c) { one = Constant<value_float=1.0>() t = MatMul(a, b) u = Mul(t, one) c = Relu(u) }
+"""
+
 
 def test_stats_of_a_small_model(t):
     t.path("net.onnxtxt").write_text(NET)
@@ -17,3 +23,9 @@ def test_stats_of_a_small_model(t):
     assert found["parameters"] == 14 and found["bytes_by_dtype"] == {"f32": 48, "i64": 16} and found["macs"] == "12*n" and found["dims"] == ["n"]
     text = t.run("stats", "net.onnxtxt").out
     assert "MatMul" in text and "12*n" in text
+
+
+def test_work_in_functions_counts_at_every_call(t):
+    t.path("net.onnxtxt").write_text(CALLS)
+    found = t.run("stats", "net.onnxtxt", "--json").json
+    assert found["macs"] == "128*n" and found["macs_unknown"] == 0 and found["operators"]["my::layer"] == 2

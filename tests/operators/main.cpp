@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <iostream>
 #include <set>
 #include <string>
 
@@ -27,14 +28,22 @@ int print_calls(std::string_view name, size_t) {
   return worked;
 }
 
-int call(std::string_view name, size_t plan) {
-  const auto probe = probe_lowering(*find_row(name), *find_schema(name), plan);
+int print(std::string_view name, const std::optional<Probe>& probe) {
   if (!probe) return refused;
   std::string operators;
   for (const std::string& op : probe->onnx) operators += (operators.empty() ? "" : " ") + op;
   std::printf("%s\t%d\t%s\n", std::string(name).c_str(), static_cast<int>(probe->from_opset), operators.c_str());
   std::fflush(stdout);
   return worked;
+}
+
+int call(std::string_view name, size_t plan) {
+  return print(name, probe_lowering(*find_row(name), *find_schema(name), plan));
+}
+
+// The calls that standard input has, one on a line.
+void print_given() {
+  for (std::string line; std::getline(std::cin, line);) print(line.substr(0, line.find('(')), probe_call(line));
 }
 
 int in_a_process(std::string_view name, size_t plan, int (*what)(std::string_view, size_t) = call) {
@@ -52,13 +61,15 @@ int in_a_process(std::string_view name, size_t plan, int (*what)(std::string_vie
 }  // namespace
 
 // `--count`: no lines, and a count at the end of the lowerings that no arguments made crash. `--calls [NAME]`: the
-// calls that each lowering takes, as tests/text/lower has them; some make no sense.
+// calls that each lowering takes, as tests/text/lower has them; some make no sense. `--given`: only the calls on
+// standard input.
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "--calls") {
     for (const std::string_view name : all_row_names())
       if (argc < 3 || name == argv[2]) in_a_process(name, 0, print_calls);
     return 0;
   }
+  if (argc > 1 && std::string_view(argv[1]) == "--given") return print_given(), 0;
   const bool counting = argc > 1 && std::string_view(argv[1]) == "--count";
   size_t survived = 0, crashed = 0;
   if (counting && !std::freopen("/dev/null", "w", stdout)) return 1;

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "backends/onnx/legalise.h"
+#include "lowering/complex.h"
 #include "operators/call_text.h"
 #include "ops/schema.h"
+#include "passes/dce.h"
 #include "support/error.h"
 
 namespace cameo::tests {
@@ -139,22 +141,40 @@ std::optional<std::string> call_that_works(const Row& row, const Schema& s, size
   return std::nullopt;
 }
 
-std::optional<Probe> probe_lowering(const Row& row, const Schema& s, size_t plan) try {
+namespace {
+
+template <class MakeCall>
+Probe probed(MakeCall make_call) {
   Model m;
   m.opsets[""] = newest_released_opset;
   Lower on(m.graph, m.graph.main());
   on.fold = false;  // what becomes a constant where all is known shows what it is otherwise
-  LoweredCall call{&s, Maker(on, s, all_plans()[plan]).all()};
+  ParsedCall made = make_call(on);
   std::vector<ValueId> outputs;
-  add_results(lower_call(on, row, std::move(call)), outputs);
+  add_results(lower_call(on, *made.row, std::move(made.call)), outputs);
+  for (ValueId& v : outputs)
+    if (is_complex(on.dtype(v))) v = pair_of(on, v);
+  m.graph.set_region_outputs(m.graph.main(), std::move(outputs));
+  remove_dead_code(m.graph);
   Probe probe;
   for (uint32_t i = 0; i < m.graph.node_capacity(); ++i)
     if (const Node& n = m.graph[NodeId(i)]; !n.dead)
       probe.onnx.insert(n.op->domain.empty() ? std::string(n.op->name) : cat(n.op->domain, "::", n.op->name));
-  m.graph.set_region_outputs(m.graph.main(), std::move(outputs));
   if (!probe.onnx.empty()) probe.from_opset = oldest_opset(m);
   return probe;
+}
+
+}  // namespace
+
+std::optional<Probe> probe_lowering(const Row& row, const Schema& s, size_t plan) try {
+  return probed([&](Lower& on) { return ParsedCall{&row, {&s, Maker(on, s, all_plans()[plan]).all()}}; });
 } catch (const std::exception&) {  // also what nonsense makes of containers
+  return std::nullopt;
+}
+
+std::optional<Probe> probe_call(std::string_view text) try {
+  return probed([&](Lower& on) { return parse_call(text, on); });
+} catch (const Error&) {
   return std::nullopt;
 }
 

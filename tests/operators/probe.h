@@ -15,7 +15,9 @@ struct Probe {
   int64_t from_opset = 0;      // the oldest opset that can express what was emitted; 0: none, or nothing was emitted
 };
 
-// One of the ways to make arguments up; nothing when the lowering does not take them.
+// A call as call_text.h writes it; nothing when the lowering does not take it.
+std::optional<Probe> probe_call(std::string_view text);
+// One of the ways to make arguments up.
 std::optional<Probe> probe_lowering(const Row& row, const Schema& schema, size_t plan);
 // The call itself, as call_text.h writes it.
 std::optional<std::string> call_that_works(const Row& row, const Schema& schema, size_t plan);

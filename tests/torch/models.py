@@ -1,11 +1,12 @@
 """Published architectures with random weights, traced, scripted or taken by torch.export, exported by Cameo, run by onnxruntime.
 
-usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT[,TEXT]] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N] [--each N] [--one-size] [--shard I/N]
+usage: models.py [--cameo PATH] [--capture trace|script|export|decompose] [--only TEXT[,TEXT]] [--jobs N] [--out TABLE.tsv] [--limit N] [--seconds N] [--each N] [--one-size | --ones] [--shard I/N]
 One model per family of timm, torchvision and transformers. A parameter or buffer whose elements are all equal gets
 seeded noise first, and batch norms the statistics of an input. A model is right when, on two inputs, and at two further batch sizes when exported with a dynamic
 batch, the error is at most 1e-3 of max|y| and 1e-2 of max|y(x1) - y(x2)|. All are exported once more with the height and
 width, or the sequence length, open too, and run at two further sizes, where PyTorch's own archive is right at them (many
 models fix their size, and so do tracing and torch.export). From .pt2, another dtype or shape than the archive tells is wrong.
+With --ones these further sizes are 1: every dynamic axis alone and all at once, wherever PyTorch's archive is right at them.
 Finished rows in --out are kept: a run resumes. --shard 0/4 takes every fourth model, from the first on; each shard its own --out.
 """
 import argparse
@@ -187,7 +188,7 @@ def spec(x, *leading):
     return "x=" + {torch.float32: "f32", torch.int64: "i64"}[x.dtype] + "[" + ",".join(dims) + "]"
 
 
-def judge(cameo, mode, name, sizes=True):
+def judge(cameo, mode, name, sizes):
     import torch
     torch.set_num_threads(1)
     torch.manual_seed(0)
@@ -222,7 +223,7 @@ def judge(cameo, mode, name, sizes=True):
         if why.startswith("error") and (moved := own_movement(module, x)) > TOLERANCE:
             return "untested", f"the model's own numbers move by {moved:.1g} when the input does in its last digits ({why})", nodes
         if why: return "wrong", why, nodes
-        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, mode, archive, model, module, x) if sizes else ""
+        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, mode, archive, model, module, x, sizes == "ones") if sizes else ""
     finally:
         shutil.rmtree(folder)
 
@@ -258,31 +259,49 @@ def resized(x, more):
         yield torch.randint(3, 300, shape) if x.dtype == torch.int64 else torch.randn(shape)
 
 
-def at_other_sizes(archive, module, x):
-    """Inputs of other sizes and what the model gives for them, or why there are none: the model's or the archive's fault."""
+def resized_to_one(x):
+    """Inputs like x with the batch, the height and width, or the length at 1, alone and together."""
+    import torch
+    free = [0, 2, 3] if x.dim() == 4 else [0, 1]
+    for ones in [*[[axis] for axis in free], *([free[1:]] if len(free) > 2 else []), free]:
+        y = x.clone()
+        for axis in ones: y = y.narrow(axis, 0, 1)
+        if y.shape != x.shape: yield y.contiguous()
+
+
+def at_size(recorded, module, y):
+    """What the model gives for y, or whose fault it is that it cannot be compared: the model's or the archive's."""
+    import torch
+    try:
+        with torch.no_grad(): want = flatten(module(y))
+    except Exception: return "the model has one size"
+    try:
+        with torch.no_grad(): got = flatten(recorded(y))
+    except Exception: return "the archive has one size"
+    return "the archive has one size" if close([t.numpy() for t in got], want, want) else want
+
+
+def at_other_sizes(archive, module, x, ones):
+    """Inputs of other sizes and what the model gives for them, or why there are none. Size 1 counts where it works."""
     import torch
     program = archive.endswith(".pt2")
-    recorded, samples = torch.export.load(archive).module() if program else torch.jit.load(archive), []
-    for y in resized(x, 8 if x.dtype == torch.int64 else 400):
-        try:
-            with torch.no_grad(): want = flatten(module(y))
-        except Exception: return "the model has one size"
-        try:
-            with torch.no_grad(): got = flatten(recorded(y))
-        except Exception: return "the archive has one size"
-        if close([t.numpy() for t in got], want, want): return "the archive has one size"
-        samples.append((y, want))
-    return samples
+    recorded, samples, why = torch.export.load(archive).module() if program else torch.jit.load(archive), [], ""
+    for y in resized_to_one(x) if ones else resized(x, 8 if x.dtype == torch.int64 else 400):
+        want = at_size(recorded, module, y)
+        if not isinstance(want, str): samples.append((y, want))
+        elif ones: why = want
+        else: return want
+    return samples or why
 
 
-def dynamic_size(cameo, mode, archive, model, module, x):
+def dynamic_size(cameo, mode, archive, model, module, x, ones):
     """"right", why the model or the archive has only one size, or "wrong: ..."."""
     flags = []
     if archive.endswith(".pt2"):
         try: archive = capture.save(mode, module, [x], archive[:-4], dynamic_sizes=True)
         except Exception: return "torch.export refuses it"
         if not set(capture.open_axes(archive)) & ({2, 3} if x.dim() == 4 else {1}): return "the archive has one size"
-    samples = at_other_sizes(archive, module, x)
+    samples = at_other_sizes(archive, module, x, ones)
     if isinstance(samples, str): return samples
     if not archive.endswith(".pt2"):
         names = ["batch", str(x.shape[1]), "h", "w"] if x.dim() == 4 else ["batch", "length"]
@@ -294,7 +313,7 @@ def dynamic_size(cameo, mode, archive, model, module, x):
         try: why = close(run_session(model, y), want, want)
         except Exception as e: why = "onnxruntime: " + str(e).splitlines()[0][:120]
         if why: return f"wrong: {list(y.shape)}: {why}"
-    return "right"
+    return f"right: {', '.join('x'.join(map(str, y.shape)) for y, _ in samples)}" if ones else "right"
 
 
 def give_up(*_):
@@ -322,6 +341,7 @@ def main():
     parser.add_argument("--shard", default="0/1")
     parser.add_argument("--each", type=float, default=0, help="processor seconds for one model; what then remains of it counts as refused by PyTorch")
     parser.add_argument("--one-size", action="store_true", help="a dynamic batch, but no other heights, widths and lengths")
+    parser.add_argument("--ones", action="store_true", help="every dynamic axis at size 1, instead of other sizes")
     args = parser.parse_args()
     done = {}
     if args.out and os.path.exists(args.out):
@@ -335,7 +355,7 @@ def main():
     if args.limit: todo = todo[:args.limit]
     begin, summary = time.time(), collections.Counter()
     with multiprocessing.get_context("fork").Pool(args.jobs, maxtasksperchild=1) as pool:
-        results = pool.imap_unordered(work, [(args.cameo, args.capture, n, args.each, not args.one_size) for n in todo])
+        results = pool.imap_unordered(work, [(args.cameo, args.capture, n, args.each, "ones" if args.ones else "" if args.one_size else "others") for n in todo])
         for i in range(len(todo)):
             try: row = results.next(timeout=max(1, args.seconds - (time.time() - begin)) if args.seconds else None)
             except multiprocessing.TimeoutError:
