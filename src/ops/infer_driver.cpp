@@ -239,10 +239,17 @@ class Driver {
     e.diag().where = place(g_, id);
     if (options_.strict) throw e;
     const Type& t = g_[v].fact.type;
-    const bool open = t.is_tensor() && t.has_rank() && declared.is_tensor() && declared.elem == t.elem &&
-                      !std::all_of(t.shape->begin(), t.shape->end(), [](Dim d) { return d.is_literal(); });
-    if (open) e.diag().severity = Severity::warning;  // no engine knows before a run
+    const bool only_sizes = t.is_tensor() && t.has_rank() && declared.is_tensor() && declared.elem == t.elem;
+    const bool known =
+        only_sizes && std::all_of(t.shape->begin(), t.shape->end(), [](Dim d) { return d.is_literal(); });
+    // Engines take the shapes of inner values for hints, and know no others before a run.
+    if (only_sizes && (!known || !is_model_output(v))) e.diag().severity = Severity::warning;
     result.findings.push_back(e.diag());
+  }
+
+  bool is_model_output(ValueId v) const {
+    return std::any_of(g_[v].uses.begin(), g_[v].uses.end(),
+                       [&](const Use& u) { return !u.node && u.region == g_.main(); });
   }
 
   Graph& g_;

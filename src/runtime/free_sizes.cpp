@@ -1,5 +1,6 @@
 #include "runtime/free_sizes.h"
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -7,6 +8,7 @@
 #include "ir/dim_name.h"
 #include "ops/gate.h"
 #include "ops/infer.h"
+#include "runtime/index_inputs.h"
 #include "support/error.h"
 
 namespace cameo::runtime {
@@ -17,6 +19,8 @@ using Sizes = std::map<std::string, int64_t>;
 
 constexpr int64_t usual[] = {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 224, 256, 320, 512, 640, 1024, 16000};
 constexpr int64_t most_elements = int64_t{1} << 24;  // of one made-up input
+
+constexpr size_t most_work = 300'000;  // nodes inferred in search of something better
 
 // What is open, by the part it most likely plays.
 struct Open {
@@ -52,9 +56,8 @@ Shape shape_at(const Type& t, const Sizes& sizes) {
 
 enum class Fit : uint8_t { no, main_graph, everywhere };  // bodies may hold branches that are never taken
 
-Fit fit(const Graph& model, const std::vector<ValueId>& params, const Sizes& sizes) {
-  const std::lock_guard lock(inferring());
-  Graph g = model;
+// False where an input would be too large.
+bool fix_inputs(Graph& g, const std::vector<ValueId>& params, const Sizes& sizes) {
   forget_declared(g);
   for (const ValueId v : params) {
     Type& t = g.fact(v).type;
@@ -62,8 +65,15 @@ Fit fit(const Graph& model, const std::vector<ValueId>& params, const Sizes& siz
     t.shape = shape_at(t, sizes);
     int64_t count = 1;
     for (const Dim d : *t.shape)
-      if (__builtin_mul_overflow(count, d.literal(), &count) || count > most_elements) return Fit::no;
+      if (__builtin_mul_overflow(count, d.literal(), &count) || count > most_elements) return false;
   }
+  return true;
+}
+
+Fit fit(const Graph& model, const std::vector<ValueId>& params, const Sizes& sizes) {
+  const std::lock_guard lock(inferring());
+  Graph g = model;
+  if (!fix_inputs(g, params, sizes)) return Fit::no;
   try {
     for (const NodeId n : g.nodes(g.main())) check_node(g, n);
     return infer(g, {}, {.keep_declared = false}).findings.empty() ? Fit::everywhere : Fit::main_graph;
@@ -74,26 +84,60 @@ Fit fit(const Graph& model, const std::vector<ValueId>& params, const Sizes& siz
 
 }  // namespace
 
-Sizes free_sizes(const Graph& g, const std::vector<ValueId>& params, const Sizes& given) {
-  const Open open = open_sizes(g, params, given);
-  const auto with = [&](int64_t size, int64_t channels) {
+namespace {
+
+// Assignments to try, the likeliest first: all sizes alike, then one of them 1 and the others alike, then the other
+// way round (a recurrent state's batch beside a length).
+std::vector<Sizes> candidates(const Open& open, const Sizes& given) {
+  std::vector<Sizes> out;
+  const auto add = [&](int64_t size, int64_t channels, auto size_of) {
     Sizes sizes = given;
     for (const std::string& b : open.batches) sizes[b] = 1;
     for (const std::string& c : open.channels) sizes[c] = channels;
-    for (const std::string& o : open.others) sizes[o] = size;
-    return sizes;
+    for (const std::string& o : open.others) sizes[o] = size_of(o, size);
+    out.push_back(std::move(sizes));
   };
-  if (open.batches.empty() && open.channels.empty() && open.others.empty()) return given;
-  std::optional<Sizes> second_best;
   for (const int64_t size : usual)
     for (const int64_t channels : {size, int64_t{3}, int64_t{1}}) {
-      Sizes sizes = with(size, channels);
-      const Fit found = fit(g, params, sizes);
-      if (found == Fit::everywhere) return sizes;
-      if (found == Fit::main_graph && !second_best) second_best = std::move(sizes);
+      add(size, channels, [](const std::string&, int64_t n) { return n; });
       if (open.channels.empty()) break;
     }
-  return second_best.value_or(with(1, 1));
+  if (open.others.size() < 2 || open.others.size() > 8) return out;
+  for (const int64_t size : usual)
+    for (const std::string& chosen : open.others)
+      for (const bool alone : {false, true})
+        add(size, 3, [&](const std::string& o, int64_t n) { return (o == chosen) == alone ? n : int64_t{1}; });
+  return out;
+}
+
+}  // namespace
+
+Sizes free_sizes(const Graph& g, const std::vector<ValueId>& params, const Sizes& given) {
+  const Open open = open_sizes(g, params, given);
+  if (open.batches.empty() && open.channels.empty() && open.others.empty()) return given;
+  const std::vector<Sizes> all = candidates(open, given);
+  const Sizes* second_best = nullptr;
+  size_t work = 0;
+  for (const Sizes& sizes : all) {
+    if ((work += g.node_capacity()) > most_work && second_best) break;
+    const Fit found = fit(g, params, sizes);
+    if (found == Fit::everywhere) return sizes;
+    if (found == Fit::main_graph && !second_best) second_best = &sizes;
+  }
+  return second_best ? *second_best : all.front();
+}
+
+std::set<ValueId> zero_inputs(const Graph& model, const std::vector<ValueId>& params, const Sizes& sizes) {
+  if (std::none_of(params.begin(), params.end(), [&](ValueId v) { return can_be_index(model[v].fact); })) return {};
+  const std::lock_guard lock(inferring());
+  Graph g = model;
+  if (!fix_inputs(g, params, sizes)) return {};
+  try {
+    infer(g, {}, {.keep_declared = false});
+  } catch (const Error&) {
+    return {};
+  }
+  return inputs_that_index_one(g, params);
 }
 
 }  // namespace cameo::runtime

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,9 @@ namespace cameo::runtime {
 // node's shape rule objects, and 1 where there are none such. Empty where no size is open.
 std::map<std::string, int64_t> free_sizes(const Graph& g, const std::vector<ValueId>& params,
                                           const std::map<std::string, int64_t>& given);
+
+// The integer inputs that index axes of one element at these sizes, and so can be nothing but 0.
+std::set<ValueId> zero_inputs(const Graph& g, const std::vector<ValueId>& params,
+                              const std::map<std::string, int64_t>& sizes);
 
 }  // namespace cameo::runtime

@@ -108,7 +108,8 @@ class Judge {
   std::map<std::string, Seen> sizes_;
 };
 
-Tensor random_tensor(DType dtype, const std::vector<int64_t>& shape, Random& random) {
+// Integers are below `integers`.
+Tensor random_tensor(DType dtype, const std::vector<int64_t>& shape, Random& random, uint64_t integers) {
   constexpr int64_t most = int64_t{1} << 26;  // a file that declares more does not get gigabytes for it
   if (element_count(shape) > most)
     throw error("run.random", cat("an input of ", element_count(shape), " elements is too large to make up"))
@@ -131,7 +132,7 @@ Tensor random_tensor(DType dtype, const std::vector<int64_t>& shape, Random& ran
     return store(dtype, shape, v);
   }
   std::vector<int64_t> v(count);
-  for (int64_t& x : v) x = static_cast<int64_t>(random.next() % 2);
+  for (int64_t& x : v) x = static_cast<int64_t>(random.next() % integers);
   return store(dtype, shape, v);
 }
 
@@ -148,6 +149,7 @@ std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& par
   Random random{seed};
   const std::map<std::string, int64_t> sizes = free_sizes(g, params, given);
   if (taken) *taken = sizes;
+  const std::set<ValueId> zeros = zero_inputs(g, params, sizes);
   std::vector<Datum> out;
   for (const ValueId id : params) {
     const Value& v = g[id];
@@ -165,7 +167,7 @@ std::vector<Datum> random_inputs(const Graph& g, const std::vector<ValueId>& par
       const auto it = sizes.find(name_or_text(d));
       shape.push_back(d.is_literal() ? d.literal() : it == sizes.end() ? 1 : it->second);
     }
-    out.emplace_back(random_tensor(t.elem, shape, random));
+    out.emplace_back(random_tensor(t.elem, shape, random, zeros.contains(id) ? 1 : 2));
   }
   return out;
 }

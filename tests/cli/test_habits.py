@@ -64,6 +64,32 @@ def test_made_up_sizes_are_reported(t):
     assert "made-up inputs: n = 4" in t.run("run", "net.onnx", "--random", "0", "--dim", "n=4", "-v").err
 
 
+def test_shapes_that_engines_ignore_are_warnings(t):
+    """A declared shape of an inner value that is not what its node computes; of an output it is an error."""
+    text = """<ir_version: 8, opset_import: ["" : 17]>\ng (float[2,3] x) => (float[{}] y) <float[7] h> {{ h = Relu(x) y = Neg(h) }}\n"""
+    t.path("inner.onnxtxt").write_text(text.format("2,3"))
+    assert "warning[infer.declared]" in t.run("check", "inner.onnxtxt").err
+    t.fails("check", "inner.onnxtxt", "--strict", code=1, error="infer.declared")
+    t.path("outer.onnxtxt").write_text(text.format("2,4"))
+    t.fails("check", "outer.onnxtxt", code=1, error="infer.declared")
+
+
+def test_made_up_sizes_and_indices_fit(t):
+    """A length beside the batch of a state; indices of an axis of one element."""
+    t.path("state.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 17]>
+g (float[b,t] x, float[2,s,4] h) => (float[b,k] y)
+{ w = Constant<value = float[1,1,20] {1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1}>() a = Constant<value = int64[1] {1}>() z = Constant<value = int64[1] {0}>()
+  u = Unsqueeze(x, a) c = Conv(u, w) one = Constant<value = int64[3] {2, 1, 4}>() r = Reshape(h, one) m = ReduceSum<keepdims=0>(r) q = Add(c, m) y = Squeeze(q, a) }
+""")
+    assert "s = 1, t = 32" in t.run("run", "state.onnxtxt", "--random", "0", "-v").err
+    t.path("graph.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 17]>
+g (float[n,3] x, int64[2,e] edges) => (float[m] y)
+{ zero = Constant<value = int64 {0}>() one = Constant<value = int64 {1}>() i = Gather(edges, zero) j = Mul(i, one) r = Gather(x, j) y = ReduceSum(r) }
+""")
+    for seed in range(5):
+        t.run("run", "graph.onnxtxt", "--random", str(seed))
+
+
 def test_extensions(t):
     model(t)
     for words in (("convert", "net.onnx", "net.mlmodel"), ("simplify", "net.onnx", "net.txt"), ("run", "net.onnx", "--random", "0", "-o", "out.txt")):

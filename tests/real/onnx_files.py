@@ -12,8 +12,10 @@ TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(floa
          "tensor(uint8)": np.uint8, "tensor(int8)": np.int8, "tensor(bool)": np.bool_, "tensor(string)": np.str_}
 # Sizes to try for what a file leaves free, by the number of axes of the input; the first that onnxruntime runs is taken.
 FREE = {1: (16000, 16, 1), 2: (512, 16000, 64, 16, 1), 3: (64, 320, 16, 1), 4: (64, 48, 320, 224, 640, 1)}
-# What no guess finds: the sampling rate and the state of voice detectors, how many samples there are.
-FIXED = {"sr": np.array(16000), "state": np.zeros((2, 1, 128)), "waveforms_lens": np.array([16000]), "features_lens": np.array([64])}
+# Sizes by their names, where several inputs share them: the graphs of layout detectors.
+NAMED = {"num_nodes": 12, "num_edges": 30}
+# What no guess finds: the sampling rate and the state of voice detectors, how many samples there are, the page of a node.
+FIXED = {"batch": np.zeros(NAMED["num_nodes"]), "sr": np.array(16000), "state": np.zeros((2, 1, 128)), "waveforms_lens": np.array([16000]), "features_lens": np.array([64])}
 TOLERANCE = 2e-3
 ROUNDED = 1e-2  # of the largest number: onnxruntime rounds the state of a DynamicQuantizeLSTM to 8 bits at each step
 
@@ -31,7 +33,7 @@ def made_up(inputs, free, seed=0):
     feeds = {}
     for i in inputs:
         kind, rank = TYPES[i.type], len(i.shape)
-        shape = [n if isinstance(n, int) and n > 0 else 1 if axis == 0 and rank > 1 or n in batches else 3 if axis == 1 and rank == 4 else free.get(rank, 8) for axis, n in enumerate(i.shape)]
+        shape = [n if isinstance(n, int) and n > 0 else NAMED[n] if n in NAMED else 1 if axis == 0 and rank > 1 or n in batches else 3 if axis == 1 and rank == 4 else free.get(rank, 8) for axis, n in enumerate(i.shape)]
         if i.name in FIXED:
             feeds[i.name] = FIXED[i.name].astype(kind)
         elif kind is np.str_:

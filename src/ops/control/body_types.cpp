@@ -79,6 +79,8 @@ Diag body_contradiction(const Graph& g, NodeId n, ValueId input, const Type& giv
   d.what = cat(describe(g, n), ": its body's input '", g[input].name, "' is declared as ", g[input].fact.type.text(),
                " but is given ", given.text());
   d.where = place(g, n);
+  const Type& declared = g[input].fact.type;
+  if (declared.is_tensor() && given.is_tensor() && declared.elem == given.elem) d.severity = Severity::warning;
   return d;
 }
 
