@@ -223,7 +223,9 @@ def judge(cameo, mode, name, sizes):
         if why.startswith("error") and (moved := own_movement(module, x)) > TOLERANCE:
             return "untested", f"the model's own numbers move by {moved:.1g} when the input does in its last digits ({why})", nodes
         if why: return "wrong", why, nodes
-        return "right", dynamic_batch(cameo, mode, archive, model, module, make, x), f"{nodes} nodes, {took * 1000:.0f} ms", dynamic_size(cameo, mode, archive, model, module, x, sizes == "ones") if sizes else ""
+        batch = dynamic_batch(cameo, mode, archive, model, module, make, x)
+        other = dynamic_size(cameo, mode, archive, model, module, x, sizes == "ones") if sizes else ""
+        return "right", batch, f"{nodes} nodes, {took * 1000:.0f} ms", other
     finally:
         shutil.rmtree(folder)
 
@@ -261,7 +263,6 @@ def resized(x, more):
 
 def resized_to_one(x):
     """Inputs like x with the batch, the height and width, or the length at 1, alone and together."""
-    import torch
     free = [0, 2, 3] if x.dim() == 4 else [0, 1]
     for ones in [*[[axis] for axis in free], *([free[1:]] if len(free) > 2 else []), free]:
         y = x.clone()
