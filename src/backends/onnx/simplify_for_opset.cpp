@@ -1,5 +1,6 @@
 #include "backends/onnx/simplify_for_opset.h"
 
+#include "backends/onnx/engine_forms.h"
 #include "backends/onnx/legalise.h"
 #include "ops/versions.h"
 
@@ -28,10 +29,7 @@ onnx::LegaliseResult at_a_later_opset(Model& m, onnx::LegaliseOptions legal, onn
   throw Error(std::move(refused.refusals));
 }
 
-}  // namespace
-
-SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions& options, bool lossy,
-                                  DiagSink* diags) {
+SimplifyResult simplified(Model& m, int64_t opset, const SimplifyOptions& options, bool lossy, DiagSink* diags) {
   SimplifyOptions how = options;
   how.opset = opset;
   SimplifyResult all = simplify(m, how);
@@ -56,6 +54,15 @@ SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions
   all.ledger.insert(all.ledger.end(), more.ledger.begin(), more.ledger.end());
   all.misses.insert(all.misses.end(), more.misses.begin(), more.misses.end());
   all.rounds += more.rounds;
+  return all;
+}
+
+}  // namespace
+
+SimplifyResult simplify_for_opset(Model& m, int64_t opset, const SimplifyOptions& options, bool lossy,
+                                  DiagSink* diags) {
+  SimplifyResult all = simplified(m, opset, options, lossy, diags);
+  avoid_engine_faults(m);
   return all;
 }
 

@@ -284,7 +284,9 @@ std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, con
   } catch (Error& e) {
     if (e.diag().where.empty()) e.diag().where = here();
     if (e.exit_code() != 1) throw;
-    if (e.diag().code.starts_with("lower.unsupported")) {
+    // The rank of what a foreign node gives is often unknown: operators behind it stay foreign too.
+    const bool unknown = options.fallback != Fallback::none && e.diag().code == "lower.unknown-rank";
+    if (unknown || e.diag().code.starts_with("lower.unsupported")) {
       if (options.fallback != Fallback::none) return foreign_op(s.full_name(), &s, {args, {}});
       missing_op(cat(s.full_name(), " (", e.diag().what, ")"), s.returns.size(), "", e.diag().hint);
       return std::vector<Value>(s.returns.size(),
