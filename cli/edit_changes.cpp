@@ -1,7 +1,6 @@
 #include "cli/edit_changes.h"
 
 #include <charconv>
-#include <cstdlib>
 
 #include "cli/common.h"
 
@@ -39,32 +38,12 @@ void set_attribute(Editor& edit, std::string_view flag, const std::string& value
   edit.set_attribute(node, attribute, text);
 }
 
-std::optional<float> number_in(const std::string& text) {
-  char* end = nullptr;
-  const float n = std::strtof(text.c_str(), &end);
-  return text.empty() || *end ? std::nullopt : std::optional(n);
-}
-
-// NAME,NAME, then up to three numbers, then words.
+// NAME,NAME, then numbers and words.
 void append_nms(Editor& edit, std::string_view flag, const std::string& value) {
-  const auto wrong = [&](std::string_view what) {
-    return error("use.value", cat("--", flag, " wants boxes,scores[,iou,score,max][,words], and ", what));
-  };
   const std::vector<std::string> parts = split(value, ',');
-  if (parts.size() < 2) throw wrong(cat("'", value, "' has no scores"));
-  NmsSettings settings;
-  size_t numbers = 0;
-  for (size_t i = 2; i < parts.size(); ++i) {
-    const std::string& part = parts[i];
-    if (part == "center") settings.center = true;
-    else if (part == "classes-first") settings.layout = NmsSettings::Layout::classes_first;
-    else if (part == "classes-last") settings.layout = NmsSettings::Layout::classes_last;
-    else if (const auto n = number_in(part); n && numbers < 2) (numbers++ ? settings.score : settings.iou) = *n;
-    else if (n && numbers++ == 2 && *n == static_cast<float>(static_cast<int64_t>(*n)))
-      settings.max_per_class = static_cast<int64_t>(*n);
-    else throw wrong(cat("'", part, "' is neither a number nor center, classes-first or classes-last"));
-  }
-  edit.append_nms(parts[0], parts[1], settings);
+  if (parts.size() < 2)
+    throw error("use.value", cat("--", flag, " wants boxes,scores[,iou,score,max], not '", value, "'"));
+  edit.append_nms(parts[0], parts[1], nms_settings({parts.begin() + 2, parts.end()}));
 }
 
 // Functions of one name, and of NAME=VALUE.

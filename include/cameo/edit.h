@@ -25,6 +25,10 @@ struct NmsSettings {
   enum class Layout { by_sizes, classes_first, classes_last } layout = Layout::by_sizes;  // of the scores
 };
 
+// {"0.45", "0.25", "300", "center", "classes-last"}: iou, score and max_per_class as numbers in this order, then words.
+// What is left out keeps its default. Throws use.value.
+NmsSettings nms_settings(const std::vector<std::string>& words);
+
 // Changes, in order; apply() gives the changed model.
 //
 //   cameo::Editor(model).rename("input.1", "x").set_dim("x", 0,

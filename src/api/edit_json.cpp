@@ -47,6 +47,10 @@ constexpr Change changes[] = {
     {"insert_node", 1, 1, [](Editor& e, Words w) { e.insert_node(w[0]); }},
     {"remove_node", 1, 1, [](Editor& e, Words w) { e.remove_node(w[0]); }},
     {"rewire", 2, 2, [](Editor& e, Words w) { e.rewire(w[0], w[1]); }},
+    {"append_nms", 2, 7,
+     [](Editor& e, Words w) {
+       e.append_nms(w[0], w[1], nms_settings({w.begin() + 2, w.end()}));
+     }},
     {"load_weight", 2, 2, [](Editor& e, Words w) { e.load_weight(w[0], w[1]); }},
     {"set_metadata", 2, 2, [](Editor& e, Words w) { e.set_metadata(w[0], w[1]); }},
     {"strip", 0, 0, [](Editor& e, Words) { e.strip(); }},
