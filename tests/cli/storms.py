@@ -152,6 +152,7 @@ class Storm:
             published = self.judge() == "A" if verb[2:3] == ("out.onnx",) else verb[0] == "run" and (self.folder / "out.npz").read_bytes() == whole
             if process.returncode == 0 and published:  # it had done its work, and was only about to end
                 late += 1
+                made.unlink()  # beside a file that cannot be read, the next writer would keep all old data
                 self.complete("B", MODES[1])
                 continue
             assert process.returncode == 3 and b"file.changed" in said, f"{verb}: exit {process.returncode}, {said.decode()}"
