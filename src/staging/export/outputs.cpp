@@ -47,7 +47,7 @@ void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::ve
       flatten_outputs(s, entries[i].second, path == "output" ? label : cat(path, ".", label), out, sink);
     }
   } else if (const auto* p = v.as<Poison>()) {
-    if (!p->reported || s.missing().empty()) s.fail("stage.unavailable", cat("output '", path, "': ", *p->why));
+    if (!p->reported || s.missing.empty()) s.fail("stage.unavailable", cat("output '", path, "': ", *p->why));
   } else sink.note("export.dropped-output", cat("output '", path, "' is ", v.kind(), " and not part of the model"));
 }
 

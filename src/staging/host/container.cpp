@@ -174,7 +174,7 @@ Results set_item(HostCall& c) {
   else if (found.empty()) {
     c.s.heap.charge(2 * sizeof(Value));
     dict_of(c).emplace_back(c[1], c[2]);
-  } else if (c.s.holds(found_any(c, found))) {
+  } else if (c.s.conditions.hold(found_any(c, found))) {
     for (const Candidate& f : found) {
       Value v = chosen(c.s, f.has, c[2], entries(c)[f.at].second);
       dict_of(c)[f.at].second = std::move(v);
@@ -186,7 +186,7 @@ Results get_item(HostCall& c) {
   if (on_dict(c)) {
     const auto found = candidates(c, c[1]);
     if (found.empty()) return raised(c, "a key is not in the dict");
-    if (!certain(found) && !c.s.holds(found_any(c, found)))
+    if (!certain(found) && !c.s.conditions.hold(found_any(c, found)))
       c.s.sink().note("stage.assumed", "assumed that a key which depends on the inputs is in the dict", c.s.here());
     return one(value_among(c, found, Uninitialized{}));
   }
@@ -301,7 +301,7 @@ Results set_default(HostCall& c) {
   const auto found = candidates(c, c[1]);
   Value v = value_among(c, found, c[2]);
   if (found.empty()) dict_of(c).emplace_back(c[1], c[2]);
-  else if (!certain(found) && !c.s.holds(found_any(c, found))) poison_dict(c, "gets");
+  else if (!certain(found) && !c.s.conditions.hold(found_any(c, found))) poison_dict(c, "gets");
   return one(std::move(v));
 }
 Results update(HostCall& c) {

@@ -72,8 +72,15 @@ struct Side {
   std::map<Leaf, TensorRef> named;          // tensors as the side names them: which ones they are, not what they hold
   std::map<Leaf, std::set<uint32_t>> made;  // tensors, lists and dicts that the side made, by whom they can be reached
   Aftermath shared;
+  std::string raised;  // the message of a side that raises
 };
 }  // namespace
+
+void Stager::leave(const HeapMark& heap_before, size_t facts_before) {
+  heap.rewind(heap_before);
+  graph.facts.rewind(facts_before);
+  generation_.next();  // views that were derived knowing them
+}
 
 class Branch {
  public:
@@ -83,33 +90,31 @@ class Branch {
   template <class Body>
   bool stage(const Body& body, bool truth, Side& side) {
     const auto start = s_.attempt();
+    const HeapMark mark = s_.heap.mark();
     const size_t facts = s_.graph.facts.mark();
-    if (!staged_++) mark_ = start.heap;  // before both
+    if (!staged_++) mark_ = mark;  // before both
     side.region = s_.graph.add_region(outer_);
     s_.on.move_to(side.region);
-    const size_t assumed = s_.assumed_.size();
-    s_.assume(condition_, truth);
-    body();
-    s_.assumed_.resize(assumed);
-    if (s_.raised_) {
-      s_.on.move_to(outer_);
+    try {
+      const Conditions::Side known(s_.conditions, condition_, truth);
+      body();
+    } catch (const Stager::Raised& r) {
       s_.take_back(start);
+      side.raised = r.message;
       return false;
     }
-    side.shared = aftermath(s_, start.heap);
-    for (const auto& change : s_.heap.changes(start.heap)) {
+    side.shared = aftermath(s_, mark);
+    for (const auto& change : s_.heap.changes(mark)) {
       const CellData now = s_.heap[change.cell];
       for (const Leaf& leaf : differing(change.cell, *change.before, now)) {
         const Value v = value_at(s_, now, leaf.slot);
         if (const auto* t = v.as<TensorRef>(); t && !is_tensor(now)) side.named.emplace(leaf, *t);
-        if (!is_tensor(now)) side.made.emplace(leaf, s_.made_since(start.heap, v));
-        side.after.emplace(leaf, settled(s_, v, start.heap, outer_));
+        if (!is_tensor(now)) side.made.emplace(leaf, s_.made_since(mark, v));
+        side.after.emplace(leaf, settled(s_, v, mark, outer_));
       }
     }
     s_.on.move_to(outer_);
-    s_.heap.rewind(start.heap);
-    s_.graph.facts.rewind(facts);  // what is true only on this side
-    ++s_.generation_;              // views that were derived knowing it
+    s_.leave(mark, facts);
     return true;
   }
 
@@ -193,10 +198,9 @@ class Branch {
     if (b.is<Uninitialized>() && outside(a)) return set_at(s_, leaf, a);
     const auto left_by = [&](size_t side, const Value& v) {
       return in(side, [&] {
-        const size_t facts = s_.graph.facts.mark(), assumed = s_.assumed_.size();
-        s_.assume(condition_, side == 0);
+        const size_t facts = s_.graph.facts.mark();
+        const Conditions::Side known(s_.conditions, condition_, side == 0);
         Value now = as_left_by(side, v);
-        s_.assumed_.resize(assumed);
         s_.graph.facts.rewind(facts);
         return now;
       });
@@ -372,8 +376,8 @@ class Branch {
       const V c = condition_.need<StagedBool>().value;
       const auto *a = j.a.as<StagedBool>(), *b = j.b.as<StagedBool>();
       const auto *known_a = j.a.as<bool>(), *known_b = j.b.as<bool>();
-      if (a && known_b && !*known_b) s_.remember_condition(joined->value, {"and", {}, {}, c, a->value});
-      if (b && known_a && *known_a) s_.remember_condition(joined->value, {"or", {}, {}, c, b->value});
+      if (a && known_b && !*known_b) s_.conditions.remember(joined->value, {"and", {}, {}, c, a->value});
+      if (b && known_a && *known_a) s_.conditions.remember(joined->value, {"or", {}, {}, c, b->value});
     }
     if (const auto joined = container_of(v); joined && !std::holds_alternative<ListCell>(s_.heap[j.leaf.cell]) &&
                                              !std::holds_alternative<DictCell>(s_.heap[j.leaf.cell]))
@@ -492,8 +496,8 @@ void Stager::check(const Value& truth, const std::string& message) {
       keep              ? ""
       : options.asserts ? "checks inside loops and branches cannot be kept"
                         : "--asserts keep makes runs fail where it would";
-  if (keep) checks_.push_back({bool_value(truth), message});
-  else assume(truth, true);  // what is checked must not be known
+  if (keep) checks_.push({bool_value(truth), message});
+  else conditions.assume(truth, true);  // what is checked must not be known
 }
 
 void Stager::branch_on(const Value& condition, const ts::If& s) {
@@ -502,14 +506,13 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
   Branch branch(*this, condition);
   Side then_side, else_side;
   const bool then_ok = branch.stage([&] { block(s.then_block); }, true, then_side);
-  const std::string then_message = raise_message_;
   const bool else_ok = branch.stage([&] { block(s.else_block); }, false, else_side);
   pos_ = at;
-  if (!then_ok && !else_ok) raise(raise_message_);
+  if (!then_ok && !else_ok) raise(else_side.raised);
   if (!then_ok || !else_ok) {
     // The side that raises is assumed not to be taken, and its condition holds from here on.
     take_back(start);
-    check(then_ok ? condition : negated(*this, condition), then_ok ? raise_message_ : then_message);
+    check(then_ok ? condition : negated(*this, condition), then_ok ? else_side.raised : then_side.raised);
     block(then_ok ? s.then_block : s.else_block);
     return;
   }
@@ -523,7 +526,7 @@ void Stager::branch_on(const Value& condition, const ts::If& s) {
     return;
   }
   // `if n > 0: x = x.reshape(n, -1, 4)`: a number of axes cannot depend on a size.
-  if (const auto special = special_size(condition); special && branch.ranks_differ(then_side, else_side)) {
+  if (const auto special = conditions.special_size(condition); special && branch.ranks_differ(then_side, else_side)) {
     take_back(start);
     on.where = here();
     on.guess_not_equal(special->size, special->is, "a branch gives a tensor another number of axes");

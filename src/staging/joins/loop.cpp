@@ -21,24 +21,18 @@ class LoopStager {
 
   void record() {
     const auto start = s_.attempt();
-    s_.strict_ += strict_;
-    const auto give_up = [&] {
-      s_.strict_ -= strict_;
-      s_.on.move_to(outer_);
-      s_.take_back(start);
-    };
+    const Stager::Strict strict(s_, strict_);
     stills_ = s_.heap.add(ObjectCell());
     try {
       discover();
       settle();
       finish();
-      s_.strict_ -= strict_;
     } catch (const Inexpressible&) {
-      give_up();
+      s_.take_back(start);
       throw;
     } catch (const Error& e) {
       if (e.exit_code() != 1 || e.diag().code.starts_with("budget.")) throw;
-      give_up();
+      s_.take_back(start);
       throw Inexpressible{e.diag().what, e};
     }
   }
@@ -57,11 +51,12 @@ class LoopStager {
   // What one turn changes, with the counter unknown.
   void discover() {
     const auto start = s_.attempt();
+    const HeapMark mark = s_.heap.mark();
+    const size_t before = s_.graph.node_capacity();
     enter();
     run_body();
-    const size_t nodes = s_.graph.node_capacity() - start.graph.nodes;
-    const auto changed = changes(start.heap);
-    s_.on.move_to(outer_);
+    const size_t nodes = s_.graph.node_capacity() - before;
+    const auto changed = changes(mark);
     s_.take_back(start);
     if (nodes == 0 && strict_) throw Inexpressible{"its body records nothing", {}};
     for (const auto& [leaf, form] : changed) add_carried(leaf, form);
@@ -199,10 +194,10 @@ class LoopStager {
   }
 
   bool is_counter(const Leaf& leaf) const {
-    return index_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(index_->slot);
+    return index_ && leaf.cell == s_.calls_.back().frame && leaf.slot == static_cast<size_t>(index_->slot);
   }
   bool is_condition(const Leaf& leaf) const {
-    return !trip_ && leaf.cell == s_.frames_.back() && leaf.slot == static_cast<size_t>(condition_slot_);
+    return !trip_ && leaf.cell == s_.calls_.back().frame && leaf.slot == static_cast<size_t>(condition_slot_);
   }
 
   void add_carried(const Leaf& leaf, const Form& after) {
@@ -234,8 +229,11 @@ class LoopStager {
   }
 
   void run_body() {
-    s_.block(body_);
-    if (s_.raised_) throw Inexpressible{cat("its body raises: ", s_.raise_message_), {}};
+    try {
+      s_.block(body_);
+    } catch (const Stager::Raised& r) {
+      throw Inexpressible{cat("its body raises: ", r.message), {}};
+    }
   }
 
   // Turns with carried values as the region's inputs, until their forms admit what comes out.
@@ -244,7 +242,7 @@ class LoopStager {
     for (int pass = 0; pass < most; ++pass) {
       track_untold();
       const auto start = s_.attempt();
-      body_heap_ = start.heap;
+      body_heap_ = s_.heap.mark();
       body_facts_ = s_.graph.facts.mark();
       enter();
       std::vector<Value> values;
@@ -262,10 +260,9 @@ class LoopStager {
       for (const auto& [cell, why] : lost_)
         s_.doubt(CellId(cell), why);  // a turn before this one wrote it under another name
       run_body();
-      if (stable(start.heap)) return;
+      if (stable(body_heap_)) return;
       auto forms = std::move(next_);
       auto more = std::move(new_);
-      s_.on.move_to(outer_);
       s_.take_back(start);
       for (size_t i = 0; i < carried_.size(); ++i) carried_[i].form = std::move(forms[i]);
       for (const auto& [leaf, form] : more) add_carried(leaf, form);
@@ -413,9 +410,7 @@ class LoopStager {
     const Aftermath shared = aftermath(s_, body_heap_);
     if (trip_ && trip_->is_literal() && (!shared.lost.empty() || names_written()))
       throw Inexpressible{"it writes to a tensor that has another name in its first turn", {}};
-    s_.heap.rewind(body_heap_);
-    s_.graph.facts.rewind(body_facts_);  // what holds in a turn need not hold where there is none
-    ++s_.generation_;
+    s_.leave(body_heap_, body_facts_);  // what holds in a turn need not hold where there is none
 
     std::vector<std::vector<V>> initial(carried_.size());
     for (size_t i = 0; i < carried_.size(); ++i) encode(s_, carried_[i].form, carried_[i].before, initial[i]);

@@ -21,7 +21,7 @@ Value combined(Stager& s, const Value& a, const Value& b, bool decisive, std::st
   const V v = s.bool_value(a), w = s.bool_value(b);
   if (v.id == w.id) return a;
   const V out = decisive ? V(s.on.Or(v, w)) : V(s.on.And(v, w));
-  s.remember_condition(out, {name, {}, {}, v, w});
+  s.conditions.remember(out, {name, {}, {}, v, w});
   return Value(StagedBool{out});
 }
 
@@ -94,7 +94,7 @@ Value negated(Stager& s, const Value& truth) {
   if (truth.is<Poison>()) return truth;
   if (const auto known = s.known_bool(truth)) return !*known;
   const V of = s.bool_value(truth), out = s.on.Not(of);
-  s.remember_condition(out, {"not", {}, {}, of, {}});
+  s.conditions.remember(out, {"not", {}, {}, of, {}});
   return Value(StagedBool{out});
 }
 

@@ -143,7 +143,6 @@ std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, st
       columns.resize(results.size());
       for (size_t i = 0; i < results.size(); ++i) columns[i].push_back(results[i]);
     } catch (const Raised&) {
-      raised_ = false;
       fail("stage.choice", cat(full, " raises for one of ", options_text(c), ", which depends on the inputs"));
     }
   }
@@ -241,14 +240,12 @@ std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
 }
 
 std::vector<Value> Stager::missing_op(const std::string& op, size_t results, std::string because, std::string hint) {
-  auto& m = missing_[op];
-  if (m.count++ == 0) {
+  heap.charge(sizeof(MissingOperators::Use));
+  if (const auto [m, first] = missing.use(op, scope()); first) {
     m.first = here();
     m.user = user_line(m.first);
     m.hint = std::move(hint);
   }
-  m.op = op;
-  if (!scopes_.empty() && !scopes_.back().empty() && m.scopes.size() < 8) m.scopes.insert(scopes_.back());
   Poison p{std::make_shared<const std::string>(because.empty() ? cat(op, " has no lowering") : because), true};
   return std::vector<Value>(std::max<size_t>(results, 1), Value(p));
 }
@@ -273,14 +270,16 @@ std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, con
   }
   on.where = here();
   if (!examples_.empty()) suspect_frozen(s, args);
-  if (observer_) lowering_ = s.full_name();
   std::vector<Arg> results;
   try {
     const bool aten = options.fallback == Fallback::all_aten;
     const Attempt before = aten ? attempt() : Attempt{};  // a mark makes later writes dearer
-    results = lower_call(on, row, std::move(call));
-    lowering_.clear();
-    if (aten) results = as_aten(s, std::move(results), before, args);
+    const GraphMark recorded = graph.mark();
+    {
+      const Lowering named(*this, observer_ ? s.full_name() : "");
+      results = lower_call(on, row, std::move(call));
+    }
+    if (aten) results = as_aten(s, std::move(results), {before, recorded}, args);
   } catch (Error& e) {
     if (e.diag().where.empty()) e.diag().where = here();
     if (e.exit_code() != 1) throw;

@@ -1,14 +1,20 @@
 // What is known inside a branch because of its condition.
-#include "staging/joins/truth.h"
+#include <algorithm>
+
+#include "staging/machine/stager.h"
 
 namespace cameo::staging {
 
-void Stager::assume(const Value& condition, bool truth, int depth) {
+const Conditions::Condition* Conditions::of(const Value& condition) const {
   const auto* staged = condition.as<StagedBool>();
-  if (staged) assumed_.emplace_back(staged->value, truth);
-  const auto it = staged ? conditions_.find(staged->value.id.index) : conditions_.end();
-  if (it == conditions_.end() || depth > 16) return;
-  const Condition c = it->second;
+  return staged ? said_.find(staged->value.id.index) : nullptr;
+}
+
+void Conditions::assume(const Value& condition, bool truth, int depth) {
+  if (const auto* staged = condition.as<StagedBool>()) assumed_.push({staged->value, truth});
+  const Condition* known = of(condition);
+  if (!known || depth > 16) return;
+  const Condition c = *known;
   const auto part = [&](V v, bool t) { assume(Value(StagedBool{v}), t, depth + 1); };
   if (c.op == "not") return part(c.x, !truth);
   if (c.op == "and" || c.op == "or") {
@@ -16,11 +22,12 @@ void Stager::assume(const Value& condition, bool truth, int depth) {
     part(c.x, truth);
     return part(c.y, truth);
   }
-  const FactOrigin origin{FactSource::program, "a condition of the program", here()};
+  const FactOrigin origin{FactSource::program, "a condition of the program", s_.here()};
+  DimFacts& facts = s_.graph.facts;
   const bool equal = c.op == "eq" ? truth : c.op == "ne" ? !truth : false;
   if (c.op == "eq" || c.op == "ne") {
-    if (equal) graph.facts.assume_equal(c.a, c.b, origin);
-    else graph.facts.assume_not_equal(c.a, c.b, origin);
+    if (equal) facts.assume_equal(c.a, c.b, origin);
+    else facts.assume_not_equal(c.a, c.b, origin);
     return;
   }
   // As a < b or a <= b.
@@ -31,30 +38,29 @@ void Stager::assume(const Value& condition, bool truth, int depth) {
     std::swap(a, b);
     strict = !strict;
   }
-  graph.facts.assume_range(b - a, strict ? 1 : 0, std::nullopt, origin);
+  facts.assume_range(b - a, strict ? 1 : 0, std::nullopt, origin);
 }
 
-bool Stager::same_condition(V a, V b, int depth) const {
+bool Conditions::same(V a, V b, int depth) const {
   if (a.id == b.id) return true;
-  const auto x = conditions_.find(a.id.index), y = conditions_.find(b.id.index);
-  if (x == conditions_.end() || y == conditions_.end() || x->second.op != y->second.op || depth > 16) return false;
-  const Condition &c = x->second, &d = y->second;
-  if (!c.x.valid()) return c.a == d.a && c.b == d.b;
-  return same_condition(c.x, d.x, depth + 1) && (c.y.valid() == d.y.valid()) &&
-         (!c.y.valid() || same_condition(c.y, d.y, depth + 1));
+  const Condition *c = said_.find(a.id.index), *d = said_.find(b.id.index);
+  if (!c || !d || c->op != d->op || depth > 16) return false;
+  if (!c->x.valid()) return c->a == d->a && c->b == d->b;
+  return same(c->x, d->x, depth + 1) && (c->y.valid() == d->y.valid()) &&
+         (!c->y.valid() || same(c->y, d->y, depth + 1));
 }
 
-bool Stager::holds(const Value& condition) const {
+bool Conditions::hold(const Value& condition) const {
   const auto* staged = condition.as<StagedBool>();
-  return staged && std::any_of(assumed_.begin(), assumed_.end(),
-                               [&](const auto& a) { return a.second && same_condition(a.first, staged->value); });
+  const auto& all = assumed_.all();
+  return staged &&
+         std::any_of(all.begin(), all.end(), [&](const auto& a) { return a.second && same(a.first, staged->value); });
 }
 
-std::optional<Stager::Special> Stager::special_size(const Value& condition) const {
-  const auto* staged = condition.as<StagedBool>();
-  const auto it = staged ? conditions_.find(staged->value.id.index) : conditions_.end();
-  if (it == conditions_.end()) return std::nullopt;
-  const Condition& c = it->second;
+std::optional<Conditions::Special> Conditions::special_size(const Value& condition) const {
+  const Condition* known = of(condition);
+  if (!known) return std::nullopt;
+  const Condition& c = *known;
   if (c.op == "not") {
     auto inner = special_size(Value(StagedBool{c.x}));
     if (inner) inner->otherwise = !inner->otherwise;

@@ -89,7 +89,7 @@ void Stager::training_literals(const Schema& s, std::vector<Value>& args) {
     const auto* on_now = args[i].as<bool>();
     if (!on_now || !*on_now || is_dropout_without_effect(s, args)) continue;
     if (options.change_literals) args[i] = false;
-    const bool first = reported_training_.insert(s.full_name()).second;
+    const bool first = told.first(cat("training ", s.full_name()));
     if (first && options.change_literals)
       sink_.note("export.training", cat(s.full_name(), " was recorded in training mode: exported as in evaluation"),
                  here());
@@ -121,10 +121,8 @@ std::vector<Value> Stager::foreign_op(const std::string& full, const Schema* s, 
   const DType assumed = typed == operands.inputs.end() ? DType::undefined : on.dtype(*typed);
   const NodeId n = graph.add_node(on.region(), op, nullptr, std::move(operands.inputs), std::max<size_t>(results, 1));
   graph.set_extra(n, std::move(operands.attrs));
-  lowering_ = full;
-  if (on.on_node) on.on_node(n);
-  lowering_.clear();
-  if (options.fallback != Fallback::all_aten && reported_foreign_.insert(full).second)
+  if (const Lowering named(*this, full); on.on_node) on.on_node(n);
+  if (options.fallback != Fallback::all_aten && told.first(cat("foreign ", full)))
     sink_.warn("export.fallback", cat(full, " is kept as a node ", op.domain, "::", op.name), here()).because =
         placed_ ? "" : "its result is assumed to have the element type of its first tensor, and an unknown shape";
   std::vector<Value> out;
@@ -213,14 +211,13 @@ std::vector<Value> Stager::apply_user_lowering(const LocalFunction& f, const std
   how.bindings = &bindings;
   how.keep_names = false;
   on.where = here();
-  lowering_ = full;
+  const Lowering named(*this, full);
   const uint32_t first = graph.node_capacity();
   const auto results = clone_body(rules, f.body, graph, inputs.inputs, on.region(), {}, how);
   for (uint32_t i = first; i < graph.node_capacity(); ++i) {
     if (graph[NodeId(i)].home == on.region()) infer_node(graph, NodeId(i));
     if (on.on_node) on.on_node(NodeId(i));
   }
-  lowering_.clear();
   std::vector<Value> out;
   for (const ValueId v : results) {
     if (!v) fail("use.rules", cat("the rule for ", full, " gives an input that this call leaves out"));
@@ -266,15 +263,17 @@ std::optional<std::vector<Value>> Stager::by_user(const std::string& full, const
   if (const LocalFunction* rule = user_lowering(full)) return apply_user_lowering(*rule, full, s, args);
   if (!options.host || !options.host->has(full)) return std::nullopt;
   on.where = here();
-  lowering_ = full;
-  auto results = options.host->call(*this, full, s, args);
-  lowering_.clear();
+  const auto call = [&] {
+    const Lowering named(*this, full);
+    return options.host->call(*this, full, s, args);
+  };
+  auto results = call();
   if (s) take_types(*this, *s, args.positional, results);
   return results;
 }
 
 // The call's results as they would be lowered tell the types of the ATen node that stands for it.
-std::vector<Arg> Stager::as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before,
+std::vector<Arg> Stager::as_aten(const Schema& s, std::vector<Arg> lowered, const Before& before,
                                  const std::vector<Value>& args) {
   const bool tensors = !lowered.empty() &&
                        std::all_of(lowered.begin(), lowered.end(), [](const Arg& a) { return a.as<V>() != nullptr; });
@@ -284,7 +283,7 @@ std::vector<Arg> Stager::as_aten(const Schema& s, std::vector<Arg> lowered, cons
     if (a.as<V>()->id.index < before.graph.values) return lowered;  // an argument, unchanged
     types.push_back(graph[a.as<V>()->id].fact.type);
   }
-  take_back(before);
+  take_back(before.all);
   const auto results = foreign_op(s.full_name(), &s, {args, {}});
   std::vector<Arg> out;
   for (size_t i = 0; i < results.size(); ++i) {

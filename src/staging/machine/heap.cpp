@@ -61,6 +61,7 @@ void Heap::Turns::done() {
   }
   log.erase(log.begin() + static_cast<std::ptrdiff_t>(to), log.end());
   done_ = to;
+  heap_.last_.log = ~size_t{0};  // what this epoch wrote may not be in the log any more
 }
 
 CellId Heap::add(CellData data) {
@@ -81,8 +82,11 @@ CellData& Heap::writable(CellId id) {
 }
 
 HeapMark Heap::mark() {
-  ++epoch_;
-  return {log_.size(), cells_.size()};
+  if (last_.log != log_.size() || last_.cells != cells_.size()) {
+    ++epoch_;
+    last_ = {log_.size(), cells_.size()};
+  }
+  return last_;
 }
 
 std::vector<Heap::Change> Heap::changes(const HeapMark& m) const {
@@ -110,6 +114,7 @@ void Heap::rewind(const HeapMark& m) {
     log_.pop_back();
   }
   ++epoch_;
+  last_ = {log_.size(), cells_.size()};
 }
 
 }  // namespace cameo::staging

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "staging/machine/journal.h"
 #include "staging/machine/value.h"
 
 namespace cameo::staging {
@@ -80,6 +81,9 @@ struct HeapMark {
 
 class Heap {
  public:
+  Heap() = default;
+  explicit Heap(Journals& journals) { journals.add(*this); }
+
   CellId add(CellData data);
   const CellData& operator[](CellId id) const { return *cells_[id.index].data; }
   template <class T>
@@ -91,7 +95,7 @@ class Heap {
     return std::get<T>(writable(id));
   }
 
-  HeapMark mark();
+  HeapMark mark();  // costs nothing where nothing happened since the last one
   // Cells older than the mark that were written since, with their contents at the mark; each once, in order of first
   // write.
   struct Change {
@@ -138,6 +142,7 @@ class Heap {
   std::vector<Cell> cells_;
   std::vector<Entry> log_;
   uint64_t epoch_ = 0;
+  HeapMark last_{~size_t{0}, 0};  // at which this epoch began
   size_t bytes_ = 0;
 };
 

@@ -104,7 +104,7 @@ Value Stager::compare_ints(std::string_view op, Dim a, Dim b) {
     return on.LessOrEqual(x, y);
   };
   const V out = node();
-  remember_condition(out, {op, a, b, {}, {}});
+  conditions.remember(out, {op, a, b, {}, {}});
   return Value(StagedBool{out});
 }
 

@@ -68,7 +68,7 @@ void Stager::suspect_frozen(const Schema& s, const std::vector<Value>& args) {
           (!mentions(shape, symbol) || std::find(shape.begin(), shape.end(), Dim(size)) != shape.end()))
         continue;
       const Loc where = here();
-      if (!suspected_.insert(cat(where.describe(), symbol.text())).second) continue;
+      if (!told.first(cat("frozen ", where.describe(), symbol.text()))) continue;
       Diag& warning = sink_.warn("export.frozen-number",
                                  cat("the number ", size, " in ", s.name, " is the size that '", symbol.text(),
                                      "' had when the model was traced"),

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "frontends/torchscript/program.h"
 #include "lowering/row.h"
+#include "staging/machine/conditions.h"
 #include "staging/machine/heap.h"
 #include "staging/machine/lent.h"
+#include "staging/machine/missing.h"
+#include "staging/machine/recording.h"
+#include "staging/machine/undo.h"
 
 namespace cameo::staging {
 
@@ -41,17 +44,6 @@ struct StageOptions {
          max_text = size_t{16} << 20;
 };
 
-// Something the model uses that has no lowering, with where.
-struct Missing {
-  std::string op;
-  size_t count = 0;
-  Loc first;
-  std::string user;              // the first place in the user's own code, when the archive tells
-  std::string hint;              // of the lowering that could not
-  std::set<std::string> scopes;  // module paths
-};
-std::string nearest_operators(std::string_view op);  // "aten::linalg_norm, aten::norm"; empty when none is near
-
 struct CallArgs {
   std::vector<Value> positional;
   std::vector<std::pair<std::string_view, Value>> keywords;
@@ -69,9 +61,8 @@ class Stager {
  public:
   Stager(ts::Program& program, Model& model, const StageOptions& options, DiagSink& sink);
 
-  // Calls a method of the root module. Throws on errors; missing operators are collected instead (see missing()).
+  // Calls a method of the root module. Throws on errors; missing operators are collected instead (see `missing`).
   Value run(const ts::FunctionDef& method, std::vector<Value> args);
-  const std::map<std::string, Missing>& missing() const { return missing_; }
 
   // Values.
   Value tensor(V v, std::string name = "", Layout layout = {});  // a fresh cell
@@ -138,16 +129,12 @@ class Stager {
   V bool_value(const Value& v);  // 0-d bool in the graph
   Value compare_ints(std::string_view op, Dim a, Dim b);
 
-  // Everything that an attempt may change, to be taken back: heap contents, recorded nodes, what was remembered and
-  // said about them.
-  struct Attempt {
-    HeapMark heap;
-    GraphMark graph;
-    size_t notes, frames, functions, scopes, guesses, checks;
-    std::map<std::string, Missing> missing;
-  };
-  Attempt attempt();
-  void take_back(const Attempt& a);
+  // An attempt at a piece of the program: everything that it changes can be taken back.
+  Attempt attempt() { return journals.attempt(); }
+  void take_back(const Attempt& a) { journals.take_back(a); }
+  // One side of a branch or one turn of a loop ends: the heap and what is known of sizes are as they were, what was
+  // recorded stays.
+  void leave(const HeapMark& heap_before, size_t facts_before);
   // Called for every node, with the torch overload it comes from (empty: none) and its place in the program.
   using Observer = std::function<void(NodeId, std::string_view, ts::Pos)>;
   void observe(Observer o) { observer_ = std::move(o); }
@@ -163,21 +150,20 @@ class Stager {
     V holds;
     std::string message;
   };
-  const std::vector<Check>& checks() const { return checks_; }
+  const std::vector<Check>& checks() const { return checks_.all(); }
   // What holds from here on, or the program raises: told, kept as a check where that is wanted, and known afterwards.
   void check(const Value& truth, const std::string& message);
 
-  // The program raises here: what is being evaluated ends, and the rest of the block is not reached.
-  struct Raised {};
-  [[noreturn]] void raise(std::string message);
-  [[noreturn]] void fail_as_raised() const;  // where nothing decides whether it gets there
+  // The program raises here: what is being evaluated ends, and the rest is not reached.
+  struct Raised {
+    std::string message;
+  };
+  [[noreturn]] void raise(std::string message) { throw Raised{std::move(message)}; }
+  [[noreturn]] void fail_as_raised(const Raised& r) const;  // where nothing decides whether it gets there
 
   // Quantized tensors are their float values; these say which ones, and how (quantized.h).
-  void mark_quantized(V value, Quantization q) { quantized_[value.id.index] = q; }
-  const Quantization* quantization(V value) const {
-    const auto it = quantized_.find(value.id.index);
-    return it == quantized_.end() ? nullptr : &it->second;
-  }
+  void mark_quantized(V value, const Quantization& q) { quantized_.set(value.id.index, q); }
+  const Quantization* quantization(V value) const { return quantized_.find(value.id.index); }
   // While it lives, operators on quantized tensors give plain floats.
   struct FloatOnly {
     explicit FloatOnly(Stager& s) : stager(s) { ++s.float_only_; }
@@ -186,24 +172,14 @@ class Stager {
   };
   ts::Pos position() const { return pos_; }
 
-  // What a bool of the graph says about sizes: a comparison, or others combined.
-  struct Condition {
-    std::string_view op;  // "lt", "eq" ... over a and b; "and", "or", "not" over x and y
-    Dim a, b;
-    V x, y;
+  // While it lives with `on`, numbers that the inputs decide must not pick modules or items: unrolling does better.
+  struct Strict {
+    Strict(Stager& s, bool on) : stager(s), by(on) { s.strict_ += by; }
+    ~Strict() { stager.strict_ -= by; }
+    Strict(const Strict&) = delete;
+    Stager& stager;
+    int by;
   };
-  void remember_condition(V value, Condition c) { conditions_[value.id.index] = c; }
-  // Records what holds where the condition is known to be `truth`.
-  void assume(const Value& condition, bool truth, int depth = 0);
-  bool holds(const Value& condition) const;  // on the way that is being staged, because a branch asked the same
-  // A condition that asks whether a size is one number (n == 1, n > 0): what it is where the size is another.
-  struct Special {
-    Dim size;
-    int64_t is;
-    bool otherwise;
-  };
-  std::optional<Special> special_size(const Value& condition) const;
-  // An attempt in which numbers that the inputs decide must not pick modules or items: unrolling does better.
   bool strict() const { return strict_ > 0; }
   // `If` nodes: of two staged sides, and of a value that can be made only where the condition holds.
   using Sides = std::array<RegionId, 2>;
@@ -225,26 +201,35 @@ class Stager {
   std::vector<ValueId> own_outputs(RegionId region, std::span<const V> values);
   Loc here() const;
   // Where the next calls stand, for programs that are lists of nodes and not text.
-  void place(Loc where, std::string scope);
-  // How many results the next calls of operators without a signature have.
-  void expect_results(size_t n) { results_wanted_ = n; }
+  void place(Loc where);
+  // While it lives, calls of operators without a signature have so many results.
+  struct ResultsWanted {
+    ResultsWanted(Stager& s, size_t n) : stager(s), before(std::exchange(s.results_wanted_, n)) {}
+    ~ResultsWanted() { stager.results_wanted_ = before; }
+    ResultsWanted(const ResultsWanted&) = delete;
+    Stager& stager;
+    size_t before;
+  };
   [[noreturn]] void fail(std::string_view code, std::string what, std::string hint = "") const;
   DiagSink& sink() { return sink_; }
 
   ts::Program& program;
   Model& model;
   Graph& graph;
+  const StageOptions& options;
+  Journals journals;  // before the parts that register
   Heap heap;
   Lower on;
-  const StageOptions& options;
+  Conditions conditions;
+  MissingOperators missing;
+  UndoOnce told;  // what is said once
 
  private:
   friend class Branch;
   friend class LoopStager;
 
   // Statements (interpreter.cpp).
-  std::optional<Value> block(ts::Block statements);  // raised_ where it raises
-  std::optional<Value> each_of(ts::Block statements);
+  std::optional<Value> block(ts::Block statements);
   void statement(const ts::Stmt& s);
   void assign(const ts::Assign& a);
   void store(const ts::Target& t, Value v);
@@ -291,7 +276,11 @@ class Stager {
                                          const CallArgs& args);
   // What the user said this operator becomes, in one way or the other; nullopt: nothing.
   std::optional<std::vector<Value>> by_user(const std::string& full, const Schema* s, const CallArgs& args);
-  std::vector<Arg> as_aten(const Schema& s, std::vector<Arg> lowered, const Attempt& before,
+  struct Before {
+    const Attempt& all;
+    GraphMark graph;
+  };
+  std::vector<Arg> as_aten(const Schema& s, std::vector<Arg> lowered, const Before& before,
                            const std::vector<Value>& args);
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
   Value shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input);
@@ -302,10 +291,8 @@ class Stager {
   V value_of(CellId cell);
   V where_tied(const MaybeView& m, const std::function<V()>& seen_there, V otherwise);
   bool is_visible(V v, uint64_t generation) const {
-    return generation == generation_ && graph.is_inside(on.region(), graph[v.id].home);
+    return generation == generation_.now() && graph.is_inside(on.region(), graph[v.id].home);
   }
-
-  bool same_condition(V a, V b, int depth = 0) const;
 
   void part_twins(std::vector<CellId> twins);  // objects.cpp
 
@@ -316,34 +303,42 @@ class Stager {
   Value from_packed_state(const ts::StoredObject& o);                           // of a C++ object; quantized.cpp
   void name_parameters(const ts::StoredObject& o, const std::string& path);
 
+  // While it lives, nodes come from this overload.
+  struct Lowering {
+    Lowering(Stager& s, std::string name) : stager(s) { s.lowering_ = std::move(name); }
+    ~Lowering() { stager.lowering_.clear(); }
+    Lowering(const Lowering&) = delete;
+    Stager& stager;
+  };
+  struct Call {
+    CellId frame;
+    const ts::FunctionDef* function;
+    std::string scope;  // module path
+  };
+  class Entered;
+  const std::string& scope() const;
+
   DiagSink& sink_;
+  Recording recording_;
+  Notes notes_;
+  Generation generation_;
   Observer observer_;
   std::string lowering_;       // the overload being lowered
   size_t results_wanted_ = 1;  // by the assignment around the call; for operators without a signature
-  std::set<std::string> reported_training_, reported_foreign_;
-  std::map<std::string, Missing> missing_;
-  std::vector<CellId> frames_;
-  std::vector<const ts::FunctionDef*> functions_;
-  std::vector<std::string> scopes_;
+  UndoStack<Call> calls_;
   ts::Pos pos_;
   std::optional<Loc> placed_;  // instead of pos_
-  size_t steps_ = 0;
-  uint64_t generation_ = 1;
-  bool raised_ = false;  // the rest of this block is not reached
-  std::string raise_message_;
-  std::unordered_map<const ts::StoredObject*, Value> objects_;
-  std::unordered_map<const void*, Value> stored_;
-  std::vector<std::pair<const ts::StoredTensor*, Value>> tensors_;
+  UndoMap<std::unordered_map<const ts::StoredObject*, Value>> objects_;
+  UndoMap<std::unordered_map<const void*, Value>> stored_;
+  UndoStack<std::pair<const ts::StoredTensor*, Value>> tensors_;
   std::unordered_map<const ts::StoredObject*, std::string> object_paths_;
   std::unordered_map<const ts::StoredTensor*, std::string> parameter_names_;
   std::vector<std::pair<Dim, int64_t>> examples_;
-  std::set<std::string> suspected_;
-  std::unordered_map<uint32_t, Quantization> quantized_;
-  int float_only_ = 0;
-  std::unordered_map<uint32_t, Condition> conditions_;
-  std::vector<std::pair<V, bool>> assumed_;  // conditions of the branches around, and what they are here
-  std::vector<Check> checks_;
-  int strict_ = 0;
+  UndoMap<std::unordered_map<uint32_t, Quantization>> quantized_;  // by ValueId::index
+  UndoStack<Check> checks_;
+  int float_only_ = 0, strict_ = 0;
+  // These only grow: what an attempt used up stays used up.
+  size_t steps_ = 0;
   std::unordered_map<std::string, size_t> node_numbers_;
 };
 

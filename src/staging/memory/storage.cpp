@@ -98,7 +98,7 @@ V Stager::value_of(CellId id) {
           },
           value);
       m.version = version;
-      m.generation = generation_;
+      m.generation = generation_.now();
     }
     value = m.value;
   }
@@ -113,7 +113,7 @@ std::shared_ptr<ViewStep> Stager::seen(const TensorRef& t) {
   whole->layout = layout_of(t);
   whole->value = read(t);
   whole->version = whole->made = version_of(t.cell);
-  whole->generation = generation_;
+  whole->generation = generation_.now();
   return whole;
 }
 
@@ -140,7 +140,7 @@ V Stager::read(const TensorRef& t) {
   if (step.version == version && is_visible(step.value, step.generation)) return step.value;
   step.value = derive(*this, step, read(step.parent));
   step.version = version;
-  step.generation = generation_;
+  step.generation = generation_.now();
   return step.value;
 }
 
@@ -310,7 +310,7 @@ Value Stager::shared_result(const Schema& s, V value, size_t index, const std::v
   step->index = index;
   step->value = value;
   step->version = step->made = version_of(base.cell);
-  step->generation = generation_;
+  step->generation = generation_.now();
   step->layout =
       verdict.view == Answer::yes && ranked ? view_layout(*this, *step, call.layout, call.shape) : verdict.layout;
   if (verdict.view == Answer::yes) return Value(TensorRef{base.cell, std::move(step), false});

@@ -331,7 +331,7 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   model.graph.label(model.graph.main()).name = "main";
   auto none = torchscript::no_program(program.file(), program.path());
   Stager stager(none, model, options.stage, sink);
-  stager.place({.file = program.path()}, "");
+  stager.place({.file = program.path()});
   if (trace)
     stager.observe([&](NodeId n, std::string_view op, torchscript::Pos) {
       if (trace->nodes.size() <= n.index) trace->nodes.resize(n.index + 1);
@@ -346,7 +346,7 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   nodes.run(scope);
   std::vector<std::pair<std::string, StagedValue>> written;
   auto outputs = outputs_of(program, nodes, scope, written, sink);
-  if (!stager.missing().empty()) staging::throw_missing(stager.missing());
+  if (!stager.missing.empty()) staging::throw_missing(stager.missing.all());
   if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
   for (auto& w : inputs.writes(scope)) written.push_back(std::move(w));
   keep_state(stager, written, outputs, options, sink);

@@ -24,8 +24,8 @@ Value NodeStager::lookup(std::string_view name, const NodeScope& scope, json::Va
 void NodeStager::run(NodeScope& scope) {
   try {
     for (const json::Value n : scope.graph["nodes"].elements()) node(n, scope);
-  } catch (const Stager::Raised&) {
-    s.fail_as_raised();
+  } catch (const Stager::Raised& r) {
+    s.fail_as_raised(r);
   }
 }
 
@@ -65,8 +65,8 @@ void NodeStager::place(json::Value n) {
       }
     }
   }
-  loc.scope = scope;
-  s.place(std::move(loc), std::move(scope));
+  loc.scope = std::move(scope);
+  s.place(std::move(loc));
 }
 
 std::vector<Value> NodeStager::call(json::Value n, NodeScope& scope) {
@@ -97,17 +97,15 @@ std::optional<NodeStager::Target> NodeStager::target_of(std::string_view text) {
 }
 
 std::vector<Value> NodeStager::unsigned_call(const Target& target, CallArgs args, size_t results) {
-  s.expect_results(results);
-  auto out = s.call_op(target.ns, target.op, std::move(args), {});
-  s.expect_results(1);
-  return out;
+  const Stager::ResultsWanted wanted(s, results);
+  return s.call_op(target.ns, target.op, std::move(args), {});
 }
 
 // An operator of the user's own, or one that is newer than our signatures. The archive does not tell whether it writes.
 std::vector<Value> NodeStager::custom_call(const Target& target, json::Value n, CallArgs args) {
   auto out = unsigned_call(target, std::move(args), n["outputs"].size());
   const std::string name = cat(target.ns, "::", target.op);
-  if (program_.is_training_ir() && s.options.fallback != Fallback::none && told_custom_.insert(name).second)
+  if (program_.is_training_ir() && s.options.fallback != Fallback::none && s.told.first(cat("custom ", name)))
     sink_.warn("pt2.custom-writes", cat("should ", name, " write to its arguments, then that is lost"), s.here()).hint =
         "the archive does not say; ep.run_decompositions({}) before torch.export.save makes writes visible";
   return out;

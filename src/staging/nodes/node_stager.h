@@ -104,7 +104,6 @@ class NodeStager {
   DiagSink& sink_;
   std::map<std::string, Dim, std::less<>> symbols_;
   Agreement agreement_;
-  std::set<std::string> told_custom_;
   bool autocast_ = false;  // inside a region that casts
 };
 

@@ -93,7 +93,7 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   const StagedValue result = stager.run(*method, std::move(args));
   std::vector<staging::Output> outputs;
   staging::flatten_outputs(stager, result, "output", outputs, sink);
-  if (!stager.missing().empty()) staging::throw_missing(stager.missing());
+  if (!stager.missing.empty()) staging::throw_missing(stager.missing.all());
   if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
   written_state(stager, before, outputs, options, sink);
   staging::set_outputs(stager, std::move(outputs), options, sink);

@@ -69,7 +69,7 @@ void Stager::while_loop(const ts::While& s) {
     const ts::Pos at = pos_;
     if (known) {
       // A turn that leaves the condition known is simply run.
-      each_of(s.body);
+      block(s.body);
       const Value next = eval(*s.condition);
       if (next.is<Poison>() || known_bool(next)) {
         turns.done();

@@ -9,7 +9,25 @@
 namespace cameo::staging {
 
 Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
-    : program(p), model(m), graph(m.graph), on(m.graph, m.graph.main()), options(o), sink_(sink) {
+    : program(p),
+      model(m),
+      graph(m.graph),
+      options(o),
+      heap(journals),
+      on(m.graph, m.graph.main()),
+      conditions(journals, *this),
+      missing(journals),
+      told(journals),
+      sink_(sink),
+      recording_(journals, m.graph, on),
+      notes_(journals, sink),
+      generation_(journals),
+      calls_(journals),
+      objects_(journals),
+      stored_(journals),
+      tensors_(journals),
+      quantized_(journals),
+      checks_(journals) {
   if (p.has_root()) name_parameters(p.root(), "");
   on.on_note = [this](std::string_view code, std::string what) {
     sink_.note(std::string(code), std::move(what), here());
@@ -17,8 +35,7 @@ Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
   on.on_node = [this](NodeId n) {
     if (graph.node_capacity() > options.max_nodes)
       fail("budget.nodes", cat("more than ", options.max_nodes, " nodes were recorded"));
-    const std::string& scope = scopes_.empty() ? "" : scopes_.back();
-    const std::string base = scope.empty() ? std::string(graph[n].op->name) : cat(scope, "/", graph[n].op->name);
+    const std::string base = scope().empty() ? std::string(graph[n].op->name) : cat(scope(), "/", graph[n].op->name);
     const size_t number = node_numbers_[base]++;
     graph.set_name(n, number ? cat(base, "_", number) : base);
     auto notes = std::make_shared<NodeNotes>();
@@ -30,14 +47,8 @@ Stager::Stager(ts::Program& p, Model& m, const StageOptions& o, DiagSink& sink)
   on.may_guess = options.assume;
 }
 
-void Stager::raise(std::string message) {
-  raised_ = true;
-  raise_message_ = std::move(message);
-  throw Raised{};
-}
-
-void Stager::fail_as_raised() const {
-  fail("stage.raise", cat("the model raises an exception with these inputs: ", raise_message_),
+void Stager::fail_as_raised(const Raised& r) const {
+  fail("stage.raise", cat("the model raises an exception with these inputs: ", r.message),
        "check the shapes and values given with --input");
 }
 
@@ -45,20 +56,22 @@ Value Stager::run(const ts::FunctionDef& method, std::vector<Value> args) {
   args.insert(args.begin(), root_object());
   try {
     return call_function(method, std::move(args));
-  } catch (const Raised&) {
-    fail_as_raised();
+  } catch (const Raised& r) {
+    fail_as_raised(r);
   }
 }
 
-void Stager::place(Loc where, std::string scope) {
-  placed_ = std::move(where);
-  scopes_.assign(1, std::move(scope));
+void Stager::place(Loc where) { placed_ = std::move(where); }
+
+const std::string& Stager::scope() const {
+  static const std::string root;
+  return placed_ ? placed_->scope : calls_.empty() ? root : calls_.back().scope;
 }
 
 Loc Stager::here() const {
   if (placed_) return *placed_;
   Loc loc = program.locate(pos_);
-  if (!scopes_.empty()) loc.scope = scopes_.back();
+  loc.scope = scope();
   return loc;
 }
 
@@ -69,8 +82,27 @@ void Stager::fail(std::string_view code, std::string what, std::string hint) con
   throw e;
 }
 
+// While it lives, a function of the program runs.
+class Stager::Entered {
+ public:
+  Entered(Stager& s, Call call) : s_(s), caller_(s.pos_), depth_(s.calls_.size()), wanted_(s, 1) {
+    s.calls_.push(std::move(call));
+  }
+  ~Entered() {
+    s_.calls_.rewind(depth_);
+    s_.pos_ = caller_;
+  }
+  Entered(const Entered&) = delete;
+
+ private:
+  Stager& s_;
+  ts::Pos caller_;
+  size_t depth_;
+  ResultsWanted wanted_;
+};
+
 Value Stager::call_function(const ts::FunctionDef& f, std::vector<Value> args) {
-  if (frames_.size() >= options.max_depth)
+  if (calls_.size() >= options.max_depth)
     fail("budget.depth", cat("calls are nested more than ", options.max_depth, " deep"));
   if (args.size() > f.params.size())
     fail("stage.arguments",
@@ -84,20 +116,12 @@ Value Stager::call_function(const ts::FunctionDef& f, std::vector<Value> args) {
     frame.locals[i] = i < args.size() ? std::move(args[i]) : eval(*f.params[i].default_value);
     frame.assigned[i] = true;
   }
-  std::string scope = scopes_.empty() ? "" : scopes_.back();
+  std::string path = scope();
   if (!f.params.empty())
     if (const auto* self = frame.locals[0].as<ObjectRef>(); self && f.owner)
-      scope = heap.get<ObjectCell>(self->cell).path;
-  frames_.push_back(heap.add(std::move(frame)));
-  functions_.push_back(&f);
-  scopes_.push_back(std::move(scope));
-  const ts::Pos caller = pos_;
+      path = heap.get<ObjectCell>(self->cell).path;
+  const Entered entered(*this, {heap.add(std::move(frame)), &f, std::move(path)});
   const auto result = block(f.body);
-  pos_ = caller;
-  frames_.pop_back();
-  functions_.pop_back();
-  scopes_.pop_back();
-  if (raised_) throw Raised{};
   return result ? *result : Value();
 }
 
@@ -128,16 +152,6 @@ void Stager::need_text(size_t bytes) const {
 }
 
 std::optional<Value> Stager::block(ts::Block statements) {
-  const RegionId region = on.region();
-  try {
-    return each_of(statements);
-  } catch (const Raised&) {
-    on.move_to(region);  // it may have been raised inside a loop's condition
-    return std::nullopt;
-  }
-}
-
-std::optional<Value> Stager::each_of(ts::Block statements) {
   for (size_t i = 0; i < statements.size(); ++i) {
     const ts::Stmt* s = statements[i];
     on.unpacked = names_for(statements, i);
@@ -189,7 +203,7 @@ void Stager::statement(const ts::Stmt& s) {
 }
 
 void Stager::store(const ts::Target& t, Value v) {
-  auto& frame = heap.write<FrameCell>(frames_.back());
+  auto& frame = heap.write<FrameCell>(calls_.back().frame);
   frame.locals[static_cast<size_t>(t.slot)] = std::move(v);
   frame.assigned[static_cast<size_t>(t.slot)] = true;
 }
@@ -204,9 +218,8 @@ void Stager::assign(const ts::Assign& a) {
     }
     case ts::AssignForm::results:
     case ts::AssignForm::unpack: {
-      results_wanted_ = a.form == ts::AssignForm::results ? a.targets.size() : 1;
+      const ResultsWanted wanted(*this, a.form == ts::AssignForm::results ? a.targets.size() : 1);
       const Value all = eval(*a.values[0]);
-      results_wanted_ = 1;
       auto parts = unpack(all, a.targets.size());
       for (size_t i = 0; i < parts.size(); ++i) store(a.targets[i], std::move(parts[i]));
       return;
@@ -342,7 +355,7 @@ Value Stager::eval(const ts::Expr& e) {
 
 Value Stager::name(const ts::Name& n) {
   if (n.slot >= 0) {
-    const auto& frame = heap.get<FrameCell>(frames_.back());
+    const auto& frame = heap.get<FrameCell>(calls_.back().frame);
     if (!frame.assigned[static_cast<size_t>(n.slot)])
       fail("stage.name", cat("'", n.name, "' is used before it has a value"));
     return frame.locals[static_cast<size_t>(n.slot)];

@@ -15,18 +15,18 @@ void Stager::name_parameters(const ts::StoredObject& o, const std::string& path)
 }
 
 Value Stager::from_stored_object(const ts::StoredObject& o) {
-  if (const auto it = objects_.find(&o); it != objects_.end()) return it->second;
+  if (const Value* made = objects_.find(&o)) return *made;
   ObjectCell cell;
   cell.cls = o.cls;
   cell.type = o.type;
   if (const auto it = object_paths_.find(&o); it != object_paths_.end()) cell.path = it->second;
   const Value v(ObjectRef{heap.add(std::move(cell))});
-  objects_.emplace(&o, v);
+  objects_.set(&o, v);
   if (o.state && o.cls && o.cls->method("__setstate__")) {
     try {
       call_method(v, "__setstate__", {from_stored(*o.state)});
-    } catch (const Raised&) {
-      fail_as_raised();  // no block of the program is around it
+    } catch (const Raised& r) {
+      fail_as_raised(r);  // no block of the program is around it
     }
     return v;
   }
@@ -56,8 +56,8 @@ Value Stager::from_stored(const ts::StoredValue& v) {
     case ts::StoredKind::tensor: return from_stored_tensor(*v.tensor);
     case ts::StoredKind::object: return from_stored_object(*v.object);
     case ts::StoredKind::tuple: {
-      if (const auto it = stored_.find(&v); it != stored_.end()) return it->second;
-      return stored_[&v] = Value::tuple(parts());
+      if (const Value* made = stored_.find(&v)) return *made;
+      return stored_.set(&v, Value::tuple(parts()));
     }
     case ts::StoredKind::enumeration: {
       const auto* cls = v.type ? program.class_of(*v.type) : nullptr;
@@ -68,15 +68,15 @@ Value Stager::from_stored(const ts::StoredValue& v) {
       return wanted;
     }
     case ts::StoredKind::list: {
-      if (const auto it = stored_.find(&v); it != stored_.end()) return it->second;
-      return stored_[&v] = list(parts());
+      if (const Value* made = stored_.find(&v)) return *made;
+      return stored_.set(&v, list(parts()));
     }
     case ts::StoredKind::dict: {
-      if (const auto it = stored_.find(&v); it != stored_.end()) return it->second;
+      if (const Value* made = stored_.find(&v)) return *made;
       std::vector<std::pair<Value, Value>> entries;
       for (size_t i = 0; i + 1 < v.items.size(); i += 2)
         entries.emplace_back(from_stored(*v.items[i]), from_stored(*v.items[i + 1]));
-      return stored_[&v] = dict(std::move(entries));
+      return stored_.set(&v, dict(std::move(entries)));
     }
   }
   return Value();
@@ -142,24 +142,24 @@ const LentWeights::Lent* lent_at(const LentWeights& all, const Bytes& storage, c
 }  // namespace
 
 Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
-  if (const auto it = stored_.find(&t); it != stored_.end()) return it->second;
-  for (const auto& [other, value] : tensors_)
-    if (t.storage && same_view(*other, t)) return stored_[&t] = value;
+  if (const Value* made = stored_.find(&t)) return *made;
+  for (const auto& [other, value] : tensors_.all())
+    if (t.storage && same_view(*other, t)) return stored_.set(&t, value);
   const auto dtype = dtype_from_torch(static_cast<int64_t>(t.dtype));
   const auto named = parameter_names_.find(&t);
   const std::string name = named == parameter_names_.end() ? "" : named->second;
   if (!t.storage || !dtype || t.conjugate || t.negative || !t.storage->has_data) {
     Value p = poison(cat("the tensor ", name.empty() ? "constant" : name,
                          " has a layout or dtype, which ONNX cannot hold as it is"));
-    return stored_[&t] = p;
+    return stored_.set(&t, p);
   }
   const Bytes storage = program.bytes(*t.storage);
   const LentWeights::Lent* lent = options.lent ? lent_at(*options.lent, storage, t) : nullptr;
   const Value plain = lent ? weight({*dtype, lent->sizes, lent->strides, lent->offset, lent->storage}, name)
                            : weight({*dtype, t.sizes, t.strides, t.offset, storage}, name);
   const Value v = t.quantizer ? from_quantized_tensor(t, read(plain.need<TensorRef>()), *dtype) : plain;
-  tensors_.emplace_back(&t, v);
-  return stored_[&t] = v;
+  tensors_.push({&t, v});
+  return stored_.set(&t, v);
 }
 
 bool Stager::is_parameter(CellId cell) const {
@@ -167,7 +167,7 @@ bool Stager::is_parameter(CellId cell) const {
     const auto* t = entry.second.template as<TensorRef>();
     return t && t->cell == cell;
   };
-  return !heap.get<TensorCell>(cell).name.empty() && std::any_of(tensors_.begin(), tensors_.end(), of);
+  return !heap.get<TensorCell>(cell).name.empty() && std::any_of(tensors_.all().begin(), tensors_.all().end(), of);
 }
 
 bool Stager::is_module(CellId cell) const {
@@ -175,7 +175,7 @@ bool Stager::is_module(CellId cell) const {
     const auto* o = entry.second.template as<ObjectRef>();
     return o && o->cell == cell;
   };
-  return std::any_of(objects_.begin(), objects_.end(), of);
+  return std::any_of(objects_.all().begin(), objects_.all().end(), of);
 }
 
 }  // namespace cameo::staging

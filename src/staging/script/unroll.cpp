@@ -5,11 +5,12 @@ namespace cameo::staging {
 
 bool Stager::unroll(const ts::For& s, int64_t count, bool bounded) {
   const auto start = attempt();
+  const size_t before = graph.node_capacity();
   for (int64_t i = 0; i < count; ++i) {
     step();
     store(s.target, Dim(i));
-    each_of(s.body);
-    const size_t nodes = graph.node_capacity() - start.graph.nodes;
+    block(s.body);
+    const size_t nodes = graph.node_capacity() - before;
     if (!bounded || nodes <= options.max_unrolled_nodes || i + 1 == count) continue;
     take_back(start);
     return false;

@@ -50,7 +50,7 @@ void steps(CallArgs& args) {
 
 void Stager::upgrade(std::string_view op, CallArgs& args) {
   const int version = program.version();
-  if (version >= 9 || functions_.empty() || !functions_.back()->owner) return;
+  if (version >= 9 || calls_.empty() || !calls_.back().function->owner) return;
   for (const Value& v : args.positional)
     if (v.is<Poison>()) return;
   if (version < 4 && (op == "div" || op == "div_")) divide(*this, args);
