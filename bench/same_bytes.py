@@ -1,8 +1,8 @@
 """Exports and simplified models of this build and of an older one, byte by byte: a change of the sources that should change nothing.
 
 usage: bench/same_bytes.py OLDER_CAMEO [--cameo PATH] [--folder DIR]
-Archives: those of against_before.py in --folder, as it leaves them, and the samples of tests/data. Each is exported, exported without
-simplification, and that is simplified. Provenance is left out. Ends with the counts and with status 1 where bytes differ.
+Archives: those of against_before.py in --folder, as it leaves them, .pt2 archives there, and the samples of tests/data. Each is exported,
+exported without simplification, and that is simplified. Provenance is left out. Ends with the counts and with status 1 where bytes differ.
 """
 import argparse
 import pathlib
@@ -17,7 +17,7 @@ DATA = node_counts.ROOT / "tests" / "data"
 
 def flags(archive):
     name = archive.name.split(".")[0]
-    if name in node_counts.VISION + node_counts.TEXT:
+    if archive.suffix == ".pt" and name in node_counts.VISION + node_counts.TEXT:
         size = 299 if name == "inception_v3" else 224
         return ["--input", "x=i64[batch,16]" if name in node_counts.TEXT else f"x=f32[batch,3,{size},{size}]"]
     example = archive.with_suffix(".npz")
@@ -48,7 +48,7 @@ def main():
     args = p.parse_args()
     archives = sorted(DATA.glob("**/*.pt")) + sorted(DATA.glob("**/*.pt2"))
     if args.folder:
-        archives += sorted(a for a in args.folder.glob("*.pt") if a.stat().st_size)
+        archives += sorted(a for a in args.folder.glob("*.pt*") if a.stat().st_size)
     same = refused = 0
     different = []
     with tempfile.TemporaryDirectory() as folder:

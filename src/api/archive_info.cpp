@@ -4,7 +4,7 @@
 #include "frontends/torchscript/operators.h"
 #include "lowering/row.h"
 #include "lowering/schema.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 #include "api/archive_info.h"
 

@@ -1,6 +1,6 @@
 // include/cameo/lowering.h: between staging's values and those of lowerings that others wrote.
 #include "lowering/schema.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 #include "api/lowerings.h"
 #include "api/node_builder.h"
@@ -9,10 +9,10 @@ namespace cameo {
 
 namespace {
 
-using staging::Stager;
+using staging::Machine;
 using Staged = staging::Value;
 
-LoweringValue given(Stager& s, NodeBuilder& b, const Staged& v) {
+LoweringValue given(Machine& s, NodeBuilder& b, const Staged& v) {
   const auto var = [&](lowering::V value) { return LoweringValue(NodeBuilderState::var(b, value)); };
   if (v.is_none()) return {};
   if (const auto* flag = v.as<bool>()) return *flag;
@@ -31,7 +31,7 @@ LoweringValue given(Stager& s, NodeBuilder& b, const Staged& v) {
   throw error("use.lowering", cat("an argument is ", v.kind(), ", which a lowering cannot be given"));
 }
 
-Staged taken(Stager& s, NodeBuilder& b, const LoweringValue& v) {
+Staged taken(Machine& s, NodeBuilder& b, const LoweringValue& v) {
   const auto constant = [&](const ir::Tensor& t) { return s.tensor(s.on.constant(t)); };
   if (const auto* flag = std::get_if<bool>(&v.content)) return constant(ir::Tensor::bool_scalar(*flag));
   if (const auto* i = std::get_if<int64_t>(&v.content)) return constant(ir::Tensor::int_scalar(*i));
@@ -48,7 +48,7 @@ Staged taken(Stager& s, NodeBuilder& b, const LoweringValue& v) {
   return {};
 }
 
-std::vector<Staged> call_lowering(const Lowerings::Call& call, Stager& s, const std::string& op,
+std::vector<Staged> call_lowering(const Lowerings::Call& call, Machine& s, const std::string& op,
                                   const lowering::Schema* schema, const staging::CallArgs& args) {
   auto state = std::make_unique<NodeBuilderState>(NodeBuilderState{s.graph, s.on, {}, s.on.on_node, {}});
   state->made = [&s](support::ValueId v) {  // sizes of foreign operators' results can be asked for later
@@ -79,7 +79,7 @@ std::shared_ptr<const staging::HostLowerings> host_lowerings(const Lowerings& al
   if (!all.call) throw error("use.lowering", "operators are named, and no function is given that lowers them");
   auto out = std::make_shared<staging::HostLowerings>();
   out->names = all.names;
-  out->call = [call = all.call](Stager& s, const std::string& op, const lowering::Schema* schema,
+  out->call = [call = all.call](Machine& s, const std::string& op, const lowering::Schema* schema,
                                 const staging::CallArgs& args) { return call_lowering(call, s, op, schema, args); };
   return out;
 }

@@ -4,7 +4,7 @@
 
 #include "api/pt2_types.h"
 #include "frontends/pt2/symbols.h"
-#include "staging/nodes/node_stager.h"
+#include "staging/nodes/interpreter.h"
 
 #include "api/archive_info.h"
 
@@ -107,7 +107,7 @@ TorchExportInfo pt2_info(pt2::Program& program) {
   std::map<std::string, size_t> operators;
   count(graph, operators, 0);
   for (const auto& [target, calls] : operators)
-    info.operators.push_back({shown(target), calls, staging::NodeStager::lowers(target)});
+    info.operators.push_back({shown(target), calls, staging::NodeInterpreter::lowers(target)});
   std::stable_sort(info.operators.begin(), info.operators.end(),
                    [](const auto& a, const auto& b) { return a.count > b.count; });
   count_weights(program, info);

@@ -9,7 +9,7 @@
 #include "frontends/pt2/program.h"
 #include "frontends/torchscript/program.h"
 #include "ir/graph.h"
-#include "staging/machine/stager.h"
+#include "staging/options.h"
 
 namespace cameo::staging {
 

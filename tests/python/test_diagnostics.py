@@ -56,6 +56,32 @@ def test_a_model_that_raises(cameo, tmp_path):
     assert done.returncode == 1 and "four dimensions are needed" in done.stderr
 
 
+class RaisesBeforeALoop(nn.Module):
+    def forward(self, x):
+        if x.dim() != 4:
+            raise ValueError("four dimensions are needed")
+        for i in range(3):
+            x = x * float(i) + x
+        return x
+
+
+def test_what_follows_a_raise_is_not_run(cameo, tmp_path):
+    done = export(cameo, tmp_path, torch.jit.script(RaisesBeforeALoop()), "--input", "x=f32[b,3]")
+    assert done.returncode == 1 and "four dimensions are needed" in done.stderr and "test_diagnostics.py" in done.stderr
+
+
+class TrainsInALoop(nn.Module):
+    def forward(self, x):
+        for _ in range(4):
+            x = torch.dropout(x, 0.5, True)
+        return x
+
+
+def test_a_warning_of_an_attempt_that_was_taken_back_is_given_again(cameo, tmp_path):
+    done = export(cameo, tmp_path, torch.jit.script(TrainsInALoop()), "--input", "x=f32[b,3]")
+    assert done.returncode == 0 and done.stderr.count("export.training") == 1
+
+
 class Unsupported(nn.Module):
     def forward(self, x):
         a = torch.linalg.eigvals(x)

@@ -31,7 +31,7 @@ REASONS = [
 def rows():
     """Every overload with a row or a host function, functional names."""
     names = set()
-    for path in [*(ROOT / "src/lowering").rglob("*.cpp"), *(ROOT / "src/staging").rglob("host_*.cpp")]:
+    for path in [*(ROOT / "src/lowering").rglob("*.cpp"), *(ROOT / "src/staging/host").glob("*.cpp")]:
         if "generated" in path.parts: continue
         names |= set(re.findall(r'\{"((?:aten|torchvision|prim)::[^"]+)"', path.read_text()))
     pairs = re.findall(r'\{"(aten::\w+)", "(aten::\w+)"\}', (ROOT / "src/lowering/row.cpp").read_text())

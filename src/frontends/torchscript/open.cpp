@@ -66,10 +66,6 @@ Program read_torchscript(Bytes file, std::string name, std::string_view which) {
 
 Program read_torchscript(const std::string& path) { return read_torchscript(map_file(path), path); }
 
-Program no_program(Bytes file, std::string name) {
-  return Program(std::make_unique<ProgramState>(std::move(file), name));
-}
-
 std::string demangle(std::string_view name) {
   std::string out;
   while (!name.empty()) {

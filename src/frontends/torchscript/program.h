@@ -92,9 +92,6 @@ class Program {
 Program read_torchscript(const std::string& path);
 Program read_torchscript(Bytes file, std::string name, std::string_view which = "");
 
-// An archive without code or modules: for staging what comes from elsewhere.
-Program no_program(Bytes file, std::string name);
-
 // The name without its `___torch_mangle_N` components: for recognising well-known names, never for lookup.
 std::string demangle(std::string_view qualified_name);
 

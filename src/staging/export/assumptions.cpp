@@ -19,7 +19,7 @@ std::string names_of(const Graph& g) {
 
 }  // namespace
 
-void take_assumptions(Stager& s) {
+void take_assumptions(Machine& s) {
   for (const std::string& text : s.options.assumptions) {
     DimContext names;
     for (const SizeRelation& c : parse_conditions(names, text))
@@ -37,7 +37,7 @@ void take_assumptions(Stager& s) {
   }
 }
 
-void tell_assumptions(Stager& s) {
+void tell_assumptions(Machine& s) {
   std::vector<SizeRelation> all;
   const auto add = [&](const SizeRelation& c) {
     if (std::any_of(all.begin(), all.end(),

@@ -2,14 +2,14 @@
 // in the model's metadata, checked by sessions (docs/staging.md).
 #pragma once
 
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
 // The user's own (--assume), as facts; once the inputs have their sizes. Throws use.assume.
-void take_assumptions(Stager& s);
+void take_assumptions(Machine& s);
 // A warning for each guess, and all conditions into the model's metadata.
-void tell_assumptions(Stager& s);
+void tell_assumptions(Machine& s);
 // The same conditions where sizes got other names.
 void rename_assumptions(Model& m, const std::vector<std::pair<std::string, std::string>>& from_to);
 

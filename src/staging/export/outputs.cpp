@@ -5,10 +5,11 @@
 #include "lowering/complex.h"
 #include "passes/rename_dims.h"
 #include "staging/joins/staged_list.h"
+#include "staging/machine/interpreter.h"
 
 namespace cameo::staging {
 
-void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink) {
+void flatten_outputs(Machine& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink) {
   s.step();
   if (out.size() > s.options.max_outputs)
     s.fail("budget.outputs", cat("the model returns more than ", s.options.max_outputs, " values"));
@@ -32,9 +33,11 @@ void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::ve
     }
   } else if (v.is<ListRef>() || v.is<Tuple>()) {
     const auto parts = s.items(v);
-    const auto* named = v.is<Tuple>() ? v.need<Tuple>().named : nullptr;
+    const auto* tuple = v.as<Tuple>();
+    const bool named = tuple && tuple->named;
     for (size_t i = 0; i < parts.size(); ++i) {
-      const std::string key = named && i < named->attributes.size() ? std::string(named->attributes[i].name) : cat(i);
+      const std::string_view field = named ? s.interpreter().field_name(*tuple, i) : std::string_view();
+      const std::string key = field.empty() ? cat(i) : std::string(field);
       flatten_outputs(s, parts[i], path == "output" && named ? key : cat(path, ".", key), out, sink);
     }
   } else if (const auto* dict = v.as<DictRef>()) {
@@ -105,7 +108,7 @@ void label_outputs(Graph& g, const ExportOptions& options, DiagSink& sink) {
 
 namespace {
 // ONNX has no assertion. A Gather of the only element does: where the condition fails, the index is outside.
-V guarded(Stager& s, V value, const Stager::Check& check) {
+V guarded(Machine& s, V value, const Machine::Check& check) {
   auto& on = s.on;
   const V index = on.to(on.Not(check.holds), DType::i64);
   const V out = on.Gather(on.unsqueeze(value, {0}), index, op::Gather{.axis = 0});
@@ -114,13 +117,13 @@ V guarded(Stager& s, V value, const Stager::Check& check) {
 }
 }  // namespace
 
-void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& options, DiagSink& sink) {
+void set_outputs(Machine& s, std::vector<Output> outputs, const ExportOptions& options, DiagSink& sink) {
   Graph& g = s.graph;
   if (const auto first =
           std::find_if(outputs.begin(), outputs.end(),
                        [&](const Output& o) { return s.on.fact(o.value).type.is_tensor() && s.on.has_rank(o.value); });
       first != outputs.end())
-    for (const Stager::Check& check : s.checks()) first->value = guarded(s, first->value, check);
+    for (const Machine::Check& check : s.checks()) first->value = guarded(s, first->value, check);
   if (outputs.size() == 1 && outputs[0].name.starts_with("output.")) outputs[0].name = "output";
   if (options.output_names.size() > outputs.size())
     throw error("use.output-names", cat(options.output_names.size(), " output names are given, and the model has ",
@@ -149,9 +152,9 @@ void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& op
   label_outputs(g, options, sink);
 }
 
-void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink, const Stager* s) {
+void report_frozen(const Machine& s, const ExportOptions& options, DiagSink& sink) {
   std::vector<Diag> frozen;
-  for (const DimFact& f : g.facts.all()) {
+  for (const DimFact& f : s.graph.facts.all()) {
     if (f.kind != DimFact::Kind::equal || f.origin.source == FactSource::user) continue;
     const Dim symbol = f.a.is_symbol() ? f.a : f.b, other = f.a.is_symbol() ? f.b : f.a;
     if (!symbol.is_symbol() || is_fresh(symbol) || !other.is_literal()) continue;
@@ -160,7 +163,7 @@ void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink,
     e.diag().where = f.origin.where;
     e.diag().because = cat(f.origin.said, " needs it to be ", other.text());
     e.diag().hint = cat("give the size as the number ", other.text(), ", change that line, or pass --frozen allow");
-    if (const std::string line = s ? s->user_line(f.origin.where) : ""; !line.empty())
+    if (const std::string line = s.interpreter().user_line(f.origin.where); !line.empty())
       e.diag().notes.push_back({cat("written at ", line), {}});
     if (options.allow_frozen) e.diag().severity = Severity::warning;
     frozen.push_back(e.diag());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "staging/export.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
@@ -11,13 +12,12 @@ struct Output {
 };
 
 // Nested outputs are flattened with readable names; what is not a tensor is dropped with a note.
-void flatten_outputs(Stager& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink);
+void flatten_outputs(Machine& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink);
 // Throws use.output-names and use.dynamic-axes; names of axes that are not taken are noted.
-void set_outputs(Stager& s, std::vector<Output> outputs, const ExportOptions& options, DiagSink& sink);
+void set_outputs(Machine& s, std::vector<Output> outputs, const ExportOptions& options, DiagSink& sink);
 // One Error with every operator that has no lowering.
 [[noreturn]] void throw_missing(const std::map<std::string, Missing>& missing);
 // A declared dynamic dim that the program pins to a number would silently give a model for only that size.
-// The stager tells the user's own line.
-void report_frozen(const Graph& g, const ExportOptions& options, DiagSink& sink, const Stager* s = nullptr);
+void report_frozen(const Machine& s, const ExportOptions& options, DiagSink& sink);
 
 }  // namespace cameo::staging

@@ -54,8 +54,7 @@ Results shift(HostCall& c) {
   if (by.is_literal() && by.literal() < 62)
     return one(Left ? a * Dim(int64_t{1} << by.literal()) : floor_div(a, Dim(int64_t{1} << by.literal())));
   const Value x = c.s.tensor(c.s.on.int_scalar(a)), y = c.s.tensor(c.s.on.int_scalar(by));
-  return one(c.s.int_from(
-      c.s.call_op("aten", Left ? "bitwise_left_shift" : "bitwise_right_shift", {{x, y}, {}}, c.s.position())[0]));
+  return one(c.s.int_from(c.s.call_op("aten", Left ? "bitwise_left_shift" : "bitwise_right_shift", {{x, y}, {}})[0]));
 }
 
 void need_divisor(HostCall& c) {
@@ -105,7 +104,7 @@ Results divided_to_zero(HostCall& c) {
 // Of ints an int, as exported programs compute sizes; scripts have floats here (aten::pow).
 Results whole_power(HostCall& c) {
   if (!ints(c) || (c[1].need<Dim>().is_literal() && c[1].need<Dim>().literal() < 0))
-    return c.s.call_op("aten", "pow", {c.args, {}}, c.s.position());
+    return c.s.call_op("aten", "pow", {c.args, {}});
   const Dim a = c[0].need<Dim>(), n = c[1].need<Dim>();
   if (n.is_literal() && n.literal() <= 8) {
     Dim product(1);

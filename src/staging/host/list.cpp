@@ -2,7 +2,7 @@
 #include "lowering/forms.h"
 #include "staging/host/tables.h"
 #include "staging/joins/staged_list.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
@@ -24,7 +24,7 @@ Results join_list(HostCall& c) {
   return one(c.s.tensor(joined_along(c.s, StagedList(*l), known_int(c, 1, "dim", 0), NewAxis)));
 }
 
-StagedList list_of_tensors(Stager& s, Type element, V array, bool sequence) {
+StagedList list_of_tensors(Machine& s, Type element, V array, bool sequence) {
   Form f;
   f.kind = Form::Kind::tensor;
   f.type = std::move(element);

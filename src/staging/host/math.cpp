@@ -115,7 +115,7 @@ Results split_exponent(HostCall& c) {
     const double mantissa = std::frexp(real(c[0]), &exponent);
     return std::vector<Value>{mantissa, Dim(exponent)};
   }
-  const auto parts = c.s.call_op("aten", "frexp", {{c.s.tensor(staged(c, c[0]))}, {}}, c.s.position());
+  const auto parts = c.s.call_op("aten", "frexp", {{c.s.tensor(staged(c, c[0]))}, {}});
   return std::vector<Value>{c.s.float_from(parts[0]), c.s.int_from(parts[1])};
 }
 
@@ -135,8 +135,7 @@ Results common_divisor(HostCall& c) {
   if (c.size() != 2 || !two(c, is_int)) return std::nullopt;
   const Dim a = c.s.int_from(c[0]), b = c.s.int_from(c[1]);
   if (a.is_literal() && b.is_literal()) return one(Dim(std::gcd(a.literal(), b.literal())));
-  const auto d = c.s.call_op("aten", "gcd", {{c.s.tensor(c.s.on.int_scalar(a)), c.s.tensor(c.s.on.int_scalar(b))}, {}},
-                             c.s.position());
+  const auto d = c.s.call_op("aten", "gcd", {{c.s.tensor(c.s.on.int_scalar(a)), c.s.tensor(c.s.on.int_scalar(b))}, {}});
   return one(c.s.int_from(d[0]));
 }
 

@@ -45,7 +45,7 @@ Results dequantize(HostCall& c) {
   if (c.size() && (c[0].is<ListRef>() || c[0].is<Tuple>())) {
     std::vector<Value> parts;
     for (const Value& v : std::vector<Value>(c.s.items(c[0])))
-      parts.push_back(c.s.call_op("aten", "dequantize", {{v}, {}}, c.s.position())[0]);
+      parts.push_back(c.s.call_op("aten", "dequantize", {{v}, {}})[0]);
     return one(c[0].is<Tuple>() ? Value::tuple(std::move(parts)) : c.s.list(std::move(parts)));
   }
   if (!on_tensor(c)) return std::nullopt;

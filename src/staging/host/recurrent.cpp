@@ -10,7 +10,7 @@ namespace cameo::staging {
 
 namespace {
 
-bool has_ints(Stager& s, const Value& weight) {
+bool has_ints(Machine& s, const Value& weight) {
   const auto* t = weight.as<TensorRef>();
   return t && s.quantization(s.read(*t));
 }
@@ -25,7 +25,7 @@ size_t cells_at(const HostCall& c) {
 }
 
 // The weights in the order of the float operator.
-std::vector<Value> weights_of(Stager& s, const std::vector<Value>& cells) {
+std::vector<Value> weights_of(Machine& s, const std::vector<Value>& cells) {
   std::vector<Value> out;
   for (const Value& cell : cells) {
     const auto both = packed_cell(s, cell);
@@ -49,8 +49,8 @@ Results layer(HostCall& c) {
     c.s.on.note("lower.float-activations",
                 "only the weights of this layer are int8 in the model: PyTorch also rounds its inputs and states to 8 "
                 "bits in every call, so its results differ by that rounding");
-  const Stager::FloatOnly only(c.s);
-  return c.s.call_op("aten", Op, {std::move(args), {}}, c.s.position());
+  const Machine::FloatOnly only(c.s);
+  return c.s.call_op("aten", Op, {std::move(args), {}});
 }
 
 // A linear layer of a cell. Before a product with ints PyTorch rounds the other operand by its own range, to 7 of the 8

@@ -22,7 +22,7 @@ Form number_form(DType t) {
   f.kind = t == DType::i64 ? Form::Kind::integer : t == DType::boolean ? Form::Kind::boolean : Form::Kind::floating;
   return f;
 }
-Value number_value(Stager& s, V x) {
+Value number_value(Machine& s, V x) {
   if (s.on.is_bool(x))
     return s.known_bool(Value(StagedBool{x})) ? Value(*s.known_bool(Value(StagedBool{x}))) : Value(StagedBool{x});
   return s.on.is_float(x) ? Value(StagedFloat{x}) : Value(s.on.int_of(x));
@@ -155,8 +155,7 @@ Results sum(HostCall& c) {
   Value total = Dim(0);
   for (const Value& v : std::vector<Value>(c.s.items(c[0]))) {
     if (!v.is_number()) return std::nullopt;
-    total =
-        c.s.call_op("aten", "add", {{total, v.is<StagedBool>() ? Value(c.s.int_from(v)) : v}, {}}, c.s.position())[0];
+    total = c.s.call_op("aten", "add", {{total, v.is<StagedBool>() ? Value(c.s.int_from(v)) : v}, {}})[0];
   }
   return one(total);
 }

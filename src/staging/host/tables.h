@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 

@@ -4,7 +4,7 @@
 #include "kernels/carrier.h"
 #include "staging/host/tables.h"
 #include "staging/joins/staged_list.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 #include "staging/joins/truth.h"
 
 namespace cameo::staging {

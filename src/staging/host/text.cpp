@@ -2,14 +2,14 @@
 #include <utility>
 
 #include "staging/host/tables.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
 namespace {
 
 // Text that grows by parts of the program's choice.
-void add(Stager& s, std::string& out, std::string_view more) {
+void add(Machine& s, std::string& out, std::string_view more) {
   s.need_text(out.size() + more.size());
   out += more;
 }
@@ -19,12 +19,12 @@ struct Shown {
   std::string text;
   bool known = true;
 };
-void add(Stager& s, Shown& out, const Shown& more) {
+void add(Machine& s, Shown& out, const Shown& more) {
   add(s, out.text, more.text);
   out.known &= more.known;
 }
 
-Shown shown(Stager& s, const Value& v, bool quoted = false) {
+Shown shown(Machine& s, const Value& v, bool quoted = false) {
   s.step();
   if (const auto* t = v.as<std::string>()) return {quoted ? cat("'", *t, "'") : *t};
   if (const auto* b = v.as<bool>()) return {*b ? "True" : "False"};
@@ -49,7 +49,7 @@ Shown shown(Stager& s, const Value& v, bool quoted = false) {
   }
   return {cat("<", v.kind(), ">"), false};
 }
-Results result(Stager& s, Shown text) {
+Results result(Machine& s, Shown text) {
   if (text.known) return one(std::move(text.text));
   const auto why =
       std::make_shared<const std::string>(cat("a string contains values that depend on the inputs ('", text.text, "', ",

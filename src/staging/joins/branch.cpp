@@ -1,5 +1,8 @@
-// An `if` on data: both sides are staged into regions, and every cell that either changed is joined.
+#include "staging/joins/branch.h"
+
+#include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "staging/joins/form.h"
@@ -10,61 +13,6 @@
 
 namespace cameo::staging {
 
-std::vector<V> Stager::if_of(V condition, const Sides& sides, const std::array<std::vector<V>, 2>& outs,
-                             std::span<const Type> types) {
-  const NodeId node = graph.add_node(on.region(), op_of<op::If>(), nullptr, {condition}, 0);
-  graph.set_region(node, 0, sides[1]);  // graph attributes are else_branch, then_branch
-  graph.set_region(node, 1, sides[0]);
-  graph.label(sides[0]).name = "then";
-  graph.label(sides[1]).name = "else";
-  for (const size_t side : {0, 1}) graph.set_region_outputs(sides[side], own_outputs(sides[side], outs[side]));
-  std::vector<V> out;
-  for (const Type& t : types) {
-    const ValueId v = graph.add_output(node);
-    graph.fact(v).type = t;
-    if (t.has_rank())
-      for (int64_t i = 0; i < t.rank(); ++i) on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
-    out.push_back(v);
-  }
-  if (on.on_node) on.on_node(node);
-  return out;
-}
-
-V Stager::if_of(V condition, const std::function<V()>& then, V otherwise) {
-  const RegionId outer = on.region();
-  const Sides sides{graph.add_region(outer), graph.add_region(outer)};
-  const size_t facts = graph.facts.mark();
-  on.move_to(sides[0]);
-  const V made = then();
-  on.move_to(outer);
-  graph.facts.rewind(facts);
-  const Type type = graph[otherwise.id].fact.type;
-  return if_of(condition, sides, {std::vector{made}, std::vector{otherwise}}, {&type, 1})[0];
-}
-
-std::vector<ValueId> Stager::own_outputs(RegionId region, std::span<const V> values) {
-  std::vector<ValueId> out;
-  for (const V v : values) {
-    const auto& value = graph[v.id];
-    const bool own = value.home == region && value.kind == ir::Value::Kind::node_output &&
-                     std::find(out.begin(), out.end(), v.id) == out.end();
-    if (own) {
-      out.push_back(v);
-      continue;
-    }
-    out.push_back(copy_of(v, region));
-  }
-  return out;
-}
-
-V Stager::copy_of(V v, RegionId region) {
-  // Not through the builder, which would fold it away.
-  const NodeId n = graph.add_node(region, op_of<op::Identity>(), nullptr, {v});
-  graph.fact(graph[n].outputs[0]) = Fact(graph[v.id].fact);
-  if (on.on_node) on.on_node(n);
-  return graph[n].outputs[0];
-}
-
 namespace {
 struct Side {
   RegionId region;
@@ -72,36 +20,28 @@ struct Side {
   std::map<Leaf, TensorRef> named;          // tensors as the side names them: which ones they are, not what they hold
   std::map<Leaf, std::set<uint32_t>> made;  // tensors, lists and dicts that the side made, by whom they can be reached
   Aftermath shared;
-  std::string raised;  // the message of a side that raises
 };
 }  // namespace
 
-void Stager::leave(const HeapMark& heap_before, size_t facts_before) {
-  heap.rewind(heap_before);
-  graph.facts.rewind(facts_before);
-  generation_.next();  // views that were derived knowing them
-}
-
-class Branch {
+class Branch::Recorder {
  public:
-  Branch(Stager& s, const Value& condition) : s_(s), condition_(condition), outer_(s.on.region()) {}
+  Recorder(Machine& s, const Value& condition) : s_(s), condition_(condition), outer_(s.on.region()) {}
 
-  // Stages one side. False: it raised, and nothing of it remains.
-  template <class Body>
-  bool stage(const Body& body, bool truth, Side& side) {
+  std::optional<Raised> stage(bool truth, const std::function<void()>& body) {
+    Side& side = staged_[truth ? 0 : 1];
     const auto start = s_.attempt();
     const HeapMark mark = s_.heap.mark();
     const size_t facts = s_.graph.facts.mark();
-    if (!staged_++) mark_ = mark;  // before both
+    if (truth) mark_ = mark;  // before both
     side.region = s_.graph.add_region(outer_);
     s_.on.move_to(side.region);
     try {
       const Conditions::Side known(s_.conditions, condition_, truth);
       body();
-    } catch (const Stager::Raised& r) {
+    } catch (const Raised& r) {
+      Raised raised = r;
       s_.take_back(start);
-      side.raised = r.message;
-      return false;
+      return raised;
     }
     side.shared = aftermath(s_, mark);
     for (const auto& change : s_.heap.changes(mark)) {
@@ -115,15 +55,16 @@ class Branch {
     }
     s_.on.move_to(outer_);
     s_.leave(mark, facts);
-    return true;
+    return std::nullopt;
   }
 
-  void join(const Side& a, const Side& b) {
+  void join() {
+    const auto& [a, b] = staged_;
     sides_ = {a.region, b.region};
     made_ = {&a.made, &b.made};
     after_ = {&a.after, &b.after};
     named_ = {&a.named, &b.named};
-    each_changed(a, b, [&](const Leaf& leaf, const Value& x, const Value& y) { add(leaf, x, y); });
+    each_changed([&](const Leaf& leaf, const Value& x, const Value& y) { add(leaf, x, y); });
     finish();
     for (const Side* side : {&a, &b})
       for (const auto& [cell, why] : side->shared.lost) s_.doubt(cell, why);
@@ -135,10 +76,17 @@ class Branch {
     }
   }
 
-  // Whether some tensor has other dimensions after one side than after the other.
-  bool ranks_differ(const Side& a, const Side& b) {
+  void lose(const Poison& condition) {
+    const auto why = std::make_shared<const Doubt>(Doubt{"stage.unavailable", *condition.why});
+    for (const Side& side : staged_)
+      for (const auto& [leaf, value] : side.after)
+        if (is_tensor(s_.heap[leaf.cell])) s_.doubt(leaf.cell, why);
+        else set_at(s_, leaf, Value(condition));
+  }
+
+  bool ranks_differ() {
     bool differ = false;
-    each_changed(a, b, [&](const Leaf&, const Value& x, const Value& y) {
+    each_changed([&](const Leaf&, const Value& x, const Value& y) {
       const auto *s = x.as<TensorRef>(), *t = y.as<TensorRef>();
       if (!s || !t) return;
       const V v = s_.read(*s), w = s_.read(*t);
@@ -149,7 +97,8 @@ class Branch {
 
  private:
   template <class F>
-  void each_changed(const Side& a, const Side& b, F f) {
+  void each_changed(F f) {
+    const auto& [a, b] = staged_;
     std::map<Leaf, std::pair<const Value*, const Value*>> changed;
     for (const auto& [leaf, value] : a.after) changed[leaf].first = &value;
     for (const auto& [leaf, value] : b.after) changed[leaf].second = &value;
@@ -457,12 +406,12 @@ class Branch {
     return !a.as<StagedFloat>() && !a.as<StagedBool>();
   }
 
-  Stager& s_;
+  Machine& s_;
   const Value& condition_;
   RegionId outer_;
   HeapMark mark_{};
-  int staged_ = 0;
-  Stager::Sides sides_;
+  std::array<Side, 2> staged_;
+  Machine::Sides sides_;
   std::array<std::vector<V>, 2> outs_;
   std::vector<Type> types_;
   std::vector<Joined> joined_;
@@ -471,69 +420,27 @@ class Branch {
   std::array<const std::map<Leaf, Value>*, 2> after_{};
 };
 
-Value chosen(Stager& s, const Value& truth, const Value& a, const Value& b) {
+Branch::Branch(Machine& s, const Value& condition) : recorder_(std::make_unique<Recorder>(s, condition)) {}
+Branch::~Branch() = default;
+std::optional<Raised> Branch::stage(bool truth, const std::function<void()>& body) {
+  return recorder_->stage(truth, body);
+}
+bool Branch::ranks_differ() { return recorder_->ranks_differ(); }
+void Branch::join() { recorder_->join(); }
+void Branch::lose(const Poison& condition) { recorder_->lose(condition); }
+
+Value chosen(Machine& s, const Value& truth, const Value& a, const Value& b) {
   if (truth.is<Poison>() || same(a, b)) return same(a, b) ? a : truth;
   if (const auto known = s.known_bool(truth)) return *known ? a : b;
   const Value place = s.list({Value(Uninitialized{})});
   const CellId cell = place.need<ListRef>().cell;
   Branch branch(s, truth);
-  Side sides[2];
-  branch.stage([&] { s.heap.write<ListCell>(cell).items = {a}; }, true, sides[0]);
-  branch.stage([&] { s.heap.write<ListCell>(cell).items = {b}; }, false, sides[1]);
-  branch.join(sides[0], sides[1]);
+  branch.stage(true, [&] { s.heap.write<ListCell>(cell).items = {a}; });
+  branch.stage(false, [&] { s.heap.write<ListCell>(cell).items = {b}; });
+  branch.join();
   const ListCell& out = s.heap.get<ListCell>(cell);
   if (out.poison) return poison(*out.poison);
   return out.items[0];
-}
-
-void Stager::check(const Value& truth, const std::string& message) {
-  if (const auto known = known_bool(truth)) {
-    if (!*known) raise(message);
-    return;
-  }
-  const bool keep = options.asserts && on.region() == graph.main();
-  sink_.note("stage.assumed", cat("assumed that the model does not raise here: ", message), here()).hint =
-      keep              ? ""
-      : options.asserts ? "checks inside loops and branches cannot be kept"
-                        : "--asserts keep makes runs fail where it would";
-  if (keep) checks_.push({bool_value(truth), message});
-  else conditions.assume(truth, true);  // what is checked must not be known
-}
-
-void Stager::branch_on(const Value& condition, const ts::If& s) {
-  const auto start = attempt();
-  const ts::Pos at = pos_;
-  Branch branch(*this, condition);
-  Side then_side, else_side;
-  const bool then_ok = branch.stage([&] { block(s.then_block); }, true, then_side);
-  const bool else_ok = branch.stage([&] { block(s.else_block); }, false, else_side);
-  pos_ = at;
-  if (!then_ok && !else_ok) raise(else_side.raised);
-  if (!then_ok || !else_ok) {
-    // The side that raises is assumed not to be taken, and its condition holds from here on.
-    take_back(start);
-    check(then_ok ? condition : negated(*this, condition), then_ok ? else_side.raised : then_side.raised);
-    block(then_ok ? s.then_block : s.else_block);
-    return;
-  }
-  if (condition.is<Poison>()) {
-    take_back(start);
-    for (const auto* side : {&then_side, &else_side})
-      for (const auto& [leaf, value] : side->after)
-        if (is_tensor(heap[leaf.cell]))
-          doubt(leaf.cell, std::make_shared<const Doubt>(Doubt{"stage.unavailable", *condition.need<Poison>().why}));
-        else set_at(*this, leaf, condition);
-    return;
-  }
-  // `if n > 0: x = x.reshape(n, -1, 4)`: a number of axes cannot depend on a size.
-  if (const auto special = conditions.special_size(condition); special && branch.ranks_differ(then_side, else_side)) {
-    take_back(start);
-    on.where = here();
-    on.guess_not_equal(special->size, special->is, "a branch gives a tensor another number of axes");
-    block(special->otherwise ? s.then_block : s.else_block);
-    return;
-  }
-  branch.join(then_side, else_side);
 }
 
 }  // namespace cameo::staging

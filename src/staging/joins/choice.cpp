@@ -13,18 +13,18 @@ bool all_are(const std::vector<Value>& values) {
   return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.is<T>(); });
 }
 
-size_t place_of(Stager& s, const Value& v, const std::vector<Value>& options) {
+size_t place_of(Machine& s, const Value& v, const std::vector<Value>& options) {
   for (size_t i = 0; i < options.size(); ++i)
     if (same(options[i], v)) return i;
   s.fail("stage.join", "a string is not among those that were seen here before");
 }
 
-V at(Stager& s, const std::vector<int64_t>& table, V index) {
+V at(Machine& s, const std::vector<int64_t>& table, V index) {
   return s.on.Gather(s.on.constant(Tensor::ints(table)), index);
 }
 
 // Among strings and enums, some of which are chosen themselves.
-Value picked_option(Stager& s, V index, const std::vector<Value>& values) {
+Value picked_option(Machine& s, V index, const std::vector<Value>& values) {
   std::vector<Value> options;
   const auto add = [&](const Value& v) {
     if (std::none_of(options.begin(), options.end(), [&](const Value& o) { return same(o, v); })) options.push_back(v);
@@ -40,7 +40,7 @@ Value picked_option(Stager& s, V index, const std::vector<Value>& values) {
 }
 
 // Tensors of one type and size: stacked, and one taken.
-std::optional<Value> picked_tensor(Stager& s, V index, const std::vector<Value>& values) {
+std::optional<Value> picked_tensor(Machine& s, V index, const std::vector<Value>& values) {
   Vs rows;
   const V first = s.read(values[0].need<TensorRef>());
   for (const Value& v : values) {
@@ -55,7 +55,7 @@ std::optional<Value> picked_tensor(Stager& s, V index, const std::vector<Value>&
 
 bool may_be_chosen(const Value& v) { return v.is<std::string>() || v.is<Enum>(); }
 
-std::optional<Value> picked(Stager& s, V index, const std::vector<Value>& values) {
+std::optional<Value> picked(Machine& s, V index, const std::vector<Value>& values) {
   if (std::all_of(values.begin(), values.end(), [&](const Value& v) { return same(v, values[0]); })) return values[0];
   if (std::all_of(values.begin(), values.end(), [](const Value& v) { return may_be_chosen(v) || v.is<Choice>(); }))
     return picked_option(s, index, values);
@@ -75,7 +75,7 @@ std::optional<Value> picked(Stager& s, V index, const std::vector<Value>& values
   return bools ? Value(StagedBool{one}) : Value(StagedFloat{one});
 }
 
-V choice_index(Stager& s, const Value& v, const std::vector<Value>& options) {
+V choice_index(Machine& s, const Value& v, const std::vector<Value>& options) {
   const auto* c = v.as<Choice>();
   if (!c) return s.on.int_scalar(Dim(static_cast<int64_t>(place_of(s, v, options))));
   std::vector<int64_t> table;
@@ -91,11 +91,11 @@ std::string options_text(const Choice& c) {
   std::string out;
   for (const Value& v : *c.options)
     out += cat(out.empty() ? "" : ", ",
-               v.is<std::string>() ? cat("'", v.need<std::string>(), "'") : std::string(v.need<Enum>().item->name));
+               v.is<std::string>() ? cat("'", v.need<std::string>(), "'") : std::string(v.need<Enum>().name));
   return out;
 }
 
-Value for_each_option(Stager& s, const Choice& c, std::string_view what, const std::function<Value(const Value&)>& f) {
+Value for_each_option(Machine& s, const Choice& c, std::string_view what, const std::function<Value(const Value&)>& f) {
   std::vector<Value> values;
   for (const Value& option : *c.options) values.push_back(f(option));
   if (auto one = picked(s, c.index, values)) return std::move(*one);

@@ -7,7 +7,7 @@
 #include "kernels/carrier.h"
 #include "staging/joins/choice.h"
 #include "staging/joins/staged_list.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
@@ -42,7 +42,7 @@ Form maybe(Form inner) {
   return f;
 }
 
-Form join_tensors(Stager& s, const Form& a, const Form& b) {
+Form join_tensors(Machine& s, const Form& a, const Form& b) {
   if (a.type.elem != b.type.elem)
     return poisoned(cat("a tensor is ", a.type.text(), " on one way and ", b.type.text(), " on another (",
                         s.here().describe(), ")"));
@@ -56,7 +56,7 @@ bool among_known(const Form& f) { return f.is(Kind::choice) || (f.is(Kind::fixed
 std::vector<Value> options_of(const Form& f) { return f.is(Kind::choice) ? f.keys : std::vector<Value>{f.value}; }
 
 // Strings or enums that differ: one of them. Those that a loop makes longer and longer have no end.
-Form join_options(Stager& s, const Form& a, const Form& b) {
+Form join_options(Machine& s, const Form& a, const Form& b) {
   Form f = of_kind(Kind::choice);
   f.keys = options_of(a);
   for (const Value& v : options_of(b))
@@ -69,7 +69,7 @@ Form join_options(Stager& s, const Form& a, const Form& b) {
 bool has_choice(const Form& f) { return f.is(Kind::choice) || std::any_of(f.parts.begin(), f.parts.end(), has_choice); }
 
 // Lists of different lengths: one whose length is not known.
-Form join_lengths(Stager& s, const Form& a, const Form& b) {
+Form join_lengths(Machine& s, const Form& a, const Form& b) {
   Form f = of_kind(Kind::staged_list);
   Form element = of_kind(Kind::unset);
   const auto add_memory = [&](CellId cell) {
@@ -99,7 +99,7 @@ Form join_lengths(Stager& s, const Form& a, const Form& b) {
   return f;
 }
 
-Form join_parts(Stager& s, const Form& a, const Form& b) {
+Form join_parts(Machine& s, const Form& a, const Form& b) {
   Form f = of_kind(a.kind);
   f.named = a.named;
   f.keys = a.keys;
@@ -114,7 +114,7 @@ bool same_keys(const Form& a, const Form& b) {
   return true;
 }
 
-Form list_form(Stager& s, const ListCell& cell) {
+Form list_form(Machine& s, const ListCell& cell) {
   Form f = of_kind(cell.staged ? Kind::staged_list : Kind::list);
   if (cell.staged) {
     f.parts.push_back(cell.staged->element);
@@ -127,7 +127,7 @@ Form list_form(Stager& s, const ListCell& cell) {
   return f;
 }
 
-V placeholder(Stager& s, const Type& t) {
+V placeholder(Machine& s, const Type& t) {
   if (t.is_sequence()) return s.on.SequenceEmpty(op::SequenceEmpty{.dtype = static_cast<int64_t>(t.inner->elem)});
   if (!t.has_rank() || t.elem == DType::undefined)
     s.fail("stage.join", "a value that is missing on one path has an unknown type on the other",
@@ -147,7 +147,7 @@ V placeholder(Stager& s, const Type& t) {
 
 }  // namespace
 
-Form form_of(Stager& s, const Value& v) {
+Form form_of(Machine& s, const Value& v) {
   s.step();
   if (v.is<Uninitialized>()) return {};
   if (v.is<Poison>()) return of_kind(Kind::poison, v);
@@ -195,7 +195,7 @@ Form form_of(Stager& s, const Value& v) {
   return fixed(v);
 }
 
-Form join(Stager& s, const Form& a, const Form& b) {
+Form join(Machine& s, const Form& a, const Form& b) {
   if (a.is(Kind::unset)) return b;
   if (b.is(Kind::unset)) return a;
   if (a.is(Kind::poison)) return a;
@@ -294,7 +294,7 @@ std::vector<Type> graph_types(const Form& f, DimContext* dims) {
   return {};
 }
 
-void encode(Stager& s, const Form& f, const Value& v, std::vector<V>& out) {
+void encode(Machine& s, const Form& f, const Value& v, std::vector<V>& out) {
   if (v.is<Uninitialized>() || (v.is_none() && !f.is(Kind::maybe))) {
     for (const Type& t : graph_types(f)) out.push_back(placeholder(s, t));
     return;
@@ -340,7 +340,7 @@ void encode(Stager& s, const Form& f, const Value& v, std::vector<V>& out) {
   }
 }
 
-Value decode(Stager& s, const Form& f, std::span<const V>& in) {
+Value decode(Machine& s, const Form& f, std::span<const V>& in) {
   const auto next = [&] {
     invariant(!in.empty(), "a form is given all its graph values");
     const V v = in.front();

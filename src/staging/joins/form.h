@@ -7,7 +7,7 @@
 
 namespace cameo::staging {
 
-class Stager;
+class Machine;
 
 struct Form {
   enum class Kind : uint8_t {
@@ -56,8 +56,8 @@ struct StagedList {
   std::shared_ptr<const Pieces> pieces = nullptr;
 };
 
-Form form_of(Stager& s, const Value& v);
-Form join(Stager& s, const Form& a, const Form& b);
+Form form_of(Machine& s, const Value& v);
+Form join(Machine& s, const Form& a, const Form& b);
 // The same values that may come: what a loop's turns must settle on.
 bool same_form(const Form& a, const Form& b);
 // The same layouts: they do not change the graph values, but what is done with them.
@@ -68,8 +68,8 @@ Form without_values(Form f);
 // 0).
 std::vector<Type> graph_types(const Form& f, DimContext* dims = nullptr);
 // A value of this form as graph values, emitted where `s.on` stands.
-void encode(Stager& s, const Form& f, const Value& v, std::vector<V>& out);
-Value decode(Stager& s, const Form& f, std::span<const V>& in);
+void encode(Machine& s, const Form& f, const Value& v, std::vector<V>& out);
+Value decode(Machine& s, const Form& f, std::span<const V>& in);
 // Sizes in it that are symbols of this kind become others.
 void map_dims(Form& f, const std::function<Dim(Dim)>& map);
 

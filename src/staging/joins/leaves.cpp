@@ -42,7 +42,7 @@ bool assigned_at(const CellData& data, size_t slot) {
   return !o || slot < o->attributes.size();
 }
 
-Value value_at(Stager& s, const CellData& data, size_t slot) {
+Value value_at(Machine& s, const CellData& data, size_t slot) {
   if (!assigned_at(data, slot)) return Value(Uninitialized{});
   if (const auto* f = std::get_if<FrameCell>(&data)) return f->locals[slot];
   if (const auto* o = std::get_if<ObjectCell>(&data)) return o->attributes[slot].second;
@@ -54,7 +54,7 @@ Value value_at(Stager& s, const CellData& data, size_t slot) {
   return s.tensor(cell.value, "", cell.layout);
 }
 
-void set_at(Stager& s, const Leaf& leaf, const Value& v) {
+void set_at(Machine& s, const Leaf& leaf, const Value& v) {
   const CellData& data = s.heap[leaf.cell];
   const auto* why = v.as<Poison>();
   if (is_local(data)) {
@@ -79,7 +79,7 @@ void set_at(Stager& s, const Leaf& leaf, const Value& v) {
   }
 }
 
-Aftermath aftermath(const Stager& s, const HeapMark& since) {
+Aftermath aftermath(const Machine& s, const HeapMark& since) {
   Aftermath out;
   for (const auto& change : s.heap.changes(since)) {
     const auto* t = std::get_if<TensorCell>(&s.heap[change.cell]);
@@ -89,7 +89,7 @@ Aftermath aftermath(const Stager& s, const HeapMark& since) {
   return out;
 }
 
-Value settled(Stager& s, const Value& v, const HeapMark& mark, RegionId outer) {
+Value settled(Machine& s, const Value& v, const HeapMark& mark, RegionId outer) {
   s.step();
   if (const auto* t = v.as<TensorRef>()) {
     const bool old = t->cell.index < mark.cells;

@@ -8,20 +8,20 @@
 
 namespace cameo::staging {
 
-class LoopStager {
+class LoopRecorder {
  public:
-  LoopStager(Stager& s, const LoopToRecord& loop, bool strict)
+  LoopRecorder(Machine& s, const LoopToRecord& loop, bool strict)
       : s_(s),
         trip_(loop.trip),
-        index_(loop.index),
-        condition_slot_(loop.condition_slot),
+        index_(loop.counter),
+        condition_(loop.condition),
         body_(loop.body),
         strict_(strict),
         outer_(s.on.region()) {}
 
   void record() {
     const auto start = s_.attempt();
-    const Stager::Strict strict(s_, strict_);
+    const Machine::Strict strict(s_, strict_);
     stills_ = s_.heap.add(ObjectCell());
     try {
       discover();
@@ -193,12 +193,8 @@ class LoopStager {
     return f;
   }
 
-  bool is_counter(const Leaf& leaf) const {
-    return index_ && leaf.cell == s_.calls_.back().frame && leaf.slot == static_cast<size_t>(index_->slot);
-  }
-  bool is_condition(const Leaf& leaf) const {
-    return !trip_ && leaf.cell == s_.calls_.back().frame && leaf.slot == static_cast<size_t>(condition_slot_);
-  }
+  bool is_counter(const Leaf& leaf) const { return index_ && leaf == *index_; }
+  bool is_condition(const Leaf& leaf) const { return condition_ && leaf == *condition_; }
 
   void add_carried(const Leaf& leaf, const Form& after) {
     Carried c;
@@ -225,13 +221,13 @@ class LoopStager {
     const FactOrigin origin{FactSource::program, "loop counter", s_.here()};
     s_.graph.facts.assume_range(i, 0, std::nullopt, origin);
     if (trip_) s_.graph.facts.assume_range(*trip_ - i, 1, std::nullopt, origin);
-    s_.store(*index_, i);
+    set_at(s_, *index_, i);
   }
 
   void run_body() {
     try {
-      s_.block(body_);
-    } catch (const Stager::Raised& r) {
+      body_();
+    } catch (const Raised& r) {
       throw Inexpressible{cat("its body raises: ", r.message), {}};
     }
   }
@@ -479,11 +475,10 @@ class LoopStager {
     name_alike(given, none_made.valid() ? V(s_.on.Not(none_made)) : s_.bool_value(Value(true)));
   }
 
-  Stager& s_;
+  Machine& s_;
   const Dim* trip_;
-  const ts::Target* index_;
-  int32_t condition_slot_;
-  ts::Block body_;
+  const std::optional<Leaf>&index_, &condition_;
+  const std::function<void()>& body_;
   bool strict_;
   RegionId outer_, region_;
   ValueId counter_;
@@ -502,6 +497,6 @@ class LoopStager {
   std::vector<Leaf> untold_;
 };
 
-void record_loop(Stager& s, const LoopToRecord& loop, bool strict) { LoopStager(s, loop, strict).record(); }
+void record_loop(Machine& s, const LoopToRecord& loop, bool strict) { LoopRecorder(s, loop, strict).record(); }
 
 }  // namespace cameo::staging

@@ -1,7 +1,7 @@
 // Recording one loop as `Loop`.
 #pragma once
 
-#include "staging/machine/stager.h"
+#include "staging/joins/leaves.h"
 
 namespace cameo::staging {
 
@@ -12,14 +12,14 @@ struct Inexpressible {
 };
 
 struct LoopToRecord {
-  const Dim* trip;          // null for a while loop
-  const ts::Target* index;  // null for a while loop
-  int32_t condition_slot;   // the local that is a while loop's condition
-  ts::Block body;
+  const Dim* trip;                // null for a while loop
+  std::optional<Leaf> counter;    // where the number of the turn goes
+  std::optional<Leaf> condition;  // of a while loop: where it is, before it and after each turn
+  std::function<void()> body;     // runs one turn
 };
 
 // A strict attempt takes only what is better kept than unrolled: locals and tensors that change, nothing picked by the
 // counter. Throws Inexpressible with everything taken back.
-void record_loop(Stager& s, const LoopToRecord& loop, bool strict);
+void record_loop(Machine& s, const LoopToRecord& loop, bool strict);
 
 }  // namespace cameo::staging

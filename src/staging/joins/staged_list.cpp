@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lowering/forms.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
@@ -19,7 +19,7 @@ Form form_of_list(const StagedList& l) {
 }
 
 // Throws where an element was written, or the memory of one, since the list got it.
-void require_current(Stager& s, const StagedList& l) {
+void require_current(Machine& s, const StagedList& l) {
   for (const auto& source : l.sources)
     if (s.version_of(source.cell) != source.version)
       s.fail("stage.write-joined",
@@ -28,11 +28,11 @@ void require_current(Stager& s, const StagedList& l) {
              "add .clone() where the list is made");
 }
 
-V position(Stager& s, const StagedList& l, Dim at) {
+V position(Machine& s, const StagedList& l, Dim at) {
   return s.on.int_scalar(at.is_literal() && at.literal() < 0 ? length_of(s, l) + at : at);
 }
 
-V drop_at(Stager& s, V array, Dim at) {
+V drop_at(Machine& s, V array, Dim at) {
   const Dim n = s.on.dim(array, 0), i = at.is_literal() && at.literal() < 0 ? n + at : at;
   if (i.is(0)) return s.on.slice(array, 0, Dim(1), n);
   const V head = s.on.slice(array, 0, Dim(0), i);
@@ -40,7 +40,7 @@ V drop_at(Stager& s, V array, Dim at) {
   return s.on.concat({head, s.on.slice(array, 0, i + Dim(1), n)}, 0);
 }
 
-V stack_at(Stager& s, V array, const std::optional<Dim>& at, V element) {
+V stack_at(Machine& s, V array, const std::optional<Dim>& at, V element) {
   const V one = s.on.unsqueeze(element, {0});
   if (!at) return s.on.concat({array, one}, 0);
   const Dim n = s.on.dim(array, 0);
@@ -50,7 +50,7 @@ V stack_at(Stager& s, V array, const std::optional<Dim>& at, V element) {
 }
 
 // The list's form when `v` joins it; the list brought to that form.
-StagedList widened(Stager& s, const StagedList& l, const Value& v) {
+StagedList widened(Machine& s, const StagedList& l, const Value& v) {
   Form one;
   one.kind = Form::Kind::list;
   one.parts.push_back(form_of(s, v));
@@ -59,7 +59,7 @@ StagedList widened(Stager& s, const StagedList& l, const Value& v) {
   return staged_as(s, make_staged(s, l), f);
 }
 
-std::vector<V> leaves(Stager& s, const StagedList& l, const Value& v) {
+std::vector<V> leaves(Machine& s, const StagedList& l, const Value& v) {
   std::vector<V> out;
   encode(s, l.element, v, out);
   return out;
@@ -72,9 +72,9 @@ void add_sources(StagedList& l, std::vector<TensorCell::Source> more) {
 }
 
 // A piece of a tensor, as a view of it.
-Value piece_at(Stager& s, const StagedList::Pieces& p, Dim index) {
+Value piece_at(Machine& s, const StagedList::Pieces& p, Dim index) {
   const auto call = [&](std::string_view op, std::vector<Value> args) {
-    return s.call_op("aten", op, {std::move(args), {}}, s.position())[0];
+    return s.call_op("aten", op, {std::move(args), {}})[0];
   };
   if (!p.each) return call("select", {Value(p.of), Dim(p.axis), index});
   const Dim size = s.on.dim(s.read(p.of), p.axis), count = max(ceil_div(size, *p.each), Dim(1));
@@ -82,7 +82,7 @@ Value piece_at(Stager& s, const StagedList::Pieces& p, Dim index) {
   return call("slice", {Value(p.of), Dim(p.axis), start, start + *p.each, Dim(1)});
 }
 
-[[noreturn]] void no_sequence(Stager& s, std::string_view what) {
+[[noreturn]] void no_sequence(Machine& s, std::string_view what) {
   s.fail("stage.list", cat("a list whose length depends on the inputs, with elements of different sizes, is ", what),
          "append to it, index it, or concatenate it");
 }
@@ -93,7 +93,7 @@ bool holds_tensor(const Form& f) {
 
 }  // namespace
 
-const StagedList* staged_of(const Stager& s, const Value& v) {
+const StagedList* staged_of(const Machine& s, const Value& v) {
   const auto* l = v.as<ListRef>();
   if (!l) return nullptr;
   const ListCell& cell = s.heap.get<ListCell>(l->cell);
@@ -101,7 +101,7 @@ const StagedList* staged_of(const Stager& s, const Value& v) {
   return cell.staged.get();
 }
 
-Value make_staged(Stager& s, StagedList l) {
+Value make_staged(Machine& s, StagedList l) {
   if (!l.sources.empty() || holds_tensor(l.element)) {
     const CellId own = s.tensor(l.arrays[0]).need<TensorRef>().cell;
     l.sources.insert(l.sources.begin(), {own, s.version_of(own)});
@@ -111,13 +111,13 @@ Value make_staged(Stager& s, StagedList l) {
   return Value(ListRef{s.heap.add(std::move(cell))});
 }
 
-V as_sequence(Stager& s, const StagedList& l, size_t array) {
+V as_sequence(Machine& s, const StagedList& l, size_t array) {
   require_current(s, l);
   if (l.sequence) return l.arrays[array];
   return s.on.SplitToSequence(l.arrays[array], {}, op::SplitToSequence{.axis = 0, .keepdims = 0});
 }
 
-StagedList staged_as(Stager& s, const Value& v, const Form& f) {
+StagedList staged_as(Machine& s, const Value& v, const Form& f) {
   StagedList out{f.parts[0], f.sequence, {}};
   const auto types = graph_types(f.parts[0]);
   if (const StagedList* l = staged_of(s, v)) {
@@ -156,7 +156,7 @@ StagedList staged_as(Stager& s, const Value& v, const Form& f) {
   return out;
 }
 
-std::optional<StagedList> staged_from(Stager& s, const Value& v) {
+std::optional<StagedList> staged_from(Machine& s, const Value& v) {
   Form all = form_of(s, v), none;
   if (!all.is(Form::Kind::list) || all.parts.empty()) return std::nullopt;
   none.kind = Form::Kind::list;
@@ -171,14 +171,14 @@ bool holds_numbers(const StagedList& l) {
          (l.element.is(Kind::integer) || l.element.is(Kind::floating) || l.element.is(Kind::boolean));
 }
 
-Dim length_of(Stager& s, const StagedList& l) {
+Dim length_of(Machine& s, const StagedList& l) {
   if (!l.sequence) return s.on.dim(l.arrays[0], 0);
   const Dim n = s.on.int_of(s.on.SequenceLength(l.arrays[0]));
   s.graph.facts.assume_range(n, 0, std::nullopt, {FactSource::program, "length of a list", s.here()});
   return n;
 }
 
-Value element_at(Stager& s, const StagedList& l, Dim index) {
+Value element_at(Machine& s, const StagedList& l, Dim index) {
   if (l.pieces) return piece_at(s, *l.pieces, index);
   require_current(s, l);
   std::vector<V> row;
@@ -202,7 +202,7 @@ Value element_at(Stager& s, const StagedList& l, Dim index) {
   return v;
 }
 
-StagedList with_inserted(Stager& s, const StagedList& l, std::optional<Dim> at, const Value& v) {
+StagedList with_inserted(Machine& s, const StagedList& l, std::optional<Dim> at, const Value& v) {
   StagedList out = widened(s, l, v);
   add_sources(out, s.memory_of(v));
   const auto row = leaves(s, out, v);
@@ -216,7 +216,7 @@ StagedList with_inserted(Stager& s, const StagedList& l, std::optional<Dim> at, 
   return out;
 }
 
-StagedList without_element(Stager& s, const StagedList& l, Dim at) {
+StagedList without_element(Machine& s, const StagedList& l, Dim at) {
   require_current(s, l);
   StagedList out = l;
   out.pieces = nullptr;
@@ -225,7 +225,7 @@ StagedList without_element(Stager& s, const StagedList& l, Dim at) {
   return out;
 }
 
-StagedList with_element(Stager& s, const StagedList& l, Dim at, const Value& v) {
+StagedList with_element(Machine& s, const StagedList& l, Dim at, const Value& v) {
   StagedList out = widened(s, l, v);
   add_sources(out, s.memory_of(v));
   const auto row = leaves(s, out, v);
@@ -240,7 +240,7 @@ StagedList with_element(Stager& s, const StagedList& l, Dim at, const Value& v) 
   return out;
 }
 
-StagedList concatenated(Stager& s, const StagedList& l, const Value& more) {
+StagedList concatenated(Machine& s, const StagedList& l, const Value& more) {
   const StagedList* other = staged_of(s, more);
   if (!other) {
     StagedList out = l;
@@ -259,7 +259,7 @@ StagedList concatenated(Stager& s, const StagedList& l, const Value& more) {
   return out;
 }
 
-StagedList sliced(Stager& s, const StagedList& l, std::optional<Dim> start, std::optional<Dim> end, int64_t step) {
+StagedList sliced(Machine& s, const StagedList& l, std::optional<Dim> start, std::optional<Dim> end, int64_t step) {
   if (l.sequence) no_sequence(s, "cut or reversed");
   require_current(s, l);
   StagedList out = l;
@@ -279,7 +279,7 @@ StagedList sliced(Stager& s, const StagedList& l, std::optional<Dim> start, std:
   return out;
 }
 
-V joined_along(Stager& s, const StagedList& l, int64_t dim, bool new_axis) {
+V joined_along(Machine& s, const StagedList& l, int64_t dim, bool new_axis) {
   require_current(s, l);
   if (!l.element.is(Form::Kind::tensor)) s.fail("stage.list", "a list that is not a list of tensors is concatenated");
   if (!l.element.type.has_rank())

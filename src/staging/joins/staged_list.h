@@ -7,23 +7,23 @@
 
 namespace cameo::staging {
 
-const StagedList* staged_of(const Stager& s, const Value& v);  // null: no list, or one of known length
-Value make_staged(Stager& s, StagedList l);
+const StagedList* staged_of(const Machine& s, const Value& v);  // null: no list, or one of known length
+Value make_staged(Machine& s, StagedList l);
 // Any list in the given form of a staged list.
-StagedList staged_as(Stager& s, const Value& v, const Form& f);
+StagedList staged_as(Machine& s, const Value& v, const Form& f);
 // A list of known length as a staged one: what indexing it with an unknown number needs. nullopt: its items do not
 // allow it.
-std::optional<StagedList> staged_from(Stager& s, const Value& v);
+std::optional<StagedList> staged_from(Machine& s, const Value& v);
 
 bool holds_numbers(const StagedList& l);  // only ints, floats or bools: one array of them
-Dim length_of(Stager& s, const StagedList& l);
-Value element_at(Stager& s, const StagedList& l, Dim index);
-StagedList with_inserted(Stager& s, const StagedList& l, std::optional<Dim> at, const Value& v);  // none: at the end
-StagedList without_element(Stager& s, const StagedList& l, Dim at);
-StagedList with_element(Stager& s, const StagedList& l, Dim at, const Value& v);
-StagedList concatenated(Stager& s, const StagedList& l, const Value& more);
-StagedList sliced(Stager& s, const StagedList& l, std::optional<Dim> start, std::optional<Dim> end, int64_t step);
-V joined_along(Stager& s, const StagedList& l, int64_t dim, bool new_axis);  // torch.cat, torch.stack
-V as_sequence(Stager& s, const StagedList& l, size_t array);
+Dim length_of(Machine& s, const StagedList& l);
+Value element_at(Machine& s, const StagedList& l, Dim index);
+StagedList with_inserted(Machine& s, const StagedList& l, std::optional<Dim> at, const Value& v);  // none: at the end
+StagedList without_element(Machine& s, const StagedList& l, Dim at);
+StagedList with_element(Machine& s, const StagedList& l, Dim at, const Value& v);
+StagedList concatenated(Machine& s, const StagedList& l, const Value& more);
+StagedList sliced(Machine& s, const StagedList& l, std::optional<Dim> start, std::optional<Dim> end, int64_t step);
+V joined_along(Machine& s, const StagedList& l, int64_t dim, bool new_axis);  // torch.cat, torch.stack
+V as_sequence(Machine& s, const StagedList& l, size_t array);
 
 }  // namespace cameo::staging

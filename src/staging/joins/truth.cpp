@@ -12,7 +12,7 @@ const Value* poison_of(const Value& a, const Value& b) { return a.is<Poison>() ?
 bool is_number(const Value& v) { return is_truth(v) || v.is<Dim>() || v.is<double>() || v.is<StagedFloat>(); }
 
 // Where one truth is `decisive`, so is the result; else the other one decides.
-Value combined(Stager& s, const Value& a, const Value& b, bool decisive, std::string_view name) {
+Value combined(Machine& s, const Value& a, const Value& b, bool decisive, std::string_view name) {
   if (const Value* p = poison_of(a, b)) return *p;
   const auto x = s.known_bool(a), y = s.known_bool(b);
   if ((x && *x == decisive) || (y && *y == decisive)) return decisive;
@@ -25,7 +25,7 @@ Value combined(Stager& s, const Value& a, const Value& b, bool decisive, std::st
   return Value(StagedBool{out});
 }
 
-Value equal_numbers(Stager& s, const Value& a, const Value& b) {
+Value equal_numbers(Machine& s, const Value& a, const Value& b) {
   if (is_truth(a) && is_truth(b)) {
     const auto x = s.known_bool(a), y = s.known_bool(b);
     if (x) return *x ? b : negated(s, b);
@@ -41,7 +41,7 @@ Value equal_numbers(Stager& s, const Value& a, const Value& b) {
 }
 
 // Up to the shorter one's length element by element, and the lengths.
-Value equal_staged(Stager& s, const StagedList& a, const StagedList& b) {
+Value equal_staged(Machine& s, const StagedList& a, const StagedList& b) {
   if (!holds_numbers(a) || !holds_numbers(b) || a.element.kind != b.element.kind)
     s.fail("stage.equal", "lists are compared whose length and elements depend on the inputs",
            "compare what they hold, stacked as tensors");
@@ -54,7 +54,7 @@ Value equal_staged(Stager& s, const StagedList& a, const StagedList& b) {
   return both(s, lengths, Value(StagedBool{on.Equal(differing, on.int_scalar(Dim(0)))}));
 }
 
-Value equal_lists(Stager& s, const Value& a, const Value& b) {
+Value equal_lists(Machine& s, const Value& a, const Value& b) {
   const StagedList *x = staged_of(s, a), *y = staged_of(s, b);
   if (x || y) {
     const auto as_staged = [&](const Value& v, const StagedList* known, const StagedList& like) {
@@ -78,7 +78,7 @@ Value equal_lists(Stager& s, const Value& a, const Value& b) {
   return all;
 }
 
-Value equal_maybe(Stager& s, const Maybe& a, const Value& b) {
+Value equal_maybe(Machine& s, const Maybe& a, const Value& b) {
   const Value there(StagedBool{a.present});
   if (b.is_none()) return negated(s, there);
   const auto* other = b.as<Maybe>();
@@ -90,7 +90,7 @@ Value equal_maybe(Stager& s, const Maybe& a, const Value& b) {
 
 }  // namespace
 
-Value negated(Stager& s, const Value& truth) {
+Value negated(Machine& s, const Value& truth) {
   if (truth.is<Poison>()) return truth;
   if (const auto known = s.known_bool(truth)) return !*known;
   const V of = s.bool_value(truth), out = s.on.Not(of);
@@ -98,10 +98,10 @@ Value negated(Stager& s, const Value& truth) {
   return Value(StagedBool{out});
 }
 
-Value both(Stager& s, const Value& a, const Value& b) { return combined(s, a, b, false, "and"); }
-Value either(Stager& s, const Value& a, const Value& b) { return combined(s, a, b, true, "or"); }
+Value both(Machine& s, const Value& a, const Value& b) { return combined(s, a, b, false, "and"); }
+Value either(Machine& s, const Value& a, const Value& b) { return combined(s, a, b, true, "or"); }
 
-Value equal(Stager& s, const Value& a, const Value& b) {
+Value equal(Machine& s, const Value& a, const Value& b) {
   s.step();
   if (const Value* p = poison_of(a, b)) return *p;
   if (const auto* m = a.as<Maybe>()) return equal_maybe(s, *m, b);
@@ -114,12 +114,12 @@ Value equal(Stager& s, const Value& a, const Value& b) {
   if (a.is<TensorRef>() && b.is<TensorRef>()) {
     if (same(a, b)) return true;
     // As torch.equal: of other sizes is not equal.
-    return s.call_op("aten", "equal", {{a, b}, {}}, s.position())[0];
+    return s.call_op("aten", "equal", {{a, b}, {}})[0];
   }
   return same(a, b);
 }
 
-Value among(Stager& s, const std::vector<Value>& list, const Value& v) {
+Value among(Machine& s, const std::vector<Value>& list, const Value& v) {
   Value found = false;
   for (const Value& item : std::vector<Value>(list)) {
     found = either(s, found, equal(s, item, v));
@@ -128,7 +128,7 @@ Value among(Stager& s, const std::vector<Value>& list, const Value& v) {
   return found;
 }
 
-Value among(Stager& s, const StagedList& list, const Value& v) {
+Value among(Machine& s, const StagedList& list, const Value& v) {
   if (!holds_numbers(list) || !is_number(v))
     s.fail("stage.equal", "whether a list, whose length and elements depend on the inputs, contains a value",
            "compare what it holds, stacked as a tensor");

@@ -1,10 +1,10 @@
-// Operator calls: host operators at once, tensor operators through their lowering; in-place and out= forms are the
-// functional operator and a write.
+// Operator calls: host operators at once, tensor operators through their lowering.
 #include <algorithm>
 
 #include "lowering/complex.h"
 #include "staging/joins/choice.h"
 #include "staging/host/tables.h"
+#include "staging/machine/interpreter.h"
 #include "staging/machine/quantized.h"
 #include "staging/joins/staged_list.h"
 
@@ -32,7 +32,7 @@ std::span<const HostFunction> find_host_ops(std::string_view name) {
 }
 
 namespace {
-const Poison* find_poison(const Stager& s, const Value& v, int depth = 0) {
+const Poison* find_poison(const Machine& s, const Value& v, int depth = 0) {
   if (const auto* p = v.as<Poison>()) return p;
   if (depth > 3) return nullptr;
   if (const auto* l = v.as<ListRef>(); l && s.heap.get<ListCell>(l->cell).staged) return nullptr;
@@ -53,11 +53,10 @@ bool takes_literals_as_numbers(std::string_view name) {
 }
 }  // namespace
 
-std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, CallArgs args, ts::Pos pos) {
-  pos_ = pos;
+std::vector<Value> Machine::call_op(std::string_view ns, std::string_view op, CallArgs args) {
   const std::string full = cat(ns, "::", op);
   on.where = {};
-  if (ns == "aten") upgrade(op, args);
+  if (ns == "aten" && interpreter_) interpreter_->upgrade(op, args);
   // Lists and dicts may hold poison; results computed from it are poison too.
   static constexpr std::string_view holders[] = {"append", "insert", "_set_item", "setdefault", "extend", "list"};
   const bool holds = std::find(std::begin(holders), std::end(holders), op) != std::end(holders);
@@ -68,7 +67,7 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
     if (args.positional[i].is<Poison>() && (i == 0 || !holds) && !shows)
       return unavailable(schemas_of(full), args, args.positional[i]);
   if (!holds && !shows)
-    if (auto results = call_by_choice(ns, op, args, pos)) return std::move(*results);
+    if (auto results = call_by_choice(ns, op, args)) return std::move(*results);
   for (const HostFunction host : find_host_ops(full)) {
     HostCall c{*this, args.positional, args.keywords};
     if (auto results = host(c)) {
@@ -100,8 +99,8 @@ std::vector<Value> Stager::call_op(std::string_view ns, std::string_view op, Cal
 }
 
 // A call with a poisoned argument: its results, and what it would have written, are poisoned too.
-std::vector<Value> Stager::unavailable(const std::vector<Schema>& candidates, const CallArgs& args,
-                                       const Value& poison) {
+std::vector<Value> Machine::unavailable(const std::vector<Schema>& candidates, const CallArgs& args,
+                                        const Value& poison) {
   const auto& why = poison.need<Poison>().why;
   const auto doubt_all = [&](const Value& v) {
     const auto lost = std::make_shared<const Doubt>(Doubt{"stage.unavailable", *why});
@@ -121,8 +120,8 @@ std::vector<Value> Stager::unavailable(const std::vector<Schema>& candidates, co
   return std::vector<Value>(result_count(candidates), poison);
 }
 
-std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, std::string_view op, const CallArgs& args,
-                                                         ts::Pos pos) {
+std::optional<std::vector<Value>> Machine::call_by_choice(std::string_view ns, std::string_view op,
+                                                          const CallArgs& args) {
   size_t at = 0;
   while (at < args.positional.size() && !args.positional[at].is<Choice>()) ++at;
   if (at == args.positional.size()) return std::nullopt;
@@ -139,7 +138,7 @@ std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, st
     CallArgs one = args;
     one.positional[at] = option;
     try {
-      const auto results = call_op(ns, op, std::move(one), pos);
+      const auto results = call_op(ns, op, std::move(one));
       columns.resize(results.size());
       for (size_t i = 0; i < results.size(); ++i) columns[i].push_back(results[i]);
     } catch (const Raised&) {
@@ -154,7 +153,7 @@ std::optional<std::vector<Value>> Stager::call_by_choice(std::string_view ns, st
   return out;
 }
 
-std::optional<std::vector<Value>> Stager::call_overload(const Schema& schema, const CallArgs& args) {
+std::optional<std::vector<Value>> Machine::call_overload(const Schema& schema, const CallArgs& args) {
   on.where = {};
   for (const auto& [key, v] : args.keywords)
     if (const auto* p = find_poison(*this, v))
@@ -164,51 +163,6 @@ std::optional<std::vector<Value>> Stager::call_overload(const Schema& schema, co
   training_literals(schema, matched->args);
   return lower_op(schema, std::move(matched->args));
 }
-
-namespace {
-// aten::add_.Tensor -> aten::add.Tensor; the few whose functional form is named otherwise.
-std::string functional_name(const Schema& s) {
-  static constexpr std::pair<std::string_view, std::string_view> special[] = {
-      {"aten::pow_.Scalar", "aten::pow.Tensor_Scalar"},
-      {"aten::pow_.Tensor", "aten::pow.Tensor_Tensor"},
-      {"aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar"},
-      {"aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor"},
-      {"aten::__iand__.Tensor", "aten::__and__.Tensor"},
-      {"aten::__iand__.Scalar", "aten::__and__.Scalar"},
-      {"aten::__ior__.Tensor", "aten::__or__.Tensor"},
-      {"aten::__ior__.Scalar", "aten::__or__.Scalar"},
-      {"aten::__ixor__.Tensor", "aten::__xor__.Tensor"},
-      {"aten::__ixor__.Scalar", "aten::__xor__.Scalar"},
-      {"aten::index_put_.hacked_twin", "aten::index_put.hacked_twin"},
-      {"aten::transpose_", "aten::transpose.int"},
-      {"aten::floor_divide_.Tensor", "aten::floor_divide"},
-      {"aten::bernoulli_.float", "aten::bernoulli.p"},
-  };
-  const std::string full = s.full_name();
-  for (const auto& [from, to] : special)
-    if (from == full) return std::string(to);
-  std::string base = s.name;
-  if (base.ends_with('_')) base.pop_back();
-  return s.overload.empty() ? base : cat(base, ".", s.overload);
-}
-
-// The functional overload that an out= overload computes: the same parameters without the written ones.
-const Schema* functional_of_out(const Schema& s) {
-  for (const Schema& candidate : schemas_of(s.name)) {
-    if (candidate.mutates()) continue;
-    size_t i = 0;
-    bool same_params = true;
-    for (const auto& p : s.params) {
-      if (p.written) continue;
-      same_params = same_params && i < candidate.params.size() && candidate.params[i].name == p.name &&
-                    candidate.params[i].type.text() == p.type.text();
-      ++i;
-    }
-    if (same_params && i == candidate.params.size()) return &candidate;
-  }
-  return nullptr;
-}
-}  // namespace
 
 namespace {
 // Operators whose schema promises no view, for autograd's sake, and which give views all the same.
@@ -223,7 +177,7 @@ const Schema* viewing_form(const Schema& s) {
 }
 }  // namespace
 
-std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
+std::vector<Value> Machine::lower_op(const Schema& s, std::vector<Value> args) {
   if (options.rules || options.host)
     if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
   if (const Schema* as_view = viewing_form(s)) return lower_op(*as_view, std::move(args));
@@ -239,18 +193,18 @@ std::vector<Value> Stager::lower_op(const Schema& s, std::vector<Value> args) {
   return lower_functional(s, *row, args);
 }
 
-std::vector<Value> Stager::missing_op(const std::string& op, size_t results, std::string because, std::string hint) {
+std::vector<Value> Machine::missing_op(const std::string& op, size_t results, std::string because, std::string hint) {
   heap.charge(sizeof(MissingOperators::Use));
   if (const auto [m, first] = missing.use(op, scope()); first) {
     m.first = here();
-    m.user = user_line(m.first);
+    m.user = interpreter_ ? interpreter_->user_line(m.first) : "";
     m.hint = std::move(hint);
   }
   Poison p{std::make_shared<const std::string>(because.empty() ? cat(op, " has no lowering") : because), true};
   return std::vector<Value>(std::max<size_t>(results, 1), Value(p));
 }
 
-std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args) {
+std::vector<Value> Machine::lower_functional(const Schema& s, const Row& row, const std::vector<Value>& args) {
   if (options.rules || options.host)
     if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
   LoweredCall call{&s, {}};
@@ -301,7 +255,7 @@ std::vector<Value> Stager::lower_functional(const Schema& s, const Row& row, con
 }
 
 // An operator on a quantized tensor gives a quantized one.
-void Stager::carry_quantization(const Schema& s, const std::vector<Value>& args, std::vector<Arg>& results) {
+void Machine::carry_quantization(const Schema& s, const std::vector<Value>& args, std::vector<Arg>& results) {
   const Quantization* q = nullptr;
   const auto look = [&](const Value& v) {
     if (const auto* t = v.as<TensorRef>(); t && !q) q = quantization(read(*t));
@@ -323,83 +277,7 @@ void Stager::carry_quantization(const Schema& s, const std::vector<Value>& args,
   }
 }
 
-namespace {
-std::string_view name_of(DType t) { return ir::name(t); }
-
-// PyTorch's rule for what an operator in place may store: never a higher kind of number.
-bool can_cast(DType from, DType to) {
-  if (is_complex(from) && !is_complex(to)) return false;
-  if (is_float(from) && !is_float(to) && !is_complex(to)) return false;
-  return from == DType::boolean || to != DType::boolean;
-}
-}  // namespace
-
-// t_, unsqueeze_ and their like: the tensor itself gets another shape.
-std::vector<Value> Stager::reshape_in_place(const Schema& s, const TensorRef& self, const TensorRef& result) {
-  const bool memory = s.name == "aten::resize_" || s.name == "aten::resize_as_";
-  if (memory && (self.view || !layout_of(self).is(Layout::Kind::contiguous)))
-    fail("stage.write-through",
-         cat(s.full_name(),
-             " of a view, or of a tensor that is not contiguous, shows memory that the graph does not have"),
-         "make a new tensor of that size instead");
-  if (self.view) return {Value(result)};
-  const V after = read(result);
-  const Layout layout = memory ? Layout::contiguous() : layout_of(result);
-  write(self, after, s);
-  auto& cell = heap.write<TensorCell>(self.cell);
-  cell.reshaped = cell.version;
-  cell.layout = layout;
-  return {Value(TensorRef{self.cell, nullptr, false})};
-}
-
-std::vector<Value> Stager::lower_inplace(const Schema& s, std::vector<Value> args) {
-  const auto* target = args.empty() ? nullptr : args[0].as<TensorRef>();
-  const std::string name = functional_name(s);
-  const Schema* functional = find_schema(name);
-  const Row* row = functional ? find_row(name) : find_row(s.full_name());
-  if (!target || (!row && options.fallback == Fallback::none)) return missing_op(s.full_name(), s.returns.size());
-  const Schema& used = functional ? *functional : s;
-  const TensorRef self = *target;
-  const V before = read(self);
-  args.resize(used.params.size());
-  auto results = row ? lower_functional(used, *row, args) : foreign_op(used.full_name(), &used, {args, {}});
-  if (results.empty() || results[0].is<Poison>()) return {results.empty() ? Value() : results[0]};
-  V after = read(results[0].need<TensorRef>());
-  if (on.fact(after).type.is_tensor()) after = on.to(after, on.dtype(before));
-  else graph.fact(after).type = on.fact(before).type;  // of a foreign node: an operator in place keeps the type
-  // Those that give the tensor itself another shape; of a view they are a view.
-  static constexpr std::string_view reshaping[] = {"resize_",    "resize_as_", "squeeze_",  "unsqueeze_",
-                                                   "transpose_", "t_",         "swapaxes_", "swapdims_"};
-  const bool keeps_shape = std::find(std::begin(reshaping), std::end(reshaping),
-                                     std::string_view(s.name).substr(s.name.find("::") + 2)) == std::end(reshaping);
-  if (!keeps_shape) return reshape_in_place(s, self, results[0].need<TensorRef>());
-  if (row && row->promotion.mask && !can_cast(on.dtype(read(results[0].need<TensorRef>())), on.dtype(before)))
-    raise(cat("the result type ", name_of(on.dtype(read(results[0].need<TensorRef>()))), " of ", s.full_name(),
-              " does not fit into a tensor of ", name_of(on.dtype(before))));
-  if (on.has_rank(after) && on.has_rank(before) && on.On::shape(after) != on.On::shape(before))
-    after = on.expand(after, on.shape(before));
-  write(self, after, s);
-  return {Value(TensorRef{self.cell, self.view, false})};
-}
-
-std::vector<Value> Stager::lower_out(const Schema& s, std::vector<Value> args) {
-  const Schema* functional = functional_of_out(s);
-  const Row* row = functional ? find_row(functional->full_name()) : nullptr;
-  if (!row) return missing_op(s.full_name(), s.returns.size());
-  std::vector<Value> inputs, outs;
-  for (size_t i = 0; i < args.size(); ++i) (s.params[i].written ? outs : inputs).push_back(std::move(args[i]));
-  auto results = lower_functional(*functional, *row, inputs);
-  for (size_t i = 0; i < results.size() && i < outs.size(); ++i) {
-    const auto* out = outs[i].as<TensorRef>();
-    const auto* result = results[i].as<TensorRef>();
-    if (!out || !result) continue;
-    write(*out, on.to(read(*result), on.dtype(read(*out))), s);
-    results[i] = outs[i];
-  }
-  return results;
-}
-
-Arg Stager::to_arg(const Value& v) {
+Arg Machine::to_arg(const Value& v) {
   if (const auto* t = v.as<TensorRef>()) return Arg(read(*t));
   if (const auto* x = v.as<bool>()) return Arg(*x);
   if (const auto* x = v.as<Dim>()) return Arg(*x);
@@ -419,7 +297,7 @@ Arg Stager::to_arg(const Value& v) {
   return Arg();
 }
 
-Arg Stager::to_arg(const Value& v, const SchemaType& type) {
+Arg Machine::to_arg(const Value& v, const SchemaType& type) {
   const SchemaType* t = &type;
   while (t->kind == SchemaType::Kind::optional) t = &t->args[0];
   if (t->kind == SchemaType::Kind::floating && !v.is_none()) return to_arg(float_from(v));
@@ -427,7 +305,7 @@ Arg Stager::to_arg(const Value& v, const SchemaType& type) {
   return to_arg(v);
 }
 
-Value Stager::from_arg(const Arg& a) {
+Value Machine::from_arg(const Arg& a) {
   if (const auto* v = a.as<V>()) return tensor(*v);
   if (const auto* x = a.as<bool>()) return *x;
   if (const auto* x = a.as<Dim>()) return *x;

@@ -1,7 +1,7 @@
 // What is known inside a branch because of its condition.
 #include <algorithm>
 
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 

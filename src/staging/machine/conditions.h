@@ -6,11 +6,11 @@
 
 namespace cameo::staging {
 
-class Stager;
+class Machine;
 
 class Conditions {
  public:
-  Conditions(Journals& journals, const Stager& s) : s_(s), said_(journals), assumed_(journals) {}
+  Conditions(Journals& journals, const Machine& s) : s_(s), said_(journals), assumed_(journals) {}
 
   // A comparison of sizes, or others combined.
   struct Condition {
@@ -49,7 +49,7 @@ class Conditions {
   const Condition* of(const Value& condition) const;
   bool same(V a, V b, int depth = 0) const;
 
-  const Stager& s_;
+  const Machine& s_;
   UndoMap<std::unordered_map<uint32_t, Condition>> said_;  // by ValueId::index
   UndoStack<std::pair<V, bool>> assumed_;                  // by the branches around, and by checks
 };

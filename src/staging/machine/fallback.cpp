@@ -3,7 +3,8 @@
 
 #include "ir/clone.h"
 #include "ops/infer.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/interpreter.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
@@ -21,7 +22,7 @@ bool is_dropout_without_effect(const Schema& s, const std::vector<Value>& args) 
 // The arguments of a node of a foreign domain: tensors are operands, what is known is an attribute or a constant.
 class Operands {
  public:
-  Operands(Stager& s, bool constants) : s_(s), constants_(constants) {}
+  Operands(Machine& s, bool constants) : s_(s), constants_(constants) {}
   std::vector<ValueId> inputs;
   NamedAttrs attrs;
 
@@ -71,7 +72,7 @@ class Operands {
     else s_.fail("stage.fallback", cat("argument '", name, "' is ", v.kind(), ", which no node can hold"));
   }
 
-  Stager& s_;
+  Machine& s_;
   bool constants_;
 };
 
@@ -82,7 +83,7 @@ std::string_view after(std::string_view text, std::string_view separator) {
 
 }  // namespace
 
-void Stager::training_literals(const Schema& s, std::vector<Value>& args) {
+void Machine::training_literals(const Schema& s, std::vector<Value>& args) {
   if (options.training == true) return;
   for (size_t i = 0; i < s.params.size() && i < args.size(); ++i) {
     if (s.params[i].name != "train" && s.params[i].name != "training") continue;
@@ -99,7 +100,7 @@ void Stager::training_literals(const Schema& s, std::vector<Value>& args) {
   }
 }
 
-std::vector<Value> Stager::foreign_op(const std::string& full, const Schema* s, const CallArgs& args) {
+std::vector<Value> Machine::foreign_op(const std::string& full, const Schema* s, const CallArgs& args) {
   const bool aten = options.fallback == Fallback::aten || options.fallback == Fallback::all_aten;
   Operands operands(*this, aten);
   for (size_t i = 0; i < args.positional.size(); ++i)
@@ -124,7 +125,9 @@ std::vector<Value> Stager::foreign_op(const std::string& full, const Schema* s, 
   if (const Lowering named(*this, full); on.on_node) on.on_node(n);
   if (options.fallback != Fallback::all_aten && told.first(cat("foreign ", full)))
     sink_.warn("export.fallback", cat(full, " is kept as a node ", op.domain, "::", op.name), here()).because =
-        placed_ ? "" : "its result is assumed to have the element type of its first tensor, and an unknown shape";
+        interpreter_ && interpreter_->has_types()
+            ? ""
+            : "its result is assumed to have the element type of its first tensor, and an unknown shape";
   std::vector<Value> out;
   for (size_t i = 0; i < results; ++i) {
     const V v = graph[n].outputs[i];
@@ -138,7 +141,7 @@ std::vector<Value> Stager::foreign_op(const std::string& full, const Schema* s, 
   return out;
 }
 
-const LocalFunction* Stager::user_lowering(std::string_view full) const {
+const LocalFunction* Machine::user_lowering(std::string_view full) const {
   if (!options.rules) return nullptr;
   const auto dot = std::min(full.find('.'), full.size());
   const auto base = full.substr(0, dot), overload = full.substr(std::min(dot + 1, full.size()));
@@ -175,8 +178,8 @@ std::optional<Value> take(std::vector<Argument>& args, const std::string& name, 
 
 // A rule is an ONNX function in the operator's own namespace: formal inputs and attributes are the operator's
 // parameters by name, or in order where it has no signature. Its body takes the place of the call.
-std::vector<Value> Stager::apply_user_lowering(const LocalFunction& f, const std::string& full, const Schema* s,
-                                               const CallArgs& given) {
+std::vector<Value> Machine::apply_user_lowering(const LocalFunction& f, const std::string& full, const Schema* s,
+                                                const CallArgs& given) {
   std::vector<Argument> args;
   for (size_t i = 0; i < given.positional.size(); ++i)
     args.push_back({s && i < s->params.size() ? s->params[i].name : "", given.positional[i]});
@@ -232,7 +235,7 @@ std::vector<Value> Stager::apply_user_lowering(const LocalFunction& f, const std
 namespace {
 // Results of a user's lowering, of an operator that Cameo lowers too, get the types of Cameo's own results if they have
 // none: nodes of foreign domains have no types.
-void take_types(Stager& s, const Schema& schema, const std::vector<Value>& args, const std::vector<Value>& results) {
+void take_types(Machine& s, const Schema& schema, const std::vector<Value>& args, const std::vector<Value>& results) {
   const auto untyped = [&](const Value& v) {
     return v.is<TensorRef>() && s.on.fact(s.read(v.need<TensorRef>())).type.is_unknown();
   };
@@ -259,7 +262,7 @@ void take_types(Stager& s, const Schema& schema, const std::vector<Value>& args,
 }
 }  // namespace
 
-std::optional<std::vector<Value>> Stager::by_user(const std::string& full, const Schema* s, const CallArgs& args) {
+std::optional<std::vector<Value>> Machine::by_user(const std::string& full, const Schema* s, const CallArgs& args) {
   if (const LocalFunction* rule = user_lowering(full)) return apply_user_lowering(*rule, full, s, args);
   if (!options.host || !options.host->has(full)) return std::nullopt;
   on.where = here();
@@ -273,8 +276,8 @@ std::optional<std::vector<Value>> Stager::by_user(const std::string& full, const
 }
 
 // The call's results as they would be lowered tell the types of the ATen node that stands for it.
-std::vector<Arg> Stager::as_aten(const Schema& s, std::vector<Arg> lowered, const Before& before,
-                                 const std::vector<Value>& args) {
+std::vector<Arg> Machine::as_aten(const Schema& s, std::vector<Arg> lowered, const Before& before,
+                                  const std::vector<Value>& args) {
   const bool tensors = !lowered.empty() &&
                        std::all_of(lowered.begin(), lowered.end(), [](const Arg& a) { return a.as<V>() != nullptr; });
   if (!tensors || graph.mark().nodes == before.graph.nodes) return lowered;

@@ -65,8 +65,8 @@ struct DictCell {
 };
 struct ObjectCell {
   const ts::ClassDef* cls = nullptr;
-  const ts::Type* type = nullptr;  // also of C++ classes, which have no definition
-  std::string path;                // "layer1.0"; empty for the root and for objects made by the program
+  std::string_view class_name;  // also of C++ classes, which have no definition
+  std::string path;             // "layer1.0"; empty for the root and for objects made by the program
   std::vector<std::pair<std::string_view, Value>> attributes;
 };
 struct FrameCell {

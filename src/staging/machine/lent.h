@@ -17,14 +17,14 @@ struct Schema;
 
 namespace cameo::staging {
 
-class Stager;
+class Machine;
 struct CallArgs;
 
 // Called for the operators in `names` ("mylib::op" stands for all overloads, "mylib::op.Tensor" for one) before any
 // other lowering. Arguments are in the schema's order, defaults filled, or as written where there is no schema.
 struct HostLowerings {
   std::set<std::string, std::less<>> names;
-  std::function<std::vector<Value>(Stager&, const std::string& op, const Schema*, const CallArgs&)> call;
+  std::function<std::vector<Value>(Machine&, const std::string& op, const Schema*, const CallArgs&)> call;
   bool has(std::string_view op) const;
 };
 

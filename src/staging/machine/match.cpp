@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "staging/joins/staged_list.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
@@ -13,9 +13,9 @@ namespace {
 
 using Kind = SchemaType::Kind;
 
-bool fits(Stager& s, const SchemaType& t, const Value& v, bool convert);
+bool fits(Machine& s, const SchemaType& t, const Value& v, bool convert);
 
-bool list_fits(Stager& s, const SchemaType& t, const Value& v, bool convert) {
+bool list_fits(Machine& s, const SchemaType& t, const Value& v, bool convert) {
   if (const StagedList* l = staged_of(s, v)) {
     const auto kind = l->element.kind;
     return t.args[0].kind == Kind::tensor    ? kind == Form::Kind::tensor
@@ -31,7 +31,7 @@ bool list_fits(Stager& s, const SchemaType& t, const Value& v, bool convert) {
          fits(s, t.args[0], v, convert);
 }
 
-bool fits(Stager& s, const SchemaType& t, const Value& v, bool convert) {
+bool fits(Machine& s, const SchemaType& t, const Value& v, bool convert) {
   switch (t.kind) {
     case Kind::tensor: return v.is<TensorRef>();
     case Kind::integer: return v.is<Dim>() || (convert && (v.is<bool>() || v.is<StagedBool>() || v.is<TensorRef>()));
@@ -60,7 +60,7 @@ bool fits(Stager& s, const SchemaType& t, const Value& v, bool convert) {
   return false;
 }
 
-Value parse_default(Stager& s, const SchemaParam& p);
+Value parse_default(Machine& s, const SchemaParam& p);
 
 Value parse_number(const SchemaParam& p, std::string_view text) {
   if (p.type.kind != Kind::floating && text.find_first_of(".e") == text.npos) {
@@ -70,7 +70,7 @@ Value parse_number(const SchemaParam& p, std::string_view text) {
   return std::stod(std::string(text));
 }
 
-Value parse_default(Stager& s, const SchemaParam& p) {
+Value parse_default(Machine& s, const SchemaParam& p) {
   std::string_view text = p.default_text;
   if (text == "None") return Value();
   if (text == "True") return true;
@@ -97,14 +97,14 @@ Value parse_default(Stager& s, const SchemaParam& p) {
 }
 
 // int[2] given one int, also by default: repeated.
-Value repeated(Stager& s, const SchemaType& type, Value v) {
+Value repeated(Machine& s, const SchemaType& type, Value v) {
   const SchemaType* t = &type;
   while (t->kind == Kind::optional) t = &t->args[0];
   if (t->kind != Kind::list || t->fixed_size <= 1 || !(v.is<Dim>() || v.is<double>())) return v;
   return s.list(std::vector<Value>(static_cast<size_t>(t->fixed_size), v));
 }
 
-bool try_schema(Stager& s, const Schema& schema, const CallArgs& call, bool convert, std::vector<Value>& out) {
+bool try_schema(Machine& s, const Schema& schema, const CallArgs& call, bool convert, std::vector<Value>& out) {
   out.clear();
   size_t used = 0, keywords_used = 0;
   for (const auto& p : schema.params) {
@@ -133,7 +133,7 @@ bool blocked(const Schema& s) {
 
 }  // namespace
 
-std::optional<Matched> match(Stager& s, const std::vector<Schema>& candidates, const CallArgs& args) {
+std::optional<Matched> match(Machine& s, const std::vector<Schema>& candidates, const CallArgs& args) {
   Matched m;
   for (const bool convert : {false, true}) {
     if (!convert && candidates.size() == 1) continue;
@@ -146,10 +146,25 @@ std::optional<Matched> match(Stager& s, const std::vector<Schema>& candidates, c
   return std::nullopt;
 }
 
-std::optional<Matched> match_one(Stager& s, const Schema& candidate, const CallArgs& args) {
+std::optional<Matched> match_one(Machine& s, const Schema& candidate, const CallArgs& args) {
   Matched m{&candidate, {}};
   if (!try_schema(s, candidate, args, true, m.args)) return std::nullopt;
   return m;
+}
+
+// Old printers wrote trailing defaults that today's signatures no longer have.
+std::optional<Matched> match_without_defaults(Machine& s, const std::vector<Schema>& candidates, CallArgs args) {
+  const auto is_default = [](const Value& v) {
+    const auto* d = v.as<Dim>();
+    return v.is_none() || v.is<bool>() || (d && (d->is(0) || d->is(1) || d->is(INT64_MAX)));
+  };
+  for (int dropped = 0; dropped < 4; ++dropped) {
+    if (!args.keywords.empty() && is_default(args.keywords.back().second)) args.keywords.pop_back();
+    else if (args.positional.size() > 1 && is_default(args.positional.back())) args.positional.pop_back();
+    else return std::nullopt;
+    if (auto matched = match(s, candidates, args)) return matched;
+  }
+  return std::nullopt;
 }
 
 }  // namespace cameo::staging

@@ -1,11 +1,11 @@
 // Conversions between tensors and numbers.
 #include "staging/joins/staged_list.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 #include "support/number_text.h"
 
 namespace cameo::staging {
 
-Dim Stager::int_from(const Value& v) {
+Dim Machine::int_from(const Value& v) {
   if (const auto* d = v.as<Dim>()) return *d;
   if (const auto* b = v.as<bool>()) return Dim(*b);
   if (const auto* f = v.as<double>()) {
@@ -15,18 +15,18 @@ Dim Stager::int_from(const Value& v) {
   if (const auto* t = v.as<TensorRef>()) return on.int_of(read(*t));
   if (const auto* b = v.as<StagedBool>()) return on.int_of(on.to(b->value, DType::i64));
   if (const auto* f = v.as<StagedFloat>()) return on.int_of(on.to(f->value, DType::i64));
-  if (const auto* e = v.as<Enum>()) return int_from(eval(*e->item->value));
+  if (const auto* e = v.as<Enum>()) return int_from(*e->value);
   if (const auto* p = v.as<Poison>()) fail("stage.unavailable", *p->why);
   fail("stage.type", cat("an int is needed where ", v.kind(), " is"));
 }
 
-int64_t Stager::known_int(const Value& v) {
+int64_t Machine::known_int(const Value& v) {
   const Dim d = int_from(v);
   if (!d.is_literal()) fail("stage.number", "a number must be known here, and it depends on the inputs");
   return d.literal();
 }
 
-Value Stager::float_from(const Value& v) {
+Value Machine::float_from(const Value& v) {
   if (v.is<double>() || v.is<StagedFloat>() || v.is_none()) return v;
   if (const auto* d = v.as<Dim>())
     return d->is_literal() ? Value(static_cast<double>(d->literal()))
@@ -47,7 +47,7 @@ Value Stager::float_from(const Value& v) {
   fail("stage.type", cat("a float is needed where ", v.kind(), " is"));
 }
 
-Value Stager::bool_from(const Value& v) {
+Value Machine::bool_from(const Value& v) {
   if (v.is<bool>() || v.is<StagedBool>() || v.is<Poison>()) return v;
   if (v.is_none()) return false;
   if (const auto* d = v.as<Dim>()) return compare_ints("ne", *d, Dim(0));
@@ -67,14 +67,14 @@ Value Stager::bool_from(const Value& v) {
   fail("stage.type", cat("a bool is needed where ", v.kind(), " is"));
 }
 
-std::optional<bool> Stager::known_bool(const Value& v) const {
+std::optional<bool> Machine::known_bool(const Value& v) const {
   if (const auto* b = v.as<bool>()) return *b;
   if (const auto* b = v.as<StagedBool>())
     if (const Tensor* known = on.fact(b->value).tensor()) return known->int_at(0) != 0;
   return std::nullopt;
 }
 
-V Stager::bool_value(const Value& v) {
+V Machine::bool_value(const Value& v) {
   if (const auto* b = v.as<StagedBool>()) return b->value;
   if (const auto* b = v.as<bool>()) return on.constant(Tensor::bool_scalar(*b));
   fail("stage.type", cat("a bool is needed where ", v.kind(), " is"));
@@ -84,7 +84,7 @@ namespace {
 Answer negate(Answer a) { return a == Answer::unknown ? a : a == Answer::yes ? Answer::no : Answer::yes; }
 }  // namespace
 
-Value Stager::compare_ints(std::string_view op, Dim a, Dim b) {
+Value Machine::compare_ints(std::string_view op, Dim a, Dim b) {
   const auto& facts = graph.facts;
   Answer answer = Answer::unknown;
   if (op == "eq") answer = facts.surely_equal(a, b);

@@ -9,7 +9,7 @@ namespace cameo::staging {
 
 namespace {
 
-V axis_form(Stager& s, V ints, const Quantization& q) {
+V axis_form(Machine& s, V ints, const Quantization& q) {
   op::DequantizeLinear attrs;
   if (q.axis >= 0) attrs.axis = q.axis;
   return s.on.DequantizeLinear(ints, q.scale, q.zero_point, attrs);
@@ -21,7 +21,7 @@ bool any_of(std::string_view op, std::span<const std::string_view> names) {
 
 }  // namespace
 
-V quantized(Stager& s, V x, Quantization q) {
+V quantized(Machine& s, V x, Quantization q) {
   op::QuantizeLinear attrs;
   if (q.axis >= 0) attrs.axis = q.axis;
   q.ints = s.on.QuantizeLinear(s.on.to(x, DType::f32), q.scale, q.zero_point, attrs);
@@ -30,7 +30,7 @@ V quantized(Stager& s, V x, Quantization q) {
   return out;
 }
 
-V quantized(Stager& s, V x, const Value& scale, const Value& zero_point, DType dtype) {
+V quantized(Machine& s, V x, const Value& scale, const Value& zero_point, DType dtype) {
   Quantization q;
   q.dtype = dtype;
   const auto number = [&](const Value& v, DType t) {
@@ -43,7 +43,7 @@ V quantized(Stager& s, V x, const Value& scale, const Value& zero_point, DType d
   return quantized(s, x, q);
 }
 
-V quantized_by_range(Stager& s, V x, bool reduce_range) {
+V quantized_by_range(Machine& s, V x, bool reduce_range) {
   auto& on = s.on;
   const DType t = on.dtype(x);
   const V zero = on.number(0, t), most = on.number(reduce_range ? 127 : 255, t);
@@ -58,8 +58,8 @@ V quantized_by_range(Stager& s, V x, bool reduce_range) {
 }
 
 Value plain(HostCall& c, std::string_view op, std::vector<Value> args) {
-  const Stager::FloatOnly only(c.s);
-  return c.s.call_op("aten", op, {std::move(args), {}}, c.s.position())[0];
+  const Machine::FloatOnly only(c.s);
+  return c.s.call_op("aten", op, {std::move(args), {}})[0];
 }
 
 // What picks or moves elements: the result lies on its operand's grid.
@@ -108,7 +108,7 @@ constexpr std::string_view keeps_grid[] = {
     "upsample_nearest2d",
 };
 
-V carried(Stager& s, std::string_view op, const Quantization& q, V result) {
+V carried(Machine& s, std::string_view op, const Quantization& q, V result) {
   if (!s.on.is_float(result)) return result;
   if (op.ends_with('_')) op.remove_suffix(1);
   if (any_of(op, keeps_grid)) {
@@ -129,7 +129,7 @@ V carried(Stager& s, std::string_view op, const Quantization& q, V result) {
   return quantized(s, result, own);
 }
 
-Value make_packed(Stager& s, Packed p) {
+Value make_packed(Machine& s, Packed p) {
   ObjectCell cell;
   cell.attributes = {{"weight", p.weight},
                      {"bias", p.bias},
@@ -146,7 +146,7 @@ namespace {
 
 // ("2", [config, weight], [bias]) or (3, [config], [None, weight, bias]); config: the rank, then per axis stride,
 // padding, dilation, output padding, then groups and whether it is transposed.
-Packed packed_convolution(Stager& s, const std::vector<Value>& state) {
+Packed packed_convolution(Machine& s, const std::vector<Value>& state) {
   const auto unknown = [&] {
     s.fail("stage.native-class", "the packed weights of a quantized convolution are of an unknown version");
   };
@@ -188,7 +188,7 @@ const Value* attribute_of(const ObjectCell& cell, std::string_view name) {
 
 }  // namespace
 
-Packed packed(Stager& s, const Value& object) {
+Packed packed(Machine& s, const Value& object) {
   const auto* ref = object.as<ObjectRef>();
   if (!ref) s.fail("stage.native-class", "packed weights are needed here");
   const ObjectCell cell = s.heap.get<ObjectCell>(ref->cell);
@@ -209,7 +209,7 @@ Packed packed(Stager& s, const Value& object) {
     return p;
   }
   const Value* state = get("__state__");
-  const std::string_view name = cell.type ? std::string_view(cell.type->name) : "";
+  const std::string_view name = cell.class_name;
   if (state && name.ends_with("LinearPackedParamsBase") && s.items(*state).size() >= 2) {
     Packed p;
     p.weight = s.items(*state)[0];
@@ -224,7 +224,7 @@ Packed packed(Stager& s, const Value& object) {
 
 // ("quantized_dynamic", biases, [], [reduce_range], [of input, of state]) or ("quantized_fp16", [], [], [], [of input,
 // of state]). PyTorch computes with the biases that the packed weights have.
-std::array<Packed, 2> packed_cell(Stager& s, const Value& object) {
+std::array<Packed, 2> packed_cell(Machine& s, const Value& object) {
   const auto unknown = [&] {
     s.fail("stage.native-class", "the packed weights of a quantized recurrent layer are of an unknown kind",
            "cameo reads those of torch.ao.quantization.quantize_dynamic");
@@ -238,42 +238,6 @@ std::array<Packed, 2> packed_cell(Stager& s, const Value& object) {
   const std::vector<Value> layers = s.items(parts[4]);
   if (layers.size() != 2) unknown();
   return {packed(s, layers[0]), packed(s, layers[1])};
-}
-
-// A linear layer that was packed as f16 has its weight in the archive as f32, of numbers that f16 has.
-Value Stager::from_packed_state(const ts::StoredObject& o) {
-  const Value state = from_stored(*o.state);
-  if (!o.type || !o.type->name.ends_with("LinearPackedParamsBase") || !state.is<Tuple>() || items(state).size() != 2)
-    return state;
-  const auto* t = items(state)[0].as<TensorRef>();
-  const V w = t ? read(*t) : V();
-  if (!w.valid() || quantization(w) || !graph[w.id].weight || !graph[w.id].weight->is_dense() ||
-      on.dtype(w) != DType::f32)
-    return state;
-  const InMain here(on);
-  const V half = on.constant(convert(graph[w.id].weight->dense(), DType::f16, Overflow::saturate));
-  return Value::tuple({tensor(widened(on, {half, {}, {}})), items(state)[1]});
-}
-
-// The int weights as they are, and a node that makes floats of them.
-Value Stager::from_quantized_tensor(const ts::StoredTensor& t, V ints, DType dtype) {
-  const ts::Quantizer& z = *t.quantizer;
-  if (z.float_qparams) return poison("a tensor is quantized with float zero points, which ONNX cannot hold");
-  const InMain here(on);
-  Quantization q;
-  q.ints = ints;
-  q.dtype = dtype;
-  if (z.per_channel) {
-    q.axis = z.axis;
-    q.scale = on.to(read(from_stored(*z.scales).need<TensorRef>()), DType::f32);
-    q.zero_point = on.to(read(from_stored(*z.zero_points).need<TensorRef>()), dtype);
-  } else {
-    q.scale = on.number(z.scale, DType::f32);
-    q.zero_point = on.scalar(Num(z.zero_point), dtype);
-  }
-  const V out = widened(on, {ints, q.scale, q.zero_point, q.axis});
-  mark_quantized(out, q);
-  return tensor(out);
 }
 
 }  // namespace cameo::staging

@@ -4,21 +4,21 @@
 
 #include <array>
 
-#include "staging/machine/stager.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
 // Rounds `x` to the grid of the given quantization and marks the result as quantized so.
-V quantized(Stager& s, V x, Quantization q);
+V quantized(Machine& s, V x, Quantization q);
 // By numbers, as operators give an output's scale and zero point.
-V quantized(Stager& s, V x, const Value& scale, const Value& zero_point, DType dtype);
+V quantized(Machine& s, V x, const Value& scale, const Value& zero_point, DType dtype);
 // What torch's integer kernels do before a product when only the weights are quantized: 8 bits by the tensor's own
 // range.
-V quantized_by_range(Stager& s, V x, bool reduce_range);
+V quantized_by_range(Machine& s, V x, bool reduce_range);
 // A float operator whose result does not take its operand's grid.
 Value plain(HostCall& c, std::string_view op, std::vector<Value> args);
 // The result of an operator on a quantized tensor: on the same grid by itself, or rounded to it.
-V carried(Stager& s, std::string_view op, const Quantization& q, V result);
+V carried(Machine& s, std::string_view op, const Quantization& q, V result);
 
 // A C++ object of prepacked weights.
 struct Packed {
@@ -27,9 +27,9 @@ struct Packed {
   Dim groups{1};
   bool transposed = false;
 };
-Value make_packed(Stager& s, Packed p);
-Packed packed(Stager& s, const Value& object);  // also as a pickle holds it; throws "stage.native-class"
+Value make_packed(Machine& s, Packed p);
+Packed packed(Machine& s, const Value& object);  // also as a pickle holds it; throws "stage.native-class"
 // The two linear layers of a recurrent cell, which an object of rnn.CellParamsBase holds: of its input, of its state.
-std::array<Packed, 2> packed_cell(Stager& s, const Value& object);  // throws "stage.native-class"
+std::array<Packed, 2> packed_cell(Machine& s, const Value& object);  // throws "stage.native-class"
 
 }  // namespace cameo::staging

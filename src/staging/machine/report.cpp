@@ -1,29 +1,11 @@
-// What is said about a model besides the graph: the user's own lines, numbers that tracing froze, what is missing.
+// What is said about a model besides the graph: numbers that tracing froze, the nearest of what is missing.
 #include <algorithm>
 
 #include "ir/dim_view.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/interpreter.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
-
-std::string Stager::user_line(const Loc& where) const {
-  const auto mark = where.file.find('!');
-  if (mark == where.file.npos || where.line == 0) return {};
-  for (const ts::SourceFile* f : program.all_sources()) {
-    if (f->path != std::string_view(where.file).substr(mark + 1)) continue;
-    const std::string_view text = f->text.text();
-    size_t start = 0;
-    for (uint32_t line = 1; line < where.line && start != text.npos; ++line) start = text.find('\n', start) + 1;
-    if (start >= text.size()) return {};
-    const auto frame =
-        program.user_frame(ts::Pos{f->base + static_cast<uint32_t>(start) + std::max<uint32_t>(where.column, 1) - 1});
-    if (!frame) return {};
-    std::string_view line = frame->text;
-    while (line.starts_with(' ')) line.remove_prefix(1);
-    return cat(frame->file, ":", frame->line, line.empty() ? "" : ": ", line);
-  }
-  return {};
-}
 
 namespace {
 
@@ -46,7 +28,7 @@ bool mentions(std::span<const Dim> dims, Dim symbol) {
 }  // namespace
 
 // A number in a trace that is just the example's size of an axis which is declared dynamic.
-void Stager::suspect_frozen(const Schema& s, const std::vector<Value>& args) {
+void Machine::suspect_frozen(const Schema& s, const std::vector<Value>& args) {
   const auto taker = std::find_if(std::begin(size_takers), std::end(size_takers),
                                   [&](const SizeTaker& t) { return t.name == s.name; });
   if (taker == std::end(size_takers)) return;
@@ -75,7 +57,7 @@ void Stager::suspect_frozen(const Schema& s, const std::vector<Value>& args) {
                                  where);
       warning.because = "tracing writes what Python's len(), int(), numpy and range() see as plain numbers";
       warning.hint = "use x.size(i) of the tensor as it is, or torch.jit.script";
-      if (const std::string line = user_line(where); !line.empty())
+      if (const std::string line = interpreter_ ? interpreter_->user_line(where) : ""; !line.empty())
         warning.notes.push_back({cat("written at ", line), {}});
     }
   }

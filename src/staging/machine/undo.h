@@ -78,6 +78,24 @@ class UndoMap {
   std::vector<Entry> log_;
 };
 
+// One small value.
+template <class T>
+class UndoValue {
+ public:
+  UndoValue(Journals& journals, T value) : value_(std::move(value)) { journals.add(*this); }
+  UndoValue(const UndoValue&) = delete;
+
+  const T& operator*() const { return value_; }
+  const T* operator->() const { return &value_; }
+  T& change() { return value_; }
+
+  T mark() const { return value_; }
+  void rewind(const T& mark) { value_ = mark; }
+
+ private:
+  T value_;
+};
+
 // Something that is done once: the first time says so.
 class UndoOnce {
  public:

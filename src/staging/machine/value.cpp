@@ -55,7 +55,7 @@ bool same_within(const Value& a, const Value& b, size_t& visits) {
   if (const auto* x = a.as<FunctionRef>()) return x->function == b.as<FunctionRef>()->function;
   if (const auto* x = a.as<ClosureRef>()) return x->function == b.as<ClosureRef>()->function;
   if (const auto* x = a.as<Device>()) return x->name == b.as<Device>()->name;
-  if (const auto* x = a.as<Enum>()) return x->item == b.as<Enum>()->item;
+  if (const auto* x = a.as<Enum>()) return x->cls == b.as<Enum>()->cls && x->name == b.as<Enum>()->name;
   if (const auto* x = a.as<Tuple>()) {
     if (x->items == b.as<Tuple>()->items) return true;
     const auto& xs = *x->items;

@@ -10,10 +10,15 @@
 #include <variant>
 #include <vector>
 
-#include "frontends/torchscript/ast.h"
 #include "lowering/arg.h"
 #include "staging/memory/layout.h"
 #include "support/id.h"
+
+// Handles that the machine carries and never opens.
+namespace cameo::torchscript {
+struct ClassDef;
+struct FunctionDef;
+}  // namespace cameo::torchscript
 
 namespace cameo::staging {
 
@@ -46,10 +51,6 @@ struct ClosureRef {
 struct Device {
   std::string name;
 };
-struct Enum {
-  const ts::ClassDef* cls = nullptr;
-  const ts::EnumItem* item = nullptr;
-};
 struct Uninitialized {};
 // A value that is not available (a missing operator, branches that cannot be joined): an error only when it is used in
 // earnest, and then one that says why.
@@ -60,6 +61,12 @@ struct Poison {
 };
 
 struct Value;
+// An item of an enum.
+struct Enum {
+  const ts::ClassDef* cls = nullptr;
+  std::string_view name;
+  std::shared_ptr<const Value> value = {};
+};
 // None or a value, which one is known only at run time.
 struct Maybe {
   V present;  // 0-d bool

@@ -125,7 +125,7 @@ bool listed(const std::string_view (&names)[N], std::string_view name) {
   return std::binary_search(std::begin(names), std::end(names), name);
 }
 
-std::vector<TensorRef> operands_of(const Stager& s, const std::vector<Value>& args) {
+std::vector<TensorRef> operands_of(const Machine& s, const std::vector<Value>& args) {
   std::vector<TensorRef> out;
   for (const Value& v : args) {
     if (const auto* t = v.as<TensorRef>()) out.push_back(*t);
@@ -137,7 +137,7 @@ std::vector<TensorRef> operands_of(const Stager& s, const std::vector<Value>& ar
 }
 
 // What is padded is new memory; only images and volumes keep the order of their axes, and a cut is a copy as it lay.
-bool is_padded_anew(const Stager& s, std::string_view name, const std::vector<Value>& args, size_t rank) {
+bool is_padded_anew(const Machine& s, std::string_view name, const std::vector<Value>& args, size_t rank) {
   if ((name != "pad" && name != "constant_pad_nd") || rank > 3 || args.size() < 2 || !args[1].is<ListRef>())
     return false;
   if (s.heap.get<ListCell>(args[1].need<ListRef>().cell).staged) return false;
@@ -150,7 +150,7 @@ bool is_padded_anew(const Stager& s, std::string_view name, const std::vector<Va
 
 }  // namespace
 
-Layout fresh_layout(Stager& s, const Schema& schema, const std::vector<Value>& args, V result) {
+Layout fresh_layout(Machine& s, const Schema& schema, const std::vector<Value>& args, V result) {
   if (!s.on.has_rank(result)) return {};
   const auto rank = static_cast<size_t>(s.on.rank(result));
   if (rank < 2) return Layout::contiguous();

@@ -15,7 +15,7 @@ const Value* argument(const Schema& s, const std::vector<Value>& args, std::stri
 }
 
 constexpr int64_t contiguous_format = 0, preserve_format = 1, channels_last = 2, channels_last_3d = 3;
-std::optional<int64_t> asked_format(Stager& s, const Schema& schema, const std::vector<Value>& args) {
+std::optional<int64_t> asked_format(Machine& s, const Schema& schema, const std::vector<Value>& args) {
   const Value* v = argument(schema, args, "memory_format");
   if (!v || v->is_none()) return std::nullopt;
   const int64_t format = s.known_int(*v);
@@ -124,7 +124,7 @@ Verdict sharing(const SharingCall& c) {
   return row ? row->decide(c) : Verdict{Answer::yes, {}, {}};
 }
 
-bool may_share_any(const Stager& s, const Schema& schema, const std::vector<Value>& args) {
+bool may_share_any(const Machine& s, const Schema& schema, const std::vector<Value>& args) {
   static constexpr std::string_view names[] = {"broadcast_tensors", "meshgrid",       "atleast_1d",  "atleast_2d",
                                                "atleast_3d",        "cartesian_prod", "_unsafe_view"};
   const auto name = bare(schema);
@@ -134,7 +134,7 @@ bool may_share_any(const Stager& s, const Schema& schema, const std::vector<Valu
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-std::optional<Ints> asked_order(Stager& s, const Schema& schema, const std::vector<Value>& args, size_t rank) {
+std::optional<Ints> asked_order(Machine& s, const Schema& schema, const std::vector<Value>& args, size_t rank) {
   const auto format = asked_format(s, schema, args);
   return format ? std::optional(order_of(*format, rank)) : std::nullopt;
 }

@@ -8,7 +8,7 @@
 
 namespace cameo::staging {
 
-Value Stager::tensor(V v, std::string name, Layout layout) {
+Value Machine::tensor(V v, std::string name, Layout layout) {
   TensorCell cell;
   cell.value = v;
   cell.name = std::move(name);
@@ -16,24 +16,24 @@ Value Stager::tensor(V v, std::string name, Layout layout) {
   return Value(TensorRef{heap.add(std::move(cell)), nullptr, false});
 }
 
-uint64_t Stager::version_of(CellId id) const {
+uint64_t Machine::version_of(CellId id) const {
   const auto& cell = heap.get<TensorCell>(id);
   uint64_t all = cell.version;
   for (const auto& tie : cell.ties) all += version_of(tie.maybe->step->parent.cell);
   return all;
 }
 
-void Stager::doubt(CellId id, std::shared_ptr<const Doubt> why) {
+void Machine::doubt(CellId id, std::shared_ptr<const Doubt> why) {
   auto& cell = heap.write<TensorCell>(id);
   cell.stale = std::move(why);
   ++cell.version;
 }
 
-void Stager::trust(CellId id) {
+void Machine::trust(CellId id) {
   for (auto& source : heap.write<TensorCell>(id).sources) source.version = version_of(source.cell);
 }
 
-const Doubt* Stager::doubt_about(CellId id) const {
+const Doubt* Machine::doubt_about(CellId id) const {
   const auto& cell = heap.get<TensorCell>(id);
   if (cell.stale) return cell.stale.get();
   const auto written = [&](const TensorCell::Source& s) {
@@ -45,7 +45,7 @@ const Doubt* Stager::doubt_about(CellId id) const {
   return nullptr;
 }
 
-std::vector<TensorCell::Source> Stager::origins(CellId id) const {
+std::vector<TensorCell::Source> Machine::origins(CellId id) const {
   const auto& cell = heap.get<TensorCell>(id);
   std::vector<TensorCell::Source> out;
   const auto add = [&](CellId from) {
@@ -71,7 +71,7 @@ void each_tensor(const Heap& heap, const Value& v, const std::function<void(cons
 }
 }  // namespace
 
-std::vector<TensorCell::Source> Stager::memory_of(const Value& v) const {
+std::vector<TensorCell::Source> Machine::memory_of(const Value& v) const {
   if (const auto* l = v.as<ListRef>(); l && heap.get<ListCell>(l->cell).staged)
     return heap.get<ListCell>(l->cell).staged->sources;
   std::vector<TensorCell::Source> out;
@@ -82,7 +82,7 @@ std::vector<TensorCell::Source> Stager::memory_of(const Value& v) const {
   return out;
 }
 
-V Stager::value_of(CellId id) {
+V Machine::value_of(CellId id) {
   if (const Doubt* d = doubt_about(id)) fail(d->code, d->why, "add .clone() before the write");
   const auto& cell = heap.get<TensorCell>(id);
   V value = cell.value;
@@ -105,7 +105,7 @@ V Stager::value_of(CellId id) {
   return value;
 }
 
-std::shared_ptr<ViewStep> Stager::seen(const TensorRef& t) {
+std::shared_ptr<ViewStep> Machine::seen(const TensorRef& t) {
   if (t.view) return t.view;
   auto whole = std::make_shared<ViewStep>();
   whole->parent = t;
@@ -117,19 +117,19 @@ std::shared_ptr<ViewStep> Stager::seen(const TensorRef& t) {
   return whole;
 }
 
-TensorCell::Tie Stager::tied(std::shared_ptr<ViewStep> step, V if_so, V own) {
+TensorCell::Tie Machine::tied(std::shared_ptr<ViewStep> step, V if_so, V own) {
   const CellId cell = step->parent.cell;
   const V there = read(TensorRef{cell, step, false});
   const bool fits = on.has_rank(there) && on.has_rank(own) && on.shape(there) == on.shape(own);
   return {std::make_shared<MaybeView>(MaybeView{std::move(step), {}, if_so, fits}), version_of(cell)};
 }
 
-V Stager::where_tied(const MaybeView& m, const std::function<V()>& seen_there, V otherwise) {
+V Machine::where_tied(const MaybeView& m, const std::function<V()>& seen_there, V otherwise) {
   const V tied = m.condition.empty() ? m.decided : holds(m.condition);
   return m.fits ? chosen(on, tied, seen_there(), otherwise) : if_of(tied, seen_there, otherwise);
 }
 
-V Stager::read(const TensorRef& t) {
+V Machine::read(const TensorRef& t) {
   const V whole = value_of(t.cell);
   if (!t.view) return whole;
   ViewStep& step = *t.view;
@@ -144,8 +144,8 @@ V Stager::read(const TensorRef& t) {
   return step.value;
 }
 
-void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sources, std::string_view code,
-                            std::string why) {
+void Machine::may_share_with(const Value& v, std::vector<TensorCell::Source> sources, std::string_view code,
+                             std::string why) {
   if (sources.empty()) return;
   const auto doubt = std::make_shared<const Doubt>(Doubt{code, std::move(why)});
   each_tensor(heap, v, [&](const TensorRef& t) {
@@ -157,7 +157,7 @@ void Stager::may_share_with(const Value& v, std::vector<TensorCell::Source> sour
   });
 }
 
-void Stager::same_where(V condition, const Value& a, const Value& b, bool whole, std::string_view who) {
+void Machine::same_where(V condition, const Value& a, const Value& b, bool whole, std::string_view who) {
   if (const auto x = container_of(a), y = container_of(b); x && y) twin(*x, *y);
   const auto *to = a.as<TensorRef>(), *from = b.as<TensorRef>();
   if (whole && to && from && condition.valid()) {
@@ -168,12 +168,12 @@ void Stager::same_where(V condition, const Value& a, const Value& b, bool whole,
   may_share_with(a, memory_of(b), "stage.write-joined", another_name(who));
 }
 
-std::string Stager::another_name(std::string_view who) const {
+std::string Machine::another_name(std::string_view who) const {
   return cat("a tensor is read that may have another name, which ", who, " (", here().describe(),
              "), and one of the two was written since");
 }
 
-std::set<uint32_t> Stager::made_since(const HeapMark& mark, const Value& v) const {
+std::set<uint32_t> Machine::made_since(const HeapMark& mark, const Value& v) const {
   std::set<uint32_t> out;
   for (const auto& source : memory_of(v))
     if (source.cell.index >= mark.cells) out.insert(source.cell.index);
@@ -181,7 +181,7 @@ std::set<uint32_t> Stager::made_since(const HeapMark& mark, const Value& v) cons
   return out;
 }
 
-void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
+void Machine::write(const TensorRef& t, V value, const Schema& by, bool always) {
   if (t.view) {
     const ViewStep& step = *t.view;
     // Where it is only maybe written it is contiguous then, and nothing in it overlaps.
@@ -218,7 +218,7 @@ void Stager::write(const TensorRef& t, V value, const Schema& by, bool always) {
   trust(t.cell);
 }
 
-V Stager::holds(const SizeCondition& condition) {
+V Machine::holds(const SizeCondition& condition) {
   V all;
   for (const SizeClause& clause : condition) {
     V any;
@@ -251,7 +251,7 @@ V chosen(Lower& on, V condition, V a, V b) {
   return on.Where(condition, a, b);
 }
 
-void Stager::by_memory(const Schema& s, std::vector<Value>& args) {
+void Machine::by_memory(const Schema& s, std::vector<Value>& args) {
   const auto* t = args.empty() ? nullptr : args[0].as<TensorRef>();
   if (!t) return;
   const TensorRef base{t->cell, nullptr, false};
@@ -272,11 +272,11 @@ void Stager::by_memory(const Schema& s, std::vector<Value>& args) {
   }
   std::vector<Value> axes;
   for (const int64_t axis : *order) axes.emplace_back(Dim(axis));
-  args[0] = call_op("aten", "permute", {{Value(base), list(std::move(axes))}, {}}, pos_)[0];
+  args[0] = call_op("aten", "permute", {{Value(base), list(std::move(axes))}, {}})[0];
 }
 
 // A result that may be a view of the first argument remembers how it was derived.
-Value Stager::wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input) {
+Value Machine::wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input) {
   if (args.empty() || !args[0].is<TensorRef>() || !may_share(s, i)) return fresh_result(s, a, args);
   if (const auto* v = a.as<V>()) return shared_result(s, *v, 0, args, first_input);
   const auto* parts = a.as<ArgList>();
@@ -288,7 +288,7 @@ Value Stager::wrap_result(const Schema& s, size_t i, const Arg& a, const std::ve
   return list(std::move(views));
 }
 
-Value Stager::shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input) {
+Value Machine::shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input) {
   const TensorRef base = args[0].need<TensorRef>();
   const bool ranked = on.has_rank(first_input) && on.has_rank(value);
   const SharingCall call{*this,
@@ -328,7 +328,7 @@ Value Stager::shared_result(const Schema& s, V value, size_t index, const std::v
   return out;
 }
 
-Value Stager::fresh_result(const Schema& s, const Arg& a, const std::vector<Value>& args) {
+Value Machine::fresh_result(const Schema& s, const Arg& a, const std::vector<Value>& args) {
   if (const auto* parts = a.as<ArgList>()) {
     std::vector<Value> all;
     for (const Arg& p : **parts) all.push_back(fresh_result(s, p, args));

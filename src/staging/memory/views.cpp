@@ -12,7 +12,7 @@ namespace {
 
 // A view in the making, for the rules of layouts.
 struct Seen {
-  Stager& s;
+  Machine& s;
   const ViewStep& step;
   const Dims& from;
   const Dims& to;
@@ -25,7 +25,7 @@ struct Seen {
   }
 };
 using Lay = std::optional<Layout> (*)(Seen&);  // nullopt: not known
-using Put = V (*)(Stager&, const ViewStep&, V parent, V value);
+using Put = V (*)(Machine&, const ViewStep&, V parent, V value);
 
 struct ViewRow {
   std::string_view name;  // with overload where that matters, and then without
@@ -37,23 +37,23 @@ Opt<Dim> optional_int(const Arg& a) {
   const auto* d = a.as<Dim>();
   return d ? Opt<Dim>(*d) : std::nullopt;
 }
-int64_t known_int(Stager& s, const Arg& a) {
+int64_t known_int(Machine& s, const Arg& a) {
   const auto* d = a.as<Dim>();
   if (!d || !d->is_literal()) s.fail("stage.axis", "a dimension number depends on the inputs");
   return d->literal();
 }
-Dim int_arg(Stager& s, const Arg& a) {
+Dim int_arg(Machine& s, const Arg& a) {
   const auto* d = a.as<Dim>();
   if (!d) s.fail("stage.type", cat("an int is needed where ", a.kind(), " is"));
   return *d;
 }
-std::span<const Arg> list_arg(Stager& s, const Arg& a) {
+std::span<const Arg> list_arg(Machine& s, const Arg& a) {
   const auto* parts = a.as<ArgList>();
   if (!parts) s.fail("stage.type", cat("a list is needed where ", a.kind(), " is"));
   return **parts;
 }
 // Dimension numbers, one or a list of them.
-Ints axes_arg(Stager& s, const Arg& a, size_t rank) {
+Ints axes_arg(Machine& s, const Arg& a, size_t rank) {
   const auto one = [&](const Arg& part) {
     const int64_t d = known_int(s, part);
     return d < 0 ? d + static_cast<int64_t>(rank) : d;
@@ -66,7 +66,7 @@ Ints axes_arg(Stager& s, const Arg& a, size_t rank) {
 
 // Elements as they are.
 std::optional<Layout> lay_same(Seen& v) { return strided(v.to, v.strides, v.offset, v.overlaps); }
-V put_same(Stager&, const ViewStep&, V, V value) { return value; }
+V put_same(Machine&, const ViewStep&, V, V value) { return value; }
 
 // What strides do not describe: parts of complex numbers, bits under another data type.
 std::optional<Layout> lay_unknown(Seen&) { return std::nullopt; }
@@ -76,10 +76,10 @@ std::optional<Layout> lay_shape(Seen& v) {
   const Verdict verdict = viewed(v.s.graph.facts, v.from, strided(v.from, v.strides, v.offset, v.overlaps), v.to);
   return verdict.view == Answer::yes ? std::optional(verdict.layout) : std::nullopt;
 }
-V put_shape(Stager& s, const ViewStep&, V parent, V value) { return s.on.reshape(value, s.on.shape(parent)); }
+V put_shape(Machine& s, const ViewStep&, V parent, V value) { return s.on.reshape(value, s.on.shape(parent)); }
 
 // Axes in another order: axis i of the view is axis perm[i] of the parent.
-using Perm = Ints (*)(Stager&, const ViewStep&, size_t rank);
+using Perm = Ints (*)(Machine&, const ViewStep&, size_t rank);
 Ints in_order(size_t rank) {
   Ints perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
@@ -91,18 +91,18 @@ Ints swapped_axes(size_t rank, int64_t a, int64_t b) {
   if (rank > 1) std::swap(perm[static_cast<size_t>(a < 0 ? a + n : a)], perm[static_cast<size_t>(b < 0 ? b + n : b)]);
   return perm;
 }
-Ints perm_transpose(Stager& s, const ViewStep& step, size_t rank) {
+Ints perm_transpose(Machine& s, const ViewStep& step, size_t rank) {
   return swapped_axes(rank, known_int(s, step.args[0]), known_int(s, step.args[1]));
 }
-Ints perm_t(Stager&, const ViewStep&, size_t rank) { return swapped_axes(rank, 0, 1); }
-Ints perm_matrix(Stager&, const ViewStep&, size_t rank) { return swapped_axes(rank, -2, -1); }
-Ints perm_reversed(Stager&, const ViewStep&, size_t rank) {
+Ints perm_t(Machine&, const ViewStep&, size_t rank) { return swapped_axes(rank, 0, 1); }
+Ints perm_matrix(Machine&, const ViewStep&, size_t rank) { return swapped_axes(rank, -2, -1); }
+Ints perm_reversed(Machine&, const ViewStep&, size_t rank) {
   Ints perm = in_order(rank);
   std::reverse(perm.begin(), perm.end());
   return perm;
 }
-Ints perm_permute(Stager& s, const ViewStep& step, size_t rank) { return axes_arg(s, step.args[0], rank); }
-Ints perm_move(Stager& s, const ViewStep& step, size_t rank) {
+Ints perm_permute(Machine& s, const ViewStep& step, size_t rank) { return axes_arg(s, step.args[0], rank); }
+Ints perm_move(Machine& s, const ViewStep& step, size_t rank) {
   const Ints from = axes_arg(s, step.args[0], rank), to = axes_arg(s, step.args[1], rank);
   Ints perm(rank, -1);
   for (size_t i = 0; i < from.size() && i < to.size(); ++i) perm[static_cast<size_t>(to[i])] = from[i];
@@ -120,7 +120,7 @@ std::optional<Layout> lay_perm(Seen& v) {
   return strided(v.to, std::move(strides), v.offset, v.overlaps);
 }
 template <Perm Of>
-V put_perm(Stager& s, const ViewStep& step, V parent, V value) {
+V put_perm(Machine& s, const ViewStep& step, V parent, V value) {
   if (is_complex(s.on.dtype(parent)) &&
       (step.op == "aten::mH" || step.op == "aten::adjoint" || step.op == "aten::matrix_H"))
     s.fail("stage.write-through", cat("a write through ", step.op, " of a complex tensor"),
@@ -144,7 +144,7 @@ std::optional<Layout> lay_slice(Seen& v) {
   }
   return lay_same(v);
 }
-V put_slice_view(Stager& s, const ViewStep& step, V parent, V value) {
+V put_slice_view(Machine& s, const ViewStep& step, V parent, V value) {
   const int64_t axis = s.on.axis(parent, known_int(s, step.args[0]));
   const Span span = clamp_span(s.on, s.on.dim(parent, axis), optional_int(step.args[1]), optional_int(step.args[2]));
   return put_slice(s.on, parent, axis, span.start, span.end, known_int(s, step.args[3]), value);
@@ -156,7 +156,7 @@ std::optional<Layout> lay_narrow(Seen& v) {
                                : std::nullopt;
   return lay_same(v);
 }
-V put_narrow(Stager& s, const ViewStep& step, V parent, V value) {
+V put_narrow(Machine& s, const ViewStep& step, V parent, V value) {
   const int64_t axis = s.on.axis(parent, known_int(s, step.args[0]));
   const Dim start = from_start(s.on, int_arg(s, step.args[1]), s.on.dim(parent, axis));
   return put_slice(s.on, parent, axis, start, start + int_arg(s, step.args[2]), 1, value);
@@ -166,10 +166,10 @@ std::optional<Layout> lay_piece(Seen& v) {
   v.offset = std::nullopt;
   return lay_same(v);
 }
-V put_piece(Stager& s, V parent, int64_t axis, Dim start, V value) {
+V put_piece(Machine& s, V parent, int64_t axis, Dim start, V value) {
   return put_slice(s.on, parent, axis, start, start + s.on.dim(value, axis), 1, value);
 }
-V put_split(Stager& s, const ViewStep& step, V parent, V value) {
+V put_split(Machine& s, const ViewStep& step, V parent, V value) {
   const int64_t axis = s.on.axis(parent, known_int(s, step.args[1]));
   if (!step.args[0].as<ArgList>())
     return put_piece(s, parent, axis, int_arg(s, step.args[0]) * Dim(static_cast<int64_t>(step.index)), value);
@@ -177,7 +177,7 @@ V put_split(Stager& s, const ViewStep& step, V parent, V value) {
   for (const Arg& size : list_arg(s, step.args[0]).first(step.index)) start = start + int_arg(s, size);
   return put_piece(s, parent, axis, start, value);
 }
-V put_chunk(Stager& s, const ViewStep& step, V parent, V value) {
+V put_chunk(Machine& s, const ViewStep& step, V parent, V value) {
   const int64_t axis = s.on.axis(parent, known_int(s, step.args[1]));
   const Dim each = ceil_div(s.on.dim(parent, axis), int_arg(s, step.args[0]));
   return put_piece(s, parent, axis, each * Dim(static_cast<int64_t>(step.index)), value);
@@ -198,10 +198,10 @@ std::optional<Layout> lay_select(Seen& v) {
 std::optional<Layout> lay_unbind(Seen& v) {
   return without_axis(v, v.axis(known_int(v.s, v.step.args[0])), Dim(static_cast<int64_t>(v.step.index)));
 }
-V put_select(Stager& s, const ViewStep& step, V parent, V value) {
+V put_select(Machine& s, const ViewStep& step, V parent, V value) {
   return put_index(s.on, parent, s.on.axis(parent, known_int(s, step.args[0])), int_arg(s, step.args[1]), value);
 }
-V put_unbind(Stager& s, const ViewStep& step, V parent, V value) {
+V put_unbind(Machine& s, const ViewStep& step, V parent, V value) {
   return put_index(s.on, parent, s.on.axis(parent, known_int(s, step.args[0])), Dim(static_cast<int64_t>(step.index)),
                    value);
 }
@@ -222,7 +222,7 @@ std::optional<Layout> lay_expand(Seen& v) {
 }
 
 // Only where nothing is repeated after all: the first of each is the only one.
-V put_expand(Stager& s, const ViewStep&, V parent, V value) {
+V put_expand(Machine& s, const ViewStep&, V parent, V value) {
   const Dims from = s.on.shape(parent), to = s.on.shape(value);
   const size_t more = to.size() - from.size();
   for (size_t i = 0; i < to.size(); ++i)
@@ -244,12 +244,12 @@ std::optional<Layout> lay_diagonal(Seen& v) {
           : std::nullopt;
   return strided(v.to, std::move(strides), v.offset, v.overlaps);
 }
-V put_scatter(Stager& s, const ViewStep& step, V parent, V value, std::string_view scatter) {
+V put_scatter(Machine& s, const ViewStep& step, V parent, V value, std::string_view scatter) {
   std::vector<Arg> args{Arg(parent), Arg(value)};
   args.insert(args.end(), step.args.begin(), step.args.end());
   return *lower_call(s.on, *find_row(scatter), {find_schema(scatter), std::move(args)})[0].as<V>();
 }
-V put_diagonal(Stager& s, const ViewStep& step, V parent, V value) {
+V put_diagonal(Machine& s, const ViewStep& step, V parent, V value) {
   return put_scatter(s, step, parent, value, "aten::diagonal_scatter");
 }
 
@@ -278,14 +278,14 @@ bool apart(const Dims& sizes, const Dims& strides) {
   }
   return true;
 }
-// The parent is memory in its order: Stager::by_memory sees to that.
+// The parent is memory in its order: Machine::by_memory sees to that.
 std::optional<Layout> lay_strided(Seen& v) {
   Dims strides;
   for (const Arg& a : list_arg(v.s, v.step.args[1])) strides.push_back(int_arg(v.s, a));
   const bool overlaps = !apart(v.to, strides);
   return strided(v.to, std::move(strides), optional_int(v.step.args[2]), overlaps);
 }
-V put_strided(Stager& s, const ViewStep& step, V parent, V value) {
+V put_strided(Machine& s, const ViewStep& step, V parent, V value) {
   return put_scatter(s, step, parent, value, "aten::as_strided_scatter");
 }
 
@@ -295,13 +295,13 @@ std::optional<Layout> lay_pairs(Seen& v) {
   v.offset = std::nullopt;
   return lay_same(v);
 }
-V put_pairs(Stager& s, const ViewStep&, V, V value) {
+V put_pairs(Machine& s, const ViewStep&, V, V value) {
   static constexpr std::string_view back = "aten::view_as_complex";
   return *lower_call(s.on, *find_row(back), {find_schema(back), {Arg(value)}})[0].as<V>();
 }
 
 // Any view that moves elements: it is made of the parent's positions, and tells where its own elements come from.
-V put_by_position(Stager& s, const ViewStep& step, V parent, V value) {
+V put_by_position(Machine& s, const ViewStep& step, V parent, V value) {
   auto& on = s.on;
   const Dims shape = on.shape(parent);
   const V at = derive(s, step, on.reshape(iota(on, element_count(shape)), shape));
@@ -368,7 +368,7 @@ const ViewRow* find_view(std::string_view op) {
 
 }  // namespace
 
-Layout view_layout(Stager& s, const ViewStep& step, const Layout& parent, const Dims& parent_shape) {
+Layout view_layout(Machine& s, const ViewStep& step, const Layout& parent, const Dims& parent_shape) {
   const ViewRow* row = find_view(step.op);
   if (!row || parent.is(Layout::Kind::unknown) || !s.on.has_rank(step.value)) return {};
   const Dims to = s.on.shape(step.value);
@@ -376,14 +376,14 @@ Layout view_layout(Stager& s, const ViewStep& step, const Layout& parent, const 
   return row->lay(seen).value_or(Layout());
 }
 
-V put_through(Stager& s, const ViewStep& step, V parent, V value) {
+V put_through(Machine& s, const ViewStep& step, V parent, V value) {
   const ViewRow* row = find_view(step.op);
   if (row && row->put) return row->put(s, step, parent, value);
   s.fail("stage.write-through", cat("a write through the view ", step.op, " cannot be expressed"),
          "add .clone() before the write");
 }
 
-V derive(Stager& s, const ViewStep& step, V parent) {
+V derive(Machine& s, const ViewStep& step, V parent) {
   std::vector<Arg> args{Arg(parent)};
   args.insert(args.end(), step.args.begin(), step.args.end());
   const auto results = lower_call(s.on, *find_row(step.op), {find_schema(step.op), std::move(args)});

@@ -3,7 +3,7 @@
 #include <limits>
 #include <span>
 
-#include "staging/nodes/node_stager.h"
+#include "staging/nodes/interpreter.h"
 
 namespace cameo::staging {
 
@@ -37,7 +37,7 @@ Dim c10_layout(json::Value v) {
 }
 }  // namespace
 
-Value NodeStager::argument(json::Value arg, const NodeScope& scope) {
+Value NodeInterpreter::argument(json::Value arg, const NodeScope& scope) {
   const auto [tag, tagged] = pt2::tagged(arg);
   const json::Value v = tagged;
   const auto list = [&](auto each) {
@@ -147,7 +147,8 @@ constexpr ScalarRow scalar_rows[] = {
 };
 }  // namespace
 
-std::optional<std::vector<Value>> NodeStager::scalar_call(std::string_view target, json::Value n, NodeScope& scope) {
+std::optional<std::vector<Value>> NodeInterpreter::scalar_call(std::string_view target, json::Value n,
+                                                               NodeScope& scope) {
   const bool choice = target == "torch.sym_ite", itself = target == "_operator.pos";
   std::string_view op;
   for (const ScalarRow& row : scalar_rows)
@@ -172,7 +173,7 @@ std::optional<std::vector<Value>> NodeStager::scalar_call(std::string_view targe
       scope.comparisons[out["as_name"].text()] = {target.substr(10), *a, *b};
   }
   const size_t colons = op.find("::");
-  return s.call_op(op.substr(0, colons), op.substr(colons + 2), std::move(args), {});
+  return s.call_op(op.substr(0, colons), op.substr(colons + 2), std::move(args));
 }
 
 namespace {
@@ -195,9 +196,9 @@ bool is_among(std::span<const std::string_view> list, std::string_view name) {
 }
 }  // namespace
 
-bool NodeStager::is_dropped(std::string_view op) { return is_among(dropped_calls, op); }
+bool NodeInterpreter::is_dropped(std::string_view op) { return is_among(dropped_calls, op); }
 
-bool NodeStager::lowers(std::string_view target) {
+bool NodeInterpreter::lowers(std::string_view target) {
   for (const ScalarRow& row : scalar_rows)
     if (row.target == target) return true;
   if (target == "torch.sym_ite" || target == "_operator.pos") return true;
@@ -217,8 +218,8 @@ bool NodeStager::lowers(std::string_view target) {
 }
 
 // Assertions tell what holds: facts about sizes, and nothing in the graph.
-std::optional<std::vector<Value>> NodeStager::assertion(std::string_view op, const CallArgs& args, json::Value n,
-                                                        NodeScope& scope) {
+std::optional<std::vector<Value>> NodeInterpreter::assertion(std::string_view op, const CallArgs& args, json::Value n,
+                                                             NodeScope& scope) {
   if (is_among(dropped_calls, op)) return Results{};
   if (op == "_assert_scalar") {
     const auto [tag, v] = pt2::tagged(n["inputs"][size_t{0}]["arg"]);
@@ -243,7 +244,7 @@ std::optional<std::vector<Value>> NodeStager::assertion(std::string_view op, con
   return std::nullopt;
 }
 
-void NodeStager::assume(const NodeScope::Comparison& c) {
+void NodeInterpreter::assume(const NodeScope::Comparison& c) {
   const FactOrigin said{FactSource::archive, "an assertion", s.here()};
   auto& facts = s.graph.facts;
   if (c.op == "eq") facts.assume_equal(c.a, c.b, said);

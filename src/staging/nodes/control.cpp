@@ -2,7 +2,7 @@
 // use and change nothing around them, so there is nothing to join but their results.
 #include <algorithm>
 
-#include "staging/nodes/node_stager.h"
+#include "staging/nodes/interpreter.h"
 
 namespace cameo::staging {
 
@@ -15,7 +15,7 @@ constexpr std::string_view opened_in_place[] = {
     "wrap_with_set_grad_enabled", "hints_wrapper",  "invoke_subgraph", "strict_mode", "wrap",
     "tag_activation_checkpoint",  "run_const_graph"};
 
-V as_tensor(Stager& s, const Value& v) {
+V as_tensor(Machine& s, const Value& v) {
   if (const auto* t = v.as<TensorRef>()) return s.read(*t);
   if (const auto* d = v.as<Dim>()) return s.on.int_scalar(*d);
   if (v.is<bool>() || v.is<StagedBool>()) return s.bool_value(v);
@@ -23,25 +23,25 @@ V as_tensor(Stager& s, const Value& v) {
   s.fail("stage.control", cat("a body of a higher-order operator gives ", v.kind(), ", which ONNX cannot carry"));
 }
 
-std::vector<V> as_tensors(Stager& s, const std::vector<Value>& values) {
+std::vector<V> as_tensors(Machine& s, const std::vector<Value>& values) {
   std::vector<V> out;
   for (const Value& v : values) out.push_back(as_tensor(s, v));
   return out;
 }
 
-Value like(Stager& s, const Value& kind, V v) {
+Value like(Machine& s, const Value& kind, V v) {
   if (kind.is<Dim>()) return s.on.int_of(v);
   if (kind.is<bool>() || kind.is<StagedBool>()) return Value(StagedBool{v});
   if (kind.is<double>() || kind.is<StagedFloat>()) return Value(StagedFloat{v});
   return s.tensor(v);
 }
 
-void bind_axes(Stager& s, ValueId v) {
+void bind_axes(Machine& s, ValueId v) {
   const Type& t = s.graph[v].fact.type;
   for (int64_t i = 0; t.has_rank() && i < t.rank(); ++i) s.on.bind_axis((*t.shape)[static_cast<size_t>(i)], v, i);
 }
 
-ValueId add_output(Stager& s, NodeId n, const Type& t) {
+ValueId add_output(Machine& s, NodeId n, const Type& t) {
   const ValueId v = s.graph.add_output(n);
   s.graph.fact(v).type = t;
   bind_axes(s, v);
@@ -54,14 +54,14 @@ const Poison* any_poison(const std::vector<Value>& values) {
   return nullptr;
 }
 
-Type slice_type(const Stager& s, const Type& t) {
+Type slice_type(const Machine& s, const Type& t) {
   if (!t.is_tensor() || !t.has_rank() || t.rank() == 0)
     s.fail("stage.control", "a scan over something without a first axis");
   return Type::tensor(t.elem, Shape(t.shape->begin() + 1, t.shape->end()));
 }
 }  // namespace
 
-json::Value NodeStager::graph_argument(const HigherOrder& h, size_t at) const {
+json::Value NodeInterpreter::graph_argument(const HigherOrder& h, size_t at) const {
   if (at >= h.positional.size()) h.node.fail("a higher-order operator without its graph");
   const auto [tag, v] = pt2::tagged(h.positional[at]);
   if (tag != "as_graph") h.positional[at].fail(cat("a graph is expected here, not ", tag));
@@ -69,7 +69,7 @@ json::Value NodeStager::graph_argument(const HigherOrder& h, size_t at) const {
 }
 
 // What follows, lists opened; the identifier of a subgraph and the like are not operands.
-std::vector<Value> NodeStager::operands(const HigherOrder& h, size_t first) {
+std::vector<Value> NodeInterpreter::operands(const HigherOrder& h, size_t first) {
   std::vector<Value> out;
   for (size_t i = first; i < h.positional.size(); ++i) {
     const auto [tag, v] = pt2::tagged(h.positional[i]);
@@ -82,7 +82,7 @@ std::vector<Value> NodeStager::operands(const HigherOrder& h, size_t first) {
   return out;
 }
 
-std::vector<Value> NodeStager::body(json::Value graph, std::vector<Value> operands) {
+std::vector<Value> NodeInterpreter::body(json::Value graph, std::vector<Value> operands) {
   NodeScope inner;
   inner.graph = graph;
   const json::Value inputs = graph["inputs"];
@@ -109,7 +109,7 @@ std::vector<Value> NodeStager::body(json::Value graph, std::vector<Value> operan
   return results;
 }
 
-bool NodeStager::takes_higher_order(std::string_view op) {
+bool NodeInterpreter::takes_higher_order(std::string_view op) {
   static constexpr std::string_view others[] = {"cond",
                                                 "while_loop",
                                                 "scan",
@@ -126,7 +126,7 @@ bool NodeStager::takes_higher_order(std::string_view op) {
          std::any_of(std::begin(opened_in_place), std::end(opened_in_place), is);
 }
 
-std::vector<Value> NodeStager::higher_order(std::string_view op, json::Value n, NodeScope& scope) {
+std::vector<Value> NodeInterpreter::higher_order(std::string_view op, json::Value n, NodeScope& scope) {
   HigherOrder h{n, {}, scope};
   for (const json::Value named : n["inputs"].elements()) {
     const json::Value kind = named.present("kind");
@@ -146,7 +146,7 @@ std::vector<Value> NodeStager::higher_order(std::string_view op, json::Value n, 
   return s.missing_op(cat("torch.ops.higher_order.", op), n["outputs"].size());
 }
 
-std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
+std::vector<Value> NodeInterpreter::conditional(const HigherOrder& h) {
   const Value condition = s.bool_from(argument(h.at(0), h.scope));
   const auto inputs = operands(h, 3);
   if (const auto known = s.known_bool(condition)) return body(graph_argument(h, *known ? 1 : 2), inputs);
@@ -183,7 +183,7 @@ std::vector<Value> NodeStager::conditional(const HigherOrder& h) {
 }
 
 // Gives the axes that a turn changes a size of their own. False where there are some: the body has to be staged again.
-static bool settle(Stager& s, std::vector<Type>& types, std::span<const ValueId> after) {
+static bool settle(Machine& s, std::vector<Type>& types, std::span<const ValueId> after) {
   bool settled = true;
   for (size_t i = 0; i < types.size(); ++i) {
     const Type& t = s.graph[after[i]].fact.type;
@@ -198,7 +198,7 @@ static bool settle(Stager& s, std::vector<Type>& types, std::span<const ValueId>
 }
 
 // The inputs of a Loop's body: the turn's number, the condition, and what is carried, which is given back.
-static std::vector<Value> carried_inputs(Stager& s, RegionId region, const std::vector<Value>& start,
+static std::vector<Value> carried_inputs(Machine& s, RegionId region, const std::vector<Value>& start,
                                          const std::vector<Type>& types) {
   s.graph.add_input(region, "", Type::tensor(DType::i64, {}));
   s.graph.add_input(region, "", Type::tensor(DType::boolean, {}));
@@ -211,7 +211,7 @@ static std::vector<Value> carried_inputs(Stager& s, RegionId region, const std::
   return carried;
 }
 
-std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
+std::vector<Value> NodeInterpreter::while_loop(const HigherOrder& h) {
   const json::Value condition = graph_argument(h, 0), turn = graph_argument(h, 1);
   const std::vector<Value> start = s.items(argument(h.at(2), h.scope));
   const std::vector<Value> extra = h.positional.size() > 3 ? operands(h, 3) : std::vector<Value>();
@@ -267,7 +267,7 @@ std::vector<Value> NodeStager::while_loop(const HigherOrder& h) {
 
 // scan(combine, init, xs, extra), map(body, xs, extra): one turn per slice along axis 0. associative_scan(combine, xs,
 // extra) carries its own result, starting with the first slice.
-std::vector<Value> NodeStager::scan(const HigherOrder& h, Scanned kind) {
+std::vector<Value> NodeInterpreter::scan(const HigherOrder& h, Scanned kind) {
   const json::Value turn = graph_argument(h, 0);
   const auto list_at = [&](size_t i) {
     return i < h.positional.size() ? std::vector<Value>(s.items(argument(h.positional[i], h.scope)))
@@ -281,7 +281,7 @@ std::vector<Value> NodeStager::scan(const HigherOrder& h, Scanned kind) {
   if (xs.empty()) s.fail("stage.control", "a scan over nothing");
   if (kind != Scanned::associative) return turns(turn, start, xs, extra, false);
   const auto aten = [&](std::string_view op, std::vector<Value> args) {
-    return s.call_op("aten", op, {std::move(args), {}}, {})[0];
+    return s.call_op("aten", op, {std::move(args), {}})[0];
   };
   std::vector<Value> firsts;
   for (Value& x : xs) {
@@ -298,8 +298,9 @@ std::vector<Value> NodeStager::scan(const HigherOrder& h, Scanned kind) {
 }
 
 // `give_carried`: what the body gives is carried and given as well.
-std::vector<Value> NodeStager::turns(json::Value turn, const std::vector<Value>& start, const std::vector<Value>& xs,
-                                     const std::vector<Value>& extra, bool give_carried) {
+std::vector<Value> NodeInterpreter::turns(json::Value turn, const std::vector<Value>& start,
+                                          const std::vector<Value>& xs, const std::vector<Value>& extra,
+                                          bool give_carried) {
   const RegionId outer = s.on.region(), region = s.graph.add_region(outer);
   std::vector<ValueId> inputs;
   std::vector<Value> operands;

@@ -7,21 +7,22 @@
 #include "passes/dce.h"
 #include "staging/export/assumptions.h"
 #include "staging/export/input_sizes.h"
-#include "staging/nodes/node_stager.h"
+#include "staging/nodes/interpreter.h"
 #include "staging/export/outputs.h"
 
 namespace cameo::staging {
 
 namespace {
 
+using staging::Machine;
+using staging::NodeInterpreter;
 using staging::NodeScope;
-using staging::NodeStager;
-using staging::Stager;
 using StagedValue = staging::Value;
 
 class Pt2Inputs {
  public:
-  Pt2Inputs(pt2::Program& program, NodeStager& nodes, const ExportOptions& options, DiagSink& sink, ExportTrace* trace)
+  Pt2Inputs(pt2::Program& program, NodeInterpreter& nodes, const ExportOptions& options, DiagSink& sink,
+            ExportTrace* trace)
       : program_(program),
         nodes_(nodes),
         s_(nodes.s),
@@ -254,8 +255,8 @@ class Pt2Inputs {
   }
 
   pt2::Program& program_;
-  NodeStager& nodes_;
-  Stager& s_;
+  NodeInterpreter& nodes_;
+  Machine& s_;
   Graph& g_;
   const ExportOptions& options_;
   DiagSink& sink_;
@@ -265,7 +266,7 @@ class Pt2Inputs {
 };
 
 // The results; what is written functionally goes to `written`.
-std::vector<staging::Output> outputs_of(const pt2::Program& program, NodeStager& nodes, const NodeScope& scope,
+std::vector<staging::Output> outputs_of(const pt2::Program& program, NodeInterpreter& nodes, const NodeScope& scope,
                                         std::vector<std::pair<std::string, StagedValue>>& written, DiagSink& sink) {
   std::vector<staging::Output> out;
   size_t user = 0;
@@ -293,7 +294,7 @@ std::vector<staging::Output> outputs_of(const pt2::Program& program, NodeStager&
 }
 
 // New values of buffers, weights and inputs: outputs by request, else dropped.
-void keep_state(Stager& s, const std::vector<std::pair<std::string, StagedValue>>& written,
+void keep_state(Machine& s, const std::vector<std::pair<std::string, StagedValue>>& written,
                 std::vector<staging::Output>& outputs, const ExportOptions& options, DiagSink& sink) {
   std::string dropped;
   for (const auto& [name, value] : written) {
@@ -329,32 +330,30 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   model.opsets[""] = newest_released_opset;
   model.producer_name = "cameo";
   model.graph.label(model.graph.main()).name = "main";
-  auto none = torchscript::no_program(program.file(), program.path());
-  Stager stager(none, model, options.stage, sink);
-  stager.place({.file = program.path()});
+  Machine machine(model, options.stage, sink);
+  NodeInterpreter nodes(program, machine);
   if (trace)
-    stager.observe([&](NodeId n, std::string_view op, torchscript::Pos) {
+    machine.observe([&](NodeId n, std::string_view op) {
       if (trace->nodes.size() <= n.index) trace->nodes.resize(n.index + 1);
       trace->nodes[n.index].op = op;
     });
-  NodeStager nodes(program, stager, sink);
   NodeScope scope;
   scope.graph = program.graph();
   Pt2Inputs inputs(program, nodes, options, sink, trace);
   inputs.make(scope);
-  staging::take_assumptions(stager);
+  staging::take_assumptions(machine);
   nodes.run(scope);
   std::vector<std::pair<std::string, StagedValue>> written;
   auto outputs = outputs_of(program, nodes, scope, written, sink);
-  if (!stager.missing.empty()) staging::throw_missing(stager.missing.all());
+  if (!machine.missing.empty()) staging::throw_missing(machine.missing.all());
   if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
   for (auto& w : inputs.writes(scope)) written.push_back(std::move(w));
-  keep_state(stager, written, outputs, options, sink);
-  staging::set_outputs(stager, std::move(outputs), options, sink);
+  keep_state(machine, written, outputs, options, sink);
+  staging::set_outputs(machine, std::move(outputs), options, sink);
   remove_dead_code(model.graph);
   if (options.stage.weights_as_inputs) sort_weights(program, model.graph);
-  staging::report_frozen(model.graph, options, sink);
-  staging::tell_assumptions(stager);
+  staging::report_frozen(machine, options, sink);
+  staging::tell_assumptions(machine);
   return model;
 }
 

@@ -1,10 +1,12 @@
 // Regions whose nodes mean something else than outside, and custom operators that PyTorch made functional.
+#include <utility>
+
 #include "lowering/arg.h"
-#include "staging/nodes/node_stager.h"
+#include "staging/nodes/interpreter.h"
 
 namespace cameo::staging {
 
-std::vector<Value> NodeStager::inlined(const HigherOrder& h) {
+std::vector<Value> NodeInterpreter::inlined(const HigherOrder& h) {
   size_t at = 0;
   while (at < h.positional.size() && pt2::tagged(h.positional[at]).tag != "as_graph") ++at;
   return body(graph_argument(h, at), operands(h, at + 1));
@@ -12,13 +14,15 @@ std::vector<Value> NodeStager::inlined(const HigherOrder& h) {
 
 // wrap_with_autocast(device, dtype, enabled, cache, graph, ...): inside, operators cast by PyTorch's lists, which
 // depend on the device. The archive does not write the casts; the types of results tell them.
-std::vector<Value> NodeStager::autocast(const HigherOrder& h) {
+std::vector<Value> NodeInterpreter::autocast(const HigherOrder& h) {
   if (h.positional.size() < 5) h.node.fail("autocast without its arguments");
-  const bool outside = autocast_;
-  autocast_ = pt2::tagged(h.positional[2]).tag == "as_bool" && pt2::tagged(h.positional[2]).value.boolean();
-  auto results = inlined(h);
-  autocast_ = outside;
-  return results;
+  const struct Region {
+    Region(bool& f, bool on) : flag(f), outside(std::exchange(f, on)) {}
+    ~Region() { flag = outside; }
+    bool& flag;
+    bool outside;
+  } region(autocast_, pt2::tagged(h.positional[2]).tag == "as_bool" && pt2::tagged(h.positional[2]).value.boolean());
+  return inlined(h);
 }
 
 namespace {
@@ -34,7 +38,7 @@ bool converts(std::string_view op, json::Value inputs) {
 }
 }  // namespace
 
-Value NodeStager::cast_float(const Value& v, DType to) {
+Value NodeInterpreter::cast_float(const Value& v, DType to) {
   if (v.is<ListRef>()) {
     std::vector<Value> parts = s.items(v);
     for (Value& part : parts) part = cast_float(part, to);
@@ -47,7 +51,7 @@ Value NodeStager::cast_float(const Value& v, DType to) {
   return is == to || !is_float(is) ? v : s.tensor(s.on.to(value, to));
 }
 
-void NodeStager::apply_autocast(std::string_view op, json::Value n, CallArgs& args, const NodeScope& scope) {
+void NodeInterpreter::apply_autocast(std::string_view op, json::Value n, CallArgs& args, const NodeScope& scope) {
   if (converts(op, n["inputs"])) return;
   for (const json::Value out : n["outputs"].elements()) {
     const auto [tag, v] = pt2::tagged(out);
@@ -86,7 +90,7 @@ std::vector<Written> written_arguments(const Given& given, size_t bases, json::V
 
 // A custom operator that writes to its arguments, made functional: its results, then the new values of what it writes.
 // The node or rule that stands for it gives the new values of the written arguments after its results.
-std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
+std::vector<Value> NodeInterpreter::functionalized(const HigherOrder& h) {
   const size_t outputs = h.node["outputs"].size();
   const pt2::Tagged named = pt2::tagged(h.at(0));
   const json::Value text = named.value;
@@ -115,7 +119,7 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
              "hand it whole tensors");
     for (const auto part : {"dim", "start", "end"})
       if (const Value* v = find(cat("_", w.name, "_slice_", part))) first.push_back(*v);
-    return first.size() < 4 ? first[first.size() - 1] : s.call_op("aten", op, {std::move(first), {}}, {})[0];
+    return first.size() < 4 ? first[first.size() - 1] : s.call_op("aten", op, {std::move(first), {}})[0];
   };
   for (const Written& w : written) args.keywords.emplace_back(w.name, cut(w, "slice", {bases[w.base]}));
   std::vector<Type> types;  // what is written keeps its type
@@ -141,7 +145,7 @@ std::vector<Value> NodeStager::functionalized(const HigherOrder& h) {
 }
 
 // with_effects(token, operator, arguments...): the token orders effects and means nothing here.
-std::vector<Value> NodeStager::with_effects(const HigherOrder& h) {
+std::vector<Value> NodeInterpreter::with_effects(const HigherOrder& h) {
   const size_t outputs = h.node["outputs"].size();
   const auto [tag, text] = pt2::tagged(h.at(1));
   const auto target = tag == "as_operator" ? target_of(text.text()) : std::nullopt;

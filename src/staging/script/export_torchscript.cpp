@@ -12,7 +12,8 @@ namespace cameo::staging {
 namespace {
 
 namespace ts = torchscript;
-using staging::Stager;
+using staging::Machine;
+using staging::ScriptInterpreter;
 using StagedValue = staging::Value;
 using staging::HeapMark;
 
@@ -31,8 +32,9 @@ void record(ExportTrace& trace, ts::Program& program, NodeId n, std::string_view
 }
 
 // What the program wrote into the module: buffers in place, attributes anew.
-void written_state(Stager& s, const HeapMark& before, std::vector<staging::Output>& outputs,
+void written_state(ScriptInterpreter& script, const HeapMark& before, std::vector<staging::Output>& outputs,
                    const ExportOptions& options, DiagSink& sink) {
+  Machine& s = script.machine;
   std::string dropped;
   const auto add = [&](const std::string& name, const StagedValue& v) {
     if (options.state_outputs) staging::flatten_outputs(s, v, cat(name, "_out"), outputs, sink);
@@ -41,12 +43,13 @@ void written_state(Stager& s, const HeapMark& before, std::vector<staging::Outpu
   for (const auto& change : s.heap.changes(before)) {
     const auto& now = s.heap[change.cell];
     if (const auto* tensor = std::get_if<staging::TensorCell>(&now)) {
-      if (s.is_parameter(change.cell) && tensor->value.id != std::get<staging::TensorCell>(*change.before).value.id)
+      if (script.stored.is_parameter(change.cell) &&
+          tensor->value.id != std::get<staging::TensorCell>(*change.before).value.id)
         add(tensor->name, StagedValue(staging::TensorRef{change.cell, nullptr, false}));
       continue;
     }
     const auto* object = std::get_if<staging::ObjectCell>(&now);
-    if (!object || !s.is_module(change.cell)) continue;
+    if (!object || !script.stored.is_module(change.cell)) continue;
     const auto& old = std::get<staging::ObjectCell>(*change.before).attributes;
     for (size_t i = 0; i < object->attributes.size(); ++i) {
       const auto& [name, value] = object->attributes[i];
@@ -83,24 +86,25 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   const ts::ClassDef* cls = program.root().cls;
   const ts::FunctionDef* method = cls ? cls->method(options.method) : nullptr;
   if (!method) no_method(cls, options.method);
-  Stager stager(program, model, options.stage, sink);
-  if (trace) stager.observe([&](NodeId n, std::string_view op, ts::Pos pos) { record(*trace, program, n, op, pos); });
-  auto args = stage_inputs(program, stager, options, *method, sink, trace);
-  staging::take_assumptions(stager);
+  Machine machine(model, options.stage, sink);
+  ScriptInterpreter script(program, machine);
+  if (trace) machine.observe([&](NodeId n, std::string_view op) { record(*trace, program, n, op, script.position()); });
+  auto args = stage_inputs(script, options, *method, sink, trace);
+  staging::take_assumptions(machine);
   const size_t declared = model.graph[model.graph.main()].inputs.size();
-  stager.root_object();  // its making is no change of it
-  const HeapMark before = stager.heap.mark();
-  const StagedValue result = stager.run(*method, std::move(args));
+  script.root_object();  // its making is no change of it
+  const HeapMark before = machine.heap.mark();
+  const StagedValue result = script.run(*method, std::move(args));
   std::vector<staging::Output> outputs;
-  staging::flatten_outputs(stager, result, "output", outputs, sink);
-  if (!stager.missing.empty()) staging::throw_missing(stager.missing.all());
+  staging::flatten_outputs(machine, result, "output", outputs, sink);
+  if (!machine.missing.empty()) staging::throw_missing(machine.missing.all());
   if (outputs.empty()) throw error("export.no-output", "nothing that the model returns depends on a tensor");
-  written_state(stager, before, outputs, options, sink);
-  staging::set_outputs(stager, std::move(outputs), options, sink);
+  written_state(script, before, outputs, options, sink);
+  staging::set_outputs(machine, std::move(outputs), options, sink);
   remove_dead_code(model.graph);
   if (options.stage.weights_as_inputs) sort_weights(program, model.graph, declared);
-  staging::report_frozen(model.graph, options, sink, &stager);
-  staging::tell_assumptions(stager);
+  staging::report_frozen(machine, options, sink);
+  staging::tell_assumptions(machine);
   return model;
 }
 

@@ -12,7 +12,7 @@ namespace cameo::staging {
 namespace {
 
 namespace ts = torchscript;
-using staging::Stager;
+using staging::Machine;
 using StagedValue = staging::Value;
 
 std::string signature_of(const ts::FunctionDef& f) {
@@ -24,16 +24,17 @@ std::string signature_of(const ts::FunctionDef& f) {
 
 class Inputs {
  public:
-  Inputs(ts::Program& program, Stager& stager, const ExportOptions& options, const ts::FunctionDef& method,
-         DiagSink& sink, ExportTrace* trace)
-      : s_(stager),
-        g_(stager.graph),
+  Inputs(ScriptInterpreter& script, const ExportOptions& options, const ts::FunctionDef& method, DiagSink& sink,
+         ExportTrace* trace)
+      : script_(script),
+        s_(script.machine),
+        g_(script.machine.graph),
         options_(options),
         method_(method),
         sink_(sink),
         trace_(trace),
         used_(options.examples.size()) {
-    for (const auto& example : program.example_inputs())
+    for (const auto& example : script.program.example_inputs())
       if (example.method == options.method) recorded_ = example.inputs;
   }
 
@@ -47,7 +48,7 @@ class Inputs {
       const InputSpec* spec = spec_for(p.name, i - 1);
       if (!spec && !recorded && !nested(path) && !given(path)) {
         if (!p.default_value) no_shape(p);
-        args.push_back(s_.default_value(p));
+        args.push_back(script_.default_value(p));
         continue;
       }
       args.push_back(argument(path, p.type, spec, recorded));
@@ -183,7 +184,7 @@ class Inputs {
 
   // The class of a NamedTuple: its fields have names besides their places.
   const ts::ClassDef* named_tuple(const ts::Type* type) {
-    const ts::ClassDef* cls = type && type->is(ts::TypeKind::named) ? s_.program.class_of(*type) : nullptr;
+    const ts::ClassDef* cls = type && type->is(ts::TypeKind::named) ? script_.program.class_of(*type) : nullptr;
     return cls && cls->kind == ts::ClassKind::named_tuple ? cls : nullptr;
   }
   // The path of field i: by its name where that is what is given, else by its place.
@@ -254,7 +255,7 @@ class Inputs {
       case ts::StoredKind::dict: {
         std::vector<std::pair<StagedValue, StagedValue>> entries;
         for (size_t i = 0; i + 1 < v.items.size(); i += 2) {
-          const StagedValue key = s_.from_stored(*v.items[i]);
+          const StagedValue key = script_.stored.from(*v.items[i]);
           const auto* text = key.as<std::string>();
           const std::string inner = cat(path, ".", text ? *text : std::to_string(i / 2));
           entries.emplace_back(
@@ -265,7 +266,7 @@ class Inputs {
       default:
         sink_.note("export.fixed-input",
                    cat("input '", path, "' is not a tensor: fixed at the value it was traced with"));
-        return s_.from_stored(v);
+        return script_.stored.from(v);
     }
   }
 
@@ -335,7 +336,8 @@ class Inputs {
     return s_.tensor(complex ? complex_of_pair(s_.on, v) : V(v), shown, staging::Layout::contiguous());
   }
 
-  Stager& s_;
+  ScriptInterpreter& script_;
+  Machine& s_;
   Graph& g_;
   const ExportOptions& options_;
   const ts::FunctionDef& method_;
@@ -349,9 +351,9 @@ class Inputs {
 
 }  // namespace
 
-std::vector<StagedValue> stage_inputs(ts::Program& program, Stager& stager, const ExportOptions& options,
+std::vector<StagedValue> stage_inputs(ScriptInterpreter& script, const ExportOptions& options,
                                       const ts::FunctionDef& method, DiagSink& sink, ExportTrace* trace) {
-  return Inputs(program, stager, options, method, sink, trace).make();
+  return Inputs(script, options, method, sink, trace).make();
 }
 
 }  // namespace cameo::staging

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "staging/export.h"
+#include "staging/script/interpreter.h"
 
 namespace cameo::staging {
 
 // Makes one staged value per argument, and the graph's inputs on the way. Throws use.input and use.input-missing.
-std::vector<staging::Value> stage_inputs(torchscript::Program& program, staging::Stager& stager,
-                                         const ExportOptions& options, const torchscript::FunctionDef& method,
-                                         DiagSink& sink, ExportTrace* trace);
+std::vector<Value> stage_inputs(ScriptInterpreter& script, const ExportOptions& options, const ts::FunctionDef& method,
+                                DiagSink& sink, ExportTrace* trace);
 
 }  // namespace cameo::staging

@@ -1,11 +1,19 @@
-// Modules, parameters and constants of the archive as staged values. Weights stay views of the mapped file.
+#include "staging/script/stored.h"
+
 #include <algorithm>
 
-#include "staging/machine/stager.h"
+#include "kernels/carrier.h"
+#include "lowering/narrow.h"
+#include "staging/script/interpreter.h"
 
 namespace cameo::staging {
 
-void Stager::name_parameters(const ts::StoredObject& o, const std::string& path) {
+StoredValues::StoredValues(ScriptInterpreter& script)
+    : script_(script), s_(script.machine), objects_(s_.journals), made_(s_.journals), tensors_(s_.journals) {
+  if (script.program.has_root()) name_parameters(script.program.root(), "");
+}
+
+void StoredValues::name_parameters(const ts::StoredObject& o, const std::string& path) {
   if (!object_paths_.emplace(&o, path).second) return;
   for (const auto& a : o.attributes) {
     const std::string full = path.empty() ? std::string(a.name) : cat(path, ".", a.name);
@@ -14,33 +22,33 @@ void Stager::name_parameters(const ts::StoredObject& o, const std::string& path)
   }
 }
 
-Value Stager::from_stored_object(const ts::StoredObject& o) {
+Value StoredValues::from(const ts::StoredObject& o) {
   if (const Value* made = objects_.find(&o)) return *made;
   ObjectCell cell;
   cell.cls = o.cls;
-  cell.type = o.type;
+  if (o.type) cell.class_name = o.type->name;
   if (const auto it = object_paths_.find(&o); it != object_paths_.end()) cell.path = it->second;
-  const Value v(ObjectRef{heap.add(std::move(cell))});
+  const Value v(ObjectRef{s_.heap.add(std::move(cell))});
   objects_.set(&o, v);
   if (o.state && o.cls && o.cls->method("__setstate__")) {
     try {
-      call_method(v, "__setstate__", {from_stored(*o.state)});
+      script_.call_method(v, "__setstate__", {from(*o.state)});
     } catch (const Raised& r) {
-      fail_as_raised(r);  // no block of the program is around it
+      s_.fail_as_raised(r);  // no block of the program is around it
     }
     return v;
   }
   std::vector<std::pair<std::string_view, Value>> attributes;
-  for (const auto& a : o.attributes) attributes.emplace_back(a.name, from_stored(*a.value));
-  if (o.state) attributes.emplace_back("__state__", from_packed_state(o));
-  heap.write<ObjectCell>(v.need<ObjectRef>().cell).attributes = std::move(attributes);
+  for (const auto& a : o.attributes) attributes.emplace_back(a.name, from(*a.value));
+  if (o.state) attributes.emplace_back("__state__", packed_state(o));
+  s_.heap.write<ObjectCell>(v.need<ObjectRef>().cell).attributes = std::move(attributes);
   return v;
 }
 
-Value Stager::from_stored(const ts::StoredValue& v) {
+Value StoredValues::from(const ts::StoredValue& v) {
   const auto parts = [&] {
     std::vector<Value> out;
-    for (const auto* i : v.items) out.push_back(from_stored(*i));
+    for (const auto* i : v.items) out.push_back(from(*i));
     return out;
   };
   switch (v.kind) {
@@ -50,36 +58,37 @@ Value Stager::from_stored(const ts::StoredValue& v) {
     case ts::StoredKind::floating: return v.floating;
     case ts::StoredKind::complex: return std::complex<double>(v.floating, v.imaginary);
     case ts::StoredKind::string:
-      heap.charge(v.text.size());  // one string of the archive may stand in many places
+      s_.heap.charge(v.text.size());  // one string of the archive may stand in many places
       return std::string(v.text);
     case ts::StoredKind::device: return Value(Device{std::string(v.text)});
-    case ts::StoredKind::tensor: return from_stored_tensor(*v.tensor);
-    case ts::StoredKind::object: return from_stored_object(*v.object);
+    case ts::StoredKind::tensor: return from(*v.tensor);
+    case ts::StoredKind::object: return from(*v.object);
     case ts::StoredKind::tuple: {
-      if (const Value* made = stored_.find(&v)) return *made;
-      return stored_.set(&v, Value::tuple(parts()));
+      if (const Value* made = made_.find(&v)) return *made;
+      return made_.set(&v, Value::tuple(parts()));
     }
-    case ts::StoredKind::enumeration: {
-      const auto* cls = v.type ? program.class_of(*v.type) : nullptr;
-      const Value wanted = from_stored(*v.items[0]);
-      if (cls)
-        for (const auto& item : cls->items)
-          if (same(eval(*item.value), wanted)) return Value(Enum{cls, &item});
-      return wanted;
-    }
+    case ts::StoredKind::enumeration: return enumeration(v);
     case ts::StoredKind::list: {
-      if (const Value* made = stored_.find(&v)) return *made;
-      return stored_.set(&v, list(parts()));
+      if (const Value* made = made_.find(&v)) return *made;
+      return made_.set(&v, s_.list(parts()));
     }
     case ts::StoredKind::dict: {
-      if (const Value* made = stored_.find(&v)) return *made;
+      if (const Value* made = made_.find(&v)) return *made;
       std::vector<std::pair<Value, Value>> entries;
-      for (size_t i = 0; i + 1 < v.items.size(); i += 2)
-        entries.emplace_back(from_stored(*v.items[i]), from_stored(*v.items[i + 1]));
-      return stored_.set(&v, dict(std::move(entries)));
+      for (size_t i = 0; i + 1 < v.items.size(); i += 2) entries.emplace_back(from(*v.items[i]), from(*v.items[i + 1]));
+      return made_.set(&v, s_.dict(std::move(entries)));
     }
   }
   return Value();
+}
+
+Value StoredValues::enumeration(const ts::StoredValue& v) {
+  const auto* cls = v.type ? script_.program.class_of(*v.type) : nullptr;
+  Value wanted = from(*v.items[0]);
+  if (cls)
+    for (const auto& item : cls->items)
+      if (same(script_.eval(*item.value), wanted)) return script_.item_of(*cls, item);
+  return wanted;
 }
 
 namespace {
@@ -89,46 +98,6 @@ bool same_view(const ts::StoredTensor& a, const ts::StoredTensor& b) {
          std::equal(a.strides.begin(), a.strides.end(), b.strides.begin(), b.strides.end());
 }
 }  // namespace
-
-namespace {
-bool is_dense(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
-  int64_t expected = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] == 1) continue;
-    if (sizes[i] == 0) return true;
-    if (strides[i] != expected) return std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
-    expected *= sizes[i];
-  }
-  return true;
-}
-}  // namespace
-
-Value Stager::weight(const Stored& t, const std::string& name) {
-  auto w = std::make_shared<Weight>();
-  w->dtype = w->source_dtype = t.dtype;
-  w->shape.assign(t.sizes.begin(), t.sizes.end());
-  if (is_dense(t.sizes, t.strides)) {
-    const size_t width = static_cast<size_t>(bits(t.dtype)) / 8;
-    const auto start = static_cast<size_t>(t.offset) * width,
-               length = static_cast<size_t>(packed_bytes(t.dtype, element_count(w->shape)));
-    if (start > t.storage.size() || length > t.storage.size() - start)
-      fail("file.tensor-bounds", cat("the tensor ", name, " reaches outside its storage"));
-    w->source = t.storage.slice(start, length);
-  } else {
-    w->source = t.storage;
-    w->start = t.offset;
-    w->strides.assign(t.strides.begin(), t.strides.end());
-  }
-  const Layout layout =
-      strided(Shape(t.sizes.begin(), t.sizes.end()), Shape(t.strides.begin(), t.strides.end()), Dim(0), false);
-  if (options.weights_as_inputs && !name.empty())
-    return tensor(graph.add_input(graph.main(), name, Type::tensor(t.dtype, Shape(w->shape.begin(), w->shape.end()))),
-                  name, layout);
-  const ValueId id = graph.add_initializer(graph.main(), name, w);
-  constexpr uint64_t small = 4096;
-  if (w->byte_size() <= small) graph.fact(id).contents = std::make_shared<const Contents>(w->dense());
-  return tensor(id, name, layout);
-}
 
 namespace {
 // Placeholders may share a storage, each at its own offset: a file of few entries is written sooner.
@@ -141,41 +110,77 @@ const LentWeights::Lent* lent_at(const LentWeights& all, const Bytes& storage, c
 }
 }  // namespace
 
-Value Stager::from_stored_tensor(const ts::StoredTensor& t) {
-  if (const Value* made = stored_.find(&t)) return *made;
+Value StoredValues::from(const ts::StoredTensor& t) {
+  if (const Value* made = made_.find(&t)) return *made;
   for (const auto& [other, value] : tensors_.all())
-    if (t.storage && same_view(*other, t)) return stored_.set(&t, value);
+    if (t.storage && same_view(*other, t)) return made_.set(&t, value);
   const auto dtype = dtype_from_torch(static_cast<int64_t>(t.dtype));
   const auto named = parameter_names_.find(&t);
   const std::string name = named == parameter_names_.end() ? "" : named->second;
   if (!t.storage || !dtype || t.conjugate || t.negative || !t.storage->has_data) {
     Value p = poison(cat("the tensor ", name.empty() ? "constant" : name,
                          " has a layout or dtype, which ONNX cannot hold as it is"));
-    return stored_.set(&t, p);
+    return made_.set(&t, p);
   }
-  const Bytes storage = program.bytes(*t.storage);
-  const LentWeights::Lent* lent = options.lent ? lent_at(*options.lent, storage, t) : nullptr;
-  const Value plain = lent ? weight({*dtype, lent->sizes, lent->strides, lent->offset, lent->storage}, name)
-                           : weight({*dtype, t.sizes, t.strides, t.offset, storage}, name);
-  const Value v = t.quantizer ? from_quantized_tensor(t, read(plain.need<TensorRef>()), *dtype) : plain;
+  const Bytes storage = script_.program.bytes(*t.storage);
+  const LentWeights::Lent* lent = s_.options.lent ? lent_at(*s_.options.lent, storage, t) : nullptr;
+  const Value plain = lent ? s_.weight({*dtype, lent->sizes, lent->strides, lent->offset, lent->storage}, name)
+                           : s_.weight({*dtype, t.sizes, t.strides, t.offset, storage}, name);
+  const Value v = t.quantizer ? quantized(t, s_.read(plain.need<TensorRef>()), *dtype) : plain;
   tensors_.push({&t, v});
-  return stored_.set(&t, v);
+  return made_.set(&t, v);
 }
 
-bool Stager::is_parameter(CellId cell) const {
+bool StoredValues::is_parameter(CellId cell) const {
   const auto of = [&](const auto& entry) {
     const auto* t = entry.second.template as<TensorRef>();
     return t && t->cell == cell;
   };
-  return !heap.get<TensorCell>(cell).name.empty() && std::any_of(tensors_.all().begin(), tensors_.all().end(), of);
+  return !s_.heap.get<TensorCell>(cell).name.empty() && std::any_of(tensors_.all().begin(), tensors_.all().end(), of);
 }
 
-bool Stager::is_module(CellId cell) const {
+bool StoredValues::is_module(CellId cell) const {
   const auto of = [&](const auto& entry) {
     const auto* o = entry.second.template as<ObjectRef>();
     return o && o->cell == cell;
   };
   return std::any_of(objects_.all().begin(), objects_.all().end(), of);
+}
+
+// A linear layer that was packed as f16 has its weight in the archive as f32, of numbers that f16 has.
+Value StoredValues::packed_state(const ts::StoredObject& o) {
+  const Value state = from(*o.state);
+  if (!o.type || !o.type->name.ends_with("LinearPackedParamsBase") || !state.is<Tuple>() || s_.items(state).size() != 2)
+    return state;
+  const auto* t = s_.items(state)[0].as<TensorRef>();
+  const V w = t ? s_.read(*t) : V();
+  if (!w.valid() || s_.quantization(w) || !s_.graph[w.id].weight || !s_.graph[w.id].weight->is_dense() ||
+      s_.on.dtype(w) != DType::f32)
+    return state;
+  const InMain here(s_.on);
+  const V half = s_.on.constant(convert(s_.graph[w.id].weight->dense(), DType::f16, Overflow::saturate));
+  return Value::tuple({s_.tensor(widened(s_.on, {half, {}, {}})), s_.items(state)[1]});
+}
+
+// The int weights as they are, and a node that makes floats of them.
+Value StoredValues::quantized(const ts::StoredTensor& t, V ints, DType dtype) {
+  const ts::Quantizer& z = *t.quantizer;
+  if (z.float_qparams) return poison("a tensor is quantized with float zero points, which ONNX cannot hold");
+  const InMain here(s_.on);
+  Quantization q;
+  q.ints = ints;
+  q.dtype = dtype;
+  if (z.per_channel) {
+    q.axis = z.axis;
+    q.scale = s_.on.to(s_.read(from(*z.scales).need<TensorRef>()), DType::f32);
+    q.zero_point = s_.on.to(s_.read(from(*z.zero_points).need<TensorRef>()), dtype);
+  } else {
+    q.scale = s_.on.number(z.scale, DType::f32);
+    q.zero_point = s_.on.scalar(Num(z.zero_point), dtype);
+  }
+  const V out = widened(s_.on, {ints, q.scale, q.zero_point, q.axis});
+  s_.mark_quantized(out, q);
+  return s_.tensor(out);
 }
 
 }  // namespace cameo::staging

@@ -1,14 +1,12 @@
 // Operators whose meaning changed: a file says by its version which one it means. As in PyTorch, methods of classes are
 // upgraded and free functions are not.
-#include <algorithm>
-
-#include "staging/machine/stager.h"
+#include "staging/script/interpreter.h"
 
 namespace cameo::staging {
 
 namespace {
 
-bool is_floating(Stager& s, const Value& v) {
+bool is_floating(Machine& s, const Value& v) {
   if (const auto* t = v.as<TensorRef>()) return s.on.is_float(s.read(*t)) || is_complex(s.on.dtype(s.read(*t)));
   return v.is<double>() || v.is<StagedFloat>() || v.is<std::complex<double>>();
 }
@@ -20,7 +18,7 @@ const Value* keyword(const CallArgs& args, std::string_view name) {
 }
 
 // Before version 4 a quotient of integers was an integer, cut towards zero.
-void divide(Stager& s, CallArgs& args) {
+void divide(Machine& s, CallArgs& args) {
   if (args.positional.size() != 2 || keyword(args, "rounding_mode") || !args.positional[0].is<TensorRef>()) return;
   const Value* out = keyword(args, "out");
   if (is_floating(s, args.positional[0]) || is_floating(s, args.positional[1]) || (out && is_floating(s, *out))) return;
@@ -28,7 +26,7 @@ void divide(Stager& s, CallArgs& args) {
 }
 
 // Before version 5 a tensor filled with an integer was a float one.
-void fill(Stager& s, CallArgs& args) {
+void fill(Machine& s, CallArgs& args) {
   const Value* dtype = keyword(args, "dtype");
   if (args.positional.size() < 2 || (dtype && !dtype->is_none()) || keyword(args, "out") || keyword(args, "names"))
     return;
@@ -48,29 +46,14 @@ void steps(CallArgs& args) {
 
 }  // namespace
 
-void Stager::upgrade(std::string_view op, CallArgs& args) {
+void ScriptInterpreter::upgrade(std::string_view op, CallArgs& args) {
   const int version = program.version();
   if (version >= 9 || calls_.empty() || !calls_.back().function->owner) return;
   for (const Value& v : args.positional)
     if (v.is<Poison>()) return;
-  if (version < 4 && (op == "div" || op == "div_")) divide(*this, args);
-  else if (version < 5 && op == "full") fill(*this, args);
+  if (version < 4 && (op == "div" || op == "div_")) divide(machine, args);
+  else if (version < 5 && op == "full") fill(machine, args);
   else if ((version < 8 && op == "linspace") || (version < 9 && op == "logspace")) steps(args);
-}
-
-// Old printers wrote trailing defaults that today's signatures no longer have.
-std::optional<Matched> match_without_defaults(Stager& s, const std::vector<Schema>& candidates, CallArgs args) {
-  const auto is_default = [](const Value& v) {
-    const auto* d = v.as<Dim>();
-    return v.is_none() || v.is<bool>() || (d && (d->is(0) || d->is(1) || d->is(INT64_MAX)));
-  };
-  for (int dropped = 0; dropped < 4; ++dropped) {
-    if (!args.keywords.empty() && is_default(args.keywords.back().second)) args.keywords.pop_back();
-    else if (args.positional.size() > 1 && is_default(args.positional.back())) args.positional.pop_back();
-    else return std::nullopt;
-    if (auto matched = match(s, candidates, args)) return matched;
-  }
-  return std::nullopt;
 }
 
 }  // namespace cameo::staging

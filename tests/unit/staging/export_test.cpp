@@ -10,6 +10,7 @@
 #include "frontends/onnx/reader.h"
 #include "formats/npy.h"
 #include "backends/onnx/writer.h"
+#include "staging/machine/missing.h"
 #include "passes/simplify.h"
 #include "runtime/arrays.h"
 #include "runtime/reference.h"

@@ -1,41 +1,51 @@
-#include "staging/nodes/node_stager.h"
+#include "staging/nodes/interpreter.h"
 
 #include <algorithm>
 #include <limits>
 
 namespace cameo::staging {
 
-std::optional<Dim> NodeStager::symbol(std::string_view name) const {
-  const auto it = symbols_.find(name);
-  return it == symbols_.end() ? std::nullopt : std::optional(it->second);
+NodeInterpreter::NodeInterpreter(const pt2::Program& program, Machine& machine)
+    : s(machine),
+      program_(program),
+      sink_(machine.sink()),
+      place_(machine.journals, {.file = program.path()}),
+      symbols_(machine.journals),
+      agreement_(machine.journals, {}) {
+  machine.run_by(*this);
 }
 
-std::optional<Dim> NodeStager::size(const pt2::SymInt& v) const {
+std::optional<Dim> NodeInterpreter::symbol(std::string_view name) const {
+  const Dim* d = symbols_.find(name);
+  return d ? std::optional(*d) : std::nullopt;
+}
+
+std::optional<Dim> NodeInterpreter::size(const pt2::SymInt& v) const {
   if (v.literal) return Dim(*v.literal);
   return pt2::dim_of(v.expression, [this](std::string_view name) { return symbol(name); });
 }
 
-Value NodeStager::lookup(std::string_view name, const NodeScope& scope, json::Value at) const {
+Value NodeInterpreter::lookup(std::string_view name, const NodeScope& scope, json::Value at) const {
   const auto it = scope.values.find(name);
   if (it == scope.values.end()) at.fail(cat("the name ", name, " is used before anything defines it"));
   return it->second;
 }
 
-void NodeStager::run(NodeScope& scope) {
+void NodeInterpreter::run(NodeScope& scope) {
   try {
     for (const json::Value n : scope.graph["nodes"].elements()) node(n, scope);
-  } catch (const Stager::Raised& r) {
+  } catch (const Raised& r) {
     s.fail_as_raised(r);
   }
 }
 
-void NodeStager::node(json::Value n, NodeScope& scope) {
+void NodeInterpreter::node(json::Value n, NodeScope& scope) {
   place(n);
   bind(n["outputs"], call(n, scope), scope);
 }
 
 // Module path and source line, as far as the archive kept them.
-void NodeStager::place(json::Value n) {
+void NodeInterpreter::place(json::Value n) {
   Loc loc;
   loc.file = program_.path();
   std::string scope;
@@ -66,10 +76,10 @@ void NodeStager::place(json::Value n) {
     }
   }
   loc.scope = std::move(scope);
-  s.place(std::move(loc));
+  place_.change() = std::move(loc);
 }
 
-std::vector<Value> NodeStager::call(json::Value n, NodeScope& scope) {
+std::vector<Value> NodeInterpreter::call(json::Value n, NodeScope& scope) {
   const auto target = n["target"].text();
   if (auto results = scalar_call(target, n, scope)) return std::move(*results);
   if (target.find("higher_order") != target.npos) return higher_order(target.substr(target.rfind('.') + 1), n, scope);
@@ -89,20 +99,20 @@ std::vector<Value> NodeStager::call(json::Value n, NodeScope& scope) {
   return operator_call(ns, op, overload == "default" ? "" : overload, std::move(args));
 }
 
-std::optional<NodeStager::Target> NodeStager::target_of(std::string_view text) {
+std::optional<NodeInterpreter::Target> NodeInterpreter::target_of(std::string_view text) {
   if (text.starts_with("torch.ops.")) text.remove_prefix(10);
   const size_t last = text.rfind('.'), first = text.find('.');
   if (last == text.npos || first == last) return std::nullopt;
   return Target{text.substr(0, first), text.substr(first + 1, last - first - 1), text.substr(last + 1)};
 }
 
-std::vector<Value> NodeStager::unsigned_call(const Target& target, CallArgs args, size_t results) {
-  const Stager::ResultsWanted wanted(s, results);
-  return s.call_op(target.ns, target.op, std::move(args), {});
+std::vector<Value> NodeInterpreter::unsigned_call(const Target& target, CallArgs args, size_t results) {
+  const Machine::ResultsWanted wanted(s, results);
+  return s.call_op(target.ns, target.op, std::move(args));
 }
 
 // An operator of the user's own, or one that is newer than our signatures. The archive does not tell whether it writes.
-std::vector<Value> NodeStager::custom_call(const Target& target, json::Value n, CallArgs args) {
+std::vector<Value> NodeInterpreter::custom_call(const Target& target, json::Value n, CallArgs args) {
   auto out = unsigned_call(target, std::move(args), n["outputs"].size());
   const std::string name = cat(target.ns, "::", target.op);
   if (program_.is_training_ir() && s.options.fallback != Fallback::none && s.told.first(cat("custom ", name)))
@@ -132,7 +142,7 @@ bool is_tensor_slot(const SchemaType& t) {
 }  // namespace
 
 // Decomposed programs compute singular values and eigenvalues with their vectors, and mostly drop those.
-std::optional<std::vector<Value>> NodeStager::values_without_vectors(std::string_view op, CallArgs& args) {
+std::optional<std::vector<Value>> NodeInterpreter::values_without_vectors(std::string_view op, CallArgs& args) {
   const bool svd = op == "_linalg_svd", eigh = op == "_linalg_eigh";
   if (!svd && !eigh) return std::nullopt;
   const std::string_view key = svd ? "compute_uv" : "compute_v";
@@ -146,8 +156,8 @@ std::optional<std::vector<Value>> NodeStager::values_without_vectors(std::string
   return results;
 }
 
-std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_view op, std::string_view overload,
-                                             CallArgs args) {
+std::vector<Value> NodeInterpreter::operator_call(std::string_view ns, std::string_view op, std::string_view overload,
+                                                  CallArgs args) {
   if (auto results = values_without_vectors(op, args)) return std::move(*results);
   const std::string name = cat(ns, "::", script_name(op));
   const std::string full = overload.empty() ? name : cat(name, ".", overload);
@@ -158,8 +168,8 @@ std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_vi
     return plain;
   };
   if (!find_row(full) && !find_host_ops(name).empty() && (!schema || !(schema->is_inplace() || schema->is_out())))
-    return s.call_op(ns, script_name(op), positional(), {});
-  if (!schema) return s.call_op(ns, op, std::move(args), {});
+    return s.call_op(ns, script_name(op), positional());
+  if (!schema) return s.call_op(ns, op, std::move(args));
   // A number where the overload wants a tensor is torch's wrapped number: another overload takes it as what it is.
   bool wrapped = false;
   for (const auto& [key, v] : args.keywords) {
@@ -183,7 +193,7 @@ std::vector<Value> NodeStager::operator_call(std::string_view ns, std::string_vi
   s.fail("stage.overload", cat(full, " does not take (", given, ")"));
 }
 
-Value NodeStager::number_as_tensor(const Value& v) {
+Value NodeInterpreter::number_as_tensor(const Value& v) {
   const Arg a = s.to_arg(v);
   const DType t = v.is<bool>() || v.is<StagedBool>() ? DType::boolean : v.is<Dim>() ? DType::i64 : DType::f32;
   Value made = s.tensor(s.on.scalar(Num(a), t));
@@ -192,7 +202,7 @@ Value NodeStager::number_as_tensor(const Value& v) {
   return Value(ref);
 }
 
-void NodeStager::bind(json::Value outputs, Results results, NodeScope& scope) {
+void NodeInterpreter::bind(json::Value outputs, Results results, NodeScope& scope) {
   const size_t count = outputs.size();
   // Higher-order operators of older files hand their results over as one list.
   if (results.size() > count && count == 1) results = {s.list(std::move(results))};
@@ -235,18 +245,18 @@ void NodeStager::bind(json::Value outputs, Results results, NodeScope& scope) {
   }
 }
 
-void NodeStager::bind_one(std::string_view name, Value v, NodeScope& scope) {
+void NodeInterpreter::bind_one(std::string_view name, Value v, NodeScope& scope) {
   compare_with_metadata(name, v, scope);
   scope.values.insert_or_assign(name, std::move(v));
 }
 
 // A result of a custom operator, of whose type nothing is known here.
-bool NodeStager::is_foreign(V value) const {
+bool NodeInterpreter::is_foreign(V value) const {
   const auto& v = s.graph[value.id];
   return v.kind == ir::Value::Kind::node_output && !v.fact.has_rank() && s.graph[v.def].op->is_opaque();
 }
 
-void NodeStager::type_from_metadata(V value, std::optional<DType> dtype, json::Value sizes) {
+void NodeInterpreter::type_from_metadata(V value, std::optional<DType> dtype, json::Value sizes) {
   if (!dtype || is_complex(*dtype)) return;
   Shape shape;
   for (const json::Value v : sizes.elements()) {
@@ -261,7 +271,7 @@ void NodeStager::type_from_metadata(V value, std::optional<DType> dtype, json::V
 }
 
 // The archive has every value's type: sizes it knows better become facts, contradictions are reported.
-void NodeStager::compare_with_metadata(std::string_view name, const Value& v, NodeScope& scope) {
+void NodeInterpreter::compare_with_metadata(std::string_view name, const Value& v, NodeScope& scope) {
   const FactOrigin said{FactSource::archive, "the archive's metadata", s.here()};
   if (const auto* d = v.as<Dim>()) {
     const json::Value entry = scope.graph["sym_int_values"].find(name);
@@ -271,7 +281,7 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
     else if (const auto known = size(told)) {
       const Answer same = s.graph.facts.equal(*d, *known);
       if (same == Answer::unknown) s.graph.facts.assume_equal(*d, *known, said);
-      else if (same == Answer::no && agreement_.sizes++ == 0)
+      else if (same == Answer::no && agreement_.change().sizes++ == 0)
         sink_.warn("pt2.shape",
                    cat("the number ", name, " is ", known->text(), " in the archive and ", d->text(), " here"),
                    s.here());
@@ -287,9 +297,9 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
   const auto expected = dtype ? dtype_from_torch(static_cast<int64_t>(*dtype)) : std::nullopt;
   if (is_foreign(value)) return type_from_metadata(value, expected, meta["sizes"]);
   if (pt2::is_unread(name)) return;  // its shape may be that of only one kernel (embedding_bag's offset2bag)
-  ++agreement_.checked;
+  ++agreement_.change().checked;
   if (expected && s.on.dtype(value) != *expected) {
-    if (agreement_.dtypes++ == 0)
+    if (agreement_.change().dtypes++ == 0)
       sink_.warn("pt2.dtype",
                  cat(name, " is ", ir::name(*expected), " in the archive and ", ir::name(s.on.dtype(value)), " here"),
                  s.here());
@@ -298,7 +308,7 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
   const Shape shape = s.on.shape(value);
   const json::Value sizes = meta["sizes"];
   if (sizes.size() != shape.size()) {
-    if (agreement_.sizes++ == 0)
+    if (agreement_.change().sizes++ == 0)
       sink_.warn("pt2.shape", cat(name, " has ", sizes.size(), " axes in the archive and ", shape.size(), " here"),
                  s.here());
     return;
@@ -315,7 +325,7 @@ void NodeStager::compare_with_metadata(std::string_view name, const Value& v, No
     if (!known || *known == d) continue;
     const Answer same = s.graph.facts.equal(d, *known);
     if (same == Answer::unknown) s.graph.facts.assume_equal(d, *known, said);
-    else if (same == Answer::no && agreement_.sizes++ == 0)
+    else if (same == Answer::no && agreement_.change().sizes++ == 0)
       sink_.warn("pt2.shape",
                  cat("axis ", axis - 1, " of ", name, " is ", known->text(), " in the archive and ", d.text(), " here"),
                  s.here());

@@ -1,15 +1,16 @@
-// Staging of torch.export graphs: flat lists of operator calls over named values. Values, operators, mutation and views
-// are those of the Stager; here are arguments, scalar operators, higher-order operators and the archive's metadata.
+// The interpreter of torch.export graphs: flat lists of operator calls over named values. Values, operators, mutation
+// and views are the machine's; here are arguments, scalar operators, higher-order operators and the archive's metadata.
 #pragma once
 
 #include <functional>
-#include <set>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 
 #include "frontends/pt2/program.h"
 #include "frontends/pt2/symbols.h"
-#include "staging/machine/stager.h"
+#include "staging/machine/interpreter.h"
+#include "staging/machine/machine.h"
 
 namespace cameo::staging {
 
@@ -24,16 +25,21 @@ struct NodeScope {
   std::unordered_map<std::string_view, Comparison> comparisons;  // of sizes, by the name of their result
 };
 
-class NodeStager {
+class NodeInterpreter final : public Interpreter {
  public:
-  NodeStager(const pt2::Program& program, Stager& stager, DiagSink& sink) : s(stager), program_(program), sink_(sink) {}
+  NodeInterpreter(const pt2::Program& program, Machine& machine);
+  NodeInterpreter(const NodeInterpreter&) = delete;
+
+  Loc here() const override { return *place_; }
+  const std::string& scope() const override { return place_->scope; }
+  bool has_types() const override { return true; }
 
   void run(NodeScope& scope);
   Value argument(json::Value arg, const NodeScope& scope);  // a tagged Argument
   Value lookup(std::string_view name, const NodeScope& scope, json::Value at) const;
 
   // Symbols of the archive and what they are here.
-  void bind_symbol(std::string_view name, Dim d) { symbols_.insert_or_assign(std::string(name), d); }
+  void bind_symbol(std::string_view name, Dim d) { symbols_.set(std::string(name), d); }
   std::optional<Dim> symbol(std::string_view name) const;
   std::optional<Dim> size(const pt2::SymInt& v) const;
 
@@ -41,12 +47,12 @@ class NodeStager {
   struct Agreement {
     size_t checked = 0, dtypes = 0, sizes = 0;
   };
-  const Agreement& agreement() const { return agreement_; }
+  const Agreement& agreement() const { return *agreement_; }
 
   // Whether some way leads from "torch.ops.aten.add.Tensor" or "_operator.add" to ONNX, as far as the name tells.
   static bool lowers(std::string_view target);
 
-  Stager& s;
+  Machine& s;
 
  private:
   using Results = std::vector<Value>;
@@ -102,8 +108,9 @@ class NodeStager {
 
   const pt2::Program& program_;
   DiagSink& sink_;
-  std::map<std::string, Dim, std::less<>> symbols_;
-  Agreement agreement_;
+  UndoValue<Loc> place_;  // of the node that is run now
+  UndoMap<std::map<std::string, Dim, std::less<>>> symbols_;
+  UndoValue<Agreement> agreement_;
   bool autocast_ = false;  // inside a region that casts
 };
 
