@@ -32,7 +32,7 @@ constexpr Row verbs[] = {
     {"extract", "a part of a model as a model", extract_main},
     {"edit", "change names, shapes, nodes, weights", edit_main},
     {"diff", "how two models differ, whatever their names", diff_main},
-    {"quantize", "8-bit models", nullptr},
+    {"quantize", "a model in 8-bit integers, from samples of its inputs", quantize_main},
     {"lint", "what a deployment target does not support", nullptr},
     {"explain", "why a rewrite did not apply", explain_main},
     {"view", "look at a model and work on it in the browser", view_main},

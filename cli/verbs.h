@@ -31,5 +31,6 @@ int stats_main(Raw raw, Out& out);
 int show_main(Raw raw, Out& out);
 int verify_main(Raw raw, Out& out);
 int view_main(Raw raw, Out& out);
+int quantize_main(Raw raw, Out& out);
 
 }  // namespace cameo::cli

@@ -28,7 +28,7 @@ VERBS = {
                     "cameo export examples/digits/digits.pt -o digits.onnx --input 'images=f32[batch,1,8,8]'", "export.md howto/archive.md howto/dynamic-sizes.md"),
     "simplify": Words("化简计算图，结果不变", "cameo simplify net.onnx simple.onnx --check 2", "howto/simplify.md simplify.md simplify-rules.md"),
     "onnxsim": Words("沿用 onnxsim 的参数，由 `cameo simplify` 完成", "cameo onnxsim net.onnx simple.onnx 1", "coming-from.md howto/simplify.md"),
-    "quantize": Words("量化为 8 位模型", "", "quantize.md"),
+    "quantize": Words("用输入样本把模型量化为 8 位整数", "", "quantize.md"),
     "convert": Words("转换 opset（升级或降级）、转半精度、与文本格式互转",
                      "cameo convert net.onnx net13.onnx --opset 13\ncameo convert net.onnx half.onnx --float f16 --keep-io", "howto/opset.md howto/half-precision.md onnx-files.md"),
     "merge": Words("把两个模型拼成一个，自动协调 opset 和名字", "cameo extract net.onnx head.onnx --to output\ncameo merge net.onnx net.onnx twice.onnx", "howto/edit.md"),

@@ -73,6 +73,10 @@ CAMEO_API cameo_status cameo_weight(const cameo_model* model, const char* name, 
 CAMEO_API cameo_status cameo_export(const cameo_model* archive, const char* settings_json, cameo_model** out);
 CAMEO_API cameo_status cameo_simplify(const cameo_model* model, const char* settings_json, cameo_model** out,
                                       char** report);
+/* 8-bit integers. samples: as `cameo quantize --calibrate` takes them; image: as `--image`, or NULL. The report may be
+ * NULL. */
+CAMEO_API cameo_status cameo_quantize(const cameo_model* model, const char* samples, const char* image,
+                                      const char* settings_json, cameo_model** out, char** report);
 CAMEO_API cameo_status cameo_infer(const cameo_model* model, cameo_model** out);
 CAMEO_API cameo_status cameo_check(const cameo_model* model, char** json_lines); /* empty: nothing is wrong */
 CAMEO_API cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out);

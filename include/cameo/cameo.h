@@ -19,6 +19,7 @@
 #include "cameo/page.h"
 #include "cameo/progress.h"
 #include "cameo/publication.h"
+#include "cameo/quantize.h"
 #include "cameo/session.h"
 #include "cameo/simplify.h"
 #include "cameo/stats.h"

@@ -197,6 +197,22 @@ def simplify(model: Source, check_n: int = 0, perform_optimization: bool = True,
              mutable_initializer: bool = False, *, input_shapes: Mapping[str, Sequence[int]] | None = None, **more: Any) -> tuple[Any, bool]: ...
 def rules() -> list[tuple[str, str]]: ...
 
+class Quantized:
+    model: Model
+    report: dict[str, Any]
+    html: str
+    findings: list[Diagnostic]
+    db: float
+    def save(self, f: Path | IO[bytes], **options: Any) -> Quantized: ...
+
+def quantize(model: Source, samples: Path | Iterable[Any], f: Path | IO[bytes] | None = None, *,
+             target: Literal["onnxruntime", "tensorrt", "openvino", "qnn", "generic"] = "onnxruntime", image: str = "",
+             method: Literal["auto", "minmax", "percentile", "entropy", "mse"] = "auto", percentile: float = 99.999,
+             keep: str | Iterable[str] = (), min_db: float = 20.0, max_float_macs: float = 0.1,
+             metric: Callable[[Model], float] | None = None, max_drop: float = 0.01, check_samples: int = 16, simplify: bool = True,
+             correct_bias: bool = True, equalize: bool = True, opset: int | None = None, threads: int = 0,
+             progress: Callable[[str, int, int], bool | None] | None = None) -> Quantized: ...
+
 class Place(NamedTuple):
     rule: str
     value: str

@@ -85,10 +85,14 @@ class Options {
   nb::dict given_;
 };
 
+// function(what, done, all), where False stops the call; None: nothing is called.
+Progress progress_of(nb::object function);
+
 void bind_diag(nb::module_& m);
 void bind_limits(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_verbs(nb::module_& m);
+void bind_quantize(nb::module_& m);
 void bind_export(nb::module_& m);
 void bind_lowering(nb::module_& m);
 void bind_builder(nb::module_& m);

@@ -15,6 +15,15 @@
 
 namespace cameo::python {
 
+Progress progress_of(nb::object function) {
+  if (function.is_none()) return {};
+  return [owner = keep(std::move(function))](const char* what, uint64_t done, uint64_t all) {
+    const nb::gil_scoped_acquire gil;
+    nb::object go_on = nb::handle(static_cast<PyObject*>(const_cast<void*>(owner.get())))(what, done, all);
+    return go_on.is_none() || nb::cast<bool>(nb::bool_(go_on));
+  };
+}
+
 namespace {
 
 std::string text_of(nb::handle h) { return nb::cast<std::string>(nb::str(h)); }
@@ -25,16 +34,6 @@ std::map<std::string, int64_t> sizes_of(nb::handle given) {
     for (auto [dim, size] : nb::cast<nb::dict>(given))
       out[nb::cast<std::string>(dim)] = nb::cast<int64_t>(nb::int_(size));
   return out;
-}
-
-// function(what, done, all), where False stops the call.
-Progress progress_of(nb::object function) {
-  if (function.is_none()) return {};
-  return [owner = keep(std::move(function))](const char* what, uint64_t done, uint64_t all) {
-    const nb::gil_scoped_acquire gil;
-    nb::object go_on = nb::handle(static_cast<PyObject*>(const_cast<void*>(owner.get())))(what, done, all);
-    return go_on.is_none() || nb::cast<bool>(nb::bool_(go_on));
-  };
 }
 
 SimplifySettings simplify_settings(nb::dict given) {

@@ -212,6 +212,17 @@ cameo_status cameo_simplify(const cameo_model* model, const char* settings_json,
     return std::move(s.model);
   });
 }
+cameo_status cameo_quantize(const cameo_model* model, const char* samples, const char* image, const char* settings_json,
+                            cameo_model** out, char** report) {
+  return make(out, [&] {
+    if (report) *report = nullptr;
+    const Model& from = need(model, "the model").model;
+    Quantized q = quantize(from, samples_from(from, &need(samples, "the name of the samples"), image ? image : ""),
+                           faces::quantize_settings(settings(settings_json)));
+    if (report) *report = text_of(to_json(q.report));
+    return std::move(q.model);
+  });
+}
 cameo_status cameo_infer(const cameo_model* model, cameo_model** out) {
   return make(out, [&] { return infer(need(model, "the model").model); });
 }

@@ -163,6 +163,14 @@ constexpr Row<ConvertSettings> convert_rows[] = {
     CAMEO_ROW(ConvertSettings, opset),      CAMEO_ROW(ConvertSettings, lossy),
     CAMEO_ROW(ConvertSettings, float_type), CAMEO_ROW(ConvertSettings, keep_io),
     CAMEO_ROW(ConvertSettings, keep),       CAMEO_ROW(ConvertSettings, inline_functions)};
+constexpr Row<QuantizeSettings> quantize_rows[] = {
+    CAMEO_ROW(QuantizeSettings, target),         CAMEO_ROW(QuantizeSettings, method),
+    CAMEO_ROW(QuantizeSettings, percentile),     CAMEO_ROW(QuantizeSettings, keep),
+    CAMEO_ROW(QuantizeSettings, simplify),       CAMEO_ROW(QuantizeSettings, correct_bias),
+    CAMEO_ROW(QuantizeSettings, equalize),       CAMEO_ROW(QuantizeSettings, min_db),
+    CAMEO_ROW(QuantizeSettings, max_float_macs), CAMEO_ROW(QuantizeSettings, check_samples),
+    CAMEO_ROW(QuantizeSettings, max_drop),       CAMEO_ROW(QuantizeSettings, threads),
+    CAMEO_ROW(QuantizeSettings, opset)};
 constexpr Row<MergeSettings> merge_rows[] = {CAMEO_ROW(MergeSettings, connect),
                                              CAMEO_ROW(MergeSettings, keep_connected)};
 constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs), CAMEO_ROW(VerifySettings, random),
@@ -179,6 +187,7 @@ SaveSettings save_settings(std::string_view json) { return read<SaveSettings>(js
 ExportSettings export_settings(std::string_view json) { return read<ExportSettings>(json, export_rows); }
 SimplifySettings simplify_settings(std::string_view json) { return read<SimplifySettings>(json, simplify_rows); }
 ConvertSettings convert_settings(std::string_view json) { return read<ConvertSettings>(json, convert_rows); }
+QuantizeSettings quantize_settings(std::string_view json) { return read<QuantizeSettings>(json, quantize_rows); }
 MergeSettings merge_settings(std::string_view json) { return read<MergeSettings>(json, merge_rows); }
 VerifySettings verify_settings(std::string_view json) { return read<VerifySettings>(json, verify_rows); }
 SessionSettings session_settings(std::string_view json) { return read<SessionSettings>(json, session_rows); }

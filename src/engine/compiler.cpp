@@ -324,6 +324,7 @@ bool Compiler::emit(NodeId n) {
 
 void Compiler::collect_rest(std::span<const NodeId> nodes) {
   plan_->rest = std::make_unique<Rest>();
+  plan_->rest->observed = observed_;
   std::set<ValueId> seen;
   for (const NodeId n : nodes) {
     if (done_[n.index]) continue;
@@ -356,10 +357,26 @@ void Compiler::settle_outputs() {
   }
 }
 
-void Compiler::compile(const CheckedNodes& checked, std::span<const ValueId> wanted) {
+void Compiler::observe_ready() {
+  const auto show = [&](const std::pair<ValueId, uint32_t>& o) {
+    if (!ready(o.first)) return false;
+    const SlotId s = slot(o.first);
+    // In any order of the axes; blocked layouts may have padding.
+    const bool as_it_lies = plan_->slots[s].home == Slot::Home::datum || slot_desc(s).dense();
+    step({}, "observe", nullptr, {as_it_lies ? s : plain(o.first)}, {});
+    plan_->steps.back().observed = o.second;
+    return true;
+  };
+  std::erase_if(observed_, show);
+}
+
+void Compiler::compile(const CheckedNodes& checked, const Wanted& wanted) {
   const std::span<const NodeId> nodes = checked.list();
-  plan_->output_values.assign(wanted.begin(), wanted.end());
-  wanted_.insert(wanted.begin(), wanted.end());
+  plan_->output_values = wanted.returned;
+  wanted_.insert(wanted.returned.begin(), wanted.returned.end());
+  for (const auto& [v, number] : wanted.observed) wanted_.insert(v);
+  observed_ = wanted.observed;
+  observe_ready();
   bool any_later = false;
   for (const NodeId n : nodes) {
     if (done_[n.index]) continue;
@@ -370,6 +387,7 @@ void Compiler::compile(const CheckedNodes& checked, std::span<const ValueId> wan
     }
     node(n);
     done_[n.index] = true;
+    observe_ready();
   }
   if (any_later) collect_rest(nodes);
   settle_outputs();

@@ -28,7 +28,7 @@ class Compiler {
 
   // What is given from outside, in order; then the nodes; then what is wanted.
   void add_input(ValueId v);
-  void compile(const CheckedNodes& nodes, std::span<const ValueId> wanted);
+  void compile(const CheckedNodes& nodes, const Wanted& wanted);
   std::unique_ptr<Plan> finish() { return std::move(plan_); }
 
   // ---- for emitters ----
@@ -81,6 +81,7 @@ class Compiler {
   bool depends_on_data(NodeId n);
   std::vector<ValueId> captured(NodeId n) const;
   void settle_outputs();
+  void observe_ready();  // shows the observed values that are there by now
   void collect_rest(std::span<const NodeId> nodes);
 
   std::shared_ptr<const Graph> graph_;
@@ -91,7 +92,8 @@ class Compiler {
   mutable std::vector<Known> values_;
   std::vector<bool> done_, later_;
   std::set<ValueId> wanted_;
-  std::vector<std::vector<ValueId>> residents_;  // by root slot: the values whose bytes lie there
+  std::vector<std::pair<ValueId, uint32_t>> observed_;  // not yet shown
+  std::vector<std::vector<ValueId>> residents_;         // by root slot: the values whose bytes lie there
 };
 
 }  // namespace cameo::engine

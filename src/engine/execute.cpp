@@ -202,6 +202,15 @@ void Frame::settle(const Step& s, size_t i, Datum result) {
                     : nullptr;
 }
 
+void Frame::observe(const Step& s, const Observer& observer) const {
+  const Slot& slot = plan_->slots[s.in[0]];
+  const Datum d = observer ? take(s.in[0], false) : Datum();
+  if (d.kind != Datum::Kind::tensor || d.tensor.dtype() == DType::string) return;
+  const Desc whole{d.tensor.dtype(), d.tensor.shape(), slot.desc.layout};
+  const Physical lies(whole);
+  observer({s.observed, whole.dtype, lies.dims, lies.order, d.tensor.bytes().span()});
+}
+
 std::vector<Datum> Frame::run(std::span<const Datum> inputs, const Hooks& hooks, const OutputMemory& lent) {
   using Clock = std::chrono::steady_clock;
   start(inputs, lent);
@@ -212,6 +221,7 @@ std::vector<Datum> Frame::run(std::span<const Datum> inputs, const Hooks& hooks,
     const auto before = hooks.timed ? Clock::now() : Clock::time_point();
     try {
       if (s.kernel) execute(s, number);
+      else if (s.observed != UINT32_MAX) observe(s, hooks.observed);
       else interpret(s, hooks);
     } catch (Error& e) {
       if (s.node) add_place(e, g, s.node);

@@ -20,6 +20,7 @@ struct Hooks {
       run_region;
   std::function<uint64_t()> seed;
   std::function<void(const Plan& plan, const Step& step, double start_us, double length_us)> timed;  // may be empty
+  Observer observed;                                                                                 // may be empty
 };
 
 // Arenas of a session that no run uses at the moment. All its plans share them: sizes that change on and on cost as
@@ -51,6 +52,7 @@ class Frame {
   void start(std::span<const Datum> inputs, const OutputMemory& lent);
   void execute(const Step& s, size_t number);
   void interpret(const Step& s, const Hooks& hooks);
+  void observe(const Step& s, const Observer& observer) const;
   void settle(const Step& s, size_t i, Datum result);
   std::byte* address(SlotId s) const;
   Datum take(SlotId s, bool owned) const;

@@ -40,14 +40,22 @@ struct Step {
   SlotId scratch = no_slot;
   bool alone = false;   // too little work for a team of threads
   bool settled = true;  // types and sizes of all operands were known when the node was checked; else a run checks again
-  std::vector<SlotId> release;    // datums that are not read after it
-  std::vector<ValueId> captured;  // of a reference step with bodies: the values behind the inputs past the node's own
+  std::vector<SlotId> release;     // datums that are not read after it
+  std::vector<ValueId> captured;   // of a reference step with bodies: the values behind the inputs past the node's own
+  uint32_t observed = UINT32_MAX;  // it computes nothing, and shows its input to the observer under this number
+};
+
+// What a plan is made for: values to return, and values to show to the observer, each with its number.
+struct Wanted {
+  std::vector<ValueId> returned;
+  std::vector<std::pair<ValueId, uint32_t>> observed;
 };
 
 // What is left of the graph once sizes that depend on data are known: planned when the run gets there.
 struct Rest {
   std::vector<NodeId> nodes;                     // in order
   std::vector<std::pair<ValueId, SlotId>> live;  // what they read of this plan
+  std::vector<std::pair<ValueId, uint32_t>> observed;
 };
 
 struct Plan {

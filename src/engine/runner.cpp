@@ -18,10 +18,12 @@ constexpr int deepest = 200;           // bodies in bodies
 
 namespace {
 
-void keep_values(Graph& g, const std::vector<ValueId>& values) {
-  if (values.empty()) return;
+// As outputs, which rewrites leave in place: those to return, then those to observe.
+void keep_values(Graph& g, const SessionOptions& options) {
+  if (options.keep.empty() && options.observe.empty()) return;
   std::vector<ValueId> outputs = g[g.main()].outputs;
-  outputs.insert(outputs.end(), values.begin(), values.end());
+  outputs.insert(outputs.end(), options.keep.begin(), options.keep.end());
+  outputs.insert(outputs.end(), options.observe.begin(), options.observe.end());
   g.set_region_outputs(g.main(), std::move(outputs));
 }
 
@@ -45,7 +47,7 @@ Runner::Runner(Model m, const SessionOptions& o) : model(std::move(m)), options(
   if (has_foreign(model.graph)) spell_foreign(model.graph);
   base_ = model.graph;
   if (options.threads <= 0) options.threads = hardware_threads();
-  keep_values(base_, options.keep);
+  keep_values(base_, options);
   freeze_defaults(base_);
   forget_declared(base_);
   if (options.fast) prepare_once(base_, options.onednn && !onednn_version().empty());
@@ -56,14 +58,14 @@ const Graph& Runner::open_base() {
   if (!open_base_) {
     open_base_ = std::make_unique<Graph>(model.graph);
     forget_declared(*open_base_);
-    keep_values(*open_base_, options.keep);
+    keep_values(*open_base_, options);
   }
   return *open_base_;
 }
 
 std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes,
-                                         std::span<const ValueId> inputs, std::span<const ValueId> outputs,
-                                         bool interpret, uint32_t base_values) {
+                                         std::span<const ValueId> inputs, const Wanted& wanted, bool interpret,
+                                         uint32_t base_values) {
   CompileOptions how;
   how.fast = options.fast;
   how.onednn = options.onednn;
@@ -71,7 +73,7 @@ std::shared_ptr<Compiled> Runner::finish(std::shared_ptr<Graph> g, const Checked
   how.interpret = interpret;
   Compiler c(std::move(g), store, how);
   for (const ValueId v : inputs) c.add_input(v);
-  c.compile(nodes, outputs);
+  c.compile(nodes, wanted);
   auto out = std::make_shared<Compiled>();
   auto plan = c.finish();
   plan->base_values = base_values;
@@ -89,13 +91,16 @@ std::shared_ptr<Compiled> Runner::plan_main(const Graph& base, std::span<const V
   for (size_t i = 0; i < given.size(); ++i) g->fact(given[i]).type = given_type(inputs[i], g->fact(given[i]).type);
   CheckedNodes nodes(*g, nodes_of(*g, g->main()));
   if (options.fast) fuse_operators(*g, nodes, options.onednn && !onednn_version().empty());
-  const std::vector<ValueId> outputs = (*g)[g->main()].outputs;
-  return finish(std::move(g), nodes, given, outputs, false, base.value_capacity());
+  const std::vector<ValueId>& all = (*g)[g->main()].outputs;
+  const auto returned = all.end() - static_cast<std::ptrdiff_t>(options.observe.size());
+  Wanted wanted{{all.begin(), returned}, {}};
+  for (auto v = returned; v != all.end(); ++v) wanted.observed.emplace_back(*v, static_cast<uint32_t>(v - returned));
+  return finish(std::move(g), nodes, given, wanted, false, base.value_capacity());
 }
 
 std::shared_ptr<Compiled> Runner::plan_part(const Plan& outer, std::span<const NodeId> nodes,
                                             std::span<const ValueId> inputs, std::span<const Datum> values,
-                                            std::span<const ValueId> outputs, bool interpret, bool any_sizes) {
+                                            const Wanted& wanted, bool interpret, bool any_sizes) {
   const std::lock_guard lock(inferring());
   auto g = std::make_shared<Graph>(*outer.graph);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -105,13 +110,14 @@ std::shared_ptr<Compiled> Runner::plan_part(const Plan& outer, std::span<const N
     f.contents.reset();
   }
   const CheckedNodes checked(*g, {nodes.begin(), nodes.end()});
-  return finish(std::move(g), checked, inputs, outputs, interpret, outer.base_values);
+  return finish(std::move(g), checked, inputs, wanted, interpret, outer.base_values);
 }
 
 // One run: what its bodies and its rests share.
 class Run {
  public:
-  Run(Runner& r, std::vector<StepTime>* times) : r_(r) {
+  Run(Runner& r, std::vector<StepTime>* times, const Observer& observer) : r_(r) {
+    hooks_.observed = observer;
     hooks_.run_region = [this](const Plan& p, RegionId region, std::vector<Datum> args,
                                const std::function<Datum(ValueId)>& outer) {
       return body(p, region, std::move(args), outer);
@@ -145,7 +151,8 @@ class Run {
   // The nodes that had to wait for sizes.
   std::vector<Datum> rest(Compiled& c, const Frame& f, std::vector<Datum> out, int depth) {
     const Rest& rest = *c.plan->rest;
-    std::vector<ValueId> inputs, wanted;
+    std::vector<ValueId> inputs;
+    Wanted wanted{{}, rest.observed};
     std::vector<Datum> values;
     std::string key = "rest";
     for (const auto& [value, slot] : rest.live) {
@@ -153,7 +160,7 @@ class Run {
       append_key(key, values.emplace_back(f.read(slot)));
     }
     for (size_t i = 0; i < out.size(); ++i)
-      if (c.plan->outputs[i] == no_slot) wanted.push_back(c.plan->output_values[i]);
+      if (c.plan->outputs[i] == no_slot) wanted.returned.push_back(c.plan->output_values[i]);
     const auto plan = c.inner.get(
         key, [&] { return r_.plan_part(*c.plan, rest.nodes, inputs, values, wanted, depth >= rests_planned); });
     std::vector<Datum> late = execute(*plan, values, depth + 1);
@@ -181,7 +188,7 @@ class Run {
     for (const Datum& d : args)
       if (!any_sizes) append_key(key, d);
     const auto compiled = current_->inner.get(key, [&] {
-      return r_.plan_part(plan, nodes_of(g, region), inputs, args, g[region].outputs, any_sizes, any_sizes);
+      return r_.plan_part(plan, nodes_of(g, region), inputs, args, {g[region].outputs, {}}, any_sizes, any_sizes);
     });
     std::vector<Datum> out = execute(*compiled, args);
     --nested_;
@@ -194,7 +201,8 @@ class Run {
   int nested_ = 0;
 };
 
-std::vector<Datum> Runner::run(std::span<const Datum> inputs, std::vector<StepTime>* times, const OutputMemory& lent) {
+std::vector<Datum> Runner::run(std::span<const Datum> inputs, std::vector<StepTime>* times, const OutputMemory& lent,
+                               const Observer& observer) {
   const ThreadScope scope(options.threads);
   const auto params = run_inputs(model.graph);
   std::vector<Datum> all(inputs.begin(), inputs.end());
@@ -214,7 +222,7 @@ std::vector<Datum> Runner::run(std::span<const Datum> inputs, std::vector<StepTi
                values.emplace_back(fallback && all[i].kind == Datum::Kind::none ? Datum(fallback->dense()) : all[i]));
   }
   const auto plan = plans_.get(key, [&] { return plan_main(overrides ? open_base() : base_, given, values); });
-  return Run(*this, times).execute(*plan, values, 0, lent);
+  return Run(*this, times, observer).execute(*plan, values, 0, lent);
 }
 
 }  // namespace cameo::engine

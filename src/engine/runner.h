@@ -12,7 +12,8 @@ namespace cameo::engine {
 class Runner {
  public:
   Runner(Model model, const SessionOptions& options);
-  std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times, const OutputMemory& lent);
+  std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times, const OutputMemory& lent,
+                         const Observer& observer);
 
   Model model;
   SessionOptions options;
@@ -26,10 +27,10 @@ class Runner {
   const Graph& open_base();
   // Nodes of a plan's graph, on values that are at hand now.
   std::shared_ptr<Compiled> plan_part(const Plan& outer, std::span<const NodeId> nodes, std::span<const ValueId> inputs,
-                                      std::span<const Datum> values, std::span<const ValueId> outputs, bool interpret,
+                                      std::span<const Datum> values, const Wanted& wanted, bool interpret,
                                       bool any_sizes = false);
   std::shared_ptr<Compiled> finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes, std::span<const ValueId> inputs,
-                                   std::span<const ValueId> outputs, bool interpret, uint32_t base_values);
+                                   const Wanted& wanted, bool interpret, uint32_t base_values);
 
   Graph base_;                        // prepared, sizes open; inputs with defaults are constants
   std::unique_ptr<Graph> open_base_;  // the same where such inputs may be given; made when one is

@@ -15,7 +15,10 @@ int Session::threads() const { return runner_->options.threads; }
 MemoryUse Session::memory() const { return {runner_->largest_arena, runner_->store.bytes()}; }
 std::vector<Datum> Session::run(std::span<const Datum> inputs, std::vector<StepTime>* times,
                                 const OutputMemory& lent) const {
-  return runner_->run(inputs, times, lent);
+  return runner_->run(inputs, times, lent, {});
+}
+std::vector<Datum> Session::run(std::span<const Datum> inputs, const Observer& observer) const {
+  return runner_->run(inputs, nullptr, {}, observer);
 }
 
 }  // namespace cameo::engine

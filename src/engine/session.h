@@ -20,7 +20,20 @@ struct SessionOptions {
   bool onednn = true;         // false: our own kernels, as in a build without it
   uint64_t seed = 0;          // for random operators that carry none
   std::vector<ValueId> keep;  // inner values of the main graph that are returned as well, after the outputs
+  // Values of the main graph that a run shows to its observer, each when it is there. They are not fused away, and
+  // need no memory beyond their use.
+  std::vector<ValueId> observe;
 };
+
+// A value of a run, as it lies in memory. The bytes are valid only during the call.
+struct Observation {
+  size_t index = 0;  // in SessionOptions::observe
+  DType dtype = DType::undefined;
+  std::span<const int64_t> dims;  // from the outermost in memory to the innermost
+  std::span<const size_t> axes;   // axes[i]: which axis of the value dims[i] is
+  std::span<const std::byte> bytes;
+};
+using Observer = std::function<void(const Observation&)>;
 
 struct StepTime {
   std::string node, op, kernel;  // the node's name, what the step does, which implementation
@@ -49,6 +62,8 @@ class Session {
   // What `lent` lends is used where an output is computed in memory of its own; others point elsewhere.
   std::vector<Datum> run(std::span<const Datum> inputs, std::vector<StepTime>* times = nullptr,
                          const OutputMemory& lent = {}) const;
+  // The same, with an observer. Values of SessionOptions::observe that are no tensors of numbers are not shown.
+  std::vector<Datum> run(std::span<const Datum> inputs, const Observer& observer) const;
   MemoryUse memory() const;
   int threads() const;
 

@@ -18,6 +18,7 @@
 #include "passes/dce.h"
 #include "passes/engine_set.h"
 #include "passes/simplify.h"
+#include "quant/insert/insert.h"
 #include "runtime/reference.h"
 
 namespace cameo::tests {
@@ -192,6 +193,30 @@ Outcome run_legalise(const std::string& before, const Arguments& arguments) {
   return out;
 }
 
+// quantize --target=NAME [--keep=A,B]: Q and DQ for the target, with the range -1 to 1 for every value.
+Outcome run_quantize(const std::string& before, const Arguments& arguments) {
+  Model m = parse(before);
+  infer(m.graph, m.functions);
+  const auto name = listed(arguments, "--target="), kept = listed(arguments, "--keep=");
+  const quant::Target* target = quant::find_target(name.empty() ? "onnxruntime" : name[0]);
+  if (!target) throw error("use.target", "there is no such target");
+  std::set<NodeId> keep;
+  for (const NodeId n : m.graph.nodes(m.graph.main()))
+    if (std::find(kept.begin(), kept.end(), m.graph[m.graph[n].outputs.at(0)].name) != kept.end()) keep.insert(n);
+  const quant::Selection selection(m.graph, *target, keep);
+  quant::WeightCache cache;
+  quant::InsertOptions how;
+  how.target = target;
+  how.cache = &cache;
+  for (const ValueId v : selection.values())
+    how.scales[selection.group(v)] = quant::scale_of({-1, 1}, target->activation);
+  quant::insert(m.graph, selection, how);
+  remove_dead_code(m.graph);
+  Outcome out;
+  out.model = std::move(m);
+  return out;
+}
+
 constexpr Command table[] = {
     {"print", "the text as Cameo prints it", run_print},
     {"infer", "types and shapes of all values", run_infer},
@@ -201,6 +226,7 @@ constexpr Command table[] = {
     {"engine", "what a session rewrites before it plans", run_engine},
     {"lower", "a call of a torch operator to a graph", run_lower},
     {"legalise", "expanded for an older opset", run_legalise},
+    {"quantize", "QuantizeLinear and DequantizeLinear for a target", run_quantize},
 };
 
 }  // namespace

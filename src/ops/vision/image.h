@@ -24,6 +24,9 @@ std::optional<Image> decode_pnm(std::string_view s);   // P1 to P6
 std::optional<Image> decode_png(std::string_view s);   // all but interlaced ones
 std::optional<Image> decode_tiff(std::string_view s);  // uncompressed strips of 8-bit greys or colours
 
+// Of any format that is decoded here, or by a library; throws eval.codec-library where that is not installed.
+std::optional<Image> decode_image(std::string_view s);
+
 // Formats that a library decodes, looked for when the first such image comes.
 struct LibraryCodec {
   std::string_view format, library, package;                        // the package is Debian's

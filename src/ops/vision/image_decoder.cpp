@@ -25,7 +25,9 @@ std::string_view codec_of(std::string_view s) {
   return "";
 }
 
-std::optional<Image> decode(std::string_view s) {
+}  // namespace
+
+std::optional<Image> decode_image(std::string_view s) {
   if (s.size() > 2 && s.substr(0, 2) == "BM") return decode_bmp(s);
   if (s.size() > 2 && s[0] == 'P' && s[1] >= '1' && s[1] <= '6') return decode_pnm(s);
   if (codec_of(s) == "PNG") return decode_png(s);
@@ -44,6 +46,8 @@ std::optional<Image> decode(std::string_view s) {
   return std::nullopt;
 }
 
+namespace {
+
 struct ImageDecoder : Rules<op::ImageDecoder> {
   static void infer(const op::ImageDecoder& a, Infer& c) {
     if (c.rank(0) != 1) c.fail("infer.rank", cat("the stream has rank ", c.rank(0), ": 1 is wanted"));
@@ -56,7 +60,7 @@ struct ImageDecoder : Rules<op::ImageDecoder> {
     if (k.in(0).dtype() != DType::u8) k.fail("eval.type", "an image is read from bytes");
     const std::string_view s = k.in(0).bytes().text();
     const bool grey = a.pixel_format == "Grayscale";
-    const auto image = decode(s);
+    const auto image = decode_image(s);
     if (const auto codec = codec_of(s); !image && !codec.empty())
       throw error("eval.codec", cat("the image is ", codec, " of a kind that is not decoded here"))
           .help(

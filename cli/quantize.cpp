@@ -1,0 +1,114 @@
+// cameo quantize: a model in 8-bit integers.
+#include "cameo/quantize.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+
+namespace cameo::cli {
+
+namespace {
+
+constexpr Flag flags[] = {
+    {"calibrate", 0, "DATA",
+     "samples of the inputs: an .npz or .npy, a folder of them, with --image a folder of pictures, or - for arrays on "
+     "standard input"},
+    {"image", 0, "mean=…,std=…,size=…,layout=…",
+     "how pictures become the input; parts: mean, std, divide, size, layout (nchw, nhwc), fit (stretch, crop, pad), "
+     "order (rgb, bgr, grey)"},
+    {"target", 0, "NAME", "onnxruntime, tensorrt, openvino, qnn or generic; default: onnxruntime"},
+    {"method", 0, "NAME", "how ranges are chosen: minmax, percentile, entropy, mse; default: auto, the least noise"},
+    {"percentile", 0, "P", "numbers inside the range, for that method; default: 99.999"},
+    {"keep", 0, "NODE,…", "nodes that stay float: names with * and ?, or operators; repeatable"},
+    {"undo", 0, "NODE,…", "the same, for nodes that a report shows; repeatable"},
+    {"min-db", 0, "X", "signal to noise of every output; nodes stay float for it; default: 20"},
+    {"max-float-macs", 0, "SHARE", "of the multiplications, that may stay float for it; default: 0.1"},
+    {"metric", 0, "COMMAND", "judge models by the number that COMMAND FILE prints, larger is better"},
+    {"max-drop", 0, "X", "of the metric, below the float model's; default: 0.01"},
+    {"check-samples", 0, "N", "measure noise on the first N samples; default: 16"},
+    {"opset", 0, "N", "write this opset; default: the model's own, at least 13"},
+    {"threads", 0, "N", "default: all the machine has"},
+    {"no-bias-correction", 0, "", "leave biases as they are"},
+    {"no-equalization", 0, "", "leave the ranges of channels as they are"},
+    {"no-simplify", 0, "", "do not simplify the model first"},
+    {"report", 0, "FILE", "every node with its bits and noise: .html or .json; repeatable"},
+    weights_flag,
+    no_provenance,
+    durable_flag,
+};
+constexpr Verb verb{"quantize",
+                    "IN OUT",
+                    "a model in 8-bit integers, from samples of its inputs",
+                    "cameo quantize net.onnx int8.onnx --calibrate samples.npz --report report.html\n"
+                    "cameo quantize net.onnx int8.onnx --calibrate pictures/ --image size=224,mean=0.5,std=0.5",
+                    flags,
+                    2,
+                    2};
+
+QuantizeSettings settings_of(const Args& args) {
+  QuantizeSettings s;
+  s.target = args.text("target", s.target);
+  s.method = args.text("method", s.method);
+  s.percentile = args.number("percentile", s.percentile);
+  s.keep = args.list("keep");
+  for (const std::string& node : args.list("undo")) s.keep.push_back(node);
+  s.min_db = args.number("min-db", s.min_db);
+  s.max_float_macs = args.number("max-float-macs", s.max_float_macs);
+  if (args.has("metric")) s.metric = metric_of_command(*args.value("metric"));
+  s.max_drop = args.number("max-drop", s.max_drop);
+  s.check_samples = static_cast<uint64_t>(args.integer("check-samples", 16, 1, 1000));
+  s.opset = static_cast<int>(args.integer("opset", 0, 0, 1000));
+  s.threads = static_cast<int>(args.integer("threads", 0, 0, 4096));
+  s.correct_bias = !args.has("no-bias-correction");
+  s.equalize = !args.has("no-equalization");
+  s.simplify = !args.has("no-simplify");
+  return s;
+}
+
+void tell(const Quantized& q, Out& out) {
+  const QuantizeReport& r = q.report;
+  const auto tenths = [](double v) { return std::round(v * 10) / 10; };
+  size_t quantized = 0;
+  for (const QuantizedNode& n : r.nodes) quantized += n.quantized;
+  out.say(cat("quantized ", plural(quantized, "node"), ", ", tenths(100 * r.int8_macs),
+              " % of the multiplications; ranges by ", r.method, " from ", plural(r.samples, "sample")));
+  for (const QuantizedOutput& o : r.outputs) {
+    out.say(cat("output ", o.name, ": ", tenths(o.db), " dB"));
+    for (const auto& [what, db] : o.parts) out.say(cat("  ", what, ": ", tenths(db), " dB"));
+  }
+  if (r.metric) out.say(cat("metric ", *r.metric, ", float ", *r.float_metric));
+  for (const QuantizedNode& n : r.nodes)
+    if (!n.quantized && n.macs > 0) out.say(cat("float: ", n.name, " (", n.op, "): ", n.why));
+}
+
+}  // namespace
+
+int quantize_main(Raw raw, Out& out) {
+  const auto args = parse(verb, raw, out);
+  if (!args) return 0;
+  if (!args->has("calibrate"))
+    throw error("use.missing-flag", "--calibrate is missing").help("--calibrate DATA: samples of the model's inputs");
+  const SaveSettings save = save_settings(verb, *args);
+  Publication files;
+  std::vector<std::pair<Publication::File, bool>> reports;
+  for (const std::string& path : args->values("report"))
+    reports.emplace_back(files.open(path, {".html", ".json"}), path.ends_with(".html"));
+  const Model m = opened(args->operands[0], out);
+  QuantizeSettings settings = settings_of(*args);
+  settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
+    return out.progress(what, done, all), true;
+  };
+  const Quantized q = quantize(m, samples_from(m, *args->value("calibrate"), args->text("image", "")), settings);
+  out.progress("", 1, 1);
+  out.diags(q.findings);
+  for (auto& [file, html] : reports) file.append(html ? to_html(q.report) : to_json(q.report) + "\n");
+  out.diags(q.model.save(files, args->operands[1], save));
+  publish(files, save.durable, out);
+  if (out.json) out.line(to_json(q.report));
+  else tell(q, out);
+  return 0;
+}
+
+}  // namespace cameo::cli

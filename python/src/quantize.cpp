@@ -1,0 +1,73 @@
+// cameo.quantize: samples from Python, and a metric.
+#include "cameo/quantize.h"
+
+#include <nanobind/stl/string.h>
+
+#include "bindings.h"
+#include "cameo/model.h"
+
+namespace cameo::python {
+
+namespace {
+
+// {name: array, ...} from Python's iterator, one at a time.
+SampleSource source_of(nb::object samples) {
+  const auto iterator = keep(nb::iter(samples));
+  return [iterator](std::vector<NamedValue>& inputs) {
+    const nb::gil_scoped_acquire gil;
+    nb::object next = nb::steal(PyIter_Next(static_cast<PyObject*>(const_cast<void*>(iterator.get()))));
+    if (!next.is_valid()) {
+      if (PyErr_Occurred()) throw nb::python_error();
+      return false;
+    }
+    for (auto [name, array] : nb::cast<nb::dict>(next))
+      inputs.emplace_back(nb::cast<std::string>(name), to_value(array));
+    return true;
+  };
+}
+
+std::function<double(const Model&)> metric_of(nb::object function) {
+  if (function.is_none()) return {};
+  return [owner = keep(std::move(function))](const Model& m) {
+    const nb::gil_scoped_acquire gil;
+    return nb::cast<double>(
+        nb::float_(nb::handle(static_cast<PyObject*>(const_cast<void*>(owner.get())))(nb::cast(m))));
+  };
+}
+
+QuantizeSettings settings_of(nb::dict given) {
+  Options o(std::move(given));
+  QuantizeSettings s;
+  s.target = o.text("target", s.target.c_str());
+  s.method = o.text("method", s.method.c_str());
+  s.percentile = o.number("percentile").value_or(s.percentile);
+  s.keep = o.texts("keep");
+  s.simplify = o.flag("simplify", s.simplify);
+  s.correct_bias = o.flag("correct_bias", s.correct_bias);
+  s.equalize = o.flag("equalize", s.equalize);
+  s.min_db = o.number("min_db").value_or(s.min_db);
+  s.max_float_macs = o.number("max_float_macs").value_or(s.max_float_macs);
+  s.check_samples = static_cast<uint64_t>(std::max<int64_t>(1, o.integer("check_samples", 16)));
+  s.max_drop = o.number("max_drop").value_or(s.max_drop);
+  s.threads = static_cast<int>(o.integer("threads", 0));
+  s.opset = static_cast<int>(o.integer("opset", 0));
+  s.metric = metric_of(o.object("metric"));
+  s.progress = progress_of(o.object("progress"));
+  o.finish();
+  return s;
+}
+
+// (model, report as JSON, report as HTML, findings); samples: a file name, or an iterable of dicts.
+nb::tuple quantize_model(const Model& m, nb::object samples, const std::string& image, nb::dict given) {
+  const QuantizeSettings settings = settings_of(std::move(given));
+  const SampleSource source = nb::isinstance<nb::str>(samples) ? samples_from(m, nb::cast<std::string>(samples), image)
+                                                               : source_of(std::move(samples));
+  Quantized q = released([&] { return quantize(m, source, settings); });
+  return nb::make_tuple(std::move(q.model), to_json(q.report), to_html(q.report), diag_list(q.findings));
+}
+
+}  // namespace
+
+void bind_quantize(nb::module_& m) { m.def("quantize", &quantize_model); }
+
+}  // namespace cameo::python

@@ -1,0 +1,70 @@
+// A metric from a command that judges a model's file.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include <unistd.h>
+
+#include "support/error.h"
+
+#include "cameo/model.h"
+#include "cameo/quantize.h"
+
+namespace cameo {
+
+namespace {
+
+using support::cat;
+using support::error;
+
+// A folder of its own, removed with all that is in it.
+struct Folder {
+  std::string path;
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "cameo-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw error("write.failed", cat("cannot make a folder ", name));
+    path = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+};
+
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+double last_number(const std::string& text, const std::string& command) {
+  size_t end = text.find_last_of("0123456789");
+  if (end == text.npos) throw error("quantize.metric", cat("the command printed no number: ", command));
+  size_t start = text.find_last_of(" \t\r\n:=", end);
+  start = start == text.npos ? 0 : start + 1;
+  char* stop = nullptr;
+  const double out = std::strtod(text.c_str() + start, &stop);
+  if (stop == text.c_str() + start) throw error("quantize.metric", cat("the command printed no number: ", command));
+  return out;
+}
+
+}  // namespace
+
+std::function<double(const Model&)> metric_of_command(std::string command) {
+  return [command = std::move(command)](const Model& model) {
+    const Folder folder;
+    const std::string file = folder.path + "/model.onnx";
+    model.save(file);
+    std::FILE* pipe = popen(cat(command, " ", quoted(file)).c_str(), "r");
+    if (!pipe) throw error("quantize.metric", cat("cannot run ", command));
+    std::string text;
+    char buffer[4096];
+    for (size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, got);
+    if (const int status = pclose(pipe); status != 0)
+      throw error("quantize.metric", cat("the command failed with status ", status, ": ", command));
+    return last_number(text, command);
+  };
+}
+
+}  // namespace cameo

@@ -1,0 +1,125 @@
+// include/cameo/quantize.h.
+#include "quant/quantize.h"
+
+#include <algorithm>
+
+#include "quant/samples/samples.h"
+#include "runtime/inputs.h"
+#include "support/near_name.h"
+
+#include "api/state.h"
+#include "cameo/quantize.h"
+
+namespace cameo {
+
+namespace {
+
+quant::Method method_of(const std::string& name) {
+  const auto* const it = std::find(std::begin(quant::method_names), std::end(quant::method_names), name);
+  if (it == std::end(quant::method_names))
+    throw error("use.value", cat("there is no method '", name, "'")).help("auto, minmax, percentile, entropy, mse");
+  return static_cast<quant::Method>(it - std::begin(quant::method_names));
+}
+
+quant::Options options_of(const QuantizeSettings& s) {
+  if (!(s.percentile > 50 && s.percentile <= 100))
+    throw error("use.value", cat("the percentile is ", s.percentile)).help("more than 50, at most 100");
+  if (s.threads < 0) throw error("use.value", cat("threads is ", s.threads));
+  quant::Options o;
+  o.target = s.target;
+  o.method = method_of(s.method);
+  o.percentile = s.percentile;
+  o.keep = s.keep;
+  o.simplify = s.simplify;
+  o.correct_bias = s.correct_bias;
+  o.equalize = s.equalize;
+  o.min_db = s.min_db;
+  o.max_float_macs = s.max_float_macs;
+  o.check_samples = s.check_samples;
+  o.max_drop = s.max_drop;
+  o.threads = s.threads;
+  o.opset = s.opset ? known_opset(s.opset) : 0;
+  o.progress = s.progress;
+  return o;
+}
+
+// Inputs by name, in the model's order.
+quant::Samples positional(const ir::Graph& g, const SampleSource& source) {
+  return [&g, &source](std::vector<kernels::Datum>& inputs) {
+    std::vector<NamedValue> named;
+    if (!source(named)) return false;
+    const auto params = runtime::run_inputs(g);
+    inputs.assign(params.size(), {});
+    for (const auto& [name, value] : named) {
+      size_t at = 0;
+      while (at < params.size() && g[params[at]].name != name) ++at;
+      if (at == params.size()) throw error("use.input-name", cat("the model has no input '", name, "'"));
+      inputs[at] = datum_of(value, name);
+    }
+    return true;
+  };
+}
+
+QuantizeReport report_of(quant::Report r) {
+  QuantizeReport out;
+  out.target = r.target, out.method = r.method, out.samples = r.samples, out.db = r.db, out.int8_macs = r.int8_macs;
+  out.float_metric = r.float_metric, out.metric = r.metric, out.reached = r.reached, out.tried = r.tried;
+  for (auto& o : r.outputs) out.outputs.push_back({o.name, o.db, std::move(o.parts)});
+  for (auto& n : r.nodes) out.nodes.push_back({n.name, n.op, n.quantized, n.why, n.bits, n.macs, n.weight_db, n.db});
+  for (auto& v : r.values)
+    out.values.push_back({v.name, v.low, v.high, v.from, v.to, v.scale, v.zero_point, v.db, std::move(v.plot)});
+  return out;
+}
+
+Diag below(const QuantizeReport& r, const QuantizeSettings& s) {
+  Diag d;
+  d.severity = Severity::warning;
+  d.code = "quantize.below";
+  d.what = r.metric ? cat("the metric is ", *r.metric, ", of the float model ", *r.float_metric)
+                    : cat("the worst output has ", r.db, " dB, and ", s.min_db, " were asked for");
+  d.hint = "more samples, --keep NODE for the nodes that the report shows as noisy, or a larger --max-float-macs";
+  return d;
+}
+
+}  // namespace
+
+SampleSource samples_from(const Model& model, const std::string& path, const std::string& image) {
+  std::optional<quant::PictureOptions> pictures;
+  if (!image.empty()) pictures = quant::picture_options(image);
+  // The model is kept alive with its graph.
+  const Model owner = model;
+  const ir::Graph& g = ModelState::onnx(owner).graph;
+  return [owner, &g, next = quant::samples_from(g, path, pictures)](std::vector<NamedValue>& inputs) {
+    std::vector<kernels::Datum> sample;
+    if (!next(sample)) return false;
+    const auto params = runtime::run_inputs(g);
+    for (size_t i = 0; i < sample.size() && i < params.size(); ++i)
+      if (sample[i].kind != kernels::Datum::Kind::none) inputs.emplace_back(g[params[i]].name, run_value_of(sample[i]));
+    return true;
+  };
+}
+
+Quantized quantize(const Model& model, const SampleSource& samples, const QuantizeSettings& settings) {
+  quant::Options options = options_of(settings);
+  ModelState s = ModelState::changed(model);
+  const auto as_model = [&](const ir::Model& m, int64_t opset) {
+    ModelState made = s;
+    made.model = m;
+    made.opset = opset;
+    made.inferred.reset();
+    return ModelState::make(std::move(made));
+  };
+  const auto own = s.model.opsets.find("");
+  const int64_t opset = std::max(
+      {options.opset, quant::lowest_opset(options.target), own == s.model.opsets.end() ? int64_t{0} : own->second});
+  if (settings.metric) options.metric = [&](const ir::Model& m) { return settings.metric(as_model(m, opset)); };
+  const ir::Model before = s.model;
+  quant::Result result = quant::quantize(s.model, positional(before.graph, samples), options);
+  s.opset = result.opset;
+  s.inferred.reset();
+  Quantized out{ModelState::make(std::move(s)), report_of(std::move(result.report)), std::move(result.findings)};
+  if (!out.report.reached) out.findings.push_back(below(out.report, settings));
+  return out;
+}
+
+}  // namespace cameo

@@ -1,0 +1,76 @@
+#include "quant/calibrate/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cameo::quant {
+
+namespace {
+
+constexpr int64_t most_numbers = 1 << 16;  // of a value in one sample, for the moments
+
+int64_t product(std::span<const int64_t> dims) {
+  int64_t out = 1;
+  for (const int64_t d : dims) out *= d;
+  return out;
+}
+
+}  // namespace
+
+void ChannelMoments::add(std::span<const float> numbers, std::span<const int64_t> dims, size_t place) {
+  const auto channels = static_cast<size_t>(dims[place]);
+  if (numbers.empty() || channels == 0) return;
+  sum.resize(std::max(sum.size(), channels));
+  square.resize(sum.size());
+  most.resize(sum.size());
+  const int64_t outer = product(dims.first(place)), inner = product(dims.subspan(place + 1));
+  const auto total = static_cast<int64_t>(numbers.size());
+  // Of a large value an even selection of the positions.
+  const int64_t step = total <= most_numbers ? 1 : (total / most_numbers) | 1;
+  const int64_t positions = outer * inner;
+  for (int64_t position = 0; position < positions; position += step) {
+    const float* first =
+        numbers.data() + (position / inner) * static_cast<int64_t>(channels) * inner + position % inner;
+    for (size_t c = 0; c < channels; ++c) {
+      const float x = first[static_cast<int64_t>(c) * inner];
+      if (!std::isfinite(x)) continue;
+      sum[c] += static_cast<double>(x);
+      square[c] += static_cast<double>(x) * static_cast<double>(x);
+      most[c] = std::max(most[c], std::fabs(x));
+    }
+    count += 1;
+  }
+}
+
+Calibration::Calibration(Model model, const Wishes& wishes, int threads) {
+  for (const auto& [v, axis] : wishes) {
+    places_[v] = watched_.size();
+    watched_.push_back(v);
+    statistics_.emplace_back().channels.axis = axis;
+  }
+  engine::SessionOptions options;
+  options.threads = threads;
+  options.observe = watched_;
+  session_ = std::make_unique<engine::Session>(std::move(model), options);
+}
+
+void Calibration::sample(std::span<const Datum> inputs) {
+  session_->run(inputs, [this](const engine::Observation& o) {
+    if (o.dtype != DType::f32) return;
+    ValueStatistics& s = statistics_[o.index];
+    const std::span<const float> numbers(reinterpret_cast<const float*>(o.bytes.data()),
+                                         o.bytes.size() / sizeof(float));
+    s.histogram.add(numbers);
+    if (s.channels.axis < 0) return;
+    for (size_t i = 0; i < o.axes.size(); ++i)
+      if (o.axes[i] == static_cast<size_t>(s.channels.axis)) s.channels.add(numbers, o.dims, i);
+  });
+  ++samples_;
+}
+
+const ValueStatistics* Calibration::of(ValueId v) const {
+  const auto it = places_.find(v);
+  return it == places_.end() || statistics_[it->second].histogram.empty() ? nullptr : &statistics_[it->second];
+}
+
+}  // namespace cameo::quant

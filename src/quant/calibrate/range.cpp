@@ -1,0 +1,185 @@
+#include "quant/calibrate/range.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/error.h"
+
+namespace cameo::quant {
+
+Range joined(const Range& a, const Range& b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+
+int64_t most_level(const Grid& g) { return (int64_t{1} << (g.is_signed ? g.bits - 1 : g.bits)) - 1; }
+int64_t least_level(const Grid& g) {
+  if (!g.is_signed) return 0;
+  return g.symmetric ? -most_level(g) : -most_level(g) - 1;
+}
+
+Scale scale_of(const Range& range, const Grid& grid) {
+  const double low = std::min(0.0, range.low), high = std::max(0.0, range.high);
+  const auto least = least_level(grid), most = most_level(grid);
+  // Smaller scales would be denormal, or 0, in f32.
+  constexpr double smallest = 1e-30;
+  if (grid.symmetric) {
+    const double reach = std::max(-low, high);
+    const double levels = grid.is_signed ? static_cast<double>(most) : static_cast<double>(most - most / 2 - 1);
+    const double scale = reach / levels;
+    return {static_cast<float>(scale > smallest ? scale : 1), grid.is_signed ? 0 : most / 2 + 1};
+  }
+  const double exact = (high - low) / static_cast<double>(most - least);
+  if (!(exact > smallest)) return {1, std::clamp<int64_t>(0, least, most)};
+  const double scale = static_cast<float>(exact);
+  const double zero = std::nearbyint(static_cast<double>(least) - low / scale);
+  return {scale, static_cast<int64_t>(std::clamp(zero, static_cast<double>(least), static_cast<double>(most)))};
+}
+
+Range covered(const Scale& s, const Grid& grid) {
+  return {static_cast<double>(least_level(grid) - s.zero) * s.scale,
+          static_cast<double>(most_level(grid) - s.zero) * s.scale};
+}
+
+namespace {
+
+// The mean of (x - at)^2 for x spread evenly over the bin.
+double mean_square_from(double low, double high, double at) {
+  const double a = low - at, b = high - at;
+  return (a * a + a * b + b * b) / 3;
+}
+
+double bin_error(const Histogram::Bin& b, const Range& in, double step) {
+  const double middle = (b.low + b.high) / 2;
+  if (middle < in.low) return mean_square_from(b.low, b.high, in.low);
+  if (middle > in.high) return mean_square_from(b.low, b.high, in.high);
+  const double most = std::max(std::fabs(b.low), std::fabs(b.high));
+  if (most <= step / 2) return mean_square_from(b.low, b.high, 0);  // these become 0
+  return step * step / 12;
+}
+
+}  // namespace
+
+double expected_error(const Histogram& h, const Scale& scale, const Grid& grid) {
+  const Range in = covered(scale, grid);
+  double sum = 0, count = 0;
+  for (const auto& b : h.bins()) sum += b.count * bin_error(b, in, scale.scale), count += b.count;
+  return count > 0 ? sum / count : 0;
+}
+
+double mean_square(const Histogram& h) {
+  double sum = 0, count = 0;
+  for (const auto& b : h.bins()) sum += b.count * mean_square_from(b.low, b.high, 0), count += b.count;
+  return count > 0 ? sum / count : 0;
+}
+
+namespace {
+
+Range whole(const Histogram& h) { return {std::min(0.0, h.min()), std::max(0.0, h.max())}; }
+
+// Where so many numbers of those that the bins count lie below.
+double quantile(const std::vector<Histogram::Bin>& bins, double count) {
+  double before = 0;
+  for (const auto& b : bins) {
+    if (before + b.count >= count) return b.low + (b.high - b.low) * std::clamp((count - before) / b.count, 0.0, 1.0);
+    before += b.count;
+  }
+  return bins.empty() ? 0 : bins.back().high;
+}
+
+Range percentile_range(const Histogram& h, double percentile) {
+  const auto bins = h.bins();
+  const double total = h.total(), outside = total * (100 - percentile) / 100;
+  return {std::min(0.0, quantile(bins, outside)), std::max(0.0, quantile(bins, total - outside))};
+}
+
+// The least error of ranges that are cut on one side, then on the other.
+Range mse_range(const Histogram& h, const Grid& grid) {
+  const auto bins = h.bins();
+  const auto error_of = [&](const Range& r) {
+    const Scale s = scale_of(r, grid);
+    const Range in = covered(s, grid);
+    double sum = 0;
+    for (const auto& b : bins) sum += b.count * bin_error(b, in, s.scale);
+    return sum;
+  };
+  const Range all = whole(h);
+  Range best = all;
+  double least = error_of(all);
+  for (int round = 0; round < 2; ++round)
+    for (const bool upper : {true, false})
+      for (int part = 100; part >= 10; part -= 2) {
+        Range r = best;
+        (upper ? r.high : r.low) = (upper ? all.high : all.low) * part / 100;
+        if (const double e = error_of(r); e < least) least = e, best = r;
+      }
+  return best;
+}
+
+constexpr size_t linear_bins = 2048;
+
+// Magnitudes (or, of an asymmetric grid, distances from the end) in bins of equal width.
+std::vector<double> linear(const Histogram& h, double low, double high, bool magnitudes) {
+  std::vector<double> out(linear_bins);
+  const double width = (high - low) / linear_bins;
+  for (auto b : h.bins()) {
+    if (magnitudes && b.high <= 0) b = {-b.high, -b.low, b.count};
+    const double from = (b.low - low) / width, to = (b.high - low) / width;
+    const auto first = static_cast<size_t>(std::clamp(from, 0.0, linear_bins - 1.0));
+    const auto last = static_cast<size_t>(std::clamp(to, 0.0, linear_bins - 1.0));
+    for (size_t i = first; i <= last; ++i) out[i] += b.count / static_cast<double>(last - first + 1);
+  }
+  return out;
+}
+
+// Kullback-Leibler divergence of the first `kept` bins (what lies beyond added to the last) from the same numbers on
+// `levels` levels.
+double divergence(const std::vector<double>& p, size_t kept, size_t levels) {
+  double beyond = 0, total = 0;
+  for (size_t i = 0; i < p.size(); ++i) (i < kept ? total : beyond) += p[i];
+  total += beyond;
+  double out = 0;
+  for (size_t level = 0; level < levels; ++level) {
+    const size_t from = level * kept / levels, to = (level + 1) * kept / levels;
+    double sum = 0, filled = 0;
+    for (size_t i = from; i < to; ++i)
+      if (p[i] > 0) sum += p[i], filled += 1;
+    for (size_t i = from; i < to; ++i) {
+      const double mine = p[i] + (i + 1 == kept ? beyond : 0);
+      if (mine <= 0) continue;
+      const double theirs = filled > 0 && sum > 0 ? sum / filled : 1e-9;
+      out += mine / total * std::log(mine / theirs);
+    }
+  }
+  return out;
+}
+
+Range entropy_range(const Histogram& h, const Grid& grid) {
+  const Range all = whole(h);
+  const double reach = std::max(-all.low, all.high);
+  if (!(reach > 0)) return all;
+  // One side, or both as magnitudes: the distribution is cut at the same distance from zero.
+  const std::vector<double> p = linear(h, 0, reach, true);
+  const bool two_sided = all.low < 0 && all.high > 0;
+  const auto levels =
+      static_cast<size_t>(most_level(grid) - least_level(grid) + 1) / (two_sided || grid.symmetric ? 2 : 1);
+  size_t best = linear_bins;
+  double least = divergence(p, linear_bins, levels);
+  for (size_t kept = levels; kept < linear_bins; kept += 16)
+    if (const double d = divergence(p, kept, levels); d < least) least = d, best = kept;
+  const double limit = reach * static_cast<double>(best) / linear_bins;
+  return {std::max(all.low, -limit), std::min(all.high, limit)};
+}
+
+}  // namespace
+
+Range range_of(const Histogram& h, Method method, const Grid& grid, double percentile) {
+  if (h.empty()) return {};
+  switch (method) {
+    case Method::automatic: invariant(false, "the method is chosen by now"); [[fallthrough]];
+    case Method::minmax: return whole(h);
+    case Method::percentile: return percentile_range(h, percentile);
+    case Method::entropy: return entropy_range(h, grid);
+    case Method::mse: return mse_range(h, grid);
+  }
+  return whole(h);
+}
+
+}  // namespace cameo::quant

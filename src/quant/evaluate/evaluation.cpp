@@ -1,0 +1,175 @@
+#include "quant/evaluate/evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/carrier.h"
+#include "support/error.h"
+
+namespace cameo::quant {
+
+namespace {
+
+constexpr double no_noise_db = 200;
+constexpr size_t kept_numbers = 4096;  // of a value in one sample
+constexpr double apart = 8;
+
+bool is_real(const Datum& d) {
+  return d.kind == Datum::Kind::tensor &&
+         (carrier_of(d.tensor.dtype()) == Carrier::f32 || carrier_of(d.tensor.dtype()) == Carrier::f64);
+}
+
+void add(Power& p, double wanted, double got) {
+  if (!std::isfinite(wanted)) return;
+  p.signal += wanted * wanted;
+  p.noise += std::isfinite(got) ? (got - wanted) * (got - wanted) : wanted * wanted + 1;
+}
+
+// An even selection in the order of the value's own axes, however they lie in memory.
+std::vector<float> selection_of(const engine::Observation& o) {
+  const size_t rank = o.dims.size();
+  std::vector<int64_t> shape(rank), strides(rank);
+  int64_t stride = 1;
+  for (size_t i = rank; i-- > 0;) {
+    shape[o.axes[i]] = o.dims[i], strides[o.axes[i]] = stride;
+    stride *= o.dims[i];
+  }
+  const auto* data = reinterpret_cast<const float*>(o.bytes.data());
+  const auto count = static_cast<int64_t>(o.bytes.size() / sizeof(float));
+  const int64_t step =
+      count <= static_cast<int64_t>(kept_numbers) ? 1 : (count / static_cast<int64_t>(kept_numbers)) | 1;
+  std::vector<float> out;
+  for (int64_t i = 0; i < count; i += step) {
+    int64_t rest = i, at = 0;
+    for (size_t axis = rank; axis-- > 0;) at += rest % shape[axis] * strides[axis], rest /= shape[axis];
+    out.push_back(data[at]);
+  }
+  return out;
+}
+
+}  // namespace
+
+double Power::db() const {
+  if (noise <= 0 || signal <= 0) return noise <= 0 ? no_noise_db : 0;
+  return std::min(no_noise_db, 10 * std::log10(signal / noise));
+}
+
+double OutputNoise::worst_db() const {
+  double out = all.db();
+  for (const Part& p : parts)
+    if (p.power.signal > 0) out = std::min(out, p.power.db());
+  return out;
+}
+
+double Evaluation::worst_db() const {
+  double out = no_noise_db;
+  for (const OutputNoise& o : outputs) out = std::min(out, o.worst_db());
+  return out;
+}
+
+Evaluator::Evaluator(const Model& model, std::vector<std::vector<Datum>> samples, const std::vector<ValueId>& watched,
+                     int threads)
+    : samples_(std::move(samples)), threads_(threads) {
+  engine::SessionOptions options;
+  options.threads = threads;
+  options.observe = watched;
+  const engine::Session session(model, options);
+  for (const auto& inputs : samples_) expected_.push_back(record(session, inputs, watched));
+  const Graph& g = model.graph;
+  for (const ValueId v : g[g.main()].outputs) output_names_.push_back(g[v].name);
+  find_parts();
+}
+
+Evaluator::Recorded Evaluator::record(const engine::Session& session, const std::vector<Datum>& inputs,
+                                      const std::vector<ValueId>& names) const {
+  Recorded out;
+  out.outputs = session.run(inputs, [&](const engine::Observation& o) {
+    if (o.dtype == DType::f32) out.values[names[o.index]] = selection_of(o);
+  });
+  return out;
+}
+
+// Indices in the order of their magnitudes: where the next is more than 8 times smaller, another part begins. Numbers
+// up to 1 stay together: probabilities that are all small matter little.
+void Evaluator::split(const std::vector<double>& most, Parting& p) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < most.size(); ++i)
+    if (most[i] > 0) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return most[a] > most[b]; });
+  p.part.assign(most.size(), 0);
+  for (size_t k = 0; k < order.size(); ++k) {
+    if (k == 0 || (most[order[k]] * apart < most[order[k - 1]] && most[order[k - 1]] > 1))
+      p.names.push_back(cat("numbers up to ", static_cast<float>(most[order[k]]), " along axis ", p.axis));
+    p.part[order[k]] = p.names.size() - 1;
+  }
+  if (p.names.size() < 2) p = {};
+}
+
+// Along the axis with the fewest indices, the first excepted, by the largest magnitude that each index has.
+void Evaluator::find_parts() {
+  partings_.resize(output_names_.size());
+  for (size_t i = 0; i < partings_.size() && !expected_.empty(); ++i) {
+    const Datum& first = expected_[0].outputs[i];
+    if (!is_real(first) || first.tensor.rank() < 3) continue;
+    const auto& shape = first.tensor.shape();
+    Parting& p = partings_[i];
+    p.axis = 1;
+    for (size_t axis = 2; axis < shape.size(); ++axis)
+      if (shape[axis] < shape[p.axis]) p.axis = axis;
+    const auto size = static_cast<size_t>(shape[p.axis]);
+    std::vector<double> most(size);
+    for (const Recorded& r : expected_) {
+      const Tensor& t = r.outputs[i].tensor;
+      if (t.rank() != first.tensor.rank() || static_cast<size_t>(t.shape()[p.axis]) != size) return void(p = {});
+      int64_t inner = 1;
+      for (size_t axis = p.axis + 1; axis < t.shape().size(); ++axis) inner *= t.shape()[axis];
+      const std::vector<double> x = t.to_doubles();
+      for (size_t k = 0; k < x.size(); ++k)
+        if (auto& m = most[k / static_cast<size_t>(inner) % size]; std::isfinite(x[k]))
+          m = std::max(m, std::fabs(x[k]));
+    }
+    split(most, p);
+  }
+}
+
+void Evaluator::compare(const Datum& wanted, const Datum& got, const Parting& p, OutputNoise& noise) {
+  if (!is_real(wanted) || !is_real(got)) return;
+  const std::vector<double> a = wanted.tensor.to_doubles(), b = got.tensor.to_doubles();
+  const auto& shape = wanted.tensor.shape();
+  size_t inner = 1;
+  for (size_t axis = p.axis + 1; axis < shape.size(); ++axis) inner *= static_cast<size_t>(shape[axis]);
+  for (size_t k = 0; k < a.size(); ++k) {
+    const double there = a.size() == b.size() ? b[k] : NAN;
+    add(noise.all, a[k], there);
+    if (!p.part.empty()) add(noise.parts[p.part[k / inner % p.part.size()]].power, a[k], there);
+  }
+}
+
+Evaluation Evaluator::measure(const Model& quantized, const std::map<ValueId, ValueId>& forms) const {
+  std::vector<ValueId> watched, names;
+  for (const auto& [name, form] : forms) names.push_back(name), watched.push_back(form);
+  engine::SessionOptions options;
+  options.threads = threads_;
+  options.observe = watched;
+  const engine::Session session(quantized, options);
+  Evaluation out;
+  for (size_t i = 0; i < output_names_.size(); ++i) {
+    OutputNoise& o = out.outputs.emplace_back();
+    o.name = output_names_[i];
+    for (const std::string& what : partings_[i].names) o.parts.push_back({what, {}});
+  }
+  for (size_t s = 0; s < samples_.size(); ++s) {
+    const Recorded got = record(session, samples_[s], names);
+    for (size_t i = 0; i < output_names_.size(); ++i)
+      compare(expected_[s].outputs[i], got.outputs[i], partings_[i], out.outputs[i]);
+    for (const auto& [v, numbers] : got.values) {
+      const auto it = expected_[s].values.find(v);
+      if (it == expected_[s].values.end() || it->second.size() != numbers.size()) continue;
+      for (size_t k = 0; k < numbers.size(); ++k)
+        add(out.values[v], static_cast<double>(it->second[k]), static_cast<double>(numbers[k]));
+    }
+  }
+  return out;
+}
+
+}  // namespace cameo::quant

@@ -1,0 +1,70 @@
+// How much a quantized model differs from the float one: signal to noise, per output and per inner value.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/session.h"
+#include "quant/layer.h"
+
+namespace cameo::quant {
+
+// Sums of squares. No noise at all counts as 200 dB.
+struct Power {
+  double signal = 0, noise = 0;
+  double db() const;
+};
+
+struct OutputNoise {
+  std::string name;
+  Power all;
+  // Parts of an output whose numbers are of different sizes, as boxes and scores of a detector: each judged by itself.
+  struct Part {
+    std::string what;  // "channels 0..3 of axis 1, up to 320"
+    Power power;
+  };
+  std::vector<Part> parts;  // empty: it has no such parts
+  double worst_db() const;
+};
+
+struct Evaluation {
+  std::vector<OutputNoise> outputs;
+  std::map<ValueId, Power> values;  // of the float graph
+  double worst_db() const;          // over outputs and their parts
+};
+
+class Evaluator {
+ public:
+  // Runs the float model on every sample once. Of each watched value a selection of numbers is kept.
+  Evaluator(const Model& model, std::vector<std::vector<Datum>> samples, const std::vector<ValueId>& watched,
+            int threads);
+  // `forms`: the value of `quantized` that stands for a watched one; others are not compared.
+  Evaluation measure(const Model& quantized, const std::map<ValueId, ValueId>& forms) const;
+  size_t samples() const { return samples_.size(); }
+  const std::vector<std::vector<Datum>>& inputs() const { return samples_; }
+
+ private:
+  struct Recorded {
+    std::vector<Datum> outputs;
+    std::map<ValueId, std::vector<float>> values;
+  };
+  Recorded record(const engine::Session& session, const std::vector<Datum>& inputs,
+                  const std::vector<ValueId>& names) const;
+  struct Parting {
+    size_t axis = 0;
+    std::vector<size_t> part;  // of each index of the axis
+    std::vector<std::string> names;
+  };
+  void find_parts();
+  static void split(const std::vector<double>& most, Parting& p);
+  static void compare(const Datum& wanted, const Datum& got, const Parting& p, OutputNoise& noise);
+
+  std::vector<std::vector<Datum>> samples_;
+  std::vector<Recorded> expected_;
+  std::vector<std::string> output_names_;
+  std::vector<Parting> partings_;  // by output
+  int threads_ = 0;
+};
+
+}  // namespace cameo::quant

@@ -1,0 +1,111 @@
+#include "quant/evaluate/variant.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "passes/dce.h"
+#include "quant/schemes/product.h"
+#include "quant/schemes/saturation.h"
+#include "support/error.h"
+
+namespace cameo::quant {
+
+namespace {
+
+constexpr double conflicting = 8;  // times the range of another operand
+
+double reach(const Range& r) { return std::max(std::fabs(r.low), std::fabs(r.high)); }
+
+// Scale and zero point of a value that the model itself dequantizes.
+std::optional<Scale> trained_scale(const Graph& g, ValueId v) {
+  if (!is_dequantized(g, v)) return std::nullopt;
+  const Node& d = g[g[v].def];
+  const auto scale = g.constant(d.inputs[1], 64);
+  const auto zero = d.inputs.size() > 2 && d.inputs[2] ? g.constant(d.inputs[2], 64) : std::nullopt;
+  if (!scale || scale->count() != 1) return std::nullopt;
+  return Scale{scale->double_at(0), zero ? zero->int_at(0) : 0};
+}
+
+}  // namespace
+
+Range VariantMaker::range(ValueId v, Method method) {
+  const auto [it, fresh] = ranges_.try_emplace({v, method});
+  const ValueStatistics* s = fresh ? calibration_.of(v) : nullptr;
+  if (!s) return it->second;
+  const Range chosen = range_of(s->histogram, method, target_.activation, percentile_);
+  const Range useful = useful_range(model_.graph, v);
+  return it->second = {std::max(chosen.low, std::min(useful.low, 0.0)),
+                       std::min(chosen.high, std::max(useful.high, 0.0))};
+}
+
+std::set<NodeId> VariantMaker::conflicts(const Selection& s) {
+  const Graph& g = model_.graph;
+  std::set<NodeId> out;
+  for (const NodeId n : s.nodes()) {
+    double least = INFINITY, most = 0;
+    bool unseen = false;
+    for (const size_t i : s.operands(n)) {
+      const ValueId v = g[n].inputs[i];
+      if (g.is_constant(v) || trained_scale(g, v)) continue;
+      unseen = unseen || !calibration_.of(v);
+      const double r = reach(range(v, Method::minmax));
+      if (r > 0) least = std::min(least, r), most = std::max(most, r);
+    }
+    for (const ValueId v : g[n].outputs) unseen = unseen || (s.values().contains(v) && !calibration_.of(v));
+    unseen = unseen || (s.values().contains(s.result(n)) && !calibration_.of(s.result(n)));
+    const OperatorRow* row = find_operator(target_, g[n].op->name);
+    if (unseen) refused_[n] = "its values never occurred on the samples", out.insert(n);
+    else if (row && row->role == Role::joins && most > conflicting * least)
+      refused_[n] = cat("joins ranges up to ", static_cast<float>(most), " and up to ", static_cast<float>(least)),
+      out.insert(n);
+  }
+  return out;
+}
+
+std::map<ValueId, Scale> VariantMaker::group_scales(const Selection& s, Method method) {
+  const Graph& g = model_.graph;
+  std::map<ValueId, Range> ranges;
+  std::map<ValueId, Scale> out;
+  for (const ValueId v : s.values()) {
+    const auto [it, fresh] = ranges.try_emplace(s.group(v), range(v, method));
+    if (!fresh) it->second = joined(it->second, range(v, method));
+  }
+  for (const auto& [group, r] : ranges) {
+    const auto trained = trained_scale(g, group);
+    out[group] = trained ? *trained : scale_of(r, target_.activation);
+  }
+  return out;
+}
+
+Variant VariantMaker::make(const Choice& choice) {
+  Variant out;
+  out.choice = choice;
+  std::set<NodeId> keep = choice.keep;
+  for (const auto& [n, why] : refused_) keep.insert(n);
+  out.model = model_;
+  for (;;) {
+    const Selection s(model_.graph, target_, keep);
+    if (const auto more = conflicts(s); !more.empty()) {
+      keep.insert(more.begin(), more.end());
+      continue;
+    }
+    InsertOptions how;
+    how.target = &target_;
+    how.scales = group_scales(s, choice.method);
+    how.moments = [this](ValueId v) -> const ChannelMoments* {
+      const ValueStatistics* found = calibration_.of(v);
+      return found && !found->channels.sum.empty() ? &found->channels : nullptr;
+    };
+    how.cache = &cache_;
+    how.correct_bias = choice.correct_bias;
+    out.nodes = s.nodes();
+    for (const ValueId v : s.values()) out.scales[v] = how.scales.at(s.group(v));
+    for (const NodeId n : s.nodes()) out.results[n] = s.result(n);
+    // The selection looks at model_, whose graph has the same ids as the copy.
+    out.inserted = insert(out.model.graph, Selection(out.model.graph, target_, keep), how);
+    passes::remove_dead_code(out.model.graph);
+    return out;
+  }
+}
+
+}  // namespace cameo::quant

@@ -1,0 +1,54 @@
+// A quantized form of a model: which nodes stay float, how ranges are chosen; made from one calibration.
+#pragma once
+
+#include <optional>
+#include <set>
+
+#include "quant/calibrate/calibration.h"
+#include "quant/evaluate/evaluation.h"
+#include "quant/insert/insert.h"
+
+namespace cameo::quant {
+
+struct Choice {
+  std::set<NodeId> keep;  // float
+  Method method = Method::minmax;
+  bool correct_bias = true;
+};
+
+struct Variant {
+  Choice choice;
+  Model model;
+  std::set<NodeId> nodes;             // of the float graph, quantized
+  std::map<NodeId, ValueId> results;  // the value of the float graph that a node's quantized result stands for
+  std::map<ValueId, Scale> scales;    // of the values that are quantized
+  Inserted inserted;
+  Evaluation evaluation;
+  double score = 0;  // larger is better
+};
+
+class VariantMaker {
+ public:
+  VariantMaker(const Model& model, const Target& target, const Calibration& calibration, double percentile)
+      : model_(model), target_(target), calibration_(calibration), percentile_(percentile) {}
+
+  // Not yet evaluated. Nodes whose values were never seen, and joins of ranges that differ too much, stay float too.
+  Variant make(const Choice& choice);
+  // Nodes that stay float whatever is chosen, and why.
+  const std::map<NodeId, std::string>& refused() const { return refused_; }
+  Range range(ValueId v, Method method);
+
+ private:
+  std::set<NodeId> conflicts(const Selection& s);
+  std::map<ValueId, Scale> group_scales(const Selection& s, Method method);
+
+  const Model& model_;
+  const Target& target_;
+  const Calibration& calibration_;
+  double percentile_;
+  WeightCache cache_;
+  std::map<std::pair<ValueId, Method>, Range> ranges_;
+  std::map<NodeId, std::string> refused_;
+};
+
+}  // namespace cameo::quant

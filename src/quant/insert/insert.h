@@ -1,0 +1,40 @@
+// QuantizeLinear and DequantizeLinear put into a graph, weights and biases as integers.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "quant/calibrate/calibration.h"
+#include "quant/insert/weights.h"
+#include "quant/schemes/selection.h"
+
+namespace cameo::quant {
+
+// By weight, axis of its channels, and data that it is multiplied with.
+using WeightCache = std::map<std::tuple<ValueId, int64_t, ValueId>, QuantizedWeight>;
+
+struct InsertOptions {
+  const Target* target = nullptr;
+  std::map<ValueId, Scale> scales;                             // by group, of all values of the selection
+  std::function<const ChannelMoments*(ValueId data)> moments;  // null: not known
+  WeightCache* cache = nullptr;
+  bool correct_bias = true;  // the mean that rounding adds to a product goes into its bias
+};
+
+struct InsertedProduct {
+  double weight_db = 0;  // signal to noise of the weights
+  bool integer_bias = false;
+};
+
+struct Inserted {
+  std::map<ValueId, ValueId> dequantized;  // a value of the graph before, and its quantized form
+  std::map<NodeId, InsertedProduct> products;
+  size_t quantizers = 0;
+};
+
+// `graph` is the one of the selection.
+Inserted insert(Graph& graph, const Selection& selection, const InsertOptions& options);
+
+}  // namespace cameo::quant

@@ -1,0 +1,264 @@
+#include "quant/quantize.h"
+
+#include <algorithm>
+
+#include "backends/onnx/simplify_for_opset.h"
+#include "ops/infer.h"
+#include "ops/inline.h"
+#include "ops/soundness.h"
+#include "quant/equalize.h"
+#include "quant/evaluate/search.h"
+#include "quant/schemes/product.h"
+#include "runtime/inputs.h"
+#include "runtime/watch.h"
+#include "support/budget.h"
+
+namespace cameo::quant {
+
+namespace {
+
+constexpr size_t plotted = 12;
+constexpr uint64_t most_kept_bytes = uint64_t{128} << 20;  // of samples that are run again
+
+std::string label(const Graph& g, NodeId n) {
+  return !g[n].name.empty() ? g[n].name : g[n].outputs.empty() ? "" : g[g[n].outputs[0]].name;
+}
+
+const Target& target_of(const std::string& name) {
+  if (const Target* t = find_target(name)) return *t;
+  std::string all;
+  for (const Target& t : targets()) all += cat(all.empty() ? "" : ", ", t.name);
+  throw error("use.target", cat("there is no target '", name, "'")).help(cat("targets are: ", all));
+}
+
+class Quantizer {
+ public:
+  Quantizer(Model& m, const Options& o) : m_(m), o_(o), target_(target_of(o.target)) {}
+
+  Result run(const Samples& samples) {
+    prepare();
+    const std::set<NodeId> keep = kept_nodes();
+    const Selection widest(m_.graph, target_, keep);
+    if (widest.nodes().empty()) throw nothing_to_do();
+    keep_first(samples);
+    if (o_.equalize) equalize_channels(widest);
+    calibration_ = std::make_unique<Calibration>(m_, wishes(widest), o_.threads);
+    calibrate(samples);
+    VariantMaker maker(m_, target_, *calibration_, o_.percentile);
+    const Graph sized = sized_graph();
+    std::vector<ValueId> watched(widest.values().begin(), widest.values().end());
+    const Evaluator evaluator(m_, kept_, watched, o_.threads);
+    Search search(m_, sized, maker, o_, [&](Variant& v) {
+      tell("measuring quantized models", search_ ? search_->tried() : 0, 0);
+      v.evaluation = evaluator.measure(v.model, v.inserted.dequantized);
+      v.score = o_.metric ? o_.metric(v.model) : v.evaluation.worst_db();
+    });
+    search_ = &search;
+    if (o_.metric) {
+      out_.report.float_metric = o_.metric(m_);
+      search.set_goal(*out_.report.float_metric - o_.max_drop);
+    }
+    const Variant best = search.run(keep);
+    report(best, maker, search, keep);
+    m_ = best.model;
+    return std::move(out_);
+  }
+
+ private:
+  Error nothing_to_do() const {
+    return error("quantize.nothing", cat("no node of the model can be quantized for ", target_.name))
+        .help("quantized are products with constant f32 weights in the main graph: Conv, Gemm, MatMul");
+  }
+
+  void tell(const char* what, uint64_t done, uint64_t all) const {
+    checkpoint();
+    if (o_.progress && !o_.progress(what, done, all)) throw error("budget.interrupted", "interrupted");
+  }
+
+  void prepare() {
+    const auto own = m_.opsets.find("");
+    out_.opset = std::max({o_.opset, target_.opset, own == m_.opsets.end() ? int64_t{0} : own->second});
+    inline_functions(m_);
+    DiagSink diags;
+    if (o_.simplify) backends::simplify_for_opset(m_, out_.opset, {}, false, &diags);
+    else
+      for (Diag& d : admit(m_)) diags.add(std::move(d));
+    out_.findings = diags.all();
+  }
+
+  std::set<NodeId> kept_nodes() const {
+    const Graph& g = m_.graph;
+    std::set<NodeId> out;
+    for (const std::string& pattern : o_.keep) {
+      bool any = false;
+      for (const NodeId n : g.nodes(g.main()))
+        if (g[n].op->name == pattern || matches(label(g, n), pattern) ||
+            std::any_of(g[n].outputs.begin(), g[n].outputs.end(),
+                        [&](ValueId v) { return matches(g[v].name, pattern); }))
+          out.insert(n), any = true;
+      if (!any)
+        throw error("use.node-name", cat("no node is called '", pattern, "', and none is of that operator"))
+            .help("names as in the report, * and ? stand for any text and any letter");
+    }
+    return out;
+  }
+
+  Calibration::Wishes wishes(const Selection& s) const {
+    Calibration::Wishes out;
+    for (const ValueId v : s.values()) out[v] = -1;
+    for (const NodeId n : s.nodes())
+      if (const auto p = product_of(m_.graph, n); p && (out.contains(p->data) || is_dequantized(m_.graph, p->data)))
+        out[p->data] = p->data_axis;
+    return out;
+  }
+
+  // The first samples are looked at several times: they are kept, as far as they are not too large.
+  void keep_first(const Samples& samples) {
+    std::vector<Datum> inputs;
+    uint64_t bytes = 0;
+    while (kept_.size() < std::max<size_t>(1, o_.check_samples) && bytes <= most_kept_bytes) {
+      inputs.clear();
+      if (!samples(inputs)) break;
+      for (const Datum& d : inputs)
+        if (d.kind == Datum::Kind::tensor) bytes += d.tensor.bytes().size();
+      kept_.push_back(inputs);
+    }
+    if (kept_.empty())
+      throw error("quantize.samples", "there are no samples to calibrate with")
+          .help("some dozens of inputs as the model will see them");
+  }
+
+  void equalize_channels(const Selection& s) {
+    Calibration first(m_, wishes(s), o_.threads);
+    for (const auto& inputs : kept_) first.sample(inputs);
+    const size_t pairs = equalize(m_.graph, [&](ValueId v) -> const ChannelMoments* {
+      const ValueStatistics* found = first.of(v);
+      return found && !found->channels.most.empty() ? &found->channels : nullptr;
+    });
+    if (pairs) infer(m_.graph);
+  }
+
+  void calibrate(const Samples& samples) {
+    for (const auto& inputs : kept_) {
+      tell("calibrating", calibration_->samples(), 0);
+      calibration_->sample(inputs);
+    }
+    for (std::vector<Datum> inputs; inputs.clear(), samples(inputs);) {
+      tell("calibrating", calibration_->samples(), 0);
+      calibration_->sample(inputs);
+    }
+  }
+
+  // With the sizes of the first sample.
+  Graph sized_graph() const {
+    Graph g = m_.graph;
+    const auto params = run_inputs(g);
+    for (size_t i = 0; i < params.size() && i < kept_[0].size(); ++i)
+      if (kept_[0][i].kind == Datum::Kind::tensor) {
+        Shape shape;
+        for (const int64_t size : kept_[0][i].tensor.shape()) shape.push_back(Dim(size));
+        g.fact(params[i]).type = Type::tensor(kept_[0][i].tensor.dtype(), shape);
+      }
+    infer(g);
+    return g;
+  }
+
+  void report(const Variant& best, VariantMaker& maker, Search& search, const std::set<NodeId>& asked) {
+    Report& r = out_.report;
+    r.target = target_.name;
+    r.method = method_names[static_cast<size_t>(best.choice.method)];
+    r.samples = calibration_->samples();
+    r.db = best.evaluation.worst_db();
+    if (o_.metric) r.metric = best.score;
+    r.reached = search.reached(best);
+    for (const OutputNoise& o : best.evaluation.outputs) {
+      OutputReport& to = r.outputs.emplace_back(OutputReport{o.name, o.all.db(), {}});
+      for (const auto& p : o.parts) to.parts.emplace_back(p.what, p.power.db());
+    }
+    double quantized = 0;
+    for (const NodeId n : m_.graph.nodes(m_.graph.main())) {
+      if (!best.nodes.contains(n) && search.macs(n) == 0 && !maker.refused().contains(n) &&
+          !best.choice.keep.contains(n))
+        continue;
+      r.nodes.push_back(node_report(n, best, maker, search, asked));
+      if (best.nodes.contains(n)) quantized += search.macs(n);
+    }
+    r.int8_macs = search.all_macs() > 0 ? quantized / search.all_macs() : 0;
+    for (const auto& [v, scale] : best.scales) {
+      r.values.push_back(value_report(v, scale, best));
+      names_.emplace_back(v, r.values.back().name);
+    }
+    std::stable_sort(r.values.begin(), r.values.end(), [](const auto& a, const auto& b) { return a.db < b.db; });
+    r.tried = search.tried();
+    for (size_t i = 0; i < r.values.size() && i < plotted; ++i) plot(r.values[i]);
+  }
+
+  void plot(ValueReport& v) const {
+    for (const auto& [id, name] : names_)
+      if (name == v.name) {
+        constexpr size_t steps = 64;
+        v.plot.assign(steps, 0);
+        const double width = (v.high - v.low) / steps;
+        for (const auto& b : calibration_->of(id)->histogram.bins()) {
+          const double at = width > 0 ? ((b.low + b.high) / 2 - v.low) / width : 0;
+          v.plot[static_cast<size_t>(std::clamp(at, 0.0, steps - 1.0))] += b.count;
+        }
+        return;
+      }
+  }
+
+  NodeReport node_report(NodeId n, const Variant& best, const VariantMaker& maker, const Search& search,
+                         const std::set<NodeId>& asked) const {
+    NodeReport out;
+    out.name = label(m_.graph, n);
+    out.op = m_.graph[n].op->name;
+    out.quantized = best.nodes.contains(n);
+    out.macs = search.macs(n);
+    if (out.quantized) {
+      out.bits = target_.weight.bits;
+      if (const auto p = best.inserted.products.find(n); p != best.inserted.products.end())
+        out.weight_db = p->second.weight_db;
+      if (const auto v = best.evaluation.values.find(best.results.at(n)); v != best.evaluation.values.end())
+        out.db = v->second.db();
+    } else if (asked.contains(n)) {
+      out.why = "kept float as asked";
+    } else if (best.choice.keep.contains(n)) {
+      out.why = o_.metric ? "kept float for the metric" : "kept float for the signal to noise of the outputs";
+    } else if (const auto refused = maker.refused().find(n); refused != maker.refused().end()) {
+      out.why = refused->second;
+    } else {
+      out.why = cat(target_.name, " has no quantized form that would gain anything here");
+    }
+    return out;
+  }
+
+  ValueReport value_report(ValueId v, const Scale& scale, const Variant& best) const {
+    ValueReport out;
+    out.name = m_.graph[v].name;
+    const Histogram& h = calibration_->of(v)->histogram;
+    out.low = h.min(), out.high = h.max();
+    const Range in = covered(scale, target_.activation);
+    out.from = in.low, out.to = in.high;
+    out.scale = scale.scale, out.zero_point = scale.zero;
+    out.method = method_names[static_cast<size_t>(best.choice.method)];
+    if (const auto p = best.evaluation.values.find(v); p != best.evaluation.values.end()) out.db = p->second.db();
+    return out;
+  }
+
+  Model& m_;
+  const Options& o_;
+  const Target& target_;
+  Result out_;
+  std::unique_ptr<Calibration> calibration_;
+  std::vector<std::vector<Datum>> kept_;
+  Search* search_ = nullptr;
+  std::vector<std::pair<ValueId, std::string>> names_;
+};
+
+}  // namespace
+
+int64_t lowest_opset(const std::string& target) { return target_of(target).opset; }
+
+Result quantize(Model& m, const Samples& samples, const Options& options) { return Quantizer(m, options).run(samples); }
+
+}  // namespace cameo::quant
