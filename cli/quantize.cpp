@@ -89,7 +89,7 @@ int quantize_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
   if (!args->has("calibrate"))
-    throw error("use.missing-flag", "--calibrate is missing").help("--calibrate DATA: samples of the model's inputs");
+    throw error("use.inputs", "--calibrate is missing").help("--calibrate DATA: samples of the model's inputs");
   const SaveSettings save = save_settings(verb, *args);
   Publication files;
   std::vector<std::pair<Publication::File, bool>> reports;

@@ -114,7 +114,7 @@ def test_quantize_writes_the_best_model_even_if_it_is_not_good_enough(t):
 
 def test_quantize_wrong_use(t):
     prepared(t)
-    t.fails("quantize", "net.onnxtxt", "a.onnx", code=2, error="use.missing-flag")
+    t.fails("quantize", "net.onnxtxt", "a.onnx", code=2, error="use.inputs")
     t.fails("quantize", "net.onnxtxt", "a.onnx", "--calibrate", "x.npy", "--target", "toaster", code=2, error="use.target")
     t.fails("quantize", "net.onnxtxt", "a.onnx", "--calibrate", "x.npy", "--method", "magic", code=2, error="use.value")
     t.path("short.npy").write_bytes(npy([1, 3, 8, 8], numbers(192, 1))[:-8])

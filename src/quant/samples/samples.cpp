@@ -34,7 +34,7 @@ std::vector<std::string> files_of(const std::string& folder, bool pictures) {
     const std::string name = it->path().string();
     if (pictures ? is_picture(name) : is_array_file(name)) out.push_back(name);
   }
-  if (failed) throw error("file.open", cat("cannot read the folder ", folder, ": ", failed.message()));
+  if (failed) throw error("file.unreadable", cat("cannot read the folder ", folder, ": ", failed.message()));
   std::sort(out.begin(), out.end());
   return out;
 }
