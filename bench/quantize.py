@@ -130,7 +130,7 @@ def measure(args, ending, height, width, how):
         return print(f"{ending:60} {why}")
     report, wall, memory = made
     db, best, slow, fast = judged(before, opened(work / "int8.onnx"), name, x)
-    print(f"{ending[-42:]:42} {db:6.1f} dB  score {best:6.3f}  int8 {100 * report['int8_macs']:5.1f} %  {slow:6.1f} -> {fast:6.1f} ms  {report["method"]:10} {wall:5.1f} s {memory:5.0f} MB",
+    print(f"{ending[-42:]:42} {db:6.1f} dB  score {best:6.3f}  int8 {100 * report['int8_macs']:5.1f} %  {slow:6.1f} -> {fast:6.1f} ms  {report['method']:10} {wall:5.1f} s {memory:5.0f} MB",
           flush=True)
     if args.peer:
         try:
