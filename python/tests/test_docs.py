@@ -17,12 +17,15 @@ import blocks  # noqa: E402  (after the path is set)
 def place(tmp_path, monkeypatch):
     """A folder with the files that the pages speak of."""
     torch = pytest.importorskip("torch")
+    import numpy
+
     import cameo
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.GELU()).eval()
     cameo.export(net, (torch.zeros(1, 3, 8, 8),), "net.onnx", input_names=["x"], dynamic_axes={"x": {0: "batch", 2: "h", 3: "w"}})
+    numpy.savez("samples.npz", x=numpy.random.default_rng(0).random((4, 3, 8, 8), dtype=numpy.float32))
     shutil.copy("net.onnx", "before.onnx")
     shutil.copy("net.onnx", "after.onnx")
     return tmp_path

@@ -109,9 +109,8 @@ Quantized quantize(const Model& model, const SampleSource& samples, const Quanti
     made.inferred.reset();
     return ModelState::make(std::move(made));
   };
-  const auto own = s.model.opsets.find("");
-  const int64_t opset = std::max(
-      {options.opset, quant::lowest_opset(options.target), own == s.model.opsets.end() ? int64_t{0} : own->second});
+  if (!options.opset) options.opset = opset_of(s);
+  const int64_t opset = std::max(options.opset, quant::lowest_opset(options.target));
   if (settings.metric) options.metric = [&](const ir::Model& m) { return settings.metric(as_model(m, opset)); };
   const ir::Model before = s.model;
   quant::Result result = quant::quantize(s.model, positional(before.graph, samples), options);

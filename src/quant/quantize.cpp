@@ -77,7 +77,8 @@ class Quantizer {
 
   void prepare() {
     const auto own = m_.opsets.find("");
-    out_.opset = std::max({o_.opset, target_.opset, own == m_.opsets.end() ? int64_t{0} : own->second});
+    const int64_t asked = o_.opset ? o_.opset : own == m_.opsets.end() ? 0 : own->second;
+    out_.opset = std::max(asked, target_.opset);
     inline_functions(m_);
     DiagSink diags;
     if (o_.simplify) backends::simplify_for_opset(m_, out_.opset, {}, false, &diags);

@@ -120,6 +120,7 @@ std::vector<double> linear(const Histogram& h, double low, double high, bool mag
   std::vector<double> out(linear_bins);
   const double width = (high - low) / linear_bins;
   for (auto b : h.bins()) {
+    if (b.low == 0 && b.high == 0) continue;  // zero is a level of its own: cutting elsewhere does not change it
     if (magnitudes && b.high <= 0) b = {-b.high, -b.low, b.count};
     const double from = (b.low - low) / width, to = (b.high - low) / width;
     const auto first = static_cast<size_t>(std::clamp(from, 0.0, linear_bins - 1.0));
