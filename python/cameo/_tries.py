@@ -5,6 +5,8 @@ from . import _arguments as arguments
 
 CHANGES = (lambda n: n + 1, lambda n: n * 2, lambda n: n + 2, lambda n: max(1, n - 1), lambda n: n + 32)
 VALUES = (("negated", -1.0), ("8 times as large", 8.0))
+# Operators for which negative numbers mean something else than in PyTorch: ONNX sorts the corners of a box, torchvision does not.
+NOT_NEGATED = {"NonMaxSuppression"}
 
 
 def named_sizes(bound, axes):
@@ -46,11 +48,12 @@ def inputs_at_one(bound, axes):
     return _resized(bound, axes, names, [example | {name: one} for name, one in ones.items()] + [ones])
 
 
-def other_values(tensors):
+def other_values(tensors, model):
     """The tensors with their fractions changed, so that a choice by sign or by size falls otherwise: [(how, tensors), ...]."""
     if not any(t.is_floating_point() for t in tensors):
         return []
-    return [(how, [t * factor if t.is_floating_point() else t for t in tensors]) for how, factor in VALUES]
+    kept = NOT_NEGATED & {n.op for n in model.nodes}
+    return [(how, [t * factor if t.is_floating_point() else t for t in tensors]) for how, factor in VALUES if factor > 0 or not kept]
 
 
 def comparable(expected, example):

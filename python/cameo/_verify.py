@@ -130,7 +130,7 @@ def verify_archive(path, given, result, job):
     sizes = {n: t.shape[axis] + 1 for shape, t in zip(shapes, tensors) for axis, n in enumerate(shape or ()) if n in symbols}
     report = result.verification = Verification()
     runner = _runner(result, job)
-    tries = [({}, tensors)] + [({}, values) for _, values in other_values(tensors)]
+    tries = [({}, tensors)] + [({}, values) for _, values in other_values(tensors, result.model)]
     if sizes:
         tries += [(s, [torch.from_numpy(a) for a in result.model.random_inputs(1, **s).values()]) for s in (sizes, dict.fromkeys(sizes, 1))]
     first = None
@@ -287,7 +287,7 @@ class _Trial:
             self._compare(f"with {told(sizes)}", (sizes, tensors), got, expected)
 
     def other_values(self, tensors, example):
-        for how, values in other_values(tensors):
+        for how, values in other_values(tensors, self.result.model):
             try:
                 expected = call_outputs(self.model, self.bound, values)
             except Exception:  # PyTorch itself cannot

@@ -338,6 +338,7 @@ def test_24_nms_last(judged):
             return boxes[torch.ops.torchvision.nms(boxes, scores, 0.5)]
     boxes = torch.rand(9, 4)
     boxes[:, 2:] += boxes[:, :2]
+    boxes[1] = boxes[0] * 1.01  # one that is dropped
     result = judged(Detector(), (boxes, torch.rand(9)), dynamic_axes={"boxes": {0: "n"}, "scores": {0: "n"}}, others=[(boxes[:5], torch.rand(5))])
     assert "NonMaxSuppression" in ops(result) and not isinstance(result.model.outputs[0].shape[0], int)
 
