@@ -1,6 +1,7 @@
 #include "api/export_report.h"
 
 #include "api/export_names.h"
+#include "api/markup.h"
 #include "cameo/version.h"
 #include "formats/json.h"
 #include "backends/text/print.h"
@@ -30,17 +31,7 @@ void for_each_node(const Graph& g, F f) {
 }
 
 // For a page: the line breaks are ours, those in names were escaped before.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable_lines(text)) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
+std::string escaped(std::string_view text) { return xml_text(printable_lines(text)); }
 
 void write_values(json::Writer& w, const Graph& g, const std::vector<ValueId>& values) {
   w.array();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "api/markup.h"
 #include "support/error.h"
 
 #include "cameo/face.h"
@@ -58,17 +59,7 @@ std::string to_json(const QuantizeReport& r) {
 
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable_text(text)) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
+std::string escaped(std::string_view text) { return api::xml_text(printable_text(text)); }
 
 std::string rounded(double v, int digits) {
   char text[40];

@@ -241,7 +241,6 @@ class Quantizer {
     const Range in = covered(scale, target_.activation);
     out.from = in.low, out.to = in.high;
     out.scale = scale.scale, out.zero_point = scale.zero;
-    out.method = method_names[static_cast<size_t>(best.choice.method)];
     if (const auto p = best.evaluation.values.find(v); p != best.evaluation.values.end()) out.db = p->second.db();
     return out;
   }

@@ -40,9 +40,8 @@ struct NodeReport {
   std::string why;  // of a node that could be quantized and is not
   int bits = 32;
   double macs = 0;
-  double weight_db = 0;           // of the weights alone; 0: it has none
-  double db = 0;                  // of its result in the quantized model; 0: not measured
-  std::optional<double> gain_db;  // of the worst output, if this node alone stayed float; where it was tried
+  double weight_db = 0;  // of the weights alone; 0: it has none
+  double db = 0;         // of its result in the quantized model; 0: not measured
 };
 
 struct ValueReport {
@@ -51,7 +50,6 @@ struct ValueReport {
   double from = 0, to = 0;   // that the quantized form covers
   double scale = 1;
   int64_t zero_point = 0;
-  std::string method;
   double db = 0;
   std::vector<double> plot;  // how often numbers occur, from low to high in steps of one size; of the noisiest values
 };

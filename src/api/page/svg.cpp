@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "api/markup.h"
 #include "api/page/box_text.h"
 #include "api/page/call.h"
 #include "cameo/face.h"
@@ -41,7 +42,7 @@ std::string path_of(const std::vector<layout::Point>& p) {
 
 std::string text_at(double x, double y, std::string_view kind, std::string_view text) {
   return cat("<text x=\"", number(x), "\" y=\"", number(y), "\"", kind.empty() ? "" : cat(" class=\"", kind, "\""), ">",
-             xml_text(text), "</text>");
+             api::xml_text(text), "</text>");
 }
 
 std::string box_text(const Tree& tree, const SceneBox& b) {
@@ -49,9 +50,9 @@ std::string box_text(const Tree& tree, const SceneBox& b) {
   const std::string_view kind = b.open                        ? "frame"
                                 : item.kind == ItemKind::node ? family_of(item.label)
                                                               : name(item.kind);
-  std::string out =
-      cat("<g><title>", xml_text(printable_text(item.path)), "</title><rect class=\"", kind, "\" x=\"", number(b.x),
-          "\" y=\"", number(b.y), "\" width=\"", number(b.width), "\" height=\"", number(b.height), "\"/>");
+  std::string out = cat("<g><title>", api::xml_text(printable_text(item.path)), "</title><rect class=\"", kind,
+                        "\" x=\"", number(b.x), "\" y=\"", number(b.y), "\" width=\"", number(b.width), "\" height=\"",
+                        number(b.height), "\"/>");
   if (b.open) return out + text_at(b.x + 10, b.y + 17, "m", title_of(item)) + "</g>\n";
   const double middle = b.x + b.width / 2;
   out += text_at(middle, b.y + 17, "", title_of(item));
@@ -65,19 +66,6 @@ std::string box_text(const Tree& tree, const SceneBox& b) {
 }
 
 }  // namespace
-
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  return out;
-}
 
 std::string svg_text(const Tree& tree, const Scene& scene) {
   constexpr double edge = 16;

@@ -8,6 +8,5 @@
 namespace cameo::page {
 
 std::string svg_text(const Tree& tree, const Scene& scene);
-std::string xml_text(std::string_view text);  // escaped, for contents and attributes
 
 }  // namespace cameo::page

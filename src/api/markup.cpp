@@ -1,0 +1,18 @@
+#include "api/markup.h"
+
+namespace cameo::api {
+
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  return out;
+}
+
+}  // namespace cameo::api
