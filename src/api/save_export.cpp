@@ -13,6 +13,7 @@
 
 #include "api/compared.h"
 #include "api/export_state.h"
+#include "api/publication_state.h"
 
 namespace cameo {
 
@@ -40,6 +41,22 @@ void check_recorded(const ir::Model& m) {
   throw Error(std::move(found));
 }
 
+// The file, before it gets its name. Returns what is no error; throws where there is one, and nothing is left behind.
+std::vector<Diag> check_written(const support::Bytes& written, const std::string& path, bool has_foreign) {
+  std::vector<Diag> notes, errors;
+  for (Diag& d : frontends::check_onnx(written, path)) {
+    if (has_foreign && d.severity == Severity::error) d.severity = Severity::warning;
+    (d.severity == Severity::error ? errors : notes).push_back(std::move(d));
+  }
+  if (errors.empty()) return notes;
+  errors.insert(errors.begin(),
+                error("export.check", "the exported model breaks ONNX's rules, and was not written")
+                    .help("the archive holds sizes that do not fit, or this is a bug in Cameo: please report it. "
+                          "--no-check writes the file anyway")
+                    .diag());
+  throw Error(std::move(errors));
+}
+
 // The examples in the order of the model's inputs; weights that are inputs have none.
 std::vector<kernels::Datum> example_values(const ExportState& e, const ir::Graph& g,
                                            const std::vector<support::ValueId>& params) {
@@ -60,17 +77,15 @@ std::vector<kernels::Datum> example_values(const ExportState& e, const ir::Graph
 std::vector<Diag> save_checked(const Exported& e, const std::string& path, const SaveSettings& settings) {
   const bool has_foreign = state_of(e).has_foreign;
   if (!has_foreign) check_recorded(ModelState::onnx(e.model));
-  std::vector<Diag> notes = e.model.save(path, settings), errors;
-  if (path == "-" || path.ends_with(".onnxtxt")) return notes;
-  for (Diag& d : frontends::check_onnx(path)) {
-    if (has_foreign && d.severity == Severity::error) d.severity = Severity::warning;
-    (d.severity == Severity::error ? errors : notes).push_back(std::move(d));
-  }
-  if (errors.empty()) return notes;
-  errors.insert(errors.begin(), error("export.check", cat(path, " was written, and breaks ONNX's rules"))
-                                    .help("this is a bug in Cameo: please report it; --no-check writes the file anyway")
-                                    .diag());
-  throw Error(std::move(errors));
+  Publication files;
+  std::vector<Diag> notes = e.model.save(files, path, settings);
+  const bool is_checked = path != "-" && !path.ends_with(".onnxtxt");
+  if (is_checked)
+    PublicationState::files_of(files).look_at_model([&](const support::Bytes& written) {
+      for (Diag& d : check_written(written, path, has_foreign)) notes.push_back(std::move(d));
+    });
+  files.commit(settings.durable);
+  return notes;
 }
 
 Verified verify_saved(const Exported& e, const std::string& path, const std::string& expected,

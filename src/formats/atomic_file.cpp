@@ -27,7 +27,7 @@ struct AtomicFile::State {
   std::string temporary;  // its name until it is published; empty while it has none
   FileHandle file;
   std::unique_ptr<QueuedWriter> queue;
-  bool may_queue = false, given_up = false;
+  bool may_queue = false, given_up = false, is_new = false;
   Stage stage = Stage::writing;
   WriteBuffer buffer;
   uint64_t flushed = 0;  // handed on
@@ -236,7 +236,7 @@ void AtomicFile::publish() {
   if (!is_named() || s.given_up) return;
   if (s.temporary.empty()) {
     const int code = s.file.give_name(s.target.string());
-    if (code == 0) return;
+    if (code == 0) return void(s.is_new = true);
     if (code != EEXIST) s.fail(code);
     s.name_temporary();
   }
@@ -244,6 +244,16 @@ void AtomicFile::publish() {
   fs::rename(s.temporary, s.target, code);
   if (code) s.fail(code.value());
   s.temporary.clear();
+}
+
+Bytes AtomicFile::written() const {
+  invariant(state_->stage != State::Stage::writing, "a file is looked at when it is finished");
+  return state_->file.map(narrow<size_t>(position()), state_->path);
+}
+
+void AtomicFile::take_back() {
+  std::error_code ignored;
+  if (state_->is_new) fs::remove(state_->target, ignored);
 }
 
 void AtomicFile::commit(bool durable) {

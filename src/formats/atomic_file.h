@@ -43,6 +43,8 @@ class AtomicFile {
   // Everything that may fail except giving the name; `durable` waits for the disk. Once, after the last append().
   void finish(bool durable = false);
   void publish();                     // the name; once, after finish()
+  Bytes written() const;              // what it holds, after finish()
+  void take_back();                   // removes a file that publish() made where there was none
   void commit(bool durable = false);  // both, and the folder on the disk too where durable
 
  private:

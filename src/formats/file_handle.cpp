@@ -66,14 +66,14 @@ FileHandle FileHandle::open_below(const std::string& folder, const std::string& 
 }
 
 FileHandle FileHandle::open_for_writing(const std::string& path, bool fresh) {
-  return {::open(path.c_str(), O_WRONLY | O_CLOEXEC | (fresh ? O_CREAT | O_EXCL : 0), 0666), true};
+  return {::open(path.c_str(), (fresh ? O_RDWR | O_CREAT | O_EXCL : O_WRONLY) | O_CLOEXEC, 0666), true};
 }
 
 FileHandle FileHandle::open_unnamed([[maybe_unused]] const std::string& folder) {
 #if defined(O_TMPFILE)
   // A name is given through /proc: where that is not mounted, such a file could never get one.
   static const bool can_name = ::access("/proc/self/fd", X_OK) == 0;
-  if (can_name) return {::open(or_here(folder), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666), true};
+  if (can_name) return {::open(or_here(folder), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666), true};
 #endif
   return {};
 }

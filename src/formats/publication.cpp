@@ -57,6 +57,37 @@ AtomicFile& Publication::open(const std::string& path, Turn turn) {
   return *items_.back().file;
 }
 
+// False: it cannot be read before it has its name.
+bool Publication::look() {
+  const Item& model = items_.back();
+  if (model_looks_.empty() || model.turn != Turn::model || !model.file->is_named()) return true;
+  const Bytes written = model.file->written();
+  for (const auto& look : model_looks_)
+    if (!written.empty()) look(written);
+  return !written.empty();
+}
+
+// Data is named first: a model that is refused then takes its data with it.
+void Publication::publish(bool durable) {
+  const auto give_name = [&](const Item& item) {
+    item.file->publish();
+    if (durable && item.file->is_named()) sync_folder(fs::path(item.file->target()).parent_path().string());
+  };
+  const auto rest =
+      std::find_if(items_.begin(), items_.end(), [](const Item& item) { return item.turn != Turn::data; });
+  std::for_each(items_.begin(), rest, give_name);
+  bool is_looked_at = true;
+  try {
+    if (!items_.empty()) is_looked_at = look();
+  } catch (...) {
+    std::for_each(items_.begin(), rest, [](const Item& item) { item.file->take_back(); });
+    throw;
+  }
+  std::for_each(rest, items_.end(), give_name);
+  if (is_looked_at) return;
+  for (const auto& look : model_looks_) look(map_file(items_.back().file->target()));
+}
+
 void Publication::commit(bool durable) {
   for (const Item& item : items_) item.file->finish(durable);
   std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.turn < b.turn; });
@@ -64,10 +95,7 @@ void Publication::commit(bool durable) {
   const std::string folder = needs_lock ? fs::path(items_.back().file->target()).parent_path().string() : "";
   const FileHandle lock = needs_lock ? locked(folder) : FileHandle();
   for (const auto& look : before_) look();
-  for (const Item& item : items_) {
-    item.file->publish();
-    if (durable && item.file->is_named()) sync_folder(fs::path(item.file->target()).parent_path().string());
-  }
+  publish(durable);
   if (!lock.valid()) return;
   for (const auto& tidy_up : after_) {
     try {

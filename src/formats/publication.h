@@ -27,6 +27,9 @@ class Publication {
   // Steps before and after names are given, while the folder is locked against other Publications: a last check that
   // may throw, and cleaning up, which is skipped if the folder cannot be locked, and whose failure is ignored.
   void just_before(std::function<void()> look) { before_.push_back(std::move(look)); }
+  // A last look at the model as it was written, when its data is there and before it has its name: what it throws
+  // leaves nothing behind. Only a model that gets a name is looked at.
+  void look_at_model(std::function<void(const Bytes&)> look) { model_looks_.push_back(std::move(look)); }
   void just_after(std::function<void()> tidy_up) { after_.push_back(std::move(tidy_up)); }
 
   // Throws what AtomicFile::finish throws, and write.busy where another process holds the folder for half a minute.
@@ -38,7 +41,11 @@ class Publication {
     std::unique_ptr<AtomicFile> file;
   };
   std::vector<Item> items_;
+  void publish(bool durable);
+  bool look();
+
   std::vector<std::function<void()>> before_, after_;
+  std::vector<std::function<void(const Bytes&)>> model_looks_;
 };
 
 }  // namespace cameo::formats
