@@ -72,8 +72,8 @@ Results is_contiguous(HostCall& c) {
   if (v.view == Answer::yes) return one(true);
   if (v.view == Answer::no) return one(or_empty(false));
   if (!v.condition.empty()) return one(or_empty(Value(StagedBool{c.s.holds(v.condition)})));
-  c.s.sink().warn("stage.assumed", "assumed that this tensor is contiguous: its memory layout is unknown", c.s.here());
-  return one(true);
+  c.s.fail("stage.layout", "whether this tensor is contiguous depends on the branch that made it",
+           "call contiguous() on it first, or leave the question out");
 }
 // x.data: another name for the same memory.
 Results same_tensor(HostCall& c) { return on_tensor(c) ? one(c[0]) : std::nullopt; }
