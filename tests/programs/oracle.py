@@ -79,6 +79,36 @@ class OperandsFirst(TorchDispatchMode):
         return func(*[a.clone() if again else a for a, again in zip(args, shared)], **(kwargs or {}))
 
 
+# Operators whose results are rounded even where all operands are small multiples of 1/4.
+ROUNDED = {"tanh", "sigmoid", "softmax", "_softmax", "log_softmax", "_log_softmax", "sin", "cos", "exp", "log", "log1p", "log2", "sqrt", "rsqrt", "mean",
+           "pow", "div", "linear", "fmod", "reciprocal", "var", "std", "norm"}
+
+
+class RoundedOtherwise(TorchDispatchMode):
+    """The results of rounded operators are off by a few units in the last place, as another library's may be."""
+
+    def __init__(self, by):
+        super().__init__()
+        self.by = by
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        is_new = not any(r.alias_info for r in func._schema.returns)
+        if is_new and func.overloadpacket.__name__ in ROUNDED and isinstance(out, torch.Tensor) and out.is_floating_point():
+            out = out * (1 + self.by)
+        return out
+
+
+def rounding_decides(program, call, want):
+    """PyTorch itself answers otherwise when its rounded operators round otherwise, as in int(x.softmax(0).sum())."""
+    for by in (1e-6, -1e-6, 1e-5, -1e-5):
+        with RoundedOtherwise(by):
+            again = run(program, call)
+        if again is None or same(again, want):
+            return True
+    return False
+
+
 def memory(tensor):
     return tensor.untyped_storage().data_ptr()
 
