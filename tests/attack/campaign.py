@@ -153,7 +153,7 @@ def ways_for(case, number, options, result):
     if case.kind == "onnx" and case.arrays is not None and "inputs.npz" in case.files:
         if case.command.verb == "run" and result.status == 0:
             yield "engines_agree"
-        elif case.command.verb in ("simplify", "convert") and result.status == 0 and "--float" not in case.command.arguments:
+        elif case.command.verb in ("simplify", "convert", "onnxsim") and result.status == 0 and "--float" not in case.command.arguments:
             yield "rewrite_keeps_values"
 
 

@@ -3,9 +3,10 @@ import functools
 import re
 from dataclasses import dataclass, field
 
-ONNX_VERBS = ["run"] * 8 + ["simplify"] * 6 + ["convert"] * 4 + ["infer", "check", "show", "verify"] * 2 + ["merge", "extract", "diff", "explain"] + ["edit"] * 2
+ONNX_VERBS = ["run"] * 8 + ["simplify"] * 6 + ["convert"] * 4 + ["infer", "check", "show", "verify"] * 2 + ["merge", "extract", "diff", "explain", "stats", "view", "onnxsim"]
+ONNX_VERBS += ["edit", "quantize"] * 2
 ARCHIVE_VERBS = ["export"] * 8 + ["show"]
-ARRAY_VERBS = ["run"] * 3 + ["verify", "export", "edit"]
+ARRAY_VERBS = ["run"] * 3 + ["verify", "quantize"]
 VERBS = sorted(set(ONNX_VERBS + ARCHIVE_VERBS + ["ops"]))
 BUDGETS = {"--max-memory": "700M", "--max-time": "6"}  # given where the verb has them: the files are hostile
 
@@ -93,6 +94,7 @@ class Chooser:
         c.arguments += maybe(rng, "--lossy") + maybe(rng, "--experimental")
         if rng.one_in(6):
             c.arguments += ["--float", rng.choice(["f16", "bf16"])] + maybe(rng, "--keep-io")
+        c.arguments += maybe(rng, "--inline", odds=6)
         return c
 
     def infer(self):
@@ -101,7 +103,7 @@ class Chooser:
         return c
 
     def check(self):
-        return Command(["check", self.model] + maybe(self.rng, "--no-types", odds=6))
+        return Command(["check", self.model] + maybe(self.rng, "--no-types", odds=6) + maybe(self.rng, "--strict", odds=6))
 
     def show(self):
         return Command(["show", self.model] + maybe(self.rng, "--text", odds=2))
@@ -134,7 +136,31 @@ class Chooser:
                                ["--set-op", f"{n}={rng.choice(['Relu', 'Add', 'Concat', 'If', 'Loop', 'Nothing'])}"],
                                ["--insert", f"new{rng.randrange(3)} = {rng.choice(['Relu', 'Add', 'Softmax<axis=9>', 'Loop', 'Split'])}({v})"],
                                ["--rewire", f"{v}={self.value()}"], ["--remove-node", n], ["--remove-input", v], ["--set-metadata", "key=value"],
-                               ["--strip"])
+                               ["--strip"], ["--append-nms", f"{v},{self.value()}"], ["--set-initializer", f"{v}={rng.choice(['1.5', '[1, 2]', '[[0.5]]'])}"])
+        return c
+
+    def quantize(self):
+        rng = self.rng
+        c = self.writing(["quantize", self.model])
+        c.arguments += ["--calibrate", self.inputs_file or "inputs.npz", "--check-samples", "1"]
+        c.arguments += maybe(rng, "--target", rng.choice(["onnxruntime", "tensorrt", "openvino", "qnn", "generic"]), odds=2)
+        c.arguments += maybe(rng, "--method", rng.choice(["minmax", "percentile", "entropy", "mse"]), odds=2)
+        c.arguments += maybe(rng, "--min-db", rng.choice(["-10", "0", "60"]), odds=3) + maybe(rng, "--keep", rng.choice(self.nodes), odds=5)
+        c.arguments += maybe(rng, "--no-simplify", odds=4) + maybe(rng, "--no-equalization", odds=4) + maybe(rng, "--opset", str(rng.randint(7, 26)), odds=6)
+        if rng.one_in(6):
+            c.arguments += ["--report", "out.html"]
+            c.outputs.append("out.html")
+        return c
+
+    def stats(self):
+        return Command(["stats", self.model])
+
+    def view(self):
+        return Command(["view", self.model, "-o", "out.svg"] + maybe(self.rng, "--open-all", odds=2), ["out.svg"])
+
+    def onnxsim(self):
+        c = Command(["onnxsim", self.model, "out.onnx"] + maybe(self.rng, "1"), ["out.onnx", "out.onnx.data"], "out.onnx")
+        c.arguments += maybe(self.rng, "--skip-fuse-bn") + maybe(self.rng, "--skip-constant-folding") + maybe(self.rng, "--save-as-external-data", odds=6)
         return c
 
     def diff(self):
