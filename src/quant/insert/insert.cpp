@@ -5,6 +5,7 @@
 
 #include "kernels/carrier.h"
 #include "ops/on.h"
+#include "quant/insert/guard.h"
 #include "quant/insert/weights.h"
 #include "quant/schemes/product.h"
 #include "support/error.h"
@@ -12,6 +13,8 @@
 namespace cameo::quant {
 
 namespace {
+
+constexpr double most_bias_level = 1 << 30;
 
 DType type_of(const Grid& grid) { return grid.is_signed ? DType::i8 : DType::u8; }
 
@@ -29,6 +32,7 @@ class Inserter {
     for (const Product& p : products_) quantize_product(p);
     for (const auto& [n, i] : constants_) quantize_constant(n, i);
     for (const NodeId n : implied_) drop(n);
+    if (target_.quantizes_float) guard_float_products(g_);
     return std::move(out_);
   }
 
@@ -168,7 +172,7 @@ class Inserter {
       if (!moments) return it->second;
     }
     const bool first = !weights_.contains(key);
-    const QuantizedWeight& w = rounded(p, moments);
+    const QuantizedWeight w = with_room_for_bias(p, rounded(p, moments));
     Shared& made = weights_[key];
     if (!first) {  // the integers are those of the first product; what they shift depends on the inputs
       made.shift = w.scales == made.scales ? w.shift : std::vector<double>();
@@ -201,14 +205,37 @@ class Inserter {
         .first->second;
   }
 
+  // Of a channel with weights near 0 the bias would be more steps than an i32 counts: larger steps do no harm there.
+  QuantizedWeight with_room_for_bias(const Product& p, const QuantizedWeight& w) const {
+    const auto data = target_.integer_bias && p.bias ? data_scale(p.node) : std::nullopt;
+    const auto bias = data ? bias_numbers(p) : std::nullopt;
+    if (!bias) return w;
+    std::vector<float> least(w.scales.size());
+    for (size_t i = 0; i < bias->size(); ++i) {
+      float& channel = least[i % least.size()];
+      channel = std::max(channel, static_cast<float>(std::fabs((*bias)[i]) / (*data * most_bias_level / 2)));
+    }
+    if (std::equal(least.begin(), least.end(), w.scales.begin(), [](float a, float b) { return a <= b; })) return w;
+    const Tensor dense = *g_.constant(p.weight);
+    const Loaded<float> numbers(dense);
+    return with_larger_scales(p, numbers.span(), w, least, target_.weight, o_.moments ? o_.moments(p.data) : nullptr);
+  }
+
+  // One per output, zeros where there is no bias; nothing where the bias is of another form.
+  std::optional<std::vector<double>> bias_numbers(const Product& p) const {
+    const auto outputs = static_cast<size_t>(p.outputs());
+    if (!p.bias) return std::vector<double>(outputs);
+    const auto t = g_.is_constant(p.bias) && is_f32(g_, p.bias) ? g_.constant(p.bias) : std::nullopt;
+    if (!t || static_cast<size_t>(t->count()) != outputs || t->shape().back() != p.outputs() || !p.plain_bias)
+      return std::nullopt;
+    return t->to_doubles();
+  }
+
   void bias(const Product& p, const Shared& w, const ChannelMoments* moments, InsertedProduct& made) {
     const auto outputs = static_cast<size_t>(p.outputs());
-    std::vector<double> numbers(outputs);
-    if (p.bias) {
-      const auto t = g_.is_constant(p.bias) && is_f32(g_, p.bias) ? g_.constant(p.bias) : std::nullopt;
-      if (!t || static_cast<size_t>(t->count()) != outputs || t->shape().back() != p.outputs() || !p.plain_bias) return;
-      numbers = t->to_doubles();
-    }
+    auto found = bias_numbers(p);
+    if (!found) return;
+    std::vector<double> numbers = std::move(*found);
     const bool correct = o_.correct_bias && moments && w.shift.size() == outputs && p.plain_bias &&
                          !g_[p.node].is("MatMul") &&
                          std::any_of(w.shift.begin(), w.shift.end(), [](double d) { return d != 0; });
@@ -232,7 +259,7 @@ class Inserter {
     for (size_t i = 0; i < numbers.size(); ++i) {
       const float unit = static_cast<float>(*data) * w.scales[w.scales.size() == 1 ? 0 : i % w.scales.size()];
       const double level = std::nearbyint(numbers[i] / static_cast<double>(unit));
-      if (!(std::fabs(level) < 1 << 30)) return false;
+      if (!(std::fabs(level) < most_bias_level)) return false;
       levels.push_back(static_cast<int32_t>(level));
       scales.push_back(unit);
     }

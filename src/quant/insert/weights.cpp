@@ -20,6 +20,27 @@ double level_of(double w, double scale, double least, double most) {
   return std::clamp(std::nearbyint(w / scale), least, most);
 }
 
+// Every weight to its nearest level, with the scales that are there.
+void assign_levels(const Product& p, std::span<const float> weights, const Grid& grid, const ChannelMoments* inputs,
+                   QuantizedWeight& out) {
+  const auto least = static_cast<double>(least_level(grid)), most = static_cast<double>(most_level(grid));
+  std::vector<std::byte> levels(weights.size());
+  out.shift.assign(static_cast<size_t>(p.outputs()), 0);
+  out.error = out.power = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const size_t channel = out.scales.size() > 1 ? static_cast<size_t>(p.channel(at)) : 0;
+    const double w = static_cast<double>(weights[i]), s = static_cast<double>(out.scales[channel]);
+    const double level = std::isfinite(w) ? level_of(w, s, least, most) : 0, wrong = level * s - w;
+    const double factor = importance(inputs, p.input(at));
+    levels[i] = static_cast<std::byte>(static_cast<int8_t>(level));
+    out.power += w * w * factor;
+    out.error += wrong * wrong * factor;
+    if (inputs) out.shift[static_cast<size_t>(p.output(at))] += wrong * inputs->mean(static_cast<size_t>(p.input(at)));
+  }
+  out.levels = Bytes::own(std::move(levels));
+}
+
 }  // namespace
 
 QuantizedWeight quantize_weight(const Product& p, std::span<const float> weights, const Grid& grid, bool per_channel,
@@ -52,19 +73,16 @@ QuantizedWeight quantize_weight(const Product& p, std::span<const float> weights
     const auto first = errors.begin() + static_cast<std::ptrdiff_t>(c * tries);
     const auto best = static_cast<size_t>(std::min_element(first, first + tries) - first);
     out.scales.push_back(scales[c * tries + best]);
-    out.error += errors[c * tries + best];
   }
-  std::vector<std::byte> levels(weights.size());
-  out.shift.resize(static_cast<size_t>(p.outputs()));
-  for (int64_t i = 0; i < count; ++i) {
-    const auto w = static_cast<double>(weights[static_cast<size_t>(i)]), s = static_cast<double>(out.scales[place(i)]);
-    const double level = std::isfinite(w) ? level_of(w, s, least, most) : 0;
-    levels[static_cast<size_t>(i)] = static_cast<std::byte>(static_cast<int8_t>(level));
-    out.power += w * w * importance(inputs, p.input(i));
-    if (inputs)
-      out.shift[static_cast<size_t>(p.output(i))] += (level * s - w) * inputs->mean(static_cast<size_t>(p.input(i)));
-  }
-  out.levels = Bytes::own(std::move(levels));
+  assign_levels(p, weights, grid, inputs, out);
+  return out;
+}
+
+QuantizedWeight with_larger_scales(const Product& p, std::span<const float> weights, const QuantizedWeight& rounded,
+                                   std::span<const float> least, const Grid& grid, const ChannelMoments* inputs) {
+  QuantizedWeight out;
+  for (size_t i = 0; i < rounded.scales.size(); ++i) out.scales.push_back(std::max(rounded.scales[i], least[i]));
+  assign_levels(p, weights, grid, inputs, out);
   return out;
 }
 

@@ -22,4 +22,8 @@ struct QuantizedWeight {
 QuantizedWeight quantize_weight(const Product& p, std::span<const float> weights, const Grid& grid, bool per_channel,
                                 const ChannelMoments* inputs);
 
+// The same with scales that are at least `least`.
+QuantizedWeight with_larger_scales(const Product& p, std::span<const float> weights, const QuantizedWeight& rounded,
+                                   std::span<const float> least, const Grid& grid, const ChannelMoments* inputs);
+
 }  // namespace cameo::quant

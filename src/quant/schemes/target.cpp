@@ -17,7 +17,8 @@ constexpr Target table[] = {
      .placement = Placement::units,
      .activation = u8,
      .weight = i8_symmetric,
-     .drops_implied = true},
+     .drops_implied = true,
+     .quantizes_float = true},
     // Zero points have to be 0; biases stay f32; Q and DQ elsewhere would split fusions.
     {.name = "tensorrt",
      .bit = trt,

@@ -21,9 +21,10 @@ struct Target {
   Placement placement = Placement::units;
   Grid activation, weight;
   bool per_channel = true;
-  bool integer_bias = true;    // as i32 with the scale of the sums
-  bool drops_implied = false;  // an activation that the quantized range implies is left out
-  int64_t opset = 13;          // at least
+  bool integer_bias = true;      // as i32 with the scale of the sums
+  bool drops_implied = false;    // an activation that the quantized range implies is left out
+  bool quantizes_float = false;  // weights of float products between DequantizeLinear and QuantizeLinear
+  int64_t opset = 13;            // at least
 };
 
 enum class Role : uint8_t {
