@@ -59,6 +59,8 @@ std::span<const OpRules> pool_rules();
 std::span<const OpRules> recurrent_rules();
 std::span<const OpRules> rotary_embedding_rules();
 // quant
+std::span<const OpRules> gather_block_quantized_rules();
+std::span<const OpRules> matmul_nbits_rules();
 std::span<const OpRules> qlinear_matmul_rules();
 std::span<const OpRules> quantize_rules();
 // reduce
@@ -161,6 +163,8 @@ inline std::span<const Family> op_families() {
       pool_rules,
       recurrent_rules,
       rotary_embedding_rules,
+      gather_block_quantized_rules,
+      matmul_nbits_rules,
       qlinear_matmul_rules,
       quantize_rules,
       arg_rules,

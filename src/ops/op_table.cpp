@@ -11,6 +11,8 @@
 
 namespace cameo::ops {
 
+std::span<const OpEntry> microsoft_entries();  // com.microsoft's operators that Cameo knows
+
 namespace {
 
 struct Table {
@@ -23,13 +25,14 @@ struct Table {
     for (const auto family : op_families())
       for (const OpRules& r : family())
         invariant(rules.emplace(r.attrs_tag, &r).second, "an operator has one set of rules");
-    for (const OpEntry& e : op_entries()) {
-      OpDef d;
-      static_cast<OpInfo&>(d) = e.info;
-      d.history = e.history;
-      if (const auto it = rules.find(e.info.attrs_tag); it != rules.end()) d.rules = *it->second;
-      ops.push_back(d);
-    }
+    for (const auto entries : {op_entries(), microsoft_entries()})
+      for (const OpEntry& e : entries) {
+        OpDef d;
+        static_cast<OpInfo&>(d) = e.info;
+        d.history = e.history;
+        if (const auto it = rules.find(e.info.attrs_tag); it != rules.end()) d.rules = *it->second;
+        ops.push_back(d);
+      }
     for (const OpDef& d : ops) {
       by_tag[d.attrs_tag] = &d;
       by_name[d.domain].emplace(d.name, &d);

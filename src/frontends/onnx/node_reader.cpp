@@ -13,7 +13,7 @@ std::optional<int64_t> GraphReader::version_of(std::string_view domain, const Pl
   if (newest == 0) return std::nullopt;
   const auto it = opsets_->find(std::string(domain));
   if (it == opsets_->end()) {
-    if (warned_domains_.emplace(domain).second)
+    if (is_known_whole(domain) && warned_domains_.emplace(domain).second)
       diags_.err("model.opset-missing",
                  cat("the file does not say which version of ", domain.empty() ? "ai.onnx" : domain, " its nodes use"),
                  loc(where));
