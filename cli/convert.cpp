@@ -10,9 +10,17 @@ namespace cameo::cli {
 namespace {
 constexpr Flag flags[] = {
     {"opset", 0, "N", "of ai.onnx, from 7 up; default: the file's own"},
-    {"float", 0, "f16|bf16", "half precision: every f32 value and weight, with casts around what takes f32 only"},
+    {"float", 0, "f16|bf16|mixed",
+     "half precision, with casts around what has to stay f32; mixed: only products, the rest as PyTorch's autocast"},
     {"keep-io", 0, "", "with --float: inputs and outputs stay f32"},
-    {"keep", 0, "OP,...", "with --float: these operators still compute in f32"},
+    {"keep", 0, "NODE,...", "with --float: these stay f32; operators, or names with * and ?"},
+    {"calibrate", 0, "DATA", "with --float: inputs to measure on, as quantize takes them; default: made-up ones"},
+    {"image", 0, "size=...,mean=...", "how pictures become the input, as quantize takes it"},
+    {"max-error", 0, "X", "with --float: of every output, as a part of its largest number; default: 0.01, bf16 0.05"},
+    {"no-check", 0, "", "with --float: do not run the models; what stays f32 is chosen by rules"},
+    {"target", 0, "tensorrt", "with --float: a strongly typed file, where sums of squares fit in f16"},
+    {"threads", 0, "N", "of the measuring runs; default: all the machine has"},
+    {"report", 0, "FILE.json", "with --float: what stays f32, and why"},
     {"inline", 0, "", "calls of the model's own functions become their nodes, for engines that refuse functions"},
     {"lossy", 0, "", "allow what is wrong on inf, NaN or overflow, or only approximate; each is listed"},
     {"experimental", 0, "", "allow the opset in development"},
@@ -32,14 +40,27 @@ constexpr Verb verb{
 
 ConvertSettings settings_of(const Args& args) {
   ConvertSettings s;
-  if (!args.has("float") && (args.has("keep-io") || args.has("keep")))
-    throw error("use.flag", "--keep-io and --keep go with --float");
-  constexpr FloatType types[] = {FloatType::f16, FloatType::bf16};
-  if (args.has("float")) s.float_type = types[args.choice("float", {"f16", "bf16"})];
+  for (const char* flag : {"keep-io", "keep", "calibrate", "max-error", "no-check", "target", "report"})
+    if (!args.has("float") && args.has(flag)) throw error("use.flag", cat("--", flag, " goes with --float"));
+  constexpr FloatType types[] = {FloatType::f16, FloatType::bf16, FloatType::mixed};
+  if (args.has("float")) s.float_type = types[args.choice("float", {"f16", "bf16", "mixed"})];
   s.keep_io = args.has("keep-io");
+  s.calibrate = args.text("calibrate", "");
+  s.image = args.text("image", "");
+  s.max_error = args.number("max-error");
+  s.check = !args.has("no-check");
+  s.target = args.text("target", "");
+  s.threads = static_cast<int>(args.integer("threads", 0, 0, 4096));
   s.inline_functions = args.has("inline");
   if (args.has("keep")) s.keep = split(args.text("keep", ""), ',');
   return s;
+}
+void tell(const HalfReport& r, const std::string& type, Out& out) {
+  if (out.json) return out.line(to_json(r));
+  out.say(cat(plural(r.values, "value"), " and ", plural(r.weights, "weight"), " to ", type, ", ",
+              plural(r.casts, "cast"), r.error ? cat("; largest error ", *r.error) : ""));
+  for (const HalfReport::Kept& k : r.kept)
+    if (out.verbose) out.say(cat("f32: ", k.name, " (", k.op.empty() ? "input or output" : k.op, "): ", k.why));
 }
 }  // namespace
 
@@ -50,16 +71,22 @@ int convert_main(Raw raw, Out& out) {
   target.opset = static_cast<int>(
       args->integer("opset", 0, opsets::oldest, args->has("experimental") ? opsets::in_development : opsets::newest));
   target.lossy = args->has("lossy");
-  const ConvertSettings settings = settings_of(*args);
+  ConvertSettings settings = settings_of(*args);
+  if (settings.float_type != FloatType::keep) settings.opset = target.opset, settings.lossy = target.lossy;
+  settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
+    return out.progress(what, done, all), true;
+  };
   Model m = opened(args->operands[0], out);
   const size_t before = m.node_count();
   const auto own = m.opsets();
   const Converted made = convert(std::move(m), settings);
+  out.progress("", 1, 1);
   out.diags(made.findings);
-  if (settings.float_type != FloatType::keep)
-    out.say(cat(plural(made.values, "value"), " and ", plural(made.weights, "weight"), " to ", args->text("float", ""),
-                ", ", plural(made.casts, "cast")));
-  save(made.model, args->operands[1], target, out);
+  if (settings.float_type != FloatType::keep) tell(made.half, args->text("float", ""), out);
+  Publication files;
+  if (args->has("report")) files.open(args->text("report", ""), {".json"}).append(to_json(made.half) + "\n");
+  out.diags(made.model.save(files, args->operands[1], target));
+  publish(files, target.durable, out);
   out.say(cat("opset ", own.count("") ? cat(own.at("")) : "none", " to ", target.opset ? cat(target.opset) : "the same",
               ", ", plural(before, "node"), " read"));
   return 0;

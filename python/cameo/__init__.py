@@ -15,7 +15,7 @@ _WHERE = {
     "load": "_model", "save": "_model", "check": "_model", "infer": "_model", "convert": "_model", "extract": "_model",
     "edit": "_model", "diff": "_model", "merge": "_model", "run": "_model", "ValueInfo": "_model", "Difference": "_model",
     "verify": "_model", "operators": "_model", "simplify": "_simplify", "rules": "_simplify", "explain": "_simplify",
-    "quantize": "_quantize", "Quantized": "_quantize",
+    "quantize": "_quantize", "Quantized": "_quantize", "to_half": "_half", "Half": "_half",
     "Builder": "_builder",
     "Session": "_session", "InferenceSession": "_session", "SessionOptions": "_session",
     "export": "_export", "ExportResult": "_result", "torch_onnx_export": "_patch",

@@ -90,8 +90,8 @@ def infer(model, *, strict=False):
 def convert(model, opset=None, *, lossy=False, float_type=None, keep_io=False, keep=(), inline_functions=False):
     """The model for another opset, up or down. Raises with one finding per node that the opset cannot express.
 
-    float_type="f16" or "bf16": f32 values and weights get that type, but for inputs and outputs (keep_io=True) and the operators
-    in `keep`. inline_functions: calls of the model's own functions become their nodes."""
+    float_type="f16", "bf16" or "mixed": half precision, but for inputs and outputs (keep_io=True) and the nodes in `keep`; to_half has more
+    settings and a report. inline_functions: calls of the model's own functions become their nodes."""
     return _cameo.convert(as_model(model), _given(opset=opset, lossy=lossy, float_type=float_type, keep_io=keep_io, keep=_names(keep),
                                                     inline_functions=inline_functions))
 

@@ -39,10 +39,7 @@ def quantize(model, samples, f=None, *, target="onnxruntime", image="", method="
     takes it, with `image` for pictures. It is read once. metric(model) gives a number, larger is better, and decides instead of
     signal to noise which nodes stay float. progress(what, done, all) is called now and then; False stops the call."""
     model = as_model(model)
-    if isinstance(samples, (str, os.PathLike)):
-        source = os.fspath(samples)
-    else:
-        source = _named(samples, [i.name for i in model.inputs if not i.has_default])
+    source = sample_source(model, samples)
     options = dict(target=target, method=method, percentile=percentile, keep=[keep] if isinstance(keep, str) else list(keep), min_db=min_db,
                    max_float_macs=max_float_macs, metric=metric, max_drop=max_drop, check_samples=check_samples, simplify=simplify,
                    correct_bias=correct_bias, equalize=equalize, opset=opset or 0, threads=threads, progress=progress)
@@ -51,6 +48,13 @@ def quantize(model, samples, f=None, *, target="onnxruntime", image="", method="
     if f is not None:
         result.save(f)
     return result
+
+
+def sample_source(model, samples):
+    """A file name, or an iterator of dicts; None stays None."""
+    if samples is None or isinstance(samples, (str, os.PathLike)):
+        return samples if samples is None else os.fspath(samples)
+    return _named(samples, [i.name for i in model.inputs if not i.has_default])
 
 
 def _named(samples, names):

@@ -5,26 +5,11 @@
 
 #include "bindings.h"
 #include "cameo/model.h"
+#include "samples.h"
 
 namespace cameo::python {
 
 namespace {
-
-// {name: array, ...} from Python's iterator, one at a time.
-SampleSource source_of(nb::object samples) {
-  const auto iterator = keep(nb::iter(samples));
-  return [iterator](std::vector<NamedValue>& inputs) {
-    const nb::gil_scoped_acquire gil;
-    nb::object next = nb::steal(PyIter_Next(static_cast<PyObject*>(const_cast<void*>(iterator.get()))));
-    if (!next.is_valid()) {
-      if (PyErr_Occurred()) throw nb::python_error();
-      return false;
-    }
-    for (auto [name, array] : nb::cast<nb::dict>(next))
-      inputs.emplace_back(nb::cast<std::string>(name), to_value(array));
-    return true;
-  };
-}
 
 std::function<double(const Model&)> metric_of(nb::object function) {
   if (function.is_none()) return {};
@@ -60,8 +45,7 @@ QuantizeSettings settings_of(nb::dict given) {
 // (model, report as JSON, report as HTML, findings); samples: a file name, or an iterable of dicts.
 nb::tuple quantize_model(const Model& m, nb::object samples, const std::string& image, nb::dict given) {
   const QuantizeSettings settings = settings_of(std::move(given));
-  const SampleSource source = nb::isinstance<nb::str>(samples) ? samples_from(m, nb::cast<std::string>(samples), image)
-                                                               : source_of(std::move(samples));
+  const SampleSource source = sample_source(m, std::move(samples), image);
   Quantized q = released([&] { return quantize(m, source, settings); });
   return nb::make_tuple(std::move(q.model), to_json(q.report), to_html(q.report), diag_list(q.findings));
 }

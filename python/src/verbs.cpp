@@ -11,6 +11,7 @@
 #include "cameo/operators.h"
 #include "cameo/simplify.h"
 #include "cameo/verify.h"
+#include "samples.h"
 #include "words.h"
 
 namespace cameo::python {
@@ -75,9 +76,9 @@ nb::tuple simplify_model(const Model& from, nb::dict given) {
   return nb::make_tuple(std::move(s.model), rewrites, s.checked, s.worst);
 }
 
-Model convert_model(const Model& from, nb::dict given) {
-  static constexpr std::array<std::pair<const char*, FloatType>, 3> types{
-      {{"", FloatType::keep}, {"f16", FloatType::f16}, {"bf16", FloatType::bf16}}};
+ConvertSettings convert_settings(const Model& from, nb::dict given) {
+  static constexpr std::array<std::pair<const char*, FloatType>, 4> types{
+      {{"", FloatType::keep}, {"f16", FloatType::f16}, {"bf16", FloatType::bf16}, {"mixed", FloatType::mixed}}};
   Options o(std::move(given));
   ConvertSettings settings;
   settings.opset = static_cast<int>(o.integer("opset", 0));
@@ -86,8 +87,26 @@ Model convert_model(const Model& from, nb::dict given) {
   settings.keep_io = o.flag("keep_io");
   settings.keep = o.texts("keep");
   settings.inline_functions = o.flag("inline_functions");
+  settings.samples = sample_source(from, o.object("samples"), o.text("image", ""));
+  settings.max_error = o.number("max_error");
+  settings.check = o.flag("check", true);
+  settings.target = o.text("target", "");
+  settings.threads = static_cast<int>(o.integer("threads", 0));
+  settings.progress = progress_of(o.object("progress"));
   o.finish();
+  return settings;
+}
+
+Model convert_model(const Model& from, nb::dict given) {
+  const ConvertSettings settings = convert_settings(from, std::move(given));
   return released([&] { return convert(from, settings).model; });
+}
+
+// (model, report as JSON, findings)
+nb::tuple half_model(const Model& from, nb::dict given) {
+  const ConvertSettings settings = convert_settings(from, std::move(given));
+  Converted c = released([&] { return convert(from, settings); });
+  return nb::make_tuple(std::move(c.model), to_json(c.half), diag_list(c.findings));
 }
 
 Model merge_models(const Model& a, const Model& b, nb::dict connect, bool keep_connected) {
@@ -230,6 +249,7 @@ void bind_verbs(nb::module_& m) {
   m.def("infer",
         [](const Model& from, bool strict) { return released([&] { return infer(from, {.strict = strict}); }); });
   m.def("convert", &convert_model);
+  m.def("half", &half_model);
   m.def("simplify", &simplify_model);
   m.def("extract", [](const Model& from, nb::handle inputs, nb::handle outputs) {
     return extract(from, text_list(inputs), text_list(outputs));

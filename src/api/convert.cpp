@@ -2,23 +2,65 @@
 #include "backends/onnx/legalise.h"
 #include "ops/inline.h"
 #include "ops/soundness.h"
-#include "passes/half.h"
+#include "quant/half/half.h"
 
+#include "api/samples.h"
 #include "api/state.h"
 #include "cameo/convert.h"
+#include "cameo/json.h"
 
 namespace cameo {
 
 namespace {
 
-passes::HalfResult to_half(const ConvertSettings& settings, ModelState& s) {
-  passes::HalfOptions how;
-  how.to = settings.float_type == FloatType::f16 ? ir::DType::f16 : ir::DType::bf16;
-  how.keep_io = settings.keep_io;
-  how.keep = settings.keep;
-  auto made = passes::to_half(s.model, how);
-  s.findings.insert(s.findings.end(), made.notes.begin(), made.notes.end());
-  return made;
+constexpr double f16_error = 1e-2, bf16_error = 5e-2;  // bf16 has three digits less in base 2
+
+quant::HalfSettings half_settings(const ConvertSettings& from, const ModelState& s) {
+  if (!from.target.empty() && from.target != "tensorrt")
+    throw error("use.target", cat("half precision has no target '", from.target, "'")).help("tensorrt, or none");
+  quant::HalfSettings out;
+  const bool bf16 = from.float_type == FloatType::bf16;
+  out.form.to = bf16 ? ir::DType::bf16 : ir::DType::f16;
+  out.form.products_only = from.float_type == FloatType::mixed;
+  out.form.keep_io = from.keep_io;
+  out.form.opset = from.opset ? from.opset : opset_of(s);
+  out.keep = from.keep;
+  out.max_error = from.max_error.value_or(bf16 ? bf16_error : f16_error);
+  if (!(out.max_error > 0)) throw error("use.value", cat("the largest error is ", out.max_error)).help("more than 0");
+  out.check = from.check;
+  out.f16_sums = from.target == "tensorrt";
+  out.threads = from.threads;
+  out.progress = from.progress;
+  return out;
+}
+
+Diag warning(std::string_view code, std::string what, std::string hint) {
+  Diag d;
+  d.severity = Severity::warning;
+  d.code = code;
+  d.what = std::move(what);
+  d.hint = std::move(hint);
+  return d;
+}
+
+HalfReport to_half(const Model& model, const ConvertSettings& settings, ModelState& s) {
+  const quant::HalfSettings how = half_settings(settings, s);
+  SampleSource source = settings.samples;
+  if (!source && !settings.calibrate.empty()) source = samples_from(model, settings.calibrate, settings.image);
+  const ir::Model before = s.model;
+  const quant::Samples samples = source ? positional(before.graph, source) : quant::Samples();
+  quant::HalfReport r = quant::to_half(s.model, samples, how);
+  s.findings.insert(s.findings.end(), r.findings.begin(), r.findings.end());
+  HalfReport out{r.values, r.weights, r.casts, r.samples, r.made_up, r.tried, r.error, r.unchecked, {}};
+  for (auto& k : r.kept) out.kept.push_back({std::move(k.name), std::move(k.op), std::move(k.why)});
+  if (out.error && *out.error > how.max_error)
+    s.findings.push_back(warning("convert.error",
+                                 cat("the worst output is off by ", *out.error, " of its largest number"),
+                                 "--keep NODE for what the report shows, or --float mixed"));
+  if (!out.unchecked.empty() && how.check)
+    s.findings.push_back(warning("convert.unchecked", cat("the result was not measured: ", out.unchecked),
+                                 "--calibrate DATA gives inputs to run the model on"));
+  return out;
 }
 
 void to_opset(const ConvertSettings& settings, ModelState& s) {
@@ -38,15 +80,28 @@ Converted convert(Model model, const ConvertSettings& settings) {
   if (settings.opset) known_opset(settings.opset);
   if (settings.float_type == FloatType::keep && (settings.keep_io || !settings.keep.empty()))
     throw error("use.settings", "keep_io and keep go with float_type");
-  ModelState s = ModelState::changed(std::move(model));
+  const bool to_float = settings.float_type != FloatType::keep;
+  ModelState s = to_float ? ModelState::changed(model) : ModelState::changed(std::move(model));
   s.findings = ops::admit(s.model);  // expansions look at types and known contents
   s.inferred.reset();
   if (settings.inline_functions) ops::inline_functions(s.model);
-  passes::HalfResult half;
-  if (settings.float_type != FloatType::keep) half = to_half(settings, s);
+  HalfReport half;
+  if (to_float) half = to_half(model, settings, s);
   if (settings.opset) to_opset(settings, s);
   std::vector<Diag> findings = s.findings;
-  return {ModelState::make(std::move(s)), half.values, half.weights, half.casts, std::move(findings)};
+  return {ModelState::make(std::move(s)), std::move(half), std::move(findings)};
+}
+
+std::string to_json(const HalfReport& r) {
+  json::Writer w;
+  w.object().key("values").value(r.values).key("weights").value(r.weights).key("casts").value(r.casts);
+  w.key("samples").value(r.samples).key("made_up").value(r.made_up).key("tried").value(r.tried);
+  if (r.error) w.key("error").value(*r.error);
+  if (!r.unchecked.empty()) w.key("unchecked").value(r.unchecked);
+  w.key("kept").array();
+  for (const HalfReport::Kept& k : r.kept)
+    w.object().key("name").value(k.name).key("op").value(k.op).key("why").value(k.why).end();
+  return w.end().end().text();
 }
 
 }  // namespace cameo

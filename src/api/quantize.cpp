@@ -7,6 +7,7 @@
 #include "runtime/inputs.h"
 #include "support/near_name.h"
 
+#include "api/samples.h"
 #include "api/state.h"
 #include "cameo/quantize.h"
 
@@ -43,23 +44,6 @@ quant::Options options_of(const QuantizeSettings& s) {
   return o;
 }
 
-// Inputs by name, in the model's order.
-quant::Samples positional(const ir::Graph& g, const SampleSource& source) {
-  return [&g, &source](std::vector<kernels::Datum>& inputs) {
-    std::vector<NamedValue> named;
-    if (!source(named)) return false;
-    const auto params = runtime::run_inputs(g);
-    inputs.assign(params.size(), {});
-    for (const auto& [name, value] : named) {
-      size_t at = 0;
-      while (at < params.size() && g[params[at]].name != name) ++at;
-      if (at == params.size()) throw error("use.input-name", cat("the model has no input '", name, "'"));
-      inputs[at] = datum_of(value, name);
-    }
-    return true;
-  };
-}
-
 QuantizeReport report_of(quant::Report r) {
   QuantizeReport out;
   out.target = r.target, out.method = r.method, out.samples = r.samples, out.db = r.db, out.int8_macs = r.int8_macs;
@@ -82,6 +66,22 @@ Diag below(const QuantizeReport& r, const QuantizeSettings& s) {
 }
 
 }  // namespace
+
+quant::Samples positional(const ir::Graph& g, const SampleSource& source) {
+  return [&g, &source](std::vector<kernels::Datum>& inputs) {
+    std::vector<NamedValue> named;
+    if (!source(named)) return false;
+    const auto params = runtime::run_inputs(g);
+    inputs.assign(params.size(), {});
+    for (const auto& [name, value] : named) {
+      size_t at = 0;
+      while (at < params.size() && g[params[at]].name != name) ++at;
+      if (at == params.size()) throw error("use.input-name", cat("the model has no input '", name, "'"));
+      inputs[at] = datum_of(value, name);
+    }
+    return true;
+  };
+}
 
 SampleSource samples_from(const Model& model, const std::string& path, const std::string& image) {
   std::optional<quant::PictureOptions> pictures;

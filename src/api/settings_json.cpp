@@ -84,7 +84,8 @@ void choose(const json::Value& v, std::string_view key, const std::string_view (
 constexpr std::string_view weight_names[] = {"keep", "automatic", "embed", "external", "in_place"},
                            training_names[] = {"eval", "preserve", "train"},
                            fallback_names[] = {"none", "aten", "all_aten", "custom"},
-                           float_names[] = {"keep", "f16", "bf16"}, call_names[] = {"automatic", "keep", "inlined"};
+                           float_names[] = {"keep", "f16", "bf16", "mixed"},
+                           call_names[] = {"automatic", "keep", "inlined"};
 void take(const json::Value& v, std::string_view key, Weights& out) { choose(v, key, weight_names, out); }
 void take(const json::Value& v, std::string_view key, Training& out) { choose(v, key, training_names, out); }
 void take(const json::Value& v, std::string_view key, Fallback& out) { choose(v, key, fallback_names, out); }
@@ -162,7 +163,10 @@ constexpr Row<SimplifySettings> simplify_rows[] = {CAMEO_ROW(SimplifySettings, s
 constexpr Row<ConvertSettings> convert_rows[] = {
     CAMEO_ROW(ConvertSettings, opset),      CAMEO_ROW(ConvertSettings, lossy),
     CAMEO_ROW(ConvertSettings, float_type), CAMEO_ROW(ConvertSettings, keep_io),
-    CAMEO_ROW(ConvertSettings, keep),       CAMEO_ROW(ConvertSettings, inline_functions)};
+    CAMEO_ROW(ConvertSettings, keep),       CAMEO_ROW(ConvertSettings, inline_functions),
+    CAMEO_ROW(ConvertSettings, calibrate),  CAMEO_ROW(ConvertSettings, image),
+    CAMEO_ROW(ConvertSettings, max_error),  CAMEO_ROW(ConvertSettings, check),
+    CAMEO_ROW(ConvertSettings, target),     CAMEO_ROW(ConvertSettings, threads)};
 constexpr Row<QuantizeSettings> quantize_rows[] = {
     CAMEO_ROW(QuantizeSettings, target),         CAMEO_ROW(QuantizeSettings, method),
     CAMEO_ROW(QuantizeSettings, percentile),     CAMEO_ROW(QuantizeSettings, keep),

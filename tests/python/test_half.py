@@ -1,4 +1,6 @@
 """cameo convert --float: half precision, judged by onnxruntime."""
+import json
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -60,6 +62,105 @@ def test_f16(cameo, tmp_path, flags):
     np.testing.assert_allclose(got.astype(np.float32), wanted, rtol=1e-2, atol=2e-3)
 
 
+def saved(path, nodes, inputs, outputs, weights=(), opset=17):
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", inputs, outputs, list(weights)), opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
+
+
+def floats(name, *shape):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+def converted(cameo, folder, *flags):
+    done = cameo("convert", folder / "m.onnx", folder / "h.onnx", "--float", "f16", "--keep-io", "--report", folder / "r.json", *flags)
+    assert done.returncode == 0, done.stderr
+    onnx.checker.check_model(onnx.load(folder / "h.onnx"), full_check=True)
+    report = json.loads((folder / "r.json").read_text())
+    return report, {k["name"]: k["why"] for k in report["kept"]}
+
+
+def scalar(name, value, dtype=np.float32):
+    return numpy_helper.from_array(np.asarray(value, dtype), name)
+
+
+def test_large_values_stay_f32_with_what_reads_them(cameo, tmp_path):
+    """The square overflows f16; its logarithm would read an infinity."""
+    nodes = [helper.make_node("Mul", ["x", "k"], ["big"], name="scale"), helper.make_node("Mul", ["big", "big"], ["square"], name="square"),
+             helper.make_node("Log", ["square"], ["y"], name="log")]
+    saved(tmp_path / "m.onnx", nodes, [floats("x", 64)], [floats("y", 64)], [scalar("k", 2000)])
+    report, kept = converted(cameo, tmp_path)
+    assert "reaches" in kept["square"] and "reaches" in kept["log"] and report["error"] < 1e-2
+    x = np.linspace(0.1, 1, 64, dtype=np.float32)
+    np.testing.assert_allclose(run(tmp_path / "h.onnx", x), run(tmp_path / "m.onnx", x), rtol=1e-2)
+
+
+def test_tiny_and_large_constants_stay_f32(cameo, tmp_path):
+    nodes = [helper.make_node("Add", ["x", "epsilon"], ["a"], name="add"), helper.make_node("Div", ["x", "a"], ["b"], name="div"),
+             helper.make_node("Mul", ["b", "huge"], ["c"], name="mul"), helper.make_node("Div", ["c", "huge"], ["y"], name="back")]
+    saved(tmp_path / "m.onnx", nodes, [floats("x", 64)], [floats("y", 64)], [scalar("epsilon", 1e-12), scalar("huge", 1e6)])
+    _, kept = converted(cameo, tmp_path)
+    assert "too small" in kept["add"] and "1e+06" in kept["mul"]
+    x = np.zeros(64, np.float32)
+    assert np.isfinite(run(tmp_path / "h.onnx", x)).all()  # 0 / 0 without the epsilon
+
+
+def test_arithmetic_on_sizes_stays_f32(cameo, tmp_path):
+    """3001 is no f16 number: the slice would end elsewhere."""
+    nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Cast", ["s"], ["f"], to=TensorProto.FLOAT),
+             helper.make_node("Mul", ["f", "half"], ["h"], name="scaled"), helper.make_node("Floor", ["h"], ["r"], name="rounded"),
+             helper.make_node("Cast", ["r"], ["n"], to=TensorProto.INT64), helper.make_node("Slice", ["x", "zero", "n"], ["y"])]
+    saved(tmp_path / "m.onnx", nodes, [floats("x", "n")], [floats("y", "m")], [scalar("half", 0.5), numpy_helper.from_array(np.array([0]), "zero")])
+    _, kept = converted(cameo, tmp_path)
+    assert "sizes" in kept["scaled"] and "sizes" in kept["rounded"]
+    x = np.random.default_rng(0).random(6002).astype(np.float32)
+    assert run(tmp_path / "h.onnx", x).shape == (3001,)
+
+
+def test_errors_are_mended_by_a_stretch_in_f32(cameo, tmp_path):
+    """1 + x/1000 - 1 loses x in f16."""
+    nodes = [helper.make_node("Mul", ["x", "small"], ["a"]), helper.make_node("Add", ["a", "one"], ["b"], name="add"), helper.make_node("Sub", ["b", "one"], ["c"], name="sub"),
+             helper.make_node("Div", ["c", "small"], ["d"], name="div"), helper.make_node("MatMul", ["d", "w"], ["y"], name="product")]
+    w = numpy_helper.from_array(np.random.default_rng(0).normal(size=(256, 256)).astype(np.float32), "w")
+    saved(tmp_path / "m.onnx", nodes, [floats("x", 64, 256)], [floats("y", 64, 256)], [scalar("small", 1e-3), scalar("one", 1), w])
+    report, kept = converted(cameo, tmp_path)
+    assert report["tried"] > 1 and report["error"] <= 5e-3 and "error" in kept["sub"] and "product" not in kept
+    x = np.random.default_rng(1).random((64, 256)).astype(np.float32)
+    wanted = run(tmp_path / "m.onnx", x)
+    assert np.abs(run(tmp_path / "h.onnx", x) - wanted).max() <= 1e-2 * np.abs(wanted).max()
+
+
+def test_casts_that_were_there_go(cameo, tmp_path):
+    """f32 -> f16 -> f32 around a product, as mixed precision is exported: all half now."""
+    w = numpy_helper.from_array(np.random.default_rng(0).normal(size=(64, 64)).astype(np.float16), "w")
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Cast", ["a"], ["b"], to=TensorProto.FLOAT16), helper.make_node("MatMul", ["b", "w"], ["c"]),
+             helper.make_node("Cast", ["c"], ["d"], to=TensorProto.FLOAT), helper.make_node("Relu", ["d"], ["y"])]
+    saved(tmp_path / "m.onnx", nodes, [floats("x", 64, 64)], [floats("y", 64, 64)], [w])
+    report, _ = converted(cameo, tmp_path)
+    assert sum(n.op_type == "Cast" for n in onnx.load(tmp_path / "h.onnx").graph.node) == 2
+
+
+def test_bodies_with_names_of_the_graph_around(cameo, tmp_path):
+    """Names that a body and the graph around it share; both branches use the same names."""
+    branch = lambda op: helper.make_graph([helper.make_node(op, ["a"], ["t"]), helper.make_node("Mul", ["t", "w"], ["r"])], "b", [], [floats("r", 8, 8)], [weight])
+    weight = numpy_helper.from_array(np.random.default_rng(0).normal(size=(8, 8)).astype(np.float32), "w")
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("If", ["c"], ["y"], then_branch=branch("Neg"), else_branch=branch("Abs"))]
+    saved(tmp_path / "m.onnx", nodes, [floats("x", 8, 8), helper.make_tensor_value_info("c", TensorProto.BOOL, [])], [floats("y", 8, 8)], [])
+    converted(cameo, tmp_path)
+    session = lambda name: onnxruntime.InferenceSession(str(tmp_path / name), providers=["CPUExecutionProvider"])
+    for choice in (True, False):
+        feeds = {"x": np.random.default_rng(1).normal(size=(8, 8)).astype(np.float32), "c": np.array(choice)}
+        np.testing.assert_allclose(session("h.onnx").run(None, feeds)[0], session("m.onnx").run(None, feeds)[0], rtol=1e-2, atol=1e-2)
+
+
+def test_mixed_computes_norms_in_f32(cameo, tmp_path):
+    w = numpy_helper.from_array(np.random.default_rng(0).normal(size=(256, 256)).astype(np.float32), "w")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"], name="product"), helper.make_node("Softmax", ["a"], ["y"], name="softmax")]
+    saved(tmp_path / "m.onnx", nodes, [floats("x", 64, 256)], [floats("y", 64, 256)], [w])
+    done = cameo("--json", "convert", tmp_path / "m.onnx", tmp_path / "h.onnx", "--float", "mixed", "--keep-io")
+    assert done.returncode == 0, done.stderr
+    kept = {k["name"] for k in json.loads(done.stdout)["kept"]}
+    assert "softmax" in kept and "product" not in kept
+
+
 def test_bf16_is_read_back_and_runs(cameo, tmp_path):
     network(tmp_path / "net.onnx")
     assert cameo("convert", tmp_path / "net.onnx", tmp_path / "half.onnx", "--float", "bf16", "--keep-io").returncode == 0
@@ -83,6 +184,7 @@ def test_numbers_beyond_the_range_are_clamped_and_told(cameo, tmp_path):
 
 def test_wrong_use(cameo, tmp_path):
     network(tmp_path / "net.onnx")
-    for flags in (["--float", "f8"], ["--keep-io"], ["--float", "f16", "--keep", "NoSuchOperator"]):
+    for flags in (["--float", "f8"], ["--keep-io"], ["--max-error", "1"], ["--float", "f16", "--keep", "NoSuchOperator"], ["--float", "f16", "--max-error", "0"],
+                  ["--float", "f16", "--target", "ncnn"]):
         assert cameo("convert", tmp_path / "net.onnx", tmp_path / "out.onnx", *flags).returncode == 2
     assert not (tmp_path / "out.onnx").exists()

@@ -62,12 +62,15 @@ std::string simplify_command(const Files& f, const SimplifySettings& s) {
 }
 
 std::string convert_command(const Files& f, const ConvertSettings& s) {
-  constexpr std::string_view types[] = {"", "f16", "bf16"};
+  constexpr std::string_view types[] = {"", "f16", "bf16", "mixed"};
   return Flags(plain_command("convert", f))
       .of("opset", s.opset ? cat(s.opset) : "")
       .of("float", std::string(types[static_cast<size_t>(s.float_type)]))
       .on("keep-io", s.keep_io)
       .list("keep", s.keep)
+      .of("max-error", s.max_error ? cat(*s.max_error) : "")
+      .of("target", s.target)
+      .on("no-check", !s.check)
       .on("inline", s.inline_functions)
       .on("lossy", s.lossy)
       .take();

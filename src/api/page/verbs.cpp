@@ -39,7 +39,7 @@ void simplify_model(Call& call) {
 void convert_model(Call& call) {
   const ConvertSettings settings = faces::convert_settings(call.json_text("settings"));
   Converted c = convert(call.model().model, settings);
-  constexpr std::string_view words[] = {"", "f16", "bf16"};
+  constexpr std::string_view words[] = {"", "f16", "bf16", "mixed"};
   const std::string word(words[static_cast<size_t>(settings.float_type)]);
   const Files files = files_of(call, settings.opset && word.empty() ? cat("opset", settings.opset)
                                      : word.empty()                 ? "converted"

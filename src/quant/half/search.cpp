@@ -1,0 +1,113 @@
+#include "quant/half/search.h"
+
+#include <algorithm>
+
+#include "engine/session.h"
+#include "kernels/carrier.h"
+#include "quant/half/half.h"
+#include "runtime/inputs.h"
+
+namespace cameo::quant {
+
+namespace {
+
+constexpr size_t finest_part = 8;  // an eighth of the stretch is the smallest part that is given back
+
+// The inputs in the types that the converted model has.
+std::vector<Datum> converted(const Graph& g, const std::vector<Datum>& inputs) {
+  std::vector<Datum> out = inputs;
+  const auto params = runtime::run_inputs(g);
+  for (size_t i = 0; i < out.size() && i < params.size(); ++i)
+    if (out[i].kind == Datum::Kind::tensor && out[i].tensor.dtype() == DType::f32 &&
+        g[params[i]].fact.dtype() != DType::f32)
+      out[i] = Datum(convert(out[i].tensor, g[params[i]].fact.dtype()));
+  return out;
+}
+
+}  // namespace
+
+HalfSearch::HalfSearch(const Model& m, std::vector<Unit> units, DType half,
+                       const std::vector<std::vector<Datum>>& samples, const std::vector<std::vector<Datum>>& wanted,
+                       double max_error, int threads, std::function<void(uint64_t)> tell)
+    : m_(m),
+      units_(std::move(units)),
+      half_(half),
+      samples_(samples),
+      wanted_(wanted),
+      max_error_(max_error),
+      threads_(threads),
+      tell_(std::move(tell)) {
+  for (size_t i = 0; i < units_.size(); ++i)
+    if (units_[i].form != Form::f32) order_.push_back(i);
+}
+
+HalfVariant HalfSearch::made(const Kept& keep) {
+  HalfVariant out{m_, units_, {}, 0, 0};
+  for (const size_t at : keep) keep_f32(out.units[order_[at]], "kept for the error of the outputs");
+  out.cost = passes::place_casts(out.model.graph, out.units);
+  out.made = passes::apply_forms(out.model.graph, out.units, half_, weights_);
+  return out;
+}
+
+HalfVariant HalfSearch::measured(const Kept& keep) {
+  tell_(tried_++);
+  HalfVariant out = made(keep);
+  engine::SessionOptions options;
+  options.threads = threads_;
+  const engine::Session session(out.model, options);
+  for (size_t i = 0; i < samples_.size(); ++i)
+    out.error = std::max(out.error, output_error(session.run(converted(out.model.graph, samples_[i])), wanted_[i]));
+  return out;
+}
+
+HalfVariant HalfSearch::plain() { return made({}); }
+
+HalfSearch::Kept HalfSearch::stretch(size_t first, size_t last) const {
+  Kept out;
+  for (size_t i = first; i < last; ++i) out.insert(out.end(), i);
+  return out;
+}
+
+// Moves one end of [first, last) towards the other as far as the outputs stay right.
+void HalfSearch::shrink(HalfVariant& best, Kept& keep, size_t first, size_t last) {
+  size_t low = first, high = last;  // [first, high) is right; [first, low) is not known to be
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    HalfVariant v = measured(stretch(first, middle));
+    if (v.error <= max_error_) best = std::move(v), high = middle;
+    else low = middle + 1;
+  }
+  const size_t end = high;
+  low = first, high = end;
+  while (low < high) {
+    const size_t middle = low + (high - low + 1) / 2;
+    HalfVariant v = measured(stretch(middle, end));
+    if (v.error <= max_error_) best = std::move(v), low = middle;
+    else high = middle - 1;
+  }
+  keep = stretch(low, end);
+}
+
+void HalfSearch::give_back(HalfVariant& best, Kept& keep) {
+  const std::vector<size_t> all(keep.begin(), keep.end());
+  for (size_t part = 2; part <= finest_part && all.size() / part > 0; part *= 2)
+    for (size_t i = 0; i < part; ++i) {
+      Kept fewer = keep;
+      for (size_t k = all.size() * i / part; k < all.size() * (i + 1) / part; ++k) fewer.erase(all[k]);
+      if (fewer.size() == keep.size()) continue;
+      HalfVariant v = measured(fewer);
+      if (v.error <= max_error_ && v.cost < best.cost) best = std::move(v), keep = std::move(fewer);
+    }
+}
+
+HalfVariant HalfSearch::run() {
+  HalfVariant best = measured({});
+  if (best.error <= max_error_) return best;
+  Kept keep;
+  shrink(best, keep, 0, order_.size());
+  if (best.error > max_error_) return measured(stretch(0, order_.size()));
+  give_back(best, keep);
+  return best;
+}
+
+}  // namespace cameo::quant
