@@ -231,8 +231,8 @@ double estimated_bytes(const Type& t) {
   return out;
 }
 
-constexpr double per_cast = 8192;   // bytes that a cast counts for, however small: it is a kernel of its own
-constexpr double per_product = 64;  // a product in f32 counts for so many times the bytes of its result
+constexpr double per_cast = 1 << 17;  // bytes that a cast counts for, however small: it is a kernel of its own
+constexpr double per_product = 64;    // a product in f32 counts for so many times the bytes of its result
 
 }  // namespace
 

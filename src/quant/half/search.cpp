@@ -96,7 +96,8 @@ void HalfSearch::give_back(HalfVariant& best, Kept& keep) {
       for (size_t k = all.size() * i / part; k < all.size() * (i + 1) / part; ++k) fewer.erase(all[k]);
       if (fewer.size() == keep.size()) continue;
       HalfVariant v = measured(fewer);
-      if (v.error <= max_error_ && v.cost < best.cost) best = std::move(v), keep = std::move(fewer);
+      if (v.error <= max_error_ && v.cost < best.cost && v.made.casts <= best.made.casts)
+        best = std::move(v), keep = std::move(fewer);
     }
 }
 
