@@ -4,8 +4,6 @@
 
 namespace cameo::cli {
 
-namespace {
-// "x:1,3,224,224", or only the sizes where there is one input.
 std::pair<std::string, std::vector<std::string>> input_shape(const Model& m, std::string_view flag,
                                                              const std::string& text) {
   const size_t colon = text.rfind(':');
@@ -19,7 +17,6 @@ std::pair<std::string, std::vector<std::string>> input_shape(const Model& m, std
   }
   return {input, split(text.substr(colon == text.npos ? 0 : colon + 1), ',')};
 }
-}  // namespace
 
 SimplifySettings simplify_settings(const Args& args, const Model& m) {
   SimplifySettings s;

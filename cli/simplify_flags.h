@@ -34,6 +34,9 @@ inline constexpr Flag simplify_flags[] = {
     durable_flag,
 };
 
+// "x:1,3,224,224", or only the sizes where there is one input. Throws use.value.
+std::pair<std::string, std::vector<std::string>> input_shape(const Model& m, std::string_view flag,
+                                                             const std::string& text);
 SimplifySettings simplify_settings(const Args& args, const Model& m);  // throws use.value
 
 }  // namespace cameo::cli

@@ -22,6 +22,7 @@ int explain_main(Raw raw, Out& out);
 int export_main(Raw raw, Out& out);
 int extract_main(Raw raw, Out& out);
 int infer_main(Raw raw, Out& out);
+int lint_main(Raw raw, Out& out);
 int merge_main(Raw raw, Out& out);
 int onnxsim_main(Raw raw, Out& out);
 int ops_main(Raw raw, Out& out);

@@ -79,6 +79,11 @@ CAMEO_API cameo_status cameo_quantize(const cameo_model* model, const char* samp
                                       const char* settings_json, cameo_model** out, char** report);
 CAMEO_API cameo_status cameo_infer(const cameo_model* model, cameo_model** out);
 CAMEO_API cameo_status cameo_check(const cameo_model* model, char** json_lines); /* empty: nothing is wrong */
+/* What deployment targets do not take, as `cameo lint --json` prints it: {"targets": ["tensorrt"], "ignore": []}. */
+CAMEO_API cameo_status cameo_lint(const cameo_model* model, const char* settings_json, char** report);
+/* The cures applied, each verified. The report may be NULL. */
+CAMEO_API cameo_status cameo_fix_lint(const cameo_model* model, const char* settings_json, cameo_model** out,
+                                      char** report);
 CAMEO_API cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out);
 CAMEO_API cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count,
                                      const char* const* to, size_t to_count, cameo_model** out);

@@ -12,6 +12,7 @@
 #include "cameo/face.h"
 #include "cameo/json.h"
 #include "cameo/limits.h"
+#include "cameo/lint.h"
 #include "cameo/lowering.h"
 #include "cameo/model.h"
 #include "cameo/operators.h"

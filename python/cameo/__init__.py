@@ -16,6 +16,8 @@ _WHERE = {
     "edit": "_model", "diff": "_model", "merge": "_model", "run": "_model", "ValueInfo": "_model", "Difference": "_model",
     "verify": "_model", "operators": "_model", "simplify": "_simplify", "rules": "_simplify", "explain": "_simplify",
     "quantize": "_quantize", "Quantized": "_quantize", "to_half": "_half", "Half": "_half",
+    "lint": "_lint", "lint_rules": "_lint", "lint_targets": "_lint", "LintReport": "_lint",
+    "LintFinding": "_lint", "fix_lint": "_lint", "LintFixed": "_lint", "LintStep": "_lint",
     "Builder": "_builder",
     "Session": "_session", "InferenceSession": "_session", "SessionOptions": "_session",
     "export": "_export", "ExportResult": "_result", "torch_onnx_export": "_patch",

@@ -225,6 +225,43 @@ def to_half(model: Source, f: Path | IO[bytes] | None = None, *, float_type: Lit
             max_error: float | None = None, check: bool = True, target: Literal["", "tensorrt"] = "", opset: int | None = None, threads: int = 0,
             progress: Callable[[str, int, int], bool | None] | None = None) -> Half: ...
 
+class LintFinding(NamedTuple):
+    severity: Literal["error", "warning", "note"]
+    target: str
+    rule: str
+    node: str
+    op: str
+    what: str
+    source: str
+    cure: str
+    fixable: bool
+
+class LintReport:
+    targets: dict[str, str]
+    findings: list[LintFinding]
+    ignored: int
+    sarif: str
+    def count(self, severity: Literal["error", "warning", "note"]) -> int: ...
+    @property
+    def ok(self) -> bool: ...
+
+def lint(model: Source, targets: str | Iterable[str] = "onnxruntime", *, ignore: str | Iterable[str] = ()) -> LintReport: ...
+class LintStep(NamedTuple):
+    cure: str
+    done: bool
+    why: str
+
+class LintFixed:
+    model: Model
+    before: LintReport
+    after: LintReport
+    steps: list[LintStep]
+
+def fix_lint(model: Source, targets: str | Iterable[str] = "onnxruntime", f: Path | IO[bytes] | None = None, *, ignore: str | Iterable[str] = (),
+             input_shapes: Mapping[str, Sequence[int]] | None = None, sizes: Mapping[str, int] | None = None, verify: bool = True) -> LintFixed: ...
+def lint_targets() -> dict[str, str]: ...
+def lint_rules(targets: str | Iterable[str] = "all") -> list[dict[str, str]]: ...
+
 class Place(NamedTuple):
     rule: str
     value: str

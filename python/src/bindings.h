@@ -93,6 +93,7 @@ void bind_limits(nb::module_& m);
 void bind_model(nb::module_& m);
 void bind_verbs(nb::module_& m);
 void bind_quantize(nb::module_& m);
+void bind_lint(nb::module_& m);
 void bind_export(nb::module_& m);
 void bind_lowering(nb::module_& m);
 void bind_builder(nb::module_& m);

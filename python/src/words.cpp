@@ -55,6 +55,13 @@ constexpr Row rows[] = {
     {"--max-memory", "cameo.limits(memory=...)"},
     {"--max-turns", "cameo.limits(turns=...)"},
     {"--max-steps", "cameo.limits(steps=...)"},
+    {"cameo convert IN OUT --opset ", "cameo.convert(model) to opset "},
+    {"cameo convert IN OUT --inline", "cameo.convert(model, inline_functions=True)"},
+    {"cameo edit IN OUT --set-attr ", "cameo.edit(model): set_attribute of "},
+    {"cameo simplify IN OUT", "cameo.simplify(model)"},
+    {"cameo lint IN --target ", "cameo.fix_lint(model) for "},
+    {" --fix OUT --dim NAME=SIZE", " with sizes="},
+    {" --fix OUT", ""},
     {"cameo ops lists what is supported", "docs/operators.md lists what is supported"},
     {"cameo show lists the names of the exported model", "model.inputs and model.outputs have the names"},
 };

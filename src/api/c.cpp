@@ -229,6 +229,20 @@ cameo_status cameo_infer(const cameo_model* model, cameo_model** out) {
 cameo_status cameo_check(const cameo_model* model, char** json_lines) {
   return guarded([&] { place(json_lines) = text_of(lines(check(need(model, "the model").model))); });
 }
+cameo_status cameo_lint(const cameo_model* model, const char* settings_json, char** report) {
+  return guarded([&] {
+    place(report) =
+        text_of(to_json(lint(need(model, "the model").model, faces::lint_settings(settings(settings_json)))));
+  });
+}
+cameo_status cameo_fix_lint(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
+  return make(out, [&] {
+    if (report) *report = nullptr;
+    LintFixed f = fix_lint(need(model, "the model").model, faces::lint_fix_settings(settings(settings_json)));
+    if (report) *report = text_of(to_json(f));
+    return std::move(f.model);
+  });
+}
 cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out) {
   return make(out, [&] {
     ConvertSettings how = faces::convert_settings(settings(settings_json));

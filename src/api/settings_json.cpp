@@ -175,6 +175,10 @@ constexpr Row<QuantizeSettings> quantize_rows[] = {
     CAMEO_ROW(QuantizeSettings, max_float_macs), CAMEO_ROW(QuantizeSettings, check_samples),
     CAMEO_ROW(QuantizeSettings, max_drop),       CAMEO_ROW(QuantizeSettings, threads),
     CAMEO_ROW(QuantizeSettings, opset)};
+constexpr Row<LintSettings> lint_rows[] = {CAMEO_ROW(LintSettings, targets), CAMEO_ROW(LintSettings, ignore)};
+constexpr Row<LintFixSettings> lint_fix_rows[] = {
+    CAMEO_ROW(LintFixSettings, targets), CAMEO_ROW(LintFixSettings, ignore), CAMEO_ROW(LintFixSettings, input_shapes),
+    CAMEO_ROW(LintFixSettings, sizes), CAMEO_ROW(LintFixSettings, verify)};
 constexpr Row<MergeSettings> merge_rows[] = {CAMEO_ROW(MergeSettings, connect),
                                              CAMEO_ROW(MergeSettings, keep_connected)};
 constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs), CAMEO_ROW(VerifySettings, random),
@@ -192,6 +196,8 @@ ExportSettings export_settings(std::string_view json) { return read<ExportSettin
 SimplifySettings simplify_settings(std::string_view json) { return read<SimplifySettings>(json, simplify_rows); }
 ConvertSettings convert_settings(std::string_view json) { return read<ConvertSettings>(json, convert_rows); }
 QuantizeSettings quantize_settings(std::string_view json) { return read<QuantizeSettings>(json, quantize_rows); }
+LintSettings lint_settings(std::string_view json) { return read<LintSettings>(json, lint_rows); }
+LintFixSettings lint_fix_settings(std::string_view json) { return read<LintFixSettings>(json, lint_fix_rows); }
 MergeSettings merge_settings(std::string_view json) { return read<MergeSettings>(json, merge_rows); }
 VerifySettings verify_settings(std::string_view json) { return read<VerifySettings>(json, verify_rows); }
 SessionSettings session_settings(std::string_view json) { return read<SessionSettings>(json, session_rows); }

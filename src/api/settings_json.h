@@ -7,6 +7,7 @@
 #include "cameo/convert.h"
 #include "cameo/edit.h"
 #include "cameo/export.h"
+#include "cameo/lint.h"
 #include "cameo/quantize.h"
 #include "cameo/session.h"
 #include "cameo/simplify.h"
@@ -21,6 +22,8 @@ ExportSettings export_settings(std::string_view json);
 SimplifySettings simplify_settings(std::string_view json);
 ConvertSettings convert_settings(std::string_view json);
 QuantizeSettings quantize_settings(std::string_view json);
+LintSettings lint_settings(std::string_view json);
+LintFixSettings lint_fix_settings(std::string_view json);
 MergeSettings merge_settings(std::string_view json);
 VerifySettings verify_settings(std::string_view json);
 SessionSettings session_settings(std::string_view json);

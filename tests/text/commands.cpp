@@ -227,6 +227,7 @@ constexpr Command table[] = {
     {"lower", "a call of a torch operator to a graph", run_lower},
     {"legalise", "expanded for an older opset", run_legalise},
     {"quantize", "QuantizeLinear and DequantizeLinear for a target", run_quantize},
+    {"lint", "findings of rules for deployment targets", run_lint},
 };
 
 }  // namespace

@@ -49,6 +49,10 @@ struct Command {
 
 std::span<const Command> commands();
 
+// lint_command.cpp
+Outcome run_lint(const std::string& before, const Arguments& arguments);
+std::vector<std::string> all_lint_rows();
+
 Model parse(const std::string& text);
 std::string print(const Model& m, bool types);  // on one line where it fits
 std::string error_line(const Diag& d);          // "file.syntax 1:12: expected ..."

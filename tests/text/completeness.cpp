@@ -98,6 +98,18 @@ void every_expansion(const CaseFiles& files) {
   expect_complete(all, seen, "legalise", "the expansion");
 }
 
+// A row is tested where a case names it with --only= and finds something.
+void every_lint_row(const CaseFiles& files) {
+  Names all, seen;
+  for (const std::string& r : all_lint_rows()) all.insert(r);
+  each_case(files, "lint", [&](const Case& c, const std::string&, const Arguments& arguments) {
+    if (*c.find("after") == "nothing") return;
+    for (const std::string& a : arguments)
+      if (a.starts_with("--only=")) seen.insert(a.substr(7));
+  });
+  expect_complete(all, seen, "lint", "the row");
+}
+
 using Check = void (*)(const CaseFiles&);
 
 class CompletenessTest : public testing::Test {
@@ -116,6 +128,7 @@ constexpr std::pair<const char*, Check> checks[] = {
     {"EveryLoweringHasACase", every_lowering},
     {"EveryShapeRuleHasACase", every_shape_rule},
     {"EveryExpansionHasACase", every_expansion},
+    {"EveryRowOfLintHasACaseWhereItApplies", every_lint_row},
 };
 
 }  // namespace

@@ -12,6 +12,10 @@ bool Legaliser::cast_exists(DType from, DType to) const {
          admits(schema->types_of(*schema->output(0)), Type::tensor(to));
 }
 
+TypeSet Legaliser::types_of(NodeId n, const SchemaVersion& schema, const Formal& f) const {
+  return options_.limits ? options_.limits->admits(n, schema, f) : schema.types_of(f);
+}
+
 ValueId Legaliser::cast(ValueId v, DType to, NodeId before) {
   on_.move_to(g_[before].home, before);
   const ValueId out = on_.cast(v, to);
@@ -52,10 +56,13 @@ std::optional<std::string> Legaliser::fit_types(NodeId n) {
   const std::vector<ValueId> operands = e.node.inputs;
   for (size_t i = 0; i < operands.size(); ++i) {
     const Formal* f = schema.input(i);
-    if (!f || !operands[i] || admits(schema.types_of(*f), g_[operands[i]].fact.type)) continue;
+    if (!f || !operands[i] || admits(types_of(n, schema, *f), g_[operands[i]].fact.type)) continue;
     if (f->option == Formal::variadic && !f->homogeneous)
       return cat("input ", i, " has a type it did not admit, ", g_[operands[i]].fact.type.onnx_text());
-    if (auto why = fit_type_variable(n, op, schema, static_cast<int>(i), operands)) return why;
+    if (auto why = fit_type_variable(n, op, schema, static_cast<int>(i), operands)) {
+      if (admits(schema.types_of(*f), g_[operands[i]].fact.type)) continue;  // only the engine minds
+      return why;
+    }
     return fit_types(n);  // with the casts in place; each round settles one type variable
   }
   for (size_t i = 0; i < g_[n].outputs.size(); ++i) {
@@ -74,7 +81,7 @@ std::optional<std::string> Legaliser::fit_type_variable(NodeId n, const OpDef& o
   const auto refusal = cat("it did not admit ", type.onnx_text());
   if (!type.is_tensor()) return refusal;
   const DType narrow = type.elem;
-  const auto wide = wider_type(narrow, op, schema.types_of(formal));
+  const auto wide = wider_type(narrow, op, types_of(n, schema, formal));
   if (!wide || !cast_exists(narrow, *wide) || !cast_exists(*wide, narrow))
     return cat(refusal, ", nor a type that holds all its values");
   const auto shares = [&](const Formal* f) {

@@ -9,6 +9,7 @@
 namespace cameo::onnx {
 
 namespace {
+constexpr int most_lacked_in_a_row = 4;      // an engine may lack what the expansion is made of, too
 constexpr int max_expansions_in_a_row = 16;  // an expansion that leads back to itself is a bug of ours
 
 std::string_view words(Exactness e) {
@@ -66,7 +67,8 @@ void Legaliser::region(RegionId r) {
 
 NodeId Legaliser::step(NodeId n) {
   NodeId next = g_[n].next;
-  if (is_settled(g_, n, opset_)) return next;
+  const bool settled = is_settled(g_, n, opset_);
+  if (settled && !(options_.limits && g_[n].op->domain.empty() && !g_[n].op->is_opaque())) return next;
   if (g_[n].op->is_opaque()) {
     if (find_op("", g_[n].op->name)) refuse(n, "it was read in an encoding that Cameo does not understand");
     else refuse(n, "Cameo does not know this operator");
@@ -79,7 +81,7 @@ NodeId Legaliser::step(NodeId n) {
   }
   if (wants_constants(n)) fold_known_inputs(n);
   if (expand(n, next)) return next;
-  if (auto why = fit_types(n)) refuse(n, std::move(*why));
+  if (auto why = fit_types(n); why && !settled) refuse(n, std::move(*why));
   next = g_[n].next;
   for (const RegionId body : std::vector<RegionId>(g_[n].regions))
     if (body) region(body);
@@ -126,11 +128,13 @@ bool Legaliser::expand(NodeId n, NodeId& next) {
   const NodeId before = g_[n].prev;
   const RegionId home = g_[n].home;
   std::string why, hint;
+  const bool lacked = options_.limits && options_.limits->lacks(g_, n) && root(n).depth < most_lacked_in_a_row;
   bool wanted = op.first_version() > opset_ && !find_op("", encode_node(g_, n, opset_).node.op_type)->at(opset_);
   if (wanted) why = cat(op.name, " came with opset ", op.first_version());
   for (const Expansion& e : op.rules.expansions) {
-    if (opset_ >= e.below || (e.needed && !e.needed(g_[n].attrs.get(), g_, n, opset_))) continue;
-    wanted = true;
+    if (!(lacked ? e.exactness <= Exactness::rounding : opset_ < e.below)) continue;
+    if (e.needed && !e.needed(g_[n].attrs.get(), g_, n, std::min<int64_t>(opset_, e.below - 1))) continue;
+    wanted |= opset_ < e.below;
     if (e.exactness > Exactness::rounding && !options_.lossy) {
       if (why.empty() || hint.empty())
         why = cat("its expansion ", words(e.exactness)), hint = "--lossy allows the expansion";

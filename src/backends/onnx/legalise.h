@@ -2,18 +2,28 @@
 // admit are widened around the operator. What is left is encoded node by node (encode.h).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "ir/graph.h"
+#include "ops/schema.h"
 #include "support/error.h"
 
 namespace cameo::onnx {
 
+// What an engine lacks although the opset has it. A node for which nothing else is known stays as it is.
+struct EngineLimits {
+  std::function<bool(const Graph& g, NodeId n)> lacks;  // the operator: its expansion is used at any opset
+  // Element types that the engine takes in place of a schema's; gives the schema's own where nothing is known.
+  std::function<TypeSet(NodeId n, const SchemaVersion& schema, const Formal& f)> admits;
+};
+
 struct LegaliseOptions {
   bool lossy = false;            // expansions of class domain and approximate are allowed
   bool functions_follow = true;  // local functions go to the same opset; else each stays at its own
+  const EngineLimits* limits = nullptr;
 };
 
 struct LegaliseResult {

@@ -48,6 +48,7 @@ class Legaliser {
   std::optional<std::string> fit_type_variable(NodeId n, const OpDef& op, const SchemaVersion& schema, int variable,
                                                const std::vector<ValueId>& operands);
   bool cast_exists(DType from, DType to) const;
+  TypeSet types_of(NodeId n, const SchemaVersion& schema, const Formal& f) const;
   ValueId cast(ValueId v, DType to, NodeId before);
   void cast_back(NodeId n, size_t output, DType narrow, DType wide);
 

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""`cameo lint` against the truth: which of many models an engine loads, runs and gets right, and which lint says it does.
+
+usage: lint_truth.py [--place build/lint] [--real build/real] [--cameo build/release/cameo] [--engines onnxruntime,openvino,opencv,ncnn,onnxruntime-web] [--report docs/tables/lint.md]
+                     [--fix] [--misses]
+
+Models: exports that lint_models.py left in PLACE/models, and the trained models of ../shared/real-models.tsv that tests/real/run left in REAL. An engine
+is tried in a process of its own (tests/targets/pool.py); outcomes are kept in PLACE/ENGINE.jsonl. Wanted outputs are PyTorch's for exports, and for trained models those of
+`cameo run`, where onnxruntime agrees with it or is the one that is tried. --fix also tries `lint --fix` on every model that lint finds errors in. --misses prints where lint and the engine differ.
+"""
+import argparse
+import csv
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SHARED = pathlib.Path(os.environ.get("CAMEO_SHARED", ROOT.parent / "shared"))
+sys.path[:0] = [str(ROOT / "tests" / "targets"), str(ROOT / "tests" / "real")]
+import pool  # noqa: E402
+
+import onnx_files  # noqa: E402
+
+ENGINES = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "ncnn")
+FREE_BYTES = 60 << 20  # larger trained models are left out
+
+
+def trained(real, place, cameo):
+    """Trained models, with made-up inputs and what they give."""
+    with open(SHARED / "real-models.tsv", newline="") as f:
+        rows = [r for r in csv.DictReader(f, delimiter="\t") if r["format"] == "onnx"]
+    for row in rows:
+        path = real / row["name"] / row["file"]
+        if not path.exists() or path.stat().st_size > FREE_BYTES:
+            continue
+        io = place / "io" / (f"{row['name']}_{row['file']}".replace("/", "_") + ".npz")
+        if not io.exists() and not record_io(path, io, cameo):
+            continue
+        yield {"id": f"{row['name']}/{path.name}", "model": str(path), "io": str(io), "kind": "trained"}
+
+
+def record_io(path, io, cameo):
+    io.parent.mkdir(parents=True, exist_ok=True)
+    failed = io.with_suffix(".failed")
+    if failed.exists():
+        return False
+    try:
+        session = onnx_files.session(str(path))
+        feeds, wanted = onnx_files.feeds_for(session)
+        if any(not isinstance(a, np.ndarray) or a.dtype.kind not in "fiub" for a in [*feeds.values(), *wanted]):
+            raise ValueError("strings or sequences")
+        np.savez(io.with_suffix(".in.npz"), **feeds)
+        done = subprocess.run([cameo, "run", path, "--inputs", io.with_suffix(".in.npz"), "-o", io.with_suffix(".out.npz")], capture_output=True, text=True, timeout=300)
+        if not done.returncode:
+            with np.load(io.with_suffix(".out.npz")) as z:
+                wanted = [z[o.name] for o in session.get_outputs()]
+        np.savez(io, names=np.array(list(feeds), dtype=str), outputs=np.array(len(wanted)), **{f"in{i}": a for i, a in enumerate(feeds.values())},
+                 **{f"out{i}": np.asarray(a) for i, a in enumerate(wanted)})
+    except Exception as e:
+        failed.write_text(str(e))
+        return False
+    return True
+
+
+def exported(folder):
+    for model in sorted(folder.glob("*.onnx")):
+        if model.with_suffix(".npz").exists():
+            yield {"id": model.stem, "model": str(model), "io": str(model.with_suffix(".npz")), "kind": "export"}
+
+
+def linted(cameo, model, target):
+    done = subprocess.run([cameo, "lint", model, "--target", target, "--json"], capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        return None
+    return [f for f in json.loads(done.stdout)["findings"] if f["severity"] == "error"]
+
+
+class Score:
+    def __init__(self):
+        self.fail, self.found, self.both, self.all = 0, 0, 0, 0
+
+    def add(self, fails, predicted):
+        self.all += 1
+        self.fail += fails
+        self.found += predicted
+        self.both += fails and predicted
+
+    @property
+    def precision(self):
+        return self.both / self.found if self.found else 1.0
+
+    @property
+    def recall(self):
+        return self.both / self.fail if self.fail else 1.0
+
+    @property
+    def right(self):
+        return self.all - self.fail - self.found + 2 * self.both
+
+
+def fixed(args, engine, job):
+    """How `lint --fix` leaves a model: "clean" without errors, "left" with some, "failed"; and where it was written."""
+    out = args.place / "fixed" / engine / f"{job['id'].replace('/', '_')}.onnx"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with np.load(job["io"]) as z:
+        sizes = [f"{n}:{','.join(map(str, z[f'in{i}'].shape))}" for i, n in enumerate(z["names"])]
+    command = [args.cameo, "lint", job["model"], "--target", engine, "--fix", out, "--json"]
+    for shape in sizes:
+        command += ["--overwrite-input-shape", shape]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    if done.returncode > 1 or not out.exists():
+        return "failed", None
+    return ("clean" if done.returncode == 0 else "left"), out
+
+
+def judge(args, engine, jobs):
+    outcomes = pool.outcomes(engine, jobs, args.place / f"{engine}.jsonl", limit=120)
+    scores = {"export": Score(), "trained": Score()}
+    cures, lines = {"clean": 0, "left": 0, "failed": 0}, []
+    for job in jobs:
+        entry, errors = outcomes[job["id"]], linted(args.cameo, job["model"], engine)
+        if errors is None:
+            continue
+        fails = entry["outcome"] != "right"
+        scores[job["kind"]].add(fails, bool(errors))
+        if fails != bool(errors):
+            why = entry["why"][:150] if fails else "; ".join(sorted({f"{f['rule']} {f['op']}: {f['what']}" for f in errors})[:4])
+            lines.append(f"{engine} {'missed' if fails else 'false alarm'} {job['id']} {entry['outcome']}: {why}")
+        if args.fix and errors:
+            how, out = fixed(args, engine, job)
+            cures[how] += 1
+            if how != "clean" and args.misses:
+                left = linted(args.cameo, out, engine) if out else []
+                lines.append(f"{engine} fix {how} {job['id']}: " + "; ".join(sorted({f"{f['rule']} {f['op']}" for f in left})[:5]))
+    return scores, cures, lines
+
+
+def table(args, results):
+    text = ["# Lint against the truth", "",
+            "`bench/lint_truth.py`: each model is loaded and run by each engine, and its outputs are compared with PyTorch's, or for trained models with those of `cameo run`.",
+            "*Fails*: the engine refuses the model, crashes, or gives other numbers. *Predicted*: `cameo lint` finds an error. Precision: how many of the predicted ones fail. Recall:",
+            "how many of those that fail were predicted.", "",
+            "| engine | models | fails | predicted | right | precision | recall |", "|---|---|---|---|---|---|---|"]
+    total = Score()
+    for engine, (scores, _, _) in results.items():
+        for kind, words in (("export", "exports"), ("trained", "trained models")):
+            s = scores[kind]
+            if not s.all:
+                continue
+            text.append(f"| {engine} {args.versions[engine]}, {words} | {s.all} | {s.fail} | {s.found} | {s.right} | {100 * s.precision:.1f} % | {100 * s.recall:.1f} % |")
+            for field in ("fail", "found", "both", "all"):
+                setattr(total, field, getattr(total, field) + getattr(s, field))
+    text.append(f"| all | {total.all} | {total.fail} | {total.found} | {total.right} | {100 * total.precision:.1f} % | {100 * total.recall:.1f} % |")
+    if args.fix:
+        text += ["", "`cameo lint --fix` on the models with errors:", "", "| engine | with errors | without any after it | share |", "|---|---|---|---|"]
+        for engine, (_, cures, _) in results.items():
+            if count := sum(cures.values()):
+                text.append(f"| {engine} | {count} | {cures['clean']} | {100 * cures['clean'] / count:.0f} % |")
+    return "\n".join([*text, "", f"Measured on {datetime.date.today().isoformat()}."]) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--place", default=ROOT / "build" / "lint", type=pathlib.Path)
+    parser.add_argument("--real", default=ROOT / "build" / "real", type=pathlib.Path)
+    parser.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo")
+    parser.add_argument("--engines", default=",".join(ENGINES))
+    parser.add_argument("--report", type=pathlib.Path)
+    parser.add_argument("--fix", action="store_true")
+    parser.add_argument("--misses", action="store_true")
+    args = parser.parse_args()
+    args.place.mkdir(parents=True, exist_ok=True)
+    jobs = [*exported(args.place / "models"), *trained(args.real, args.place, args.cameo)]
+    print(f"{len(jobs)} models", flush=True)
+    import measure
+    args.versions = {e: measure.version_of(e) for e in args.engines.split(",")}
+    results = {}
+    for engine in args.engines.split(","):
+        results[engine] = judge(args, engine, jobs)
+        if args.misses:
+            print("\n".join(results[engine][2]), flush=True)
+    text = table(args, results)
+    print(text)
+    if args.report:
+        args.report.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

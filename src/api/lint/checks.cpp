@@ -1,0 +1,175 @@
+// Conditions of rows that are code: `check NAME`.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "api/lint/terms.h"
+#include "ops/generated/attributes.h"
+
+namespace cameo::linting {
+
+namespace {
+
+constexpr double largest_half = 65504;
+
+bool any_input(const Subject& s, bool (*fits)(const Graph& g, ValueId v)) {
+  const auto& inputs = s.node->inputs;
+  return std::any_of(inputs.begin(), inputs.end(), [&](ValueId v) { return v && fits(s.graph(), v); });
+}
+
+template <class F>
+bool any_number(const Subject& s, ValueId v, F fits) {
+  const auto t = small_constant(s.graph(), v);
+  if (!t || t->dtype() == DType::string || is_complex(t->dtype())) return false;
+  const auto all = t->to_doubles();
+  return std::any_of(all.begin(), all.end(), fits);
+}
+
+// Numbers that f16 turns into infinity. An infinity is meant.
+bool overflows_half(const Graph& g, ValueId v) {
+  if (g[v].kind == Value::Kind::node_output && !g[g[v].def].is("Constant")) return false;
+  if (!g.is_constant(v) || g[v].fact.dtype() != DType::f32) return false;
+  const auto t = g.constant(v);
+  if (!t) return false;
+  for (int64_t i = 0; i < t->count(); ++i)
+    if (const double n = std::abs(t->double_at(i)); n > largest_half && std::isfinite(n)) return true;
+  return false;
+}
+
+// INT64_MAX and its like are clipped everywhere: ends of slices.
+bool beyond_int32(const Graph& g, ValueId v) {
+  if (!g.is_constant(v) || g[v].fact.dtype() != DType::i64) return false;
+  const auto t = small_constant(g, v);
+  if (!t) return false;
+  const auto all = t->to_ints();
+  return std::any_of(all.begin(), all.end(), [](int64_t n) {
+    return (n > INT32_MAX || n < INT32_MIN) && n < INT64_MAX / 2 && n > INT64_MIN / 2;
+  });
+}
+
+bool elements_over_int32(const Graph& g, ValueId v) {
+  const Type& t = g[v].fact.type;
+  if (!t.is_tensor() || !t.has_rank()) return false;
+  double count = 1;
+  for (const Dim d : *t.shape) count *= d.is_literal() ? static_cast<double>(d.literal()) : 1;
+  return count > INT32_MAX;
+}
+
+bool is_quantised_type(DType t) { return bits(t) == 8 && t != DType::boolean && t != DType::u8; }
+
+// An 8-bit value that neither Q gives nor DQ reads.
+bool loose_int8(const Subject& s) {
+  const Graph& g = s.graph();
+  const auto by = [&](NodeId n, std::string_view op) { return n && g[n].is(op); };
+  return any_input(s, [](const Graph& graph, ValueId v) { return is_quantised_type(graph[v].fact.dtype()); }) &&
+         s.node->op != "DequantizeLinear" && s.node->op != "QuantizeLinear" &&
+         std::any_of(s.node->inputs.begin(), s.node->inputs.end(), [&](ValueId v) {
+           return v && is_quantised_type(g[v].fact.dtype()) && !by(g[v].def, "QuantizeLinear");
+         });
+}
+
+bool branches_differ_in_rank(const Subject& s) {
+  const Graph& g = s.graph();
+  const auto& regions = g[s.node->id].regions;
+  if (regions.size() < 2 || !regions[0] || !regions[1]) return false;
+  const auto &a = g[regions[0]].outputs, &b = g[regions[1]].outputs;
+  if (a.size() != b.size()) return true;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const Type &x = g[a[i]].fact.type, &y = g[b[i]].fact.type;
+    if (x.is_tensor() && y.is_tensor() && x.has_rank() && y.has_rank() && x.rank() != y.rank()) return true;
+  }
+  return false;
+}
+
+// A cast whose only readers cast back: two passes over memory for nothing, or for a loss.
+bool cast_there_and_back(const Subject& s) {
+  const Graph& g = s.graph();
+  const ValueId from = s.node->input(0), to = s.node->output(0);
+  if (!from || !to || g[to].uses.empty()) return false;
+  return std::all_of(g[to].uses.begin(), g[to].uses.end(), [&](const Use& u) {
+    return u.node && g[u.node].is("Cast") && g[g[u.node].outputs[0]].fact.dtype() == g[from].fact.dtype();
+  });
+}
+
+bool is_channel_order(const AttrValue& perm) {
+  const auto* p = std::get_if<std::vector<int64_t>>(&perm);
+  return p && (*p == std::vector<int64_t>{0, 2, 3, 1} || *p == std::vector<int64_t>{0, 3, 1, 2});
+}
+bool changes_layout(const Subject& s) { return is_channel_order(s.node->attribute("perm")); }
+
+bool odd_last_dim(const Subject& s) {
+  const ValueId v = s.node->input(0);
+  if (!v || !s.graph()[v].fact.has_rank() || !s.graph()[v].fact.rank()) return false;
+  const Dim d = s.graph()[v].fact.shape().back();
+  return d.is_literal() && d.literal() % 2 != 0;
+}
+
+bool channels_not_of_8(const Subject& s) {
+  const ValueId v = s.node->input(1);
+  if (!v || !s.graph()[v].fact.has_rank() || s.graph()[v].fact.rank() < 3) return false;
+  const Dim d = s.graph()[v].fact.shape()[0];
+  return d.is_literal() && d.literal() > 8 && d.literal() % 8 != 0;
+}
+
+bool pads_differ(const Subject& s) {
+  const AttrValue pads = s.node->attribute("pads");
+  const auto* p = std::get_if<std::vector<int64_t>>(&pads);
+  if (!p || p->size() % 2) return false;
+  return !std::equal(p->begin(), p->begin() + static_cast<std::ptrdiff_t>(p->size() / 2),
+                     p->begin() + static_cast<std::ptrdiff_t>(p->size() / 2));
+}
+
+// Sizes that depend on contents: only running tells them.
+bool result_size_unknown(const Subject& s) {
+  const auto unknown = [&](ValueId v) {
+    if (!v) return false;
+    const Type& t = s.graph()[v].fact.type;
+    if (!t.is_tensor() || !t.has_rank()) return true;
+    return std::any_of(t.shape->begin(), t.shape->end(), [](Dim d) { return !d.is_literal() && mentions_fresh(d); });
+  };
+  return std::any_of(s.node->outputs.begin(), s.node->outputs.end(), unknown);
+}
+
+bool touches_batch(const Subject& s) {
+  const AttrValue perm = s.node->attribute("perm");
+  const auto* p = std::get_if<std::vector<int64_t>>(&perm);
+  return p && !p->empty() && (*p)[0] != 0;
+}
+
+bool has_negative(const Subject& s, ValueId v) {
+  return any_number(s, v, [](double n) { return !(n > 0); });
+}
+
+struct Check {
+  std::string_view name;
+  bool (*holds)(const Subject& s);
+};
+
+constexpr Check checks[] = {
+    {"half-overflow", [](const Subject& s) { return any_input(s, overflows_half); }},
+    {"beyond-int32", [](const Subject& s) { return any_input(s, beyond_int32); }},
+    {"elements-over-int32", [](const Subject& s) { return any_input(s, elements_over_int32); }},
+    {"loose-int8", loose_int8},
+    {"branches-differ-in-rank", branches_differ_in_rank},
+    {"cast-there-and-back", cast_there_and_back},
+    {"changes-layout", changes_layout},
+    {"odd-last-dim", odd_last_dim},
+    {"channels-not-of-8", channels_not_of_8},
+    {"pads-differ", pads_differ},
+    {"result-size-unknown", result_size_unknown},
+    {"touches-batch", touches_batch},
+    {"scale-not-positive", [](const Subject& s) { return has_negative(s, s.node->input(1)); }},
+};
+
+const Check* find_check(std::string_view name) {
+  for (const Check& c : checks)
+    if (c.name == name) return &c;
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_known_check(std::string_view name) { return find_check(name) != nullptr; }
+bool run_check(std::string_view name, const Subject& s) { return find_check(name)->holds(s); }
+
+}  // namespace cameo::linting

@@ -1,0 +1,148 @@
+// include/cameo/lint.h: cures one after the other, each verified.
+#include "api/lint/fix.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cameo/json.h"
+#include "cameo/verify.h"
+
+namespace cameo {
+
+namespace {
+
+using linting::Ailment;
+using linting::Cure;
+using linting::Diagnosis;
+
+std::string text_of(const Cure& c) {
+  std::string out = c.name;
+  for (const std::string& w : c.words) out += cat(" ", w);
+  return out;
+}
+
+// The next cure that was not tried: errors before warnings, then in the order of treatments.
+const Ailment* next_ailment(const Diagnosis& d, const std::set<std::string>& tried) {
+  const Ailment* best = nullptr;
+  const auto rank = [](const Ailment& a) {
+    return std::pair(a.found.severity == Severity::error ? 0 : 1, linting::order_of(a.found.cure));
+  };
+  for (const Ailment& a : d.all) {
+    if (a.found.severity == Severity::note || !linting::is_fixable(a.found.cure)) continue;
+    if (tried.contains(text_of(a.found.cure))) continue;
+    if (!best || rank(a) < rank(*best)) best = &a;
+  }
+  return best;
+}
+
+size_t errors_of(const Diagnosis& d) {
+  return static_cast<size_t>(
+      std::count_if(d.all.begin(), d.all.end(), [](const Ailment& a) { return a.found.severity == Severity::error; }));
+}
+
+// The sizes of the inputs that are fixed now, by the names that they had.
+std::map<std::string, int64_t> sizes_now(const Model& before, const Model& after) {
+  std::map<std::string, int64_t> out;
+  const ir::Graph &a = ModelState::onnx(before).graph, &b = ModelState::onnx(after).graph;
+  const auto &from = a[a.main()].inputs, &to = b[b.main()].inputs;
+  for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
+    const ir::Type &x = a[from[i]].fact.type, &y = b[to[i]].fact.type;
+    if (!x.is_tensor() || !y.is_tensor() || !x.has_rank() || !y.has_rank() || x.rank() != y.rank()) continue;
+    for (size_t k = 0; k < x.shape->size(); ++k)
+      if (!(*x.shape)[k].is_literal() && (*y.shape)[k].is_literal())
+        out[(*x.shape)[k].text()] = (*y.shape)[k].literal();
+  }
+  return out;
+}
+
+// An input whose element type changed: the model as given takes its numbers in that type.
+Model with_types_of(const Model& given, const Model& changed) {
+  if (given.inputs().empty() || given.inputs()[0].type.substr(0, 3) == changed.inputs()[0].type.substr(0, 3))
+    return given;
+  return linting::cured(given, {"f32", {}}, {}, {});
+}
+
+std::string difference(const Model& changed, const Model& given) {
+  VerifySettings how;
+  how.sizes = sizes_now(given, changed);
+  // Other forms of an operator round otherwise.
+  how.rtol = 1e-3;
+  how.atol = 1e-4;
+  const Verified v = verify(changed, with_types_of(given, changed), how);
+  return v.agree ? "" : cat("it changes the results: ", v.findings().front().what);
+}
+
+class Fixer {
+ public:
+  Fixer(const Model& model, const LintFixSettings& settings)
+      : given_(model), model_(model), settings_(settings), now_(linting::diagnose(model, settings)) {}
+
+  void run() {
+    for (int turn = 0; turn < most_turns; ++turn) {
+      const Ailment* next = next_ailment(now_, tried_);
+      if (!next) return;
+      step(*next);
+    }
+  }
+
+  Model given_, model_;
+  std::vector<LintStep> steps;
+
+ private:
+  static constexpr int most_turns = 32;
+
+  void step(const Ailment& a) {
+    const Cure cure = a.found.cure;
+    tried_.insert(text_of(cure));
+    LintStep made{text_of(cure),
+                  linting::command_text(cure, a.target->name, "NODE", a.found.node ? a.found.node->op : ""), false, ""};
+    try {
+      Model changed = linting::cured(model_, cure, now_, settings_);
+      Diagnosis after = linting::diagnose(changed, settings_);
+      if (errors_of(after) > errors_of(now_)) made.why = "it adds errors";
+      else if (settings_.verify) made.why = difference(changed, given_);
+      if (made.why.empty()) accept(std::move(changed), std::move(after), cure);
+      made.done = made.why.empty();
+    } catch (const Error& e) {
+      if (e.exit_code() != 1) throw;
+      made.why = e.diag().what;
+    }
+    steps.push_back(std::move(made));
+  }
+
+  // What an expansion is made of may need one more, and so may what simplifying leaves.
+  void accept(Model changed, Diagnosis after, const Cure& cure) {
+    model_ = std::move(changed);
+    if (errors_of(after) < errors_of(now_)) tried_.erase("expand"), tried_.erase("widen");
+    if (cure.name == "fixed-sizes") tried_.insert("simplify");
+    now_ = std::move(after);
+  }
+
+  const LintFixSettings& settings_;
+  Diagnosis now_;
+  std::set<std::string> tried_;
+};
+
+}  // namespace
+
+LintFixed fix_lint(const Model& model, const LintFixSettings& settings) {
+  const LintSettings how{settings.targets, settings.ignore};
+  Fixer fixer(linting::exported_if_archive(model), settings);
+  LintReport before = lint(fixer.given_, how);
+  fixer.run();
+  return {fixer.model_, std::move(before), lint(fixer.model_, how), std::move(fixer.steps)};
+}
+
+std::string to_json(const LintFixed& fixed, const std::string& file) {
+  json::Writer w;
+  w.object().key("steps").array();
+  for (const LintStep& s : fixed.steps) {
+    w.object().key("cure").value(s.cure).key("command").value(s.command).key("done").value(s.done);
+    if (!s.why.empty()) w.key("why").value(s.why);
+    w.end();
+  }
+  w.end().key("before").raw(to_json(fixed.before, file)).key("after").raw(to_json(fixed.after, file));
+  return w.end().text();
+}
+
+}  // namespace cameo

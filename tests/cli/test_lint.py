@@ -1,0 +1,145 @@
+"""cameo lint: findings by target, reports, what is left out."""
+import json
+
+DOUBLE = """<ir_version: 8, opset_import: ["" : 18]>
+g (double[n,4] x) => (double[n,4] y)
+<double[4,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}>
+{
+  a = MatMul(x, w)
+  y = Relu(a)
+}
+"""
+
+UPSAMPLE = """<ir_version: 5, opset_import: ["" : 8]>
+g (double[1,1,2,2] x) => (double[1,1,4,4] y) { y = Upsample<mode="nearest", scales=[1.0, 1.0, 2.0, 2.0]>(x) }
+"""
+
+
+def write(t, text=DOUBLE, name="net.onnxtxt"):
+    t.path(name).write_text(text)
+    return name
+
+
+def rules(report, severity="error"):
+    return sorted({f["rule"] for f in report["findings"] if f["severity"] == severity})
+
+
+def test_several_targets_at_once(t):
+    found = t.run("lint", write(t), "--target", "rknn,onnxruntime:1.20", "--json", code=1).json
+    assert [(x["name"], x["version"]) for x in found["targets"]] == [("rknn", "2.3"), ("onnxruntime", "1.20")]
+    assert rules(found) == ["rknn.double", "rknn.dynamic"]
+    assert {f["node"] for f in found["findings"] if f["rule"] == "rknn.double"} == {"a", "y"}
+    assert all(f["source"] for f in found["findings"])
+    assert any(f["cure"].startswith("cameo ") for f in found["findings"])
+
+
+def test_status_is_by_severity(t):
+    assert "0 errors" in t.run("lint", write(t), "--target", "tensorrt").out  # warnings only
+    result = t.run("lint", "net.onnxtxt", "--target", "rknn", code=1)
+    assert "error[lint.rknn.double]" in result.err and "MatMul 'a', Relu 'y'" in result.err
+
+
+def test_unknown_targets(t):
+    write(t)
+    assert "did you mean tensorrt?" in t.fails("lint", "net.onnxtxt", "--target", "tensort", code=2, error="use.target").err
+    t.fails("lint", "net.onnxtxt", "--target", "tensorrt:new", code=2, error="use.target")
+    t.fails("lint", "--target", "tensorrt", code=2, error="use.operands")
+
+
+def test_lists(t):
+    assert "tensorrt" in t.run("lint", "--list-targets").out
+    assert "tensorrt.resize-cubic  error" in t.run("lint", "--list-rules", "--target", "tensorrt").out
+
+
+def test_sarif(t):
+    found = json.loads(t.run("lint", write(t), "--target", "all", "--sarif", code=1).out)
+    run = found["runs"][0]
+    ids = {r["id"] for r in run["tool"]["driver"]["rules"]}
+    assert found["version"] == "2.1.0" and {r["ruleId"] for r in run["results"]} == ids
+    assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "net.onnxtxt"
+    assert {r["level"] for r in run["results"]} == {"error", "warning", "note"}
+
+
+def test_ignore_by_flag_and_metadata(t):
+    write(t)
+    found = t.run("lint", "net.onnxtxt", "--target", "rknn", "--ignore", "rknn.double@a,dynamic", "--json", code=1).json
+    assert [f["node"] for f in found["findings"] if f["severity"] == "error"] == ["y"] and found["ignored"] == 2
+    t.run("edit", "net.onnxtxt", "quiet.onnx", "--set-metadata", "cameo: ignore=rknn.*")
+    found = t.run("lint", "quiet.onnx", "--target", "rknn", "--json").json
+    assert found["errors"] == 0 and found["ignored"] >= 3
+
+
+def test_archives_are_exported_first(t):
+    found = t.run("lint", t.root / "examples/digits/digits.pt", "--target", "onnxruntime,openvino", "--json").json
+    assert found["errors"] == 0
+
+
+def test_older_words_of_the_file(t):
+    """Upsample is Resize inside; the target sees Upsample."""
+    write(t, UPSAMPLE, "m.onnxtxt")
+    t.run("convert", "m.onnxtxt", "m.onnx")
+    for name in ("m.onnxtxt", "m.onnx"):
+        found = t.run("lint", name, "--target", "tflite", "--json").json
+        assert {f["op"] for f in found["findings"] if f["node"]} == {"Upsample"}
+
+
+def test_hostile_files_are_refused(t):
+    t.path("bad.onnx").write_bytes(b"\x08\x07" + b"\xff" * 50)
+    t.run("lint", "bad.onnx", code=3)
+
+
+DETECTOR = """<ir_version: 10, opset_import: ["" : 21]>
+g (float[n,3,8,8] x) => (float[n,3] y, float[n,2] v)
+<int64[1] k = {2}>
+{
+  a = Gelu(x)
+  p = GlobalAveragePool(a)
+  y = Flatten(p)
+  v, i = TopK<sorted=0>(y, k)
+}
+"""
+
+
+def fixed(t, text, target, *flags, code=0):
+    write(t, text)
+    return t.run("lint", "net.onnxtxt", "--target", target, "--fix", "out.onnx", "--json", *flags, code=code).json
+
+
+def test_fix_changes_opset_and_attributes(t):
+    found = fixed(t, DETECTOR, "tensorrt")
+    assert [(s["cure"], s["done"]) for s in found["steps"]] == [("opset 20", True), ("attr sorted=1", True)]
+    assert found["before"]["errors"] == 2 and found["after"]["errors"] == 0
+    t.run("verify", "net.onnxtxt", "out.onnx", "--random", "1")
+
+
+def test_fix_gives_sizes(t):
+    found = fixed(t, DETECTOR, "rknn", "--dim", "n=4", code=1)  # TopK has no cure there
+    assert ("fixed-sizes", True) in [(s["cure"], s["done"]) for s in found["steps"]]
+    assert "f32[4,3,8,8]" in t.run("show", "out.onnx").out
+    fixed(t, DETECTOR, "rknn", "--overwrite-input-shape", "x:2,3,8,8", code=1)
+    assert "f32[2,3,8,8]" in t.run("show", "out.onnx").out
+
+
+def test_fix_computes_doubles_as_floats(t):
+    found = fixed(t, DOUBLE.replace("[n,4]", "[1,4]"), "rknn")
+    assert [s["cure"] for s in found["steps"] if s["done"]] == ["f32"]
+    assert "f32[1,4]" in t.run("show", "out.onnx").out
+
+
+def test_fix_expands_what_a_target_lacks(t):
+    found = fixed(t, '<ir_version: 8, opset_import: ["" : 18]> g (float[2,2] x) => (float y) { y = Det(x) }', "openvino")
+    assert ("expand", True) in [(s["cure"], s["done"]) for s in found["steps"]]
+    assert "Det" not in t.run("show", "out.onnx").out
+    t.run("verify", "net.onnxtxt", "out.onnx", "--random", "1")
+
+
+def test_fix_widens_element_types(t):
+    found = fixed(t, '<ir_version: 8, opset_import: ["" : 18]> g (uint16[2,2] x) => (int64[1,2] y) { y = ArgMax(x) }', "onnxruntime")
+    assert [(s["cure"], s["done"]) for s in found["steps"]] == [("widen", True)] and found["before"]["errors"] == 1
+    t.run("verify", "net.onnxtxt", "out.onnx", "--random", "1")
+
+
+def test_fix_leaves_alone_what_it_cannot_cure(t):
+    net = '<ir_version: 8, opset_import: ["" : 18, "my" : 1]> g (float[2] x) => (float[2] y) { y = my.op(x) }'
+    found = fixed(t, net, "openvino", code=1)
+    assert found["steps"] == [] and found["after"]["errors"] == 1

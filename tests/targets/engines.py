@@ -1,0 +1,105 @@
+"""The engines that `cameo lint` is measured against: each loads a model from a file, and runs it on named arrays.
+
+An engine is a function of a path that gives a function of inputs, so that a failure to load and one to run are told apart. They are imported when they are
+first asked for: an environment needs only the packages of the engines that are tried in it.
+"""
+import importlib.metadata
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+
+def onnxruntime(path):
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return lambda feeds: session.run(None, feeds)
+
+
+def openvino(path):
+    import openvino as ov
+    core = ov.Core()
+    compiled = core.compile_model(core.read_model(str(path)), "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1})
+    names = [next(iter(i.get_names() or {""})) for i in compiled.inputs]
+
+    def run(feeds):
+        result = compiled([feeds[n] for n in names])
+        return [result[o] for o in compiled.outputs]
+    return run
+
+
+def opencv(path):
+    import cv2
+    import numpy as np
+    cv2.setNumThreads(1)
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    net = cv2.dnn.readNetFromONNX(str(path))
+    names = net.getUnconnectedOutLayersNames()
+
+    def run(feeds):
+        for name, array in feeds.items():
+            net.setInput(np.ascontiguousarray(array), name)
+        wanted = _outputs_of(path)
+        try:
+            return [net.forward(n) for n in wanted]
+        except cv2.error:
+            if len(wanted) != len(names):
+                raise
+            return list(net.forward(names))
+    return run
+
+
+def ncnn(path):
+    """Through pnnx, which needs the sizes of the inputs: the conversion is part of running."""
+    import ncnn as engine
+    import numpy as np
+
+    def run(feeds):
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder) / "m.onnx"
+            shutil.copy(path, model)
+            shapes = ",".join(f"[{','.join(map(str, a.shape))}]{_PNNX_TYPES[a.dtype.name]}" for a in feeds.values())
+            done = subprocess.run([os.environ.get("PNNX", "pnnx"), str(model), f"inputshape={shapes}", "fp16=0"], cwd=folder, capture_output=True, text=True, timeout=60)
+            param = pathlib.Path(folder) / "m.ncnn.param"
+            if done.returncode or not param.exists():
+                raise RuntimeError(f"pnnx: {(done.stderr or done.stdout).strip().splitlines()[-1:]}")
+            missing = re.findall(r"^(?:pnnx|aten|prim|torch|nn|F|Tensor|torchvision)\.\S+", param.read_text(), re.M)
+            if missing:
+                raise RuntimeError(f"pnnx leaves {' '.join(sorted(set(missing)))}")
+            net = engine.Net()
+            net.opt.use_vulkan_compute = net.opt.use_fp16_packed = net.opt.use_fp16_storage = net.opt.use_fp16_arithmetic = net.opt.use_bf16_storage = False
+            net.opt.num_threads = 1
+            if net.load_param(str(param)) or net.load_model(str(param.with_suffix(".bin"))):
+                raise RuntimeError("ncnn does not load what pnnx wrote")
+            extractor = net.create_extractor()
+            for name, array in zip(net.input_names(), feeds.values()):
+                inner = array[0] if array.ndim > 1 and array.shape[0] == 1 else array
+                extractor.input(name, engine.Mat(np.ascontiguousarray(inner)).clone())
+            out = []
+            for name in net.output_names():
+                code, got = extractor.extract(name)
+                if code:
+                    raise RuntimeError(f"ncnn fails with {code}")
+                out.append(np.array(got))
+            return out
+    return run
+
+
+_PNNX_TYPES = {"float32": "f32", "float64": "f64", "float16": "f16", "int32": "i32", "int64": "i64", "int16": "i16", "int8": "i8", "uint8": "u8", "bool": "bool"}
+
+
+def _outputs_of(path):
+    import onnx
+    return [o.name for o in onnx.load(str(path), load_external_data=False).graph.output]
+
+
+ENGINES = {"onnxruntime": onnxruntime, "openvino": openvino, "opencv": opencv, "ncnn": ncnn}
+PACKAGES = {"onnxruntime": "onnxruntime", "openvino": "openvino", "opencv": "opencv-python-headless", "ncnn": "ncnn"}
+
+
+def version(name):
+    return ".".join(importlib.metadata.version(PACKAGES[name]).split(".")[:3])

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""What engines take, tried operator by operator: every ONNX operator, each version of it, each element type.
+
+usage: measure.py [ENGINE ...] [--place build/targets] [--cameo build/release/cameo] [--check] [--fresh] [--quick]
+
+Engines: onnxruntime, openvino, opencv, onnxruntime-web (npm; CAMEO_ORT_WEB is the package's folder); those whose package is installed. Outcomes are kept in
+PLACE/ENGINE.jsonl: a run goes on where the last one stopped. The facts go to src/api/lint/facts/ENGINE.txt, which `cameo lint` reads; --check tries
+everything and writes nothing: it ends with status 1 where the facts of the repository are not those that were measured. --quick leaves out rare element types,
+types at older versions of an operator, and forms with constants where the form with inputs works.
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import sys
+
+import engines
+import pool
+
+import cases
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FACTS = ROOT / "src" / "api" / "lint" / "facts"
+
+
+def version_of(engine):
+    if engine == "onnxruntime-web":
+        return json.loads((pathlib.Path(os.environ["CAMEO_ORT_WEB"]) / "package.json").read_text())["version"]
+    return engines.version(engine)
+
+
+QUICK_TYPES = {"f16", "f64", "i32", "i64", "u8", "bool"}
+
+
+def quick(jobs, newest=26):
+    """The jobs that tell most."""
+    latest = {}
+    for job in jobs:
+        fact = job["fact"]
+        if fact["form"] == "type" and fact["version"] <= newest:
+            latest[fact["op"]] = max(latest.get(fact["op"], 0), fact["version"])
+    return [j for j in jobs if j["fact"]["version"] <= newest and
+            (j["fact"]["form"] != "type" or (j["fact"]["version"] == latest[j["fact"]["op"]] and j["fact"]["type"] in QUICK_TYPES))]
+
+
+def tried(engine, jobs, record, is_quick):
+    if not is_quick:
+        return jobs, pool.outcomes(engine, jobs, record)
+    chosen = quick(jobs)
+    first = pool.outcomes(engine, [j for j in chosen if j["fact"]["form"] != "constants"], record)
+    failed = {j["fact"]["case"] for j in chosen if j["fact"]["form"] == "inputs" and first[j["id"]]["outcome"] != "right"}
+    left = [j for j in chosen if j["fact"]["form"] != "constants" or j["fact"]["case"] in failed]
+    return left, pool.outcomes(engine, left, record)
+
+
+def facts_of(jobs, outcomes):
+    """Lines of a facts file: an operator that fails in every form, else per type variable what worked and what did not."""
+    tried = {}
+    for job in jobs:
+        fact = job["fact"]
+        tried.setdefault((fact["op"], fact["version"]), []).append((fact, outcomes[job["id"]]["outcome"] == "right"))
+    for (op, version), entries in sorted(tried.items()):
+        if not any(right for _, right in entries):
+            yield f"{op} {version} none"
+            continue
+        types = {}
+        for fact, right in entries:
+            if fact["form"] == "type":
+                types.setdefault(fact["variable"], {})[fact["type"]] = right
+        for variable, found in sorted(types.items()):
+            yes, no = (" ".join(sorted(t for t, right in found.items() if right == wanted)) for wanted in (True, False))
+            yield f"{op} {version} {variable}" + (f" yes {yes}" if yes else "") + (f" no {no}" if no else "")
+
+
+def text_of(engine, jobs, outcomes, date):
+    lines = list(facts_of(jobs, outcomes))
+    return (f"# Tried with {engine} by tests/targets/measure.py: operator, version of its schema, type variable, element types. `none`: it failed in every form.\n"
+            f"engine {version_of(engine)} {date}\n" + "\n".join(lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("engine", nargs="*")
+    parser.add_argument("--place", default=ROOT / "build" / "targets", type=pathlib.Path)
+    parser.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo", type=pathlib.Path)
+    parser.add_argument("--shared", default=os.environ.get("CAMEO_SHARED", ROOT.parent / "shared"))
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--fresh", action="store_true", help="forget what was tried")
+    args = parser.parse_args()
+    args.place.mkdir(parents=True, exist_ok=True)
+    made = [job for job in cases.Cases(cases.conformance_folder(args.shared, args.place), args.place / "cases", args.cameo).all() if job]
+    print(f"{len(made)} models of {len({j['fact']['op'] for j in made})} operators", flush=True)
+    stale = False
+    for engine in args.engine or ["onnxruntime", "openvino", "opencv", "onnxruntime-web"]:
+        record = args.place / f"{engine}.jsonl"
+        if args.fresh and record.exists():
+            record.unlink()
+        done, outcomes = tried(engine, made, record, args.quick)
+        file = FACTS / f"{engine}.txt"
+        date = datetime.date.today().isoformat()
+        before = file.read_text() if file.exists() else ""
+        if args.check and before:
+            date = next(line.split()[2] for line in before.splitlines() if line.startswith("engine "))
+        text = text_of(engine, done, outcomes, date)
+        counts = {o: sum(e["outcome"] == o for e in outcomes.values()) for o in ("right", "wrong", "load", "run", "crash", "hang")}
+        print(engine, version_of(engine), counts, flush=True)
+        if args.check:
+            stale |= before != text
+        else:
+            file.write_text(text)
+    sys.exit(1 if stale else 0)
+
+
+if __name__ == "__main__":
+    main()
