@@ -28,7 +28,7 @@ constexpr Flag flags[] = {
     {"metric", 0, "COMMAND", "judge models by the number that COMMAND FILE prints, larger is better"},
     {"max-drop", 0, "X", "of the metric, below the float model's; default: 0.01"},
     {"check-samples", 0, "N", "measure noise on the first N samples; default: 16"},
-    {"opset", 0, "N", "write this opset; default: the model's own, at least 13"},
+    {"opset", 0, "N", "write this opset; default: the model's own, at least what the target needs"},
     {"threads", 0, "N", "default: all the machine has"},
     {"no-bias-correction", 0, "", "leave biases as they are"},
     {"no-equalization", 0, "", "leave the ranges of channels as they are"},
@@ -56,7 +56,6 @@ QuantizeSettings settings_of(const Args& args) {
   for (const std::string& node : args.list("undo")) s.keep.push_back(node);
   s.min_db = args.number("min-db", s.min_db);
   s.max_float_macs = args.number("max-float-macs", s.max_float_macs);
-  if (args.has("metric")) s.metric = metric_of_command(*args.value("metric"));
   s.max_drop = args.number("max-drop", s.max_drop);
   s.check_samples = static_cast<uint64_t>(args.integer("check-samples", 16, 1, 1000));
   s.opset = static_cast<int>(args.integer("opset", 0, 0, 1000));
@@ -100,7 +99,8 @@ int quantize_main(Raw raw, Out& out) {
   settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
     return out.progress(what, done, all), true;
   };
-  const Quantized q = quantize(m, samples_from(m, *args->value("calibrate"), args->text("image", "")), settings);
+  const Quantized q = quantize(m, samples_from(m, *args->value("calibrate"), args->text("image", "")), settings,
+                               args->has("metric") ? metric_of_command(*args->value("metric")) : QuantizeMetric());
   out.progress("", 1, 1);
   out.diags(q.findings);
   for (auto& [file, html] : reports) file.append(html ? to_html(q.report) : to_json(q.report) + "\n");

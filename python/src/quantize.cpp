@@ -11,7 +11,7 @@ namespace cameo::python {
 
 namespace {
 
-std::function<double(const Model&)> metric_of(nb::object function) {
+QuantizeMetric metric_of(nb::object function) {
   if (function.is_none()) return {};
   return [owner = keep(std::move(function))](const Model& m) {
     const nb::gil_scoped_acquire gil;
@@ -20,8 +20,7 @@ std::function<double(const Model&)> metric_of(nb::object function) {
   };
 }
 
-QuantizeSettings settings_of(nb::dict given) {
-  Options o(std::move(given));
+QuantizeSettings settings_of(Options& o) {
   QuantizeSettings s;
   s.target = o.text("target", s.target.c_str());
   s.method = o.text("method", s.method.c_str());
@@ -36,17 +35,18 @@ QuantizeSettings settings_of(nb::dict given) {
   s.max_drop = o.number("max_drop").value_or(s.max_drop);
   s.threads = static_cast<int>(o.integer("threads", 0));
   s.opset = static_cast<int>(o.integer("opset", 0));
-  s.metric = metric_of(o.object("metric"));
   s.progress = progress_of(o.object("progress"));
-  o.finish();
   return s;
 }
 
 // (model, report as JSON, report as HTML, findings); samples: a file name, or an iterable of dicts.
 nb::tuple quantize_model(const Model& m, nb::object samples, const std::string& image, nb::dict given) {
-  const QuantizeSettings settings = settings_of(std::move(given));
+  Options options(std::move(given));
+  const QuantizeSettings settings = settings_of(options);
+  const QuantizeMetric metric = metric_of(options.object("metric"));
+  options.finish();
   const SampleSource source = sample_source(m, std::move(samples), image);
-  Quantized q = released([&] { return quantize(m, source, settings); });
+  Quantized q = released([&] { return quantize(m, source, settings, metric); });
   return nb::make_tuple(std::move(q.model), to_json(q.report), to_html(q.report), diag_list(q.findings));
 }
 

@@ -51,7 +51,7 @@ double last_number(const std::string& text, const std::string& command) {
 
 }  // namespace
 
-std::function<double(const Model&)> metric_of_command(std::string command) {
+QuantizeMetric metric_of_command(std::string command) {
   return [command = std::move(command)](const Model& model) {
     const Folder folder;
     const std::string file = folder.path + "/model.onnx";

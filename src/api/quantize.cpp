@@ -27,32 +27,10 @@ quant::Options options_of(const QuantizeSettings& s) {
     throw error("use.value", cat("the percentile is ", s.percentile)).help("more than 50, at most 100");
   if (s.threads < 0) throw error("use.value", cat("threads is ", s.threads));
   quant::Options o;
-  o.target = s.target;
+  o.asked = s;
   o.method = method_of(s.method);
-  o.percentile = s.percentile;
-  o.keep = s.keep;
-  o.simplify = s.simplify;
-  o.correct_bias = s.correct_bias;
-  o.equalize = s.equalize;
-  o.min_db = s.min_db;
-  o.max_float_macs = s.max_float_macs;
-  o.check_samples = s.check_samples;
-  o.max_drop = s.max_drop;
-  o.threads = s.threads;
   o.opset = s.opset ? known_opset(s.opset) : 0;
-  o.progress = s.progress;
   return o;
-}
-
-QuantizeReport report_of(quant::Report r) {
-  QuantizeReport out;
-  out.target = r.target, out.method = r.method, out.samples = r.samples, out.db = r.db, out.int8_macs = r.int8_macs;
-  out.float_metric = r.float_metric, out.metric = r.metric, out.reached = r.reached, out.tried = r.tried;
-  for (auto& o : r.outputs) out.outputs.push_back({o.name, o.db, std::move(o.parts)});
-  for (auto& n : r.nodes) out.nodes.push_back({n.name, n.op, n.quantized, n.why, n.bits, n.macs, n.weight_db, n.db});
-  for (auto& v : r.values)
-    out.values.push_back({v.name, v.low, v.high, v.from, v.to, v.scale, v.zero_point, v.db, std::move(v.plot)});
-  return out;
 }
 
 Diag below(const QuantizeReport& r, const QuantizeSettings& s) {
@@ -99,7 +77,8 @@ SampleSource samples_from(const Model& model, const std::string& path, const std
   };
 }
 
-Quantized quantize(const Model& model, const SampleSource& samples, const QuantizeSettings& settings) {
+Quantized quantize(const Model& model, const SampleSource& samples, const QuantizeSettings& settings,
+                   const QuantizeMetric& metric) {
   quant::Options options = options_of(settings);
   ModelState s = ModelState::changed(model);
   const auto as_model = [&](const ir::Model& m, int64_t opset) {
@@ -110,13 +89,13 @@ Quantized quantize(const Model& model, const SampleSource& samples, const Quanti
     return ModelState::make(std::move(made));
   };
   if (!options.opset) options.opset = opset_of(s);
-  const int64_t opset = std::max(options.opset, quant::lowest_opset(options.target));
-  if (settings.metric) options.metric = [&](const ir::Model& m) { return settings.metric(as_model(m, opset)); };
+  const int64_t opset = std::max(options.opset, quant::lowest_opset(settings.target));
+  if (metric) options.metric = [&](const ir::Model& m) { return metric(as_model(m, opset)); };
   const ir::Model before = s.model;
   quant::Result result = quant::quantize(s.model, positional(before.graph, samples), options);
   s.opset = result.opset;
   s.inferred.reset();
-  Quantized out{ModelState::make(std::move(s)), report_of(std::move(result.report)), std::move(result.findings)};
+  Quantized out{ModelState::make(std::move(s)), std::move(result.report), std::move(result.findings)};
   if (!out.report.reached) out.findings.push_back(below(out.report, settings));
   return out;
 }

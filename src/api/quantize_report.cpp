@@ -25,6 +25,7 @@ std::string to_json(const QuantizeReport& r) {
       .value(r.reached)
       .key("tried")
       .value(r.tried);
+  w.key("equalized").value(r.equalized).key("corrected_bias").value(r.corrected_bias);
   if (r.metric) w.key("metric").value(*r.metric).key("float_metric").value(*r.float_metric);
   w.key("outputs").array();
   for (const auto& o : r.outputs) {
@@ -39,11 +40,22 @@ std::string to_json(const QuantizeReport& r) {
     w.key("bits").value(n.bits).key("macs").value(n.macs);
     if (n.weight_db > 0) w.key("weight_db").value(n.weight_db);
     if (n.db > 0) w.key("db").value(n.db);
+    if (n.gain_db) w.key("gain_db").value(*n.gain_db);
     w.end();
   }
   w.end().key("values").array();
   for (const auto& v : r.values) {
-    w.object().key("name").value(v.name).key("low").value(v.low).key("high").value(v.high).key("from").value(v.from);
+    w.object()
+        .key("name")
+        .value(v.name)
+        .key("method")
+        .value(v.method)
+        .key("low")
+        .value(v.low)
+        .key("high")
+        .value(v.high)
+        .key("from")
+        .value(v.from);
     w.key("to")
         .value(v.to)
         .key("scale")
@@ -106,24 +118,26 @@ void nodes_table(std::string& out, const QuantizeReport& r) {
   for (const auto& n : r.nodes) all += n.macs;
   out +=
       "<h2>Nodes</h2><p>Signal to noise in dB: of the node's result in the quantized model, and of its weights alone. "
-      "The share is what keeping the node float would cost.</p><table><tr><th>node<th>operator<th>bits<th>share of "
-      "multiplications<th>result<th>weights<th>why float</tr>";
+      "The share is what keeping the node float costs, the gain what the worst output has by it, in dB, where that was "
+      "measured.</p><table><tr><th>node<th>operator<th>bits<th>share of "
+      "multiplications<th>result<th>weights<th>gain<th>why float</tr>";
   for (const auto& n : r.nodes)
     out += cat("<tr", n.quantized ? "" : " class=float", "><td>", escaped(n.name), "</td><td>", escaped(n.op),
                "</td><td class=n>", n.bits, "</td><td class=n>",
                all > 0 && n.macs > 0 ? cat(rounded(100 * n.macs / all, 2), " %") : "", "</td>", db_cell(n.db),
-               db_cell(n.weight_db), "<td>", escaped(n.why), "</td></tr>\n");
+               db_cell(n.weight_db), "<td class=n>", n.gain_db ? rounded(*n.gain_db, 1) : "", "</td><td>",
+               escaped(n.why), "</td></tr>\n");
   out += "</table>";
 }
 
 void values_table(std::string& out, const QuantizeReport& r) {
   out +=
       "<h2>Values, noisiest first</h2><p>Blue: the range that the integers cover. Bars: how often numbers occur, on a "
-      "logarithmic scale.</p><table><tr><th>value<th>occurred<th>covered<th>step<th>dB<th></tr>";
+      "logarithmic scale.</p><table><tr><th>value<th>occurred<th>covered<th>by<th>step<th>dB<th></tr>";
   for (const auto& v : r.values)
     out += cat("<tr><td>", escaped(v.name), "</td><td>", short_number(v.low), " to ", short_number(v.high), "</td><td>",
-               short_number(v.from), " to ", short_number(v.to), "</td><td>", short_number(v.scale), "</td>",
-               db_cell(v.db), "<td>", v.plot.empty() ? "" : plot(v), "</td></tr>\n");
+               short_number(v.from), " to ", short_number(v.to), "</td><td>", escaped(v.method), "</td><td>",
+               short_number(v.scale), "</td>", db_cell(v.db), "<td>", v.plot.empty() ? "" : plot(v), "</td></tr>\n");
   out += "</table>";
 }
 
@@ -134,6 +148,8 @@ std::string to_html(const QuantizeReport& r) {
   out += cat("<h1>Quantized for ", escaped(r.target), "</h1><p>", r.samples, " samples, ranges by ", escaped(r.method),
              ". ", rounded(100 * r.int8_macs, 1), " % of the multiplications in integers. Worst output ",
              rounded(r.db, 1), " dB", r.reached ? "." : ", less than asked for.");
+  if (r.equalized) out += " Channels were equalized.";
+  if (r.corrected_bias) out += " Biases were corrected by measured means.";
   if (r.metric) out += cat(" Metric ", short_number(*r.metric), ", float ", short_number(*r.float_metric), ".");
   out += "</p><h2>Outputs</h2><table><tr><th>output<th>part<th>dB</tr>";
   for (const auto& o : r.outputs) {

@@ -7,6 +7,7 @@
 #include "ops/inline.h"
 #include "ops/soundness.h"
 #include "quant/equalize.h"
+#include "quant/evaluate/bias_means.h"
 #include "quant/evaluate/search.h"
 #include "quant/schemes/product.h"
 #include "runtime/inputs.h"
@@ -18,6 +19,8 @@ namespace cameo::quant {
 namespace {
 
 constexpr size_t plotted = 12;
+constexpr size_t few_samples = 4;  // that predict what all of them verify
+constexpr double luck_db = 1;      // that few numbers of an output may be better than others by chance
 constexpr uint64_t most_kept_bytes = uint64_t{128} << 20;  // of samples that are run again
 
 std::string label(const Graph& g, NodeId n) {
@@ -33,7 +36,7 @@ const Target& target_of(const std::string& name) {
 
 class Quantizer {
  public:
-  Quantizer(Model& m, const Options& o) : m_(m), o_(o), target_(target_of(o.target)) {}
+  Quantizer(Model& m, const Options& o) : m_(m), o_(o), target_(target_of(o.asked.target)) {}
 
   Result run(const Samples& samples) {
     prepare();
@@ -41,22 +44,25 @@ class Quantizer {
     const Selection widest(m_.graph, target_, keep);
     if (widest.nodes().empty()) throw nothing_to_do();
     keep_first(samples);
-    if (o_.equalize) equalize_channels(widest);
-    calibration_ = std::make_unique<Calibration>(m_, wishes(widest), o_.threads);
+    calibration_ = calibrated(m_, widest);
+    if (o_.asked.equalize) try_equalized(widest, keep);
     calibrate(samples);
-    VariantMaker maker(m_, target_, *calibration_, o_.percentile);
+    VariantMaker maker(m_, target_, *calibration_, o_.asked.percentile);
     const Graph sized = sized_graph();
     std::vector<ValueId> watched(widest.values().begin(), widest.values().end());
-    const Evaluator evaluator(m_, kept_, watched, o_.threads);
-    Search search(m_, sized, maker, o_, [&](Variant& v) {
+    const Evaluator evaluator(m_, kept_, watched, o_.asked.threads);
+    BiasMeans means(m_, corrigible(widest), few(), o_.asked.threads);
+    Search search(m_, sized, maker, means, o_, [&](Variant& v, bool quick) {
       tell("measuring quantized models", search_ ? search_->tried() : 0, 0);
-      v.evaluation = evaluator.measure(v.model, v.inserted.dequantized);
-      v.score = o_.metric ? o_.metric(v.model) : v.evaluation.worst_db();
+      v.evaluation = quick ? evaluator.compare(v.model, v.inserted.dequantized)
+                           : evaluator.measure(v.model, v.inserted.dequantized);
+      v.score = o_.metric && !quick ? o_.metric(v.model) : v.evaluation.worst_db();
     });
     search_ = &search;
+    if (evaluator.has_features()) search.set_goal(o_.asked.min_db + luck_db);
     if (o_.metric) {
       out_.report.float_metric = o_.metric(m_);
-      search.set_goal(*out_.report.float_metric - o_.max_drop);
+      search.set_goal(*out_.report.float_metric - o_.asked.max_drop);
     }
     const Variant best = search.run(keep);
     report(best, maker, search, keep);
@@ -72,7 +78,7 @@ class Quantizer {
 
   void tell(const char* what, uint64_t done, uint64_t all) const {
     checkpoint();
-    if (o_.progress && !o_.progress(what, done, all)) throw error("budget.interrupted", "interrupted");
+    if (o_.asked.progress && !o_.asked.progress(what, done, all)) throw error("budget.interrupted", "interrupted");
   }
 
   void prepare() {
@@ -81,7 +87,7 @@ class Quantizer {
     out_.opset = std::max(asked, target_.opset);
     inline_functions(m_);
     DiagSink diags;
-    if (o_.simplify) backends::simplify_for_opset(m_, out_.opset, {}, false, &diags);
+    if (o_.asked.simplify) backends::simplify_for_opset(m_, out_.opset, {}, false, &diags);
     else
       for (Diag& d : admit(m_)) diags.add(std::move(d));
     out_.findings = diags.all();
@@ -90,7 +96,7 @@ class Quantizer {
   std::set<NodeId> kept_nodes() const {
     const Graph& g = m_.graph;
     std::set<NodeId> out;
-    for (const std::string& pattern : o_.keep) {
+    for (const std::string& pattern : o_.asked.keep) {
       bool any = false;
       for (const NodeId n : g.nodes(g.main()))
         if (g[n].op->name == pattern || matches(label(g, n), pattern) ||
@@ -117,7 +123,7 @@ class Quantizer {
   void keep_first(const Samples& samples) {
     std::vector<Datum> inputs;
     uint64_t bytes = 0;
-    while (kept_.size() < std::max<size_t>(1, o_.check_samples) && bytes <= most_kept_bytes) {
+    while (kept_.size() < std::max<size_t>(1, o_.asked.check_samples) && bytes <= most_kept_bytes) {
       inputs.clear();
       if (!samples(inputs)) break;
       for (const Datum& d : inputs)
@@ -129,21 +135,59 @@ class Quantizer {
           .help("some dozens of inputs as the model will see them");
   }
 
-  void equalize_channels(const Selection& s) {
-    Calibration first(m_, wishes(s), o_.threads);
-    for (const auto& inputs : kept_) first.sample(inputs);
-    const size_t pairs = equalize(m_.graph, [&](ValueId v) -> const ChannelMoments* {
-      const ValueStatistics* found = first.of(v);
+  // An even selection of the samples that were kept.
+  std::vector<std::vector<Datum>> few() const {
+    std::vector<std::vector<Datum>> out;
+    const size_t step = (kept_.size() + few_samples - 1) / few_samples;
+    for (size_t i = 0; i < kept_.size(); i += step) out.push_back(kept_[i]);
+    return out;
+  }
+
+  std::unique_ptr<Calibration> calibrated(const Model& m, const Selection& s) {
+    auto out = std::make_unique<Calibration>(m, wishes(s), o_.asked.threads);
+    for (const auto& inputs : kept_) {
+      tell("calibrating", out->samples(), 0);
+      out->sample(inputs);
+    }
+    return out;
+  }
+
+  // Equalized channels are taken where the quantized model gets better by them.
+  void try_equalized(const Selection& s, const std::set<NodeId>& keep) {
+    Model other = m_;
+    const size_t pairs = equalize(other.graph, [&](ValueId v) -> const ChannelMoments* {
+      const ValueStatistics* found = calibration_->of(v);
       return found && !found->channels.most.empty() ? &found->channels : nullptr;
     });
-    if (pairs) infer(m_.graph);
+    if (!pairs) return;
+    infer(other.graph);
+    auto second = calibrated(other, s);
+    const std::vector<ValueId> watched(s.values().begin(), s.values().end());
+    const Evaluator evaluator(m_, kept_, watched, o_.asked.threads);
+    const auto db = [&](const Model& m, const Calibration& c) {
+      VariantMaker maker(m, target_, c, o_.asked.percentile);
+      const Method method = o_.method == Method::automatic ? Method::mse : o_.method;
+      const Variant v = maker.make({.keep = keep, .method = method});
+      return evaluator.compare(v.model, v.inserted.dequantized).merit_db();
+    };
+    if (db(other, *second) <= db(m_, *calibration_)) return;
+    m_ = std::move(other);
+    calibration_ = std::move(second);
+    out_.report.equalized = true;
+  }
+
+  // Products whose bias can be changed.
+  std::vector<NodeId> corrigible(const Selection& s) const {
+    const Graph& g = m_.graph;
+    std::vector<NodeId> out;
+    for (const NodeId n : g.nodes(g.main())) {
+      const auto p = s.has(n) && !g[n].is("MatMul") ? product_of(g, n) : std::nullopt;
+      if (p && p->plain_bias && (!p->bias || g.is_constant(p->bias))) out.push_back(n);
+    }
+    return out;
   }
 
   void calibrate(const Samples& samples) {
-    for (const auto& inputs : kept_) {
-      tell("calibrating", calibration_->samples(), 0);
-      calibration_->sample(inputs);
-    }
     for (std::vector<Datum> inputs; inputs.clear(), samples(inputs);) {
       tell("calibrating", calibration_->samples(), 0);
       calibration_->sample(inputs);
@@ -165,15 +209,16 @@ class Quantizer {
   }
 
   void report(const Variant& best, VariantMaker& maker, Search& search, const std::set<NodeId>& asked) {
-    Report& r = out_.report;
+    QuantizeReport& r = out_.report;
     r.target = target_.name;
-    r.method = method_names[static_cast<size_t>(best.choice.method)];
+    r.method = best.choice.methods.empty() ? method_names[static_cast<size_t>(best.choice.method)] : "several";
     r.samples = calibration_->samples();
     r.db = best.evaluation.worst_db();
     if (o_.metric) r.metric = best.score;
-    r.reached = search.reached(best);
+    r.reached = o_.metric ? search.reached(best) : r.db >= o_.asked.min_db;
+    r.corrected_bias = !best.choice.shifts.empty();
     for (const OutputNoise& o : best.evaluation.outputs) {
-      OutputReport& to = r.outputs.emplace_back(OutputReport{o.name, o.all.db(), {}});
+      QuantizedOutput& to = r.outputs.emplace_back(QuantizedOutput{o.name, o.all.db(), {}});
       for (const auto& p : o.parts) to.parts.emplace_back(p.what, p.power.db());
     }
     double quantized = 0;
@@ -194,7 +239,7 @@ class Quantizer {
     for (size_t i = 0; i < r.values.size() && i < plotted; ++i) plot(r.values[i]);
   }
 
-  void plot(ValueReport& v) const {
+  void plot(QuantizedValue& v) const {
     for (const auto& [id, name] : names_)
       if (name == v.name) {
         constexpr size_t steps = 64;
@@ -208,13 +253,14 @@ class Quantizer {
       }
   }
 
-  NodeReport node_report(NodeId n, const Variant& best, const VariantMaker& maker, const Search& search,
-                         const std::set<NodeId>& asked) const {
-    NodeReport out;
+  QuantizedNode node_report(NodeId n, const Variant& best, const VariantMaker& maker, const Search& search,
+                            const std::set<NodeId>& asked) const {
+    QuantizedNode out;
     out.name = label(m_.graph, n);
     out.op = m_.graph[n].op->name;
     out.quantized = best.nodes.contains(n);
     out.macs = search.macs(n);
+    if (const auto gain = search.gains().find(n); gain != search.gains().end()) out.gain_db = gain->second;
     if (out.quantized) {
       out.bits = target_.weight.bits;
       if (const auto p = best.inserted.products.find(n); p != best.inserted.products.end())
@@ -233,9 +279,10 @@ class Quantizer {
     return out;
   }
 
-  ValueReport value_report(ValueId v, const Scale& scale, const Variant& best) const {
-    ValueReport out;
+  QuantizedValue value_report(ValueId v, const Scale& scale, const Variant& best) const {
+    QuantizedValue out;
     out.name = m_.graph[v].name;
+    out.method = method_names[static_cast<size_t>(best.choice.method_of(v))];
     const Histogram& h = calibration_->of(v)->histogram;
     out.low = h.min(), out.high = h.max();
     const Range in = covered(scale, target_.activation);

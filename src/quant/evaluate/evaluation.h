@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace cameo::quant {
 struct Power {
   double signal = 0, noise = 0;
   double db() const;
+  double ratio() const { return signal > 0 ? noise / signal : 0; }
 };
 
 struct OutputNoise {
@@ -31,7 +33,12 @@ struct OutputNoise {
 struct Evaluation {
   std::vector<OutputNoise> outputs;
   std::map<ValueId, Power> values;  // of the float graph
-  double worst_db() const;          // over outputs and their parts
+  std::set<ValueId> features;  // of them, those that stand for the outputs, which are too few numbers to compare by
+  double worst_db() const;     // over outputs and their parts
+  // What variants are compared by: the worst output, and the features where there are some.
+  double merit_db() const;
+  double feature_db() const;           // on average
+  std::vector<double> noises() const;  // relative to the signal, of every output and part, in order
 };
 
 class Evaluator {
@@ -39,10 +46,12 @@ class Evaluator {
   // Runs the float model on every sample once. Of each watched value a selection of numbers is kept.
   Evaluator(const Model& model, std::vector<std::vector<Datum>> samples, const std::vector<ValueId>& watched,
             int threads);
-  // `forms`: the value of `quantized` that stands for a watched one; others are not compared.
-  Evaluation measure(const Model& quantized, const std::map<ValueId, ValueId>& forms) const;
-  size_t samples() const { return samples_.size(); }
-  const std::vector<std::vector<Datum>>& inputs() const { return samples_; }
+  // `forms`: the value of `quantized` that stands for a watched one; others are not compared. Of more than `most`
+  // samples an even selection is run.
+  Evaluation measure(const Model& quantized, const std::map<ValueId, ValueId>& forms, size_t most = SIZE_MAX) const;
+  // The same from few samples, outputs and features only: to choose between variants.
+  Evaluation compare(const Model& quantized, const std::map<ValueId, ValueId>& forms) const;
+  bool has_features() const { return !features_.empty(); }
 
  private:
   struct Recorded {
@@ -57,11 +66,13 @@ class Evaluator {
     std::vector<std::string> names;
   };
   void find_parts();
+  void find_features(const Graph& g, const std::vector<ValueId>& watched);
   static void split(const std::vector<double>& most, Parting& p);
-  static void compare(const Datum& wanted, const Datum& got, const Parting& p, OutputNoise& noise);
+  static void add_noise(const Datum& wanted, const Datum& got, const Parting& p, OutputNoise& noise);
 
   std::vector<std::vector<Datum>> samples_;
   std::vector<Recorded> expected_;
+  std::set<ValueId> features_;
   std::vector<std::string> output_names_;
   std::vector<Parting> partings_;  // by output
   int threads_ = 0;

@@ -9,9 +9,14 @@ namespace cameo::quant {
 
 namespace {
 
-constexpr size_t most_tried = 96;       // products
-constexpr double cheap = 1e-3;          // a share of the multiplications that costs next to nothing
-constexpr size_t most_given_back = 16;  // nodes that are tried one by one
+constexpr double comfort_db = 6;            // beyond the goal, as far as it costs next to nothing
+constexpr double comfort_share = 0.2;       // of the multiplications that may stay float
+constexpr double cheap = 2e-3;              // a share of the multiplications that costs next to nothing
+constexpr size_t noisiest = 32, last = 12;  // nodes that are tried one by one
+constexpr size_t most_given_back = 6;
+constexpr size_t most_bias_stages = 32;
+constexpr int refinements = 18;  // quick measurements for ranges of parts of the graph
+constexpr int verifications = 4;
 
 // Sizes that are not known by now count as 1.
 double macs_of(const Graph& g, NodeId n) {
@@ -31,9 +36,14 @@ double noise(double db) { return std::pow(10, -db / 10); }
 
 }  // namespace
 
-Search::Search(const Model& model, const Graph& sized, VariantMaker& maker, const Options& options,
-               std::function<void(Variant&)> measured)
-    : model_(model), maker_(maker), options_(options), measured_(std::move(measured)), goal_(options.min_db) {
+Search::Search(const Model& model, const Graph& sized, VariantMaker& maker, BiasMeans& means, const Options& options,
+               std::function<void(Variant&, bool)> measured)
+    : model_(model),
+      maker_(maker),
+      means_(means),
+      options_(options),
+      measured_(std::move(measured)),
+      goal_(options.asked.min_db) {
   const Graph& g = model.graph;
   for (const NodeId n : g.nodes(g.main())) all_macs_ += macs_[n] = macs_of(sized, n);
 }
@@ -43,26 +53,88 @@ double Search::macs(NodeId n) const {
   return it == macs_.end() ? 0 : it->second;
 }
 
-Variant Search::measure(const Choice& choice) {
+double Search::share(const std::set<NodeId>& nodes) const {
+  double sum = 0;
+  for (const NodeId n : nodes) sum += macs(n);
+  return all_macs_ > 0 ? sum / all_macs_ : 0;
+}
+
+Variant Search::measure(const Choice& choice, bool quick) {
   Variant v = maker_.make(choice);
-  measured_(v);
+  measured_(v, quick);
   ++tried_;
   return v;
 }
 
-Variant Search::best_method(const std::set<NodeId>& keep) {
-  Choice choice{keep, options_.method, options_.correct_bias};
-  if (options_.method == Method::automatic) choice.method = Method::minmax;
-  Variant best = measure(choice);
-  const auto attempt = [&](const Choice& other) {
-    Variant v = measure(other);
-    if (v.score > best.score) best = std::move(v);
+bool Search::comfortable(const Variant& v) const {
+  return options_.metric ? reached(v) : v.evaluation.worst_db() >= goal_ + comfort_db;
+}
+
+Choice Search::best_ranges(const std::set<NodeId>& keep) {
+  const bool automatic = options_.method == Method::automatic, correct = options_.asked.correct_bias;
+  Choice choice{.keep = keep, .method = automatic ? Method::minmax : options_.method, .correct_bias = correct};
+  if (!automatic && !correct) return choice;
+  Variant best = measure(choice, true);
+  const auto attempt = [&](Choice other) {
+    Variant v = measure(other, true);
+    if (v.evaluation.merit_db() > best.evaluation.merit_db()) best = std::move(v);
   };
-  if (options_.method == Method::automatic)
-    for (const Method method : {Method::mse, Method::percentile, Method::entropy})
-      attempt({keep, method, options_.correct_bias});
-  if (options_.correct_bias) attempt({keep, best.choice.method, false});
-  return best;
+  if (automatic)
+    for (const Method method : {Method::mse, Method::percentile, Method::entropy}) {
+      Choice other = choice;
+      other.method = method;
+      attempt(other);
+    }
+  if (correct) {
+    Choice other = best.choice;
+    other.correct_bias = false;
+    attempt(other);
+  }
+  choice = best.choice;
+  if (!comfortable(best) && automatic) refine_ranges(choice, best);
+  if (!comfortable(best) && correct) correct_biases(choice, best);
+  return choice;
+}
+
+// Other methods for halves of the graph, then for quarters, as far as that helps.
+void Search::refine_ranges(Choice& choice, Variant& quick) {
+  std::vector<ValueId> order;
+  const Graph& g = model_.graph;
+  for (const ValueId v : g[g.main()].inputs)
+    if (quick.scales.contains(v)) order.push_back(v);
+  for (const NodeId n : g.nodes(g.main()))
+    for (const ValueId v : g[n].outputs)
+      if (quick.scales.contains(v)) order.push_back(v);
+  std::vector<std::pair<size_t, size_t>> blocks{{0, order.size() / 2}, {order.size() / 2, order.size()}};
+  int left = refinements;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const auto [from, to] = blocks[i];
+    for (const Method method : {Method::minmax, Method::mse, Method::percentile, Method::entropy}) {
+      Choice other = choice;
+      for (size_t k = from; k < to; ++k) other.methods[order[k]] = method;
+      if (other.method == method && choice.methods.empty()) continue;
+      if (left-- <= 0) return;
+      Variant v = measure(other, true);
+      if (v.evaluation.merit_db() > quick.evaluation.merit_db() + 0.05) quick = std::move(v), choice = other;
+    }
+    if (to - from < 2) continue;
+    blocks.emplace_back(from, (from + to) / 2);
+    blocks.emplace_back((from + to) / 2, to);
+  }
+}
+
+// From the inputs to the outputs in stages: what is corrected in front changes what is measured behind it.
+void Search::correct_biases(Choice& choice, Variant& quick) {
+  const auto& products = means_.products();
+  Choice corrected = choice;
+  const size_t bias_stages = std::min(products.size(), most_bias_stages);
+  for (size_t stage = 0; stage < bias_stages; ++stage) {
+    const BiasShifts found = means_.shifts(maker_.make(corrected).model);
+    for (size_t i = stage * products.size() / bias_stages; i < (stage + 1) * products.size() / bias_stages; ++i)
+      if (const auto it = found.find(products[i]); it != found.end()) corrected.shifts[products[i]] = it->second;
+  }
+  Variant v = measure(corrected, true);
+  if (v.evaluation.merit_db() > quick.evaluation.merit_db()) quick = std::move(v), choice = corrected;
 }
 
 // The noise that a node adds to what its operands have already.
@@ -88,53 +160,115 @@ std::vector<NodeId> Search::by_noise(const Variant& v) const {
   return out;
 }
 
-// Those nearest to the outputs first.
-std::vector<NodeId> Search::by_distance(const Variant& v) const {
+std::vector<NodeId> Search::from_the_end(const Variant& v) const {
   const Graph& g = model_.graph;
   std::vector<NodeId> out;
   for (const NodeId n : g.nodes(g.main()))
-    if (v.nodes.contains(n)) out.push_back(n);
+    if (v.inserted.products.contains(n)) out.push_back(n);
   std::reverse(out.begin(), out.end());
   return out;
 }
 
-// By what the worst output gains when a product stays float, for what that costs: each is tried alone.
-std::vector<NodeId> Search::by_gain(const Variant& v) {
-  std::vector<std::pair<double, NodeId>> ranked;
-  const double before = noise(v.evaluation.worst_db());
-  for (const NodeId n : by_noise(v)) {
-    if (!v.inserted.products.contains(n) || ranked.size() >= most_tried) continue;
+// The noisiest nodes and the last products, each left float alone on a few samples.
+std::vector<Search::Candidate> Search::candidates(const Variant& v, double most_macs) {
+  std::vector<NodeId> nodes;
+  const auto add = [&](const std::vector<NodeId>& order, size_t most) {
+    for (const NodeId n : order) {
+      if (most == 0) return;
+      std::set<NodeId> keep = v.choice.keep;
+      keep.insert(n);
+      if (share(keep) > most_macs || std::find(nodes.begin(), nodes.end(), n) != nodes.end()) continue;
+      nodes.push_back(n), --most;
+    }
+  };
+  add(from_the_end(v), last);
+  add(by_noise(v), noisiest);
+  const Variant base = measure(v.choice, true);
+  const std::vector<double> before = base.evaluation.noises();
+  std::vector<Candidate> out;
+  for (const NodeId n : nodes) {
     Choice choice = v.choice;
     choice.keep.insert(n);
-    if (!affordable(choice.keep)) continue;
-    const double gained = before - noise(measure(choice).evaluation.worst_db());
-    if (gained > 0) ranked.emplace_back(gained / (macs(n) / all_macs_ + cheap), n);
+    const Variant without = measure(choice, true);
+    gains_[n] = without.evaluation.worst_db() - base.evaluation.worst_db();
+    Candidate& c = out.emplace_back(Candidate{n, without.evaluation.noises()});
+    const double features = noise(without.evaluation.feature_db() - base.evaluation.feature_db());
+    const bool both = !base.evaluation.features.empty() && base.evaluation.features == without.evaluation.features;
+    for (size_t i = 0; i < before.size(); ++i) {
+      c.left[i] = before[i] > 0 ? c.left[i] / before[i] : 1;
+      if (both) c.left[i] = std::cbrt(std::min(c.left[i], 2.0) * features * features);
+    }
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<NodeId> out;
-  for (const auto& [gained, n] : ranked) out.push_back(n);
   return out;
 }
 
-bool Search::affordable(const std::set<NodeId>& keep) const {
-  double sum = 0;
-  for (const NodeId n : keep) sum += macs(n);
-  return sum <= options_.max_float_macs * all_macs_;
+// Greedily, by the noise beyond what is wanted that a node takes away for its share of the multiplications, as if
+// noises just added up.
+std::set<NodeId> Search::chosen(const Variant& from, const std::vector<Candidate>& all, double wanted_db,
+                                double most_macs) const {
+  const std::vector<double> before = from.evaluation.noises();
+  std::vector<double> now = before;
+  const double wanted = noise(wanted_db);
+  std::set<NodeId> keep = from.choice.keep;
+  for (;;) {
+    const Candidate* best = nullptr;
+    double most = 0;
+    for (const Candidate& c : all) {
+      if (keep.contains(c.node)) continue;
+      std::set<NodeId> more = keep;
+      more.insert(c.node);
+      if (share(more) > most_macs) continue;
+      double useful = 0;
+      for (size_t i = 0; i < now.size(); ++i)
+        useful += std::min(before[i] * (1 - c.left[i]), std::max(now[i] - wanted, 0.0));
+      useful /= share({c.node}) + cheap;
+      if (useful > most) most = useful, best = &c;
+    }
+    if (!best) return keep;
+    keep.insert(best->node);
+    for (size_t i = 0; i < now.size(); ++i) now[i] -= before[i] * (1 - best->left[i]);
+  }
 }
 
-// Twice as many at each step, until it is good enough or costs too much.
-void Search::keep_first(Variant& best, const std::vector<NodeId>& order) {
+// What is predicted to be enough is verified; then more, until it is.
+void Search::leave_float(Variant& best, double wanted_db, double most_macs) {
+  const auto enough = [&] { return best.evaluation.worst_db() >= wanted_db || (options_.metric && reached(best)); };
+  for (int round = 0; round < 2 && !enough(); ++round) {
+    const Variant from = best;
+    const std::vector<Candidate> all = candidates(from, most_macs);
+    std::set<NodeId> before;
+    double aim = options_.metric ? from.evaluation.worst_db() + 3 : wanted_db + 0.3;
+    for (int i = 0; i < verifications && !enough(); ++i) {
+      Choice choice = from.choice;
+      choice.keep = chosen(from, all, i + 1 < verifications ? aim : INFINITY, most_macs);
+      if (choice.keep == from.choice.keep) return;
+      if (choice.keep != before) {
+        before = choice.keep;
+        Variant v = measure(choice);
+        aim += std::max(2.0, options_.metric ? 0 : wanted_db - v.evaluation.worst_db());
+        if (v.score > best.score) best = std::move(v);
+      } else {
+        aim += 2;
+      }
+    }
+    if (best.choice.keep == from.choice.keep) return;
+  }
+}
+
+// The noisiest together, twice as many at each step: nodes may help only if several stay float.
+void Search::leave_noisiest_float(Variant& best, double most_macs) {
   const Choice from = best.choice;
+  const std::vector<NodeId> order = by_noise(best);
   for (size_t count = 1; !reached(best); count *= 2) {
     Choice choice = from;
     size_t taken = 0;
     for (const NodeId n : order) {
       if (taken == count) break;
       choice.keep.insert(n);
-      if (!affordable(choice.keep)) choice.keep.erase(n);
+      if (share(choice.keep) > most_macs) choice.keep.erase(n);
       else ++taken;
     }
-    if (choice.keep.size() == from.keep.size()) return;
+    if (choice.keep == from.keep) return;
     Variant v = measure(choice);
     if (v.score > best.score) best = std::move(v);
     if (taken < count) return;
@@ -145,7 +279,7 @@ void Search::keep_first(Variant& best, const std::vector<NodeId>& order) {
 void Search::give_back(Variant& best, const std::set<NodeId>& asked) {
   std::vector<NodeId> order;
   for (const NodeId n : best.choice.keep)
-    if (!asked.contains(n)) order.push_back(n);
+    if (!asked.contains(n) && macs(n) > cheap * all_macs_) order.push_back(n);
   std::stable_sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return macs(a) > macs(b); });
   if (order.size() > most_given_back) order.resize(most_given_back);
   for (const NodeId n : order) {
@@ -156,28 +290,21 @@ void Search::give_back(Variant& best, const std::set<NodeId>& asked) {
 }
 
 Variant Search::run(const std::set<NodeId>& keep) {
-  Variant best = best_method(keep);
-  if (reached(best)) return best;
-  Variant first = best;
-  keep_first(best, by_noise(first));
+  Variant best = measure(best_ranges(keep));
+  const double most = options_.asked.max_float_macs;
   if (!reached(best)) {
-    Variant other = first;
-    keep_first(other, by_distance(first));
-    if (other.score > best.score) best = std::move(other);
+    const Variant first = best;
+    leave_float(best, options_.metric ? INFINITY : goal_, most);
+    if (!reached(best)) {
+      Variant other = first;
+      leave_noisiest_float(other, most);
+      if (other.score > best.score) best = std::move(other);
+    }
+    if (reached(best)) give_back(best, keep);
   }
-  if (!reached(best)) {
-    Variant other = first;
-    keep_first(other, by_gain(first));
-    if (other.score > best.score) best = std::move(other);
-  }
-  if (reached(best)) give_back(best, keep);
+  if (reached(best) && !comfortable(best) && most > 0)
+    leave_float(best, goal_ + comfort_db, std::max(share(best.choice.keep), most * comfort_share));
   return best;
-}
-
-double Search::gain(const Variant& best, NodeId n) {
-  Choice choice = best.choice;
-  choice.keep.insert(n);
-  return measure(choice).evaluation.worst_db() - best.evaluation.worst_db();
 }
 
 }  // namespace cameo::quant

@@ -1,8 +1,9 @@
-// Which nodes have to stay float for a model to be good enough.
+// Ranges, biases and what stays float, so that a model is good enough. Few samples predict, all of them verify.
 #pragma once
 
 #include <functional>
 
+#include "quant/evaluate/bias_means.h"
 #include "quant/evaluate/variant.h"
 #include "quant/quantize.h"
 
@@ -10,36 +11,48 @@ namespace cameo::quant {
 
 class Search {
  public:
-  // `measured` fills a variant's evaluation and score. `sized`: the graph with the sizes of a sample.
-  Search(const Model& model, const Graph& sized, VariantMaker& maker, const Options& options,
-         std::function<void(Variant&)> measured);
+  // `measured` fills a variant's evaluation and score; quick: from a few samples, only outputs, by signal to noise.
+  // `sized`: the graph with the sizes of a sample.
+  Search(const Model& model, const Graph& sized, VariantMaker& maker, BiasMeans& means, const Options& options,
+         std::function<void(Variant&, bool quick)> measured);
 
-  // From the best way to choose ranges to the fewest nodes in float: the best variant that was found.
+  // The best variant that was found.
   Variant run(const std::set<NodeId>& keep);
-  // What the worst output would gain if this node alone stayed float.
-  double gain(const Variant& best, NodeId n);
   bool reached(const Variant& v) const { return v.score >= goal_; }
   void set_goal(double score) { goal_ = score; }
   size_t tried() const { return tried_; }
   double macs(NodeId n) const;
   double all_macs() const { return all_macs_; }
+  // What the worst output gains, in dB, if a node stays float: of those that were tried.
+  const std::map<NodeId, double>& gains() const { return gains_; }
 
  private:
-  Variant measure(const Choice& choice);
-  Variant best_method(const std::set<NodeId>& keep);
+  struct Candidate {
+    NodeId node;
+    std::vector<double> left;  // of the noise of every output and part, if this node alone stays float: a share
+  };
+  Variant measure(const Choice& choice, bool quick = false);
+  bool comfortable(const Variant& v) const;
+  Choice best_ranges(const std::set<NodeId>& keep);
+  void refine_ranges(Choice& choice, Variant& quick);
+  void correct_biases(Choice& choice, Variant& quick);
   std::vector<NodeId> by_noise(const Variant& v) const;
-  std::vector<NodeId> by_distance(const Variant& v) const;
-  std::vector<NodeId> by_gain(const Variant& v);
-  void keep_first(Variant& best, const std::vector<NodeId>& order);
+  std::vector<NodeId> from_the_end(const Variant& v) const;
+  std::vector<Candidate> candidates(const Variant& v, double most_macs);
+  std::set<NodeId> chosen(const Variant& from, const std::vector<Candidate>& candidates, double wanted_db,
+                          double most_macs) const;
+  void leave_float(Variant& best, double wanted_db, double most_macs);
+  void leave_noisiest_float(Variant& best, double most_macs);
   void give_back(Variant& best, const std::set<NodeId>& asked);
-  bool affordable(const std::set<NodeId>& keep) const;
+  double share(const std::set<NodeId>& nodes) const;  // of all multiply-accumulates
 
   const Model& model_;
   VariantMaker& maker_;
+  BiasMeans& means_;
   const Options& options_;
-  std::function<void(Variant&)> measured_;
+  std::function<void(Variant&, bool)> measured_;
   double goal_, all_macs_ = 0;
-  std::map<NodeId, double> macs_;
+  std::map<NodeId, double> macs_, gains_;
   size_t tried_ = 0;
 };
 

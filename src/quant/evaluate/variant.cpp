@@ -62,13 +62,14 @@ std::set<NodeId> VariantMaker::conflicts(const Selection& s) {
   return out;
 }
 
-std::map<ValueId, Scale> VariantMaker::group_scales(const Selection& s, Method method) {
+std::map<ValueId, Scale> VariantMaker::group_scales(const Selection& s, const Choice& choice) {
   const Graph& g = model_.graph;
   std::map<ValueId, Range> ranges;
   std::map<ValueId, Scale> out;
   for (const ValueId v : s.values()) {
-    const auto [it, fresh] = ranges.try_emplace(s.group(v), range(v, method));
-    if (!fresh) it->second = joined(it->second, range(v, method));
+    const Range own = range(v, choice.method_of(v));
+    const auto [it, fresh] = ranges.try_emplace(s.group(v), own);
+    if (!fresh) it->second = joined(it->second, own);
   }
   for (const auto& [group, r] : ranges) {
     const auto trained = trained_scale(g, group);
@@ -91,13 +92,14 @@ Variant VariantMaker::make(const Choice& choice) {
     }
     InsertOptions how;
     how.target = &target_;
-    how.scales = group_scales(s, choice.method);
+    how.scales = group_scales(s, choice);
     how.moments = [this](ValueId v) -> const ChannelMoments* {
       const ValueStatistics* found = calibration_.of(v);
       return found && !found->channels.sum.empty() ? &found->channels : nullptr;
     };
     how.cache = &cache_;
     how.correct_bias = choice.correct_bias;
+    how.shifts = &choice.shifts;
     out.nodes = s.nodes();
     for (const ValueId v : s.values()) out.scales[v] = how.scales.at(s.group(v));
     for (const NodeId n : s.nodes()) out.results[n] = s.result(n);

@@ -13,7 +13,14 @@ namespace cameo::quant {
 struct Choice {
   std::set<NodeId> keep;  // float
   Method method = Method::minmax;
-  bool correct_bias = true;
+  std::map<ValueId, Method> methods = {};  // of values that have another one
+  bool correct_bias = true;                // for the rounding of weights
+  BiasShifts shifts = {};                  // by means that were measured
+
+  Method method_of(ValueId v) const {
+    const auto it = methods.find(v);
+    return it == methods.end() ? method : it->second;
+  }
 };
 
 struct Variant {
@@ -40,7 +47,7 @@ class VariantMaker {
 
  private:
   std::set<NodeId> conflicts(const Selection& s);
-  std::map<ValueId, Scale> group_scales(const Selection& s, Method method);
+  std::map<ValueId, Scale> group_scales(const Selection& s, const Choice& choice);
 
   const Model& model_;
   const Target& target_;

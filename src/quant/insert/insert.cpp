@@ -236,10 +236,7 @@ class Inserter {
     auto found = bias_numbers(p);
     if (!found) return;
     std::vector<double> numbers = std::move(*found);
-    const bool correct = o_.correct_bias && moments && w.shift.size() == outputs && p.plain_bias &&
-                         !g_[p.node].is("MatMul") &&
-                         std::any_of(w.shift.begin(), w.shift.end(), [](double d) { return d != 0; });
-    for (size_t i = 0; correct && i < outputs; ++i) numbers[i] -= w.shift[i];
+    const bool correct = subtract_shifts(p, w, moments, numbers);
     if (!p.bias && !correct) return;
     const std::string name = p.bias ? g_[p.bias].name : named(g_[p.weight].name, "_bias");
     const std::vector<int64_t> shape{static_cast<int64_t>(outputs)};
@@ -249,6 +246,22 @@ class Inserter {
       std::vector<float> floats(numbers.begin(), numbers.end());
       g_.set_input(p.node, 2, g_.add_constant(Tensor::of<float>(DType::f32, shape, floats), named(name, "_corrected")));
     }
+  }
+
+  // What quantization adds to the means: by the rounding of weights, and as it was measured.
+  bool subtract_shifts(const Product& p, const Shared& w, const ChannelMoments* moments,
+                       std::vector<double>& numbers) const {
+    if (!p.plain_bias || g_[p.node].is("MatMul")) return false;
+    bool any = false;
+    const auto subtract = [&](const std::vector<double>& shift) {
+      if (shift.size() != numbers.size()) return;
+      for (size_t i = 0; i < numbers.size(); ++i) numbers[i] -= shift[i], any = any || shift[i] != 0;
+    };
+    if (o_.correct_bias && moments) subtract(w.shift);
+    if (const auto it = o_.shifts ? o_.shifts->find(p.node) : BiasShifts::const_iterator();
+        o_.shifts && it != o_.shifts->end())
+      subtract(it->second);
+    return any;
   }
 
   bool integer_bias(const Product& p, const Shared& w, const std::vector<double>& numbers, const std::string& name) {

@@ -15,12 +15,16 @@ namespace cameo::quant {
 // By weight, axis of its channels, and data that it is multiplied with.
 using WeightCache = std::map<std::tuple<ValueId, int64_t, ValueId>, QuantizedWeight>;
 
+// By product: what its outputs have on average too much.
+using BiasShifts = std::map<NodeId, std::vector<double>>;
+
 struct InsertOptions {
   const Target* target = nullptr;
   std::map<ValueId, Scale> scales;                             // by group, of all values of the selection
   std::function<const ChannelMoments*(ValueId data)> moments;  // null: not known
   WeightCache* cache = nullptr;
-  bool correct_bias = true;  // the mean that rounding adds to a product goes into its bias
+  bool correct_bias = true;  // the mean that rounding adds to a product is taken from its bias, in closed form
+  const BiasShifts* shifts = nullptr;  // what is taken from biases besides
 };
 
 struct InsertedProduct {
