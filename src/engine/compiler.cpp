@@ -312,12 +312,14 @@ bool Compiler::emit(NodeId n) {
   const bool alone = !worth_a_team(g_, n);
   const ThreadScope scope(alone ? 1 : current_threads());
   const size_t before = plan_->steps.size();
-  const EmitterRow* row = options_.onednn ? find_row(onednn_emitters(), node.op->name) : nullptr;
-  bool done = row && row->emit(*this, n);
-  if (!done) {
-    row = find_row(simd_emitters(), node.op->name);
-    done = row && row->emit(*this, n);
-  }
+  bool done = false;
+  const auto attempt = [&](std::span<const EmitterRow> rows) {
+    const EmitterRow* row = done ? nullptr : find_row(rows, node.op->name);
+    done = done || (row && row->emit(*this, n));
+  };
+  if (options_.onednn) attempt(vnni_emitters());
+  if (options_.onednn) attempt(onednn_emitters());
+  attempt(simd_emitters());
   for (size_t i = before; i < plan_->steps.size(); ++i) plan_->steps[i].alone = alone;
   return done;
 }

@@ -13,6 +13,7 @@ struct EmitterRow {
 };
 
 std::span<const EmitterRow> simd_emitters();    // our own vectorised kernels
+std::span<const EmitterRow> vnni_emitters();    // those that need AVX-512 VNNI; empty on other processors
 std::span<const EmitterRow> onednn_emitters();  // empty without oneDNN
 bool onednn_adds_bytes_exactly();  // whether oneDNN computes products of bytes here that the reference would
 // From one layout to another.

@@ -1,20 +1,83 @@
 #include "engine/store.h"
 
 #include <new>
+#include <vector>
 
 #include "support/budget.h"
 
 namespace cameo::engine {
 
+namespace {
+
+constexpr auto large_alignment = static_cast<std::align_val_t>(large_page);
+
+// A few large blocks that were given back. The next result of that size needs no fresh pages, which the operating
+// system would have to clear: that takes as long as a light operator.
+class SpareBlocks {
+ public:
+  std::byte* take(size_t size) {
+    const std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < blocks_.size(); ++i)
+      if (blocks_[i].size == size) {
+        std::byte* found = blocks_[i].memory;
+        blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i));
+        kept_ -= size;
+        return found;
+      }
+    return nullptr;
+  }
+
+  void give(std::byte* memory, size_t size) noexcept {
+    constexpr size_t most_bytes = size_t{64} << 20, most_blocks = 4;
+#if !defined(__SANITIZE_ADDRESS__)
+    const std::lock_guard lock(mutex_);
+    if (blocks_.size() < most_blocks && size <= most_bytes - kept_) {
+      blocks_.push_back({memory, size});  // room was reserved
+      kept_ += size;
+      return;
+    }
+#endif
+    ::operator delete(memory, large_alignment);
+  }
+
+  SpareBlocks() { blocks_.reserve(4); }
+
+ private:
+  struct Block {
+    std::byte* memory;
+    size_t size;
+  };
+  std::mutex mutex_;
+  std::vector<Block> blocks_;
+  size_t kept_ = 0;
+};
+
+SpareBlocks& spare_blocks() {
+  static auto* blocks = new SpareBlocks;  // outlives every tensor
+  return *blocks;
+}
+
+Bytes large_bytes(size_t n) {
+  auto claim = std::make_shared<const MemoryClaim>(n);
+  std::byte* raw = spare_blocks().take(n);
+  if (!raw) {
+    raw = static_cast<std::byte*>(::operator new(n, large_alignment));
+    prefer_large_pages(raw, n);
+  }
+  std::shared_ptr<const void> owner(raw, [n, claim = std::move(claim)](const void* p) {
+    spare_blocks().give(static_cast<std::byte*>(const_cast<void*>(p)), n);
+  });
+  return {std::move(owner), {raw, n}};
+}
+
+}  // namespace
+
 Bytes aligned_bytes(uint64_t size) {
   const auto n = narrow<size_t>(size);
-  const auto alignment = static_cast<std::align_val_t>(n >= large_page ? large_page : size_t{64});
-  auto claim = n >= large_page ? std::make_shared<const MemoryClaim>(n) : nullptr;  // small ones are not worth counting
+  if (n >= large_page) return large_bytes(n);
+  constexpr auto alignment = static_cast<std::align_val_t>(64);  // small ones are not worth counting
   auto* raw = static_cast<std::byte*>(::operator new(std::max<size_t>(n, 1), alignment));
-  if (n >= large_page) prefer_large_pages(raw, n);
-  std::shared_ptr<const void> owner(raw, [alignment, claim = std::move(claim)](const void* p) {
-    ::operator delete(const_cast<void*>(p), alignment);
-  });
+  std::shared_ptr<const void> owner(raw, [](const void* p) { ::operator delete(const_cast<void*>(p), alignment); });
   return {std::move(owner), {raw, n}};
 }
 

@@ -4,6 +4,7 @@
 #include "engine/onednn/integer.h"
 #include "engine/parallel.h"
 #include "engine/simd/quantize_rows.h"
+#include "engine/simd/vnni_rows.h"
 #include "ops/generated/attributes.h"
 
 namespace cameo::engine {
@@ -57,11 +58,14 @@ class Requantizer {
   void operator()(const int32_t* sums, std::byte* out, int64_t at, int64_t count) const {
     const auto row = static_cast<int64_t>(scale_.size());
     T* y = reinterpret_cast<T*>(out) + at;
+    const auto convert = has_vnni() ? static_cast<Convert>(vnni_requantize) : static_cast<Convert>(requantize_row);
     for (int64_t i = 0; i < count; i += row)
-      requantize_row(sums + i, bias_.data(), scale_.data(), y + i, std::min(row, count - i), zero_);
+      convert(sums + i, bias_.data(), scale_.data(), y + i, std::min(row, count - i), zero_);
   }
 
  private:
+  using Convert = void (*)(const int32_t*, const int32_t*, const float*, T*, int64_t, float);
+
   std::vector<float> scale_;
   std::vector<int32_t> bias_;
   float zero_;

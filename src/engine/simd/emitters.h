@@ -30,7 +30,9 @@ bool emit_quantize(Compiler& c, NodeId n);
 bool emit_dequantize(Compiler& c, NodeId n);
 bool emit_integer_product(Compiler& c, NodeId n);  // MatMulInteger, QLinearMatMul
 bool emit_integer_conv(Compiler& c, NodeId n);     // ConvInteger, QLinearConv
-bool emit_cast(Compiler& c, NodeId n);             // from i32 to f32
+bool emit_vnni_product(Compiler& c, NodeId n);     // the same two, precondition: has_vnni()
+bool emit_vnni_conv(Compiler& c, NodeId n);
+bool emit_cast(Compiler& c, NodeId n);  // from i32 to f32
 bool emit_dynamic_quantize(Compiler& c, NodeId n);
 
 }  // namespace cameo::engine

@@ -1,5 +1,6 @@
 #include "engine/emit.h"
 #include "engine/simd/emitters.h"
+#include "engine/simd/vnni_rows.h"
 
 namespace cameo::engine {
 
@@ -64,6 +65,16 @@ std::span<const EmitterRow> simd_emitters() {
       {"Softplus", emit_elementwise},
   };
   return rows;
+}
+
+std::span<const EmitterRow> vnni_emitters() {
+  static constexpr EmitterRow rows[] = {
+      {"ConvInteger", emit_vnni_conv},
+      {"QLinearConv", emit_vnni_conv},
+      {"MatMulInteger", emit_vnni_product},
+      {"QLinearMatMul", emit_vnni_product},
+  };
+  return has_vnni() ? std::span<const EmitterRow>(rows) : std::span<const EmitterRow>();
 }
 
 }  // namespace cameo::engine

@@ -171,6 +171,20 @@ const Case bytes[] = {
      "Constant<value=uint8 {113}>() wz = Constant<value=uint8 {120}>() ys = Constant<value_float=1.4>() y = "
      "QLinearConv<pads=[1, 1, 1, 1]>(x, s, z, w, s, wz, ys, z) }",
      "QLinearConv"},
+    {"conv_integer_3d",
+     "g (uint8[2,6,5,9,10] x, uint8[20,6,3,3,2] w) => (int32[2,20,a,b,c] y) { z = Constant<value=uint8 {99}>() wz = "
+     "Constant<value=uint8 {120}>() y = ConvInteger<pads=[1, 1, 0, 1, 1, 0], strides=[1, 2, 1]>(x, w, z, wz) }",
+     "ConvInteger"},
+    {"conv_pointwise_in_panels",
+     "g (int8[1,3,50,7] x, uint8[79,3,1,1] w) => (int8[1,79,50,7] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=int8 {13}>() wz = Constant<value=uint8 {120}>() ys = Constant<value_float=0.4>() y = "
+     "QLinearConv(x, s, z, w, s, wz, ys, z) }",
+     "QLinearConv"},
+    {"conv_of_three_planes",
+     "g (uint8[1,3,40,41] x, int8[8,3,3,3] w) => (uint8[1,8,a,b] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {13}>() wz = Constant<value=int8 {2}>() ys = Constant<value_float=0.4>() y = "
+     "QLinearConv<pads=[1, 1, 1, 1], strides=[2, 2]>(x, s, z, w, s, wz, ys, z) }",
+     "QLinearConv"},
     // Large enough for strips.
     {"conv_integer_dynamic_strips",
      "g (float[1,16,130,131] x, uint8[32,16,3,3] w) => (float[1,32,a,b] y) { q, s, z = DynamicQuantizeLinear(x) wz = "
