@@ -92,6 +92,12 @@ def fresh_layout_is_not_told():
     return [torch.empty(2, n).t().reshape(-1).is_contiguous() and torch.empty(2, n).t().is_contiguous() for n in (1, 2)] == [True, False]
 
 
+def outputs_have_a_rank():
+    """The checker refuses a graph's output without a shape."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, None)
+    return refused_by_onnx(graph_model([helper.make_node("Neg", ["x"], ["y"])], [x], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]))
+
+
 @dataclass
 class Limit:
     pattern: str
@@ -104,11 +110,14 @@ LIMITS = [
     Limit(r"stage\.write-joined|may have another name|gave another name|may be, or be part of, another tensor|holds tensors that one side of an if wrote",
           "ONNX has values and no memory: which of two names was written has to be known", values_are_written_once),
     Limit(r"stage\.write-through-copy", "a copy or a view by sizes, and then written", fresh_layout_is_not_told),
+    Limit(r"stage\.layout", "how a tensor lies in memory follows sizes, and ONNX has values only", fresh_layout_is_not_told),
+    Limit(r"stage\.guess|may have different numbers of axes", "a graph's output has one number of axes", outputs_have_a_rank),
     Limit(r"a string contains values that depend on the inputs|stage\.choice", "text cannot be joined before opset 20", text_cannot_be_joined),
     Limit(r"a dict gets ", "ONNX has no operator that makes a map", no_operator_makes_a_map),
-    Limit(r"a list of unknown length (holds|has) |stage\.list-length|stage\.list\b", "a list of unknown length is a sequence of tensors of one type",
+    Limit(r"a list of unknown length (holds|has) |stage\.list-length|stage\.list\b|stage\.index", "a list of unknown length is a sequence of tensors of one type",
           sequences_hold_tensors),
-    Limit(r"infer\.index|infer\.operands|infer\.size|at least one tensor is needed|its body raises|stage\.raise|several elements of this view",
+    Limit(r"infer\.index|infer\.operands|infer\.size|at least one tensor is needed|its body raises|stage\.raise|several elements of this view"
+          r"|export\.frozen-dim|dim\.overflow",
           "PyTorch raises there too", pytorch_raises),
 ]
 
