@@ -48,6 +48,16 @@ namespace {
 // What is merely not computed, or declared otherwise, is no fault.
 bool is_fault(const Diag& d) { return d.code != "infer.declared" && !d.code.starts_with("eval."); }
 
+// Inference does not tell what is wrong in a branch that is never taken.
+bool has_decided_branch(const Graph& g) {
+  for (uint32_t i = 0; i < g.node_capacity(); ++i) {
+    const NodeId n(i);
+    if (g[n].dead || !g[n].is("If") || g[n].inputs.empty() || !g[n].inputs[0]) continue;
+    if (g.is_constant(g[n].inputs[0]) || g[g[n].inputs[0]].fact.tensor()) return true;
+  }
+  return false;
+}
+
 class Judge {
  public:
   // `one_by_one`: nodes are asked again, since some are at fault, or were not asked yet.
@@ -112,7 +122,8 @@ void Standing::ask_again(NodeId n) {
 Soundness judge(Model& m) {
   Soundness s;
   InferResult inferred = infer(m.graph, m.functions);
-  const bool any_fault = std::any_of(inferred.findings.begin(), inferred.findings.end(), is_fault);
+  const bool any_fault = std::any_of(inferred.findings.begin(), inferred.findings.end(), is_fault) ||
+                         has_decided_branch(m.graph);
   for (Diag& d : inferred.findings)
     if (d.code == "infer.declared") s.contradicted.push_back(std::move(d));
   Judge(m.graph, any_fault, s).region(m.graph.main(), true);

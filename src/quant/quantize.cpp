@@ -245,7 +245,9 @@ class Quantizer {
         constexpr size_t steps = 64;
         v.plot.assign(steps, 0);
         const double width = (v.high - v.low) / steps;
-        for (const auto& b : calibration_->of(id)->histogram.bins()) {
+        const ValueStatistics* seen = calibration_->of(id);
+        if (!seen) return;
+        for (const auto& b : seen->histogram.bins()) {
           const double at = width > 0 ? ((b.low + b.high) / 2 - v.low) / width : 0;
           v.plot[static_cast<size_t>(std::clamp(at, 0.0, steps - 1.0))] += b.count;
         }
@@ -283,10 +285,11 @@ class Quantizer {
     QuantizedValue out;
     out.name = m_.graph[v].name;
     out.method = method_names[static_cast<size_t>(best.choice.method_of(v))];
-    const Histogram& h = calibration_->of(v)->histogram;
-    out.low = h.min(), out.high = h.max();
     const Range in = covered(scale, target_.activation);
-    out.from = in.low, out.to = in.high;
+    out.from = out.low = in.low, out.to = out.high = in.high;
+    // The samples may never have come to it, as in a branch.
+    if (const ValueStatistics* seen = calibration_->of(v))
+      out.low = seen->histogram.min(), out.high = seen->histogram.max();
     out.scale = scale.scale, out.zero_point = scale.zero;
     if (const auto p = best.evaluation.values.find(v); p != best.evaluation.values.end()) out.db = p->second.db();
     return out;

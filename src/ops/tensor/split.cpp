@@ -22,6 +22,9 @@ std::vector<int64_t> even_parts(int64_t size, int64_t parts) {
 struct Split : Rules<op::Split> {
   static void infer(const op::Split& a, Infer& c) {
     const int64_t axis = c.axis(a.axis, c.rank(0));
+    if (c.has(1) == a.num_outputs.has_value())
+      c.fail("infer.split", c.has(1) ? "it has both sizes of parts and num_outputs; ONNX allows one of them"
+                                     : "it has neither sizes of parts nor num_outputs; ONNX needs one of them");
     const auto sizes = c.has(1) ? given(c, c.dim(0, axis)) : even(c, c.dim(0, axis));
     Shape part = c.shape(0);
     for (size_t i = 0; i < c.out_count(); ++i) {
@@ -47,10 +50,10 @@ struct Split : Rules<op::Split> {
 
   static std::vector<Dim> even(Infer& c, Dim whole) {
     const auto parts = static_cast<int64_t>(c.out_count());
-    if (const auto* a = c.node().as<op::Split>(); a->num_outputs && *a->num_outputs != parts)
-      c.fail("infer.split", cat("num_outputs is ", *a->num_outputs, " and the node has ", parts, " outputs"));
+    if (const int64_t count = *c.node().as<op::Split>()->num_outputs; count != parts)
+      c.fail("infer.split", cat("num_outputs is ", count, " and the node has ", parts, " outputs"));
     // The last part would have a negative size.
-    if (whole.is_literal() && c.node().as<op::Split>()->num_outputs && parts > whole.literal() && whole.literal() > 0)
+    if (whole.is_literal() && parts > whole.literal() && whole.literal() > 0)
       c.fail("infer.split", cat("an axis of ", whole.literal(), " in ", parts, " parts"));
     if (whole.is_literal()) {
       const auto sizes = even_parts(whole.literal(), parts);
