@@ -56,7 +56,10 @@ Dim wrap_index(Lower& on, Dim size, Dim index) {
 
 V narrowed(Lower& on, V x, int64_t dim, Dim start, Dim length) {
   const int64_t axis = on.axis(x, dim);
-  const Dim first = from_start(on, start, on.dim(x, axis));
+  const Dim size = on.dim(x, axis), first = from_start(on, start, size);
+  if (on.graph().facts.surely_less(size, first + length) == Answer::yes)
+    throw error("infer.size", cat("narrow takes the elements ", first.text(), " to ", (first + length).text(),
+                                  " of an axis of ", size.text()));
   return on.slice(x, axis, first, first + length);
 }
 

@@ -355,6 +355,7 @@ Results known_sort(HostCall& c) {
   const auto key = [&](const Value& v) {
     if (const auto* d = v.as<Dim>(); d && d->is_literal()) return static_cast<double>(d->literal());
     if (const auto* f = v.as<double>()) return *f;
+    if (const auto* p = v.as<Poison>()) c.s.fail("stage.unavailable", *p->why);
     c.s.fail("stage.sort", "a list is sorted whose items depend on the inputs");
   };
   if (!l.empty() && l[0].is<std::string>())

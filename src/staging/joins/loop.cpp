@@ -372,6 +372,8 @@ class LoopRecorder {
     V condition;
     for (Carried& c : carried_) {
       if (is_condition(c.leaf)) {
+        if (c.form.is(Form::Kind::poison) && c.form.value.is<Poison>())
+          throw Inexpressible{cat("its condition: ", *c.form.value.need<Poison>().why), {}};
         if (!c.form.is(Form::Kind::boolean) || c.results.size() != 1)
           throw Inexpressible{"its condition is not a bool after each turn", {}};
         condition = c.results[0];

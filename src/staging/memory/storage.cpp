@@ -46,14 +46,19 @@ const Doubt* Machine::doubt_about(CellId id) const {
 }
 
 std::vector<TensorCell::Source> Machine::origins(CellId id) const {
-  const auto& cell = heap.get<TensorCell>(id);
   std::vector<TensorCell::Source> out;
-  const auto add = [&](CellId from) {
-    out.push_back({from, version_of(from)});
-    for (const auto& s : origins(from)) out.push_back(s);
+  std::set<uint32_t> seen;  // branches in branches lead to one cell by many ways
+  const std::function<void(CellId)> look = [&](CellId at) {
+    const auto& cell = heap.get<TensorCell>(at);
+    const auto add = [&](CellId from) {
+      if (!seen.insert(from.index).second) return;
+      out.push_back({from, version_of(from)});
+      look(from);
+    };
+    for (const auto& tie : cell.ties) add(tie.maybe->step->parent.cell);
+    for (const auto& s : cell.sources) add(s.cell);
   };
-  for (const auto& tie : cell.ties) add(tie.maybe->step->parent.cell);
-  for (const auto& s : cell.sources) add(s.cell);
+  look(id);
   return out;
 }
 

@@ -79,6 +79,23 @@ void NodeInterpreter::place(json::Value n) {
   place_.change() = std::move(loc);
 }
 
+namespace {
+// A result that is a list has a name for each of its tensors.
+std::optional<int64_t> pieces_of(json::Value n) {
+  if (n["outputs"].size() != 1) return std::nullopt;
+  const auto [tag, list] = pt2::tagged(n["outputs"][size_t{0}]);
+  return tag == "as_tensors" ? std::optional(static_cast<int64_t>(list.size())) : std::nullopt;
+}
+
+struct Unpacked {
+  Unpacked(lowering::Lower& lower, std::optional<int64_t> names) : on(lower), before(std::exchange(on.unpacked, names)) {}
+  ~Unpacked() { on.unpacked = before; }
+  Unpacked(const Unpacked&) = delete;
+  lowering::Lower& on;
+  std::optional<int64_t> before;
+};
+}  // namespace
+
 std::vector<Value> NodeInterpreter::call(json::Value n, NodeScope& scope) {
   const auto target = n["target"].text();
   if (auto results = scalar_call(target, n, scope)) return std::move(*results);
@@ -96,6 +113,7 @@ std::vector<Value> NodeInterpreter::call(json::Value n, NodeScope& scope) {
   if (autocast_) apply_autocast(op, n, args, scope);
   if (ns != "aten" && schemas_of(cat(ns, "::", op)).empty() && find_host_ops(cat(ns, "::", op)).empty())
     return custom_call(*name, n, std::move(args));
+  const Unpacked taken(s.on, pieces_of(n));
   return operator_call(ns, op, overload == "default" ? "" : overload, std::move(args));
 }
 

@@ -53,8 +53,19 @@ Vs split_sizes(Lower& on, V x, const Dims& sizes, int64_t dim) {
   return out;
 }
 
+// Any other number of pieces than the program takes raises.
+Vs split_as_taken(Lower& on, V x, Dim each, int64_t count, int64_t dim, std::string_view op) {
+  const Dim size = on.dim(x, dim);
+  on.note("lower.fixed-number", cat(op, " gives the ", count, " pieces that the program takes: the size ", size.text(),
+                                    " is assumed to have so many"));
+  Dims sizes(static_cast<size_t>(std::max<int64_t>(count, 1)), each);
+  sizes.back() = size - each * Dim(count - 1);
+  return split_sizes(on, x, sizes, dim);
+}
+
 Vs split_every(Lower& on, V x, Dim each, int64_t dim) {
   const Dim size = on.dim(x, dim), count = on.graph().facts.simplify(ceil_div(size, each));
+  if (!count.is_literal() && on.unpacked) return split_as_taken(on, x, each, *on.unpacked, dim, "split");
   if (!count.is_literal())
     unsupported("split into a number of pieces that depends on the inputs", "give that axis a fixed size with --input");
   Dims sizes(static_cast<size_t>(std::max<int64_t>(1, count.literal())), each);
@@ -67,14 +78,8 @@ Vs chunk(Lower& on, V x, int64_t chunks, int64_t dim) {
   const Dim each = ceil_div(size, Dim(chunks));
   if (!size.is_literal() && on.graph().facts.divisible(size, chunks) == Answer::yes)
     return split_sizes(on, x, Dims(static_cast<size_t>(chunks), each), dim);
-  // Taken apart into names, any other number of pieces raises.
-  if (!size.is_literal() && on.unpacked && *on.unpacked == chunks) {
-    on.note("lower.fixed-number", cat("chunk gives the ", chunks, " pieces that the program takes: the size ",
-                                      size.text(), " is assumed to have so many"));
-    Dims sizes(static_cast<size_t>(chunks), each);
-    sizes.back() = size - each * Dim(chunks - 1);
-    return split_sizes(on, x, sizes, dim);
-  }
+  if (!size.is_literal() && on.unpacked && *on.unpacked <= chunks)
+    return split_as_taken(on, x, each, *on.unpacked, dim, "chunk");
   return split_every(on, x, each, dim);
 }
 
