@@ -122,8 +122,8 @@ void Standing::ask_again(NodeId n) {
 Soundness judge(Model& m) {
   Soundness s;
   InferResult inferred = infer(m.graph, m.functions);
-  const bool any_fault = std::any_of(inferred.findings.begin(), inferred.findings.end(), is_fault) ||
-                         has_decided_branch(m.graph);
+  const bool any_fault =
+      std::any_of(inferred.findings.begin(), inferred.findings.end(), is_fault) || has_decided_branch(m.graph);
   for (Diag& d : inferred.findings)
     if (d.code == "infer.declared") s.contradicted.push_back(std::move(d));
   Judge(m.graph, any_fault, s).region(m.graph.main(), true);

@@ -88,7 +88,8 @@ std::optional<int64_t> pieces_of(json::Value n) {
 }
 
 struct Unpacked {
-  Unpacked(lowering::Lower& lower, std::optional<int64_t> names) : on(lower), before(std::exchange(on.unpacked, names)) {}
+  Unpacked(lowering::Lower& lower, std::optional<int64_t> names)
+      : on(lower), before(std::exchange(on.unpacked, names)) {}
   ~Unpacked() { on.unpacked = before; }
   Unpacked(const Unpacked&) = delete;
   lowering::Lower& on;
