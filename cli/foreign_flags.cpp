@@ -1,5 +1,6 @@
-// Flags of other tools that people type here out of habit, and what to write instead.
+// Flags and verbs of other tools that people type here out of habit, and what to write instead.
 #include <algorithm>
+#include <string>
 
 #include "cli/verb.h"
 
@@ -8,9 +9,17 @@ namespace cameo::cli {
 namespace {
 
 struct Habit {
-  std::string_view flag, instead;
+  std::string_view word, instead;
+  std::string_view verb = {};  // the answer for this verb; such rows come first
 };
+constexpr std::string_view sizes = "--dim NAME=N, with --random SEED";
 constexpr Habit habits[] = {
+    {"--input-shapes", sizes, "run"},
+    {"--input-shapes", sizes, "verify"},
+    {"--input-shape", sizes, "run"},
+    {"--input-shape", sizes, "verify"},
+    {"--overwrite-input-shape", sizes, "run"},
+    {"--overwrite-input-shape", sizes, "verify"},
     // OnnxSlim
     {"--input-shapes", "--overwrite-input-shape NAME:1,3,224,224"},
     {"--model-check", "cameo simplify --check 1"},
@@ -30,6 +39,7 @@ constexpr Habit habits[] = {
     {"--override-input-shapes", "cameo edit --fix-shape NAME:1,3,224,224"},
     {"--show", "cameo show --text"},
     {"--onnxrt", "nothing: cameo run uses its own engine"},
+    {"--trt", "nothing: cameo run uses its own engine"},
     {"--val-range", "cameo run --inputs FILE.npz"},
     {"--load-inputs", "--inputs FILE.npz"},
     {"--save-outputs", "-o OUT.npz"},
@@ -39,6 +49,7 @@ constexpr Habit habits[] = {
     {"--skip-fuse-bn", "cameo simplify --skip batchnorm-into-linear, or cameo onnxsim --skip-fuse-bn"},
     {"--skip-optimization", "cameo simplify --skip RULE, or cameo onnxsim --skip-optimization"},
     {"--skip-constant-folding", "cameo simplify --no-fold"},
+    {"--check-n", "the number after OUT (cameo onnxsim), or --check N (cameo simplify)"},
     // torch.onnx and tf2onnx
     {"--opset-version", "--opset N"},
     {"--input-names", "--input NAME=f32[...]"},
@@ -47,11 +58,48 @@ constexpr Habit habits[] = {
     {"--inputs", "--from NAME (cameo extract)"},
 };
 
+constexpr Habit verbs[] = {
+    {"onnxslim", "cameo simplify IN OUT"},
+    {"slim", "cameo simplify IN OUT"},
+    {"optimize", "cameo simplify IN OUT"},
+    {"sanitize", "cameo simplify IN OUT"},
+    {"fold", "cameo simplify IN OUT"},
+    {"polygraphy", "cameo VERB: show (inspect), run, verify (debug), simplify and extract (surgeon)"},
+    {"surgeon", "cameo simplify (sanitize), cameo extract (extract), cameo edit --insert (insert)"},
+    {"inspect", "cameo show IN, or cameo stats IN"},
+    {"info", "cameo show IN, or cameo stats IN"},
+    {"summary", "cameo show IN, or cameo stats IN"},
+    {"print", "cameo show IN --text"},
+    {"debug", "cameo verify A B, which names the first value that differs"},
+    {"compare", "cameo verify A B"},
+    {"validate", "cameo check IN"},
+    {"netron", "cameo view IN"},
+    {"profile", "cameo run IN --random 0 --profile FILE"},
+    {"benchmark", "cameo run IN --random 0 --repeat 20"},
+    {"perf", "cameo run IN --random 0 --repeat 20"},
+    {"fp16", "cameo convert IN OUT --float f16"},
+    {"float16", "cameo convert IN OUT --float f16"},
+    {"int8", "cameo quantize IN OUT --calibrate DATA"},
+    {"upgrade", "cameo convert IN OUT --opset N"},
+    {"downgrade", "cameo convert IN OUT --opset N"},
+    {"shape-inference", "cameo infer IN OUT"},
+    {"infer-shapes", "cameo infer IN OUT"},
+    {"cut", "cameo extract IN OUT --from A --to B"},
+    {"rename", "cameo edit IN OUT --rename A=B"},
+};
+
+// `word` with hyphens, as all of ours have.
+std::string_view answer(std::span<const Habit> rows, std::string_view word, std::string_view verb) {
+  std::string plain(word);
+  std::replace(plain.begin(), plain.end(), '_', '-');
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const Habit& h) { return h.word == plain && (h.verb.empty() || h.verb == verb); });
+  return row == rows.end() ? "" : row->instead;
+}
+
 }  // namespace
 
-std::string_view instead_of(std::string_view flag) {
-  const auto* row = std::find_if(std::begin(habits), std::end(habits), [&](const Habit& h) { return h.flag == flag; });
-  return row == std::end(habits) ? "" : row->instead;
-}
+std::string_view instead_of(std::string_view flag, std::string_view verb) { return answer(habits, flag, verb); }
+std::string_view instead_of_verb(std::string_view name) { return answer(verbs, name, ""); }
 
 }  // namespace cameo::cli

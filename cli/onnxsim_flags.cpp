@@ -70,7 +70,9 @@ constexpr OnnxsimFlag table[] = {
 const OnnxsimFlag& onnxsim_flag(std::string_view name) {
   const auto* row = std::find_if(std::begin(table), std::end(table), [&](const auto& f) { return f.name == name; });
   if (row == std::end(table))
-    throw error("use.unknown-flag", cat("cameo onnxsim has no flag ", name)).help("cameo onnxsim --help lists them");
+    throw error("use.unknown-flag", cat("cameo onnxsim has no flag ", name))
+        .help(name == "--check-n" ? "the number of checks is the word after OUT: cameo onnxsim IN OUT 3"
+                                  : "cameo onnxsim --help lists them");
   if (!row->translate)
     throw error("use.unsupported-flag", cat("cameo onnxsim does not support ", name)).help(std::string(row->note));
   return *row;

@@ -19,15 +19,18 @@ const Flag* find_letter(const Verb& verb, char letter) {
   return nullptr;
 }
 
-[[noreturn]] void unknown_flag(const Verb& verb, std::string_view given) {
+std::string hint_for(const Verb& verb, std::string_view given) {
+  if (given == "-o" || given == "--output") return cat("cameo ", verb.name, " prints: > FILE keeps what it prints");
+  if (const auto habit = instead_of(given, verb.name); !habit.empty())
+    return cat("you wrote ", given, ", write ", habit);
   std::vector<std::string_view> names;
   for (const Flag& f : verb.flags) names.push_back(f.name);
   const auto close = nearest_name(given.substr(given.find_first_not_of('-')), names);
-  const auto habit = instead_of(given);
-  throw error("use.unknown-flag", cat("cameo ", verb.name, " has no flag ", given))
-      .help(!habit.empty()  ? cat("you wrote ", given, ", write ", habit)
-            : close.empty() ? cat("cameo ", verb.name, " --help lists them")
-                            : cat("did you mean --", close, "?"));
+  return close.empty() ? cat("cameo ", verb.name, " --help lists them") : cat("did you mean --", close, "?");
+}
+
+[[noreturn]] void unknown_flag(const Verb& verb, std::string_view given) {
+  throw error("use.unknown-flag", cat("cameo ", verb.name, " has no flag ", given)).help(hint_for(verb, given));
 }
 
 // Whether the last operand is a file to write, so that -o may name it too.

@@ -71,7 +71,9 @@ std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> ra
 // '-' is standard input or output; '-1' and other numbers are values.
 bool is_flag(std::string_view word);
 std::string help_text(const Verb& verb);
-std::string_view instead_of(std::string_view flag);  // of a flag that other tools have; empty: unknown
+// Of a flag or verb that other tools have; empty: unknown.
+std::string_view instead_of(std::string_view flag, std::string_view verb);
+std::string_view instead_of_verb(std::string_view name);
 
 // "a=b" taken apart at the first '='; throws use.value, naming the flag.
 std::pair<std::string, std::string> name_and_value(std::string_view flag, std::string_view text);

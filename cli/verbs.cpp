@@ -5,6 +5,7 @@
 #include "cameo/face.h"
 #include "cameo/opset.h"
 #include "cameo/version.h"
+#include "cli/verb.h"
 #include "cli/words.h"
 
 namespace cameo::cli {
@@ -66,9 +67,11 @@ int dispatch(std::string_view name, Raw rest, Out& out) {
   }
   std::vector<std::string_view> names;
   for (const Row& r : verbs) names.push_back(r.name);
-  const auto close = nearest_name(name, names);
+  const auto close = nearest_name(name, names), habit = instead_of_verb(name);
   throw error("use.unknown-verb", cat("unknown verb '", name, "'"))
-      .help(close.empty() ? "cameo --help lists them" : cat("did you mean ", close, "?"));
+      .help(!habit.empty()  ? cat("write ", habit)
+            : close.empty() ? "cameo --help lists them"
+                            : cat("did you mean ", close, "?"));
 }
 
 }  // namespace

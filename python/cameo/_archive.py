@@ -7,6 +7,8 @@ import zlib
 import torch
 
 STAMP = struct.unpack("<Q", b"cameoLNT")[0]  # the first half of a placeholder; docs/python.md: weights are lent
+# Of the operators that PyTorch's printed code calls: an older number would give them the meaning that they had then (div of integers rounded before 4).
+VERSION = f"{torch._C._get_max_operator_version()}\n".encode()
 STORAGES = {torch.float32: "Float", torch.float64: "Double", torch.float16: "Half", torch.bfloat16: "BFloat16", torch.int64: "Long", torch.int32: "Int",
             torch.int16: "Short", torch.int8: "Char", torch.uint8: "Byte", torch.bool: "Bool", torch.complex64: "ComplexFloat", torch.complex128: "ComplexDouble"}
 
@@ -81,7 +83,7 @@ def traced(module):
     sizes = {dtype: len(data) for dtype, data in weights.storages().items()}
     root.write(files, pickled, sizes)
     listed = b"".join([b"\x80\2(", *(_tensor(p, t, sizes) for p, t in zip(places, constants)), b"t."])
-    entries = [("model/data.pkl", b"".join([*pickled, b"."])), ("model/constants.pkl", listed), ("model/version", b"3\n"), ("model/byteorder", b"little")]
+    entries = [("model/data.pkl", b"".join([*pickled, b"."])), ("model/constants.pkl", listed), ("model/version", VERSION), ("model/byteorder", b"little")]
     entries += [(f"model/code/{path.replace('.', '/')}.py", "".join(texts).encode()) for path, texts in files.items()]
     for dtype, data in weights.storages().items():
         entries += [(f"model/{folder}/{STORAGES[dtype]}", data) for folder in ("data", "constants")]

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import enum
 import inspect
+import operator
 import re
 
 from . import _caches
@@ -201,21 +202,85 @@ def unique(names):
     return out
 
 
+LIMITS = re.compile(r":(\d*\.\.\d*|%\d+)$")  # "h:1..64", "h:%32", as the command has them
+QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
+
+
+def size_text(name):
+    """A name of a size as the library reads it: in quotes where it would be taken for something else."""
+    if not LIMITS.search(name) and (set(name) & set(",:'") or name != name.strip()):
+        return "'" + re.sub(r"(['\\])", r"\\\1", name) + "'"
+    return name
+
+
+def size_name(text):
+    """The name in such a text, and its limits: ("h", "1..64")."""
+    quoted = QUOTED.match(text)
+    if quoted:
+        return re.sub(r"\\(.)", r"\1", quoted[1]), text[quoted.end():].lstrip(":")
+    limits = LIMITS.search(text)
+    return (text[:limits.start()], limits[1]) if limits else (text, "")
+
+
+def dim_text(dim):
+    """The text of a torch.export.Dim with its range; None: not one of these."""
+    name = getattr(dim, "__name__", None)
+    if not name or str(dim).startswith("DimHint"):
+        return None
+    low, high = getattr(dim, "min", None), getattr(dim, "max", None)
+    high = None if high is None or high > 2**31 else high
+    return name if low in (None, 0, 1, 2) and high is None else f"{name}:{low if low is not None else 0}..{high if high is not None else ''}"
+
+
+def _axis(a):
+    """A whole number as int, NumPy's too; anything else as it is."""
+    try:
+        return a if isinstance(a, bool) else operator.index(a)
+    except TypeError:
+        return a
+
+
+def _named_axis(value, axis, name):
+    text = name if isinstance(name, str) else dim_text(name)
+    if text is None or type(axis) is not int:
+        raise _wrong_axes(value, {axis: name})
+    if not text.strip() or re.fullmatch(r"\s*[-+]?\d+\s*", text):
+        raise failure("use.dynamic-axes", f"axis {axis} of {value!r} is called {text!r}", hint=f'give it a name: dynamic_axes={{{value!r}: {{{axis}: "batch"}}}}')
+    return size_text(text) if isinstance(name, str) else text
+
+
+def _wrong_axes(value, axes):
+    return failure("use.dynamic-axes", f"dynamic_axes[{value!r}] is {axes!r}", hint=f'write dynamic_axes={{{value!r}: {{0: "batch"}}}}, or a list of axes')
+
+
 def axes_by_name(dynamic_axes):
     """torch's forms of dynamic_axes as {value: {axis: name}}: lists of axes get torch's names; and which were made up."""
     out, made_up = {}, []
+    if not isinstance(dynamic_axes or {}, collections.abc.Mapping) or not all(isinstance(value, str) for value in dynamic_axes or ()):
+        raise failure("use.dynamic-axes", f"dynamic_axes is {dynamic_axes!r}", hint='write dynamic_axes={"NAME OF AN INPUT": {0: "batch"}}')
     for value, axes in (dynamic_axes or {}).items():
-        if isinstance(axes, collections.abc.Mapping) and all(isinstance(a, int) and isinstance(n, str) for a, n in axes.items()):
-            out[value] = dict(axes)
-        elif isinstance(axes, int) and not isinstance(axes, bool):
-            out[value] = {axes: f"{value}_dynamic_axes_1"}
-            made_up += list(out[value].values())
-        elif isinstance(axes, (str, bytes, collections.abc.Mapping)) or not all(isinstance(a, int) for a in axes):
-            raise failure("use.dynamic-axes", f"dynamic_axes[{value!r}] is {axes!r}", hint=f'write dynamic_axes={{{value!r}: {{0: "batch"}}}}, or a list of axes')
-        else:
-            out[value] = {int(a): f"{value}_dynamic_axes_{i + 1}" for i, a in enumerate(axes)}
-            made_up += list(out[value].values())
+        if isinstance(axes, collections.abc.Mapping):
+            out[value] = {_axis(a): _named_axis(value, _axis(a), n) for a, n in axes.items()}
+            continue
+        numbers = [_axis(a) for a in axes] if isinstance(axes, collections.abc.Iterable) and not isinstance(axes, (str, bytes)) else [_axis(axes)]
+        if not all(type(a) is int for a in numbers):
+            raise _wrong_axes(value, axes)
+        out[value] = {a: size_text(f"{value}_dynamic_axes_{i + 1}") for i, a in enumerate(numbers)}
+        made_up += list(out[value].values())
     return out, made_up
+
+
+def _without_stars(dynamic_shapes, bound):
+    """What is said of *args and **kwargs as a whole, said of the arguments that they hold."""
+    parameters = bound.signature.parameters.values() if bound.signature else ()
+    out = dict(dynamic_shapes)
+    for p in parameters:
+        if p.kind == p.VAR_POSITIONAL and p.name in out:
+            held = [name for name, _ in bound._named() if name.startswith(f"{p.name}_")]
+            out.update(zip(held, out.pop(p.name) or ()))
+        elif p.kind == p.VAR_KEYWORD and isinstance(out.get(p.name), collections.abc.Mapping):
+            out.update(out.pop(p.name))
+    return out
 
 
 def axes_of_shapes(dynamic_shapes, bound):
@@ -227,11 +292,8 @@ def axes_of_shapes(dynamic_shapes, bound):
             return None
         if isinstance(dim, str):
             return dim
-        name = getattr(dim, "__name__", None)
-        if name and not str(dim).startswith("DimHint"):
-            low, high = getattr(dim, "min", None), getattr(dim, "max", None)
-            high = None if high is None or high > 2**31 else high
-            return name if low in (None, 0, 1, 2) and high is None else f"{name}:{low if low is not None else 0}..{high if high is not None else ''}"
+        if text := dim_text(dim):
+            return text
         if "STATIC" in str(dim):
             return None
         return f"{identifier(path)}_dim_{axis}"
@@ -252,6 +314,11 @@ def axes_of_shapes(dynamic_shapes, bound):
             walk(inner, part, f"{path}.{key}" if path else key)
     named = bound._named()
     if isinstance(dynamic_shapes, collections.abc.Mapping):
+        dynamic_shapes = _without_stars(dynamic_shapes, bound)
+        unknown = [name for name in dynamic_shapes if name not in dict(named)]
+        if unknown:
+            raise failure("use.dynamic-shapes", f"dynamic_shapes names {unknown[0]!r}, and the model is called with " + ", ".join(name for name, _ in named),
+                          hint="dynamic_shapes has the names of forward's own arguments; dynamic_axes has those of input_names")
         for name, value in named:
             walk(dynamic_shapes.get(name), value, name)
     else:

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import _archive, _caches
+from . import _archive, _caches, _conditions
 from . import _arguments as arguments
 from ._archive import STAMP, lendable, lent
 from ._findings import note
@@ -34,6 +34,7 @@ class Captured:
         self.lent, self.stamp = None, 0
         self.findings = []
         self.frozen = []          # _watch.Frozen: what a trace made constants of
+        self.conditions = set()   # numbers that it compared sizes with (_conditions)
         self.constants = []       # lines at which it made tensors of Python's numbers
         self.archive_s = 0.0
         self.module = None        # of a trace
@@ -220,6 +221,7 @@ def trace(model, bound):
         if not issubclass(w.category, (torch.jit.TracerWarning, DeprecationWarning)):
             warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     out.constants = constant_places(recorded)
+    out.conditions = {n for f in out.frozen for n in f.numbers}
     out.module = module
     out.pack(lambda: _archive.traced(module), lambda: save(out, module))
     return out
@@ -301,7 +303,7 @@ def exported(model, bound, axes, strict=False):
     else:
         program = model
     out = Captured("export", None)
-    out.program = program
+    out.program, out.conditions = program, _conditions.of_program(program) if axes else set()
     out.inputs = None
     from . import _program
     out.pack(lambda: _program.archive(program), lambda: save_program(out, program))

@@ -4,8 +4,7 @@ import os
 import time
 
 from . import _arguments as arguments
-from . import _cameo
-from ._arguments import enum_name
+from . import _cameo, _values
 from ._findings import failure, note, tell
 from ._result import ExportResult
 
@@ -33,33 +32,31 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     verify    True: the example inputs run through PyTorch and Cameo's engine, dynamic sizes at other sizes too; a
               difference is an error. "warn": a warning. False: not at all. referee="onnxruntime" asks that one as well
     """
+    given = _values.checked(locals())
     started = time.perf_counter()
-    training = {True: "TRAINING", False: "EVAL"}.get(training, training) if isinstance(training, bool) else training
-    _check_values(fallback=fallback, capture=capture, loops=loops, state=state, frozen=frozen, asserts=asserts, verify=verify, referee=referee,
-                  training=enum_name(training), operator_export_type=enum_name(operator_export_type) if operator_export_type is not None else "ONNX")
-    if opset_version is not None and (not isinstance(opset_version, int) or isinstance(opset_version, bool)):
-        raise failure("use.value", f"opset_version is a number, not {opset_version!r}")
+    f, training, kind = given["f"], given["training"], given["operator_export_type"]
+    input_names, output_names, assume = given["input_names"], given["output_names"], given["assume"]
     job = _Job()
     job.verbose = bool(verbose)
     job.findings = []
     job.options = options = {
-        "opset": opset_version or 18, "params": bool(export_params), "fold": bool(do_constant_folding), "lossy": lossy,
+        "opset": given["opset_version"], "params": bool(export_params), "fold": bool(do_constant_folding), "lossy": lossy,
         "experimental": experimental, "unroll": loops == "unroll", "state_outputs": state == "outputs",
-        "asserts": asserts == "keep", "may_assume": assume is not False, "assumptions": [assume] if isinstance(assume, str) else [] if isinstance(assume, bool) else list(assume),
-        "allow_frozen": frozen == "allow", "keep_outputs": [keep_outputs] if isinstance(keep_outputs, str) else list(keep_outputs), "method": method,
+        "asserts": asserts == "keep", "may_assume": assume is not False, "assumptions": [] if isinstance(assume, bool) else assume,
+        "allow_frozen": frozen == "allow", "keep_outputs": given["keep_outputs"], "method": method,
         "number_weights": not _retain_param_name, "doc_strings": not strip_doc_string, "trace": bool(verbose or report),
-        "initializers_as_inputs": bool(keep_initializers_as_inputs), "custom_opsets": dict(custom_opsets or {}) or None,
+        "initializers_as_inputs": bool(keep_initializers_as_inputs), "custom_opsets": given["custom_opsets"],
         "rules": os.fspath(rules) if rules else None, "simplify": bool(optimize),
     }
     kept = fallback if isinstance(fallback, str) else None
     if aten:
         kept = "all-aten"
-    elif operator_export_type is not None and enum_name(operator_export_type) != "DEFAULT":
-        kept = kept or arguments.FALLBACKS.get(enum_name(operator_export_type))
+    elif kind is not None:
+        kept = kept or arguments.FALLBACKS.get(kind)
     options["fallback"] = kept
-    options["training"] = {"EVAL": "eval", "TRAINING": "train", "TRAIN": "train"}.get(enum_name(training), "preserve")
-    if export_modules_as_functions:
-        options["functions"] = [] if export_modules_as_functions is True else [getattr(c, "__name__", str(c)) for c in export_modules_as_functions]
+    options["training"] = {"EVAL": "eval", "TRAINING": "train", "TRAIN": "train"}.get(training, "preserve")
+    if given["export_modules_as_functions"] is not None:
+        options["functions"] = given["export_modules_as_functions"]
     job.verify, job.referee, job.rtol, job.atol = verify, referee, rtol, atol
     if isinstance(model, (str, os.PathLike)):
         result = _from_archive(os.fspath(model), args, kwargs, job, input_names, output_names, dynamic_axes)
@@ -67,11 +64,11 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         from . import _live, _mistakes
         _mistakes.check_call(model, args, f)
         job.custom_translation_table = custom_translation_table
-        job.training, job.strict, job.capture = enum_name(training), strict, capture
+        job.training, job.strict, job.capture = training, strict, capture
         job.example_outputs = example_outputs
         if capture == "auto" and dynamo and not isinstance(model, _live.SCRIPTED):
             job.capture = "export"
-        result = _live.export(model, args, kwargs, job, list(input_names or ()), list(output_names or ()), dynamic_axes, dynamic_shapes)
+        result = _live.export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dynamic_shapes)
     result.seconds["total"] = time.perf_counter() - started
     if verbose:
         print(result.recorded)
@@ -84,6 +81,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         _save(result, f, external, enable_onnx_checker and kept in (None, "none"))
         result.seconds["save"] = time.perf_counter() - before
     if dump_exported_program and result.program is not None:
+        os.makedirs(artifacts_dir, exist_ok=True)
         with open(os.path.join(artifacts_dir, "exported_program.txt"), "w") as out:
             out.write(str(result.program))
     if report:
@@ -92,26 +90,6 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         for name, seconds in result.seconds.items():
             print(f"{name:>10} {seconds * 1e3:8.1f} ms")
     return result
-
-
-VALUES = {
-    "fallback": (None, True, False, "none", "aten", "all-aten", "custom"),
-    "capture": ("auto", "trace", "script", "export"),
-    "loops": ("keep", "unroll"),
-    "state": ("drop", "outputs"),
-    "frozen": ("error", "allow"),
-    "asserts": ("drop", "keep"),
-    "verify": (True, False, "warn"),
-    "referee": (None, "cameo", "onnxruntime"),
-    "training": ("EVAL", "PRESERVE", "TRAINING", "TRAIN"),
-    "operator_export_type": ("DEFAULT", *arguments.FALLBACKS),
-}
-
-
-def _check_values(**given):
-    for name, value in given.items():
-        if value not in VALUES[name]:
-            raise failure("use.value", f"{name} is one of {', '.join(repr(v) for v in VALUES[name])}, not {value!r}")
 
 
 class _Job:
@@ -134,7 +112,7 @@ class _Job:
 def _from_archive(path, args, kwargs, job, input_names, output_names, dynamic_axes):
     axes, made_up = arguments.axes_by_name(dynamic_axes)
     options = job.options
-    options["input_names"], options["output_names"] = list(input_names or ()), list(output_names or ())
+    options["input_names"], options["output_names"] = input_names, output_names
     if made_up:
         job.findings.append(note("export.dim-names", "axes without a name are called " + ", ".join(made_up)))
     options["dynamic_axes"] = [(value, axis, name) for value, named in axes.items() for axis, name in named.items()]
@@ -197,5 +175,6 @@ def _write_text(text, f):
 
 def _write_report(result, report, artifacts_dir):
     path = report if isinstance(report, (str, os.PathLike)) else os.path.join(artifacts_dir, "cameo_export_report.json")
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w") as out:
         out.write(result.report_json)

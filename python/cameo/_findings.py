@@ -15,10 +15,13 @@ def warning(code, what, because="", hint=""):
 
 def failure(code, what, because="", hint="", more=()):
     """An Error of one finding and those that led to it."""
-    first = Diagnostic("error", code, what, because, hint)
-    error = Error("\n".join(str(d).rstrip() for d in [first, *more]))
-    error.diagnostics = [first, *more]
-    error.code = code
+    return error_of([Diagnostic("error", code, what, because, hint), *more])
+
+
+def error_of(findings):
+    """An Error of these, the first of which is its reason."""
+    error = Error("\n".join(str(d).rstrip() for d in findings))
+    error.diagnostics, error.code = findings, findings[0].code
     return error
 
 

@@ -6,7 +6,7 @@ import torch
 
 from . import _arguments as arguments
 from . import _cameo, _capture
-from ._findings import failure, note, warning
+from ._findings import error_of, failure, note, warning
 from ._progress import Steps
 from ._result import ExportResult
 
@@ -92,10 +92,20 @@ def _refused(model, bound, tried):
     if own is not None:
         return own
     if told is not None:
-        return told
+        return _told_with_the_others(told, tried)
     error = failure("export.capture", "the model runs, but cannot be captured", more=[
         warning("export.capture", f"{way}: {why}") for way, why, _ in tried])
     error.__cause__ = tried[0][2]
+    return error
+
+
+def _told_with_the_others(told, tried):
+    """The error of the first way, and a line for each other way that was tried."""
+    others = [note("export.capture", f"{way} was tried as well: {why}") for way, why, e in tried if e is not told]
+    if not others or told.code.split(".")[0] in ("use", "file", "text"):  # what the caller gave is wrong whatever the way
+        return told
+    error = error_of([*told.diagnostics, *others])
+    error.__cause__ = told.__cause__
     return error
 
 
@@ -162,8 +172,22 @@ def _dynamic(bound, names, output_names, dynamic_axes, dynamic_shapes, job):
             for a, n in named.items():
                 if not -leaf.value.dim() <= a < leaf.value.dim():
                     raise failure("use.dynamic-axes", f"the input '{leaf.path}' has {leaf.value.dim()} axes, and axis {a} is called dynamic")
-                axes.setdefault(leaf.path, {})[a % leaf.value.dim()] = n
+                before = axes.setdefault(leaf.path, {}).setdefault(a % leaf.value.dim(), n)
+                if before != n:
+                    raise failure("use.dynamic-axes", f"axis {a} of '{leaf.path}' is called '{before}' in dynamic_shapes and '{n}' in dynamic_axes", hint="give one of the two")
+    _equal_names_have_equal_sizes(bound, axes)
     return {p: a for p, a in axes.items() if a}
+
+
+def _equal_names_have_equal_sizes(bound, axes):
+    seen: dict = {}
+    for leaf in bound.tensors:
+        for axis, text in axes.get(leaf.path, {}).items():
+            name, size = arguments.size_name(text)[0], leaf.value.shape[axis]
+            path, other, n = seen.setdefault(name, (leaf.path, axis, size))
+            if n != size:
+                raise failure("use.dynamic-axes", f"axis {other} of '{path}' and axis {axis} of '{leaf.path}' are both called '{name}', and the example has {n} and {size} there",
+                              hint="equal names mean equal sizes: give them different names")
 
 
 def _captured(model, bound, way, axes):
@@ -186,6 +210,8 @@ class _Function(torch.nn.Module):
 
 
 def first_line(e):
+    if isinstance(e, _cameo.Error) and getattr(e, "diagnostics", None):
+        return e.diagnostics[0].what[:300]
     return f"{type(e).__name__}: {str(e).strip().splitlines()[0] if str(e).strip() else ''}"[:300]
 
 
@@ -235,7 +261,7 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
 def _fixed_axes(bound, names, axes, model):
     """A line for each axis that was asked to be dynamic and is not."""
     shapes = {i.name: i.shape for i in model.inputs}
-    return [warning("export.fixed-axis", f"axis {axis} of '{name}' was to be dynamic ('{text}'), and is fixed at {shapes[name][axis]}",
+    return [warning("export.fixed-axis", f"axis {axis} of '{name}' was to be dynamic ('{arguments.size_name(text)[0]}'), and is fixed at {shapes[name][axis]}",
                     "the program, as it was captured, works with this size only")
             for leaf, name in zip(bound.tensors, names) for axis, text in axes.get(leaf.path, {}).items()
             if shapes.get(name) is not None and isinstance(shapes[name][axis], int)]
@@ -279,8 +305,8 @@ def _frozen(model, bound, captured, result, axes, job):
     found = [f.finding for f in captured.frozen if f.of_data]
     if captured.how == "trace" and axes and (job.strict or captured.frozen):
         from ._frozen import differing_constants
-        from ._tries import inputs_at_one, other_inputs
-        tries = inputs_at_one(bound, axes)[-1:] + other_inputs(bound, axes)[:2]
+        from ._tries import inputs_at_one, other_inputs, where_conditions_turn
+        tries = inputs_at_one(bound, axes)[-1:] + other_inputs(bound, axes)[:2] + where_conditions_turn(bound, axes, captured)
         found += differing_constants(model, bound, captured, tries)
     result.frozen = found
     result.findings += found

@@ -17,7 +17,7 @@ class ExportResult:
 
     def __init__(self, model, captured, findings):
         self.model, self.captured, self.findings = model, captured, findings
-        self.verification = None
+        self.verification: Any = None
         self.frozen = []  # findings about what a trace made constants of
         self.seconds = {}
         self.recorded = self.report_json = ""
@@ -83,9 +83,24 @@ class ExportResult:
     def __str__(self):
         lines = [f"{self.model.node_count} nodes, opset {self.model.opset}, captured by {self.captured}"]
         if self.verification is not None:
-            why = self._reservation()
-            lines.append(f"NOT verified: {why}; {self.verification.tried()}" if why else str(self.verification))
+            lines.append(self._verdict())
         return "\n".join(lines + [str(d).rstrip() for d in self.findings])
+
+    def _verdict(self):
+        why, tried = self._reservation(), self.verification.tried()
+        if why or not self.verification.ok:
+            return f"NOT verified: {why}; {tried}" if why else f"NOT verified: {tried}"
+        return f"verified{self._limits()}: {tried}"
+
+    def _limits(self):
+        """Where a result is right, if not everywhere."""
+        codes = {d.code for d in self.findings}
+        if codes & {"export.fixed-axis", "verify.sizes"}:
+            return " at the example's sizes only"
+        if "verify.some-sizes" in codes:
+            return " at some sizes only"
+        assumed = [d.what.removeprefix("assumed that ").partition(":")[0] for d in self.findings if d.code == "stage.assumed" and d.severity == "warning"]
+        return f" where {' and '.join(assumed)}" if assumed else ""
 
     def _reservation(self):
         """Why agreement on what was tried is not enough to call the result verified."""

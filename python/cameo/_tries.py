@@ -2,6 +2,7 @@
 import torch
 
 from . import _arguments as arguments
+from . import _conditions
 
 CHANGES = (lambda n: n + 1, lambda n: n * 2, lambda n: n + 2, lambda n: max(1, n - 1), lambda n: n + 32)
 VALUES = (("negated", -1.0), ("8 times as large", 8.0))
@@ -14,14 +15,15 @@ def named_sizes(bound, axes):
     names = {}
     for leaf in bound.tensors:
         for axis, text in axes.get(leaf.path, {}).items():
-            names.setdefault(text.split(":")[0], (leaf.value.shape[axis], text.partition(":")[2]))
+            name, limits = arguments.size_name(text)
+            names.setdefault(name, (leaf.value.shape[axis], limits))
     return names
 
 
 def other_inputs(bound, axes, changes=CHANGES):
     """The example's tensors with every dynamic size changed, in ways that a model may accept: [(sizes, tensors), ...]."""
     names = named_sizes(bound, axes)
-    return _resized(bound, axes, names, [{name: _within(change(n), n, limits) for name, (n, limits) in names.items()} for change in changes])
+    return _resized(bound, axes, names, [{name: within(change(n), n, limits) for name, (n, limits) in names.items()} for change in changes])
 
 
 def together(bound, axes):
@@ -29,13 +31,13 @@ def together(bound, axes):
     ways = []
     for leaf in bound.tensors:
         for axis, text in axes.get(leaf.path, {}).items():
-            size, name = leaf.value.shape[axis], text.split(":")[0]
+            size, name = leaf.value.shape[axis], arguments.size_name(text)[0]
             for place in sorted({a for other in bound.tensors for a in range(other.value.dim())}):
                 others = [o for o in bound.tensors if o is not leaf and place < o.value.dim() and o.value.shape[place] == size and place not in axes.get(o.path, {})]
                 if others:
                     wanted = {o.path: {place: size + 1} for o in others}
                     for o in bound.tensors:
-                        wanted.setdefault(o.path, {}).update({a: size + 1 for a, t in axes.get(o.path, {}).items() if t.split(":")[0] == name})
+                        wanted.setdefault(o.path, {}).update({a: size + 1 for a, t in axes.get(o.path, {}).items() if arguments.size_name(t)[0] == name})
                     ways.append(((leaf.path, axis, name), [(o.path, place) for o in others], [arguments.resized(o.value, wanted[o.path]) for o in bound.tensors]))
     return ways
 
@@ -44,8 +46,13 @@ def inputs_at_one(bound, axes):
     """Every dynamic size at 1, where programs squeeze, broadcast and branch: each by itself, and all at once."""
     names = named_sizes(bound, axes)
     example = {name: n for name, (n, _) in names.items()}
-    ones = {name: _within(1, n, limits) for name, (n, limits) in names.items()}
+    ones = {name: within(1, n, limits) for name, (n, limits) in names.items()}
     return _resized(bound, axes, names, [example | {name: one} for name, one in ones.items()] + [ones])
+
+
+def where_conditions_turn(bound, axes, captured):
+    """Sizes at which the program may take another way, by the conditions that capture saw."""
+    return _resized(bound, axes, named_sizes(bound, axes), _conditions.sizes(bound, axes, captured.conditions)) if captured.conditions else []
 
 
 def other_values(tensors, model):
@@ -69,11 +76,11 @@ def _resized(bound, axes, names, wanted):
     ways = []
     for sizes in wanted:
         if sizes != {name: n for name, (n, _) in names.items()} and sizes not in [s for s, _ in ways]:
-            ways.append((sizes, [arguments.resized(leaf.value, {a: sizes[text.split(':')[0]] for a, text in axes.get(leaf.path, {}).items()}) for leaf in bound.tensors]))
+            ways.append((sizes, [arguments.resized(leaf.value, {a: sizes[arguments.size_name(text)[0]] for a, text in axes.get(leaf.path, {}).items()}) for leaf in bound.tensors]))
     return ways
 
 
-def _within(n, example, limits):
+def within(n, example, limits):
     if limits.startswith("%"):
         return example + int(limits[1:])
     low, dots, high = limits.partition("..")

@@ -6,6 +6,7 @@ import types
 
 import torch
 
+from . import _conditions
 from ._findings import warning
 
 OURS = os.path.dirname(os.path.abspath(__file__))
@@ -20,8 +21,8 @@ NUMBERS = ("__int__", "__float__", "__index__", "__complex__", "item", "tolist",
 class Frozen:
     """One such place: the finding, and whether the inputs' numbers decide it, or only their sizes."""
 
-    def __init__(self, where, name, value, of_data):
-        self.of_data = of_data
+    def __init__(self, where, name, value, of_data, numbers):
+        self.of_data, self.numbers = of_data, numbers  # those that it is compared with, where it is a condition
         what = ("an if or while on a tensor: the way that the example takes is recorded, others are lost" if name in BRANCHES
                 else f"a tensor becomes a Python value, {value}, which is a constant in the model")
         self.finding = warning("export.frozen-value", f"{where}: {what}", "a trace records what happens with the example",
@@ -47,7 +48,8 @@ def watching():
             places.add((where, name))
             with torch.no_grad(), _paused():
                 value = str(t.shape[0]) if name in COUNTS else str(t.tolist()) if t.numel() < 5 else f"{t.numel()} numbers"
-            found.append(Frozen(where, name, value, "data" in kinds))
+            numbers = _conditions.of_traced(torch._C._get_value_trace(t)) if name in BRANCHES and "data" not in kinds else set()
+            found.append(Frozen(where, name, value, "data" in kinds, numbers))
 
     for name in BRANCHES + COUNTS + NUMBERS:
         if hasattr(torch.Tensor, name):
@@ -76,22 +78,15 @@ def _paused():
 def _origins(t):
     """What a traced tensor is computed from: "data" of inputs, "sizes" of them, or nothing but weights and constants."""
     try:
-        todo = [torch._C._get_value_trace(t)]
+        value = torch._C._get_value_trace(t)
     except RuntimeError:  # not part of the trace
         return set()
-    seen, kinds = set(), set()
-    while todo:
-        value = todo.pop()
-        if value.unique() in seen:
-            continue
-        seen.add(value.unique())
-        node = value.node()
+    kinds = set()
+    for node in _conditions.nodes_behind(value, (*SIZES, *FIXED)):
         if node.kind() == "prim::Param":
             kinds.add("data")
         elif node.kind() in SIZES:
             kinds.add("sizes")
-        elif node.kind() not in FIXED:
-            todo += list(node.inputs())
     return kinds
 
 

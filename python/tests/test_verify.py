@@ -96,6 +96,86 @@ def test_a_capture_that_keeps_the_branch_is_found():
     assert result.captured == "script" and result.verification.ok and [how for how, _ in result.verification.values] == ["negated", "8 times as large"]
 
 
+class PaddedToFour(torch.nn.Module):
+    """A branch that sizes decide, but neither 1 nor the sizes next to the example."""
+    def forward(self, x):
+        if x.shape[1] % 4 != 0:
+            x = torch.nn.functional.pad(x, (0, 4 - x.shape[1] % 4))
+        return x * 2
+
+
+class LongOnes(torch.nn.Module):
+    def forward(self, x):
+        if x.shape[1] > 100:
+            return x[:, :100]
+        return x + 1
+
+
+@pytest.mark.parametrize("how", ["trace", "export"])
+@pytest.mark.parametrize("model, n", [(PaddedToFour, 5), (LongOnes, 5), (LongOnes, 120)])
+def test_sizes_that_a_condition_compares_with_are_tried(model, n, how):
+    with pytest.raises(cameo.Error) as e:
+        cameo.export(model(), (torch.rand(2, n),), input_names=["x"], dynamic_axes={"x": {1: "t"}}, capture=how)
+    assert e.value.code in ("verify.mismatch", "export.frozen-dim"), str(e.value)
+
+
+@pytest.mark.parametrize("model", [PaddedToFour, LongOnes])
+def test_auto_keeps_such_a_branch(model):
+    result = cameo.export(model(), (torch.rand(2, 5),), input_names=["x"], dynamic_axes={"x": {1: "t"}})
+    assert result.captured == "script" and result.verification.ok
+    session = cameo.Session(result.model)
+    for n in (1, 3, 4, 8, 99, 100, 101, 203):
+        x = torch.rand(2, n)
+        torch.testing.assert_close(torch.from_numpy(session(x.numpy())), model()(x))
+
+
+def test_the_verdict_says_where_it_holds():
+    def line(function, shape, axes, **options):
+        return str(exported(function, shape, axes, **options)).splitlines()[1]
+    assert line(lambda x: x.squeeze(1) * 2, (2, 3, 4), {1: "t"}).startswith("verified where t != 1: ")
+    assert line(lambda x: x.view(2, 12) + 1, (2, 3, 4), {0: "b"}, dynamo=True).startswith("verified at the example's sizes only: ")
+    assert line(lambda x: x * 2, (2, 3, 4), {0: "b"}).startswith("verified: ")
+
+
+DIVISIONS = {
+    "of whole numbers": lambda x: x + torch.arange(x.shape[1]) / x.shape[1],
+    "of sizes": lambda x: x * (torch.tensor(x.shape[0]) / torch.tensor(x.shape[1])),
+    "by a number": lambda x: x[:, 0] + torch.ones(x.shape[0], dtype=torch.int64).div(3),
+    "rounded": lambda x: x + torch.arange(x.shape[1]) // 2,
+    "of a filled tensor": lambda x: x[:, 0] * torch.full((x.shape[0],), 3) / 2,
+}
+
+
+@pytest.mark.parametrize("how", ["trace", "export"])
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_division_means_what_it_means_today(name, how):
+    """The archive that is handed over says which PyTorch's operators it calls: before 1.6, div of whole numbers rounded."""
+    result = exported(DIVISIONS[name], (2, 5), {0: "b", 1: "t"}, capture=how)
+    assert result.verification.ok
+    x = torch.rand(3, 7)
+    torch.testing.assert_close(torch.from_numpy(cameo.Session(result.model)(x.numpy())), DIVISIONS[name](x))
+
+
+@pytest.mark.parametrize("align", [True, False])
+def test_a_grid_of_one_place(align):
+    def grid(x):
+        return torch.nn.functional.affine_grid(torch.eye(2, 3)[None].repeat(x.shape[0], 1, 1), x.shape, align_corners=align)
+    result = exported(grid, (2, 3, 4, 5), {2: "h", 3: "w"}, dynamo=False)
+    assert result.verification.ok and len(result.verification.sizes) == 4
+
+
+@pytest.mark.parametrize("function", [torch.cov, torch.corrcoef])
+def test_the_covariance_of_one_variable_is_told(function):
+    result = exported(function, (3, 4), {0: "b"}, dynamo=False)
+    assert result.verification.ok and "b != 1" in assumed(result.findings)[0]
+
+
+def test_a_frozen_kernel_is_named():
+    with pytest.raises(cameo.Error) as e:
+        exported(lambda x: torch.nn.functional.avg_pool1d(x, x.shape[2]).squeeze(2), (2, 3, 5), {2: "t"}, dynamo=False)
+    assert any(d.code == "export.frozen-value" and "5" in d.what for d in e.value.diagnostics), str(e.value)
+
+
 def quantised(dequantised, backend="x86"):
     from torch import nn
     from torch.ao import quantization as tq

@@ -91,7 +91,9 @@ api::ArchiveExport request_of(const ExportSettings& s) {
 
 Exported export_model(const Model& archive, const ExportSettings& settings) {
   const ModelState& from = ModelState::of(archive);
-  if (from.archive.empty()) throw error("use.archive", "this is an ONNX model; a PyTorch archive is needed");
+  if (from.archive.empty())
+    throw error("use.archive", "this is an ONNX model; a PyTorch archive is needed")
+        .help("it is exported already: cameo simplify, convert and edit work on it");
   const api::ArchiveExport how = request_of(settings);
   support::DiagSink sink;
   const auto tell = [&] {

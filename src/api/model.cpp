@@ -96,7 +96,8 @@ Model archive_from(support::Bytes file, std::string path, FileKind kind) {
 Model read_bytes(support::Bytes file, const std::string& name = "") {
   const auto what = frontends::recognise(file, name);
   if (is_archive_kind(what.kind)) return archive_from(std::move(file), name, what.kind);
-  if (what.kind != FileKind::unknown) throw frontends::wrong_kind(what, name.empty() ? "the data" : name);
+  if (what.kind != FileKind::unknown && !name.ends_with(".onnxtxt"))
+    throw frontends::wrong_kind(what, name.empty() ? "the data" : name);
   support::DiagSink diags;
   ModelState s;
   s.source_bytes = file.size();

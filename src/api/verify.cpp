@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "backends/onnx/writer.h"
 #include "engine/session.h"
+#include "ir/dim_name.h"
 #include "runtime/arrays.h"
 #include "runtime/compare.h"
 #include "runtime/free_sizes.h"
@@ -46,13 +48,31 @@ std::string first_inner(const Inner& a, const Inner& b, const runtime::Tolerance
   return "";
 }
 
+// Throws use.dim where a size is given that no input has.
+void need_sizes(const ir::Graph& g, const std::map<std::string, int64_t>& sizes) {
+  std::set<std::string> names;
+  for (const ir::ValueId v : runtime::run_inputs(g, false))
+    if (const ir::Type& t = g[v].fact.type; t.is_tensor() && t.has_rank())
+      for (const ir::Dim d : *t.shape)
+        if (!d.is_literal()) names.insert(ir::name_or_text(d));
+  std::string listed;
+  for (const std::string& name : names) listed += cat(listed.empty() ? "" : ", ", name);
+  for (const auto& [name, size] : sizes)
+    if (!names.contains(name))
+      throw error("use.dim", cat("no input has a size called '", name, "'"))
+          .help(listed.empty() ? "all sizes of the inputs are numbers" : cat("they have: ", listed));
+}
+
 Data inputs_for(const ir::Graph& g, const std::string& recorded, const VerifySettings& settings) {
   const auto params = runtime::run_inputs(g);
   Data inputs;
   if (!settings.inputs.empty()) inputs = runtime::load_values(settings.inputs, g, params);
   else if (!recorded.empty() && std::filesystem::is_directory(recorded))
     inputs = runtime::load_values(recorded, g, params);
-  else inputs = runtime::random_inputs(g, params, settings.random, settings.sizes);
+  else {
+    need_sizes(g, settings.sizes);
+    inputs = runtime::random_inputs(g, params, settings.random, settings.sizes);
+  }
   runtime::check_inputs(g, params, inputs);
   return inputs;
 }
@@ -107,12 +127,14 @@ Compared compare_values(const RunValue& got, const RunValue& wanted, const Compa
 
 std::map<std::string, int64_t> free_sizes(const Model& model, const std::map<std::string, int64_t>& sizes) {
   const ir::Graph& g = ModelState::onnx(model).graph;
+  need_sizes(g, sizes);
   return runtime::free_sizes(g, runtime::run_inputs(g, false), sizes);
 }
 
 std::vector<std::pair<std::string, RunValue>> random_inputs(const Model& model, uint64_t seed,
                                                             const std::map<std::string, int64_t>& sizes) {
   const ir::Graph& g = ModelState::onnx(model).graph;
+  need_sizes(g, sizes);
   const auto params = runtime::run_inputs(g, false);
   const Data made = runtime::random_inputs(g, params, seed, sizes);
   std::vector<std::pair<std::string, RunValue>> out;

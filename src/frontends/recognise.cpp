@@ -35,6 +35,35 @@ Recognised legacy_object(std::string_view file) {
   }
 }
 
+// Protobuf of a model holds lengths and numbers: bytes that no text has.
+bool is_plain_text(std::string_view head) {
+  return std::all_of(head.begin(), head.end(), [](char c) {
+    const auto b = static_cast<unsigned char>(c);
+    return b >= 0x20 || c == '\n' || c == '\r' || c == '\t';
+  });
+}
+
+struct Magic {
+  std::string_view bytes;
+  size_t at;
+  FileKind kind;
+};
+using namespace std::string_view_literals;
+constexpr Magic magics[] = {
+    {"TFL3"sv, 4, FileKind::tflite},
+    {"ptrt"sv, 0, FileKind::tensorrt},
+    {"ftrt"sv, 0, FileKind::tensorrt},
+    {"\x1F\x8B"sv, 0, FileKind::compressed},
+    {"\xFD\x37zXZ\0"sv, 0, FileKind::compressed},
+    {"BZh"sv, 0, FileKind::compressed},
+    {"\x28\xB5\x2F\xFD"sv, 0, FileKind::compressed},
+    {"7z\xBC\xAF"sv, 0, FileKind::compressed},
+    {"Rar!"sv, 0, FileKind::compressed},
+    {"\x89PNG"sv, 0, FileKind::picture},
+    {"\xFF\xD8\xFF"sv, 0, FileKind::picture},
+    {"<?xml"sv, 0, FileKind::xml},
+};
+
 bool is_web_page(std::string_view head) {
   head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
   return head.starts_with("<!DOCTYPE") || head.starts_with("<!doctype") || head.starts_with("<html");
@@ -61,6 +90,9 @@ Recognised recognise_head(std::string_view file) {
   if (file.size() > 2 && file[0] == '\x80' && file[1] >= 2 && file[1] <= 5)
     return {plain_pickle, saved_object(file).detail};
   if (is_web_page(file.substr(0, 200))) return {web_page, {}};
+  for (const Magic& m : magics)
+    if (at(m.at, m.bytes)) return {m.kind, {}};
+  if (is_plain_text(file.substr(0, 512))) return {text, {}};
   return {unknown, {}};
 }
 
@@ -177,6 +209,21 @@ Advice answer(const Recognised& r) {
     case web_page:
       return {"file.web-page", "this is a web page, not a model",
               "a download that needs a login or a confirmation often gives one", "download the file again"};
+    case tflite: return {"file.tflite", "this is a TensorFlow Lite model", "", "for TensorFlow models use tf2onnx"};
+    case tensorrt:
+      return {"file.tensorrt", "this is a TensorRT engine: it runs on one kind of GPU, and holds no graph", "",
+              "start from the model that it was built of"};
+    case compressed:
+      return {"file.compressed", "this file is compressed or an archive of files", "",
+              "unpack it, and give the model inside"};
+    case picture:
+      return {"file.picture", "this is a picture, not a model", "", "inputs of a model are arrays: --inputs FILE.npz"};
+    case xml:
+      return {"file.xml", "this is an XML file; OpenVINO keeps its models so", "",
+              "start from the model that it was converted from"};
+    case text:
+      return {"file.text", "this is a text file, not a model", "",
+              "a model written as text has a name that ends in .onnxtxt; a program in Python is exported from Python"};
     case empty: return {"file.empty", "this file is empty", "", ""};
     case other_zip:
       return {"file.not-torchscript", "this zip file is not a model archive", r.detail, std::string(trace_it)};

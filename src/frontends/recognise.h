@@ -35,6 +35,12 @@ enum class FileKind : uint8_t {
   npz,
   git_lfs_pointer,
   web_page,
+  tflite,
+  tensorrt,
+  compressed,  // gzip, xz, bzip2, zstd, 7z, rar
+  picture,
+  xml,
+  text,
   empty,
   other_zip,
   unknown,  // ONNX files among others: protobuf has no magic number

@@ -7,6 +7,7 @@
 
 #include "ops/infer.h"
 #include "support/error.h"
+#include "support/near_name.h"
 
 namespace cameo::passes {
 
@@ -18,6 +19,16 @@ std::string some_names(const std::vector<std::string>& names) {
   std::string out;
   for (size_t i = 0; i < names.size() && i < 12; ++i) out += cat(i ? ", " : "", names[i]);
   return names.size() > 12 ? cat(out, ", ... (", names.size(), " in all)") : out;
+}
+
+// "did you mean NAME? ", or nothing. A file may have more and longer names than anybody wants to wait for.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {
+  constexpr size_t most_names = 10'000, longest = 200;
+  std::vector<std::string_view> tried;
+  for (size_t i = 0; i < names.size() && i < most_names; ++i)
+    if (names[i].size() < longest) tried.push_back(names[i]);
+  const auto close = word.size() < longest ? support::nearest(word, tried) : std::string_view();
+  return close.empty() ? "" : cat("did you mean ", close, "? ");
 }
 
 Dim parse_size(Graph& g, std::string_view text) {
@@ -70,7 +81,7 @@ ValueId find_value(const Graph& g, std::string_view name) {
     names.push_back(v.name);
   }
   throw error("edit.no-value", cat("the model has no value '", name, "'"))
-      .help(cat("its values are: ", some_names(names)));
+      .help(cat(did_you_mean(name, names), "its values are: ", some_names(names)));
 }
 
 NodeId find_node(const Graph& g, std::string_view name) {
@@ -83,7 +94,7 @@ NodeId find_node(const Graph& g, std::string_view name) {
     for (const ValueId v : g[n].outputs)
       if (!name.empty() && g[v].name == name) return n;
   throw error("edit.no-node", cat("the model has no node '", name, "'"))
-      .help(cat("its nodes are: ", some_names(names)));
+      .help(cat(did_you_mean(name, names), "its nodes are: ", some_names(names)));
 }
 
 void add_output(Model& m, std::string_view name) {

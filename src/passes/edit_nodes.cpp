@@ -8,6 +8,7 @@
 #include "passes/constant_text.h"
 #include "passes/edit.h"
 #include "support/error.h"
+#include "support/near_name.h"
 
 namespace cameo::passes {
 
@@ -152,7 +153,13 @@ const OpInfo& operator_named(std::string_view text) {
   const std::string_view domain = dot == text.npos ? "" : text.substr(0, dot),
                          op = dot == text.npos ? text : text.substr(dot + 1);
   if (const OpDef* known = find_op(domain, op)) return *known;
-  if (domain.empty() || domain == "ai.onnx") throw error("edit.operator", cat("there is no operator ", op));
+  if (domain.empty() || domain == "ai.onnx") {
+    std::vector<std::string_view> names;
+    for (const OpDef& known : all_ops()) names.push_back(known.name);
+    const auto close = op.size() < 100 ? support::nearest(op, names) : std::string_view();
+    throw error("edit.operator", cat("there is no operator ", op))
+        .help(close.empty() ? "an operator of your own has a domain: my.domain.Op" : cat("did you mean ", close, "?"));
+  }
   return opaque_op(domain, op);
 }
 

@@ -53,6 +53,46 @@ def test_flags_of_other_tools(t):
         assert r.code == 2 and f"you wrote {flag}" in r.err and instead in r.err, str(r)
 
 
+def test_flags_are_answered_for_the_verb_at_hand(t):
+    model(t)
+    for words, instead in ((("run", "net.onnx", "--input-shapes", "x:1,3"), "--dim NAME=N"), (("simplify", "net.onnx", "o.onnx", "--model_check"), "--check 1"),
+                           (("onnxsim", "net.onnx", "o.onnx", "--check-n", "3"), "after OUT"), (("show", "net.onnx", "-o", "o.txt"), "> FILE")):
+        r = t.attempt(*words)
+        assert r.code == 2 and instead in r.err, str(r)
+
+
+def test_verbs_of_other_tools(t):
+    for verb, instead in (("onnxslim", "cameo simplify"), ("surgeon", "cameo extract"), ("inspect", "cameo show"), ("info", "cameo show"), ("debug", "cameo verify"),
+                          ("netron", "cameo view"), ("infer_shapes", "cameo infer"), ("fp16", "--float f16"), ("simplfy", "did you mean simplify")):
+        r = t.attempt(verb, "net.onnx")
+        assert r.code == 2 and "use.unknown-verb" in r.err and instead in r.err, str(r)
+
+
+def test_sizes_that_no_input_has(t):
+    model(t)
+    for words in (("run", "net.onnx"), ("verify", "net.onnx", "net.onnx")):
+        r = t.attempt(*words, "--random", "0", "--dim", "batch=4")
+        assert r.code == 2 and "use.dim" in r.err and "they have: n" in r.err, str(r)
+
+
+def test_names_nearly_right(t):
+    t.path("net.onnxtxt").write_text(SCALED.replace("x)", "image)").replace("[n,3] x", "[n,3] image"))
+    for flag, value, near in (("--rename", "imge=picture", "image"), ("--insert", "z = Reluu(y)", "Relu"), ("--add-output", "mm", "m")):
+        r = t.attempt("edit", "net.onnxtxt", "out.onnx", flag, value)
+        assert r.code == 1 and f"did you mean {near}?" in r.err, str(r)
+
+
+def test_files_that_are_no_models(t):
+    heads = {"file.text": b"import torch\n", "file.tflite": b"\x1c\0\0\0TFL3\x14\0", "file.tensorrt": b"ptrt\0\0\1\2", "file.compressed": b"\x1f\x8b\x08\0\0",
+             "file.picture": b"\x89PNG\r\n\x1a\n\0", "file.xml": b"<?xml version='1.0'?>\n<net/>", "file.lfs-pointer": b"version https://git-lfs.github.com/spec/v1\n",
+             "file.web-page": b"<!DOCTYPE html><html></html>", "file.empty": b"", "file.hdf5": b"\x89HDF\r\n\x1a\n"}
+    for code, head in heads.items():
+        t.path("net.onnx").write_bytes(head)
+        for verb in ("check", "show", "stats", "export"):
+            r = t.attempt(verb, "net.onnx")
+            assert r.code == 3 and code in r.err, str(r)
+
+
 def test_strict_check(t):
     t.path("open.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 17]>\ng (float[n,3] x) => (float[n,3] y) { y = Relu(x) }\n""")
     t.run("check", "open.onnxtxt", "--strict")

@@ -7,6 +7,34 @@
 
 namespace cameo::staging {
 
+namespace {
+// Where the closing quote of a name stands whose opening quote is first; npos: nowhere.
+size_t closing_quote(std::string_view text) {
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '\\') ++i;
+    else if (text[i] == '\'') return i;
+  }
+  return text.npos;
+}
+
+std::string without_escapes(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size()) ++i;
+    out += text[i];
+  }
+  return out;
+}
+}  // namespace
+
+size_t size_end(std::string_view text) {
+  const size_t start = std::min(text.find_first_not_of(' '), text.size());
+  const auto rest = text.substr(start);
+  const size_t close = rest.starts_with('\'') ? closing_quote(rest) : rest.npos;
+  const size_t from = close == rest.npos ? 0 : close;
+  return std::min(start + std::min(rest.find(',', from), rest.size()), text.size());
+}
+
 Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
   int64_t literal = 0;
   const char* end = text.data() + text.size();
@@ -14,8 +42,11 @@ Dim input_size(Graph& graph, const std::string& input, std::string_view text) {
     if (literal < 0) throw error("use.input", cat("input '", input, "': a size cannot be ", literal));
     return Dim(literal);
   }
-  const auto colon = text.find(':');
-  const Dim d = graph.dims().symbol(text.substr(0, colon));
+  const size_t close = text.starts_with('\'') ? closing_quote(text) : text.npos;
+  const bool quoted = close != text.npos && (close + 1 == text.size() || text[close + 1] == ':');
+  const auto colon = text.find(':', quoted ? close : 0);
+  const Dim d =
+      graph.dims().symbol(quoted ? without_escapes(text.substr(1, close - 1)) : std::string(text.substr(0, colon)));
   const FactOrigin said{FactSource::user, cat("--input ", input), {}};
   const auto not_empty = [&] {
     graph.facts.assume_range(d, 1, std::nullopt, {FactSource::convention, "sizes of inputs are at least 1", {}});

@@ -1,4 +1,4 @@
-// Sizes as users write them: "batch", "h:1..64", "w:%32", "3".
+// Sizes as users write them: "batch", "h:1..64", "w:%32", "3", and 'any name' in quotes, with \\ before a quote in it.
 #pragma once
 
 #include <string>
@@ -10,5 +10,8 @@ namespace cameo::staging {
 
 // A literal or a named symbol of the graph, with the range or multiple that the text says. Throws "use.input".
 Dim input_size(Graph& graph, const std::string& input, std::string_view text);
+
+// Where the first size of a list ends: at a comma outside of quotes, or at the end.
+size_t size_end(std::string_view text);
 
 }  // namespace cameo::staging

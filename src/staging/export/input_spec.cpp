@@ -1,6 +1,7 @@
 #include <charconv>
 
 #include "staging/export.h"
+#include "staging/export/input_sizes.h"
 
 namespace cameo::staging {
 
@@ -30,7 +31,7 @@ InputSpec parse_input_spec(std::string_view text) {
   out.dtype = dtype;
   auto inside = rest.substr(open + 1, rest.size() - open - 2);
   while (!inside.empty()) {
-    const auto comma = std::min(inside.find(','), inside.size());
+    const auto comma = size_end(inside);
     auto dim = inside.substr(0, comma);
     while (dim.starts_with(' ')) dim.remove_prefix(1);
     while (dim.ends_with(' ')) dim.remove_suffix(1);

@@ -35,7 +35,11 @@ V grid_sample(Lower& on, V x, V grid, int64_t mode, int64_t padding, bool align)
 V places_along(Lower& on, Dim size, bool align, DType t) {
   const V n = on.to(on.int_scalar(size), t), i = on.to(iota(on, size), t), one = on.number(1, t), two = on.number(2, t);
   if (size.is(1)) return on.full({size}, Num(0.0), t);
-  if (align) return on.Sub(on.Div(on.Mul(i, two), on.Sub(n, one)), one);
+  if (align && size.is_literal()) return on.Sub(on.Div(on.Mul(i, two), on.Sub(n, one)), one);
+  if (align) {  // 0 where the size turns out to be 1
+    const V last = on.Sub(n, one);
+    return on.Div(on.Sub(on.Mul(i, two), last), on.Max(std::vector<ValueId>{last, one}));
+  }
   return on.Sub(on.Div(on.Add(on.Mul(i, two), one), n), one);
 }
 

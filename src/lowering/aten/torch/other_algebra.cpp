@@ -60,7 +60,8 @@ V tensor_dot(Lower& on, V a, V b, Ints da, Ints db) {
 // Observations count f times, and with the weight a.
 V covariance(Lower& on, V x, double correction, const Opt<V>& f = {}, const Opt<V>& a = {}) {
   if (!on.is_float(x)) x = on.to(x, default_float);
-  const bool single = on.rank(x) < 2 || on.dim(x, 0).is(1);
+  const bool single = on.rank(x) < 2 || on.provably(on.dim(x, 0), Dim(1));
+  if (!single) on.guess_not_equal(on.dim(x, 0), 1, "the covariance of one variable has no axes");
   if (single) x = on.reshape(x, {Dim(1), element_count(on.shape(x))});
   const DType t = on.dtype(x);
   const auto in_row = [&](V w) { return on.to(flat(on, w), t); };
