@@ -5,9 +5,16 @@
 namespace cameo::cli {
 
 SaveSettings save_settings(const Verb& verb, const Args& args) {
-  constexpr Weights modes[] = {Weights::keep, Weights::embed, Weights::external};
+  constexpr std::pair<std::string_view, Weights> modes[] = {
+      {"keep", Weights::keep}, {"embed", Weights::embed}, {"external", Weights::external}};
   SaveSettings s;
-  s.weights = modes[args.choice("weights", {"keep", "embed", "external"})];
+  for (const std::string& word : args.values("weights")) {
+    if (verb.name == "quantize" && word.starts_with("int")) continue;  // what they become, not where they go
+    const auto* const mode =
+        std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == word; });
+    if (mode == std::end(modes)) throw error("use.value", cat("--weights ", word)).help("keep, embed or external");
+    s.weights = mode->second;
+  }
   s.durable = args.has("durable");
   if (!args.has("no-provenance")) s.provenance = command_line(verb, args);
   return s;

@@ -5,45 +5,20 @@
 #include <cmath>
 
 #include "cli/common.h"
+#include "cli/quantize_flags.h"
 #include "cli/verbs.h"
 
 namespace cameo::cli {
 
 namespace {
 
-constexpr Flag flags[] = {
-    {"calibrate", 0, "DATA",
-     "samples of the inputs: an .npz or .npy, a folder of them, with --image a folder of pictures, or - for arrays on "
-     "standard input"},
-    {"image", 0, "mean=…,std=…,size=…,layout=…",
-     "how pictures become the input; parts: mean, std, divide, size, layout (nchw, nhwc), fit (stretch, crop, pad), "
-     "order (rgb, bgr, grey)"},
-    {"target", 0, "NAME", "onnxruntime, tensorrt, openvino, qnn or generic; default: onnxruntime"},
-    {"method", 0, "NAME", "how ranges are chosen: minmax, percentile, entropy, mse; default: auto, the least noise"},
-    {"percentile", 0, "P", "numbers inside the range, for that method; default: 99.999"},
-    {"keep", 0, "NODE,…", "nodes that stay float: names with * and ?, or operators; repeatable"},
-    {"undo", 0, "NODE,…", "the same, for nodes that a report shows; repeatable"},
-    {"min-db", 0, "X", "signal to noise of every output; nodes stay float for it; default: 20"},
-    {"max-float-macs", 0, "SHARE", "of the multiplications, that may stay float for it; default: 0.1"},
-    {"metric", 0, "COMMAND", "judge models by the number that COMMAND FILE prints, larger is better"},
-    {"max-drop", 0, "X", "of the metric, below the float model's; default: 0.01"},
-    {"check-samples", 0, "N", "measure noise on the first N samples; default: 16"},
-    {"opset", 0, "N", "write this opset; default: the model's own, at least what the target needs"},
-    {"threads", 0, "N", "default: all the machine has"},
-    {"no-bias-correction", 0, "", "leave biases as they are"},
-    {"no-equalization", 0, "", "leave the ranges of channels as they are"},
-    {"no-simplify", 0, "", "do not simplify the model first"},
-    {"report", 0, "FILE", "every node with its bits and noise: .html or .json; repeatable"},
-    weights_flag,
-    no_provenance,
-    durable_flag,
-};
 constexpr Verb verb{"quantize",
                     "IN OUT",
-                    "a model in 8-bit integers, from samples of its inputs",
+                    "a model in 8-bit integers, from samples of its inputs, or with weights in few bits",
                     "cameo quantize net.onnx int8.onnx --calibrate samples.npz --report report.html\n"
-                    "cameo quantize net.onnx int8.onnx --calibrate pictures/ --image size=224,mean=0.5,std=0.5",
-                    flags,
+                    "cameo quantize net.onnx int8.onnx --calibrate pictures/ --image size=224,mean=0.5,std=0.5\n"
+                    "cameo quantize llm.onnx int4.onnx --weights int4 --block 32",
+                    quantize_flags,
                     2,
                     2};
 
@@ -87,6 +62,7 @@ void tell(const Quantized& q, Out& out) {
 int quantize_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
+  if (is_weight_only(*args)) return quantize_weights_main(verb, *args, out);
   if (!args->has("calibrate"))
     throw error("use.inputs", "--calibrate is missing").help("--calibrate DATA: samples of the model's inputs");
   const SaveSettings save = save_settings(verb, *args);

@@ -27,3 +27,4 @@
 #include "cameo/verify.h"
 #include "cameo/version.h"
 #include "cameo/view.h"
+#include "cameo/weights.h"

@@ -213,6 +213,18 @@ def quantize(model: Source, samples: Path | Iterable[Any], f: Path | IO[bytes] |
              correct_bias: bool = True, equalize: bool = True, opset: int | None = None, threads: int = 0,
              progress: Callable[[str, int, int], bool | None] | None = None) -> Quantized: ...
 
+class WeightQuantized:
+    model: Model
+    report: dict[str, Any]
+    findings: list[Diagnostic]
+    def save(self, f: Path | IO[bytes], **options: Any) -> WeightQuantized: ...
+
+def quantize_weights(model: Source, f: Path | IO[bytes] | None = None, *, bits: Literal[8, 4, 2] = 4, block: int = 32, symmetric: bool = True,
+                     method: Literal["rtn", "search", "gptq", "awq"] = "rtn", form: Literal["nbits", "qdq"] = "nbits",
+                     samples: Path | Iterable[Any] | None = None, image: str = "", embeddings: bool = True, keep: str | Iterable[str] = (),
+                     opset: int | None = None, threads: int = 0,
+                     progress: Callable[[str, int, int], bool | None] | None = None) -> WeightQuantized: ...
+
 class Half:
     model: Model
     report: dict[str, Any]

@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "cameo/model.h"
+#include "cameo/weights.h"
 #include "samples.h"
 
 namespace cameo::python {
@@ -50,8 +51,31 @@ nb::tuple quantize_model(const Model& m, nb::object samples, const std::string& 
   return nb::make_tuple(std::move(q.model), to_json(q.report), to_html(q.report), diag_list(q.findings));
 }
 
+// (model, report as JSON, findings)
+nb::tuple quantize_weights_of(const Model& m, nb::object samples, const std::string& image, nb::dict given) {
+  Options o(std::move(given));
+  WeightSettings s;
+  s.bits = static_cast<int>(o.integer("bits", s.bits));
+  s.block = o.integer("block", s.block);
+  s.symmetric = o.flag("symmetric", s.symmetric);
+  s.method = o.text("method", s.method.c_str());
+  s.form = o.text("form", s.form.c_str());
+  s.embeddings = o.flag("embeddings", s.embeddings);
+  s.keep = o.texts("keep");
+  s.opset = static_cast<int>(o.integer("opset", 0));
+  s.threads = static_cast<int>(o.integer("threads", 0));
+  s.progress = progress_of(o.object("progress"));
+  o.finish();
+  const SampleSource source = sample_source(m, std::move(samples), image);
+  WeightQuantized q = released([&] { return quantize_weights(m, s, source); });
+  return nb::make_tuple(std::move(q.model), to_json(q.report), diag_list(q.findings));
+}
+
 }  // namespace
 
-void bind_quantize(nb::module_& m) { m.def("quantize", &quantize_model); }
+void bind_quantize(nb::module_& m) {
+  m.def("quantize", &quantize_model);
+  m.def("quantize_weights", &quantize_weights_of);
+}
 
 }  // namespace cameo::python

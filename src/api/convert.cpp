@@ -1,6 +1,7 @@
 // include/cameo/convert.h.
 #include "backends/onnx/legalise.h"
 #include "ops/inline.h"
+#include "ops/schema.h"
 #include "ops/soundness.h"
 #include "quant/half/half.h"
 
@@ -41,6 +42,21 @@ Diag warning(std::string_view code, std::string what, std::string hint) {
   d.what = std::move(what);
   d.hint = std::move(hint);
   return d;
+}
+
+// Files hold nodes that their own opset does not have, and are copied as they are; a node that was changed is not.
+void raise_opset(ModelState& s) {
+  const int64_t own = opset_of(s);
+  for (int64_t opset = own; opset <= ops::newest_released_opset; ++opset) {
+    ir::Model trial = s.model;
+    const auto result = onnx::legalise(trial, opset);
+    if (!result.refusals.empty()) continue;
+    if (opset == own) return;
+    s.opset = opset;
+    s.findings.push_back(
+        warning("convert.opset", cat("the opset is ", opset, " now: opset ", own, " has no form of a node"), ""));
+    return;
+  }
 }
 
 HalfReport to_half(const Model& model, const ConvertSettings& settings, ModelState& s) {
@@ -87,6 +103,7 @@ Converted convert(Model model, const ConvertSettings& settings) {
   if (settings.inline_functions) ops::inline_functions(s.model);
   HalfReport half;
   if (to_float) half = to_half(model, settings, s);
+  if (to_float && !settings.opset) raise_opset(s);
   if (settings.opset) to_opset(settings, s);
   std::vector<Diag> findings = s.findings;
   return {ModelState::make(std::move(s)), std::move(half), std::move(findings)};

@@ -129,12 +129,18 @@ class Converter {
     report_.findings.insert(report_.findings.end(), best.made.notes.begin(), best.made.notes.end());
     const Graph& g = m_.graph;
     for (const Unit& u : best.units) {
-      if (u.form != Form::f32) continue;
+      if (u.form != Form::f32 || (u.fixed && u.gives.empty() && reads_constants(u))) continue;
       const ValueId v = u.value ? u.value : u.gives.empty() ? ValueId() : u.gives[0];
       const std::string name = u.node && !g[u.node].name.empty() ? g[u.node].name : v ? g[v].name : "";
       report_.kept.push_back({name, u.node ? std::string(g[u.node].op->name) : "", u.why});
     }
     m_ = std::move(best.model);
+  }
+
+  // As the scales of a Resize are: nobody would want them in half precision.
+  bool reads_constants(const Unit& u) const {
+    return u.node && std::all_of(u.reads.begin(), u.reads.end(),
+                                 [this](const Unit::Read& r) { return m_.graph.is_constant(r.value); });
   }
 
   Model& m_;

@@ -10,7 +10,7 @@ namespace cameo::quant {
 
 namespace {
 
-constexpr double smallest_normal_f16 = 0x1p-14;
+constexpr double few_digits_f16 = 0x1p-20;  // 16 times the smallest number above 0
 
 constexpr std::string_view sums_of_squares[] = {
     "LayerNormalization", "LpNormalization", "MeanVarianceNormalization", "ReduceL2",
@@ -90,7 +90,7 @@ void keep_by_range(const Graph& g, std::span<Unit> units, const std::map<ValueId
   const auto judge = [&](Unit& u, ValueId v) {
     const double seen = of(measured, v, 0), bound = of(bounds, v, mask_like);
     if (bound > most && seen * safety > most) keep_f32(u, cat("'", g[v].name, "' reaches ", static_cast<float>(seen)));
-    else if (half == DType::f16 && seen > 0 && seen < smallest_normal_f16)
+    else if (half == DType::f16 && seen > 0 && seen < few_digits_f16)
       keep_f32(u, cat("'", g[v].name, "' is at most ", static_cast<float>(seen), ", where f16 has few digits"));
   };
   for (Unit& u : units) {

@@ -13,7 +13,7 @@ namespace cameo::quant {
 
 namespace {
 
-constexpr double most_rounding = 1e-2;
+constexpr double most_rounding = 0.1;  // an epsilon may be that far off
 
 struct Magnitudes {
   double largest = 0;   // masks excepted

@@ -1,0 +1,37 @@
+"""Models whose weights have few bits."""
+import json
+
+from . import _cameo
+from ._model import as_model
+from ._quantize import sample_source
+
+
+class WeightQuantized:
+    """A model with weights in few bits, and what was done: model, report (a dict), findings."""
+
+    def __init__(self, model, report, findings):
+        self.model, self.report, self.findings = model, report, findings
+
+    def save(self, f, **options):
+        self.model.save(f, **options)
+        return self
+
+    def __repr__(self):
+        r = self.report
+        return f"<WeightQuantized: {sum(w['quantized'] for w in r['weights'])} weights, {r['bytes_before']} to {r['bytes_after']} bytes>"
+
+
+def quantize_weights(model, f=None, *, bits=4, block=32, symmetric=True, method="rtn", form="nbits", samples=None, image="", embeddings=True, keep=(),
+                     opset=None, threads=0, progress=None):
+    """The model with its matrices and tables in `bits` (8, 4 or 2), as a WeightQuantized; written to `f` where that is given.
+
+    method: "rtn", "search", and with samples as cameo.quantize takes them "gptq" or "awq". form: "nbits" (com.microsoft's MatMulNBits) or
+    "qdq" (DequantizeLinear with blocks, opset 21)."""
+    model = as_model(model)
+    options = dict(bits=bits, block=block, symmetric=symmetric, method=method, form=form, embeddings=embeddings, keep=[keep] if isinstance(keep, str) else list(keep),
+                   opset=opset or 0, threads=threads, progress=progress)
+    made, report, findings = _cameo.quantize_weights(model, sample_source(model, samples), image, {k: v for k, v in options.items() if v is not None})
+    result = WeightQuantized(made, json.loads(report), findings)
+    if f is not None:
+        result.save(f)
+    return result

@@ -1,0 +1,71 @@
+// include/cameo/weights.h.
+#include <algorithm>
+
+#include "quant/weights/weights.h"
+
+#include "api/samples.h"
+#include "api/state.h"
+#include "cameo/json.h"
+#include "cameo/weights.h"
+
+namespace cameo {
+
+namespace {
+
+template <size_t N>
+size_t choice(const std::string_view (&names)[N], const std::string& given, const char* what) {
+  const auto* const it = std::find(std::begin(names), std::end(names), given);
+  if (it != std::end(names)) return static_cast<size_t>(it - std::begin(names));
+  std::string all;
+  for (const std::string_view name : names) all += cat(all.empty() ? "" : ", ", name);
+  throw error("use.value", cat("there is no ", what, " '", given, "'")).help(all);
+}
+
+quant::WeightOptions options_of(const WeightSettings& s) {
+  constexpr std::string_view forms[] = {"nbits", "qdq"};
+  quant::WeightOptions o;
+  o.format = {s.bits, s.block, s.symmetric};
+  o.method = static_cast<quant::WeightMethod>(choice(quant::weight_method_names, s.method, "method"));
+  o.form = static_cast<quant::WeightForm>(choice(forms, s.form, "form"));
+  o.embeddings = s.embeddings;
+  o.keep = s.keep;
+  o.threads = s.threads;
+  o.progress = s.progress;
+  return o;
+}
+
+}  // namespace
+
+WeightQuantized quantize_weights(Model model, const WeightSettings& settings, const SampleSource& samples) {
+  const quant::WeightOptions options = options_of(settings);
+  ModelState s = ModelState::changed(std::move(model));
+  const ir::Model before = samples ? s.model : ir::Model();
+  quant::WeightResult r =
+      quant::quantize_weights(s.model, samples ? positional(before.graph, samples) : quant::Samples(), options);
+  s.opset = std::max({r.opset, opset_of(s), settings.opset ? known_opset(settings.opset) : 0});
+  s.inferred.reset();
+  WeightReport report;
+  report.bytes_before = r.bytes_before, report.bytes_after = r.bytes_after;
+  for (quant::WeightRow& w : r.weights)
+    report.weights.push_back(
+        {std::move(w.name), std::move(w.method), std::move(w.why), std::move(w.shape), w.quantized, w.db, w.rtn_db});
+  return {ModelState::make(std::move(s)), std::move(report), {}};
+}
+
+std::string to_json(const WeightReport& r) {
+  json::Writer w;
+  w.object().key("bytes_before").value(r.bytes_before).key("bytes_after").value(r.bytes_after).key("weights").array();
+  for (const WeightReport::Weight& x : r.weights) {
+    w.object().key("name").value(x.name).key("shape").array();
+    for (const int64_t size : x.shape) w.value(size);
+    w.end().key("quantized").value(x.quantized);
+    if (!x.method.empty()) w.key("method").value(x.method);
+    if (!x.why.empty()) w.key("why").value(x.why);
+    if (x.db) w.key("db").value(*x.db);
+    if (x.rtn_db) w.key("rtn_db").value(*x.rtn_db);
+    w.end();
+  }
+  return w.end().end().text();
+}
+
+}  // namespace cameo

@@ -1,0 +1,200 @@
+#include "quant/weights/weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "formats/mapping.h"
+#include "kernels/carrier.h"
+#include "ops/infer.h"
+#include "ops/on.h"
+#include "ops/soundness.h"
+#include "quant/weights/rewrite.h"
+#include "quant/weights/solve.h"
+#include "runtime/watch.h"
+#include "support/budget.h"
+
+namespace cameo::quant {
+
+namespace {
+
+constexpr int64_t qdq_opset = 21, two_bit_opset = 25;
+
+class WeightQuantizer {
+ public:
+  WeightQuantizer(Model& m, const WeightOptions& o) : m_(m), o_(o) {}
+
+  WeightResult run(const Samples& samples) {
+    check_format();
+    if (!samples && (o_.method == WeightMethod::gptq || o_.method == WeightMethod::awq))
+      throw error("quantize.samples", cat(weight_method_names[static_cast<size_t>(o_.method)], " needs samples"))
+          .help("--calibrate DATA: samples of the model's inputs");
+    ops::admit(m_);
+    out_.opset = o_.form == WeightForm::nbits ? 0 : o_.format.bits == 2 ? two_bit_opset : qdq_opset;
+    std::vector<WeightTarget> targets = weight_targets(m_.graph, o_.form == WeightForm::qdq);
+    check_names(targets);
+    if (samples) inputs_ = input_rows(m_, targets, samples, o_.threads);
+    bool any = false;
+    for (size_t i = 0; i < targets.size(); ++i) {
+      tell(i, targets.size());
+      any |= quantize(targets[i]);
+    }
+    if (!any)
+      throw error("quantize.nothing", "no weight of the model can be stored in few bits")
+          .help("stored so are constants with two axes that MatMul, Gemm or Gather read");
+    if (o_.form == WeightForm::nbits) m_.opsets.emplace("com.microsoft", 1);
+    infer(m_.graph);
+    return std::move(out_);
+  }
+
+ private:
+  void check_format() const {
+    const BlockFormat& f = o_.format;
+    if (f.bits != 2 && f.bits != 4 && f.bits != 8)
+      throw error("use.value", cat("weights have ", f.bits, " bits")).help("8, 4 or 2");
+    if (f.block < 16 || f.block > 256 || (f.block & (f.block - 1)) != 0)
+      throw error("use.value", cat("a block has ", f.block, " numbers")).help("16, 32, 64, 128 or 256");
+  }
+
+  void tell(uint64_t done, uint64_t all) const {
+    support::checkpoint();
+    if (o_.progress && !o_.progress("weights", done, all)) throw error("budget.interrupted", "interrupted");
+  }
+
+  bool is_kept(const WeightTarget& t, const std::string& pattern) const {
+    const Graph& g = m_.graph;
+    return runtime::matches(g[t.value].name, pattern) ||
+           std::any_of(t.uses.begin(), t.uses.end(), [&](const WeightUse& use) {
+             return runtime::matches(g[use.node].name, pattern) ||
+                    runtime::matches(g[g[use.node].outputs[0]].name, pattern);
+           });
+  }
+  void check_names(const std::vector<WeightTarget>& targets) const {
+    for (const std::string& pattern : o_.keep)
+      if (std::none_of(targets.begin(), targets.end(), [&](const WeightTarget& t) { return is_kept(t, pattern); }))
+        throw error("use.node-name",
+                    cat("no weight that could be quantized is called '", pattern, "', and no node that reads one"));
+  }
+
+  std::string why_not(const WeightTarget& t) const {
+    if (!t.why_not.empty()) return t.why_not;
+    for (const std::string& pattern : o_.keep)
+      if (is_kept(t, pattern)) return "kept as asked";
+    const bool gathered = std::any_of(t.uses.begin(), t.uses.end(),
+                                      [](const WeightUse& use) { return use.kind == WeightUse::Kind::gather; });
+    if (gathered && !o_.embeddings) return "embeddings are to stay";
+    if (gathered && o_.form == WeightForm::nbits && t.rows()->shape[1] % o_.format.block != 0)
+      return "GatherBlockQuantized takes whole blocks only";
+    return "";
+  }
+
+  bool quantize(const WeightTarget& t) {
+    WeightRow& row = out_.weights.emplace_back();
+    row.name = m_.graph[t.value].name;
+    row.shape = t.weight->shape;
+    row.why = why_not(t);
+    out_.bytes_before += t.weight->byte_size();
+    if (!row.why.empty()) {
+      out_.bytes_after += t.weight->byte_size();
+      return false;
+    }
+    const Matrix m = matrix_for(t, row);
+    if (m.factors) divide_inputs(t, *m.factors);
+    row.quantized = true;
+    const int64_t blocks = m.blocks() * m.outputs();
+    out_.bytes_after +=
+        static_cast<uint64_t>(blocks * m.format.block * m.format.bits / 8 + blocks * ir::bits(t.weight->dtype) / 8 +
+                              (m.format.symmetric ? 0 : blocks * m.format.bits / 8));
+    if (o_.form == WeightForm::nbits) put_nbits(m_.graph, t, m);
+    else put_dequantize(m_.graph, t, m);
+    formats::release_pages(t.weight->source.span());  // of a file: they are not read again
+    return true;
+  }
+
+  Matrix matrix_for(const WeightTarget& t, WeightRow& row) const {
+    Matrix m;
+    m.weight = t.rows();
+    m.format = o_.format;
+    const InputRows x = inputs_of(t, m.depth());
+    if (x.rows() == 0) {
+      m.method = o_.method == WeightMethod::rtn ? BlockMethod::rtn : BlockMethod::search;
+      row.method = weight_method_names[static_cast<size_t>(m.method)];
+      return m;
+    }
+    const double power = product_power(m, x);
+    const auto db = [power](double noise) { return noise > 0 && power > 0 ? 10 * std::log10(power / noise) : 200; };
+    double least = product_noise(m, x);
+    row.method = "rtn";
+    row.rtn_db = db(least);
+    Matrix best = m;
+    for (auto& [name, candidate] : candidates(t, m, x))
+      if (const double noise = product_noise(candidate, x); noise < least)
+        least = noise, best = std::move(candidate), row.method = name;
+    row.db = db(least);
+    return best;
+  }
+
+  std::vector<std::pair<std::string, Matrix>> candidates(const WeightTarget& t, const Matrix& m,
+                                                         const InputRows& x) const {
+    std::vector<std::pair<std::string, Matrix>> out;
+    if (o_.method == WeightMethod::rtn) return out;
+    Matrix searched = m;
+    searched.method = BlockMethod::search;
+    searched.importance = std::make_shared<const std::vector<float>>(importance_of(x));
+    out.emplace_back("search", searched);
+    if (o_.method == WeightMethod::gptq) {
+      Matrix solved = m;
+      if ((solved.solved = gptq(m, x, o_.threads))) out.emplace_back("gptq", std::move(solved));
+    }
+    const bool only_products = std::none_of(t.uses.begin(), t.uses.end(),
+                                            [](const WeightUse& use) { return use.kind == WeightUse::Kind::gather; });
+    if (o_.method == WeightMethod::awq && only_products)
+      if (std::vector<float> factors = awq_factors(searched, x); !factors.empty()) {
+        searched.factors = std::make_shared<const std::vector<float>>(std::move(factors));
+        out.emplace_back("awq", std::move(searched));
+      }
+    return out;
+  }
+
+  // What all products of the weight are multiplied with.
+  InputRows inputs_of(const WeightTarget& t, int64_t depth) const {
+    InputRows out;
+    out.depth = depth;
+    std::set<ValueId> seen;
+    for (const WeightUse& use : t.uses) {
+      const auto it = use.kind == WeightUse::Kind::product ? inputs_.find(m_.graph[use.node].inputs[0]) : inputs_.end();
+      if (it == inputs_.end() || it->second.depth != depth || !seen.insert(it->first).second) continue;
+      out.numbers.insert(out.numbers.end(), it->second.numbers.begin(), it->second.numbers.end());
+    }
+    return out;
+  }
+
+  // The products' data divided by what their weights are multiplied with.
+  void divide_inputs(const WeightTarget& t, const std::vector<float>& factors) {
+    Graph& g = m_.graph;
+    std::vector<float> inverse;
+    for (const float f : factors) inverse.push_back(1 / f);
+    const ValueId by = g.add_constant(store(t.weight->dtype, {static_cast<int64_t>(inverse.size())}, inverse),
+                                      g[t.value].name.empty() ? "" : cat(g[t.value].name, "_awq"), g[t.value].home);
+    for (const WeightUse& use : t.uses) {
+      const ValueId x = g[use.node].inputs[0];
+      const NodeId n = g.add_node(g[use.node].home, op_of<op::Mul>(), nullptr, {x, by}, 1, use.node);
+      g.fact(g[n].outputs[0]) = g[x].fact;
+      g.set_input(use.node, 0, g[n].outputs[0]);
+    }
+  }
+
+  Model& m_;
+  const WeightOptions& o_;
+  WeightResult out_;
+  std::map<ValueId, InputRows> inputs_;
+};
+
+}  // namespace
+
+WeightResult quantize_weights(Model& m, const Samples& samples, const WeightOptions& options) {
+  return WeightQuantizer(m, options).run(samples);
+}
+
+}  // namespace cameo::quant
