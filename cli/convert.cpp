@@ -21,6 +21,8 @@ constexpr Flag flags[] = {
     {"target", 0, "tensorrt", "with --float: a strongly typed file, where sums of squares fit in f16"},
     {"threads", 0, "N", "of the measuring runs; default: all the machine has"},
     {"report", 0, "FILE.json", "with --float: what stays f32, and why"},
+    {"to-qdq", 0, "", "linger's operators become QuantizeLinear, DequantizeLinear and standard operators between them"},
+    {"exact-rounding", 0, "", "with --to-qdq: halves round up, as linger's; default: to even, as QuantizeLinear's"},
     {"inline", 0, "", "calls of the model's own functions become their nodes, for engines that refuse functions"},
     {"lossy", 0, "", "allow what is wrong on inf, NaN or overflow, or only approximate; each is listed"},
     {"experimental", 0, "", "allow the opset in development"},
@@ -33,7 +35,7 @@ constexpr Verb verb{
     "IN OUT",
     "another opset, up or down, with a verdict per node where it cannot be done; .onnx and .onnxtxt by extension",
     "cameo convert net.onnx net13.onnx --opset 13\ncameo convert net.onnx half.onnx --float f16 --keep-io --keep "
-    "Softmax,LayerNormalization",
+    "Softmax,LayerNormalization\ncameo convert linger.onnx anywhere.onnx --to-qdq",
     flags,
     2,
     2};
@@ -52,6 +54,9 @@ ConvertSettings settings_of(const Args& args) {
   s.target = args.text("target", "");
   s.threads = static_cast<int>(args.integer("threads", 0, 0, 4096));
   s.inline_functions = args.has("inline");
+  if (args.has("exact-rounding") && !args.has("to-qdq")) throw error("use.flag", "--exact-rounding goes with --to-qdq");
+  s.to_qdq = args.has("to-qdq");
+  s.exact_rounding = args.has("exact-rounding");
   if (args.has("keep")) s.keep = split(args.text("keep", ""), ',');
   return s;
 }
@@ -83,6 +88,7 @@ int convert_main(Raw raw, Out& out) {
   out.progress("", 1, 1);
   out.diags(made.findings);
   if (settings.float_type != FloatType::keep) tell(made.half, args->text("float", ""), out);
+  if (settings.to_qdq) out.say(cat(plural(made.replaced, "node"), " of linger replaced"));
   Publication files;
   if (args->has("report")) files.open(args->text("report", ""), {".json"}).append(to_json(made.half) + "\n");
   out.diags(made.model.save(files, args->operands[1], target));

@@ -2,12 +2,15 @@
 """Generates src/ops/generated from the ONNX schema facts: attribute structs, schema history, builder methods.
 
 usage: tools/generate_ops.py [--check] FACTS.json
-Operators of com.microsoft that have a shape rule and a kernel here come from tools/microsoft-schemas.json, into files of their own.
+Operators of com.microsoft that have a shape rule and a kernel here come from tools/microsoft-schemas.json, into files of their own,
+and linger's from tools/linger_ops.py.
 --check writes nothing and fails when the committed files are not what the facts give.
 """
 import json
 import pathlib
 import sys
+
+import linger_ops
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent / "src" / "ops" / "generated"
 MORE = pathlib.Path(__file__).resolve().parent / "microsoft-schemas.json"
@@ -59,15 +62,20 @@ def members(schema):
             yield f"  std::optional<{cpp}> {a['name']}{{}};\n", a
 
 
+def namespace(domain):
+    """linger has operators of the same names as ONNX's."""
+    return "op::linger" if domain == "linger" else "op"
+
+
 def attributes_header(ops, about="// The attributes of every operator in its newest encoding. An absent optional attribute is nullopt.\n"):
     out = [BANNER, about,
            "#pragma once\n\n#include <cstdint>\n#include <optional>\n#include <string>\n#include <vector>\n\n"
-           '#include "ir/attribute.h"\n\nnamespace cameo::op {\n']
+           f'#include "ir/attribute.h"\n\nnamespace cameo::{namespace(next(iter(ops))[0])} {{\n']
     for (_, name), history in ops.items():
         out.append(f"\nstruct {name} {{\n")
         out += [m for m, _ in members(history[0])]
         out.append("};\n")
-    out.append("\n}  // namespace cameo::op\n")
+    out.append(f"\n}}  // namespace cameo::{namespace(next(iter(ops))[0])}\n")
     return "".join(out)
 
 
@@ -140,11 +148,11 @@ def schemas_source(ops, strings, header="attributes.h", table="op_entries"):
         attrs = [a for _, a in members(history[0])]
         field_list = "{}"
         if attrs:
-            rows = [f'field<&op::{name}::{a["name"]}>({quoted(a["name"])}, AttrKind::{KIND[a["type"]]}, {str(a["required"]).lower()})' for a in attrs]
+            rows = [f'field<&{namespace(domain)}::{name}::{a["name"]}>({quoted(a["name"])}, AttrKind::{KIND[a["type"]]}, {str(a["required"]).lower()})' for a in attrs]
             fields.append(f"constexpr AttrField d{number}[] = {{\n    " + ",\n    ".join(rows) + "};\n")
             field_list = f"d{number}"
         graph_names = graphs.add([quoted(a["name"]) for a in history[0]["attributes"] if a["type"] == "GRAPH"])
-        tables.append(f"    entry<op::{name}>({quoted(domain)}, {quoted(name)}, {field_list}, {graph_names}, h{number}),\n")
+        tables.append(f"    entry<{namespace(domain)}::{name}>({quoted(domain)}, {quoted(name)}, {field_list}, {graph_names}, h{number}),\n")
 
     pools = [defaults["INTS"], defaults["FLOATS"], defaults["STRINGS"], graphs, typevars, formals, specs]
     out = [BANNER, f'#include "ops/entry.h"\n#include "ops/generated/{header}"\n#include "ops/schema.h"\n\nnamespace cameo::ops {{\n\nnamespace {{\n\n']
@@ -211,6 +219,7 @@ def main():
     args = [a for a in sys.argv[1:] if a != "--check"]
     if len(args) != 1: sys.exit(__doc__)
     ops = newest_first(json.loads(pathlib.Path(args[0]).read_text()))
+    linger = newest_first(linger_ops.schemas())
     more, strings = newest_first(json.loads(MORE.read_text())), type_strings(ops)
     declarations, definitions = builder(ops)
     files = {
@@ -218,6 +227,8 @@ def main():
         "schemas.cpp": schemas_source(ops, strings),
         "microsoft.h": attributes_header(more, "// The attributes of com.microsoft's operators.\n"),
         "microsoft.cpp": schemas_source(more, strings, "microsoft.h", "microsoft_entries"),
+        "linger.h": attributes_header(linger, "// The attributes of linger's operators.\n"),
+        "linger.cpp": schemas_source(linger, strings, "linger.h", "linger_entries"),
         "on_methods.inc": BANNER + declarations,
         "on.cpp": BANNER + '#include "ops/on.h"\n\nnamespace cameo::ops {\n\n' + definitions + "\n}  // namespace cameo::ops\n",
     }

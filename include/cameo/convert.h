@@ -1,4 +1,4 @@
-// Conversion of a model to another opset or to half precision.
+// Conversion of a model to another opset, to half precision, or from linger's operators to standard ones.
 //
 //   cameo::convert(cameo::load("net.onnx"), {.opset = 13}).model.save("net13.onnx");
 #pragma once
@@ -18,9 +18,11 @@ namespace cameo {
 enum class FloatType : uint8_t { keep, f16, bf16, mixed };
 
 struct ConvertSettings {
-  int opset = 0;                           // of ai.onnx, up or down; 0: the model's own
-  bool lossy = false;                      // allow expansions that are wrong on inf, NaN or overflow, or approximate
-  bool inline_functions = false;           // calls of the model's own functions become their nodes
+  int opset = 0;                  // of ai.onnx, up or down; 0: the model's own
+  bool lossy = false;             // allow expansions that are wrong on inf, NaN or overflow, or approximate
+  bool inline_functions = false;  // calls of the model's own functions become their nodes
+  bool to_qdq = false;  // linger's operators become QuantizeLinear, DequantizeLinear and what stands between them
+  bool exact_rounding = false;  // with to_qdq: halves round up, as linger's do, by Floor; engines do not fuse that
   FloatType float_type = FloatType::keep;  // of f32 values and weights, with casts around what stays f32
   // The rest goes with float_type.
   bool keep_io = false;                // inputs and outputs stay f32
@@ -53,7 +55,8 @@ std::string to_json(const HalfReport& report);
 
 struct Converted {
   Model model;
-  HalfReport half;  // with float_type
+  HalfReport half;        // with float_type
+  uint64_t replaced = 0;  // linger's nodes, with to_qdq
   std::vector<Diag> findings;
 };
 

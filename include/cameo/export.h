@@ -74,6 +74,7 @@ struct ExportSettings {
   std::vector<std::string> assumptions = {};  // conditions on sizes that will hold: "t != 1", "2 <= t <= 64"
   bool assume = true;    // false: an error if one model cannot be right for all sizes; true: a guess with a warning
   bool asserts = false;  // a run of the model fails where the program would raise; false: dropped, with a note
+  bool linger = true;    // linger's nodes are finished as linger.onnx.export does; false: as its modules write them
   bool state_outputs = false;  // what the program writes into the module becomes outputs NAME_out
   Fallback fallback = Fallback::none;
   std::map<std::string, int64_t> custom_opsets = {};       // versions of custom domains

@@ -17,7 +17,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
            optimize=True, verify=True, profile=False, dump_exported_program=False, artifacts_dir=".",
            export_modules_as_functions=False, autograd_inlining=True, fallback=None,
            capture="auto", strict=False, loops="keep", state="drop", frozen="error", assume=True, asserts="drop", keep_outputs=(), rules=None,
-           method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None):
+           method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None, linger=True):
     """Exports a PyTorch model (nn.Module, ScriptModule, ScriptFunction, ExportedProgram, or a path to an archive) to ONNX.
 
     Everything torch.onnx.export takes or took is taken, after `f` also by position in the order of PyTorch 1.8. `f` is a
@@ -29,6 +29,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     assume    True: where one model can only be right for some sizes (squeeze of a dynamic axis), a note says which were assumed;
               False: that is an error; "t != 1" or a list of such: conditions that will hold
     asserts   "drop": what the model raises on is dropped, with a note; "keep": a run of the model fails there
+    linger    True: models of linger get the form that linger.onnx.export gives them; False: the nodes that its modules write
     verify    True: the example inputs run through PyTorch and Cameo's engine, dynamic sizes at other sizes too; a
               difference is an error. "warn": a warning. False: not at all. referee="onnxruntime" asks that one as well
     """
@@ -46,7 +47,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         "allow_frozen": frozen == "allow", "keep_outputs": given["keep_outputs"], "method": method,
         "number_weights": not _retain_param_name, "doc_strings": not strip_doc_string, "trace": bool(verbose or report),
         "initializers_as_inputs": bool(keep_initializers_as_inputs), "custom_opsets": given["custom_opsets"],
-        "rules": os.fspath(rules) if rules else None, "simplify": bool(optimize),
+        "rules": os.fspath(rules) if rules else None, "simplify": bool(optimize), "linger": bool(linger),
     }
     kept = fallback if isinstance(fallback, str) else None
     if aten:

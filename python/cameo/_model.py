@@ -87,13 +87,15 @@ def infer(model, *, strict=False):
     return _cameo.infer(as_model(model), strict)
 
 
-def convert(model, opset=None, *, lossy=False, float_type=None, keep_io=False, keep=(), inline_functions=False):
+def convert(model, opset=None, *, lossy=False, float_type=None, keep_io=False, keep=(), inline_functions=False, to_qdq=False,
+            exact_rounding=False):
     """The model for another opset, up or down. Raises with one finding per node that the opset cannot express.
 
     float_type="f16", "bf16" or "mixed": half precision, but for inputs and outputs (keep_io=True) and the nodes in `keep`; to_half has more
-    settings and a report. inline_functions: calls of the model's own functions become their nodes."""
+    settings and a report. inline_functions: calls of the model's own functions become their nodes. to_qdq: linger's operators become
+    QuantizeLinear, DequantizeLinear and standard operators; exact_rounding: with halves rounded up, as linger's are."""
     return _cameo.convert(as_model(model), _given(opset=opset, lossy=lossy, float_type=float_type, keep_io=keep_io, keep=_names(keep),
-                                                    inline_functions=inline_functions))
+                                                    inline_functions=inline_functions, to_qdq=to_qdq, exact_rounding=exact_rounding))
 
 
 def extract(model, inputs=(), outputs=()):

@@ -74,6 +74,7 @@ ExportSettings read_settings(Options& o) {
       s.custom_opsets[nb::cast<std::string>(domain)] = nb::cast<int64_t>(version);
   s.fold = o.flag("fold", true);
   s.simplify = o.flag("simplify", true);
+  s.linger = o.flag("linger", true);
   s.params = o.flag("params", true);
   s.initializers_as_inputs = o.flag("initializers_as_inputs");
   s.number_params = o.flag("number_weights");

@@ -87,6 +87,8 @@ ConvertSettings convert_settings(const Model& from, nb::dict given) {
   settings.keep_io = o.flag("keep_io");
   settings.keep = o.texts("keep");
   settings.inline_functions = o.flag("inline_functions");
+  settings.to_qdq = o.flag("to_qdq");
+  settings.exact_rounding = o.flag("exact_rounding");
   settings.samples = sample_source(from, o.object("samples"), o.text("image", ""));
   settings.max_error = o.number("max_error");
   settings.check = o.flag("check", true);

@@ -3,6 +3,7 @@
 #include "ops/inline.h"
 #include "ops/schema.h"
 #include "ops/soundness.h"
+#include "passes/linger/to_qdq.h"
 #include "quant/half/half.h"
 
 #include "api/samples.h"
@@ -79,6 +80,12 @@ HalfReport to_half(const Model& model, const ConvertSettings& settings, ModelSta
   return out;
 }
 
+uint64_t to_qdq(const ConvertSettings& settings, ModelState& s) {
+  auto made = passes::linger_to_qdq(s.model, settings.exact_rounding);
+  s.findings.insert(s.findings.end(), made.notes.begin(), made.notes.end());
+  return made.nodes;
+}
+
 void to_opset(const ConvertSettings& settings, ModelState& s) {
   ir::Model trial = s.model;
   onnx::LegaliseOptions how;
@@ -96,17 +103,19 @@ Converted convert(Model model, const ConvertSettings& settings) {
   if (settings.opset) known_opset(settings.opset);
   if (settings.float_type == FloatType::keep && (settings.keep_io || !settings.keep.empty()))
     throw error("use.settings", "keep_io and keep go with float_type");
+  if (settings.exact_rounding && !settings.to_qdq) throw error("use.settings", "exact_rounding goes with to_qdq");
   const bool to_float = settings.float_type != FloatType::keep;
   ModelState s = to_float ? ModelState::changed(model) : ModelState::changed(std::move(model));
   s.findings = ops::admit(s.model);  // expansions look at types and known contents
   s.inferred.reset();
   if (settings.inline_functions) ops::inline_functions(s.model);
+  const uint64_t replaced = settings.to_qdq ? to_qdq(settings, s) : 0;
   HalfReport half;
   if (to_float) half = to_half(model, settings, s);
   if (to_float && !settings.opset) raise_opset(s);
   if (settings.opset) to_opset(settings, s);
   std::vector<Diag> findings = s.findings;
-  return {ModelState::make(std::move(s)), std::move(half), std::move(findings)};
+  return {ModelState::make(std::move(s)), std::move(half), replaced, std::move(findings)};
 }
 
 std::string to_json(const HalfReport& r) {

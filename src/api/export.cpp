@@ -76,6 +76,7 @@ api::ArchiveExport request_of(const ExportSettings& s) {
   how.functions = s.functions;
   how.keep_outputs = s.keep_outputs;
   how.custom_opsets = s.custom_opsets;
+  how.linger = s.linger;
   how.simplify = s.simplify && !s.initializers_as_inputs;
   how.doc_strings = s.doc_strings;
   how.number_weights = s.number_params;

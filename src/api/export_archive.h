@@ -22,6 +22,7 @@ struct ArchiveExport {
   std::vector<std::string> keep_outputs;  // patterns of module paths and value names that become outputs too
   std::map<std::string, int64_t> custom_opsets;
   bool simplify = true;         // rewrite rules; false: the graph as recorded
+  bool linger = true;           // its nodes get whole numbers as weights, Quant and Dequant
   bool doc_strings = false;     // the user's file and line in every node's doc string
   bool number_weights = false;  // weights are called 0, 1, ...
   bool trace = false;           // remember what each node was made from

@@ -8,6 +8,8 @@
 #include "cameo/version.h"
 #include "formats/mapped_file.h"
 #include "ops/schema.h"
+#include "ops/linger/grids.h"
+#include "passes/linger/settle.h"
 #include "passes/rename_dims.h"
 #include "staging/export/assumptions.h"
 #include "support/error.h"
@@ -60,6 +62,8 @@ constexpr FinishStep steps[] = {
      [](Finishing& f) { user_places(f.graph(), f.out.trace); }},
     {"keep trace", [](const Finishing& f) { return f.how.trace; }, keep_trace},
     {"keep outputs", nullptr, [](Finishing& f) { keep_outputs(f.graph(), f.how.keep_outputs); }},
+    {"linger", [](const Finishing& f) { return f.how.linger && ops::linger::has_linger(f.graph()); },
+     [](Finishing& f) { settle_linger(f.out.model); }},
     {"simplify", [](const Finishing& f) { return f.how.simplify; }, simplify_graph},
     {"rename sizes", [](const Finishing& f) { return !f.dims_renamed; }, rename_sizes},
     {"functions", [](const Finishing& f) { return f.how.functions.has_value(); },

@@ -51,6 +51,7 @@ Staged taken(Machine& s, NodeBuilder& b, const LoweringValue& v) {
 std::vector<Staged> call_lowering(const Lowerings::Call& call, Machine& s, const std::string& op,
                                   const lowering::Schema* schema, const staging::CallArgs& args) {
   auto state = std::make_unique<NodeBuilderState>(NodeBuilderState{s.graph, s.on, {}, s.on.on_node, {}});
+  state->staged = true;
   state->made = [&s](support::ValueId v) {  // sizes of foreign operators' results can be asked for later
     if (!s.on.fact(v).has_rank()) return;
     for (size_t axis = 0; axis < s.on.fact(v).shape().size(); ++axis)

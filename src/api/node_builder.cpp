@@ -6,6 +6,7 @@
 #include "frontends/text/parse.h"
 #include "ir/clone.h"
 #include "ops/infer.h"
+#include "ops/linger/grids.h"
 #include "ops/schema.h"
 
 #include "api/node_builder.h"
@@ -272,7 +273,8 @@ std::vector<Var> NodeBuilder::op_outputs(size_t outputs, std::string_view op_typ
   std::vector<ValueId> made;
   if (is_onnx && is_old && (!known || changed_since(*known, opset)))
     made = emit_old(*state_, name, operands, attributes, outputs, opset);
-  else if (known) made = emit_known(*state_, *known, op_type, std::move(operands), attributes, outputs);
+  else if (known && !(state_->staged && domain == ops::linger::domain))
+    made = emit_known(*state_, *known, op_type, std::move(operands), attributes, outputs);
   else made = emit_foreign(*state_, domain, name, std::move(operands), attributes, outputs);
   if (state_->made)
     for (const ValueId v : made) state_->made(v);

@@ -18,6 +18,7 @@ struct NodeBuilderState {
   std::function<void(std::string_view domain)> uses_domain = {};  // of operators that are not ours
   std::function<void(support::NodeId)> added = {};                // nodes that `on` did not emit
   std::function<void(support::ValueId)> made = {};                // results of operators
+  bool staged = false;  // values have the types that the program gives them, not those of linger's nodes
 
   static std::unique_ptr<NodeBuilder> make(std::unique_ptr<NodeBuilderState> state);
   static NodeBuilderState& of(const NodeBuilder& b) { return *b.state_; }

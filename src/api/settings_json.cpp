@@ -142,7 +142,7 @@ constexpr Row<ExportSettings> export_rows[] = {
     CAMEO_ROW(ExportSettings, custom_opsets), CAMEO_ROW(ExportSettings, rules),
     CAMEO_ROW(ExportSettings, functions),     CAMEO_ROW(ExportSettings, keep_outputs),
     CAMEO_ROW(ExportSettings, lossy),         CAMEO_ROW(ExportSettings, doc_strings),
-    CAMEO_ROW(ExportSettings, weights)};
+    CAMEO_ROW(ExportSettings, weights),       CAMEO_ROW(ExportSettings, linger)};
 constexpr Row<SimplifySettings> simplify_rows[] = {CAMEO_ROW(SimplifySettings, skip),
                                                    CAMEO_ROW(SimplifySettings, only),
                                                    CAMEO_ROW(SimplifySettings, without),
@@ -166,7 +166,8 @@ constexpr Row<ConvertSettings> convert_rows[] = {
     CAMEO_ROW(ConvertSettings, keep),       CAMEO_ROW(ConvertSettings, inline_functions),
     CAMEO_ROW(ConvertSettings, calibrate),  CAMEO_ROW(ConvertSettings, image),
     CAMEO_ROW(ConvertSettings, max_error),  CAMEO_ROW(ConvertSettings, check),
-    CAMEO_ROW(ConvertSettings, target),     CAMEO_ROW(ConvertSettings, threads)};
+    CAMEO_ROW(ConvertSettings, target),     CAMEO_ROW(ConvertSettings, threads),
+    CAMEO_ROW(ConvertSettings, to_qdq),     CAMEO_ROW(ConvertSettings, exact_rounding)};
 constexpr Row<QuantizeSettings> quantize_rows[] = {
     CAMEO_ROW(QuantizeSettings, target),         CAMEO_ROW(QuantizeSettings, method),
     CAMEO_ROW(QuantizeSettings, percentile),     CAMEO_ROW(QuantizeSettings, keep),

@@ -32,10 +32,24 @@ constexpr WorkRow rows[] = {
     {"AveragePool", Work::pool, 0},
     {"GlobalAveragePool", Work::pool, 0},
     {"GlobalMaxPool", Work::pool, 0},
+    {"QConv1d", Work::conv, 1},
+    {"QConv2d", Work::conv, 1},
+    {"QConvTranspose1d", Work::conv_transpose, 1},
+    {"QConvTranspose2d", Work::conv_transpose, 1},
+    {"QLinear", Work::matmul, 0},
+    {"QMatmul", Work::matmul, 0},
+    {"QBmm", Work::matmul, 0},
+    {"QLSTM", Work::recurrent, 1},
+    {"QGRU", Work::recurrent, 1},
+    {"QAvgPool1d", Work::pool, 0},
+    {"QAvgPool2d", Work::pool, 0},
+    {"QGlobalAveragePool2d", Work::pool, 0},
 };
 
 const WorkRow* row_of(const Node& n) {
-  const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const WorkRow& r) { return n.is(r.op); });
+  const bool known = !n.op->is_opaque() && (n.op->domain.empty() || n.op->domain == "linger");
+  const auto row =
+      std::find_if(std::begin(rows), std::end(rows), [&](const WorkRow& r) { return known && n.op->name == r.op; });
   return row == std::end(rows) ? nullptr : row;
 }
 

@@ -19,6 +19,13 @@ std::span<const OpRules> if_rules();
 std::span<const OpRules> loop_rules();
 std::span<const OpRules> scan_rules();
 std::span<const OpRules> sequence_map_rules();
+// linger
+std::span<const OpRules> linger_elementwise_rules();
+std::span<const OpRules> linger_linear_rules();
+std::span<const OpRules> linger_matmul_rules();
+std::span<const OpRules> linger_normalization_rules();
+std::span<const OpRules> linger_pool_rules();
+std::span<const OpRules> linger_recurrent_rules();
 // math
 std::span<const OpRules> arithmetic_rules();
 std::span<const OpRules> bits_rules();
@@ -127,6 +134,12 @@ inline std::span<const Family> op_families() {
       loop_rules,
       scan_rules,
       sequence_map_rules,
+      linger_elementwise_rules,
+      linger_linear_rules,
+      linger_matmul_rules,
+      linger_normalization_rules,
+      linger_pool_rules,
+      linger_recurrent_rules,
       arithmetic_rules,
       bits_rules,
       cast_rules,

@@ -12,6 +12,7 @@
 namespace cameo::ops {
 
 std::span<const OpEntry> microsoft_entries();  // com.microsoft's operators that Cameo knows
+std::span<const OpEntry> linger_entries();
 
 namespace {
 
@@ -25,7 +26,7 @@ struct Table {
     for (const auto family : op_families())
       for (const OpRules& r : family())
         invariant(rules.emplace(r.attrs_tag, &r).second, "an operator has one set of rules");
-    for (const auto entries : {op_entries(), microsoft_entries()})
+    for (const auto entries : {op_entries(), microsoft_entries(), linger_entries()})
       for (const OpEntry& e : entries) {
         OpDef d;
         static_cast<OpInfo&>(d) = e.info;

@@ -101,7 +101,9 @@ void Checker::schema_attributes(const NodeProto& n, const SchemaVersion& s) {
     if (a.name.starts_with("__")) continue;  // marks that tools leave
     const AttrSpec* spec = s.attribute(a.name);
     if (!spec) {
-      err("check.attribute", cat(n.op_type, " has no attribute '", a.name, "'"), at(n));
+      const std::string what = cat(n.op_type, " has no attribute '", a.name, "'");
+      if (is_known_whole(plain(n.domain))) err("check.attribute", what, at(n));
+      else diags_.warn("check.attribute", what, at(n));
       continue;
     }
     const AttrKind kind = a.ref.empty() || a.type != 0 ? attribute_kind(a) : AttrKind::undefined;

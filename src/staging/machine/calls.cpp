@@ -84,8 +84,10 @@ std::vector<Value> Machine::call_op(std::string_view ns, std::string_view op, Ca
   if (candidates.empty())
     if (auto results = by_user(full, nullptr, args)) return std::move(*results);
   if (candidates.empty())
-    return options.fallback == Fallback::none ? missing_op(full, std::max<size_t>(results_wanted_, 1))
-                                              : foreign_op(full, nullptr, args);
+    return options.fallback == Fallback::none &&
+                   !ops::find_op(ns, op)  // an operator of linger's domain is a node as it is
+               ? missing_op(full, std::max<size_t>(results_wanted_, 1))
+               : foreign_op(full, nullptr, args);
   auto matched = match(*this, candidates, args);
   if (!matched) matched = match_without_defaults(*this, candidates, args);
   if (!matched) {

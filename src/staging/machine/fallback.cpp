@@ -101,13 +101,14 @@ void Machine::training_literals(const Schema& s, std::vector<Value>& args) {
 }
 
 std::vector<Value> Machine::foreign_op(const std::string& full, const Schema* s, const CallArgs& args) {
-  const bool aten = options.fallback == Fallback::aten || options.fallback == Fallback::all_aten;
+  const std::string base = full.substr(0, full.find('.'));
+  const bool known = ops::find_op(base.substr(0, base.find("::")), after(base, "::")) != nullptr;
+  const bool aten = !known && (options.fallback == Fallback::aten || options.fallback == Fallback::all_aten);
   Operands operands(*this, aten);
   for (size_t i = 0; i < args.positional.size(); ++i)
     operands.add(s && i < s->params.size() ? s->params[i].name : cat("arg", i), args.positional[i]);
   for (const auto& [key, value] : args.keywords) operands.add(std::string(key), value);
   while (!operands.inputs.empty() && !operands.inputs.back()) operands.inputs.pop_back();
-  const std::string base = full.substr(0, full.find('.'));
   const size_t results = s ? s->returns.size() : std::max<size_t>(results_wanted_, 1);
   if (aten) {
     operands.attrs.insert(operands.attrs.begin(),
@@ -123,7 +124,7 @@ std::vector<Value> Machine::foreign_op(const std::string& full, const Schema* s,
   const NodeId n = graph.add_node(on.region(), op, nullptr, std::move(operands.inputs), std::max<size_t>(results, 1));
   graph.set_extra(n, std::move(operands.attrs));
   if (const Lowering named(*this, full); on.on_node) on.on_node(n);
-  if (options.fallback != Fallback::all_aten && told.first(cat("foreign ", full)))
+  if (!known && options.fallback != Fallback::all_aten && told.first(cat("foreign ", full)))
     sink_.warn("export.fallback", cat(full, " is kept as a node ", op.domain, "::", op.name), here()).because =
         interpreter_ && interpreter_->has_types()
             ? ""

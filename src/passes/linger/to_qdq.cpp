@@ -1,0 +1,106 @@
+#include "passes/linger/to_qdq.h"
+
+#include <algorithm>
+
+#include "ops/inline.h"
+#include "passes/linger/rewrite.h"
+
+namespace cameo::passes {
+
+namespace {
+
+using linger::Quantised;
+using linger::Rewrite;
+using linger::Row;
+using linger::States;
+
+const Row* row_of(const Node& n) {
+  for (const auto rows : {linger::plain_rows(), linger::window_rows(), linger::recurrent_rows()})
+    for (const Row& r : rows)
+      if (n.op->name == r.op) return &r;
+  return nullptr;
+}
+
+class Converter {
+ public:
+  Converter(Graph& g, bool exact) : g_(g), exact_(exact) {}
+
+  void region(RegionId r) {
+    for (const NodeId n : g_.nodes(r)) {
+      for (const RegionId body : std::vector<RegionId>(g_[n].regions))
+        if (body) region(body);
+      states_.follow(g_, n);
+      if (g_[n].op->domain == ops::linger::domain) replace(n);
+      else if (ops::linger::passing(g_[n]) && states_.of(g_.input(n, 0))) wrap(n);
+    }
+  }
+
+  LingerToQdq done;
+
+ private:
+  void replace(NodeId n) {
+    const Row* row = ops::linger::is_linger(g_[n]) ? row_of(g_[n]) : nullptr;
+    Rewrite r(g_, n, states_, exact_);
+    if (!row) r.refuse("the operator is unknown");
+    if (row->op == "QLSTM" || row->op == "QGRU") note_state(n);
+    const linger::Results results = row->write(r);
+    const std::vector<ValueId> old = g_[n].outputs;
+    for (size_t i = 0; i < old.size(); ++i) take_over(old[i], results[i]);
+    g_.erase(n);
+    ++done.nodes;
+  }
+
+  // The new value has the old one's name, uses and grid.
+  void take_over(ValueId old, ValueId by) {
+    if (const Quantised* q = states_.of(old)) states_.set(by, Quantised(*q));
+    std::string name = g_[old].name;
+    g_.label(old).name.clear();
+    if (g_[by].kind != Value::Kind::node_output || !g_[by].name.empty())  // a name is a value's own
+      by = On(g_, g_[g_[old].def].home, g_[old].def).Identity(by);
+    g_.replace_uses(old, by);
+    g_.label(by).name = std::move(name);
+  }
+
+  // An operator that moves quantised numbers, between DequantizeLinear and QuantizeLinear: engines look for that form.
+  void wrap(NodeId n) {
+    Rewrite r(g_, n, states_, exact_);
+    const ops::linger::Passing through = *ops::linger::passing(g_[n]);
+    const Quantised grid = *states_.of(g_.input(n, 0));
+    std::vector<ValueId> inputs = g_[n].inputs;
+    inputs[0] = r.dequantised(inputs[0], grid.scale);
+    for (size_t i = through.first_value; i < std::min(inputs.size(), through.first_value + 2); ++i)
+      if (inputs[i] && g_[inputs[i]].fact.dtype() == ops::linger::type_of(grid.bits))
+        inputs[i] = r.dequantised(inputs[i], grid.scale);
+    const auto moved = r.on.emit(def(*g_[n].op), g_[n].attrs, std::move(inputs), g_[n].outputs.size());
+    if (!g_[n].name.empty()) g_.set_name(g_[moved[0]].def, g_[n].name);
+    const std::vector<ValueId> old = g_[n].outputs;
+    for (size_t i = 0; i < old.size(); ++i)
+      take_over(old[i], i < through.results ? r.on_grid(moved[i], grid) : moved[i]);
+    g_.erase(n);
+  }
+
+  void note_state(NodeId n) {
+    Diag d;
+    d.severity = Severity::note;
+    d.code = "convert.linger-state";
+    d.what = cat(g_[n].op->name, " '", g_[n].name, "': ONNX's operator does not round its state between steps");
+    d.because = "results differ by more than one step after long sequences";
+    done.notes.push_back(std::move(d));
+  }
+
+  Graph& g_;
+  bool exact_;
+  States states_;
+};
+
+}  // namespace
+
+LingerToQdq linger_to_qdq(Model& m, bool exact) {
+  ops::inline_functions(m);
+  Converter c(m.graph, exact);
+  c.region(m.graph.main());
+  m.opsets.erase(std::string(ops::linger::domain));
+  return std::move(c.done);
+}
+
+}  // namespace cameo::passes
