@@ -1,10 +1,13 @@
 #include "passes/linger/settle.h"
 
 #include <algorithm>
+#include <map>
 
+#include "ops/eval.h"
 #include "ops/gate.h"
 #include "ops/infer.h"
 #include "ops/on.h"
+#include "passes/dce.h"
 #include "passes/linger/states.h"
 
 namespace cameo::passes {
@@ -98,7 +101,7 @@ class Settler {
   // A float as whole numbers: a constant at once, anything else by a Quant before the node.
   ValueId on_grid(ValueId v, const Quantised& grid, NodeId before) {
     if (!is_float(g_[v].fact.dtype()) && g_[v].fact.dtype() != DType::undefined) return v;
-    if (const auto constant = g_.constant(v)) return whole_constant(v, *constant, grid);
+    if (const auto& constant = known(v)) return whole_constant(v, *constant, grid);
     op::linger::Quant attrs{.data_bits = grid.bits, .scale_x = static_cast<float>(grid.scale)};
     attrs.platform = ops::linger::text_of(g_[before], "platform");
     attrs.zero_point = 0;
@@ -107,6 +110,31 @@ class Settler {
     ++done.quants;
     states_.follow(g_, q);
     return g_[q].outputs[0];
+  }
+
+  // What is computed from weights alone, such as the factors of a folded batch norm, is a weight too.
+  const std::optional<Tensor>& known(ValueId v, int depth = 0) {
+    if (const auto it = known_.find(v); it != known_.end()) return it->second;
+    known_[v] = std::nullopt;
+    auto t = g_.constant(v);
+    if (!t && g_[v].def && depth < deepest_chain) t = computed(v, depth);
+    return known_[v] = std::move(t);
+  }
+
+  std::optional<Tensor> computed(ValueId v, int depth) {
+    const NodeId id = g_[v].def;
+    const Node& n = g_[id];
+    if (n.op->is_opaque() || !n.regions.empty() || !def(*n.op).rules.eval || !def(*n.op).rules.deterministic) return {};
+    std::vector<Datum> data;
+    for (const ValueId in : n.inputs) {
+      if (in && !known(in, depth + 1)) return {};
+      data.push_back(in ? Datum(*known(in)) : Datum());
+    }
+    std::vector<const Datum*> pointers;
+    for (size_t i = 0; i < data.size(); ++i) pointers.push_back(n.inputs[i] ? &data[i] : nullptr);
+    const auto results = ops::evaluate_node(n, pointers);
+    const auto at = static_cast<size_t>(std::find(n.outputs.begin(), n.outputs.end(), v) - n.outputs.begin());
+    return results[at].kind == Datum::Kind::tensor ? std::optional(results[at].tensor) : std::nullopt;
   }
 
   ValueId whole_constant(ValueId v, const Tensor& t, const Quantised& grid) {
@@ -136,6 +164,8 @@ class Settler {
     return out;
   }
 
+  static constexpr int deepest_chain = 64;
+
   struct Made {
     ValueId from, to;
     Quantised grid;
@@ -144,6 +174,7 @@ class Settler {
   Graph& g_;
   States states_;
   std::vector<Made> made_;
+  std::map<ValueId, std::optional<Tensor>> known_;
 };
 
 }  // namespace
@@ -151,13 +182,9 @@ class Settler {
 LingerSettled settle_linger(Model& m) {
   Settler s(m);
   s.region(m.graph.main());
-  Graph& g = m.graph;
-  for (uint32_t i = 0; i < g.value_capacity(); ++i) {  // floats that whole numbers took the place of
-    const ValueId v(i);
-    if (g[v].kind == Value::Kind::initializer && g[v].name.empty() && !g.used(v) && g[v].weight) g.erase_initializer(v);
-  }
-  ops::forget_declared(g);
-  ops::infer(g, m.functions);
+  remove_dead_code(m.graph);  // floats that whole numbers took the place of
+  ops::forget_declared(m.graph);
+  ops::infer(m.graph, m.functions);
   return s.done;
 }
 
