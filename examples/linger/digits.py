@@ -9,13 +9,13 @@ exported with linger's nodes, checked, simplified, run and compared with PyTorch
 import pathlib
 import sys
 
-import layers
 import numpy as np
 import onnxruntime
 import torch
 from torch import nn
 
 import cameo
+import layers
 
 DIGITS = pathlib.Path(__file__).resolve().parent.parent / "digits"
 STEPS = 60

@@ -135,24 +135,32 @@ class Quiet:
 
 
 @contextlib.contextmanager
-def plain():
-    """No gradients, no fused attention of PyTorch's own; torch.onnx.is_in_onnx_export() is true, however it was imported."""
+def exporting(answer):
+    """What torch.onnx.is_in_onnx_export() says, however it was imported."""
     asked = getattr(torch.onnx, "is_in_onnx_export", None)
-    answer = getattr(asked, "__code__", None)
-    if asked and answer:
-        asked.__code__ = (lambda: True).__code__
+    before = getattr(asked, "__code__", None)
+    if asked and before:
+        asked.__code__ = (lambda: True).__code__ if answer else (lambda: False).__code__
+    try:
+        yield
+    finally:
+        if asked and before:
+            asked.__code__ = before
+
+
+@contextlib.contextmanager
+def plain():
+    """No gradients, no fused attention of PyTorch's own; torch.onnx.is_in_onnx_export() is true."""
     mha = getattr(torch.backends, "mha", None)
     fast = mha.get_fastpath_enabled() if mha else None
     if mha:
         mha.set_fastpath_enabled(False)
     try:
-        with torch.no_grad():
+        with exporting(True), torch.no_grad():
             yield
     finally:
         if mha:
             mha.set_fastpath_enabled(fast)
-        if asked and answer:
-            asked.__code__ = answer
 
 
 def tensor_outputs(result, findings):

@@ -79,7 +79,8 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         _write_text(result.program_text, f)
     elif f is not None:
         before = time.perf_counter()
-        _save(result, f, external, enable_onnx_checker and kept in (None, "none"))
+        unfinished = not linger and any(n.domain == "linger" for n in result.model.nodes)  # their types are not those of the file yet
+        _save(result, f, external, enable_onnx_checker and kept in (None, "none") and not unfinished)
         result.seconds["save"] = time.perf_counter() - before
     if dump_exported_program and result.program is not None:
         os.makedirs(artifacts_dir, exist_ok=True)

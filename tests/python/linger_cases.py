@@ -1,8 +1,9 @@
 """A case or more of every operator that linger writes."""
 import math
 
-import linger_numpy as ln
 import numpy as np
+
+import linger_numpy as ln
 from linger_numpy import Case, clip, common, ints, out, pair, q15, sigmoid, up, weighted
 
 WINDOW = {"kernel_shape": [3, 3], "strides": [2, 1], "pads": [1, 0, 1, 2], "dilations": [1, 1], "group": 1}
@@ -100,7 +101,8 @@ def cases():
                       lambda x: [clip(up(x.astype(np.float64) * 32))]),
         "Quant of halves": Case("Quant", [(np.arange(-40, 40) / 64).astype(np.float32)], {"data_bits": 8, "scale_x": 32.0}, lambda x: [clip(up(x.astype(np.float64) * 32))]),
         "Quant to 16 bits": Case("Quant", [(ln.RNG.normal(size=(3, 5)) * 3).astype(np.float32)], {"data_bits": 16, "scale_x": 2048.0}, lambda x: [clip(up(x.astype(np.float64) * 2048), 16)]),
-        "Quant to 4 bits": Case("Quant", [(ln.RNG.normal(size=(3, 5)) * 3).astype(np.float32)], {"data_bits": 4, "scale_x": 2.0}, lambda x: [np.clip(up(x.astype(np.float64) * 2), -8, 7).astype(np.int8)]),
+        "Quant to 4 bits": Case("Quant", [(ln.RNG.normal(size=(3, 5)) * 3).astype(np.float32)], {"data_bits": 4, "scale_x": 2.0},
+                                lambda x: [np.clip(up(x.astype(np.float64) * 2), -8, 7).astype(np.int8)]),
         "Dequant": Case("Dequant", [ints(3, 5)], {"scale_o": 64.0}, lambda x: [(x / 64).astype(np.float32)], steps=0),
         "QConv2d": convolution("QConv2d", ints(2, 3, 7, 6), ints(4, 3, 3, 3), b32(4), weighted(32, 512, 16, **WINDOW), 2),
         "QConv2d, depthwise, no bias": convolution("QConv2d", ints(1, 4, 5, 5), ints(4, 1, 3, 3), None, weighted(32, 256, 32, **WINDOW | {"group": 4}), 2),
@@ -123,7 +125,8 @@ def cases():
         "QAvgPool2d, divisor": pool("QAvgPool2d", ints(2, 3, 6, 6, most=60), common(32, 32, **POOL | {"divisor_override": 3}), 2),
         "QAvgPool1d": pool("QAvgPool1d", ints(2, 3, 9), common(32, 32, kernel_shape=[3], strides=[2], pads=[1, 1], ceil_mode=0, count_include_pad=1, divisor_override=-1), 1),
         "QGlobalAveragePool2d": Case("QGlobalAveragePool2d", [ints(2, 3, 4, 4)], g := common(32, 64), lambda x: [ln.divided(x.astype(np.int64).sum((2, 3), keepdims=True), np.float64(16), g)]),
-        "QGlobalAveragePool2d of 7x7": Case("QGlobalAveragePool2d", [ints(2, 3, 7, 7)], f := common(32, 128), lambda x: [ln.divided(x.astype(np.int64).sum((2, 3), keepdims=True), np.float64(49), f)], steps=4),
+        "QGlobalAveragePool2d of 7x7": Case("QGlobalAveragePool2d", [ints(2, 3, 7, 7)], f := common(32, 128),
+                                            lambda x: [ln.divided(x.astype(np.int64).sum((2, 3), keepdims=True), np.float64(49), f)], steps=4),
         "QAdd": add(ints(2, 3, 4), ints(3, 1), pair(32, 16, 16)),
         "QAdd to a coarser scale": add(ints(2, 3, 40), ints(2, 3, 40), pair(32, 64, 8)),
         "QMul": product("QMul", ints(2, 3, 4), ints(4), pair(32, 16, 8), np.multiply),
