@@ -71,7 +71,7 @@ void promise(Infer& c, const A& a, Shape shape) {
 // The shape that an ONNX operator's rule gives for the same operands.
 template <class A>
 Shape shape_by(const A& attrs, Infer& c) {
-  if (c.out_count() == 0) c.fail("infer.arity", "there is no output");
+  if (c.out_count() == 0) c.fail("infer.mismatch", "there is no output");
   op_of<A>().rules.infer(&attrs, c);
   return c.graph()[c.node().outputs[0]].fact.shape();
 }

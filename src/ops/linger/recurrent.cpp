@@ -41,7 +41,7 @@ struct Recurrent : Rules<A> {
   static void infer(const A& a, Infer& c) {
     const Places p = places_of(a, c.in_count());
     if (c.in_count() != (p.bias == absent ? p.r + 1 : p.bias + 2))
-      c.fail("infer.arity", cat(c.in_count(), " operands do not make up input, states, weights and biases"));
+      c.fail("infer.mismatch", cat(c.in_count(), " operands do not make up input, states, weights and biases"));
     if (a.num_layers.value_or(1) != 1)
       c.fail("infer.attribute", cat("num_layers is ", *a.num_layers, " and must be 1"));
     if (a.hidden_size < 1) c.fail("infer.attribute", cat("hidden_size is ", a.hidden_size));
