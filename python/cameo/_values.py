@@ -7,7 +7,7 @@ from . import _arguments as arguments
 from ._findings import failure
 
 FLAGS = ("export_params verbose aten export_raw_ir _retain_param_name do_constant_folding strip_doc_string keep_initializers_as_inputs enable_onnx_checker "
-         "use_external_data_format dynamo external_data optimize profile dump_exported_program autograd_inlining strict lossy experimental").split()
+         "use_external_data_format dynamo external_data optimize profile dump_exported_program autograd_inlining strict lossy experimental linger").split()
 ONE_OF = {
     "fallback": (None, True, False, "none", "aten", "all-aten", "custom"),
     "capture": ("auto", "trace", "script", "export"),
