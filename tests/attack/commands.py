@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 ONNX_VERBS = ["run"] * 8 + ["simplify"] * 6 + ["convert"] * 4 + ["infer", "check", "show", "verify"] * 2 + ["merge", "extract", "diff", "explain", "stats", "view", "onnxsim"]
-ONNX_VERBS += ["edit", "quantize"] * 2
+ONNX_VERBS += ["edit", "quantize"] * 2 + ["lint"]
 ARCHIVE_VERBS = ["export"] * 8 + ["show"]
 ARRAY_VERBS = ["run"] * 3 + ["verify", "quantize"]
 VERBS = sorted(set(ONNX_VERBS + ARCHIVE_VERBS + ["ops"]))
@@ -93,7 +93,8 @@ class Chooser:
             c.arguments += ["--opset", str(rng.randint(7, 27))]
         c.arguments += maybe(rng, "--lossy") + maybe(rng, "--experimental")
         if rng.one_in(6):
-            c.arguments += ["--float", rng.choice(["f16", "bf16"])] + maybe(rng, "--keep-io")
+            c.arguments += ["--float", rng.choice(["f16", "bf16", "mixed"])] + maybe(rng, "--keep-io") + maybe(rng, "--no-check", odds=2)
+            c.arguments += maybe(rng, "--calibrate", self.inputs_file, odds=2) if self.inputs_file else []
         c.arguments += maybe(rng, "--inline", odds=6)
         return c
 
@@ -142,6 +143,11 @@ class Chooser:
     def quantize(self):
         rng = self.rng
         c = self.writing(["quantize", self.model])
+        if rng.one_in(3):
+            c.arguments += ["--weights", rng.choice(["int8", "int4", "int2"]), "--block", rng.choice(["16", "32", "64", "256"])]
+            c.arguments += maybe(rng, "--asymmetric", odds=2) + maybe(rng, "--form", rng.choice(["nbits", "qdq"]), odds=2)
+            c.arguments += ["--method", rng.choice(["rtn", "search", "gptq", "awq"])] + (["--calibrate", self.inputs_file] if self.inputs_file else [])
+            return c
         c.arguments += ["--calibrate", self.inputs_file or "inputs.npz", "--check-samples", "1"]
         c.arguments += maybe(rng, "--target", rng.choice(["onnxruntime", "tensorrt", "openvino", "qnn", "generic"]), odds=2)
         c.arguments += maybe(rng, "--method", rng.choice(["minmax", "percentile", "entropy", "mse"]), odds=2)
@@ -150,6 +156,15 @@ class Chooser:
         if rng.one_in(6):
             c.arguments += ["--report", "out.html"]
             c.outputs.append("out.html")
+        return c
+
+    def lint(self):
+        rng = self.rng
+        targets = ["onnxruntime", "onnxruntime-web", "openvino", "tensorrt", "opencv", "ncnn", "rknn", "qnn", "coreml", "tflite", "all"]
+        c = Command(["lint", self.model, "--target", rng.choice(targets)] + maybe(rng, "--sarif"))
+        if rng.one_in(3):
+            c = Command([*c.arguments[:4], "--fix", "out.onnx"] + maybe(rng, "--no-verify", odds=2), ["out.onnx", "out.onnx.data"], "out.onnx")
+            c.arguments += [w for d in self.dims[:3] for w in ("--dim", f"{d}={rng.choice([1, 2, 3])}")]
         return c
 
     def stats(self):
