@@ -62,6 +62,7 @@ void tell(const Quantized& q, Out& out) {
 int quantize_main(Raw raw, Out& out) {
   const auto args = parse(verb, raw, out);
   if (!args) return 0;
+  if (args->has("dynamic")) return quantize_dynamic_main(verb, *args, out);
   if (is_weight_only(*args)) return quantize_weights_main(verb, *args, out);
   if (!args->has("calibrate"))
     throw error("use.inputs", "--calibrate is missing").help("--calibrate DATA: samples of the model's inputs");

@@ -30,6 +30,9 @@ inline constexpr Flag quantize_flags[] = {
     {"no-equalization", 0, "", "leave the ranges of channels as they are"},
     {"no-simplify", 0, "", "do not simplify the model first"},
     {"report", 0, "FILE", "every node with its bits and noise: .html or .json; repeatable"},
+    {"dynamic", 0, "",
+     "without samples: 8-bit weights, data rounded while the model runs; target onnxruntime or generic"},
+    {"per-tensor", 0, "", "for --dynamic: one scale per weight, not one per output"},
     {"weights", 0, "int8|int4|int2",
      "only weights, in few bits; also keep, embed or external: where weights go; both may be given"},
     {"block", 0, "N", "numbers with one scale, for --weights: 16 to 256; default: 32"},
@@ -43,5 +46,6 @@ inline constexpr Flag quantize_flags[] = {
 
 bool is_weight_only(const Args& args);
 int quantize_weights_main(const Verb& verb, const Args& args, Out& out);
+int quantize_dynamic_main(const Verb& verb, const Args& args, Out& out);
 
 }  // namespace cameo::cli

@@ -7,6 +7,7 @@
 #include "cameo/check.h"
 #include "cameo/convert.h"
 #include "cameo/diag.h"
+#include "cameo/dynamic.h"
 #include "cameo/edit.h"
 #include "cameo/export.h"
 #include "cameo/face.h"

@@ -18,7 +18,7 @@ _WHERE = {
     "quantize": "_quantize", "Quantized": "_quantize", "to_half": "_half", "Half": "_half",
     "lint": "_lint", "lint_rules": "_lint", "lint_targets": "_lint", "LintReport": "_lint",
     "LintFinding": "_lint", "fix_lint": "_lint", "LintFixed": "_lint", "LintStep": "_lint",
-    "quantize_weights": "_weights", "WeightQuantized": "_weights",
+    "quantize_weights": "_weights", "WeightQuantized": "_weights", "quantize_dynamic": "_weights", "DynamicQuantized": "_weights",
     "Builder": "_builder",
     "Session": "_session", "InferenceSession": "_session", "SessionOptions": "_session",
     "export": "_export", "ExportResult": "_result", "torch_onnx_export": "_patch",

@@ -225,6 +225,11 @@ def quantize_weights(model: Source, f: Path | IO[bytes] | None = None, *, bits: 
                      opset: int | None = None, threads: int = 0,
                      progress: Callable[[str, int, int], bool | None] | None = None) -> WeightQuantized: ...
 
+class DynamicQuantized(WeightQuantized): ...
+
+def quantize_dynamic(model: Source, f: Path | IO[bytes] | None = None, *, target: Literal["onnxruntime", "generic"] = "onnxruntime",
+                     per_channel: bool = True, keep: str | Iterable[str] = (), opset: int | None = None) -> DynamicQuantized: ...
+
 class Half:
     model: Model
     report: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Models whose weights have few bits."""
+"""Models whose weights have few bits, and dynamic quantization."""
 import json
 
 from . import _cameo
@@ -32,6 +32,24 @@ def quantize_weights(model, f=None, *, bits=4, block=32, symmetric=True, method=
                    opset=opset or 0, threads=threads, progress=progress)
     made, report, findings = _cameo.quantize_weights(model, sample_source(model, samples), image, {k: v for k, v in options.items() if v is not None})
     result = WeightQuantized(made, json.loads(report), findings)
+    if f is not None:
+        result.save(f)
+    return result
+
+
+class DynamicQuantized(WeightQuantized):
+    """A model with 8-bit products, and what was done: model, report (a dict), findings."""
+
+    def __repr__(self):
+        return f"<DynamicQuantized: {sum(n['quantized'] for n in self.report['nodes'])} of {len(self.report['nodes'])} nodes>"
+
+
+def quantize_dynamic(model, f=None, *, target="onnxruntime", per_channel=True, keep=(), opset=None):
+    """The model with 8-bit weights and data that is rounded while it runs, as a DynamicQuantized; written to `f` where that is given.
+
+    target: "onnxruntime" (com.microsoft's operators too) or "generic" (only ONNX's own)."""
+    made, report = _cameo.quantize_dynamic(as_model(model), dict(target=target, per_channel=per_channel, keep=[keep] if isinstance(keep, str) else list(keep), opset=opset or 0))
+    result = DynamicQuantized(made, json.loads(report), [])
     if f is not None:
         result.save(f)
     return result

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
+#include "cameo/dynamic.h"
 #include "cameo/model.h"
 #include "cameo/weights.h"
 #include "samples.h"
@@ -71,11 +72,25 @@ nb::tuple quantize_weights_of(const Model& m, nb::object samples, const std::str
   return nb::make_tuple(std::move(q.model), to_json(q.report), diag_list(q.findings));
 }
 
+// (model, report as JSON)
+nb::tuple quantize_dynamic_of(const Model& m, nb::dict given) {
+  Options o(std::move(given));
+  DynamicSettings s;
+  s.target = o.text("target", s.target.c_str());
+  s.per_channel = o.flag("per_channel", s.per_channel);
+  s.keep = o.texts("keep");
+  s.opset = static_cast<int>(o.integer("opset", 0));
+  o.finish();
+  DynamicQuantized q = released([&] { return quantize_dynamic(m, s); });
+  return nb::make_tuple(std::move(q.model), to_json(q.report));
+}
+
 }  // namespace
 
 void bind_quantize(nb::module_& m) {
   m.def("quantize", &quantize_model);
   m.def("quantize_weights", &quantize_weights_of);
+  m.def("quantize_dynamic", &quantize_dynamic_of);
 }
 
 }  // namespace cameo::python

@@ -24,50 +24,23 @@ Stored add_all(Graph& g, const WeightTarget& t, const StoredMatrix& s, int bits)
   return out;
 }
 
-NodeId foreign_node(Graph& g, RegionId home, std::string_view name, const ir::NamedAttrs& attrs,
-                    std::vector<ValueId> inputs, NodeId before) {
-  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
-  if (const OpDef* op = find_op("com.microsoft", name)) {
-    const std::shared_ptr<void> made = op->make();
-    for (const ir::NamedAttr& a : attrs)
-      for (const ir::AttrField& field : op->fields)
-        if (field.name == a.name) field.set(made.get(), a.value);
-    return g.add_node(home, *op, made, std::move(inputs), 1, before);
-  }
-  const NodeId n = g.add_node(home, ir::opaque_op("com.microsoft", name), nullptr, std::move(inputs), 1, before);
-  g.set_extra(n, attrs);
-  return n;
-}
-
-// The readers of `old` get `made`, with its name; what computed `old` goes.
-void take_over(Graph& g, ValueId old, ValueId made) {
-  const NodeId n = g[old].def;
-  g.fact(made) = g[old].fact;
-  const std::string name = g[old].name;
-  g.replace_uses(old, made);
-  g.erase(n);
-  g.rename(made, name);
-}
-
-void erase_if_unused(Graph& g, ValueId v) {
-  if (g.used(v)) return;
-  if (g[v].kind == Value::Kind::initializer) g.erase_initializer(v);
-  else if (g[v].def) g.erase(g[v].def);
-}
-
 void put_product(Graph& g, NodeId n, const Matrix& m, const Stored& s) {
   const ir::NamedAttrs attrs{
       {"K", m.depth()}, {"N", m.outputs()}, {"bits", int64_t{m.format.bits}}, {"block_size", m.format.block}};
   const std::string name = g[n].name.empty() ? "" : cat(g[n].name, "_Q", m.format.bits);
   const ValueId bias = g[n].is("Gemm") ? g.input(n, 2) : ValueId(), out = g[n].outputs[0];
   const NodeId product =
-      foreign_node(g, g[n].home, "MatMulNBits", attrs, {g[n].inputs[0], s.levels, s.scales, s.zeros}, n);
+      microsoft_node(g, g[n].home, "MatMulNBits", attrs, {g[n].inputs[0], s.levels, s.scales, s.zeros}, 1, n);
   g.set_name(product, name);
   const ValueId result = g[product].outputs[0];
-  if (!bias) return take_over(g, out, result);
+  if (!bias) {
+    take_over(g, out, result);
+    return g.erase(n);
+  }
   g.fact(result) = g[out].fact;
   const NodeId sum = g.add_node(g[n].home, op_of<op::Add>(), nullptr, {result, bias}, 1, n);
   take_over(g, out, g[sum].outputs[0]);
+  g.erase(n);
 }
 
 // Rows of a matrix that MatMulNBits may read as well: one tensor in the file, which Reshape gives two axes.
@@ -80,22 +53,52 @@ void put_gather(Graph& g, NodeId n, const Matrix& m, const Stored& s) {
                              {"block_size", m.format.block},
                              {"gather_axis", int64_t{0}},
                              {"quantize_axis", int64_t{1}}};
-  const NodeId rows = foreign_node(g, g[n].home, "GatherBlockQuantized", attrs,
-                                   {g[flat].outputs[0], g[n].inputs[1], s.scales, s.zeros}, n);
+  const NodeId rows = microsoft_node(g, g[n].home, "GatherBlockQuantized", attrs,
+                                     {g[flat].outputs[0], g[n].inputs[1], s.scales, s.zeros}, 1, n);
   g.set_name(rows, g[n].name.empty() ? "" : cat(g[n].name, "_Q", m.format.bits));
   take_over(g, g[n].outputs[0], g[rows].outputs[0]);
+  g.erase(n);
 }
 
 }  // namespace
+
+NodeId microsoft_node(Graph& g, RegionId home, std::string_view name, const ir::NamedAttrs& attrs,
+                      std::vector<ValueId> inputs, size_t outputs, NodeId before) {
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  if (const OpDef* op = find_op("com.microsoft", name)) {
+    const std::shared_ptr<void> made = op->make();
+    for (const ir::NamedAttr& a : attrs)
+      for (const ir::AttrField& field : op->fields)
+        if (field.name == a.name) field.set(made.get(), a.value);
+    return g.add_node(home, *op, made, std::move(inputs), outputs, before);
+  }
+  const NodeId n = g.add_node(home, ir::opaque_op("com.microsoft", name), nullptr, std::move(inputs), outputs, before);
+  g.set_extra(n, attrs);
+  return n;
+}
+
+void take_over(Graph& g, ValueId old, ValueId made) {
+  g.fact(made) = g[old].fact;
+  std::string name = g[old].name;
+  g.replace_uses(old, made);
+  g.rename(old, "");
+  g.rename(made, std::move(name));
+}
+
+void drop_unused(Graph& g, ValueId v) {
+  if (g[v].kind == Value::Kind::dead || g.used(v)) return;
+  if (g[v].kind == Value::Kind::initializer) g.erase_initializer(v);
+  else if (g[v].def) g.erase(g[v].def);
+}
 
 void put_nbits(Graph& g, const WeightTarget& t, const Matrix& m) {
   const Stored s = add_all(g, t, stored_for_nbits(m), m.format.bits);
   for (const WeightUse& use : t.uses) {
     if (use.kind == WeightUse::Kind::gather) put_gather(g, use.node, m, s);
     else put_product(g, use.node, m, s);
-    if (use.transpose && !g[use.transpose].dead) erase_if_unused(g, g[use.transpose].outputs[0]);
+    if (use.transpose && !g[use.transpose].dead) drop_unused(g, g[use.transpose].outputs[0]);
   }
-  erase_if_unused(g, t.value);
+  drop_unused(g, t.value);
 }
 
 void put_dequantize(Graph& g, const WeightTarget& t, const Matrix& m) {
@@ -111,7 +114,7 @@ void put_dequantize(Graph& g, const WeightTarget& t, const Matrix& m) {
   const ValueId out = g[n].outputs[0];
   g.fact(out).type = g[t.value].fact.type;
   g.replace_uses(t.value, out);
-  erase_if_unused(g, t.value);
+  drop_unused(g, t.value);
 }
 
 }  // namespace cameo::quant

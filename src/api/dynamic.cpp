@@ -1,0 +1,37 @@
+// include/cameo/dynamic.h.
+#include "quant/dynamic/dynamic.h"
+
+#include <algorithm>
+
+#include "api/state.h"
+#include "cameo/dynamic.h"
+#include "cameo/json.h"
+
+namespace cameo {
+
+DynamicQuantized quantize_dynamic(Model model, const DynamicSettings& settings) {
+  if (settings.target != "onnxruntime" && settings.target != "generic")
+    throw error("use.target", cat("dynamic quantization has no target '", settings.target, "'"))
+        .help("onnxruntime, generic");
+  ModelState s = ModelState::changed(std::move(model));
+  DynamicReport report;
+  for (auto& row :
+       quant::quantize_dynamic(s.model, {settings.target == "onnxruntime", settings.per_channel, settings.keep}))
+    report.nodes.push_back({std::move(row.name), std::move(row.op), std::move(row.why), row.quantized});
+  s.opset = std::max({quant::dynamic_opset, opset_of(s), settings.opset ? known_opset(settings.opset) : 0});
+  s.inferred.reset();
+  return {ModelState::make(std::move(s)), std::move(report)};
+}
+
+std::string to_json(const DynamicReport& r) {
+  json::Writer w;
+  w.object().key("nodes").array();
+  for (const DynamicReport::Node& n : r.nodes) {
+    w.object().key("name").value(n.name).key("op").value(n.op).key("quantized").value(n.quantized);
+    if (!n.why.empty()) w.key("why").value(n.why);
+    w.end();
+  }
+  return w.end().end().text();
+}
+
+}  // namespace cameo
