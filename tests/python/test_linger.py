@@ -117,3 +117,33 @@ def test_an_unknown_operator_of_the_domain(cameo, tmp_path):
     assert "check.operator" not in cameo("check", tmp_path / "m.onnx").stderr  # a newer linger may have it
     refused = cameo("convert", tmp_path / "m.onnx", tmp_path / "q.onnx", "--to-qdq")
     assert refused.returncode != 0 and "convert.linger" in refused.stderr and not (tmp_path / "q.onnx").exists()
+
+
+def quantised_around(middle, path, weights=()):
+    nodes = [helper.make_node("Quant", ["x"], ["q"], domain="linger", data_bits=8, scale_x=16.0), *middle,
+             helper.make_node("Dequant", ["c"], ["y"], domain="linger", scale_o=16.0)]
+    values = [helper.make_tensor_value_info(v, onnx.TensorProto.FLOAT, [2, 30]) for v in "xy"]
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], list(weights))
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 12), helper.make_opsetid("linger", 1)], ir_version=7), path)
+
+
+def test_relu6_as_linger_writes_it(cameo, tmp_path):
+    """Whole numbers with bounds that are floats: no ONNX, but the meaning is clear."""
+    bounds = [numpy_helper.from_array(np.float32(v), n) for v, n in ((0, "lo"), (6, "hi"))]
+    quantised_around([helper.make_node("Clip", ["q", "lo", "hi"], ["c"])], tmp_path / "m.onnx", bounds)
+    assert cameo("convert", tmp_path / "m.onnx", tmp_path / "q.onnx", "--to-qdq").returncode == 0
+    x = (np.arange(-30, 30).reshape(2, 30) / 4).astype(np.float32)
+    (got,) = onnxruntime.InferenceSession(tmp_path / "q.onnx", providers=["CPUExecutionProvider"]).run(None, {"x": x})
+    assert np.array_equal(got, np.clip(x, 0, 6))
+
+
+@pytest.mark.parametrize("change", [{"strides": [1]}, {"pads": [0]}, {"kernel_shape": [2, 2, 2]}, {"scale_o": 0.0}], ids=str)
+def test_a_faulty_node_in_a_body_is_refused(cameo, tmp_path, change):
+    attributes = CASES["QAvgPool2d, ceil"].attributes | change
+    inner = [helper.make_node("Reshape", ["q", "shape"], ["image"]), helper.make_node("QAvgPool2d", ["image"], ["pooled"], domain="linger", **attributes)]
+    then = helper.make_graph(inner, "then", [], [helper.make_value_info("pooled", helper.make_tensor_type_proto(onnx.TensorProto.INT8, None))])
+    other = helper.make_graph([helper.make_node("Identity", ["q"], ["same"])], "other", [], [helper.make_value_info("same", helper.make_tensor_type_proto(onnx.TensorProto.INT8, None))])
+    weights = [numpy_helper.from_array(np.int64([1, 1, 6, 10]), "shape"), numpy_helper.from_array(np.array(True), "yes")]
+    quantised_around([helper.make_node("If", ["yes"], ["c"], then_branch=then, else_branch=other)], tmp_path / "m.onnx", weights)
+    done = cameo("convert", tmp_path / "m.onnx", tmp_path / "q.onnx", "--to-qdq")
+    assert done.returncode in (1, 3) and "error[" in done.stderr, done.stderr

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/inline.h"
+#include "ops/soundness.h"
 #include "passes/linger/rewrite.h"
 
 namespace cameo::passes {
@@ -42,9 +43,13 @@ class Converter {
     const Row* row = ops::linger::is_linger(g_[n]) ? row_of(g_[n]) : nullptr;
     Rewrite r(g_, n, states_, exact_);
     if (!row) r.refuse("the operator is unknown");
+    // Rows rely on what the shape rule checks; nodes in bodies are judged here.
+    if (!ops::rule_runs(g_, n)) r.refuse("the ranks of its operands are not known");
+    if (const auto fault = ops::fault_of(g_, n)) throw Error(*fault);
     if (row->op == "QLSTM" || row->op == "QGRU") note_state(n);
     const linger::Results results = row->write(r);
     const std::vector<ValueId> old = g_[n].outputs;
+    if (old.size() > results.size()) r.refuse(cat("it has ", old.size(), " outputs"));
     for (size_t i = 0; i < old.size(); ++i) take_over(old[i], results[i]);
     g_.erase(n);
     ++done.nodes;
