@@ -4,7 +4,7 @@ An engine is a function of a path that gives a function of inputs, so that a fai
 first asked for: an environment needs only the packages of the engines that are tried in it.
 """
 import importlib.metadata
-import os
+import importlib.util
 import pathlib
 import re
 import shutil
@@ -24,10 +24,10 @@ def openvino(path):
     import openvino as ov
     core = ov.Core()
     compiled = core.compile_model(core.read_model(str(path)), "CPU", {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1})
-    names = [next(iter(i.get_names() or {""})) for i in compiled.inputs]
 
     def run(feeds):
-        result = compiled([feeds[n] for n in names])
+        # An input that is also an output has both names.
+        result = compiled([feeds[next(n for n in i.get_names() if n in feeds)] for i in compiled.inputs])
         return [result[o] for o in compiled.outputs]
     return run
 
@@ -63,7 +63,7 @@ def ncnn(path):
             model = pathlib.Path(folder) / "m.onnx"
             shutil.copy(path, model)
             shapes = ",".join(f"[{','.join(map(str, a.shape))}]{_PNNX_TYPES[a.dtype.name]}" for a in feeds.values())
-            done = subprocess.run([os.environ.get("PNNX", "pnnx"), str(model), f"inputshape={shapes}", "fp16=0"], cwd=folder, capture_output=True, text=True, timeout=60)
+            done = subprocess.run([_pnnx(), str(model), f"inputshape={shapes}", "fp16=0"], cwd=folder, capture_output=True, text=True, timeout=60)
             param = pathlib.Path(folder) / "m.ncnn.param"
             if done.returncode or not param.exists():
                 raise RuntimeError(f"pnnx: {(done.stderr or done.stdout).strip().splitlines()[-1:]}")
@@ -87,6 +87,11 @@ def ncnn(path):
                 out.append(np.array(got))
             return out
     return run
+
+
+def _pnnx():
+    """The program inside the package; its Python half needs PyTorch, which the program does not."""
+    return str(next(p for p in (pathlib.Path(importlib.util.find_spec("pnnx").origin).parent).rglob("pnnx") if p.is_file()))
 
 
 _PNNX_TYPES = {"float32": "f32", "float64": "f64", "float16": "f16", "int32": "i32", "int64": "i64", "int16": "i16", "int8": "i8", "uint8": "u8", "bool": "bool"}

@@ -24,6 +24,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FACTS = ROOT / "src" / "api" / "lint" / "facts"
 
 
+COMBINED = {"OneHot", "Loop", "If", "Scan"}  # engines support combinations of their types, which one variable at a time does not show
+# What ONNX's cases do not show: operators that work in the form that models have them in.
+WORK_IN_MODELS = {"opencv": {"PRelu"}}  # with one slope per channel
+
+
 def version_of(engine):
     if engine == "onnxruntime-web":
         return json.loads((pathlib.Path(os.environ["CAMEO_ORT_WEB"]) / "package.json").read_text())["version"]
@@ -54,27 +59,43 @@ def tried(engine, jobs, record, is_quick):
     return left, pool.outcomes(engine, left, record)
 
 
-def facts_of(jobs, outcomes):
-    """Lines of a facts file: an operator that fails in every form, else per type variable what worked and what did not."""
+def unsupported(entries, works_elsewhere):
+    """It fails in every form; where other versions work, one case that fails may be a special one: at least three, which cannot be loaded."""
+    if any(outcome == "right" for _, outcome in entries):
+        return False
+    return not works_elsewhere or (len(entries) > 2 and all(outcome == "load" for _, outcome in entries))
+
+
+def facts_of(jobs, outcomes, work=frozenset()):
+    """Lines of a facts file: an operator that is not supported, else per type variable what worked and what did not."""
     tried = {}
     for job in jobs:
         fact = job["fact"]
-        tried.setdefault((fact["op"], fact["version"]), []).append((fact, outcomes[job["id"]]["outcome"] == "right"))
+        tried.setdefault((fact["op"], fact["version"]), []).append((fact, outcomes[job["id"]]["outcome"]))
+    working = {op for (op, _), entries in tried.items() if any(outcome == "right" for _, outcome in entries)}
     for (op, version), entries in sorted(tried.items()):
-        if not any(right for _, right in entries):
+        if unsupported(entries, op in working) and op not in work:
             yield f"{op} {version} none"
             continue
+        if not any(outcome == "right" for _, outcome in entries):
+            continue
         types = {}
-        for fact, right in entries:
-            if fact["form"] == "type":
-                types.setdefault(fact["variable"], {})[fact["type"]] = right
+        natives = {}
+        for fact, outcome in entries:
+            # Engines without f64 compute in f32: other digits, which is no refusal.
+            if fact["form"] == "type" and op not in COMBINED and not (fact["type"] == "f64" and outcome == "wrong"):
+                types.setdefault(fact["variable"], {})[fact["type"]] = outcome == "right"
+                natives[fact["variable"]] = fact["native"]
+        plain = any(fact["form"] != "type" and outcome == "right" for fact, outcome in entries)
         for variable, found in sorted(types.items()):
+            if not found.get(natives[variable], plain):
+                continue  # the case itself fails in this form: its types say nothing
             yes, no = (" ".join(sorted(t for t, right in found.items() if right == wanted)) for wanted in (True, False))
             yield f"{op} {version} {variable}" + (f" yes {yes}" if yes else "") + (f" no {no}" if no else "")
 
 
 def text_of(engine, jobs, outcomes, date):
-    lines = list(facts_of(jobs, outcomes))
+    lines = list(facts_of(jobs, outcomes, WORK_IN_MODELS.get(engine, ())))
     return (f"# Tried with {engine} by tests/targets/measure.py: operator, version of its schema, type variable, element types. `none`: it failed in every form.\n"
             f"engine {version_of(engine)} {date}\n" + "\n".join(lines) + "\n")
 

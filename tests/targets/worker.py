@@ -15,7 +15,7 @@ import numpy as np
 TOLERANCE = {"float16": 2e-2, "float64": 1e-4, "float32": 2e-3}
 
 
-def same(got, wanted):
+def same(got, wanted, tolerance=None):
     got = np.asarray(got)
     if got.size == wanted.size and got.shape != wanted.shape and got.squeeze().shape == wanted.squeeze().shape:
         got = got.reshape(wanted.shape)  # engines that drop axes of 1 or scalars
@@ -29,7 +29,7 @@ def same(got, wanted):
     scale = max(1.0, float(np.abs(w[finite]).max(initial=0)))
     error = np.where(equal, 0, np.where(finite & np.isfinite(g), np.abs(g - w), np.inf))
     worst = float(error.max()) / scale
-    allowed = TOLERANCE.get(wanted.dtype.name, 0) if wanted.dtype.kind == "f" else 0
+    allowed = (tolerance or TOLERANCE.get(wanted.dtype.name, 0)) if wanted.dtype.kind == "f" else 0
     return "" if worst <= allowed else f"differs by {worst:.3g}"
 
 
@@ -49,7 +49,7 @@ def tried(engine, job):
     if len(got) < len(wanted):
         return "wrong", f"{len(got)} outputs, not {len(wanted)}"
     for i, (g, w) in enumerate(zip(got, wanted)):
-        if not loose and (why := same(g, w)):
+        if not loose and (why := same(g, w, job.get("tolerance"))):
             return "wrong", f"output {i}: {why}"
     return "right", ""
 

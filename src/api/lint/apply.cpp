@@ -5,6 +5,7 @@
 #include "backends/onnx/legalise.h"
 #include "ops/op_def.h"
 #include "passes/single.h"
+#include "passes/split_to_gather.h"
 
 #include "api/lint/fix.h"
 #include "cameo/convert.h"
@@ -77,6 +78,14 @@ cameo::Model in_f32(const Work& w) {
   return ModelState::make(std::move(s));
 }
 
+cameo::Model with_gather(const Work& w) {
+  ModelState s = ModelState::changed(w.model);
+  if (!passes::split_to_gather(s.model))
+    throw support::error("lint.no-cure", "results of Split are read otherwise, too");
+  s.inferred.reset();
+  return ModelState::make(std::move(s));
+}
+
 // The element types that every asking target takes, of a type variable.
 struct Allowed {
   std::map<std::pair<std::string, int>, std::vector<const Facts*>> asked;  // by operator and version
@@ -143,8 +152,9 @@ struct Treatment {
 
 // In the order in which they are tried.
 constexpr Treatment treatments[] = {
-    {"inline", inlined},      {"opset", to_opset}, {"fixed-sizes", with_fixed_sizes}, {"simplify", simplified},
-    {"attr", with_attribute}, {"f32", in_f32},     {"expand", within_limits},         {"widen", within_limits},
+    {"inline", inlined},      {"opset", to_opset},       {"fixed-sizes", with_fixed_sizes},
+    {"simplify", simplified}, {"attr", with_attribute},  {"gather", with_gather},
+    {"f32", in_f32},          {"expand", within_limits}, {"widen", within_limits},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace cameo::linting {
 
-// A cell is `opset 17`, `simplify`, `fixed-sizes`, `inline`, `expand`, `widen`, `f32`, `attr sorted=1`, or
+// A cell is `opset 17`, `simplify`, `fixed-sizes`, `inline`, `expand`, `widen`, `gather`, `f32`, `attr sorted=1`, or
 // `say: ` and advice for people.
 struct Cure {
   std::string name;                // "opset"
