@@ -130,6 +130,33 @@ bool result_size_unknown(const Subject& s) {
   return std::any_of(s.node->outputs.begin(), s.node->outputs.end(), unknown);
 }
 
+// What STFT gives, moved or cut.
+bool behind_stft(const Subject& s) {
+  const Graph& g = s.graph();
+  ValueId v = s.node->input(0);
+  for (int step = 0; step < 4 && v && g[v].def; ++step) {
+    const Node& n = g[g[v].def];
+    if (n.is("STFT")) return true;
+    if (!n.is("Slice") && !n.is("Transpose") && !n.is("Squeeze")) return false;
+    v = n.inputs[0];
+  }
+  return false;
+}
+
+// Softmax(x / c + a constant per head), which is relative position.
+bool has_head_bias(const Subject& s) {
+  const Graph& g = s.graph();
+  const ValueId v = s.node->input(0);
+  if (!v || !g[v].def || !g[g[v].def].is("Add")) return false;
+  const Node& add = g[g[v].def];
+  const auto divided = [&](ValueId x) { return x && g[x].def && g[g[x].def].is("Div"); };
+  const auto per_head = [&](ValueId x) {
+    const Fact& f = g[x].fact;
+    return g.is_constant(x) && f.has_rank() && f.rank() == 4 && !f.shape()[1].is(1);
+  };
+  return (divided(add.inputs[0]) && per_head(add.inputs[1])) || (divided(add.inputs[1]) && per_head(add.inputs[0]));
+}
+
 bool touches_batch(const Subject& s) {
   const AttrValue perm = s.node->attribute("perm");
   const auto* p = std::get_if<std::vector<int64_t>>(&perm);
@@ -158,6 +185,8 @@ constexpr Check checks[] = {
     {"pads-differ", pads_differ},
     {"result-size-unknown", result_size_unknown},
     {"touches-batch", touches_batch},
+    {"behind-stft", behind_stft},
+    {"head-bias", has_head_bias},
     {"scale-not-positive", [](const Subject& s) { return has_negative(s, s.node->input(1)); }},
 };
 

@@ -103,7 +103,8 @@ FileModel file_model(ir::Model model, int64_t opset) {
   }
   out.opsets = out.model.opsets;
   out.opsets[""] = opset;
-  infer(out.model.graph, out.model.functions);
+  for (const Diag& d : infer(out.model.graph, out.model.functions).findings)
+    out.contradicted |= d.code == "infer.declared";
   Walk(out).region(out.model.graph.main(), 0);
   return out;
 }

@@ -29,6 +29,7 @@ struct FileNode {
 struct FileModel {
   ir::Model model;  // inferred, with the calls of local functions replaced by their nodes
   std::map<std::string, int64_t> opsets;
+  bool contradicted = false;    // a shape that it declares is not what its nodes compute
   size_t functions = 0;         // that it had
   std::vector<FileNode> nodes;  // bodies after their node
 };

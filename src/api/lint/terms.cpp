@@ -198,6 +198,7 @@ constexpr Keyword keywords[] = {
     {"model-input", false, 2, any_input_is, true},
     {"model-output", false, 2, any_output_is, true},
     {"functions", false, 2, [](Words w, const Subject& s) { return number_fits(double(s.file.functions), w); }},
+    {"contradicted", false, 0, [](Words, const Subject& s) { return s.file.contradicted; }},
     {"metadata", false, 1, has_metadata},
 };
 
