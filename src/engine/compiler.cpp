@@ -299,7 +299,7 @@ void Compiler::node(NodeId n) {
       !node.op->is_opaque() && def(*node.op).rules.deterministic && !node.outputs.empty() &&
       std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) { return g_[v].fact.tensor() != nullptr; });
   if (folded || (!node.outputs.empty() && deferred_constant(g_, node.outputs[0]))) return;
-  bool known = options_.fast && node.op->domain.empty() && node.regions.empty();
+  bool known = options_.fast && !node.op->is_opaque() && node.regions.empty();
   for (const ValueId v : node.inputs)
     known = known && (!v || (desc(v) && (is_constant(v) || plan_->slots[slot(v)].home != Slot::Home::datum ||
                                          plan_->slots[slot(v)].desc.dtype != DType::undefined)));

@@ -141,6 +141,38 @@ class Planner {
 
 }  // namespace
 
-void plan_memory(Plan& plan) { Planner(plan).run(); }
+namespace {
+
+// Leaves out steps whose results nothing reads any more: a later step took the bytes that they were made of.
+void drop_unread(Plan& p) {
+  std::vector<bool> read(p.slots.size(), false);
+  const auto mark = [&](SlotId s) {
+    if (s != no_slot) read[p.slots[s].root] = true;
+  };
+  for (const SlotId o : p.outputs) mark(o);
+  if (p.rest)
+    for (const auto& [value, slot] : p.rest->live) mark(slot);
+  std::vector<bool> keep(p.steps.size(), true);
+  for (size_t i = p.steps.size(); i-- > 0;) {
+    const Step& s = p.steps[i];
+    const bool is_unread = std::all_of(s.out.begin(), s.out.end(), [&](SlotId o) {
+      return o == no_slot || (!read[p.slots[o].root] && p.slots[p.slots[o].root].home == Slot::Home::arena);
+    });
+    keep[i] = !s.kernel || s.out.empty() || !is_unread;
+    if (keep[i])
+      for (const SlotId in : s.in) mark(in);
+  }
+  std::vector<Step> kept;
+  for (size_t i = 0; i < p.steps.size(); ++i)
+    if (keep[i]) kept.push_back(std::move(p.steps[i]));
+  p.steps = std::move(kept);
+}
+
+}  // namespace
+
+void plan_memory(Plan& plan) {
+  drop_unread(plan);
+  Planner(plan).run();
+}
 
 }  // namespace cameo::engine

@@ -15,6 +15,7 @@ bool emit_matmul(Compiler& c, NodeId n);
 bool emit_conv_integer(Compiler& c, NodeId n);  // ConvInteger, QLinearConv
 bool emit_matmul_integer(Compiler& c, NodeId n);
 bool emit_qlinear_matmul(Compiler& c, NodeId n);
+bool emit_matmul_nbits(Compiler& c, NodeId n);
 bool emit_attention(Compiler& c, NodeId n);
 bool emit_lstm(Compiler& c, NodeId n);
 bool emit_lstm_rows(Compiler& c, NodeId n, bool reverse);  // for few sequences; precondition: what emit_lstm checks

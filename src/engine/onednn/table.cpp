@@ -33,6 +33,7 @@ std::span<const EmitterRow> onednn_emitters() {
       {"QLinearConv", guarded<emit_conv_integer>},
       {"MatMulInteger", guarded<emit_matmul_integer>},
       {"QLinearMatMul", guarded<emit_qlinear_matmul>},
+      {"MatMulNBits", emit_matmul_nbits},
       {"Attention", guarded<emit_attention>},
       {"LSTM", guarded<emit_lstm>},
       {"GRU", guarded<emit_gru>},

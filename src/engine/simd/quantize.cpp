@@ -4,6 +4,7 @@
 
 #include "engine/emit.h"
 #include "engine/parallel.h"
+#include "engine/simd/byte_chain.h"
 #include "engine/simd/emitters.h"
 #include "engine/simd/half.h"
 #include "engine/simd/integer.h"
@@ -159,7 +160,7 @@ bool emit_quantize(Compiler& c, NodeId n) {
 
 bool emit_dequantize(Compiler& c, NodeId n) {
   const auto* a = c.graph()[n].as<op::DequantizeLinear>();
-  return a && emit_convert(c, n, a->axis, a->block_size, false);
+  return a && (emit_byte_chain(c, n) || emit_convert(c, n, a->axis, a->block_size, false));
 }
 
 bool emit_cast(Compiler& c, NodeId n) {

@@ -1,4 +1,5 @@
 #include "engine/emit.h"
+#include "engine/simd/blocked_product.h"
 #include "engine/simd/emitters.h"
 #include "engine/simd/vnni_rows.h"
 
@@ -35,6 +36,7 @@ std::span<const EmitterRow> simd_emitters() {
       {"QLinearMatMul", emit_integer_product},
       {"ConvInteger", emit_integer_conv},
       {"QLinearConv", emit_integer_conv},
+      {"MatMulNBits", [](Compiler& c, NodeId n) { return emit_blocked_product(c, n, multiply_tile_by_rows); }},
       {"Cast", emit_cast},
       {"DynamicQuantizeLinear", emit_dynamic_quantize},
       {"Add", emit_elementwise},

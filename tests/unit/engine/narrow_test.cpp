@@ -185,6 +185,40 @@ const Case bytes[] = {
      "Constant<value=uint8 {13}>() wz = Constant<value=int8 {2}>() ys = Constant<value_float=0.4>() y = "
      "QLinearConv<pads=[1, 1, 1, 1], strides=[2, 2]>(x, s, z, w, s, wz, ys, z) }",
      "QLinearConv"},
+    // In one pass from bytes to bytes.
+    {"table_u",
+     "g (uint8[2,5,77] x) => (uint8[2,5,77] y) { s = Constant<value_float=0.05>() z = Constant<value=uint8 {113}>() ys "
+     "= Constant<value_float=0.03>() yz = Constant<value=uint8 {9}>() f = DequantizeLinear(x, s, z) h = HardSwish(f) t "
+     "= LeakyRelu<alpha=0.3>(h) y = QuantizeLinear(t, ys, yz) }",
+     "HardSwish+LeakyRelu"},
+    {"table_s",
+     "g (int8[777] x) => (uint8[777] y) { s = Constant<value_float=0.05>() z = Constant<value=int8 {-3}>() ys = "
+     "Constant<value_float=0.004>() yz = Constant<value=uint8 {0}>() f = DequantizeLinear(x, s, z) t = Sigmoid(f) y = "
+     "QuantizeLinear(t, ys, yz) }",
+     "Sigmoid"},
+    {"sum_of_bytes",
+     "g (uint8[3,77] x, int8[3,77] v) => (uint8[3,77] y) { s = Constant<value_float=0.05>() z = Constant<value=uint8 "
+     "{113}>() vs = Constant<value_float=0.021>() vz = Constant<value=int8 {-7}>() f = DequantizeLinear(x, s, z) g2 = "
+     "DequantizeLinear(v, vs, vz) a = Add(f, g2) r = Relu(a) y = QuantizeLinear(r, s, z) }",
+     "Add+Relu"},
+    {"product_of_bytes",
+     "g (int8[3,77] x, int8[3,77] v) => (int8[3,77] y) { s = Constant<value_float=0.05>() z = Constant<value=int8 "
+     "{11}>() vs = Constant<value_float=0.021>() vz = Constant<value=int8 {-7}>() f = DequantizeLinear(x, s, z) g2 = "
+     "DequantizeLinear(v, vs, vz) a = Mul(f, g2) y = QuantizeLinear(a, s, z) }",
+     "Mul"},
+    {"residual_of_bytes",
+     "g (uint8[1,8,9,9] x, int8[8,8,3,3] w) => (uint8[1,8,9,9] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {113}>() ws = Constant<value_float=0.013>() wz = Constant<value=int8 {0}>() f = "
+     "DequantizeLinear(x, s, z) v = DequantizeLinear(w, ws, wz) a = Conv<pads=[1, 1, 1, 1]>(f, v) q = "
+     "QuantizeLinear(a, "
+     "s, z) d = DequantizeLinear(q, s, z) t = Add(f, d) y = QuantizeLinear(t, s, z) }",
+     "Add"},
+    {"mean_of_bytes",
+     "g (uint8[2,5,7,9] x) => (int8[2,5,1,1] y) { s = Constant<value_float=0.05>() z = Constant<value=uint8 {113}>() "
+     "ys "
+     "= Constant<value_float=0.01>() yz = Constant<value=int8 {9}>() f = DequantizeLinear(x, s, z) h = "
+     "GlobalAveragePool(f) y = QuantizeLinear(h, ys, yz) }",
+     "GlobalAveragePool"},
     // Large enough for strips.
     {"conv_integer_dynamic_strips",
      "g (float[1,16,130,131] x, uint8[32,16,3,3] w) => (float[1,32,a,b] y) { q, s, z = DynamicQuantizeLinear(x) wz = "
