@@ -1,6 +1,7 @@
 """Custom operators from Python: @cameo.lowering, and the registrations that people already have."""
 import contextlib
 
+from ._cameo import Error
 from ._findings import failure
 from ._graph import Graph, Value
 
@@ -48,7 +49,12 @@ class Lowerings:
         graph = Graph(host, opset)
         args = [_wrap(graph, v) for v in positional]
         args += _missing_arguments(op, len(args), {k: _wrap(graph, v) for k, v in keywords.items()}, has_signature)
-        results = function(graph, *args)
+        try:
+            results = function(graph, *args)
+        except Error:
+            raise
+        except Exception as e:  # the user's own
+            raise failure("use.lowering", f"the lowering of {base} raised {type(e).__name__}: {e}", hint=f"it is called with the graph and {len(args)} arguments") from e
         given = results if isinstance(results, (tuple, list)) else [results]
         first = next((a for a in args if isinstance(a, Value)), None)
         for i, r in enumerate(given):
@@ -59,6 +65,9 @@ class Lowerings:
                 host.set_type(r._host, seen[i][0], list(seen[i][1]) if self._fixed_sizes else [None if n != 1 else 1 for n in seen[i][1]])
             elif first is not None and not has_signature:
                 host.set_type(r._host, first.dtype, None)
+        wanted = len(self._seen.get(base, ()))
+        if wanted and len(given) != wanted:
+            raise failure("use.lowering", f"the lowering of {base} gives {len(given)} values, and the operator has {wanted} results")
         return _results(results)
 
     def learn(self, captured):

@@ -12,7 +12,10 @@ def _nudged(t, generator):
     if not t.is_floating_point() or t.dtype.itemsize < 2:
         return t
     change = torch.rand(t.shape, generator=generator, dtype=torch.float64).sub_(0.5).mul_(2 * DIGITS * torch.finfo(t.dtype).eps).to(t.device)
-    return (t.detach().double() * (1 + change)).to(t.dtype)
+    t64 = t.detach().double()
+    usual = float(t64.abs().mean()) if t.numel() else 0.0
+    # Zeros move as the others do: weights that are all zero, as classifiers begin, give every choice the same score.
+    return (t64 + change * t64.abs().clamp_min(usual or 1.0)).to(t.dtype)
 
 
 def moved(model, call, tensors):

@@ -229,6 +229,19 @@ def test_lowering(judged, capture):
         del _lowering._registered["cameo_test::scale"]
 
 
+@pytest.mark.parametrize("function, told", [(lambda g, x: x, "raised TypeError"), (lambda g, x, k, axes: 1 / 0, "raised ZeroDivisionError"),
+                                             (lambda g, x, k, axes: (x, x), "gives 2 values, and the operator has 1 results")])
+def test_a_mistake_in_a_lowering_is_named(function, told):
+    from cameo import _lowering
+    cameo.lowering("cameo_test::scale")(function)
+    try:
+        with pytest.raises(cameo.Error) as e:
+            cameo.export(Scale(), torch.randn(2, 3))
+        assert e.value.code == "use.lowering" and "cameo_test::scale" in str(e.value) and told in str(e.value)
+    finally:
+        del _lowering._registered["cameo_test::scale"]
+
+
 def test_translation_table(judged):
     onnxscript = pytest.importorskip("onnxscript")
     op = onnxscript.opset18
