@@ -1,4 +1,6 @@
 // Borders, sums, products, activations, norms and what moves numbers.
+#include <algorithm>
+
 #include "passes/linger/rewrite.h"
 
 namespace cameo::passes::linger {
@@ -60,10 +62,15 @@ Results layer_norm(Rewrite& r) {
 // Sizes after the channels are 1, so that the vector goes along them.
 ValueId per_channel(Rewrite& r, size_t i) {
   if (!r.on.has_rank(r.in(0))) r.refuse("the input's rank is unknown");
-  const ValueId v = r.real(i);
-  std::vector<int64_t> axes;
-  for (int64_t axis = 1; axis + 1 < r.on.rank(r.in(0)); ++axis) axes.push_back(axis);
-  return axes.empty() ? v : r.on.Unsqueeze(v, r.on.ints(axes));
+  const int64_t more = std::max<int64_t>(0, r.on.rank(r.in(0)) - 2);
+  std::vector<int64_t> shape{-1}, axes;
+  for (int64_t axis = 1; axis <= more; ++axis) shape.push_back(1), axes.push_back(axis);
+  if (axes.empty()) return r.real(i);
+  if (!r.constant(i)) return r.on.Unsqueeze(r.real(i), r.on.ints(axes));
+  return r.real_constant(i, [&](const Tensor& t) {
+    shape[0] = t.count();
+    return t.reshaped(shape);
+  });
 }
 Results batch_norm(Rewrite& r) {
   const ValueId x = r.real(0), alpha = per_channel(r, 1), beta = per_channel(r, 2);
@@ -71,7 +78,9 @@ Results batch_norm(Rewrite& r) {
 }
 
 Results linear(Rewrite& r) {
-  const ValueId x = r.real(0), w = r.on.Transpose(r.real(1), {.perm = std::vector<int64_t>{1, 0}});
+  const op::Transpose turned{.perm = std::vector<int64_t>{1, 0}};
+  const auto turn = [&](const Tensor& t) { return ops::linger::computed(turned, std::span(&t, 1)); };
+  const ValueId x = r.real(0), w = r.constant(1) ? r.real_constant(1, turn) : r.on.Transpose(r.real(1), turned);
   const ValueId y = r.on.MatMul(x, w);
   return {r.quantised(r.has(2) ? r.on.Add(y, r.real(2)) : y)};
 }
