@@ -38,7 +38,10 @@ inline constexpr Flag quantize_flags[] = {
     {"block", 0, "N", "numbers with one scale, for --weights: 16 to 256; default: 32"},
     {"asymmetric", 0, "", "every block has a zero point, for --weights"},
     {"symmetric", 0, "", "no zero points, for --weights; the default"},
-    {"form", 0, "nbits|qdq", "for --weights: com.microsoft's MatMulNBits (default), or DequantizeLinear with blocks"},
+    {"form", 0, "nbits|qdq",
+     "for --weights: com.microsoft's MatMulNBits (default), or DequantizeLinear with blocks. Without --weights: "
+     "converts "
+     "weights in few bits from the other form"},
     {"no-embeddings", 0, "", "for --weights: leave tables that Gather reads as they are"},
     no_provenance,
     durable_flag,

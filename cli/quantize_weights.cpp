@@ -56,7 +56,7 @@ void tell(const WeightReport& r, Out& out) {
 
 }  // namespace
 
-bool is_weight_only(const Args& args) { return !bits_word(args).empty(); }
+bool is_weight_only(const Args& args) { return !bits_word(args).empty() || args.has("form"); }
 
 int quantize_weights_main(const Verb& verb, const Args& args, Out& out) {
   const SaveSettings save = save_settings(verb, args);
@@ -64,13 +64,15 @@ int quantize_weights_main(const Verb& verb, const Args& args, Out& out) {
   std::vector<Publication::File> reports;
   for (const std::string& path : args.values("report")) reports.push_back(files.open(path, {".json"}));
   const Model m = opened(args.operands[0], out);
-  WeightSettings settings = settings_of(args);
+  const bool quantizes = !bits_word(args).empty();
+  WeightSettings settings = quantizes ? settings_of(args) : WeightSettings();
   settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
     return out.progress(what, done, all), true;
   };
   const SampleSource samples =
       args.has("calibrate") ? samples_from(m, *args.value("calibrate"), args.text("image", "")) : SampleSource();
-  const WeightQuantized q = quantize_weights(m, settings, samples);
+  const WeightQuantized q =
+      quantizes ? quantize_weights(m, settings, samples) : convert_weights(m, args.text("form", ""));
   out.progress("", 1, 1);
   out.diags(q.findings);
   for (auto& file : reports) file.append(to_json(q.report) + "\n");

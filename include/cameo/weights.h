@@ -51,4 +51,8 @@ struct WeightQuantized {
 // Throws use.value, use.node-name, quantize.samples where gptq or awq have no samples, quantize.nothing.
 WeightQuantized quantize_weights(Model model, const WeightSettings& settings = {}, const SampleSource& samples = {});
 
+// Weights that are in few bits already, from one form ("nbits", "qdq") into the other: the same levels and scales.
+// Throws use.value, and quantize.nothing where there are none.
+WeightQuantized convert_weights(Model model, const std::string& form);
+
 }  // namespace cameo

@@ -1,7 +1,7 @@
 // include/cameo/weights.h.
 #include <algorithm>
 
-#include "quant/weights/weights.h"
+#include "quant/weights/convert_form.h"
 
 #include "api/samples.h"
 #include "api/state.h"
@@ -21,8 +21,20 @@ size_t choice(const std::string_view (&names)[N], const std::string& given, cons
   throw error("use.value", cat("there is no ", what, " '", given, "'")).help(all);
 }
 
+constexpr std::string_view forms[] = {"nbits", "qdq"};
+
+WeightQuantized made_of(ModelState s, quant::WeightResult r, int64_t opset) {
+  s.opset = std::max({r.opset, opset_of(s), opset});
+  s.inferred.reset();
+  WeightReport report;
+  report.bytes_before = r.bytes_before, report.bytes_after = r.bytes_after;
+  for (quant::WeightRow& w : r.weights)
+    report.weights.push_back(
+        {std::move(w.name), std::move(w.method), std::move(w.why), std::move(w.shape), w.quantized, w.db, w.rtn_db});
+  return {ModelState::make(std::move(s)), std::move(report), {}};
+}
+
 quant::WeightOptions options_of(const WeightSettings& s) {
-  constexpr std::string_view forms[] = {"nbits", "qdq"};
   quant::WeightOptions o;
   o.format = {s.bits, s.block, s.symmetric};
   o.method = static_cast<quant::WeightMethod>(choice(quant::weight_method_names, s.method, "method"));
@@ -42,14 +54,14 @@ WeightQuantized quantize_weights(Model model, const WeightSettings& settings, co
   const ir::Model before = samples ? s.model : ir::Model();
   quant::WeightResult r =
       quant::quantize_weights(s.model, samples ? positional(before.graph, samples) : quant::Samples(), options);
-  s.opset = std::max({r.opset, opset_of(s), settings.opset ? known_opset(settings.opset) : 0});
-  s.inferred.reset();
-  WeightReport report;
-  report.bytes_before = r.bytes_before, report.bytes_after = r.bytes_after;
-  for (quant::WeightRow& w : r.weights)
-    report.weights.push_back(
-        {std::move(w.name), std::move(w.method), std::move(w.why), std::move(w.shape), w.quantized, w.db, w.rtn_db});
-  return {ModelState::make(std::move(s)), std::move(report), {}};
+  return made_of(std::move(s), std::move(r), settings.opset ? known_opset(settings.opset) : 0);
+}
+
+WeightQuantized convert_weights(Model model, const std::string& form) {
+  const auto to = static_cast<quant::WeightForm>(choice(forms, form, "form"));
+  ModelState s = ModelState::changed(std::move(model));
+  quant::WeightResult r = quant::convert_form(s.model, to);
+  return made_of(std::move(s), std::move(r), 0);
 }
 
 std::string to_json(const WeightReport& r) {

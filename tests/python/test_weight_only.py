@@ -112,6 +112,33 @@ def test_gemm_with_bias_and_what_stays(cameo, tmp_path):
     assert np.abs(run(tmp_path / "q.onnx", {"x": x})[0] - wanted).max() < 0.03 * np.abs(wanted).max()
 
 
+@pytest.mark.parametrize("asymmetric", [[], ["--asymmetric"]])
+@pytest.mark.parametrize("bits", [8, 4])
+def test_forms_become_each_other(cameo, tmp_path, bits, asymmetric):
+    """A product and tied embeddings, there and back: the same levels, scales and results."""
+    rng = np.random.default_rng(0)
+    nodes = [helper.make_node("Gather", ["w", "ids"], ["e"], name="embedding"), helper.make_node("MatMul", ["e", "a"], ["h"], name="product"),
+             helper.make_node("Transpose", ["w"], ["t"], perm=[1, 0]), helper.make_node("MatMul", ["h", "t"], ["y"], name="head")]
+    weights = {"w": rng.normal(size=(96, 64)).astype(np.float32), "a": rng.normal(size=(64, 64)).astype(np.float32)}
+    saved(tmp_path / "m.onnx", nodes, [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])], [floats("y", "n", 96)], weights)
+    feeds = {"ids": np.array([3, 95, 0, 17])}
+    first = initializers(quantized(cameo, tmp_path, "--weights", f"int{bits}", *asymmetric))
+    steps = [("q.onnx", "qdq", "second.onnx"), ("second.onnx", "nbits", "third.onnx")]
+    for source, form, target in steps:
+        done = cameo("quantize", tmp_path / source, tmp_path / target, "--form", form)
+        assert done.returncode == 0, done.stderr
+    second = onnx.load(tmp_path / "second.onnx")
+    onnx.checker.check_model(second, full_check=True)
+    assert not any(n.domain for n in second.graph.node)
+    assert sum(n.op_type == "DequantizeLinear" for n in second.graph.node) == 2
+    third = initializers(onnx.load(tmp_path / "third.onnx"))
+    key = lambda arrays: sorted((a.dtype.str, a.tobytes()) for a in arrays.values())
+    assert key(third) == key(first)
+    wanted = run(tmp_path / "m.onnx", feeds)[0]
+    np.testing.assert_allclose(run(tmp_path / "second.onnx", feeds)[0], wanted, atol=(0.3 if bits == 4 else 0.03) * np.abs(wanted).max())
+    assert cameo("quantize", tmp_path / "m.onnx", tmp_path / "x.onnx", "--form", "qdq").returncode == 1
+
+
 def noise(cameo, folder, x, *flags):
     quantized(cameo, folder, "--weights", "int4", "--form", "qdq", "--report", folder / "r.json", *flags)
     wanted = run(folder / "m.onnx", {"x": x})[0]

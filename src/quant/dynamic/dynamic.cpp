@@ -101,14 +101,14 @@ class DynamicQuantizer {
     const auto known = stored_.find({p.weight, swap});
     if (known != stored_.end()) return known->second;
     const Tensor w = *g_.constant(p.weight);
-    const QuantizedWeight q = quantize_weight(p, w.as<float>(), weight_grid, o_.per_channel, nullptr);
+    const QuantizedWeight q = quantize_weight(p, Loaded<float>(w).span(), weight_grid, o_.per_channel, nullptr);
     Tensor levels(DType::i8, w.shape(), q.levels);
     if (swap) {
       const std::vector<int64_t> order{1, 0};
       levels = Weight::of(levels).permuted(order).dense();
     }
     if (!o_.per_channel) scale_shape.clear();
-    const std::string& name = g_[p.weight].name;
+    const std::string name = g_[p.weight].name;  // values move when there are more
     const auto named = [&](const char* suffix) { return name.empty() ? "" : cat(name, suffix); };
     const Stored out{g_.add_constant(levels, named("_quantized")),
                      g_.add_constant(Tensor::of<float>(DType::f32, std::move(scale_shape), q.scales), named("_scale"))};

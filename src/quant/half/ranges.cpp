@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/carrier.h"
 #include "passes/half/half.h"
 #include "runtime/inputs.h"
 
@@ -77,7 +78,7 @@ void MeasuredRanges::count(ValueId v, std::span<const float> numbers) {
 std::vector<Datum> MeasuredRanges::sample(std::span<const Datum> inputs) {
   for (size_t i = 0; i < inputs.size() && i < inputs_.size(); ++i)
     if (inputs[i].kind == Datum::Kind::tensor && inputs[i].tensor.dtype() == DType::f32)
-      count(inputs_[i], inputs[i].tensor.as<float>());
+      count(inputs_[i], Loaded<float>(inputs[i].tensor).span());
   return session_->run(inputs, [this](const engine::Observation& o) {
     if (o.dtype == DType::f32)
       count(watched_[o.index], {reinterpret_cast<const float*>(o.bytes.data()), o.bytes.size() / sizeof(float)});

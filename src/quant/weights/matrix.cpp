@@ -48,13 +48,8 @@ void Matrix::for_rows(const std::function<void(int64_t, std::span<const float>)>
   }
 }
 
-BlockScale Matrix::quantize(std::span<const float> numbers, int64_t output, int64_t block, uint8_t* levels) const {
+BlockScale Matrix::quantize(std::span<const float> numbers, int64_t block, uint8_t* levels) const {
   const auto first = static_cast<size_t>(block * format.block);
-  if (solved) {
-    const uint8_t* from = solved->levels.data() + static_cast<size_t>(output * depth()) + first;
-    std::copy(from, from + numbers.size(), levels);
-    return solved->scales[static_cast<size_t>(output * blocks() + block)];
-  }
   const auto all = importance ? std::span<const float>(*importance) : std::span<const float>();
   const auto counts = importance ? all.subspan(first, numbers.size()) : all;
   const BlockScale scale = block_scale(numbers, counts, format, method, weight->dtype);
@@ -67,15 +62,39 @@ void Matrix::for_quantized(const std::function<void(const QuantizedRow&)>& call)
   const auto block = static_cast<size_t>(format.block);
   out.scales.resize(static_cast<size_t>(blocks()));
   out.levels.assign(out.scales.size() * block, 0);
-  for_rows([&](int64_t n, std::span<const float> row) {
+  for (int64_t n = 0; solved && n < outputs(); ++n) {
+    const auto places = static_cast<size_t>(depth());
+    std::copy_n(solved->levels.begin() + n * depth(), places, out.levels.begin());
+    std::copy_n(solved->scales.begin() + n * blocks(), out.scales.size(), out.scales.begin());
+    call(out);
+  }
+  if (solved) return;
+  for_rows([&](int64_t, std::span<const float> row) {
     for (size_t b = 0; b < out.scales.size(); ++b)
-      out.scales[b] = quantize(row.subspan(b * block, std::min(block, row.size() - b * block)), n,
-                               static_cast<int64_t>(b), out.levels.data() + b * block);
+      out.scales[b] = quantize(row.subspan(b * block, std::min(block, row.size() - b * block)), static_cast<int64_t>(b),
+                               out.levels.data() + b * block);
     call(out);
   });
 }
 
+void Matrix::for_solved_blocks(
+    const std::function<void(std::span<const uint8_t>, std::span<const BlockScale>)>& call) const {
+  const auto width = static_cast<size_t>(outputs()), places = static_cast<size_t>(depth());
+  const auto count = static_cast<size_t>(blocks()), block = static_cast<size_t>(format.block);
+  std::vector<BlockScale> scales(width);
+  std::vector<uint8_t> levels(block * width);
+  for (size_t b = 0; b < count; ++b) {
+    const size_t rows = std::min(block, places - b * block);
+    for (size_t n = 0; n < width; ++n) {
+      scales[n] = solved->scales[n * count + b];
+      for (size_t k = 0; k < rows; ++k) levels[k * width + n] = solved->levels[n * places + b * block + k];
+    }
+    call(std::span<const uint8_t>(levels).first(rows * width), scales);
+  }
+}
+
 void Matrix::for_blocks(const std::function<void(std::span<const uint8_t>, std::span<const BlockScale>)>& call) const {
+  if (solved) return for_solved_blocks(call);
   const std::vector<int64_t> swapped{1, 0};
   const Weight stored = weight->permuted(swapped);
   ir::check_inside(stored);
@@ -91,7 +110,7 @@ void Matrix::for_blocks(const std::function<void(std::span<const uint8_t>, std::
     for (size_t n = 0; n < width; ++n) {
       for (size_t k = 0; k < count; ++k)
         column[k] = lines[k * width + n] * (factors ? (*factors)[static_cast<size_t>(first) + k] : 1.0F);
-      scales[n] = quantize({column.data(), count}, static_cast<int64_t>(n), b, of_column.data());
+      scales[n] = quantize({column.data(), count}, b, of_column.data());
       for (size_t k = 0; k < count; ++k) levels[k * width + n] = of_column[k];
     }
     call(std::span<const uint8_t>(levels).first(count * width), scales);

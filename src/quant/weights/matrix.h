@@ -38,7 +38,9 @@ struct Matrix {
       const std::function<void(std::span<const uint8_t> levels, std::span<const BlockScale> scales)>& call) const;
 
  private:
-  BlockScale quantize(std::span<const float> numbers, int64_t output, int64_t block, uint8_t* levels) const;
+  BlockScale quantize(std::span<const float> numbers, int64_t block, uint8_t* levels) const;
+  void for_solved_blocks(
+      const std::function<void(std::span<const uint8_t> levels, std::span<const BlockScale> scales)>& call) const;
 };
 
 }  // namespace cameo::quant

@@ -9,7 +9,7 @@ namespace {
 
 ValueId add_stored(Graph& g, const WeightTarget& t, const char* suffix, std::shared_ptr<const Weight> w) {
   if (!w) return {};
-  const std::string& name = g[t.value].name;
+  const std::string name = g[t.value].name;
   return g.add_initializer(g[t.value].home, name.empty() ? "" : cat(name, suffix), std::move(w));
 }
 

@@ -54,7 +54,6 @@ class Finder {
     }
     if (!any) return std::nullopt;
     if (other && !others_may_read_) out.why_not = "other nodes read it, too";
-    out.weight = g_[v].weight ? g_[v].weight : std::make_shared<const Weight>(Weight::of(*g_.constant(v)));
     return out;
   }
 
@@ -95,8 +94,15 @@ std::vector<WeightTarget> weight_targets(const Graph& g, bool others_may_read) {
   Finder finder(g, others_may_read);
   for (uint32_t i = 0; i < g.value_capacity(); ++i)
     if (const ValueId v(i); g[v].kind != Value::Kind::dead && is_weight(g, v))
-      if (auto t = finder.target(v)) out.push_back(std::move(*t));
+      if (auto t = finder.target(v)) {
+        t->weight = g[v].weight ? g[v].weight : std::make_shared<const Weight>(Weight::of(*g.constant(v)));
+        out.push_back(std::move(*t));
+      }
   return out;
+}
+
+std::optional<WeightTarget> weight_uses(const Graph& g, ValueId v, bool others_may_read) {
+  return Finder(g, others_may_read).target(v);
 }
 
 }  // namespace cameo::quant

@@ -1,6 +1,7 @@
 // Which constant weights of a model can be stored in few bits, and what reads them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,8 @@ struct WeightTarget {
 
 // Of all constants with two axes that MatMul, Gemm or Gather read, in order. `others`: what else may read them.
 std::vector<WeightTarget> weight_targets(const Graph& g, bool others_may_read);
+
+// The same of one value, whatever gives it; nothing where no such node reads it. Its weight is not set.
+std::optional<WeightTarget> weight_uses(const Graph& g, ValueId v, bool others_may_read);
 
 }  // namespace cameo::quant
