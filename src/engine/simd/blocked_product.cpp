@@ -38,6 +38,7 @@ class BlockedProductKernel : public Kernel {
   void run(const Buffers& b) const override {
     constexpr int64_t few = 4;  // rows, for which the weights are read anew each time
     if (s_.rows <= few && has_blocked_dots()) run_rows(b);
+    else if (s_.rows >= panel_width && has_blocked_dots()) run_turned(b);
     else if (has_blocked_dots()) run_panels(b);
     else run_tiles(b);
     if (!bias_) return;
@@ -81,6 +82,41 @@ class BlockedProductKernel : public Kernel {
       for (int64_t t = first; t < last; ++t) one_panel(b, x, t * panel_width, numbers, panel, zeros);
     });
   }
+
+  // At least 64 rows: they are the panel, turned once, and the weights its rows. The result comes out turned.
+  void run_turned(const Buffers& b) const {
+    const BlockedSize& w = s_.weight;
+    const int64_t depth = arranged_size(w), groups = (s_.rows + panel_width - 1) / panel_width;
+    std::vector<float> turned(static_cast<size_t>(groups * panel_width * depth)), sums(static_cast<size_t>(w.blocks)),
+        x(static_cast<size_t>(panel_width * depth));
+    for (int64_t g = 0; g < groups; ++g) {
+      for (int64_t i = 0; i < std::min(panel_width, s_.rows - g * panel_width); ++i)
+        arrange_for_dots(w, b.input<float>(0) + (g * panel_width + i) * w.depth, x.data() + i * depth, sums.data());
+      turn_panel(x.data(), depth, turned.data() + g * panel_width * depth);
+    }
+    parallel((s_.columns + at_once - 1) / at_once, 1, [&](int64_t first, int64_t last) {
+      std::vector<float> numbers(static_cast<size_t>(at_once * depth)), zeros(static_cast<size_t>(zeros_size()));
+      for (int64_t t = first; t < last; ++t) some_columns(b, turned, t * at_once, numbers, zeros);
+    });
+  }
+
+  void some_columns(const Buffers& b, const std::vector<float>& turned, int64_t from, std::vector<float>& numbers,
+                    std::vector<float>& zeros) const {
+    const BlockedSize& w = s_.weight;
+    const int64_t count = std::min(at_once, s_.columns - from), depth = arranged_size(w);
+    for (int64_t j = 0; j < count; ++j)
+      read_arranged_row(w, row(b, from + j, zeros.data()), numbers.data() + j * depth);
+    float y[at_once * panel_width];
+    for (int64_t i = 0; i < s_.rows; i += panel_width) {
+      multiply_panel(
+          {count, depth, panel_width, numbers.data(), depth, turned.data() + i * depth, y, panel_width, false});
+      for (int64_t r = 0; r < std::min(panel_width, s_.rows - i); ++r)
+        for (int64_t j = 0; j < count; ++j)
+          b.output<float>(0)[(i + r) * s_.columns + from + j] = y[j * panel_width + r];
+    }
+  }
+
+  static constexpr int64_t at_once = 24;  // columns, whose numbers stay in cache
 
   // Blocks that a panel holds: so many that it stays in cache with the numbers it is made of.
   int64_t panel_blocks() const { return std::min(s_.weight.blocks, std::max<int64_t>(1, 512 / s_.weight.block)); }

@@ -1,4 +1,5 @@
-// MatMulNBits: weights are read in blocks, for one row where they lie, for many a tile of columns at a time.
+// MatMulNBits and GatherBlockQuantized. Weights are read in blocks, for one row where they lie, for many a tile of
+// columns at a time.
 #pragma once
 
 #include "engine/compiler.h"
@@ -16,5 +17,6 @@ struct FloatTile {
 using MultiplyTile = void (*)(const FloatTile& t);
 void multiply_tile_by_rows(const FloatTile& t);  // our own vector code
 bool emit_blocked_product(Compiler& c, NodeId n, MultiplyTile multiply);
+bool emit_blocked_gather(Compiler& c, NodeId n);  // GatherBlockQuantized
 
 }  // namespace cameo::engine

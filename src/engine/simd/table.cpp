@@ -37,6 +37,7 @@ std::span<const EmitterRow> simd_emitters() {
       {"ConvInteger", emit_integer_conv},
       {"QLinearConv", emit_integer_conv},
       {"MatMulNBits", [](Compiler& c, NodeId n) { return emit_blocked_product(c, n, multiply_tile_by_rows); }},
+      {"GatherBlockQuantized", emit_blocked_gather},
       {"Cast", emit_cast},
       {"DynamicQuantizeLinear", emit_dynamic_quantize},
       {"Add", emit_elementwise},
