@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/parallel.h"
+#include "engine/simd/transpose_bytes.h"
 
 namespace cameo::engine {
 
@@ -113,7 +114,34 @@ struct Sixteen {
 uint64_t StridedCopy::reads() const { return reach(dims, from, start_from); }
 uint64_t StridedCopy::writes() const { return reach(dims, to, start_to); }
 
+namespace {
+
+// A matrix of bytes that changes places: the copy reads along one of the last two axes and writes along the other.
+bool turns_bytes(const StridedCopy& c) {
+  const size_t n = c.dims.size();
+  return (n == 2 || (n == 3 && c.dims[0] < 65536)) && c.from[n - 2] == 1 && c.to[n - 1] == 1 && c.from[n - 1] >= 16 &&
+         c.to[n - 2] >= 3;
+}
+
+void turn_bytes(const StridedCopy& c, const uint8_t* source, uint8_t* target) {
+  const size_t n = c.dims.size();
+  const int64_t rows = c.dims[n - 1], columns = c.dims[n - 2], x_row = c.from[n - 1], y_row = c.to[n - 2];
+  const int64_t parts = n == 3 ? c.dims[0] : 1;
+  for (int64_t p = 0; p < parts; ++p) {
+    const uint8_t* x = source + c.start_from + (n == 3 ? p * c.from[0] : 0);
+    uint8_t* y = target + c.start_to + (n == 3 ? p * c.to[0] : 0);
+    parallel((columns + 255) / 256, std::max<int64_t>(1, 128 / rows), [&](int64_t first, int64_t last) {
+      const int64_t from = first * 256, count = std::min(last * 256, columns) - from;
+      transpose_block(x + from, x_row, y + from * y_row, y_row, rows, count);
+    });
+  }
+}
+
+}  // namespace
+
 void StridedCopy::run(size_t element_bytes, const std::byte* source, std::byte* target) const {
+  if (element_bytes == 1 && turns_bytes(*this))
+    return turn_bytes(*this, reinterpret_cast<const uint8_t*>(source), reinterpret_cast<uint8_t*>(target));
   const auto as = [&](auto one) {
     copy(*this, reinterpret_cast<const decltype(one)*>(source), reinterpret_cast<decltype(one)*>(target));
   };

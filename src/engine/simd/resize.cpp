@@ -7,6 +7,7 @@
 
 #include "engine/parallel.h"
 #include "engine/simd/emitters.h"
+#include "engine/simd/integer.h"
 #include "engine/simd/rows.h"
 #include "kernels/carrier.h"
 #include "ops/generated/attributes.h"
@@ -87,39 +88,84 @@ void run_pass(const Pass& p, const float* x, float* y) {
   });
 }
 
+template <class T>
+void double_row(const T* x, T* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[2 * i] = y[2 * i + 1] = x[i];
+}
+
+// Whether every element comes twice, one after the other.
+bool doubles(const Pass& p) {
+  bool twice = p.inner == 1 && p.out == 2 * p.in;
+  for (size_t o = 0; twice && o < p.taps.size(); ++o) twice = p.taps[o].from == static_cast<int64_t>(o / 2);
+  return twice;
+}
+
+// Each element of the result is one of the input.
+template <class T>
+void copy_pass(const Pass& p, const T* x, T* y) {
+  const bool twice = doubles(p);
+  parallel(p.outer, std::max<int64_t>(1, 8192 / (p.out * p.inner)), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const T* from = x + row * p.in * p.inner;
+      T* to = y + row * p.out * p.inner;
+      if (twice) {
+        double_row(from, to, p.in);
+        continue;
+      }
+      for (size_t o = 0; o < static_cast<size_t>(p.out); ++o)
+        if (p.inner == 1) to[o] = from[p.taps[o].from];
+        else
+          std::memcpy(to + static_cast<int64_t>(o) * p.inner, from + p.taps[o].from * p.inner,
+                      static_cast<size_t>(p.inner) * sizeof(T));
+    }
+  });
+}
+
+template <class T>
 class ResizeKernel : public Kernel {
  public:
-  explicit ResizeKernel(std::vector<Pass> passes) : passes_(std::move(passes)) {
+  ResizeKernel(std::vector<Pass> passes, bool copies) : passes_(std::move(passes)), copies_(copies) {
     for (size_t i = 0; i + 1 < passes_.size(); ++i)
       half_ = std::max(half_, passes_[i].outer * passes_[i].out * passes_[i].inner);
-    scratch_bytes = static_cast<uint64_t>(half_) * (passes_.size() > 2 ? 2 : 1) * sizeof(float);
+    scratch_bytes = static_cast<uint64_t>(half_) * (passes_.size() > 2 ? 2 : 1) * sizeof(T);
   }
   std::string about() const override { return "vector"; }
   Extents extents() const override {
     const Pass &first = passes_.front(), &last = passes_.back();
-    return {{floats(first.outer * first.in * first.inner)}, {floats(last.outer * last.out * last.inner)}};
+    return {{static_cast<uint64_t>(first.outer * first.in * first.inner) * sizeof(T)},
+            {static_cast<uint64_t>(last.outer * last.out * last.inner) * sizeof(T)}};
   }
   void run(const Buffers& b) const override {
-    const float* x = b.input<float>(0);
+    const T* x = b.input<T>(0);
     for (size_t i = 0; i < passes_.size(); ++i) {
-      float* y = i + 1 == passes_.size() ? b.output<float>(0)
-                                         : reinterpret_cast<float*>(b.scratch) + static_cast<int64_t>(i % 2) * half_;
-      run_pass(passes_[i], x, y);
+      T* y = i + 1 == passes_.size() ? b.output<T>(0)
+                                     : reinterpret_cast<T*>(b.scratch) + static_cast<int64_t>(i % 2) * half_;
+      if (copies_) copy_pass(passes_[i], x, y);
+      else if constexpr (std::is_same_v<T, float>) run_pass(passes_[i], x, y);
       x = y;
     }
   }
 
  private:
   std::vector<Pass> passes_;
+  bool copies_;  // each element has one tap of weight 1
   int64_t half_ = 0;
 };
+
+bool copies(const std::vector<Pass>& passes) {
+  return std::all_of(passes.begin(), passes.end(), [](const Pass& p) {
+    return p.taps.size() == static_cast<size_t>(p.out) && p.first.size() == p.taps.size() + 1 &&
+           std::all_of(p.taps.begin(), p.taps.end(), [](const Tap& t) { return t.weight == 1; });
+  });
+}
 
 }  // namespace
 
 bool emit_resize(Compiler& c, NodeId n) {
   const Node& node = c.graph()[n];
   const auto* a = node.as<op::Resize>();
-  if (!a || !c.is_f32(node.inputs[0]) || !c.is_f32(node.outputs[0]) ||
+  const bool bytes = is_byte(c.desc(node.inputs[0])->dtype) && c.desc(node.outputs[0])->count() > 0;
+  if (!a || !(c.is_f32(node.inputs[0]) ? c.is_f32(node.outputs[0]) : bytes && a->mode == "nearest") ||
       a->coordinate_transformation_mode == "tf_crop_and_resize" || a->keep_aspect_ratio_policy != "stretch")
     return false;
   const Desc &x = *c.desc(node.inputs[0]), &y = *c.desc(node.outputs[0]);
@@ -159,8 +205,13 @@ bool emit_resize(Compiler& c, NodeId n) {
     passes.push_back(std::move(p));
   }
   if (passes.empty()) return false;
-  const SlotId out = c.make(c.slot_desc(from).plain() ? y : dense_desc(DType::f32, y.dims, now.order));
-  c.step(n, "Resize", std::make_unique<ResizeKernel>(std::move(passes)), {from}, {out});
+  const bool only_copies = a->mode == "nearest" && copies(passes);
+  if (bytes && !only_copies) return false;
+  const SlotId out = c.make(c.slot_desc(from).plain() ? y : dense_desc(y.dtype, y.dims, now.order));
+  std::unique_ptr<Kernel> kernel;
+  if (bytes) kernel = std::make_unique<ResizeKernel<uint8_t>>(std::move(passes), true);
+  else kernel = std::make_unique<ResizeKernel<float>>(std::move(passes), only_copies);
+  c.step(n, "Resize", std::move(kernel), {from}, {out});
   c.bind(node.outputs[0], out);
   return true;
 }

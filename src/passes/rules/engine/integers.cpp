@@ -130,13 +130,20 @@ void product_to_floats(Rewrite& rw) {
   rw.replace(out);
 }
 
+// A Resize that only repeats or leaves out elements.
+bool is_nearest(const Node& n) {
+  const auto* a = n.as<op::Resize>();
+  return a && a->mode == "nearest" && a->coordinate_transformation_mode != "tf_crop_and_resize";
+}
+
 // Choosing and moving elements needs no numbers, as long as the result is quantized as the input was.
 void on_bytes(Rewrite& rw) {
   const auto y = quantizer_at(rw, rw.node);
   const NodeId n = y ? rw.maker(rw.in(0)) : NodeId();
   static constexpr std::string_view movers[] = {"MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze"};
   if (!has_one_output(rw, n) || !rw.single_use(rw.in(0)) ||
-      std::none_of(std::begin(movers), std::end(movers), [&](std::string_view m) { return rw.g[n].is(m); }))
+      (!is_nearest(rw.g[n]) &&
+       std::none_of(std::begin(movers), std::end(movers), [&](std::string_view m) { return rw.g[n].is(m); })))
     return;
   const auto x = activation(rw, rw.g.input(n, 0));
   if (!x || element_of(rw, x->bytes) != element_of(rw, rw.out())) return rw.no(not_quantized);
