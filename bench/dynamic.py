@@ -7,12 +7,14 @@ Prints for every model and quantizer: whether onnxruntime loads and runs the res
 (of integers the share that differs), and the size of the file as a part of the float one.
 """
 import argparse
+import functools
 import os
 import pathlib
 import subprocess
 import tempfile
 
 import onnxruntime as ort
+
 from half import ROOT, error, models, onnx_files
 
 
@@ -52,10 +54,10 @@ def main():
                 continue
             count += 1
             line = f"{name[-46:]:46}"
-            for i, quantizer in enumerate((lambda: by_cameo(args.cameo, path, out), lambda: by_onnxruntime(path, out))):
+            for i, quantizer in enumerate((functools.partial(by_cameo, args.cameo), by_onnxruntime)):
                 out.unlink(missing_ok=True)
                 try:
-                    quantizer()
+                    quantizer(path, out)
                     text, off = judged(out, path, feeds, wanted)
                     loads[i] += off is not None
                 except Exception as e:

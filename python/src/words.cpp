@@ -50,6 +50,7 @@ constexpr Row rows[] = {
     {"--keep-io", "keep_io=True"},
     {"--float mixed", "float_type=\"mixed\""},
     {"--calibrate DATA", "samples="},
+    {"--weights int4", "cameo.quantize_weights(model, bits=4)"},
     {"--keep", "keep="},
     {"--max-time", "cameo.limits(seconds=...)"},
     {"--max-memory", "cameo.limits(memory=...)"},
