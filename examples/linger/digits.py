@@ -85,7 +85,7 @@ def main(folder):
     session = onnxruntime.InferenceSession(folder / "digits_qdq.onnx", providers=["CPUExecutionProvider"])
     (anywhere,) = session.run(None, {"images": images.numpy()})
 
-    print(result.verification if hasattr(result, "verification") else "")
+    print(result.verification)
     print(f"{len(findings)} findings; {', '.join(n.op for n in model.nodes)}")
     print(f"digits right: PyTorch {(wanted.argmax(1) == labels).sum()}, linger's nodes {(logits.argmax(1) == labels).sum()}, standard nodes {(anywhere.argmax(1) == labels).sum()} of {len(labels)}")
     print(f"largest difference in steps of {step}: linger's nodes {np.abs(logits - wanted).max() / step:g}, standard nodes in onnxruntime {np.abs(anywhere - wanted).max() / step:g}")
