@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """`cameo lint` against the truth: which of many models an engine loads, runs and gets right, and which lint says it does.
 
-usage: lint_truth.py [--place build/lint] [--real build/real] [--cameo build/release/cameo] [--engines onnxruntime,openvino,opencv,ncnn,onnxruntime-web] [--report docs/tables/lint.md]
-                     [--fix] [--misses]
+usage: lint_truth.py [--place build/lint] [--real build/real] [--cameo build/release/cameo] [--engines onnxruntime,openvino,opencv,ncnn,onnxruntime-web] [--report tables/lint.md]
+                     [--fix] [--misses] [--recorded]
 
 Models: exports that lint_models.py left in PLACE/models, and the trained models of ../shared/real-models.tsv that tests/real/run left in REAL. An engine
 is tried in a process of its own (tests/targets/pool.py); outcomes are kept in PLACE/ENGINE.jsonl. Wanted outputs are PyTorch's for exports, and for trained models those of
@@ -112,6 +112,10 @@ def fixed(args, engine, job):
     """How `lint --fix` leaves a model: "clean" without errors, "left" with some, "failed"; and where it was written."""
     out = args.place / "fixed" / engine / f"{job['id'].replace('/', '_')}.onnx"
     out.parent.mkdir(parents=True, exist_ok=True)
+    if out.exists():  # by an earlier run
+        return ("left" if linted(args.cameo, out, engine) else "clean"), out
+    if args.recorded:
+        return None, None
     with np.load(job["io"]) as z:
         sizes = [f"{n}:{','.join(map(str, z[f'in{i}'].shape))}" for i, n in enumerate(z["names"])]
     command = [args.cameo, "lint", job["model"], "--target", engine, "--fix", out, "--json"]
@@ -124,7 +128,11 @@ def fixed(args, engine, job):
 
 
 def judge(args, engine, jobs):
-    outcomes = pool.outcomes(engine, jobs, args.place / f"{engine}.jsonl", limit=120)
+    record = args.place / f"{engine}.jsonl"
+    if args.recorded:
+        there = {json.loads(line)["id"] for line in record.read_text().splitlines()}
+        jobs = [j for j in jobs if j["id"] in there]
+    outcomes = pool.outcomes(engine, jobs, record, limit=120)
     scores = {"export": Score(), "trained": Score()}
     cures, lines = {"clean": 0, "left": 0, "failed": 0}, []
     for job in jobs:
@@ -138,6 +146,8 @@ def judge(args, engine, jobs):
             lines.append(f"{engine} {'missed' if fails else 'false alarm'} {job['id']} {entry['outcome']}: {why}")
         if args.fix and errors:
             how, out = fixed(args, engine, job)
+            if how is None:
+                continue
             cures[how] += 1
             if how != "clean" and args.misses:
                 left = linted(args.cameo, out, engine) if out else []
@@ -145,28 +155,39 @@ def judge(args, engine, jobs):
     return scores, cures, lines
 
 
-def table(args, results):
-    text = ["# Lint against the truth", "",
-            "`bench/lint_truth.py`: each model is loaded and run by each engine, and its outputs are compared with PyTorch's, or for trained models with those of `cameo run`.",
-            "*Fails*: the engine refuses the model, crashes, or gives other numbers. *Predicted*: `cameo lint` finds an error. Precision: how many of the predicted ones fail. Recall:",
-            "how many of those that fail were predicted.", "",
-            "| engine | models | fails | predicted | right | precision | recall |", "|---|---|---|---|---|---|---|"]
-    total = Score()
+WORDS = {
+    "en": ("# Lint against the truth\n\n`bench/lint_truth.py`: each model is loaded and run by each engine, and its outputs are compared with PyTorch's, or for trained models with those of "
+           "`cameo run`.\n*Fails*: the engine refuses the model, crashes, or gives other numbers. *Predicted*: `cameo lint` finds an error. Precision: how many of the predicted ones fail.\n"
+           "Recall: how many of those that fail were predicted. The rules were mended on these models: on others they will be less exact.\n",
+           "| engine | models | fails | predicted | right | precision | recall |", "exports", "trained models", "all",
+           "`cameo lint --fix`, on those models with errors that it was tried on; outputs are compared after each step:\n", "| engine | with errors | without any after it | share |", "Measured on {}."),
+    "zh": ("# lint 与实测对照\n\n`bench/lint_truth.py`：每个模型都在每个引擎中加载并运行，输出与 PyTorch 比较；训练好的模型与 `cameo run` 的结果比较。\n*失败*：引擎拒绝该模型、崩溃，或结果不同。"
+           "*预测*：`cameo lint` 报告错误。精确率：预测会失败的模型中确实失败的比例。召回率：失败的模型中被预测到的比例。\n规则是在这些模型上修正过的，换成别的模型会差一些。\n",
+           "| 引擎 | 模型 | 失败 | 预测 | 正确 | 精确率 | 召回率 |", "导出的模型", "训练好的模型", "合计",
+           "`cameo lint --fix`，只统计已尝试的有错误的模型；每一步都比较输出：\n", "| 引擎 | 有错误 | 修复后无错误 | 比例 |", "测量日期：{}。"),
+}
+
+
+def table(args, results, language):
+    intro, head, exports, trained_models, together, fixes, fix_head, measured = WORDS[language]
+
+    def row(name, s):
+        return f"| {name} | {s.all} | {s.fail} | {s.found} | {s.right} | {100 * s.precision:.1f} % | {100 * s.recall:.1f} % |"
+    text, total = [intro, head, "|---" * 7 + "|"], Score()
     for engine, (scores, _, _) in results.items():
-        for kind, words in (("export", "exports"), ("trained", "trained models")):
+        for kind, words in (("export", exports), ("trained", trained_models)):
             s = scores[kind]
-            if not s.all:
-                continue
-            text.append(f"| {engine} {args.versions[engine]}, {words} | {s.all} | {s.fail} | {s.found} | {s.right} | {100 * s.precision:.1f} % | {100 * s.recall:.1f} % |")
+            if s.all:
+                text.append(row(f"{engine} {args.versions[engine]}, {words}", s))
             for field in ("fail", "found", "both", "all"):
                 setattr(total, field, getattr(total, field) + getattr(s, field))
-    text.append(f"| all | {total.all} | {total.fail} | {total.found} | {total.right} | {100 * total.precision:.1f} % | {100 * total.recall:.1f} % |")
+    text.append(row(together, total))
     if args.fix:
-        text += ["", "`cameo lint --fix` on the models with errors:", "", "| engine | with errors | without any after it | share |", "|---|---|---|---|"]
+        text += ["", fixes, fix_head, "|---" * 4 + "|"]
         for engine, (_, cures, _) in results.items():
             if count := sum(cures.values()):
                 text.append(f"| {engine} | {count} | {cures['clean']} | {100 * cures['clean'] / count:.0f} % |")
-    return "\n".join([*text, "", f"Measured on {datetime.date.today().isoformat()}."]) + "\n"
+    return "\n".join([*text, "", measured.format(datetime.date.today().isoformat())]) + "\n"
 
 
 def main():
@@ -178,6 +199,7 @@ def main():
     parser.add_argument("--report", type=pathlib.Path)
     parser.add_argument("--fix", action="store_true")
     parser.add_argument("--misses", action="store_true")
+    parser.add_argument("--recorded", action="store_true", help="only models that an engine was tried on already")
     args = parser.parse_args()
     args.place.mkdir(parents=True, exist_ok=True)
     jobs = [*exported(args.place / "models"), *trained(args.real, args.place, args.cameo)]
@@ -189,10 +211,10 @@ def main():
         results[engine] = judge(args, engine, jobs)
         if args.misses:
             print("\n".join(results[engine][2]), flush=True)
-    text = table(args, results)
-    print(text)
+    print(table(args, results, "en"))
     if args.report:
-        args.report.write_text(text)
+        for language, folder in (("en", ROOT / "docs"), ("zh", ROOT / "docs" / "zh")):
+            (folder / args.report).write_text(table(args, results, language), encoding="utf-8")
 
 
 if __name__ == "__main__":
