@@ -160,7 +160,8 @@ WORDS = {
            "`cameo run`.\n*Fails*: the engine refuses the model, crashes, or gives other numbers. *Predicted*: `cameo lint` finds an error. Precision: how many of the predicted ones fail.\n"
            "Recall: how many of those that fail were predicted. The rules were mended on these models: on others they will be less exact.\n",
            "| engine | models | fails | predicted | right | precision | recall |", "exports", "trained models", "all",
-           "`cameo lint --fix`, on those models with errors that it was tried on; outputs are compared after each step:\n", "| engine | with errors | without any after it | share |", "Measured on {}."),
+           "`cameo lint --fix`, on those models with errors that it was tried on; outputs are compared after each step:\n",
+           "| engine | with errors | without any after it | share |", "Measured on {}."),
     "zh": ("# lint 与实测对照\n\n`bench/lint_truth.py`：每个模型都在每个引擎中加载并运行，输出与 PyTorch 比较；训练好的模型与 `cameo run` 的结果比较。\n*失败*：引擎拒绝该模型、崩溃，或结果不同。"
            "*预测*：`cameo lint` 报告错误。精确率：预测会失败的模型中确实失败的比例。召回率：失败的模型中被预测到的比例。\n规则是在这些模型上修正过的，换成别的模型会差一些。\n",
            "| 引擎 | 模型 | 失败 | 预测 | 正确 | 精确率 | 召回率 |", "导出的模型", "训练好的模型", "合计",

@@ -157,12 +157,6 @@ bool has_head_bias(const Subject& s) {
   return (divided(add.inputs[0]) && per_head(add.inputs[1])) || (divided(add.inputs[1]) && per_head(add.inputs[0]));
 }
 
-bool touches_batch(const Subject& s) {
-  const AttrValue perm = s.node->attribute("perm");
-  const auto* p = std::get_if<std::vector<int64_t>>(&perm);
-  return p && !p->empty() && (*p)[0] != 0;
-}
-
 bool has_negative(const Subject& s, ValueId v) {
   return any_number(s, v, [](double n) { return !(n > 0); });
 }
@@ -184,7 +178,6 @@ constexpr Check checks[] = {
     {"channels-not-of-8", channels_not_of_8},
     {"pads-differ", pads_differ},
     {"result-size-unknown", result_size_unknown},
-    {"touches-batch", touches_batch},
     {"behind-stft", behind_stft},
     {"head-bias", has_head_bias},
     {"scale-not-positive", [](const Subject& s) { return has_negative(s, s.node->input(1)); }},
