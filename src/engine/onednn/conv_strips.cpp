@@ -8,6 +8,7 @@
 #include <map>
 
 #include "engine/onednn/emitters.h"
+#include "engine/onednn/strip_calls.h"
 #include "engine/parallel.h"
 #include "engine/simd/swish.h"
 #include "support/error.h"
@@ -62,92 +63,46 @@ struct Strip {
 
 class StripKernel : public Kernel {
  public:
-  StripKernel(std::vector<ConvPd> pds, std::vector<Strip> strips, bool bias, float alpha, int threads)
-      : pds_(std::move(pds)), strips_(std::move(strips)), bias_(bias), alpha_(alpha), threads_(threads) {
-    for (const ConvPd& pd : pds_) {
-      primitives_.emplace_back(pd);
+  StripKernel(const std::vector<ConvPd>& pds, std::vector<Strip> strips, bool bias, float alpha, int threads)
+      : calls_(threads), strips_(std::move(strips)), bias_(bias), alpha_(alpha) {
+    for (const ConvPd& pd : pds) {
+      calls_.add(pd, bias ? std::optional(std::pair(DNNL_ARG_BIAS, pd.bias_desc())) : std::nullopt);
       each_ = std::max<uint64_t>(each_, (pd.scratchpad_desc().get_size() + 63) / 64 * 64);
     }
     scratch_bytes = each_ * static_cast<uint64_t>(threads);
   }
-  std::string about() const override { return cat(pds_[0].impl_info_str(), " in strips"); }
-  std::shared_ptr<void> make_state() const override;
+  std::string about() const override { return calls_.about(); }
+  std::shared_ptr<void> make_state() const override { return calls_.make_state(); }
   Extents extents() const override;
   void run(const Buffers& b) const override;
 
  private:
-  struct State;
-  void one(const Buffers& b, const Strip& s, int64_t thread) const;
-
-  std::vector<ConvPd> pds_;
-  std::vector<dnnl::convolution_forward> primitives_;
+  StripCalls calls_;
   std::vector<Strip> strips_;
   bool bias_;
   float alpha_;
-  int threads_;
   uint64_t each_ = 0;  // bytes of scratch of one thread
 };
 
-// The memory objects of every thread and primitive; their addresses are set for every strip.
-struct StripKernel::State {
-  struct Call {
-    std::vector<dnnl::memory> memory;
-    std::vector<dnnl_exec_arg_t> args;
-    std::array<void*, 5> at{};
-  };
-  std::vector<Call> calls;
-};
-
-std::shared_ptr<void> StripKernel::make_state() const {
-  auto s = std::make_shared<State>();
-  for (int t = 0; t < threads_; ++t)
-    for (const ConvPd& pd : pds_) {
-      State::Call& call = s->calls.emplace_back();
-      const auto add = [&](int name, const Md& md) {
-        call.memory.emplace_back(md, cpu(), nullptr);
-        call.args.push_back({name, call.memory.back().get()});
-      };
-      add(DNNL_ARG_SRC, pd.src_desc());
-      add(DNNL_ARG_WEIGHTS, pd.weights_desc());
-      add(DNNL_ARG_DST, pd.dst_desc());
-      add(DNNL_ARG_SCRATCHPAD, pd.scratchpad_desc());
-      if (bias_) add(DNNL_ARG_BIAS, pd.bias_desc());
-    }
-  return s;
-}
-
 Extents StripKernel::extents() const {
-  Extents e{{0, pds_[0].weights_desc().get_size()}, {0}};
+  Extents e{{0, calls_.pd(0).weights_desc().get_size()}, {0}};
   for (const Strip& s : strips_) {
-    e.in[0] = std::max(e.in[0], floats(s.in) + pds_[s.primitive].src_desc().get_size());
-    e.out[0] = std::max({e.out[0], floats(s.out) + pds_[s.primitive].dst_desc().get_size(), floats(s.out + s.count)});
+    const ConvPd& pd = calls_.pd(s.primitive);
+    e.in[0] = std::max(e.in[0], floats(s.in) + pd.src_desc().get_size());
+    e.out[0] = std::max({e.out[0], floats(s.out) + pd.dst_desc().get_size(), floats(s.out + s.count)});
   }
-  if (bias_) e.in.push_back(pds_[0].bias_desc().get_size());
+  if (bias_) e.in.push_back(calls_.pd(0).bias_desc().get_size());
   return e;
 }
 
-void StripKernel::one(const Buffers& b, const Strip& s, int64_t thread) const {
-  State::Call& call = static_cast<State*>(b.state)->calls[static_cast<size_t>(thread) * pds_.size() + s.primitive];
-  float* out = b.output<float>(0) + s.out;
-  const std::array<void*, 5> at{reinterpret_cast<float*>(b.in[0]) + s.in, b.in[1], out,
-                                b.scratch + static_cast<size_t>(thread) * each_, bias_ ? b.in[2] : nullptr};
-  for (size_t i = 0; i < call.args.size(); ++i)
-    if (call.at[i] != at[i])
-      dnnl_memory_set_data_handle(call.args[i].memory, call.at[i] = at[i]);  // it clears padding: weights, once
-  const dnnl_status_t status = dnnl_primitive_execute(primitives_[s.primitive].get(), stream().get(),
-                                                      static_cast<int>(call.args.size()), call.args.data());
-  if (status != dnnl_success)
-    throw error("run.onednn", cat("oneDNN could not run ", about(), " (status ", static_cast<int>(status), ")"));
-  fast_swish(out, out, s.count, alpha_);
-}
-
 void StripKernel::run(const Buffers& b) const {
-  const auto count = static_cast<int64_t>(strips_.size());
-  parallel(threads_, 1, [&](int64_t first, int64_t last) {
-    const ThreadScope alone(1);
-    for (int64_t t = first; t < last; ++t)
-      for (int64_t i = count * t / threads_; i < count * (t + 1) / threads_; ++i)
-        one(b, strips_[static_cast<size_t>(i)], t);
+  calls_.each(strips_.size(), [&](size_t strip, int64_t thread) {
+    const Strip& s = strips_[strip];
+    float* out = b.output<float>(0) + s.out;
+    calls_.call(b.state, s.primitive, thread,
+                {reinterpret_cast<float*>(b.in[0]) + s.in, b.in[1], out,
+                 b.scratch + static_cast<size_t>(thread) * each_, bias_ ? b.in[2] : nullptr});
+    fast_swish(out, out, s.count, alpha_);
   });
 }
 
@@ -194,7 +149,7 @@ bool emit_conv_in_strips(Compiler& c, NodeId n, const ConvShape& shape, PostOps&
   std::vector<SlotId> in{in_layout(c, node.inputs[0], channels_last(shape.src)),
                          conv_weights(c, node.inputs[1], shape, pds[0].weights_desc())};
   if (bias) in.push_back(c.plain(bias));
-  auto kernel = std::make_unique<StripKernel>(std::move(pds), std::move(strips), bias.valid(), *post.swish(), threads);
+  auto kernel = std::make_unique<StripKernel>(pds, std::move(strips), bias.valid(), *post.swish(), threads);
   finish_step(c, n, post, std::move(kernel), std::move(in), dst);
   return true;
 }

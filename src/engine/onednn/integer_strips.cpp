@@ -6,6 +6,7 @@
 
 #include "engine/onednn/conv_strips.h"
 #include "engine/onednn/integer.h"
+#include "engine/onednn/strip_calls.h"
 #include "engine/parallel.h"
 #include "support/error.h"
 
@@ -35,69 +36,39 @@ class ByteStripKernel : public Kernel {
  public:
   ByteStripKernel(std::vector<Kind> kinds, std::vector<Strip> strips, const ByteConv& b, uint64_t out_bytes,
                   FinishSums finish, int threads)
-      : kinds_(std::move(kinds)),
+      : calls_(threads),
+        kinds_(std::move(kinds)),
         strips_(std::move(strips)),
         rest_(b.weights.has_rest() ? b.weights.rest : std::vector<int32_t>()),
         signed_(b.in == DType::i8),
-        runtime_zero_(!b.zero),
         out_bytes_(out_bytes),
-        finish_(std::move(finish)),
-        threads_(threads) {
+        finish_(std::move(finish)) {
+    const std::pair zero(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, row_major(DType::i32, {1}));
     for (const Kind& k : kinds_) {
-      primitives_.emplace_back(k.pd);
+      calls_.add(k.pd, b.zero ? std::nullopt : std::optional(zero));
       sums_ = std::max(sums_, rounded(k.pd.dst_desc().get_size()));
       pixels_ = std::max(pixels_, rest_.empty() ? 0 : rounded(floats(k.pixels())));
       pad_ = std::max(pad_, rounded(k.pd.scratchpad_desc().get_size()));
     }
     scratch_bytes = (sums_ + pixels_ + pad_) * static_cast<uint64_t>(threads);
   }
-  std::string about() const override { return cat(kinds_[0].pd.impl_info_str(), " in strips"); }
-  std::shared_ptr<void> make_state() const override;
+  std::string about() const override { return calls_.about(); }
+  std::shared_ptr<void> make_state() const override { return calls_.make_state(); }
   Extents extents() const override;
   void run(const Buffers& b) const override;
 
  private:
-  struct State;
   void one(const Buffers& b, const Strip& s, int64_t thread) const;
 
+  StripCalls calls_;
   std::vector<Kind> kinds_;
-  std::vector<dnnl::convolution_forward> primitives_;
   std::vector<Strip> strips_;
   std::vector<int32_t> rest_;
-  bool signed_, runtime_zero_;
+  bool signed_;
   uint64_t out_bytes_;
   FinishSums finish_;
-  int threads_;
   uint64_t sums_ = 0, pixels_ = 0, pad_ = 0;  // bytes of scratch of one thread
 };
-
-// The memory objects of every thread and primitive; their addresses are set for every strip.
-struct ByteStripKernel::State {
-  struct Call {
-    std::vector<dnnl::memory> memory;
-    std::vector<dnnl_exec_arg_t> args;
-    std::array<void*, 5> at{};
-  };
-  std::vector<Call> calls;
-};
-
-std::shared_ptr<void> ByteStripKernel::make_state() const {
-  auto s = std::make_shared<State>();
-  for (int t = 0; t < threads_; ++t)
-    for (const Kind& k : kinds_) {
-      State::Call& call = s->calls.emplace_back();
-      const auto add = [&](int name, const Md& md) {
-        call.memory.emplace_back(md, cpu(), nullptr);
-        call.args.push_back({name, call.memory.back().get()});
-      };
-      add(DNNL_ARG_SRC, k.pd.src_desc());
-      add(DNNL_ARG_WEIGHTS, k.pd.weights_desc());
-      add(DNNL_ARG_DST, k.pd.dst_desc());
-      add(DNNL_ARG_SCRATCHPAD, k.pd.scratchpad_desc());
-      if (runtime_zero_) add(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, row_major(DType::i32, {1}));
-    }
-  return s;
-}
 
 Extents ByteStripKernel::extents() const {
   Extents e{{0, kinds_[0].pd.weights_desc().get_size(), sizeof(int32_t)}, {0}};
@@ -111,16 +82,9 @@ Extents ByteStripKernel::extents() const {
 
 void ByteStripKernel::one(const Buffers& b, const Strip& s, int64_t thread) const {
   const Kind& k = kinds_[s.kind];
-  State::Call& call = static_cast<State*>(b.state)->calls[static_cast<size_t>(thread) * kinds_.size() + s.kind];
   std::byte* own = b.scratch + static_cast<size_t>(thread) * (sums_ + pixels_ + pad_);
   std::byte* image = b.in[0] + s.in;
-  const std::array<void*, 5> at{image, b.in[1], own, own + sums_ + pixels_, b.in[2]};
-  for (size_t i = 0; i < call.args.size(); ++i)
-    if (call.at[i] != at[i]) dnnl_memory_set_data_handle(call.args[i].memory, call.at[i] = at[i]);
-  const dnnl_status_t status = dnnl_primitive_execute(primitives_[s.kind].get(), stream().get(),
-                                                      static_cast<int>(call.args.size()), call.args.data());
-  if (status != dnnl_success)
-    throw error("run.onednn", cat("oneDNN could not run ", about(), " (status ", static_cast<int>(status), ")"));
+  calls_.call(b.state, s.kind, thread, {image, b.in[1], own, own + sums_ + pixels_, b.in[2]});
   auto* sums = reinterpret_cast<int32_t*>(own);
   if (!rest_.empty())
     add_window_rest(k.windows, signed_, image, *b.input<int32_t>(2), rest_, sums,
@@ -129,13 +93,7 @@ void ByteStripKernel::one(const Buffers& b, const Strip& s, int64_t thread) cons
 }
 
 void ByteStripKernel::run(const Buffers& b) const {
-  const auto count = static_cast<int64_t>(strips_.size());
-  parallel(threads_, 1, [&](int64_t first, int64_t last) {
-    const ThreadScope alone(1);
-    for (int64_t t = first; t < last; ++t)
-      for (int64_t i = count * t / threads_; i < count * (t + 1) / threads_; ++i)
-        one(b, strips_[static_cast<size_t>(i)], t);
-  });
+  calls_.each(strips_.size(), [&](size_t strip, int64_t thread) { one(b, strips_[strip], thread); });
 }
 
 // Each kind once. False where oneDNN cannot.
