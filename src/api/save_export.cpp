@@ -35,9 +35,8 @@ void check_recorded(const ir::Model& m) {
                           .help("let all branches give it the same number of axes")
                           .diag());
   if (found.empty()) return;
-  found.insert(found.begin(), error("export.check", "the model would break ONNX's rules")
-                                  .help("check the element types of the inputs; --no-check writes the file anyway")
-                                  .diag());
+  found.back().notes.push_back(
+      {"nothing was written: the model would break ONNX's rules; --no-check writes it anyway", {}});
   throw Error(std::move(found));
 }
 

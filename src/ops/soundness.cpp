@@ -16,10 +16,11 @@ bool rule_runs(const Graph& g, NodeId id) {
 }
 
 bool has_operands(const Node& n) {
-  const size_t least = n.op->is_opaque() ? 0 : def(*n.op).newest().min_in;
-  return n.inputs.size() >= least &&
-         std::all_of(n.inputs.begin(), n.inputs.begin() + static_cast<std::ptrdiff_t>(least),
-                     [](ValueId v) { return v.valid(); });
+  if (n.op->is_opaque()) return true;
+  const SchemaVersion& schema = def(*n.op).newest();
+  for (size_t i = 0; i < schema.min_in; ++i)
+    if (schema.input(i)->option != Formal::optional && (i >= n.inputs.size() || !n.inputs[i])) return false;
+  return true;
 }
 
 bool is_unjudged(const Graph& g, NodeId n) {

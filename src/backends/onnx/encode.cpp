@@ -65,6 +65,9 @@ void fit_attributes(const OpDef& op, const SchemaVersion& schema, EncodedNode& e
 
 void fit_operands(const SchemaVersion& schema, EncodedNode& e, std::optional<std::string>& refusal) {
   e.trim_inputs();
+  // A Loop has to name its first two operands, and may leave both empty.
+  const auto may_be_empty = [&](size_t i) { return schema.input(i) && schema.input(i)->option == Formal::optional; };
+  while (e.inputs.size() < schema.min_in && may_be_empty(e.inputs.size())) e.inputs.emplace_back();
   if (refusal) return;
   if (e.inputs.size() > schema.max_in)
     refusal = cat("it had at most ", schema.max_in, " inputs, not ", e.inputs.size());

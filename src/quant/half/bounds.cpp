@@ -34,7 +34,8 @@ class Bounds {
     if (!g_.is_constant(v) || !g_[v].fact.type.is_tensor() || g_[v].fact.dtype() != DType::f32) return unknown;
     double most = 0;
     const Tensor t = *g_.constant(v);
-    for (const float x : Loaded<float>(t).span()) most = std::max(most, std::fabs(static_cast<double>(x)));
+    const Loaded<float> numbers(t);
+    for (const float x : numbers.span()) most = std::max(most, std::fabs(static_cast<double>(x)));
     return known_[v] = most;
   }
   double most_of(NodeId n, size_t first = 0) {
