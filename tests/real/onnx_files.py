@@ -17,7 +17,10 @@ NAMED = {"num_nodes": 12, "num_edges": 30}
 # What no guess finds: the sampling rate and the state of voice detectors, how many samples there are, the page of a node.
 FIXED = {"batch": np.zeros(NAMED["num_nodes"]), "sr": np.array(16000), "state": np.zeros((2, 1, 128)), "waveforms_lens": np.array([16000]), "features_lens": np.array([64])}
 TOLERANCE = 2e-3
-ROUNDED = 1e-2  # of the largest number: onnxruntime rounds the state of a DynamicQuantizeLSTM to 8 bits at each step
+# Of the largest number, where numbers are rounded to 8 bits while the model runs: a last digit decides a whole step. onnxruntime's own results for IS-Net
+# (small.onnx) move by 0.004 when the picture changes by a millionth.
+ROUNDED = 1e-2
+ROUNDED_WHILE_RUNNING = {"DynamicQuantizeLSTM", "DynamicQuantizeLinear"}
 
 
 def session(path_or_bytes):
@@ -126,7 +129,7 @@ def _judge(name, path, cameo, log, folder):
 
     proto = onnx.load(path, load_external_data=False)
     opset = next((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), 1)
-    rounded = ROUNDED if any(n.op_type == "DynamicQuantizeLSTM" for n in proto.graph.node) else TOLERANCE
+    rounded = ROUNDED if ROUNDED_WHILE_RUNNING & {n.op_type for n in proto.graph.node} else TOLERANCE
     log.step(name, "check", lambda: _check(path, cameo))
     log.step(name, "infer", lambda: made("infer"))
     log.step(name, "simplify", lambda: made("simplify"))
