@@ -23,6 +23,8 @@ constexpr Flag flags[] = {
     {"report", 0, "FILE.json", "with --float: what stays f32, and why"},
     {"to-qdq", 0, "", "linger's operators become QuantizeLinear, DequantizeLinear and standard operators between them"},
     {"exact-rounding", 0, "", "with --to-qdq: halves round up, as linger's; default: to even, as QuantizeLinear's"},
+    {"quantized", 0, "qdq|qoperator",
+     "8-bit nodes as float operators between Q and DQ, or as QLinearConv and its like"},
     {"inline", 0, "", "calls of the model's own functions become their nodes, for engines that refuse functions"},
     {"lossy", 0, "", "allow what is wrong on inf, NaN or overflow, or only approximate; each is listed"},
     {"experimental", 0, "", "allow the opset in development"},
@@ -57,6 +59,7 @@ ConvertSettings settings_of(const Args& args) {
   if (args.has("exact-rounding") && !args.has("to-qdq")) throw error("use.flag", "--exact-rounding goes with --to-qdq");
   s.to_qdq = args.has("to-qdq");
   s.exact_rounding = args.has("exact-rounding");
+  s.quantized = args.text("quantized", "");
   if (args.has("keep")) s.keep = split(args.text("keep", ""), ',');
   return s;
 }

@@ -33,6 +33,7 @@ QuantizeSettings settings_of(const Args& args) {
   s.max_float_macs = args.number("max-float-macs", s.max_float_macs);
   s.max_drop = args.number("max-drop", s.max_drop);
   s.check_samples = static_cast<uint64_t>(args.integer("check-samples", 16, 1, 1000));
+  if (args.has("qoperator")) s.form = "qoperator";
   s.opset = static_cast<int>(args.integer("opset", 0, 0, 1000));
   s.threads = static_cast<int>(args.integer("threads", 0, 0, 4096));
   s.correct_bias = !args.has("no-bias-correction");

@@ -24,6 +24,7 @@ inline constexpr Flag quantize_flags[] = {
     {"metric", 0, "COMMAND", "judge models by the number that COMMAND FILE prints, larger is better"},
     {"max-drop", 0, "X", "of the metric, below the float model's; default: 0.01"},
     {"check-samples", 0, "N", "measure noise on the first N samples; default: 16"},
+    {"qoperator", 0, "", "QLinearConv and its like instead of Q and DQ around float operators"},
     {"opset", 0, "N", "write this opset; default: the model's own, at least what the target needs"},
     {"threads", 0, "N", "default: all the machine has"},
     {"no-bias-correction", 0, "", "leave biases as they are"},

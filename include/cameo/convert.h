@@ -23,6 +23,7 @@ struct ConvertSettings {
   bool inline_functions = false;  // calls of the model's own functions become their nodes
   bool to_qdq = false;  // linger's operators become QuantizeLinear, DequantizeLinear and what stands between them
   bool exact_rounding = false;  // with to_qdq: halves round up, as linger's do, by Floor; engines do not fuse that
+  std::string quantized = {};   // the form of 8-bit nodes: qdq, qoperator; empty: as it is
   FloatType float_type = FloatType::keep;  // of f32 values and weights, with casts around what stays f32
   // The rest goes with float_type.
   bool keep_io = false;                // inputs and outputs stay f32

@@ -24,6 +24,7 @@ struct QuantizeSettings {
   double max_float_macs = 0.1;  // the share of multiply-accumulates that may stay float for that
   uint64_t check_samples = 16;  // on so many of the first samples noise is measured
   double max_drop = 0.01;       // of a metric, below that of the float model
+  std::string form = "qdq";     // or qoperator: QLinearConv and its like instead of Q and DQ around float operators
   int threads = 0;              // 0: all the machine has
   int opset = 0;                // 0: the model's own, or the oldest that the target needs
   Progress progress = {};

@@ -88,14 +88,16 @@ def infer(model, *, strict=False):
 
 
 def convert(model, opset=None, *, lossy=False, float_type=None, keep_io=False, keep=(), inline_functions=False, to_qdq=False,
-            exact_rounding=False):
+            exact_rounding=False, quantized=None):
     """The model for another opset, up or down. Raises with one finding per node that the opset cannot express.
 
     float_type="f16", "bf16" or "mixed": half precision, but for inputs and outputs (keep_io=True) and the nodes in `keep`; to_half has more
     settings and a report. inline_functions: calls of the model's own functions become their nodes. to_qdq: linger's operators become
-    QuantizeLinear, DequantizeLinear and standard operators; exact_rounding: with halves rounded up, as linger's are."""
+    QuantizeLinear, DequantizeLinear and standard operators; exact_rounding: with halves rounded up, as linger's are.
+    quantized="qdq" or "qoperator": the form of 8-bit nodes."""
     return _cameo.convert(as_model(model), _given(opset=opset, lossy=lossy, float_type=float_type, keep_io=keep_io, keep=_names(keep),
-                                                    inline_functions=inline_functions, to_qdq=to_qdq, exact_rounding=exact_rounding))
+                                                    inline_functions=inline_functions, to_qdq=to_qdq, exact_rounding=exact_rounding,
+                                                  quantized=quantized))
 
 
 def extract(model, inputs=(), outputs=()):

@@ -35,6 +35,7 @@ QuantizeSettings settings_of(Options& o) {
   s.max_float_macs = o.number("max_float_macs").value_or(s.max_float_macs);
   s.check_samples = static_cast<uint64_t>(std::max<int64_t>(1, o.integer("check_samples", 16)));
   s.max_drop = o.number("max_drop").value_or(s.max_drop);
+  s.form = o.text("form", s.form.c_str());
   s.threads = static_cast<int>(o.integer("threads", 0));
   s.opset = static_cast<int>(o.integer("opset", 0));
   s.progress = progress_of(o.object("progress"));

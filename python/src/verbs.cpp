@@ -89,6 +89,7 @@ ConvertSettings convert_settings(const Model& from, nb::dict given) {
   settings.inline_functions = o.flag("inline_functions");
   settings.to_qdq = o.flag("to_qdq");
   settings.exact_rounding = o.flag("exact_rounding");
+  settings.quantized = o.text("quantized", "");
   settings.samples = sample_source(from, o.object("samples"), o.text("image", ""));
   settings.max_error = o.number("max_error");
   settings.check = o.flag("check", true);

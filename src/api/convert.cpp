@@ -4,6 +4,7 @@
 #include "ops/schema.h"
 #include "ops/soundness.h"
 #include "passes/linger/to_qdq.h"
+#include "quant/forms.h"
 #include "quant/half/half.h"
 
 #include "api/samples.h"
@@ -110,6 +111,7 @@ Converted convert(Model model, const ConvertSettings& settings) {
   s.inferred.reset();
   if (settings.inline_functions) ops::inline_functions(s.model);
   const uint64_t replaced = settings.to_qdq ? to_qdq(settings, s) : 0;
+  if (!settings.quantized.empty()) quant::to_form(s.model.graph, settings.quantized);
   HalfReport half;
   if (to_float) half = to_half(model, settings, s);
   if (to_float && !settings.opset) raise_opset(s);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "quant/forms.h"
 #include "quant/samples/samples.h"
 #include "runtime/inputs.h"
 #include "support/near_name.h"
@@ -25,6 +26,7 @@ quant::Method method_of(const std::string& name) {
 quant::Options options_of(const QuantizeSettings& s) {
   if (!(s.percentile > 50 && s.percentile <= 100))
     throw error("use.value", cat("the percentile is ", s.percentile)).help("more than 50, at most 100");
+  quant::check_form(s.form);
   if (s.threads < 0) throw error("use.value", cat("threads is ", s.threads));
   quant::Options o;
   o.asked = s;

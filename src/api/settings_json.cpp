@@ -167,7 +167,8 @@ constexpr Row<ConvertSettings> convert_rows[] = {
     CAMEO_ROW(ConvertSettings, calibrate),  CAMEO_ROW(ConvertSettings, image),
     CAMEO_ROW(ConvertSettings, max_error),  CAMEO_ROW(ConvertSettings, check),
     CAMEO_ROW(ConvertSettings, target),     CAMEO_ROW(ConvertSettings, threads),
-    CAMEO_ROW(ConvertSettings, to_qdq),     CAMEO_ROW(ConvertSettings, exact_rounding)};
+    CAMEO_ROW(ConvertSettings, to_qdq),     CAMEO_ROW(ConvertSettings, exact_rounding),
+    CAMEO_ROW(ConvertSettings, quantized)};
 constexpr Row<QuantizeSettings> quantize_rows[] = {
     CAMEO_ROW(QuantizeSettings, target),         CAMEO_ROW(QuantizeSettings, method),
     CAMEO_ROW(QuantizeSettings, percentile),     CAMEO_ROW(QuantizeSettings, keep),
@@ -175,7 +176,7 @@ constexpr Row<QuantizeSettings> quantize_rows[] = {
     CAMEO_ROW(QuantizeSettings, equalize),       CAMEO_ROW(QuantizeSettings, min_db),
     CAMEO_ROW(QuantizeSettings, max_float_macs), CAMEO_ROW(QuantizeSettings, check_samples),
     CAMEO_ROW(QuantizeSettings, max_drop),       CAMEO_ROW(QuantizeSettings, threads),
-    CAMEO_ROW(QuantizeSettings, opset)};
+    CAMEO_ROW(QuantizeSettings, opset),          CAMEO_ROW(QuantizeSettings, form)};
 constexpr Row<LintSettings> lint_rows[] = {CAMEO_ROW(LintSettings, targets), CAMEO_ROW(LintSettings, ignore)};
 constexpr Row<LintFixSettings> lint_fix_rows[] = {
     CAMEO_ROW(LintFixSettings, targets), CAMEO_ROW(LintFixSettings, ignore), CAMEO_ROW(LintFixSettings, input_shapes),

@@ -9,6 +9,7 @@
 #include "quant/equalize.h"
 #include "quant/evaluate/bias_means.h"
 #include "quant/evaluate/search.h"
+#include "quant/forms.h"
 #include "quant/schemes/product.h"
 #include "runtime/inputs.h"
 #include "runtime/watch.h"
@@ -67,6 +68,10 @@ class Quantizer {
     const Variant best = search.run(keep);
     report(best, maker, search, keep);
     m_ = best.model;
+    if (o_.asked.form == "qoperator") {
+      infer(m_.graph);
+      to_qoperator(m_.graph);
+    }
     return std::move(out_);
   }
 

@@ -41,3 +41,31 @@ def test_onnxruntimes_optimisations_change_nothing(cameo, tmp_path, keep):
     step = np.abs(wanted).max() / 100  # of the last value; sums in another order may round to the neighbouring one
     assert np.abs(plain - optimised).max() <= step
     assert 10 * np.log10((wanted ** 2).sum() / ((optimised - wanted) ** 2).sum()) > 28
+
+
+def operators(path):
+    return [n.op_type for n in onnx.load(path).graph.node]
+
+
+def test_qoperator_and_back(cameo, tmp_path):
+    x = saved(tmp_path / "net.onnx")
+    np.save(tmp_path / "x.npy", x)
+    calls = [("quantize", "net.onnx", "qdq.onnx", "--calibrate", tmp_path / "x.npy", "--min-db", 0),
+             ("quantize", "net.onnx", "direct.onnx", "--calibrate", tmp_path / "x.npy", "--min-db", 0, "--qoperator"),
+             ("convert", "qdq.onnx", "integer.onnx", "--quantized", "qoperator"), ("convert", "integer.onnx", "back.onnx", "--quantized", "qdq")]
+    for verb, before, after, *rest in calls:
+        done = cameo(verb, tmp_path / before, tmp_path / after, *rest)
+        assert done.returncode == 0, done.stderr
+        onnx.checker.check_model(str(tmp_path / after), full_check=True)
+    for name in ("integer.onnx", "direct.onnx"):
+        found = operators(tmp_path / name)
+        assert found.count("QLinearConv") == 2 and found.count("Conv") == 1, found  # the Clip behind the second stays, and keeps it
+    assert operators(tmp_path / "back.onnx").count("Conv") == 3 and "QLinearConv" not in operators(tmp_path / "back.onnx")
+    level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    wanted = run(tmp_path / "qdq.onnx", x, level)
+    step = np.abs(wanted).max() / 100
+    for name in ("integer.onnx", "direct.onnx", "back.onnx"):
+        assert np.abs(run(tmp_path / name, x, level) - wanted).max() <= step, name
+    assert cameo("convert", tmp_path / "qdq.onnx", tmp_path / "no.onnx", "--quantized", "other").returncode == 2
+    ours = cameo("verify", tmp_path / "qdq.onnx", tmp_path / "integer.onnx", "--atol", step)
+    assert ours.returncode == 0, ours.stderr + ours.stdout
