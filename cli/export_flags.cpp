@@ -30,6 +30,7 @@ void program_flags(const Args& args, ExportSettings& s) {
   s.change_literals = args.has("training") && s.training == Training::eval;
   s.unroll = args.choice("loops", {"keep", "unroll"}) == 1;
   s.fallback = fallbacks[args.choice("fallback", {"none", "aten", "all-aten", "custom"})];
+  s.types = args.values("type");
   s.rules = args.text("rules", "");
   for (const auto& text : args.values("custom-opset")) {
     const auto [domain, version] = name_and_value("custom-opset", text);

@@ -31,6 +31,7 @@ inline constexpr Flag export_flags[] = {
     {"asserts", 0, "drop|keep", "conditions on which the program raises: dropped with a note, or checked by the model"},
     {"frozen", 0, "error|allow", "a declared dynamic size that the program pins; default: error"},
     {"fallback", 0, "none|aten|all-aten|custom", "operators without a lowering: refused, or kept as foreign nodes"},
+    {"type", 0, "OP=DTYPE[DIMS]", "the type of what a foreign node gives, or OP=arg0; repeatable"},
     {"custom-opset", 0, "DOMAIN=VERSION", "the version of a custom domain; repeatable"},
     {"rules", 0, "FILE", "user lowerings: ONNX functions in text, named as the operators they stand for"},
     {"modules-as-functions", 0, "CLASS,...", "module classes become ONNX functions; default: all", true},

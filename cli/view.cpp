@@ -14,7 +14,7 @@ namespace cameo::cli {
 namespace {
 
 constexpr Flag flags[] = {
-    {"output", 'o', "FILE", "write FILE.html, which stands alone, or the picture FILE.svg, and serve nothing"},
+    {"output", 'o', "FILE", "write FILE.html, which needs no server, or the picture FILE.svg, and serve nothing"},
     {"open-all", 0, "", "with a picture: every module open"},
     {"no-open", 0, "", "only print the address; do not start a browser"},
     {"port", 0, "N", "default: any that is free"},

@@ -70,7 +70,7 @@ class NodeBuilder {
   Var ints(std::vector<int64_t> values);   // a 1-D int64 constant, as shapes and axes are
   Var number(double v, Var like);          // a scalar of the element type of `like`
 
-  // Any operator: op("Conv", {x, w}, {{"pads", {1, 1, 1, 1}}}). Other domains: "com.example.Op", whose outputs have no
+  // Any operator: op("Conv", {x, w}, {{"pads", {1, 1, 1, 1}}}). Other domains: "com.example::Op", whose outputs have no
   // type until set_type sets it.
   Var op(std::string_view op_type, std::vector<Var> inputs, std::vector<Attribute> attributes = {});
   // `opset` above 0: the operator has the meaning that it has in that opset.

@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Grows when a function is added; the first digit of the version when one changes. */
-#define CAMEO_C_VERSION 2
+#define CAMEO_C_VERSION 3
 CAMEO_API int cameo_c_version(void);
 CAMEO_API const char* cameo_version(void); /* "0.1.0" */
 
@@ -87,8 +87,8 @@ CAMEO_API cameo_status cameo_fix_lint(const cameo_model* model, const char* sett
 CAMEO_API cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out);
 CAMEO_API cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count,
                                      const char* const* to, size_t to_count, cameo_model** out);
-/* Functions of the C++ Editor with their arguments, in order: [["rename", "input.1", "x"], ["set_dim", "x", "0", "n"]]
- */
+/* Functions of the C++ Editor with their arguments, in order: [["rename", "input.1", "x"], ["set_dim", "x", 0, "n"]].
+ * docs/edit.md lists them. */
 CAMEO_API cameo_status cameo_edit(const cameo_model* model, const char* changes_json, cameo_model** out);
 CAMEO_API cameo_status cameo_merge(const cameo_model* first, const cameo_model* second, const char* settings_json,
                                    cameo_model** out);
@@ -118,6 +118,66 @@ CAMEO_API size_t cameo_result_count(const cameo_results* results);
 CAMEO_API cameo_status cameo_result(const cameo_results* results, size_t i,
                                     cameo_array* out); /* valid until they are released */
 CAMEO_API void cameo_release_results(cameo_results* results);
+
+/* Kernels of your own, for operators that Cameo does not know ("my.domain::Op") or in place of Cameo's ("Gelu"). */
+typedef struct cameo_kernel_call cameo_kernel_call; /* valid only while the kernel runs */
+/* Not 0: it failed; cameo_kernel_fail says why. Several threads may call it at once. */
+typedef int (*cameo_kernel_function)(void* user, cameo_kernel_call* call);
+typedef struct cameo_kernel {
+  const char* op;
+  cameo_kernel_function run;
+  void* user; /* handed to every call; has to outlive the session */
+} cameo_kernel;
+CAMEO_API size_t cameo_kernel_input_count(const cameo_kernel_call* call);
+/* dtype NULL: an optional input that is left out. Refused for strings and sequences. */
+CAMEO_API cameo_status cameo_kernel_input(const cameo_kernel_call* call, size_t i, cameo_array* out);
+/* Single numbers; `otherwise` where the attribute is not set or is something else. */
+CAMEO_API int64_t cameo_kernel_integer(const cameo_kernel_call* call, const char* attribute, int64_t otherwise);
+CAMEO_API double cameo_kernel_number(const cameo_kernel_call* call, const char* attribute, double otherwise);
+CAMEO_API const char* cameo_kernel_attributes(
+    const cameo_kernel_call* call); /* all, as a JSON object; tensors left out */
+CAMEO_API size_t cameo_kernel_output_count(const cameo_kernel_call* call);
+/* Memory for an output, zeros at first. NULL where there is no such output, dtype or shape: cameo_last_findings. */
+CAMEO_API void* cameo_kernel_output(cameo_kernel_call* call, size_t i, const char* dtype, const int64_t* shape,
+                                    size_t rank);
+CAMEO_API void cameo_kernel_fail(cameo_kernel_call* call, const char* why);
+CAMEO_API cameo_status cameo_open_session_with(const cameo_model* model, const char* settings_json,
+                                               const cameo_kernel* kernels, size_t kernel_count, cameo_session** out);
+CAMEO_API cameo_status cameo_verify_with(const cameo_model* model, const cameo_model* reference,
+                                         const char* settings_json, const cameo_kernel* kernels, size_t kernel_count,
+                                         char** report);
+
+/* Pictures and pages (docs/page.md). A page is CAMEO_USE, use.page, in a build that holds none; pictures need none. */
+CAMEO_API cameo_status cameo_picture(const cameo_model* model, int open_all, char** svg);
+/* One HTML file that shows the model under this name without a server. */
+CAMEO_API cameo_status cameo_page(const cameo_model* model, const char* name, char** html);
+/* The page behind an address of this machine. Settings: {"files": ["net.onnx"], "port": 0, "gone_seconds": 20}. The
+ * model, which may be NULL, is shown first, under this name. */
+typedef struct cameo_view cameo_view;
+CAMEO_API cameo_status cameo_open_view(const cameo_model* model, const char* name, const char* settings_json,
+                                       cameo_view** out);
+CAMEO_API const char* cameo_view_address(const cameo_view* view);
+CAMEO_API cameo_status cameo_run_view(cameo_view* view); /* until cameo_stop_view, or until the page has been closed */
+CAMEO_API void cameo_stop_view(cameo_view* view);        /* any thread may call it */
+CAMEO_API void cameo_release_view(cameo_view* view);     /* not while it runs */
+
+/* What the page talks to: a request as JSON in, a reply as JSON out; large data beside it, as numbered blobs. One call
+ * at a time. The status is CAMEO_OK also where the reply says {"ok": false, ...}. */
+typedef struct cameo_desk cameo_desk;
+typedef struct cameo_blobs cameo_blobs;
+typedef struct cameo_blob {
+  const void* data;
+  size_t size;
+} cameo_blob;
+CAMEO_API cameo_status cameo_open_desk(const char* settings_json,
+                                       cameo_desk** out); /* {"files": [...], "threads": 0} */
+CAMEO_API cameo_status cameo_offer(cameo_desk* desk, const char* name, const cameo_model* model);
+CAMEO_API cameo_status cameo_ask(cameo_desk* desk, const char* request_json, const cameo_blob* given,
+                                 size_t given_count, char** reply_json, cameo_blobs** results); /* results: or NULL */
+CAMEO_API size_t cameo_blob_count(const cameo_blobs* blobs);
+CAMEO_API cameo_status cameo_blob_at(const cameo_blobs* blobs, size_t i, cameo_blob* out); /* valid until released */
+CAMEO_API void cameo_release_blobs(cameo_blobs* blobs);
+CAMEO_API void cameo_release_desk(cameo_desk* desk);
 
 /* Makes every call that is under way, in any thread, end with budget.interrupted; until cameo_resume. */
 CAMEO_API void cameo_interrupt(void);

@@ -12,6 +12,7 @@
 #include "cameo/export.h"
 #include "cameo/face.h"
 #include "cameo/json.h"
+#include "cameo/kernel.h"
 #include "cameo/limits.h"
 #include "cameo/lint.h"
 #include "cameo/lowering.h"

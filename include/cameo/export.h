@@ -77,6 +77,9 @@ struct ExportSettings {
   bool linger = true;    // linger's nodes are finished as linger.onnx.export does; false: as its modules write them
   bool state_outputs = false;  // what the program writes into the module becomes outputs NAME_out
   Fallback fallback = Fallback::none;
+  // Of results of operators that `fallback` keeps: "mylib::op=f32[batch,3]", "mylib::pair=f32[n];i64[n]", or
+  // "mylib::op=arg0", the type of its first argument. Several for one operator are for its calls in order.
+  std::vector<std::string> types = {};
   std::map<std::string, int64_t> custom_opsets = {};       // versions of custom domains
   std::string rules = {};                                  // user lowerings, a text file (docs/export.md)
   std::optional<std::vector<std::string>> functions = {};  // module classes that become ONNX functions; empty list: all

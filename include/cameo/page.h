@@ -41,6 +41,7 @@ class Desk {
   // A file that lies elsewhere than on disk: `open` finds it by this name. It is read during `open`, on that thread.
   void offer(const std::string& name, uint64_t size, ReadAt read);
   void offer(const std::string& name, Buffer bytes);
+  void offer(const std::string& name, Model model);  // one that is there already; `models` lists it among the files
 
   // {"method": NAME, "params": {...}} gives {"ok": true, "result": {...}}, or {"ok": false, "errors": [findings],
   // "exit_code": N}. Never throws. One call at a time.
@@ -50,6 +51,7 @@ class Desk {
 
  private:
   struct State;
+  State& state() const;  // throws use.moved-from
   std::unique_ptr<State> state_;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cameo/array.h"
+#include "cameo/kernel.h"
 #include "cameo/model.h"
 #include "cameo/publication.h"
 
@@ -22,6 +23,7 @@ struct SessionSettings {
   int threads = 0;                             // 0: all the machine has
   bool reference = false;                      // use only the reference kernels
   uint64_t seed = 0;                           // for random operators that carry none
+  std::vector<Kernel> kernels = {};            // of your own (kernel.h)
   std::vector<std::string> keep_outputs = {};  // inner values to return too, after the outputs; names with * and ?
 };
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cameo/kernel.h"
 #include "cameo/model.h"
 
 namespace cameo {
@@ -40,6 +41,7 @@ struct VerifySettings {
   uint64_t random = 0;                         // the seed of made-up inputs
   std::map<std::string, int64_t> sizes = {};   // named sizes for them; others as random_inputs takes them
   std::optional<double> rtol = {}, atol = {};  // default: by element type
+  std::vector<Kernel> kernels = {};            // of your own, for both models (kernel.h)
 };
 
 struct Verified {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cameo/model.h"
@@ -23,12 +24,15 @@ std::string picture_svg(const Model& model, bool open_all = false);
 // One HTML file that shows the model without a server and without a network: graph, panels, findings. `file` is the
 // name that the model was read by; statistics of weights are left out above `most_weight_bytes`.
 std::string page_html(const std::string& file, uint64_t most_weight_bytes = uint64_t{64} << 20);
+// The same of a model that is there already, under a name of your own.
+std::string page_html(const Model& model, const std::string& name, uint64_t most_weight_bytes = uint64_t{64} << 20);
 
 struct ViewSettings {
-  std::vector<std::string> files = {};  // that the page may read; the first one is shown
-  uint16_t port = 0;                    // 0: any that is free
-  double gone_seconds = 20;             // ends so long after the last page was closed
-  int threads = 0;                      // of the engine; 0: all the machine has
+  std::vector<std::string> files = {};                     // that the page may read; the first one is shown
+  std::vector<std::pair<std::string, Model>> models = {};  // by names of your own; shown before the files
+  uint16_t port = 0;                                       // 0: any that is free
+  double gone_seconds = 20;                                // ends so long after the last page was closed
+  int threads = 0;                                         // of the engine; 0: all the machine has
 };
 
 // The page behind an address of this machine only. Whoever knows the address may use it: it holds a random token.
@@ -40,9 +44,11 @@ class PageServer {
   PageServer(PageServer&&) noexcept;
   std::string address() const;
   void run();
+  void stop() noexcept;  // ends run() soon; any thread may call it
 
  private:
   struct State;
+  State& state() const;  // throws use.moved-from
   std::unique_ptr<State> state_;
 };
 

@@ -19,8 +19,8 @@ _WHERE = {
     "lint": "_lint", "lint_rules": "_lint", "lint_targets": "_lint", "LintReport": "_lint",
     "LintFinding": "_lint", "fix_lint": "_lint", "LintFixed": "_lint", "LintStep": "_lint",
     "quantize_weights": "_weights", "WeightQuantized": "_weights", "quantize_dynamic": "_weights", "DynamicQuantized": "_weights",
-    "Builder": "_builder",
-    "Session": "_session", "InferenceSession": "_session", "SessionOptions": "_session",
+    "Builder": "_builder", "view": "_view", "View": "_view", "Desk": "_view",
+    "Session": "_session", "InferenceSession": "_session", "Kernel": "_kernel", "KernelType": "_kernel", "SessionOptions": "_session",
     "export": "_export", "ExportResult": "_result", "torch_onnx_export": "_patch",
     "lowering": "_lowering", "TrainingMode": "_arguments", "OperatorExportTypes": "_arguments",
 }
@@ -56,6 +56,7 @@ def _methods():
     Model._repr_html_ = forward("_display", "page")
     Model._repr_svg_ = forward("_display", "svg_or_none")
     Model.svg = forward("_display", "svg")
+    Model.view = forward("_view", "view")
     Model.__str__ = Model.text
     Model.__repr__ = forward("_display", "short")
     for name in ("inputs", "outputs", "nodes", "statistics", "initializers"):

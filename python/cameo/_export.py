@@ -17,7 +17,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
            optimize=True, verify=True, profile=False, dump_exported_program=False, artifacts_dir=".",
            export_modules_as_functions=False, autograd_inlining=True, fallback=None,
            capture="auto", strict=False, loops="keep", state="drop", frozen="error", assume=True, asserts="drop", keep_outputs=(), rules=None,
-           method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None, linger=True):
+           method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None, linger=True, kernels=None, types=None):
     """Exports a PyTorch model (nn.Module, ScriptModule, ScriptFunction, ExportedProgram, or a path to an archive) to ONNX.
 
     Everything torch.onnx.export takes or took is taken, after `f` also by position in the order of PyTorch 1.8. `f` is a
@@ -32,6 +32,9 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     linger    True: models of linger get the form that linger.onnx.export gives them; False: the nodes that its modules write
     verify    True: the example inputs run through PyTorch and Cameo's engine, dynamic sizes at other sizes too; a
               difference is an error. "warn": a warning. False: not at all. referee="onnxruntime" asks that one as well
+    types     {"mylib::op": "f32[batch,3]"} for operators that `fallback` keeps: the type of what they give, ";" between several,
+              "arg0" for that of the first argument; a list is for the calls in order. A trace knows them already
+    kernels   {"my.domain::Op": function}, as Session takes them: verification runs them for operators of your own
     """
     given = _values.checked(locals())
     started = time.perf_counter()
@@ -48,6 +51,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         "number_weights": not _retain_param_name, "doc_strings": not strip_doc_string, "trace": bool(verbose or report),
         "initializers_as_inputs": bool(keep_initializers_as_inputs), "custom_opsets": given["custom_opsets"],
         "rules": os.fspath(rules) if rules else None, "simplify": bool(optimize), "linger": bool(linger),
+        "types": [f"{op}={text}" for op, texts in (types or {}).items() for text in ([texts] if isinstance(texts, str) else texts)],
     }
     kept = fallback if isinstance(fallback, str) else None
     if aten:
@@ -58,7 +62,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
     options["training"] = {"EVAL": "eval", "TRAINING": "train", "TRAIN": "train"}.get(training, "preserve")
     if given["export_modules_as_functions"] is not None:
         options["functions"] = given["export_modules_as_functions"]
-    job.verify, job.referee, job.rtol, job.atol = verify, referee, rtol, atol
+    job.verify, job.referee, job.rtol, job.atol, job.kernels = verify, referee, rtol, atol, kernels
     if isinstance(model, (str, os.PathLike)):
         result = _from_archive(os.fspath(model), args, kwargs, job, input_names, output_names, dynamic_axes)
     else:
@@ -103,6 +107,7 @@ class _Job:
     referee: "str | None"
     rtol: "float | None"
     atol: "float | None"
+    kernels: "dict | None"
     custom_translation_table: "dict | None"
     training: str
     strict: bool

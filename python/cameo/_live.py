@@ -256,6 +256,8 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
     options["dynamic_axes"] = options.get("dynamic_axes", []) + job.output_axes
     lowerings.learn(captured)
     options |= lowerings.options()
+    if options.get("fallback") not in (None, "none"):
+        options["types"] = options.get("types", []) + _types_of_kept(captured, axes, lowerings, options)
     started = time.perf_counter()
     model, recorded, report = to_model(captured, options)
     extra = given_names[len(tensors):]
@@ -268,6 +270,22 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
     result.handed_over, result.renamed = options, renamed
     result.findings += _fixed_axes(bound, names, axes, model)
     return result
+
+
+def _types_of_kept(captured, axes, lowerings, options):
+    """What a trace saw operators give that have no lowering: the ranks, and the sizes where no axis is dynamic."""
+    if captured.how != "trace":
+        return []  # torch.export's programs know; scripts do not
+    declared = {t.split("=")[0] for t in options.get("types", [])} | set(lowerings.options().get("lowering_names", ()))
+    known = {row[0].split(".")[0] for row in _cameo.operators(False)} | declared
+    out = []
+    for op, results in captured.results_of_operators():
+        if op in known or op.startswith("prim::") or any(dtype is None or sizes is None for dtype, sizes in results):
+            continue
+        texts = [f"{arguments.DTYPES.get(str(dtype).split('.')[-1], '')}[{','.join('?' if axes else str(n) for n in sizes)}]" for dtype, sizes in results]
+        if not any(t.startswith("[") for t in texts):
+            out.append(f"{op}={';'.join(texts)}")
+    return out
 
 
 def _fixed_axes(bound, names, axes, model):

@@ -27,6 +27,7 @@ class ExportResult:
         self.handed_over = None  # options of the export from a live module
         self.renamed = {}  # weights that got names of the caller's: new name -> name in the state dict
         self._session: Any = None
+        self._kernels = None  # of the caller's own, for verification and calls
 
     def save(self, destination, *, include_initializers=True, keep_initializers_as_inputs=False, external_data=None):
         """To a path or a file object; external_data=True puts the weights beside it."""
@@ -64,7 +65,7 @@ class ExportResult:
         return self.program
 
     def initialize_inference_session(self, *args, **kwargs):
-        self._session = self.model.session()
+        self._session = self.model.session(kernels=self._kernels)
 
     def __call__(self, *args, **kwargs):
         """Runs the model in Cameo's engine on arguments like the example's; gives a list of arrays."""

@@ -3,6 +3,7 @@ import os
 
 from . import _cameo
 from ._findings import failure
+from ._kernel import kernel_list
 from ._model import as_model, model_inputs, model_outputs
 
 
@@ -10,13 +11,15 @@ class Session:
     """A model ready to run. Threads may run it at the same time; Python's lock is given up meanwhile.
 
     Inputs are NumPy arrays or anything with __dlpack__ (torch tensors): dense ones on the CPU are not copied. Outputs are
-    NumPy arrays over the engine's own memory."""
+    NumPy arrays over the engine's own memory. kernels: {"my.domain::Op": function} for operators of your own (Kernel)."""
 
-    def __init__(self, model, *, threads=0, reference=False, seed=0, keep_outputs=()):
+    def __init__(self, model, *, threads=0, reference=False, seed=0, keep_outputs=(), kernels=None):
         self.model = as_model(model)
         options = {"threads": threads, "reference": reference, "seed": seed}
         if keep_outputs:
             options["keep_outputs"] = [keep_outputs] if isinstance(keep_outputs, str) else list(keep_outputs)
+        if kernels:
+            options["kernels"] = kernel_list(kernels)
         self._session = _cameo.Session(self.model, options)
         self.inputs = model_inputs(self.model)
         self.outputs = model_outputs(self.model)

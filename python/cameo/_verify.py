@@ -196,7 +196,8 @@ def _runner(result, job):
         result.verification.referee = "onnxruntime"
         own = [i.name for i in result.model.inputs]
         return lambda feeds: session.run(None, {n: t.numpy() if hasattr(t, "numpy") else t for n, t in zip(own, feeds) if n in names})
-    session = Session(result.model)
+    session = Session(result.model, kernels=job.kernels)
+    result._kernels = job.kernels
     result._session = session
     return session._session._run
 

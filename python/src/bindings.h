@@ -98,5 +98,6 @@ void bind_export(nb::module_& m);
 void bind_lowering(nb::module_& m);
 void bind_builder(nb::module_& m);
 void bind_session(nb::module_& m);
+void bind_view(nb::module_& m);
 
 }  // namespace cameo::python

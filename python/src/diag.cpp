@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "cameo/face.h"
+#include "own_kernels.h"
 #include "words.h"
 
 namespace cameo::python {
@@ -43,6 +44,8 @@ void raise(const Error& e) {
   made.attr("diagnostics") = diag_list(e.diags());
   made.attr("code") = e.diag().code;
   made.attr("exit_code") = e.exit_code();
+  if (nb::object cause = take_raised(); cause.is_valid() && e.diag().code == "kernel.failed")
+    PyException_SetCause(made.ptr(), cause.release().ptr());
   PyErr_SetObject(error_type, made.ptr());
 }
 

@@ -56,6 +56,7 @@ void read_program(Options& o, ExportSettings& s) {
   s.asserts = o.flag("asserts");
   s.assume = o.flag("may_assume", true);
   s.assumptions = o.texts("assumptions");
+  s.types = o.texts("types");
   s.rules = o.text("rules");
   if (nb::object names = o.object("lowering_names"); !names.is_none())
     s.lowerings = lowerings(names, o.object("lowering"));

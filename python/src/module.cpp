@@ -18,4 +18,5 @@ NB_MODULE(_cameo, m) {
   python::bind_lowering(m);
   python::bind_builder(m);  // after what it shares with lowerings
   python::bind_session(m);
+  python::bind_view(m);
 }

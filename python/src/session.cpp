@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
+#include "own_kernels.h"
 
 namespace cameo::python {
 
@@ -21,6 +22,7 @@ void make(PySession* self, const Model& model, nb::dict given) {
   settings.reference = o.flag("reference");
   settings.seed = static_cast<uint64_t>(o.integer("seed", 0));
   settings.keep_outputs = o.texts("keep_outputs");
+  settings.kernels = kernels_of(o.object("kernels"));
   o.finish();
   std::vector<std::string> wanted;
   for (const Value& v : model.graph().inputs()) wanted.push_back(v.dtype());

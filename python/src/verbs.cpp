@@ -11,6 +11,7 @@
 #include "cameo/operators.h"
 #include "cameo/simplify.h"
 #include "cameo/verify.h"
+#include "own_kernels.h"
 #include "samples.h"
 #include "words.h"
 
@@ -210,6 +211,7 @@ nb::tuple verify_model(const Model& m, nb::object against, nb::dict given) {
   Options o(std::move(given));
   VerifySettings settings;
   settings.inputs = o.text("inputs");
+  settings.kernels = kernels_of(o.object("kernels"));
   settings.random = static_cast<uint64_t>(o.integer("random", 0));
   settings.sizes = sizes_of(o.object("sizes"));
   settings.rtol = o.number("rtol");

@@ -36,6 +36,7 @@ constexpr Row rows[] = {
     {"--frozen allow", "frozen='allow'"},
     {"--training eval", "training='EVAL'"},
     {"--fallback", "fallback='custom'"},
+    {"--type declares it", "types={OPERATOR: TYPE} declares it"},
     {"--rules", "rules="},
     {"--dynamic-axes", "dynamic_axes"},
     {"--lossy", "lossy=True"},

@@ -1,34 +1,17 @@
 // include/cameo/c.h: every function calls one of C++, and turns what it throws into a status and findings.
-#include <cstring>
-#include <exception>
-#include <new>
 #include <optional>
 
 #include "formats/json.h"
-#include "support/error.h"
 
+#include "api/c_calls.h"
 #include "api/edit_json.h"
 #include "api/settings_json.h"
-#include "cameo/c.h"
-#include "cameo/cameo.h"
-
-struct cameo_model {
-  cameo::Model model;
-};
-struct cameo_session {
-  cameo::Session session;
-};
-struct cameo_results {
-  std::vector<cameo::Array> arrays;
-  std::vector<std::string> names;
-};
 
 namespace cameo {
 
-namespace {
+namespace faces {
 
-using support::cat;
-using support::error;
+namespace {
 
 thread_local std::string last_findings;
 
@@ -38,35 +21,14 @@ std::string lines(const std::vector<Diag>& all) {
   return out;
 }
 
-cameo_status failed(const std::vector<Diag>& all, int code) {
-  last_findings = lines(all);
-  return static_cast<cameo_status>(code);
-}
+}  // namespace
 
-template <class F>
-cameo_status guarded(F call) noexcept {
-  try {
-    last_findings.clear();
-    call();
-    return CAMEO_OK;
-  } catch (...) {
-    const Error e = caught();
-    return failed(e.diags(), e.exit_code());
-  }
-}
+void no_failure() { last_findings.clear(); }
 
-template <class T>
-const T& need(const T* given, std::string_view what) {
-  if (!given) throw error("use.null", cat(what, " is a null pointer"));
-  return *given;
+cameo_status failed(const Error& e) {
+  last_findings = lines(e.diags());
+  return static_cast<cameo_status>(e.exit_code());
 }
-template <class T>
-T& place(T* out) {
-  if (!out) throw error("use.null", "the pointer for the result is null");
-  *out = {};
-  return *out;
-}
-std::string_view settings(const char* json) { return json ? json : ""; }
 
 char* text_of(std::string_view s) {
   char* out = new char[s.size() + 1];
@@ -74,6 +36,8 @@ char* text_of(std::string_view s) {
   out[s.size()] = 0;
   return out;
 }
+
+namespace {
 
 template <class F>
 cameo_status make(cameo_model** out, F call) noexcept {
@@ -136,9 +100,12 @@ std::vector<std::string> texts(const char* const* list, size_t count) {
 
 }  // namespace
 
+}  // namespace faces
+
 }  // namespace cameo
 
 using namespace cameo;
+using namespace cameo::faces;
 
 int cameo_c_version(void) { return CAMEO_C_VERSION; }
 const char* cameo_version(void) {
@@ -292,18 +259,11 @@ cameo_status cameo_operators(char** json) {
 }
 cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json,
                           char** report) {
-  return guarded([&] {
-    place(report) = text_of(to_json(verify(need(model, "the model").model, need(reference, "the reference").model,
-                                           faces::verify_settings(settings(settings_json)))));
-  });
+  return cameo_verify_with(model, reference, settings_json, nullptr, 0, report);
 }
 
 cameo_status cameo_open_session(const cameo_model* model, const char* settings_json, cameo_session** out) {
-  return guarded([&] {
-    cameo_session*& target = place(out);
-    target =
-        new cameo_session{Session(need(model, "the model").model, faces::session_settings(settings(settings_json)))};
-  });
+  return cameo_open_session_with(model, settings_json, nullptr, 0, out);
 }
 cameo_status cameo_run(const cameo_session* session, const cameo_array* inputs, size_t count, cameo_results** out) {
   return guarded([&] {
@@ -318,8 +278,7 @@ cameo_status cameo_run(const cameo_session* session, const cameo_array* inputs, 
       named.emplace_back(inputs[i].name ? inputs[i].name : params[i].name, view_of(inputs[i], i));
     auto results = std::make_unique<cameo_results>();
     results->arrays = s.run_named(named);
-    for (const ValueInfo& v : s.outputs()) results->names.push_back(v.name);
-    results->names.resize(results->arrays.size());
+    results->names = s.result_names();
     target = results.release();
   });
 }

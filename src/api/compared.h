@@ -13,4 +13,7 @@ namespace cameo {
 Verified compared(const ir::Model& m, const std::vector<kernels::Datum>& got, const std::vector<kernels::Datum>& wanted,
                   const runtime::Tolerance& tolerance);
 
+// Throws use.dim for a name that no axis of an input has.
+void need_sizes(const ir::Graph& g, const std::map<std::string, int64_t>& sizes);
+
 }  // namespace cameo

@@ -25,35 +25,51 @@ int axis_of(const std::string& text) {
   return axis;
 }
 
-// Functions of Editor by name; how many words they take at least and at most.
+std::string joined(Words w, char between) {
+  std::string out;
+  for (size_t i = 0; i < w.size(); ++i) out += cat(i ? std::string(1, between) : "", w[i]);
+  return out;
+}
+
+// Flags' values, as cli/edit_changes.cpp reads them.
+std::string one(Words w) { return w[0]; }
+std::string pair(Words w) { return cat(w[0], "=", w[1]); }
+std::string inside(Words w) { return cat(w[0], ":", w[1], "=", w[2]); }
+
+// Functions of Editor by name, how many words they take at least and at most, and the command's flag for the same.
 constexpr size_t many = SIZE_MAX;
 struct Change {
   std::string_view name;
   size_t least, most;
   void (*apply)(Editor& e, Words w);
+  std::string_view flag;
+  std::string (*value)(Words w);
+  bool reads_file = false;
 };
 constexpr Change changes[] = {
-    {"rename", 2, 2, [](Editor& e, Words w) { e.rename(w[0], w[1]); }},
-    {"add_output", 1, 1, [](Editor& e, Words w) { e.add_output(w[0]); }},
-    {"remove_output", 1, 1, [](Editor& e, Words w) { e.remove_output(w[0]); }},
-    {"remove_input", 1, 1, [](Editor& e, Words w) { e.remove_input(w[0]); }},
+    {"rename", 2, 2, [](Editor& e, Words w) { e.rename(w[0], w[1]); }, "rename", pair},
+    {"add_output", 1, 1, [](Editor& e, Words w) { e.add_output(w[0]); }, "add-output", one},
+    {"remove_output", 1, 1, [](Editor& e, Words w) { e.remove_output(w[0]); }, "remove-output", one},
+    {"remove_input", 1, 1, [](Editor& e, Words w) { e.remove_input(w[0]); }, "remove-input", one},
     {"fix_shape", 1, many,
      [](Editor& e, Words w) {
        e.fix_shape(w[0], {w.begin() + 1, w.end()});
-     }},
-    {"set_dim", 3, 3, [](Editor& e, Words w) { e.set_dim(w[0], axis_of(w[1]), w[2]); }},
-    {"set_attribute", 3, 3, [](Editor& e, Words w) { e.set_attribute(w[0], w[1], w[2]); }},
-    {"set_operator", 2, 2, [](Editor& e, Words w) { e.set_operator(w[0], w[1]); }},
-    {"insert_node", 1, 1, [](Editor& e, Words w) { e.insert_node(w[0]); }},
-    {"remove_node", 1, 1, [](Editor& e, Words w) { e.remove_node(w[0]); }},
-    {"rewire", 2, 2, [](Editor& e, Words w) { e.rewire(w[0], w[1]); }},
+     },
+     "fix-shape", [](Words w) { return cat(w[0], ":", joined(w.subspan(1), ',')); }},
+    {"set_dim", 3, 3, [](Editor& e, Words w) { e.set_dim(w[0], axis_of(w[1]), w[2]); }, "set-dim", inside},
+    {"set_attribute", 3, 3, [](Editor& e, Words w) { e.set_attribute(w[0], w[1], w[2]); }, "set-attr", inside},
+    {"set_operator", 2, 2, [](Editor& e, Words w) { e.set_operator(w[0], w[1]); }, "set-op", pair},
+    {"insert_node", 1, 1, [](Editor& e, Words w) { e.insert_node(w[0]); }, "insert", one},
+    {"remove_node", 1, 1, [](Editor& e, Words w) { e.remove_node(w[0]); }, "remove-node", one},
+    {"rewire", 2, 2, [](Editor& e, Words w) { e.rewire(w[0], w[1]); }, "rewire", pair},
     {"append_nms", 2, 7,
      [](Editor& e, Words w) {
        e.append_nms(w[0], w[1], nms_settings({w.begin() + 2, w.end()}));
-     }},
-    {"load_weight", 2, 2, [](Editor& e, Words w) { e.load_weight(w[0], w[1]); }},
-    {"set_metadata", 2, 2, [](Editor& e, Words w) { e.set_metadata(w[0], w[1]); }},
-    {"strip", 0, 0, [](Editor& e, Words) { e.strip(); }},
+     },
+     "append-nms", [](Words w) { return joined(w, ','); }},
+    {"load_weight", 2, 2, [](Editor& e, Words w) { e.load_weight(w[0], w[1]); }, "set-initializer", pair, true},
+    {"set_metadata", 2, 2, [](Editor& e, Words w) { e.set_metadata(w[0], w[1]); }, "set-metadata", pair},
+    {"strip", 0, 0, [](Editor& e, Words) { e.strip(); }, "strip", [](Words) { return std::string(); }},
 };
 
 const Change& change_called(const std::string& name) {
@@ -67,32 +83,50 @@ const Change& change_called(const std::string& name) {
       .help(near.empty() ? "" : cat("did you mean ", near, "?"));
 }
 
+// The words of one change: texts, and whole numbers as texts.
+std::vector<std::string> words_of(const json::Value& change) {
+  if (!change.is_array()) throw error("use.settings", "a change is a list: [\"rename\", \"a\", \"b\"]");
+  std::vector<std::string> out;
+  for (const json::Value word : change.elements()) {
+    if (word.kind() == json::Kind::integer) out.push_back(cat(word.integer()));
+    else if (word.is_string()) out.emplace_back(word.text());
+    else throw error("use.settings", "the words of a change are texts and whole numbers");
+  }
+  if (out.empty()) throw error("use.settings", "a change is empty");
+  return out;
+}
+
+void need_words(const Change& c, size_t given) {
+  if (given < c.least || given > c.most)
+    throw error("use.settings", cat(c.name, " takes ", c.least,
+                                    c.most == many ? " words or more"
+                                    : c.least == 1 ? " word"
+                                                   : " words",
+                                    ", and ", given, " are given"));
+}
+
 }  // namespace
 
-Model edited(Model model, std::string_view changes_json) {
+Edited edited(Model model, const json::Value& list, bool files) {
   Editor edit(std::move(model));
-  const json::Document document = json_document(changes_json, "the changes");
-  if (!document.root().is_array())
+  std::vector<std::pair<std::string_view, std::string>> flags;
+  if (!list || !list.is_array())
     throw error("use.settings", "changes are a list of lists: [[\"rename\", \"a\", \"b\"]]");
-  for (const json::Value change : document.root().elements()) {
-    std::vector<std::string> words;
-    if (!change.is_array()) throw error("use.settings", "a change is a list: [\"rename\", \"a\", \"b\"]");
-    for (const json::Value word : change.elements()) {
-      if (!word.is_string()) throw error("use.settings", "the words of a change are texts");
-      words.emplace_back(word.text());
-    }
-    if (words.empty()) throw error("use.settings", "a change is empty");
+  for (const json::Value change : list.elements()) {
+    const std::vector<std::string> words = words_of(change);
     const Change& c = change_called(words[0]);
     const Words arguments = Words(words).subspan(1);
-    if (arguments.size() < c.least || arguments.size() > c.most)
-      throw error("use.settings", cat(c.name, " takes ", c.least,
-                                      c.most == many ? " words or more"
-                                      : c.least == 1 ? " word"
-                                                     : " words",
-                                      ", and ", arguments.size(), " are given"));
+    need_words(c, arguments.size());
+    if (c.reads_file && !files) throw error("use.file", cat(c.name, " reads a file, which is not allowed here"));
     c.apply(edit, arguments);
+    flags.emplace_back(c.flag, c.value(arguments));
   }
-  return edit.apply();
+  return {edit.apply(), std::move(flags)};
+}
+
+Model edited(Model model, std::string_view changes_json) {
+  const json::Document document = json_document(changes_json, "the changes");
+  return edited(std::move(model), document.root(), true).model;
 }
 
 }  // namespace cameo::faces

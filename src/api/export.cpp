@@ -69,6 +69,7 @@ api::ArchiveExport request_of(const ExportSettings& s) {
   how.options.state_outputs = s.state_outputs;
   how.options.examples = examples_of(s.examples);
   set_stage(s, how.options.stage);
+  for (const std::string& text : s.types) how.options.stage.types.push_back(staging::parse_foreign_type(text));
   how.options.stage.host = host_lowerings(s.lowerings);
   how.options.stage.lent = lent_weights(s.borrowed);
   how.inputs = s.example_inputs;

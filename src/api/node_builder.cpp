@@ -7,6 +7,7 @@
 #include "ir/clone.h"
 #include "ops/infer.h"
 #include "ops/linger/grids.h"
+#include "ops/operator_name.h"
 #include "ops/schema.h"
 
 #include "api/node_builder.h"
@@ -196,8 +197,12 @@ ir::Type parse_type(std::string_view text, ir::DimContext& dims) {
   auto rest = text.substr(open + 1, text.size() - open - 2);
   while (!rest.empty()) {
     size_t end = 0;
-    for (int depth = 0; end < rest.size() && (depth > 0 || rest[end] != ','); ++end)
-      depth += rest[end] == '(' ? 1 : rest[end] == ')' ? -1 : 0;
+    bool quoted = false;  // a name such as 'a,b'
+    for (int depth = 0; end < rest.size() && (depth > 0 || quoted || rest[end] != ','); ++end) {
+      quoted ^= rest[end] == '\'';
+      if (!quoted) depth += rest[end] == '(' ? 1 : rest[end] == ')' ? -1 : 0;
+    }
+    if (end == 0) throw wrong("a size is missing");
     shape.push_back(rest.substr(0, end) == "?" ? dims.fresh() : ir::parse_dim(dims, rest.substr(0, end)));
     if (shape.back().is_literal() && shape.back().literal() < 0) throw wrong("a size is negative");
     rest = rest.substr(std::min(end + 1, rest.size()));
@@ -264,10 +269,8 @@ std::vector<Var> NodeBuilder::op_outputs(size_t outputs, std::string_view op_typ
                                          std::vector<Attribute> attributes, int opset) {
   std::vector<ValueId> operands;
   for (const Var v : inputs) operands.push_back(v ? NodeBuilderState::checked(*this, v, op_type) : ValueId());
-  const size_t dot = op_type.rfind('.');
-  const auto domain = dot == std::string_view::npos ? std::string_view() : op_type.substr(0, dot);
-  const auto name = op_type.substr(dot == std::string_view::npos ? 0 : dot + 1);
-  const bool is_onnx = domain.empty() || domain == "ai.onnx", is_old = opset > 0 && opset < ops::newest_released_opset;
+  const auto [domain, name] = ops::domain_and_name(op_type);
+  const bool is_onnx = domain.empty(), is_old = opset > 0 && opset < ops::newest_released_opset;
   const ops::OpDef* known = ops::find_op(domain, name);
   if (is_onnx && !known && !is_old) throw error("build.operator", cat("ONNX has no operator ", op_type));
   std::vector<ValueId> made;

@@ -12,6 +12,7 @@
 #include "runtime/watch.h"
 #include "support/extension.h"
 
+#include "api/kernels.h"
 #include "api/publication_state.h"
 #include "api/state.h"
 #include "cameo/session.h"
@@ -31,6 +32,7 @@ engine::SessionOptions options_of(const ir::Graph& g, const SessionSettings& set
   o.threads = settings.threads;
   o.fast = !settings.reference;
   o.seed = settings.seed;
+  o.kernels = api::custom_ops(settings.kernels);
   if (!settings.keep_outputs.empty()) o.keep = runtime::matching_values(g, settings.keep_outputs);
   return o;
 }
@@ -38,6 +40,7 @@ engine::SessionOptions options_of(const ir::Graph& g, const SessionSettings& set
 using Memory = std::pair<void*, size_t>;
 
 void need_size(const std::string& name, uint64_t bytes, Memory memory) {
+  if (memory.second && !memory.first) throw error("use.array", cat("the memory for the output '", name, "' is null"));
   if (bytes != memory.second)
     throw error("run.size",
                 cat("the output '", name, "' has ", bytes, " bytes, and there is memory for ", memory.second));

@@ -36,6 +36,12 @@ void take(const json::Value& v, std::string_view key, int& out) {
   if (n < INT32_MIN || n > INT32_MAX) wrong(key, "too large");
   out = static_cast<int>(n);
 }
+void take(const json::Value& v, std::string_view key, uint16_t& out) {
+  int64_t n = 0;
+  take(v, key, n);
+  if (n < 0 || n > UINT16_MAX) wrong(key, "from 0 to 65535");
+  out = static_cast<uint16_t>(n);
+}
 void take(const json::Value& v, std::string_view key, uint64_t& out) {
   int64_t n = 0;
   take(v, key, n);
@@ -139,10 +145,11 @@ constexpr Row<ExportSettings> export_rows[] = {
     CAMEO_ROW(ExportSettings, allow_frozen),  CAMEO_ROW(ExportSettings, assumptions),
     CAMEO_ROW(ExportSettings, assume),        CAMEO_ROW(ExportSettings, asserts),
     CAMEO_ROW(ExportSettings, state_outputs), CAMEO_ROW(ExportSettings, fallback),
-    CAMEO_ROW(ExportSettings, custom_opsets), CAMEO_ROW(ExportSettings, rules),
-    CAMEO_ROW(ExportSettings, functions),     CAMEO_ROW(ExportSettings, keep_outputs),
-    CAMEO_ROW(ExportSettings, lossy),         CAMEO_ROW(ExportSettings, doc_strings),
-    CAMEO_ROW(ExportSettings, weights),       CAMEO_ROW(ExportSettings, linger)};
+    CAMEO_ROW(ExportSettings, types),         CAMEO_ROW(ExportSettings, custom_opsets),
+    CAMEO_ROW(ExportSettings, rules),         CAMEO_ROW(ExportSettings, functions),
+    CAMEO_ROW(ExportSettings, keep_outputs),  CAMEO_ROW(ExportSettings, lossy),
+    CAMEO_ROW(ExportSettings, doc_strings),   CAMEO_ROW(ExportSettings, weights),
+    CAMEO_ROW(ExportSettings, linger)};
 constexpr Row<SimplifySettings> simplify_rows[] = {CAMEO_ROW(SimplifySettings, skip),
                                                    CAMEO_ROW(SimplifySettings, only),
                                                    CAMEO_ROW(SimplifySettings, without),
@@ -189,6 +196,9 @@ constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs)
 constexpr Row<SessionSettings> session_rows[] = {
     CAMEO_ROW(SessionSettings, threads), CAMEO_ROW(SessionSettings, reference), CAMEO_ROW(SessionSettings, seed),
     CAMEO_ROW(SessionSettings, keep_outputs)};
+constexpr Row<DeskSettings> desk_rows[] = {CAMEO_ROW(DeskSettings, files), CAMEO_ROW(DeskSettings, threads)};
+constexpr Row<ViewSettings> view_rows[] = {CAMEO_ROW(ViewSettings, files), CAMEO_ROW(ViewSettings, port),
+                                           CAMEO_ROW(ViewSettings, gone_seconds), CAMEO_ROW(ViewSettings, threads)};
 #undef CAMEO_ROW
 
 }  // namespace
@@ -202,6 +212,8 @@ LintSettings lint_settings(std::string_view json) { return read<LintSettings>(js
 LintFixSettings lint_fix_settings(std::string_view json) { return read<LintFixSettings>(json, lint_fix_rows); }
 MergeSettings merge_settings(std::string_view json) { return read<MergeSettings>(json, merge_rows); }
 VerifySettings verify_settings(std::string_view json) { return read<VerifySettings>(json, verify_rows); }
+DeskSettings desk_settings(std::string_view json) { return read<DeskSettings>(json, desk_rows); }
+ViewSettings view_settings(std::string_view json) { return read<ViewSettings>(json, view_rows); }
 SessionSettings session_settings(std::string_view json) { return read<SessionSettings>(json, session_rows); }
 
 }  // namespace cameo::faces

@@ -8,10 +8,12 @@
 #include "cameo/edit.h"
 #include "cameo/export.h"
 #include "cameo/lint.h"
+#include "cameo/page.h"
 #include "cameo/quantize.h"
 #include "cameo/session.h"
 #include "cameo/simplify.h"
 #include "cameo/verify.h"
+#include "cameo/view.h"
 
 namespace cameo::faces {
 
@@ -27,5 +29,7 @@ LintFixSettings lint_fix_settings(std::string_view json);
 MergeSettings merge_settings(std::string_view json);
 VerifySettings verify_settings(std::string_view json);
 SessionSettings session_settings(std::string_view json);
+DeskSettings desk_settings(std::string_view json);
+ViewSettings view_settings(std::string_view json);
 
 }  // namespace cameo::faces

@@ -9,6 +9,7 @@
 #include "support/budget.h"
 #include "support/near_name.h"
 
+#include "api/compared.h"
 #include "api/state.h"
 #include "api/stats_of.h"
 #include "cameo/json.h"
@@ -61,6 +62,8 @@ void check_rule(const std::string& rule) {
 namespace {
 
 api::CheckOptions check_options(const ir::Graph& g, const SimplifySettings& settings) {
+  if (settings.check < 0) throw error("use.value", cat("check is ", settings.check));
+  need_sizes(g, settings.check_sizes);
   api::CheckOptions check;
   check.inputs = settings.check;
   check.sizes = settings.check_sizes;

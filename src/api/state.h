@@ -43,6 +43,9 @@ backends::WriteOptions write_options(const ModelState& s, const SaveSettings& se
 // Types are inferred, unless they are already.
 void infer_types(ModelState& s);
 
+// None for types, sparse tensors and lists of tensors, which have no public form.
+std::optional<Attribute> attribute_of(const std::string& name, const ir::AttrValue& v);
+
 std::vector<ValueInfo> infos_of(const ir::Graph& g, const std::vector<support::ValueId>& values);
 
 // Throws use.array where dtype, shape and bytes do not go together. A view's memory is not copied.

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "backends/onnx/writer.h"
-#include "engine/session.h"
 #include "ir/dim_name.h"
+#include "engine/session.h"
 #include "runtime/arrays.h"
 #include "runtime/compare.h"
 #include "runtime/free_sizes.h"
@@ -16,6 +16,7 @@
 #include "runtime/tries.h"
 
 #include "api/compared.h"
+#include "api/kernels.h"
 #include "api/state.h"
 #include "cameo/json.h"
 
@@ -26,9 +27,10 @@ namespace {
 using Data = std::vector<kernels::Datum>;
 using Inner = std::vector<std::pair<std::string, kernels::Datum>>;  // named values of the main graph, in order
 
-Inner inner_values(const ir::Model& m, const Data& inputs) {
+Inner inner_values(const ir::Model& m, const Data& inputs, const ops::CustomOps& kernels) {
   Inner out;
   runtime::ReferenceOptions options;
+  options.kernels = kernels;
   options.observe = [&](support::ValueId v, const kernels::Datum& d) {
     if (!m.graph[v].name.empty()) out.emplace_back(m.graph[v].name, d);
   };
@@ -37,7 +39,9 @@ Inner inner_values(const ir::Model& m, const Data& inputs) {
 }
 
 // Of values that both models name alike, the first that differs.
-std::string first_inner(const Inner& a, const Inner& b, const runtime::Tolerance& tolerance) {
+std::string first_inner(const ir::Model& first, const ir::Model& second, const Data& inputs,
+                        const runtime::Tolerance& tolerance, const ops::CustomOps& kernels) {
+  const Inner a = inner_values(first, inputs, kernels), b = inner_values(second, inputs, kernels);
   std::map<std::string_view, const kernels::Datum*> wanted;
   for (const auto& [name, d] : b) wanted[name] = &d;
   for (const auto& [name, d] : a) {
@@ -47,6 +51,8 @@ std::string first_inner(const Inner& a, const Inner& b, const runtime::Tolerance
   }
   return "";
 }
+
+}  // namespace
 
 // Throws use.dim where a size is given that no input has.
 void need_sizes(const ir::Graph& g, const std::map<std::string, int64_t>& sizes) {
@@ -62,6 +68,8 @@ void need_sizes(const ir::Graph& g, const std::map<std::string, int64_t>& sizes)
       throw error("use.dim", cat("no input has a size called '", name, "'"))
           .help(listed.empty() ? "all sizes of the inputs are numbers" : cat("they have: ", listed));
 }
+
+namespace {
 
 Data inputs_for(const ir::Graph& g, const std::string& recorded, const VerifySettings& settings) {
   const auto params = runtime::run_inputs(g);
@@ -93,10 +101,16 @@ Verified compared(const ir::Model& m, const Data& got, const Data& wanted, const
 
 namespace {
 
+engine::SessionOptions run_options(const VerifySettings& settings) {
+  engine::SessionOptions out;
+  out.kernels = api::custom_ops(settings.kernels);
+  return out;
+}
+
 // Models that agree on one set of made-up inputs may go another way on others.
 void try_others(const ir::Model& a, const ir::Model& b, const VerifySettings& settings,
-                const runtime::Tolerance& tolerance, Verified& out) {
-  const engine::Session first(a), second(b);
+                const runtime::Tolerance& tolerance, const engine::SessionOptions& how, Verified& out) {
+  const engine::Session first(a, how), second(b, how);
   for (const runtime::Try& t :
        runtime::other_tries(a.graph, runtime::run_inputs(a.graph), settings.random, settings.sizes)) {
     Data got, wanted;
@@ -110,7 +124,7 @@ void try_others(const ir::Model& a, const ir::Model& b, const VerifySettings& se
     if (found.agree) continue;
     for (Verified::Output& o : found.outputs)
       if (!o.why.empty()) o.why = cat(t.how, ": ", o.why);
-    found.first_difference = first_inner(inner_values(a, t.inputs), inner_values(b, t.inputs), tolerance);
+    found.first_difference = first_inner(a, b, t.inputs, tolerance, how.kernels);
     out = std::move(found);
     return;
   }
@@ -150,12 +164,13 @@ Verified verify(const Model& model, const Model& reference, const VerifySettings
   if (inputs.size() != others.size())
     throw error("verify.inputs", cat("the models have ", inputs.size(), " and ", others.size(), " inputs"));
   runtime::check_inputs(b.graph, others, inputs);
-  const Data got = engine::Session(a).run(inputs), wanted = engine::Session(b).run(inputs);
+  const engine::SessionOptions how = run_options(settings);
+  const Data got = engine::Session(a, how).run(inputs), wanted = engine::Session(b, how).run(inputs);
   if (wanted.size() != got.size())
     throw error("verify.outputs", cat("the models have ", got.size(), " and ", wanted.size(), " outputs"));
   Verified out = compared(a, got, wanted, tolerance);
-  if (!out.agree) out.first_difference = first_inner(inner_values(a, inputs), inner_values(b, inputs), tolerance);
-  else if (settings.inputs.empty()) try_others(a, b, settings, tolerance, out);
+  if (!out.agree) out.first_difference = first_inner(a, b, inputs, tolerance, how.kernels);
+  else if (settings.inputs.empty()) try_others(a, b, settings, tolerance, how, out);
   return out;
 }
 
@@ -195,7 +210,7 @@ std::string to_json(const Verified& v) {
 Verified verify(const Model& model, const std::string& recorded, const VerifySettings& settings) {
   const ir::Model& m = ModelState::onnx(model);
   const Data inputs = inputs_for(m.graph, recorded, settings);
-  const Data got = engine::Session(m).run(inputs);
+  const Data got = engine::Session(m, run_options(settings)).run(inputs);
   const Data wanted = runtime::load_values(recorded, m.graph, m.graph[m.graph.main()].outputs, "output");
   Verified out = compared(m, got, wanted, {settings.rtol, settings.atol});
   out.recorded = recorded;

@@ -20,7 +20,8 @@ const ir::Value& value_of(const ModelHandle& m, uint32_t id) { return graph_of(m
 
 std::vector<double> doubles(const std::vector<float>& v) { return {v.begin(), v.end()}; }
 
-// Types, sparse tensors and lists of tensors have no public form.
+}  // namespace
+
 std::optional<Attribute> attribute_of(const std::string& name, const ir::AttrValue& v) {
   if (const auto* f = std::get_if<float>(&v)) return Attribute(name, static_cast<double>(*f));
   if (const auto* i = std::get_if<int64_t>(&v)) return Attribute(name, *i);
@@ -32,8 +33,6 @@ std::optional<Attribute> attribute_of(const std::string& name, const ir::AttrVal
     return Attribute(name, array_of(*t, name));
   return std::nullopt;
 }
-
-}  // namespace
 
 uint32_t Value::id() const {
   if (!present()) throw error("use.absent", "the node has no such operand").help("present() tells");

@@ -139,8 +139,8 @@ void Frame::interpret(const Step& s, const Hooks& hooks) {
     values.push_back(s.in[i] == no_slot ? Datum() : take(s.in[i], false));
     inputs.push_back(s.in[i] == no_slot ? nullptr : &values.back());
   }
-  if (n.op->is_opaque() || !def(*n.op).rules.eval)
-    throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
+  if (custom(*n.op)) return settle_all(s, run_custom(g, s.node, inputs));
+  if (n.op->is_opaque() || !def(*n.op).rules.eval) throw no_kernel(n);
   if (!s.settled) check_call(g, s.node, inputs);
   Eval k(inputs, n.outputs.size());
   const auto outer = [&](ValueId v) -> Datum {
@@ -163,7 +163,11 @@ void Frame::interpret(const Step& s, const Hooks& hooks) {
   k.has_region = [&](size_t i) { return i < n.regions.size() && n.regions[i].valid(); };
   k.seed = hooks.seed;
   def(*n.op).rules.eval(n.attrs.get(), k);
-  for (size_t i = 0; i < n.outputs.size(); ++i) settle(s, i, std::move(k.results()[i]));
+  settle_all(s, std::move(k.results()));
+}
+
+void Frame::settle_all(const Step& s, std::vector<Datum> results) {
+  for (size_t i = 0; i < s.out.size(); ++i) settle(s, i, std::move(results[i]));
 }
 
 namespace {

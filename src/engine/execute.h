@@ -53,6 +53,7 @@ class Frame {
   void execute(const Step& s, size_t number);
   void interpret(const Step& s, const Hooks& hooks);
   void observe(const Step& s, const Observer& observer) const;
+  void settle_all(const Step& s, std::vector<Datum> results);
   void settle(const Step& s, size_t i, Datum result);
   std::byte* address(SlotId s) const;
   Datum take(SlotId s, bool owned) const;

@@ -13,6 +13,7 @@
 namespace cameo::engine {
 
 constexpr int rests_planned = 3;       // how often a run may stop to plan anew; beyond, reference kernels do it
+constexpr int most_ruleless = 100;     // custom kernels without a shape rule, each of which may stop it once more
 constexpr size_t bodies_planned = 48;  // a body whose sizes change on and on gets one plan for all sizes
 constexpr int deepest = 200;           // bodies in bodies
 
@@ -33,6 +34,22 @@ std::vector<NodeId> nodes_of(const Graph& g, RegionId r) {
   return out;
 }
 
+// Kernels whose results' sizes are not known before they run: what follows each is planned then.
+int ruleless_kernels(const Graph& g) {
+  int count = 0;
+  for (uint32_t i = 0; i < g.node_capacity(); ++i) {
+    const CustomOp* op = g[NodeId(i)].dead ? nullptr : custom(*g[NodeId(i)].op);
+    if (op && !op->kernel.types && !op->replaces && count < most_ruleless) ++count;
+  }
+  return count;
+}
+
+// Which implementation, for profiles.
+std::string how(const Graph& g, const Step& s) {
+  if (s.kernel) return s.kernel->about();
+  return s.node && custom(*g[s.node].op) ? "custom" : "reference";
+}
+
 // Inputs that have a default, and are not given, never change.
 void freeze_defaults(Graph& g) {
   for (const ValueId v : std::vector<ValueId>(g[g.main()].inputs))
@@ -43,9 +60,11 @@ void freeze_defaults(Graph& g) {
 
 Runner::Runner(Model m, const SessionOptions& o) : model(std::move(m)), options(o), random_(o.seed) {
   const std::lock_guard lock(inferring());
+  bind_kernels(model, options.kernels);
   if (!model.functions.empty()) inline_functions(model);
   if (has_foreign(model.graph)) spell_foreign(model.graph);
   base_ = model.graph;
+  rests_planned_ = rests_planned + ruleless_kernels(base_);
   if (options.threads <= 0) options.threads = hardware_threads();
   keep_values(base_, options);
   freeze_defaults(base_);
@@ -132,7 +151,7 @@ class Run {
       hooks_.timed = [this, times](const Plan& p, const Step& s, double start, double length) {
         const Graph& g = *p.graph;
         std::string name = !s.node ? "" : !g[s.node].name.empty() ? g[s.node].name : g[g[s.node].outputs.at(0)].name;
-        times->push_back({std::move(name), s.label, s.kernel ? s.kernel->about() : "reference", start, length});
+        times->push_back({std::move(name), s.label, how(g, s), start, length});
       };
   }
 
@@ -162,7 +181,7 @@ class Run {
     for (size_t i = 0; i < out.size(); ++i)
       if (c.plan->outputs[i] == no_slot) wanted.returned.push_back(c.plan->output_values[i]);
     const auto plan = c.inner.get(
-        key, [&] { return r_.plan_part(*c.plan, rest.nodes, inputs, values, wanted, depth >= rests_planned); });
+        key, [&] { return r_.plan_part(*c.plan, rest.nodes, inputs, values, wanted, depth >= r_.rests_planned_); });
     std::vector<Datum> late = execute(*plan, values, depth + 1);
     for (size_t i = 0, k = 0; i < out.size(); ++i)
       if (c.plan->outputs[i] == no_slot) out[i] = std::move(late[k++]);

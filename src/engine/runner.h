@@ -32,6 +32,7 @@ class Runner {
   std::shared_ptr<Compiled> finish(std::shared_ptr<Graph> g, const CheckedNodes& nodes, std::span<const ValueId> inputs,
                                    const Wanted& wanted, bool interpret, uint32_t base_values);
 
+  int rests_planned_ = 0;
   Graph base_;                        // prepared, sizes open; inputs with defaults are constants
   std::unique_ptr<Graph> open_base_;  // the same where such inputs may be given; made when one is
   std::mutex open_mutex_;

@@ -9,6 +9,7 @@
 
 #include "ir/graph.h"
 #include "kernels/datum.h"
+#include "ops/custom.h"
 
 namespace cameo::engine {
 
@@ -19,6 +20,7 @@ struct SessionOptions {
   bool fast = true;           // false: only reference kernels
   bool onednn = true;         // false: our own kernels, as in a build without it
   uint64_t seed = 0;          // for random operators that carry none
+  CustomOps kernels;          // of the program around us
   std::vector<ValueId> keep;  // inner values of the main graph that are returned as well, after the outputs
   // Values of the main graph that a run shows to its observer, each when it is there. They are not fused away, and
   // need no memory beyond their use.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/custom.h"
 #include "ops/gate.h"
 
 namespace cameo::ops {
@@ -52,8 +53,7 @@ std::vector<Datum> evaluate_node(const Node& node, std::span<const Datum* const>
 }
 
 std::vector<Datum> evaluate_checked(const Node& node, std::span<const Datum* const> inputs) {
-  if (node.op->is_opaque() || !def(*node.op).rules.eval)
-    throw error("eval.no-kernel", cat("there is no kernel for ", node.op->name));
+  if (node.op->is_opaque() || !def(*node.op).rules.eval) throw no_kernel(node);
   Eval k(inputs, node.outputs.size());
   def(*node.op).rules.eval(node.attrs.get(), k);
   return std::move(k.results());

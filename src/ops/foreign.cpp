@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/custom.h"
 #include "ops/on.h"
 
 namespace cameo::ops {
@@ -168,7 +169,7 @@ constexpr Row rows[] = {
 };
 
 const Row* row_of(const Node& n) {
-  if (n.dead || !n.op || n.op->domain != "com.microsoft" || !n.regions.empty()) return nullptr;
+  if (n.dead || !n.op || custom(*n.op) || n.op->domain != "com.microsoft" || !n.regions.empty()) return nullptr;
   const auto it = std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return r.name == n.op->name; });
   return it == std::end(rows) || n.inputs.size() < it->least ? nullptr : it;
 }

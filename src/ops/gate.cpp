@@ -15,6 +15,7 @@ class Scratch {
     std::vector<ValueId> operands;
     for (const Datum* d : inputs) operands.push_back(d ? operand(*d) : ValueId());
     node = g.add_node(g.main(), *n.op, n.attrs, std::move(operands), n.outputs.size());
+    if (n.extra) g.set_extra(node, *n.extra);
     g.set_name(node, n.name);
     g.set_notes(node, n.notes);
   }
@@ -63,8 +64,8 @@ Type real_type(const Datum& d) {
   return {};
 }
 
-std::mutex& inferring() {
-  static std::mutex one;
+std::recursive_mutex& inferring() {
+  static std::recursive_mutex one;
   return one;
 }
 
@@ -84,6 +85,14 @@ void check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs) 
 
 void check_call(const Node& n, std::span<const Datum* const> inputs) {
   if (is_judged(n)) Scratch(n, inputs).check();
+}
+
+std::vector<Type> called_types(const Node& n, std::span<const Datum* const> inputs) {
+  Scratch s(n, inputs);
+  s.check();
+  std::vector<Type> out;
+  for (const ValueId v : s.g[s.node].outputs) out.push_back(s.g[v].fact.type);
+  return out;
 }
 
 }  // namespace cameo::ops

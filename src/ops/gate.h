@@ -14,8 +14,9 @@ namespace cameo::ops {
 // What the file declared about values between inputs and outputs goes; a weight's type is that of its data.
 void forget_declared(Graph& g);
 
-// Graphs share their table of dims with their copies: while several threads may infer, one at a time does.
-std::mutex& inferring();
+// Graphs share their table of dims with their copies: while several threads may infer, one at a time does. The same
+// thread may come again: the shape rule of a custom kernel may run a model.
+std::recursive_mutex& inferring();
 
 // The type of a value that is there. Sizes inside sequences and maps stay open; what is empty has an unknown type.
 Type real_type(const Datum& d);
@@ -30,5 +31,7 @@ void check_node(Graph& g, NodeId n);
 // A node's operands as they come. Nodes with bodies are not judged: their kernels and their bodies' nodes are.
 void check_call(const Graph& g, NodeId n, std::span<const Datum* const> inputs);
 void check_call(const Node& n, std::span<const Datum* const> inputs);
+// What the node's shape rule makes of these operands. Precondition: no bodies.
+std::vector<Type> called_types(const Node& n, std::span<const Datum* const> inputs);
 
 }  // namespace cameo::ops

@@ -3,6 +3,7 @@
 
 #include "ops/eval.h"
 #include "ir/clone.h"
+#include "ops/custom.h"
 #include "ops/inline.h"
 #include "ops/infer.h"
 #include "ops/quantises.h"
@@ -160,6 +161,7 @@ class Driver {
     std::vector<Type> declared;  // empty when nothing is
     if (std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return !g_[v].fact.type.is_unknown(); }))
       for (const ValueId v : n.outputs) declared.push_back(g_[v].fact.type);
+    if (const CustomOp* op = custom(*n.op)) return custom_node(id, *op, declared);
     if (n.op->is_opaque()) {
       if (const LocalFunction* f = functions_.empty() ? nullptr : called_function(n, functions_))
         call(id, *f, declared);
@@ -222,6 +224,52 @@ class Driver {
       result.findings.push_back(e.diag());
     }
     if (options_.keep_declared) merge_declared(id, declared);
+  }
+
+  // A kernel of the program around us: by its own rule, or by that of the operator whose place it takes.
+  void custom_node(NodeId id, const CustomOp& op, const std::vector<Type>& declared) {
+    for (const ValueId v : g_[id].outputs) g_.fact(v) = {};
+    try {
+      if (op.kernel.types) custom_types(id, op);
+      else if (op.replaces) replaced_types(id, op);
+    } catch (const Error& e) {
+      if (throws() || is_budget(e)) throw;
+      result.findings.push_back(e.diag());
+    }
+    if (options_.keep_declared && !declared.empty()) merge_declared(id, declared);
+  }
+
+  void custom_types(NodeId id, const CustomOp& op) {
+    const auto& inputs = g_[id].inputs;
+    if (!std::all_of(inputs.begin(), inputs.end(), [&](ValueId v) { return !v || is_settled(g_[v].fact.type); }))
+      return;
+    std::vector<Type> types = op.kernel.types(g_, id);
+    const auto& outputs = g_[id].outputs;
+    if (types.size() < outputs.size())
+      throw error("kernel.types", cat("the shape rule of the kernel of ", op.name, " gives ", types.size(),
+                                      " types, and the node has ", outputs.size(), " outputs"))
+          .at(place(g_, id));
+    for (size_t i = 0; i < outputs.size(); ++i) g_.fact(outputs[i]).type = std::move(types[i]);
+  }
+
+  void replaced_types(NodeId id, const CustomOp& op) {
+    struct Back {
+      Graph& g;
+      NodeId id;
+      const CustomOp& op;
+      ~Back() { g.set_op(id, op, g[id].attrs); }
+    } back{g_, id, op};
+    g_.set_op(id, *op.replaces, g_[id].attrs);
+    InferOptions unfolded = options_;
+    unfolded.fold = false;
+    unfolded.strict = true;
+    Driver own(g_, unfolded);
+    own.node(id);
+    for (const ValueId v : g_[id].outputs) g_.fact(v).contents.reset();  // the kernel decides
+  }
+
+  static bool is_settled(const Type& t) {
+    return !t.is_unknown() && (!t.is_tensor() || (t.has_rank() && t.elem != DType::undefined));
   }
 
   void merge_declared(NodeId id, const std::vector<Type>& declared) {

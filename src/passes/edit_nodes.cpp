@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ops/infer.h"
+#include "ops/operator_name.h"
 #include "passes/constant_text.h"
 #include "passes/edit.h"
 #include "support/error.h"
@@ -149,11 +150,9 @@ void check_arity(const OpDef& op, size_t inputs, size_t outputs) {
 }
 
 const OpInfo& operator_named(std::string_view text) {
-  const size_t dot = text.rfind('.');
-  const std::string_view domain = dot == text.npos ? "" : text.substr(0, dot),
-                         op = dot == text.npos ? text : text.substr(dot + 1);
+  const auto [domain, op] = domain_and_name(text);
   if (const OpDef* known = find_op(domain, op)) return *known;
-  if (domain.empty() || domain == "ai.onnx") {
+  if (domain.empty()) {
     std::vector<std::string_view> names;
     for (const OpDef& known : all_ops()) names.push_back(known.name);
     const auto close = op.size() < 100 ? support::nearest(op, names) : std::string_view();

@@ -47,8 +47,8 @@ class Interpreter {
     std::vector<const Datum*> inputs;
     for (const ValueId v : n.inputs) inputs.push_back(v ? &values_[v.index] : nullptr);
     try {
-      if (n.op->is_opaque() || !def(*n.op).rules.eval)
-        throw error("eval.no-kernel", cat("there is no kernel for ", n.op->name));
+      if (custom(*n.op)) return keep(id, run_custom(g_, id, inputs), in_main);
+      if (n.op->is_opaque() || !def(*n.op).rules.eval) throw no_kernel(n);
       check_call(g_, id, inputs);
       Eval k(inputs, n.outputs.size());
       k.run_region = [&](size_t i, std::vector<Datum> args) {
@@ -58,11 +58,16 @@ class Interpreter {
       k.has_region = [&](size_t i) { return i < n.regions.size() && n.regions[i].valid(); };
       k.seed = [this] { return random_ = random_ * 6364136223846793005u + 1442695040888963407u; };
       def(*n.op).rules.eval(n.attrs.get(), k);
-      for (size_t i = 0; i < n.outputs.size(); ++i) values_[n.outputs[i].index] = std::move(k.results()[i]);
+      keep(id, std::move(k.results()), in_main);
     } catch (Error& e) {
       add_place(e, g_, id);
       throw;
     }
+  }
+
+  void keep(NodeId id, std::vector<Datum> results, bool in_main) {
+    const Node& n = g_[id];
+    for (size_t i = 0; i < n.outputs.size(); ++i) values_[n.outputs[i].index] = std::move(results[i]);
     if (!in_main) return;
     if (options_.observe)
       for (const ValueId v : n.outputs) options_.observe(v, values_[v.index]);
@@ -108,10 +113,11 @@ std::vector<Datum> run_own(const Model& model, std::span<const Datum> inputs, co
 }  // namespace
 
 std::vector<Datum> run_reference(const Model& model, std::span<const Datum> inputs, const ReferenceOptions& options) {
-  if (!has_foreign(model.graph)) return run_own(model, inputs, options);
+  if (options.kernels.empty() && !has_foreign(model.graph)) return run_own(model, inputs, options);
   Model spelled = model;
   {
     const std::lock_guard lock(inferring());
+    bind_kernels(spelled, options.kernels);
     spell_foreign(spelled.graph);
   }
   ReferenceOptions watched = options;

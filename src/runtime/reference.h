@@ -8,11 +8,13 @@
 
 #include "ir/graph.h"
 #include "kernels/datum.h"
+#include "ops/custom.h"
 
 namespace cameo::runtime {
 
 struct ReferenceOptions {
   uint64_t seed = 0;  // for random operators that carry none
+  CustomOps kernels;  // of the program around us
   // Called with every value computed in the main graph, for intermediate outputs.
   std::function<void(ValueId, const Datum&)> observe;
 };

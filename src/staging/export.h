@@ -22,6 +22,8 @@ struct InputSpec {
 };
 InputSpec parse_input_spec(std::string_view text);  // "x=f32[batch,3,h,w]"; throws "use.input"
 
+ForeignType parse_foreign_type(std::string_view text);  // "mylib::op=f32[batch,3]"; throws "use.type"
+
 // An array the user has at hand (`--inputs`): says type and sizes where no InputSpec does, and fixes plain numbers.
 struct ExampleInput {
   std::string name;  // a parameter's name or path, the input's name in the result, or x0, x1, ... in order

@@ -20,6 +20,12 @@ enum class Fallback : uint8_t {
   custom,    // they become nodes of their own domain
 };
 
+// Declared types of an operator that stays a foreign node: "f32[batch,3]", or an argument whose type it is ("arg0").
+struct ForeignType {
+  std::string op;  // "mylib::op"
+  std::vector<std::string> results;
+};
+
 struct StageOptions {
   bool assume = true;                    // false: what one model can do for some sizes only is an error, not a guess
   std::vector<std::string> assumptions;  // conditions on sizes that the user knows to hold: "t != 1"
@@ -30,6 +36,7 @@ struct StageOptions {
   bool fold = true;                // constants, weights seen otherwise, convolution with batch norm; false: as recorded
   bool weights_as_inputs = false;  // parameters and buffers are inputs of the graph, after all others
   Fallback fallback = Fallback::none;
+  std::vector<ForeignType> types;
   std::shared_ptr<const Model> rules;         // its functions say what operators of the same name become; may be null
   std::shared_ptr<const HostLowerings> host;  // may be null
   std::shared_ptr<const LentWeights> lent;    // may be null

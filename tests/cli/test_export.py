@@ -229,6 +229,24 @@ def test_fallback(t):
     assert "export.custom-opset" in t.run("export", data(t, "blocks.pt"), "-o", "b.onnx", "--custom-opset", "mylib=2").err
 
 
+def test_types_of_kept_operators(t):
+    given = ("--input", "x=f32[b,3]", "--fallback", "custom", "--type")
+    for text, shape in (("f32[b,3]", ["b", 3]), ("arg0", ["b", 3]), ("f32[2*b+1,?]", ["2*b + 1", None]), ("f32[]", [])):
+        result = t.run("export", data(t, "custom.pt"), "-o", "c.onnx", *given, f"mylib::scale_shift={text}")
+        assert "export.fallback" in result.err and "unknown shape" not in result.err and "has no shape" not in result.err
+        assert t.run("show", "c.onnx", "--json").json["outputs"][0]["shape"] == shape
+    for mode in ("aten", "all-aten"):
+        t.run("export", data(t, "custom.pt"), "-o", "c.onnx", *given[:2], "--fallback", mode, "--type", "mylib::scale_shift=f16[b,3]")
+        assert t.run("show", "c.onnx", "--json").json["outputs"][0]["dtype"] == "f16"
+    for text in ("scale_shift=f32[b]", "mylib::scale_shift", "mylib::scale_shift=f3[b]", "mylib::scale_shift=f32[b", "mylib::scale_shift=",
+                 "mylib::scale_shift=f32[b,]", "mylib::scale_shift=arg7", "mylib::scale_shift=arg1"):
+        t.fails("export", data(t, "custom.pt"), "-o", "no.onnx", *given, text, code=2, error="use.type")
+    assert not t.path("no.onnx").exists()
+    assert "export.type" in t.run("export", data(t, "custom.pt"), "-o", "c.onnx", *given, "mylib::other=f32[b]").err
+    hint = t.run("export", data(t, "custom.pt"), "-o", "c.onnx", *given[:4]).err
+    assert "--type declares it: 'mylib::scale_shift=" in hint
+
+
 def test_keep_outputs(t):
     assert names(exported(t, "blocks.pt", "--keep-outputs", "first")["outputs"]) == ["output", "first/Add_output_0"]
     assert names(exported(t, "blocks.pt", "--keep-outputs", "*/Relu")["outputs"]) == ["output", "first/Relu_output_0", "second/Relu_output_0"]

@@ -4,13 +4,129 @@ usage: refusals.py LIBCAMEO.SO ARCHIVE.pt     an archive with one input x of two
 """
 import ctypes
 import json
+import pathlib
 import sys
+import tempfile
 from ctypes import byref, c_char_p, c_float, c_int64, c_size_t, c_void_p
 
 
 class Array(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("dtype", c_char_p), ("shape", ctypes.POINTER(c_int64)), ("rank", c_size_t),
                 ("data", c_void_p), ("size", c_size_t)]
+
+
+class Kernel(ctypes.Structure):
+    FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_void_p)
+    _fields_ = [("op", c_char_p), ("run", FUNCTION), ("user", c_void_p)]
+
+
+class Blob(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("size", c_size_t)]
+
+
+TEXT = b"""<ir_version: 8, opset_import: ["" : 18, "my.domain" : 1]>
+g (float[n] x) => (float[n] y) { y = my.domain.Op<by=3, names=["a", "b"]>(x, , x) }"""
+
+
+def kernels(lib, accepted, refused, wrong):
+    """Kernels that fail, give nothing, or ask for what there is not."""
+    lib.cameo_kernel_output.restype = c_void_p
+    lib.cameo_kernel_attributes.restype = c_char_p
+    lib.cameo_kernel_input_count.restype = lib.cameo_kernel_output_count.restype = c_size_t
+    lib.cameo_kernel_integer.restype = c_int64
+    lib.cameo_kernel_number.restype = ctypes.c_double
+    for name in ("input", "integer", "number", "attributes", "output", "input_count", "output_count", "fail"):
+        getattr(lib, f"cameo_kernel_{name}").argtypes = {"input": [c_void_p, c_size_t, c_void_p], "integer": [c_void_p, c_char_p, c_int64],
+                                                         "number": [c_void_p, c_char_p, ctypes.c_double], "fail": [c_void_p, c_char_p],
+                                                         "output": [c_void_p, c_size_t, c_char_p, c_void_p, c_size_t]}.get(name, [c_void_p])
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "m.onnxtxt"
+        path.write_bytes(TEXT)
+        model, session, out, text = c_void_p(), c_void_p(), c_void_p(), c_void_p()
+        accepted(lib.cameo_load(str(path).encode(), byref(model)))
+
+    def run(function, op=b"my.domain::Op"):
+        kept = Kernel.FUNCTION(function)
+        status = lib.cameo_open_session_with(model, None, byref(Kernel(op, kept, None)), 1, byref(session))
+        if status == 0:
+            numbers, sizes = (c_float * 2)(1, 2), (c_int64 * 1)(2)
+            status = lib.cameo_run(session, byref(Array(None, b"f32", sizes, 1, ctypes.cast(numbers, c_void_p), 8)), 1, byref(out))
+            lib.cameo_release_session(session)
+        return status
+
+    def good(user, call):
+        x, absent, sizes = Array(), Array(), (c_int64 * 1)(2)
+        seen = (lib.cameo_kernel_input_count(call), lib.cameo_kernel_output_count(call), lib.cameo_kernel_integer(call, b"by", 0),
+                lib.cameo_kernel_number(call, b"by", 0), lib.cameo_kernel_number(call, b"names", 7), json.loads(lib.cameo_kernel_attributes(call)))
+        if seen != (3, 1, 3, 3.0, 7.0, {"by": 3, "names": ["a", "b"]}):
+            wrong.append(f"kernel: {seen}")
+        refused("kernel.input", lib.cameo_kernel_input(call, 9, byref(x)))
+        if lib.cameo_kernel_output(call, 4, b"f32", sizes, 1) or lib.cameo_kernel_output(call, 0, b"f3", sizes, 1) or lib.cameo_kernel_output(call, 0, b"f32", None, 1):
+            wrong.append("kernel: memory for an output that there is not")
+        if lib.cameo_kernel_input(call, 1, byref(absent)) or absent.dtype is not None or lib.cameo_kernel_input(call, 0, byref(x)):
+            wrong.append("kernel: inputs")
+        ctypes.memmove(lib.cameo_kernel_output(call, 0, b"f32", x.shape, x.rank), x.data, x.size)
+        return 0
+
+    accepted(run(good))
+    lib.cameo_release_results(out)
+    refused("kernel.failed", run(lambda user, call: 5))
+    refused("kernel.failed", run(lambda user, call: lib.cameo_kernel_fail(call, b"no") or 0))
+    refused("kernel.result", run(lambda user, call: 0))
+    refused("use.kernel", run(good, b"Loop"))
+    refused("use.null", run(good, None))
+    refused("use.null", lib.cameo_open_session_with(model, None, None, 1, byref(session)))
+    kept = Kernel.FUNCTION(good)
+    accepted(lib.cameo_verify_with(model, model, b'{"sizes": {"n": 2}, "rtol": 0.1}', byref(Kernel(b"my.domain::Op", kept, None)), 1, byref(text)))
+    lib.cameo_release_text(text)
+    refused("eval.no-kernel", lib.cameo_verify(model, model, None, byref(text)))
+    lib.cameo_release_model(model)
+
+
+def views(lib, model, accepted, refused, wrong):
+    """Pictures need no page; a build without one says so."""
+    lib.cameo_view_address.restype = c_char_p
+    lib.cameo_blob_count.restype = c_size_t
+    text, view, desk, blobs, blob = c_void_p(), c_void_p(), c_void_p(), c_void_p(), Blob()
+    accepted(lib.cameo_picture(model, 1, byref(text)))
+    if not ctypes.string_at(text).startswith(b"<svg"):
+        wrong.append("picture")
+    lib.cameo_release_text(text)
+    refused("use.null", lib.cameo_picture(None, 0, byref(text)))
+    refused("use.null", lib.cameo_page(model, None, byref(text)))
+    refused("use.settings", lib.cameo_open_view(model, b"m", b'{"port": 70000}', byref(view)))
+    refused("use.model", lib.cameo_open_view(None, None, None, byref(view)))
+    if lib.cameo_page(model, b"m.onnx", byref(text)) == 0:
+        lib.cameo_release_text(text)
+        accepted(lib.cameo_open_view(model, b"m.onnx", None, byref(view)))
+        if not lib.cameo_view_address(view).startswith(b"http://127.0.0.1:"):
+            wrong.append("address")
+        lib.cameo_stop_view(view)
+        accepted(lib.cameo_run_view(view))
+        lib.cameo_release_view(view)
+    else:
+        refused("use.page", 1)
+    refused("use.null", lib.cameo_run_view(None))
+    accepted(lib.cameo_open_desk(None, byref(desk)))
+    accepted(lib.cameo_offer(desk, b"m", model))
+
+    def ask(request, given=None):
+        accepted(lib.cameo_ask(desk, json.dumps(request).encode(), given, 1 if given else 0, byref(text), byref(blobs)))
+        reply = json.loads(ctypes.string_at(text))
+        lib.cameo_release_text(text)
+        return reply
+
+    if ask({"method": "open", "params": {"file": "m"}})["result"]["model"] != 1 or ask({"method": "open", "params": {"file": "/etc/passwd"}})["ok"]:
+        wrong.append("desk")
+    ask({"method": "save", "params": {"model": 1}})
+    if lib.cameo_blob_count(blobs) != 1 or lib.cameo_blob_at(blobs, 0, byref(blob)) or not blob.size:
+        wrong.append("blobs")
+    if not ask({"method": "open", "params": {"file": "again.onnx", "blob": 0}}, byref(blob))["ok"]:
+        wrong.append("a blob that is opened")
+    refused("use.index", lib.cameo_blob_at(blobs, 9, byref(blob)))
+    refused("use.null", lib.cameo_ask(desk, None, None, 0, byref(text), None))
+    lib.cameo_release_blobs(blobs)
+    lib.cameo_release_desk(desk)
 
 
 def main(library, archive):
@@ -51,11 +167,12 @@ def main(library, archive):
     refused("edit.no-value", lib.cameo_extract(exported, (c_char_p * 1)(b"nope"), 1, (c_char_p * 1)(b"output"), 1, byref(out)))
     refused("use.null", lib.cameo_extract(exported, None, 1, None, 1, byref(out)))
     for code, changes in (("use.settings", "[["), ("use.settings", "{}"), ("use.settings", "[[]]"), ("use.settings", '[["renmae", "x", "y"]]'),
-                          ("use.settings", '[["rename", "x"]]'), ("use.settings", '[["set_dim", "x", "first", "n"]]'),
+                          ("use.settings", '[["rename", "x"]]'), ("use.settings", '[["rename", "x", {}]]'), ("use.settings", '[{"change": "strip"}]'),
+                          ("use.settings", '[["set_dim", "x", "first", "n"]]'),
                           ("edit.no-value", '[["rename", "nope", "y"]]')):
         refused(code, lib.cameo_edit(exported, changes.encode(), byref(out)))
     refused("use.null", lib.cameo_edit(exported, None, byref(out)))
-    accepted(lib.cameo_edit(exported, b'[["rename", "x", "image"], ["set_dim", "image", "0", "n"], ["strip"]]', byref(edited)))
+    accepted(lib.cameo_edit(exported, b'[["rename", "x", "image"], ["set_dim", "image", 0, "n"], ["strip"]]', byref(edited)))
     accepted(lib.cameo_describe(edited, byref(text)))
     if json.loads(ctypes.string_at(text))["inputs"] != [{"name": "image", "type": "f32[n,6]"}]:
         wrong.append(f"edited: {ctypes.string_at(text)!r}")
@@ -87,7 +204,9 @@ def main(library, archive):
     refused("value.range", run(shape=(c_int64 * 2)(1 << 62, 6)))
     refused("run.input-count", run(count=2))
     refused("use.null", lib.cameo_run(session, None, 1, byref(out)))
-    for release in (lib.cameo_release_model, lib.cameo_release_session, lib.cameo_release_results, lib.cameo_release_text):
+    kernels(lib, accepted, refused, wrong)
+    views(lib, exported, accepted, refused, wrong)
+    for release in (lib.cameo_release_view, lib.cameo_release_desk, lib.cameo_release_blobs, lib.cameo_release_model, lib.cameo_release_session, lib.cameo_release_results, lib.cameo_release_text):
         release(None)
     lib.cameo_release_session(session)
     lib.cameo_release_model(edited)

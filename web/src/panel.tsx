@@ -73,7 +73,7 @@ function ItemPanel({store, item}: {store: Store; item: Item}) {
         {store.engine.computes && output && item.kind === "node" && <>
           <button onClick={() => void store.make("extract", {inputs: [], outputs: [output]}, false)}>{t("panel.extract.to")}</button>
           <button onClick={() => void store.make("extract", {inputs: [output], outputs: []}, false)}>{t("panel.extract.from")}</button>
-          <button onClick={() => void store.make("edit", {changes: [{change: "add_output", name: output}]}, false)}>{t("panel.addoutput")}</button>
+          <button onClick={() => void store.make("edit", {changes: [["add_output", output]]}, false)}>{t("panel.addoutput")}</button>
         </>}
       </div>
       {place && (place.file || place.source) && (

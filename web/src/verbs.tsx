@@ -169,20 +169,20 @@ function Extract({store}: Props) {
 }
 
 const changes = ["rename", "add_output", "remove_output", "remove_input", "set_operator", "insert_node", "remove_node", "rewire", "set_metadata", "strip"];
-const oneName = new Set(["add_output", "remove_output", "remove_input", "remove_node"]);
+const oneName = new Set(["add_output", "remove_output", "remove_input", "insert_node", "remove_node"]);
 
 function Edit({store}: Props) {
   const [change, setChange] = useState("rename");
   const [name, setName] = useState(store.state.item?.name ?? "");
   const [to, setTo] = useState("");
-  const one = change === "strip" ? {change} : change === "insert_node" ? {change, text: name} : oneName.has(change) ? {change, name} : {change, name, to};
+  const one = change === "strip" ? [change] : oneName.has(change) ? [change, name] : [change, name, to];
   return (
     <>
       <label class="text">{t("set.change")}
         <select data-test="edit-change" value={change} onChange={(e) => setChange(e.currentTarget.value)}>{changes.map((c) => <option key={c}>{c}</option>)}</select>
       </label>
       {change !== "strip" && <Text label={change === "insert_node" ? "y2 = Relu(y)" : t("set.name")} value={name} set={setName} test="edit-name" />}
-      {"to" in one && <Text label={t("set.newname")} value={to} set={setTo} test="edit-to" />}
+      {one.length === 3 && <Text label={t("set.newname")} value={to} set={setTo} test="edit-to" />}
       <Buttons store={store} method="edit" params={{changes: [one]}} live={false} />
     </>
   );

@@ -50,8 +50,9 @@ struct Ran {
 
 struct Offer {
   uint64_t size = 0;
-  ReadAt read;
-  Buffer bytes;  // where there is no `read`
+  ReadAt read = {};
+  Buffer bytes = {};                // where there is no `read`
+  std::optional<Model> model = {};  // where there is neither
 };
 
 struct Desktop {

@@ -46,6 +46,12 @@ std::string plain_command(std::string_view verb, const Files& f) {
   return cat("cameo ", verb, " ", shell_word(f.in), " ", shell_word(f.out));
 }
 
+std::string edit_command(const Files& f, const std::vector<std::pair<std::string_view, std::string>>& changes) {
+  Flags flags(plain_command("edit", f));
+  for (const auto& [name, value] : changes) flags.on(name, value.empty()).of(name, value);
+  return flags.take();
+}
+
 std::string simplify_command(const Files& f, const SimplifySettings& s) {
   Flags flags(plain_command("simplify", f));
   flags.list("skip", s.skip).list("only", s.only).each("without", s.without).on("exact", s.exact);

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cameo/convert.h"
@@ -24,6 +25,8 @@ std::string simplify_command(const Files& f, const SimplifySettings& s);
 std::string convert_command(const Files& f, const ConvertSettings& s);
 std::string export_command(const Files& f, const ExportSettings& s);
 std::string extract_command(const Files& f, const std::vector<std::string>& from, const std::vector<std::string>& to);
+// Flags with their values, which are empty where a flag takes none.
+std::string edit_command(const Files& f, const std::vector<std::pair<std::string_view, std::string>>& changes);
 std::string merge_command(const Files& f, const std::string& second, const MergeSettings& s);
 
 std::string check_command(const std::string& file, bool strict);

@@ -64,17 +64,23 @@ Desk::~Desk() = default;
 Desk::Desk(Desk&&) noexcept = default;
 Desk& Desk::operator=(Desk&&) noexcept = default;
 
+Desk::State& Desk::state() const {
+  if (!state_) throw error("use.moved-from", "the desk was moved from");
+  return *state_;
+}
+
 void Desk::offer(const std::string& name, uint64_t size, ReadAt read) {
-  state_->offers[name] = {.size = size, .read = std::move(read)};
+  state().offers[name] = {.size = size, .read = std::move(read)};
 }
 void Desk::offer(const std::string& name, Buffer bytes) {
-  state_->offers[name] = {.size = bytes.size, .bytes = std::move(bytes)};
+  state().offers[name] = {.size = bytes.size, .bytes = std::move(bytes)};
 }
+void Desk::offer(const std::string& name, Model model) { state().offers[name] = {.model = std::move(model)}; }
 
 std::string Desk::call(std::string_view request, const DeskCall& with) noexcept {
   try {
     try {
-      return answer(*state_, request, with);
+      return answer(state(), request, with);
     } catch (...) {
       return failed(caught());
     }

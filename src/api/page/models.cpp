@@ -13,6 +13,7 @@ namespace cameo::page {
 namespace {
 
 Model load_offer(const std::string& name, const Offer& offer) {
+  if (offer.model) return *offer.model;
   if (offer.read) return load_from(offer.size, offer.read);
   return load_buffer(offer.bytes, name);
 }
@@ -74,6 +75,8 @@ void list_models(Call& call) {
     call.out.end();
   }
   call.out.end().key("files").array();
+  for (const auto& [name, offer] : call.desk.offers)
+    if (offer.model) call.out.value(name);
   for (const std::string& f : call.desk.settings.files) call.out.value(f);
   call.out.end().end();
 }

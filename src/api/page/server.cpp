@@ -83,7 +83,9 @@ struct PageServer::State {
   };
   std::list<Worker> workers;
 
-  explicit State(const ViewSettings& s) : settings(s), desk({.files = s.files, .threads = s.threads}) {}
+  explicit State(const ViewSettings& s) : settings(s), desk({.files = s.files, .threads = s.threads}) {
+    for (const auto& [name, model] : s.models) desk.offer(name, model);
+  }
   ~State() {
     ending = true;
     for (Worker& w : workers)
@@ -202,16 +204,27 @@ PageServer::PageServer(const ViewSettings& settings) {
 PageServer::~PageServer() = default;
 PageServer::PageServer(PageServer&&) noexcept = default;
 
-std::string PageServer::address() const { return cat("http://127.0.0.1:", state_->port, "/", state_->token, "/"); }
+PageServer::State& PageServer::state() const {
+  if (!state_) throw error("use.moved-from", "the server was moved from");
+  return *state_;
+}
+
+std::string PageServer::address() const { return cat("http://127.0.0.1:", state().port, "/", state().token, "/"); }
+
+void PageServer::stop() noexcept {
+  if (state_) state_->ending = true;
+}
 
 void PageServer::run() {
+  State& s = state();
   sigset_t all, before;
-  while (!support::interrupted() && !state_->is_gone()) {
-    const int socket = page::accept_one(state_->listening, 500);
+  while (!support::interrupted() && !s.ending && !s.is_gone()) {
+    support::checkpoint();
+    const int socket = page::accept_one(s.listening, 500);
     if (socket < 0) continue;
     sigfillset(&all);  // signals are for the thread that waits here
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    state_->serve(socket);
+    s.serve(socket);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 }
@@ -228,6 +241,7 @@ PageServer::~PageServer() = default;
 PageServer::PageServer(PageServer&&) noexcept = default;
 std::string PageServer::address() const { return ""; }
 void PageServer::run() {}
+void PageServer::stop() noexcept {}
 
 }  // namespace cameo
 #endif

@@ -1,4 +1,4 @@
-// include/cameo/view.h: a model as a picture, and as a page that stands alone.
+// include/cameo/view.h: a model as a picture, and as a page that needs no server.
 #include "support/error.h"
 
 #include "api/page/call.h"
@@ -25,7 +25,7 @@ std::string request_of(std::string_view method, std::string_view params) {
 // Replies as the page asks for them: its RecordedEngine looks them up by method and parameters.
 class Recorder {
  public:
-  explicit Recorder(const std::string& file) : desk_({.files = {file}}) {}
+  explicit Recorder(Desk desk) : desk_(std::move(desk)) {}
 
   // The result as JSON; a failed call throws its first finding, or gives "" where that is allowed.
   std::string record(std::string_view method, const std::string& params, bool may_fail = false) {
@@ -89,12 +89,14 @@ std::string picture_svg(const Model& model, bool open_all) {
   return page::svg_text(tree, page::scene_of(tree, open_all ? page::all_modules(tree) : page::first_open(tree)));
 }
 
-std::string page_html(const std::string& file, uint64_t most_weight_bytes) {
+namespace {
+
+std::string recorded_page(Desk desk, const std::string& file, uint64_t most_weight_bytes) {
   constexpr std::string_view mark = R"(id="cameo-data">null<)";
   const std::string html(page::needed_page());
   const size_t at = html.find(mark);
   support::invariant(at != html.npos, "the page has a place for data");
-  Recorder r(file);
+  Recorder r(std::move(desk));
   r.out().object().key("replies").object();
   const std::string opened = r.record("open", cat(R"({"file":)", text_param(file), "}"));
   r.record("models", "{}");
@@ -109,6 +111,18 @@ std::string page_html(const std::string& file, uint64_t most_weight_bytes) {
   r.out().end().end();
   const size_t data = at + mark.size() - 5;  // before "null<"
   return cat(html.substr(0, data), for_script(r.out().text()), html.substr(data + 4));
+}
+
+}  // namespace
+
+std::string page_html(const std::string& file, uint64_t most_weight_bytes) {
+  return recorded_page(Desk({.files = {file}}), file, most_weight_bytes);
+}
+
+std::string page_html(const Model& model, const std::string& name, uint64_t most_weight_bytes) {
+  Desk desk;
+  desk.offer(name, model);
+  return recorded_page(std::move(desk), name, most_weight_bytes);
 }
 
 }  // namespace cameo

@@ -1,11 +1,11 @@
 // Methods that make a new model of one: each is a function of include/cameo, with its settings as JSON.
 #include <algorithm>
 
+#include "api/edit_json.h"
 #include "api/settings_json.h"
 
 #include "api/page/call.h"
 #include "api/page/command.h"
-#include "api/page/edits.h"
 #include "cameo/check.h"
 #include "cameo/convert.h"
 #include "cameo/edit.h"
@@ -72,10 +72,9 @@ void extract_part(Call& call) {
 }
 
 void edit_model(Call& call) {
-  std::string flags;
-  Model edited = apply_edits(call, call.model().model, flags);
+  faces::Edited e = faces::edited(call.model().model, call.value("changes"), false);
   const Files files = files_of(call, "edited");
-  put_down(call, made_of(call, std::move(edited), "edit", files, cat(plain_command("edit", files), flags)), {});
+  put_down(call, made_of(call, std::move(e.model), "edit", files, edit_command(files, e.flags)), {});
 }
 
 void merge_models(Call& call) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "backends/text/header.h"
 #include "ir/order.h"
 #include "ir/value_names.h"
 #include "ops/op_def.h"
@@ -33,7 +34,10 @@ class Printer {
   }
 
   void model(const Model& m) {
-    if (o_.header) header(m);
+    if (o_.header) {
+      write_header(w_, m, opsets(m.opsets), m.metadata);
+      line();
+    }
     graph(g_.main());
     for (const LocalFunction& f : m.functions) {
       line();
@@ -71,39 +75,14 @@ class Printer {
     if (t.inner) count_sizes(*t.inner);
   }
 
-  void header(const Model& m) {
-    w_ << cat("<ir_version: ", m.ir_version, ", opset_import: ");
-    opsets(m.opsets);
-    const auto text = [&](std::string_view key, const std::string& value) {
-      if (value.empty()) return;
-      w_ << ", " << key << ": ";
-      w_.quoted(value);
-    };
-    text("producer_name", m.producer_name);
-    text("producer_version", m.producer_version);
-    text("domain", m.domain);
-    if (m.model_version) w_ << cat(", model_version: ", m.model_version);
-    text("doc_string", m.doc);
-    if (!m.metadata.empty()) w_ << ", metadata_props: ", w_.pairs(m.metadata);
-    w_ << '>';
-    line();
-  }
-
   // The versions the nodes are printed in: the newest of every domain whose operators Cameo knows.
-  void opsets(std::map<std::string, int64_t> imports) {
+  TextOpsets opsets(std::map<std::string, int64_t> imports) const {
     for (uint32_t i = 0; i < g_.node_capacity(); ++i)
       if (const Node& n = g_[NodeId(i)]; !n.dead && !n.op->is_opaque()) imports.emplace(n.op->domain, 0);
     imports.emplace("", 0);
-    w_ << '[';
-    bool first = true;
-    for (const auto& [domain, version] : imports) {
-      if (!first) w_ << ", ";
-      first = false;
-      const int64_t newest = newest_version(domain);
-      w_.quoted(domain);
-      w_ << cat(" : ", version > newest ? version : newest);
-    }
-    w_ << ']';
+    TextOpsets out;
+    for (const auto& [domain, version] : imports) out.emplace_back(domain, std::max(version, newest_version(domain)));
+    return out;
   }
 
   void declaration(ValueId v, bool with_default) {
@@ -253,7 +232,7 @@ class Printer {
     w_.quoted(f.domain);
     if (!f.overload.empty()) w_ << ", overload: ", w_.quoted(f.overload);
     w_ << ", opset_import: ";
-    opsets(f.opsets.empty() ? m.opsets : f.opsets);
+    write_opsets(w_, opsets(f.opsets.empty() ? m.opsets : f.opsets));
     if (o_.notes) w_.notes(", ", f.doc, f.metadata, "");
     w_ << '>';
     line();

@@ -1,5 +1,6 @@
 #include "backends/text/text_file.h"
 
+#include "backends/text/header.h"
 #include "frontends/onnx/attributes.h"
 #include "frontends/onnx/proto.h"
 #include "ir/text/writer.h"
@@ -12,6 +13,12 @@ namespace {
 using namespace onnx;
 
 text::StringPairs owned(const Pairs& pairs) { return {pairs.begin(), pairs.end()}; }
+
+TextOpsets versions(const std::vector<OpsetProto>& imports) {
+  TextOpsets out;
+  for (const OpsetProto& o : imports) out.emplace_back(o.domain, o.version);
+  return out;
+}
 
 class FilePrinter {
  public:
@@ -26,7 +33,8 @@ class FilePrinter {
   std::string model(const ModelProto& m) {
     if (m.graphs.empty() || !m.has_ir_version)
       throw error("file.not-onnx", cat(source_.path, " is not an ONNX model")).at({.file = source_.path});
-    header(m);
+    write_header(w_, m, versions(m.opsets), owned(m.metadata));
+    line();
     graph(GraphProto(m.graphs.back().message()));
     for (const auto& f : m.functions) {
       line();
@@ -38,33 +46,6 @@ class FilePrinter {
   }
 
  private:
-  void header(const ModelProto& m) {
-    w_ << cat("<ir_version: ", m.ir_version, ", opset_import: ");
-    opsets(m.opsets);
-    const auto text = [&](std::string_view key, std::string_view value) {
-      if (value.empty()) return;
-      w_ << ", " << key << ": ";
-      w_.quoted(value);
-    };
-    text("producer_name", m.producer_name);
-    text("producer_version", m.producer_version);
-    text("domain", m.domain);
-    if (m.model_version) w_ << cat(", model_version: ", m.model_version);
-    text("doc_string", m.doc);
-    if (!m.metadata.empty()) w_ << ", metadata_props: ", w_.pairs(owned(m.metadata));
-    w_ << '>';
-    line();
-  }
-
-  void opsets(const std::vector<OpsetProto>& imports) {
-    w_ << '[';
-    w_.separated(imports, [&](const OpsetProto& o) {
-      w_.quoted(o.domain);
-      w_ << cat(" : ", o.version);
-    });
-    w_ << ']';
-  }
-
   void graph(const GraphProto& g) {
     if (w_.notes("<", std::string(g.doc), owned(g.metadata), "> ")) line();
     w_.name(g.name);
@@ -175,7 +156,7 @@ class FilePrinter {
     w_.quoted(f.domain);
     if (!f.overload.empty()) w_ << ", overload: ", w_.quoted(f.overload);
     w_ << ", opset_import: ";
-    opsets(f.opsets);
+    write_opsets(w_, versions(f.opsets));
     w_.notes(", ", std::string(f.doc), owned(f.metadata), "");
     w_ << '>';
     line();

@@ -1,6 +1,7 @@
 #include "staging/export/outputs.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "lowering/complex.h"
 #include "passes/rename_dims.h"
@@ -8,6 +9,30 @@
 #include "staging/machine/interpreter.h"
 
 namespace cameo::staging {
+
+Model begun_model(std::string path) {
+  Model model;
+  model.path = std::move(path);
+  model.opsets[""] = newest_released_opset;
+  model.producer_name = "cameo";
+  model.graph.label(model.graph.main()).name = "main";
+  return model;
+}
+
+void order_weights(Graph& g, size_t declared, const std::vector<std::string>& names) {
+  std::unordered_map<std::string_view, size_t> place;
+  for (const std::string& name : names) place.emplace(name, place.size() + 1);
+  const auto place_of = [&](ValueId v) {
+    const auto it = place.find(g[v].name);
+    return it == place.end() ? 0 : it->second;
+  };
+  for (size_t i = g[g.main()].inputs.size(); i-- > declared;)
+    if (const ValueId v = g[g.main()].inputs[i]; place_of(v) && !g.used(v)) g.remove_region_input(g.main(), i);
+  auto inputs = g[g.main()].inputs;
+  std::stable_sort(inputs.begin() + static_cast<std::ptrdiff_t>(declared), inputs.end(),
+                   [&](ValueId a, ValueId b) { return place_of(a) < place_of(b); });
+  g.reorder_inputs(g.main(), std::move(inputs));
+}
 
 void flatten_outputs(Machine& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink) {
   s.step();

@@ -3,6 +3,7 @@
 
 #include "ir/clone.h"
 #include "ops/infer.h"
+#include "staging/export/foreign_types.h"
 #include "staging/machine/interpreter.h"
 #include "staging/machine/machine.h"
 
@@ -121,25 +122,40 @@ std::vector<Value> Machine::foreign_op(const std::string& full, const Schema* s,
   const auto typed = std::find_if(operands.inputs.begin(), operands.inputs.end(),
                                   [&](ValueId v) { return v && on.fact(v).type.is_tensor(); });
   const DType assumed = typed == operands.inputs.end() ? DType::undefined : on.dtype(*typed);
+  const std::vector<Type> declared =
+      options.types.empty() ? std::vector<Type>() : declared_types(*this, base, foreign_calls(graph, base), s, args);
   const NodeId n = graph.add_node(on.region(), op, nullptr, std::move(operands.inputs), std::max<size_t>(results, 1));
   graph.set_extra(n, std::move(operands.attrs));
   if (const Lowering named(*this, full); on.on_node) on.on_node(n);
-  if (!known && options.fallback != Fallback::all_aten && told.first(cat("foreign ", full)))
-    sink_.warn("export.fallback", cat(full, " is kept as a node ", op.domain, "::", op.name), here()).because =
-        interpreter_ && interpreter_->has_types()
-            ? ""
-            : "its result is assumed to have the element type of its first tensor, and an unknown shape";
+  if (!known && options.fallback != Fallback::all_aten && told.first(cat("foreign ", full))) {
+    Diag& d = sink_.warn("export.fallback", cat(full, " is kept as a node ", op.domain, "::", op.name), here());
+    if (declared.empty() && !(interpreter_ && interpreter_->has_types())) {
+      d.because = "its result is assumed to have the element type of its first tensor, and an unknown shape";
+      d.hint =
+          cat("--type declares it: '", base, "=f32[batch,3]', or '", base, "=arg0', the type of its first argument");
+    }
+  }
   std::vector<Value> out;
   for (size_t i = 0; i < results; ++i) {
     const V v = graph[n].outputs[i];
     const auto kind = s ? s->returns[i].type.kind : SchemaType::Kind::tensor;
-    if (kind == SchemaType::Kind::tensor && assumed != DType::undefined) graph.fact(v).type = Type::tensor(assumed);
+    if (i < declared.size()) set_type(v, declared[i]);
+    else if (kind == SchemaType::Kind::tensor && assumed != DType::undefined)
+      graph.fact(v).type = Type::tensor(assumed);
     if (kind == SchemaType::Kind::floating) out.emplace_back(StagedFloat{v});
     else if (kind == SchemaType::Kind::boolean) out.emplace_back(StagedBool{v});
     else if (kind == SchemaType::Kind::tensor) out.push_back(tensor(v));
     else out.push_back(poison(cat("the result of ", full, " is not a tensor, and was kept as a foreign node")));
   }
   return out;
+}
+
+// The type of a value that nothing infers; its sizes can be read at run time.
+void Machine::set_type(V v, const Type& type) {
+  graph.fact(v).type = type;
+  if (!type.has_rank()) return;
+  for (size_t axis = 0; axis < type.shape->size(); ++axis)
+    if (const Dim d = (*type.shape)[axis]; !d.is_literal()) on.bind_axis(d, v, static_cast<int64_t>(axis));
 }
 
 const LocalFunction* Machine::user_lowering(std::string_view full) const {
@@ -255,10 +271,7 @@ void take_types(Machine& s, const Schema& schema, const std::vector<Value>& args
   s.take_back(before);
   for (size_t i = 0; i < results.size() && i < types.size(); ++i) {
     if (!untyped(results[i])) continue;
-    const V v = s.read(results[i].need<TensorRef>());
-    s.graph.fact(v).type = types[i];
-    for (size_t axis = 0; types[i].has_rank() && axis < types[i].shape->size(); ++axis)
-      if (const Dim d = (*types[i].shape)[axis]; !d.is_literal()) s.on.bind_axis(d, v, static_cast<int64_t>(axis));
+    s.set_type(s.read(results[i].need<TensorRef>()), types[i]);
   }
 }
 }  // namespace
@@ -292,10 +305,7 @@ std::vector<Arg> Machine::as_aten(const Schema& s, std::vector<Arg> lowered, con
   std::vector<Arg> out;
   for (size_t i = 0; i < results.size(); ++i) {
     const V v = read(results[i].need<TensorRef>());
-    if (i < types.size()) graph.fact(v).type = types[i];
-    if (graph[v.id].fact.has_rank())
-      for (size_t axis = 0; axis < types[i].shape->size(); ++axis)
-        if (const Dim d = (*types[i].shape)[axis]; !d.is_literal()) on.bind_axis(d, v, static_cast<int64_t>(axis));
+    if (i < types.size()) set_type(v, types[i]);
     out.emplace_back(v);
   }
   return out;

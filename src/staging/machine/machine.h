@@ -193,6 +193,8 @@ class Machine {
   MissingOperators missing;
   UndoOnce told;  // what is said once
 
+  void set_type(V v, const Type& type);  // of a value that nothing infers (fallback.cpp)
+
  private:
   // Calls (calls.cpp).
   std::vector<Value> unavailable(const std::vector<Schema>& candidates, const CallArgs& args, const Value& poison);

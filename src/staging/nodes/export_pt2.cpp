@@ -6,6 +6,7 @@
 #include "lowering/complex.h"
 #include "passes/dce.h"
 #include "staging/export/assumptions.h"
+#include "staging/export/foreign_types.h"
 #include "staging/export/input_sizes.h"
 #include "staging/nodes/interpreter.h"
 #include "staging/export/outputs.h"
@@ -307,29 +308,20 @@ void keep_state(Machine& s, const std::vector<std::pair<std::string, StagedValue
         .hint = "--state outputs gives them as outputs";
 }
 
-// Weights that are inputs follow all others, in the archive's order; unused ones are removed.
-void sort_weights(const pt2::Program& program, Graph& g) {
-  std::set<std::string> weights;
+// In the archive's order.
+std::vector<std::string> weight_names(const pt2::Program& program) {
+  std::vector<std::string> out;
   for (const pt2::GraphInput& in : program.inputs())
     if (in.kind == pt2::InputKind::parameter || in.kind == pt2::InputKind::buffer ||
         in.kind == pt2::InputKind::tensor_constant)
-      weights.insert(in.target);
-  const auto is_weight = [&](ValueId v) { return weights.count(g[v].name) != 0; };
-  for (size_t i = g[g.main()].inputs.size(); i-- > 0;)
-    if (is_weight(g[g.main()].inputs[i]) && !g.used(g[g.main()].inputs[i])) g.remove_region_input(g.main(), i);
-  auto inputs = g[g.main()].inputs;
-  std::stable_partition(inputs.begin(), inputs.end(), [&](ValueId v) { return !is_weight(v); });
-  g.reorder_inputs(g.main(), std::move(inputs));
+      out.push_back(in.target);
+  return out;
 }
 
 }  // namespace
 
 Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace) {
-  Model model;
-  model.path = program.path();
-  model.opsets[""] = newest_released_opset;
-  model.producer_name = "cameo";
-  model.graph.label(model.graph.main()).name = "main";
+  Model model = begun_model(program.path());
   Machine machine(model, options.stage, sink);
   NodeInterpreter nodes(program, machine);
   if (trace)
@@ -351,9 +343,10 @@ Model export_pt2(pt2::Program& program, const ExportOptions& options, DiagSink& 
   keep_state(machine, written, outputs, options, sink);
   staging::set_outputs(machine, std::move(outputs), options, sink);
   remove_dead_code(model.graph);
-  if (options.stage.weights_as_inputs) sort_weights(program, model.graph);
+  if (options.stage.weights_as_inputs) order_weights(model.graph, 0, weight_names(program));
   staging::report_frozen(machine, options, sink);
   staging::tell_assumptions(machine);
+  report_unused_types(machine, sink);
   return model;
 }
 

@@ -4,6 +4,7 @@
 
 #include "passes/dce.h"
 #include "staging/export/assumptions.h"
+#include "staging/export/foreign_types.h"
 #include "staging/script/inputs.h"
 #include "staging/export/outputs.h"
 
@@ -63,26 +64,17 @@ void written_state(ScriptInterpreter& script, const HeapMark& before, std::vecto
         .hint = "--state outputs gives them as outputs";
 }
 
-// Weights that are inputs come after the first `declared` ones, in state_dict order; unused ones are removed.
-void sort_weights(ts::Program& program, Graph& g, size_t declared) {
-  for (size_t i = g[g.main()].inputs.size(); i-- > declared;)
-    if (!g.used(g[g.main()].inputs[i])) g.remove_region_input(g.main(), i);
-  std::unordered_map<std::string, size_t> place;
-  for (const auto& t : ts::named_tensors(program.root())) place.emplace(t.name, place.size());
-  auto inputs = g[g.main()].inputs;
-  std::stable_sort(inputs.begin() + static_cast<std::ptrdiff_t>(declared), inputs.end(),
-                   [&](ValueId a, ValueId b) { return place[g[a].name] < place[g[b].name]; });
-  g.reorder_inputs(g.main(), std::move(inputs));
+// In state_dict order.
+std::vector<std::string> weight_names(ts::Program& program) {
+  std::vector<std::string> out;
+  for (const auto& t : ts::named_tensors(program.root())) out.push_back(t.name);
+  return out;
 }
 
 }  // namespace
 
 Model export_torchscript(ts::Program& program, const ExportOptions& options, DiagSink& sink, ExportTrace* trace) {
-  Model model;
-  model.path = program.path();
-  model.opsets[""] = newest_released_opset;
-  model.producer_name = "cameo";
-  model.graph.label(model.graph.main()).name = "main";
+  Model model = begun_model(program.path());
   const ts::ClassDef* cls = program.root().cls;
   const ts::FunctionDef* method = cls ? cls->method(options.method) : nullptr;
   if (!method) no_method(cls, options.method);
@@ -102,9 +94,10 @@ Model export_torchscript(ts::Program& program, const ExportOptions& options, Dia
   written_state(script, before, outputs, options, sink);
   staging::set_outputs(machine, std::move(outputs), options, sink);
   remove_dead_code(model.graph);
-  if (options.stage.weights_as_inputs) sort_weights(program, model.graph, declared);
+  if (options.stage.weights_as_inputs) order_weights(model.graph, declared, weight_names(program));
   staging::report_frozen(machine, options, sink);
   staging::tell_assumptions(machine);
+  report_unused_types(machine, sink);
   return model;
 }
 

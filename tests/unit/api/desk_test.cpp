@@ -190,10 +190,15 @@ TEST(Desk, LooksAtNodesWeightsAndFindings) {
 
 TEST(Desk, EditsComparesAndSaves) {
   Desk desk = open_desk();
-  const Asked edited(
-      desk,
-      R"({"method":"edit","params":{"model":1,"changes":[{"change":"set_operator","name":"again/Relu","to":"Tanh"}]}})");
-  EXPECT_NE(edited["command"].text().find("--set-op"), std::string_view::npos);
+  const Asked edited(desk,
+                     R"({"method":"edit","params":{"model":1,"changes":[["set_operator","again/Relu","Tanh"]]}})");
+  EXPECT_NE(edited["command"].text().find("--set-op again/Relu=Tanh"), std::string_view::npos);
+  for (const auto& [changes, code] :
+       {std::pair(R"([["load_weight","v","/etc/passwd"]])", "use.file"),
+        std::pair(R"([{"change":"strip"}])", "use.settings"), std::pair(R"([["strip","v"]])", "use.settings"),
+        std::pair(R"("strip")", "use.settings")})
+    EXPECT_EQ(first_code(desk.call(support::cat(R"({"method":"edit","params":{"model":1,"changes":)", changes, "}}"))),
+              code);
   const Asked differ(desk, R"({"method":"diff","params":{"model":1,"second":2}})");
   EXPECT_FALSE(differ["same"].boolean());
   EXPECT_FALSE(Asked(desk, R"({"method":"verify","params":{"model":2,"reference":1}})")["verified"]["same"].boolean());
@@ -201,6 +206,13 @@ TEST(Desk, EditsComparesAndSaves) {
   Asked(desk, R"({"method":"save","params":{"model":2}})", {.results = &blobs});
   ASSERT_EQ(blobs.size(), 1u);
   EXPECT_EQ(load_bytes(blobs[0].data, blobs[0].size).node_count(), 8u);
+}
+
+TEST(Desk, AMovedOneSaysSo) {
+  Desk desk = open_desk();
+  const Desk other = std::move(desk);
+  EXPECT_EQ(first_code(desk.call(R"({"method":"models"})")), "use.moved-from");  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(desk.offer("m", Buffer{}), Error);
 }
 
 // Names are data: they come back whole in JSON and escaped in pictures.

@@ -1,0 +1,74 @@
+"""Operators that stay foreign nodes: what capture knows of their results, judged by onnx.checker."""
+import onnx
+import pytest
+import torch
+
+import cameo
+
+
+@torch.library.custom_op("fallback_test::pair", mutates_args=())
+def pair(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+    return x[:, :k].clone(), x.sum(1).to(torch.int64)
+
+
+@pair.register_fake
+def _(x, k):
+    return x.new_empty(x.shape[0], k), x.new_empty(x.shape[0], dtype=torch.int64)
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        first, counts = torch.ops.fallback_test.pair(torch.relu(x), 2)
+        wider, _ = torch.ops.fallback_test.pair(torch.cat([first, first], 1), 3)
+        return wider * 2, counts, torch.softmax(first, -1)
+
+
+def shapes(result):
+    onnx.checker.check_model(result.model.to_proto())
+    return [(o.dtype, o.shape) for o in result.model.outputs]
+
+
+X = torch.arange(8.0).reshape(2, 4)
+
+
+@pytest.mark.parametrize("capture", ["trace", "export"])
+@pytest.mark.parametrize("fallback", ["custom", "aten"])
+def test_shapes_that_capture_knows(capture, fallback):
+    result = cameo.export(Net(), (X,), fallback=fallback, capture=capture)
+    assert shapes(result) == [("f32", [2, 3]), ("i64", [2]), ("f32", [2, 2])]
+
+
+@pytest.mark.parametrize("capture", ["trace", "export"])
+def test_ranks_with_dynamic_axes(capture):
+    result = cameo.export(Net(), (X,), fallback="custom", capture=capture, dynamic_axes={"x": {0: "batch"}})
+    assert [(d, len(s)) for d, s in shapes(result)] == [("f32", 2), ("i64", 1), ("f32", 2)]
+    assert result.model.inputs[0].shape == ["batch", 4]
+
+
+def test_what_the_caller_declares():
+    result = cameo.export(Net(), (X,), fallback="custom", capture="trace", dynamic_axes={"x": {0: "batch"}},
+                          types={"fallback_test::pair": ["f32[batch,2];i64[batch]", "f32[batch,3];i64[batch]"]})
+    assert shapes(result) == [("f32", ["batch", 3]), ("i64", ["batch"]), ("f32", ["batch", 2])]
+    with pytest.raises(cameo.Error) as caught:
+        cameo.export(Net(), (X,), fallback="custom", types={"fallback_test::pair": "f3[2"})
+    assert caught.value.code == "use.type"
+
+
+def test_from_an_archive(tmp_path):
+    path = tmp_path / "net.pt"
+    torch.jit.trace(Net(), (X,)).save(path)
+    result = cameo.export(path, ("x=f32[batch,4]",), fallback="custom", verify=False,
+                          types={"fallback_test::pair": ["f32[batch,2];i64[batch]", "f32[batch,3];i64[batch]"]})
+    assert shapes(result) == [("f32", ["batch", 3]), ("i64", ["batch"]), ("f32", ["batch", 2])]
+    untyped = cameo.export(path, ("x=f32[batch,4]",), fallback="custom", verify=False)
+    assert any(d.code == "export.fallback" and "types={" in d.hint for d in untyped.findings)
+    with pytest.raises(onnx.checker.ValidationError):
+        onnx.checker.check_model(untyped.model.to_proto())
+
+
+def test_kernels_and_types_together():
+    def kernel(x, arg1):
+        return x[:, :arg1], x.sum(1).astype("int64")
+
+    result = cameo.export(Net(), (X,), fallback="custom", capture="trace", dynamic_axes={"x": {0: "batch"}}, kernels={"fallback_test::pair": kernel})
+    assert result.verification.ok and result.verification.sizes
