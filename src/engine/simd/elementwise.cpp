@@ -4,7 +4,7 @@
 #include "engine/parallel.h"
 #include "engine/simd/emitters.h"
 #include "engine/simd/half.h"
-#include "engine/simd/rows.h"
+#include "engine/simd/instruction.h"
 #include "ops/generated/attributes.h"
 #include "support/error.h"
 
@@ -13,14 +13,6 @@ namespace cameo::engine {
 namespace {
 
 constexpr int64_t run_length = 1024;
-
-struct Instruction {
-  bool binary = false;
-  Unary unary = Unary::copy;
-  Binary op = Binary::add;
-  float a = 0, b = 0;
-  size_t operand = 0;  // of a binary one: which input
-};
 
 // The result's axes, joined where every operand walks them alike; per operand its strides.
 struct Walk {
@@ -123,6 +115,8 @@ class ChainKernel : public Kernel {
   std::vector<Instruction> program_;
 };
 
+}  // namespace
+
 std::optional<Instruction> unary_of(Compiler& c, const Node& n) {
   Instruction i;
   const auto is = [&](Unary u, float a = 0, float b = 0) {
@@ -174,6 +168,8 @@ std::optional<Binary> binary_of(const Node& n, bool swapped) {
   if (n.is("Min")) return Binary::min;
   return std::nullopt;
 }
+
+namespace {
 
 // The chain that begins at a node, and what it reads.
 class Chain {

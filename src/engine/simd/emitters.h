@@ -32,7 +32,12 @@ bool emit_integer_product(Compiler& c, NodeId n);  // MatMulInteger, QLinearMatM
 bool emit_integer_conv(Compiler& c, NodeId n);     // ConvInteger, QLinearConv
 bool emit_vnni_product(Compiler& c, NodeId n);     // the same two, precondition: has_vnni()
 bool emit_vnni_conv(Compiler& c, NodeId n);
-bool emit_cast(Compiler& c, NodeId n);  // from i32 to f32
+bool emit_float_conv(Compiler& c, NodeId n);
+bool emit_float_matmul(Compiler& c, NodeId n);
+bool emit_float_gemm(Compiler& c, NodeId n);
+bool emit_float_pool(Compiler& c, NodeId n);         // MaxPool, AveragePool
+bool emit_float_global_pool(Compiler& c, NodeId n);  // GlobalAveragePool, GlobalMaxPool
+bool emit_cast(Compiler& c, NodeId n);               // from i32 to f32
 bool emit_dynamic_quantize(Compiler& c, NodeId n);
 
 }  // namespace cameo::engine
