@@ -280,7 +280,8 @@ void publishes(const std::string& data) {
     twice.open("./a.txt");
   });
   const auto half = cameo::convert(saved, {.float_type = cameo::FloatType::f16, .keep_io = true});
-  expect(half.half.weights > 0 && half.half.casts > 0 && half.model.inputs()[0].type.rfind("f32", 0) == 0, "half precision");
+  expect(half.half.weights > 0 && half.half.casts > 0 && half.model.inputs()[0].type.rfind("f32", 0) == 0,
+         "half precision");
   const auto inputs = cameo::load_inputs(saved, data + "/blocks_in.npz");
   cameo::save_values("y.npz", {{"y", cameo::Session(saved).run_values(inputs)[0]}});
   expect(cameo::load_arrays("y.npz").at(0).name == "y", "results as a file");
