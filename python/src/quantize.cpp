@@ -90,7 +90,7 @@ nb::tuple quantize_dynamic_of(const Model& m, nb::dict given) {
 
 void bind_quantize(nb::module_& m) {
   m.def("quantize", &quantize_model);
-  m.def("quantize_weights", &quantize_weights_of);
+  m.def("quantize_weights", &quantize_weights_of, nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
   m.def("quantize_dynamic", &quantize_dynamic_of);
 }
 

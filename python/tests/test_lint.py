@@ -36,4 +36,4 @@ def test_lists():
 def test_fix(tmp_path):
     fixed = cameo.fix_lint(net(tmp_path), "rknn", tmp_path / "out.onnx", input_shapes={"x": [2, 4]})
     assert [s.cure for s in fixed.steps if s.done] == ["fixed-sizes", "f32"]
-    assert fixed.after.ok and cameo.load(tmp_path / "out.onnx").inputs[0].shape == (2, 4)
+    assert fixed.after.ok and cameo.load(tmp_path / "out.onnx").inputs[0].shape == [2, 4]

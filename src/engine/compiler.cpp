@@ -307,8 +307,17 @@ void Compiler::node(NodeId n) {
   if (!known || !emit(n)) reference(n);
 }
 
+namespace {
+// Rows are of ONNX's operators, and of com.microsoft's that ONNX does not have. Others of these names are other
+// operators.
+bool is_in_tables(const OpInfo& op) {
+  return op.domain.empty() || (op.domain == "com.microsoft" && !find_op("", op.name));
+}
+}  // namespace
+
 bool Compiler::emit(NodeId n) {
   const Node& node = g_[n];
+  if (!is_in_tables(*node.op)) return false;
   const bool alone = !worth_a_team(g_, n);
   const ThreadScope scope(alone ? 1 : current_threads());
   const size_t before = plan_->steps.size();

@@ -131,7 +131,8 @@ class Integers {
   }
 
   bool move(NodeId n, NodeId q) {
-    if (std::find(std::begin(movers), std::end(movers), g_[n].op->name) == std::end(movers)) return false;
+    if (std::none_of(std::begin(movers), std::end(movers), [&](std::string_view op) { return g_[n].is(op); }))
+      return false;
     const auto x = operand(g_, g_[n].inputs[0]);
     if (!x || !x->per_tensor || !is_byte(g_, x->integers)) return false;
     if (g_[g_[n].outputs[0]].uses[0].node != q) return false;  // no Relu in between

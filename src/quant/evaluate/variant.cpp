@@ -53,7 +53,7 @@ std::set<NodeId> VariantMaker::conflicts(const Selection& s) {
     }
     for (const ValueId v : g[n].outputs) unseen = unseen || (s.values().contains(v) && !calibration_.of(v));
     unseen = unseen || (s.values().contains(s.result(n)) && !calibration_.of(s.result(n)));
-    const OperatorRow* row = find_operator(target_, g[n].op->name);
+    const OperatorRow* row = find_operator(target_, g[n]);
     if (unseen) refused_[n] = "its values never occurred on the samples", out.insert(n);
     else if (row && row->role == Role::joins && most > conflicting * least)
       refused_[n] = cat("joins ranges up to ", static_cast<float>(most), " and up to ", static_cast<float>(least)),

@@ -52,7 +52,7 @@ class Inserter {
     }
   }
   void plan_product(NodeId n) {
-    const OperatorRow* row = find_operator(target_, g_[n].op->name);
+    const OperatorRow* row = find_operator(target_, g_[n]);
     if (row && row->role == Role::product)
       if (const auto p = product_of(g_, n)) products_.push_back(*p);
   }

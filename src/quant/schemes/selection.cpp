@@ -8,7 +8,7 @@
 namespace cameo::quant {
 
 Role Selection::role(NodeId n) const {
-  const OperatorRow* row = find_operator(target_, g_[n].op->name);
+  const OperatorRow* row = find_operator(target_, g_[n]);
   return row ? row->role : Role::computes;
 }
 
@@ -21,7 +21,7 @@ bool Selection::candidate(NodeId n) const {
   const Node& node = g_[n];
   if (node.op->is_opaque() || !node.op->domain.empty() || !node.regions.empty() || node.outputs.empty()) return false;
   if (node.is("QuantizeLinear") || node.is("DequantizeLinear") || node.is("Constant")) return false;
-  const OperatorRow* row = find_operator(target_, node.op->name);
+  const OperatorRow* row = find_operator(target_, node);
   if (!row && target_.placement != Placement::everything) return false;
   if (row && row->role == Role::activates && target_.placement != Placement::everything) return false;
   if (node.inputs.empty() || !is_f32(g_, node.outputs[0])) return false;
@@ -42,7 +42,7 @@ NodeId Selection::activation(NodeId n) const {
   const auto& uses = g_[g_[n].outputs[0]].uses;
   if (uses.size() != 1 || !uses[0].node || uses[0].index != 0) return {};
   const NodeId user = uses[0].node;
-  const OperatorRow* row = find_operator(target_, g_[user].op->name);
+  const OperatorRow* row = find_operator(target_, g_[user]);
   return row && row->role == Role::activates && g_[user].home == g_.main() ? user : NodeId();
 }
 
@@ -56,7 +56,7 @@ bool Selection::is_chosen_result(ValueId v) const {
   NodeId n = g_[v].def;
   if (!n) return false;
   if (chosen_.contains(n)) return true;
-  const OperatorRow* row = find_operator(target_, g_[n].op->name);
+  const OperatorRow* row = find_operator(target_, g_[n]);
   if (!row || row->role != Role::activates || g_[n].inputs.empty() || !g_[g_[n].inputs[0]].def) return false;
   return activation(g_[g_[n].inputs[0]].def) == n;
 }
@@ -84,7 +84,7 @@ bool Selection::joins_product(ValueId v) const {
 
 std::vector<size_t> Selection::operands(NodeId n) const {
   const Node& node = g_[n];
-  const OperatorRow* row = find_operator(target_, node.op->name);
+  const OperatorRow* row = find_operator(target_, node);
   if (row && row->role == Role::product) {
     if (product_of(g_, n)) return {0};
     return {0, 1};

@@ -77,9 +77,9 @@ const Target* find_target(std::string_view name) {
   return it == std::end(table) ? nullptr : it;
 }
 
-const OperatorRow* find_operator(const Target& target, std::string_view op) {
+const OperatorRow* find_operator(const Target& target, const Node& node) {
   const auto* it = std::find_if(std::begin(operators), std::end(operators),
-                                [&](const OperatorRow& r) { return r.op == op && (r.targets & target.bit); });
+                                [&](const OperatorRow& r) { return node.is(r.op) && (r.targets & target.bit); });
   return it == std::end(operators) ? nullptr : it;
 }
 

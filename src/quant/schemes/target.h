@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ir/dtype.h"
+#include "ir/graph.h"
 #include "quant/calibrate/range.h"
 
 namespace cameo::quant {
@@ -42,7 +43,7 @@ struct OperatorRow {
 };
 
 std::span<const Target> targets();
-const Target* find_target(std::string_view name);  // null: there is none
-const OperatorRow* find_operator(const Target& target, std::string_view op);
+const Target* find_target(std::string_view name);                          // null: there is none
+const OperatorRow* find_operator(const Target& target, const Node& node);  // null for those of other domains
 
 }  // namespace cameo::quant

@@ -85,7 +85,7 @@ bool moves_wide_data(const Rewrite& rw) {
 }
 
 void widen(Rewrite& rw) {
-  if (!reads_half(rw) || !is_of_tensors(rw) || rw.root().is("Softmax")) return;
+  if (!rw.root().op->domain.empty() || !reads_half(rw) || !is_of_tensors(rw) || rw.root().is("Softmax")) return;
   if (is_mover(rw.root()) ? !moves_wide_data(rw) : !computes_fast(*rw.engine, rw.root().op->name)) return;
   if (rw.root().is("Attention") && rw.dtype(rw.in(0)) == DType::bf16)
     return rw.no("attention rounds between its steps, which bf16 shows");
