@@ -71,7 +71,7 @@ class Copier {
     const Node& n = from_[id];
     std::vector<ValueId> inputs;
     for (const ValueId v : n.inputs) inputs.push_back(of(v));
-    const NodeId copy = to_.add_node(into, *n.op, n.attrs, std::move(inputs), n.outputs.size());
+    const NodeId copy = to_.add_node(into, *n.op, attributes(n), std::move(inputs), n.outputs.size());
     to_.set_name(copy, unique(n.name, node_names_));
     to_.set_notes(copy, n.notes);
     for (size_t i = 0; i < n.outputs.size(); ++i) {
@@ -83,7 +83,31 @@ class Copier {
     }
     for (size_t i = 0; i < n.regions.size(); ++i)
       if (n.regions[i]) to_.set_region(copy, i, region(n.regions[i], into, copy));
-    if (n.extra) to_.set_extra(copy, *n.extra);
+    if (!n.extra) return;
+    NamedAttrs extra = *n.extra;
+    for (NamedAttr& a : extra) translate(a.value);
+    to_.set_extra(copy, std::move(extra));
+  }
+
+  // Types that are attributes speak of sizes as well.
+  bool translate(AttrValue& v) {
+    if (auto* t = std::get_if<Type>(&v)) return *t = type(*t), true;
+    auto* all = std::get_if<std::vector<Type>>(&v);
+    if (!all) return false;
+    for (Type& t : *all) t = type(t);
+    return true;
+  }
+
+  std::shared_ptr<const void> attributes(const Node& n) {
+    const auto is_of_types = [](const AttrField& f) { return f.kind == AttrKind::type || f.kind == AttrKind::types; };
+    if (n.op->is_opaque() || std::none_of(n.op->fields.begin(), n.op->fields.end(), is_of_types)) return n.attrs;
+    auto out = n.op->make();
+    for (const AttrField& f : n.op->fields) {
+      AttrValue v = f.get(n.attrs.get());
+      translate(v);
+      if (!std::holds_alternative<std::monostate>(v)) f.set(out.get(), std::move(v));
+    }
+    return out;
   }
 
   void notes(ValueId theirs, ValueId ours) {

@@ -73,7 +73,8 @@ struct Unsqueeze : Rules<op::Unsqueeze> {
   static void infer(const op::Unsqueeze&, Infer& c) {
     const auto given = c.literal_ints(1);
     if (!given) {
-      if (const auto count = c.length(1)) c.out(0, c.fresh_shape(c.rank(0) + *count));
+      // The length is the file's word: fresh_shape refuses what is too long.
+      if (const auto count = c.length(1)) c.out(0, c.fresh_shape(std::min<int64_t>(*count, INT32_MAX) + c.rank(0)));
       return;
     }
     const auto axes = c.axes(*given, c.rank(0) + static_cast<int64_t>(given->size()));
