@@ -6,6 +6,7 @@
 #include "ops/infer.h"
 #include "ops/on.h"
 #include "passes/dce.h"
+#include "quant/insert/insert.h"
 #include "quant/schemes/product.h"
 #include "support/error.h"
 
@@ -185,9 +186,9 @@ class Floats {
     const int64_t last = g_[node.inputs[3]].fact.has_rank() ? g_[node.inputs[3]].fact.rank() - 1 : 1;
     const std::vector<ValueId> in = node.inputs;
     On on(g_, g_.main(), n);
-    const ValueId x = dequantized(on, in[0], in[1], in[2], 1), w = dequantized(on, in[3], in[4], in[5], a ? 0 : last);
+    const ValueId x = dequantize(on, in[0], in[1], in[2], 1), w = dequantize(on, in[3], in[4], in[5], a ? 0 : last);
     std::vector<ValueId> operands{x, w};
-    if (bias) operands.push_back(dequantized(on, bias, g_.add_constant(*bias_scale), {}, 0));
+    if (bias) operands.push_back(dequantize(on, bias, g_.add_constant(*bias_scale), {}, 0));
     ValueId y;
     if (a)
       y = on.make(op::Conv{a->auto_pad, a->dilations, a->group, a->kernel_shape, a->pads, a->strides}, operands, 1)[0];
@@ -200,14 +201,6 @@ class Floats {
     g_.erase(n);
     g_.rename(q, label);
     return true;
-  }
-
-  ValueId dequantized(On& on, ValueId q, ValueId scale, ValueId zero, int64_t axis) {
-    op::DequantizeLinear how;
-    how.axis = axis;
-    std::vector<ValueId> in{q, scale};
-    if (zero) in.push_back(zero);
-    return on.make(std::move(how), std::move(in), 1)[0];
   }
 
   // Of two constant scales; the first is one number.

@@ -2,16 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/simd/intrinsics.h"
 #include "engine/simd/math.h"
 #include "engine/simd/vnni_rows.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // inside the compiler's own header
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-#endif
 
 namespace cameo::engine {
 

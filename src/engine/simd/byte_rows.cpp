@@ -1,14 +1,7 @@
 #include "engine/simd/byte_rows.h"
 
+#include "engine/simd/intrinsics.h"
 #include "engine/simd/math.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // inside the compiler's own header
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-#endif
 
 namespace cameo::engine {
 

@@ -1,10 +1,7 @@
 #include "engine/simd/integer_rows.h"
 
+#include "engine/simd/intrinsics.h"
 #include "engine/simd/math.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#endif
 
 namespace cameo::engine {
 

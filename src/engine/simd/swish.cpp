@@ -1,11 +1,6 @@
 #include "engine/simd/swish.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // inside the compiler's own header
-#endif
-#include <immintrin.h>
-#endif
+#include "engine/simd/intrinsics.h"
 
 namespace cameo::engine {
 

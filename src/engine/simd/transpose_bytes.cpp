@@ -4,10 +4,7 @@
 #include <cstring>
 
 #include "engine/parallel.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#endif
+#include "engine/simd/intrinsics.h"
 
 namespace cameo::engine {
 

@@ -4,6 +4,7 @@
 
 #include "ops/families.h"
 #include "ops/linger/number.h"
+#include "ops/linger/window.h"
 
 namespace cameo::ops {
 
@@ -28,18 +29,6 @@ template <class A>
 void give(const A& a, Eval& k, const Tensor& sums) {
   const Loaded<double> v(sums);
   k.out(0, result(a, sums.shape(), v.span(), bias_of(a).scale));
-}
-
-template <class Onnx, class A>
-Onnx window_of(const A& a) {
-  Onnx out;
-  out.dilations = a.dilations;
-  out.group = a.group;
-  out.kernel_shape = a.kernel_shape;
-  out.pads = a.pads;
-  out.strides = a.strides;
-  if constexpr (requires { a.output_padding; }) out.output_padding = a.output_padding;
-  return out;
 }
 
 template <class A, class Onnx, int64_t Rank>

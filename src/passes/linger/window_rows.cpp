@@ -1,4 +1,5 @@
 // Convolutions and pools.
+#include "ops/linger/window.h"
 #include "ops/nn/window.h"
 #include "passes/linger/rewrite.h"
 
@@ -6,27 +7,15 @@ namespace cameo::passes::linger {
 
 namespace {
 
-template <class A, class Onnx>
-Onnx window_of(const A& a) {
-  Onnx out;
-  out.dilations = a.dilations;
-  out.group = a.group;
-  out.kernel_shape = a.kernel_shape;
-  out.pads = a.pads;
-  out.strides = a.strides;
-  if constexpr (requires { a.output_padding; }) out.output_padding = a.output_padding;
-  return out;
-}
-
 template <class A>
 Results conv(Rewrite& r) {
   const ValueId x = r.real(0), w = r.real(1), b = r.has(2) ? r.real(2) : ValueId();
-  return {r.quantised(r.on.Conv(x, w, b, window_of<A, op::Conv>(r.attrs<A>())))};
+  return {r.quantised(r.on.Conv(x, w, b, ops::linger::window_of<op::Conv>(r.attrs<A>())))};
 }
 template <class A>
 Results conv_transpose(Rewrite& r) {
   const ValueId x = r.real(0), w = r.real(1), b = r.has(2) ? r.real(2) : ValueId();
-  return {r.quantised(r.on.ConvTranspose(x, w, b, window_of<A, op::ConvTranspose>(r.attrs<A>())))};
+  return {r.quantised(r.on.ConvTranspose(x, w, b, ops::linger::window_of<op::ConvTranspose>(r.attrs<A>())))};
 }
 
 bool is_power_of_two(int64_t v) { return v > 0 && (v & (v - 1)) == 0; }

@@ -12,6 +12,14 @@
 
 namespace cameo::quant {
 
+ValueId dequantize(On& on, ValueId q, ValueId scale, ValueId zero, int64_t axis) {
+  op::DequantizeLinear how;
+  how.axis = axis;
+  std::vector<ValueId> in{q, scale};
+  if (zero) in.push_back(zero);
+  return on.make(std::move(how), std::move(in), 1)[0];
+}
+
 namespace {
 
 constexpr double most_bias_level = 1 << 30;
@@ -85,14 +93,6 @@ class Inserter {
     const auto byte = static_cast<uint8_t>(s.zero);
     return g_.add_constant(Tensor::of<uint8_t>(type_of(grid), {}, std::span(&byte, 1)), name);
   }
-  ValueId dequantize(On& on, ValueId q, ValueId scale, ValueId zero, int64_t axis) {
-    op::DequantizeLinear how;
-    how.axis = axis;
-    std::vector<ValueId> in{q, scale};
-    if (zero) in.push_back(zero);
-    return on.make(std::move(how), std::move(in), 1)[0];
-  }
-
   void quantize_value(ValueId v) {
     const NodeId def = g_[v].def;
     On on(g_, g_.main(), def ? g_[def].next : g_[g_.main()].first);

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "ops/on.h"
 #include "quant/calibrate/calibration.h"
 #include "quant/insert/weights.h"
 #include "quant/schemes/selection.h"
@@ -17,6 +18,9 @@ using WeightCache = std::map<std::tuple<ValueId, int64_t, ValueId>, QuantizedWei
 
 // By product: what its outputs have on average too much.
 using BiasShifts = std::map<NodeId, std::vector<double>>;
+
+// The node; `zero` may be absent.
+ValueId dequantize(On& on, ValueId q, ValueId scale, ValueId zero, int64_t axis);
 
 struct InsertOptions {
   const Target* target = nullptr;
