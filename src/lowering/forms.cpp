@@ -50,7 +50,11 @@ Span clamp_span(Lower& on, Dim size, const Opt<Dim>& start, const Opt<Dim>& end)
 
 Dim wrap_index(Lower& on, Dim size, Dim index) {
   if (index.is_literal() && index.literal() < 0 && size.is_literal()) return size + index;
-  if (!index.is_literal() && on.graph().facts.less(index, Dim(0)) == Answer::yes) return size + index;
+  const DimFacts& facts = on.graph().facts;
+  if (!index.is_literal() && facts.less(index, Dim(0)) == Answer::yes) return size + index;
+  // Of a literal index the shape rule says so.
+  if (!index.is_literal() && facts.surely_less_equal(size, index) == Answer::yes)
+    throw error("infer.index", cat("index ", index.text(), " is outside an axis of ", size.text()));
   return index;
 }
 

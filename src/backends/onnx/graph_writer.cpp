@@ -11,7 +11,7 @@ namespace cameo::onnx {
 namespace {
 
 bool same_dim(const DimProto& p, Dim d) {
-  if (p.value && *p.value != -1) return d.is(*p.value);  // -1 is read as a size that is not known
+  if (p.value) return d.is(*p.value);  // -1 is read as a size that is not known, and written so
   if (p.param && !p.param->empty()) return !d.is_literal() && (d.text() == *p.param || name_or_text(d) == *p.param);
   return d.is_symbol() && is_fresh(d);
 }

@@ -247,6 +247,8 @@ std::vector<Value> Machine::lower_functional(const Schema& s, const Row& row, co
       return std::vector<Value>(s.returns.size(),
                                 Value(Poison{std::make_shared<const std::string>(e.diag().what), true}));
     }
+    // An index that is always outside raises in PyTorch, where the branch is taken: the other branch is still exported.
+    if (e.diag().code == "infer.index" && on.region() != graph.main()) raise(e.diag().what);
     e.diag().notes.push_back({cat("while lowering ", s.full_name()), {}});
     throw;
   }
