@@ -127,6 +127,13 @@ Sizes free_sizes(const Graph& g, const std::vector<ValueId>& params, const Sizes
   return second_best ? *second_best : all.front();
 }
 
+Sizes longer_sizes(const Graph& g, const std::vector<ValueId>& params, const Sizes& sizes, int64_t length) {
+  Sizes longer = sizes;
+  for (const std::string& name : open_sizes(g, params, {}).others)
+    if (const auto it = longer.find(name); it != longer.end()) it->second = std::max(it->second, length);
+  return longer != sizes && fit(g, params, longer) != Fit::no ? longer : sizes;
+}
+
 std::set<ValueId> zero_inputs(const Graph& model, const std::vector<ValueId>& params, const Sizes& sizes) {
   if (std::none_of(params.begin(), params.end(), [&](ValueId v) { return can_be_index(model[v].fact); })) return {};
   const std::lock_guard lock(inferring());

@@ -13,11 +13,11 @@ namespace {
 
 const Type* innermost(const Type& t) { return t.inner && !t.is_tensor() ? innermost(*t.inner) : &t; }
 
-// They name the type of their result, and have no f32 operand that would tell: f32 is made, and cast where that is
-// needed.
-constexpr std::string_view makers[] = {"Bernoulli",     "BlackmanWindow",   "EyeLike",      "HammingWindow",
-                                       "HannWindow",    "MelWeightMatrix",  "RandomNormal", "RandomNormalLike",
-                                       "RandomUniform", "RandomUniformLike"};
+// They name the type of their result: f32 is made, and cast where that is needed.
+constexpr std::string_view makers[] = {"BlackmanWindow",  "HammingWindow", "HannWindow",
+                                       "MelWeightMatrix", "RandomNormal",  "RandomUniform"};
+// So do these if they have a dtype; without, their operand tells.
+constexpr std::string_view likes[] = {"Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLike"};
 // They take any type, and their result does not depend on it.
 constexpr std::string_view type_blind[] = {"Cast", "Shape", "Size", "SequenceLength", "OptionalHasElement"};
 // What PyTorch's autocast computes in f32.
@@ -106,8 +106,26 @@ class Builder {
     return at ? at : &def(*n.op).newest();
   }
 
-  bool takes_half(const SchemaVersion& s, const Formal* f) const {
-    return f && admits(s.types_of(*f), Type::tensor(options_.to));
+  bool takes_half(const SchemaVersion& s, const Formal* f, ValueId v) const {
+    return f && admits(s.types_of(*f), with_element(g_[v].fact.type, options_.to));
+  }
+
+  // An operand whose type nobody knows, as custom operators give, and which the schema binds to the others' type.
+  ValueId unknown_operand(const Node& n, const SchemaVersion& s) const {
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      const ValueId v = n.inputs[i];
+      const Formal* f = v ? s.input(i) : nullptr;
+      if (f && f->type_var >= 0 && innermost(g_[v].fact.type)->elem == DType::undefined) return v;
+    }
+    return {};
+  }
+
+  static bool names_type(const Node& n) {
+    if (listed(makers, n.op->name)) return true;
+    if (!listed(likes, n.op->name)) return false;
+    return std::any_of(n.op->fields.begin(), n.op->fields.end(), [&](const AttrField& f) {
+      return f.name == "dtype" && std::holds_alternative<int64_t>(f.get(n.attrs.get()));
+    });
   }
 
   std::string no_form(const Node& n) const {
@@ -121,17 +139,23 @@ class Builder {
     const SchemaVersion* s = schema(n);
     Unit main, rigid;
     main.node = rigid.node = id;
-    const bool blind = s && listed(type_blind, n.op->name), maker = s && listed(makers, n.op->name);
+    const bool maker = s && names_type(n);
+    const bool blind = s && (listed(type_blind, n.op->name) || (maker && listed(likes, n.op->name)));
+    const ValueId unknown = s && !blind ? unknown_operand(n, *s) : ValueId();
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       if (!f32_operand(id, i) || blind || (n.as<op::CastLike>() && i == 0)) continue;
-      (s && takes_half(*s, s->input(i)) ? main : rigid).reads.push_back(operand(id, i));
+      (s && !unknown && takes_half(*s, s->input(i), n.inputs[i]) ? main : rigid).reads.push_back(operand(id, i));
     }
     for (size_t i = 0; i < n.outputs.size(); ++i)
-      if (f32_result(id, i)) (s && !maker && takes_half(*s, s->output(i)) ? main : rigid).gives.push_back(n.outputs[i]);
+      if (f32_result(id, i))
+        (s && !unknown && !maker && takes_half(*s, s->output(i), n.outputs[i]) ? main : rigid)
+            .gives.push_back(n.outputs[i]);
     rigid.form = Form::f32;
     rigid.fixed = true;
-    rigid.why = s ? no_form(n)
-                  : cat(n.op->domain.empty() ? "" : cat(n.op->domain, "."), n.op->name, " is not ONNX's own operator");
+    rigid.why =
+        unknown ? cat("the type of '", g_[unknown].name, "' is not known")
+        : s     ? no_form(n)
+                : cat(n.op->domain.empty() ? "" : cat(n.op->domain, "."), n.op->name, " is not ONNX's own operator");
     judge(main);
     for (Unit* u : {&main, &rigid})
       if (!u->reads.empty() || !u->gives.empty()) units_.push_back(std::move(*u));
@@ -274,20 +298,42 @@ std::map<ValueId, Link> links_of(const std::vector<Unit>& units) {
   return out;
 }
 
+bool is_cut(const std::vector<Unit>& units, const Link& link) {
+  return std::any_of(link.readers.begin(), link.readers.end(),
+                     [&](size_t r) { return units[r].form != units[link.giver].form; });
+}
+
 double cost_of(const Graph& g, const std::vector<Unit>& units, const std::map<ValueId, Link>& links) {
   double out = 0;
   for (const Unit& u : units)
     if (u.form == Form::f32 && !u.fixed) out += f32_cost(g, u);
   for (const auto& [v, link] : links)
-    if (std::any_of(link.readers.begin(), link.readers.end(),
-                    [&, giver = link.giver](size_t r) { return units[r].form != units[giver].form; }))
-      out += cast_cost(g[v].fact.type);
+    if (is_cut(units, link)) out += cast_cost(g[v].fact.type);
   return out;
 }
 
 }  // namespace
 
-double place_casts(const Graph& g, std::vector<Unit>& units) {
+size_t cast_count(const std::vector<Unit>& units) {
+  const auto links = links_of(units);
+  return static_cast<size_t>(
+      std::count_if(links.begin(), links.end(), [&](const auto& link) { return is_cut(units, link.second); }));
+}
+
+size_t usual_casts(const Graph& g, std::vector<Unit> units) {
+  constexpr std::string_view kept[] = {"CumSum", "Max", "Min", "NonMaxSuppression", "Range", "RoiAlign", "TopK"};
+  size_t out = 0;
+  for (Unit& u : units) {
+    if (u.node && listed(kept, g[u.node].op->name))
+      out += static_cast<size_t>(std::count_if(u.reads.begin(), u.reads.end(),
+                                               [&](const Unit::Read& r) { return !g.is_constant(r.value); })) +
+             u.gives.size();
+    if (!u.fixed) u.form = Form::half;
+  }
+  return out + cast_count(units);
+}
+
+double place_casts(const Graph& g, std::vector<Unit>& units, double price) {
   MinCut cut;  // source: f32, sink: half
   std::vector<size_t> nodes;
   for (const Unit& u : units) {
@@ -299,8 +345,8 @@ double place_casts(const Graph& g, std::vector<Unit>& units) {
   for (const auto& [v, link] : links) {
     // A value is cast once, if any reader is on the other side than what gives it.
     const size_t from = nodes[link.giver], down = cut.add_node(), up = cut.add_node();
-    cut.add_edge(from, down, cast_cost(g[v].fact.type));
-    cut.add_edge(up, from, cast_cost(g[v].fact.type));
+    cut.add_edge(from, down, price * cast_cost(g[v].fact.type));
+    cut.add_edge(up, from, price * cast_cost(g[v].fact.type));
     for (const size_t reader : link.readers) {
       cut.add_edge(down, nodes[reader], MinCut::unbounded);
       cut.add_edge(nodes[reader], up, MinCut::unbounded);

@@ -8,6 +8,7 @@
 #include "ops/soundness.h"
 #include "quant/half/ranges.h"
 #include "quant/half/search.h"
+#include "runtime/free_sizes.h"
 #include "runtime/inputs.h"
 #include "support/budget.h"
 
@@ -17,9 +18,10 @@ namespace {
 
 constexpr double safety_of_samples = 2, safety_of_made_up = 8;
 constexpr size_t made_up_samples = 2;
-constexpr double clamped_mask = 32768;  // masks of f32's least number are any large number in half precision
-constexpr double smallest_scale = 0.1;  // of an output
-constexpr double reserve = 0.5;         // other engines add up in another order, on other inputs
+constexpr int64_t made_up_length = 128;  // of sequences: recurrences show what they do after some steps only
+constexpr double clamped_mask = 32768;   // masks of f32's least number are any large number in half precision
+constexpr double smallest_scale = 0.1;   // of an output
+constexpr double reserve = 0.5;          // other engines add up in another order, on other inputs
 
 double tensor_error(const Tensor& got, const Tensor& wanted) {
   if (got.shape() != wanted.shape()) return INFINITY;
@@ -55,12 +57,15 @@ class Converter {
     report_.findings = ops::admit(m_);
     units_ = passes::half_units(m_.graph, s_.form);
     keep_asked(m_.graph, units_, s_.keep);
+    const size_t most_casts =
+        s_.form.to == DType::f16 && !s_.form.products_only ? passes::usual_casts(m_.graph, units_) : SIZE_MAX;
     keep_index_arithmetic(m_.graph, units_);
+    keep_scattered_sums(m_.graph, units_);
     keep_constants(m_.graph, units_, s_.form.to);
     if (s_.check) measure(samples);
     else report_.unchecked = "asked not to";
     if (!report_.unchecked.empty()) keep_by_operator(m_.graph, units_, magnitude_bounds(m_.graph), s_.form.to);
-    HalfSearch search(m_, units_, s_.form.to, kept_, wanted_, reserve * s_.max_error, s_.threads,
+    HalfSearch search(m_, units_, s_.form.to, kept_, wanted_, reserve * s_.max_error, most_casts, s_.threads,
                       [this](uint64_t tried) { tell("measuring models in half precision", tried); });
     HalfVariant best = report_.unchecked.empty() ? checked(search) : search.plain();
     finish(std::move(best), search);
@@ -94,7 +99,7 @@ class Converter {
   void add(MeasuredRanges& ranges, const std::vector<Datum>& inputs) {
     tell("measuring ranges", report_.samples++);
     std::vector<Datum> outputs = ranges.sample(inputs);
-    if (kept_.size() >= (report_.made_up ? 1 : s_.check_samples)) return;
+    if (kept_.size() >= s_.check_samples) return;
     kept_.push_back(inputs);
     wanted_.push_back(std::move(outputs));
   }
@@ -109,7 +114,25 @@ class Converter {
   void made_up(MeasuredRanges& ranges) {
     report_.made_up = true;
     const auto params = runtime::run_inputs(m_.graph);
-    for (uint64_t seed = 0; seed < made_up_samples; ++seed) add(ranges, runtime::random_inputs(m_.graph, params, seed));
+    std::map<std::string, int64_t> sizes;
+    const auto first = runtime::random_inputs(m_.graph, params, 0, {}, &sizes);
+    const auto longer = runtime::longer_sizes(m_.graph, params, sizes, made_up_length);
+    if (longer != sizes && runs(ranges, runtime::random_inputs(m_.graph, params, 0, longer))) sizes = longer;
+    else add(ranges, first);
+    for (uint64_t seed = 1; seed < made_up_samples; ++seed)
+      add(ranges, runtime::random_inputs(m_.graph, params, seed, sizes));
+  }
+
+  // Not every size that shape rules allow is one that the model takes.
+  bool runs(MeasuredRanges& ranges, const std::vector<Datum>& inputs) {
+    try {
+      add(ranges, inputs);
+      return true;
+    } catch (const Error& e) {
+      if (support::is_budget(e)) throw;
+      report_.samples = 0;
+      return false;
+    }
   }
 
   HalfVariant checked(HalfSearch& search) {

@@ -95,6 +95,13 @@ void keep_constants(const Graph& g, std::span<Unit> units, DType half) {
   }
 }
 
+void keep_scattered_sums(const Graph& g, std::span<Unit> units) {
+  const auto reduces = [](const auto* attrs) { return attrs && attrs->reduction != "none"; };
+  for (Unit& u : units)
+    if (u.node && (reduces(g[u.node].as<op::ScatterElements>()) || reduces(g[u.node].as<op::ScatterND>())))
+      keep_f32(u, "engines have no half precision for a scatter with a reduction");
+}
+
 void keep_index_arithmetic(const Graph& g, std::span<Unit> units) {
   std::map<ValueId, size_t> givers;
   for (size_t i = 0; i < units.size(); ++i)

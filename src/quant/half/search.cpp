@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t finest_part = 8;  // an eighth of the stretch is the smallest part that is given back
 
+constexpr double dearest_cast = 1 << 20;
+
 // The inputs in the types that the converted model has.
 std::vector<Datum> converted(const Graph& g, const std::vector<Datum>& inputs) {
   std::vector<Datum> out = inputs;
@@ -28,23 +30,39 @@ std::vector<Datum> converted(const Graph& g, const std::vector<Datum>& inputs) {
 
 HalfSearch::HalfSearch(const Model& m, std::vector<Unit> units, DType half,
                        const std::vector<std::vector<Datum>>& samples, const std::vector<std::vector<Datum>>& wanted,
-                       double max_error, int threads, std::function<void(uint64_t)> tell)
+                       double max_error, size_t most_casts, int threads, std::function<void(uint64_t)> tell)
     : m_(m),
       units_(std::move(units)),
       half_(half),
       samples_(samples),
       wanted_(wanted),
       max_error_(max_error),
+      most_casts_(most_casts),
       threads_(threads),
       tell_(std::move(tell)) {
   for (size_t i = 0; i < units_.size(); ++i)
     if (units_[i].form != Form::f32) order_.push_back(i);
 }
 
+// Casts get dearer until there are few enough.
+double HalfSearch::place(std::vector<Unit>& units) const {
+  const std::vector<Unit> open = units;
+  const double cost = passes::place_casts(m_.graph, units);
+  if (passes::cast_count(units) <= most_casts_) return cost;
+  for (double price = 2; price <= dearest_cast; price *= 2) {
+    std::vector<Unit> fewer = open;
+    const double more = passes::place_casts(m_.graph, fewer, price);
+    if (passes::cast_count(fewer) > most_casts_) continue;
+    units = std::move(fewer);
+    return more;
+  }
+  return cost;
+}
+
 HalfVariant HalfSearch::made(const Kept& keep) {
   HalfVariant out{m_, units_, {}, 0, 0};
   for (const size_t at : keep) keep_f32(out.units[order_[at]], "kept for the error of the outputs");
-  out.cost = passes::place_casts(out.model.graph, out.units);
+  out.cost = place(out.units);
   out.made = passes::apply_forms(out.model.graph, out.units, half_, weights_);
   return out;
 }

@@ -22,18 +22,19 @@ class HalfSearch {
  public:
   // `units`: those that have to stay f32 say so. `wanted`: the f32 model's outputs on the samples.
   HalfSearch(const Model& m, std::vector<Unit> units, DType half, const std::vector<std::vector<Datum>>& samples,
-             const std::vector<std::vector<Datum>>& wanted, double max_error, int threads,
+             const std::vector<std::vector<Datum>>& wanted, double max_error, size_t most_casts, int threads,
              std::function<void(uint64_t tried)> tell);
 
   HalfVariant plain();  // nothing else is kept, nothing is run
-  // The shortest stretch of units, in order of computation, that makes the outputs right in f32; then parts of it that
-  // need not be f32 after all are given back.
+  // More stays f32 where `most_casts` would be exceeded otherwise. The shortest stretch of units, in order of
+  // computation, that makes the outputs right in f32; then parts of it that need not be f32 after all are given back.
   HalfVariant run();
   size_t tried() const { return tried_; }
 
  private:
   using Kept = std::set<size_t>;  // places in order_
   HalfVariant made(const Kept& keep);
+  double place(std::vector<Unit>& units) const;
   HalfVariant measured(const Kept& keep);
   Kept stretch(size_t first, size_t last) const;
   void shrink(HalfVariant& best, Kept& keep, size_t first, size_t last);
@@ -44,6 +45,7 @@ class HalfSearch {
   const DType half_;
   const std::vector<std::vector<Datum>>&samples_, &wanted_;
   const double max_error_;
+  const size_t most_casts_;
   const int threads_;
   const std::function<void(uint64_t)> tell_;
   std::vector<size_t> order_;  // units that are not f32 anyway

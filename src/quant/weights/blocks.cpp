@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/carrier.h"
+#include "ir/number_format.h"
 
 namespace cameo::quant {
 
@@ -123,7 +123,7 @@ BlockScale block_scale(std::span<const float> numbers, std::span<const float> we
                        BlockMethod method, DType stored) {
   BlockScale out = method == BlockMethod::rtn ? round_to_nearest(numbers, f) : searched(numbers, weights, f);
   if (stored != DType::f32)
-    out.scale = static_cast<float>(store(stored, {1}, std::vector<float>{out.scale}).double_at(0));
+    out.scale = ir::decode_float(stored, ir::encode_float(stored, static_cast<double>(out.scale)));
   return out;
 }
 

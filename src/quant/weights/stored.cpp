@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "kernels/carrier.h"
+#include "ir/number_format.h"
 #include "quant/weights/scratch.h"
 
 namespace cameo::quant {
@@ -62,8 +62,8 @@ class Scales {
  private:
   void number(float v) {
     if (stored_ == DType::f32) return void(std::memcpy(out_.next(sizeof v), &v, sizeof v));
-    const Tensor one = store(stored_, {1}, std::vector<float>{v});
-    std::memcpy(out_.next(one.bytes().size()), one.bytes().data(), one.bytes().size());
+    const auto code = static_cast<uint16_t>(ir::encode_float(stored_, static_cast<double>(v)));
+    std::memcpy(out_.next(sizeof code), &code, sizeof code);
   }
   const DType stored_;
   Scratch out_;
