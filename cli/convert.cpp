@@ -96,8 +96,9 @@ int convert_main(Raw raw, Out& out) {
   if (args->has("report")) files.open(args->text("report", ""), {".json"}).append(to_json(made.half) + "\n");
   out.diags(made.model.save(files, args->operands[1], target));
   publish(files, target.durable, out);
-  out.say(cat("opset ", own.count("") ? cat(own.at("")) : "none", " to ", target.opset ? cat(target.opset) : "the same",
-              ", ", plural(before, "node"), " read"));
+  const int written = target.opset ? target.opset : made.model.opset();
+  out.say(cat("opset ", own.count("") ? cat(own.at("")) : "none", " to ", written ? cat(written) : "none", ", ",
+              plural(before, "node"), " read"));
   return 0;
 }
 

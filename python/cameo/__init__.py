@@ -8,7 +8,7 @@ PyTorch is needed only where live modules are given. docs/python.md has the whol
 """
 import importlib
 
-from ._cameo import Diagnostic, Error, Model, __version__, limits, newest_opset
+from ._cameo import Bug, Diagnostic, Error, Model, __version__, limits, newest_opset
 
 # Everything else is imported when it is asked for, so that `import cameo` costs little.
 _WHERE = {
@@ -24,7 +24,7 @@ _WHERE = {
     "export": "_export", "ExportResult": "_result", "torch_onnx_export": "_patch",
     "lowering": "_lowering", "TrainingMode": "_arguments", "OperatorExportTypes": "_arguments",
 }
-__all__ = ["Diagnostic", "Error", "Model", "__version__", "limits", "newest_opset", *_WHERE]
+__all__ = ["Bug", "Diagnostic", "Error", "Model", "__version__", "limits", "newest_opset", *_WHERE]
 
 
 def __getattr__(name):

@@ -26,6 +26,11 @@ class Error(Exception):
     code: str
     exit_code: int
 
+class Bug(RuntimeError):
+    diagnostics: Sequence[Diagnostic]
+    code: str
+    exit_code: int
+
 class ValueInfo(NamedTuple):
     name: str
     type: str

@@ -1,7 +1,9 @@
-// Findings, and the one exception type.
+// Findings, and the two types of exceptions: Error, and Bug for mistakes of Cameo's own.
 #include "cameo/diag.h"
 
 #include <nanobind/stl/string.h>
+
+#include <stdexcept>
 
 #include "bindings.h"
 #include "cameo/face.h"
@@ -12,7 +14,7 @@ namespace cameo::python {
 
 namespace {
 
-PyObject* error_type = nullptr;
+PyObject *error_type = nullptr, *bug_type = nullptr;
 
 nb::object place(const Loc& where) {
   if (where.empty()) return nb::none();
@@ -36,17 +38,17 @@ nb::list notes(const Diag& d) {
   return out;
 }
 
-void raise(const Error& e) {
+void raise(const Error& e, PyObject* type) {
   std::string text;
   for (const Diag& d : e.diags()) text += (text.empty() ? "" : "\n") + in_python(d).render();
   while (text.ends_with('\n')) text.pop_back();
-  nb::object made = nb::handle(error_type)(text);
+  nb::object made = nb::handle(type)(text);
   made.attr("diagnostics") = diag_list(e.diags());
   made.attr("code") = e.diag().code;
   made.attr("exit_code") = e.exit_code();
   if (nb::object cause = take_raised(); cause.is_valid() && e.diag().code == "kernel.failed")
     PyException_SetCause(made.ptr(), cause.release().ptr());
-  PyErr_SetObject(error_type, made.ptr());
+  PyErr_SetObject(type, made.ptr());
 }
 
 }  // namespace
@@ -59,6 +61,15 @@ nb::list diag_list(const std::vector<Diag>& diags) {
   nb::list out;
   for (const Diag& d : diags) out.append(nb::cast(in_python(d)));
   return out;
+}
+
+static PyObject* exception_type(nb::module_& m, const char* name, const char* doc, PyObject* base) {
+  nb::object made = nb::steal(PyErr_NewExceptionWithDoc((std::string("cameo.") + name).c_str(), doc, base, nullptr));
+  made.attr("diagnostics") = nb::tuple();
+  made.attr("code") = "";
+  made.attr("exit_code") = 1;
+  m.attr(name) = made;
+  return made.ptr();
 }
 
 // The texts of findings are for people: names from files in them are escaped, as in every message.
@@ -93,14 +104,10 @@ void bind_diag(nb::module_& m) {
       .def("__repr__", [](const Diag& d) {
         return printable_text("<" + std::string(severity(d)) + " " + d.code + ": " + d.what + ">");
       });
-  nb::object made = nb::steal(PyErr_NewExceptionWithDoc(
-      "cameo.Error", "What Cameo says about a model or a call; `diagnostics` holds every finding.", PyExc_Exception,
-      nullptr));
-  made.attr("diagnostics") = nb::tuple();
-  made.attr("code") = "";
-  made.attr("exit_code") = 1;
-  error_type = made.ptr();
-  m.attr("Error") = made;
+  error_type = exception_type(m, "Error", "What Cameo says about a model or a call; `diagnostics` holds every finding.",
+                              PyExc_Exception);
+  bug_type = exception_type(m, "Bug", "A mistake in Cameo itself, never in the model or the call: please report it.",
+                            PyExc_RuntimeError);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
@@ -109,10 +116,14 @@ void bind_diag(nb::module_& m) {
       // What was found in a file that is no longer whole is not a finding about it.
       try {
         require_whole_files();
-        raise(e);
+        raise(e, error_type);
       } catch (const Error& changed) {
-        raise(changed);
+        raise(changed, error_type);
       }
+    } catch (const std::logic_error&) {  // not an Error: a Bug, or an exception that nanobind knows
+      const Error e = caught();
+      if (!e.diag().code.starts_with("bug.") || e.diag().code == "bug.exception") throw;
+      raise(e, bug_type);
     }
   });
 }
