@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cameo/kernel.h"
 #include "cameo/model.h"
 #include "cameo/progress.h"
 #include "cameo/stats.h"
@@ -44,6 +45,7 @@ struct SimplifySettings {
   // The same by input: {"x", {5, 3, 224, 224}} gives the named sizes of x.
   std::map<std::string, std::vector<int64_t>> check_shapes = {};
   std::optional<double> rtol = {}, atol = {};  // its tolerance; default: 1e-3, and 1e-4 of an output's largest number
+  std::vector<Kernel> kernels = {};            // of your own, for its runs (kernel.h)
   Progress progress = {};
 };
 

@@ -57,6 +57,7 @@ SimplifySettings simplify_settings(nb::dict given) {
   s.rtol = o.number("rtol");
   s.atol = o.number("atol");
   s.check_sizes = sizes_of(o.object("sizes"));
+  s.kernels = kernels_of(o.object("kernels"));
   if (nb::object shapes = o.object("check_shapes"); !shapes.is_none())
     for (auto [name, sizes] : nb::cast<nb::dict>(shapes)) s.check_shapes[nb::cast<std::string>(name)] = int_list(sizes);
   if (nb::object shapes = o.object("input_shapes"); !shapes.is_none())

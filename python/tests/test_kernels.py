@@ -36,6 +36,15 @@ def test_runs_at_every_size(tmp_path, kernel, reference):
         np.testing.assert_allclose(session(x), wanted(x), rtol=1e-5)
 
 
+def test_the_check_of_simplify_runs_them(tmp_path):
+    m = model(CHAIN, tmp_path)
+    assert not cameo.simplify(m, check_n=2)[1]
+    small, checked = cameo.simplify(m, check_n=2, kernels={"my.domain::Scale": scale})
+    assert checked
+    x = np.random.default_rng(5).standard_normal((4, 3)).astype(np.float32)
+    np.testing.assert_allclose(cameo.Session(small, kernels={"my.domain::Scale": scale})(x), wanted(x), rtol=1e-5)
+
+
 def test_several_outputs_strings_and_left_out_inputs(tmp_path):
     m = model(HEAD + 'g (float[n] x) => (float[m] low, int64[1] count, string[2] names) '
                      '{ low, count, names = my.domain.Below<limit=2, names=["a", "b"], sizes=[1, 2]>(x, , x) }', tmp_path)

@@ -10,6 +10,7 @@
 #include "support/near_name.h"
 
 #include "api/compared.h"
+#include "api/kernels.h"
 #include "api/state.h"
 #include "api/stats_of.h"
 #include "cameo/json.h"
@@ -67,6 +68,7 @@ api::CheckOptions check_options(const ir::Graph& g, const SimplifySettings& sett
   api::CheckOptions check;
   check.inputs = settings.check;
   check.sizes = settings.check_sizes;
+  check.kernels = api::custom_ops(settings.kernels);
   check.tolerance.rtol = settings.rtol;
   check.tolerance.atol = settings.atol;
   for (const auto& [name, sizes] : settings.check_shapes) {

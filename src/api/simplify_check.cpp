@@ -97,17 +97,25 @@ struct Sample {
 // A model that is run several times: by the engine, and by the reference kernels where it cannot or must not.
 class Runs {
  public:
-  Runs(const Model& m, bool fast) : m_(m) {
+  Runs(const Model& m, const ops::CustomOps& kernels, bool fast) : m_(m), kernels_(kernels) {
+    SessionOptions options;
+    options.kernels = kernels;
     if (fast) try {
-        session_.emplace(m);
+        session_.emplace(m, options);
       } catch (const Error&) {}
   }
   std::vector<Datum> run(const std::vector<Datum>& inputs) const {
-    return session_ ? session_->run(inputs) : run_reference(m_, inputs);
+    return session_ ? session_->run(inputs) : by_reference(inputs);
+  }
+  std::vector<Datum> by_reference(const std::vector<Datum>& inputs) const {
+    ReferenceOptions options;
+    options.kernels = kernels_;
+    return run_reference(m_, inputs, options);
   }
 
  private:
   const Model& m_;
+  const ops::CustomOps& kernels_;
   std::optional<Session> session_;
 };
 
@@ -115,7 +123,7 @@ class Checker {
  public:
   Checker(const Model& original, int64_t opset, const SimplifyOptions& options, const CheckOptions& check)
       : original_(original), opset_(opset), options_(options), check_(check) {
-    const Runs runs(original, fast());
+    const Runs runs(original, check_.kernels, fast());
     for (int64_t set = 0; set < check.inputs; ++set) try {
         Sample s{made_up_inputs(original.graph, set, check), {}, {}};
         s.outputs = runs.run(s.inputs);
@@ -155,11 +163,11 @@ class Checker {
 
   std::string wrong(const Model& m) {
     try {
-      const Runs runs(m, fast());
+      const Runs runs(m, check_.kernels, fast());
       for (Sample& s : samples_) {
         double worst = 0;
         std::string why = difference(runs.run(s.inputs), s.outputs, check_, worst);
-        if (!why.empty() && fast()) why = wrong_by_reference(m, s, worst);
+        if (!why.empty() && fast()) why = wrong_by_reference(runs, s, worst);
         if (!why.empty()) return why;
         out.worst = std::max(out.worst, worst);
       }
@@ -170,10 +178,10 @@ class Checker {
   }
 
   // What the engine finds different counts only when the reference kernels do.
-  std::string wrong_by_reference(const Model& m, Sample& s, double& worst) {
-    if (s.reference.empty()) s.reference = run_reference(original_, s.inputs);
+  std::string wrong_by_reference(const Runs& runs, Sample& s, double& worst) {
+    if (s.reference.empty()) s.reference = Runs(original_, check_.kernels, false).by_reference(s.inputs);
     worst = 0;
-    return difference(run_reference(m, s.inputs), s.reference, check_, worst);
+    return difference(runs.by_reference(s.inputs), s.reference, check_, worst);
   }
 
   // The first application after which the outputs differ.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/custom.h"
 #include "passes/simplify.h"
 #include "runtime/compare.h"
 #include "support/error.h"
@@ -14,6 +15,7 @@ namespace cameo::api {
 struct CheckOptions {
   int64_t inputs = 3;                    // how many sets: signed, large, zero; symbolic sizes 1, 2, 3, ...
   std::map<std::string, int64_t> sizes;  // named sizes that are given; others vary
+  ops::CustomOps kernels;                // of the caller's own
   Tolerance tolerance;  // unset: by element type, absolute in proportion to the output's largest number
 };
 
