@@ -4,19 +4,21 @@ from typing import NamedTuple
 
 from . import _cameo
 from ._findings import failure
+from ._kernel import kernel_list
 from ._model import as_model, to_proto
 from ._progress import Steps
 
 
 def simplified(model, *, skip=(), only=(), without=(), exact=False, fuse=True, fold=True, freeze_initializers=False, unroll=0,
-               input_shapes=None, check=0, rtol=None, atol=None, sizes=None, sizes_may_be_zero=False, shapes=True, progress=None):
+               input_shapes=None, check=0, rtol=None, atol=None, sizes=None, sizes_may_be_zero=False, shapes=True, kernels=None, progress=None):
     """The model, smaller. `check` sets of inputs are run before and after; a rewrite that changes an output is undone.
 
     `without` leaves out single rewrites, "RULE@VALUE" as the ledger has them.
-    input_shapes fixes inputs first: {"x": [1, 3, 224, 224]}. progress(what, done, all) is called now and then; False stops the call."""
+    kernels: as Session's, for these runs. input_shapes fixes inputs first: {"x": [1, 3, 224, 224]}. progress(what, done, all) is called now and then; False stops the call."""
     return _simplify(as_model(model), skip=_list(skip), only=_list(only), without=_list(without), exact=exact, fuse=fuse, fold=fold,
                      freeze_initializers=freeze_initializers, unroll=unroll, check=check, rtol=rtol, atol=atol, sizes=sizes,
-                     sizes_may_be_zero=sizes_may_be_zero, shapes=shapes, input_shapes=input_shapes, progress=progress)[0]
+                     sizes_may_be_zero=sizes_may_be_zero, shapes=shapes, input_shapes=input_shapes,
+                     kernels=kernels, progress=progress)[0]
 
 
 def simplify(model, check_n=0, perform_optimization=True, skip_fuse_bn=False, overwrite_input_shapes=None,
@@ -56,6 +58,7 @@ def _simplify(model, **options):
     shapes = options.pop("input_shapes", None)
     if shapes:
         options["input_shapes"] = {name: list(sizes) for name, sizes in shapes.items()}
+    options["kernels"] = kernel_list(options.pop("kernels", None))
     wanted = options.get("check", 0)
     with Steps("simplify", ["rewriting and checking" if wanted else "rewriting"]) as steps:
         steps.next()
