@@ -27,7 +27,7 @@ class DataFile:
     """A model's data file, written matrix by matrix."""
 
     def __init__(self, path):
-        self.path, self.file, self.rng, self.places = path, open(path, "wb"), np.random.default_rng(0), {}
+        self.path, self.file, self.rng, self.places = path, path.open("wb"), np.random.default_rng(0), {}  # noqa: SIM115 closed by decoder
 
     def matrix(self, name, content, rows, columns):
         """A weight `name`; those with equal `content` share their bytes."""
@@ -51,9 +51,9 @@ def decoder(path, args):
     add = lambda op, inputs, out, **more: nodes.append(helper.make_node(op, inputs, [out], name=out, **more)) or out
     last = add("Gather", ["table", "ids"], "embedded")
     for i in range(args.layers):
-        def product(x, name, rows, columns):
-            weights.append(data.matrix(f"l{i}.{name}.weight", name, rows, columns))
-            return add("MatMul", [x, weights[-1].name], f"l{i}.{name}")
+        def product(x, name, rows, columns, layer=i):
+            weights.append(data.matrix(f"l{layer}.{name}.weight", name, rows, columns))
+            return add("MatMul", [x, weights[-1].name], f"l{layer}.{name}")
         q, k, v = (product(last, n, width, width) for n in "qkv")
         scores = add("Softmax", [add("MatMul", [q, add("Transpose", [k], f"l{i}.kt", perm=[1, 0])], f"l{i}.s")], f"l{i}.p", axis=-1)
         mixed = add("Add", [last, product(add("MatMul", [scores, v], f"l{i}.a"), "o", width, width)], f"l{i}.x")
