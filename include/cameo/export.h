@@ -113,6 +113,7 @@ Exported export_model(const Model& archive, const ExportSettings& settings = {})
 // Model::save, with a check against ONNX's rules: of the model before it is written, and of the file then. Throws
 // export.check with all findings; gives notes and warnings.
 std::vector<Diag> save_checked(const Exported& exported, const std::string& path, const SaveSettings& settings = {});
+std::vector<Diag> save_checked(const Model& model, const std::string& path, const SaveSettings& settings = {});
 // Runs what was saved to `path` on the example inputs by the reference kernels, and compares with recorded outputs (an
 // .npz, an .npy or a test_data_set folder). Of the settings only the tolerance counts.
 Verified verify_saved(const Exported& exported, const std::string& path, const std::string& expected,

@@ -5,7 +5,7 @@ import time
 
 from . import _arguments as arguments
 from . import _cameo, _values
-from ._findings import failure, note, tell
+from ._findings import Error, failure, note, tell
 from ._result import ExportResult
 
 
@@ -158,18 +158,32 @@ def _example(name, value):
 
 
 def _save(result, f, external, check):
-    """Writes, and holds what was written against ONNX's rules."""
-    if hasattr(f, "write") and not external:
-        data = result.model._bytes({})
-        f.write(data)
-        found = _cameo.check_bytes(data, True, False) if check else []
-    else:
+    """Holds the result against ONNX's rules, and gives it its name only where it keeps them."""
+    if not check:
         result.save(f, external_data=external or None)
-        found = _cameo.check_file(os.fspath(f), True, False) if check and not str(f).endswith(".onnxtxt") else []
-    errors = [d for d in found if d.severity == "error"]
-    if errors:
-        raise failure("export.check", "the result was written, and breaks ONNX's rules",
-                      hint="this should not be: please report it; enable_onnx_checker=False does without the check", more=errors)
+    elif hasattr(f, "write") and not external:
+        data = result.model._bytes({})
+        errors = [d for d in _cameo.check_bytes(data, True, False) if d.severity == "error"]
+        if errors:
+            raise _broken(errors)
+        f.write(data)
+    elif hasattr(f, "write"):
+        result.save(f, external_data=external)  # which says that it cannot
+    else:
+        try:
+            result.model._save_checked(os.fspath(f), {"weights": "external"} if external else {})
+        except Error as e:
+            if e.code != "export.check":
+                raise
+            raise _broken([d for d in e.diagnostics if d.what != _WRITTEN]) from None
+
+
+_WRITTEN = "the exported model breaks ONNX's rules, and was not written"
+
+
+def _broken(errors):
+    return failure("export.check", _WRITTEN, more=errors,
+                   hint="this should not be: please report it; enable_onnx_checker=False writes the file without the check")
 
 
 def _write_text(text, f):

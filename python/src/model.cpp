@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "cameo/check.h"
+#include "cameo/export.h"
 #include "cameo/stats.h"
 
 namespace cameo::python {
@@ -135,6 +136,11 @@ void bind_model(nb::module_& m) {
            [](const Model& p, const std::string& path, nb::dict options) {
              const SaveSettings settings = save_settings(std::move(options));
              released([&] { p.save(path, settings); });
+           })
+      .def("_save_checked",
+           [](const Model& p, const std::string& path, nb::dict options) {
+             const SaveSettings settings = save_settings(std::move(options));
+             return diag_list(released([&] { return save_checked(p, path, settings); }));
            })
       .def("_bytes", &to_bytes)
       .def("_check", [](const Model& p, bool types, bool strict) {

@@ -1,6 +1,7 @@
 """What export does beyond the calls that people know: captures, verification, frozen values, custom operators, the patch."""
 import collections
 import io
+import pathlib
 
 import numpy as np
 import pytest
@@ -427,3 +428,17 @@ def test_a_lowering_that_keeps_its_graph():
             kept[-1][0].op("Relu", kept[-1][1])
     finally:
         del _lowering._registered["aten::relu"]
+
+
+def test_what_breaks_the_rules_of_onnx_is_not_written(tmp_path):
+    """An archive whose sizes contradict each other: the campaign of tests/attack found it."""
+    archive = pathlib.Path(__file__).parents[2] / "tests/attack/regressions/files-export-check/files/model.pt2"
+    target, stream = tmp_path / "out.onnx", io.BytesIO()
+    for f in (target, stream):
+        with pytest.raises(cameo.Error, match="breaks ONNX's rules") as e:
+            cameo.export(str(archive), (), f, verify=False)
+        assert e.value.code == "export.check" and "infer.mismatch" in [d.code for d in e.value.diagnostics]
+        assert "--no-check" not in str(e.value)
+    assert not list(tmp_path.iterdir()) and not stream.getvalue()
+    cameo.export(str(archive), (), target, verify=False, enable_onnx_checker=False)
+    assert target.exists()

@@ -1,7 +1,9 @@
 // include/cameo/edit.h.
 #include <algorithm>
+#include <optional>
 
 #include "api/type_text.h"
+#include "ops/schema_check.h"
 #include "passes/append_nms.h"
 #include "passes/dce.h"
 #include "passes/diff.h"
@@ -28,7 +30,20 @@ struct Editor::State {
   ModelState model;
   bool dead_code = false;          // there may be unused nodes
   std::vector<std::string> added;  // weights that the model did not have
+  std::optional<bool> was_sound;   // before the first change that nodes may not accept: no operand broke a schema
 
+  ModelState& changing_nodes() {
+    if (!was_sound) was_sound = ops::schema_findings(model.model).empty();
+    return model;
+  }
+  // A broken model may stay broken, so that it can be repaired in steps; a sound one stays sound.
+  void check_nodes() const {
+    if (!was_sound.value_or(false)) return;
+    std::vector<Diag> found = ops::schema_findings(model.model);
+    if (found.empty()) return;
+    found.back().hint = "nothing was written: ONNX does not allow these operands; change all nodes in one go";
+    throw Error(std::move(found));
+  }
   void note_new(const std::string& name) {
     if (!passes::has_value(model.model.graph, name)) added.push_back(name);
   }
@@ -87,49 +102,50 @@ Editor& Editor::set_dim(const std::string& value, int axis, const std::string& s
   return *this;
 }
 Editor& Editor::set_attribute(const std::string& node, const std::string& attribute, const std::string& text) {
-  passes::set_attribute(state().model.model, node, attribute, text);
+  passes::set_attribute(state().changing_nodes().model, node, attribute, text);
   return *this;
 }
 Editor& Editor::set_operator(const std::string& node, const std::string& op) {
-  passes::set_operator(state().model.model, node, op);
+  passes::set_operator(state().changing_nodes().model, node, op);
   return *this;
 }
 Editor& Editor::insert_node(const std::string& text) {
-  passes::insert_node(state().model.model, text);
+  passes::insert_node(state().changing_nodes().model, text);
   return *this;
 }
 Editor& Editor::remove_node(const std::string& node) {
-  passes::remove_node(state().model.model, node);
+  passes::remove_node(state().changing_nodes().model, node);
   state().dead_code = true;
   return *this;
 }
 Editor& Editor::rewire(const std::string& from, const std::string& to) {
-  passes::rewire(state().model.model, from, to);
+  passes::rewire(state().changing_nodes().model, from, to);
   return *this;
 }
 Editor& Editor::append_nms(const std::string& boxes, const std::string& scores, const NmsSettings& settings) {
-  passes::append_nms(state().model.model, {.boxes = boxes,
-                                           .scores = scores,
-                                           .iou = settings.iou,
-                                           .score = settings.score,
-                                           .max_per_class = settings.max_per_class,
-                                           .center = settings.center,
-                                           .classes_first = settings.layout == NmsSettings::Layout::classes_first,
-                                           .classes_last = settings.layout == NmsSettings::Layout::classes_last});
+  passes::append_nms(state().changing_nodes().model,
+                     {.boxes = boxes,
+                      .scores = scores,
+                      .iou = settings.iou,
+                      .score = settings.score,
+                      .max_per_class = settings.max_per_class,
+                      .center = settings.center,
+                      .classes_first = settings.layout == NmsSettings::Layout::classes_first,
+                      .classes_last = settings.layout == NmsSettings::Layout::classes_last});
   return *this;
 }
 Editor& Editor::set_weight(const std::string& name, const ArrayView& value) {
   state().note_new(name);
   const ir::Tensor given = tensor_of(value, name);
   const auto bytes = given.bytes().span();  // the view's memory may go before the model does
-  passes::set_initializer(state().model.model, name,
+  passes::set_initializer(state().changing_nodes().model, name,
                           ir::Tensor(given.dtype(), given.shape(),
                                      support::Bytes::own(std::vector<std::byte>(bytes.begin(), bytes.end()))));
   return *this;
 }
 Editor& Editor::set_weight(const std::string& name, const SharedArray& value) {
   state().note_new(name);
-  passes::set_initializer(state().model.model, name, tensor_of(value, name));
+  passes::set_initializer(state().changing_nodes().model, name, tensor_of(value, name));
   return *this;
 }
 std::string Editor::dtype(const std::string& value) const {
@@ -156,6 +172,7 @@ Editor& Editor::strip() {
 
 Model Editor::apply() {
   state().check_added();
+  state().check_nodes();
   if (state().dead_code) passes::remove_dead_code(state().model.model.graph);
   return ModelState::make(state().model);
 }

@@ -71,13 +71,12 @@ std::vector<kernels::Datum> example_values(const ExportState& e, const ir::Graph
   return out;
 }
 
-}  // namespace
-
-std::vector<Diag> save_checked(const Exported& e, const std::string& path, const SaveSettings& settings) {
-  const bool has_foreign = state_of(e).has_foreign;
-  if (!has_foreign) check_recorded(ModelState::onnx(e.model));
+// `has_foreign`: nodes whose result types are not known; what that breaks is a warning.
+std::vector<Diag> save_with_check(const Model& m, bool has_foreign, const std::string& path,
+                                  const SaveSettings& settings) {
+  if (!has_foreign) check_recorded(ModelState::onnx(m));
   Publication files;
-  std::vector<Diag> notes = e.model.save(files, path, settings);
+  std::vector<Diag> notes = m.save(files, path, settings);
   const bool is_checked = path != "-" && !path.ends_with(".onnxtxt");
   if (is_checked)
     PublicationState::files_of(files).look_at_model([&](const support::Bytes& written) {
@@ -85,6 +84,15 @@ std::vector<Diag> save_checked(const Exported& e, const std::string& path, const
     });
   files.commit(settings.durable);
   return notes;
+}
+
+}  // namespace
+
+std::vector<Diag> save_checked(const Exported& e, const std::string& path, const SaveSettings& settings) {
+  return save_with_check(e.model, state_of(e).has_foreign, path, settings);
+}
+std::vector<Diag> save_checked(const Model& m, const std::string& path, const SaveSettings& settings) {
+  return save_with_check(m, false, path, settings);
 }
 
 Verified verify_saved(const Exported& e, const std::string& path, const std::string& expected,

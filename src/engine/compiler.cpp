@@ -282,15 +282,11 @@ void Compiler::reference(NodeId n) {
       std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return !v || desc(v); });
 }
 
-namespace {
-
-const EmitterRow* find_row(std::span<const EmitterRow> rows, std::string_view op) {
-  for (const EmitterRow& r : rows)
-    if (r.op == op) return &r;
-  return nullptr;
+const EmitterRow* find_row(std::span<const EmitterRow> rows, const OpInfo& op) {
+  if (op.is_opaque() || !(op.domain.empty() || (op.domain == "com.microsoft" && !find_op("", op.name)))) return nullptr;
+  const auto it = std::find_if(rows.begin(), rows.end(), [&](const EmitterRow& r) { return r.op == op.name; });
+  return it == rows.end() ? nullptr : &*it;
 }
-
-}  // namespace
 
 void Compiler::node(NodeId n) {
   const Node& node = g_[n];
@@ -307,23 +303,14 @@ void Compiler::node(NodeId n) {
   if (!known || !emit(n)) reference(n);
 }
 
-namespace {
-// Rows are of ONNX's operators, and of com.microsoft's that ONNX does not have. Others of these names are other
-// operators.
-bool is_in_tables(const OpInfo& op) {
-  return op.domain.empty() || (op.domain == "com.microsoft" && !find_op("", op.name));
-}
-}  // namespace
-
 bool Compiler::emit(NodeId n) {
   const Node& node = g_[n];
-  if (!is_in_tables(*node.op)) return false;
   const bool alone = !worth_a_team(g_, n);
   const ThreadScope scope(alone ? 1 : current_threads());
   const size_t before = plan_->steps.size();
   bool done = false;
   const auto attempt = [&](std::span<const EmitterRow> rows) {
-    const EmitterRow* row = done ? nullptr : find_row(rows, node.op->name);
+    const EmitterRow* row = done ? nullptr : find_row(rows, *node.op);
     done = done || (row && row->emit(*this, n));
   };
   if (options_.onednn) attempt(vnni_emitters());

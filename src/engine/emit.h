@@ -12,6 +12,9 @@ struct EmitterRow {
   Emitter emit;
 };
 
+// Tables are of ONNX's operators, and of com.microsoft's that ONNX does not have. Others of these names are other
+// operators: null.
+const EmitterRow* find_row(std::span<const EmitterRow> rows, const OpInfo& op);
 std::span<const EmitterRow> simd_emitters();    // our own vectorised kernels
 std::span<const EmitterRow> vnni_emitters();    // those that need AVX-512 VNNI; empty on other processors
 std::span<const EmitterRow> onednn_emitters();  // empty without oneDNN

@@ -10,14 +10,10 @@ namespace cameo::engine {
 
 namespace {
 
-bool has_row(std::span<const EmitterRow> rows, std::string_view op) {
-  return std::any_of(rows.begin(), rows.end(), [&](const EmitterRow& r) { return r.op == op; });
-}
-
 EngineTarget target(bool onednn) {
   EngineTarget out;
-  out.is_fast = [onednn](std::string_view op) {
-    return has_row(simd_emitters(), op) || (onednn && has_row(onednn_emitters(), op));
+  out.is_fast = [onednn](const OpInfo& op) {
+    return find_row(simd_emitters(), op) || (onednn && find_row(onednn_emitters(), op));
   };
   out.multiplies_bytes = onednn && onednn_adds_bytes_exactly();
   return out;

@@ -11,9 +11,9 @@ namespace cameo::passes {
 
 // What rules may ask about the engine.
 struct EngineTarget {
-  std::function<bool(std::string_view op)> is_fast;  // it has more than the reference kernel, for f32
-  bool multiplies_bytes = false;                     // oneDNN's products of bytes are exact on this machine
-  uint64_t small_bytes = uint64_t{1} << 20;          // constants up to here may be made larger than what they are of
+  std::function<bool(const OpInfo& op)> is_fast;  // it has more than the reference kernel, for f32
+  bool multiplies_bytes = false;                  // oneDNN's products of bytes are exact on this machine
+  uint64_t small_bytes = uint64_t{1} << 20;       // constants up to here may be made larger than what they are of
 };
 
 // In this order. The first three happen once per session, with the sizes that are not known left open; the last one

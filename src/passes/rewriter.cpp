@@ -51,7 +51,8 @@ Rewriter::Rewriter(Graph& g, const RewriterOptions& options)
   if (options.judged) standing_ = Standing(*options.judged);
   for (const Rule* r : *options.rules) {
     const bool sayable = std::all_of(r->makes.begin(), r->makes.end(), [&](std::string_view op) {
-      return options.engine ? options.engine->is_fast(op) : find_op("", op)->at(options.opset) != nullptr;
+      const OpDef* made = find_op("", op);
+      return options.engine ? options.engine->is_fast(*made) : made->at(options.opset) != nullptr;
     });
     if (!sayable) continue;
     for (const std::string_view root : r->roots) by_root_[root].push_back(r);

@@ -31,7 +31,8 @@ std::optional<Quantized> quantized(const Graph& g, const Node& n, ValueId intege
   if (d && d->block_size != 0) return std::nullopt;
   if (n.inputs.size() < 3 || !n.inputs[2] || !is_f32(g, n.inputs[1])) return std::nullopt;
   const auto scale = g.is_constant(n.inputs[1]) ? g.constant(n.inputs[1], 1 << 20) : std::nullopt;
-  if (!scale || !g.is_constant(n.inputs[2])) return std::nullopt;
+  const auto zero = g.is_constant(n.inputs[2]) ? g.constant(n.inputs[2], 1 << 20) : std::nullopt;
+  if (!scale || !zero || zero->count() != scale->count()) return std::nullopt;
   return Quantized{integers, n.inputs[1], n.inputs[2], d ? d->axis : 1, scale->count() == 1 && scale->rank() == 0};
 }
 

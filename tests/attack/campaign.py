@@ -55,8 +55,7 @@ class State:
 
     def learn(self, case):
         """A file that reached something new is a seed from now on."""
-        name = case.command.arguments[1]
-        data = case.files.get(name)
+        data = case.files.get(case.command.subject)
         if data is None or len(data) > 1 << 16:
             return
         folder = self.corpus / case.kind
@@ -270,7 +269,7 @@ def campaign(options, state):
         return w
     limit = options.seconds or options.minutes * 60 or (1e9 if options.runs or options.cases else 600)
     workers = [worker() for _ in range(options.jobs)]
-    told, ended_by_protobuf = start, 0
+    told, ended_by_protobuf, failures = start, 0, 0
     try:
         while time.monotonic() - start < limit and (not options.runs or shared["runs"].value < options.runs):
             time.sleep(0.5)
@@ -278,7 +277,10 @@ def campaign(options, state):
                 if (w.exitcode or 0) < 0:  # Python's protobuf takes deep messages on its own stack
                     workers[i] = worker()
                     ended_by_protobuf += 1
-            if ended_by_protobuf > 20 or any(w.exitcode for w in workers) or all(w.exitcode == 0 for w in workers):
+                elif w.exitcode:  # a fault of the campaign: it is told at the end, and the others go on
+                    workers[i] = worker()
+                    failures += 1
+            if ended_by_protobuf > 20 or failures > 20 or all(w.exitcode == 0 for w in workers):
                 break
             if time.monotonic() - told > 30:
                 told = time.monotonic()
@@ -287,7 +289,7 @@ def campaign(options, state):
         pass
     shared["stop"].set()
     counts, used, failed = collections.Counter(), set(), []
-    for _ in workers:
+    for _ in range(len(workers) + failures):
         try:
             kind, what, known = answers.get(timeout=60)
         except Exception:

@@ -12,9 +12,9 @@ import onnx_mutate
 import onnx_values
 import texts
 from chance import Chance, damage_bytes, spoil_marked_names
-from commands import ARCHIVE_VERBS, ARRAY_VERBS, ONNX_VERBS, Chooser, Command
+from commands import ARCHIVE_VERBS, ARRAY_VERBS, ONNX_VERBS, PICTURE_VERBS, Chooser, Command
 
-KINDS = {"onnx": 12, "text": 2, "pt": 4, "pt2": 3, "npz": 2}
+KINDS = {"onnx": 24, "text": 4, "pt": 8, "pt2": 6, "npz": 4, "picture": 1}
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Case:
     flags: list = ()          # that fit the archive before it was changed
 
     def model(self):
-        return self.files.get(self.command.arguments[1])
+        return self.files.get(self.command.subject)
 
 
 class Maker:
@@ -104,7 +104,7 @@ class Maker:
                 case_files["second.onnx"] = self.pick("onnx", rng).data
                 second = "second.onnx"
             c = Chooser(rng, "model.onnx", values, nodes, dims, "inputs.npz" if "inputs.npz" in files else "", second, self.budgets).command(verb)
-            yield Case("onnx", name, case_files, c, story, arrays)
+            yield Case("onnx", name, case_files | c.files, c, story, arrays)
 
     @staticmethod
     def arrays_for(model, recorded, rng):
@@ -127,7 +127,7 @@ class Maker:
             verbs = self.allowed(ONNX_VERBS)
             if verbs:
                 c = Chooser(rng, "model.onnxtxt", texts.names(data), [], [], "", "", self.budgets).command(rng.choice(verbs))
-                yield Case("text", seed.name, {"model.onnxtxt": data}, c, story)
+                yield Case("text", seed.name, {"model.onnxtxt": data} | c.files, c, story)
 
     def make_archive(self, rng, kind):
         seed = self.pick(kind, rng)
@@ -143,7 +143,20 @@ class Maker:
             if verbs:
                 chooser = Chooser(rng, f"model.{kind}", [], [], [], "inputs.npz" if "inputs.npz" in files else "", "", self.budgets)
                 chooser.export_flags = seed.flags
-                yield Case(kind, seed.name, files, chooser.command(rng.choice(verbs)), story, flags=seed.flags)
+                c = chooser.command(rng.choice(verbs))
+                yield Case(kind, seed.name, files | c.files, c, story, flags=seed.flags)
+
+    def make_picture(self, rng):
+        """A model that is sound, with pictures that are not."""
+        seed, picture = self.pick("picture", rng), self.pick("picture", rng)
+        model = next(s for s in self.seeds["onnx"] if s.name == "float convolutions")
+        damaged = damage_bytes(picture.data, rng) if not rng.one_in(8) else picture.data
+        files = {"model.onnx": model.data, "picture.png": damaged, **({"second.bmp": seed.data} if rng.one_in(3) else {})}
+        verbs = self.allowed(PICTURE_VERBS)
+        if verbs:
+            verb = rng.choice(verbs)
+            c = Chooser(rng, "model.onnx", [], [], [], "", "", self.budgets).command_of(verb, lambda chooser: chooser.pictures(verb))
+            yield Case("picture", picture.name, files, c, [f"picture {picture.name}"])
 
     def make_pt(self, rng):
         return self.make_archive(rng, "pt")

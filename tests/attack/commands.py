@@ -3,11 +3,15 @@ import functools
 import re
 from dataclasses import dataclass, field
 
+import faces
+
 ONNX_VERBS = ["run"] * 8 + ["simplify"] * 6 + ["convert"] * 4 + ["infer", "check", "show", "verify"] * 2 + ["merge", "extract", "diff", "explain", "stats", "view", "onnxsim"]
-ONNX_VERBS += ["edit", "quantize"] * 2 + ["lint"]
-ARCHIVE_VERBS = ["export"] * 8 + ["show"]
+ONNX_VERBS += ["edit", "quantize"] * 2 + ["lint", "quantize", "convert"] + ["desk", "c"] * 2
+ARCHIVE_VERBS = ["export"] * 8 + ["show", "desk", "c"]
+PICTURE_VERBS = ["quantize"] * 3 + ["convert"]
 ARRAY_VERBS = ["run"] * 3 + ["verify", "quantize"]
-VERBS = sorted(set(ONNX_VERBS + ARCHIVE_VERBS + ["ops"]))
+FACES = {"desk", "c"}  # not the command's: of the target itself (tests/attack/target/faces.cpp)
+VERBS = sorted(set(ONNX_VERBS + ARCHIVE_VERBS + ["ops"]) - FACES)
 BUDGETS = {"--max-memory": "700M", "--max-time": "6"}  # given where the verb has them: the files are hostile
 
 
@@ -16,14 +20,23 @@ class Command:
     arguments: list
     outputs: list = field(default_factory=list)  # files it may leave
     model_out: str = ""                          # of these, the one that has to be a model
+    files: dict = field(default_factory=dict)    # that the command needs beside the case's
 
     @property
     def verb(self):
         return self.arguments[0]
 
+    @property
+    def subject(self):
+        """The name of the file that was changed."""
+        if "--image" in self.arguments:
+            return "picture.png"
+        at = 2 if self.verb == "c" else 1
+        return self.arguments[at] if len(self.arguments) > at else ""
+
     def without(self, at):
         """The same command with one argument left out."""
-        return Command([a for i, a in enumerate(self.arguments) if i != at], self.outputs, self.model_out)
+        return Command([a for i, a in enumerate(self.arguments) if i != at], self.outputs, self.model_out, self.files)
 
 
 def one(rng, *options):
@@ -47,7 +60,12 @@ class Chooser:
         return self.rng.choice(self.values)
 
     def command(self, verb):
-        made = getattr(self, verb)()
+        return self.command_of(verb, lambda chooser: getattr(chooser, verb)())
+
+    def command_of(self, verb, make):
+        made = make(self)
+        if verb in FACES:
+            return made
         made.arguments += maybe(self.rng, "--json", odds=6) + maybe(self.rng, "-v", odds=8) + maybe(self.rng, "-q", odds=12)
         for flag, value in BUDGETS.items():
             if flag in self.budgets.get(verb, ()):
@@ -70,6 +88,8 @@ class Chooser:
         arguments = ["run", self.model, *self.inputs(), "-o", "out.npz"]
         arguments += maybe(rng, "--reference", odds=3) + maybe(rng, "--threads", rng.choice(["1", "2"]), odds=3) + maybe(rng, "--repeat", "2", odds=8)
         arguments += maybe(rng, "--keep-outputs", "*", odds=10) + maybe(rng, "--profile", "out.trace", odds=20)
+        if self.dims and rng.one_in(12):
+            arguments += ["--repeat", "3", "--dim", f"{self.dims[0]}={rng.choice(['1..3', '3..1', '0..2', '..', '1..99999999999999999999'])}"]
         return Command(arguments, ["out.npz", "out.trace"])
 
     def simplify(self):
@@ -77,7 +97,9 @@ class Chooser:
         c = self.writing(["simplify", self.model])
         c.arguments += maybe(rng, "--check", rng.choice(["1", "2"]), odds=5) + maybe(rng, "--exact", odds=6) + maybe(rng, "--freeze-initializers", odds=6)
         c.arguments += maybe(rng, "--no-fold", odds=10) + maybe(rng, "--no-fuse", odds=10) + maybe(rng, "--unroll", rng.choice(["1", "8", "100"]), odds=6)
-        c.arguments += maybe(rng, "--sizes-may-be-zero", odds=8)
+        c.arguments += maybe(rng, "--sizes-may-be-zero", odds=8) + maybe(rng, "--functions", rng.choice(["auto", "keep", "inline"]), odds=6)
+        c.arguments += maybe(rng, "--no-shapes", odds=8) + maybe(rng, rng.choice(["--only", "--skip"]), rng.choice(["gelu", "layer-norm", "add-zero,mul-one", "nothing"]), odds=12)
+        c.arguments += maybe(rng, "--without", f"{rng.choice(['gelu', 'fold', 'x'])}@{self.value()}", odds=16)
         if rng.one_in(6):
             shape = ",".join(rng.choice(["1", "2", "3", "0", "N", "-1", "7"]) for _ in range(rng.randrange(1, 5)))
             c.arguments += [rng.choice(["--overwrite-input-shape", "--test-input-shape"]), f"{self.value()}:{shape}"]
@@ -95,7 +117,13 @@ class Chooser:
         if rng.one_in(6):
             c.arguments += ["--float", rng.choice(["f16", "bf16", "mixed"])] + maybe(rng, "--keep-io") + maybe(rng, "--no-check", odds=2)
             c.arguments += maybe(rng, "--calibrate", self.inputs_file, odds=2) if self.inputs_file else []
-        c.arguments += maybe(rng, "--inline", odds=6)
+            c.arguments += maybe(rng, "--keep", rng.choice([*self.nodes, "Softmax", "*"]), odds=4) + maybe(rng, "--max-error", rng.choice(["0", "1e-6", "nan", "10"]), odds=5)
+            c.arguments += maybe(rng, "--target", "tensorrt", odds=5)
+            if rng.one_in(6):
+                c.arguments += ["--report", "out.json"]
+                c.outputs.append("out.json")
+        c.arguments += maybe(rng, "--inline", odds=6) + maybe(rng, "--to-qdq", odds=6) + maybe(rng, "--exact-rounding", odds=12)
+        c.arguments += maybe(rng, "--quantized", rng.choice(["qdq", "qoperator"]), odds=6)
         return c
 
     def infer(self):
@@ -143,20 +171,54 @@ class Chooser:
     def quantize(self):
         rng = self.rng
         c = self.writing(["quantize", self.model])
-        if rng.one_in(3):
-            c.arguments += ["--weights", rng.choice(["int8", "int4", "int2"]), "--block", rng.choice(["16", "32", "64", "256"])]
-            c.arguments += maybe(rng, "--asymmetric", odds=2) + maybe(rng, "--form", rng.choice(["nbits", "qdq"]), odds=2)
+        kind = rng.randrange(6)
+        if kind == 0:
+            c.arguments += ["--dynamic"] + maybe(rng, "--per-tensor", odds=2) + maybe(rng, "--target", rng.choice(["onnxruntime", "generic"]), odds=2)
+            c.arguments += maybe(rng, "--keep", rng.choice([*self.nodes, "MatMul", "*"]), odds=5)
+            return c
+        if kind == 1:  # between the two forms of weights in few bits
+            c.arguments += ["--form", rng.choice(["nbits", "qdq"])]
+            return c
+        if kind < 4:
+            c.arguments += ["--weights", rng.choice(["int8", "int4", "int2"]), "--block", rng.choice(["16", "32", "64", "256", "15"])]
+            c.arguments += maybe(rng, "--asymmetric", odds=2) + maybe(rng, "--form", rng.choice(["nbits", "qdq"]), odds=2) + maybe(rng, "--no-embeddings", odds=4)
+            c.arguments += maybe(rng, "--keep", rng.choice([*self.nodes, self.value()]), odds=5)
             c.arguments += ["--method", rng.choice(["rtn", "search", "gptq", "awq"])] + (["--calibrate", self.inputs_file] if self.inputs_file else [])
             return c
         c.arguments += ["--calibrate", self.inputs_file or "inputs.npz", "--check-samples", "1"]
         c.arguments += maybe(rng, "--target", rng.choice(["onnxruntime", "tensorrt", "openvino", "qnn", "generic"]), odds=2)
         c.arguments += maybe(rng, "--method", rng.choice(["minmax", "percentile", "entropy", "mse"]), odds=2)
-        c.arguments += maybe(rng, "--min-db", rng.choice(["-10", "0", "60"]), odds=3) + maybe(rng, "--keep", rng.choice(self.nodes), odds=5)
+        c.arguments += maybe(rng, "--min-db", rng.choice(["-10", "0", "60"]), odds=3) + maybe(rng, rng.choice(["--keep", "--undo"]), rng.choice(self.nodes), odds=5)
+        c.arguments += maybe(rng, "--qoperator", odds=3) + maybe(rng, "--no-bias-correction", odds=5) + maybe(rng, "--percentile", rng.choice(["0", "50", "100", "nan"]), odds=8)
+        c.arguments += maybe(rng, "--max-float-macs", rng.choice(["0", "1", "-1"]), odds=6)
         c.arguments += maybe(rng, "--no-simplify", odds=4) + maybe(rng, "--no-equalization", odds=4) + maybe(rng, "--opset", str(rng.randint(7, 26)), odds=6)
         if rng.one_in(6):
-            c.arguments += ["--report", "out.html"]
-            c.outputs.append("out.html")
+            report = rng.choice(["out.html", "out.json"])
+            c.arguments += ["--report", report]
+            c.outputs.append(report)
         return c
+
+    def pictures(self, verb):
+        """Over a folder of pictures: the case's own."""
+        rng = self.rng
+        c = self.writing([verb, self.model])
+        c.arguments += ["--float", "f16"] if verb == "convert" else maybe(rng, "--weights", "int8", "--method", "awq")
+        size = rng.choice(["8", "8x8", "1", "0", "-1", "3x5", "100000", "8x"])
+        parts = [f"size={size}", *maybe(rng, "mean=0.5/0.4/0.3", odds=3), *maybe(rng, "std=0", odds=4), *maybe(rng, "divide=255", odds=3), *maybe(rng, f"fit={rng.choice(['stretch', 'crop', 'pad'])}", odds=2),
+                 *maybe(rng, f"layout={rng.choice(['nchw', 'nhwc'])}", odds=3), *maybe(rng, f"order={rng.choice(['rgb', 'bgr', 'grey'])}", odds=2)]
+        c.arguments += ["--calibrate", rng.choice([".", ".", "picture.png"]), "--image", ",".join(parts)]
+        return c
+
+    def desk(self):
+        rng = self.rng
+        requests = faces.desk_requests(rng, self.values, self.nodes, [self.model])
+        return Command(["desk", self.model, "requests.json", *([self.inputs_file] if self.inputs_file else []), "--json"], files={"requests.json": requests})
+
+    def c(self):
+        rng = self.rng
+        function = rng.choice(faces.C_FUNCTIONS) if not self.model.endswith((".pt", ".pt2")) else rng.choice(["export", "export", "stats", "describe", "quantize", "picture"])
+        settings = faces.c_settings(function, rng, self.values, self.nodes)
+        return Command(["c", function, self.model, "settings.json", "out.onnx", *([self.second] if self.second else [])], ["out.onnx", "out.onnx.data"], files={"settings.json": settings})
 
     def lint(self):
         rng = self.rng
@@ -164,14 +226,17 @@ class Chooser:
         c = Command(["lint", self.model, "--target", rng.choice(targets)] + maybe(rng, "--sarif"))
         if rng.one_in(3):
             c = Command([*c.arguments[:4], "--fix", "out.onnx"] + maybe(rng, "--no-verify", odds=2), ["out.onnx", "out.onnx.data"], "out.onnx")
-            c.arguments += [w for d in self.dims[:3] for w in ("--dim", f"{d}={rng.choice([1, 2, 3])}")]
+            c.arguments += [w for d in self.dims[:3] for w in ("--dim", f"{d}={rng.choice([1, 2, 3, 0, -1])}")]
+            c.arguments += maybe(rng, "--overwrite-input-shape", f"{self.value()}:{rng.choice(['1,2,3', '1', '2,3', '0', '-1,4'])}", odds=5)
+        c.arguments += maybe(rng, "--ignore", rng.choice(["*", "tensorrt.double", f"*@{rng.choice(self.nodes)}"]), odds=6)
         return c
 
     def stats(self):
         return Command(["stats", self.model])
 
     def view(self):
-        return Command(["view", self.model, "-o", "out.svg"] + maybe(self.rng, "--open-all", odds=2), ["out.svg"])
+        out = self.rng.choice(["out.svg", "out.html"])
+        return Command(["view", self.model, "-o", out] + maybe(self.rng, "--open-all", odds=2), [out])
 
     def onnxsim(self):
         c = Command(["onnxsim", self.model, "out.onnx"] + maybe(self.rng, "1"), ["out.onnx", "out.onnx.data"], "out.onnx")
@@ -201,6 +266,12 @@ class Chooser:
         c.arguments += maybe(rng, "--fallback", rng.choice(["aten", "all-aten", "custom"])) + maybe(rng, "--training", rng.choice(["eval", "preserve", "train"]), odds=6)
         c.arguments += maybe(rng, "--modules-as-functions", odds=8) + maybe(rng, "--no-params", odds=8) + maybe(rng, "--doc-strings", odds=10)
         c.arguments += maybe(rng, "--lossy") + maybe(rng, "--verbose", odds=12) + maybe(rng, "--keep-outputs", "*", odds=12)
+        c.arguments += maybe(rng, "--asserts", "keep", odds=6) + maybe(rng, "--no-assume", odds=8) + maybe(rng, "--assume", rng.choice(["t != 1", "2 <= t <= 64", "b == 2*t", "b // 0 > t"]), odds=8)
+        c.arguments += maybe(rng, "--weights", rng.choice(["embed", "external", "in-place"]), odds=6) + maybe(rng, "--number-params", odds=12) + maybe(rng, "--keep-initializers-as-inputs", odds=12)
+        c.arguments += maybe(rng, "--dynamic-axes", rng.choice(['{"x": [0]}', '{"x": {"0": "batch"}}', '{"x": {"-9": "a"}, "y": []}', "[", "{}"]), odds=8)
+        c.arguments += maybe(rng, "--rename-dim", rng.choice(["t=batch", "s0=n", "b=b"]), odds=8) + maybe(rng, "--type", rng.choice(["mylib::op=f32[n]", "aten::foo=arg0", "x=f32[9999999999999]"]), odds=10)
+        c.arguments += maybe(rng, "--custom-opset", rng.choice(["my=1", "my=99999999999999999999", "=1"]), odds=16) + maybe(rng, "--method", rng.choice(["forward", "other"]), odds=16)
+        c.arguments += maybe(rng, "--input-names", rng.choice(["a", "a,b", "a,a"]), odds=10) + maybe(rng, "--output-names", rng.choice(["y", "y,z", "x"]), odds=10)
         if rng.one_in(12):
             report = rng.choice(["out.html", "out.json"])
             c.arguments += ["--report", report]

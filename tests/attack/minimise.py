@@ -44,7 +44,7 @@ class Minimiser:
     def run(self):
         self.fewer_arguments()
         self.fewer_files()
-        model = self.best.command.arguments[1] if len(self.best.command.arguments) > 1 else ""
+        model = self.best.command.subject
         if model in self.best.files:
             if model.endswith(".onnx"):
                 self.smaller_onnx(model)

@@ -36,7 +36,7 @@ class Referee:
             self.process.stdin.flush()
             self.served += 1
             return self.answer(time.monotonic() + self.seconds + (20 if self.served == 1 else 0))
-        except (EOFError, BrokenPipeError, OSError):
+        except (EOFError, BrokenPipeError, OSError, MemoryError, pickle.UnpicklingError):
             self.close()
             return "died", f"{what}: the referee crashed"
         except TimeoutError:
@@ -87,7 +87,9 @@ def serve():
         return True
 
     verbs = {"run": run, "check": check}
-    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)  # what a runtime prints is no answer
     while True:
         head = source.read(LENGTH.size)
         if len(head) < LENGTH.size:

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 import onnx
 from onnx import numpy_helper
 
+import foreign_seeds
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LARGEST = 1 << 19
 
 
 @dataclass
 class Seed:
-    kind: str       # onnx, text, pt, pt2, npz
+    kind: str       # onnx, text, pt, pt2, npz, picture
     name: str
     data: bytes
     arrays: dict = field(default_factory=dict)   # recorded inputs, where numpy can hold them
@@ -91,11 +93,18 @@ def scripted_seeds(build, make):
         yield Seed("pt", path.name, path.read_bytes(), flags=path.with_suffix(".flags").read_text().splitlines())
 
 
+def foreign_seeds_of_each():
+    for name, data, arrays in foreign_seeds.seeds():
+        yield Seed("onnx", name, data, arrays)
+
+
 def gather(shared, build, make=False):
-    seeds = list(file_seeds(shared)) + list(text_seeds()) + list(scripted_seeds(build, make))
+    seeds = list(file_seeds(shared)) + list(text_seeds()) + list(scripted_seeds(build, make)) + list(foreign_seeds_of_each())
     cases = unpacked_cases(shared, build)
     if cases:
-        seeds += node_case_seeds(cases)
+        of_nodes = list(node_case_seeds(cases))
+        seeds += of_nodes
+        seeds += [Seed("picture", s.name, next(iter(s.arrays.values())).tobytes()) for s in of_nodes if "image_decoder" in s.name and s.arrays]
     by_kind = {}
     for s in seeds:
         by_kind.setdefault(s.kind, []).append(s)

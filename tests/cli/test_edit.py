@@ -71,6 +71,16 @@ def test_nodes(t):
     assert outputs(t, "out.onnx", **X)["y"][1] == [5, 7, 9]
     t.fails("edit", "net.onnx", "bad.onnx", "--set-op", "positive=Nothing", code=1, error="edit.operator")
     t.fails("edit", "net.onnx", "bad.onnx", "--insert", "h3 = Relu", code=1, error="edit.insert")
+    t.fails("edit", "net.onnx", "bad.onnx", "--set-op", "positive=Not", code=1, error="graph.type")  # of booleans only
+    assert not t.path("bad.onnx").exists()
+
+
+def test_broken_models_can_be_repaired(t):
+    nodes = [o.node("Not", ["x"], ["h"], "first"), o.node("And", ["h", "h"], ["y"], "second")]
+    t.path("net.onnx").write_bytes(o.model(nodes, [o.value_info("x", [1, 2])], [o.value_info("y", [1, 2])]))
+    t.run("edit", "net.onnx", "half.onnx", "--set-op", "first=Neg")
+    t.run("edit", "half.onnx", "out.onnx", "--set-op", "second=Mul")
+    t.run("check", "out.onnx")
 
 
 def test_attributes(t):

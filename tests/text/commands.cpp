@@ -126,7 +126,7 @@ Outcome run_simplify(const std::string& before, const Arguments& arguments) {
 EngineResult engine_stages_of(Model& m, const Arguments& arguments) {
   const auto slow = listed(arguments, "--without="), only = listed(arguments, "--only=");
   EngineTarget target;
-  target.is_fast = [&](std::string_view op) { return std::find(slow.begin(), slow.end(), op) == slow.end(); };
+  target.is_fast = [&](const OpInfo& op) { return std::find(slow.begin(), slow.end(), op.name) == slow.end(); };
   target.multiplies_bytes = !has(arguments, "--slow-bytes");
   target.small_bytes = has(arguments, "--tight") ? 0 : target.small_bytes;
   EngineResult all;

@@ -42,7 +42,8 @@ size_t errors_of(const Diagnosis& d) {
 
 // An input whose element type changed: the model as given takes its numbers in that type.
 Model with_types_of(const Model& given, const Model& changed) {
-  if (given.inputs().empty() || given.inputs()[0].type.substr(0, 3) == changed.inputs()[0].type.substr(0, 3))
+  if (given.inputs().empty() || changed.inputs().empty() ||
+      given.inputs()[0].type.substr(0, 3) == changed.inputs()[0].type.substr(0, 3))
     return given;
   return linting::cured(given, {"f32", {}}, {}, {});
 }

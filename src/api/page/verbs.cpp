@@ -38,6 +38,7 @@ void simplify_model(Call& call) {
 
 void convert_model(Call& call) {
   const ConvertSettings settings = faces::convert_settings(call.json_text("settings"));
+  if (!settings.calibrate.empty()) throw error("use.file", "the page reads no files by path");
   Converted c = convert(call.model().model, settings);
   constexpr std::string_view words[] = {"", "f16", "bf16", "mixed"};
   const std::string word(words[static_cast<size_t>(settings.float_type)]);

@@ -33,6 +33,11 @@ bool Legaliser::sayable(NodeId n, int64_t opset) const {
   if (g_[n].op->is_opaque()) return is_settled(g_, n, opset);
   const Encoding e = encode_node(g_, n, opset);
   if (e.refusal) return false;
+  const auto has_to_expand = [&](const Expansion& x) {
+    return opset < x.below && x.needed && x.needed(g_[n].attrs.get(), g_, n, opset);
+  };
+  const auto expansions = def(*g_[n].op).rules.expansions;
+  if (std::any_of(expansions.begin(), expansions.end(), has_to_expand)) return false;
   const OpDef* op = find_op("", e.node.op_type);
   const SchemaVersion* schema = op ? op->at(opset) : nullptr;
   if (!schema) return false;

@@ -1,6 +1,5 @@
 // GroupNormalization and InstanceNormalization, where every channel is a group.
 #include <algorithm>
-#include <cmath>
 
 #include "engine/parallel.h"
 #include "engine/simd/emitters.h"
@@ -28,9 +27,7 @@ class GroupNormKernel : public Kernel {
       for (int64_t g = first; g < last; ++g) {
         const float* x = b.input<float>(0) + g * length;
         float* y = b.output<float>(0) + g * length;
-        const auto n = static_cast<float>(length);
-        const float mean = sum_row(x, length) / n,
-                    factor = 1.0f / std::sqrt(sum_squares_row(x, length, mean) / n + epsilon_);
+        const auto [mean, factor] = scale_of_row(x, length, epsilon_, true);
         for (int64_t m = 0; m < members; ++m) {
           const int64_t channel = g % groups_ * members + m;
           normalize_row_by(x + m * inner_, y + m * inner_, inner_, mean, factor * b.input<float>(1)[channel],

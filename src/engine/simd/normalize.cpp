@@ -31,9 +31,7 @@ class NormKernel : public Kernel {
     parallel(rows_, grain_of(length_), [&](int64_t first, int64_t last) {
       for (int64_t r = first; r < last; ++r) {
         const float* x = b.input<float>(0) + r * length_;
-        const auto n = static_cast<float>(length_);
-        const float mean = centred_ ? sum_row(x, length_) / n : 0.0f;
-        const float factor = 1.0f / std::sqrt(sum_squares_row(x, length_, mean) / n + epsilon_);
+        const auto [mean, factor] = scale_of_row(x, length_, epsilon_, centred_);
         normalize_row(x, b.output<float>(0) + r * length_, length_, mean, factor, scale_ ? b.input<float>(1) : nullptr,
                       shift_ ? b.input<float>(2) : nullptr);
       }
@@ -122,8 +120,11 @@ class ReduceKernel : public Kernel {
  private:
   float one(const float* x) const {
     switch (fold_) {
-      case Fold::sum: return sum_row(x, size_);
-      case Fold::mean: return sum_row(x, size_) / static_cast<float>(size_);
+      case Fold::sum:
+      case Fold::mean: {
+        const float sum = sum_row(x, size_), divisor = fold_ == Fold::mean ? static_cast<float>(size_) : 1.0f;
+        return std::isfinite(sum) ? sum / divisor : exactly(x, 1);
+      }
       case Fold::max: return max_row(x, size_);
       case Fold::min: return min_row(x, size_);
     }
@@ -133,7 +134,16 @@ class ReduceKernel : public Kernel {
     std::copy_n(x, n, y);
     for (int64_t i = 1; i < size_; ++i)
       (fold_ == Fold::max ? max_to_row : fold_ == Fold::min ? min_to_row : add_to_row)(y, x + i * inner_, n);
+    const bool adds = fold_ == Fold::sum || fold_ == Fold::mean;
+    const bool finite = !adds || is_finite_row(y, n);
     if (fold_ == Fold::mean) binary_scalar_row(Binary::div, y, static_cast<float>(size_), y, n);
+    for (int64_t i = 0; i < n && !finite; ++i)
+      if (!std::isfinite(y[i])) y[i] = exactly(x + i, inner_);
+  }
+  // A sum that overflowed on its way: the terms that follow may bring it back, or the division.
+  float exactly(const float* x, int64_t step) const {
+    const double sum = sum_row_exactly(x, size_, step);
+    return static_cast<float>(fold_ == Fold::mean ? sum / static_cast<double>(size_) : sum);
   }
   int64_t outer_, size_, inner_;
   Fold fold_;

@@ -1,5 +1,7 @@
 #include "engine/simd/row_sums.h"
 
+#include <cmath>
+
 #include "engine/simd/math.h"
 
 namespace cameo::engine {
@@ -43,11 +45,49 @@ CAMEO_SIMD float min_row(const float* x, int64_t n) {
   return strange ? __builtin_nanf("") : low;
 }
 
+CAMEO_SIMD bool is_finite_row(const float* x, int64_t n) {
+  float s = 0;
+#pragma omp simd reduction(+ : s)
+  for (int64_t i = 0; i < n; ++i) s += x[i] * 0.0f;
+  return s == 0;
+}
+
+double sum_row_exactly(const float* x, int64_t n, int64_t step) {
+  double s = 0;
+  for (int64_t i = 0; i < n; ++i) s += static_cast<double>(x[i * step]);
+  return s;
+}
+
+namespace {
+
 CAMEO_SIMD float sum_squares_row(const float* x, int64_t n, float mean) {
   float s = 0;
 #pragma omp simd reduction(+ : s)
   for (int64_t i = 0; i < n; ++i) s += (x[i] - mean) * (x[i] - mean);
   return s;
+}
+
+RowScale scale_of_row_exactly(const float* x, int64_t n, float epsilon, bool centred) {
+  const auto count = static_cast<double>(n);
+  const double mean = centred ? sum_row_exactly(x, n) / count : 0;
+  double squares = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double d = static_cast<double>(x[i]) - mean;
+    squares += d * d;
+  }
+  const double factor = 1 / std::sqrt(squares / count + static_cast<double>(epsilon));
+  return {static_cast<float>(mean), static_cast<float>(factor)};
+}
+
+}  // namespace
+
+RowScale scale_of_row(const float* x, int64_t n, float epsilon, bool centred) {
+  const auto count = static_cast<float>(n);
+  const float mean = centred ? sum_row(x, n) / count : 0.0f;
+  const float spread = sum_squares_row(x, n, mean) / count + epsilon;
+  // Squares of numbers above 1e19 and below 1e-19 are no numbers of f32; ONNX means the real ones.
+  if (!(spread > 1e-30f && spread <= __FLT_MAX__)) return scale_of_row_exactly(x, n, epsilon, centred);
+  return {mean, 1.0f / std::sqrt(spread)};
 }
 
 CAMEO_SIMD void normalize_row(const float* x, float* y, int64_t n, float mean, float factor, const float* scale,

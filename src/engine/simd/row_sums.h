@@ -10,7 +10,13 @@ namespace cameo::engine {
 float sum_row(const float* x, int64_t n);
 float max_row(const float* x, int64_t n);  // NaN where there is one
 float min_row(const float* x, int64_t n);
-float sum_squares_row(const float* x, int64_t n, float mean);  // of x - mean
+bool is_finite_row(const float* x, int64_t n);
+double sum_row_exactly(const float* x, int64_t n, int64_t step = 1);  // in double: slow, for sums that overflow
+// What a run is normalised with: (x - mean) * factor, where factor is one over the root of the mean square.
+struct RowScale {
+  float mean, factor;
+};
+RowScale scale_of_row(const float* x, int64_t n, float epsilon, bool centred);  // not centred: mean is 0
 // y = (x - mean) * factor * scale + shift; scale and shift may be null.
 void normalize_row(const float* x, float* y, int64_t n, float mean, float factor, const float* scale,
                    const float* shift);

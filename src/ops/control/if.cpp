@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ops/control/body_types.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
@@ -69,6 +71,26 @@ struct If : Rules<op::If> {
     auto results = k.run_region(k.int_scalar(0) != 0 ? then_branch : else_branch, {});
     for (size_t i = 0; i < results.size(); ++i) k.out(i, std::move(results[i]));
   }
+
+  static bool differ(const Type& a, const Type& b) {
+    if (!a.is_tensor() || !b.is_tensor() || !a.has_rank() || !b.has_rank()) return false;
+    return !std::equal(a.shape->begin(), a.shape->end(), b.shape->begin(), b.shape->end(),
+                       [](Dim x, Dim y) { return !x.is_literal() || !y.is_literal() || x == y; });
+  }
+  static bool branches_differ(const Graph& g, NodeId n) {
+    const auto& regions = g[n].regions;
+    if (regions.size() != 2 || !regions[0] || !regions[1]) return false;
+    const auto &a = g[regions[0]].outputs, &b = g[regions[1]].outputs;
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      if (differ(g[a[i]].fact.type, g[b[i]].fact.type)) return true;
+    return false;
+  }
+
+  // "must be of the same shape", say the versions 1 of both branches' outputs.
+  static constexpr Expansion expansions[] = {expansion<op::If>(
+      11, Exactness::exact,
+      [](const op::If&, Expand& e) { e.refuse("both branches have to give the same shape before opset 11"); },
+      [](const op::If&, const Graph& g, NodeId n, int64_t) { return branches_differ(g, n); })};
 };
 
 constexpr OpRules table[] = {rules<If>()};

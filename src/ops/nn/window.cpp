@@ -40,7 +40,7 @@ WindowAttrs window_attrs(std::string_view auto_pad, const std::optional<std::vec
   for (const int64_t d : w.dilations)
     if (d < 1 || d > largest) w.problem = cat("a dilation of ", d);
   for (const int64_t p : w.pads)
-    if (p < -largest || p > largest) w.problem = cat("a padding of ", p);
+    if (p < 0 || p > largest) w.problem = cat("a padding of ", p);
   if (auto_pad != "NOTSET" && auto_pad != "VALID" && !w.same())
     w.problem = cat("auto_pad '", auto_pad, "' is not one of NOTSET, SAME_UPPER, SAME_LOWER, VALID");
   if (auto_pad == "VALID" || w.same()) std::fill(w.pads.begin(), w.pads.end(), 0);

@@ -52,8 +52,8 @@ constexpr std::string_view autocast_f32[] = {"Acos",
                                              "RMSNormalization"};
 
 template <size_t N>
-bool listed(const std::string_view (&names)[N], std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+bool listed(const std::string_view (&names)[N], const Node& n) {
+  return std::any_of(std::begin(names), std::end(names), [&](std::string_view name) { return n.is(name); });
 }
 
 class Builder {
@@ -121,8 +121,8 @@ class Builder {
   }
 
   static bool names_type(const Node& n) {
-    if (listed(makers, n.op->name)) return true;
-    if (!listed(likes, n.op->name)) return false;
+    if (listed(makers, n)) return true;
+    if (!listed(likes, n)) return false;
     return std::any_of(n.op->fields.begin(), n.op->fields.end(), [&](const AttrField& f) {
       return f.name == "dtype" && std::holds_alternative<int64_t>(f.get(n.attrs.get()));
     });
@@ -140,7 +140,7 @@ class Builder {
     Unit main, rigid;
     main.node = rigid.node = id;
     const bool maker = s && names_type(n);
-    const bool blind = s && (listed(type_blind, n.op->name) || (maker && listed(likes, n.op->name)));
+    const bool blind = s && (listed(type_blind, n) || (maker && listed(likes, n)));
     const ValueId unknown = s && !blind ? unknown_operand(n, *s) : ValueId();
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       if (!f32_operand(id, i) || blind || (n.as<op::CastLike>() && i == 0)) continue;
@@ -164,7 +164,7 @@ class Builder {
   void judge(Unit& u) const {
     const Node& n = g_[u.node];
     u.heavy = multiplies(n);
-    if (options_.products_only && listed(autocast_f32, n.op->name)) {
+    if (options_.products_only && listed(autocast_f32, n)) {
       u.form = Form::f32;
       u.why = "mixed precision computes this operator in f32";
     }

@@ -55,9 +55,12 @@ class DynamicQuantizer {
       for (const RegionId body : g_[n].regions)
         if (body) collect(body);
       for (const std::string_view op : {"Conv", "Gemm", "MatMul", "LSTM", "GRU"})
-        if (g_[n].is(op)) nodes_.push_back(n);
+        if (g_[n].is(op) && is_sound(n)) nodes_.push_back(n);
     }
   }
+
+  // One in a branch that is never taken may lack what its rule demands.
+  bool is_sound(NodeId n) const { return !g_[n].outputs.empty() && ops::has_operands(g_[n]) && !ops::fault_of(g_, n); }
 
   bool is_kept(NodeId n, const std::string& pattern) const {
     return g_[n].op->name == pattern || runtime::matches(g_[n].name, pattern) ||

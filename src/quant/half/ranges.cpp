@@ -36,8 +36,8 @@ constexpr std::string_view overflows[] = {"CumSum",
                                           "ReduceSumSquare",
                                           "Softmax"};
 
-bool listed(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool listed(std::span<const std::string_view> names, const Node& n) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return n.is(name); });
 }
 
 double of(const std::map<ValueId, double>& numbers, ValueId v, double otherwise) {
@@ -97,7 +97,7 @@ void keep_by_range(const Graph& g, std::span<Unit> units, const std::map<ValueId
   for (Unit& u : units) {
     for (const ValueId v : u.gives) judge(u, v);
     for (const Unit::Read& r : u.reads) judge(u, r.value);
-    if (!sums || !u.node || u.reads.empty() || !listed(sums_of_squares, g[u.node].op->name)) continue;
+    if (!sums || !u.node || u.reads.empty() || !listed(sums_of_squares, g[u.node])) continue;
     const ValueId x = u.reads[0].value;
     const Type& t = g[x].fact.type;
     const double count = t.has_rank() && t.rank() > 0 && t.shape->back().is_literal()
@@ -111,9 +111,9 @@ void keep_by_range(const Graph& g, std::span<Unit> units, const std::map<ValueId
 void keep_by_operator(const Graph& g, std::span<Unit> units, const std::map<ValueId, double>& bounds, DType half) {
   if (half != DType::f16) return;
   for (Unit& u : units)
-    if (u.node && listed(overflows, g[u.node].op->name) &&
-        std::any_of(u.reads.begin(), u.reads.end(),
-                    [&](const Unit::Read& r) { return !bounds.contains(r.value) && !g.is_constant(r.value); }))
+    if (u.node && listed(overflows, g[u.node]) && std::any_of(u.reads.begin(), u.reads.end(), [&](const Unit::Read& r) {
+          return !bounds.contains(r.value) && !g.is_constant(r.value);
+        }))
       keep_f32(u, "this operator overflows in f16 on large numbers, and nothing bounds its operand");
 }
 

@@ -42,8 +42,8 @@ constexpr std::string_view index_arithmetic[] = {
     "Round", "Slice",  "Sqrt",       "Squeeze",   "Sub",       "Tile",       "Unsqueeze", "Where"};
 constexpr std::string_view angles[] = {"Cos", "Sin"};
 
-bool listed(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool listed(std::span<const std::string_view> names, const Node& n) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return n.is(name); });
 }
 
 bool to_integer(const Graph& g, NodeId n) {
@@ -116,12 +116,12 @@ void keep_index_arithmetic(const Graph& g, std::span<Unit> units) {
   for (size_t i = 0; i < units.size(); ++i) {
     const Unit& u = units[i];
     if (!u.node || u.gives.empty() || !g[u.node].regions.empty()) continue;
-    const bool light = listed(index_arithmetic, g[u.node].op->name) || listed(angles, g[u.node].op->name);
+    const bool light = listed(index_arithmetic, g[u.node]) || listed(angles, g[u.node]);
     const bool from_bool = g[u.node].as<op::Cast>() && g[g[u.node].inputs[0]].fact.dtype() == DType::boolean;
     const bool from_float = g[u.node].as<op::Cast>() && carrier_of(g[g[u.node].inputs[0]].fact.dtype()) != Carrier::i64;
     from_integers[i] = light && !from_bool && !from_float &&
                        std::none_of(u.reads.begin(), u.reads.end(), [&](const auto& r) { return open(r.value); });
-    if (from_integers[i] && listed(angles, g[u.node].op->name)) work.insert(i);
+    if (from_integers[i] && listed(angles, g[u.node])) work.insert(i);
   }
   for (uint32_t i = 0; i < g.node_capacity(); ++i)
     if (!g[NodeId(i)].dead && to_integer(g, NodeId(i)))

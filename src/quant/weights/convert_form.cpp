@@ -42,12 +42,13 @@ class FormConverter {
     for (uint32_t i = 0, count = g_.node_capacity(); i < count; ++i) {
       support::checkpoint();
       const NodeId n(i);
-      if (g_[n].dead) continue;
+      const bool candidate = g_[n].is("DequantizeLinear") || g_[n].op->domain == "com.microsoft";
+      // One in a branch that is never taken may lack what its rule demands.
+      if (g_[n].dead || !candidate || g_[n].outputs.empty() || !ops::has_operands(g_[n]) || ops::fault_of(g_, n))
+        continue;
       if (to_ == WeightForm::nbits && g_[n].is("DequantizeLinear")) from_dequantize(n);
-      if (to_ == WeightForm::qdq && g_[n].op->domain == "com.microsoft" && g_[n].op->name == "MatMulNBits")
-        from_product(n);
-      if (to_ == WeightForm::qdq && g_[n].op->domain == "com.microsoft" && g_[n].op->name == "GatherBlockQuantized")
-        from_gather(n);
+      if (to_ == WeightForm::qdq && is_foreign(n, "MatMulNBits")) from_product(n);
+      if (to_ == WeightForm::qdq && is_foreign(n, "GatherBlockQuantized")) from_gather(n);
     }
     for (const ValueId v : old_) drop_unused(g_, v);
     if (std::none_of(out_.weights.begin(), out_.weights.end(), [](const WeightRow& r) { return r.quantized; }))
@@ -59,6 +60,10 @@ class FormConverter {
   }
 
  private:
+  bool is_foreign(NodeId n, std::string_view op) const {
+    return g_[n].op->domain == "com.microsoft" && g_[n].op->name == op;
+  }
+
   void row(const std::string& name, const Converting& c) {
     WeightRow& r = out_.weights.emplace_back();
     r.name = name;
@@ -172,12 +177,19 @@ class FormConverter {
     return out;
   }
 
-  // The dequantized value of a packed matrix, made once; rows are outputs where a lookup reads it too.
-  ValueId dequantized(ValueId levels, const Matrix& m, bool transposed) {
-    const auto known = made_.find({levels, transposed});
+  // A packed matrix: what a node reads, and how it reads it. The same levels may be read with other scales and sizes.
+  struct Packed {
+    ValueId levels, scales, zeros;
+    int64_t outputs, depth, bits, block;
+    auto operator<=>(const Packed&) const = default;
+  };
+
+  // Its dequantized value, made once; rows are outputs where a lookup reads it too.
+  ValueId dequantized(const Packed& p, const Matrix& m, bool transposed) {
+    const auto known = made_.find({p, transposed});
     if (known != made_.end()) return known->second;
     const StoredMatrix s = stored_for_dequantize(m, transposed);
-    const std::string name = g_[levels].name;  // values move when there are more
+    const std::string name = g_[p.levels].name;  // values move when there are more
     const auto add = [&](const char* suffix, const std::shared_ptr<const Weight>& w) {
       return w ? g_.add_initializer(g_.main(), name.empty() ? "" : cat(name, suffix), w) : ValueId();
     };
@@ -187,7 +199,7 @@ class FormConverter {
     a.axis = transposed ? 0 : 1, a.block_size = m.format.block;
     On on(g_, g_.main(), g_[g_.main()].first);
     const ValueId out = on.make(a, inputs, 1)[0];
-    return made_.emplace(std::pair(levels, transposed), out).first->second;
+    return made_.emplace(std::pair(p, transposed), out).first->second;
   }
 
   // Levels that a lookup reads through a Reshape, or as they are.
@@ -196,10 +208,10 @@ class FormConverter {
     const NodeId n = g_[v].def;
     return n && g_[n].is("Reshape") && g_.is_constant(g_[n].inputs[0]) ? g_[n].inputs[0] : ValueId();
   }
-  bool is_looked_up(ValueId levels) const {
-    for (const Use& use : g_[levels].uses)
-      if (use.node && (g_[use.node].is("Reshape") || g_[use.node].op->name == "GatherBlockQuantized")) return true;
-    return made_.contains({levels, false});
+  bool is_looked_up(const Packed& p) const {
+    for (const Use& use : g_[p.levels].uses)
+      if (use.node && (g_[use.node].is("Reshape") || is_foreign(use.node, "GatherBlockQuantized"))) return true;
+    return made_.contains({p, false});
   }
 
   void from_product(NodeId n) {
@@ -216,9 +228,10 @@ class FormConverter {
     else c = read_packed(outputs, depth, f, *levels, *scales, zeros);
     row(name, c);
     if (!c.why.empty()) return;
-    const bool shared = is_looked_up(source);
+    const Packed packed{source, g_.input(n, 2), g_.input(n, 3), outputs, depth, f.bits, f.block};
+    const bool shared = is_looked_up(packed);
     const std::vector<ValueId> constants(g_[n].inputs.begin() + 1, g_[n].inputs.end());
-    const ValueId w = dequantized(source, c.matrix, !shared);
+    const ValueId w = dequantized(packed, c.matrix, !shared);
     On on(g_, g_[n].home, n);
     ValueId result = on.MatMul(g_[n].inputs[0], shared ? on.Transpose(w, {.perm = std::vector<int64_t>{1, 0}}) : w);
     if (const ValueId bias = g_.input(n, 5)) result = on.Add(result, bias);
@@ -240,7 +253,8 @@ class FormConverter {
       c.why = "its table is not one row per index";
     else if (levels->dtype() != DType::u8 || f.block < 1 || (f.bits != 2 && f.bits != 4 && f.bits != 8))
       c.why = "its levels are not packed bytes";
-    else if (!data.shape()[0].is_literal() || !data.shape()[1].is_literal() || data.shape()[0].literal() < 1)
+    else if (!data.shape()[0].is_literal() || !data.shape()[1].is_literal() || data.shape()[0].literal() < 1 ||
+             data.shape()[1].literal() > levels->count())
       c.why = "its sizes are not known";
     else
       c = read_packed(data.shape()[0].literal(), data.shape()[1].literal() * f.levels_per_byte(), f, *levels, *scales,
@@ -248,7 +262,8 @@ class FormConverter {
     row(name, c);
     if (!c.why.empty()) return;
     const std::vector<ValueId> constants = g_[n].inputs;
-    const ValueId w = dequantized(source, c.matrix, false);
+    const Packed packed{source, g_.input(n, 2), g_.input(n, 3), c.matrix.outputs(), c.matrix.depth(), f.bits, f.block};
+    const ValueId w = dequantized(packed, c.matrix, false);
     On on(g_, g_[n].home, n);
     take_over(g_, g_[n].outputs[0], on.Gather(w, constants[1]));
     g_.erase(n);
@@ -263,7 +278,7 @@ class FormConverter {
   Graph& g_;
   const WeightForm to_;
   WeightResult out_;
-  std::map<std::pair<ValueId, bool>, ValueId> made_;
+  std::map<std::pair<Packed, bool>, ValueId> made_;
   std::vector<ValueId> old_;
 };
 

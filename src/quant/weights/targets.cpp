@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ops/on.h"
+#include "ops/soundness.h"
 
 namespace cameo::quant {
 
@@ -11,7 +12,7 @@ namespace {
 
 bool is_swap(const Graph& g, NodeId n) {
   const auto* t = g[n].as<op::Transpose>();
-  return t && (!t->perm || *t->perm == std::vector<int64_t>{1, 0});
+  return t && !g[n].outputs.empty() && (!t->perm || *t->perm == std::vector<int64_t>{1, 0});
 }
 
 struct Reading {
@@ -21,6 +22,7 @@ struct Reading {
 
 // How the node reads operand `index` as weights; nothing where it is no product or lookup of rows.
 std::optional<Reading> reading(const Graph& g, NodeId n, size_t index, bool swapped) {
+  if (g[n].outputs.empty() || !ops::has_operands(g[n])) return std::nullopt;  // in a branch that is never taken
   if (g[n].is("MatMul") && index == 1 && g[n].inputs[0] != g[n].inputs[1])
     return Reading{{WeightUse::Kind::product, n, {}}, !swapped};
   if (const auto* gemm = g[n].as<op::Gemm>();

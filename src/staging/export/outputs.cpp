@@ -35,7 +35,7 @@ void order_weights(Graph& g, size_t declared, const std::vector<std::string>& na
 }
 
 void flatten_outputs(Machine& s, const Value& v, const std::string& path, std::vector<Output>& out, DiagSink& sink) {
-  s.step();
+  const Machine::Part part_of(s);
   if (out.size() > s.options.max_outputs)
     s.fail("budget.outputs", cat("the model returns more than ", s.options.max_outputs, " values"));
   if (const auto* t = v.as<TensorRef>()) out.push_back({path, s.read(*t)});

@@ -151,7 +151,7 @@ Results to_list(HostCall& c) {
 
 // torch.tensor([[1, 2], [3, n]]): nested lists of numbers.
 bool flatten(HostCall& c, const Value& v, std::vector<Value>& out, std::vector<int64_t>& shape, size_t depth) {
-  c.s.step();
+  const Machine::Part part_of(c.s);
   if (v.is<ListRef>() || v.is<Tuple>()) {
     const auto parts = c.s.items(v);
     if (shape.size() == depth) shape.push_back(static_cast<int64_t>(parts.size()));

@@ -25,7 +25,7 @@ void add(Machine& s, Shown& out, const Shown& more) {
 }
 
 Shown shown(Machine& s, const Value& v, bool quoted = false) {
-  s.step();
+  const Machine::Part part_of(s);
   if (const auto* t = v.as<std::string>()) return {quoted ? cat("'", *t, "'") : *t};
   if (const auto* b = v.as<bool>()) return {*b ? "True" : "False"};
   if (const auto* d = v.as<Dim>()) return {d->text(), d->is_literal()};

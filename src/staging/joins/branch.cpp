@@ -198,6 +198,7 @@ class Branch::Recorder {
 
   // What a value that was there before holds at a side's end, where the side changed it.
   Value as_left_by(size_t side, const Value& v) {
+    const Machine::Part part_of(s_);
     if (const auto* l = v.as<ListRef>()) {
       if (const Value* now = changed(side, l->cell)) return *now;
       ListCell cell = s_.heap.get<ListCell>(l->cell);

@@ -148,7 +148,7 @@ V placeholder(Machine& s, const Type& t) {
 }  // namespace
 
 Form form_of(Machine& s, const Value& v) {
-  s.step();
+  const Machine::Part part_of(s);
   if (v.is<Uninitialized>()) return {};
   if (v.is<Poison>()) return of_kind(Kind::poison, v);
   if (const auto* t = v.as<TensorRef>()) {

@@ -90,7 +90,7 @@ Aftermath aftermath(const Machine& s, const HeapMark& since) {
 }
 
 Value settled(Machine& s, const Value& v, const HeapMark& mark, RegionId outer) {
-  s.step();
+  const Machine::Part part_of(s);
   if (const auto* t = v.as<TensorRef>()) {
     const bool old = t->cell.index < mark.cells;
     const bool view_from_outside = t->view && s.graph.is_inside(outer, s.graph[t->view->value.id].home) &&

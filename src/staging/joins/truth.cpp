@@ -102,7 +102,7 @@ Value both(Machine& s, const Value& a, const Value& b) { return combined(s, a, b
 Value either(Machine& s, const Value& a, const Value& b) { return combined(s, a, b, true, "or"); }
 
 Value equal(Machine& s, const Value& a, const Value& b) {
-  s.step();
+  const Machine::Part part_of(s);
   if (const Value* p = poison_of(a, b)) return *p;
   if (const auto* m = a.as<Maybe>()) return equal_maybe(s, *m, b);
   if (const auto* m = b.as<Maybe>()) return equal_maybe(s, *m, a);

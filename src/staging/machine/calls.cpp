@@ -293,7 +293,7 @@ Arg Machine::to_arg(const Value& v) {
   if (const auto* x = v.as<Device>()) return Arg(x->name);
   if (v.is<ListRef>() || v.is<Tuple>()) {
     std::vector<Arg> parts;
-    step();
+    const Part part_of(*this);
     for (const Value& p : std::vector<Value>(items(v))) parts.push_back(to_arg(p));
     return Arg::list(std::move(parts));
   }

@@ -71,6 +71,12 @@ void Machine::step() {
          "--max-steps raises this limit");
 }
 
+Machine::Part::Part(Machine& s) : machine(s) {
+  s.step();
+  check_value_depth(s.level_ + 1);
+  ++s.level_;
+}
+
 void Machine::need_text(size_t bytes) const {
   if (bytes > options.max_text) fail("budget.text", cat("a string has more than ", options.max_text >> 20, " MiB"));
 }

@@ -54,6 +54,14 @@ class Machine {
 
   // Budgets. One more statement run or part of a value visited; throws budget.steps.
   void step();
+  // A part of a value, while it is visited: a step, and a level deeper. Lists and dicts of a hostile program may hold
+  // themselves. Throws budget.depth.
+  struct Part {
+    explicit Part(Machine& s);
+    ~Part() { --machine.level_; }
+    Part(const Part&) = delete;
+    Machine& machine;
+  };
   void need_text(size_t bytes) const;  // throws budget.text where a string would be longer than max_text
 
   // An attempt at a piece of the program: everything that it changes can be taken back.
@@ -259,7 +267,7 @@ class Machine {
   Observer observer_;
   std::vector<std::pair<Dim, int64_t>> examples_;
   // These only grow: what an attempt used up stays used up.
-  size_t steps_ = 0;
+  size_t steps_ = 0, level_ = 0;
   std::unordered_map<std::string, size_t> node_numbers_;
 };
 

@@ -1,5 +1,7 @@
 #include "staging/machine/value.h"
 
+#include <algorithm>
+
 #include "support/budget.h"
 
 namespace cameo::staging {
@@ -33,6 +35,20 @@ Value poison(std::string why) { return Value(Poison{std::make_shared<const std::
 
 void Value::wrong_kind(const std::string& wanted) const {
   throw error("stage.type", cat(wanted, " is needed where ", kind(), " is"));
+}
+
+// What holds another value by a pointer is destroyed by recursion, so its depth is bounded here; lists are cells.
+Value Value::tuple(std::vector<Value> items, const ts::ClassDef* named) {
+  size_t depth = 1;
+  for (const Value& item : items)
+    if (const auto* t = item.as<Tuple>()) depth = std::max(depth, t->depth + 1);
+  check_value_depth(depth);
+  return Value(Tuple{std::make_shared<const std::vector<Value>>(std::move(items)), named, depth});
+}
+
+void check_value_depth(size_t depth) {
+  constexpr size_t most = 200;
+  if (depth > most) throw over_budget("depth", cat("a value is nested more than ", most, " deep"), "");
 }
 
 namespace {

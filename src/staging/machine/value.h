@@ -80,6 +80,7 @@ struct Choice {
 struct Tuple {
   std::shared_ptr<const std::vector<Value>> items;
   const ts::ClassDef* named = nullptr;  // a NamedTuple's class
+  size_t depth = 1;                     // of tuples in tuples
 };
 
 struct Value {
@@ -91,9 +92,7 @@ struct Value {
   Value() = default;
   template <class T>
   requires(!std::is_same_v<std::decay_t<T>, Value>) Value(T v) : data(std::move(v)) {}
-  static Value tuple(std::vector<Value> items, const ts::ClassDef* named = nullptr) {
-    return Value(Tuple{std::make_shared<const std::vector<Value>>(std::move(items)), named});
-  }
+  static Value tuple(std::vector<Value> items, const ts::ClassDef* named = nullptr);  // throws budget.depth
 
   bool is_none() const { return std::holds_alternative<std::monostate>(data); }
   template <class T>
@@ -122,6 +121,7 @@ struct Value {
 };
 
 Value poison(std::string why);
+void check_value_depth(size_t depth);  // throws budget.depth
 // Provably the same value: equal numbers, the same cell and view. Throws budget.steps where shared tuples unfold
 // without end.
 bool same(const Value& a, const Value& b);
@@ -137,6 +137,7 @@ struct ViewStep {
   uint64_t version = 0;     // of the cell then
   uint64_t made = 0;        // version of the cell when the view was made
   uint64_t generation = 0;  // of the graph then
+  size_t depth = 1;         // of views of views
 };
 
 std::optional<CellId> container_of(const Value& v);  // the list or dict that it is

@@ -5,6 +5,7 @@
 
 #include "staging/joins/staged_list.h"
 #include "staging/memory/views.h"
+#include "support/budget.h"
 
 namespace cameo::staging {
 
@@ -64,15 +65,32 @@ std::vector<TensorCell::Source> Machine::origins(CellId id) const {
 
 namespace {
 // The tensors in a value: in tuples, optional values, lists of known length and dicts.
-void each_tensor(const Heap& heap, const Value& v, const std::function<void(const TensorRef&)>& f) {
-  if (const auto* t = v.as<TensorRef>()) return f(*t);
-  if (const auto* m = v.as<Maybe>()) return each_tensor(heap, *m->value, f);
-  if (const auto* parts = v.as<Tuple>())
-    for (const Value& part : *parts->items) each_tensor(heap, part, f);
-  if (const auto* l = v.as<ListRef>())
-    for (const Value& part : std::vector(heap.get<ListCell>(l->cell).items)) each_tensor(heap, part, f);
-  if (const auto* d = v.as<DictRef>())
-    for (const auto& [key, part] : std::vector(heap.get<DictCell>(d->cell).entries)) each_tensor(heap, part, f);
+class EachTensor {
+ public:
+  EachTensor(const Heap& heap, const std::function<void(const TensorRef&)>& found) : heap_(heap), found_(found) {}
+
+  void visit(const Value& v, size_t level = 1) {
+    check_value_depth(level);
+    if (++visits_ > most_visits)
+      throw over_budget("steps", cat("a value of more than ", most_visits, " parts is looked through"), "");
+    if (const auto* t = v.as<TensorRef>()) return found_(*t);
+    if (const auto* m = v.as<Maybe>()) return visit(*m->value, level + 1);
+    if (const auto* parts = v.as<Tuple>())
+      for (const Value& part : *parts->items) visit(part, level + 1);
+    if (const auto* l = v.as<ListRef>())
+      for (const Value& part : std::vector(heap_.get<ListCell>(l->cell).items)) visit(part, level + 1);
+    if (const auto* d = v.as<DictRef>())
+      for (const auto& [key, part] : std::vector(heap_.get<DictCell>(d->cell).entries)) visit(part, level + 1);
+  }
+
+ private:
+  static constexpr size_t most_visits = 1'000'000;
+  const Heap& heap_;
+  const std::function<void(const TensorRef&)>& found_;
+  size_t visits_ = 0;
+};
+void each_tensor(const Heap& heap, const Value& v, const std::function<void(const TensorRef&)>& found) {
+  EachTensor(heap, found).visit(v);
 }
 }  // namespace
 
@@ -109,6 +127,17 @@ V Machine::value_of(CellId id) {
   }
   return value;
 }
+
+namespace {
+// Views of views are read, written through and destroyed by recursion.
+size_t depth_of_next(const Heap& heap, const TensorRef& base) {
+  constexpr size_t most = 2000;
+  size_t depth = base.view ? base.view->depth : 0;
+  for (const auto& tie : heap.get<TensorCell>(base.cell).ties) depth = std::max(depth, tie.maybe->step->depth);
+  if (depth >= most) throw over_budget("depth", cat("a tensor is a view of a view, more than ", most, " deep"), "");
+  return depth + 1;
+}
+}  // namespace
 
 std::shared_ptr<ViewStep> Machine::seen(const TensorRef& t) {
   if (t.view) return t.view;
@@ -310,6 +339,7 @@ Value Machine::shared_result(const Schema& s, V value, size_t index, const std::
   if (verdict.view == Answer::no) return tensor(value, "", std::move(verdict.layout));
   auto step = std::make_shared<ViewStep>();
   step->parent = base;
+  step->depth = depth_of_next(heap, base);
   step->op = s.full_name();
   for (size_t k = 1; k < args.size(); ++k) step->args.push_back(to_arg(args[k], s.params[k].type));
   step->index = index;

@@ -22,9 +22,11 @@
 #include <cstring>
 #include <ctime>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/attack/target/coverage.h"
+#include "tests/attack/target/faces.h"
 #include "tests/attack/target/stacks.h"
 
 int command_main(int argc, char** argv);
@@ -98,7 +100,11 @@ struct Captured {
   static char name[] = "cameo";
   words[0] = name;
   words.push_back(nullptr);
-  std::exit(command_main(static_cast<int>(words.size()) - 1, words.data()));
+  const int count = static_cast<int>(words.size()) - 1;
+  const std::string_view verb = count > 1 ? words[1] : "";
+  std::exit(verb == "desk" ? attack::desk_main(count, words.data())
+            : verb == "c"  ? attack::c_main(count, words.data())
+                           : command_main(count, words.data()));
 }
 
 uint64_t resident_kb(pid_t child) {

@@ -215,6 +215,17 @@ TEST(Desk, AMovedOneSaysSo) {
   EXPECT_THROW(desk.offer("m", Buffer{}), Error);
 }
 
+// Settings of the library may name files; a page must not read them.
+TEST(Desk, ReadsNoFilesByPath) {
+  Desk desk = open_desk();
+  for (const char* request :
+       {R"({"method":"convert","params":{"model":1,"settings":{"float_type":"f16","calibrate":"/etc/passwd"}}})",
+        R"({"method":"verify","params":{"model":1,"reference":1,"settings":{"inputs":"/etc/passwd"}}})",
+        R"({"method":"export","params":{"model":1,"settings":{"example_inputs":"/etc/passwd"}}})",
+        R"({"method":"export","params":{"model":1,"settings":{"rules":"/etc/passwd"}}})"})
+    EXPECT_EQ(first_code(desk.call(request)), "use.file") << request;
+}
+
 // Names are data: they come back whole in JSON and escaped in pictures.
 TEST(Desk, HostileNamesAreOnlyText) {
   const std::string evil = "</script><img src=x onerror=alert(1)>\" onload=\"x\n\x1b[31m";

@@ -24,10 +24,10 @@ bool is_mover(const Node& n) {
 // Rounding commutes with these: they give back some of the numbers they were given, or zero.
 bool commutes(const Node& n) { return is_mover(n) || n.is("Relu") || n.is("MaxPool"); }
 
-bool computes_fast(const EngineTarget& engine, std::string_view op) {
+bool computes_fast(const EngineTarget& engine, const OpInfo& op) {
   for (const std::string_view bytes : {"Cast", "Quantize", "QLinear", "quantize"})
-    if (op.find(bytes) != op.npos) return false;
-  return engine.is_fast(op) || op == "BatchNormalization";  // which becomes a product and a sum
+    if (op.name.find(bytes) != op.name.npos) return false;
+  return engine.is_fast(op) || op.name == "BatchNormalization";  // which becomes a product and a sum
 }
 
 // The f32 value that a value of 16 bits was rounded from.
@@ -86,7 +86,7 @@ bool moves_wide_data(const Rewrite& rw) {
 
 void widen(Rewrite& rw) {
   if (!rw.root().op->domain.empty() || !reads_half(rw) || !is_of_tensors(rw) || rw.root().is("Softmax")) return;
-  if (is_mover(rw.root()) ? !moves_wide_data(rw) : !computes_fast(*rw.engine, rw.root().op->name)) return;
+  if (is_mover(rw.root()) ? !moves_wide_data(rw) : !computes_fast(*rw.engine, *rw.root().op)) return;
   if (rw.root().is("Attention") && rw.dtype(rw.in(0)) == DType::bf16)
     return rw.no("attention rounds between its steps, which bf16 shows");
   const bool through = commutes(rw.root());
@@ -109,7 +109,7 @@ void widen(Rewrite& rw) {
 // here.
 void widen_softmax(Rewrite& rw) {
   const ValueId x = rw.in(0);
-  if (!is_half(rw.g, x) || !is_of_tensors(rw) || !rw.has_rank(x) || !computes_fast(*rw.engine, "Softmax")) return;
+  if (!is_half(rw.g, x) || !is_of_tensors(rw) || !rw.has_rank(x) || !computes_fast(*rw.engine, *rw.root().op)) return;
   const int64_t rank = rw.rank(x), axis = rw.attrs<op::Softmax>().axis + (rw.attrs<op::Softmax>().axis < 0 ? rank : 0);
   if (axis < 0 || axis >= rank) return;
   const DType t = rw.dtype(x);
