@@ -89,7 +89,7 @@ def scripted_seeds(build, make):
     if make and not (folder / "done").is_file():
         print("writing scripted models as seeds (once)", flush=True)
         subprocess.run([sys.executable, pathlib.Path(__file__).with_name("torch_seeds.py"), folder], stderr=subprocess.DEVNULL)
-    for path in sorted(folder.glob("*.pt")):
+    for path in sorted(p for p in folder.glob("*.pt") if p.with_suffix(".flags").is_file()):
         yield Seed("pt", path.name, path.read_bytes(), flags=path.with_suffix(".flags").read_text().splitlines())
 
 

@@ -21,7 +21,8 @@ TEST(NnRefusals, Conv) {
   EXPECT_EQ(answer(op::Conv{.kernel_shape = Ints{3}}, {{1, 3, 8, 8}, {4, 3, 3, 3}}), "infer.attribute");
   EXPECT_EQ(answer(op::Conv{.auto_pad = "SAME_UPPER", .dilations = Ints{int64_t{1} << 31}}, {{1, 1, 4}, {1, 1, 9}}),
             "infer.attribute");
-  EXPECT_EQ(answer(op::Conv{.pads = Ints{0, -9}}, {{1, 1, 4}, {1, 1, 3}}), "infer.mismatch");
+  EXPECT_EQ(answer(op::Conv{.pads = Ints{0, -9}}, {{1, 1, 4}, {1, 1, 3}}), "infer.attribute");
+  EXPECT_EQ(answer(plain, {{1, 1, 2}, {1, 1, 4}}), "infer.mismatch");
 }
 
 TEST(NnRefusals, ConvolutionsOfBytes) {
