@@ -204,7 +204,8 @@ class Chooser:
         c = self.writing([verb, self.model])
         c.arguments += ["--float", "f16"] if verb == "convert" else maybe(rng, "--weights", "int8", "--method", "awq")
         size = rng.choice(["8", "8x8", "1", "0", "-1", "3x5", "100000", "8x"])
-        parts = [f"size={size}", *maybe(rng, "mean=0.5/0.4/0.3", odds=3), *maybe(rng, "std=0", odds=4), *maybe(rng, "divide=255", odds=3), *maybe(rng, f"fit={rng.choice(['stretch', 'crop', 'pad'])}", odds=2),
+        parts = [f"size={size}", *maybe(rng, "mean=0.5/0.4/0.3", odds=3), *maybe(rng, "std=0", odds=4), *maybe(rng, "divide=255", odds=3), *maybe(rng,
+            f"fit={rng.choice(['stretch', 'crop', 'pad'])}", odds=2),
                  *maybe(rng, f"layout={rng.choice(['nchw', 'nhwc'])}", odds=3), *maybe(rng, f"order={rng.choice(['rgb', 'bgr', 'grey'])}", odds=2)]
         c.arguments += ["--calibrate", rng.choice([".", ".", "picture.png"]), "--image", ",".join(parts)]
         return c
@@ -269,7 +270,8 @@ class Chooser:
         c.arguments += maybe(rng, "--asserts", "keep", odds=6) + maybe(rng, "--no-assume", odds=8) + maybe(rng, "--assume", rng.choice(["t != 1", "2 <= t <= 64", "b == 2*t", "b // 0 > t"]), odds=8)
         c.arguments += maybe(rng, "--weights", rng.choice(["embed", "external", "in-place"]), odds=6) + maybe(rng, "--number-params", odds=12) + maybe(rng, "--keep-initializers-as-inputs", odds=12)
         c.arguments += maybe(rng, "--dynamic-axes", rng.choice(['{"x": [0]}', '{"x": {"0": "batch"}}', '{"x": {"-9": "a"}, "y": []}', "[", "{}"]), odds=8)
-        c.arguments += maybe(rng, "--rename-dim", rng.choice(["t=batch", "s0=n", "b=b"]), odds=8) + maybe(rng, "--type", rng.choice(["mylib::op=f32[n]", "aten::foo=arg0", "x=f32[9999999999999]"]), odds=10)
+        c.arguments += maybe(rng, "--rename-dim", rng.choice(["t=batch", "s0=n", "b=b"]), odds=8) + maybe(rng, "--type",
+            rng.choice(["mylib::op=f32[n]", "aten::foo=arg0", "x=f32[9999999999999]"]), odds=10)
         c.arguments += maybe(rng, "--custom-opset", rng.choice(["my=1", "my=99999999999999999999", "=1"]), odds=16) + maybe(rng, "--method", rng.choice(["forward", "other"]), odds=16)
         c.arguments += maybe(rng, "--input-names", rng.choice(["a", "a,b", "a,a"]), odds=10) + maybe(rng, "--output-names", rng.choice(["y", "y,z", "x"]), odds=10)
         if rng.one_in(12):

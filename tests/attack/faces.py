@@ -7,16 +7,28 @@ FLAGS = ["lossy", "exact", "fuse", "fold", "sizes_may_be_zero", "shapes", "keep_
          "assume", "allow_frozen", "state_outputs", "number_params", "doc_strings", "linger", "initializers_as_inputs", "keep_connected", "verify", "reference", "correct_bias", "equalize"]
 NUMBERS = ["opset", "unroll", "check", "rtol", "atol", "max_error", "threads", "min_db", "max_float_macs", "check_samples", "percentile", "random", "seed"]
 WORDS = {"float_type": ["f16", "bf16", "mixed", "keep"], "quantized": ["qdq", "qoperator"], "functions": ["automatic", "keep", "inlined"], "weights": ["keep", "embed", "external", "in_place"],
-         "target": ["tensorrt", "onnxruntime", "qnn", "generic"], "method": ["forward", "minmax", "entropy", "mse"], "fallback": ["aten", "all_aten", "custom"], "training": ["eval", "train", "preserve"],
+         "target": ["tensorrt", "onnxruntime", "qnn", "generic"], "method": ["forward", "minmax", "entropy", "mse"], "fallback": ["aten", "all_aten",
+             "custom"], "training": ["eval", "train", "preserve"],
          "form": ["qdq", "qoperator"], "image": ["size=4"], "calibrate": ["inputs.npz"], "rules": ["model.onnx"], "example_inputs": ["inputs.npz"]}
-LISTS = {"targets": ["onnxruntime", "tensorrt", "all", "rknn"], "only": ["gelu", "add-zero"], "skip": ["gelu"], "inputs": ["x=f32[batch,3]", "x=f32[2,3]", "n=3"], "keep_outputs": ["*"], "ignore": ["*"],
+LISTS = {"targets": ["onnxruntime", "tensorrt", "all", "rknn"], "only": ["gelu", "add-zero"], "skip": ["gelu"], "inputs": ["x=f32[batch,3]",
+    "x=f32[2,3]", "n=3"], "keep_outputs": ["*"], "ignore": ["*"],
          "assumptions": ["t != 1", "2 <= t <= 64"], "types": ["mylib::op=f32[n]"]}
 FOR = {  # settings that a call knows; others are mistakes of the caller
-    "simplify": "exact fuse fold sizes_may_be_zero shapes unroll check rtol atol functions only skip without input_shapes", "convert": "opset lossy float_type keep_io keep inline_functions check max_error target threads to_qdq exact_rounding quantized",
-    "export": "inputs opset training fold simplify params unroll fallback functions keep_outputs lossy doc_strings linger assume asserts state_outputs dynamic_axes", "quantize": "target method percentile simplify correct_bias equalize min_db check_samples threads opset form",
-    "lint": "targets ignore", "fix_lint": "targets ignore verify sizes input_shapes", "merge": "connect keep_connected", "verify": "random sizes rtol atol", "run": "threads reference seed keep_outputs"}
-EDITS = ["rename", "add_output", "remove_output", "remove_input", "fix_shape", "set_dim", "set_attribute", "set_operator", "insert_node", "remove_node", "rewire", "append_nms", "load_weight", "set_metadata", "strip"]
-METHODS = (["graph", "picture", "node", "search", "weight", "run", "value", "inputs"] * 2 + ["models", "show", "stats", "text", "simplify", "convert", "infer", "extract", "edit", "merge", "rules", "explain",
+    "simplify": "exact fuse fold sizes_may_be_zero shapes unroll check rtol atol functions only skip without input_shapes",
+    "convert": "opset lossy float_type keep_io keep inline_functions check max_error target threads to_qdq exact_rounding quantized",
+    "export": "inputs opset training fold simplify params unroll fallback functions keep_outputs lossy doc_strings linger assume asserts state_outputs "
+        "dynamic_axes",
+    "quantize": "target method percentile simplify correct_bias equalize min_db check_samples threads opset form",
+    "lint": "targets ignore",
+    "fix_lint": "targets ignore verify sizes input_shapes",
+    "merge": "connect keep_connected",
+    "verify": "random sizes rtol atol",
+    "run": "threads reference seed keep_outputs",
+}
+EDITS = ["rename", "add_output", "remove_output", "remove_input", "fix_shape", "set_dim", "set_attribute", "set_operator", "insert_node",
+    "remove_node", "rewire", "append_nms", "load_weight", "set_metadata", "strip"]
+METHODS = (["graph", "picture", "node", "search", "weight", "run", "value", "inputs"] * 2 + ["models", "show", "stats", "text", "simplify", "convert",
+    "infer", "extract", "edit", "merge", "rules", "explain",
            "check", "diff", "verify", "save", "close", "export", "open", "nothing"])
 C_FUNCTIONS = ["describe", "text", "stats", "simplify", "quantize", "infer", "check", "lint", "fix_lint", "convert", "edit", "merge", "diff", "explain", "verify", "picture", "run"]
 
@@ -72,7 +84,8 @@ def params(method, rng, values, nodes, files):
     elif method in ("run", "inputs"):
         p |= {"seed": rng.integer(), "sizes": {"N": rng.choice([0, 1, 2, 3, -1])}, "keep": ["*"] if rng.one_in(2) else []} if rng.one_in(2) else {"npz": rng.choice([0, 0, 0, 1, -1])}
         if rng.one_in(4):
-            p["inputs"] = [{"name": rng.choice(values), "dtype": rng.choice(["f32", "i64", "bool", "f99"]), "shape": [rng.choice([0, 1, 2, 3, -1, 1 << 62]) for _ in range(rng.randrange(4))], "blob": rng.choice([0, 1, -1])}]
+            p["inputs"] = [{"name": rng.choice(values), "dtype": rng.choice(["f32", "i64", "bool", "f99"]), "shape": [rng.choice([0, 1, 2, 3, -1,
+                1 << 62]) for _ in range(rng.randrange(4))], "blob": rng.choice([0, 1, -1])}]
         elif rng.one_in(8):
             p["inputs"] = [{"name": rng.choice(values), "npy": 0}]
     elif method == "value":

@@ -103,7 +103,8 @@ def float_models():
     nodes = [helper.make_node("Gather", ["t", "i"], ["e"]), helper.make_node("LayerNormalization", ["e", "n", "m"], ["a"]), helper.make_node("MatMul", ["a", "w"], ["h"]),
              helper.make_node("Add", ["h", "b"], ["g"]), helper.make_node("Relu", ["g"], ["r"]), helper.make_node("Gemm", ["r", "v"], ["y"], transB=1)]
     yield "float products", model(nodes, {"i": np.array([0, 8, 3])}, {**weights, "n": floats(64), "m": floats(64)})
-    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1]), helper.make_node("Relu", ["c"], ["r"]), helper.make_node("MaxPool", ["r"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+    nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1]), helper.make_node("Relu", ["c"], ["r"]), helper.make_node("MaxPool",
+        ["r"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
              helper.make_node("Conv", ["p", "d"], ["e"], group=8), helper.make_node("Add", ["e", "p"], ["s"]), helper.make_node("GlobalAveragePool", ["s"], ["y"])]
     yield "float convolutions", model(nodes, {"x": floats(2, 3, 8, 8)}, {"w": floats(8, 3, 3, 3), "b": floats(8), "d": floats(8, 1, 1, 1)}, ranks=[4])
     node = helper.make_node("LSTM", ["x", "w", "r", "b"], ["y", "h"], hidden_size=4)
@@ -131,9 +132,11 @@ def microsoft():
     """Operators of onnxruntime that are read as ONNX's (src/ops/foreign.cpp)."""
     q = {"s": np.float32(0.1), "z": np.uint8(3), "a": codes(3, 4), "c": codes(3, 4), "w": codes(4, 5), "t": scales(5), "b": floats(5)}
     rows = [("QLinearAdd", ["a", "s", "z", "c", "s", "z", "s", "z"], {}), ("QLinearMul", ["a", "s", "z", "c", "s", "z", "s", "z"], {}), ("QLinearSigmoid", ["a", "s", "z", "s", "z"], {}),
-            ("QLinearLeakyRelu", ["a", "s", "z", "s", "z"], {"alpha": 0.1}), ("QLinearSoftmax", ["a", "s", "z", "s", "z"], {"axis": 1, "opset": 13}), ("QLinearConcat", ["s", "z", "a", "s", "z", "c", "s", "z"], {"axis": 0}),
+            ("QLinearLeakyRelu", ["a", "s", "z", "s", "z"], {"alpha": 0.1}), ("QLinearSoftmax", ["a", "s", "z", "s", "z"], {"axis": 1, "opset": 13}),
+                ("QLinearConcat", ["s", "z", "a", "s", "z", "c", "s", "z"], {"axis": 0}),
             ("QLinearReduceMean", ["a", "s", "z", "s", "z"], {"axes": [1]}), ("DynamicQuantizeMatMul", ["f", "w", "t", "", "b"], {}), ("MatMulIntegerToFloat", ["a", "w", "s", "t", "z", "z", "b"], {}),
-            ("QGemm", ["a", "s", "z", "w", "t", "", "", "s", "z"], {}), ("QuantizeLinear", ["f", "s", "z"], {}), ("DequantizeLinear", ["a", "s", "z"], {}), ("Gelu", ["f"], {}), ("BiasGelu", ["f", "d"], {}), ("FastGelu", ["f", "d"], {})]
+            ("QGemm", ["a", "s", "z", "w", "t", "", "", "s", "z"], {}), ("QuantizeLinear", ["f", "s", "z"], {}), ("DequantizeLinear", ["a", "s", "z"],
+                {}), ("Gelu", ["f"], {}), ("BiasGelu", ["f", "d"], {}), ("FastGelu", ["f", "d"], {})]
     for op, names, attributes in rows:
         feeds = {"a": q["a"]} if "a" in names else {"f": floats(3, 4)}
         weights = {n: np.asarray(v) for n, v in {**q, "d": floats(4)}.items() if n in names and n not in feeds}
@@ -141,7 +144,8 @@ def microsoft():
         yield f"com.microsoft {op}", model([helper.make_node(op, names, ["y"], domain="com.microsoft", **attributes)], feeds, weights, kinds=[kind])
     picture = {"p": codes(1, 3, 4, 4)}
     for op, attributes in (("QLinearGlobalAveragePool", {"channels_last": 0}), ("QLinearAveragePool", {"kernel_shape": [2, 2]})):
-        yield f"com.microsoft {op}", model([helper.make_node(op, ["p", "s", "z", "s", "z"], ["y"], domain="com.microsoft", **attributes)], picture, {n: np.asarray(q[n]) for n in "sz"}, kinds=[np.uint8], ranks=[4])
+        yield f"com.microsoft {op}", model([helper.make_node(op, ["p", "s", "z", "s", "z"], ["y"], domain="com.microsoft", **attributes)], picture,
+            {n: np.asarray(q[n]) for n in "sz"}, kinds=[np.uint8], ranks=[4])
 
 
 def seeds():

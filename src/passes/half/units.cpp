@@ -324,7 +324,7 @@ size_t usual_casts(const Graph& g, std::vector<Unit> units) {
   constexpr std::string_view kept[] = {"CumSum", "Max", "Min", "NonMaxSuppression", "Range", "RoiAlign", "TopK"};
   size_t out = 0;
   for (Unit& u : units) {
-    if (u.node && listed(kept, g[u.node].op->name))
+    if (u.node && listed(kept, g[u.node]))
       out += static_cast<size_t>(std::count_if(u.reads.begin(), u.reads.end(),
                                                [&](const Unit::Read& r) { return !g.is_constant(r.value); })) +
              u.gives.size();
