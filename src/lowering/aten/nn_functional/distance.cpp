@@ -20,6 +20,8 @@ V cosine_similarity(Lower& on, V a, V b, int64_t dim, double eps) {
 
 V pair_distances(Lower& on, V x, double p) {
   const int64_t n = known_size(on, x, 0, "pdist");
+  constexpr int64_t most = 1 << 13;  // whose pairs a constant holds
+  if (n > most) unsupported(cat("distances between ", n, " points"));
   Ints first, second;
   for (int64_t i = 0; i < n; ++i)
     for (int64_t k = i + 1; k < n; ++k) first.push_back(i), second.push_back(k);

@@ -48,6 +48,8 @@ V arange(Lower& on, const Num& start, const Num& end, const Num& step, const Opt
 }
 
 V known_linspace(Lower& on, double start, double end, int64_t steps, const Opt<DType>& t) {
+  constexpr int64_t most = 1 << 26;
+  if (steps < 0 || steps > most) unsupported(cat(steps, " numbers in equal steps"));
   std::vector<double> values;
   for (int64_t i = 0; i < steps; ++i)
     values.push_back(steps == 1 ? start

@@ -69,6 +69,8 @@ V running_log_sum_exp(Lower& on, V x, int64_t dim) {
 
 V diff(Lower& on, V x, int64_t n, int64_t dim, Opt<V> prepend, Opt<V> append) {
   const int64_t axis = on.axis(x, dim);
+  constexpr int64_t most = 1 << 20;
+  if (n < 0 || n > most) unsupported(cat("differences taken ", n, " times"));
   Vs parts{x};
   if (prepend) parts.insert(parts.begin(), *prepend);
   if (append) parts.push_back(*append);

@@ -55,6 +55,9 @@ V triangle_places(Lower& on, Dim all_rows, Dim all_columns, Dim diagonal, const 
     return on.to(on.NonZero(on.Trilu(ones, on.int_scalar(diagonal), {.upper = upper})), t.value_or(DType::i64));
   }
   const int64_t rows = all_rows.literal(), columns = all_columns.literal(), offset = diagonal.literal();
+  constexpr int64_t most = 1 << 26;  // places that are looked at
+  if (rows < 0 || columns < 0 || (columns > 0 && rows > most / columns))
+    unsupported(cat("the places of a triangle of ", rows, " rows and ", columns, " columns"));
   std::vector<double> at;
   for (const bool row : {true, false})
     for (int64_t r = 0; r < rows; ++r)

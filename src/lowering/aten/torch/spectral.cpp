@@ -64,6 +64,8 @@ V from_short_time(Lower& on, V z, int64_t n, Opt<int64_t> hop, Opt<int64_t> widt
 
 template <class F>
 V window(Lower& on, int64_t n, bool periodic, const Opt<DType>& t, const F& at) {
+  constexpr int64_t most = 1 << 26;
+  if (n < 0 || n > most) unsupported(cat("a window of ", n, " elements"));
   std::vector<double> values;
   const double period = static_cast<double>(periodic ? n : n - 1);
   for (int64_t i = 0; i < n; ++i) values.push_back(n == 1 ? 1.0 : at(static_cast<double>(i) / period));
