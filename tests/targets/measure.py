@@ -3,7 +3,8 @@
 
 usage: measure.py [ENGINE ...] [--place build/targets] [--cameo build/release/cameo] [--check] [--fresh] [--quick]
 
-Engines: onnxruntime, openvino, opencv, onnxruntime-web (npm; CAMEO_ORT_WEB is the package's folder); those whose package is installed. Outcomes are kept in
+Engines: onnxruntime, openvino, opencv, ncnn (with pnnx), onnxruntime-web (npm; CAMEO_ORT_WEB is the package's folder), tflite (onnx2tf and ai-edge-litert;
+CAMEO_TFLITE_PYTHON is an interpreter that has them); those whose package is installed. Outcomes are kept in
 PLACE/ENGINE.jsonl: a run goes on where the last one stopped. The facts go to src/api/lint/facts/ENGINE.txt, which `cameo lint` reads; --check tries
 everything and writes nothing: it ends with status 1 where the facts of the repository are not those that were measured. --quick leaves out rare element types,
 types at older versions of an operator, and forms with constants where the form with inputs works.
@@ -13,6 +14,7 @@ import datetime
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import engines
@@ -20,7 +22,8 @@ import pool
 
 import cases
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 FACTS = ROOT / "src" / "api" / "lint" / "facts"
 
 
@@ -32,6 +35,9 @@ WORK_IN_MODELS = {"opencv": {"PRelu"}}  # with one slope per channel
 def version_of(engine):
     if engine == "onnxruntime-web":
         return json.loads((pathlib.Path(os.environ["CAMEO_ORT_WEB"]) / "package.json").read_text())["version"]
+    if engine == "tflite":
+        code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import engines; print(engines.version('tflite'))"
+        return subprocess.run([pool.python_of(engine), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     return engines.version(engine)
 
 
