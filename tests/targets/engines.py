@@ -79,6 +79,8 @@ def ncnn(path):
             extractor = net.create_extractor()
             for name, array in zip(net.input_names(), feeds.values()):
                 inner = array[0] if array.ndim > 1 and array.shape[0] == 1 else array
+                if inner.dtype.kind in "iu":
+                    inner = inner.astype(np.int32)  # ncnn reads indices as such
                 extractor.input(name, engine.Mat(np.ascontiguousarray(inner)).clone())
             out = []
             for name in net.output_names():
