@@ -90,6 +90,10 @@ class Window(nn.Module):
         return torch.roll(y.view(b, h // 4, w // 4, 4, 4, c).permute(0, 1, 3, 2, 4, 5).reshape(b, h, w, c), (2, 2), (1, 2))
 
 
+def turned():
+    return F.affine_grid(torch.tensor([[[0.9, 0.1, 0.0], [-0.1, 0.9, 0.1]]]), [1, 8, 12, 12], align_corners=False)
+
+
 def conv(n=3, out=8):
     return nn.Conv2d(n, out, 3, padding=1)
 
@@ -163,7 +167,7 @@ LAYERS = {
     "normalize": (lambda: Fn(lambda x: F.normalize(x, dim=1), conv()), PICTURE),
     "cosine": (lambda: Fn(lambda x: F.cosine_similarity(x[:, :4], x[:, 4:], dim=1), conv()), PICTURE),
     "arcface": (lambda: Fn(lambda x: F.linear(F.normalize(x), torch.ones(5, 8)), nn.Sequential(conv(), nn.AdaptiveAvgPool2d(1), nn.Flatten())), PICTURE),
-    "grid-sample": (lambda: Fn(lambda x: F.grid_sample(x, F.affine_grid(torch.tensor([[[0.9, 0.1, 0.0], [-0.1, 0.9, 0.1]]]), [1, 8, 12, 12], align_corners=False), align_corners=False), conv()), PICTURE),
+    "grid-sample": (lambda: Fn(lambda x: F.grid_sample(x, turned(), align_corners=False), conv()), PICTURE),
     "pad-reflect": (lambda: nn.Sequential(nn.ReflectionPad2d(2), nn.Conv2d(3, 8, 3)), PICTURE),
     "pad-constant": (lambda: nn.Sequential(nn.ConstantPad2d((1, 2, 0, 1), 0.5), nn.Conv2d(3, 8, 3)), PICTURE),
     "crop": (lambda: Fn(lambda x: x[:, :, 1:-1, ::2], conv()), PICTURE),

@@ -4,7 +4,9 @@
 usage: lint_models.py PLACE [--set mended|first|second] [--cameo build/release/cameo] [--only TEXT] [--size 64]
 
 Needs torch, and timm, torchvision and transformers for those families. The rules were mended on the models of the set `mended` and, by class, on what they missed in
-`first`; those of `second` were not looked at before they were measured. Both held-out sets have half of PyTorch's own layers (lint_layers.py) each. Forms: fixed sizes at opset 18, a named batch at opset 18, fixed sizes at opset 13 (of the held-out sets the first, and one of the others by turns).
+`first`; those of `second` were not looked at before they were measured. Both held-out sets have half of PyTorch's own layers (lint_layers.py) each.
+Forms: fixed sizes at opset 18, a named batch at opset 18, fixed sizes at opset 13 (of the held-out sets the first, and one
+of the others by turns).
 What is there already is not made again.
 """
 import argparse

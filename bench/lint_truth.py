@@ -24,9 +24,9 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("CAMEO_SHARED", ROOT.parent / "shared"))
 sys.path[:0] = [str(ROOT / "tests" / "targets"), str(ROOT / "tests" / "real")]
-import lint_table  # noqa: E402
 import pool  # noqa: E402
 
+import lint_table  # noqa: E402
 import onnx_files  # noqa: E402
 
 ENGINES = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "ncnn", "tflite")

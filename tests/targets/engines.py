@@ -95,6 +95,7 @@ def ncnn(path):
 def tflite(path):
     """Through onnx2tf, to LiteRT's interpreter; conversion needs the sizes of the inputs, so it is part of running."""
     import gc
+
     import numpy as np
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import onnx2tf
@@ -113,7 +114,7 @@ def tflite(path):
                 onnx2tf.convert(input_onnx_file_path=str(path), output_folder_path=folder, non_verbose=True, not_use_onnxsim=True, overwrite_input_shape=shapes or None,
                                 keep_ncw_or_nchw_or_ncdhw_input_names=kept or None)
             except SystemExit:
-                raise RuntimeError("onnx2tf gives up")
+                raise RuntimeError("onnx2tf gives up") from None
             made = Interpreter(str(next(pathlib.Path(folder).glob("*_float32.tflite"))), num_threads=1)
             made.allocate_tensors()
             details = {d["name"].removeprefix("serving_default_").split(":")[0]: d for d in made.get_input_details()}
