@@ -29,7 +29,12 @@ FACTS = ROOT / "src" / "api" / "lint" / "facts"
 
 COMBINED = {"OneHot", "Loop", "If", "Scan"}  # engines support combinations of their types, which one variable at a time does not show
 # What ONNX's cases do not show: operators that work in the form that models have them in.
-WORK_IN_MODELS = {"opencv": {"PRelu"}}  # with one slope per channel
+WORK_IN_MODELS = {
+    "opencv": {"PRelu"},  # with one slope per channel
+    # Converters drop some of these, and want others with layers around them.
+    "ncnn": {"LayerNormalization", "Einsum", "Identity", "Dropout", "Constant", "Cast", "LSTM", "GRU", "RNN"},
+    "tflite": {"Identity", "Dropout", "Constant"},
+}
 
 
 def version_of(engine):
@@ -126,7 +131,8 @@ def facts_of(jobs, outcomes, work=frozenset()):
 
 def text_of(engine, jobs, outcomes, date):
     lines = list(facts_of(jobs, outcomes, WORK_IN_MODELS.get(engine, ())))
-    return (f"# Tried with {engine} by tests/targets/measure.py: operator, version of its schema, type variable, element types. `none`: it failed in every form.\n"
+    how = "was refused" if engine in CONVERTED else "failed"
+    return (f"# Tried with {engine} by tests/targets/measure.py: operator, version of its schema, type variable, element types. `none`: it {how} in every form.\n"
             f"engine {version_of(engine)} {date}\n" + "\n".join(lines) + "\n")
 
 
