@@ -122,8 +122,8 @@ class DynamicKernel : public Kernel {
     const float* x = b.input<float>(0);
     float bottom = 0, top = 0;
     widen_range(x, count_, bottom, top);
-    const float scale = (top == bottom ? 1.0f : top - bottom) / 255.0f;
-    const float place = 0.0f - bottom / scale;  // no number where the range is infinite
+    const float scale = top == bottom ? 1.0f : (top - bottom) / 255.0f;  // of zeros only: as onnxruntime has it
+    const float place = 0.0f - bottom / scale;                           // no number where the range is infinite
     const float zero = place >= 0.0f ? std::nearbyint(std::min(place, 255.0f)) : 0.0f;
     parallel(count_, 16384, [&](int64_t first, int64_t last) {
       quantize_row(x + first, b.output<uint8_t>(0) + first, last - first, scale, zero);

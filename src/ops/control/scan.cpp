@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ops/control/body_types.h"
 #include "ops/control/stack.h"
 #include "ops/eval.h"
@@ -64,6 +66,7 @@ struct Scan : Rules<op::Scan> {
       slices.push_back({std::move(slice), nullptr});
     }
     const LoopTypes types = infer_carried(c, {}, initial, slices, 0);
+    check_states(c, types, initial, slices);
     for (size_t i = 0; i < states; ++i) c.out(i, types.outside(types.carried[i], c));
     for (size_t i = states; i < c.out_count(); ++i) {
       Type t = types.outside(types.outputs[i].type, c);
@@ -72,6 +75,29 @@ struct Scan : Rules<op::Scan> {
         t.shape->insert(t.shape->begin() + axis, *length);
       }
       c.out(i, std::move(t));
+    }
+  }
+
+  // Unlike a Loop's, states keep their shape from iteration to iteration.
+  static void check_states(Infer& c, const LoopTypes& types, const std::vector<Fact>& initial,
+                           const std::vector<Fact>& slices) {
+    const auto changed = [&](size_t i) { return initial[i].has_rank() && !types.carried[i].has_rank(); };
+    bool any = !types.widened.empty();
+    for (size_t i = 0; i < initial.size(); ++i) any |= changed(i);
+    if (!any) return;
+    std::vector<Fact> inputs = initial;
+    inputs.insert(inputs.end(), slices.begin(), slices.end());
+    BodySnapshot before(c, c.region_id(0));
+    const auto first = c.region(0, std::move(inputs));
+    before.restore();
+    for (size_t i = 0; i < initial.size(); ++i) {
+      if (!initial[i].has_rank() || !first[i].has_rank()) continue;
+      const Shape &from = initial[i].shape(), &to = first[i].shape();
+      const bool fits = std::equal(from.begin(), from.end(), to.begin(), to.end(),
+                                   [](Dim a, Dim b) { return !a.is_literal() || !b.is_literal() || a == b; });
+      if (!fits)
+        c.fail("infer.mismatch", cat("state ", i, " begins as ", initial[i].type.text(), ", and an iteration makes it ",
+                                     first[i].type.text()));
     }
   }
 

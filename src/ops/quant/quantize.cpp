@@ -213,7 +213,7 @@ struct DynamicQuantizeLinear : Rules<op::DynamicQuantizeLinear> {
     const Loaded<float> x(k.in(0));
     float top = 0, bottom = 0;
     for (const float v : x.span()) top = std::max(top, v), bottom = std::min(bottom, v);
-    const float scale = (top == bottom ? 1.0f : top - bottom) / 255.0f;
+    const float scale = top == bottom ? 1.0f : (top - bottom) / 255.0f;  // of zeros only: as onnxruntime has it
     const float place = std::nearbyint(std::clamp(0.0f - bottom / scale, 0.0f, 255.0f)),
                 zero = std::isnan(place) ? 0.0f : place;
     std::vector<float> y;
@@ -234,8 +234,8 @@ struct DynamicQuantizeLinear : Rules<op::DynamicQuantizeLinear> {
     };
     const ValueId top = extreme(true), bottom = extreme(false);
     const ValueId range = on.Sub(top, bottom);
-    // A constant zero tensor has no range: any positive scale does.
-    const ValueId safe = on.Where(on.Greater(range, none), range, on.number(1, DType::f32));
+    // A tensor of zeros has no range: any positive scale does.
+    const ValueId safe = on.Where(on.Greater(range, none), range, all);
     const ValueId scale = on.Div(safe, all);
     const ValueId zero = on.Round(on.Clip(on.Sub(none, on.Div(bottom, scale)), none, all));
     const ValueId y = on.Clip(on.Add(on.Round(on.Div(x, scale)), zero), none, all);
