@@ -35,7 +35,7 @@ constexpr Row verbs[] = {
     {"diff", "how two models differ, whatever their names", diff_main},
     {"quantize", "a model in 8-bit integers, from samples of its inputs", quantize_main},
     {"lint", "what a deployment target does not support", lint_main},
-    {"prepare", "what a deployment target wants, in one command", nullptr},
+    {"prepare", "a model as a deployment target wants it, in one command", prepare_main},
     {"capsule", "the smallest part of a failing model that still fails", nullptr},
     {"explain", "why a rewrite did not apply", explain_main},
     {"view", "look at a model and work on it in the browser", view_main},

@@ -32,6 +32,7 @@ int stats_main(Raw raw, Out& out);
 int show_main(Raw raw, Out& out);
 int verify_main(Raw raw, Out& out);
 int view_main(Raw raw, Out& out);
+int prepare_main(Raw raw, Out& out);
 int quantize_main(Raw raw, Out& out);
 
 }  // namespace cameo::cli

@@ -37,6 +37,7 @@ AREAS = {
     "simplify": {"en": "simplify", "zh": "化简"},
     "quantize": {"en": "quantize", "zh": "量化"},
     "lint": {"en": "lint", "zh": "部署检查"},
+    "prepare": {"en": "prepare", "zh": "部署准备"},
     "view": {"en": "view", "zh": "画图"},
 }
 INTRO = {"en": "# Error index\n\nEvery finding has a code, and every code is here with its usual cause and a cure. The message itself has the place and the numbers;\n"

@@ -43,6 +43,7 @@ VERBS = {
     "check": Words("检查模型是否合规，一次列出全部问题", "cameo check net.onnx", "onnx-files.md error-index.md"),
     "infer": Words("符号形状推断与类型推断；推不下去时说明位置和原因", "cameo infer net.onnx typed.onnx", "dims.md"),
     "lint": Words("预测模型在部署目标上会遇到的问题", "cameo lint net.onnx --target onnxruntime,openvino", "lint.md targets/index.md"),
+    "prepare": Words("把模型或 PyTorch 归档准备成部署目标想要的样子", "cameo prepare net.onnx ready.onnx --target openvino", "prepare.md lint.md"),
     "verify": Words("精度对齐：比较两个模型，或比较模型与录制好的输出，并指出第一个不一致的值",
                     "cameo verify before.onnx after.onnx --random 1 --dim h=8 --dim w=8", "howto/debug-mismatch.md"),
     "run": Words("在 CPU 上运行模型", "cameo run net.onnx --random 0 --dim h=16 --dim w=16 --repeat 3", "howto/run-and-profile.md engine.md"),

@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Grows when a function is added; the first digit of the version when one changes. */
-#define CAMEO_C_VERSION 3
+#define CAMEO_C_VERSION 4
 CAMEO_API int cameo_c_version(void);
 CAMEO_API const char* cameo_version(void); /* "0.1.0" */
 
@@ -84,6 +84,10 @@ CAMEO_API cameo_status cameo_lint(const cameo_model* model, const char* settings
 /* The cures applied, each verified. The report may be NULL. */
 CAMEO_API cameo_status cameo_fix_lint(const cameo_model* model, const char* settings_json, cameo_model** out,
                                       char** report);
+/* As a deployment target wants it: {"target": "tensorrt", "detections": "score=0.3", "sizes": {"batch": 1}}. The report
+ * has the steps and lint's findings, and may be NULL. */
+CAMEO_API cameo_status cameo_prepare(const cameo_model* model, const char* settings_json, cameo_model** out,
+                                     char** report);
 CAMEO_API cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out);
 CAMEO_API cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count,
                                      const char* const* to, size_t to_count, cameo_model** out);

@@ -20,6 +20,7 @@
 #include "cameo/operators.h"
 #include "cameo/opset.h"
 #include "cameo/page.h"
+#include "cameo/prepare.h"
 #include "cameo/progress.h"
 #include "cameo/publication.h"
 #include "cameo/quantize.h"

@@ -301,6 +301,28 @@ def fix_lint(model: Source, targets: str | Iterable[str] = "onnxruntime", f: Pat
 def lint_targets() -> dict[str, str]: ...
 def lint_rules(targets: str | Iterable[str] = "all") -> list[dict[str, str]]: ...
 
+class PrepareStep(NamedTuple):
+    step: str
+    what: str
+    checked: str
+    why_not: str
+
+class Prepared:
+    model: Model
+    ledger: list[PrepareStep]
+    lint: LintReport
+    report: dict[str, Any]
+    findings: list[Diagnostic]
+    @property
+    def ok(self) -> bool: ...
+    def save(self, f: Path | IO[bytes], **options: Any) -> Prepared: ...
+
+def prepare(model: Source, f: Path | IO[bytes] | None = None, *, target: str = "onnxruntime", inputs: str | Iterable[str] = (),
+            sizes: Mapping[str, int] | None = None, opset: int | None = None, float_type: Literal["f16", "bf16", "mixed"] | None = None,
+            samples: Any = None, min_db: float = 20.0, image: str = "", normalise: Literal["fold", "keep", "out"] | None = None,
+            append_nms: bool | str | Mapping[str, Any] | None = None, ignore: str | Iterable[str] = (), simplify: bool = True, fix: bool = True,
+            verify: bool = True, progress: Callable[[str, int, int], bool | None] | None = None) -> Prepared: ...
+
 class Place(NamedTuple):
     rule: str
     value: str

@@ -94,6 +94,7 @@ void bind_model(nb::module_& m);
 void bind_verbs(nb::module_& m);
 void bind_quantize(nb::module_& m);
 void bind_lint(nb::module_& m);
+void bind_prepare(nb::module_& m);
 void bind_export(nb::module_& m);
 void bind_lowering(nb::module_& m);
 void bind_builder(nb::module_& m);

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"
+#include "reports.h"
 #include "words.h"
 
 namespace cameo::python {
@@ -11,6 +12,8 @@ namespace cameo::python {
 namespace {
 
 constexpr const char* words[] = {"note", "warning", "error"};
+
+}  // namespace
 
 nb::tuple report_tuple(const LintReport& report) {
   nb::list all, findings;
@@ -22,7 +25,8 @@ nb::tuple report_tuple(const LintReport& report) {
   return nb::make_tuple(all, findings, report.ignored, to_sarif(report));
 }
 
-// ([(target, version), ...], [finding, ...], how many are ignored, all as SARIF)
+namespace {
+
 nb::tuple lint_model(const Model& m, nb::dict given) {
   Options o(std::move(given));
   LintSettings settings;

@@ -14,6 +14,7 @@ NB_MODULE(_cameo, m) {
   python::bind_verbs(m);
   python::bind_quantize(m);
   python::bind_lint(m);
+  python::bind_prepare(m);
   python::bind_export(m);
   python::bind_lowering(m);
   python::bind_builder(m);  // after what it shares with lowerings

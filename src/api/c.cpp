@@ -210,6 +210,14 @@ cameo_status cameo_fix_lint(const cameo_model* model, const char* settings_json,
     return std::move(f.model);
   });
 }
+cameo_status cameo_prepare(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
+  return make(out, [&] {
+    if (report) *report = nullptr;
+    Prepared p = prepare(need(model, "the model").model, faces::prepare_settings(settings(settings_json)));
+    if (report) *report = text_of(to_json(p));
+    return std::move(p.model);
+  });
+}
 cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out) {
   return make(out, [&] {
     ConvertSettings how = faces::convert_settings(settings(settings_json));

@@ -7,6 +7,7 @@
 #include "quant/forms.h"
 #include "quant/half/half.h"
 
+#include "api/needed_opset.h"
 #include "api/samples.h"
 #include "api/state.h"
 #include "cameo/convert.h"
@@ -46,19 +47,12 @@ Diag warning(std::string_view code, std::string what, std::string hint) {
   return d;
 }
 
-// Files hold nodes that their own opset does not have, and are copied as they are; a node that was changed is not.
 void raise_opset(ModelState& s) {
-  const int64_t own = opset_of(s);
-  for (int64_t opset = own; opset <= ops::newest_released_opset; ++opset) {
-    ir::Model trial = s.model;
-    const auto result = onnx::legalise(trial, opset);
-    if (!result.refusals.empty()) continue;
-    if (opset == own) return;
-    s.opset = opset;
-    s.findings.push_back(
-        warning("convert.opset", cat("the opset is ", opset, " now: opset ", own, " has no form of a node"), ""));
-    return;
-  }
+  const int64_t own = opset_of(s), needed = needed_opset(s);
+  if (needed == own) return;
+  s.opset = needed;
+  s.findings.push_back(
+      warning("convert.opset", cat("the opset is ", needed, " now: opset ", own, " has no form of a node"), ""));
 }
 
 HalfReport to_half(const Model& model, const ConvertSettings& settings, ModelState& s) {
@@ -99,6 +93,16 @@ void to_opset(const ConvertSettings& settings, ModelState& s) {
 }
 
 }  // namespace
+
+// Files hold nodes that their own opset does not have, and are copied as they are; a node that was changed is not.
+int64_t needed_opset(const ModelState& s) {
+  const int64_t own = opset_of(s);
+  for (int64_t opset = own; opset <= ops::newest_released_opset; ++opset) {
+    ir::Model trial = s.model;
+    if (onnx::legalise(trial, opset).refusals.empty()) return opset;
+  }
+  return own;
+}
 
 Converted convert(Model model, const ConvertSettings& settings) {
   if (settings.opset) known_opset(settings.opset);

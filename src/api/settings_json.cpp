@@ -56,6 +56,10 @@ void take(const json::Value& v, std::string_view key, std::string& out) {
   if (!v.is_string()) wrong(key, "a text");
   out = std::string(v.text());
 }
+// Settings inside settings; defined below.
+void take(const json::Value& v, std::string_view key, Detections& out);
+void take(const json::Value& v, std::string_view key, ExportSettings& out);
+void take(const json::Value& v, std::string_view key, QuantizeSettings& out);
 template <class T>
 void take(const json::Value& v, std::string_view key, std::vector<T>& out) {
   if (!v.is_array()) wrong(key, "a list");
@@ -91,12 +95,20 @@ constexpr std::string_view weight_names[] = {"keep", "automatic", "embed", "exte
                            training_names[] = {"eval", "preserve", "train"},
                            fallback_names[] = {"none", "aten", "all_aten", "custom"},
                            float_names[] = {"keep", "f16", "bf16", "mixed"},
-                           call_names[] = {"automatic", "keep", "inlined"};
+                           call_names[] = {"automatic", "keep", "inlined"},
+                           normalise_names[] = {"automatic", "fold", "keep", "out"};
 void take(const json::Value& v, std::string_view key, Weights& out) { choose(v, key, weight_names, out); }
 void take(const json::Value& v, std::string_view key, Training& out) { choose(v, key, training_names, out); }
 void take(const json::Value& v, std::string_view key, Fallback& out) { choose(v, key, fallback_names, out); }
 void take(const json::Value& v, std::string_view key, FunctionCalls& out) { choose(v, key, call_names, out); }
 void take(const json::Value& v, std::string_view key, FloatType& out) { choose(v, key, float_names, out); }
+void take(const json::Value& v, std::string_view key, Normalise& out) { choose(v, key, normalise_names, out); }
+// As words: "auto", "score=0.3,max=100".
+void take(const json::Value& v, std::string_view key, Detections& out) {
+  std::string words;
+  take(v, key, words);
+  out = detections_of(words);
+}
 
 template <class S>
 struct Row {
@@ -109,12 +121,8 @@ constexpr Row<S> row(std::string_view key) {
 }
 
 template <class S>
-S read(std::string_view text, std::span<const Row<S>> rows) {
-  S out;
-  if (text.empty()) return out;
-  const json::Document document = json_document(text, "the settings");
-  if (!document.root().is_object()) throw error("use.settings", "the settings are not a JSON object");
-  for (const auto& [key, value] : document.root().members()) {
+void fill(const json::Value& object, std::span<const Row<S>> rows, S& out) {
+  for (const auto& [key, value] : object.members()) {
     const auto it = std::find_if(rows.begin(), rows.end(), [&, name = key](const Row<S>& r) { return r.key == name; });
     if (it == rows.end()) {
       std::vector<std::string_view> names;
@@ -125,6 +133,15 @@ S read(std::string_view text, std::span<const Row<S>> rows) {
     }
     it->take(value, key, out);
   }
+}
+
+template <class S>
+S read(std::string_view text, std::span<const Row<S>> rows) {
+  S out;
+  if (text.empty()) return out;
+  const json::Document document = json_document(text, "the settings");
+  if (!document.root().is_object()) throw error("use.settings", "the settings are not a JSON object");
+  fill(document.root(), rows, out);
   return out;
 }
 
@@ -188,6 +205,23 @@ constexpr Row<LintSettings> lint_rows[] = {CAMEO_ROW(LintSettings, targets), CAM
 constexpr Row<LintFixSettings> lint_fix_rows[] = {
     CAMEO_ROW(LintFixSettings, targets), CAMEO_ROW(LintFixSettings, ignore), CAMEO_ROW(LintFixSettings, input_shapes),
     CAMEO_ROW(LintFixSettings, sizes), CAMEO_ROW(LintFixSettings, verify)};
+void take(const json::Value& v, std::string_view key, ExportSettings& out) {
+  if (!v.is_object()) wrong(key, "an object");
+  fill<ExportSettings>(v, export_rows, out);
+}
+void take(const json::Value& v, std::string_view key, QuantizeSettings& out) {
+  if (!v.is_object()) wrong(key, "an object");
+  fill<QuantizeSettings>(v, quantize_rows, out);
+}
+constexpr Row<PrepareSettings> prepare_rows[] = {
+    CAMEO_ROW(PrepareSettings, target),     CAMEO_ROW(PrepareSettings, ignore),
+    CAMEO_ROW(PrepareSettings, inputs),     CAMEO_ROW(PrepareSettings, sizes),
+    CAMEO_ROW(PrepareSettings, archive),    CAMEO_ROW(PrepareSettings, opset),
+    CAMEO_ROW(PrepareSettings, float_type), CAMEO_ROW(PrepareSettings, calibrate),
+    CAMEO_ROW(PrepareSettings, quantize),   CAMEO_ROW(PrepareSettings, image),
+    CAMEO_ROW(PrepareSettings, normalise),  CAMEO_ROW(PrepareSettings, detections),
+    CAMEO_ROW(PrepareSettings, simplify),   CAMEO_ROW(PrepareSettings, fix),
+    CAMEO_ROW(PrepareSettings, verify)};
 constexpr Row<MergeSettings> merge_rows[] = {CAMEO_ROW(MergeSettings, connect),
                                              CAMEO_ROW(MergeSettings, keep_connected)};
 constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs), CAMEO_ROW(VerifySettings, random),
@@ -210,6 +244,7 @@ ConvertSettings convert_settings(std::string_view json) { return read<ConvertSet
 QuantizeSettings quantize_settings(std::string_view json) { return read<QuantizeSettings>(json, quantize_rows); }
 LintSettings lint_settings(std::string_view json) { return read<LintSettings>(json, lint_rows); }
 LintFixSettings lint_fix_settings(std::string_view json) { return read<LintFixSettings>(json, lint_fix_rows); }
+PrepareSettings prepare_settings(std::string_view json) { return read<PrepareSettings>(json, prepare_rows); }
 MergeSettings merge_settings(std::string_view json) { return read<MergeSettings>(json, merge_rows); }
 VerifySettings verify_settings(std::string_view json) { return read<VerifySettings>(json, verify_rows); }
 DeskSettings desk_settings(std::string_view json) { return read<DeskSettings>(json, desk_rows); }

@@ -9,6 +9,7 @@
 #include "cameo/export.h"
 #include "cameo/lint.h"
 #include "cameo/page.h"
+#include "cameo/prepare.h"
 #include "cameo/quantize.h"
 #include "cameo/session.h"
 #include "cameo/simplify.h"
@@ -26,6 +27,7 @@ ConvertSettings convert_settings(std::string_view json);
 QuantizeSettings quantize_settings(std::string_view json);
 LintSettings lint_settings(std::string_view json);
 LintFixSettings lint_fix_settings(std::string_view json);
+PrepareSettings prepare_settings(std::string_view json);
 MergeSettings merge_settings(std::string_view json);
 VerifySettings verify_settings(std::string_view json);
 SessionSettings session_settings(std::string_view json);

@@ -87,6 +87,9 @@ void read_rows(std::string_view text, Target& out) {
     else if (word == "source") {
       const auto [key, address] = first_word(rest);
       out.sources[std::string(key)] = address;
+    } else if (word == "wants") {
+      const auto [key, words] = first_word(rest);
+      out.wants[std::string(key)] = words_of(words);
     } else out.rows.push_back(row_of(line));
   });
 }

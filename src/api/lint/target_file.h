@@ -50,8 +50,9 @@ struct Facts {
 };
 
 struct Target {
-  std::string name, title, version;                         // version: judged where none is asked for
-  std::map<std::string, std::string, std::less<>> sources;  // "trt-ops" to its address
+  std::string name, title, version;                                    // version: judged where none is asked for
+  std::map<std::string, std::string, std::less<>> sources;             // "trt-ops" to its address
+  std::map<std::string, std::vector<std::string>, std::less<>> wants;  // what `prepare` makes of a model: "sizes"
   std::vector<Row> rows;
   Facts facts;  // empty where nothing was measured
 };

@@ -51,16 +51,18 @@ int64_t size_in(const std::string& text) {
   return static_cast<int64_t>(n[0]);
 }
 
-// One row or column of the result as a weighted mean of the source's: bilinear, over a wider window where it shrinks.
+// One row or column of the result as a weighted mean of the source's: bilinear, with `antialias` over a wider window
+// where it shrinks; `count` of them, from `begin` on.
 struct Tap {
   int64_t first = 0;
   std::vector<float> weights;
 };
-std::vector<Tap> taps(int64_t from, int64_t to, double start, double length) {
-  std::vector<Tap> out(static_cast<size_t>(to));
-  const double step = length / static_cast<double>(to), reach = std::max(1.0, step);
-  for (int64_t i = 0; i < to; ++i) {
-    const double centre = start + (static_cast<double>(i) + 0.5) * step;
+std::vector<Tap> taps(int64_t from, int64_t to, bool antialias, int64_t begin, int64_t count) {
+  std::vector<Tap> out(static_cast<size_t>(count));
+  const double step = static_cast<double>(from) / static_cast<double>(to),
+               reach = antialias ? std::max(1.0, step) : 1.0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double centre = (static_cast<double>(begin + i) + 0.5) * step;
     const auto first = std::clamp<int64_t>(static_cast<int64_t>(std::floor(centre - reach)), 0, from - 1);
     const auto last = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(centre + reach)), first, from - 1);
     Tap& t = out[static_cast<size_t>(i)];
@@ -97,38 +99,36 @@ std::vector<float> resized(const Image& image, const std::vector<Tap>& rows, con
   return out;
 }
 
-// The picture at this size, cut, stretched or with a grey border.
-std::vector<float> fitted(const Image& image, int64_t height, int64_t width, PictureOptions::Fit fit) {
-  const auto ih = static_cast<double>(image.height), iw = static_cast<double>(image.width),
-             h = static_cast<double>(height), w = static_cast<double>(width);
+// round(a * b / c), exactly
+int64_t scaled(int64_t a, int64_t b, int64_t c) { return (2 * a * b + c) / (2 * c); }
+
+// The picture at this size: stretched, cut to the middle, or with a grey border.
+std::vector<float> fitted(const Image& image, int64_t height, int64_t width, const PictureOptions& o) {
   using Fit = PictureOptions::Fit;
-  if (fit == Fit::stretch) return resized(image, taps(image.height, height, 0, ih), taps(image.width, width, 0, iw));
-  if (fit == Fit::crop) {
-    const double scale = std::min(ih / h, iw / w);
-    return resized(image, taps(image.height, height, (ih - h * scale) / 2, h * scale),
-                   taps(image.width, width, (iw - w * scale) / 2, w * scale));
-  }
-  const double scale = std::max(ih / h, iw / w);
-  const auto inner_h = std::clamp<int64_t>(std::llround(ih / scale), 1, height),
-             inner_w = std::clamp<int64_t>(std::llround(iw / scale), 1, width);
-  const auto inner = resized(image, taps(image.height, inner_h, 0, ih), taps(image.width, inner_w, 0, iw));
+  const int64_t by_width = scaled(image.height, width, image.width),
+                by_height = scaled(image.width, height, image.height);
+  int64_t inner_h = height, inner_w = width;
+  if (o.fit == Fit::pad)
+    inner_h = std::clamp<int64_t>(by_width, 1, height), inner_w = std::clamp<int64_t>(by_height, 1, width);
+  if (o.fit == Fit::crop) inner_h = std::max(by_width, height), inner_w = std::max(by_height, width);
+  const int64_t rows = std::min(height, inner_h), columns = std::min(width, inner_w);
+  const auto inner = resized(image, taps(image.height, inner_h, o.antialias, (inner_h - rows) / 2, rows),
+                             taps(image.width, inner_w, o.antialias, (inner_w - columns) / 2, columns));
+  if (o.fit != Fit::pad) return inner;
   std::vector<float> out(static_cast<size_t>(height * width * 3), 114);
-  const int64_t top = (height - inner_h) / 2, left = (width - inner_w) / 2;
-  for (int64_t y = 0; y < inner_h; ++y)
-    std::copy_n(inner.data() + y * inner_w * 3, inner_w * 3, out.data() + ((top + y) * width + left) * 3);
+  const int64_t top = (height - rows) / 2, left = (width - columns) / 2;
+  for (int64_t y = 0; y < rows; ++y)
+    std::copy_n(inner.data() + y * columns * 3, columns * 3, out.data() + ((top + y) * width + left) * 3);
   return out;
 }
 
-struct Layout {
-  bool last = false;
-  int64_t channels = 3, height = 0, width = 0;
-};
+}  // namespace
 
-Layout layout_of(const Type& t, const PictureOptions& o, const std::string& name) {
+PictureLayout picture_layout(const Type& t, const PictureOptions& o, const std::string& name) {
   if (!t.is_tensor() || !t.has_rank() || t.rank() != 4)
     throw error("quantize.picture", cat("the input '", name, "' is ", t.text(), ": pictures need four axes"));
   const auto size = [&](size_t axis) { return (*t.shape)[axis].is_literal() ? (*t.shape)[axis].literal() : 0; };
-  Layout out;
+  PictureLayout out;
   out.last = o.channels_last.value_or((size(3) == 3 || size(3) == 1) && size(1) != 3 && size(1) != 1);
   out.channels = size(out.last ? 3 : 1);
   if (out.channels == 0) out.channels = o.order == PictureOptions::Order::grey ? 1 : 3;
@@ -142,8 +142,6 @@ Layout layout_of(const Type& t, const PictureOptions& o, const std::string& name
                 cat("the input '", name, "' has ", out.channels, " channels: pictures have 1 or 3"));
   return out;
 }
-
-}  // namespace
 
 PictureOptions picture_options(const std::string& text) {
   PictureOptions o;
@@ -160,6 +158,7 @@ PictureOptions picture_options(const std::string& text) {
       o.height = size_in(sizes[0]), o.width = size_in(sizes.back());
     } else if (key == "layout") o.channels_last = word<bool>(key, value, {"nchw", "nhwc"});
     else if (key == "fit") o.fit = word<PictureOptions::Fit>(key, value, {"stretch", "crop", "pad"});
+    else if (key == "resize") o.antialias = !word<bool>(key, value, {"antialias", "linear"});
     else if (key == "order") o.order = word<PictureOptions::Order>(key, value, {"rgb", "bgr", "grey"});
     else wrong(cat("unknown part '", part, "'"));
   }
@@ -174,11 +173,16 @@ Tensor picture_tensor(const std::string& path, const Graph& g, const PictureOpti
   if (params.size() != 1)
     throw error("quantize.picture", cat("the model has ", params.size(), " inputs: pictures go to models with one"));
   const Value& input = g[params[0]];
-  const Layout to = layout_of(input.fact.type, o, input.name);
+  picture_layout(input.fact.type, o, input.name);  // before a large file is read
   const Bytes file = map_file(path);
   const auto image = decode_image(file.text());
   if (!image) throw error("file.damaged", cat(path, " is no picture that can be decoded"));
-  const std::vector<float> pixels = fitted(*image, to.height, to.width, o.fit);
+  return picture_tensor(*image, input.fact.type, input.name, o);
+}
+
+Tensor picture_tensor(const Image& image, const Type& input, const std::string& name, const PictureOptions& o) {
+  const PictureLayout to = picture_layout(input, o, name);
+  const std::vector<float> pixels = fitted(image, to.height, to.width, o);
   const auto at = [](const std::vector<double>& list, int64_t c) {
     return list[list.size() == 1 ? 0 : static_cast<size_t>(c)];
   };
@@ -195,7 +199,7 @@ Tensor picture_tensor(const std::string& path, const Graph& g, const PictureOpti
     }
   std::vector<int64_t> shape = to.last ? std::vector<int64_t>{1, to.height, to.width, to.channels}
                                        : std::vector<int64_t>{1, to.channels, to.height, to.width};
-  const DType type = input.fact.dtype();
+  const DType type = input.elem;
   if (type == DType::u8) {
     for (float& x : out) x = std::clamp(std::nearbyint(x), 0.0f, 255.0f);
   }

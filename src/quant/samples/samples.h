@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ops/vision/image.h"
 #include "quant/quantize.h"
 
 namespace cameo::quant {
@@ -18,7 +19,15 @@ struct PictureOptions {
   enum class Fit : uint8_t { stretch, crop, pad } fit = Fit::stretch;
   enum class Order : uint8_t { rgb, bgr, grey } order = Order::rgb;
   std::optional<bool> channels_last;  // not given: as the model's input looks
+  bool antialias = true;              // every pixel counts where the picture shrinks
 };
+
+// What the model's input takes. Throws quantize.picture where that is no picture, or its size is not known.
+struct PictureLayout {
+  bool last = false;
+  int64_t channels = 3, height = 0, width = 0;
+};
+PictureLayout picture_layout(const Type& t, const PictureOptions& o, const std::string& name);
 
 // "mean=0.485/0.456/0.406,std=0.229/0.224/0.225,size=224x320,layout=nchw,divide=255,fit=crop,order=bgr": any of these,
 // in any order. Throws use.value.
@@ -29,7 +38,9 @@ PictureOptions picture_options(const std::string& text);
 // axis takes is as many samples. Throws file.*, use.input-name, and quantize.samples for a folder without any.
 Samples samples_from(const Graph& g, const std::string& path, const std::optional<PictureOptions>& pictures);
 
-// One picture as the model's only input.
+// One picture as an input of this type, with one image.
+Tensor picture_tensor(const Image& image, const Type& input, const std::string& name, const PictureOptions& options);
+// The same from a file, as the model's only input.
 Tensor picture_tensor(const std::string& path, const Graph& g, const PictureOptions& options);
 // Splits inputs with a common first axis of several rows, where the model's is 1 or one named size, into single rows.
 std::vector<std::vector<Datum>> split_rows(const Graph& g, const std::vector<Datum>& inputs);
