@@ -10,7 +10,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev check-deep tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real docs page
+.PHONY: help build demo test dev check-deep tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real roads docs page
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -146,6 +146,10 @@ opinfo: ## PyTorch's own operator samples, exported and run by onnxruntime, with
 real: ## the models inside published packages: every verb, beside onnxruntime and PyTorch; resumes
 	@$(MAKE) --no-print-directory build
 	@$$(scripts/python-env) tests/real/run
+
+roads: ## from a PyTorch module to the output of every engine that runs here (examples/roads); resumes
+	@$(MAKE) --no-print-directory build
+	@examples/roads/run
 
 openvino: ## forty published models, run by OpenVINO too (needs openvino, torchvision, timm, transformers); resumes
 	@$$(scripts/python-env) tests/torch/second_engine.py

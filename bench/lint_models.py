@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Models for lint_truth.py: published architectures with random weights, exported by `cameo export` in three forms each, with inputs and PyTorch's outputs.
 
-usage: lint_models.py PLACE [--cameo build/release/cameo] [--only TEXT] [--size 64]
+usage: lint_models.py PLACE [--set mended|first|second] [--cameo build/release/cameo] [--only TEXT] [--size 64]
 
-Needs torch, and timm, torchvision and transformers for those families. Forms: fixed sizes at opset 18, a named batch at opset 18, fixed sizes at opset 13.
+Needs torch, and timm, torchvision and transformers for those families. The rules were mended on the models of the set `mended` and, by class, on what they missed in
+`first`; those of `second` were not looked at before they were measured. Both held-out sets have half of PyTorch's own layers (lint_layers.py) each.
+Forms: fixed sizes at opset 18, a named batch at opset 18, fixed sizes at opset 13 (of the held-out sets the first, and one
+of the others by turns).
 What is there already is not made again.
 """
 import argparse
@@ -23,10 +26,36 @@ TIMM = ("ghostnet_100 hardcorenas_a tinynet_e mobilenetv4_conv_small lcnet_035 f
         "davit_tiny focalnet_tiny_srf tresnet_m")
 TRANSFORMERS = ("bert roberta distilbert albert electra mpnet deberta xlm-roberta camembert squeezebert convbert roformer gpt2 gpt_neo gptj opt bloom llama mistral qwen2 "
                 "gemma phi falcon stablelm vit deit swin swinv2 convnext convnextv2 resnet regnet dinov2 segformer mobilenet_v2 poolformer pvt hubert wav2vec2")
+HELD_OUT = {
+    "first": {
+        "torchvision": "alexnet regnet_x_400mf inception_v3 swin_t vit_b_32 maxvit_t",
+        "transformers": ("deberta-v2 mobilebert nystromformer gpt_neox codegen beit levit cvt efficientnet clip_vision_model clip_text_model esm ernie fnet data2vec-text "
+                         "dinov2_with_registers siglip_vision_model qwen3 gemma2 phi3 olmo granite modernbert glm roberta-prelayernorm layoutlm ibert xlnet"),
+        "timm": ("dpn68 resnetv2_18 tiny_vit_5m_224 mambaout_femto repvit_m1 hgnetv2_b0 lcnetv2_small swiftformer_s gmlp_s16_224 twins_svt_small mobilenetv3_small_050 vgg11 "
+                 "legacy_seresnet18 selecsls60 efficientvim_m1 shvit_s1 cspnext_tiny xception41 nextvit_small vit_small_r26_s32_224 regnetv_040 mvitv2_tiny halonet26t "
+                 "cait_xxs24_224 convit_tiny")},
+    "second": {
+        "torchvision": "squeezenet1_0 vgg11_bn shufflenet_v2_x1_0 swin_v2_t efficientnet_v2_s resnext50_32x4d",
+        "transformers": ("canine big_bird biogpt gpt_bigcode gpt_neox_japanese olmo2 starcoder2 cohere nemotron smollm3 persimmon xglm rembert splinter lilt megatron-bert "
+                         "data2vec-vision vit_msn ijepa dinov3_vit dinov3_convnext bit mobilenet_v1 mobilevitv2 pvt_v2 hgnet_v2 swiftformer focalnet unispeech wavlm sew data2vec-audio"),
+        "timm": ("efficientformerv2_s0 efficientvit_m0 hiera_tiny_224 lowformer_b0 nest_tiny rdnet_tiny rexnet_130 swinv2_tiny_window8_256 swinv2_cr_tiny_224 "
+                 "vit_relpos_small_patch16_224 flexivit_small resnest26d resnet26 skresnet34 legacy_xception vitamin_small_224 coat_mini eva02_tiny_patch14_224 cpubone_nano "
+                 "mobilevit_s res2next50 visformer_small gcvit_tiny ghostnet_050 sequencer2d_m")}}
 FORMS = {"fixed18": (18, False), "batch18": (18, True), "fixed13": (13, False)}
 
 
-def names():
+def forms_of(turn):
+    """Those that lint_truth.py tries: fixed sizes at opset 18, and one of the two other forms by turns."""
+    return "fixed18", ("batch18", "fixed13")[turn % 2]
+
+
+def names(which="mended"):
+    if which != "mended":
+        for source, kinds in HELD_OUT[which].items():
+            yield from (f"{source}/{n}" for n in kinds.split())
+        import lint_layers
+        yield from (f"layers/{n}" for n in list(lint_layers.LAYERS)[which == "second"::2])
+        return
     yield from (f"torchvision/{n}" for n in TORCHVISION.split())
     yield from (f"transformers/{n}" for n in TRANSFORMERS.split())
     yield from (f"timm/{n}" for n in TIMM.split())
@@ -45,7 +74,7 @@ def smaller(x, size, module):
         return x
 
 
-def make(name, place, cameo, size):
+def make(name, place, cameo, size, forms):
     import torch
     sys.path.insert(0, str(ROOT / "tests" / "torch"))
     import models
@@ -53,7 +82,13 @@ def make(name, place, cameo, size):
     if (place / f"{stem}.done").exists():
         return
     torch.manual_seed(0)
-    module, inputs = models.build(name)
+    if name.startswith("layers/"):
+        import lint_layers
+        module, inputs = lint_layers.build(name.split("/")[1])
+    else:
+        models.import_torchvision()
+        module, inputs = models.build(name)
+    models.add_noise(module)
     module.eval()
     with torch.no_grad():
         x = smaller(inputs(1), size, module)
@@ -64,6 +99,8 @@ def make(name, place, cameo, size):
     traced.save(str(archive))
     kind = {torch.float32: "f32", torch.int64: "i64"}[x.dtype]
     for form, (opset, dynamic) in FORMS.items():
+        if form not in forms:
+            continue
         sizes = ",".join(["batch" if dynamic else str(x.shape[0]), *map(str, x.shape[1:])])
         model = place / f"{stem}.{form}.onnx"
         done = subprocess.run([cameo, "export", archive, "-o", model, "--input", f"x={kind}[{sizes}]", "--opset", str(opset)], capture_output=True, text=True)
@@ -78,6 +115,7 @@ def make(name, place, cameo, size):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("place", type=pathlib.Path)
+    parser.add_argument("--set", default="mended", choices=("mended", *HELD_OUT))
     parser.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo")
     parser.add_argument("--only", default="")
     parser.add_argument("--size", type=int, default=64)
@@ -85,11 +123,11 @@ def main():
     args.place.mkdir(parents=True, exist_ok=True)
     import torch
     torch.set_num_threads(1)
-    for name in names():
+    for turn, name in enumerate(names(args.set)):
         if args.only not in name:
             continue
         try:
-            make(name, args.place, args.cameo, args.size)
+            make(name, args.place, args.cameo, args.size, forms_of(turn) if args.set != "mended" else FORMS)
         except Exception as e:
             print(name, type(e).__name__, str(e).splitlines()[:1], flush=True)
 

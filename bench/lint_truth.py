@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """`cameo lint` against the truth: which of many models an engine loads, runs and gets right, and which lint says it does.
 
-usage: lint_truth.py [--place build/lint] [--real build/real] [--cameo build/release/cameo] [--engines onnxruntime,openvino,opencv,ncnn,onnxruntime-web] [--report tables/lint.md]
-                     [--fix] [--misses] [--recorded]
+usage: lint_truth.py [--set mended|first|second] [--place build/lint] [--real build/real] [--cameo build/release/cameo] [--engines onnxruntime,openvino,opencv,ncnn,onnxruntime-web,tflite]
+                     [--report LABEL] [--only TEXT] [--fix] [--misses] [--recorded]
 
-Models: exports that lint_models.py left in PLACE/models, and the trained models of ../shared/real-models.tsv that tests/real/run left in REAL. An engine
+Models: exports that lint_models.py left in PLACE/models, or PLACE/first and PLACE/second for the held-out sets, and (set mended) the trained models of
+../shared/real-models.tsv that tests/real/run left in REAL; those over 24 MB are in the set second. An engine
 is tried in a process of its own (tests/targets/pool.py); outcomes are kept in PLACE/ENGINE.jsonl. Wanted outputs are PyTorch's for exports, and for trained models those of
-`cameo run`, where onnxruntime agrees with it or is the one that is tried. --fix also tries `lint --fix` on every model that lint finds errors in. --misses prints where lint and the engine differ.
+`cameo run`, where onnxruntime agrees with it or is the one that is tried. --report puts the scores under that label into docs/tables/lint.json, and
+makes the tables anew (lint_table.py). --fix also tries `lint --fix` on every model that lint finds errors in. --misses prints where lint and the engine differ.
 """
 import argparse
 import csv
@@ -24,20 +26,21 @@ SHARED = pathlib.Path(os.environ.get("CAMEO_SHARED", ROOT.parent / "shared"))
 sys.path[:0] = [str(ROOT / "tests" / "targets"), str(ROOT / "tests" / "real")]
 import pool  # noqa: E402
 
+import lint_table  # noqa: E402
 import onnx_files  # noqa: E402
 
-ENGINES = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "ncnn")
-FREE_BYTES = 24 << 20  # larger trained models are left out
+ENGINES = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "ncnn", "tflite")
+BYTES = {"mended": (0, 24 << 20), "first": (0, 0), "second": (24 << 20, 60 << 20)}  # of the trained models of a set
 TOLERANCE = 5e-3  # of the largest number: rounding through whole models, some of them in 8 bits
 
 
-def trained(real, place, cameo):
+def trained(real, place, cameo, least, most):
     """Trained models, with made-up inputs and what they give."""
     with open(SHARED / "real-models.tsv", newline="") as f:
         rows = [r for r in csv.DictReader(f, delimiter="\t") if r["format"] == "onnx"]
     for row in rows:
         path = real / row["name"] / row["file"]
-        if not path.exists() or path.stat().st_size > FREE_BYTES:
+        if not path.exists() or not least < path.stat().st_size <= most:
             continue
         io = place / "io" / (f"{row['name']}_{row['file']}".replace("/", "_") + ".npz")
         if not io.exists() and not record_io(path, io, cameo):
@@ -95,18 +98,6 @@ class Score:
         self.found += predicted
         self.both += fails and predicted
 
-    @property
-    def precision(self):
-        return self.both / self.found if self.found else 1.0
-
-    @property
-    def recall(self):
-        return self.both / self.fail if self.fail else 1.0
-
-    @property
-    def right(self):
-        return self.all - self.fail - self.found + 2 * self.both
-
 
 def fixed(args, engine, job):
     """How `lint --fix` leaves a model: "clean" without errors, "left" with some, "failed"; and where it was written."""
@@ -128,7 +119,7 @@ def fixed(args, engine, job):
 
 
 def judge(args, engine, jobs):
-    record = args.place / f"{engine}.jsonl"
+    record = args.place / f"{args.set}.{engine}.jsonl"
     if args.recorded:
         there = {json.loads(line)["id"] for line in record.read_text().splitlines()}
         jobs = [j for j in jobs if j["id"] in there]
@@ -155,55 +146,22 @@ def judge(args, engine, jobs):
     return scores, cures, lines
 
 
-WORDS = {
-    "en": ("# Lint against the truth\n\n`bench/lint_truth.py`: each model is loaded and run by each engine, and its outputs are compared with PyTorch's, or for trained models with those of "
-           "`cameo run`.\n*Fails*: the engine refuses the model, crashes, or gives other numbers. *Predicted*: `cameo lint` finds an error. Precision: how many of the predicted ones fail.\n"
-           "Recall: how many of those that fail were predicted. The rules were mended on these models: on others they will be less exact.\n",
-           "| engine | models | fails | predicted | right | precision | recall |", "exports", "trained models", "all",
-           "`cameo lint --fix`, on those models with errors that it was tried on; outputs are compared after each step:\n",
-           "| engine | with errors | without any after it | share |", "Measured on {}."),
-    "zh": ("# lint 与实测对照\n\n`bench/lint_truth.py`：每个模型都在每个引擎中加载并运行，输出与 PyTorch 比较；训练好的模型与 `cameo run` 的结果比较。\n*失败*：引擎拒绝该模型、崩溃，或结果不同。"
-           "*预测*：`cameo lint` 报告错误。精确率：预测会失败的模型中确实失败的比例。召回率：失败的模型中被预测到的比例。\n规则是在这些模型上修正过的，换成别的模型会差一些。\n",
-           "| 引擎 | 模型 | 失败 | 预测 | 正确 | 精确率 | 召回率 |", "导出的模型", "训练好的模型", "合计",
-           "`cameo lint --fix`，只统计已尝试的有错误的模型；每一步都比较输出：\n", "| 引擎 | 有错误 | 修复后无错误 | 比例 |", "测量日期：{}。"),
-}
-
-
-def table(args, results, language):
-    intro, head, exports, trained_models, together, fixes, fix_head, measured = WORDS[language]
-
-    def row(name, s):
-        return f"| {name} | {s.all} | {s.fail} | {s.found} | {s.right} | {100 * s.precision:.1f} % | {100 * s.recall:.1f} % |"
-    text, total = [intro, head, "|---" * 7 + "|"], Score()
-    for engine, (scores, _, _) in results.items():
-        for kind, words in (("export", exports), ("trained", trained_models)):
-            s = scores[kind]
-            if s.all:
-                text.append(row(f"{engine} {args.versions[engine]}, {words}", s))
-            for field in ("fail", "found", "both", "all"):
-                setattr(total, field, getattr(total, field) + getattr(s, field))
-    text.append(row(together, total))
-    if args.fix:
-        text += ["", fixes, fix_head, "|---" * 4 + "|"]
-        for engine, (_, cures, _) in results.items():
-            if count := sum(cures.values()):
-                text.append(f"| {engine} | {count} | {cures['clean']} | {100 * cures['clean'] / count:.0f} % |")
-    return "\n".join([*text, "", measured.format(datetime.date.today().isoformat())]) + "\n"
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--place", default=ROOT / "build" / "lint", type=pathlib.Path)
     parser.add_argument("--real", default=ROOT / "build" / "real", type=pathlib.Path)
     parser.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo")
     parser.add_argument("--engines", default=",".join(ENGINES))
-    parser.add_argument("--report", type=pathlib.Path)
+    parser.add_argument("--set", default="mended", choices=BYTES)
+    parser.add_argument("--report", metavar="LABEL")
+    parser.add_argument("--only", default="")
     parser.add_argument("--fix", action="store_true")
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--recorded", action="store_true", help="only models that an engine was tried on already")
     args = parser.parse_args()
     args.place.mkdir(parents=True, exist_ok=True)
-    jobs = [*exported(args.place / "models"), *trained(args.real, args.place, args.cameo)]
+    jobs = [*exported(args.place / ("models" if args.set == "mended" else args.set)), *trained(args.real, args.place, args.cameo, *BYTES[args.set])]
+    jobs = [j for j in jobs if args.only in j["id"]]
     print(f"{len(jobs)} models", flush=True)
     import measure
     args.versions = {e: measure.version_of(e) for e in args.engines.split(",")}
@@ -212,10 +170,16 @@ def main():
         results[engine] = judge(args, engine, jobs)
         if args.misses:
             print("\n".join(results[engine][2]), flush=True)
-    print(table(args, results, "en"))
+    section = {"date": datetime.date.today().isoformat(), "scores": [], "fixes": []}
+    for engine, (scores, cures, _) in results.items():
+        for kind, score in scores.items():
+            if score.all:
+                section["scores"].append({"engine": engine, "version": args.versions[engine], "kind": kind, **vars(score)})
+        if args.fix and sum(cures.values()):
+            section["fixes"].append({"engine": engine, **cures})
+    print(lint_table.scores_text(section, "en"))
     if args.report:
-        for language, folder in (("en", ROOT / "docs"), ("zh", ROOT / "docs" / "zh")):
-            (folder / args.report).write_text(table(args, results, language), encoding="utf-8")
+        lint_table.record(args.report, section)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,11 @@ def shared_tables(page, target):
     return "\n".join(lines[first + (first == 0):]) + "\n"
 
 
+def published(name):
+    """A source is shown as text; a notebook is for downloading."""
+    return name if name.endswith(".ipynb") else f"{name}.txt"
+
+
 def on_page_markdown(markdown, page, config, files):
     chinese = config.theme["language"] == "zh"
     place = posixpath.join("docs", "zh" if chinese else "", page.file.src_uri)
@@ -65,7 +70,7 @@ def on_page_markdown(markdown, page, config, files):
             return match[0]
         copied.add(path)
         up = posixpath.relpath("docs/source", posixpath.dirname(place))
-        return f"]({up}/{path}.txt)"
+        return f"]({up}/{published(path)})"
 
     return COMMENT.sub("", LINK.sub(outward, markdown))
 
@@ -94,5 +99,5 @@ def on_post_build(config):
     sources = (site.parent if config.theme["language"] == "zh" else site) / "source"
     for name in sorted(copied):
         (sources / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / name, sources / f"{name}.txt")
+        shutil.copyfile(ROOT / name, sources / published(name))
     copied.clear()

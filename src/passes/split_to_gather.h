@@ -1,4 +1,4 @@
-// Split into slices of 1 that are squeezed, as Gather: for engines that do not take the first form.
+// Split into slices of 1 that are squeezed or reshaped, as Gather: for engines that do not take the first form.
 #pragma once
 
 #include "ir/graph.h"

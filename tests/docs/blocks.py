@@ -5,7 +5,7 @@
 
 Every block names its language: `sh` (commands; those of `cameo` are run), `python`, `cpp` (programs with a main are compiled and run),
 `cmake`, or `text` for what cannot be run. A comment before a block, `<!-- before: CODE -->`, is run first;
-`<!-- not run: REASON -->` leaves a block out.
+`<!-- not run: REASON -->` leaves a block out. The blocks of a page in docs/notebooks are run together, as the cells of a notebook are.
 """
 import pathlib
 import re
@@ -41,6 +41,9 @@ def blocks(language=None):
     """All blocks of all pages, or those of one language that are to be run."""
     for page in pages():
         text = page.read_text(encoding="utf-8")
+        if page.parent.name == "notebooks" and language == "python":  # its cells are one program
+            yield Block(str(page.relative_to(ROOT)), 1, language, "".join(code for *_, tag, code in BLOCK.findall(text) if tag == language))
+            continue
         for found in BLOCK.finditer(text):
             word, said, tag, code = found.groups()
             block = Block(str(page.relative_to(ROOT)), text.count("\n", 0, found.start(3)) + 1, tag, code,

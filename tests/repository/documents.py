@@ -101,8 +101,9 @@ def findings_are_indexed():
 
 
 def generated_pages_are_current():
-    done = subprocess.run([sys.executable, ROOT / "tools" / "errors.py", "--check"], capture_output=True, text=True)
-    return (done.stdout + done.stderr).splitlines() if done.returncode else []
+    for tool in ("errors.py", "notebooks.py"):
+        done = subprocess.run([sys.executable, ROOT / "tools" / tool, "--check"], capture_output=True, text=True)
+        yield from (done.stdout + done.stderr).splitlines() if done.returncode else []
 
 
 CHECKS = [pages_have_twins, twins_have_the_same_code, twins_have_the_same_outline, pages_are_listed, findings_are_indexed, generated_pages_are_current]

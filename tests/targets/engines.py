@@ -5,6 +5,7 @@ first asked for: an environment needs only the packages of the engines that are 
 """
 import importlib.metadata
 import importlib.util
+import os
 import pathlib
 import re
 import shutil
@@ -78,6 +79,8 @@ def ncnn(path):
             extractor = net.create_extractor()
             for name, array in zip(net.input_names(), feeds.values()):
                 inner = array[0] if array.ndim > 1 and array.shape[0] == 1 else array
+                if inner.dtype.kind in "iu":
+                    inner = inner.astype(np.int32)  # ncnn reads indices as such
                 extractor.input(name, engine.Mat(np.ascontiguousarray(inner)).clone())
             out = []
             for name in net.output_names():
@@ -87,6 +90,48 @@ def ncnn(path):
                 out.append(np.array(got))
             return out
     return run
+
+
+def tflite(path):
+    """Through onnx2tf, to LiteRT's interpreter; conversion needs the sizes of the inputs, so it is part of running."""
+    import gc
+
+    import numpy as np
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    import onnx2tf
+    import onnx2tf.onnx2tf as converter
+    import tensorflow as tf
+    from ai_edge_litert.interpreter import Interpreter
+    converter.download_test_image_data = lambda: np.random.default_rng(0).random((20, 128, 128, 3), dtype=np.float32)  # it would ask the network for pictures
+
+    def run(feeds):
+        with tempfile.TemporaryDirectory() as folder:
+            tf.keras.backend.clear_session()
+            gc.collect()
+            shapes = [f"{n}:{','.join(map(str, a.shape))}" for n, a in feeds.items() if a.ndim]
+            kept = [n for n, a in feeds.items() if 3 <= a.ndim <= 5]  # the order of their axes stays
+            try:
+                onnx2tf.convert(input_onnx_file_path=str(path), output_folder_path=folder, non_verbose=True, not_use_onnxsim=True, overwrite_input_shape=shapes or None,
+                                keep_ncw_or_nchw_or_ncdhw_input_names=kept or None)
+            except SystemExit:
+                raise RuntimeError("onnx2tf gives up") from None
+            made = Interpreter(str(next(pathlib.Path(folder).glob("*_float32.tflite"))), num_threads=1)
+            made.allocate_tensors()
+            details = {d["name"].removeprefix("serving_default_").split(":")[0]: d for d in made.get_input_details()}
+            left = list(details.values())
+            for name, array in feeds.items():
+                detail = details.get(re.sub(r"\W", "_", name)) or left[0]
+                left = [d for d in left if d is not detail]
+                made.set_tensor(detail["index"], array.astype(detail["dtype"]))
+            made.invoke()
+            outputs = sorted(made.get_output_details(), key=lambda d: d["name"])  # PartitionedCall:0, :1, ...
+            return [_either_order(made.get_tensor(d["index"])) for d in outputs]
+    return run
+
+
+def _either_order(array):
+    """onnx2tf writes pictures with their channels last; whether it did is not in the file."""
+    return (array, array.transpose(0, array.ndim - 1, *range(1, array.ndim - 1))) if 3 <= array.ndim <= 5 else array
 
 
 def _pnnx():
@@ -102,8 +147,8 @@ def _outputs_of(path):
     return [o.name for o in onnx.load(str(path), load_external_data=False).graph.output]
 
 
-ENGINES = {"onnxruntime": onnxruntime, "openvino": openvino, "opencv": opencv, "ncnn": ncnn}
-PACKAGES = {"onnxruntime": "onnxruntime", "openvino": "openvino", "opencv": "opencv-python-headless", "ncnn": "ncnn"}
+ENGINES = {"onnxruntime": onnxruntime, "openvino": openvino, "opencv": opencv, "ncnn": ncnn, "tflite": tflite}
+PACKAGES = {"onnxruntime": "onnxruntime", "openvino": "openvino", "opencv": "opencv-python-headless", "ncnn": "ncnn", "tflite": "ai-edge-litert"}
 
 
 def version(name):

@@ -3,7 +3,8 @@
 
 usage: measure.py [ENGINE ...] [--place build/targets] [--cameo build/release/cameo] [--check] [--fresh] [--quick]
 
-Engines: onnxruntime, openvino, opencv, onnxruntime-web (npm; CAMEO_ORT_WEB is the package's folder); those whose package is installed. Outcomes are kept in
+Engines: onnxruntime, openvino, opencv, ncnn (with pnnx), onnxruntime-web (npm; CAMEO_ORT_WEB is the package's folder), tflite (onnx2tf and ai-edge-litert;
+CAMEO_TFLITE_PYTHON is an interpreter that has them); those whose package is installed. Outcomes are kept in
 PLACE/ENGINE.jsonl: a run goes on where the last one stopped. The facts go to src/api/lint/facts/ENGINE.txt, which `cameo lint` reads; --check tries
 everything and writes nothing: it ends with status 1 where the facts of the repository are not those that were measured. --quick leaves out rare element types,
 types at older versions of an operator, and forms with constants where the form with inputs works.
@@ -13,6 +14,7 @@ import datetime
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import engines
@@ -20,18 +22,27 @@ import pool
 
 import cases
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 FACTS = ROOT / "src" / "api" / "lint" / "facts"
 
 
 COMBINED = {"OneHot", "Loop", "If", "Scan"}  # engines support combinations of their types, which one variable at a time does not show
 # What ONNX's cases do not show: operators that work in the form that models have them in.
-WORK_IN_MODELS = {"opencv": {"PRelu"}}  # with one slope per channel
+WORK_IN_MODELS = {
+    "opencv": {"PRelu"},  # with one slope per channel
+    # Converters drop some of these, and want others with layers around them.
+    "ncnn": {"LayerNormalization", "Einsum", "Identity", "Dropout", "Constant", "Cast", "LSTM", "GRU", "RNN"},
+    "tflite": {"Identity", "Dropout", "Constant"},
+}
 
 
 def version_of(engine):
     if engine == "onnxruntime-web":
         return json.loads((pathlib.Path(os.environ["CAMEO_ORT_WEB"]) / "package.json").read_text())["version"]
+    if engine == "tflite":
+        code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import engines; print(engines.version('tflite'))"
+        return subprocess.run([pool.python_of(engine), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     return engines.version(engine)
 
 
@@ -49,7 +60,31 @@ def quick(jobs, newest=26):
             (j["fact"]["form"] != "type" or (j["fact"]["version"] == latest[j["fact"]["op"]] and j["fact"]["type"] in QUICK_TYPES))]
 
 
+# Engines whose models are converted for each run, by converters that decide the batch axis by the layers around: of each operator the two plainest cases, in
+# its newest version. Only refusals count, as a lone node may be computed along another axis than in a network.
+CONVERTED = {"ncnn", "tflite"}
+
+
+def plain(jobs):
+    by_op = {}
+    for job in jobs:
+        if job["fact"]["form"] in ("inputs", "constants"):
+            by_op.setdefault(job["fact"]["op"], {}).setdefault(job["fact"]["version"], {}).setdefault(job["fact"]["case"], []).append(job)
+    for versions in by_op.values():
+        cases = versions[max(v for v in versions if v <= 26)] if any(v <= 26 for v in versions) else {}
+        for name in sorted(cases, key=lambda n: (len(n), n))[:2]:
+            yield from cases[name]
+
+
+def refused(outcome):
+    return {"wrong": "right", "crash": "run", "hang": "run"}.get(outcome, outcome)
+
+
 def tried(engine, jobs, record, is_quick):
+    if engine in CONVERTED:
+        jobs = list(plain(jobs))
+        found = pool.outcomes(engine, jobs, record)
+        return jobs, {i: {**e, "outcome": refused(e["outcome"])} for i, e in found.items()}
     if not is_quick:
         return jobs, pool.outcomes(engine, jobs, record)
     chosen = quick(jobs)
@@ -96,7 +131,8 @@ def facts_of(jobs, outcomes, work=frozenset()):
 
 def text_of(engine, jobs, outcomes, date):
     lines = list(facts_of(jobs, outcomes, WORK_IN_MODELS.get(engine, ())))
-    return (f"# Tried with {engine} by tests/targets/measure.py: operator, version of its schema, type variable, element types. `none`: it failed in every form.\n"
+    how = "was refused" if engine in CONVERTED else "failed"
+    return (f"# Tried with {engine} by tests/targets/measure.py: operator, version of its schema, type variable, element types. `none`: it {how} in every form.\n"
             f"engine {version_of(engine)} {date}\n" + "\n".join(lines) + "\n")
 
 

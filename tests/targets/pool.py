@@ -48,10 +48,18 @@ class Worker:
 def command_of(engine):
     if engine == "onnxruntime-web":
         return ["node", str(HERE / "web_worker.mjs")]
-    return [sys.executable, str(HERE / "worker.py"), engine]
+    return [python_of(engine), str(HERE / "worker.py"), engine]
 
 
-def outcomes(engine, jobs, record, limit=20):
+def python_of(engine):
+    """TensorFlow's converters want an environment of their own: CAMEO_TFLITE_PYTHON."""
+    return os.environ.get("CAMEO_TFLITE_PYTHON", sys.executable) if engine == "tflite" else sys.executable
+
+
+LIMITS = {"tflite": 120, "ncnn": 60}  # seconds; their models are converted for each run
+
+
+def outcomes(engine, jobs, record, limit=None):
     """Of every job, by its id; those in the file `record` are not run again."""
     record = pathlib.Path(record)
     done = {}
@@ -60,7 +68,7 @@ def outcomes(engine, jobs, record, limit=20):
             entry = json.loads(line)
             done[entry["id"]] = entry
     missing = [j for j in jobs if j["id"] not in done]
-    worker = Worker(command_of(engine), limit)
+    worker = Worker(command_of(engine), limit or LIMITS.get(engine, 20))
     with open(record, "a") as log:
         for n, job in enumerate(missing):
             entry = worker.ask(job)

@@ -157,6 +157,36 @@ bool has_head_bias(const Subject& s) {
   return (divided(add.inputs[0]) && per_head(add.inputs[1])) || (divided(add.inputs[1]) && per_head(add.inputs[0]));
 }
 
+bool moves_first_axis(const Subject& s) {
+  const AttrValue perm = s.node->attribute("perm");
+  const auto* p = std::get_if<std::vector<int64_t>>(&perm);
+  if (p) return !p->empty() && p->front() != 0;
+  const ValueId v = s.node->input(0);  // without perm the axes are turned round
+  return v && s.graph()[v].fact.has_rank() && s.graph()[v].fact.rank() > 1;
+}
+
+// x (1 + tanh(...)) or its half, computed before the last factor: the half is multiplied on at the end, or to 1 +
+// tanh(...).
+bool scaled_tanh(const Subject& s) {
+  const Graph& g = s.graph();
+  const auto def = [&](ValueId v) { return v ? g[v].def : NodeId(); };
+  const auto one_plus_tanh = [&](ValueId v) {
+    const NodeId n = def(v);
+    return n && g[n].is("Add") && std::any_of(g[n].inputs.begin(), g[n].inputs.end(), [&](ValueId x) {
+             return def(x) && g[def(x)].is("Tanh");
+           });
+  };
+  const auto product_with_it = [&](ValueId v) {
+    const NodeId n = def(v);
+    return n && g[n].is("Mul") && (one_plus_tanh(g[n].inputs[0]) || one_plus_tanh(g[n].inputs[1]));
+  };
+  const ValueId a = s.node->input(0), b = s.node->input(1);
+  const auto scales = [&](ValueId c, ValueId v) {
+    return c && v && g.is_constant(c) && (one_plus_tanh(v) || product_with_it(v));
+  };
+  return scales(a, b) || scales(b, a);
+}
+
 bool has_negative(const Subject& s, ValueId v) {
   return any_number(s, v, [](double n) { return !(n > 0); });
 }
@@ -180,6 +210,8 @@ constexpr Check checks[] = {
     {"result-size-unknown", result_size_unknown},
     {"behind-stft", behind_stft},
     {"head-bias", has_head_bias},
+    {"moves-first-axis", moves_first_axis},
+    {"scaled-tanh", scaled_tanh},
     {"scale-not-positive", [](const Subject& s) { return has_negative(s, s.node->input(1)); }},
 };
 

@@ -46,12 +46,18 @@ const AttrField* field_of(const OpDef& op, std::string_view name) {
   return nullptr;
 }
 
+// pnnx and OpenCV refuse Resize and Pad without their mode, although it has a default.
+bool is_always_written(const OpDef& op, std::string_view attribute) {
+  return attribute == "mode" && op.domain.empty() && (op.name == "Resize" || op.name == "Pad");
+}
+
 // Drops what the schema would supply anyway, and refuses what it does not know.
 void fit_attributes(const OpDef& op, const SchemaVersion& schema, EncodedNode& e, std::optional<std::string>& refusal) {
   const auto fresh = op.make();
   std::erase_if(e.attrs, [&](const NamedAttr& a) {
     if (std::holds_alternative<AttrRef>(a.value)) return false;
-    if (const AttrSpec* spec = schema.attribute(a.name)) return spec->fallback.has && spec->default_value() == a.value;
+    if (const AttrSpec* spec = schema.attribute(a.name))
+      return spec->fallback.has && spec->default_value() == a.value && !is_always_written(op, a.name);
     const AttrField* field = field_of(op, a.name);
     if (!field) return false;  // the file had it, no schema does: it stays
     if (field->get(fresh.get()) == a.value) return true;
