@@ -6,6 +6,8 @@ usage: lint_table.py
 import json
 import pathlib
 
+import plots
+
 DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
 FILE = DOCS / "tables" / "lint.json"
 # The labels in order, with what they mean.
@@ -67,6 +69,7 @@ def page(sections, language):
 
 
 def render():
+    plots.lint()
     sections = json.loads(FILE.read_text())
     for language, folder in (("en", DOCS), ("zh", DOCS / "zh")):
         (folder / "tables" / "lint.md").write_text(page(sections, language), encoding="utf-8")

@@ -27,6 +27,8 @@ import threading
 import time
 import warnings
 
+import plots
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROWS = ROOT / "build" / "tables"
 DOCS = ROOT / "docs" / "tables"
@@ -288,18 +290,6 @@ def versions():
     return out
 
 
-def bars(title, values, unit):
-    """Bars as SVG: [(label, value)]."""
-    high = max([v for _, v in values] or [1])
-    lines = [f"<text x='10' y='20' font-weight='bold'>{title}</text>"]
-    for i, (label, value) in enumerate(values):
-        y = 36 + 24 * i
-        colour = "#2b6cb0" if label.startswith("cameo") else "#a0aec0"
-        lines.append(f"<text x='10' y='{y + 13}'>{label}</text><rect x='230' y='{y}' width='{max(1, 330 * value / high):.0f}' height='17' fill='{colour}'/>"
-                     f"<text x='{238 + 330 * value / high:.0f}' y='{y + 13}'>{value:g}{unit}</text>")
-    return f"<svg xmlns='http://www.w3.org/2000/svg' width='660' height='{48 + 24 * len(values)}' font-family='sans-serif' font-size='13'>{''.join(lines)}</svg>\n"
-
-
 def plain(why):
     """Fit for a table: no colours of a terminal, no names of temporary files."""
     why = re.sub(r"\x1b?\[\d+m|Load model from \S+ failed: ?", "", why.replace("\x1b", ""))
@@ -326,7 +316,6 @@ def render_coverage(note):
         text.append(f"| {len(usable)} {title} of {total}: right | " + " | ".join(map(str, right)) + " |")
         for verdict, said in (("wrong", "wrong, no error"), ("refused", "refused"), ("no end", "died, or took too long")):
             text.append(f"| {said} | " + " | ".join(str(sum(ways[w] == verdict for ways in usable)) for w in WAYS) + " |")
-        (DOCS / f"coverage-{title.split()[0]}.svg").write_text(bars(f"{len(usable)} {title}: exported rightly", list(zip(WAYS, right)), ""))
     text += ["", "What is not right, by Cameo and by the others:", "", "| | by | |", "|---|---|---|"]
     text += [f"| {r['item']} | {r['way']} | {r['verdict']}: {plain(r['why'])} |" for r in sorted(rows, key=lambda r: (not r["way"].startswith("cameo"), r["item"], r["way"]))
              if r["verdict"] in ("wrong", "refused", "no end")]
@@ -342,7 +331,6 @@ def render_speed(note):
             "Versions: " + ", ".join(f"{k} {v}" for k, v in versions().items()) + f". {os.cpu_count()} processors.", ""]
     for task, ways in TASKS.items():
         text += [f"## {task}", "", "| model | " + " | ".join(ways) + " |", "|---|" + "---|" * len(ways)]
-        ratios = collections.defaultdict(list)
         for item in SPEED:
             found = {r["way"].split(": ")[1]: r for r in rows if r["item"] == item and r["way"].startswith(task + ":")}
             if not found:
@@ -350,13 +338,7 @@ def render_speed(note):
             cells = [f"{r['ms']:g} ms" + (f", {r['mib']:g} MiB" if task == "export" else "") + (f", {r['nodes']} nodes, {r['bytes'] / 1e6:.1f} MB" if "nodes" in r else "")
                      if (r := found.get(w)) else "" for w in ways]
             text.append(f"| {item} | " + " | ".join(cells) + " |")
-            for w in ways:
-                if w in found and ways[0] in found:
-                    ratios[w].append(found[w]["ms"] / found[ways[0]]["ms"])
         text.append("")
-        medians = [(w, round(sorted(ratios[w])[len(ratios[w]) // 2], 2)) for w in ways if ratios[w]]
-        if medians:
-            (DOCS / f"speed-{task}.svg").write_text(bars(f"{task}: time, cameo = 1 (median of {len(ratios[ways[0]])} models)", medians, "x"))
     (DOCS / "speed.md").write_text("\n".join(text) + "\n")
     (DOCS / "speed.json").write_text(json.dumps({"versions": versions(), "rows": rows}, indent=0))
 
@@ -393,6 +375,8 @@ def main():
         DOCS.mkdir(parents=True, exist_ok=True)
         render_coverage(options.note)
         render_speed(options.note)
+        plots.speed()
+        plots.coverage()
 
 
 if __name__ == "__main__":
