@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import faces
 
 ONNX_VERBS = ["run"] * 8 + ["simplify"] * 6 + ["convert"] * 4 + ["infer", "check", "show", "verify"] * 2 + ["merge", "extract", "diff", "explain", "stats", "view", "onnxsim"]
-ONNX_VERBS += ["edit", "quantize"] * 2 + ["lint", "quantize", "convert"] + ["desk", "c"] * 2
-ARCHIVE_VERBS = ["export"] * 8 + ["show", "desk", "c"]
+ONNX_VERBS += ["edit", "quantize"] * 2 + ["lint", "quantize", "convert", "prepare"] + ["desk", "c"] * 2
+ARCHIVE_VERBS = ["export"] * 8 + ["show", "desk", "c", "prepare"]
 PICTURE_VERBS = ["quantize"] * 3 + ["convert"]
 ARRAY_VERBS = ["run"] * 3 + ["verify", "quantize"]
 FACES = {"desk", "c"}  # not the command's: of the target itself (tests/attack/target/faces.cpp)
@@ -230,6 +230,21 @@ class Chooser:
             c.arguments += [w for d in self.dims[:3] for w in ("--dim", f"{d}={rng.choice([1, 2, 3, 0, -1])}")]
             c.arguments += maybe(rng, "--overwrite-input-shape", f"{self.value()}:{rng.choice(['1,2,3', '1', '2,3', '0', '-1,4'])}", odds=5)
         c.arguments += maybe(rng, "--ignore", rng.choice(["*", "tensorrt.double", f"*@{rng.choice(self.nodes)}"]), odds=6)
+        return c
+
+    def prepare(self):
+        rng = self.rng
+        c = Command(["prepare", self.model, "out.onnx"], ["out.onnx", "out.onnx.data"], "out.onnx")
+        c.arguments += maybe(rng, "--target", rng.choice(["onnxruntime", "openvino", "tensorrt", "opencv", "ncnn", "rknn", "qnn", "coreml", "tflite"]), odds=2)
+        flags = list(self.export_flags)
+        for i, word in enumerate(flags[:-1]):
+            c.arguments += [word, flags[i + 1]] if word == "--input" else []
+        for d in self.dims[:3]:
+            c.arguments += maybe(rng, "--fix-size", f"{d}={rng.choice([1, 2, 3, 0])}", odds=2)
+        c.arguments += maybe(rng, "--opset", str(rng.randint(7, 26)), odds=5) + maybe(rng, "--float", rng.choice(["f16", "bf16", "mixed"]), odds=6)
+        c.arguments += maybe(rng, "--quantize", self.inputs_file, odds=5) if self.inputs_file else []
+        c.arguments += maybe(rng, "--normalise", rng.choice(["fold", "keep", "out"]), odds=8) + maybe(rng, "--append-nms", rng.choice(["score=0.3,max=100", "iou=2", "max=-1"]), odds=8)
+        c.arguments += maybe(rng, "--ignore", "*", odds=10) + maybe(rng, "--no-simplify", odds=8) + maybe(rng, "--no-fix", odds=6) + maybe(rng, "--no-verify", odds=2)
         return c
 
     def stats(self):

@@ -166,8 +166,8 @@ class Judge:
             return Finding("files", f"exit {r.status} leaves {strange[0]}", f"files {command.verb} {normalised(strange[0])}")
         if r.status not in (0, 1) and r.left:
             return Finding("files", f"exit {r.status} leaves {sorted(r.left)[0]}", f"files {command.verb} exit {r.status}")
-        # lint --fix writes what it could mend, and says with status 1 that something is left.
-        if r.status == 1 and r.left and command.verb not in ("verify", "diff", "check", "lint"):
+        # lint --fix and prepare write what they could mend, and say with status 1 that something is left.
+        if r.status == 1 and r.left and command.verb not in ("verify", "diff", "check", "lint", "prepare"):
             return Finding("files", f"exit 1 leaves {sorted(r.left)[0]}", f"files {command.verb} exit 1")
         return None
 
