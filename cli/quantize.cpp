@@ -38,6 +38,7 @@ QuantizeSettings settings_of(const Args& args) {
   s.threads = static_cast<int>(args.integer("threads", 0, 0, 4096));
   s.correct_bias = !args.has("no-bias-correction");
   s.equalize = !args.has("no-equalization");
+  s.compensate = !args.has("no-compensation");
   s.simplify = !args.has("no-simplify");
   return s;
 }

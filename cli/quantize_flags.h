@@ -14,7 +14,8 @@ inline constexpr Flag quantize_flags[] = {
      "order (rgb, bgr, grey)"},
     {"target", 0, "NAME", "onnxruntime, tensorrt, openvino, qnn or generic; default: onnxruntime"},
     {"method", 0, "NAME",
-     "how ranges are chosen: minmax, percentile, entropy, mse; default: auto, the least noise. With --weights: rtn "
+     "how ranges are chosen: minmax, percentile, entropy, mse, margin; default: auto, the least noise. With --weights: "
+     "rtn "
      "(default), search, gptq, awq"},
     {"percentile", 0, "P", "numbers inside the range, for that method; default: 99.999"},
     {"keep", 0, "NODE,…", "nodes that stay float: names with * and ?, or operators; repeatable"},
@@ -28,6 +29,7 @@ inline constexpr Flag quantize_flags[] = {
     {"opset", 0, "N", "write this opset; default: the model's own, at least what the target needs"},
     {"threads", 0, "N", "default: all the machine has"},
     {"no-bias-correction", 0, "", "leave biases as they are"},
+    {"no-compensation", 0, "", "round every weight to its nearest level"},
     {"no-equalization", 0, "", "leave the ranges of channels as they are"},
     {"no-simplify", 0, "", "do not simplify the model first"},
     {"report", 0, "FILE", "every node with its bits and noise: .html or .json; repeatable"},

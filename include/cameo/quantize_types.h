@@ -13,12 +13,14 @@ namespace cameo {
 
 struct QuantizeSettings {
   std::string target = "onnxruntime";  // or tensorrt, openvino, qnn, generic
-  // How the range of a value is chosen: minmax, percentile, entropy, mse; auto: whichever gives the least noise.
+  // How the range of a value is chosen: minmax, percentile, entropy, mse, margin; auto: whichever gives the least
+  // noise.
   std::string method = "auto";
   double percentile = 99.999;          // of numbers inside the range, for that method
   std::vector<std::string> keep = {};  // nodes that stay float: names with * and ?, or operators
   bool simplify = true;                // first
   bool correct_bias = true;            // what quantization adds to the means of products is taken from biases
+  bool compensate = true;              // roundings of weights make up for each other, if that helps
   bool equalize = true;  // channels between two products get ranges of one size, which changes no result, if that helps
   double min_db = 20;    // signal to noise that every output is to have at least
   double max_float_macs = 0.1;  // the share of multiply-accumulates that may stay float for that
@@ -67,6 +69,7 @@ struct QuantizeReport {
   std::optional<double> float_metric, metric;
   bool reached = true;          // min_db, or max_drop
   bool equalized = false;       // channels were equalized, because that helped
+  bool compensated = false;     // weights were rounded for the results of their products, because that helped
   bool corrected_bias = false;  // biases were corrected by means that were measured
   uint64_t tried = 0;           // quantized models that were measured
   std::vector<QuantizedOutput> outputs;

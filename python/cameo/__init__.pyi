@@ -229,10 +229,10 @@ class Quantized:
 
 def quantize(model: Source, samples: Path | Iterable[Any], f: Path | IO[bytes] | None = None, *,
              target: Literal["onnxruntime", "tensorrt", "openvino", "qnn", "generic"] = "onnxruntime", image: str = "",
-             method: Literal["auto", "minmax", "percentile", "entropy", "mse"] = "auto", percentile: float = 99.999,
+             method: Literal["auto", "minmax", "percentile", "entropy", "mse", "margin"] = "auto", percentile: float = 99.999,
              keep: str | Iterable[str] = (), min_db: float = 20.0, max_float_macs: float = 0.1,
              metric: Callable[[Model], float] | None = None, max_drop: float = 0.01, check_samples: int = 16, simplify: bool = True,
-             correct_bias: bool = True, equalize: bool = True, form: Literal["qdq", "qoperator"] = "qdq", opset: int | None = None, threads: int = 0,
+             correct_bias: bool = True, equalize: bool = True, compensate: bool = True, form: Literal["qdq", "qoperator"] = "qdq", opset: int | None = None, threads: int = 0,
              progress: Callable[[str, int, int], bool | None] | None = None) -> Quantized: ...
 
 class WeightQuantized:

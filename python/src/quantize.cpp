@@ -31,6 +31,7 @@ QuantizeSettings settings_of(Options& o) {
   s.simplify = o.flag("simplify", s.simplify);
   s.correct_bias = o.flag("correct_bias", s.correct_bias);
   s.equalize = o.flag("equalize", s.equalize);
+  s.compensate = o.flag("compensate", s.compensate);
   s.min_db = o.number("min_db").value_or(s.min_db);
   s.max_float_macs = o.number("max_float_macs").value_or(s.max_float_macs);
   s.check_samples = static_cast<uint64_t>(std::max<int64_t>(1, o.integer("check_samples", 16)));

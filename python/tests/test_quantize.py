@@ -62,7 +62,7 @@ def test_targets_in_onnxruntime(trained, target):
     assert "QuantizeLinear" in ops and "DequantizeLinear" in ops
 
 
-@pytest.mark.parametrize("method", ["minmax", "percentile", "entropy", "mse"])
+@pytest.mark.parametrize("method", ["minmax", "percentile", "entropy", "mse", "margin"])
 def test_methods(trained, method):
     model, x = trained
     made = cameo.quantize(model, [row[None] for row in x[:16]], method=method, min_db=0)

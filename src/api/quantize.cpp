@@ -19,7 +19,8 @@ namespace {
 quant::Method method_of(const std::string& name) {
   const auto* const it = std::find(std::begin(quant::method_names), std::end(quant::method_names), name);
   if (it == std::end(quant::method_names))
-    throw error("use.value", cat("there is no method '", name, "'")).help("auto, minmax, percentile, entropy, mse");
+    throw error("use.value", cat("there is no method '", name, "'"))
+        .help("auto, minmax, percentile, entropy, mse, margin");
   return static_cast<quant::Method>(it - std::begin(quant::method_names));
 }
 

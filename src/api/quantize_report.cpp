@@ -25,7 +25,12 @@ std::string to_json(const QuantizeReport& r) {
       .value(r.reached)
       .key("tried")
       .value(r.tried);
-  w.key("equalized").value(r.equalized).key("corrected_bias").value(r.corrected_bias);
+  w.key("equalized")
+      .value(r.equalized)
+      .key("compensated")
+      .value(r.compensated)
+      .key("corrected_bias")
+      .value(r.corrected_bias);
   if (r.metric) w.key("metric").value(*r.metric).key("float_metric").value(*r.float_metric);
   w.key("outputs").array();
   for (const auto& o : r.outputs) {
@@ -148,6 +153,7 @@ std::string to_html(const QuantizeReport& r) {
   out += cat("<h1>Quantized for ", escaped(r.target), "</h1><p>", r.samples, " samples, ranges by ", escaped(r.method),
              ". ", rounded(100 * r.int8_macs, 1), " % of the multiplications in integers. Worst output ",
              rounded(r.db, 1), " dB", r.reached ? "." : ", less than asked for.");
+  if (r.compensated) out += " Weights were rounded for the results of their products.";
   if (r.equalized) out += " Channels were equalized.";
   if (r.corrected_bias) out += " Biases were corrected by measured means.";
   if (r.metric) out += cat(" Metric ", short_number(*r.metric), ", float ", short_number(*r.float_metric), ".");

@@ -194,13 +194,14 @@ constexpr Row<ConvertSettings> convert_rows[] = {
     CAMEO_ROW(ConvertSettings, to_qdq),     CAMEO_ROW(ConvertSettings, exact_rounding),
     CAMEO_ROW(ConvertSettings, quantized)};
 constexpr Row<QuantizeSettings> quantize_rows[] = {
-    CAMEO_ROW(QuantizeSettings, target),         CAMEO_ROW(QuantizeSettings, method),
-    CAMEO_ROW(QuantizeSettings, percentile),     CAMEO_ROW(QuantizeSettings, keep),
-    CAMEO_ROW(QuantizeSettings, simplify),       CAMEO_ROW(QuantizeSettings, correct_bias),
-    CAMEO_ROW(QuantizeSettings, equalize),       CAMEO_ROW(QuantizeSettings, min_db),
-    CAMEO_ROW(QuantizeSettings, max_float_macs), CAMEO_ROW(QuantizeSettings, check_samples),
-    CAMEO_ROW(QuantizeSettings, max_drop),       CAMEO_ROW(QuantizeSettings, threads),
-    CAMEO_ROW(QuantizeSettings, opset),          CAMEO_ROW(QuantizeSettings, form)};
+    CAMEO_ROW(QuantizeSettings, target),        CAMEO_ROW(QuantizeSettings, method),
+    CAMEO_ROW(QuantizeSettings, percentile),    CAMEO_ROW(QuantizeSettings, keep),
+    CAMEO_ROW(QuantizeSettings, simplify),      CAMEO_ROW(QuantizeSettings, correct_bias),
+    CAMEO_ROW(QuantizeSettings, equalize),      CAMEO_ROW(QuantizeSettings, compensate),
+    CAMEO_ROW(QuantizeSettings, min_db),        CAMEO_ROW(QuantizeSettings, max_float_macs),
+    CAMEO_ROW(QuantizeSettings, check_samples), CAMEO_ROW(QuantizeSettings, max_drop),
+    CAMEO_ROW(QuantizeSettings, threads),       CAMEO_ROW(QuantizeSettings, opset),
+    CAMEO_ROW(QuantizeSettings, form)};
 constexpr Row<LintSettings> lint_rows[] = {CAMEO_ROW(LintSettings, targets), CAMEO_ROW(LintSettings, ignore)};
 constexpr Row<LintFixSettings> lint_fix_rows[] = {
     CAMEO_ROW(LintFixSettings, targets), CAMEO_ROW(LintFixSettings, ignore), CAMEO_ROW(LintFixSettings, input_shapes),

@@ -1,11 +1,15 @@
 #include "quant/quantize.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "backends/onnx/simplify_for_opset.h"
+#include "kernels/carrier.h"
 #include "ops/infer.h"
 #include "ops/inline.h"
 #include "ops/soundness.h"
+#include "passes/half/widen.h"
+#include "quant/dynamic/rest.h"
 #include "quant/equalize.h"
 #include "quant/evaluate/bias_means.h"
 #include "quant/evaluate/search.h"
@@ -22,6 +26,8 @@ namespace {
 constexpr size_t plotted = 12;
 constexpr size_t few_samples = 4;  // that predict what all of them verify
 constexpr double luck_db = 1;      // that few numbers of an output may be better than others by chance
+constexpr double least_loss_db = 1;
+constexpr size_t least_halved = 4;                         // samples, so that one half may judge the other
 constexpr uint64_t most_kept_bytes = uint64_t{128} << 20;  // of samples that are run again
 
 std::string label(const Graph& g, NodeId n) {
@@ -43,8 +49,8 @@ class Quantizer {
     prepare();
     const std::set<NodeId> keep = kept_nodes();
     const Selection widest(m_.graph, target_, keep);
-    if (widest.nodes().empty()) throw nothing_to_do();
     keep_first(samples);
+    if (widest.nodes().empty()) return without_ranges(samples);
     calibration_ = calibrated(m_, widest);
     if (o_.asked.equalize) try_equalized(widest, keep);
     calibrate(samples);
@@ -52,12 +58,13 @@ class Quantizer {
     const Graph sized = sized_graph();
     std::vector<ValueId> watched(widest.values().begin(), widest.values().end());
     const Evaluator evaluator(m_, kept_, watched, o_.asked.threads);
+    if (o_.asked.compensate) maker.compensate(widest.nodes(), kept_, o_.asked.threads);
     BiasMeans means(m_, corrigible(widest), few(), o_.asked.threads);
-    Search search(m_, sized, maker, means, o_, [&](Variant& v, bool quick) {
+    Search search(m_, sized, maker, means, o_, [&](const Choice& choice, bool quick) {
       tell("measuring quantized models", search_ ? search_->tried() : 0, 0);
-      v.evaluation = quick ? evaluator.compare(v.model, v.inserted.dequantized)
-                           : evaluator.measure(v.model, v.inserted.dequantized);
-      v.score = o_.metric && !quick ? o_.metric(v.model) : v.evaluation.worst_db();
+      Variant v = judged(choice, maker, evaluator, quick);
+      v.score = o_.metric && !quick ? o_.metric(v.model) : v.evaluation.merit_db();
+      return v;
     });
     search_ = &search;
     if (evaluator.has_features()) search.set_goal(o_.asked.min_db + luck_db);
@@ -68,6 +75,8 @@ class Quantizer {
     const Variant best = search.run(keep);
     report(best, maker, search, keep);
     m_ = best.model;
+    add_rest(evaluator);
+    warn_of_nan();
     if (o_.asked.form == "qoperator") {
       infer(m_.graph);
       to_qoperator(m_.graph);
@@ -78,7 +87,10 @@ class Quantizer {
  private:
   Error nothing_to_do() const {
     return error("quantize.nothing", cat("no node of the model can be quantized for ", target_.name))
-        .help("quantized are products with constant f32 weights in the main graph: Conv, Gemm, MatMul");
+        .help(target_.rounds_data
+                  ? "quantized are products with constant weights (Conv, Gemm, MatMul), and LSTM. Of bodies of If, "
+                    "Loop and Scan: Gemm and MatMul"
+                  : "quantized are products with constant weights in the main graph: Conv, Gemm, MatMul");
   }
 
   void tell(const char* what, uint64_t done, uint64_t all) const {
@@ -91,6 +103,7 @@ class Quantizer {
     const int64_t asked = o_.opset ? o_.opset : own == m_.opsets.end() ? 0 : own->second;
     out_.opset = std::max(asked, target_.opset);
     inline_functions(m_);
+    passes::widen_halves(m_.graph);
     DiagSink diags;
     if (o_.asked.simplify) backends::simplify_for_opset(m_, out_.opset, {}, false, &diags);
     else
@@ -129,15 +142,38 @@ class Quantizer {
     std::vector<Datum> inputs;
     uint64_t bytes = 0;
     while (kept_.size() < std::max<size_t>(1, o_.asked.check_samples) && bytes <= most_kept_bytes) {
-      inputs.clear();
-      if (!samples(inputs)) break;
+      if (!next(samples, inputs)) break;
       for (const Datum& d : inputs)
         if (d.kind == Datum::Kind::tensor) bytes += d.tensor.bytes().size();
       kept_.push_back(inputs);
     }
+    if (kept_.empty() && without_number_)
+      throw error("quantize.nan", cat("all ", without_number_, " samples hold NaN"));
     if (kept_.empty())
       throw error("quantize.samples", "there are no samples to calibrate with")
           .help("some dozens of inputs as the model will see them");
+  }
+
+  // The next sample without NaN; infinities are what masks hold.
+  bool next(const Samples& samples, std::vector<Datum>& inputs) {
+    for (inputs.clear(); samples(inputs); inputs.clear()) {
+      if (std::none_of(inputs.begin(), inputs.end(), holds_nan)) return true;
+      ++without_number_;
+    }
+    return false;
+  }
+  static bool holds_nan(const Datum& d) {
+    if (d.kind != Datum::Kind::tensor || !is_float(d.tensor.dtype())) return false;
+    const Loaded<float> numbers(d.tensor);
+    return std::any_of(numbers.span().begin(), numbers.span().end(), [](float x) { return std::isnan(x); });
+  }
+  void warn_of_nan() {
+    if (!without_number_) return;
+    Diag d;
+    d.severity = Severity::warning;
+    d.code = "quantize.nan";
+    d.what = cat(without_number_, without_number_ == 1 ? " sample holds" : " samples hold", " NaN and was left out");
+    out_.findings.push_back(std::move(d));
   }
 
   // An even selection of the samples that were kept.
@@ -157,6 +193,24 @@ class Quantizer {
     return out;
   }
 
+  // Each half of the samples with ranges that the other half gives, as other samples will meet them. Quick: the model
+  // is one of a half.
+  static Variant judged(const Choice& choice, VariantMaker& maker, const Evaluator& evaluator, bool quick) {
+    const auto measured = [&](const Variant& it, Half half) {
+      return quick ? evaluator.compare(it.model, it.inserted.dequantized, half)
+                   : evaluator.measure(it.model, it.inserted.dequantized, half);
+    };
+    const bool halves = evaluator.samples() >= least_halved;
+    Variant out = maker.make(choice, halves ? Half::odd : Half::both);
+    out.evaluation = measured(out, halves ? Half::even : Half::both);
+    if (!halves) return out;
+    out.evaluation.add(measured(maker.make(choice, Half::even), Half::odd));
+    if (quick) return out;
+    Variant whole = maker.make(choice);
+    whole.evaluation = std::move(out.evaluation);
+    return whole;
+  }
+
   // Equalized channels are taken where the quantized model gets better by them.
   void try_equalized(const Selection& s, const std::set<NodeId>& keep) {
     Model other = m_;
@@ -172,8 +226,7 @@ class Quantizer {
     const auto db = [&](const Model& m, const Calibration& c) {
       VariantMaker maker(m, target_, c, o_.asked.percentile);
       const Method method = o_.method == Method::automatic ? Method::mse : o_.method;
-      const Variant v = maker.make({.keep = keep, .method = method});
-      return evaluator.compare(v.model, v.inserted.dequantized).merit_db();
+      return judged({.keep = keep, .method = method}, maker, evaluator, true).evaluation.merit_db();
     };
     if (db(other, *second) <= db(m_, *calibration_)) return;
     m_ = std::move(other);
@@ -193,7 +246,7 @@ class Quantizer {
   }
 
   void calibrate(const Samples& samples) {
-    for (std::vector<Datum> inputs; inputs.clear(), samples(inputs);) {
+    for (std::vector<Datum> inputs; next(samples, inputs);) {
       tell("calibrating", calibration_->samples(), 0);
       calibration_->sample(inputs);
     }
@@ -221,6 +274,7 @@ class Quantizer {
     r.db = best.evaluation.worst_db();
     if (o_.metric) r.metric = best.score;
     r.reached = o_.metric ? search.reached(best) : r.db >= o_.asked.min_db;
+    r.compensated = best.choice.compensate;
     r.corrected_bias = !best.choice.shifts.empty();
     for (const OutputNoise& o : best.evaluation.outputs) {
       QuantizedOutput& to = r.outputs.emplace_back(QuantizedOutput{o.name, o.all.db(), {}});
@@ -242,6 +296,51 @@ class Quantizer {
     std::stable_sort(r.values.begin(), r.values.end(), [](const auto& a, const auto& b) { return a.db < b.db; });
     r.tried = search.tried();
     for (size_t i = 0; i < r.values.size() && i < plotted; ++i) plot(r.values[i]);
+  }
+
+  // Models of LSTM or of bodies only.
+  Result without_ranges(const Samples& samples) {
+    const Evaluator evaluator(m_, kept_, {}, o_.asked.threads);
+    QuantizeReport& r = out_.report;
+    r.target = target_.name;
+    r.method = "rounding at run time";
+    r.samples = kept_.size();
+    for (std::vector<Datum> inputs; next(samples, inputs);) ++r.samples;
+    add_rest(evaluator);
+    if (r.nodes.empty()) throw nothing_to_do();
+    r.reached = o_.metric || r.db >= o_.asked.min_db;
+    warn_of_nan();
+    return std::move(out_);
+  }
+
+  // LSTM and products in bodies, where outputs stay as good as asked for, or nearly as good as they are.
+  void add_rest(const Evaluator& evaluator) {
+    if (!target_.rounds_data) return;
+    Model other = m_;
+    const std::vector<DynamicRow> rows = quantize_rest(other, o_.asked.keep);
+    if (rows.empty()) return;
+    const Evaluation before = evaluator.measure(m_, {}), after = evaluator.measure(other, {});
+    const bool good = o_.metric ? o_.metric(other) >= o_.metric(m_) - o_.asked.max_drop
+                                : after.worst_db() >= std::min(o_.asked.min_db, before.worst_db() - least_loss_db);
+    QuantizeReport& r = out_.report;
+    for (const DynamicRow& row : rows) {
+      const auto there = std::find_if(r.nodes.begin(), r.nodes.end(),
+                                      [&](const QuantizedNode& n) { return n.name == row.name && n.op == row.op; });
+      QuantizedNode& n = there == r.nodes.end() ? r.nodes.emplace_back() : *there;
+      n.name = row.name, n.op = row.op, n.quantized = good;
+      if (good) n.bits = target_.weight.bits, n.why = "its data is rounded at run time";
+      else n.why = "kept float for the signal to noise of the outputs";
+    }
+    if (!good) return;
+    m_ = std::move(other);
+    r.db = std::min(r.db, after.worst_db());
+    if (r.outputs.empty()) {
+      r.db = after.worst_db();
+      for (const OutputNoise& o : after.outputs) r.outputs.push_back({o.name, o.all.db(), {}});
+    }
+    double quantized = 0, all = 0;
+    for (const QuantizedNode& n : r.nodes) all += n.macs, quantized += n.quantized ? n.macs : 0;
+    r.int8_macs = all > 0 ? quantized / all : 1;
   }
 
   void plot(QuantizedValue& v) const {
@@ -307,6 +406,7 @@ class Quantizer {
   std::unique_ptr<Calibration> calibration_;
   std::vector<std::vector<Datum>> kept_;
   Search* search_ = nullptr;
+  size_t without_number_ = 0;
   std::vector<std::pair<ValueId, std::string>> names_;
 };
 

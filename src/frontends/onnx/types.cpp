@@ -34,16 +34,23 @@ Dim TypeReader::read_param(std::string_view name) {
   return clashing_.emplace(std::string(name), dims_.fresh()).first->second;
 }
 
+namespace {
+
+// paddle2onnx and others write "?" for every size that they do not know: it names none.
+bool names_a_size(const DimProto& d) { return d.param && !d.param->empty() && *d.param != "?"; }
+
+}  // namespace
+
 Dim TypeReader::dim(const DimProto& d, std::string_view hint) {
   if (d.value && *d.value >= 0) return Dim(*d.value);
-  if (d.param && !d.param->empty()) return param(*d.param);
+  if (names_a_size(d)) return param(*d.param);
   return dims_.fresh(hint);  // unknown; some writers use -1
 }
 
 void TypeReader::reserve(const TypeProto& t) {
   if (t.shape)
     for (const DimProto& d : *t.shape)
-      if (d.param && !d.param->empty()) param(*d.param);
+      if (names_a_size(d)) param(*d.param);
   for (const TypeProto& inner : t.inner) reserve(inner);
 }
 

@@ -3,9 +3,11 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/session.h"
+#include "quant/calibrate/extremes.h"
 #include "quant/calibrate/histogram.h"
 
 namespace cameo::quant {
@@ -22,12 +24,17 @@ struct ChannelMoments {
     return count > 0 && channel < square.size() ? square[channel] / count : 0;
   }
   void add(std::span<const float> numbers, std::span<const int64_t> dims, size_t place);
+  void merge(const ChannelMoments& other);
 };
 
 struct ValueStatistics {
   Histogram histogram;
+  Extremes extremes;
   ChannelMoments channels;
 };
+
+// Every other sample, the first included, or the others: ranges of one half are judged on the other.
+enum class Half : uint8_t { both, even, odd };
 
 class Calibration {
  public:
@@ -38,11 +45,12 @@ class Calibration {
   void sample(std::span<const Datum> inputs);  // the model's inputs in order
   size_t samples() const { return samples_; }
   // Null for a value that was not watched, or never there.
-  const ValueStatistics* of(ValueId v) const;
+  const ValueStatistics* of(ValueId v, Half half = Half::both) const;
 
  private:
   std::vector<ValueId> watched_;
-  std::vector<ValueStatistics> statistics_;
+  std::vector<ValueStatistics> halves_[2];
+  mutable std::vector<std::optional<ValueStatistics>> both_;  // made when it is asked for
   std::map<ValueId, size_t> places_;
   std::unique_ptr<engine::Session> session_;
   size_t samples_ = 0;

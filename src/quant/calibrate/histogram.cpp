@@ -50,11 +50,11 @@ Extremes extremes(std::span<const float> numbers) {
 
 }  // namespace
 
-void Histogram::add(std::span<const float> numbers, size_t most) {
+std::pair<double, double> Histogram::add(std::span<const float> numbers, size_t most) {
   const Extremes range = extremes(numbers);
   if (range.low > range.high) {  // none is finite
     strange_ += numbers.size();
-    return;
+    return {0, 0};
   }
   min_ = seen_ ? std::min(min_, range.low) : range.low;
   max_ = seen_ ? std::max(max_, range.high) : range.high;
@@ -74,6 +74,7 @@ void Histogram::add(std::span<const float> numbers, size_t most) {
     if (key < first_key) ++zeros_;
     else (bits >> 31 ? negative_ : positive_)[std::min(key, last_key) - first_key] += 1;
   }
+  return {static_cast<double>(range.low), static_cast<double>(range.high)};
 }
 
 void Histogram::merge(const Histogram& other) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "quant/layer.h"
@@ -16,7 +17,8 @@ class Histogram {
   static constexpr size_t bins_per_sign = size_t{bins_per_octave} * octaves;
 
   // Minimum and maximum count every number; of more than `most` numbers the bins count an even selection.
-  void add(std::span<const float> numbers, size_t most = 1 << 15);
+  // Returns the least and the largest of the finite ones, {0, 0} where there are none.
+  std::pair<double, double> add(std::span<const float> numbers, size_t most = 1 << 15);
   void merge(const Histogram& other);
 
   bool empty() const { return seen_ == 0; }

@@ -175,6 +175,7 @@ Range range_of(const Histogram& h, Method method, const Grid& grid, double perce
   if (h.empty()) return {};
   switch (method) {
     case Method::automatic: invariant(false, "the method is chosen by now"); [[fallthrough]];
+    case Method::margin: invariant(false, "a histogram does not know single samples"); [[fallthrough]];
     case Method::minmax: return whole(h);
     case Method::percentile: return percentile_range(h, percentile);
     case Method::entropy: return entropy_range(h, grid);

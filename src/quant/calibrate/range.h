@@ -8,8 +8,8 @@
 
 namespace cameo::quant {
 
-enum class Method : uint8_t { automatic, minmax, percentile, entropy, mse };
-inline constexpr std::string_view method_names[] = {"auto", "minmax", "percentile", "entropy", "mse"};
+enum class Method : uint8_t { automatic, minmax, percentile, entropy, mse, margin };
+inline constexpr std::string_view method_names[] = {"auto", "minmax", "percentile", "entropy", "mse", "margin"};
 
 struct Range {
   double low = 0, high = 0;
@@ -39,7 +39,8 @@ Range covered(const Scale& scale, const Grid& grid);
 double expected_error(const Histogram& h, const Scale& scale, const Grid& grid);
 double mean_square(const Histogram& h);
 
-// `percentile`: the share of numbers inside, in percent. Precondition: the method is not automatic.
+// `percentile`: the share of numbers inside, in percent. Precondition: the method is neither automatic nor margin,
+// which needs the extremes of samples.
 Range range_of(const Histogram& h, Method method, const Grid& grid, double percentile);
 
 }  // namespace cameo::quant

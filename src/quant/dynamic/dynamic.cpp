@@ -55,7 +55,7 @@ class DynamicQuantizer {
       for (const RegionId body : g_[n].regions)
         if (body) collect(body);
       for (const std::string_view op : {"Conv", "Gemm", "MatMul", "LSTM", "GRU"})
-        if (g_[n].is(op) && is_sound(n)) nodes_.push_back(n);
+        if (g_[n].is(op) && is_sound(n) && (!o_.only || o_.only(n))) nodes_.push_back(n);
     }
   }
 

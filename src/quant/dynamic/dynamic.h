@@ -1,6 +1,7 @@
 // Dynamic quantization: weights as 8-bit integers, data rounded to 8 bits while the model runs.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,10 @@
 namespace cameo::quant {
 
 struct DynamicOptions {
-  bool microsoft = true;          // com.microsoft's operators for onnxruntime; else ONNX's own only
-  bool per_channel = true;        // a scale per output, or one per weight
-  std::vector<std::string> keep;  // nodes that stay float: names with * and ?, or operators
+  bool microsoft = true;                  // com.microsoft's operators for onnxruntime; else ONNX's own only
+  bool per_channel = true;                // a scale per output, or one per weight
+  std::vector<std::string> keep;          // nodes that stay float: names with * and ?, or operators
+  std::function<bool(NodeId)> only = {};  // empty: all nodes
 };
 
 struct DynamicRow {

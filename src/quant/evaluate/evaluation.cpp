@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/carrier.h"
+#include "quant/schemes/saturation.h"
 #include "support/error.h"
 
 namespace cameo::quant {
@@ -55,6 +56,17 @@ double Power::db() const {
   return std::min(no_noise_db, 10 * std::log10(signal / noise));
 }
 
+void Evaluation::add(const Evaluation& other) {
+  const auto sum = [](Power& to, const Power& from) { to.signal += from.signal, to.noise += from.noise; };
+  for (size_t i = 0; i < outputs.size() && i < other.outputs.size(); ++i) {
+    sum(outputs[i].all, other.outputs[i].all);
+    for (size_t k = 0; k < outputs[i].parts.size(); ++k)
+      sum(outputs[i].parts[k].power, other.outputs[i].parts[k].power);
+  }
+  for (const auto& [v, power] : other.values) sum(values[v], power);
+  features.insert(other.features.begin(), other.features.end());
+}
+
 double OutputNoise::worst_db() const {
   double out = all.db();
   for (const Part& p : parts)
@@ -94,6 +106,7 @@ Evaluator::Evaluator(const Model& model, std::vector<std::vector<Datum>> samples
   const engine::Session session(model, options);
   for (const auto& inputs : samples_) expected_.push_back(record(session, inputs, watched));
   const Graph& g = model.graph;
+  for (const ValueId v : watched) useful_[v] = useful_range(g, v);
   for (const ValueId v : g[g.main()].outputs) output_names_.push_back(g[v].name);
   find_parts();
   find_features(g, watched);
@@ -183,24 +196,25 @@ void Evaluator::add_noise(const Datum& wanted, const Datum& got, const Parting& 
   for (size_t axis = p.axis + 1; axis < shape.size(); ++axis) inner *= static_cast<size_t>(shape[axis]);
   for (size_t k = 0; k < a.size(); ++k) {
     const double there = a.size() == b.size() ? b[k] : NAN;
-    add(noise.all, a[k], there);
-    if (!p.part.empty()) add(noise.parts[p.part[k / inner % p.part.size()]].power, a[k], there);
+    quant::add(noise.all, a[k], there);
+    if (!p.part.empty()) quant::add(noise.parts[p.part[k / inner % p.part.size()]].power, a[k], there);
   }
 }
 
-Evaluation Evaluator::compare(const Model& quantized, const std::map<ValueId, ValueId>& forms) const {
+Evaluation Evaluator::compare(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half) const {
   std::map<ValueId, ValueId> seen;
   for (const ValueId v : features_)
     if (const auto it = forms.find(v); it != forms.end()) seen.insert(*it);
-  Evaluation out = measure(quantized, seen, features_.empty() ? few_samples : SIZE_MAX);
-  for (const auto& [v, form] : seen)
-    if (out.values.contains(v)) out.features.insert(v);
-  return out;
+  return measure(quantized, seen, half, few_samples);
 }
 
-Evaluation Evaluator::measure(const Model& quantized, const std::map<ValueId, ValueId>& forms, size_t most) const {
+Evaluation Evaluator::measure(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half,
+                              size_t most) const {
   std::vector<ValueId> watched, names;
-  for (const auto& [name, form] : forms) names.push_back(name), watched.push_back(form);
+  const auto watch = [&](ValueId name, ValueId form) { names.push_back(name), watched.push_back(form); };
+  for (const auto& [name, form] : forms) watch(name, form);
+  for (const ValueId v : features_)  // they count, quantized or not
+    if (!forms.contains(v) && quantized.graph[v].kind != Value::Kind::dead) watch(v, v);
   engine::SessionOptions options;
   options.threads = threads_;
   options.observe = watched;
@@ -211,18 +225,24 @@ Evaluation Evaluator::measure(const Model& quantized, const std::map<ValueId, Va
     o.name = output_names_[i];
     for (const std::string& what : partings_[i].names) o.parts.push_back({what, {}});
   }
-  const size_t step = samples_.size() <= most ? 1 : (samples_.size() + most - 1) / most;
-  for (size_t s = 0; s < samples_.size(); s += step) {
+  const size_t step = samples_.size() <= most ? 1 : (samples_.size() + most - 1) / most,
+               stride = half == Half::both ? step : 2 * step;
+  for (size_t s = half == Half::odd ? 1 : 0; s < samples_.size(); s += stride) {
     const Recorded got = record(session, samples_[s], names);
     for (size_t i = 0; i < output_names_.size(); ++i)
       add_noise(expected_[s].outputs[i], got.outputs[i], partings_[i], out.outputs[i]);
     for (const auto& [v, numbers] : got.values) {
       const auto it = expected_[s].values.find(v);
       if (it == expected_[s].values.end() || it->second.size() != numbers.size()) continue;
-      for (size_t k = 0; k < numbers.size(); ++k)
-        add(out.values[v], static_cast<double>(it->second[k]), static_cast<double>(numbers[k]));
+      const Range& useful = useful_.at(v);
+      const auto seen = [&](float x) {
+        return std::isnan(x) ? static_cast<double>(x) : std::clamp(static_cast<double>(x), useful.low, useful.high);
+      };
+      for (size_t k = 0; k < numbers.size(); ++k) quant::add(out.values[v], seen(it->second[k]), seen(numbers[k]));
     }
   }
+  for (const ValueId v : features_)
+    if (out.values.contains(v)) out.features.insert(v);
   return out;
 }
 

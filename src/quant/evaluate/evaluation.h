@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/session.h"
-#include "quant/layer.h"
+#include "quant/calibrate/calibration.h"
 
 namespace cameo::quant {
 
@@ -31,6 +31,7 @@ struct OutputNoise {
 };
 
 struct Evaluation {
+  void add(const Evaluation& other);  // of the same outputs, on other samples
   std::vector<OutputNoise> outputs;
   std::map<ValueId, Power> values;  // of the float graph
   std::set<ValueId> features;  // of them, those that stand for the outputs, which are too few numbers to compare by
@@ -48,9 +49,11 @@ class Evaluator {
             int threads);
   // `forms`: the value of `quantized` that stands for a watched one; others are not compared. Of more than `most`
   // samples an even selection is run.
-  Evaluation measure(const Model& quantized, const std::map<ValueId, ValueId>& forms, size_t most = SIZE_MAX) const;
+  Evaluation measure(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half = Half::both,
+                     size_t most = SIZE_MAX) const;
   // The same from few samples, outputs and features only: to choose between variants.
-  Evaluation compare(const Model& quantized, const std::map<ValueId, ValueId>& forms) const;
+  Evaluation compare(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half = Half::both) const;
+  size_t samples() const { return samples_.size(); }
   bool has_features() const { return !features_.empty(); }
 
  private:
@@ -73,6 +76,7 @@ class Evaluator {
   std::vector<std::vector<Datum>> samples_;
   std::vector<Recorded> expected_;
   std::set<ValueId> features_;
+  std::map<ValueId, Range> useful_;  // beyond it numbers make no difference
   std::vector<std::string> output_names_;
   std::vector<Parting> partings_;  // by output
   int threads_ = 0;

@@ -9,11 +9,13 @@ namespace cameo::quant {
 
 namespace {
 
-constexpr double comfort_db = 6;            // beyond the goal, as far as it costs next to nothing
-constexpr double comfort_share = 0.2;       // of the multiplications that may stay float
-constexpr double cheap = 2e-3;              // a share of the multiplications that costs next to nothing
-constexpr size_t noisiest = 32, last = 12;  // nodes that are tried one by one
-constexpr size_t most_given_back = 6;
+constexpr double comfort_db = 6;              // beyond the goal, as far as it costs next to nothing
+constexpr double comfort_share = 0.2;         // of the multiplications that may stay float
+constexpr Method usual_method = Method::mse;  // others have to be better by more than chance
+constexpr double by_chance_db = 0.2;
+constexpr double cheap = 2e-3;             // a share of the multiplications that costs next to nothing
+constexpr size_t noisiest = 20, last = 8;  // nodes that are tried one by one
+constexpr size_t most_given_back = 6, most_tried_back = 12;
 constexpr size_t most_bias_stages = 32;
 constexpr int refinements = 18;  // quick measurements for ranges of parts of the graph
 constexpr int verifications = 4;
@@ -37,7 +39,7 @@ double noise(double db) { return std::pow(10, -db / 10); }
 }  // namespace
 
 Search::Search(const Model& model, const Graph& sized, VariantMaker& maker, BiasMeans& means, const Options& options,
-               std::function<void(Variant&, bool)> measured)
+               std::function<Variant(const Choice&, bool)> measured)
     : model_(model),
       maker_(maker),
       means_(means),
@@ -60,10 +62,16 @@ double Search::share(const std::set<NodeId>& nodes) const {
 }
 
 Variant Search::measure(const Choice& choice, bool quick) {
-  Variant v = maker_.make(choice);
-  measured_(v, quick);
   ++tried_;
-  return v;
+  return measured_(choice, quick);
+}
+
+bool Search::reached(const Variant& v) const {
+  return options_.metric ? v.score >= goal_ : v.evaluation.worst_db() >= goal_;
+}
+
+bool Search::better(const Variant& a, const Variant& b) const {
+  return reached(a) != reached(b) ? reached(a) : a.score > b.score;
 }
 
 bool Search::comfortable(const Variant& v) const {
@@ -72,15 +80,15 @@ bool Search::comfortable(const Variant& v) const {
 
 Choice Search::best_ranges(const std::set<NodeId>& keep) {
   const bool automatic = options_.method == Method::automatic, correct = options_.asked.correct_bias;
-  Choice choice{.keep = keep, .method = automatic ? Method::minmax : options_.method, .correct_bias = correct};
-  if (!automatic && !correct) return choice;
+  Choice choice{.keep = keep, .method = automatic ? usual_method : options_.method, .correct_bias = correct};
+  if (!automatic && !correct && !options_.asked.compensate) return choice;
   Variant best = measure(choice, true);
   const auto attempt = [&](Choice other) {
     Variant v = measure(other, true);
-    if (v.evaluation.merit_db() > best.evaluation.merit_db()) best = std::move(v);
+    if (v.evaluation.merit_db() > best.evaluation.merit_db() + by_chance_db) best = std::move(v);
   };
   if (automatic)
-    for (const Method method : {Method::mse, Method::percentile, Method::entropy}) {
+    for (const Method method : {Method::minmax, Method::margin, Method::percentile, Method::entropy}) {
       Choice other = choice;
       other.method = method;
       attempt(other);
@@ -88,6 +96,11 @@ Choice Search::best_ranges(const std::set<NodeId>& keep) {
   if (correct) {
     Choice other = best.choice;
     other.correct_bias = false;
+    attempt(other);
+  }
+  if (options_.asked.compensate) {
+    Choice other = best.choice;
+    other.compensate = true;
     attempt(other);
   }
   choice = best.choice;
@@ -109,13 +122,13 @@ void Search::refine_ranges(Choice& choice, Variant& quick) {
   int left = refinements;
   for (size_t i = 0; i < blocks.size(); ++i) {
     const auto [from, to] = blocks[i];
-    for (const Method method : {Method::minmax, Method::mse, Method::percentile, Method::entropy}) {
+    for (const Method method : {Method::minmax, Method::margin, Method::mse, Method::percentile, Method::entropy}) {
       Choice other = choice;
       for (size_t k = from; k < to; ++k) other.methods[order[k]] = method;
       if (other.method == method && choice.methods.empty()) continue;
       if (left-- <= 0) return;
       Variant v = measure(other, true);
-      if (v.evaluation.merit_db() > quick.evaluation.merit_db() + 0.05) quick = std::move(v), choice = other;
+      if (v.evaluation.merit_db() > quick.evaluation.merit_db() + by_chance_db) quick = std::move(v), choice = other;
     }
     if (to - from < 2) continue;
     blocks.emplace_back(from, (from + to) / 2);
@@ -246,7 +259,7 @@ void Search::leave_float(Variant& best, double wanted_db, double most_macs) {
         before = choice.keep;
         Variant v = measure(choice);
         aim += std::max(2.0, options_.metric ? 0 : wanted_db - v.evaluation.worst_db());
-        if (v.score > best.score) best = std::move(v);
+        if (better(v, best)) best = std::move(v);
       } else {
         aim += 2;
       }
@@ -270,7 +283,7 @@ void Search::leave_noisiest_float(Variant& best, double most_macs) {
     }
     if (choice.keep == from.keep) return;
     Variant v = measure(choice);
-    if (v.score > best.score) best = std::move(v);
+    if (better(v, best)) best = std::move(v);
     if (taken < count) return;
   }
 }
@@ -289,17 +302,86 @@ void Search::give_back(Variant& best, const std::set<NodeId>& asked) {
   }
 }
 
+// The first or the last products together: noise that comes early grows on the way, and late noise is seen as it is.
+void Search::leave_ends_float(Variant& best, double most_macs) {
+  const Choice from = best.choice;
+  std::vector<NodeId> order = from_the_end(best);
+  Variant quick = measure(from, true);
+  for (const bool first : {false, true}) {
+    if (first) std::reverse(order.begin(), order.end());
+    Choice choice = from;
+    size_t taken = 0, next = 1;
+    for (const NodeId n : order) {
+      choice.keep.insert(n);
+      if (share(choice.keep) > most_macs) break;
+      if (++taken != next) continue;
+      next *= 2;
+      Variant v = measure(choice, true);
+      if (v.evaluation.merit_db() > quick.evaluation.merit_db() + by_chance_db) quick = std::move(v);
+    }
+  }
+  if (quick.choice.keep != from.keep) best = measure(quick.choice);
+}
+
+// Nodes that need not stay float after all make room for others.
+void Search::make_room(Variant& best, const std::set<NodeId>& asked) {
+  std::vector<NodeId> order;
+  for (const NodeId n : best.choice.keep)
+    if (!asked.contains(n) && macs(n) > cheap * all_macs_) order.push_back(n);
+  std::stable_sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return macs(a) > macs(b); });
+  if (order.size() > most_tried_back) order.resize(most_tried_back);
+  Variant quick = measure(best.choice, true);
+  const double least = quick.evaluation.merit_db() - by_chance_db;
+  for (const NodeId n : order) {
+    Choice choice = quick.choice;
+    choice.keep.erase(n);
+    if (Variant v = measure(choice, true); v.evaluation.merit_db() >= least) quick = std::move(v);
+  }
+  if (quick.choice.keep != best.choice.keep) best = measure(quick.choice);
+}
+
+Variant Search::with_float_nodes(const Variant& first, double most) {
+  const double wanted = options_.metric ? INFINITY : goal_;
+  Variant best = first;
+  leave_float(best, wanted, most);
+  const auto attempt = [&](auto&& change) {
+    if (reached(best)) return;
+    Variant other = first;
+    change(other);
+    if (better(other, best)) best = std::move(other);
+  };
+  attempt([&](Variant& v) {
+    leave_ends_float(v, most);
+    if (v.choice.keep != first.choice.keep && !reached(v)) leave_float(v, wanted, most);
+  });
+  attempt([&](Variant& v) { leave_noisiest_float(v, most); });
+  const Variant found = best;
+  attempt([&](Variant& v) {
+    v = found;
+    make_room(v, first.choice.keep);
+    if (v.choice.keep != found.choice.keep) leave_float(v, wanted, most);
+  });
+  return best;
+}
+
+// Ranges that do not depend on which of many choices happened to be the best on the samples.
+Choice Search::usual_ranges(const Choice& like) const {
+  Choice out = like;
+  out.method = usual_method;
+  out.methods.clear();
+  return out;
+}
+
 Variant Search::run(const std::set<NodeId>& keep) {
   Variant best = measure(best_ranges(keep));
   const double most = options_.asked.max_float_macs;
   if (!reached(best)) {
     const Variant first = best;
-    leave_float(best, options_.metric ? INFINITY : goal_, most);
-    if (!reached(best)) {
-      Variant other = first;
-      leave_noisiest_float(other, most);
-      if (other.score > best.score) best = std::move(other);
-    }
+    best = with_float_nodes(first, most);
+    const Choice usual = usual_ranges(first.choice);
+    if (!reached(best) && options_.method == Method::automatic &&
+        (usual.method != first.choice.method || !first.choice.methods.empty()))
+      if (Variant other = with_float_nodes(measure(usual), most); better(other, best)) best = std::move(other);
     if (reached(best)) give_back(best, keep);
   }
   if (reached(best) && !comfortable(best) && most > 0)

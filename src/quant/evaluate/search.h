@@ -11,14 +11,15 @@ namespace cameo::quant {
 
 class Search {
  public:
-  // `measured` fills a variant's evaluation and score; quick: from a few samples, only outputs, by signal to noise.
+  // `measured` makes a variant with its evaluation and score; quick: from a few samples, only outputs, by signal to
+  // noise.
   // `sized`: the graph with the sizes of a sample.
   Search(const Model& model, const Graph& sized, VariantMaker& maker, BiasMeans& means, const Options& options,
-         std::function<void(Variant&, bool quick)> measured);
+         std::function<Variant(const Choice&, bool quick)> measured);
 
   // The best variant that was found.
   Variant run(const std::set<NodeId>& keep);
-  bool reached(const Variant& v) const { return v.score >= goal_; }
+  bool reached(const Variant& v) const;
   void set_goal(double score) { goal_ = score; }
   size_t tried() const { return tried_; }
   double macs(NodeId n) const;
@@ -32,8 +33,10 @@ class Search {
     std::vector<double> left;  // of the noise of every output and part, if this node alone stays float: a share
   };
   Variant measure(const Choice& choice, bool quick = false);
+  bool better(const Variant& a, const Variant& b) const;
   bool comfortable(const Variant& v) const;
   Choice best_ranges(const std::set<NodeId>& keep);
+  Choice usual_ranges(const Choice& like) const;
   void refine_ranges(Choice& choice, Variant& quick);
   void correct_biases(Choice& choice, Variant& quick);
   std::vector<NodeId> by_noise(const Variant& v) const;
@@ -42,6 +45,9 @@ class Search {
   std::set<NodeId> chosen(const Variant& from, const std::vector<Candidate>& candidates, double wanted_db,
                           double most_macs) const;
   void leave_float(Variant& best, double wanted_db, double most_macs);
+  void make_room(Variant& best, const std::set<NodeId>& asked);
+  void leave_ends_float(Variant& best, double most_macs);
+  Variant with_float_nodes(const Variant& first, double most_macs);
   void leave_noisiest_float(Variant& best, double most_macs);
   void give_back(Variant& best, const std::set<NodeId>& asked);
   double share(const std::set<NodeId>& nodes) const;  // of all multiply-accumulates
@@ -50,7 +56,7 @@ class Search {
   VariantMaker& maker_;
   BiasMeans& means_;
   const Options& options_;
-  std::function<void(Variant&, bool)> measured_;
+  std::function<Variant(const Choice&, bool)> measured_;
   double goal_, all_macs_ = 0;
   std::map<NodeId, double> macs_, gains_;
   size_t tried_ = 0;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/carrier.h"
 #include "passes/dce.h"
+#include "quant/rounding/compensate.h"
 #include "quant/schemes/product.h"
 #include "quant/schemes/saturation.h"
 #include "support/error.h"
@@ -12,6 +14,7 @@ namespace cameo::quant {
 
 namespace {
 
+constexpr int64_t patch_rows = 1024, most_patch_numbers = 24 << 20;
 constexpr double conflicting = 8;  // times the range of another operand
 
 double reach(const Range& r) { return std::max(std::fabs(r.low), std::fabs(r.high)); }
@@ -28,11 +31,13 @@ std::optional<Scale> trained_scale(const Graph& g, ValueId v) {
 
 }  // namespace
 
-Range VariantMaker::range(ValueId v, Method method) {
-  const auto [it, fresh] = ranges_.try_emplace({v, method});
-  const ValueStatistics* s = fresh ? calibration_.of(v) : nullptr;
+Range VariantMaker::range(ValueId v, Method method, Half half) {
+  const auto [it, fresh] = ranges_.try_emplace({v, method, half});
+  const ValueStatistics* s = fresh ? calibration_.of(v, half) : nullptr;
+  if (fresh && !s && half != Half::both) return it->second = range(v, method);
   if (!s) return it->second;
-  const Range chosen = range_of(s->histogram, method, target_.activation, percentile_);
+  const Range chosen = method == Method::margin ? s->extremes.expected()
+                                                : range_of(s->histogram, method, target_.activation, percentile_);
   const Range useful = useful_range(model_.graph, v);
   return it->second = {std::max(chosen.low, std::min(useful.low, 0.0)),
                        std::min(chosen.high, std::max(useful.high, 0.0))};
@@ -62,12 +67,12 @@ std::set<NodeId> VariantMaker::conflicts(const Selection& s) {
   return out;
 }
 
-std::map<ValueId, Scale> VariantMaker::group_scales(const Selection& s, const Choice& choice) {
+std::map<ValueId, Scale> VariantMaker::group_scales(const Selection& s, const Choice& choice, Half half) {
   const Graph& g = model_.graph;
   std::map<ValueId, Range> ranges;
   std::map<ValueId, Scale> out;
   for (const ValueId v : s.values()) {
-    const Range own = range(v, choice.method_of(v));
+    const Range own = range(v, choice.method_of(v), half);
     const auto [it, fresh] = ranges.try_emplace(s.group(v), own);
     if (!fresh) it->second = joined(it->second, own);
   }
@@ -78,7 +83,43 @@ std::map<ValueId, Scale> VariantMaker::group_scales(const Selection& s, const Ch
   return out;
 }
 
-Variant VariantMaker::make(const Choice& choice) {
+const ChannelMoments* VariantMaker::moments(ValueId v) const {
+  const ValueStatistics* found = calibration_.of(v);
+  return found && !found->channels.sum.empty() ? &found->channels : nullptr;
+}
+
+void VariantMaker::compensate(const std::set<NodeId>& nodes, const std::vector<std::vector<Datum>>& samples,
+                              int threads) {
+  const Graph& g = model_.graph;
+  std::vector<Product> open;
+  int64_t numbers = 0;
+  const auto solve = [&] {
+    const std::vector<Patches> patches = patches_of(model_, open, samples, patch_rows, threads);
+    for (size_t i = 0; i < open.size(); ++i) {
+      const Product& p = open[i];
+      const Tensor dense = *g.constant(p.weight);
+      const Loaded<float> weights(dense);
+      const QuantizedWeight nearest =
+          quantize_weight(p, weights.span(), target_.weight, target_.per_channel, moments(p.data));
+      compensated_.emplace(
+          std::tuple(p.weight, p.weight_axis, p.data),
+          compensated(g, p, weights.span(), nearest, patches[i], target_.weight, moments(p.data), threads));
+    }
+    open.clear(), numbers = 0;
+  };
+  for (const NodeId n : nodes) {
+    const auto p = product_of(g, n);
+    if (!p || !g.is_constant(p->weight) || !has_patches(g, *p)) continue;
+    const auto* conv = g[n].as<op::Conv>();
+    const int64_t more = depth_of(g, *p) * (conv ? conv->group : 1) * patch_rows;
+    if (more > most_patch_numbers) continue;
+    if (numbers + more > most_patch_numbers) solve();
+    open.push_back(*p), numbers += more;
+  }
+  if (!open.empty()) solve();
+}
+
+Variant VariantMaker::make(const Choice& choice, Half half) {
   Variant out;
   out.choice = choice;
   std::set<NodeId> keep = choice.keep;
@@ -92,11 +133,9 @@ Variant VariantMaker::make(const Choice& choice) {
     }
     InsertOptions how;
     how.target = &target_;
-    how.scales = group_scales(s, choice);
-    how.moments = [this](ValueId v) -> const ChannelMoments* {
-      const ValueStatistics* found = calibration_.of(v);
-      return found && !found->channels.sum.empty() ? &found->channels : nullptr;
-    };
+    how.scales = group_scales(s, choice, half);
+    how.moments = [this](ValueId v) { return moments(v); };
+    if (choice.compensate) how.compensated = &compensated_;
     how.cache = &cache_;
     how.correct_bias = choice.correct_bias;
     how.shifts = &choice.shifts;

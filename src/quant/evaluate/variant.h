@@ -16,6 +16,7 @@ struct Choice {
   std::map<ValueId, Method> methods = {};  // of values that have another one
   bool correct_bias = true;                // for the rounding of weights
   BiasShifts shifts = {};                  // by means that were measured
+  bool compensate = false;                 // roundings of weights for each other
 
   Method method_of(ValueId v) const {
     const auto it = methods.find(v);
@@ -39,22 +40,28 @@ class VariantMaker {
   VariantMaker(const Model& model, const Target& target, const Calibration& calibration, double percentile)
       : model_(model), target_(target), calibration_(calibration), percentile_(percentile) {}
 
+  // Prepares weights for variants that compensate.
+  void compensate(const std::set<NodeId>& nodes, const std::vector<std::vector<Datum>>& samples, int threads);
+
   // Not yet evaluated. Nodes whose values were never seen, and joins of ranges that differ too much, stay float too.
-  Variant make(const Choice& choice);
+  // `half`: the samples that ranges are chosen by.
+  Variant make(const Choice& choice, Half half = Half::both);
   // Nodes that stay float whatever is chosen, and why.
   const std::map<NodeId, std::string>& refused() const { return refused_; }
-  Range range(ValueId v, Method method);
+  Range range(ValueId v, Method method, Half half = Half::both);
 
  private:
   std::set<NodeId> conflicts(const Selection& s);
-  std::map<ValueId, Scale> group_scales(const Selection& s, const Choice& choice);
+  std::map<ValueId, Scale> group_scales(const Selection& s, const Choice& choice, Half half);
 
   const Model& model_;
   const Target& target_;
   const Calibration& calibration_;
   double percentile_;
-  WeightCache cache_;
-  std::map<std::pair<ValueId, Method>, Range> ranges_;
+  const ChannelMoments* moments(ValueId v) const;
+
+  WeightCache cache_, compensated_;
+  std::map<std::tuple<ValueId, Method, Half>, Range> ranges_;
   std::map<NodeId, std::string> refused_;
 };
 

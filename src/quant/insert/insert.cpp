@@ -197,6 +197,8 @@ class Inserter {
   // Models that differ only in what stays float share them.
   const QuantizedWeight& rounded(const Product& p, const ChannelMoments* moments) {
     const std::tuple key(p.weight, p.weight_axis, p.data);
+    if (o_.compensated)
+      if (const auto it = o_.compensated->find(key); it != o_.compensated->end()) return it->second;
     const auto it = o_.cache->find(key);
     if (it != o_.cache->end()) return it->second;
     const Tensor dense = *g_.constant(p.weight);

@@ -27,6 +27,7 @@ struct InsertOptions {
   std::map<ValueId, Scale> scales;                             // by group, of all values of the selection
   std::function<const ChannelMoments*(ValueId data)> moments;  // null: not known
   WeightCache* cache = nullptr;
+  const WeightCache* compensated = nullptr;  // of these weights levels are there already
   bool correct_bias = true;  // the mean that rounding adds to a product is taken from its bias, in closed form
   const BiasShifts* shifts = nullptr;  // what is taken from biases besides
 };

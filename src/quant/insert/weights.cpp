@@ -20,25 +20,39 @@ double level_of(double w, double scale, double least, double most) {
   return std::clamp(std::nearbyint(w / scale), least, most);
 }
 
-// Every weight to its nearest level, with the scales that are there.
-void assign_levels(const Product& p, std::span<const float> weights, const Grid& grid, const ChannelMoments* inputs,
-                   QuantizedWeight& out) {
-  const auto least = static_cast<double>(least_level(grid)), most = static_cast<double>(most_level(grid));
-  std::vector<std::byte> levels(weights.size());
+size_t scale_place(const Product& p, const QuantizedWeight& w, int64_t at) {
+  return w.scales.size() > 1 ? static_cast<size_t>(p.channel(at)) : 0;
+}
+
+// What the levels make of the weights.
+void measure(const Product& p, std::span<const float> weights, const ChannelMoments* inputs, QuantizedWeight& out) {
   out.shift.assign(static_cast<size_t>(p.outputs()), 0);
   out.error = out.power = 0;
+  const auto levels = out.levels.span();
   for (size_t i = 0; i < weights.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
-    const size_t channel = out.scales.size() > 1 ? static_cast<size_t>(p.channel(at)) : 0;
-    const double w = static_cast<double>(weights[i]), s = static_cast<double>(out.scales[channel]);
-    const double level = std::isfinite(w) ? level_of(w, s, least, most) : 0, wrong = level * s - w;
+    const double w = static_cast<double>(weights[i]), s = static_cast<double>(out.scales[scale_place(p, out, at)]);
+    const double wrong = static_cast<double>(static_cast<int8_t>(levels[i])) * s - w;
     const double factor = importance(inputs, p.input(at));
-    levels[i] = static_cast<std::byte>(static_cast<int8_t>(level));
     out.power += w * w * factor;
     out.error += wrong * wrong * factor;
     if (inputs) out.shift[static_cast<size_t>(p.output(at))] += wrong * inputs->mean(static_cast<size_t>(p.input(at)));
   }
+}
+
+// Every weight to its nearest level, with the scales that are there; `known` are the levels of scales that stay.
+void assign_levels(const Product& p, std::span<const float> weights, const Grid& grid, const ChannelMoments* inputs,
+                   QuantizedWeight& out, const QuantizedWeight* known = nullptr) {
+  const auto least = static_cast<double>(least_level(grid)), most = static_cast<double>(most_level(grid));
+  std::vector<std::byte> levels(weights.size());
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const size_t channel = scale_place(p, out, static_cast<int64_t>(i));
+    const double w = static_cast<double>(weights[i]), s = static_cast<double>(out.scales[channel]);
+    if (known && known->scales[channel] == out.scales[channel]) levels[i] = known->levels.span()[i];
+    else levels[i] = static_cast<std::byte>(static_cast<int8_t>(std::isfinite(w) ? level_of(w, s, least, most) : 0));
+  }
   out.levels = Bytes::own(std::move(levels));
+  measure(p, weights, inputs, out);
 }
 
 }  // namespace
@@ -82,7 +96,15 @@ QuantizedWeight with_larger_scales(const Product& p, std::span<const float> weig
                                    std::span<const float> least, const Grid& grid, const ChannelMoments* inputs) {
   QuantizedWeight out;
   for (size_t i = 0; i < rounded.scales.size(); ++i) out.scales.push_back(std::max(rounded.scales[i], least[i]));
-  assign_levels(p, weights, grid, inputs, out);
+  assign_levels(p, weights, grid, inputs, out, &rounded);
+  return out;
+}
+
+QuantizedWeight with_levels(const Product& p, std::span<const float> weights, std::vector<float> scales, Bytes levels,
+                            const ChannelMoments* inputs) {
+  QuantizedWeight out;
+  out.levels = std::move(levels), out.scales = std::move(scales);
+  measure(p, weights, inputs, out);
   return out;
 }
 

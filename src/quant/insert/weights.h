@@ -22,6 +22,10 @@ struct QuantizedWeight {
 QuantizedWeight quantize_weight(const Product& p, std::span<const float> weights, const Grid& grid, bool per_channel,
                                 const ChannelMoments* inputs);
 
+// With levels that were chosen otherwise.
+QuantizedWeight with_levels(const Product& p, std::span<const float> weights, std::vector<float> scales, Bytes levels,
+                            const ChannelMoments* inputs);
+
 // The same with scales that are at least `least`.
 QuantizedWeight with_larger_scales(const Product& p, std::span<const float> weights, const QuantizedWeight& rounded,
                                    std::span<const float> least, const Grid& grid, const ChannelMoments* inputs);

@@ -18,6 +18,7 @@ constexpr Target table[] = {
      .activation = u8,
      .weight = i8_symmetric,
      .drops_implied = true,
+     .rounds_data = true,
      .quantizes_float = true,
      .opset = 14},  // HardSwish is one operator from 14 on: in 13 its steps would be rounded one by one
     // Zero points have to be 0; biases stay f32; Q and DQ elsewhere would split fusions.

@@ -24,6 +24,7 @@ struct Target {
   bool per_channel = true;
   bool integer_bias = true;      // as i32 with the scale of the sums
   bool drops_implied = false;    // an activation that the quantized range implies is left out
+  bool rounds_data = false;      // it has operators that round data while they run: LSTM, products in bodies
   bool quantizes_float = false;  // weights of float products between DequantizeLinear and QuantizeLinear
   int64_t opset = 13;            // at least
 };

@@ -15,7 +15,16 @@ void add_scaled(float* y, const float* x, float a, int64_t n) {
   for (int64_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
-double dot(const float* a, const float* b, int64_t n) {
+std::vector<float> all_numbers(const Matrix& m) {
+  std::vector<float> out;
+  out.reserve(static_cast<size_t>(m.outputs() * m.depth()));
+  m.for_rows([&](int64_t, std::span<const float> row) { out.insert(out.end(), row.begin(), row.end()); });
+  return out;
+}
+
+}  // namespace
+
+double inner_product(const float* a, const float* b, int64_t n) {
   float sums[8] = {};
   int64_t i = 0;
   for (; i + 8 <= n; i += 8)
@@ -26,7 +35,6 @@ double dot(const float* a, const float* b, int64_t n) {
   return out;
 }
 
-// Of the inverse of X'X + damping: the upper factor U with U'U equal to it. Empty where numbers run out.
 std::vector<float> inverse_factor(const InputRows& x) {
   const int64_t n = x.depth;
   const auto at = [n](int64_t i, int64_t k) { return static_cast<size_t>(i * n + k); };
@@ -78,15 +86,6 @@ std::vector<float> inverse_factor(const InputRows& x) {
   return u;
 }
 
-std::vector<float> all_numbers(const Matrix& m) {
-  std::vector<float> out;
-  out.reserve(static_cast<size_t>(m.outputs() * m.depth()));
-  m.for_rows([&](int64_t, std::span<const float> row) { out.insert(out.end(), row.begin(), row.end()); });
-  return out;
-}
-
-}  // namespace
-
 std::vector<float> importance_of(const InputRows& x) {
   std::vector<float> out(static_cast<size_t>(x.depth));
   for (int64_t r = 0; r < x.rows(); ++r)
@@ -99,7 +98,7 @@ double product_power(const Matrix& m, const InputRows& x) {
   double out = 0;
   m.for_rows([&](int64_t, std::span<const float> row) {
     for (int64_t r = 0; r < x.rows(); ++r) {
-      const double y = dot(row.data(), x.row(r).data(), x.depth);
+      const double y = inner_product(row.data(), x.row(r).data(), x.depth);
       out += y * y;
     }
   });
@@ -119,7 +118,7 @@ double product_noise(const Matrix& m, const InputRows& x) {
       if (m.factors) off[k] /= (*m.factors)[k];
     }
     for (int64_t r = 0; r < x.rows(); ++r) {
-      const double y = dot(off.data(), x.row(r).data(), x.depth);
+      const double y = inner_product(off.data(), x.row(r).data(), x.depth);
       out += y * y;
     }
   });

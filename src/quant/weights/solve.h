@@ -6,6 +6,11 @@
 
 namespace cameo::quant {
 
+double inner_product(const float* a, const float* b, int64_t n);
+
+// Of the inverse of X'X + damping: the upper factor U with U'U equal to it. Empty where numbers run out.
+std::vector<float> inverse_factor(const InputRows& x);
+
 // Of the products' results on these rows: the sum of squares of the difference that quantizing makes.
 double product_noise(const Matrix& m, const InputRows& inputs);
 double product_power(const Matrix& m, const InputRows& inputs);
