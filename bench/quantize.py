@@ -172,6 +172,8 @@ def noise(expected, got):
             if signal > 0:
                 worst = min(worst, 200 if wrong == 0 else 10 * np.log10(signal / wrong) if np.isfinite(wrong) else 0)
         for a, b in zip(expected, got):
+            if not a[i].size:
+                continue
             x, y = ((v[i][0, 4:] if v[i].ndim == 3 and v[i].shape[1] < 100 else v[i]) for v in (a, b))
             best = max(best, abs(float(x.max()) - float(y.max())))
     return worst, best
@@ -220,6 +222,20 @@ def in_openvino(path, inputs):
     return [[np.array(compiled(x)[i]) for i in range(len(compiled.outputs))] for x in inputs]
 
 
+def judged(before, path, expected, inputs, seen):
+    """dB of the worst output or group on all inputs and on those that calibrated, the largest difference of the best score, processor time before and after."""
+    after = opened(path)
+    got = [after.run(None, x) for x in inputs]
+    db, best = noise(expected, got)
+    slow, fast = times((before, after), inputs)
+    return {"db": db, "seen": noise(expected[:seen], got[:seen])[0], "score": best, "float_ms": slow, "int8_ms": fast}
+
+
+def shown(name, row):
+    return (f"{name[-42:]:42} {row['db']:6.1f} dB, {row['seen']:6.1f} on the samples  score {row['score']:6.3f}  int8 {row.get('int8', 100):5.1f} %  "
+            f"{row['float_ms']:6.1f} -> {row['int8_ms']:6.1f} ms  float {len(row.get('float', []))}  {row.get('reported', 0):5.1f} dB reported")
+
+
 def measure(args, ending, source):
     model = found(args.place, ending)
     if model is None:
@@ -234,33 +250,48 @@ def measure(args, ending, source):
     samples.mkdir(parents=True, exist_ok=True)
     for i, x in enumerate(inputs[:args.samples]):
         np.savez(samples / f"{i:03}.npz", **x)
-    made, why = by_cameo(args, model, work / "int8.onnx", samples, work / "report.json")
+    if args.made:
+        made, why = (json.loads((work / "report.json").read_text()), None, None), ""
+    else:
+        made, why = by_cameo(args, model, work / "int8.onnx", samples, work / "report.json")
     if made is None:
         return print(f"{ending[-42:]:42} {why}")
     report, wall, memory = made
     expected = [before.run(None, x) for x in inputs]
-    after = opened(work / "int8.onnx")
-    db, best = noise(expected, [after.run(None, x) for x in inputs])
-    slow, fast = times((before, after), inputs)
-    kept = sum(not n["quantized"] and n["macs"] > 0 for n in report["nodes"])
-    print(f"{ending[-42:]:42} {db:6.1f} dB  score {best:6.3f}  int8 {100 * report['int8_macs']:5.1f} %  {slow:6.1f} -> {fast:6.1f} ms  float {kept:3}  "
-          f"{report['method']:10} {report['db']:5.1f} dB reported  {wall:5.1f} s {memory:5.0f} MB", flush=True)
+    row = judged(before, work / "int8.onnx", expected, inputs, args.samples)
+    row |= {"model": ending, "int8": 100 * report["int8_macs"], "reported": report["db"],
+            "float": [f"{n['name']} ({n['op']})" for n in report["nodes"] if not n["quantized"] and n["macs"] > 0]}
+    print(shown(ending, row), *([] if wall is None else [f"{wall:.1f} s {memory:.0f} MB"]), flush=True)
     if args.peer:
         try:
-            wall = by_onnxruntime(model, work / "peer.onnx", inputs[:args.samples])
-            after = opened(work / "peer.onnx")
-            db, best = noise(expected, [after.run(None, x) for x in inputs])
-            slow, fast = times((before, after), inputs)
-            print(f"{'  onnxruntime.quantization':42} {db:6.1f} dB  score {best:6.3f}  {'':12}  {slow:6.1f} -> {fast:6.1f} ms  {'':21} {wall:5.1f} s", flush=True)
+            by_onnxruntime(model, work / "peer.onnx", inputs[:args.samples])
+            row["peer"] = judged(before, work / "peer.onnx", expected, inputs, args.samples)
+            print(shown("  onnxruntime.quantization", row["peer"]), flush=True)
         except Exception as e:
-            print(f"{'  onnxruntime.quantization':42} {type(e).__name__}: {(str(e).splitlines() or [''])[0][:100]}", flush=True)
+            row["peer"] = f"{type(e).__name__}: {(str(e).splitlines() or [''])[0][:60]}"
+            print(f"{'  onnxruntime.quantization':42} {row['peer']}", flush=True)
     if args.openvino:
-        made, why = by_cameo(args, model, work / "openvino.onnx", samples, work / "openvino.json", "openvino")
+        made, why = ([], "") if args.made else by_cameo(args, model, work / "openvino.onnx", samples, work / "openvino.json", "openvino")
         try:
-            db = why or noise(expected[:8], in_openvino(work / "openvino.onnx", inputs[:8]))[0]
-            print(f"{'  for OpenVINO, in OpenVINO':42} {db if why else f'{db:6.1f} dB'}", flush=True)
+            row["openvino"] = why or f"{noise(expected[:8], in_openvino(work / 'openvino.onnx', inputs[:8]))[0]:.1f}"
         except Exception as e:
-            print(f"{'  for OpenVINO, in OpenVINO':42} {type(e).__name__}: {str(e).splitlines()[0][:100]}", flush=True)
+            row["openvino"] = f"{type(e).__name__}: {str(e).splitlines()[0][:60]}"
+        print(f"{'  for OpenVINO, in OpenVINO':42} {row['openvino']}", flush=True)
+    return row
+
+
+def table(rows):
+    """The rows as a page."""
+    out = ["| model | dB, all inputs | dB, samples | best score off by | work in int8 | float, int8 ms | onnxruntime's quantizer: dB, score | for OpenVINO, there: dB |",
+           "|---|---|---|---|---|---|---|---|"]
+    for r in rows:
+        peer = r.get("peer", "")
+        peer = peer if isinstance(peer, str) else f"{peer['db']:.1f}, {peer['score']:.3f}"
+        name = "/".join(r["model"].removesuffix(".onnx").split("/")[-2:])
+        out.append(f"| {name} | {r['db']:.1f} | {r['seen']:.1f} | {r['score']:.3f} | {r['int8']:.1f} % | {r['float_ms']:.1f}, {r['int8_ms']:.1f} | {peer} | {r.get('openvino', '')} |")
+    out += ["", "Nodes that stayed float, of those that multiply:", ""]
+    out += [f"- {r['model'].rsplit('/', 1)[-1]}: {', '.join(f'`{n}`' for n in r['float'])}" for r in rows if r["float"]]
+    return "\n".join(out) + "\n"
 
 
 def digits(args):
@@ -300,15 +331,20 @@ def main():
     p.add_argument("--place", type=pathlib.Path, default=pathlib.Path(os.environ.get("CAMEO_REAL", ROOT / "build" / "real")))
     p.add_argument("--only", default="")
     p.add_argument("--flags", default="", help="more flags for cameo quantize")
+    p.add_argument("--made", action="store_true", help="judge the models of the last run again")
+    p.add_argument("--table", type=pathlib.Path, help="also write the rows as Markdown")
     p.add_argument("--work", default="quantize", help="folder of the results inside of --place")
     p.add_argument("--samples", type=int, default=16)
     p.add_argument("--peer", action="store_true")
     p.add_argument("--openvino", action="store_true")
     args = p.parse_args()
+    rows = []
     for ending, source in MODELS:
-        if args.only in ending:
-            measure(args, ending, source)
-    if args.only in "digits":
+        if any(text in ending for text in args.only.split(",")):
+            rows.append(measure(args, ending, source))
+    if args.table:
+        args.table.write_text(table([r for r in rows if r]))
+    if args.only in ("", "digits"):
         digits(args)
 
 

@@ -5,7 +5,7 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-F, H, I = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT64
+F, H, INT = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT64
 made = np.random.default_rng(0)
 
 
@@ -111,9 +111,9 @@ def test_branches(cameo, tmp_path):
 def test_loops(cameo, tmp_path):
     inner = graph("b", [node("MatMul", ["s", "w"], ["m"]), node("Relu", ["m"], ["r"]), node("Gemm", ["r", "w2", "b2"], ["k"]), node("Add", ["k", "s"], ["so"]),
                         node("Identity", ["ci"], ["co"])],
-                  [value("i", I, []), value("ci", TensorProto.BOOL, []), value("s", F, [4, 32])], [value("co", TensorProto.BOOL, []), value("so", F, [4, 32])],
+                  [value("i", INT, []), value("ci", TensorProto.BOOL, []), value("s", F, [4, 32])], [value("co", TensorProto.BOOL, []), value("so", F, [4, 32])],
                   dict(w=weight(32, 32), w2=weight(32, 32), b2=weight(32)))
-    saved(tmp_path / "net.onnx", [node("Loop", ["n", "c", "x"], ["y"], body=inner)], [value("x", F, [4, 32]), value("n", I, [])], [value("y", F, [4, 32])],
+    saved(tmp_path / "net.onnx", [node("Loop", ["n", "c", "x"], ["y"], body=inner)], [value("x", F, [4, 32]), value("n", INT, [])], [value("y", F, [4, 32])],
           dict(c=np.array(True)))
     model, _ = quantized(cameo, tmp_path, [{"x": data(4, 32), "n": np.array(2 + i % 3)} for i in range(8)])
     loop = model.graph.node[-1].attribute[0].g
@@ -125,7 +125,7 @@ def test_shared_tied_and_constant_weights(cameo, tmp_path):
     saved(tmp_path / "net.onnx", [node("Gather", ["e", "ids"], ["a"]), node("Constant", [], ["w"], value=numpy_helper.from_array(weight(16, 16))), node("MatMul", ["a", "w"], ["b"]),
                                   node("Relu", ["b"], ["c"]), node("Transpose", ["e"], ["et"], perm=[1, 0]), node("MatMul", ["c", "et"], ["d"]),
                                   node("MatMul", ["c", "w"], ["f"])],
-          [value("ids", I, ["n", "t"])], [value("d", F, ["n", "t", 50]), value("f", F, ["n", "t", 16])], dict(e=table))
+          [value("ids", INT, ["n", "t"])], [value("d", F, ["n", "t", 50]), value("f", F, ["n", "t", 16])], dict(e=table))
     model, out = quantized(cameo, tmp_path, [{"ids": made.integers(0, 50, (2, 9 + i))} for i in range(8)])
     assert "100 % of the multiplications" in out
     whole = [t for t in model.graph.initializer if t.data_type == TensorProto.INT8 and list(t.dims) == [16, 16]]

@@ -10,7 +10,7 @@ namespace cameo::quant {
 namespace {
 
 constexpr double comfort_db = 6;              // beyond the goal, as far as it costs next to nothing
-constexpr double comfort_share = 0.2;         // of the multiplications that may stay float
+constexpr double comfort_share = 0.5;         // of the multiplications that may stay float
 constexpr Method usual_method = Method::mse;  // others have to be better by more than chance
 constexpr double by_chance_db = 0.2;
 constexpr double cheap = 2e-3;             // a share of the multiplications that costs next to nothing
