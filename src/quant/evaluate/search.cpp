@@ -13,8 +13,8 @@ constexpr double comfort_db = 6;              // beyond the goal, as far as it c
 constexpr double comfort_share = 0.5;         // of the multiplications that may stay float
 constexpr Method usual_method = Method::mse;  // others have to be better by more than chance
 constexpr double by_chance_db = 0.2;
-constexpr double cheap = 2e-3;             // a share of the multiplications that costs next to nothing
-constexpr size_t noisiest = 20, last = 8;  // nodes that are tried one by one
+constexpr double cheap = 2e-3;              // a share of the multiplications that costs next to nothing
+constexpr size_t noisiest = 28, last = 16;  // nodes that are tried one by one
 constexpr size_t most_given_back = 6, most_tried_back = 12;
 constexpr size_t most_bias_stages = 32;
 constexpr int refinements = 18;  // quick measurements for ranges of parts of the graph

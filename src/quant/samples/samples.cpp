@@ -90,6 +90,7 @@ std::vector<std::vector<Datum>> split_rows(const Graph& g, const std::vector<Dat
     if (first.is_literal() ? first.literal() != 1 : symbol && *symbol != first) return {inputs};
     if (!first.is_literal()) symbol = first;
     const int64_t here = inputs[i].tensor.shape()[0];
+    if (here == 0) return {};  // a batch of nothing
     if (rows && here != rows) return {inputs};
     rows = here;
   }
