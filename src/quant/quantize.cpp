@@ -207,7 +207,8 @@ class Quantizer {
     out.evaluation.add(measured(maker.make(choice, Half::even), Half::odd));
     if (quick) return out;
     Variant whole = maker.make(choice);
-    whole.evaluation = std::move(out.evaluation);
+    whole.evaluation = measured(whole, Half::both);
+    if (out.evaluation.merit_db() < whole.evaluation.merit_db()) whole.evaluation = std::move(out.evaluation);
     return whole;
   }
 
