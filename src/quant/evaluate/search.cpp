@@ -384,7 +384,7 @@ Variant Search::run(const std::set<NodeId>& keep) {
       if (Variant other = with_float_nodes(measure(usual), most); better(other, best)) best = std::move(other);
     if (reached(best)) give_back(best, keep);
   }
-  if (reached(best) && !comfortable(best) && most > 0)
+  if (reached(best) && !comfortable(best) && most > 0 && maker_.mixes_floats())
     leave_float(best, goal_ + comfort_db, std::max(share(best.choice.keep), most * comfort_share));
   return best;
 }

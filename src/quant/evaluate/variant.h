@@ -46,6 +46,8 @@ class VariantMaker {
   // Not yet evaluated. Nodes whose values were never seen, and joins of ranges that differ too much, stay float too.
   // `half`: the samples that ranges are chosen by.
   Variant make(const Choice& choice, Half half = Half::both);
+  // Accelerators without float operators have none left float unless the goal needs it.
+  bool mixes_floats() const { return target_.placement != Placement::everything; }
   // Nodes that stay float whatever is chosen, and why.
   const std::map<NodeId, std::string>& refused() const { return refused_; }
   Range range(ValueId v, Method method, Half half = Half::both);
