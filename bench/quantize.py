@@ -172,10 +172,9 @@ def noise(expected, got):
             if signal > 0:
                 worst = min(worst, 200 if wrong == 0 else 10 * np.log10(signal / wrong) if np.isfinite(wrong) else 0)
         for a, b in zip(expected, got):
-            if not a[i].size:
-                continue
             x, y = ((v[i][0, 4:] if v[i].ndim == 3 and v[i].shape[1] < 100 else v[i]) for v in (a, b))
-            best = max(best, abs(float(x.max()) - float(y.max())))
+            if x.size:
+                best = max(best, abs(float(x.max()) - float(y.max())))
     return worst, best
 
 
