@@ -9,7 +9,6 @@ methods MinMax and Entropy of onnxruntime.quantization on the few samples, and `
 """
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -38,12 +37,12 @@ q.quantize_static(model, out, Reader(), per_channel=True, activation_type=q.Quan
 
 def measured(command):
     """Seconds of processor time, of wall clock, and the peak of memory in MB."""
-    start = time.perf_counter()
-    child = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    _, status, used = os.wait4(child.pid, 0)
-    if status:
-        sys.exit(f"{' '.join(map(str, command))}: {child.stderr.read()}")
-    return used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss / 1024
+    start = time.perf_counter()  # a process starts with the memory of the one that forks: time is a small one
+    done = subprocess.run(["/usr/bin/time", "-f", "%U %S %M", *map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
+    user, system, memory = done.stderr.strip().splitlines()[-1].split()
+    return float(user) + float(system), time.perf_counter() - start, int(memory) / 1024
 
 
 def main():

@@ -7,7 +7,7 @@ namespace cameo::quant {
 
 namespace {
 
-constexpr int64_t most_numbers = 1 << 16;  // of a value in one sample, for the moments
+constexpr int64_t most_numbers = 1 << 14;  // of a value in one sample, for the moments
 
 int64_t product(std::span<const int64_t> dims) {
   int64_t out = 1;

@@ -18,7 +18,7 @@ class Histogram {
 
   // Minimum and maximum count every number; of more than `most` numbers the bins count an even selection.
   // Returns the least and the largest of the finite ones, {0, 0} where there are none.
-  std::pair<double, double> add(std::span<const float> numbers, size_t most = 1 << 15);
+  std::pair<double, double> add(std::span<const float> numbers, size_t most = 1 << 13);
   void merge(const Histogram& other);
 
   bool empty() const { return seen_ == 0; }
