@@ -189,8 +189,8 @@ class Chooser:
         c.arguments += maybe(rng, "--target", rng.choice(["onnxruntime", "tensorrt", "openvino", "qnn", "generic"]), odds=2)
         c.arguments += maybe(rng, "--method", rng.choice(["minmax", "percentile", "entropy", "mse", "margin"]), odds=2)
         c.arguments += maybe(rng, "--min-db", rng.choice(["-10", "0", "60"]), odds=3) + maybe(rng, rng.choice(["--keep", "--undo"]), rng.choice(self.nodes), odds=5)
-        c.arguments += maybe(rng, "--qoperator", odds=3) + maybe(rng, "--no-bias-correction", odds=5) + maybe(rng, "--no-compensation", odds=5) + maybe(rng, "--percentile", rng.choice(["0", "50", "100", "nan"]), odds=8)
-        c.arguments += maybe(rng, "--max-float-macs", rng.choice(["0", "1", "-1"]), odds=6)
+        c.arguments += maybe(rng, "--qoperator", odds=3) + maybe(rng, "--no-bias-correction", odds=5) + maybe(rng, "--percentile", rng.choice(["0", "50", "100", "nan"]), odds=8)
+        c.arguments += maybe(rng, "--max-float-macs", rng.choice(["0", "1", "-1"]), odds=6) + maybe(rng, "--no-compensation", odds=5)
         c.arguments += maybe(rng, "--no-simplify", odds=4) + maybe(rng, "--no-equalization", odds=4) + maybe(rng, "--opset", str(rng.randint(7, 26)), odds=6)
         if rng.one_in(6):
             report = rng.choice(["out.html", "out.json"])
