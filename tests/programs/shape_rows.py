@@ -26,7 +26,8 @@ def view(s):
     rows = [(f"{{0}}[{colons}1:]", put(shape, k, s.fresh())), (f"{{0}}[{colons}:-1]", put(shape, k, s.fresh())),
             (f"{{0}}[{colons}::2]", put(shape, k, s.fresh())),
             (f"{{0}}[{colons}0]", kept(shape, k)), (f"{{0}}[{colons}-1]", kept(shape, k)), (f"{{0}}.select({k}, 0)", kept(shape, k)),
-            (f"{{0}}.narrow({k}, 0, 1)", put(shape, k, 1)), (f"{{0}}.unsqueeze({k})", shape[:k] + (1,) + shape[k:]),
+            (f"{{0}}.narrow({k}, 0, 1)", put(shape, k, 1)), (f"{{0}}[{colons}-1:]", put(shape, k, 1)),
+            (f"{{0}}.unsqueeze({k})", shape[:k] + (1,) + shape[k:]),
             ("{0}.unsqueeze(-1)", (*shape, 1)),
             ("{0}.reshape(-1)", (s.fresh() if rank > 1 else shape[0],)), ("{0}.flatten()", (s.fresh() if rank > 1 else shape[0],)),
             ("{0}.contiguous()", shape),
@@ -98,8 +99,11 @@ def piece(s):
         return None
     k = s.rng.randrange(x.type.rank)
     text = s.rng.choice([f"{{0}}.chunk(2, {k})[0]", f"{{0}}.split(2, {k})[0]", f"{{0}}.split(1, {k})[-1]", f"{{0}}.unbind({k})[0]",
-                         f"torch.split({{0}}, 2, {k})[-1]"])
-    shape = kept(x.type.shape, k) if "unbind" in text else put(x.type.shape, k, 1 if "split(1" in text else s.fresh())
+                         f"torch.split({{0}}, 2, {k})[-1]", f"{{0}}.chunk(3, {k})[0]", f"{{0}}.tensor_split(2, {k})[1]",
+                         f"torch.tensor_split({{0}}, [1], {k})[1]", f"{{0}}.unfold({k}, 1, 1)[..., 0]",
+                         f"{{0}}.unflatten({k}, (-1, 1)).squeeze({k + 1})"])
+    same = "unfold" in text or "unflatten" in text
+    shape = kept(x.type.shape, k) if "unbind" in text else x.type.shape if same else put(x.type.shape, k, 1 if ".split(1" in text else s.fresh())
     return Expr(Tensor(x.type.dtype, shape), text, [x])
 
 
@@ -130,7 +134,12 @@ def chosen(s):
         return None
     mask = like(s, Tensor("bool", x.type.shape[:1]), 1)
     if s.rng.one_in(3) and x.type.dtype != "bool":
+        if x.type.rank == 1:
+            text = s.rng.choice(["({0} > 0).nonzero().squeeze(1)", "torch.where({0} > 0)[0]"])
+            return Expr(Tensor("i64", (s.fresh(),)), text, [x])
         return Expr(Tensor("i64", (s.fresh(), x.type.rank)), "({0} > 0).nonzero()", [x])
+    if x.type.rank == 1 and s.rng.one_in(3):
+        return Expr(Tensor(x.type.dtype, (s.fresh(),)), "torch.unique_consecutive({0})", [x])
     return Expr(Tensor(x.type.dtype, (s.fresh(), *x.type.shape[1:])), "{0}[{1}]", [x, mask]) if mask else None
 
 

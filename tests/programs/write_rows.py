@@ -1,5 +1,5 @@
 """Statements that write into tensors, through names, slices and views; and those that make new names for the same storage."""
-from shape_rows import view
+from shape_rows import piece, view
 from tensor_rows import like
 from tree import FLOATS, Piece, Stmt, Tensor, line
 
@@ -18,7 +18,7 @@ def amount(s, dtype):
 
 def alias(s):
     """A view with a name of its own, to be written or read later."""
-    return s.assigned("v", view(s))
+    return s.assigned("v", piece(s) if s.rng.one_in(6) else view(s))
 
 
 def whole(s):
@@ -35,7 +35,7 @@ def whole(s):
                 "{0}.clamp_(-1, 2)", "{0}.masked_fill_({b}, {n})", "{0}.sub_({1})", "{0}.neg_()", "{0}.tanh_()", "{0}.div_(2)"]
     else:
         rows = ["{0}.add_({n})", "{0} += {n}", "{0}.add_({1})", "{0}.zero_()", "{0}.fill_({n})", "{0}.copy_({1})", "{0}.clamp_(0, 3)",
-                "{0}.masked_fill_({b}, 1)", "{0} %= 3"]
+                "{0}.masked_fill_({b}, 1)", "{0} %= 3", "{0} ^= 3", "{0} <<= 1", "{0} >>= 1"]
     return written(s, s.rng.choice(rows), x, x.type)
 
 
@@ -84,7 +84,7 @@ def region(s):
 
 def through_view(s):
     """A view made and written in one go: x[:, 0].add_(1), x.view(-1)[0] = 2."""
-    made = view(s)
+    made = piece(s) if s.rng.one_in(6) else view(s)
     if made is None or made.parts[0].text in s.frozen:
         return None
     text = s.rng.choice(["{0}.zero_()", "{0}.fill_({n})", "{0}.copy_({1})"] + ([] if made.type.dtype == "bool" else ["{0}.add_({n})", "{0}.mul_(2)"]))

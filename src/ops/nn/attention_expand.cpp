@@ -35,6 +35,15 @@ ValueId repeat_heads(On& on, ValueId v, int64_t heads, int64_t times) {
   return on.Reshape(wide, concat_values(on, {batch, on.ints({heads * times}), rest}, 0));
 }
 
+// The same where only a run knows how many heads the queries have, and how many `v` has.
+ValueId repeat_heads_as(On& on, ValueId v, ValueId queries) {
+  const ValueId shape = on.Shape(v), heads = slice_axis(on, on.Shape(queries), 0, 1, 2);
+  const ValueId times = on.Div(heads, slice_axis(on, shape, 0, 1, 2)), ones = on.ints({1, 1});
+  const ValueId wide = on.Expand(unsqueeze(on, v, {2}), concat_values(on, {ones, times, ones}, 0));
+  const ValueId batch = slice_axis(on, shape, 0, 0, 1), rest = slice_axis(on, shape, 0, 2, 4);
+  return on.Reshape(wide, concat_values(on, {batch, heads, rest}, 0));
+}
+
 class Expander {
  public:
   Expander(const op::Attention& a, Expand& e) : a_(a), e_(e), on_(e.on), dtype_(e.dtype(0)) {}
@@ -44,13 +53,18 @@ class Expander {
     const bool packed = e_.fact(0).rank() == 3;
     const auto heads = packed ? a_.q_num_heads : e_.fact(0).shape()[1].known(),
                kv_heads = packed ? a_.kv_num_heads : e_.fact(1).shape()[1].known();
-    if (!heads || !kv_heads || *kv_heads < 1) return e_.refuse("the number of heads is unknown");
+    if ((packed && (!heads || !kv_heads)) || (kv_heads && *kv_heads < 1))
+      return e_.refuse("the number of heads is unknown");
     q_ = packed ? split_heads(on_, e_.in(0), *heads) : e_.in(0);
     key_ = with_past(packed ? split_heads(on_, e_.in(1), *kv_heads) : e_.in(1), 4);
     value_ = with_past(packed ? split_heads(on_, e_.in(2), *kv_heads) : e_.in(2), 5);
     if (!scale()) return;
-    const ValueId wide_key = repeat_heads(on_, key_, *kv_heads, *heads / *kv_heads),
-                  wide_value = repeat_heads(on_, value_, *kv_heads, *heads / *kv_heads);
+    const auto repeated = [&](ValueId v) {
+      if (heads && kv_heads) return repeat_heads(on_, v, *kv_heads, *heads / *kv_heads);
+      return one_for_each_ || kv_heads == 1 ? v : repeat_heads_as(on_, v, q_);
+    };
+    one_for_each_ = !packed && e_.graph.facts.equal(e_.fact(0).shape()[1], e_.fact(1).shape()[1]) == Answer::yes;
+    const ValueId wide_key = repeated(key_), wide_value = repeated(value_);
     const ValueId left = on_.Mul(q_, root_), right = on_.Mul(transpose(on_, wide_key, {0, 1, 3, 2}), root_);
     ValueId scores = on_.MatMul(left, right), shown = scores;
     if (a_.softcap > 0) {
@@ -141,7 +155,7 @@ class Expander {
   On& on_;
   DType dtype_;
   ValueId q_, key_, value_, root_, bias_;
-  bool may_mask_all_ = false;
+  bool may_mask_all_ = false, one_for_each_ = false;  // one_for_each_: as many heads of keys as of queries
 };
 
 }  // namespace

@@ -17,7 +17,37 @@ std::string names_of(const Graph& g) {
   return out;
 }
 
+// Whether the inputs' shapes decide the condition.
+bool decided_by_inputs(const Graph& g, const SizeRelation& c) {
+  Dims named;
+  for (const ValueId v : g[g.main()].inputs)
+    if (g[v].fact.has_rank())
+      for (const Dim d : g[v].fact.shape())
+        if (d.is_symbol()) named.push_back(d);
+  const auto known = [&](Dim symbol) { return std::find(named.begin(), named.end(), symbol) != named.end(); };
+  const auto a = symbols_of(c.a), b = symbols_of(c.b);
+  return std::all_of(a.begin(), a.end(), known) && std::all_of(b.begin(), b.end(), known);
+}
+
 }  // namespace
+
+std::vector<Machine::Check> checks_of_guesses(Machine& s) {
+  std::vector<Machine::Check> out;
+  for (const Lower::Guess& g : s.on.guesses) {
+    if (decided_by_inputs(s.graph, g.condition)) continue;
+    if (!s.on.available(g.condition.a))
+      throw error("stage.guess", cat(g.because, " where ", g.condition.a.text(), " is ", g.condition.b.text(),
+                                     ", and one model cannot do that and the other case"))
+          .at(g.where)
+          .why("only the turns of a loop or one side of a branch know that size")
+          .help("name the axis or the rank: squeeze(1), reshape(-1)");
+    // As floats: as sizes the comparison would be decided by what was guessed.
+    const V size = s.on.to(s.on.int_scalar(g.condition.a), DType::f64);
+    const V is = s.on.Equal(size, s.on.to(s.on.int_scalar(g.condition.b), DType::f64));
+    out.push_back({s.on.Not(is), cat("assumed that ", g.condition.text())});
+  }
+  return out;
+}
 
 void take_assumptions(Machine& s) {
   for (const std::string& text : s.options.assumptions) {
@@ -52,7 +82,9 @@ void tell_assumptions(Machine& s) {
     if (add(g.condition)) {
       Diag& d =
           s.sink().warn("stage.assumed", cat("assumed that ", g.condition.text(), ": otherwise ", g.because), g.where);
-      d.hint = cat("--assume '", g.condition.text(), "' if that is so; --no-assume makes it an error");
+      d.hint = decided_by_inputs(s.graph, g.condition)
+                   ? cat("--assume '", g.condition.text(), "' if that is so; --no-assume makes it an error")
+                   : "runs fail where it does not hold; --no-assume makes it an error";
     }
   if (!all.empty()) s.model.metadata.emplace_back(assumptions_key, joined_text(all));
   std::vector<SizeRelation> empty;

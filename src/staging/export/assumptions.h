@@ -8,6 +8,9 @@ namespace cameo::staging {
 
 // The user's own (--assume), as facts; once the inputs have their sizes. Throws use.assume.
 void take_assumptions(Machine& s);
+// Guesses about sizes that only a run knows, as checks for the model itself: sessions look at its inputs. Throws
+// stage.guess where nothing outside of a loop or a branch has the size.
+std::vector<Machine::Check> checks_of_guesses(Machine& s);
 // A warning for each guess, and all conditions into the model's metadata.
 void tell_assumptions(Machine& s);
 // The same conditions where sizes got other names.

@@ -5,6 +5,7 @@
 
 #include "lowering/complex.h"
 #include "passes/rename_dims.h"
+#include "staging/export/assumptions.h"
 #include "staging/joins/staged_list.h"
 #include "staging/machine/interpreter.h"
 
@@ -147,8 +148,11 @@ void set_outputs(Machine& s, std::vector<Output> outputs, const ExportOptions& o
   if (const auto first =
           std::find_if(outputs.begin(), outputs.end(),
                        [&](const Output& o) { return s.on.fact(o.value).type.is_tensor() && s.on.has_rank(o.value); });
-      first != outputs.end())
-    for (const Machine::Check& check : s.checks()) first->value = guarded(s, first->value, check);
+      first != outputs.end()) {
+    std::vector<Machine::Check> checks = s.checks();
+    for (Machine::Check& guess : checks_of_guesses(s)) checks.push_back(std::move(guess));
+    for (const Machine::Check& check : checks) first->value = guarded(s, first->value, check);
+  }
   if (outputs.size() == 1 && outputs[0].name.starts_with("output.")) outputs[0].name = "output";
   if (options.output_names.size() > outputs.size())
     throw error("use.output-names", cat(options.output_names.size(), " output names are given, and the model has ",

@@ -226,8 +226,9 @@ Results to_scalar(HostCall& c) {
 
 Results range_length(HostCall& c) {
   const Dim lo = c.s.int_from(c[0]), hi = c.s.int_from(c[1]), step = c.s.int_from(c[2]);
-  if (!step.is_literal() || step.is(0)) c.s.fail("stage.range", "a range's step must be known and not 0");
-  const Dim n = step.literal() > 0 ? ceil_div(hi - lo, step) : ceil_div(lo - hi, -step);
+  if (step.is(0)) c.s.raise("a range's step is 0");
+  const bool up = step.is_literal() && step.literal() > 0, down = step.is_literal() && !up;
+  const Dim n = up ? ceil_div(hi - lo, step) : down ? ceil_div(lo - hi, -step) : -floor_div(lo - hi, step);
   return one(max(n, Dim(0)));
 }
 Results derive_index(HostCall& c) { return one(c.s.int_from(c[1]) + c.s.int_from(c[0]) * c.s.int_from(c[2])); }

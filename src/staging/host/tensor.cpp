@@ -163,6 +163,23 @@ bool flatten(HostCall& c, const Value& v, std::vector<Value>& out, std::vector<i
   out.push_back(v);
   return true;
 }
+// A list of unknown length of pairs, triples ... of numbers: a column for each place. nullopt: other elements.
+std::optional<V> tensor_of_rows(HostCall& c, const StagedList& l, std::optional<DType> want) {
+  auto& on = c.s.on;
+  const auto is = [](Form::Kind k) { return [k](const Form& f) { return f.is(k); }; };
+  const auto& parts = l.element.parts;
+  if (!(l.element.is(Form::Kind::tuple) || l.element.is(Form::Kind::list)) || parts.size() != l.arrays.size() ||
+      l.sequence)
+    return std::nullopt;
+  const bool floats = std::any_of(parts.begin(), parts.end(), is(Form::Kind::floating));
+  const bool bools = std::all_of(parts.begin(), parts.end(), is(Form::Kind::boolean));
+  for (const Form& f : parts)
+    if (!f.is(Form::Kind::integer) && !f.is(Form::Kind::boolean) && !f.is(Form::Kind::floating)) return std::nullopt;
+  const DType t = want.value_or(floats ? default_float : bools ? DType::boolean : DType::i64);
+  Vs columns;
+  for (const V column : l.arrays) columns.push_back(on.unsqueeze(on.to(column, t), {1}));
+  return on.concat(columns, 1);
+}
 Results make_tensor(HostCall& c) {
   if (c.size() < 1 || c[0].is<Poison>() || c[0].is<std::string>()) return std::nullopt;
   auto& on = c.s.on;
@@ -172,6 +189,7 @@ Results make_tensor(HostCall& c) {
   if (asked && !asked->is_none()) want = dtype_from_torch(c.s.int_from(*asked).known().value_or(-1));
   if (c[0].is<TensorRef>()) return one(c.s.tensor(on.to(value(c), want.value_or(on.dtype(value(c))))));
   if (const StagedList* l = staged_of(c.s, c[0])) {
+    if (const auto rows = tensor_of_rows(c, StagedList(*l), want)) return one(c.s.tensor(*rows));
     if (l->sequence || l->arrays.size() != 1) return std::nullopt;
     const DType own = l->element.is(Form::Kind::floating) ? default_float : on.dtype(l->arrays[0]);
     return one(c.s.tensor(on.to(l->arrays[0], want.value_or(own))));

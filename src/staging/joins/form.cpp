@@ -24,8 +24,13 @@ Form of_kind(Kind k, Value v = {}) {
 Form fixed(Value v) { return of_kind(Kind::fixed, std::move(v)); }
 Form poisoned(std::string why) { return of_kind(Kind::poison, poison(std::move(why))); }
 
-// A known number as one that may be any.
+// A known number as one that may be any; in tuples and lists too.
 Form general(const Form& f) {
+  if (f.is(Kind::tuple) || f.is(Kind::list)) {
+    Form all = f;
+    for (Form& part : all.parts) part = general(part);
+    return all;
+  }
   if (!f.is(Kind::fixed)) return f;
   if (f.value.is<Dim>()) return of_kind(Kind::integer);
   if (f.value.is<bool>()) return of_kind(Kind::boolean);
@@ -47,7 +52,11 @@ Form join_tensors(Machine& s, const Form& a, const Form& b) {
     return poisoned(cat("a tensor is ", a.type.text(), " on one way and ", b.type.text(), " on another (",
                         s.here().describe(), ")"));
   Form f = of_kind(Kind::tensor);
-  f.type = ir::join(a.type, b.type, s.graph.dims());
+  Type other = b.type;
+  if (a.type.has_rank() && other.has_rank() && a.type.rank() == other.rank())
+    for (size_t i = 0; i < other.shape->size(); ++i)
+      if (Dim& d = (*other.shape)[i]; s.on.provably(d, (*a.type.shape)[i])) d = (*a.type.shape)[i];
+  f.type = ir::join(a.type, other, s.graph.dims());
   if (a.layout == b.layout) f.layout = a.layout;
   return f;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "staging/joins/choice.h"
 #include "staging/joins/staged_list.h"
 #include "staging/machine/machine.h"
 
@@ -62,12 +63,31 @@ void Machine::twin(CellId a, CellId b) {
   }
 }
 
+namespace {
+// The string or enum at a place that the inputs decide.
+Value one_of(Machine& s, const std::vector<Value>& values, Dim at) {
+  const auto n = static_cast<int64_t>(values.size());
+  if (n == 0) s.raise("an empty string is indexed");
+  V index = s.on.int_scalar(at);
+  if (s.graph.facts.less(at, Dim(0)) != Answer::no)
+    index = s.on.Where(s.on.Less(index, s.on.int_scalar(Dim(0))), s.on.Add(index, s.on.int_scalar(Dim(n))), index);
+  if (auto one = picked(s, index, values)) return std::move(*one);
+  s.fail("stage.index", "a list is indexed with a number that depends on the inputs",
+         "--loops unroll makes loop counters known");
+}
+}  // namespace
+
 Value Machine::item(const Value& object, const Value& at) {
   if (object.is<DictRef>()) return call_op("aten", "__getitem__", {{object, at}, {}})[0];
   if (const auto* text = object.as<std::string>()) {
     const Dim i = int_from(at);
     const auto n = static_cast<int64_t>(text->size());
-    if (!i.is_literal()) fail("stage.index", "a string is indexed with a number that depends on the inputs");
+    if (!i.is_literal()) {
+      if (strict()) fail("stage.index", "a string is indexed with a number that depends on the inputs");
+      std::vector<Value> letters;
+      for (const char letter : *text) letters.emplace_back(std::string(1, letter));
+      return one_of(*this, letters, i);
+    }
     const int64_t k = i.literal() < 0 ? i.literal() + n : i.literal();
     if (k < 0 || k >= n) raise(cat("index ", i.literal(), " is outside a string of ", n));
     return std::string(1, (*text)[static_cast<size_t>(k)]);
@@ -80,6 +100,8 @@ Value Machine::item(const Value& object, const Value& at) {
     // All the same: the index does not matter.
     if (n > 0 && std::all_of(parts.begin(), parts.end(), [&](const Value& v) { return same(v, parts[0]); }))
       return parts[0];
+    if (!strict() && n > 0 && std::all_of(parts.begin(), parts.end(), may_be_chosen))
+      return one_of(*this, std::vector(parts), i);
     if (!strict())
       if (const auto l = staged_from(*this, object)) return element_at(*this, *l, i);
     fail("stage.index", "a list is indexed with a number that depends on the inputs",

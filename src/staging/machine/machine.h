@@ -29,6 +29,16 @@ struct Quantization {
   int64_t axis = -1;
 };
 
+// While it lives, the result of an operator is taken apart into so many names.
+struct Unpacked {
+  Unpacked(lowering::Lower& lower, std::optional<int64_t> names)
+      : on(lower), before(std::exchange(on.unpacked, names)) {}
+  ~Unpacked() { on.unpacked = before; }
+  Unpacked(const Unpacked&) = delete;
+  lowering::Lower& on;
+  std::optional<int64_t> before;
+};
+
 // The program raises: what is being evaluated ends, and the rest is not reached.
 struct Raised {
   std::string message;
@@ -239,7 +249,11 @@ class Machine {
   };
   // Results and their memory (memory/storage.cpp).
   Value wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input);
-  Value shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input);
+  struct Piece {  // of a list of results
+    size_t index = 0;
+    std::optional<int64_t> of;
+  };
+  Value shared_result(const Schema& s, V value, Piece piece, const std::vector<Value>& args, V first_input);
   Value fresh_result(const Schema& s, const Arg& a, const std::vector<Value>& args);
   // as_strided and its like speak of memory: the first argument becomes all of it, in its order, and the offset is
   // said.

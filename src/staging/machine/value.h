@@ -129,9 +129,10 @@ bool same(const Value& a, const Value& b);
 // One call whose result is a view: enough to derive it again after the base was written, and to write through it.
 struct ViewStep {
   TensorRef parent;
-  std::string op;         // "aten::slice.Tensor"
-  std::vector<Arg> args;  // without the first
-  size_t index = 0;       // which of a list of views
+  std::string op;                 // "aten::slice.Tensor"
+  std::vector<Arg> args;          // without the first
+  size_t index = 0;               // which of a list of views
+  std::optional<int64_t> pieces;  // how many are in that list
   Layout layout;
   V value;                  // derived last
   uint64_t version = 0;     // of the cell then

@@ -312,17 +312,18 @@ void Machine::by_memory(const Schema& s, std::vector<Value>& args) {
 // A result that may be a view of the first argument remembers how it was derived.
 Value Machine::wrap_result(const Schema& s, size_t i, const Arg& a, const std::vector<Value>& args, V first_input) {
   if (args.empty() || !args[0].is<TensorRef>() || !may_share(s, i)) return fresh_result(s, a, args);
-  if (const auto* v = a.as<V>()) return shared_result(s, *v, 0, args, first_input);
+  if (const auto* v = a.as<V>()) return shared_result(s, *v, {}, args, first_input);
   const auto* parts = a.as<ArgList>();
   if (!parts) return from_arg(a);
   std::vector<Value> views;
+  const auto count = static_cast<int64_t>((*parts)->size());
   for (size_t k = 0; k < (*parts)->size(); ++k)
-    views.push_back((**parts)[k].as<V>() ? shared_result(s, *(**parts)[k].as<V>(), k, args, first_input)
+    views.push_back((**parts)[k].as<V>() ? shared_result(s, *(**parts)[k].as<V>(), {k, count}, args, first_input)
                                          : from_arg((**parts)[k]));
   return list(std::move(views));
 }
 
-Value Machine::shared_result(const Schema& s, V value, size_t index, const std::vector<Value>& args, V first_input) {
+Value Machine::shared_result(const Schema& s, V value, Piece piece, const std::vector<Value>& args, V first_input) {
   const TensorRef base = args[0].need<TensorRef>();
   const bool ranked = on.has_rank(first_input) && on.has_rank(value);
   const SharingCall call{*this,
@@ -342,7 +343,8 @@ Value Machine::shared_result(const Schema& s, V value, size_t index, const std::
   step->depth = depth_of_next(heap, base);
   step->op = s.full_name();
   for (size_t k = 1; k < args.size(); ++k) step->args.push_back(to_arg(args[k], s.params[k].type));
-  step->index = index;
+  step->index = piece.index;
+  step->pieces = piece.of;
   step->value = value;
   step->version = step->made = version_of(base.cell);
   step->generation = generation_.now();

@@ -386,6 +386,7 @@ V put_through(Machine& s, const ViewStep& step, V parent, V value) {
 V derive(Machine& s, const ViewStep& step, V parent) {
   std::vector<Arg> args{Arg(parent)};
   args.insert(args.end(), step.args.begin(), step.args.end());
+  const Unpacked taken(s.on, step.pieces);
   const auto results = lower_call(s.on, *find_row(step.op), {find_schema(step.op), std::move(args)});
   const Arg& first = results[0];
   return first.as<V>() ? *first.as<V>() : *(**first.as<ArgList>())[step.index].as<V>();

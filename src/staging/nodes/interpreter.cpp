@@ -86,15 +86,6 @@ std::optional<int64_t> pieces_of(json::Value n) {
   const auto [tag, list] = pt2::tagged(n["outputs"][size_t{0}]);
   return tag == "as_tensors" ? std::optional(static_cast<int64_t>(list.size())) : std::nullopt;
 }
-
-struct Unpacked {
-  Unpacked(lowering::Lower& lower, std::optional<int64_t> names)
-      : on(lower), before(std::exchange(on.unpacked, names)) {}
-  ~Unpacked() { on.unpacked = before; }
-  Unpacked(const Unpacked&) = delete;
-  lowering::Lower& on;
-  std::optional<int64_t> before;
-};
 }  // namespace
 
 std::vector<Value> NodeInterpreter::call(json::Value n, NodeScope& scope) {

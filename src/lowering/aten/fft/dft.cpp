@@ -38,12 +38,14 @@ V as_floats(Lower& on, V x) { return on.is_float(x) || is_complex(on.dtype(x)) ?
 V resized_axis(Lower& on, V x, int64_t axis, Dim n) {
   const Dim own = on.dim(x, axis);
   if (on.provably(own, n)) return x;
-  if (!own.is_literal() || !n.is_literal())
-    unsupported("a Fourier transform of another size than the tensor's, which depends on the inputs");
-  if (n.literal() < own.literal()) return on.slice(x, axis, Dim(0), n);
-  Dims more = on.shape(x);
-  more[static_cast<size_t>(axis)] = n - own;
-  return on.concat({x, on.full(more, Num(0.0), on.dtype(x))}, axis);
+  const DimFacts& facts = on.graph().facts;
+  const bool less = facts.less_equal(n, own) == Answer::yes, more = facts.less_equal(own, n) == Answer::yes;
+  const Dim kept = less ? n : more ? own : facts.simplify(min(own, n));
+  const V part = on.slice(x, axis, Dim(0), kept);
+  if (less) return part;
+  Dims rest = on.shape(x);
+  rest[static_cast<size_t>(axis)] = n - kept;
+  return on.concat({part, on.full(rest, Num(0.0), on.dtype(x))}, axis);
 }
 
 V pair_or_single(Lower& on, V x) { return is_complex(on.dtype(x)) ? pair_of(on, x) : on.unsqueeze(x, {on.rank(x)}); }

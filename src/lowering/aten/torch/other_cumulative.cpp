@@ -3,6 +3,7 @@
 
 #include "lowering/axes.h"
 #include "lowering/forms.h"
+#include "lowering/loop.h"
 #include "lowering/row.h"
 #include "lowering/tables.h"
 
@@ -17,21 +18,39 @@ V running_sum(Lower& on, V x, int64_t dim, Opt<DType> t) {
   return on.CumSum(x, on.On::int_scalar(on.axis(x, dim)));
 }
 
+// One step: every element is joined with the one `seen` places before it.
+template <class Combine>
+Vs joined_with_earlier(Lower& on, const Vs& state, int64_t axis, Dim seen, const Combine& combine) {
+  const Dim n = on.dim(state[0], axis);
+  Vs before, here, out;
+  for (const V v : state) {
+    before.push_back(on.slice(v, axis, Dim(0), n - seen));
+    here.push_back(on.slice(v, axis, seen, n));
+  }
+  const Vs joined = combine(before, here);
+  for (size_t i = 0; i < state.size(); ++i)
+    out.push_back(on.concat({on.slice(state[i], axis, Dim(0), seen), joined[i]}, axis));
+  return out;
+}
+
 // Every element combined with all before it, in log2(n) steps: each step doubles how far back an element has seen.
 template <class Combine>
 Vs scan(Lower& on, Vs state, int64_t axis, const Combine& combine) {
-  const int64_t n = known_size(on, state[0], axis, "a running product or extremum");
-  for (int64_t seen = 1; seen < n; seen *= 2) {
-    Vs before, here;
-    for (const V v : state) {
-      before.push_back(on.slice(v, axis, Dim(0), Dim(n - seen)));
-      here.push_back(on.slice(v, axis, Dim(seen), Dim(n)));
-    }
-    const Vs joined = combine(before, here);
-    for (size_t i = 0; i < state.size(); ++i)
-      state[i] = on.concat({on.slice(state[i], axis, Dim(0), Dim(seen)), joined[i]}, axis);
+  if (const auto n = on.known_dim(state[0], axis)) {
+    for (int64_t seen = 1; seen < *n; seen *= 2) state = joined_with_earlier(on, state, axis, Dim(seen), combine);
+    return state;
   }
-  return state;
+  const Dim n = on.dim(state[0], axis);
+  state.push_back(on.On::int_scalar(1));
+  LoopWriter steps(on, on.int_scalar(n), state);  // fewer than n; none where there is nothing
+  Vs in = steps.state();
+  const Dim seen = on.int_of(in.back());
+  in.pop_back();
+  Vs next = joined_with_earlier(on, in, axis, seen, combine);
+  next.push_back(on.int_scalar(seen * Dim(2)));
+  Vs out = steps.finish(next, on.Less(next.back(), on.int_scalar(n)));
+  out.pop_back();
+  return out;
 }
 
 V running_product(Lower& on, V x, int64_t dim, Opt<DType> t) {
@@ -39,7 +58,6 @@ V running_product(Lower& on, V x, int64_t dim, Opt<DType> t) {
   else if (!on.is_float(x)) x = on.to(x, DType::i64);
   if (on.rank(x) == 0) return x;
   const int64_t axis = on.axis(x, dim);
-  if (!on.known_dim(x, axis)) return on.CumProd(x, on.On::int_scalar(axis));
   return scan(on, {x}, axis, [&](const Vs& a, const Vs& b) { return Vs{on.Mul(a[0], b[0])}; })[0];
 }
 

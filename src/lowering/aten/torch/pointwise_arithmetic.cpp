@@ -146,6 +146,13 @@ std::tuple<V, V> mantissa_exponent(Lower& on, V x) {
   return {on.Where(still, x, m), on.to(on.Where(still, zero, e), DType::i32)};
 }
 
+// ONNX Runtime has no powers of short integers: they are computed long, and cut as PyTorch's overflow.
+V power(Lower& on, V a, V b) {
+  const DType t = on.dtype(a);
+  if (!on.is_int(a) || t == DType::i32 || t == DType::i64) return on.Pow(a, b);
+  return on.to(on.Pow(on.to(a, DType::i64), on.to(b, DType::i64)), t);
+}
+
 constexpr Row table[] = {
     {"aten::add.Tensor", fn<add>, promote(0, 1)},
     {"aten::add.Scalar", fn<add>, promote(0, 1)},
@@ -165,9 +172,9 @@ constexpr Row table[] = {
     {"aten::remainder.Scalar", fn<remainder>, promote(0, 1)},
     {"aten::fmod.Tensor", fn<fmod>, promote(0, 1)},
     {"aten::fmod.Scalar", fn<fmod>, promote(0, 1)},
-    {"aten::pow.Tensor_Tensor", [](Lower& on, V a, V b) { return V(on.Pow(a, b)); }, promote(0, 1)},
-    {"aten::pow.Tensor_Scalar", [](Lower& on, V a, V b) { return V(on.Pow(a, b)); }, promote(0, 1)},
-    {"aten::pow.Scalar", [](Lower& on, V a, V b) { return V(on.Pow(a, b)); }, promote(0, 1)},
+    {"aten::pow.Tensor_Tensor", fn<power>, promote(0, 1)},
+    {"aten::pow.Tensor_Scalar", fn<power>, promote(0, 1)},
+    {"aten::pow.Scalar", fn<power>, promote(0, 1)},
     {"aten::float_power.Tensor_Tensor",
      [](Lower& on, V a, V b) { return V(on.Pow(on.to(a, DType::f64), on.to(b, DType::f64))); }},
     {"aten::float_power.Tensor_Scalar",

@@ -108,7 +108,9 @@ Distinct unique_consecutive(Lower& on, V x, bool inverse, bool counts, Opt<int64
   const V all = flat(on, x), one = on.On::int_scalar(1);
   const Dim n = on.dim(all, 0);
   const V changes = on.Not(on.Equal(on.slice(all, 0, Dim(1), n), on.slice(all, 0, Dim(0), n - Dim(1))));
-  const V starts = on.concat({on.full({Dim(1)}, Num(Arg(true)), DType::boolean), changes}, 0);
+  V starts = on.concat({on.full({Dim(1)}, Num(Arg(true)), DType::boolean), changes}, 0);
+  if (on.graph().facts.less(Dim(0), n) != Answer::yes)  // where there is nothing, nothing starts
+    starts = on.Slice(starts, on.ints({0}), on.int_vector(Dims{n}), on.ints({0}));
   const V run = on.Sub(on.CumSum(on.to(starts, DType::i64), on.On::int_scalar(0)), one);
   const V first = on.Compress(iota(on, n), starts, {.axis = 0});
   const V ends = on.Concat(

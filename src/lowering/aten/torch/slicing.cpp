@@ -85,11 +85,12 @@ Vs chunk(Lower& on, V x, int64_t chunks, int64_t dim) {
 
 Vs unbind(Lower& on, V x, int64_t dim) {
   const int64_t axis = on.axis(x, dim);
-  const Opt<int64_t> n = on.known_dim(x, axis);
+  const Opt<int64_t> known = on.known_dim(x, axis), n = known ? known : on.unpacked;
   if (!n)
     unsupported("unbind over an axis whose size depends on the inputs", "give that axis a fixed size with --input");
   Vs out;
-  for (const V part : split_sizes(on, x, Dims(static_cast<size_t>(*n), Dim(1)), dim))
+  for (const V part : known ? split_sizes(on, x, Dims(static_cast<size_t>(*n), Dim(1)), dim)
+                            : split_as_taken(on, x, Dim(1), *n, dim, "unbind"))
     out.push_back(on.squeeze(part, {axis}));
   return out;
 }

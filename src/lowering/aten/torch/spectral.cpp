@@ -39,7 +39,7 @@ V short_time(Lower& on, V x, int64_t n, Opt<int64_t> hop, Opt<int64_t> width, Op
 
 // Frames back in their places, overlaps added, divided by what the windows sum up to.
 V from_short_time(Lower& on, V z, int64_t n, Opt<int64_t> hop, Opt<int64_t> width, Opt<V> window, bool center,
-                  bool normalized, Opt<bool>, Opt<int64_t> length, bool as_complex) {
+                  bool normalized, Opt<bool>, Opt<Dim> length, bool as_complex) {
   if (as_complex) unsupported("istft with a complex result");
   const bool single = on.rank(z) == 2;
   if (single) z = on.unsqueeze(z, {0});
@@ -55,10 +55,10 @@ V from_short_time(Lower& on, V z, int64_t n, Opt<int64_t> hop, Opt<int64_t> widt
   V y = overlapped(on.Mul(frames, w)), sums = overlapped(squares);
   const Dim total = (on.dim(frames, 2) - Dim(1)) * Dim(step) + Dim(n), start(center ? n / 2 : 0);
   const Dim end =
-      length ? min(start + Dim(*length), total) : total - Dim(center ? n / 2 : 1);  // torch leaves the last sample out
+      length ? min(start + *length, total) : total - Dim(center ? n / 2 : 1);  // torch leaves the last sample out
   const auto cut = [&](V x) { return on.squeeze(on.slice(x, 2, start, end), {1}); };
   y = on.Div(cut(y), cut(sums));
-  if (length) y = resized_axis(on, y, 1, Dim(*length));
+  if (length) y = resized_axis(on, y, 1, *length);
   return single ? on.squeeze(y, {0}) : y;
 }
 
