@@ -5,7 +5,7 @@ usage: lint_truth.py [--set mended|first|second] [--place build/lint] [--real bu
                      [--report LABEL] [--only TEXT] [--fix] [--misses] [--recorded]
 
 Models: exports that lint_models.py left in PLACE/models, or PLACE/first and PLACE/second for the held-out sets, and (set mended) the trained models of
-../shared/real-models.tsv that tests/real/run left in REAL; those over 24 MB are in the set second. An engine
+../shared/real-models.tsv that tests/real/run left in REAL; those over 24 MB belong to the set second. An engine
 is tried in a process of its own (tests/targets/pool.py); outcomes are kept in PLACE/ENGINE.jsonl. Wanted outputs are PyTorch's for exports, and for trained models those of
 `cameo run`, where onnxruntime agrees with it or is the one that is tried. --report puts the scores under that label into docs/tables/lint.json, and
 makes the tables anew (lint_table.py). --fix also tries `lint --fix` on every model that lint finds errors in. --misses prints where lint and the engine differ.

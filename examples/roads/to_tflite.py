@@ -31,4 +31,4 @@ def engine(path):
 
 
 if __name__ == "__main__":
-    road.travel("tflite", engine, precisions=("f32", "int8"), forms=("fixed",))
+    road.travel("tflite", engine, precisions=("f32",), forms=("fixed",))
