@@ -139,6 +139,22 @@ def test_forms_become_each_other(cameo, tmp_path, bits, asymmetric):
     assert cameo("quantize", tmp_path / "m.onnx", tmp_path / "x.onnx", "--form", "qdq").returncode == 1
 
 
+def test_levels_that_two_products_read_with_other_scales(cameo, tmp_path):
+    """Each product has its own weight, although the bytes are shared."""
+    rng = np.random.default_rng(1)
+    weights = {"levels": rng.integers(0, 256, (6, 2, 16)).astype(np.uint8), "a": rng.uniform(0.5, 1, (6, 2)).astype(np.float32), "b": rng.uniform(2, 3, (6, 2)).astype(np.float32)}
+    node = lambda scales, y: helper.make_node("MatMulNBits", ["x", "levels", scales], [y], domain="com.microsoft", K=64, N=6, bits=4, block_size=32)
+    graph = helper.make_graph([node("a", "y"), node("b", "z")], "g", [floats("x", 3, 64)], [floats("y", 3, 6), floats("z", 3, 6)],
+                              [numpy_helper.from_array(v, k) for k, v in weights.items()])
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), tmp_path / "m.onnx")
+    done = cameo("quantize", tmp_path / "m.onnx", tmp_path / "q.onnx", "--form", "qdq")
+    assert done.returncode == 0, done.stderr
+    feeds = {"x": rng.normal(size=(3, 64)).astype(np.float32)}
+    for got, wanted in zip(run(tmp_path / "q.onnx", feeds), run(tmp_path / "m.onnx", feeds)):
+        np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4 * np.abs(wanted).max())
+
+
 def noise(cameo, folder, x, *flags):
     quantized(cameo, folder, "--weights", "int4", "--form", "qdq", "--report", folder / "r.json", *flags)
     wanted = run(folder / "m.onnx", {"x": x})[0]
