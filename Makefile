@@ -10,7 +10,7 @@ QUIET := $(if $(VERBOSE),,--log-level=WARNING >/dev/null)
 BUILD = cmake --build build/$(1) -j $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test dev check-deep tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real roads docs page
+.PHONY: help build demo test dev check-deep tsan property fuzz fuzz-coverage attack programs wheel wasm test32 bench kills large format clean opinfo openvino operators referee simplify-referee other-converters simplify-table real roads docs page page-wasm
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -112,10 +112,14 @@ page: ## the page of `cameo view`, built with npm, and the command with the page
 	@cmake --preset release $(QUIET)
 	@$(call BUILD,release) --target cameo_command
 
-wasm: ## compile the core for WebAssembly
+wasm: ## Cameo as one WebAssembly module, at build/wasm/wasm
 	@scripts/bootstrap core wasm
 	@cmake --preset wasm $(QUIET)
 	@$(call BUILD,wasm)
+
+page-wasm: ## the page that carries that module and needs no server, at build/page/cameo.html
+	@$(MAKE) --no-print-directory wasm
+	@$(MAKE) --no-print-directory page
 
 test32: ## the unit tests as a 32-bit program
 	@scripts/bootstrap core m32

@@ -9,7 +9,25 @@ endif()
 file(STRINGS ${CAMEO_LIBCXX_DIR}/__config_site config_site)
 list(FILTER config_site EXCLUDE REGEX "NO_FILESYSTEM|NO_THREADS")
 list(JOIN config_site "\n" config_site)
-file(WRITE ${PROJECT_BINARY_DIR}/libcxx/__config_site "${config_site}\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/libcxx/__config_site CONTENT "${config_site}\n" @ONLY)  # where it differs
 
-add_compile_options(-fexceptions -nostdinc++
+add_compile_options(-fwasm-exceptions -msimd128 -nostdinc++
   "SHELL:-isystem ${PROJECT_BINARY_DIR}/libcxx" "SHELL:-isystem ${CAMEO_LIBCXX_DIR}")
+
+# What computes is compiled for speed, all else for size: the page carries the whole module.
+set(CAMEO_FAST cameo_support cameo_formats cameo_ir cameo_kernels cameo_ops cameo_passes cameo_runtime cameo_engine)
+
+# After all layers: leaves out what a browser's tab has no use for, and sets the optimisation of each layer.
+function(cameo_wasm_layers)
+  get_property(layers GLOBAL PROPERTY CAMEO_LAYERS_WITH_OBJECTS)
+  foreach(layer IN LISTS layers)
+    if(layer IN_LIST CAMEO_FAST)
+      target_compile_options(${layer} PRIVATE -O2)
+    else()
+      target_compile_options(${layer} PRIVATE -Oz)
+    endif()
+  endforeach()
+  get_target_property(sources cameo_api SOURCES)
+  list(FILTER sources EXCLUDE REGEX "/api/(c|c_kernels|c_view|metric)\\.cpp$|/api/page/(server|http)\\.cpp$")
+  set_target_properties(cameo_api PROPERTIES SOURCES "${sources}")
+endfunction()

@@ -174,7 +174,8 @@ typedef struct cameo_blob {
   size_t size;
 } cameo_blob;
 CAMEO_API cameo_status cameo_open_desk(const char* settings_json,
-                                       cameo_desk** out); /* {"files": [...], "threads": 0} */
+                                       cameo_desk** out);               /* {"files": [...], "threads": 0, "out": ""} */
+CAMEO_API cameo_status cameo_allow(cameo_desk* desk, const char* path); /* one more of the files */
 CAMEO_API cameo_status cameo_offer(cameo_desk* desk, const char* name, const cameo_model* model);
 CAMEO_API cameo_status cameo_ask(cameo_desk* desk, const char* request_json, const cameo_blob* given,
                                  size_t given_count, char** reply_json, cameo_blobs** results); /* results: or NULL */

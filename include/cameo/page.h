@@ -22,6 +22,7 @@ namespace cameo {
 struct DeskSettings {
   std::vector<std::string> files = {};  // paths that `open` may read; every other path is refused with use.file
   int threads = 0;                      // of the engine; 0: all the machine has
+  std::string out = {};                 // the folder that `save` may write files to; empty: it only gives blobs
 };
 
 // What travels with a request beside its JSON.
@@ -38,6 +39,7 @@ class Desk {
   Desk(Desk&&) noexcept;
   Desk& operator=(Desk&&) noexcept;
 
+  void allow(const std::string& path);  // one more of DeskSettings' files
   // A file that lies elsewhere than on disk: `open` finds it by this name. It is read during `open`, on that thread.
   void offer(const std::string& name, uint64_t size, ReadAt read);
   void offer(const std::string& name, Buffer bytes);

@@ -17,12 +17,15 @@ namespace cameo {
 
 // Whether this build holds the page; without it page_html and PageServer throw use.page.
 bool has_page();
+bool has_module();  // whether that page carries the engine as WebAssembly
 
 // The graph as SVG, with modules closed as the page shows them at first, or everything open.
 std::string picture_svg(const Model& model, bool open_all = false);
 
-// One HTML file that shows the model without a server and without a network: graph, panels, findings. `file` is the
-// name that the model was read by; statistics of weights are left out above `most_weight_bytes`.
+// One HTML file that needs neither a server nor a network. Where this build's page carries the engine (has_module) the
+// file holds the model, and everything works in it. A model of more than `most_weight_bytes`, or without that, is only
+// shown: graph, panels, findings; statistics of weights are left out above `most_weight_bytes`. `file` is the name that
+// the model was read by.
 std::string page_html(const std::string& file, uint64_t most_weight_bytes = uint64_t{64} << 20);
 // The same of a model that is there already, under a name of your own.
 std::string page_html(const Model& model, const std::string& name, uint64_t most_weight_bytes = uint64_t{64} << 20);

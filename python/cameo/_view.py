@@ -86,9 +86,14 @@ class Desk:
 
     `blobs` holds what the last reply refers to by number."""
 
-    def __init__(self, files=(), *, threads=0):
-        self._desk = _cameo.Desk([os.fspath(f) for f in files], threads)
+    def __init__(self, files=(), *, threads=0, out=""):
+        """`out`: the folder that `save` may write to."""
+        self._desk = _cameo.Desk([os.fspath(f) for f in files], threads, os.fspath(out))
         self.blobs: list = []
+
+    def allow(self, path):
+        """One more file that `open` may read."""
+        self._desk.allow(os.fspath(path))
 
     def offer(self, name, model):
         """A model that is there already; `open` finds it by this name."""

@@ -26,8 +26,8 @@ void make_server(PageServer* self, const std::string& name, nb::object model, co
   new (self) PageServer(settings);
 }
 
-void make_desk(Desk* self, const std::vector<std::string>& files, int threads) {
-  new (self) Desk({.files = files, .threads = threads});
+void make_desk(Desk* self, const std::vector<std::string>& files, int threads, const std::string& out) {
+  new (self) Desk({.files = files, .threads = threads, .out = out});
 }
 
 // (the reply as JSON, [bytes, ...])
@@ -64,6 +64,7 @@ void bind_view(nb::module_& m) {
       .def("stop", &PageServer::stop);
   nb::class_<Desk>(m, "Desk")
       .def("__init__", &make_desk)
+      .def("allow", &Desk::allow)
       .def("offer", [](Desk& d, const std::string& name, const Model& model) { d.offer(name, model); })
       .def("ask", &ask, nb::arg(), nb::arg(), nb::arg().none());
 }

@@ -59,6 +59,12 @@ cameo_status cameo_open_desk(const char* settings_json, cameo_desk** out) {
     target = new cameo_desk{Desk(desk_settings(settings(settings_json)))};
   });
 }
+cameo_status cameo_allow(cameo_desk* desk, const char* path) {
+  return guarded([&] {
+    need(desk, "the desk");
+    desk->desk.allow(&need(path, "the path"));
+  });
+}
 cameo_status cameo_offer(cameo_desk* desk, const char* name, const cameo_model* model) {
   return guarded([&] {
     need(desk, "the desk");

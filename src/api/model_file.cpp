@@ -1,4 +1,5 @@
 #include "api/model_file.h"
+#include "support/file_bytes.h"
 
 #include <algorithm>
 
@@ -71,10 +72,10 @@ void save_text(const Model& m, Publication& files, const std::string& path, Writ
 
 std::vector<std::pair<std::string, std::string>> provenance(const Bytes& file, const std::string& command) {
   std::vector<std::pair<std::string, std::string>> out{{"cameo.version", std::string(version)}};
-  const auto source = file.span();
-  if (source.size() > most_hashed)
-    out.emplace_back("cameo.source.ends.sha256", sha256_hex(source.first(end_bytes), source.last(end_bytes)));
-  else if (!source.empty()) out.emplace_back("cameo.source.sha256", sha256_hex(source));
+  if (const uint64_t size = length_of(file); size > most_hashed) {
+    const Bytes first = file.slice(0, end_bytes), last = file.slice(size - end_bytes, end_bytes);
+    out.emplace_back("cameo.source.ends.sha256", sha256_hex(first.span(), last.span()));
+  } else if (!file.empty()) out.emplace_back("cameo.source.sha256", sha256_hex(file.span()));
   out.emplace_back("cameo.command", command);
   return out;
 }

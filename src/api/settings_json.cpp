@@ -231,7 +231,8 @@ constexpr Row<VerifySettings> verify_rows[] = {CAMEO_ROW(VerifySettings, inputs)
 constexpr Row<SessionSettings> session_rows[] = {
     CAMEO_ROW(SessionSettings, threads), CAMEO_ROW(SessionSettings, reference), CAMEO_ROW(SessionSettings, seed),
     CAMEO_ROW(SessionSettings, keep_outputs)};
-constexpr Row<DeskSettings> desk_rows[] = {CAMEO_ROW(DeskSettings, files), CAMEO_ROW(DeskSettings, threads)};
+constexpr Row<DeskSettings> desk_rows[] = {CAMEO_ROW(DeskSettings, files), CAMEO_ROW(DeskSettings, threads),
+                                           CAMEO_ROW(DeskSettings, out)};
 constexpr Row<ViewSettings> view_rows[] = {CAMEO_ROW(ViewSettings, files), CAMEO_ROW(ViewSettings, port),
                                            CAMEO_ROW(ViewSettings, gone_seconds), CAMEO_ROW(ViewSettings, threads)};
 #undef CAMEO_ROW

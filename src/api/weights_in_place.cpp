@@ -1,4 +1,5 @@
 #include "api/weights_in_place.h"
+#include "support/file_bytes.h"
 
 #include <algorithm>
 #include <numeric>
@@ -46,8 +47,8 @@ class InPlace {
 
  private:
   bool is_inside(const Bytes& source) const {
-    return !source.empty() && source.data() >= file_.data() &&
-           source.data() + source.size() <= file_.data() + file_.size();
+    return !source.empty() && place_of(source) >= place_of(file_) &&
+           place_of(source) + length_of(source) <= place_of(file_) + length_of(file_);
   }
 
   NodeId first_node() const {
@@ -59,9 +60,10 @@ class InPlace {
     Weight out;
     out.dtype = out.source_dtype = w.dtype;
     for (const int64_t axis : order) out.shape.push_back(w.shape[static_cast<size_t>(axis)]);
-    out.source = w.source.slice(static_cast<size_t>(w.start) * static_cast<size_t>(bits(w.dtype)) / 8, w.byte_size());
+    out.source =
+        w.source.slice(static_cast<uint64_t>(w.start) * static_cast<uint64_t>(bits(w.dtype)) / 8, w.byte_size());
     auto place = std::make_shared<FileRange>();
-    *place = {path_, "", static_cast<uint64_t>(out.source.data() - file_.data()), w.byte_size()};
+    *place = {path_, "", place_of(out.source) - place_of(file_), w.byte_size()};
     out.file = std::move(place);
     return out;
   }

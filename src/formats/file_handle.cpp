@@ -193,7 +193,13 @@ FileHandle FileHandle::standard_input() { return {wrap(stdin), false}; }
 FileHandle FileHandle::standard_output() { return {wrap(stdout), false}; }
 uint64_t FileHandle::process_id() { return 0; }
 
-uint64_t FileHandle::size() const { return 0; }
+uint64_t FileHandle::size() const {
+  const auto at = ::ftello(stream(handle_));
+  if (at < 0 || ::fseeko(stream(handle_), 0, SEEK_END) != 0) return 0;
+  const auto end = ::ftello(stream(handle_));
+  ::fseeko(stream(handle_), at, SEEK_SET);
+  return end < 0 ? 0 : static_cast<uint64_t>(end);
+}
 bool FileHandle::is_plain() const { return true; }
 bool FileHandle::same_file(const FileHandle&) const { return true; }
 bool FileHandle::is_at(const std::string&) const { return true; }

@@ -45,7 +45,7 @@ class FileHandle {
   // This much is about to be written: the system may reserve the space at once. A hint.
   void expect(uint64_t bytes);
   // Empty when the system cannot map; `name` is what findings call the file.
-  Bytes map(size_t length, const std::string& name) const { return map_open_file(handle_, length, name); }
+  Bytes map(uint64_t length, const std::string& name) const { return map_open_file(handle_, length, name); }
   int give_name(
       const std::string& path);  // of an unnamed file: 0, or the system's code, EEXIST for a name that is taken
   void take_permissions(const std::string& of);  // as far as that file is there and the system lets us

@@ -69,13 +69,15 @@ Bytes read_exactly(FileHandle& file, size_t size, const std::string& path) {
 
 Bytes mapped(FileHandle& file, const std::string& path) {
   const uint64_t size = file.size();
+#if !CAMEO_PIECES
   if (!std::in_range<ptrdiff_t>(size))
     throw error("file.too-large", cat(path, " has ", size, " bytes, more than this machine can address"))
         .at({.file = path});
+#endif
   if (size == 0) return read_to_end(file, path);  // empty, or a file that does not know its size (/proc)
   if (size < map_from) return read_exactly(file, static_cast<size_t>(size), path);
-  auto whole = file.map(static_cast<size_t>(size), path);
-  return whole.data() ? whole : read_to_end(file, path);
+  auto whole = file.map(size, path);
+  return !whole.empty() ? whole : read_to_end(file, path);
 }
 
 Bytes load(const std::string& path, bool map) {

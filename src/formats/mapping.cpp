@@ -2,7 +2,15 @@
 
 #include "formats/posix_files.h"
 
-#if CAMEO_POSIX_FILES
+#if CAMEO_PIECES
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "support/error.h"
+#elif CAMEO_POSIX_FILES
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -18,7 +26,7 @@
 
 namespace cameo::formats {
 
-#if CAMEO_POSIX_FILES
+#if CAMEO_POSIX_FILES && !CAMEO_PIECES
 
 namespace {
 
@@ -203,7 +211,8 @@ Mapping::~Mapping() {
   if (file >= 0) ::close(file);
 }
 
-Bytes map_open_file(std::intptr_t handle, size_t length, const std::string& name) {
+Bytes map_open_file(std::intptr_t handle, uint64_t bytes, const std::string& name) {
+  const auto length = static_cast<size_t>(bytes);
   const int descriptor = static_cast<int>(handle);
   void* at = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (at == MAP_FAILED) return {};
@@ -266,6 +275,52 @@ std::vector<std::string> changed_files() {
 
 #else
 
+#if CAMEO_PIECES
+
+namespace {
+// Keeps the file open; what is read is never mapped, and a file that changed meanwhile is an error at once.
+class PiecedFile : public support::PieceSource {
+ public:
+  PiecedFile(int descriptor, uint64_t bytes, std::string called)
+      : PieceSource(bytes), file_(descriptor), name_(std::move(called)) {}
+  ~PiecedFile() override { ::close(file_); }
+
+  void read(uint64_t offset, std::span<std::byte> into) const override {
+    while (!into.empty()) {
+      // Not pread: Emscripten 3.1's takes offsets of 31 bits.
+      const bool found = ::lseek(file_, static_cast<off_t>(offset), SEEK_SET) >= 0;
+      const auto got = found ? ::read(file_, into.data(), into.size()) : -1;
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0)
+        throw error("file.changed", cat(name_, " was changed while it was read"))
+            .at({.file = name_, .offset = offset})
+            .why(got < 0 ? std::strerror(errno) : "it is shorter than it was");
+      into = into.subspan(static_cast<size_t>(got));
+      offset += static_cast<uint64_t>(got);
+    }
+  }
+
+ private:
+  const int file_;
+  const std::string name_;
+};
+
+int descriptor_of(std::intptr_t handle) {
+#if CAMEO_POSIX_FILES
+  return static_cast<int>(handle);
+#else
+  return ::fileno(reinterpret_cast<std::FILE*>(handle));
+#endif
+}
+}  // namespace
+
+Bytes map_open_file(std::intptr_t handle, uint64_t length, const std::string& name) {
+  const int descriptor = ::dup(descriptor_of(handle));
+  return descriptor < 0 ? Bytes() : Bytes(std::make_shared<const PiecedFile>(descriptor, length, name));
+}
+
+#endif
+
 class Mapping {};
 MappedRange mapped_range(std::span<const std::byte>) { return {}; }
 std::ptrdiff_t read_range(const MappedRange&, std::span<std::byte>) { return -1; }
@@ -274,7 +329,9 @@ const std::string& name_of(const MappedRange&) {
   return none;
 }
 void release_pages(std::span<const std::byte>) {}
-Bytes map_open_file(std::intptr_t, size_t, const std::string&) { return {}; }
+#if !CAMEO_PIECES
+Bytes map_open_file(std::intptr_t, uint64_t, const std::string&) { return {}; }
+#endif
 std::vector<std::string> lost_files() { return {}; }
 std::vector<std::string> changed_files() { return {}; }
 

@@ -35,7 +35,7 @@ const std::string& name_of(const MappedRange& range);
 void release_pages(std::span<const std::byte> view);
 
 // Maps the whole of an open file; empty where the system cannot. `name` is what findings call it.
-Bytes map_open_file(std::intptr_t handle, size_t length, const std::string& name);
+Bytes map_open_file(std::intptr_t handle, uint64_t length, const std::string& name);
 
 // Mapped files with bytes that were gone when they were read. Those that are still mapped are named each time, others
 // once.

@@ -12,7 +12,7 @@ namespace cameo::zip {
 bool looks_like_zip(std::string_view head) { return head.starts_with("PK\x03\x04"); }
 
 Archive::Archive(Bytes file, std::string path, Limits limits)
-    : file_(std::move(file)), path_(std::move(path)), entries_(read_directory(file_.text(), path_, limits)) {
+    : file_(std::move(file)), path_(std::move(path)), entries_(read_directory(file_, path_, limits)) {
   by_name_.resize(entries_.size());
   std::iota(by_name_.begin(), by_name_.end(), 0u);
   const auto name = [&](uint32_t i) -> const std::string& { return entries_[i].name; };
@@ -43,7 +43,7 @@ std::string_view Archive::top_folder() const {
 
 Bytes Archive::read(const Entry& e, Crc crc) const {
   const Loc where{.file = cat(path_, "!", e.name), .offset = e.data_offset};
-  Bytes data = file_.slice(narrow<size_t>(e.data_offset), narrow<size_t>(e.packed_size));
+  Bytes data = file_.slice(e.data_offset, e.packed_size);
   if (e.method == Method::deflated) {
     std::vector<std::byte> unpacked(narrow<size_t>(e.size));
     if (!inflate_into(data.span(), unpacked))

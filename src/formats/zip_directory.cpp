@@ -4,6 +4,7 @@
 
 #include "support/endian.h"
 #include "support/error.h"
+#include "support/file_bytes.h"
 
 namespace cameo::zip {
 namespace {
@@ -15,9 +16,35 @@ struct Directory {
   uint64_t count = 0, offset = 0, size = 0;
 };
 
+// Parts of a file, a few at hand: a file that is not in memory is read around the places that are asked for.
+class FileParts {
+ public:
+  explicit FileParts(const Bytes& file) : file_(file) {}
+  uint64_t size() const { return length_of(file_); }
+  // Valid until the next call. Precondition: it lies inside the file.
+  std::string_view part(uint64_t offset, uint64_t length) {
+    if (in_memory(file_)) return file_.text().substr(static_cast<size_t>(offset), static_cast<size_t>(length));
+    for (Window& w : windows_)
+      if (offset >= w.from && length <= length_of(w.bytes) && offset - w.from <= length_of(w.bytes) - length)
+        return w.bytes.text().substr(static_cast<size_t>(offset - w.from), static_cast<size_t>(length));
+    std::swap(windows_[0], windows_[1]);  // one follows the directory, one the entries
+    windows_[0] = {offset, file_.slice(offset, std::min(std::max(length, window_bytes), size() - offset))};
+    return windows_[0].bytes.text().substr(0, static_cast<size_t>(length));
+  }
+
+ private:
+  static constexpr uint64_t window_bytes = uint64_t{1} << 16;
+  struct Window {
+    uint64_t from = 0;
+    Bytes bytes = {};
+  };
+  const Bytes& file_;
+  Window windows_[2];
+};
+
 class DirectoryReader {
  public:
-  DirectoryReader(std::string_view file, const std::string& path, const Limits& limits)
+  DirectoryReader(const Bytes& file, const std::string& path, const Limits& limits)
       : file_(file), path_(path), limits_(limits) {}
 
   std::vector<Entry> read();
@@ -29,7 +56,7 @@ class DirectoryReader {
   // All numbers of the file are read here. Bounds are checked before, per record.
   template <class T>
   T at(uint64_t offset) const {
-    return load_le<T>(file_.data() + offset);
+    return load_le<T>(file_.part(offset, sizeof(T)).data());
   }
   bool holds(uint64_t offset, uint64_t length) const {
     return offset <= file_.size() && length <= file_.size() - offset;
@@ -46,7 +73,7 @@ class DirectoryReader {
   void check_overlaps(const std::vector<Entry>& entries) const;
   void check_sizes(const std::vector<Entry>& entries) const;
 
-  std::string_view file_;
+  mutable FileParts file_;
   const std::string& path_;
   const Limits& limits_;
 };
@@ -54,13 +81,14 @@ class DirectoryReader {
 // The end record is followed by a comment of at most 64 KiB, so it is searched from the back.
 uint64_t DirectoryReader::find_end() const {
   if (file_.size() >= end_bytes) {
-    const uint64_t last = file_.size() - end_bytes;
-    for (uint64_t back = 0; back <= std::min<uint64_t>(last, saturated16); ++back) {
+    const uint64_t last = file_.size() - end_bytes, most = std::min<uint64_t>(last, saturated16);
+    file_.part(last - most, file_.size() - (last - most));
+    for (uint64_t back = 0; back <= most; ++back) {
       const uint64_t offset = last - back;
       if (at<uint32_t>(offset) == end_signature && at<uint16_t>(offset + 20) == back) return offset;
     }
   }
-  if (looks_like_zip(file_))
+  if (looks_like_zip(file_.part(0, std::min<uint64_t>(file_.size(), 4))))
     throw error("file.damaged", "this zip archive has no directory at its end")
         .at({.file = path_, .offset = file_.size()})
         .help("the file is probably cut off: copy or download it again");
@@ -115,13 +143,12 @@ uint64_t DirectoryReader::read_entry(uint64_t offset, uint64_t limit, Entry& e) 
   const uint64_t name_length = at<uint16_t>(offset + 28), extra_length = at<uint16_t>(offset + 30);
   const uint64_t after = offset + central_bytes + name_length + extra_length + at<uint16_t>(offset + 32);
   if (after > limit) damaged(offset, "an entry of its directory is cut off");
-  e.name = file_.substr(static_cast<size_t>(offset + central_bytes), static_cast<size_t>(name_length));
+  e.name = file_.part(offset + central_bytes, name_length);
   e.crc = at<uint32_t>(offset + 16);
   e.packed_size = at<uint32_t>(offset + 20);
   e.size = at<uint32_t>(offset + 24);
   e.header_offset = at<uint32_t>(offset + 42);
-  widen(file_.substr(static_cast<size_t>(offset + central_bytes + name_length), static_cast<size_t>(extra_length)),
-        offset, e);
+  widen(file_.part(offset + central_bytes + name_length, extra_length), offset, e);
   const auto method = at<uint16_t>(offset + 10);
   if (at<uint16_t>(offset + 8) & encrypted_flag)
     throw error("file.unsupported", cat("the zip entry ", e.name, " is encrypted"))
@@ -142,7 +169,7 @@ void DirectoryReader::locate_data(Entry& e, uint64_t directory_offset) const {
   e.data_offset = h + local_bytes + name_length + at<uint16_t>(h + 28);
   if (e.data_offset > directory_offset || e.packed_size > directory_offset - e.data_offset)
     damaged(h, cat("the entry ", e.name, " runs out of the file"));
-  if (file_.substr(static_cast<size_t>(h + local_bytes), static_cast<size_t>(name_length)) != e.name)
+  if (file_.part(h + local_bytes, name_length) != e.name)
     damaged(h, cat("the entry ", e.name, " has another name before its data"));
   if (e.method == Method::stored && e.size != e.packed_size)
     damaged(h, cat("the stored entry ", e.name, " has two sizes"));
@@ -188,7 +215,7 @@ std::vector<Entry> DirectoryReader::read() {
 }
 }  // namespace
 
-std::vector<Entry> read_directory(std::string_view file, const std::string& path, const Limits& limits) {
+std::vector<Entry> read_directory(const Bytes& file, const std::string& path, const Limits& limits) {
   return DirectoryReader(file, path, limits).read();
 }
 

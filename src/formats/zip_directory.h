@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "formats/zip.h"
@@ -16,6 +15,6 @@ inline constexpr uint32_t saturated32 = UINT32_MAX;
 inline constexpr uint16_t saturated16 = UINT16_MAX, zip64_extra = 1, utf8_flag = 0x0800, encrypted_flag = 1;
 
 // Every entry with its data found and checked, except that names may not be unique.
-std::vector<Entry> read_directory(std::string_view file, const std::string& path, const Limits& limits);
+std::vector<Entry> read_directory(const Bytes& file, const std::string& path, const Limits& limits);
 
 }  // namespace cameo::zip

@@ -1,4 +1,5 @@
 #include "frontends/recognise.h"
+#include "support/file_bytes.h"
 
 #include <algorithm>
 
@@ -234,9 +235,15 @@ Advice answer(const Recognised& r) {
 }
 }  // namespace
 
+Bytes head_of(const Bytes& file) {
+  constexpr uint64_t most = uint64_t{1} << 20;
+  return in_memory(file) ? file : file.slice(0, std::min(length_of(file), most));
+}
+
 Recognised recognise(const Bytes& file, const std::string& path) {
-  if (zip::looks_like_zip(file.text())) return recognise_zip(zip::Archive(file, path));
-  return recognise_head(file.text());
+  const Bytes head = head_of(file);
+  if (zip::looks_like_zip(head.text())) return recognise_zip(zip::Archive(file, path));
+  return recognise_head(head.text());
 }
 
 Error wrong_kind(const Recognised& what, const std::string& path) {

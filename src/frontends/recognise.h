@@ -51,6 +51,8 @@ struct Recognised {
   std::string detail;  // e.g. the class of a pickled module
 };
 
+// As much of a file as recognise_head may look at.
+Bytes head_of(const Bytes& file);
 // Looks only at the file's head; zips are distinguished by recognise_zip.
 Recognised recognise_head(std::string_view file);
 // Which of the zip-based formats. Reads small entries; never fails.

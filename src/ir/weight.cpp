@@ -1,6 +1,7 @@
 #include "ir/tensor.h"
 #include "ir/weight_stream.h"
 #include "support/error.h"
+#include "support/file_bytes.h"
 
 namespace cameo::ir {
 
@@ -22,7 +23,7 @@ uint64_t Weight::byte_size() const {
 
 bool Weight::same_recipe(const Weight& o) const {
   return dtype == o.dtype && shape == o.shape && source_dtype == o.source_dtype && strides == o.strides &&
-         start == o.start && source.data() == o.source.data() && source.size() == o.source.size() &&
+         start == o.start && place_of(source) == place_of(o.source) && length_of(source) == length_of(o.source) &&
          strings == o.strings && scale == o.scale;
 }
 
@@ -87,7 +88,9 @@ Tensor Weight::dense() const {
   check_inside(*this);
   if (is_dense()) return {dtype, shape, source.slice(0, static_cast<size_t>(byte_size()))};
   std::vector<std::byte> out(static_cast<size_t>(byte_size()));
-  gather_rows(*this, 0, shape.empty() ? 1 : shape[0], out.data());
+  Weight here = *this;
+  here.source.data();  // what is read of a file is let go of again
+  gather_rows(here, 0, shape.empty() ? 1 : shape[0], out.data());
   return {dtype, shape, Bytes::own(std::move(out))};
 }
 

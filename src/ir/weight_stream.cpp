@@ -1,4 +1,5 @@
 #include "ir/weight_stream.h"
+#include "support/file_bytes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -104,7 +105,7 @@ int64_t element_bytes(const Weight& w) { return bits(w.dtype) / 8; }
 
 void check_inside(const Weight& w) {
   if (w.strides.empty()) {
-    if (w.source.size() < packed_bytes(w.dtype, w.count()))
+    if (length_of(w.source) < packed_bytes(w.dtype, w.count()))
       throw error("file.tensor-bounds", "a tensor's data is shorter than its shape needs");
     return;
   }
@@ -116,7 +117,7 @@ void check_inside(const Weight& w) {
         __builtin_add_overflow(reach < 0 ? lowest : highest, reach, reach < 0 ? &lowest : &highest))
       throw error("file.tensor-bounds", "a tensor's strides reach outside its storage");
   }
-  if (lowest < 0 || static_cast<uint64_t>(highest) >= w.source.size() / static_cast<uint64_t>(element_bytes(w)))
+  if (lowest < 0 || static_cast<uint64_t>(highest) >= length_of(w.source) / static_cast<uint64_t>(element_bytes(w)))
     throw error("file.tensor-bounds", "a tensor's strides reach outside its storage");
 }
 
@@ -139,10 +140,30 @@ void gather_rows(const Weight& w, int64_t first, int64_t rows, std::byte* out) {
   else multiply<double>(made, out, row, factors);
 }
 
+namespace {
+// What is read of the file is let go of again.
+void stream_from_file(const Weight& w, const std::function<void(std::span<const std::byte>)>& sink) {
+  constexpr uint64_t piece_bytes = uint64_t{8} << 20;
+  if (w.is_dense()) {
+    const uint64_t all = w.byte_size();
+    for (uint64_t at = 0; at < all; at += piece_bytes) {
+      checkpoint();
+      const Bytes piece = w.source.slice(at, std::min(piece_bytes, all - at));
+      sink(piece.span());
+    }
+    return;
+  }
+  Weight here = w;
+  here.source.data();
+  stream_dense(here, sink);
+}
+}  // namespace
+
 void stream_dense(const Weight& w, const std::function<void(std::span<const std::byte>)>& sink) {
   invariant(!w.strings && w.source_dtype == w.dtype, "a weight is converted by kernels before it becomes dense");
   invariant(w.is_dense() || !is_sub_byte(w.dtype), "strided weights have whole bytes");
   check_inside(w);
+  if (!in_memory(w.source)) return stream_from_file(w, sink);
   if (w.is_dense()) return sink(w.source.span().first(static_cast<size_t>(w.byte_size())));
   const int64_t row_bytes = row_elements(w) * element_bytes(w), rows = w.shape.empty() ? 1 : w.shape[0];
   if (row_bytes == 0 || rows == 0) return;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "ops/op_def.h"
+#include "support/file_bytes.h"
 #include "passes/simplify.h"
 
 namespace cameo::passes {
@@ -119,18 +120,24 @@ size_t outline(const Weight& w) {
 size_t ends(const Weight& w) {
   constexpr size_t few = 64;
   const auto size = static_cast<size_t>(w.byte_size());
-  if (w.strings || !w.is_dense() || w.start != 0 || w.source.size() < size) return 0;
-  const std::hash<std::string_view> hash;
-  const std::string_view all = w.source.text().substr(0, size);
-  return size <= 2 * few ? hash(all) : mix(hash(all.substr(0, few)), hash(all.substr(size - few)));
+  if (w.strings || !w.is_dense() || w.start != 0 || length_of(w.source) < size) return 0;
+  const auto hash = [&](uint64_t from, uint64_t bytes) {
+    return std::hash<std::string_view>()(w.source.slice(from, bytes).text());
+  };
+  return size <= 2 * few ? hash(0, size) : mix(hash(0, few), hash(size - few, few));
 }
 
 bool same_bytes(const Weight& a, const Weight& b) {
   if (a.same_recipe(b)) return true;
   if (a.strings || b.strings || !a.is_dense() || !b.is_dense() || a.start != 0 || b.start != 0) return false;
-  const auto size = static_cast<size_t>(a.byte_size());
-  if (a.source.size() < size || b.source.size() < size) return false;
-  return size == 0 || std::memcmp(a.source.data(), b.source.data(), size) == 0;
+  const uint64_t size = a.byte_size();
+  if (length_of(a.source) < size || length_of(b.source) < size) return false;
+  constexpr uint64_t piece = uint64_t{1} << 20;  // a file's bytes may not be in memory
+  for (uint64_t at = 0; at < size; at += piece) {
+    const Bytes mine = a.source.slice(at, std::min(piece, size - at)), theirs = b.source.slice(at, length_of(mine));
+    if (std::memcmp(mine.data(), theirs.data(), mine.size()) != 0) return false;
+  }
+  return true;
 }
 
 }  // namespace

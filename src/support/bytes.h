@@ -1,6 +1,6 @@
 // A read-only run of bytes and what keeps it alive (a mapping, a buffer, a browser blob).
 #pragma once
-
+#if !defined(__EMSCRIPTEN__) && !defined(CAMEO_PIECES)  // else files are read in pieces
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,3 +37,9 @@ class Bytes {
 };
 
 }  // namespace cameo::support
+#else
+#ifndef CAMEO_PIECES
+#define CAMEO_PIECES 1
+#endif
+#include "support/pieced_bytes.h"
+#endif

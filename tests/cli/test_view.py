@@ -1,4 +1,5 @@
 """cameo view: pictures, pages, and what the server refuses."""
+import base64
 import http.client
 import json
 import signal
@@ -47,9 +48,12 @@ def test_names_are_only_text_in_pages(t):
     t.path("evil.onnxtxt").write_text(NET.replace("body.0/Relu", EVIL + "/Relu"))
     t.run("view", "evil.onnxtxt", "-o", "evil.html")
     page = t.path("evil.html").read_text()
-    assert "<img" not in page and page.count("</script>") == 2
-    data = page.split('id="cameo-data">')[1].split("</script>")[0]
-    assert any("onerror" in json.dumps(r) for r in json.loads(data)["replies"].values())
+    assert "<img" not in page and page.count("</script>") == 4
+    data = json.loads(page.split('id="cameo-data">')[1].split("</script>")[0])
+    if "model" in data:  # the page carries the engine
+        assert data["model"]["name"] == "evil.onnx"
+        assert b"onerror" in base64.b64decode(data["model"]["base64"])
+    else: assert any("onerror" in json.dumps(r) for r in data["replies"].values())
 
 
 class Server:

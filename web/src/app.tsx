@@ -70,6 +70,7 @@ function DropHere({store}: Props) {
       <p>{t("app.drop.kinds")}</p>
       {store.engine.computes && <FileButton store={store} />}
       <p class="soft">{store.engine.computes ? t("app.local") : t("app.recorded")}</p>
+      {store.engine.kind === "tab" && <p class="soft" data-test="engine">{t("app.tab")}</p>}
     </div>
   );
 }
@@ -78,8 +79,8 @@ export function FileButton({store}: Props) {
   return (
     <label class="button">
       {t("app.choose")}
-      <input type="file" class="unseen" onChange={(e) => {
-        for (const f of e.currentTarget.files ?? []) void store.openFile(f);
+      <input type="file" class="unseen" multiple onChange={(e) => {
+        void store.openFiles(e.currentTarget.files ?? []);
       }} />
     </label>
   );
@@ -101,7 +102,7 @@ function listenToDrops(store: Store): () => void {
   const drop = (e: DragEvent) => {
     e.preventDefault();
     if ((e.target as Element | null)?.closest("[data-inputs]")) return;
-    for (const f of e.dataTransfer?.files ?? []) void store.openFile(f);
+    void store.openFiles(e.dataTransfer?.files ?? []);
   };
   window.addEventListener("dragover", over);
   window.addEventListener("drop", drop);

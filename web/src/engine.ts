@@ -1,10 +1,11 @@
-// Who answers the page's calls: a desk behind the local server, or replies recorded in the file itself. An engine in the
-// tab is a third (docs/page.md, "Engines").
+// Who answers the page's calls: a desk behind the local server, or replies recorded in the file itself. The
+// engine in the tab is a third (tab/engine.ts; docs/page.md, "Engines").
 import type {Finding, Hit, Scene} from "./types";
 
 export interface Reply<T> {
   result: T;
   blobs: Uint8Array<ArrayBuffer>[];
+  written?: {name: string; blob: Blob}[]; // files that the call wrote
 }
 
 export interface CallOptions {
@@ -16,6 +17,8 @@ export interface CallOptions {
 export interface Engine {
   readonly kind: "server" | "recorded" | "tab";
   readonly computes: boolean; // whether verbs can be called
+  // Files that calls may open by name. Without it, files travel with the call.
+  offer?(files: {name: string; blob: Blob}[]): Promise<void>;
   call<T>(method: string, params?: object, options?: CallOptions): Promise<Reply<T>>;
 }
 
@@ -35,7 +38,7 @@ interface Answer<T> {
   errors?: Finding[];
 }
 
-function unpacked<T>(answer: Answer<T>): T {
+export function unpacked<T>(answer: Answer<T>): T {
   if (!answer.ok || answer.result === undefined) throw new CallError(answer.errors ?? []);
   return answer.result;
 }
@@ -167,9 +170,4 @@ export class RecordedEngine implements Engine {
     }
     return {count: hits.length, hits: hits.slice(0, 60)};
   }
-}
-
-export function pickEngine(): Engine {
-  const data = JSON.parse(document.getElementById("cameo-data")?.textContent ?? "null") as Recorded | null;
-  return data ? new RecordedEngine(data) : new ServerEngine();
 }

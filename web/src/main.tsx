@@ -1,6 +1,6 @@
 import {render} from "preact";
 import {App} from "./app";
-import {pickEngine} from "./engine";
+import {pickEngine} from "./pick";
 import {Store} from "./store";
 
 const engine = pickEngine();

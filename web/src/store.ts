@@ -1,12 +1,12 @@
 // The page's state, and everything it does with the desk.
-import {CallError, type CallOptions, type Engine, finding} from "./engine";
+import {CallError, type CallOptions, type Engine, finding, type Reply} from "./engine";
 import type {GraphView} from "./canvas";
 import {difference, heat} from "./colours";
 import type {Difference, Finding, Hit, Item, Opened, Ran, Scene, Verified} from "./types";
-import {type Language, setLanguage} from "./words";
+import {type Language, setLanguage, t} from "./words";
 
 export type Tab = "findings" | "ledger" | "run" | "diff" | "text";
-export type Verb = "export" | "simplify" | "convert" | "half" | "infer" | "extract" | "edit" | "run" | "verify" | "diff" | "check";
+export type Verb = "export" | "simplify" | "convert" | "half" | "infer" | "extract" | "edit" | "run" | "verify" | "diff" | "check" | "quantize" | "merge" | "lint";
 
 export interface Busy {
   what: string;
@@ -42,7 +42,11 @@ export interface State {
   errors: Finding[];
   command: string;
   keys: boolean;
+  dropped: File[]; // inputs that came by another way than the form
 }
+
+const isModel = /\.(onnx|onnxtxt|pb|pt|pth|pt2|ts|jit|zip)$/i;
+const isInput = /\.(npz|npy|png|jpe?g|webp|gif|bmp)$/i;
 
 function remembered(key: string): string | null {
   try {
@@ -73,7 +77,7 @@ export class Store {
     this.state = {
       language, dark, models: [], current: null, scene: null, selected: null, item: null, tab: "findings", drawer: false, verb: null,
       preview: null, findings: null, ran: null, differences: null, verified: null, text: "", hits: null, busy: null, errors: [],
-      command: "", keys: false,
+      command: "", keys: false, dropped: [],
     };
   }
 
@@ -88,11 +92,11 @@ export class Store {
   }
 
   // One call at a time; what takes long shows its progress and can be cancelled.
-  async call<T>(method: string, params: object = {}, options: CallOptions = {}): Promise<{result: T; blobs: Uint8Array<ArrayBuffer>[]} | null> {
+  async call<T>(method: string, params: object = {}, options: CallOptions = {}): Promise<Reply<T> | null> {
     const stop = new AbortController();
     const busy = (what: string, done: number, all: number) =>
       this.set({busy: {what, done, all, cancel: () => stop.abort()}});
-    let latest: [string, number, number] = [method, 0, 0];
+    let latest: [string, number, number] = [method === "models" ? t("app.starting") : method, 0, 0];
     const shown = setTimeout(() => busy(...latest), 300);
     let late = false;
     const lateTimer = setTimeout(() => (late = true), 300);
@@ -140,9 +144,20 @@ export class Store {
     }
   }
 
-  async openFile(file: File): Promise<void> {
-    const opened = await this.call<Opened>("open", {file: file.name, blob: 0}, {blobs: [file]});
-    if (opened) await this.take(opened.result, true);
+  // Files that came together: models, and the files that their weights are in. Inputs of a run go there.
+  async openFiles(given: Iterable<File>): Promise<void> {
+    const files = [...given];
+    if (this.state.current?.kind === "onnx" && files.length && files.every((f) => isInput.test(f.name)))
+      return this.set({verb: this.state.verb === "quantize" ? "quantize" : "run", dropped: files});
+    await this.engine.offer?.(files.map((f) => ({name: f.name, blob: f})));
+    const models = files.length > 1 ? files.filter((f) => isModel.test(f.name)) : files;
+    if (files.length && !models.length)
+      return this.fail(new CallError([finding("page.files", "none of these files is a model", ".onnx .onnxtxt .pt .pt2")]));
+    for (const file of models) {
+      const opened = this.engine.offer ? await this.call<Opened>("open", {file: file.name})
+        : await this.call<Opened>("open", {file: file.name, blob: 0}, {blobs: [file]});
+      if (opened) await this.take(opened.result, true);
+    }
   }
 
   // A model that was opened or made.
@@ -219,10 +234,10 @@ export class Store {
   }
 
   // A verb that makes a model: its preview, or the model itself.
-  async make(method: string, params: object, preview: boolean): Promise<Opened | null> {
+  async make(method: string, params: object, preview: boolean, blobs: BlobPart[] = []): Promise<Opened | null> {
     const model = this.state.current?.model;
     if (!model) return null;
-    const made = await this.call<Opened>(method, {model, ...params, ...(preview ? {preview: true} : {})});
+    const made = await this.call<Opened>(method, {model, ...params, ...(preview ? {preview: true} : {})}, {blobs});
     if (!made) return null;
     if (preview) {
       this.set({preview: made.result, command: made.result.command});
@@ -252,6 +267,12 @@ export class Store {
   async check(strict: boolean): Promise<void> {
     const model = this.state.current?.model;
     const found = await this.call<{findings: CheckFinding[]; command: string}>("check", strict ? {model, strict} : {model});
+    if (found) this.set({findings: found.result.findings, command: found.result.command, tab: "findings", drawer: true});
+  }
+
+  async lint(targets: string[]): Promise<void> {
+    const model = this.state.current?.model;
+    const found = await this.call<{findings: CheckFinding[]; command: string}>("lint", {model, settings: {targets}});
     if (found) this.set({findings: found.result.findings, command: found.result.command, tab: "findings", drawer: true});
   }
 
@@ -303,9 +324,11 @@ export class Store {
   async saveAs(settings: object): Promise<void> {
     const current = this.state.current;
     if (!current) return;
-    const saved = await this.call<{blob: number}>("save", {model: current.model, settings});
+    const name = current.name.replace(/\.onnxtxt$/, ".onnx");
+    const saved = await this.call<{blob: number}>("save", {model: current.model, settings, ...(this.engine.offer ? {name} : {})});
     const bytes = saved?.blobs[saved.result.blob];
-    if (bytes) await saveBytes(current.name.replace(/\.onnxtxt$/, ".onnx"), new Blob([bytes]));
+    if (bytes) await saveBytes(name, new Blob([bytes]));
+    for (const file of saved?.written ?? []) await saveBytes(file.name, file.blob);
   }
 
   async saveSvg(): Promise<void> {

@@ -24,8 +24,8 @@ function OpenButton({store}: Props) {
   return (
     <label class="button" tabIndex={0} onKeyDown={(e) => e.key === "Enter" && e.currentTarget.querySelector("input")?.click()}>
       {t("bar.open")}
-      <input type="file" data-test="file" class="unseen" tabIndex={-1} onChange={(e) => {
-        for (const f of e.currentTarget.files ?? []) void store.openFile(f);
+      <input type="file" data-test="file" class="unseen" multiple tabIndex={-1} onChange={(e) => {
+        void store.openFiles(e.currentTarget.files ?? []);
         e.currentTarget.value = "";
       }} />
     </label>

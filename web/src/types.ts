@@ -69,6 +69,15 @@ export interface Opened {
   summary: Summary;
   ledger: Rewrite[];
   findings: Finding[];
+  report?: QuantizeReport;
+}
+
+export interface QuantizeReport {
+  db: number;
+  int8_macs: number;
+  samples: number;
+  target: string;
+  method: string;
 }
 
 export interface Box {

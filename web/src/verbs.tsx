@@ -6,7 +6,7 @@ import type {Store, Verb} from "./store";
 import type {Opened, Stats} from "./types";
 import {bytes, count, t, type Word} from "./words";
 
-const ofModels: Verb[] = ["simplify", "convert", "half", "infer", "extract", "edit", "run", "verify", "diff", "check"];
+const ofModels: Verb[] = ["simplify", "convert", "half", "infer", "extract", "edit", "run", "verify", "diff", "check", "lint", "quantize", "merge"];
 
 export function Verbs({store}: Props) {
   const s = store.state;
@@ -39,6 +39,9 @@ function form(store: Store, verb: Verb): ComponentChildren {
     case "verify": return <Verify store={store} />;
     case "diff": return <Diff store={store} />;
     case "check": return <Check store={store} />;
+    case "lint": return <Lint store={store} />;
+    case "quantize": return <Quantize store={store} />;
+    case "merge": return <Merge store={store} />;
   }
 }
 
@@ -197,35 +200,50 @@ function sizesOf(text: string): Record<string, number> {
   return out;
 }
 
+// Where inputs are dropped, and what to do with them.
+function InputFiles({store, label, take, children}: {store: Store; label: string; take: (files: File[]) => Promise<void>; children?: ComponentChildren}) {
+  const guarded = (files: Iterable<File>) => void take([...files]).catch((error: unknown) => store.fail(error));
+  const waiting = store.state.dropped;
+  useEffect(() => {
+    if (!waiting.length) return;
+    store.set({dropped: []});
+    guarded(waiting);
+  }, [waiting]);
+  return (
+    <div class="dropinputs" data-inputs="yes" onDragOver={(e) => e.preventDefault()} onDrop={(e) => { e.preventDefault(); guarded(e.dataTransfer?.files ?? []); }}>
+      <label>{label}<input type="file" data-test="inputs" multiple class="unseen" accept=".npy,.npz,image/*" onChange={(e) => guarded(e.currentTarget.files ?? [])} /></label>
+      {children}
+    </div>
+  );
+}
+
+// What the desk takes for an input, and the blobs that it names.
+function inputParams(dropped: DroppedInput[], blobs: BlobPart[]): object[] {
+  return dropped.map((d) => {
+    blobs.push(d.bytes);
+    const blob = blobs.length - 1;
+    return d.kind === "npy" ? {name: d.name, npy: blob} : {name: d.name, dtype: d.dtype, shape: d.shape, blob};
+  });
+}
+
 function Run({store}: Props) {
   const [seed, setSeed] = useState("0");
   const [sizes, setSizes] = useState("");
   const [keep, setKeep] = useState(true);
   const [dropped, setDropped] = useState<DroppedInput[]>([]);
-  const take = async (files: Iterable<File>) => {
-    try {
-      setDropped(await readInputs([...files], store.state.current?.summary.inputs ?? []));
-    } catch (error) {
-      store.fail(error);
-    }
-  };
+  const take = async (files: File[]) => setDropped(await readInputs(files, store.state.current?.summary.inputs ?? []));
   const run = () => {
     const blobs: BlobPart[] = [];
-    const inputs: object[] = [];
-    let npz: number | undefined;
-    for (const d of dropped) {
-      if (d.kind === "npz") npz = blobs.length;
-      else inputs.push(d.kind === "npy" ? {name: d.name, npy: blobs.length} : {name: d.name, dtype: d.dtype, shape: d.shape, blob: blobs.length});
-      blobs.push(d.bytes);
-    }
+    const inputs = inputParams(dropped.filter((d) => d.kind !== "npz"), blobs);
+    const archive = dropped.find((d) => d.kind === "npz");
+    const npz = archive && blobs.push(archive.bytes) - 1;
     void store.run({seed: Number(seed) || 0, sizes: sizesOf(sizes), ...(keep ? {keep: ["*"]} : {}), ...(inputs.length ? {inputs} : {}), ...(npz === undefined ? {} : {npz})}, blobs);
   };
   return (
     <>
-      <div class="dropinputs" data-inputs="yes" onDragOver={(e) => e.preventDefault()} onDrop={(e) => { e.preventDefault(); void take(e.dataTransfer?.files ?? []); }}>
-        <label>{t("set.files")}<input type="file" data-test="inputs" multiple class="unseen" accept=".npy,.npz,image/*" onChange={(e) => void take(e.currentTarget.files ?? [])} /></label>
+      <InputFiles store={store} label={t("set.files")} take={take}>
         {dropped.map((d) => <div key={d.name} class="soft">{d.name} ← {d.file}</div>)}
-      </div>
+      </InputFiles>
       <Text label={t("set.seed")} value={seed} set={setSeed} />
       <Text label={t("set.sizes")} value={sizes} set={setSizes} />
       <Tick label={t("set.keep")} value={keep} set={setKeep} />
@@ -234,10 +252,75 @@ function Run({store}: Props) {
   );
 }
 
-function Other({store, value, set}: {store: Store; value: number; set: (n: number) => void}) {
+// Each .npz holds samples, each other file is an input of one sample: as many files make a sample as the model has inputs.
+function Quantize({store}: Props) {
+  const inputs = store.state.current?.summary.inputs ?? [];
+  const [files, setFiles] = useState<File[]>([]);
+  const [target, setTarget] = useState("onnxruntime");
+  const [method, setMethod] = useState("auto");
+  const take = (given: File[]) => Promise.resolve(setFiles(given));
+  const report = store.state.current?.report;
+  const apply = async () => {
+    const blobs: BlobPart[] = files.filter((f) => f.name.endsWith(".npz"));
+    const npz = blobs.map((_, i) => i);
+    const single = files.filter((f) => !f.name.endsWith(".npz"));
+    const samples: object[] = [];
+    for (let i = 0; i < single.length; i += Math.max(1, inputs.length))
+      samples.push(inputParams(await readInputs(single.slice(i, i + Math.max(1, inputs.length)), inputs), blobs));
+    await store.make("quantize", {settings: {target, method}, samples, npz}, false, blobs);
+  };
+  return (
+    <>
+      <InputFiles store={store} label={t("set.samples")} take={take}>
+        {files.map((f) => <div key={f.name} class="soft">{f.name}</div>)}
+      </InputFiles>
+      <Choice label={t("set.target")} value={target} set={setTarget} all={["onnxruntime", "tensorrt", "openvino", "qnn", "generic"]} />
+      <Choice label={t("set.method")} value={method} set={setMethod} all={["auto", "minmax", "percentile", "entropy", "mse"]} />
+      {!files.length && !report && <p class="soft">{t("quantize.need")}</p>}
+      {report && <p data-test="quantized" class="good">{t("quantize.result", report.db.toFixed(1), (report.int8_macs * 100).toFixed(0), String(report.samples))}</p>}
+      <div class="actions"><button class="main" data-test="apply-quantize" disabled={!files.length}
+        onClick={() => void apply().catch((error: unknown) => store.fail(error))}>{t("verb.apply")}</button></div>
+    </>
+  );
+}
+
+function Choice({label, value, set, all, test}: {label: string; value: string; set: (v: string) => void; all: string[]; test?: string}) {
+  return (
+    <label class="text">{label}
+      <select data-test={test} value={value} onChange={(e) => set(e.currentTarget.value)}>{all.map((v) => <option key={v}>{v}</option>)}</select>
+    </label>
+  );
+}
+
+const lintTargets = ["onnxruntime", "onnxruntime-web", "tensorrt", "openvino", "all"];
+
+function Lint({store}: Props) {
+  const [target, setTarget] = useState("onnxruntime");
+  return (
+    <>
+      <Choice label={t("set.target")} value={target} set={setTarget} all={lintTargets} test="lint-target" />
+      <div class="actions"><button class="main" data-test="apply-lint" onClick={() => void store.lint([target])}>{t("verb.lint")}</button></div>
+    </>
+  );
+}
+
+function Merge({store}: Props) {
+  const [other, setOther] = useState(firstOther(store));
+  const [pairs, setPairs] = useState("");
+  const connect = Object.fromEntries(listed(pairs).map((p) => p.split("=").map((n) => n.trim())));
+  return (
+    <>
+      <Other store={store} label={t("set.second")} value={other} set={setOther} />
+      <Text label={t("set.connect")} value={pairs} set={setPairs} test="merge-connect" />
+      {other > 0 && <Buttons store={store} method="merge" params={{second: other, settings: {connect}}} live={false} />}
+    </>
+  );
+}
+
+function Other({store, value, set, label = t("set.reference")}: {store: Store; value: number; set: (n: number) => void; label?: string}) {
   const others = store.state.models.filter((m) => m.kind === "onnx" && m.model !== store.state.current?.model);
   return (
-    <label class="text">{t("set.reference")}
+    <label class="text">{label}
       <select data-test="reference" value={String(value)} onChange={(e) => set(Number(e.currentTarget.value))}>
         {others.map((m) => <option key={m.model} value={String(m.model)}>{m.model}. {m.name}</option>)}
       </select>

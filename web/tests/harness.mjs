@@ -11,6 +11,10 @@ export const cameo = process.env["CAMEO"] ?? join(root, "build", "release", "cam
 export const shots = join(root, "build", "page", "screenshots");
 mkdirSync(shots, {recursive: true});
 
+// The page that carries the engine, with its address; null where `make wasm` and `make page` have not built it.
+const standing = join(root, "build", "page", "cameo.html");
+export const tab = existsSync(standing) ? `file://${standing}` : null;
+
 export function folder() {
   return mkdtempSync(join(tmpdir(), "cameo-page-"));
 }
@@ -70,3 +74,14 @@ export async function shot(page, name) {
 }
 
 export const test_ = (page, name) => page.locator(`[data-test="${name}"]`);
+
+// The page from disk, with the network blocked, and files given to it as if they were dropped.
+export async function openTab(b, files, options = {}) {
+  const page = await open(b, tab, {offline: true, ...options});
+  if (files.length) {
+    await test_(page, "file").setInputFiles(files);
+    await page.waitForFunction(() => window.cameo.state.current);
+    if (await page.evaluate(() => window.cameo.state.current.kind === "onnx")) await drawn(page);
+  }
+  return page;
+}

@@ -1,10 +1,11 @@
-// The page by clicking, in both languages. Each state leaves a screenshot.
+// The page by clicking, in both languages, with `cameo view` behind it and, where `make wasm` has built the module, with the
+// engine in the tab. Each state leaves a screenshot.
 import assert from "node:assert/strict";
 import {execFileSync} from "node:child_process";
 import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import test, {after, before} from "node:test";
-import {browser, cameo, drawn, file, folder, open, serve, shot, test_ as at} from "./harness.mjs";
+import {browser, cameo, drawn, file, folder, open, openTab, serve, shot, tab, test_ as at} from "./harness.mjs";
 import {deep, hostile, hostileNetwork, network} from "./models.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -40,23 +41,27 @@ const verb = async (page, name) => {
 };
 const nodes = async (page) => (await state(page, "current")).stats.nodes;
 
-for (const language of ["en", "zh"]) {
+for (const [engine, language] of ["server", ...(tab ? ["tab"] : [])].flatMap((e) => [[e, "en"], [e, "zh"]])) {
+  const name = engine === "tab" ? `tab, ${language}` : language;
+  const shotName = engine === "tab" ? `tab-${language}` : language;
   const ready = async () => {
-    const page = await fresh({locale: language === "zh" ? "zh-CN" : "en-US"});
+    const options = {locale: language === "zh" ? "zh-CN" : "en-US"};
+    const page = engine === "tab" ? await openTab(b, [path], options) : await fresh(options);
+    assert.equal(await page.evaluate(() => window.cameo.engine.kind), engine);
     assert.equal(await state(page, "language"), language);
     return page;
   };
 
-  test(`${language}: opens, draws modules and stacks`, async () => {
+  test(`${name}: opens, draws modules and stacks`, async () => {
     const page = await ready();
     const titles = (await state(page, "scene")).boxes.map((x) => x.title);
     assert.ok(titles.some((t) => t.includes("×3")), titles.join());
     assert.equal(await nodes(page), 22);
-    await shot(page, `01-open-${language}`);
+    await shot(page, `01-open-${shotName}`);
     await done(page);
   });
 
-  test(`${language}: search, panel, weights`, async () => {
+  test(`${name}: search, panel, weights`, async () => {
     const page = await ready();
     await page.keyboard.press("/");
     await page.keyboard.type("conv");
@@ -66,22 +71,22 @@ for (const language of ["en", "zh"]) {
     await page.waitForSelector("canvas.kernels");
     assert.match(await at(page, "panel").innerText(), /stem\/Conv/);
     assert.match(await at(page, "panel").innerText(), /f32\[8,3,3,3\]/);
-    await shot(page, `02-node-${language}`);
+    await shot(page, `02-node-${shotName}`);
     await done(page);
   });
 
-  test(`${language}: simplify with preview, ledger, undo of one rewrite and of all`, async () => {
+  test(`${name}: simplify with preview, ledger, undo of one rewrite and of all`, async () => {
     const page = await ready();
     await verb(page, "simplify");
     await page.waitForSelector('[data-test="change"] .differs');
-    await shot(page, `03-preview-${language}`);
+    await shot(page, `03-preview-${shotName}`);
     await at(page, "apply-simplify").click();
     await page.waitForFunction(() => window.cameo.state.current.verb === "simplify");
     await drawn(page);
     assert.match(await at(page, "command").innerText(), /^cameo simplify /);
     const after = await nodes(page);
     assert.ok(after < 22);
-    await shot(page, `04-ledger-${language}`);
+    await shot(page, `04-ledger-${shotName}`);
     const undone = (await state(page, "current")).ledger[0];
     await at(page, "undo-rewrite").first().click();
     await page.waitForFunction(() => window.cameo.state.models.length === 3 && window.cameo.state.current.model === window.cameo.state.models[2].model);
@@ -93,18 +98,18 @@ for (const language of ["en", "zh"]) {
     await done(page);
   });
 
-  test(`${language}: runs, shows values and times`, async () => {
+  test(`${name}: runs, shows values and times`, async () => {
     const page = await ready();
     await verb(page, "run");
     await at(page, "apply-run").click();
     await page.waitForSelector('[data-test="run-time"]');
     assert.ok((await state(page, "ran")).inner.length > 10);
     assert.ok(await page.locator(".timeline rect").count() > 5);
-    await shot(page, `05-run-${language}`);
+    await shot(page, `05-run-${shotName}`);
     await done(page);
   });
 
-  test(`${language}: converts, half, infers, compares, verifies`, async () => {
+  test(`${name}: converts, half, infers, compares, verifies`, async () => {
     const page = await ready();
     await verb(page, "half");
     await page.waitForSelector('[data-test="change"] .differs');
@@ -114,7 +119,7 @@ for (const language of ["en", "zh"]) {
     await verb(page, "diff");
     await at(page, "apply-diff").click();
     await page.waitForSelector('[data-test="differences"]');
-    await shot(page, `06-diff-${language}`);
+    await shot(page, `06-diff-${shotName}`);
     await at(page, "undo").click();
     await idle(page);
     await verb(page, "convert");
@@ -132,7 +137,7 @@ for (const language of ["en", "zh"]) {
     await done(page);
   });
 
-  test(`${language}: checks, extracts, edits`, async () => {
+  test(`${name}: checks, extracts, edits`, async () => {
     const page = await ready();
     await verb(page, "check");
     await at(page, "apply-check").click();
@@ -152,14 +157,14 @@ for (const language of ["en", "zh"]) {
     await done(page);
   });
 
-  test(`${language}: an error says where, why, what to do`, async () => {
+  test(`${name}: an error says where, why, what to do`, async () => {
     const page = await ready();
     await verb(page, "extract");
     await at(page, "extract-to").fill("scoress");
     await at(page, "apply-extract").click();
     await page.waitForSelector('[data-test="errors"]');
     assert.match(await at(page, "errors").innerText(), /scores/);
-    await shot(page, `07-error-${language}`);
+    await shot(page, `07-error-${shotName}`);
     await page.keyboard.press("Escape");
     await page.waitForSelector('[data-test="errors"]', {state: "detached"});
     await done(page);

@@ -1,6 +1,6 @@
 #include "api/lint/cures.h"
 
-#include <sstream>
+#include <algorithm>
 
 #include "support/error.h"
 
@@ -41,13 +41,25 @@ void replace(std::string& text, std::string_view what, const std::string& by) {
 
 }  // namespace
 
+std::vector<std::string> words_of(std::string_view text, std::string_view between) {
+  std::vector<std::string> out;
+  for (size_t at = 0; (at = text.find_first_not_of(between, at)) != text.npos;) {
+    const size_t end = std::min(text.find_first_of(between, at), text.size());
+    out.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+  return out;
+}
+
 Cure cure_of(const std::string& cell) {
   if (cell.empty()) return {};
   if (cell.starts_with("say: ")) return {"say", {cell.substr(5)}};
-  std::istringstream in(cell);
   Cure out;
-  in >> out.name;
-  for (std::string w; in >> w;) out.words.push_back(w);
+  out.words = words_of(cell, " ");
+  if (!out.words.empty()) {
+    out.name = std::move(out.words.front());
+    out.words.erase(out.words.begin());
+  }
   const Known* k = known(out.name);
   if (!k || k->words != out.words.size())
     throw support::Bug("bug.invariant", cat("a lint row has the cure '", cell, "'"));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/lint/target_file.h"
@@ -15,6 +16,7 @@ struct Cure {
   std::vector<std::string> words;  // {"17"}
   friend bool operator==(const Cure&, const Cure&) = default;
 };
+std::vector<std::string> words_of(std::string_view text, std::string_view between);
 Cure cure_of(const std::string& cell);  // throws a Bug for a cell that is none
 bool is_fixable(const Cure& cure);
 

@@ -1,11 +1,11 @@
 // include/cameo/lint.h: what a model meets on its targets.
 #include <algorithm>
-#include <sstream>
 
 #include "ir/describe.h"
 #include "runtime/watch.h"
 #include "support/near_name.h"
 
+#include "api/lint/cures.h"
 #include "api/lint/fix.h"
 #include "api/state.h"
 #include "cameo/export.h"
@@ -62,12 +62,9 @@ class Ignored {
  public:
   explicit Ignored(const std::vector<std::string>& patterns) : patterns_(patterns) {}
   void add(const std::string& list) {
-    std::string spaced = list;
-    std::replace(spaced.begin(), spaced.end(), ',', ' ');
-    std::istringstream in(spaced);
-    bool any = false;
-    for (std::string w; in >> w; any = true) patterns_.push_back(w);
-    if (!any) patterns_.emplace_back("*");
+    const auto words = linting::words_of(list, ", \t\n\r");
+    patterns_.insert(patterns_.end(), words.begin(), words.end());
+    if (words.empty()) patterns_.emplace_back("*");
   }
   bool has(const std::string& rule, const std::string& node) const {
     return std::any_of(patterns_.begin(), patterns_.end(), [&](const std::string& p) {

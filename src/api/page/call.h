@@ -28,12 +28,13 @@ using support::error;
 // An open model, and how it came to be.
 struct Opened {
   Model model;
-  std::string file;        // the name that it was opened by; of a made model that of the first one
-  int64_t from = 0;        // the model that it was made of; 0: opened
-  std::string verb;        // "open", "simplify", ...
-  std::string settings;    // of the verb, as JSON
-  std::string command;     // the command line that does the same
-  bool in_memory = false;  // it was read from bytes, not from a path
+  std::string file;         // the name that it was opened by; of a made model that of the first one
+  int64_t from = 0;         // the model that it was made of; 0: opened
+  std::string verb;         // "open", "simplify", ...
+  std::string settings;     // of the verb, as JSON
+  std::string command;      // the command line that does the same
+  std::string report = {};  // of quantize, as JSON
+  bool in_memory = false;   // it was read from bytes, not from a path
   std::vector<Rewriting> ledger = {};
   std::optional<Model> typed = {};  // with inferred types
   std::unique_ptr<const Tree> tree = {};
@@ -103,13 +104,17 @@ struct Method {
 std::span<const Method> model_methods();    // open, close, models, show, stats, text, save
 std::span<const Method> graph_methods();    // graph, picture, node, search, path
 std::span<const Method> weight_methods();   // weight
-std::span<const Method> verb_methods();     // simplify, convert, infer, export, extract, edit, merge, rules
-std::span<const Method> finding_methods();  // check, diff, verify
+std::span<const Method> verb_methods();     // simplify, convert, infer, export, quantize, ...
+std::span<const Method> finding_methods();  // check, lint, diff, verify
 std::span<const Method> run_methods();      // inputs, run, value
 
 // A new model on the desk; writes what the page needs to know of it as one object, or only its numbers for a preview.
 void put_down(Call& call, Opened made, const std::vector<Diag>& findings);
 void write_findings(json::Writer& w, const std::vector<Diag>& findings);
+// {"name", "dtype", "shape", "blob"} or {"name", "npy": blob}, each in a list; and the arrays of an .npz.
+std::vector<NamedValue> given_inputs(Call& call, const json::Value& list);
+void add_archive(Call& call, const Model& model, const Buffer& file, std::vector<NamedValue>& out);
+void quantize_model(Call& call);
 // A word of a command line, quoted where a shell would take it apart.
 std::string shell_word(std::string_view text);
 

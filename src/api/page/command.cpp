@@ -108,6 +108,16 @@ std::string merge_command(const Files& f, const std::string& second, const Merge
 std::string check_command(const std::string& file, bool strict) {
   return Flags(cat("cameo check ", shell_word(file))).on("strict", strict).take();
 }
+std::string lint_command(const std::string& file, const std::vector<std::string>& targets) {
+  return Flags(cat("cameo lint ", shell_word(file))).list("target", targets).take();
+}
+std::string quantize_command(const Files& f, const QuantizeSettings& s) {
+  const QuantizeSettings usual;
+  Flags flags(cat(plain_command("quantize", f), " --calibrate samples.npz"));
+  flags.of("target", s.target == usual.target ? "" : s.target).of("method", s.method == usual.method ? "" : s.method);
+  flags.list("keep", s.keep).of("form", s.form == usual.form ? "" : s.form);
+  return flags.of("min-db", s.min_db == usual.min_db ? "" : cat(s.min_db)).take();
+}
 std::string run_command(const std::string& file, int64_t seed) {
   return Flags(cat("cameo run ", shell_word(file))).of("random", cat(seed)).take();
 }

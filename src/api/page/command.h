@@ -9,6 +9,7 @@
 #include "cameo/convert.h"
 #include "cameo/edit.h"
 #include "cameo/export.h"
+#include "cameo/quantize.h"
 #include "cameo/simplify.h"
 
 namespace cameo::page {
@@ -30,6 +31,8 @@ std::string edit_command(const Files& f, const std::vector<std::pair<std::string
 std::string merge_command(const Files& f, const std::string& second, const MergeSettings& s);
 
 std::string check_command(const std::string& file, bool strict);
+std::string lint_command(const std::string& file, const std::vector<std::string>& targets);
+std::string quantize_command(const Files& f, const QuantizeSettings& s);
 std::string run_command(const std::string& file, int64_t seed);
 std::string verify_command(const std::string& file, const std::string& reference, uint64_t seed);
 

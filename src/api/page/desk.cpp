@@ -69,6 +69,10 @@ Desk::State& Desk::state() const {
   return *state_;
 }
 
+void Desk::allow(const std::string& path) {
+  auto& files = state().settings.files;
+  if (std::find(files.begin(), files.end(), path) == files.end()) files.push_back(path);
+}
 void Desk::offer(const std::string& name, uint64_t size, ReadAt read) {
   state().offers[name] = {.size = size, .read = std::move(read)};
 }

@@ -1,4 +1,4 @@
-// Methods that find out something: check, diff, verify.
+// Methods that find out something: check, lint, diff, verify.
 #include <algorithm>
 #include <map>
 
@@ -8,6 +8,7 @@
 #include "api/page/command.h"
 #include "cameo/check.h"
 #include "cameo/edit.h"
+#include "cameo/lint.h"
 #include "cameo/verify.h"
 
 namespace cameo::page {
@@ -59,6 +60,27 @@ void check_model(Call& call) {
   w.end().end();
 }
 
+void lint_model(Call& call) {
+  const LintSettings settings = faces::lint_settings(call.json_text("settings"));
+  Opened& m = call.model();
+  call.progress("judging", 0, 1);
+  const LintReport report = lint(m.model, settings);
+  const auto items = items_by_name(m.drawn());
+  auto& w = call.out.object().key("command").value(lint_command(m.file, settings.targets));
+  w.key("targets").array();
+  for (const LintTarget& t : lint_targets()) w.object().key("name").value(t.name).key("title").value(t.title).end();
+  w.end().key("findings").array();
+  for (const LintFinding& f : report.findings) {
+    const Diag d{
+        .severity = f.severity, .code = f.rule, .what = f.what, .because = f.source, .hint = f.cure, .where = f.where};
+    w.object().key("finding").raw(d.render_json());
+    if (const auto it = items.find(f.node); it != items.end() && !f.node.empty())
+      w.key("item").value(uint64_t{it->second});
+    w.end();
+  }
+  w.end().end();
+}
+
 // {"model": first, "second": N}: differences, each with the items that it is about.
 void diff_models(Call& call) {
   Opened &first = call.model(), &second = call.model("second");
@@ -91,7 +113,8 @@ void verify_models(Call& call) {
   call.out.key("verified").raw(to_json(v)).end();
 }
 
-constexpr Method methods[] = {{"check", check_model}, {"diff", diff_models}, {"verify", verify_models}};
+constexpr Method methods[] = {
+    {"check", check_model}, {"lint", lint_model}, {"diff", diff_models}, {"verify", verify_models}};
 
 }  // namespace
 

@@ -92,11 +92,22 @@ void text_of_model(Call& call) {
   call.out.object().key("text").value(printable_lines(text)).key("cut").value(cut).end();
 }
 
+// As a file, with its weights' files, in the desk's folder for that.
+void save_file(Call& call, const Model& model, const SaveSettings& settings) {
+  const std::string name = call.need_text("name"), &folder = call.desk.settings.out;
+  if (folder.empty()) throw error("use.file", "this desk writes no files").help("call save without a name");
+  if (name.empty() || name.front() == '.' || name.find_first_of("/\\") != name.npos)
+    throw error("use.file", cat("'", name, "' is not a plain file name"));
+  model.save(cat(folder, "/", name), settings);
+  call.out.object().key("name").value(name).end();
+}
+
 void save_model(Call& call) {
   Opened& m = call.model();
   SaveSettings settings = faces::save_settings(call.json_text("settings"));
   if (m.model.is_archive()) throw error("use.archive", "a PyTorch archive is not written; export it first");
   call.progress("writing", 0, 1);
+  if (call.has("name")) return save_file(call, m.model, std::move(settings));
   std::string bytes = m.model.bytes(settings);
   call.out.object().key("bytes").value(uint64_t{bytes.size()});
   if (const auto blob = call.give(std::move(bytes))) call.out.key("blob").value(*blob);
@@ -112,7 +123,11 @@ constexpr Method methods[] = {
 
 void put_down(Call& call, Opened made, const std::vector<Diag>& findings) {
   const bool preview = call.flag("preview");
-  const int64_t number = preview ? 0 : call.desk.next++;
+  // "as": the number that it had before, where a desk is set up again.
+  const int64_t as = call.integer("as", 0), number = preview                             ? 0
+                                                     : as && !call.desk.models.count(as) ? as
+                                                                                         : call.desk.next;
+  call.desk.next = std::max(call.desk.next, number + 1);
   auto& w = call.out.object();
   write_head(w, number, made);
   if (!made.model.is_archive()) w.key("stats").raw(to_json(stats(made.with_types())));
@@ -122,6 +137,7 @@ void put_down(Call& call, Opened made, const std::vector<Diag>& findings) {
   for (const Rewriting& r : made.ledger) w.raw(to_json(r));
   w.end().key("findings");
   write_findings(w, findings);
+  if (!made.report.empty()) w.key("report").raw(made.report);
   w.end();
   if (!preview) call.desk.models.emplace(number, std::move(made));
 }

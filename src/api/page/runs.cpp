@@ -31,6 +31,15 @@ NamedValue given_input(Call& call, const json::Value& v) {
   return {name, std::move(a)};
 }
 
+}  // namespace
+
+std::vector<NamedValue> given_inputs(Call& call, const json::Value& list) {
+  std::vector<NamedValue> out;
+  if (!list) return out;
+  for (const json::Value v : list.elements()) out.push_back(given_input(call, v));
+  return out;
+}
+
 // An .npz as a whole: keys are input names, or x0, x1, ... in order.
 void add_archive(Call& call, const Model& model, const Buffer& file, std::vector<NamedValue>& out) {
   const auto inputs = model.inputs();
@@ -45,11 +54,11 @@ void add_archive(Call& call, const Model& model, const Buffer& file, std::vector
   call.progress("reading inputs", 1, 1);
 }
 
+namespace {
+
 // Inputs that were given; the rest made up.
 std::vector<NamedValue> inputs_of(Call& call, const Model& model) {
-  std::vector<NamedValue> out;
-  if (const json::Value list = call.value("inputs"))
-    for (const json::Value v : list.elements()) out.push_back(given_input(call, v));
+  std::vector<NamedValue> out = given_inputs(call, call.value("inputs"));
   if (call.has("npz")) add_archive(call, model, call.given(call.integer("npz", 0)), out);
   std::map<std::string, int64_t> sizes = call.sizes("sizes");
   const auto needed = model.inputs();

@@ -128,7 +128,7 @@ struct PageServer::State {
   }
 
   void show(page::Connection& c) {
-    const std::string_view html = page::needed_page();
+    static const std::string html = page::page_without_module();
     if (c.send(page::head_of(200, "text/html; charset=utf-8", {cat("Content-Length: ", html.size())}))) c.send(html);
   }
 

@@ -1,5 +1,10 @@
 // include/cameo/view.h: a model as a picture, and as a page that needs no server.
+#include <algorithm>
+#include <span>
+
+#include "formats/mapped_file.h"
 #include "support/error.h"
+#include "support/file_bytes.h"
 
 #include "api/page/call.h"
 #include "api/page/embedded.h"
@@ -7,6 +12,7 @@
 #include "api/page/svg.h"
 #include "cameo/check.h"
 #include "cameo/page.h"
+#include "cameo/stats.h"
 #include "cameo/view.h"
 
 namespace cameo {
@@ -82,6 +88,7 @@ std::string for_script(std::string_view json_text) {
 
 }  // namespace
 
+bool has_module() { return page::page_has_module(); }
 bool has_page() { return !page::embedded_page().empty(); }
 
 std::string picture_svg(const Model& model, bool open_all) {
@@ -91,11 +98,39 @@ std::string picture_svg(const Model& model, bool open_all) {
 
 namespace {
 
-std::string recorded_page(Desk desk, const std::string& file, uint64_t most_weight_bytes) {
+// The page with data in the place for it.
+std::string page_with(const std::string& html, std::string_view data) {
   constexpr std::string_view mark = R"(id="cameo-data">null<)";
-  const std::string html(page::needed_page());
   const size_t at = html.find(mark);
   support::invariant(at != html.npos, "the page has a place for data");
+  const size_t place = at + mark.size() - 5;  // before "null<"
+  return cat(html.substr(0, place), for_script(data), html.substr(place + 4));
+}
+
+std::string base64(std::span<const std::byte> bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const size_t n = std::min<size_t>(3, bytes.size() - i);
+    uint32_t group = 0;
+    for (size_t k = 0; k < 3; ++k) group = group << 8 | (k < n ? static_cast<uint32_t>(bytes[i + k]) : 0);
+    for (size_t k = 0; k < 4; ++k) out += k <= n ? digits[group >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+// The model itself, in a page that carries the engine: everything works there.
+std::string working_page(const std::string& file, std::span<const std::byte> bytes) {
+  json::Writer w;
+  std::string name = file.substr(file.rfind('/') + 1);
+  if (name.ends_with(".onnxtxt")) name.resize(name.size() - 3);  // what it holds is no text any more
+  w.object().key("model").object().key("name").value(name);
+  w.key("base64").value(base64(bytes)).end().end();
+  return page_with(std::string(page::needed_page()), w.text());
+}
+
+std::string recorded_page(Desk desk, const std::string& file, uint64_t most_weight_bytes) {
   Recorder r(std::move(desk));
   r.out().object().key("replies").object();
   const std::string opened = r.record("open", cat(R"({"file":)", text_param(file), "}"));
@@ -109,17 +144,27 @@ std::string recorded_page(Desk desk, const std::string& file, uint64_t most_weig
                  most_weight_bytes);
   }
   r.out().end().end();
-  const size_t data = at + mark.size() - 5;  // before "null<"
-  return cat(html.substr(0, data), for_script(r.out().text()), html.substr(data + 4));
+  return page_with(page::page_without_module(), r.out().text());
 }
 
 }  // namespace
 
 std::string page_html(const std::string& file, uint64_t most_weight_bytes) {
+  if (page::page_has_module()) {
+    const Model model = load(file);
+    if (model.is_archive()) {
+      const auto bytes = formats::map_file(file);
+      if (length_of(bytes) <= most_weight_bytes) return working_page(file, bytes.span());
+    } else if (stats(model).weight_bytes <= most_weight_bytes) return page_html(model, file, most_weight_bytes);
+  }
   return recorded_page(Desk({.files = {file}}), file, most_weight_bytes);
 }
 
 std::string page_html(const Model& model, const std::string& name, uint64_t most_weight_bytes) {
+  if (page::page_has_module() && !model.is_archive() && stats(model).weight_bytes <= most_weight_bytes) {
+    const std::string bytes = model.bytes();
+    return working_page(name, std::as_bytes(std::span(bytes)));
+  }
   Desk desk;
   desk.offer(name, model);
   return recorded_page(std::move(desk), name, most_weight_bytes);

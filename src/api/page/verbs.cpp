@@ -105,9 +105,9 @@ void explain_rules(Call& call) {
 }
 
 constexpr Method methods[] = {
-    {"simplify", simplify_model}, {"convert", convert_model}, {"infer", infer_model},
-    {"export", export_archive},   {"extract", extract_part},  {"edit", edit_model},
-    {"merge", merge_models},      {"rules", list_rules},      {"explain", explain_rules},
+    {"simplify", simplify_model}, {"convert", convert_model}, {"infer", infer_model},  {"export", export_archive},
+    {"extract", extract_part},    {"edit", edit_model},       {"merge", merge_models}, {"quantize", quantize_model},
+    {"rules", list_rules},        {"explain", explain_rules},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "formats/file_handle.h"
 #include "ir/weight_stream.h"
 #include "support/error.h"
+#include "support/file_bytes.h"
 
 namespace cameo::onnx {
 
@@ -13,7 +14,7 @@ constexpr size_t copied_below = 4096;  // shorter runs cost less as a copy than 
 void write_dense(const Weight& w, const Sink& sink) {
   if (w.strings) return sink(w.dense().bytes().span());
   stream_dense(w, sink);
-  if (!w.is_dense()) release_pages(w.source.span());  // a dense one was copied unseen
+  if (!w.is_dense() && in_memory(w.source)) release_pages(w.source.span());  // a dense one was copied unseen
 }
 
 void ChunkedMessage::seal() {

@@ -3,6 +3,7 @@
 #include "backends/onnx/data_files.h"
 #include "frontends/onnx/proto.h"
 #include "support/error.h"
+#include "support/file_bytes.h"
 
 namespace cameo::onnx {
 
@@ -88,11 +89,11 @@ bool WeightStore::goes_out(const Weight& w) const {
 
 ExternalRange WeightStore::place(const std::shared_ptr<const Weight>& w) {
   const uint64_t size = w->byte_size();
-  for (auto [it, last] = by_source_.equal_range(w->source.data()); it != last; ++it)
+  for (auto [it, last] = by_source_.equal_range(place_of(w->source)); it != last; ++it)
     if (const Queued& q = queue_[it->second]; q.weight->same_recipe(*w)) return {data_name_, q.offset, size};
   const uint64_t align = size >= page ? page : 64;
   const uint64_t offset = (end_ + align - 1) / align * align;
-  by_source_.emplace(w->source.data(), queue_.size());
+  by_source_.emplace(place_of(w->source), queue_.size());
   queue_.push_back({w, offset});
   end_ = offset + size;
   return {data_name_, offset, size};

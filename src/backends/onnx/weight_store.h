@@ -41,7 +41,7 @@ class WeightStore {
     uint64_t offset;
   };
   std::vector<Queued> queue_;
-  std::multimap<const std::byte*, size_t> by_source_;  // index in queue_: tied weights are written once
+  std::multimap<uint64_t, size_t> by_source_;  // index in queue_: tied weights are written once
 };
 
 }  // namespace cameo::onnx

@@ -5,6 +5,7 @@
 
 #include "formats/mapped_file.h"
 #include "support/error.h"
+#include "support/file_bytes.h"
 
 namespace cameo::onnx {
 
@@ -80,10 +81,10 @@ ExternalData::Range ExternalData::find(const Pairs& entries, uint64_t wanted) {
   }
   const auto& [path, whole] = file(location);
   const uint64_t from = offset.value_or(0), size = length.value_or(wanted);
-  if (from > whole.size() || size > whole.size() - from)
+  if (from > length_of(whole) || size > length_of(whole) - from)
     throw error("file.external-range", cat("external data lies outside '", location, "'"))
         .at({.file = model_path_})
-        .why(cat(size, " bytes at ", from, " are needed, the file has ", whole.size()));
+        .why(cat(size, " bytes at ", from, " are needed, the file has ", length_of(whole)));
   if (size != wanted)
     throw error("file.external-range", cat("external data in '", location, "' has the wrong length"))
         .at({.file = model_path_})
@@ -93,7 +94,7 @@ ExternalData::Range ExternalData::find(const Pairs& entries, uint64_t wanted) {
   range->location = location;
   range->offset = from;
   range->length = size;
-  return {whole.slice(static_cast<size_t>(from), static_cast<size_t>(size)), std::move(range)};
+  return {whole.slice(from, size), std::move(range)};
 }
 
 }  // namespace cameo::onnx

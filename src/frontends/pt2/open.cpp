@@ -79,7 +79,8 @@ bool is_training(json::Value root) {
 }  // namespace
 
 Program read_pt2(Bytes file, std::string name, std::string_view model) {
-  if (!zip::looks_like_zip(file.text())) throw wrong_kind(recognise_head(file.text()), name);
+  if (const Bytes head = head_of(file); !zip::looks_like_zip(head.text()))
+    throw wrong_kind(recognise_head(head.text()), name);
   auto state = std::make_unique<ProgramState>(std::move(file), name);
   if (const Recognised what = recognise_zip(state->archive); what.kind != FileKind::torch_export)
     throw wrong_kind(what, name);

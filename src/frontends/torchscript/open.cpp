@@ -52,7 +52,8 @@ void enter_package(ProgramState& state, std::string_view which) {
 }  // namespace
 
 Program read_torchscript(Bytes file, std::string name, std::string_view which) {
-  if (!zip::looks_like_zip(file.text())) throw wrong_kind(recognise_head(file.text()), name);
+  if (const Bytes head = head_of(file); !zip::looks_like_zip(head.text()))
+    throw wrong_kind(recognise_head(head.text()), name);
   auto state = std::make_unique<ProgramState>(std::move(file), name);
   const Recognised what = recognise_zip(state->archive);
   if (what.kind != FileKind::torchscript) throw wrong_kind(what, name);

@@ -1,4 +1,5 @@
 #include "quant/weights/weights.h"
+#include "support/file_bytes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -108,7 +109,8 @@ class WeightQuantizer {
                               (m.format.symmetric ? 0 : blocks * m.format.bits / 8));
     if (o_.form == WeightForm::nbits) put_nbits(m_.graph, t, m);
     else put_dequantize(m_.graph, t, m);
-    formats::release_pages(t.weight->source.span());  // of a file: they are not read again
+    if (in_memory(t.weight->source))
+      formats::release_pages(t.weight->source.span());  // of a file: they are not read again
     return true;
   }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "api/page/periods.h"
@@ -206,6 +207,57 @@ TEST(Desk, EditsComparesAndSaves) {
   Asked(desk, R"({"method":"save","params":{"model":2}})", {.results = &blobs});
   ASSERT_EQ(blobs.size(), 1u);
   EXPECT_EQ(load_bytes(blobs[0].data, blobs[0].size).node_count(), 8u);
+}
+
+TEST(Desk, QuantizesFromSamplesThatComeWithTheCall) {
+  Desk desk = open_desk();
+  float rows[4][4];
+  for (int i = 0; i < 16; ++i) rows[i / 4][i % 4] = static_cast<float>(i % 7) - 3;
+  const Asked made(
+      desk,
+      R"({"method":"quantize","params":{"model":1,"samples":[[{"name":"x","dtype":"f32","shape":[4,4],"blob":0}]]}})",
+      {.given = {{nullptr, rows, sizeof rows}}});
+  EXPECT_EQ(made["report"]["samples"].integer(), 4);  // a row each
+  EXPECT_EQ(made["verb"].text(), "quantize");
+  EXPECT_GT(made["stats"]["operators"]["QuantizeLinear"].integer(), 0);
+  EXPECT_EQ(first_code(desk.call(R"({"method":"quantize","params":{"model":1}})")), "quantize.samples");
+}
+
+TEST(Desk, LintsForTargets) {
+  Desk desk = open_desk();
+  const Asked told(desk, R"({"method":"lint","params":{"model":1,"settings":{"targets":["all"]}}})");
+  EXPECT_GT(told["targets"].size(), 3u);
+  for (const json::Value f : told["findings"].elements()) EXPECT_FALSE(f["finding"]["code"].text().empty());
+  EXPECT_EQ(told["command"].text(), "cameo lint net.onnxtxt --target all");
+  EXPECT_EQ(first_code(desk.call(R"({"method":"lint","params":{"model":1,"settings":{"targets":["no"]}}})")),
+            "use.target");
+}
+
+TEST(Desk, WritesAndReadsOnlyWhereItMay) {
+  const std::string folder = testing::TempDir() + "cameo_desk";
+  std::filesystem::create_directories(folder);
+  Desk desk({.out = folder});
+  desk.offer("net.onnxtxt", Buffer{nullptr, network.data(), network.size()});
+  Asked(desk, R"({"method":"open","params":{"file":"net.onnxtxt"}})");
+  Asked(desk, R"({"method":"save","params":{"model":1,"name":"net.onnx"}})");
+  const std::string path = folder + "/net.onnx";
+  const std::string again = support::cat(R"({"method":"open","params":{"file":")", path, R"("}})");
+  EXPECT_EQ(first_code(desk.call(again)), "use.file");
+  desk.allow(path);
+  EXPECT_EQ(Asked(desk, again)["stats"]["nodes"].integer(), 8);
+  for (const std::string_view name : {"../net.onnx", "/tmp/net.onnx", ".onnx", ""})
+    EXPECT_EQ(first_code(desk.call(support::cat(R"({"method":"save","params":{"model":1,"name":")", name, R"("}})"))),
+              "use.file");
+  Desk other = open_desk();
+  EXPECT_EQ(first_code(other.call(R"({"method":"save","params":{"model":1,"name":"net.onnx"}})")), "use.file");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Desk, AModelGetsTheNumberThatItHad) {
+  Desk desk = open_desk();
+  EXPECT_EQ(Asked(desk, R"({"method":"open","params":{"file":"net.onnxtxt","as":7}})")["model"].integer(), 7);
+  EXPECT_EQ(Asked(desk, R"({"method":"open","params":{"file":"net.onnxtxt","as":7}})")["model"].integer(), 8);
+  EXPECT_EQ(Asked(desk, R"({"method":"infer","params":{"model":7}})")["model"].integer(), 9);
 }
 
 TEST(Desk, AMovedOneSaysSo) {

@@ -1,0 +1,51 @@
+// Of workers only, which the page's library of types does not have.
+declare class FileReaderSync {
+  readAsArrayBuffer(blob: Blob): ArrayBuffer;
+}
+
+// build/wasm/wasm/cameo.mjs, as Emscripten makes it from wasm/.
+declare module "cameo-module" {
+  export interface Cameo {
+    readonly HEAPU8: Uint8Array<ArrayBuffer>;
+    _malloc(size: number): number;
+    _free(at: number): void;
+    _cameo_allow(path: number): void;
+    _cameo_give(size: number): number;
+    _cameo_call(request: number, length: number): number;
+    _cameo_reply(): number;
+    _cameo_blobs(): number;
+    _cameo_blob(i: number): number;
+    _cameo_blob_size(i: number): number;
+    _cameo_done(): void;
+    readonly FS: FileSystem;
+  }
+  // Of Emscripten's file system, what files.ts uses.
+  export interface Node {
+    id: number;
+    mode: number;
+    name: string;
+  }
+  export interface Stream {
+    node: Node;
+    position: number;
+  }
+  export interface FileSystem {
+    ErrnoError: new (code: number) => Error;
+    createNode(parent: Node | null, name: string, mode: number, device: number): Node;
+    mkdir(path: string): void;
+    mount(type: {mount: () => Node}, options: object, path: string): void;
+    chdir(path: string): void;
+    unlink(path: string): void;
+    writeFile(path: string, data: string): void;
+    lookupPath(path: string): {node: Node};
+    isDir(mode: number): boolean;
+  }
+  export interface Given {
+    instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void): object;
+    progress(what: string, done: number, all: number): boolean;
+    cancelled(): boolean;
+    print(text: string): void;
+    printErr(text: string): void;
+  }
+  export default function makeCameo(given: Given): Promise<Cameo>;
+}

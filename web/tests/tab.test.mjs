@@ -1,0 +1,174 @@
+// What only the engine in the tab does: archives, samples, files that belong together, files on disk by slices.
+import assert from "node:assert/strict";
+import {execFileSync} from "node:child_process";
+import {readdirSync, readFileSync} from "node:fs";
+import test, {after, before} from "node:test";
+import {browser, cameo, drawn, file, folder, openTab, shot, tab, test_ as at} from "./harness.mjs";
+import {deep, network} from "./models.mjs";
+
+const skip = tab ? false : "make wasm, then make page, builds the page that carries the engine";
+const digits = (name) => new URL(`../../examples/digits/${name}`, import.meta.url).pathname;
+let b;
+before(async () => {
+  if (tab) b = await browser();
+});
+after(async () => {
+  await b?.close();
+});
+
+const state = (page, key) => page.evaluate((k) => window.cameo.state[k], key);
+const until = (page, verb) => page.waitForFunction((v) => window.cameo.state.current?.verb === v && !window.cameo.state.busy, verb, {timeout: 60_000});
+const verb = async (page, name) => {
+  if ((await at(page, `verb-${name}`).getAttribute("aria-expanded")) !== "true") await at(page, `verb-${name}`).click();
+};
+async function done(page) {
+  assert.deepEqual(page.troubles, []);
+  await page.context().close();
+}
+const command = (...args) => execFileSync(cameo, args, {stdio: ["ignore", "pipe", "inherit"]});
+async function saved(page, settings = {}) {
+  const downloads = [];
+  page.on("download", (d) => downloads.push(d));
+  await page.evaluate((s) => window.cameo.saveAs(s), settings);
+  for (let i = 0; i < 50 && !downloads.length; ++i) await page.waitForTimeout(100);
+  return Promise.all(downloads.map(async (d) => ({name: d.suggestedFilename(), bytes: readFileSync(await d.path())})));
+}
+
+for (const [language, locale] of [["en", "en-US"], ["zh", "zh-CN"]]) {
+  test(`${language}: an empty page says what it is`, {skip}, async () => {
+    const page = await openTab(b, [], {locale});
+    assert.equal(await page.evaluate(() => window.cameo.engine.kind), "tab");
+    assert.ok((await at(page, "engine").innerText()).length > 10);
+    await page.waitForTimeout(400);
+    await page.waitForFunction(() => !window.cameo.state.busy);
+    await shot(page, `20-empty-${language}`);
+    await done(page);
+  });
+
+  test(`${language}: a TorchScript archive is exported, verified against itself and saved as the command would`, {skip}, async () => {
+    const page = await openTab(b, [digits("digits.pt")], {locale});
+    await page.waitForSelector('[data-test="apply-export"]');
+    await shot(page, `21-archive-${language}`);
+    await at(page, "apply-export").click();
+    await until(page, "export");
+    await drawn(page);
+    const where = folder();
+    command("export", digits("digits.pt"), "-o", `${where}/digits.onnx`, "--no-provenance", "-q");
+    const [got] = await saved(page);
+    assert.equal(got.name, "digits.onnx");
+    assert.ok(got.bytes.equals(readFileSync(`${where}/digits.onnx`)));
+    await verb(page, "simplify");
+    await at(page, "apply-simplify").click();
+    await until(page, "simplify");
+    await verb(page, "verify");
+    await at(page, "apply-verify").click();
+    await page.waitForSelector('[data-test="verified"].good');
+    await shot(page, `22-verified-${language}`);
+    await done(page);
+  });
+
+  test(`${language}: samples are dropped, the model becomes 8-bit`, {skip}, async () => {
+    const where = folder();
+    command("export", digits("digits.pt"), "-o", `${where}/digits.onnx`, "-q");
+    const page = await openTab(b, [`${where}/digits.onnx`], {locale});
+    await verb(page, "quantize");
+    await at(page, "inputs").setInputFiles(digits("samples.npz"));
+    await page.waitForSelector('[data-test="apply-quantize"]:not([disabled])');
+    await at(page, "apply-quantize").click();
+    await until(page, "quantize");
+    await verb(page, "quantize");
+    await page.waitForSelector('[data-test="quantized"]');
+    assert.ok((await state(page, "current")).stats.operators.QuantizeLinear > 0);
+    await shot(page, `23-quantized-${language}`);
+    await done(page);
+  });
+
+  test(`${language}: lint's findings lead to their nodes`, {skip}, async () => {
+    const text = `<ir_version: 8, opset_import: ["" : 18]>
+g (float[1,3,8,8] x) => (float[1,3,16,16] y) <float[4] s = {1, 1, 2, 2}, float[0] r = {}> {
+  ["up"] y = Resize<mode="cubic", coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=1.0>(x, , s)
+}`;
+    const page = await openTab(b, [file("up.onnxtxt", text)], {locale});
+    await verb(page, "lint");
+    await at(page, "lint-target").selectOption("all");
+    await at(page, "apply-lint").click();
+    await page.waitForFunction(() => window.cameo.state.findings?.some((f) => f.item !== undefined));
+    await shot(page, `24-lint-${language}`);
+    await page.locator(".rows button.link").first().click();
+    await page.waitForFunction(() => window.cameo.state.item?.op === "Resize");
+    await done(page);
+  });
+
+  test(`${language}: two models become one`, {skip}, async () => {
+    const one = file("one.onnxtxt", `<ir_version: 8, opset_import: ["" : 18]>\na (float[2] x) => (float[2] y) { y = Relu(x) }`);
+    const two = file("two.onnxtxt", `<ir_version: 8, opset_import: ["" : 18]>\nb (float[2] u) => (float[2] v) { v = Neg(u) }`);
+    const page = await openTab(b, [one, two], {locale});
+    await page.waitForFunction(() => window.cameo.state.models.length === 2 && !window.cameo.state.busy);
+    await page.evaluate(() => window.cameo.show(window.cameo.state.models[0]));
+    await verb(page, "merge");
+    await at(page, "merge-connect").fill("y=u");
+    await at(page, "apply-merge").click();
+    await until(page, "merge");
+    assert.equal((await state(page, "current")).stats.nodes, 2);
+    await done(page);
+  });
+}
+
+test("weights in a file of their own: dropped together, saved as two files; a missing one is named", {skip}, async () => {
+  const where = folder();
+  command("export", digits("digits.pt"), "-o", `${where}/digits.onnx`, "--weights", "external", "-q");
+  const both = readdirSync(where).map((n) => `${where}/${n}`);
+  assert.equal(both.length, 2);
+  const page = await openTab(b, both);
+  await page.evaluate(() => window.cameo.goTo(window.cameo.state.scene.boxes.find((x) => x.kind === "node" && x.lines?.length).id));
+  await page.waitForSelector(".histogram");
+  const got = await saved(page, {weights: "external"});
+  assert.equal(got.length, 2);
+  await done(page);
+  const lone = await openTab(b, [], {});
+  await at(lone, "file").setInputFiles(both.filter((n) => n.endsWith(".onnx")));
+  await lone.waitForSelector('[data-test="errors"]');
+  assert.match(await at(lone, "errors").innerText(), /missing/);
+  await done(lone);
+});
+
+test("what is saved equals the command's file, byte for byte", {skip}, async () => {
+  const path = file("net.onnxtxt", network());
+  const page = await openTab(b, [path]);
+  await verb(page, "simplify");
+  await at(page, "apply-simplify").click();
+  await until(page, "simplify");
+  const where = folder();
+  command("simplify", path, `${where}/net.onnx`, "--no-provenance", "-q");
+  const [got] = await saved(page);
+  assert.ok(got.bytes.equals(readFileSync(`${where}/net.onnx`)));
+  await done(page);
+});
+
+test("a long call shows its progress and can be cancelled", {skip}, async () => {
+  const page = await openTab(b, [file("long.onnxtxt", deep(30_000))]);
+  const made = page.evaluate(async () => {
+    const result = window.cameo.make("simplify", {}, false);
+    const button = () => document.querySelector('[data-test="cancel"]');
+    for (const start = performance.now(); !button() && performance.now() - start < 30_000;) await new Promise(requestAnimationFrame);
+    button().click();
+    return result;
+  });
+  assert.equal(await made, null);
+  assert.equal((await state(page, "errors"))[0].code, "budget.interrupted");
+  await page.keyboard.press("Escape");
+  await page.evaluate(() => window.cameo.search("relu"));
+  assert.ok((await state(page, "hits")).count > 1000);
+  await done(page);
+});
+
+test("an .npz dropped on an open model becomes its inputs", {skip}, async () => {
+  const where = folder();
+  command("export", digits("digits.pt"), "-o", `${where}/digits.onnx`, "--input", "images=f32[batch,1,8,8]", "-q");
+  const page = await openTab(b, [`${where}/digits.onnx`]);
+  await at(page, "file").setInputFiles(digits("samples.npz"));
+  await page.waitForSelector(".dropinputs .soft");
+  await at(page, "apply-run").click();
+  await page.waitForSelector('[data-test="run-time"]');
+  await done(page);
+});
