@@ -63,6 +63,7 @@ void take(const json::Value& v, std::string_view key, QuantizeSettings& out);
 template <class T>
 void take(const json::Value& v, std::string_view key, std::vector<T>& out) {
   if (!v.is_array()) wrong(key, "a list");
+  out.clear();  // of the default
   for (const json::Value item : v.elements()) take(item, key, out.emplace_back());
 }
 template <class T>

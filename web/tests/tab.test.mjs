@@ -17,7 +17,7 @@ after(async () => {
 });
 
 const state = (page, key) => page.evaluate((k) => window.cameo.state[k], key);
-const until = (page, verb) => page.waitForFunction((v) => window.cameo.state.current?.verb === v && !window.cameo.state.busy, verb, {timeout: 60_000});
+const until = (page, verb) => page.waitForFunction((v) => window.cameo.state.current?.verb === v && !window.cameo.state.busy && window.cameo.state.verb === null, verb, {timeout: 60_000});
 const verb = async (page, name) => {
   if ((await at(page, `verb-${name}`).getAttribute("aria-expanded")) !== "true") await at(page, `verb-${name}`).click();
 };

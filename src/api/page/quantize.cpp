@@ -57,7 +57,7 @@ void quantize_model(Call& call) {
   Opened& from = call.model();
   const std::deque<Sample> samples = samples_of(call, from.with_types());
   const SampleSource source = [&, next = size_t{0}](Sample& inputs) mutable {
-    if (next == samples.size()) return next = 0, false;
+    if (next == samples.size()) return false;
     inputs = samples[next++];
     return true;
   };
