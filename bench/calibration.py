@@ -57,19 +57,24 @@ def main():
     shape = [int(s) for s in args.shape.split(",")]
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(place)
-        x = np.lib.format.open_memmap(place / "many.npy", "w+", np.float32, (many, *shape[1:]))
+        (place / "many").mkdir()
+        (place / "few").mkdir()
+        x = np.empty((few, *shape[1:]), np.float32)
         for i in range(many):
-            x[i] = np.random.default_rng(i).normal(0, 1, shape[1:])
-        x.flush()
-        np.save(place / "few.npy", x[:few])
+            one = np.random.default_rng(i).normal(0, 1, (1, *shape[1:])).astype(np.float32)
+            np.save(place / "many" / f"{i:05}.npy", one)
+            if i < few:
+                np.save(place / "few" / f"{i:05}.npy", one)
+                x[i] = one[0]
+        np.save(place / "few.npy", x)
         np.save(place / "one.npy", x[:1])
         run = [args.cameo, "run", args.model, "--inputs", place / "one.npy", "--threads", "1", "-o", place / "y.npz"]
         once, _, engine = measured([*run, "--repeat", "1"])
         more, _, _ = measured([*run, "--repeat", "41"])
         float_run = (more - once) / 40
         quantize = [args.cameo, "quantize", args.model, place / "q.onnx", *FIXED, "--method", "minmax", "--calibrate"]
-        a, _, memory_few = measured([*quantize, place / "few.npy"])
-        b, _, memory_many = measured([*quantize, place / "many.npy"])
+        a, _, memory_few = measured([*quantize, place / "few"])
+        b, _, memory_many = measured([*quantize, place / "many"])
         each = (b - a) / (many - few)
         print(f"float run {1e3 * float_run:.1f} ms, a sample {1e3 * each:.1f} ms: {each / float_run:.2f} times; memory above `run` ({engine:.0f} MB): "
               f"{memory_few - engine:.0f} MB with {few} samples, {memory_many - engine:.0f} MB with {many}", flush=True)
@@ -78,7 +83,7 @@ def main():
         inputs = json.loads(subprocess.run([args.cameo, "show", args.model, "--json"], capture_output=True, text=True).stdout)
         name = inputs["inputs"][0]["name"]
         quantize[quantize.index("minmax")] = "entropy"
-        ours = measured([*quantize, place / "few.npy"])
+        ours = measured([*quantize, place / "few"])
         print(f"entropy, {few} samples: {ours[0]:.1f} s, {ours[2]:.0f} MB")
         for method in ("MinMax", "Entropy"):
             used = measured([sys.executable, "-c", PEER, args.model, place / "peer.onnx", place / "few.npy", name, method])

@@ -50,31 +50,38 @@ Extremes extremes(std::span<const float> numbers) {
 
 }  // namespace
 
+// Piece by piece: what the bins count of a piece is in the cache then.
 std::pair<double, double> Histogram::add(std::span<const float> numbers, size_t most) {
-  const Extremes range = extremes(numbers);
+  constexpr size_t piece = 4096;
+  Extremes range;
+  const uint64_t strange_before = strange_;
+  // An odd step meets every channel, however the axes lie.
+  const size_t step = numbers.size() <= most ? 1 : (numbers.size() / most) | 1;
+  size_t next = 0;
+  for (size_t from = 0; from < numbers.size(); from += piece) {
+    const auto part = numbers.subspan(from, std::min(piece, numbers.size() - from));
+    const Extremes here = extremes(part);
+    range = {std::min(range.low, here.low), std::max(range.high, here.high)};
+    if (here.high > 0) positive_.resize(bins_per_sign);
+    if (here.low < 0) negative_.resize(bins_per_sign);
+    for (; next < from + part.size(); next += step) count(numbers[next]);
+  }
   if (range.low > range.high) {  // none is finite
-    strange_ += numbers.size();
+    strange_ = strange_before + numbers.size();
     return {0, 0};
   }
   min_ = seen_ ? std::min(min_, range.low) : range.low;
   max_ = seen_ ? std::max(max_, range.high) : range.high;
-  seen_ += numbers.size();
-  if (range.high > 0) positive_.resize(bins_per_sign);
-  if (range.low < 0) negative_.resize(bins_per_sign);
-  // An odd step meets every channel, however the axes lie.
-  const size_t step = numbers.size() <= most ? 1 : (numbers.size() / most) | 1;
-  for (size_t i = 0; i < numbers.size(); i += step) {
-    const auto bits = std::bit_cast<uint32_t>(numbers[i]), magnitude = bits & 0x7fffffff;
-    if (magnitude >= infinity_bits) {
-      ++strange_;
-      --seen_;
-      continue;
-    }
-    const uint32_t key = magnitude >> mantissa_shift;
-    if (key < first_key) ++zeros_;
-    else (bits >> 31 ? negative_ : positive_)[std::min(key, last_key) - first_key] += 1;
-  }
+  seen_ += numbers.size() - (strange_ - strange_before);
   return {static_cast<double>(range.low), static_cast<double>(range.high)};
+}
+
+void Histogram::count(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x), magnitude = bits & 0x7fffffff;
+  const uint32_t key = magnitude >> mantissa_shift;
+  if (magnitude >= infinity_bits) ++strange_;
+  else if (key < first_key) ++zeros_;
+  else (bits >> 31 ? negative_ : positive_)[std::min(key, last_key) - first_key] += 1;
 }
 
 void Histogram::merge(const Histogram& other) {

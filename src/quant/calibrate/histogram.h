@@ -35,6 +35,8 @@ class Histogram {
   std::vector<Bin> bins() const;  // ascending
 
  private:
+  void count(float x);
+
   std::vector<uint64_t> positive_, negative_;  // empty until there are such numbers
   uint64_t zeros_ = 0, seen_ = 0, strange_ = 0;
   float min_ = 0, max_ = 0;
