@@ -212,6 +212,8 @@ void Preparing::add_picture() {
 
 std::string Preparing::compare_pictures(const cameo::Model& changed, const PictureInput& p,
                                         quant::PictureOptions options, const ir::Type& before) const {
+  constexpr int64_t most_pixels = int64_t{1} << 22;
+  if (p.height * p.width > most_pixels) return "not compared: the picture is too large to make some up";
   options.antialias = p.antialias;
   const ir::Model &with = ModelState::onnx(changed), &without = ModelState::onnx(model_);
   const auto sizes = runtime::free_sizes(without.graph, runtime::run_inputs(without.graph, false), {});

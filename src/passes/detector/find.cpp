@@ -9,7 +9,8 @@ namespace cameo::passes {
 
 namespace {
 
-constexpr int64_t coordinates = 4;
+constexpr int64_t coordinates = 4, most_classes = 100'000;
+constexpr int64_t longest_side = 16'384, most_cells = 4'000'000;  // of levels that are decoded
 
 // "{0: 'person', 1: 'car'}": how many names there are; 0 without such an entry.
 int64_t named_classes(const Model& m) {
@@ -312,7 +313,8 @@ class Finding {
       if (!cells || !dim(cells, 2).is_literal() || !dim(cells, 3).is_literal())
         not_decoded("export the model with its decoding");
       const int64_t h = dim(cells, 2).literal(), w = dim(cells, 3).literal();
-      if (h < 1 || w < 1 || h > height || w > width) not_decoded("export the model with its decoding");
+      if (h < 1 || w < 1 || h > height || w > width || h > longest_side || w > longest_side || boxes > most_cells)
+        not_decoded("export the model with its decoding");
       d.grid.push_back({h, w, static_cast<double>(height) / static_cast<double>(h),
                         static_cast<double>(width) / static_cast<double>(w)});
       boxes += h * w;
@@ -349,6 +351,7 @@ class Finding {
     if (!d.joint && words_.classes > 0 && words_.classes < d.classes && !words_.background)
       d.background = Background::first;
     if (d.background != Background::none) d.classes -= 1;
+    if (d.classes > most_classes) refuse(cat(d.classes, " classes are too many"), tell);
     if (d.classes < 1) refuse("there is no class beside the background", "say background=none");
   }
 

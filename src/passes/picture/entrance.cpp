@@ -104,6 +104,11 @@ void each_kernel(const Layer& l, const std::function<void(int64_t, int64_t, size
       f(o, o / per_group * inputs + i, static_cast<size_t>(o * inputs + i) * size, size);
 }
 
+bool all_read(const std::vector<Layer>& layers, int64_t channels) {
+  return std::all_of(layers.begin(), layers.end(),
+                     [&](const Layer& l) { return l.weights.shape()[1] * l.conv->group == channels; });
+}
+
 void set_operand(Graph& g, NodeId n, size_t i, const Tensor& t) {
   const ValueId before = g.input(n, i);
   const std::string name = before ? g[before].name : "";
@@ -166,6 +171,8 @@ Folded fold_affine(Graph& g, ValueId v, const Affine& affine) {
   Folded out{affine};
   auto layers = layers_at(g, v);
   if (!layers || (!affine.moves() && !affine.scales())) return out;
+  const size_t channels = std::max(affine.factor.size(), affine.offset.size());
+  if (channels > 1 && !all_read(*layers, static_cast<int64_t>(channels))) return out;
   const bool offsets =
       affine.moves() && std::none_of(layers->begin(), layers->end(), [](const Layer& l) { return pads(*l.conv); });
   for (const Layer& l : *layers) {
@@ -196,7 +203,8 @@ Folded fold_affine(Graph& g, ValueId v, const Affine& affine) {
 
 bool fold_reversal(Graph& g, ValueId v) {
   const auto layers = layers_at(g, v);
-  if (!layers) return false;
+  constexpr int64_t colours = 3;
+  if (!layers || !all_read(*layers, colours)) return false;
   if (std::any_of(layers->begin(), layers->end(), [](const Layer& l) { return l.conv->group != 1; })) return false;
   for (const Layer& l : *layers) {
     const auto from = l.weights.as<float>();

@@ -101,6 +101,41 @@ TEST(Prepare, DoesNotFollowValuesJoinedWithThemselvesForEver) {
   EXPECT_EQ(step(prepare(model(text), how), "detections")->checked, "equal to plain code on made-up inputs");
 }
 
+TEST(Prepare, DoesNotBelieveHugeSizes) {
+  for (const char* text : {
+           "g (float[1,20,1000000000] x) => (float[1,20,1000000000] y) { y = Relu(x) }",
+           "g (float[1,9999999999,4] b, float[1,9999999999,888888888] s) => (float[1,9999999999,4] boxes, "
+           "float[1,9999999999,888888888] scores) { boxes = Identity(b) scores = Sigmoid(s) }",
+           "g (float[1,3,4000000000,4000000000] x) => (float[1,3,4000000000,4000000000] y) { y = Relu(x) }",
+       }) {
+    const std::string whole = std::string("<ir_version: 8, opset_import: [\"\" : 17]> ") + text;
+    PrepareSettings how;
+    how.detections = Detections();
+    how.verify = false;
+    how.simplify = false;
+    how.fix = false;
+    try {
+      prepare(model(whole), how);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit_code(), 1) << e.what();
+    }
+    how.detections.reset();
+    how.image = "mean=0.1/0.2/0.3";
+    try {
+      prepare(model(whole), how);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit_code(), 1) << e.what();
+    }
+  }
+  // More channels in the weights than colours.
+  const std::string four =
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1,c,2,2] x) => (float[1,1,2,2] y) "
+      "<float[1,4,1,1] k = {1, 2, 3, 4}> { y = Conv(x, k) }";
+  PrepareSettings how;
+  how.image = "mean=0.1/0.2/0.3,std=0.1/0.2/0.3,order=bgr";
+  EXPECT_THROW(prepare(model(four), how), Error);
+}
+
 TEST(Prepare, ReadsWords) {
   const Detections d = detections_of(
       "boxes=a,scores=b,format=cxcywh,normalised,classes=3,score=0.5,iou=0.1,max=7,agnostic,form=topk,labels=all");
