@@ -48,6 +48,9 @@ class Making {
         (t.elem != DType::f32 && t.elem != DType::f16 && t.elem != DType::bf16 && t.elem != DType::f64))
       throw error("prepare.picture",
                   cat("the input '", p_.input, "' is ", t.text(), ": pictures become floats with four axes"));
+    constexpr int64_t longest_side = 16'384;
+    if (p_.height > longest_side || p_.width > longest_side)
+      throw error("prepare.picture", cat("the input '", p_.input, "' is ", t.text(), ": no picture is that large"));
     if (p_.height < 1 || p_.width < 1)
       throw error("prepare.picture",
                   cat("the input '", p_.input, "' is ", t.text(), ": its height and width are not known"))
