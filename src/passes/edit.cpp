@@ -58,7 +58,10 @@ void infer_anew(Model& m, std::span<const ValueId> fixed) {
     if (std::find(fixed.begin(), fixed.end(), ValueId(i)) == fixed.end()) g.fact(ValueId(i)) = {};
   }
   InferResult result = infer(g, m.functions);
-  if (!result.findings.empty()) throw Error(std::move(result.findings));
+  // Declared shapes that do not fit are warnings: the computed ones are used.
+  if (std::any_of(result.findings.begin(), result.findings.end(),
+                  [](const Diag& d) { return d.severity == Severity::error; }))
+    throw Error(std::move(result.findings));
   for (uint32_t i = 0; i < before.size(); ++i) {
     const Type &old = before[i].type, &now = g[ValueId(i)].fact.type;
     if (!old.is_unknown() && (now.is_unknown() || (now.is_tensor() && !now.has_rank() && old.has_rank())))

@@ -188,6 +188,14 @@ def detector(t, boxes, scores, name="detector.onnx"):
 BOXES, SCORES = [0, 0, 10, 10, 0, 0, 10, 8, 20, 20, 30, 30], [0.9, 0.8, 0.1, 0.02, 0.3, 0.7]
 
 
+def test_shapes_that_are_declared_wrong_do_not_stop_an_edit(t):
+    """Other tools leave such declarations in bodies; what is computed counts."""
+    t.path("loop.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 17]>
+    g (float[n] x, int64 m, bool c) => (float[k] y) { y = Loop(m, c, x) <body = b (int64 i, bool k, float[3,4] v) => (bool k2, float[3,4] w) { k2 = Identity(k) w = Relu(v) }> }""")
+    t.run("edit", "loop.onnxtxt", "out.onnx", "--set-dim", "x:0=2")
+    t.run("prepare", "loop.onnxtxt", "out.onnx", "--fix-size", "n=2")
+
+
 def test_nms(t):
     t.run("edit", detector(t, "1,3,4", "1,2,3"), "out.onnx", "--append-nms", "boxes,scores,0.5,0.05,10", "--remove-output", "boxes", "--remove-output", "scores")
     t.run("check", "out.onnx")
