@@ -292,7 +292,7 @@ function Choice({label, value, set, all, test}: {label: string; value: string; s
   );
 }
 
-const lintTargets = ["onnxruntime", "onnxruntime-web", "tensorrt", "openvino", "all"];
+const lintTargets = ["onnxruntime", "onnxruntime-web", "tensorrt", "openvino", "coreml", "ncnn", "opencv", "qnn", "rknn", "tflite", "all"];
 
 function Lint({store}: Props) {
   const [target, setTarget] = useState("onnxruntime");
