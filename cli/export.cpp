@@ -15,13 +15,13 @@ namespace cameo::cli {
 namespace {
 
 constexpr Verb verb{"export",
-                    "IN",
+                    "IN [OUT]",
                     "a PyTorch archive (TorchScript or torch.export) to ONNX, without PyTorch",
                     "cameo export net.pt -o net.onnx --input 'x=f32[batch,3,224,224]'\n"
                     "cameo export net.pt -o net.onnx --inputs example.npz --verify expected.npz",
                     export_flags,
                     1,
-                    1};
+                    2};
 
 // The report's file is opened before the work: a name that cannot be written fails first. It is written last, since it
 // tells what the check of the written model found.
@@ -89,6 +89,17 @@ void tell(const Exported& e, const ExportReport& r, bool recorded, Out& out) {
   if (r.target != "-") out.line(w.text());
 }
 
+// -o, or the second operand, as other verbs have it; else beside the archive.
+std::string target_of(const Args& args) {
+  const std::string& in = args.operands[0];
+  if (args.operands.size() == 2) {
+    if (args.has("output"))
+      throw error("use.conflict", cat("the result has two names: ", args.operands[1], " and ", *args.value("output")));
+    return args.operands[1];
+  }
+  return args.text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
+}
+
 }  // namespace
 
 int export_main(Raw raw, Out& out) {
@@ -97,7 +108,7 @@ int export_main(Raw raw, Out& out) {
   const auto start = std::chrono::steady_clock::now();
   ExportReport report{args->operands[0], "", command_line(verb, *args)};
   const std::string& in = report.source;
-  report.target = args->text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
+  report.target = target_of(*args);
   const ExportSettings settings = export_settings(*args);
   const VerifySettings tolerance = export_tolerance(*args);
   std::optional<ReportFile> report_file;

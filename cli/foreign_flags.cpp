@@ -12,7 +12,8 @@ struct Habit {
   std::string_view word, instead;
   std::string_view verb = {};  // the answer for this verb; such rows come first
 };
-constexpr std::string_view sizes = "--dim NAME=N, with --random SEED";
+constexpr std::string_view sizes = "--dim NAME=N, with --random SEED", typed = "--input 'NAME=f32[1,3,224,224]'",
+                           half = "cameo convert IN OUT --float f16";
 constexpr Habit habits[] = {
     {"--input-shapes", sizes, "run"},
     {"--input-shapes", sizes, "verify"},
@@ -20,6 +21,13 @@ constexpr Habit habits[] = {
     {"--input-shape", sizes, "verify"},
     {"--overwrite-input-shape", sizes, "run"},
     {"--overwrite-input-shape", sizes, "verify"},
+    {"--input-shapes", typed, "export"},
+    {"--input-shape", typed, "export"},
+    {"--overwrite-input-shape", typed, "export"},
+    {"--input-shapes", "--fix-shape NAME:1,3,224,224", "edit"},
+    {"--input-shape", "--fix-shape NAME:1,3,224,224", "edit"},
+    {"--overwrite-input-shape", "--fix-shape NAME:1,3,224,224", "edit"},
+    {"--inputs", "--overwrite-input-shape NAME:1,3,224,224, or cameo extract --from NAME", "simplify"},
     // OnnxSlim
     {"--input-shapes", "--overwrite-input-shape NAME:1,3,224,224"},
     {"--model-check", "cameo simplify --check 1"},
@@ -28,7 +36,12 @@ constexpr Habit habits[] = {
     {"--no-shape-infer", "cameo simplify --no-shapes"},
     {"--no-constant-folding", "cameo simplify --no-fold"},
     {"--skip-optimizations", "cameo simplify --skip RULE"},
-    {"--dtype", "cameo convert --float f16"},
+    {"--dtype", half},
+    {"--fp16", half},
+    {"--float16", half},
+    {"--half", half},
+    {"--to-fp16", half},
+    {"--int8", "cameo quantize IN OUT --calibrate DATA"},
     {"--save-as-external-data", "--weights external"},
     {"--inspect", "cameo show or cameo stats"},
     {"--dump-to-disk", "cameo show --text"},
@@ -52,6 +65,9 @@ constexpr Habit habits[] = {
     {"--check-n", "the number after OUT (cameo onnxsim), or --check N (cameo simplify)"},
     // torch.onnx and tf2onnx
     {"--opset-version", "--opset N"},
+    {"--target-opset", "--opset N", "convert"},
+    {"--target-opset", "--opset N", "export"},
+    {"--target-opset", "cameo convert IN OUT --opset N"},
     {"--input-names", "--input NAME=f32[...]"},
     {"--inputs-as-nchw", "cameo edit --insert 'y = Transpose<perm=[0,3,1,2]>(x)' --rewire x=y"},
     {"--outputs", "--to NAME (cameo extract)"},

@@ -1,4 +1,5 @@
 // cameo onnxsim: onnxsim's positionals and flags, translated into those of `cameo simplify`.
+#include "cameo/version.h"
 #include "cli/onnxsim_flags.h"
 #include "cli/verbs.h"
 
@@ -36,6 +37,10 @@ int onnxsim_main(Raw raw, Out& out) {
   for (size_t i = 0; i < raw.size(); ++i) {
     if (raw[i] == "-h" || raw[i] == "--help") {
       out.print(cat(help_text(verb), "\nflags:\n", onnxsim_flag_list(false)));
+      return 0;
+    }
+    if (raw[i] == "--version") {
+      out.line(cat("cameo ", version));
       return 0;
     }
     if (raw[i] == "--list-flags") {

@@ -36,6 +36,15 @@ std::string hint_for(const Verb& verb, std::string_view given) {
 // Whether the last operand is a file to write, so that -o may name it too.
 bool writes_an_operand(const Verb& verb) { return verb.operands.ends_with(" OUT") && !find_letter(verb, 'o'); }
 
+// What was meant by one operand too many: onnxsim's number of checks, or an example of the verb.
+std::string operands_hint(const Verb& verb, const std::vector<std::string>& operands) {
+  const std::string last = operands.empty() ? "" : operands.back();
+  if (operands.size() == verb.max_operands + 1 && find_flag(verb, "check") &&
+      last.find_first_not_of("0123456789") == last.npos)
+    return cat("the number of checks is --check ", last);
+  return cat("for example: ", verb.example.substr(0, verb.example.find('\n')));
+}
+
 // For shells: flag, what it takes, help; tab-separated.
 std::string flag_list(const Verb& verb) {
   std::string out;
@@ -95,7 +104,7 @@ std::optional<Args> parse(const Verb& verb, std::span<const std::string_view> ra
   if (args.operands.size() < verb.min_operands || args.operands.size() > verb.max_operands)
     throw error("use.operands", cat("cameo ", verb.name, " wants ", verb.operands.empty() ? "no files" : verb.operands,
                                     ", not ", args.operands.size(), args.operands.size() == 1 ? " name" : " names"))
-        .help(cat("for example: ", verb.example.substr(0, verb.example.find('\n'))));
+        .help(operands_hint(verb, args.operands));
   return args;
 }
 

@@ -78,8 +78,12 @@ int dispatch(std::string_view name, Raw rest, Out& out) {
 
 int run_command(Raw args, Out& out) {
   const std::string_view first = args.empty() ? "--help" : args[0];
+  if (first == "help" && args.size() > 1) {
+    const std::string_view asked[] = {"--help"};
+    return dispatch(args[1], asked, out);
+  }
   if (first == "--help" || first == "-h" || first == "help") out.print(overview());
-  else if (first == "--version") print_version(out);
+  else if (first == "--version" || first == "version") print_version(out);
   else if (first == "--list-verbs") {  // for shells
     for (const Row& r : verbs)
       if (r.main) out.print(cat(r.name, "\t", r.summary, "\n"));

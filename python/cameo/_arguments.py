@@ -1,4 +1,5 @@
 """What people pass to an exporter, made uniform: arguments by path, names, dynamic sizes, modes."""
+import collections
 import collections.abc
 import copy
 import dataclasses
@@ -115,6 +116,7 @@ class Bound:
 
     def __init__(self, model, args, kwargs):
         self.model, self.signature = model, _signature(model)
+        self.numbers = False  # whether numbers that the model returns are outputs
         self._take(*split_arguments(args, kwargs, self.signature))
 
     def _take(self, args, kwargs):
@@ -173,17 +175,24 @@ def split_arguments(args, kwargs, signature):
             names = None
 
     def by_name(value):
-        return (isinstance(value, dict) and type(value) is dict and all(isinstance(k, str) for k in value)
-                and (names is None or (len(value) > 0 and set(value) <= names)))
-    if isinstance(args, dict) and not isinstance(args, tuple):
-        return ((), args | kwargs) if by_name(args) else ((args,), kwargs)
+        return (isinstance(value, (dict, collections.UserDict)) and not dataclasses.is_dataclass(value) and all(isinstance(k, str) for k in value)
+                and (type(value) is dict if names is None else len(value) > 0 and set(value) <= names))
+    if isinstance(args, (dict, collections.UserDict)):
+        return ((), dict(args) | kwargs) if by_name(args) else ((args,), kwargs)
     if isinstance(args, list):
         args = tuple(args)
     if not isinstance(args, tuple) or hasattr(args, "_fields"):
         args = (args,)
-    if args and isinstance(args[-1], dict) and (by_name(args[-1]) or args[-1] == {}) and len(args) > 1:
-        return args[:-1], args[-1] | kwargs
+    last = args[-1] if args else None
+    alone = len(args) == 1 and (names is None or not isinstance(last, (dict, collections.UserDict)) or not _needs(signature) <= set(last))
+    if isinstance(last, (dict, collections.UserDict)) and (by_name(last) or last == {}) and not alone:
+        return args[:-1], dict(last) | kwargs
     return args, kwargs
+
+
+def _needs(signature):
+    """The parameters without a default: a dict that has them all is a call by name."""
+    return {p.name for p in signature.parameters.values() if p.default is p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} if signature else {""}
 
 
 def identifier(path):
@@ -283,8 +292,37 @@ def _without_stars(dynamic_shapes, bound):
     return out
 
 
+def made_up_name(path, axis):
+    """Of an axis that is dynamic and was given no name."""
+    return f"{identifier(path)}_dim_{axis}"
+
+
+def _plain_shapes(dynamic_shapes, bound):
+    """ShapesCollection and AdditionalInputs as the structure that they stand for."""
+    made = getattr(dynamic_shapes, "dynamic_shapes", None)
+    if callable(made):
+        return made(bound.model, bound.args, bound.kwargs)
+    if not isinstance(dynamic_shapes, (collections.abc.Mapping, tuple, list)):
+        raise failure("use.dynamic-shapes", f"dynamic_shapes is {dynamic_shapes!r}", hint='write dynamic_shapes={"x": {0: "batch"}}, with the names of forward\'s own arguments')
+    return dynamic_shapes
+
+
+def _axes_of_tensor(spec, value, path):
+    """{axis: dim} of one tensor's entry."""
+    wrong = failure("use.dynamic-shapes", f"dynamic_shapes has {spec!r} for '{path}', which is a tensor with {value.dim()} axes", hint='write {0: "batch"} for it, one entry per axis, or None')
+    if isinstance(spec, collections.abc.Mapping):
+        axes = {_axis(a): d for a, d in spec.items()}
+        if not all(type(a) is int and -value.dim() <= a < value.dim() for a in axes):
+            raise wrong
+        return {a % value.dim(): d for a, d in axes.items()}
+    if not isinstance(spec, (tuple, list)) or len(spec) != value.dim():
+        raise wrong
+    return dict(enumerate(spec))
+
+
 def axes_of_shapes(dynamic_shapes, bound):
     """torch.export's dynamic_shapes as {path: {axis: name}}."""
+    dynamic_shapes = _plain_shapes(dynamic_shapes, bound)
     out = {}
 
     def name_of(dim, path, axis):
@@ -296,14 +334,13 @@ def axes_of_shapes(dynamic_shapes, bound):
             return text
         if "STATIC" in str(dim):
             return None
-        return f"{identifier(path)}_dim_{axis}"
+        return made_up_name(path, axis)
 
     def walk(spec, value, path):
         if spec is None:
             return
         if is_tensor(value):
-            axes = spec.items() if isinstance(spec, collections.abc.Mapping) else enumerate(spec)
-            named = {a: name_of(d, path, a) for a, d in axes}
+            named = {a: name_of(d, path, a) for a, d in _axes_of_tensor(spec, value, path).items()}
             out[path] = {a: n for a, n in named.items() if n}
             return
         parts = children(value)
@@ -322,6 +359,9 @@ def axes_of_shapes(dynamic_shapes, bound):
         for name, value in named:
             walk(dynamic_shapes.get(name), value, name)
     else:
-        for (name, value), spec in zip(named, dynamic_shapes or ()):
+        if len(dynamic_shapes) != len(named):
+            raise failure("use.dynamic-shapes", f"dynamic_shapes has {len(dynamic_shapes)} entries, and the model is called with {len(named)} arguments: " + ", ".join(name for name, _ in named),
+                          hint="give one for each, None where nothing is dynamic")
+        for (name, value), spec in zip(named, dynamic_shapes):
             walk(spec, value, name)
     return out

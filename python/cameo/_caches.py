@@ -27,7 +27,7 @@ def children(cache):
     import torch
     if _halves(cache):
         return [(name, getattr(cache, name)) for name in HALVES], lambda parts: _with(cache, zip(HALVES, parts))
-    places = [(i, name) for i, layer in enumerate(cache.layers) for name, part in vars(layer).items() if isinstance(part, torch.Tensor)]
+    places = [(i, name) for i, layer in enumerate(cache.layers) for name, part in vars(layer).items() if isinstance(part, torch.Tensor) and not name.startswith("_")]
 
     def remade(parts):
         new = [[] for _ in cache.layers]

@@ -1,5 +1,6 @@
 """From a live PyTorch model to an archive in memory: by tracing, scripting, or torch.export."""
 import contextlib
+import dataclasses
 import io
 import logging
 import struct
@@ -30,6 +31,7 @@ class Captured:
         self.inputs: Any = []     # parameter names of the archive's forward, for tensors in order; None: taken from the archive
         self.fixed = {}           # parameters that are not tensors: path -> value
         self.output_names = None  # None: the library finds them
+        self.returned = ""        # what the model gave, in words
         self.expected = None      # outputs that were seen while capturing, in order
         self.lent, self.stamp = None, 0
         self.findings = []
@@ -63,7 +65,7 @@ class Captured:
         """(operator, [(dtype, sizes or None), ...]) for every call that capture saw."""
         if self.module is not None:
             for node in self.module.inlined_graph.nodes():
-                types = [o.type() for o in node.outputs()]
+                types = [o.type() for o in _parts(node)]
                 if all(t.kind() == "TensorType" for t in types):
                     yield node.kind(), [(_SCALARS.get(t.scalarType()), t.sizes()) for t in types]
         elif self.program is not None:
@@ -76,6 +78,14 @@ class Captured:
 
     def options(self):
         return {"lent": self.lent, "lent_stamp": self.stamp} if self.lent else {}
+
+
+def _parts(node):
+    """The results of a traced call; of a list of tensors those that the trace took from it."""
+    outputs = list(node.outputs())
+    if len(outputs) == 1 and outputs[0].type().kind() == "ListType":
+        return next((list(use.user.outputs()) for use in outputs[0].uses() if use.user.kind() == "prim::ListUnpack"), outputs)
+    return outputs
 
 
 @contextlib.contextmanager
@@ -98,6 +108,24 @@ def mode(model, training, findings):
     finally:
         for m, was in before:
             m.training = was
+
+
+@contextlib.contextmanager
+def still_observers(model, training, findings):
+    """Fake quantizers keep the scales that they learned: in evaluation their observers rest while the model is exported."""
+    flags = [m.observer_enabled for m in model.modules() if isinstance(getattr(m, "observer_enabled", None), torch.Tensor) and hasattr(m, "fake_quant_enabled")] if (
+        training == "EVAL" and isinstance(model, torch.nn.Module) and not isinstance(model, torch.jit.ScriptModule)) else []
+    before = [f.clone() for f in flags]
+    if any(bool(b.any()) for b in before):
+        findings.append(note("export.observers", f"{sum(bool(b.any()) for b in before)} fake quantizers had their observers on: they rest during the export",
+                             "the scales are those that were learned"))
+    try:
+        for f in flags:
+            f.zero_()
+        yield
+    finally:
+        for f, b in zip(flags, before):
+            f.copy_(b)
 
 
 @contextlib.contextmanager
@@ -163,15 +191,15 @@ def plain():
             mha.set_fastpath_enabled(fast)
 
 
-def tensor_outputs(result, findings):
-    """The tensors of what a model returned, named by path; what is not a tensor is dropped with a note."""
+def tensor_outputs(result, findings, numbers=False):
+    """The tensors of what a model returned, named by path; what is not a tensor is dropped with a note. numbers=True: numbers are tensors."""
     leaves = arguments.flatten(result, "" if arguments.children(result) else "output")
     named = isinstance(result, dict) or hasattr(result, "_fields") or hasattr(result, "__dataclass_fields__")
     names, tensors = [], []
     for leaf in leaves:
-        if arguments.is_tensor(leaf.value):
+        if arguments.is_tensor(leaf.value) or numbers and isinstance(leaf.value, (bool, int, float)):
             names.append(leaf.path if named or leaf.path == "output" else f"output.{leaf.path}")
-            tensors.append(leaf.value)
+            tensors.append(torch.as_tensor(leaf.value))
         elif leaf.value is not None:
             findings.append(note("export.output", f"the output '{leaf.path}' is {leaf.value!r}, no tensor: dropped"))
     if len(names) == 1 and not named:
@@ -191,20 +219,19 @@ def trace(model, bound):
     names = arguments.unique([arguments.identifier(leaf.path) for leaf in bound.tensors])
     out = Captured("trace", None)
     out.inputs = names
-    seen = {}
-    tensors = []
-    for leaf in bound.tensors:  # the tracer tells inputs apart by their identity
-        tensors.append(leaf.value if id(leaf.value) not in seen else leaf.value.clone())
-        seen[id(leaf.value)] = True
+    tensors = [leaf.value.clone() for leaf in bound.tensors]  # the tracer tells inputs apart by their identity, and a model may write to them
 
     def call(*flat):
         dropped = []
-        out.output_names, results = tensor_outputs(bound.call(model, flat), dropped)
+        returned = bound.call(model, flat)
+        out.returned = "None" if returned is None else f"an object of {type(returned).__name__}"
+        out.output_names, results = tensor_outputs(returned, dropped)
         out.expected = [r.detach() for r in results]
         out.findings = dropped
         if not results:
             from ._findings import failure
-            raise failure("export.no-output", "the model returns no tensor")
+            raise failure("export.no-output", f"the model returns {out.returned}, in which there is no tensor",
+                          hint="return tensors, or tuples, lists, dicts or dataclasses of tensors")
         return tuple(results) if len(results) > 1 else results[0]
 
     old_map = _trace._trace_module_map
@@ -325,8 +352,32 @@ def _program_of(model, bound, axes, strict):
     if any(twos):
         wide = bound.with_tensors([arguments.resized(leaf.value, sizes) for leaf, sizes in zip(bound.tensors, twos)])
         with contextlib.suppress(Exception):  # a model that takes only one
-            return torch.export.export(model, wide.args, wide.kwargs, dynamic_shapes=shapes, strict=strict)
-    return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
+            return _export(model, wide, shapes, strict)
+    return _export(model, bound, shapes, strict)
+
+
+def _export(model, bound, shapes, strict):
+    """torch.export, once more where the model returns dataclasses that it does not know yet."""
+    _register_dataclasses((bound.args, bound.kwargs))
+    try:
+        return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
+    except RuntimeError as e:
+        if "not a known type" not in str(e) or not _register_dataclasses(bound.call(model, [leaf.value for leaf in bound.tensors])):
+            raise
+        return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
+
+
+def _register_dataclasses(value):
+    """Registers the dataclasses in a structure; whether there was one to register."""
+    from torch.utils import _pytree
+    parts = arguments.children(value)
+    if parts is None:
+        return False
+    kind, new = type(value), False
+    if dataclasses.is_dataclass(value) and kind not in _pytree.SUPPORTED_NODES:
+        torch.export.register_dataclass(kind, serialized_type_name=f"{kind.__module__}.{kind.__qualname__}")
+        new = True
+    return any([_register_dataclasses(part) for _, part in parts[0]]) or new
 
 
 def save_program(out, program):
@@ -361,6 +412,10 @@ def dynamic_shapes(bound, axes):
     args = tuple(_spec_of(a, spec) for a in bound.args)
     kwargs = {k: _spec_of(v, spec) for k, v in bound.kwargs.items()}
     parameters = list(bound.signature.parameters) if bound.signature else []
+    others = next((p.name for p in bound.signature.parameters.values() if p.kind == p.VAR_KEYWORD), "") if bound.signature else ""
+    more = {k: kwargs.pop(k) for k in list(kwargs) if others and k not in parameters}
+    if more:  # what forward takes as **kwargs stands under that name
+        kwargs[others] = more if any(v is not None for v in more.values()) else None
     if kwargs:
         return dict(zip(parameters, args)) | kwargs
     return args

@@ -17,7 +17,7 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
            optimize=True, verify=True, profile=False, dump_exported_program=False, artifacts_dir=".",
            export_modules_as_functions=False, autograd_inlining=True, fallback=None,
            capture="auto", strict=False, loops="keep", state="drop", frozen="error", assume=True, asserts="drop", keep_outputs=(), rules=None,
-           method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None, linger=True, kernels=None, types=None):
+           method="forward", lossy=False, experimental=False, rtol=None, atol=None, referee=None, linger=True, kernels=None, types=None, **unknown):
     """Exports a PyTorch model (nn.Module, ScriptModule, ScriptFunction, ExportedProgram, or a path to an archive) to ONNX.
 
     Everything torch.onnx.export takes or took is taken, after `f` also by position in the order of PyTorch 1.8. `f` is a
@@ -36,9 +36,13 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
               "arg0" for that of the first argument; a list is for the calls in order. A trace knows them already
     kernels   {"my.domain::Op": function}, as Session takes them: verification runs them for operators of your own
     """
+    if unknown:
+        raise TypeError(_values.told_of_unknown(next(iter(unknown))))
     given = _values.checked(locals())
     started = time.perf_counter()
     f, training, kind = given["f"], given["training"], given["operator_export_type"]
+    export_params, do_constant_folding, optimize, linger = (given[name] for name in ("export_params", "do_constant_folding", "optimize", "linger"))
+    _retain_param_name, strip_doc_string, enable_onnx_checker = (given[name] for name in ("_retain_param_name", "strip_doc_string", "enable_onnx_checker"))
     input_names, output_names, assume = given["input_names"], given["output_names"], given["assume"]
     job = _Job()
     job.verbose = bool(verbose)

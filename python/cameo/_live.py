@@ -1,6 +1,8 @@
 """Exporting live models: capture, hand over, verify."""
+import copy
 import fnmatch
 import time
+from typing import Any
 
 import torch
 
@@ -23,7 +25,27 @@ def feed(t):
     return t.cpu().contiguous()
 
 
+def unwrapped(model, findings):
+    """The module inside of what other parts of PyTorch wrap around it, and the module of a bound method."""
+    while True:
+        inner: Any = getattr(model, "_orig_mod" if isinstance(model, torch.nn.Module) else "_torchdynamo_orig_callable", None)
+        if inner is None and isinstance(model, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)):
+            inner = model.module
+        if inner is None:
+            break
+        findings.append(note("export.unwrapped", f"{type(model).__name__} is a wrapper: what is inside was exported"))
+        model = inner
+    owner = getattr(model, "__self__", None)
+    if isinstance(owner, torch.nn.Module) and not isinstance(owner, torch.jit.ScriptModule) and getattr(model, "__name__", ""):
+        if model.__name__ == "forward":
+            return owner
+        method, model = model, copy.copy(owner)
+        vars(model)["forward"] = method
+    return model
+
+
 def export(model, args, kwargs, job, input_names, output_names, dynamic_axes, dynamic_shapes):
+    model = unwrapped(model, job.findings)
     if isinstance(model, torch.export.ExportedProgram):
         args, kwargs = _program_arguments(model, args, kwargs)
         bound = arguments.Bound(model.module() if hasattr(model, "module") else model, args, kwargs)
@@ -120,7 +142,8 @@ def _ways(model, wanted):
 def _attempt(model, bound, way, names, input_names, output_names, axes, job):
     from ._lowering import Lowerings
     lowerings = Lowerings(job.custom_translation_table, job.options["opset"], not axes)
-    with _capture.mode(model, job.training, job.findings), _capture.plain(), lowerings.recording(), Steps("export", ["capture", "to ONNX", "verify"]) as steps:
+    quiet = _capture.still_observers(model, job.training, job.findings)
+    with _capture.mode(model, job.training, job.findings), quiet, _capture.plain(), lowerings.recording(), Steps("export", ["capture", "to ONNX", "verify"]) as steps:
         steps.next()
         started = time.perf_counter()
         captured = _captured(model, bound, way, axes)
@@ -131,6 +154,8 @@ def _attempt(model, bound, way, names, input_names, output_names, axes, job):
         result.seconds = {"capture": capture_s, "archive": captured.archive_s} | result.seconds
         result.program = getattr(captured, "program", None)
         result.captured_from = captured
+        if captured.how == "export":
+            axes = _tied(bound, names, axes, result)
         _frozen(model, bound, captured, result, axes, job)
         if job.verify:
             started = time.perf_counter()
@@ -176,6 +201,7 @@ def _dynamic(bound, names, output_names, dynamic_axes, dynamic_shapes, job):
         meant = [b for b, n in zip(bound.tensors, names) if value in (n, b.path)]
         if not meant and "*" in value:  # "past_key_values.*.keys": inputs inside of containers, by path
             meant = [b for b, n in zip(bound.tensors, names) if fnmatch.fnmatchcase(b.path, value) or fnmatch.fnmatchcase(n, value)]
+            meant = [b for b in meant if any(-b.value.dim() <= a < b.value.dim() for a in named)] or meant  # not the counters among the tensors of a cache
             if not meant:
                 raise failure("use.dynamic-axes", f"no input is called like '{value}'", hint="the inputs are " + ", ".join(b.path for b in bound.tensors))
         if not meant:
@@ -242,7 +268,7 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
         options["inputs"] += [f"{path}={value!r}" for path, value in captured.fixed.items()]
         options["input_names"] = names
     else:
-        options["input_names"] = names if given_names else given_names
+        options["input_names"] = names if given_names or _all_tensors(captured.program, names) else given_names
         options["dynamic_axes"] = [(name, a, n) for leaf, name in zip(tensors, names) for a, n in axes.get(leaf.path, {}).items()]
     found = captured.output_names
     if found is not None:
@@ -272,6 +298,32 @@ def _hand_over(captured, bound, names, given_names, output_names, axes, job, low
     return result
 
 
+def _all_tensors(program, names):
+    """Whether the program's inputs are the tensors of these names, one by one."""
+    kinds = [type(s.arg).__name__ for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
+    return [k for k in kinds if k != "ConstantArgument"] == ["TensorArgument"] * len(names)
+
+
+def _tied(bound, names, axes, result):
+    """The axes with one name where the program needs two of them equal; a warning, where both names are the caller's."""
+    shapes = {i.name: i.shape for i in result.model.inputs}
+    first: dict = {}
+    tied = {path: dict(named) for path, named in axes.items()}
+    for leaf, name in zip(bound.tensors, names):
+        for axis, text in axes.get(leaf.path, {}).items():
+            size = shapes[name][axis] if shapes.get(name) else None
+            if not isinstance(size, str) or not size.isidentifier():
+                continue
+            wanted, (other, before) = arguments.size_name(text)[0], first.setdefault(size, ((leaf, axis), text))
+            if wanted == arguments.size_name(before)[0]:
+                continue
+            tied[leaf.path][axis] = before
+            if wanted != arguments.made_up_name(leaf.path, axis):
+                result.findings.append(warning("export.equal-axes", f"axis {axis} of '{leaf.path}' ('{wanted}') has to be as large as axis {other[1]} of '{other[0].path}': both are called '{size}'",
+                                               "torch.export found that the program works with equal sizes only"))
+    return tied
+
+
 def _types_of_kept(captured, axes, lowerings, options):
     """What a trace saw operators give that have no lowering: the ranks, and the sizes where no axis is dynamic."""
     if captured.how != "trace":
@@ -282,6 +334,8 @@ def _types_of_kept(captured, axes, lowerings, options):
     for op, results in captured.results_of_operators():
         if op in known or op.startswith("prim::") or any(dtype is None or sizes is None for dtype, sizes in results):
             continue
+        if not results:
+            raise failure("export.fallback", f"{op} gives no result: it writes to its arguments, and a node cannot", hint="let it return new tensors")
         texts = [f"{arguments.DTYPES.get(str(dtype).split('.')[-1], '')}[{','.join('?' if axes else str(n) for n in sizes)}]" for dtype, sizes in results]
         if not any(t.startswith("[") for t in texts):
             out.append(f"{op}={';'.join(texts)}")
@@ -291,8 +345,10 @@ def _types_of_kept(captured, axes, lowerings, options):
 def _fixed_axes(bound, names, axes, model):
     """A line for each axis that was asked to be dynamic and is not."""
     shapes = {i.name: i.shape for i in model.inputs}
+    is_program = isinstance(bound.model, torch.export.ExportedProgram)
+    hint = "torch.export.export(..., dynamic_shapes=...) decides it, before the program is given to Cameo" if is_program else ""
     return [warning("export.fixed-axis", f"axis {axis} of '{name}' was to be dynamic ('{arguments.size_name(text)[0]}'), and is fixed at {shapes[name][axis]}",
-                    "the program, as it was captured, works with this size only")
+                    "the program, as it was captured, works with this size only", hint)
             for leaf, name in zip(bound.tensors, names) for axis, text in axes.get(leaf.path, {}).items()
             if shapes.get(name) is not None and isinstance(shapes[name][axis], int)]
 

@@ -33,6 +33,8 @@ class Lowerings:
         self._functions |= {name: (f, o or 0) for name, (f, o) in _registered.items()}
         for target, function in (table or {}).items():
             names = target.name() if hasattr(target, "name") and callable(target.name) else str(target)
+            if isinstance(function, (list, tuple)):  # torch.onnx takes several, of which the first that fits is used
+                function = next(iter(function), None)
             self._functions[names] = (_scripted(function), 0)
         self._calls: list = []
         self._seen: dict = {}  # operator: [(element type, sizes) or None for each result]
@@ -45,6 +47,8 @@ class Lowerings:
         base = op.split(".")[0]
         if base == "cameo::call":
             return self._call(host, positional)
+        if _writes(op):
+            raise failure("use.lowering", f"{base} writes to its arguments, which a lowering cannot", hint="let the operator return new tensors")
         function, opset = self._functions.get(op) or self._functions[base]
         graph = Graph(host, opset)
         args = [_wrap(graph, v) for v in positional]
@@ -208,6 +212,17 @@ def _torch_registrations(opset):
             best = max(fitting)
             function = custom[best]
             yield name, (function, opset)
+
+
+def _writes(op):
+    """Whether the operator changes its arguments in place and gives nothing."""
+    import torch
+    name, _, overload = op.partition(".")
+    try:
+        schema = torch._C._get_schema(name, overload)
+    except RuntimeError:
+        return False
+    return schema.is_mutable and not schema.returns
 
 
 def _missing_arguments(op, given, keywords, complete):

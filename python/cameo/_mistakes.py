@@ -33,8 +33,10 @@ def _check_model(model):
                       hint="make the module, then model.load_state_dict(...), and export the module")
     if isinstance(model, type):
         raise failure("use.model", f"this is the class {model.__name__}, not a module", hint=f"make one first: model = {model.__name__}(...)")
+    if isinstance(model, torch.nn.Module) and any(t.device.type == "meta" for t in (*model.parameters(), *model.buffers())):
+        raise failure("use.model", "the model's weights are on the device meta, where they have no numbers", hint='load them first: model.to_empty(device="cpu"), then model.load_state_dict(...)')
     if not callable(model) and not isinstance(model, torch.export.ExportedProgram):
-        raise failure("use.model", f"this is {type(model).__name__}: it is no model",
+        raise failure("use.model", f"this is {'None' if model is None else type(model).__name__}: it is no model",
                       hint="give an nn.Module, a scripted module or function, an ExportedProgram, a function, or the path of an archive")
 
 

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from . import _cameo
 from ._cameo import Model
+from ._findings import failure
 from ._kernel import kernel_list
 
 
@@ -42,9 +43,15 @@ def as_model(source):
 
 
 def _bytes_of(source):
-    if hasattr(source, "SerializeToString"):
+    if hasattr(source, "SerializeToString") and (not hasattr(source, "DESCRIPTOR") or source.DESCRIPTOR.name == "ModelProto"):
         return source.SerializeToString()
-    return source.read() if hasattr(source, "read") else source
+    data = source.read() if hasattr(source, "read") else source
+    if isinstance(data, (bytes, bytearray, memoryview)) or hasattr(data, "__array_interface__"):
+        return data
+    kind = type(source).__name__
+    hint = {"GraphProto": "onnx.helper.make_model(graph) makes a model of a graph", "NoneType": "", "InferenceSession": "give the path or the bytes that the session was made of"}.get(
+        kind, "cameo.export(model, args) makes a model of a PyTorch module" if hasattr(source, "forward") or "torch" in type(source).__module__ else "")
+    raise failure("use.model", f"this is {'None' if source is None else kind}: a model is a path, bytes, a file object, an onnx.ModelProto or a cameo.Model", hint=hint)
 
 
 def load(source):
@@ -54,6 +61,8 @@ def load(source):
 
 def save(model, f, *, opset=None, weights=None, external_name=None, lossy=False, durable=False):
     """Writes to a path or a file object. weights: "embed", "external" (a data file beside it), "in-place" or "auto"."""
+    if isinstance(f, Model) or hasattr(f, "SerializeToString"):
+        raise failure("use.arguments", "the model is the first argument of save, the file the second", hint='cameo.save(model, "net.onnx")')
     model = as_model(model)
     options = _given(opset=opset, weights=weights, external_name=external_name, lossy=lossy or None, durable=durable or None)
     if hasattr(f, "write"):
@@ -88,6 +97,14 @@ def infer(model, *, strict=False):
     return _cameo.infer(as_model(model), strict)
 
 
+def _float_name(given):
+    """torch.float16, np.float16, "float16", "fp16" as f16."""
+    if given is None:
+        return None
+    name = getattr(given, "__name__", str(given)).split(".")[-1]
+    return {"float16": "f16", "half": "f16", "fp16": "f16", "bfloat16": "bf16"}.get(name, name)
+
+
 def convert(model, opset=None, *, lossy=False, float_type=None, keep_io=False, keep=(), inline_functions=False, to_qdq=False,
             exact_rounding=False, quantized=None):
     """The model for another opset, up or down. Raises with one finding per node that the opset cannot express.
@@ -96,7 +113,7 @@ def convert(model, opset=None, *, lossy=False, float_type=None, keep_io=False, k
     settings and a report. inline_functions: calls of the model's own functions become their nodes. to_qdq: linger's operators become
     QuantizeLinear, DequantizeLinear and standard operators; exact_rounding: with halves rounded up, as linger's are.
     quantized="qdq" or "qoperator": the form of 8-bit nodes."""
-    return _cameo.convert(as_model(model), _given(opset=opset, lossy=lossy, float_type=float_type, keep_io=keep_io, keep=_names(keep),
+    return _cameo.convert(as_model(model), _given(opset=opset, lossy=lossy, float_type=_float_name(float_type), keep_io=keep_io, keep=_names(keep),
                                                     inline_functions=inline_functions, to_qdq=to_qdq, exact_rounding=exact_rounding,
                                                   quantized=quantized))
 

@@ -60,6 +60,8 @@ class Session:
 
     def _ordered(self, feeds):
         if not hasattr(feeds, "items"):
+            if feeds is None or hasattr(feeds, "shape"):
+                raise failure("use.arguments", f"the inputs are {'None' if feeds is None else 'one array'}: run takes arrays by name", hint=f"{{{next(iter(self._input_index), 'x')!r}: array}}")
             return list(feeds)
         ordered = [None] * len(self.inputs)
         for name, array in feeds.items():

@@ -30,7 +30,7 @@ def simplify(model, check_n=0, perform_optimization=True, skip_fuse_bn=False, ov
     Gives the kind of model it was given: a ModelProto for a ModelProto or a path (where the onnx package is installed), else
     a cameo.Model. `ok` is False where check_n sets of inputs were asked for and none could be run. `more` goes to
     Model.simplify: exact, only, unroll, ..."""
-    shapes = dict(overwrite_input_shapes or input_shapes or {})
+    shapes = _shapes(overwrite_input_shapes or input_shapes or {})
     source = as_model(model)
     named = [i.name for i in source.inputs if not i.has_default]
     if None in shapes or "" in shapes:
@@ -52,6 +52,13 @@ def simplify(model, check_n=0, perform_optimization=True, skip_fuse_bn=False, ov
     if _wants_proto(model):
         result = to_proto(result)
     return result, ok
+
+
+def _shapes(given):
+    try:
+        return {name: list(sizes) for name, sizes in dict(given).items()}
+    except (TypeError, ValueError):
+        raise failure("use.value", f"the shapes of inputs are {given!r}", hint='write {"x": [1, 3, 224, 224]}') from None
 
 
 def _simplify(model, **options):

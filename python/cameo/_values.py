@@ -1,5 +1,7 @@
 """What export's arguments may be, a row for each. A wrong one is refused before anything runs."""
 import collections.abc
+import difflib
+import inspect
 import operator
 import os
 
@@ -8,6 +10,7 @@ from ._findings import failure
 
 FLAGS = ("export_params verbose aten export_raw_ir _retain_param_name do_constant_folding strip_doc_string keep_initializers_as_inputs enable_onnx_checker "
          "use_external_data_format dynamo external_data optimize profile dump_exported_program autograd_inlining strict lossy experimental linger").split()
+ON_BY_DEFAULT = "export_params _retain_param_name do_constant_folding strip_doc_string enable_onnx_checker optimize autograd_inlining linger".split()
 ONE_OF = {
     "fallback": (None, True, False, "none", "aten", "all-aten", "custom"),
     "capture": ("auto", "trace", "script", "export"),
@@ -24,6 +27,7 @@ OPERATOR_EXPORT_TYPES = ("DEFAULT", *arguments.FALLBACKS)
 
 def checked(given):
     """The arguments by name, each in the form that export works with."""
+    given |= {name: True for name in ON_BY_DEFAULT if given[name] is None}
     for name in FLAGS:
         if not _is_flag(given[name]):
             raise _wrong(name, "True or False", given[name])
@@ -39,6 +43,19 @@ def names(name, value):
     if not all(isinstance(v, str) and v for v in listed):
         raise _wrong(name, "a list of names", value)
     return listed
+
+
+# Names that other exporters, or fingers, have for arguments of export.
+OTHER_NAMES = {"opset": "opset_version", "target_opset": "opset_version", "output": "f", "path": "f", "filename": "f", "example_inputs": "args", "inputs": "args", "sample_input": "args",
+               "do_simplify": "optimize", "simplify": "optimize", "check": "verify", "decomposition_table": "capture", "fixed_batch_size": "dynamic_axes", "large_model": "external_data"}
+
+
+def told_of_unknown(name):
+    """What Python says of an argument that is not there, and which one may be meant."""
+    from ._export import export
+    there = [p for p in inspect.signature(export).parameters if p != "unknown"]
+    near = OTHER_NAMES.get(name) or next(iter(difflib.get_close_matches(name, there, 1)), "")
+    return f"export() got an unexpected keyword argument {name!r}" + (f". Did you mean {near!r}?" if near else "")
 
 
 def _is_flag(value):
@@ -92,9 +109,10 @@ def _operator_export_type(name, value):
 
 def _opsets(name, value):
     wanted = '{domain: version}, for example {"my.domain": 1}'
-    if not isinstance(value or {}, dict) or not all(isinstance(k, str) and isinstance(v, int) for k, v in (value or {}).items()):
-        raise _wrong(name, wanted, value)
-    return dict(value or {}) or None
+    try:
+        return {str.strip(domain): operator.index(version) for domain, version in dict(value or {}).items()} or None
+    except (TypeError, ValueError):
+        raise _wrong(name, wanted, value) from None
 
 
 def _assume(name, value):

@@ -133,27 +133,37 @@ bool keyboard_interrupt() {
   return PyErr_CheckSignals() != 0;
 }
 
+namespace {
+template <class T>
+T as(nb::handle v, const char* key, const char* wanted) {
+  T out;
+  if (nb::try_cast(v, out)) return out;
+  throw failure("use.option", std::string(key) + " is " + wanted + ", not " + nb::repr(v).c_str());
+}
+}  // namespace
+
 bool Options::flag(const char* key, bool fallback) {
   nb::object v = object(key);
   return v.is_none() ? fallback : nb::cast<bool>(nb::bool_(v));
 }
 int64_t Options::integer(const char* key, int64_t fallback) {
   nb::object v = object(key);
-  return v.is_none() ? fallback : nb::cast<int64_t>(v);
+  return v.is_none() ? fallback : as<int64_t>(v, key, "a whole number");
 }
 std::optional<double> Options::number(const char* key) {
   nb::object v = object(key);
-  return v.is_none() ? std::nullopt : std::optional(nb::cast<double>(v));
+  return v.is_none() ? std::nullopt : std::optional(as<double>(v, key, "a number"));
 }
 std::string Options::text(const char* key, const char* fallback) {
   nb::object v = object(key);
-  return v.is_none() ? fallback : nb::cast<std::string>(v);
+  return v.is_none() ? fallback : as<std::string>(v, key, "a word");
 }
 std::vector<std::string> Options::texts(const char* key) {
   nb::object v = object(key);
   std::vector<std::string> out;
+  if (nb::isinstance<nb::str>(v)) throw failure("use.option", std::string(key) + " is a list of words, not one word");
   if (!v.is_none())
-    for (nb::handle item : v) out.push_back(nb::cast<std::string>(item));
+    for (nb::handle item : v) out.push_back(as<std::string>(item, key, "a list of words"));
   return out;
 }
 nb::object Options::object(const char* key) {

@@ -72,3 +72,78 @@ def test_kernels_and_types_together():
 
     result = cameo.export(Net(), (X,), fallback="custom", capture="trace", dynamic_axes={"x": {0: "batch"}}, kernels={"fallback_test::pair": kernel})
     assert result.verification.ok and result.verification.sizes
+
+
+@torch.library.custom_op("fallback_test::pieces", mutates_args=())
+def pieces(x: torch.Tensor, n: int) -> list[torch.Tensor]:
+    return [c.clone() for c in x.chunk(n, -1)]
+
+
+@pieces.register_fake
+def _(x, n):
+    return [torch.empty_like(c) for c in x.chunk(n, -1)]
+
+
+@torch.library.custom_op("fallback_test::bump", mutates_args=("x",))
+def bump(x: torch.Tensor, by: float) -> None:
+    x.add_(by)
+
+
+class Pieces(torch.nn.Module):
+    def forward(self, x):
+        first, second = torch.ops.fallback_test.pieces(x, 2)
+        return first + second
+
+
+@pytest.mark.parametrize("capture", ["trace", "export"])
+def test_a_list_of_results(capture):
+    @cameo.lowering("fallback_test::pieces")
+    def lower(g, x, n):
+        return g.op("my.domain::Pieces", x, n_i=n, outputs=n)
+    try:
+        result = cameo.export(Pieces(), (X,), capture=capture)
+    finally:
+        cameo._lowering._registered.pop("fallback_test::pieces")
+    assert shapes(result) == [("f32", [2, 2])] and len(result.model.nodes[0].outputs) == 2
+    assert shapes(cameo.export(Pieces(), (X,), capture=capture, fallback="custom")) == [("f32", [2, 2])]
+
+
+@pytest.mark.parametrize("fallback", ["custom", "aten"])
+def test_what_writes_to_its_arguments_is_refused(fallback):
+    class Bumped(torch.nn.Module):
+        def forward(self, x):
+            y = x * 2
+            torch.ops.fallback_test.bump(y, 1.0)
+            return y
+    with pytest.raises(cameo.Error, match="writes to its arguments"):
+        cameo.export(Bumped(), (X,), capture="trace", fallback=fallback)
+    cameo.lowering("fallback_test::bump")(lambda g, x, by: g.Add(x, by))
+    try:
+        with pytest.raises(cameo.Error, match="writes to its arguments"):
+            cameo.export(Bumped(), (X,), capture="trace")
+    finally:
+        cameo._lowering._registered.pop("fallback_test::bump")
+
+
+@pytest.mark.parametrize("suffix", ["pt", "pt2"])
+def test_an_archive_with_an_operator_that_is_kept(suffix, tmp_path):
+    path = tmp_path / f"net.{suffix}"
+    if suffix == "pt":
+        torch.jit.trace(Net(), (X,)).save(path)
+    else:
+        torch.export.save(torch.export.export(Net(), (X,)), path)
+    result = cameo.export(path, (X,), fallback="custom")
+    assert "verify.skipped" in [d.code for d in result.findings] and result.verification is None
+
+
+def test_several_translations_of_one_operator():
+    from onnxscript import opset18 as op
+
+    def doubled(x):
+        return op.Add(x, x)
+
+    class Twice(torch.nn.Module):
+        def forward(self, x):
+            return torch.sigmoid(x)
+    table = {torch.ops.aten.sigmoid.default: [doubled]}
+    assert [n.op for n in cameo.export(Twice(), (X,), dynamo=True, custom_translation_table=table, verify=False).model.nodes] == ["Add"]

@@ -59,6 +59,21 @@ def test_wrong_inputs(t):
     assert not t.path("a.onnx").exists()
 
 
+def test_inputs_as_other_tools_spell_them(t):
+    """A shape, or a type of PyTorch's, in place of f32[4,6]: what to write is said, with the sizes that were given."""
+    for given, instead in (("x=1,4,6", "x=f32[1,4,6]"), ("x=[4, 6]", "x=f32[4,6]"), ("x=4x6", "x=f32[4,6]"), ("x=float32[4,6]", "x=f32[4,6]"), ("x=torch.int64[b,6]", "x=i64[b,6]"),
+                           ("x=f32[4x6]", "commas stand between sizes"), ("x=f32(4,6)", "x=f32["), ("x=random", "x=f32[")):
+        err = t.fails("export", data(t, "blocks.pt"), "--input", given, "-o", "a.onnx", code=2, error="use.input").err
+        assert instead in err, (given, err)
+
+
+def test_the_result_as_second_operand(t):
+    t.run("export", data(t, "blocks.pt"), "second.onnx")
+    assert t.path("second.onnx").exists()
+    t.fails("export", data(t, "blocks.pt"), "a.onnx", "-o", "b.onnx", code=2, error="use.conflict")
+    assert not t.path("a.onnx").exists() and not t.path("b.onnx").exists()
+
+
 def test_names_that_are_wrong_are_refused(t):
     def refused(archive, error, *flags):
         return t.fails("export", t.root / "tests/data" / archive, *flags, "-o", "a.onnx", code=2, error=error).err
@@ -69,6 +84,7 @@ def test_names_that_are_wrong_are_refused(t):
     refused("export/blocks.pt", "use.input-names", "--input-names", "a,a")
     assert "its inputs are: x" in refused("pt2/branch.pt2", "use.input-name", "--input", "nope=f32[4]")
     assert "is f32 in the archive, not i64" in refused("pt2/branch.pt2", "use.input", "--input", "x=i64[4]")
+    assert "cannot be fixed at 4" in refused("pt2/branch.pt2", "use.input", "--input", "x=4") and "x=f32[1,4]" in refused("pt2/branch.pt2", "use.input", "--input", "x=1,4")
     refused("pt2/branch.pt2", "use.input-names", "--input-names", "a,b")
     refused("pt2/branch.pt2", "use.output-names", "--output-names", "x")
     t.run("export", t.root / "tests/data/pt2/branch.pt2", "--input", "x=f32[4]", "--output-names", "y", "-o", "a.onnx")

@@ -61,6 +61,25 @@ def test_flags_are_answered_for_the_verb_at_hand(t):
         assert r.code == 2 and instead in r.err, str(r)
 
 
+def test_hints_name_flags_that_the_verb_has(t):
+    """A hint is a thing to type: what it names exists, for this verb or for the verb that it names."""
+    model(t)
+    for verb, flag, instead in (("export", "--input-shape", "--input 'NAME=f32["), ("edit", "--input-shape", "--fix-shape"), ("simplify", "--inputs", "--overwrite-input-shape"),
+                                ("convert", "--fp16", "--float f16"), ("convert", "--half", "--float f16"), ("convert", "--target-opset", "--opset N"),
+                                ("simplify", "--target-opset", "cameo convert")):
+        r = t.attempt(verb, "net.onnx", flag, "x")
+        assert r.code == 2 and f"you wrote {flag}" in r.err and instead in r.err, str(r)
+    r = t.attempt("simplify", "net.onnx", "out.onnx", "3")
+    assert r.code == 2 and "--check 3" in r.err, str(r)
+
+
+def test_help_as_people_ask_for_it(t):
+    assert "--check" in t.run("help", "simplify").out and "cameo simplify IN OUT" in t.run("help", "simplify").out
+    assert t.run("version").out == t.run("--version").out
+    assert t.run("onnxsim", "--version").out.startswith("cameo ")
+    assert t.attempt("help", "simplfy").code == 2
+
+
 def test_verbs_of_other_tools(t):
     for verb, instead in (("onnxslim", "cameo simplify"), ("surgeon", "cameo extract"), ("inspect", "cameo show"), ("info", "cameo show"), ("debug", "cameo verify"),
                           ("netron", "cameo view"), ("infer_shapes", "cameo infer"), ("fp16", "--float f16"), ("simplfy", "did you mean simplify")):

@@ -1,7 +1,10 @@
-#include <charconv>
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "staging/export.h"
 #include "staging/export/input_sizes.h"
+#include "support/number_text.h"
 
 namespace cameo::staging {
 
@@ -10,7 +13,48 @@ namespace {
   throw error("use.input", cat("--input '", text, "': ", why))
       .help("write NAME=DTYPE[DIMS], for example 'x=f32[batch,3,224,224]', or NAME=VALUE");
 }
+
+// Names of PyTorch and NumPy are told in ours.
+[[noreturn]] void bad_dtype(std::string_view text, std::string_view given) {
+  const std::string_view plain = given.starts_with("torch.") ? given.substr(6) : given;
+  static constexpr std::pair<std::string_view, std::string_view> others[] = {
+      {"float32", "f32"}, {"float", "f32"},   {"fp32", "f32"},  {"float64", "f64"},   {"double", "f64"},
+      {"float16", "f16"}, {"half", "f16"},    {"fp16", "f16"},  {"bfloat16", "bf16"}, {"int64", "i64"},
+      {"long", "i64"},    {"int", "i32"},     {"int32", "i32"}, {"int16", "i16"},     {"short", "i16"},
+      {"int8", "i8"},     {"uint8", "u8"},    {"byte", "u8"},   {"uint16", "u16"},    {"uint32", "u32"},
+      {"uint64", "u64"},  {"boolean", "bool"}};
+  const auto* known =
+      std::find_if(std::begin(others), std::end(others), [&](const auto& o) { return o.first == plain; });
+  if (known == std::end(others)) bad(text, cat("'", given, "' is not a dtype"));
+  throw error("use.input", cat("--input '", text, "': '", given, "' is written ", known->second))
+      .help(cat("--input '", text.substr(0, text.find('=') + 1), known->second, text.substr(text.find('[')), "'"));
+}
+
+// "(1, 3, 224)" as "1,3,224".
+std::string sizes_in(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') out += c;
+    else if (!out.empty() && out.back() != ',') out += ',';
+  }
+  return out.ends_with(',') ? out.substr(0, out.size() - 1) : out;
+}
+
+// "1x3x224x224" would be one size of that name.
+bool is_product(std::string_view dim) {
+  const size_t first = dim.find_first_not_of("0123456789");
+  return first != dim.npos && first > 0 && (dim[first] == 'x' || dim[first] == '*') && first + 1 < dim.size() &&
+         dim.find_first_not_of("0123456789x*") == dim.npos;
+}
 }  // namespace
+
+void check_value_of_tensor(const std::string& path, std::string_view text) {
+  if (text == "None" || text == "True" || text == "False" || parse_double(text)) return;
+  const bool is_shape = text.find_first_not_of("0123456789, x[]()") == text.npos;
+  throw error("use.input", cat("the argument '", path, "' is a tensor, and '", text, "' is none"))
+      .help(is_shape ? cat("if it is its shape: --input '", path, "=f32[", sizes_in(text), "]'")
+                     : cat("write --input '", path, "=f32[batch,3,224,224]', with its own type and sizes"));
+}
 
 InputSpec parse_input_spec(std::string_view text) {
   InputSpec out;
@@ -23,7 +67,7 @@ InputSpec parse_input_spec(std::string_view text) {
   if (!dtype) {
     if (open != rest.npos && open > 0 && rest.find_first_of("'\" ") == rest.npos &&
         std::isalpha(static_cast<unsigned char>(rest[0])))
-      bad(text, cat("'", rest.substr(0, open), "' is not a dtype"));
+      bad_dtype(text, rest.substr(0, open));
     out.fixed = std::string(rest);
     return out;
   }
@@ -36,6 +80,7 @@ InputSpec parse_input_spec(std::string_view text) {
     while (dim.starts_with(' ')) dim.remove_prefix(1);
     while (dim.ends_with(' ')) dim.remove_suffix(1);
     if (dim.empty()) bad(text, "a size is empty");
+    if (is_product(dim)) bad(text, cat("commas stand between sizes, not '", dim, "'"));
     out.dims.emplace_back(dim);
     inside.remove_prefix(std::min(comma + 1, inside.size()));
   }

@@ -104,6 +104,35 @@ Results unpack(HostCall& c) {
   return std::vector<Value>{p.weight, p.bias};
 }
 
+// Rows of a table that is quantized by rows: the ints are picked first, so that the table itself stays as it is.
+Value picked_rows(HostCall& c, const Value& at) {
+  const V table = packed_table(c.s, c[0]);
+  const Quantization q = *c.s.quantization(table);
+  const V rows = c.s.read(at.need<TensorRef>());
+  auto& on = c.s.on;
+  const V ints = on.Gather(q.ints, rows, {.axis = 0});
+  const V zero = on.Gather(on.unsqueeze(q.zero_point, {1}), rows, {.axis = 0});
+  const V scale = on.Gather(on.unsqueeze(q.scale, {1}), rows, {.axis = 0});
+  return c.s.tensor(on.Mul(on.Sub(on.to(ints, DType::f32), zero), scale));
+}
+Results embedding_rows(HostCall& c) {
+  if (c.size() < 2 || !c[1].is<TensorRef>()) return std::nullopt;
+  return one(picked_rows(c, c[1]));
+}
+// Sums of rows: those that are needed make a table of their own, of which every row is used once.
+Results embedding_sums(HostCall& c) {
+  if (c.size() < 2 || !c[1].is<TensorRef>()) return std::nullopt;
+  if (c.size() > 7 && !c[7].is_none())
+    c.s.fail("stage.native-class", "a quantized embedding with pruned rows is not supported");
+  const Value flat = plain(c, "reshape", {c[1], c.s.list({Dim(-1)})});
+  const Value count = plain(c, "size", {flat, Dim(0)});
+  const Value places = plain(c, "view_as", {plain(c, "arange", {count}), c[1]});
+  const Value offsets = c.size() > 2 && !c[2].is_none() ? c[2] : places;
+  const Value weights = c.size() > 6 ? c[6] : Value();
+  const Value last = c.size() > 8 ? c[8] : Value(false);
+  return one(plain(c, "embedding_bag", {picked_rows(c, flat), places, offsets, false, Dim(0), false, weights, last}));
+}
+
 enum class Input : uint8_t { quantized, by_range, as_is };
 template <Input In, bool Relu>
 Results linear(HostCall& c) {
@@ -198,6 +227,8 @@ constexpr HostRow table[] = {
     {"quantized::conv1d_unpack", unpack},
     {"quantized::conv2d_unpack", unpack},
     {"quantized::conv3d_unpack", unpack},
+    {"quantized::embedding_byte", embedding_rows},
+    {"quantized::embedding_bag_byte", embedding_sums},
     {"quantized::linear", linear<Input::quantized, false>},
     {"quantized::linear_relu", linear<Input::quantized, true>},
     {"quantized::linear_dynamic", linear<Input::by_range, false>},

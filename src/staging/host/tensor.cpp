@@ -274,6 +274,7 @@ constexpr HostRow table[] = {
     {"aten::_assert", assertion},
     {"aten::_assert_int_or_pair", nothing},
     {"profiler::_record_function_enter", nothing},
+    {"profiler::_record_function_enter_new", nothing},
     {"profiler::_record_function_exit", nothing},
     {"prim::NumToTensor", num_to_tensor},
     {"prim::RaiseException", raise_exception},

@@ -240,4 +240,17 @@ std::array<Packed, 2> packed_cell(Machine& s, const Value& object) {
   return {packed(s, layers[0]), packed(s, layers[1])};
 }
 
+V packed_table(Machine& s, const Value& object) {
+  const auto* ref = object.as<ObjectRef>();
+  const Value* state = ref ? attribute_of(s.heap.get<ObjectCell>(ref->cell), "__state__") : nullptr;
+  for (const Value& part : state ? std::vector<Value>(s.items(*state)) : std::vector<Value>()) {
+    if (!part.is<ListRef>() || s.items(part).empty()) continue;
+    const Value first = s.items(part)[0];
+    const auto* t = first.as<TensorRef>();
+    if (t && s.quantization(s.read(*t))) return s.read(*t);
+  }
+  s.fail("stage.native-class", "the packed table of a quantized embedding is of an unknown kind",
+         "cameo reads those with 8 bits (float_qparams_weight_only_qconfig)");
+}
+
 }  // namespace cameo::staging

@@ -31,5 +31,7 @@ Value make_packed(Machine& s, Packed p);
 Packed packed(Machine& s, const Value& object);  // also as a pickle holds it; throws "stage.native-class"
 // The two linear layers of a recurrent cell, which an object of rnn.CellParamsBase holds: of its input, of its state.
 std::array<Packed, 2> packed_cell(Machine& s, const Value& object);  // throws "stage.native-class"
+// The table that an object of EmbeddingPackedParamsBase holds, quantized by rows. Throws "stage.native-class".
+V packed_table(Machine& s, const Value& object);
 
 }  // namespace cameo::staging

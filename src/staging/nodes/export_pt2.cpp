@@ -171,6 +171,11 @@ class Pt2Inputs {
     const auto dtype = torch ? dtype_from_torch(static_cast<int64_t>(*torch)) : std::nullopt;
     if (!dtype) throw error("stage.input", cat("input '", name, "' has a dtype that ONNX does not have"));
     const InputSpec* spec = spec_of(name);
+    if (spec && spec->fixed) {
+      check_value_of_tensor(name, *spec->fixed);
+      throw error("use.input",
+                  cat("input '", name, "' is a tensor in the archive: it cannot be fixed at ", *spec->fixed));
+    }
     if (spec && spec->dtype && *spec->dtype != *dtype)
       throw error("use.input",
                   cat("input '", name, "' is ", ir::name(*dtype), " in the archive, not ", ir::name(*spec->dtype)));

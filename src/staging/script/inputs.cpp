@@ -152,6 +152,7 @@ class Inputs {
                        const ts::StoredValue* recorded) {
     if (spec && spec->fixed) {
       take(path);
+      if (type && type->is(ts::TypeKind::tensor)) check_value_of_tensor(path, *spec->fixed);
       return fixed(path, *spec->fixed);
     }
     const std::string name = spec && !by_name_ ? spec->name : path;

@@ -162,11 +162,26 @@ Value StoredValues::packed_state(const ts::StoredObject& o) {
   return Value::tuple({s_.tensor(widened(s_.on, {half, {}, {}})), s_.items(state)[1]});
 }
 
+// A table whose rows have scales and zero points in floats: the ints minus the zero points, times the scales.
+Value StoredValues::quantized_rows(const ts::StoredTensor& t, V ints) {
+  Quantization q;
+  q.ints = ints;
+  q.axis = 0;
+  q.scale = s_.on.to(s_.read(from(*t.quantizer->scales).need<TensorRef>()), DType::f32);
+  q.zero_point = s_.on.to(s_.read(from(*t.quantizer->zero_points).need<TensorRef>()), DType::f32);
+  const V moved = s_.on.Sub(s_.on.to(ints, DType::f32), s_.on.unsqueeze(q.zero_point, {1}));
+  const V out = s_.on.Mul(moved, s_.on.unsqueeze(q.scale, {1}));
+  s_.mark_quantized(out, q);
+  return s_.tensor(out);
+}
+
 // The int weights as they are, and a node that makes floats of them.
 Value StoredValues::quantized(const ts::StoredTensor& t, V ints, DType dtype) {
   const ts::Quantizer& z = *t.quantizer;
-  if (z.float_qparams) return poison("a tensor is quantized with float zero points, which ONNX cannot hold");
+  if (z.float_qparams && (dtype != DType::u8 || z.axis != 0 || s_.on.rank(ints) != 2))
+    return poison("a tensor is quantized with float zero points, and is no table of 8-bit rows");
   const InMain here(s_.on);
+  if (z.float_qparams) return quantized_rows(t, ints);
   Quantization q;
   q.ints = ints;
   q.dtype = dtype;

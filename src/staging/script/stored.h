@@ -22,6 +22,7 @@ class StoredValues {
   Value from(const ts::StoredTensor& t);
   Value enumeration(const ts::StoredValue& v);
   Value quantized(const ts::StoredTensor& t, V ints, DType dtype);
+  Value quantized_rows(const ts::StoredTensor& t, V ints);
   Value packed_state(const ts::StoredObject& o);  // of a C++ object
 
   ScriptInterpreter& script_;

@@ -181,6 +181,10 @@ Grid fake_channels(Lower& on, V x, V scales, V zeros, int64_t axis, int64_t lo, 
   on.need_rank(x, 1, "quantization by channel");
   return channels(on, x, scales, Opt<V>(zeros), axis, lo, hi, grid_type(lo, hi));
 }
+// A learned zero point is a float: PyTorch rounds it, and keeps it between the limits.
+V whole(Lower& on, V zero, int64_t lo, int64_t hi) {
+  return on.to(clip(on, on.Round(zero), Num(static_cast<double>(lo)), Num(static_cast<double>(hi))), DType::i64);
+}
 std::tuple<V, V> faked_and_inside(Lower& on, V x, const Grid& g) { return {faked(on, x, g), inside(on, x, g)}; }
 
 bool is_on(Lower& on, V flag, std::string_view what) {
@@ -280,6 +284,14 @@ constexpr Row table[] = {
     {"aten::fake_quantize_per_channel_affine_cachemask",
      [](Lower& on, V x, V scales, V zeros, int64_t axis, int64_t lo, int64_t hi) {
        return faked_and_inside(on, x, fake_channels(on, x, scales, zeros, axis, lo, hi));
+     }},
+    {"aten::_fake_quantize_learnable_per_tensor_affine",
+     [](Lower& on, V x, V scale, V zero, int64_t lo, int64_t hi, double) {
+       return faked(on, x, fake_grid(on, scale, whole(on, zero, lo, hi), lo, hi));
+     }},
+    {"aten::_fake_quantize_learnable_per_channel_affine",
+     [](Lower& on, V x, V scales, V zeros, int64_t axis, int64_t lo, int64_t hi, double) {
+       return faked(on, x, fake_channels(on, x, scales, whole(on, zeros, lo, hi), axis, lo, hi));
      }},
     {"aten::fused_moving_avg_obs_fake_quant", fn<observed>},
 };
