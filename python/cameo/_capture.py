@@ -1,6 +1,7 @@
 """From a live PyTorch model to an archive in memory: by tracing, scripting, or torch.export."""
 import contextlib
 import dataclasses
+import inspect
 import io
 import logging
 import struct
@@ -359,12 +360,37 @@ def _program_of(model, bound, axes, strict):
 def _export(model, bound, shapes, strict):
     """torch.export, once more where the model returns dataclasses that it does not know yet."""
     _register_dataclasses((bound.args, bound.kwargs))
+    with _with_named_kwargs(model, bound):
+        try:
+            return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
+        except RuntimeError as e:
+            if "not a known type" not in str(e) or not _register_dataclasses(bound.call(model, [leaf.value for leaf in bound.tensors])):
+                raise
+            return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
+
+
+@contextlib.contextmanager
+def _with_named_kwargs(model, bound):
+    """What forward takes as **kwargs are parameters of its own for a while: torch.export 2.13 finds no dynamic_shapes for them otherwise."""
+    parameters = list(bound.signature.parameters.values()) if bound.signature else []
+    others = [name for name in bound.kwargs if name not in {p.name for p in parameters}]
+    if not others or not isinstance(model, torch.nn.Module):
+        yield
+        return
+    plain, had = model.forward, vars(model).get("forward")
+
+    def forward(*args, **kwargs):
+        return plain(*args, **kwargs)
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in others]
+    forward.__signature__ = bound.signature.replace(parameters=[p for p in parameters if p.kind != p.VAR_KEYWORD] + named)  # type: ignore[attr-defined]
+    vars(model)["forward"] = forward
     try:
-        return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
-    except RuntimeError as e:
-        if "not a known type" not in str(e) or not _register_dataclasses(bound.call(model, [leaf.value for leaf in bound.tensors])):
-            raise
-        return torch.export.export(model, bound.args, bound.kwargs, dynamic_shapes=shapes, strict=strict)
+        yield
+    finally:
+        if had is None:
+            del vars(model)["forward"]
+        else:
+            vars(model)["forward"] = had
 
 
 def _register_dataclasses(value):
@@ -412,10 +438,6 @@ def dynamic_shapes(bound, axes):
     args = tuple(_spec_of(a, spec) for a in bound.args)
     kwargs = {k: _spec_of(v, spec) for k, v in bound.kwargs.items()}
     parameters = list(bound.signature.parameters) if bound.signature else []
-    others = next((p.name for p in bound.signature.parameters.values() if p.kind == p.VAR_KEYWORD), "") if bound.signature else ""
-    more = {k: kwargs.pop(k) for k in list(kwargs) if others and k not in parameters}
-    if more:  # what forward takes as **kwargs stands under that name
-        kwargs[others] = more if any(v is not None for v in more.values()) else None
     if kwargs:
         return dict(zip(parameters, args)) | kwargs
     return args

@@ -36,7 +36,7 @@ def unwrapped(model, findings):
         findings.append(note("export.unwrapped", f"{type(model).__name__} is a wrapper: what is inside was exported"))
         model = inner
     owner = getattr(model, "__self__", None)
-    if isinstance(owner, torch.nn.Module) and not isinstance(owner, torch.jit.ScriptModule) and getattr(model, "__name__", ""):
+    if isinstance(owner, torch.nn.Module) and not isinstance(owner, torch.jit.ScriptModule) and hasattr(model, "__name__"):
         if model.__name__ == "forward":
             return owner
         method, model = model, copy.copy(owner)

@@ -310,6 +310,8 @@ class _Trial:
             self._compare(f"with {told(sizes)}", (sizes, tensors), got, expected)
 
     def other_values(self, tensors, example):
+        if any(d.code == "lower.float-activations" for d in self.result.findings):
+            return  # PyTorch's rounding to 8 bits grows with the numbers
         for how, values in other_values(tensors, self.result.model):
             try:
                 expected = call_outputs(self.model, self.bound, values)
