@@ -34,7 +34,7 @@ def _check_model(model):
     if isinstance(model, type):
         raise failure("use.model", f"this is the class {model.__name__}, not a module", hint=f"make one first: model = {model.__name__}(...)")
     if isinstance(model, torch.nn.Module) and any(t.device.type == "meta" for t in (*model.parameters(), *model.buffers())):
-        raise failure("use.model", "the model's weights are on the device meta, where they have no numbers", hint='load them first: model.to_empty(device="cpu"), then model.load_state_dict(...)')
+        raise failure("use.arguments", "the model's weights are on the device meta, where they have no numbers", hint='load them first: model.to_empty(device="cpu"), then model.load_state_dict(...)')
     if not callable(model) and not isinstance(model, torch.export.ExportedProgram):
         raise failure("use.model", f"this is {'None' if model is None else type(model).__name__}: it is no model",
                       hint="give an nn.Module, a scripted module or function, an ExportedProgram, a function, or the path of an archive")
@@ -86,8 +86,6 @@ def _weights(model):
 
 def _wrong_device(model, bound):
     devices = {str(t.device) for t in _weights(model)}
-    if "meta" in devices:
-        return "the model's weights are on the device meta, where they have no numbers: load them first"
     for leaf in bound.tensors:
         if len(devices) == 1 and str(leaf.value.device) not in devices:
             return f"'{leaf.path}' is on {leaf.value.device}, and the model on {next(iter(devices))}: {leaf.path}.to(\"{next(iter(devices))}\")"
