@@ -2,7 +2,6 @@
 #include "cameo/export.h"
 
 #include <chrono>
-#include <filesystem>
 
 #include "cameo/json.h"
 #include "cameo/limits.h"
@@ -89,17 +88,6 @@ void tell(const Exported& e, const ExportReport& r, bool recorded, Out& out) {
   if (r.target != "-") out.line(w.text());
 }
 
-// -o, or the second operand, as other verbs have it; else beside the archive.
-std::string target_of(const Args& args) {
-  const std::string& in = args.operands[0];
-  if (args.operands.size() == 2) {
-    if (args.has("output"))
-      throw error("use.conflict", cat("the result has two names: ", args.operands[1], " and ", *args.value("output")));
-    return args.operands[1];
-  }
-  return args.text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
-}
-
 }  // namespace
 
 int export_main(Raw raw, Out& out) {
@@ -108,7 +96,7 @@ int export_main(Raw raw, Out& out) {
   const auto start = std::chrono::steady_clock::now();
   ExportReport report{args->operands[0], "", command_line(verb, *args)};
   const std::string& in = report.source;
-  report.target = target_of(*args);
+  report.target = export_target(*args);
   const ExportSettings settings = export_settings(*args);
   const VerifySettings tolerance = export_tolerance(*args);
   std::optional<ReportFile> report_file;

@@ -1,6 +1,7 @@
 #include "cli/export_flags.h"
 
 #include <charconv>
+#include <filesystem>
 
 #include "cameo/opset.h"
 
@@ -68,6 +69,16 @@ ExportSettings export_settings(const Args& args) {
   program_flags(args, s);
   result_flags(args, s);
   return s;
+}
+
+std::string export_target(const Args& args) {
+  const std::string& in = args.operands[0];
+  if (args.operands.size() == 2) {
+    if (args.has("output"))
+      throw error("use.conflict", cat("the result has two names: ", args.operands[1], " and ", *args.value("output")));
+    return args.operands[1];
+  }
+  return args.text("output", in == "-" ? "-" : std::filesystem::path(in).replace_extension(".onnx").string());
 }
 
 VerifySettings export_tolerance(const Args& args) {

@@ -51,6 +51,8 @@ inline constexpr Flag export_flags[] = {
 
 // What they ask for; throw use.* for values that make no sense.
 ExportSettings export_settings(const Args& args);
+// -o, or the second operand, as other verbs have it; else beside the archive.
+std::string export_target(const Args& args);
 VerifySettings export_tolerance(const Args& args);  // of --verify
 
 }  // namespace cameo::cli

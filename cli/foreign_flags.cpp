@@ -40,7 +40,6 @@ constexpr Habit habits[] = {
     {"--fp16", half},
     {"--float16", half},
     {"--half", half},
-    {"--to-fp16", half},
     {"--int8", "cameo quantize IN OUT --calibrate DATA"},
     {"--save-as-external-data", "--weights external"},
     {"--inspect", "cameo show or cameo stats"},
