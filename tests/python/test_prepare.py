@@ -283,7 +283,7 @@ def test_quantized_and_half(cameo, tmp_path):
     ledger = prepared(cameo, tmp_path, "--quantize", tmp_path / "samples.npz", "--append-nms", "score=0.5")
     assert {"quantize", "detections"} <= {s["step"] for s in ledger}
     assert "QuantizeLinear" in {n.op_type for n in onnx.load(tmp_path / "out.onnx").graph.node}
-    run(tmp_path / "out.onnx", x)
+    run(tmp_path / "out.onnx", x, second=False)  # scores in 8 bits are often equal
     prepared(cameo, tmp_path, "--float", "f16", "--append-nms", "score=0.5")
     got = run(tmp_path / "out.onnx", x.astype("f2"))
     assert got["nms_boxes"].dtype == np.float32 and abs(len(got["nms_scores"]) - len(d.pipeline(d.corners(y[0].T[:, :4]), y[0].T[:, 4:], score=0.5)[1])) < 5
