@@ -1,5 +1,7 @@
 // Tensor operators on lists of unknown length, and those that give such lists.
+#include "kernels/carrier.h"
 #include "lowering/forms.h"
+#include "lowering/loop.h"
 #include "staging/host/tables.h"
 #include "staging/joins/staged_list.h"
 #include "staging/machine/machine.h"
@@ -73,10 +75,51 @@ Results split(HostCall& c) {
   return one(make_staged(c.s, std::move(l)));
 }
 
+// Tensors of unknown lengths and number: the longest is looked for, then each is filled up.
+Results pad_sequence(HostCall& c) {
+  const StagedList* given = c.size() ? staged_of(c.s, c[0]) : nullptr;
+  if (!given || given->arrays.size() != 1 || !given->element.is(Form::Kind::tensor)) return std::nullopt;
+  const StagedList list = *given;
+  auto& on = c.s.on;
+  const auto flag = [&](size_t i, std::string_view name, Value otherwise) {
+    const Value* v = argument(c, i, name);
+    return v ? *v : otherwise;
+  };
+  const bool batch_first = flag(1, "batch_first", false).need<bool>();
+  const bool left = flag(3, "padding_side", std::string("right")).need<std::string>() == "left";
+  const V all = as_sequence(c.s, list, 0), count = on.int_scalar(length_of(c.s, list));
+  const int64_t rank = list.element.type.rank();
+  const auto size = [&](V x) { return V(on.Gather(on.Shape(x), on.ints({0}), {.axis = 0})); };  // [length]
+  LoopWriter longest(on, count, {on.ints({0})});
+  const std::vector<ValueId> lengths{longest.state()[0], size(on.SequenceAt(all, longest.turn()))};
+  const V most = longest.finish({on.Max(lengths)})[0];
+  LoopWriter filled(on, count,
+                    {on.SequenceEmpty(op::SequenceEmpty{.dtype = static_cast<int64_t>(list.element.type.elem)})});
+  const V x = on.SequenceAt(all, filled.turn()), missing = on.Sub(most, size(x));
+  const V before = on.constant(zeros(DType::i64, {left ? 0 : rank})),
+          after = on.constant(zeros(DType::i64, {left ? 2 * rank - 1 : rank - 1}));
+  const std::vector<ValueId> pads{before, missing, after};
+  const V fill = on.scalar(Num(c.s.to_arg(c.s.float_from(flag(2, "padding_value", 0.0)))), list.element.type.elem);
+  const V padded = on.Pad(x, on.Concat(pads, {.axis = 0}), fill);
+  const V rows = filled.finish({on.SequenceInsert(filled.state()[0], padded)})[0];
+  const V out = on.ConcatFromSequence(rows, op::ConcatFromSequence{.axis = batch_first ? 0 : 1, .new_axis = 1});
+  Dims shape = *list.element.type.shape;
+  shape[0] = c.s.graph.dims().fresh("longest");
+  shape.insert(shape.begin() + (batch_first ? 0 : 1), length_of(c.s, list));
+  on.graph().fact(out).type = Type::tensor(list.element.type.elem, shape);
+  for (int64_t i = 0; i <= rank; ++i) on.bind_axis(shape[static_cast<size_t>(i)], out, i);
+  return one(c.s.tensor(out));
+}
+
 constexpr HostRow table[] = {
-    {"aten::cat", join_list<false>},  {"aten::concat", join_list<false>}, {"aten::concatenate", join_list<false>},
-    {"aten::stack", join_list<true>}, {"aten::unbind", unbind},           {"aten::split", split<false>},
+    {"aten::cat", join_list<false>},
+    {"aten::concat", join_list<false>},
+    {"aten::concatenate", join_list<false>},
+    {"aten::stack", join_list<true>},
+    {"aten::unbind", unbind},
+    {"aten::split", split<false>},
     {"aten::chunk", split<true>},
+    {"aten::pad_sequence", pad_sequence},
 };
 
 }  // namespace

@@ -58,8 +58,24 @@ V padded(Lower& on, V x, const Dims& pads, const Str& mode, const Opt<Num>& valu
   return mode == "constant" ? y : cropped(y);  // what is repeated or mirrored is the whole tensor
 }
 
+// Each as long as the longest, stacked.
+V pad_sequence(Lower& on, Vs all, bool batch_first, double value, Str side) {
+  Dim most = on.dim(all[0], 0);
+  for (const V x : all) most = on.graph().facts.simplify(max(most, on.dim(x, 0)));
+  Vs rows;
+  for (const V x : all) {
+    Dims rest = on.shape(x);
+    rest[0] = most - rest[0];
+    const V filler = on.full(rest, Num(value), on.dtype(x));
+    rows.push_back(on.unsqueeze(rest[0].is(0) ? x : on.concat(side == "left" ? Vs{filler, x} : Vs{x, filler}, 0),
+                                {batch_first ? 0 : 1}));
+  }
+  return on.concat(rows, batch_first ? 0 : 1);
+}
+
 constexpr Row table[] = {
     {"aten::pad", [](Lower& on, V x, Dims pads, Str mode, Opt<Num> v) { return padded(on, x, pads, mode, v); }},
+    {"aten::pad_sequence", fn<pad_sequence>},
     {"aten::constant_pad_nd", [](Lower& on, V x, Dims pads, Num v) { return padded(on, x, pads, "constant", v); }},
     {"aten::reflection_pad1d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "reflect", {}); }},
     {"aten::reflection_pad2d", [](Lower& on, V x, Dims pads) { return padded(on, x, pads, "reflect", {}); }},

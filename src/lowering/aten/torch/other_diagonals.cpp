@@ -1,6 +1,4 @@
 // torch, Other Operations: diagonals and triangles.
-#include <cmath>
-
 #include "kernels/carrier.h"
 #include "lowering/forms.h"
 #include "lowering/row.h"
@@ -11,19 +9,19 @@ namespace cameo::lowering {
 namespace {
 
 // The diagonal of two axes goes to the end: their product axis, every (columns + 1)-th element.
-V diagonal(Lower& on, V x, int64_t offset, int64_t d1, int64_t d2) {
+V diagonal(Lower& on, V x, Dim offset, int64_t d1, int64_t d2) {
   const int64_t a = on.axis(x, d1), b = on.axis(x, d2);
   Ints perm;
   for (const int64_t i : on.all_axes(x))
     if (i != a && i != b) perm.push_back(i);
   perm.push_back(a), perm.push_back(b);
   x = on.transpose(x, perm);
-  const Dim rows = on.dim(x, -2), columns = on.dim(x, -1);
-  const Dim length = max(Dim(0), offset >= 0 ? min(rows, columns - Dim(offset)) : min(rows + Dim(offset), columns));
+  const Dim rows = on.dim(x, -2), columns = on.dim(x, -1), up = max(offset, Dim(0)), down = max(-offset, Dim(0));
+  const Dim length = max(Dim(0), min(rows - down, columns - up));
   Dims flat(on.shape(x).begin(), on.shape(x).end() - 2);
   flat.push_back(rows * columns);
   const V row = on.reshape(x, flat);
-  const Dim start = offset >= 0 ? Dim(offset) : Dim(-offset) * columns;
+  const Dim start = up + down * columns;
   const V step = on.int_scalar(columns + Dim(1));
   const V at = on.Add(on.Mul(on.Range(on.On::int_scalar(0), on.int_scalar(length), on.On::int_scalar(1)), step),
                       on.int_scalar(start));
@@ -32,21 +30,22 @@ V diagonal(Lower& on, V x, int64_t offset, int64_t d1, int64_t d2) {
   return y;
 }
 
-V diag_embed(Lower& on, V x, int64_t offset, int64_t d1, int64_t d2) {
-  const Dim n = on.dim(x, -1) + Dim(std::abs(offset));
+V diag_embed(Lower& on, V x, Dim offset, int64_t d1, int64_t d2) {
+  const Dim up = max(offset, Dim(0)), down = max(-offset, Dim(0)), n = on.dim(x, -1) + up + down;
   // A column of zeros is added, then shifted rows: x * (row index + offset == column index).
   const V range = on.Range(on.On::int_scalar(0), on.int_scalar(n), on.On::int_scalar(1));
   const V rows = on.unsqueeze(range, {1});
-  const V hit = on.Equal(on.Add(rows, on.On::int_scalar(offset)), on.unsqueeze(range, {0}));
+  const V hit = on.Equal(on.Add(rows, on.int_scalar(offset)), on.unsqueeze(range, {0}));
   Dims pads(static_cast<size_t>(on.rank(x)) * 2, Dim(0));
-  (offset >= 0 ? pads.back() : pads[static_cast<size_t>(on.rank(x)) - 1]) = Dim(std::abs(offset));
-  const V wide = offset == 0 ? x : V(on.Pad(x, on.int_vector(pads)));
+  pads.back() = up;
+  pads[static_cast<size_t>(on.rank(x)) - 1] = down;
+  const V wide = offset.is(0) ? x : V(on.Pad(x, on.int_vector(pads)));
   const V y = on.Where(hit, on.unsqueeze(wide, {on.rank(x)}), on.number(0, on.dtype(x)));
   const int64_t r = on.rank(x) + 1;
   return moved(on, y, {r - 2, r - 1}, {d1, d2});
 }
 
-V diag(Lower& on, V x, int64_t k) { return on.rank(x) == 1 ? diag_embed(on, x, k, 0, 1) : diagonal(on, x, k, 0, 1); }
+V diag(Lower& on, V x, Dim k) { return on.rank(x) == 1 ? diag_embed(on, x, k, 0, 1) : diagonal(on, x, k, 0, 1); }
 
 // Rows and columns of the elements on one side of a diagonal.
 V triangle_places(Lower& on, Dim all_rows, Dim all_columns, Dim diagonal, const Opt<DType>& t, bool upper) {
@@ -76,12 +75,12 @@ constexpr Row table[] = {
     {"aten::diag", fn<diag>},
     {"aten::diag_embed", fn<diag_embed>},
     {"aten::diagflat",
-     [](Lower& on, V x, int64_t k) { return diag_embed(on, on.reshape(x, {element_count(on.shape(x))}), k, 0, 1); }},
+     [](Lower& on, V x, Dim k) { return diag_embed(on, on.reshape(x, {element_count(on.shape(x))}), k, 0, 1); }},
     {"aten::diagonal", fn<diagonal>},
     {"aten::diagonal_copy", fn<diagonal>},
     {"aten::trace",
      [](Lower& on, V x) {
-       const V d = diagonal(on, x, 0, 0, 1);
+       const V d = diagonal(on, x, Dim(0), 0, 1);
        return reduce(on, Reduce::sum, on.is_float(d) ? d : on.to(d, DType::i64), {0}, false);
      }},
     {"aten::tril", [](Lower& on, V x, Dim k) { return triangle(on, x, k, false); }},
