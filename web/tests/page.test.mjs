@@ -28,6 +28,7 @@ const idle = async (page) => {
   await page.waitForFunction(() => !window.cameo.state.busy);
 };
 async function fresh(options) {
+  if (server.process.exitCode !== null) server = await serve(path); // it ends when no page was open for a while
   const page = await open(b, server.address, options);
   await drawn(page);
   return page;
