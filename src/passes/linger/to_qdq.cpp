@@ -5,6 +5,7 @@
 #include "ops/inline.h"
 #include "ops/soundness.h"
 #include "passes/linger/rewrite.h"
+#include "passes/linger/upgrade.h"
 
 namespace cameo::passes {
 
@@ -32,7 +33,7 @@ class Converter {
         if (body) region(body);
       states_.follow(g_, n);
       if (g_[n].op->domain == ops::linger::domain) replace(n);
-      else if (ops::linger::passing(g_[n]) && states_.of(g_.input(n, 0))) wrap(n);
+      else if (ops::linger::passing(g_[n]) && states_.of(g_.input(n, 0)) && !stays_whole(n)) wrap(n);
     }
   }
 
@@ -64,6 +65,15 @@ class Converter {
       by = On(g_, g_[g_[old].def].home, g_[old].def).Identity(by);
     g_.replace_uses(old, by);
     g_.label(by).name = std::move(name);
+  }
+
+  // Exact numbers are not fused anyway, and ONNX Runtime 1.31 loses the sign of what it moves DequantizeLinear over.
+  bool stays_whole(NodeId n) const {
+    constexpr std::string_view moving[] = {"Flatten", "Gather",  "Identity",  "Reshape",
+                                           "Slice",   "Squeeze", "Transpose", "Unsqueeze"};
+    const bool small = states_.of(g_.input(n, 0))->bits <= 8;
+    return exact_ && ((small && g_[n].is("MaxPool")) ||
+                      std::find(std::begin(moving), std::end(moving), g_[n].op->name) != std::end(moving));
   }
 
   // An operator that moves quantised numbers, between DequantizeLinear and QuantizeLinear: engines look for that form.
@@ -102,6 +112,7 @@ class Converter {
 
 LingerToQdq linger_to_qdq(Model& m, bool exact) {
   ops::inline_functions(m);
+  upgrade_linger(m);
   Converter c(m.graph, exact);
   c.region(m.graph.main());
   m.opsets.erase(std::string(ops::linger::domain));

@@ -18,10 +18,20 @@ namespace {
 
 constexpr double safety_of_samples = 2, safety_of_made_up = 8;
 constexpr size_t made_up_samples = 2;
-constexpr int64_t made_up_length = 128;  // of sequences: recurrences show what they do after some steps only
-constexpr double clamped_mask = 32768;   // masks of f32's least number are any large number in half precision
-constexpr double smallest_scale = 0.1;   // of an output
-constexpr double reserve = 0.5;          // other engines add up in another order, on other inputs
+constexpr int64_t made_up_length = 64;  // of sequences: recurrences show what they do after some steps only
+constexpr double clamped_mask = 32768;  // masks of f32's least number are any large number in half precision
+constexpr double smallest_scale = 0.1;  // of an output
+constexpr double reserve = 0.5;         // other engines add up in another order, on other inputs
+
+bool has_steps(const Graph& g) {
+  constexpr std::string_view stepping[] = {"GRU", "Loop", "LSTM", "RNN", "Scan"};
+  for (uint32_t i = 0; i < g.node_capacity(); ++i)
+    if (const Node& n = g[NodeId(i)];
+        !n.dead && n.op->domain.empty() &&
+        std::find(std::begin(stepping), std::end(stepping), n.op->name) != std::end(stepping))
+      return true;
+  return false;
+}
 
 double tensor_error(const Tensor& got, const Tensor& wanted) {
   if (got.shape() != wanted.shape()) return INFINITY;
@@ -65,8 +75,8 @@ class Converter {
     if (s_.check) measure(samples);
     else report_.unchecked = "asked not to";
     if (!report_.unchecked.empty()) keep_by_operator(m_.graph, units_, magnitude_bounds(m_.graph), s_.form.to);
-    HalfSearch search(m_, units_, s_.form.to, kept_, wanted_, reserve * s_.max_error, most_casts, s_.threads,
-                      [this](uint64_t tried) { tell("measuring models in half precision", tried); });
+    HalfSearch search(m_, units_, s_.form.to, kept_, wanted_, reserve * s_.max_error, s_.max_error, most_casts,
+                      s_.threads, [this](uint64_t tried) { tell("measuring models in half precision", tried); });
     HalfVariant best = report_.unchecked.empty() ? checked(search) : search.plain();
     finish(std::move(best), search);
     return std::move(report_);
@@ -99,7 +109,7 @@ class Converter {
   void add(MeasuredRanges& ranges, const std::vector<Datum>& inputs) {
     tell("measuring ranges", report_.samples++);
     std::vector<Datum> outputs = ranges.sample(inputs);
-    if (kept_.size() >= s_.check_samples) return;
+    if (kept_.size() >= (report_.made_up && has_steps(m_.graph) ? 1 : s_.check_samples)) return;
     kept_.push_back(inputs);
     wanted_.push_back(std::move(outputs));
   }
@@ -116,7 +126,7 @@ class Converter {
     const auto params = runtime::run_inputs(m_.graph);
     std::map<std::string, int64_t> sizes;
     const auto first = runtime::random_inputs(m_.graph, params, 0, {}, &sizes);
-    const auto longer = runtime::longer_sizes(m_.graph, params, sizes, made_up_length);
+    const auto longer = has_steps(m_.graph) ? runtime::longer_sizes(m_.graph, params, sizes, made_up_length) : sizes;
     if (longer != sizes && runs(ranges, runtime::random_inputs(m_.graph, params, 0, longer))) sizes = longer;
     else add(ranges, first);
     for (uint64_t seed = 1; seed < made_up_samples; ++seed)

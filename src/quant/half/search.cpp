@@ -30,13 +30,15 @@ std::vector<Datum> converted(const Graph& g, const std::vector<Datum>& inputs) {
 
 HalfSearch::HalfSearch(const Model& m, std::vector<Unit> units, DType half,
                        const std::vector<std::vector<Datum>>& samples, const std::vector<std::vector<Datum>>& wanted,
-                       double max_error, size_t most_casts, int threads, std::function<void(uint64_t)> tell)
+                       double max_error, double most_error, size_t most_casts, int threads,
+                       std::function<void(uint64_t)> tell)
     : m_(m),
       units_(std::move(units)),
       half_(half),
       samples_(samples),
       wanted_(wanted),
       max_error_(max_error),
+      most_error_(most_error),
       most_casts_(most_casts),
       threads_(threads),
       tell_(std::move(tell)) {
@@ -122,11 +124,13 @@ void HalfSearch::give_back(HalfVariant& best, Kept& keep) {
 HalfVariant HalfSearch::run() {
   HalfVariant best = measured({});
   if (best.error <= max_error_) return best;
+  const double all_half = best.error;
   Kept keep;
   shrink(best, keep, 0, order_.size());
   if (best.error > max_error_) return measured(stretch(0, order_.size()));
   give_back(best, keep);
-  return best;
+  // The reserve is for other engines; it is not worth the whole conversion.
+  return best.made.values == 0 && all_half <= most_error_ ? measured({}) : best;
 }
 
 }  // namespace cameo::quant

@@ -20,10 +20,11 @@ struct HalfVariant {
 
 class HalfSearch {
  public:
-  // `units`: those that have to stay f32 say so. `wanted`: the f32 model's outputs on the samples.
+  // `max_error` is aimed at; up to `most_error` is taken where nothing could be half otherwise. `units`: those that
+  // have to stay f32 say so. `wanted`: the f32 model's outputs on the samples.
   HalfSearch(const Model& m, std::vector<Unit> units, DType half, const std::vector<std::vector<Datum>>& samples,
-             const std::vector<std::vector<Datum>>& wanted, double max_error, size_t most_casts, int threads,
-             std::function<void(uint64_t tried)> tell);
+             const std::vector<std::vector<Datum>>& wanted, double max_error, double most_error, size_t most_casts,
+             int threads, std::function<void(uint64_t tried)> tell);
 
   HalfVariant plain();  // nothing else is kept, nothing is run
   // More stays f32 where `most_casts` would be exceeded otherwise. The shortest stretch of units, in order of
@@ -44,7 +45,7 @@ class HalfSearch {
   const std::vector<Unit> units_;
   const DType half_;
   const std::vector<std::vector<Datum>>&samples_, &wanted_;
-  const double max_error_;
+  const double max_error_, most_error_;
   const size_t most_casts_;
   const int threads_;
   const std::function<void(uint64_t)> tell_;

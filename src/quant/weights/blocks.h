@@ -22,6 +22,10 @@ struct BlockFormat {
 };
 
 // number = (level - zero) * scale; levels are 0 ... last().
+// Why 2-bit numbers for DequantizeLinear stay as they are: ONNX Runtime 1.31 mixes neighbours up when it fuses the
+// product.
+inline constexpr const char* rows_end_inside = "rows of 2-bit numbers would end inside of a byte";
+
 struct BlockScale {
   float scale = 0;
   uint8_t zero = 0;

@@ -226,10 +226,11 @@ class FormConverter {
     else if (outputs < 1 || depth < 1 || f.block < 1 || (f.bits != 2 && f.bits != 4 && f.bits != 8))
       c.why = "its sizes are strange";
     else c = read_packed(outputs, depth, f, *levels, *scales, zeros);
-    row(name, c);
-    if (!c.why.empty()) return;
     const Packed packed{source, g_.input(n, 2), g_.input(n, 3), outputs, depth, f.bits, f.block};
     const bool shared = is_looked_up(packed);
+    if (c.why.empty() && f.bits == 2 && (shared ? depth : outputs) % f.levels_per_byte() != 0) c.why = rows_end_inside;
+    row(name, c);
+    if (!c.why.empty()) return;
     const std::vector<ValueId> constants(g_[n].inputs.begin() + 1, g_[n].inputs.end());
     const ValueId w = dequantized(packed, c.matrix, !shared);
     On on(g_, g_[n].home, n);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/simd/half_rows.h"
 #include "ir/weight_stream.h"
-#include "kernels/carrier.h"
 #include "support/budget.h"
 
 namespace cameo::quant {
@@ -25,11 +25,10 @@ std::vector<float> Matrix::numbers(const Weight& w, int64_t first, int64_t rows)
     ir::gather_rows(w, first, rows, reinterpret_cast<std::byte*>(out.data()));
     return out;
   }
-  std::vector<std::byte> raw(static_cast<size_t>(ir::packed_bytes(w.dtype, rows * width)));
-  ir::gather_rows(w, first, rows, raw.data());
-  const Tensor halves(w.dtype, {rows, width}, Bytes::own(std::move(raw)));
-  const Loaded<float> loaded(halves);
-  std::copy(loaded.span().begin(), loaded.span().end(), out.begin());
+  std::vector<uint16_t> halves(out.size());
+  ir::gather_rows(w, first, rows, reinterpret_cast<std::byte*>(halves.data()));
+  const auto widen = w.dtype == DType::f16 ? engine::widen_f16_row : engine::widen_bf16_row;
+  widen(halves.data(), out.data(), rows * width);
   return out;
 }
 

@@ -1,10 +1,12 @@
 #include "quant/weights/targets.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
 #include "ops/on.h"
 #include "ops/soundness.h"
+#include "support/error.h"
 
 namespace cameo::quant {
 
@@ -34,10 +36,11 @@ std::optional<Reading> reading(const Graph& g, NodeId n, size_t index, bool swap
 }
 
 bool is_weight(const Graph& g, ValueId v) {
-  if (!g.is_constant(v) || !g[v].fact.type.is_tensor() || !g[v].fact.has_rank() || g[v].fact.rank() != 2) return false;
+  if (!g.is_constant(v) || !g[v].fact.type.is_tensor() || !g[v].fact.has_rank() || g[v].fact.rank() < 2) return false;
   const DType t = g[v].fact.dtype();
-  return (t == DType::f32 || t == DType::f16 || t == DType::bf16) && g[v].fact.shape()[0].is_literal() &&
-         g[v].fact.shape()[1].is_literal() && g[v].fact.shape()[0].literal() > 0 && g[v].fact.shape()[1].literal() > 0;
+  const Shape& shape = g[v].fact.shape();
+  return (t == DType::f32 || t == DType::f16 || t == DType::bf16) &&
+         std::all_of(shape.begin(), shape.end(), [](Dim d) { return d.is_literal() && d.literal() > 0; });
 }
 
 class Finder {
@@ -56,6 +59,7 @@ class Finder {
     }
     if (!any) return std::nullopt;
     if (other && !others_may_read_) out.why_not = "other nodes read it, too";
+    if (g_[v].fact.rank() > 2) out.why_not = cat("it has ", g_[v].fact.rank(), " axes instead of two");
     return out;
   }
 

@@ -9,6 +9,7 @@
 #include "formats/mapping.h"
 #include "kernels/carrier.h"
 #include "ops/infer.h"
+#include "ops/inline.h"
 #include "ops/on.h"
 #include "ops/soundness.h"
 #include "quant/weights/rewrite.h"
@@ -31,6 +32,7 @@ class WeightQuantizer {
     if (!samples && (o_.method == WeightMethod::gptq || o_.method == WeightMethod::awq))
       throw error("quantize.samples", cat(weight_method_names[static_cast<size_t>(o_.method)], " needs samples"))
           .help("--calibrate DATA: samples of the model's inputs");
+    ops::inline_functions(m_);
     ops::admit(m_);
     out_.opset = o_.form == WeightForm::nbits ? 0 : o_.format.bits == 2 ? two_bit_opset : qdq_opset;
     std::vector<WeightTarget> targets = weight_targets(m_.graph, o_.form == WeightForm::qdq);
@@ -41,9 +43,7 @@ class WeightQuantizer {
       tell(i, targets.size());
       any |= quantize(targets[i]);
     }
-    if (!any)
-      throw error("quantize.nothing", "no weight of the model can be stored in few bits")
-          .help("stored so are constants with two axes that MatMul, Gemm or Gather read");
+    if (!any) refuse();
     if (o_.form == WeightForm::nbits) m_.opsets.emplace("com.microsoft", 1);
     infer(m_.graph);
     return std::move(out_);
@@ -56,6 +56,17 @@ class WeightQuantizer {
       throw error("use.value", cat("weights have ", f.bits, " bits")).help("8, 4 or 2");
     if (f.block < 16 || f.block > 256 || (f.block & (f.block - 1)) != 0)
       throw error("use.value", cat("a block has ", f.block, " numbers")).help("16, 32, 64, 128 or 256");
+  }
+
+  [[noreturn]] void refuse() const {
+    constexpr size_t most_told = 3;
+    std::string why;
+    for (size_t i = 0; i < std::min(out_.weights.size(), most_told); ++i)
+      why += cat(i ? "; '" : "'", out_.weights[i].name, "': ", out_.weights[i].why);
+    if (out_.weights.size() > most_told) why += cat("; and ", out_.weights.size() - most_told, " more");
+    throw error("quantize.nothing", "no weight of the model can be stored in few bits")
+        .why(std::move(why))
+        .help("stored so are constants with two axes that MatMul, Gemm or Gather read");
   }
 
   void tell(uint64_t done, uint64_t all) const {
@@ -82,6 +93,8 @@ class WeightQuantizer {
     if (!t.why_not.empty()) return t.why_not;
     for (const std::string& pattern : o_.keep)
       if (is_kept(t, pattern)) return "kept as asked";
+    if (o_.form == WeightForm::qdq && o_.format.bits == 2 && t.weight->shape[1] % o_.format.levels_per_byte() != 0)
+      return rows_end_inside;
     const bool gathered = std::any_of(t.uses.begin(), t.uses.end(),
                                       [](const WeightUse& use) { return use.kind == WeightUse::Kind::gather; });
     if (gathered && !o_.embeddings) return "embeddings are to stay";
