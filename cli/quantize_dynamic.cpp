@@ -35,6 +35,7 @@ int quantize_dynamic_main(const Verb& verb, const Args& args, Out& out) {
   std::vector<Publication::File> reports;
   for (const std::string& path : args.values("report")) reports.push_back(files.open(path, {".json"}));
   const DynamicQuantized q = quantize_dynamic(opened(args.operands[0], out), settings);
+  out.diags(q.model.findings());
   for (auto& file : reports) file.append(to_json(q.report) + "\n");
   out.diags(q.model.save(files, args.operands[1], save));
   publish(files, save.durable, out);

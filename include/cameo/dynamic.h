@@ -31,8 +31,9 @@ struct DynamicQuantized {
   DynamicReport report;
 };
 
-// MatMul, Gemm, Conv and, for onnxruntime, LSTM with constant weights. Throws use.target, use.node-name,
-// quantize.nothing.
+// MatMul, Gemm, Conv and, for onnxruntime, LSTM with constant weights. Where there are none the model stays as it is,
+// with the finding quantize.nothing. Throws use.target, use.node-name, and quantize.nothing where `keep` leaves
+// nothing.
 DynamicQuantized quantize_dynamic(Model model, const DynamicSettings& settings = {});
 
 }  // namespace cameo

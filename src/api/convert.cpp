@@ -76,7 +76,7 @@ HalfReport to_half(const Model& model, const ConvertSettings& settings, ModelSta
 }
 
 uint64_t to_qdq(const ConvertSettings& settings, ModelState& s) {
-  auto made = passes::linger_to_qdq(s.model, settings.exact_rounding);
+  auto made = passes::linger_to_qdq(s.model, settings.exact_rounding, settings.opset ? settings.opset : opset_of(s));
   s.findings.insert(s.findings.end(), made.notes.begin(), made.notes.end());
   return made.nodes;
 }

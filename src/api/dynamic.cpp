@@ -18,6 +18,15 @@ DynamicQuantized quantize_dynamic(Model model, const DynamicSettings& settings) 
   for (auto& row :
        quant::quantize_dynamic(s.model, {settings.target == "onnxruntime", settings.per_channel, settings.keep}))
     report.nodes.push_back({std::move(row.name), std::move(row.op), std::move(row.why), row.quantized});
+  if (std::none_of(report.nodes.begin(), report.nodes.end(), [](const auto& n) { return n.quantized; })) {
+    Diag d;
+    d.severity = Severity::warning;
+    d.code = "quantize.nothing";
+    d.what = "no node of the model can be quantized: it stays as it is";
+    d.hint = "quantized are products with constant f32 weights: Conv, Gemm, MatMul, LSTM";
+    s.findings.push_back(std::move(d));
+    return {ModelState::make(std::move(s)), std::move(report)};
+  }
   s.opset = std::max({quant::dynamic_opset, opset_of(s), settings.opset ? known_opset(settings.opset) : 0});
   s.inferred.reset();
   return {ModelState::make(std::move(s)), std::move(report)};

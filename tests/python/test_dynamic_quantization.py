@@ -77,6 +77,13 @@ def test_lstm(cameo, tmp_path, flags, direction):
     assert "DynamicQuantizeLSTM" in [n.op_type for n in model.graph.node]
 
 
+def test_a_model_without_constant_weights_stays_as_it_is(cameo, tmp_path):
+    saved(tmp_path / "m.onnx", [helper.make_node("MatMul", ["x", "x"], ["y"])], [floats("x", 8, 8)], [floats("y", 8, 8)], {})
+    done = cameo("quantize", tmp_path / "m.onnx", tmp_path / "q.onnx", "--dynamic")
+    assert done.returncode == 0 and "quantize.nothing" in done.stderr
+    assert [n.op_type for n in onnx.load(tmp_path / "q.onnx").graph.node] == ["MatMul"]
+
+
 def test_wrong_use(cameo, tmp_path):
     saved(tmp_path / "m.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"], name="p")], [floats("x", "n", 8)], [floats("y", "n", 8)], {"w": normal(8, 8)})
     for flags in (["--target", "qnn"], ["--min-db", "10"], ["--keep", "nothing"], ["--keep", "p"], ["--weights", "int4"]):

@@ -157,3 +157,15 @@ def test_what_is_missing_or_wrong_is_named(cameo, tmp_path, change, word):
     saved(tmp_path / "old.onnx", [node, thinker("Dequant", ["z"], "y", scale_o=32.0)], [constant("w", np.ones((3, 6)), np.int8)])
     done = cameo("convert", tmp_path / "old.onnx", tmp_path / "new.onnx", "--to-qdq")
     assert done.returncode == 1 and word in done.stderr and not (tmp_path / "new.onnx").exists(), done.stderr
+
+
+@pytest.mark.parametrize("opset", [12, 21])
+def test_layers_on_three_axes(cameo, tmp_path, opset):
+    """ONNX Runtime puts a Reshape and QuantizeLinear before such a product; it kept no signs below opset 21."""
+    x = RNG.normal(size=(2, 4, 6)).astype(np.float32)
+    w, b = RNG.integers(-128, 128, (5, 6)), RNG.integers(-3000, 3000, 5)
+    nodes = [thinker("LinearInt", ["a", "w", "b"], "z", data_bits=8, parameter_bits=8, o_bits=8, scale_x=32.0, scale_w=256.0, scale_o=16.0), thinker("Dequant", ["z"], "y", scale_o=16.0)]
+    saved(tmp_path / "old.onnx", nodes, [constant("w", w, np.int8), constant("b", b, np.int32)], x, opset)
+    exact, near = results(cameo, tmp_path, x)
+    np.testing.assert_allclose(exact, q((q(x, 32) @ w.T + b) / (32 * 256), 16) / 16, atol=1e-6)
+    assert np.abs(near - exact).max() <= 1.01 / 16

@@ -314,10 +314,19 @@ double cost_of(const Graph& g, const std::vector<Unit>& units, const std::map<Va
 
 }  // namespace
 
-size_t cast_count(const std::vector<Unit>& units) {
+size_t cast_count(const Graph& g, const std::vector<Unit>& units) {
   const auto links = links_of(units);
-  return static_cast<size_t>(
+  auto out = static_cast<size_t>(
       std::count_if(links.begin(), links.end(), [&](const auto& link) { return is_cut(units, link.second); }));
+  for (uint32_t i = 0; i < g.node_capacity(); ++i) {
+    const Node& n = g[NodeId(i)];
+    if (n.dead || !n.as<op::Cast>()) continue;
+    const auto from = links.find(g.input(NodeId(i), 0)), to = links.find(n.outputs[0]);
+    const bool same = from != links.end() && to != links.end() && from->second.giver < units.size() &&
+                      to->second.giver < units.size() && units[from->second.giver].form == units[to->second.giver].form;
+    out += !same;  // those go
+  }
+  return out;
 }
 
 size_t usual_casts(const Graph& g, std::vector<Unit> units) {
@@ -328,9 +337,13 @@ size_t usual_casts(const Graph& g, std::vector<Unit> units) {
       out += static_cast<size_t>(std::count_if(u.reads.begin(), u.reads.end(),
                                                [&](const Unit::Read& r) { return !g.is_constant(r.value); })) +
              u.gives.size();
+    if (u.node && u.fixed)  // scales of a Resize in Constant nodes
+      out += static_cast<size_t>(std::count_if(u.reads.begin(), u.reads.end(), [&](const Unit::Read& r) {
+        return g.is_constant(r.value) && g[r.value].def.valid();
+      }));
     if (!u.fixed) u.form = Form::half;
   }
-  return out + cast_count(units);
+  return out + cast_count(g, units);
 }
 
 double place_casts(const Graph& g, std::vector<Unit>& units, double price) {

@@ -42,7 +42,8 @@ std::vector<Unit> half_units(const Graph& g, const HalfOptions& options);
 // Every unit gets a form: fewest bytes are cast, and few units that could be half stay f32. Returns what that costs, in
 // bytes cast and computed in f32. `price`: how many times as much casts count.
 double place_casts(const Graph& g, std::vector<Unit>& units, double price = 1);
-size_t cast_count(const std::vector<Unit>& units);  // once every unit has a form
+// How many casts the file has with these forms: those that are added, and those that were there and change something.
+size_t cast_count(const Graph& g, const std::vector<Unit>& units);
 // How many casts there are where only what is fixed stays f32, and operators that engines lack in half precision stand
 // between casts of their own: what converters write that judge operator by operator.
 size_t usual_casts(const Graph& g, std::vector<Unit> units);

@@ -21,7 +21,10 @@ void Rewrite::refuse(std::string why) const {
   throw error("convert.linger", cat(self().op->name, " cannot be written with ONNX's operators: ", why)).at(where);
 }
 
-ValueId Rewrite::dequantised(ValueId q, double scale) { return on.DequantizeLinear(q, number(1 / scale)); }
+ValueId Rewrite::dequantised(ValueId q, double scale) {
+  const bool zero = form_.zero_points && on.dtype(q) == DType::i8;
+  return on.DequantizeLinear(q, number(1 / scale), zero ? on.constant(kernels::zeros(DType::i8, {})) : ValueId());
+}
 
 ValueId Rewrite::stepped(ValueId x, double scale) {
   const ValueId up = on.Floor(on.Add(on.Mul(x, number(scale)), number(0.5)));
@@ -31,7 +34,7 @@ ValueId Rewrite::stepped(ValueId x, double scale) {
 ValueId Rewrite::on_grid(ValueId x, const Quantised& grid) {
   const DType type = ops::linger::type_of(grid.bits);
   const double top = top_of(grid.bits);
-  if (!exact_ && grid.bits <= 16) {
+  if (!form_.exact && grid.bits <= 16) {
     // A type is filled by saturation; fewer bits are clipped to before.
     if (!fills_type(grid.bits)) x = on.Clip(x, number(-top / grid.scale), number((top - 1) / grid.scale));
     return on.QuantizeLinear(x, number(1 / grid.scale), on.constant(kernels::zeros(type, {})));

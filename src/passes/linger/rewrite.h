@@ -6,10 +6,17 @@
 
 namespace cameo::passes::linger {
 
+struct QdqForm {
+  bool exact = false;
+  // ONNX Runtime 1.31 moves DequantizeLinear and puts a QuantizeLinear before it. Below opset 21 that is unsigned
+  // unless there is a zero point, from there on it is refused if there is one.
+  bool zero_points = false;
+};
+
 class Rewrite {
  public:
-  Rewrite(Graph& g, NodeId n, const States& states, bool exact)
-      : on(g, g[n].home, n), node(n), exact_(exact), g_(g), states_(states) {}
+  Rewrite(Graph& g, NodeId n, const States& states, const QdqForm& form)
+      : on(g, g[n].home, n), node(n), form_(form), g_(g), states_(states) {}
 
   const Node& self() const { return g_[node]; }
   template <class A>
@@ -30,7 +37,7 @@ class Rewrite {
   ValueId on_grid(ValueId x, const Quantised& grid);
   ValueId dequantised(ValueId q, double scale);
   ValueId stepped(ValueId x, double scale);  // floor(x * scale + 0.5) / scale
-  bool exact() const { return exact_; }
+  bool exact() const { return form_.exact; }
   [[noreturn]] void refuse(std::string why) const;
 
   On on;
@@ -40,7 +47,7 @@ class Rewrite {
   ValueId whole_constant(const Tensor& t, const Quantised& grid);
   ValueId number(double v) { return on.number(v, DType::f32); }
 
-  bool exact_;
+  const QdqForm& form_;
   Graph& g_;
   const States& states_;
 };

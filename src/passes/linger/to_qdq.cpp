@@ -4,6 +4,7 @@
 
 #include "ops/inline.h"
 #include "ops/soundness.h"
+#include "passes/dce.h"
 #include "passes/linger/rewrite.h"
 #include "passes/linger/upgrade.h"
 
@@ -23,9 +24,20 @@ const Row* row_of(const Node& n) {
   return nullptr;
 }
 
+constexpr int64_t opset_of_16_bits = 21;
+
+bool has_16_bits(const Graph& g) {
+  for (uint32_t i = 0; i < g.node_capacity(); ++i) {
+    const Node& n = g[NodeId(i)];
+    const auto grid = ops::linger::is_linger(n) ? ops::linger::result_grid(n, 0) : std::nullopt;
+    if (grid && grid->bits > 8 && grid->bits <= 16) return true;
+  }
+  return false;
+}
+
 class Converter {
  public:
-  Converter(Graph& g, bool exact) : g_(g), exact_(exact) {}
+  Converter(Graph& g, const linger::QdqForm& form) : g_(g), form_(form) {}
 
   void region(RegionId r) {
     for (const NodeId n : g_.nodes(r)) {
@@ -42,7 +54,7 @@ class Converter {
  private:
   void replace(NodeId n) {
     const Row* row = ops::linger::is_linger(g_[n]) ? row_of(g_[n]) : nullptr;
-    Rewrite r(g_, n, states_, exact_);
+    Rewrite r(g_, n, states_, form_);
     if (!row) r.refuse("the operator is unknown");
     // Rows rely on what the shape rule checks; nodes in bodies are judged here.
     if (!ops::rule_runs(g_, n)) r.refuse("the ranks of its operands are not known");
@@ -72,13 +84,13 @@ class Converter {
     constexpr std::string_view moving[] = {"Flatten", "Gather",  "Identity",  "Reshape",
                                            "Slice",   "Squeeze", "Transpose", "Unsqueeze"};
     const bool small = states_.of(g_.input(n, 0))->bits <= 8;
-    return exact_ && ((small && g_[n].is("MaxPool")) ||
-                      std::find(std::begin(moving), std::end(moving), g_[n].op->name) != std::end(moving));
+    return form_.exact && ((small && g_[n].is("MaxPool")) ||
+                           std::find(std::begin(moving), std::end(moving), g_[n].op->name) != std::end(moving));
   }
 
   // An operator that moves quantised numbers, between DequantizeLinear and QuantizeLinear: engines look for that form.
   void wrap(NodeId n) {
-    Rewrite r(g_, n, states_, exact_);
+    Rewrite r(g_, n, states_, form_);
     const ops::linger::Passing through = *ops::linger::passing(g_[n]);
     const Quantised grid = *states_.of(g_.input(n, 0));
     std::vector<ValueId> inputs = g_[n].inputs;
@@ -104,17 +116,18 @@ class Converter {
   }
 
   Graph& g_;
-  bool exact_;
+  const linger::QdqForm form_;
   States states_;
 };
 
 }  // namespace
 
-LingerToQdq linger_to_qdq(Model& m, bool exact) {
+LingerToQdq linger_to_qdq(Model& m, bool exact, int64_t opset) {
   ops::inline_functions(m);
   upgrade_linger(m);
-  Converter c(m.graph, exact);
+  Converter c(m.graph, {exact, opset < opset_of_16_bits && !has_16_bits(m.graph)});
   c.region(m.graph.main());
+  remove_dead_code(m.graph);  // weights in the forms that new ones took the place of
   m.opsets.erase(std::string(ops::linger::domain));
   return std::move(c.done);
 }

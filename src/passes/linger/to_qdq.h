@@ -15,7 +15,7 @@ struct LingerToQdq {
 
 // QuantizeLinear rounds halves to even, linger up: each result differs by at most one step. `exact` rounds by
 // Floor(x * scale + 0.5) instead, which engines do not fuse. Precondition: types are inferred.
-// Throws convert.linger where a node cannot be expressed.
-LingerToQdq linger_to_qdq(Model& m, bool exact);
+// `opset`: of the file that will be written. Throws convert.linger where a node cannot be expressed.
+LingerToQdq linger_to_qdq(Model& m, bool exact, int64_t opset);
 
 }  // namespace cameo::passes

@@ -32,19 +32,19 @@ class DynamicQuantizer {
     ops::admit(m_);
     collect(g_.main());
     check_names();
-    bool any = false;
     for (const NodeId n : nodes_) {
       support::checkpoint();
       DynamicRow& row = rows_.emplace_back();
       row.name = !g_[n].name.empty() ? g_[n].name : g_[g_[n].outputs[0]].name;
       row.op = g_[n].op->name;
       row.why = quantize(n);
-      any |= row.quantized = row.why.empty();
+      row.quantized = row.why.empty();
     }
-    if (!any)
-      throw error("quantize.nothing", "no node of the model can be quantized")
+    const bool any = std::any_of(rows_.begin(), rows_.end(), [](const DynamicRow& row) { return row.quantized; });
+    if (!any && !o_.keep.empty())
+      throw error("quantize.nothing", "no node of the model is left to quantize")
           .help("quantized are products with constant f32 weights: Conv, Gemm, MatMul, LSTM");
-    if (o_.microsoft) m_.opsets.emplace("com.microsoft", 1);
+    if (any && o_.microsoft) m_.opsets.emplace("com.microsoft", 1);
     infer(g_);
     return std::move(rows_);
   }

@@ -23,7 +23,8 @@ struct DynamicRow {
 };
 
 // MatMul, Gemm, Conv and, with com.microsoft's operators, LSTM with constant f32 weights, in bodies too. A value that
-// several nodes read is rounded once. Throws use.node-name and quantize.nothing.
+// several nodes read is rounded once. Throws use.node-name, and quantize.nothing where
+// `keep` leaves nothing.
 std::vector<DynamicRow> quantize_dynamic(Model& m, const DynamicOptions& options);
 inline constexpr int64_t dynamic_opset = 11;  // at least
 

@@ -15,6 +15,11 @@ constexpr size_t finest_part = 8;  // an eighth of the stretch is the smallest p
 
 constexpr double dearest_cast = 1 << 20;
 
+size_t half_products(const std::vector<Unit>& units) {
+  return static_cast<size_t>(
+      std::count_if(units.begin(), units.end(), [](const Unit& u) { return u.heavy && u.form == Form::half; }));
+}
+
 // The inputs in the types that the converted model has.
 std::vector<Datum> converted(const Graph& g, const std::vector<Datum>& inputs) {
   std::vector<Datum> out = inputs;
@@ -50,11 +55,12 @@ HalfSearch::HalfSearch(const Model& m, std::vector<Unit> units, DType half,
 double HalfSearch::place(std::vector<Unit>& units) const {
   const std::vector<Unit> open = units;
   const double cost = passes::place_casts(m_.graph, units);
-  if (passes::cast_count(units) <= most_casts_) return cost;
+  if (passes::cast_count(m_.graph, units) <= most_casts_) return cost;
   for (double price = 2; price <= dearest_cast; price *= 2) {
     std::vector<Unit> fewer = open;
     const double more = passes::place_casts(m_.graph, fewer, price);
-    if (passes::cast_count(fewer) > most_casts_) continue;
+    if (passes::cast_count(m_.graph, fewer) > most_casts_) continue;
+    if (half_products(fewer) == 0 && half_products(units) > 1) break;  // rather more casts than nothing
     units = std::move(fewer);
     return more;
   }

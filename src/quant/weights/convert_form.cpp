@@ -227,7 +227,7 @@ class FormConverter {
       c.why = "its sizes are strange";
     else c = read_packed(outputs, depth, f, *levels, *scales, zeros);
     const Packed packed{source, g_.input(n, 2), g_.input(n, 3), outputs, depth, f.bits, f.block};
-    const bool shared = is_looked_up(packed);
+    const bool shared = c.why.empty() && is_looked_up(packed);
     if (c.why.empty() && f.bits == 2 && (shared ? depth : outputs) % f.levels_per_byte() != 0) c.why = rows_end_inside;
     row(name, c);
     if (!c.why.empty()) return;
