@@ -27,7 +27,7 @@ def test_wrong_use(t):
 
 
 def test_unbuilt_verbs_say_so(t):
-    for verb in ["prepare", "capsule"]:
+    for verb in ["capsule"]:
         result = t.run(verb, "x", code=2)
         assert "not built yet" in result.err and len(result.err.splitlines()) == 1
 
