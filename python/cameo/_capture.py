@@ -200,7 +200,7 @@ def tensor_outputs(result, findings, numbers=False):
     for leaf in leaves:
         if arguments.is_tensor(leaf.value) or numbers and isinstance(leaf.value, (bool, int, float)):
             names.append(leaf.path if named or leaf.path == "output" else f"output.{leaf.path}")
-            tensors.append(torch.as_tensor(leaf.value))
+            tensors.append(leaf.value if arguments.is_tensor(leaf.value) else torch.as_tensor(leaf.value))  # a trace would record as_tensor
         elif leaf.value is not None:
             findings.append(note("export.output", f"the output '{leaf.path}' is {leaf.value!r}, no tensor: dropped"))
     if len(names) == 1 and not named:
