@@ -86,11 +86,11 @@ export async function openTab(b, files, options = {}) {
   return page;
 }
 
-// What simplifying gives when it is cancelled: by the page itself, as soon as the button is there, since a quiet machine is
+// What simplifying, with a check that takes seconds, gives when it is cancelled: by the page itself, as soon as the button is there, since a quiet machine is
 // done before a click from outside.
 export async function cancelled(page) {
   return await page.evaluate(async () => {
-    const result = window.cameo.make("simplify", {}, false);
+    const result = window.cameo.make("simplify", {settings: {check: 50}}, false);
     const button = () => document.querySelector('[data-test="cancel"]');
     for (const start = performance.now(); !button() && performance.now() - start < 30_000;) await new Promise(requestAnimationFrame);
     button().click();
