@@ -1,7 +1,6 @@
 #include "formats/pickle_machine.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "support/budget.h"
@@ -162,8 +161,8 @@ void Machine::fill(Value* container, size_t from, bool pairs) {
   if (container->sealed) damaged("a container changes after it was put into another one, or holds itself");
   if (old + count > container->capacity) {
     const size_t room = std::max(old + count, old * 2);
-    auto** grown = static_cast<const Value**>(arena_.raw(room * sizeof(Value*), alignof(Value*)));
-    if (old) std::memcpy(grown, container->items.data(), old * sizeof(Value*));
+    auto** grown = static_cast<const Value**>(arena_.raw(room * sizeof(void*), alignof(void*)));
+    std::copy_n(container->items.begin(), old, grown);
     container->items = {grown, old};
     container->capacity = static_cast<uint32_t>(room);
   }
