@@ -301,10 +301,11 @@ class Finding {
                             std::all_of(columns.begin() + 1, columns.end(),
                                         [](const Columns& c) { return c.nature == Nature::probability; });
     const auto not_decoded = [&](const std::string& help) {
-      refuse(cat("the boxes of ", name(v), " come from a convolution as they are: they are not decoded"), help);
+      refuse(cat(name(v), " comes from a convolution or product as it is: if it holds boxes, they are not decoded"),
+             help);
     };
     if (!own_scores || !d.objectness)
-      not_decoded("export the model with its decoding; or, if they are coordinates, say format=cxcywh");
+      not_decoded("export a detector with its decoding; or, if these are coordinates, say format=cxcywh");
     const auto [height, width] = input_size();
     if (!height || !width) not_decoded("--fix-size settles the size of the input, from which the cells follow");
     int64_t boxes = 0;
