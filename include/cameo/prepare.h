@@ -40,6 +40,10 @@ struct Detections {
   // 1], det_boxes [images, max, 4], det_scores, det_classes. efficient: the same from TensorRT's EfficientNMS_TRT.
   // topk: the same without suppression. boxes: boxes and scores only. Empty: what the target wants.
   std::string form = {};
+  // Heads as they come out of the convolutions: which family decodes them (yolov3 to yolov8, nanodet, scrfd, fcos,
+  // rtmdet, retinanet, retinaface, centernet), and the anchors of all levels where they are not the published ones,
+  // "10x13/16x30/33x23/...", finest level first. Empty: the model decodes its boxes itself.
+  std::string head = {}, anchors = {};
 };
 // "boxes=b,scores=s,format=xyxy,score=0.25,iou=0.45,max=300,per-class": any of these, in any order; "" or "auto" is the
 // default. docs/prepare.md has all words. Throws use.value.

@@ -6,6 +6,7 @@
 #include "ops/on.h"
 #include "ops/soundness.h"
 #include "passes/detector/detector.h"
+#include "passes/detector/heads.h"
 #include "passes/edit.h"
 #include "passes/picture/input.h"
 #include "quant/samples/samples.h"
@@ -49,6 +50,10 @@ void Preparing::find_boxes() {
   say("looking for boxes");
   ModelState s = ModelState::changed(model_);
   infer_types(s);
+  if (!settings_.detections->head.empty()) {
+    heads_ = passes::find_heads(s.model, head_words(*settings_.detections));
+    return;
+  }
   detector_ = passes::find_detector(s.model, words_of(*settings_.detections));
   if (detector_->normalised) {
     const auto [width, height] = input_size(s.model.graph);
@@ -124,6 +129,7 @@ std::string Preparing::compare_detections(const cameo::Model& before, const pass
 }
 
 void Preparing::append_boxes() {
+  if (heads_) decode_heads();
   if (!detector_) return;
   say("appending detections");
   const passes::DetectorOptions options = options_of(*settings_.detections, wants_.nms);

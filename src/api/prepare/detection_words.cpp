@@ -14,9 +14,10 @@ namespace {
 using support::cat;
 using support::error;
 
-constexpr std::string_view keys[] = {"boxes",      "scores",     "format",   "normalised", "objectness", "classes",
-                                     "activation", "background", "labels",   "suppress",   "score",      "iou",
-                                     "max",        "per-class",  "agnostic", "form",       "auto"};
+constexpr std::string_view keys[] = {"boxes",   "scores",     "format",     "normalised", "objectness",
+                                     "classes", "activation", "background", "labels",     "suppress",
+                                     "score",   "iou",        "max",        "per-class",  "agnostic",
+                                     "form",    "auto",       "head",       "anchors"};
 
 [[noreturn]] void wrong(const std::string& what) {
   throw error("use.value", cat("detections: ", what))
@@ -55,6 +56,8 @@ void set(Detections& d, const std::string& key, const std::string& value) {
   else if (key == "background") d.background = value;
   else if (key == "labels") d.labels = value;
   else if (key == "form") d.form = value;
+  else if (key == "head") d.head = value;
+  else if (key == "anchors") d.anchors = value;
   else if (key == "score") d.score = static_cast<float>(number(key, value));
   else if (key == "iou") d.iou = static_cast<float>(number(key, value));
   else if (key == "max") d.max = whole(key, value);
@@ -93,6 +96,7 @@ Detections detections_of(const std::string& words) {
     from = to + 1;
   }
   preparing::words_of(d);
+  preparing::head_words(d);
   preparing::options_of(d, "flat");
   return d;
 }
@@ -115,6 +119,27 @@ passes::DetectorWords preparing::words_of(const Detections& d) {
   out.objectness = d.objectness, out.normalised = d.normalised, out.suppress = d.suppress;
   if (d.classes < 0) wrong(cat("classes is ", d.classes));
   out.classes = d.classes;
+  return out;
+}
+
+// "10x13/16x30": widths and heights.
+passes::HeadWords preparing::head_words(const Detections& d) {
+  passes::HeadWords out{d.head, {}, d.classes};
+  if (d.head.empty() && !d.anchors.empty()) wrong("anchors= is given without head=");
+  for (size_t from = 0; from < d.anchors.size();) {
+    const size_t to = std::min(d.anchors.find('/', from), d.anchors.size());
+    const std::string pair = d.anchors.substr(from, to - from);
+    const size_t by = pair.find('x');
+    if (by == pair.npos) wrong(cat("anchors are 10x13/16x30/..., not '", pair, "'"));
+    out.anchors.push_back({number("anchors", pair.substr(0, by)), number("anchors", pair.substr(by + 1))});
+    if (!(out.anchors.back()[0] > 0 && out.anchors.back()[1] > 0)) wrong(cat("an anchor is ", pair));
+    from = to + 1;
+  }
+  if (!d.head.empty() && !passes::head_family(d.head)) {
+    std::string names;
+    for (const auto& f : passes::head_families()) names += cat(names.empty() ? "" : ", ", f.name);
+    wrong(cat("head is '", d.head, "': ", names));
+  }
   return out;
 }
 

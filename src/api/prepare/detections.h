@@ -6,6 +6,7 @@
 
 #include "kernels/datum.h"
 #include "passes/detector/detector.h"
+#include "passes/detector/heads.h"
 
 #include "cameo/prepare.h"
 
@@ -14,6 +15,8 @@ using namespace api;
 
 passes::DetectorWords words_of(const Detections& d);                        // throws use.value
 passes::DetectorOptions options_of(const Detections& d, std::string form);  // form: the target's
+
+passes::HeadWords head_words(const Detections& d);
 
 // What a box is mapped by before it is shown: x * factor + offset.
 struct Mapping {

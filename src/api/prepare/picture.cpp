@@ -2,11 +2,13 @@
 #include "api/prepare/picture.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "engine/session.h"
 #include "ops/soundness.h"
 #include "passes/detector/detector.h"
+#include "passes/detector/heads.h"
 #include "passes/dce.h"
 #include "passes/edit.h"
 #include "passes/picture/input.h"
@@ -52,10 +54,39 @@ Affine affine_of(const quant::PictureOptions& o) {
   return out;
 }
 
+// "127.5", or "123.675/116.28/103.53" where channels differ, as few digits as tell them apart from rounding.
 std::string numbers(const std::vector<double>& v) {
-  std::string out;
-  for (const double x : v) out += cat(out.empty() ? "" : "/", x);
+  std::vector<std::string> each;
+  for (const double x : v) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.6g", x);
+    each.emplace_back(digits);
+  }
+  std::string out = each[0];
+  if (std::all_of(each.begin(), each.end(), [&](const std::string& e) { return e == each[0]; })) return out;
+  for (size_t i = 1; i < each.size(); ++i) out += cat("/", each[i]);
   return out;
+}
+
+// As people write it: "(x - 127.5) / 127.5", "x / 255", "x - 0.5".
+std::string formula(const Affine& a) {
+  const size_t n = std::max(a.factor.size(), a.offset.size());
+  const auto at = [](const std::vector<double>& v, size_t c, double none) {
+    return v.empty() ? none : v[v.size() == 1 ? 0 : c];
+  };
+  std::vector<double> mean, deviation;
+  for (size_t c = 0; c < n; ++c) {
+    deviation.push_back(1 / at(a.factor, c, 1));
+    mean.push_back(0 - at(a.offset, c, 0) * deviation.back());
+  }
+  const bool added = std::all_of(mean.begin(), mean.end(), [](double m) { return m <= 0; });
+  if (added)
+    for (double& m : mean) m = 0 - m;
+  const bool scales = numbers(deviation) != "1";
+  std::string out = "x";
+  if (numbers(mean) != "0") out += cat(added ? " + " : " - ", numbers(mean));
+  if (scales && out != "x") out = cat("(", out, ")");
+  return scales ? cat(out, " / ", numbers(deviation)) : out;
 }
 
 // A picture with hills and edges, the same everywhere.
@@ -151,7 +182,7 @@ std::string text_of(const PictureInput& p, const passes::PictureMade& made, cons
   if (p.channels == 3 && p.reversed != p.given_bgr)
     out += made.reversed_weights ? "; colours reversed in the weights" : "; colours reversed";
   if (p.affine.scales() || p.affine.moves()) {
-    out += cat("; ", numbers(p.affine.factor), " * x + ", numbers(p.affine.offset));
+    out += cat("; ", formula(p.affine));
     if (made.folded.factor || made.folded.offset)
       out += made.folded.rest.moves() ? ", the factors in the weights" : ", in the weights";
   }
@@ -275,7 +306,7 @@ void Preparing::normalise_entrance() {
     if (settings_.image.empty()) ledger_.push_back({"normalise", "", "", "no normalisation stands behind the input"});
     return;
   }
-  const std::string numbers_text = cat("x * ", numbers(e->affine.factor), " + ", numbers(e->affine.offset));
+  const std::string numbers_text = formula(e->affine);
   const std::string name = g[e->input].name;
   passes::remove_normalisation(g, *e);
   passes::Folded folded{e->affine};

@@ -44,6 +44,7 @@ Preparing::Preparing(const cameo::Model& model, const PrepareSettings& settings)
   picture_words(settings.image);
   if (settings.detections) {
     words_of(*settings.detections);
+    head_words(*settings.detections);
     options_of(*settings.detections, wants_.nms);
   }
   const std::string_view wanted = float_names[static_cast<size_t>(settings.float_type)];

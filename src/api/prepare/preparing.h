@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "passes/detector/detector.h"
+#include "passes/detector/heads.h"
 #include "passes/picture/input.h"
 #include "quant/samples/samples.h"
 
@@ -53,6 +54,7 @@ class Preparing {
   void to_opset();
   void cure(bool verify);
   void append_boxes();
+  void decode_heads();
   void check_model();
 
   std::string compare_pictures(const cameo::Model& changed, const passes::PictureInput& p,
@@ -71,7 +73,8 @@ class Preparing {
   std::vector<PrepareStep> ledger_;
   std::vector<Diag> findings_;
   std::optional<passes::Detector> detector_;
-  std::vector<float> sides_;  // of the model's input, where coordinates are parts of it
+  std::optional<passes::Heads> heads_;  // that are decoded before the boxes are appended
+  std::vector<float> sides_;            // of the model's input, where coordinates are parts of it
   std::optional<QuantizeReport> quantized_;
   std::optional<HalfReport> half_;
 };

@@ -2,6 +2,7 @@
 
 #include "passes/detector/columns.h"
 #include "passes/detector/detector.h"
+#include "passes/detector/heads.h"
 #include "passes/edit.h"
 #include "support/error.h"
 
@@ -129,8 +130,9 @@ class Finding {
       const auto scores = scores_of(b, outputs);
       if (!scores) continue;
       if (out)
-        refuse(cat("the boxes are in several outputs, one per level: ", listed(outputs)),
-               "export the model with its decoding, which joins the levels");
+        refuse(
+            cat("the boxes are in several outputs, one per level: ", listed(outputs)),
+            "say head=scrfd or the family that it is; or export the model with its decoding, which joins the levels");
       taken.push_back(scores->first);
       out = pair_of(b, *boxes_last(b), scores->first, scores->second);
     }
@@ -192,7 +194,9 @@ class Finding {
     if (box == Nature::linear && !words_.format)
       refuse(cat("the boxes ", name(boxes),
                  " come from a convolution as they are: they are offsets to anchors, which the model does not have"),
-             "export the model with its decoding; or, if they are coordinates, say format=xyxy");
+             "say head=retinaface, head=retinanet or head=scrfd where they are one of these; else export the model "
+             "with its decoding; "
+             "or, if they are coordinates, say format=xyxy");
     if (score == Nature::linear && !words_.activation)
       refuse(cat("the scores ", name(scores), " are logits"),
              "say activation=sigmoid, activation=softmax, or activation=none if they are probabilities");
@@ -211,11 +215,18 @@ class Finding {
     if (found.size() == 1) return found[0];
     if (found.empty() && heads.size() > 1)
       refuse(cat("the outputs are the raw heads of a detector: ", listed(outputs)),
-             "export the model in evaluation mode, with its decoding; or decode them outside");
+             cat(guess(), "export the model in evaluation mode, with its decoding"));
     if (found.empty())
       refuse(cat("no output looks like boxes and scores: ", listed(outputs)),
              cat("--fix-size settles sizes that are not known; or ", tell));
     refuse(cat("several outputs could have the boxes: ", listed(found)), "say which: --append-nms boxes=NAME");
+  }
+
+  // What raw heads could be, as the start of a hint.
+  std::string guess() const {
+    const std::string seen = guessed_heads(m_);
+    return seen.empty() ? "say which family they are, head=yolov5 for instance; or "
+                        : cat("say which family they are: ", seen, "; or ");
   }
 
   // Of [.., n, features] or [.., features, n]: from the back, -1 or -2.

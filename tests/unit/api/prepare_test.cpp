@@ -83,7 +83,7 @@ TEST(Prepare, TakesANormalisationOut) {
   PrepareSettings how;
   how.normalise = Normalise::out;
   const Prepared p = prepare(model(text), how);
-  EXPECT_EQ(step(p, "normalise")->what, "taken out: give 'x' as x * 0.5/0.25/0.125/0.0625 + -0.5/-0.5/-0.375/-0.25");
+  EXPECT_EQ(step(p, "normalise")->what, "taken out: give 'x' as (x - 1/2/3/4) / 2/4/8/16");
   EXPECT_EQ(p.model.node_count(), 1U);
 }
 
