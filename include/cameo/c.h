@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Grows when a function is added; the first digit of the version when one changes. */
-#define CAMEO_C_VERSION 4
+#define CAMEO_C_VERSION 5
 CAMEO_API int cameo_c_version(void);
 CAMEO_API const char* cameo_version(void); /* "0.1.0" */
 
@@ -57,6 +57,10 @@ CAMEO_API void cameo_release_text(char* text);
 CAMEO_API cameo_status cameo_load(const char* path, cameo_model** out);
 CAMEO_API cameo_status cameo_load_bytes(const void* data, size_t size, cameo_model** out);
 CAMEO_API cameo_status cameo_save(const cameo_model* model, const char* path, const char* settings_json);
+/* As `cameo export` does: a model that breaks ONNX's rules is CAMEO_WRONG, and nothing is written. Notes and warnings
+ * as JSON lines, or NULL. */
+CAMEO_API cameo_status cameo_save_checked(const cameo_model* model, const char* path, const char* settings_json,
+                                          char** json_lines);
 CAMEO_API cameo_status cameo_bytes(const cameo_model* model, const char* settings_json, char** out, size_t* size);
 /* {"archive": false, "opsets": {"ai.onnx": 18}, "producer": "...", "inputs": [{"name": "x", "type": "f32[b,3]"}],
  * "outputs": [...], "metadata": {...}, "nodes": [{"name": "...", "op": "Conv", "domain": "", "inputs": ["x", "w"],

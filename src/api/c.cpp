@@ -132,6 +132,15 @@ cameo_status cameo_save(const cameo_model* model, const char* path, const char* 
     need(model, "the model").model.save(&need(path, "the path"), faces::save_settings(settings(settings_json)));
   });
 }
+cameo_status cameo_save_checked(const cameo_model* model, const char* path, const char* settings_json,
+                                char** json_lines) {
+  return guarded([&] {
+    if (json_lines) *json_lines = nullptr;
+    const auto notes = save_checked(need(model, "the model").model, &need(path, "the path"),
+                                    faces::save_settings(settings(settings_json)));
+    if (json_lines) *json_lines = text_of(lines(notes));
+  });
+}
 cameo_status cameo_bytes(const cameo_model* model, const char* settings_json, char** out, size_t* size) {
   return guarded([&] {
     char*& target = place(out);

@@ -160,6 +160,8 @@ def main(library, archive):
     refused("use.opset", lib.cameo_convert(exported, 999, None, byref(out)))
     refused("use.opset", lib.cameo_save(exported, b"no.onnx", b'{"opset": 999}'))
     refused("use.null", lib.cameo_save(exported, None, None))
+    refused("use.null", lib.cameo_save_checked(exported, None, None, None))
+    refused("use.settings", lib.cameo_save_checked(exported, b"no.onnx", b'{"opset": "18"}', None))
     refused("use.null", lib.cameo_simplify(None, None, byref(out), None))
     refused("use.rule", lib.cameo_simplify(exported, b'{"skip": ["nope"]}', byref(out), None))
     refused("use.archive", lib.cameo_simplify(model, None, byref(out), None))

@@ -6,10 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import onnx
 import onnxruntime
 import torch
-from onnx import TensorProto, helper
+
+try:
+    import onnx
+    from onnx import TensorProto, helper
+except ImportError:  # programs are judged without it; the proofs below need it
+    onnx = None
 
 OPSET = 18  # what the programs are exported to: Cameo's default
 
@@ -128,4 +132,7 @@ def limit_of(message):
 
 def broken():
     """The limits that cannot be proved any more."""
+    if onnx is None:
+        print("onnx is not installed: the limits of refusals are not proved again")
+        return []
     return [row.why for row in LIMITS if not row.proof()]

@@ -19,6 +19,11 @@ from worker import HERE, capture_of, make_case, named, work
 STUCK_S = 120
 
 
+def warm_up():
+    """What torch.export loads when it is first used takes seconds: once here, not in every worker."""
+    torch.export.export(torch.nn.Identity(), (torch.zeros(2),), dynamic_shapes=({0: torch.export.Dim.AUTO},))
+
+
 class Session:
     def __init__(self, options, state):
         self.options, self.state = options, state
@@ -74,11 +79,13 @@ class Session:
         self.counts[f"{case.capture} crash"] += 1
         place = self.state.place(verdict, case.source)
         if not self.known.covers(named(verdict, case, "")) and seen(place, case.name):
-            write(place, case, verdict, Bench(self.options.cameo, self.state.folder))
+            write(place, case, verdict)
             print(f"new: {place.name}  {case.name}  {verdict.what}", flush=True)
 
     def run(self):
         start = told = time.monotonic()
+        if self.options.export:
+            warm_up()
         for slot in range(self.options.jobs):
             self.start(slot)
         try:
@@ -151,7 +158,7 @@ def main(options):
     state, known = State(options), Known(HERE / "known.txt")
     regressions = back = open_ones = 0
     if options.replay or options.test:
-        bench = Bench(options.cameo, state.folder / "work-replay")
+        bench = Bench(options.cameo, state.folder / "work-replay", library=options.library)
         regressions, back, open_ones = replay_regressions(bench, known)
         if options.replay:
             still = replay_findings(bench, state)

@@ -42,10 +42,10 @@ def seen(place, name):
     return new
 
 
-def write(place, case, verdict, bench):
+def write(place, case, verdict):
     (place / "program.py").write_text(case.text())
     archive = "program.pt" if case.capture == "script" else "program.pt2"
-    (place / "command.txt").write_text(shlex.join(["cameo", *bench.command(case, archive)[1:2], archive, "-o", "program.onnx",
+    (place / "command.txt").write_text(shlex.join(["cameo", "export", archive, "-o", "program.onnx",
                                                    *(a for f in case.flags for a in ("--input", f))]) + "\n")
     (place / "report.txt").write_text("\n".join([f"kind: {verdict.kind}", f"what: {verdict.what}", f"key: {verdict.key}", f"from: {case.name}", "",
                                                  verdict.detail]))

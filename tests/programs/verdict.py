@@ -1,19 +1,16 @@
-"""A case through PyTorch, the command, onnxruntime and our engine: right, wrong, refused, crash or skipped, and why."""
+"""A case through PyTorch, Cameo, onnxruntime and our engine: right, wrong, refused, crash or skipped, and why."""
 import collections
-import json
 import re
-import subprocess
 import time
 from dataclasses import dataclass
 
 import numpy as np
-import onnx
 import onnxruntime
 
 import oracle
+from engines import LIMIT_S, Command, Library
 
 onnxruntime.set_default_logger_severity(4)
-LIMIT_S = 20
 # All inputs are small multiples of 1/4: without these, float32 is exact and there is nothing to excuse.
 INEXACT = re.compile(r"tanh|sigmoid|softmax|sin\(|cos\(|exp\(|log|sqrt|mean|pow|\*\*|/|linear|fmod")
 GUESS = re.compile(r"assert: assumed that")  # a guess about a size that only a run knows, checked by the model
@@ -42,14 +39,13 @@ def normalised(text):
     return re.sub(r"-?\d[\d.e+-]*", "N", text).strip()[:160]
 
 
-def excused(model, call):
+def excused(session, call):
     """Whether the model wrote down an assumption about named sizes that this input breaks."""
-    m = onnx.load(model, load_external_data=False)
-    said = next((p.value for p in m.metadata_props if p.key == "cameo.assumptions"), "")
+    said = session.get_modelmeta().custom_metadata_map.get("cameo.assumptions", "")
     sizes = {}
-    for i in m.graph.input:
+    for i in session.get_inputs():
         shape = np.shape(call.get(i.name)) if call.get(i.name) is not None else ()
-        sizes.update({d.dim_param: n for d, n in zip(i.type.tensor_type.shape.dim, shape) if d.dim_param})
+        sizes.update({d: n for d, n in zip(i.shape, shape) if isinstance(d, str)})
     for condition in filter(None, said.split(";")):
         try:
             if not eval(condition, {"__builtins__": {}}, sizes):
@@ -62,9 +58,11 @@ def excused(model, call):
 class Bench:
     """One folder, used again for every case."""
 
-    def __init__(self, cameo, folder, tell=lambda step: None):
-        self.cameo, self.folder, self.tell = str(cameo), folder, tell
+    def __init__(self, cameo, folder, tell=lambda step: None, library=None):
+        self.folder, self.tell = folder, tell
         folder.mkdir(parents=True, exist_ok=True)
+        self.command = Command(cameo, folder)
+        self.cameo = self.library = Library(library, folder) if library else self.command
         self.counts = collections.Counter()
         self.seconds = collections.Counter()
 
@@ -75,6 +73,10 @@ class Bench:
             return call(*args)
         finally:
             self.seconds[name] += time.monotonic() - start
+
+    def use_command(self, whether):
+        """The next cases go through the command's processes, or through the library where there is one."""
+        self.cameo = self.command if whether else self.library
 
     def judge(self, case, only=None, judges=("onnxruntime", "engine")):
         """The first thing that is wrong; `only` is one call."""
@@ -106,7 +108,7 @@ class Bench:
                 if found and GUESS.search(found[1]):
                     self.counts["inputs that the model itself refuses"] += 1
                     break
-                if found and not excused(self.folder / "program.onnx", case.calls[k]):
+                if found and not self.is_excused(case.calls[k]):
                     if INEXACT.search(case.source) and self.timed("pytorch", self.unstable, program, case.calls[k], want):
                         self.counts["inputs on the edge of a branch"] += 1
                         break
@@ -125,31 +127,24 @@ class Bench:
                 return True
         return oracle.rounding_decides(program, call, want)
 
-    def command(self, case, archive):
-        flags = [a for f in case.flags for a in ("--input", f)]
-        return [self.cameo, "export", str(archive), "-o", str(self.folder / "program.onnx"), "--json", *flags]
-
-    def run_command(self, command):
-        try:
-            return subprocess.run(command, capture_output=True, timeout=LIMIT_S, text=True, errors="replace")
-        except subprocess.TimeoutExpired:
-            return None
+    def is_excused(self, call):
+        return self.session is not None and excused(self.session, call)
 
     def export(self, case, archive):
         self.session = None
-        done = self.run_command(self.command(case, archive))
-        if done is None:
+        done = self.cameo.export(archive, case.flags)
+        if done.status is None:
             return Verdict("crash", "export over time", f"export takes over {LIMIT_S} s")
-        self.said = done.stderr
-        if done.returncode == 0:
+        self.said = done.said
+        if done.status == 0:
             return Verdict("right")
-        findings = [f for f in map(parsed, done.stderr.splitlines()) if f and f.get("severity") == "error"]
-        if done.returncode == 1 and findings:
+        findings = [f for f in done.findings() if f.get("severity") == "error"]
+        if done.status == 1 and findings:
             first = findings[0]
             what = first["what"].replace(str(self.folder) + "/", "")
-            return Verdict("refused", f"{first['code']} {normalised(first['what'])}", f"{first['code']}: {what}", done.stderr[-3000:])
+            return Verdict("refused", f"{first['code']} {normalised(first['what'])}", f"{first['code']}: {what}", done.said[-3000:])
         code = findings[0]["code"] + " " + normalised(findings[0]["what"]) if findings else ""
-        return Verdict("crash", f"export exit {done.returncode} {code}", f"export ends with {done.returncode} {code}", done.stderr[-3000:])
+        return Verdict("crash", f"export exit {done.status} {code}", f"export ends with {done.status} {code}", done.said[-3000:])
 
     def feeds(self, call):
         return {n: np.asarray(v) for n, v in call.items() if v is not None}
@@ -163,6 +158,7 @@ class Bench:
                 self.session = onnxruntime.InferenceSession(str(self.folder / "program.onnx"), options, providers=["CPUExecutionProvider"])
                 self.outputs = [o.name for o in self.session.get_outputs()]
                 self.inputs = {i.name for i in self.session.get_inputs()}
+                self.types = [o.type for o in self.session.get_outputs()]
             got = self.session.run(None, {n: v for n, v in self.feeds(call).items() if n in self.inputs})
         except Exception as why:
             text = re.sub(r"\S*/(\w+\.\w+:\d+)", r"\1", str(why))
@@ -171,18 +167,15 @@ class Bench:
         return (f"{difference.split(' ')[0]}", difference, "") if difference else None
 
     def engine(self, case, call, want):
-        given, answer = self.folder / "in.npz", self.folder / "out.npz"
-        np.savez(given, **{n: v for n, v in self.feeds(call).items() if n in self.inputs})
-        done = self.run_command([self.cameo, "run", str(self.folder / "program.onnx"), "--inputs", str(given), "-o", str(answer), "--threads", "1",
-                                 "--json"])
-        if done is None:
+        arrays_only = all(t.startswith("tensor(") for t in self.types)
+        done = (self.cameo if arrays_only else self.command).run({n: v for n, v in self.feeds(call).items() if n in self.inputs})
+        if done.status is None:
             return "run over time", f"run takes over {LIMIT_S} s", ""
-        if done.returncode != 0:
-            findings = [f for f in map(parsed, done.stderr.splitlines()) if f]
-            what = f"{findings[0]['code']} {findings[0]['what']}" if findings else f"exit {done.returncode}"
-            return f"fails {normalised(what)}", what, done.stderr[-3000:]
-        arrays = np.load(answer)
-        difference = oracle.same([a for n in self.outputs for a in listed(arrays, n)], want)
+        if done.status != 0:
+            findings = done.findings()
+            what = f"{findings[0]['code']} {findings[0]['what']}" if findings else f"exit {done.status}"
+            return f"fails {normalised(what)}", what, done.said[-3000:]
+        difference = oracle.same([a for n in self.outputs for a in listed(done.arrays, n)], want)
         return (difference.split(" ")[0], difference, "") if difference else None
 
 
@@ -200,10 +193,3 @@ def reason(text):
     """onnxruntime's message without where in onnxruntime it was thrown."""
     text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : ", "", text)
     return text.split("\n")[0]
-
-
-def parsed(line):
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None

@@ -23,6 +23,7 @@ from verdict import Bench
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIFE = 400  # programs per worker: torch.jit forgets nothing that it compiled
+COMMAND_EVERY = 10  # every so many programs go through the command; the others through the library, which starts no process
 
 
 def capture_of(number, every):
@@ -43,7 +44,7 @@ def make_case(seed, number, every):
 class Worker:
     def __init__(self, options, state, shared, slot):
         self.options, self.state, self.shared, self.slot = options, state, shared, slot
-        self.bench = Bench(options.cameo, state.folder / f"work-{os.getpid()}", self.at_step)
+        self.bench = Bench(options.cameo, state.folder / f"work-{os.getpid()}", self.at_step, options.library)
         self.known = Known(HERE / "known.txt")
         self.counts = collections.Counter()
 
@@ -73,13 +74,14 @@ class Worker:
 
     def one(self, number):
         made, case = make_case(self.options.seed, number, self.options.export)
+        self.bench.use_command(number % COMMAND_EVERY == 0)
         verdict = self.bench.judge(case)
         self.counts[f"{case.capture} {verdict.kind}" if verdict.kind != "skipped" else f"{case.capture} skipped: {verdict.key}"] += 1
         if verdict.kind == "refused":
             self.counts["refused " + verdict.key.split(" ")[0]] += 1
             place = self.state.place(verdict, case.source)
             if seen(place, case.name):
-                write(place, case, verdict, self.bench)
+                write(place, case, verdict)
         elif verdict.kind in ("wrong", "crash"):
             self.found(made, case, verdict)
 
@@ -102,7 +104,7 @@ class Worker:
             return
         place = self.state.place(verdict, case.source)
         if seen(place, case.name):
-            write(place, case, verdict, self.bench)
+            write(place, case, verdict)
             print(f"new: {place.name}  {case.name}  {verdict.what[:140]}", file=self.options.out, flush=True)
 
 
