@@ -1,6 +1,7 @@
 #include "engine/compiler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/emit.h"
 #include "engine/deferred_constants.h"
@@ -13,9 +14,10 @@ namespace cameo::engine {
 
 std::vector<ValueId> captured_values(const Graph& g, RegionId region) {
   std::vector<ValueId> out;
+  std::set<ValueId> seen;
   std::vector<RegionId> open{region};
   const auto see = [&](ValueId v) {
-    if (v && !g.is_inside(g[v].home, region) && std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+    if (v && !seen.contains(v) && !g.is_inside(g[v].home, region)) seen.insert(v), out.push_back(v);
   };
   while (!open.empty()) {
     const RegionId r = open.back();
@@ -186,6 +188,7 @@ SlotId Compiler::add_constant(Tensor t, Desc d) {
 void Compiler::bind(ValueId v, SlotId s) {
   values_[v.index].slot = s;
   values_[v.index].forms.push_back(s);
+  if (!values_[v.index].observed.empty()) arrived_.push_back(v);
   residents_[plan_->slots[s].root].push_back(v);
   if (plan_->slots[s].name.empty()) plan_->slots[s].name = g_[v].name;
 }
@@ -215,13 +218,15 @@ bool Compiler::free_after(ValueId v, NodeId user) const {
     return false;  // nor is it a later part of a buffer
   for (const ValueId other : residents_[plan_->slots[s].root]) {
     if (wanted_.contains(other)) return false;
+    const auto& uses = g_[other].uses;
+    size_t& over = values_[other.index].uses_over;  // what is done stays done, and is not looked through for every user
+    const auto here = [&](const Use& use) { return use.node && g_[use.node].home == g_[other].home; };
+    while (over < uses.size() && here(uses[over]) && done_[uses[over].node.index]) ++over;
     size_t by_user = 0;
-    for (const Use& use : g_[other].uses) {
-      if (!use.node || g_[use.node].home != g_[other].home) return false;
-      if (use.node == user) ++by_user;
-      else if (!done_[use.node.index]) return false;
+    for (size_t i = over; i < uses.size(); ++i) {
+      if (!here(uses[i])) return false;
+      if (uses[i].node == user ? ++by_user > 1 : !done_[uses[i].node.index]) return false;
     }
-    if (by_user > 1) return false;
   }
   return true;
 }
@@ -238,10 +243,11 @@ void Compiler::add_input(ValueId v) {
 
 std::vector<ValueId> Compiler::captured(NodeId n) const {
   std::vector<ValueId> out;
+  std::set<ValueId> seen;
   for (const RegionId r : g_[n].regions)
     if (r)
       for (const ValueId v : captured_values(g_, r))
-        if (std::find(out.begin(), out.end(), v) == out.end()) out.push_back(v);
+        if (seen.insert(v).second) out.push_back(v);
   return out;
 }
 
@@ -320,9 +326,10 @@ bool Compiler::emit(NodeId n) {
   return done;
 }
 
-void Compiler::collect_rest(std::span<const NodeId> nodes) {
+void Compiler::collect_rest(std::span<const NodeId> nodes, const Wanted& wanted) {
   plan_->rest = std::make_unique<Rest>();
-  plan_->rest->observed = observed_;
+  for (const auto& o : wanted.observed)
+    if (!values_[o.first.index].observed.empty()) plan_->rest->observed.push_back(o);
   std::set<ValueId> seen;
   for (const NodeId n : nodes) {
     if (done_[n.index]) continue;
@@ -336,36 +343,39 @@ void Compiler::collect_rest(std::span<const NodeId> nodes) {
 }
 
 void Compiler::settle_outputs() {
+  for (const ValueId v : plan_->output_values)
+    plan_->outputs.push_back(ready(v) ? any_slot(v) : no_slot);  // the others are the rest's
+  std::vector<std::vector<SlotId>> parts(plan_->slots.size());   // of each buffer
+  for (SlotId s = 0; s < plan_->slots.size(); ++s) parts[plan_->slots[s].root].push_back(s);
   std::set<SlotId> taken;
   for (const Step& s : plan_->steps)  // these write into a buffer of the arena
     if (s.kernel && s.kernel->accumulates >= 0) taken.insert(plan_->slots[s.out[0]].root);
-  for (size_t i = 0; i < plan_->output_values.size(); ++i) {
-    const ValueId v = plan_->output_values[i];
-    SlotId& out = plan_->outputs.emplace_back(no_slot);
-    if (!ready(v)) continue;  // the rest's
-    out = any_slot(v);
+  for (size_t i = 0; i < plan_->outputs.size(); ++i) {
+    const SlotId out = plan_->outputs[i];
+    if (out == no_slot) continue;
     const SlotId root = plan_->slots[out].root;
     Slot& base = plan_->slots[root];
     if (base.home != Slot::Home::arena || plan_->slots[out].offset != (root == out ? base.offset : 0) ||
         base.desc.bytes() != plan_->slots[out].desc.bytes() || !taken.insert(root).second)
       continue;
     // Its memory is made for this run and given away.
-    for (Slot& s : plan_->slots)
-      if (s.root == root) s.home = Slot::Home::output, s.index = static_cast<uint32_t>(i);
+    for (const SlotId part : parts[root])
+      plan_->slots[part].home = Slot::Home::output, plan_->slots[part].index = static_cast<uint32_t>(i);
   }
 }
 
-void Compiler::observe_ready() {
-  const auto show = [&](const std::pair<ValueId, uint32_t>& o) {
-    if (!ready(o.first)) return false;
-    const SlotId s = slot(o.first);
+void Compiler::show(ValueId v) {
+  for (const uint32_t number : std::exchange(values_[v.index].observed, {})) {
+    const SlotId s = slot(v);
     // In any order of the axes; blocked layouts may have padding.
     const bool as_it_lies = plan_->slots[s].home == Slot::Home::datum || slot_desc(s).dense();
-    step({}, "observe", nullptr, {as_it_lies ? s : plain(o.first)}, {});
-    plan_->steps.back().observed = o.second;
-    return true;
-  };
-  std::erase_if(observed_, show);
+    step({}, "observe", nullptr, {as_it_lies ? s : plain(v)}, {});
+    plan_->steps.back().observed = number;
+  }
+}
+
+void Compiler::show_arrived() {
+  for (const ValueId v : std::exchange(arrived_, {})) show(v);
 }
 
 void Compiler::compile(const CheckedNodes& checked, const Wanted& wanted) {
@@ -373,8 +383,9 @@ void Compiler::compile(const CheckedNodes& checked, const Wanted& wanted) {
   plan_->output_values = wanted.returned;
   wanted_.insert(wanted.returned.begin(), wanted.returned.end());
   for (const auto& [v, number] : wanted.observed) wanted_.insert(v);
-  observed_ = wanted.observed;
-  observe_ready();
+  for (const auto& [v, number] : wanted.observed) values_[v.index].observed.push_back(number);
+  for (const auto& [v, number] : wanted.observed)
+    if (ready(v)) show(v);
   bool any_later = false;
   for (const NodeId n : nodes) {
     if (done_[n.index]) continue;
@@ -385,9 +396,9 @@ void Compiler::compile(const CheckedNodes& checked, const Wanted& wanted) {
     }
     node(n);
     done_[n.index] = true;
-    observe_ready();
+    show_arrived();
   }
-  if (any_later) collect_rest(nodes);
+  if (any_later) collect_rest(nodes, wanted);
   settle_outputs();
   plan_memory(*plan_);
 }

@@ -72,6 +72,8 @@ class Compiler {
     bool looked = false;
     SlotId slot = no_slot;
     std::vector<SlotId> forms;
+    std::vector<uint32_t> observed;  // the numbers under which it has yet to be shown
+    size_t uses_over = 0;            // its first users that are done
   };
   Tensor shared_deferred(ValueId v);  // a deferred constant, computed once for all plans
   void node(NodeId n);
@@ -81,8 +83,9 @@ class Compiler {
   bool depends_on_data(NodeId n);
   std::vector<ValueId> captured(NodeId n) const;
   void settle_outputs();
-  void observe_ready();  // shows the observed values that are there by now
-  void collect_rest(std::span<const NodeId> nodes);
+  void show(ValueId v);  // to who observes it
+  void show_arrived();   // the observed values that got their slots since
+  void collect_rest(std::span<const NodeId> nodes, const Wanted& wanted);
 
   std::shared_ptr<const Graph> graph_;
   const Graph& g_;
@@ -92,8 +95,8 @@ class Compiler {
   mutable std::vector<Known> values_;
   std::vector<bool> done_, later_;
   std::set<ValueId> wanted_;
-  std::vector<std::pair<ValueId, uint32_t>> observed_;  // not yet shown
-  std::vector<std::vector<ValueId>> residents_;         // by root slot: the values whose bytes lie there
+  std::vector<ValueId> arrived_;                 // observed, with a slot since the last were shown
+  std::vector<std::vector<ValueId>> residents_;  // by root slot: the values whose bytes lie there
 };
 
 }  // namespace cameo::engine

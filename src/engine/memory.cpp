@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "engine/plan.h"
 #include "support/error.h"
@@ -13,6 +16,53 @@ constexpr uint32_t for_ever = UINT32_MAX;
 struct Life {
   uint32_t first = for_ever, last = 0;
   bool used() const { return first != for_ever; }
+};
+
+// With more buffers than this, comparing each with each takes too long.
+constexpr size_t most_compared = 8192;
+
+// The free parts of an arena that ends where its last buffer does.
+class Gaps {
+ public:
+  uint64_t take(uint64_t size) {
+    const auto best = by_size_.lower_bound({size, 0});
+    if (best == by_size_.end()) return std::exchange(end_, end_ + size);
+    const auto [length, at] = *best;
+    remove(at, length);
+    if (length > size) add(at + size, length - size);
+    return at;
+  }
+  void give_back(uint64_t at, uint64_t size) {
+    auto next = by_offset_.lower_bound(at);
+    if (next != by_offset_.end() && next->first == at + size) {
+      size += next->second;
+      remove(at + size - next->second, next->second);
+      next = by_offset_.lower_bound(at);
+    }
+    if (next != by_offset_.begin()) {
+      const auto [before, length] = *std::prev(next);
+      if (before + length == at) {
+        remove(before, length);
+        at = before;
+        size += length;
+      }
+    }
+    add(at, size);
+  }
+
+ private:
+  void add(uint64_t at, uint64_t size) {
+    by_offset_.emplace(at, size);
+    by_size_.emplace(size, at);
+  }
+  void remove(uint64_t at, uint64_t size) {
+    by_offset_.erase(at);
+    by_size_.erase({size, at});
+  }
+
+  std::map<uint64_t, uint64_t> by_offset_;
+  std::set<std::pair<uint64_t, uint64_t>> by_size_;
+  uint64_t end_ = 0;
 };
 
 class Planner {
@@ -106,11 +156,20 @@ class Planner {
     return false;
   }
 
-  // Greedy by size: each buffer goes to the lowest gap among those it lives together with.
   void place() {
     std::vector<SlotId> order;
     for (SlotId s = 0; s < p_.slots.size(); ++s)
       if (p_.slots[s].home == Slot::Home::arena && p_.slots[s].root == s && life_[s].used()) order.push_back(s);
+    order.size() <= most_compared ? place_by_size(order) : place_by_time(order);
+    for (SlotId s = 0; s < p_.slots.size(); ++s) p_.slots[s].root = root(s);
+  }
+  void put(SlotId s, uint64_t at) {
+    p_.slots[s].offset = at;
+    p_.arena_bytes = std::max(p_.arena_bytes, at + size(s));
+  }
+
+  // Greedy by size: each buffer goes to the lowest gap among those it lives together with.
+  void place_by_size(std::vector<SlotId>& order) {
     std::sort(order.begin(), order.end(), [&](SlotId a, SlotId b) {
       const uint64_t x = size(a), y = size(b);
       return x != y ? x > y : a < b;
@@ -123,13 +182,25 @@ class Planner {
         if (p_.slots[other].offset >= at + size(s)) break;
         at = std::max(at, p_.slots[other].offset + size(other));
       }
-      p_.slots[s].offset = at;
-      p_.arena_bytes = std::max(p_.arena_bytes, at + size(s));
+      put(s, at);
       placed.insert(std::upper_bound(placed.begin(), placed.end(), s,
                                      [&](SlotId a, SlotId b) { return p_.slots[a].offset < p_.slots[b].offset; }),
                     s);
     }
-    for (SlotId s = 0; s < p_.slots.size(); ++s) p_.slots[s].root = root(s);
+  }
+
+  // As the steps come: each buffer goes to the smallest gap that will do. A little larger than by size, not quadratic.
+  void place_by_time(std::vector<SlotId>& order) {
+    std::stable_sort(order.begin(), order.end(), [&](SlotId a, SlotId b) { return life_[a].first < life_[b].first; });
+    std::vector<SlotId> ends = order;
+    std::stable_sort(ends.begin(), ends.end(), [&](SlotId a, SlotId b) { return life_[a].last < life_[b].last; });
+    Gaps gaps;
+    auto over = ends.begin();
+    for (const SlotId s : order) {
+      for (; over != ends.end() && life_[*over].last < life_[s].first; ++over)
+        gaps.give_back(p_.slots[*over].offset, size(*over));
+      put(s, gaps.take(size(s)));
+    }
   }
   uint64_t size(SlotId s) const {
     return (std::max<uint64_t>(1, p_.slots[s].desc.bytes()) + alignment - 1) / alignment * alignment;
