@@ -64,5 +64,27 @@ TEST(MinCut, TakesLongChains) {
   EXPECT_FALSE(side[50002]);
 }
 
+// Every node of a chain takes a little of what comes from its front.
+size_t visits_of_chain(size_t length) {
+  MinCut cut;
+  const size_t front = cut.add_node();
+  cut.add_edge(MinCut::source, front, MinCut::unbounded);
+  for (size_t i = 1, last = front; i < length; ++i) {
+    const size_t next = cut.add_node();
+    cut.add_edge(last, next, 1e6);
+    cut.add_edge(next, last, 1e6);
+    cut.add_edge(next, MinCut::sink, 8);
+    last = next;
+  }
+  EXPECT_TRUE(cut.source_side()[front]);
+  return cut.visits();
+}
+
+TEST(MinCut, ItsWorkGrowsWithTheChain) {
+  const size_t once = visits_of_chain(20000), twice = visits_of_chain(40000);
+  EXPECT_LT(twice, 2.5 * static_cast<double>(once));
+  EXPECT_LT(twice, 40u * 40000);
+}
+
 }  // namespace
 }  // namespace cameo::passes
