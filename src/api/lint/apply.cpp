@@ -88,7 +88,7 @@ cameo::Model with_gather(const Work& w) {
 
 // The element types that every asking target takes, of a type variable.
 struct Allowed {
-  std::map<std::pair<std::string, int>, std::vector<const Facts*>> asked;  // by operator and version
+  std::map<std::pair<std::string, int>, std::set<const Facts*>> asked;  // by operator and version
 
   TypeSet operator()(const std::string& op, const SchemaVersion& schema, const ops::Formal& f) const {
     TypeSet out = schema.types_of(f);
@@ -124,7 +124,7 @@ cameo::Model within_limits(const Work& w) {
   for (const Ailment* a : w.mine()) {
     const FileNode& n = *a->found.node;
     if (w.cure.name == "expand") lacked.insert(n.op);
-    else if (a->target->facts.find(n.op, n.since())) allowed.asked[{n.op, n.since()}].push_back(&a->target->facts);
+    else if (a->target->facts.find(n.op, n.since())) allowed.asked[{n.op, n.since()}].insert(&a->target->facts);
   }
   onnx::EngineLimits limits;
   limits.lacks = [&](const ir::Graph& g, NodeId n) { return lacked.contains(std::string(g[n].op->name)); };
