@@ -197,7 +197,8 @@ class Driver {
   void call(NodeId id, const LocalFunction& f, const std::vector<Type>& declared) {
     const Node& n = g_[id];
     const size_t formals = (*home_)[f.body].inputs.size();
-    if (call_depth_ > 50 || *instantiated_ > 1'000'000 || n.inputs.size() > formals) return;
+    if (calls_.size() > 50 || *instantiated_ > 1'000'000 || n.inputs.size() > formals) return;
+    if (std::find(calls_.begin(), calls_.end(), &f) != calls_.end()) return;  // it calls itself: never runs
     Graph scratch = g_.empty_like();
     std::vector<ValueId> inputs(formals);
     for (size_t i = 0; i < n.inputs.size(); ++i) {
@@ -210,7 +211,8 @@ class Driver {
       const auto outputs = clone_body(*home_, f.body, scratch, inputs, scratch.main(), {}, {.bindings = &bindings});
       *instantiated_ += scratch.node_capacity();
       Driver inner(scratch, options_, functions_, home_);
-      inner.call_depth_ = call_depth_ + 1;
+      inner.calls_ = calls_;
+      inner.calls_.push_back(&f);
       inner.instantiated_ = instantiated_;
       inner.region(scratch.main());
       for (size_t i = 0; i < n.outputs.size() && i < outputs.size(); ++i)
@@ -305,7 +307,8 @@ class Driver {
   const InferOptions& options_;
   std::span<const LocalFunction> functions_;
   const Graph* home_;
-  int depth_ = 0, call_depth_ = 0;
+  int depth_ = 0;
+  std::vector<const LocalFunction*> calls_;  // that this one is inside of
   size_t own_instantiated_ = 0;
   size_t* instantiated_ = &own_instantiated_;  // nodes in all calls: functions that call each other may explode
 };
