@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Models for lint_truth.py: published architectures with random weights, exported by `cameo export` in three forms each, with inputs and PyTorch's outputs.
 
-usage: lint_models.py PLACE [--set mended|first|second] [--cameo build/release/cameo] [--only TEXT] [--size 64]
+usage: lint_models.py PLACE [--set mended|first|second|third] [--cameo build/release/cameo] [--only TEXT] [--size 64]
 
 Needs torch, and timm, torchvision and transformers for those families. The rules were mended on the models of the set `mended` and, by class, on what they missed in
 `first`; those of `second` were not looked at before they were measured. Both held-out sets have half of PyTorch's own layers (lint_layers.py) each.
@@ -40,19 +40,34 @@ HELD_OUT = {
                          "data2vec-vision vit_msn ijepa dinov3_vit dinov3_convnext bit mobilenet_v1 mobilevitv2 pvt_v2 hgnet_v2 swiftformer focalnet unispeech wavlm sew data2vec-audio"),
         "timm": ("efficientformerv2_s0 efficientvit_m0 hiera_tiny_224 lowformer_b0 nest_tiny rdnet_tiny rexnet_130 swinv2_tiny_window8_256 swinv2_cr_tiny_224 "
                  "vit_relpos_small_patch16_224 flexivit_small resnest26d resnet26 skresnet34 legacy_xception vitamin_small_224 coat_mini eva02_tiny_patch14_224 cpubone_nano "
-                 "mobilevit_s res2next50 visformer_small gcvit_tiny ghostnet_050 sequencer2d_m")}}
+                 "mobilevit_s res2next50 visformer_small gcvit_tiny ghostnet_050 sequencer2d_m")},
+    "third": {
+        "torchvision": "densenet169 mnasnet0_75 mobilenet_v3_large regnet_x_800mf resnet34 vgg13",
+        "transformers": ("bros ctrl flaubert markuplm luke roc_bert nomic_bert gte eurobert helium cohere2 olmo3 arcee apertus openai-gpt xlm xmod mpt ernie4_5 glm4 bert-generation "
+                         "imagegpt yolos vit_mae textnet pp_lcnet hiera glpn unispeech-sat wav2vec2-conformer sew-d siglip_text_model"),
+        "timm": ("rdnet_small rexnetr_150 edgenext_x_small cpubone_s0 legacy_seresnet34 inception_next_small starnet_s2 ghostnetv3_050 shvit_s4 tinynet_d twins_pcpvt_small resnext26ts "
+                 "efficientvit_m1 mvitv2_small_cls vit_srelpos_medium_patch16_224 hgnet_tiny efficientformerv2_s2 crossvit_18_240 nest_small cait_s24_224")}}
 FORMS = {"fixed18": (18, False), "batch18": (18, True), "fixed13": (13, False)}
+# Of the third set: other opsets, and on every second turn one by an exporter of PyTorch's own.
+THIRD = ({"fixed16": (16, False), "script14": (14, "script")}, {"fixed11": (11, False)}, {"batch20": (20, True), "dynamo18": (18, "dynamo")}, {"fixed17": (17, False)},
+         {"fixed18": (18, False), "script11": (11, "script")}, {"batch13": (13, True)}, {"fixed21": (21, False), "dynamo20": (20, "dynamo")}, {"fixed18": (18, False)})
 
 
-def forms_of(turn):
+def forms_of(turn, which):
     """Those that lint_truth.py tries: fixed sizes at opset 18, and one of the two other forms by turns."""
-    return "fixed18", ("batch18", "fixed13")[turn % 2]
+    if which == "mended":
+        return FORMS
+    return THIRD[turn % len(THIRD)] if which == "third" else {f: FORMS[f] for f in ("fixed18", ("batch18", "fixed13")[turn % 2])}
 
 
 def names(which="mended"):
     if which != "mended":
         for source, kinds in HELD_OUT[which].items():
             yield from (f"{source}/{n}" for n in kinds.split())
+        if which == "third":
+            import lint_layers_third
+            yield from (f"nets/{n}" for n in lint_layers_third.NETS)
+            return
         import lint_layers
         yield from (f"layers/{n}" for n in list(lint_layers.LAYERS)[which == "second"::2])
         return
@@ -74,6 +89,22 @@ def smaller(x, size, module):
         return x
 
 
+def exported_by_torch(module, x, path, opset, dynamo):
+    """By PyTorch's own exporters, fixed sizes; whether it was written."""
+    import contextlib
+    import io
+
+    import torch
+    try:
+        with torch.no_grad(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            torch.onnx.export(module, (x,), str(path), opset_version=opset, dynamo=dynamo, input_names=["x"], **({"external_data": False} if dynamo else {}))
+        return True
+    except Exception as e:
+        print(path.name, type(e).__name__, str(e).splitlines()[:1], flush=True)
+        path.unlink(missing_ok=True)
+        return False
+
+
 def make(name, place, cameo, size, forms):
     import torch
     sys.path.insert(0, str(ROOT / "tests" / "torch"))
@@ -82,7 +113,10 @@ def make(name, place, cameo, size, forms):
     if (place / f"{stem}.done").exists():
         return
     torch.manual_seed(0)
-    if name.startswith("layers/"):
+    if name.startswith("nets/"):
+        import lint_layers_third
+        module, inputs = lint_layers_third.build(name.split("/")[1])
+    elif name.startswith("layers/"):
         import lint_layers
         module, inputs = lint_layers.build(name.split("/")[1])
     else:
@@ -98,11 +132,13 @@ def make(name, place, cameo, size, forms):
     archive = place / f"{stem}.pt"
     traced.save(str(archive))
     kind = {torch.float32: "f32", torch.int64: "i64"}[x.dtype]
-    for form, (opset, dynamic) in FORMS.items():
-        if form not in forms:
+    for form, (opset, dynamic) in forms.items():
+        model = place / f"{stem}.{form}.onnx"
+        if dynamic in ("script", "dynamo"):
+            if exported_by_torch(module, x, model, opset, dynamic == "dynamo"):
+                np.savez(model.with_suffix(".npz"), names=np.array(["x"]), outputs=np.array(len(wanted)), in0=x.numpy(), **{f"out{i}": w.numpy() for i, w in enumerate(wanted)})
             continue
         sizes = ",".join(["batch" if dynamic else str(x.shape[0]), *map(str, x.shape[1:])])
-        model = place / f"{stem}.{form}.onnx"
         done = subprocess.run([cameo, "export", archive, "-o", model, "--input", f"x={kind}[{sizes}]", "--opset", str(opset)], capture_output=True, text=True)
         if done.returncode:
             print(name, form, done.stderr.splitlines()[:1], flush=True)
@@ -127,7 +163,7 @@ def main():
         if args.only not in name:
             continue
         try:
-            make(name, args.place, args.cameo, args.size, forms_of(turn) if args.set != "mended" else FORMS)
+            make(name, args.place, args.cameo, args.size, forms_of(turn, args.set))
         except Exception as e:
             print(name, type(e).__name__, str(e).splitlines()[:1], flush=True)
 

@@ -14,7 +14,8 @@ TABLES = pathlib.Path(__file__).resolve().parents[1] / "docs" / "tables"
 STYLE = ("<style>text{fill:#1a202c}.back{fill:#ffffff;stroke:#cbd5e0}.ours{fill:#2b6cb0}.other{fill:#a0aec0}.third{fill:#dd6b20}"
          "@media(prefers-color-scheme:dark){text{fill:#e2e8f0}.back{fill:#1a202c;stroke:#4a5568}.ours{fill:#63b3ed}.other{fill:#718096}.third{fill:#f6ad55}}</style>")
 LABEL, WIDTH, ROW = 250, 330, 24
-SETS = {"first before": "unseen, before mending", "first after": "the same, mended", "second": "second unseen set", "mended": "mended with"}
+SETS = {"first before": "unseen, before mending", "first after": "the same, mended", "second": "second unseen set",
+        "third": "third unseen set, other tools", "third after": "the third, mended", "mended": "mended with"}
 
 
 def drawing(width, height, parts):

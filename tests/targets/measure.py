@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What engines take, tried operator by operator: every ONNX operator, each version of it, each element type.
 
-usage: measure.py [ENGINE ...] [--place build/targets] [--cameo build/release/cameo] [--check] [--fresh] [--quick]
+usage: measure.py [ENGINE ...] [--place build/targets] [--cameo build/release/cameo] [--check] [--fresh] [--quick] [--forms]
 
 Engines: onnxruntime, openvino, opencv, ncnn (with pnnx), onnxruntime-web (npm; CAMEO_ORT_WEB is the package's folder), tflite (onnx2tf and ai-edge-litert;
 CAMEO_TFLITE_PYTHON is an interpreter that has them); those whose package is installed. Outcomes are kept in
@@ -18,10 +18,12 @@ import re
 import subprocess
 import sys
 
-import engines
+import form_rules
 import pool
+import variants
 
 import cases
+import engines
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -139,6 +141,38 @@ def text_of(engine, jobs, outcomes, date):
             f"engine {version_of(engine)} {date}\n" + "\n".join(lines) + "\n")
 
 
+def form_lines(engine, jobs, outcomes):
+    """`when` lines: conditions under which forms of an operator fail, and what none explains."""
+    unsupported = {line.split()[0] for line in (FACTS / f"{engine}.txt").read_text().splitlines() if line.endswith(" none")}
+    by_op = {}
+    for job in jobs:
+        by_op.setdefault(job["op"], []).append((job["features"], outcomes[job["id"]]["outcome"] != "right"))
+    for op, tried in sorted(by_op.items()):
+        rules, left = form_rules.rules_of(tried)
+        fails = sum(bad for _, bad in tried)
+        if fails:
+            print(f"{engine} {op}: {fails} of {len(tried)} fail, {len(rules)} rules, {len(left)} unexplained", flush=True)
+        if op in unsupported or op in WORK_IN_MODELS.get(engine, ()):
+            continue
+        if rules == [()] and not all(outcomes[j["id"]]["outcome"] == "load" for j in jobs if j["op"] == op):
+            continue  # it is computed, otherwise than in these forms perhaps
+        for rule in rules:
+            yield f"when {op} {'; '.join(rule) or 'always'}"
+
+
+def write_forms(engine, place):
+    """Puts the `when` lines of an engine into its facts, in place of older ones."""
+    made = variants.jobs(place / "forms", converted=engine in CONVERTED)
+    if engine in CONVERTED:
+        for job in made:  # not a condition where nothing else was tried
+            job["features"] = [f for f in job["features"] if f != "in 0 made-by Conv"]
+    print(f"{len(made)} forms of {len({j['op'] for j in made})} operators", flush=True)
+    outcomes = pool.outcomes(engine, made, place / f"{engine}.forms.jsonl")
+    file = FACTS / f"{engine}.txt"
+    kept = [line for line in file.read_text().splitlines() if not line.startswith("when ")]
+    file.write_text("\n".join([*kept, *form_lines(engine, made, outcomes)]) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("engine", nargs="*")
@@ -147,9 +181,14 @@ def main():
     parser.add_argument("--shared", default=os.environ.get("CAMEO_SHARED", ROOT.parent / "shared"))
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--forms", action="store_true", help="forms that networks have operators in (variants.py), in place of ONNX's cases")
     parser.add_argument("--fresh", action="store_true", help="forget what was tried")
     args = parser.parse_args()
     args.place.mkdir(parents=True, exist_ok=True)
+    if args.forms:
+        for engine in args.engine:
+            write_forms(engine, args.place)
+        return
     made = [job for job in cases.Cases(cases.conformance_folder(args.shared, args.place), args.place / "cases", args.cameo).all() if job]
     print(f"{len(made)} models of {len({j['fact']['op'] for j in made})} operators", flush=True)
     stale = False

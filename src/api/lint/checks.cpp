@@ -149,12 +149,55 @@ bool has_head_bias(const Subject& s) {
   const ValueId v = s.node->input(0);
   if (!v || !g[v].def || !g[g[v].def].is("Add")) return false;
   const Node& add = g[g[v].def];
-  const auto divided = [&](ValueId x) { return x && g[x].def && g[g[x].def].is("Div"); };
+  // Queries that Gather picks are not taken for a part of it.
+  const auto is_picked = [&](ValueId x) {
+    for (int step = 0; step < 4 && x && g[x].def; ++step, x = g[g[x].def].inputs[0])
+      if (g[g[x].def].is("Gather")) return true;
+    return false;
+  };
+  const auto divided = [&](ValueId x) {
+    return x && g[x].def && g[g[x].def].is("Div") && !is_picked(g[g[x].def].inputs[0]);
+  };
   const auto per_head = [&](ValueId x) {
     const Fact& f = g[x].fact;
     return g.is_constant(x) && f.has_rank() && f.rank() == 4 && !f.shape()[1].is(1);
   };
   return (divided(add.inputs[0]) && per_head(add.inputs[1])) || (divided(add.inputs[1]) && per_head(add.inputs[0]));
+}
+
+// A projection as attention has it, behind what only moves or scales: whether it has a bias; nothing: it is none.
+std::optional<bool> has_bias(const Graph& g, ValueId v) {
+  constexpr int longest = 8;
+  for (int step = 0; step < longest && v && g[v].def; ++step) {
+    const Node& n = g[g[v].def];
+    const bool moves = n.is("Transpose") || n.is("Reshape") || n.is("Mul") || n.is("Div") || n.is("Squeeze");
+    if (n.is("Gemm")) return n.inputs.size() > 2;
+    if (n.is("MatMul")) return g.is_constant(n.inputs[1]) ? std::optional(false) : std::nullopt;
+    if (n.is("Add")) {
+      const ValueId other = g.is_constant(n.inputs[1]) ? n.inputs[0] : n.inputs[1];
+      if (!g.is_constant(n.inputs[0]) && !g.is_constant(n.inputs[1])) return std::nullopt;
+      return other && g[other].def && g[g[other].def].is("MatMul") ? std::optional(true) : std::nullopt;
+    }
+    if (!moves) return std::nullopt;
+    v = n.inputs[0];
+  }
+  return std::nullopt;
+}
+
+// Softmax(q k) where only one of the two projections has a bias.
+bool has_uneven_bias(const Subject& s) {
+  const Graph& g = s.graph();
+  ValueId v = s.node->input(0);
+  for (int step = 0; step < 4 && v && g[v].def; ++step) {
+    const Node& n = g[g[v].def];
+    if (n.is("MatMul")) {
+      const auto q = has_bias(g, n.inputs[0]), k = has_bias(g, n.inputs[1]);
+      return q && k && *q != *k;
+    }
+    if (!n.is("Add") && !n.is("Div") && !n.is("Mul")) return false;
+    v = n.inputs[0];
+  }
+  return false;
 }
 
 bool moves_first_axis(const Subject& s) {
@@ -163,6 +206,23 @@ bool moves_first_axis(const Subject& s) {
   if (p) return !p->empty() && p->front() != 0;
   const ValueId v = s.node->input(0);  // without perm the axes are turned round
   return v && s.graph()[v].fact.has_rank() && s.graph()[v].fact.rank() > 1;
+}
+
+bool moves_last_axis(const Subject& s) {
+  const AttrValue perm = s.node->attribute("perm");
+  const auto* p = std::get_if<std::vector<int64_t>>(&perm);
+  if (p) return !p->empty() && p->back() != static_cast<int64_t>(p->size()) - 1;
+  return moves_first_axis(s);
+}
+
+// The result has another number of rows than the operand, as far as both are known.
+bool changes_first_size(const Subject& s) {
+  const Graph& g = s.graph();
+  const ValueId a = s.node->input(0), b = s.node->output(0);
+  if (!a || !b || !g[a].fact.has_rank() || !g[b].fact.has_rank() || !g[a].fact.rank() || !g[b].fact.rank())
+    return false;
+  const Dim x = g[a].fact.shape()[0], y = g[b].fact.shape()[0];
+  return x != y;
 }
 
 // x (1 + tanh(...)) or its half, computed before the last factor: the half is multiplied on at the end, or to 1 +
@@ -185,6 +245,73 @@ bool scaled_tanh(const Subject& s) {
     return c && v && g.is_constant(c) && (one_plus_tanh(v) || product_with_it(v));
   };
   return scales(a, b) || scales(b, a);
+}
+
+// c (1 + erf(...)), before x is multiplied to it.
+bool scaled_erf(const Subject& s) {
+  const Graph& g = s.graph();
+  const auto one_plus_erf = [&](ValueId v) {
+    if (!v || !g[v].def || !g[g[v].def].is("Add")) return false;
+    const auto& in = g[g[v].def].inputs;
+    return std::any_of(in.begin(), in.end(), [&](ValueId x) { return x && g[x].def && g[g[x].def].is("Erf"); });
+  };
+  const ValueId a = s.node->input(0), b = s.node->input(1);
+  return a && b && ((g.is_constant(a) && one_plus_erf(b)) || (g.is_constant(b) && one_plus_erf(a)));
+}
+
+// Axes behind the one of Softmax have more than one element.
+bool flattens(const Subject& s) {
+  const ValueId v = s.node->input(0);
+  const AttrValue attribute = s.node->attribute("axis");
+  const auto* axis = std::get_if<int64_t>(&attribute);
+  if (!v || !axis || !s.graph()[v].fact.has_rank()) return false;
+  const auto& shape = s.graph()[v].fact.shape();
+  const int64_t rank = s.graph()[v].fact.rank(), first = *axis + (*axis < 0 ? rank : 0) + 1;
+  for (int64_t i = std::max<int64_t>(first, 0); i < rank; ++i)
+    if (!shape[static_cast<size_t>(i)].is(1)) return true;
+  return false;
+}
+
+// What a Conv gives, behind operators that work element by element.
+bool is_from_conv(const Graph& g, ValueId v) {
+  constexpr std::string_view through[] = {"Relu", "Sigmoid", "Clip",      "HardSigmoid", "HardSwish",
+                                          "Tanh", "Swish",   "LeakyRelu", "Gelu",        "BatchNormalization",
+                                          "Elu",  "Mish",    "MaxPool",   "AveragePool"};
+  for (int step = 0; step < 4 && v && g[v].def; ++step) {
+    const Node& n = g[g[v].def];
+    if (n.is("Conv") || n.is("ConvTranspose")) return true;
+    if (std::none_of(std::begin(through), std::end(through), [&](auto op) { return n.is(op); })) return false;
+    v = n.inputs[0];
+  }
+  return false;
+}
+
+// Two results of Conv, one with a single channel that stands for all of the other's.
+bool broadcasts_channels(const Subject& s) {
+  const Graph& g = s.graph();
+  const ValueId a = s.node->input(0), b = s.node->input(1);
+  if (!a || !b || a == b || !g[a].fact.has_rank() || !g[b].fact.has_rank()) return false;
+  if (g[a].fact.rank() < 3 || g[a].fact.rank() != g[b].fact.rank()) return false;
+  const Dim x = g[a].fact.shape()[1], y = g[b].fact.shape()[1];
+  return x != y && (x.is(1) || y.is(1)) && is_from_conv(g, a) && is_from_conv(g, b);
+}
+
+// Split into queries and keys, of which the keys are scaled behind their Transpose.
+bool scales_keys(const Subject& s) {
+  const Graph& g = s.graph();
+  const auto readers = [&](ValueId v, std::initializer_list<std::string_view> ops) {
+    std::vector<ValueId> out;
+    for (const Use& u : g[v].uses)
+      if (u.node && std::any_of(ops.begin(), ops.end(), [&](auto op) { return g[u.node].is(op); }))
+        out.push_back(g[u.node].outputs[0]);
+    return out;
+  };
+  for (const ValueId part : s.node->outputs)
+    if (part)
+      for (const ValueId flat : readers(part, {"Squeeze", "Reshape"}))
+        for (const ValueId turned : readers(flat, {"Transpose"}))
+          if (!readers(turned, {"Mul", "Div"}).empty()) return true;
+  return false;
 }
 
 bool has_negative(const Subject& s, ValueId v) {
@@ -210,7 +337,14 @@ constexpr Check checks[] = {
     {"result-size-unknown", result_size_unknown},
     {"behind-stft", behind_stft},
     {"head-bias", has_head_bias},
+    {"uneven-bias", has_uneven_bias},
     {"moves-first-axis", moves_first_axis},
+    {"scaled-erf", scaled_erf},
+    {"flattens", flattens},
+    {"broadcasts-channels", broadcasts_channels},
+    {"scales-keys", scales_keys},
+    {"moves-last-axis", moves_last_axis},
+    {"changes-first-size", changes_first_size},
     {"scaled-tanh", scaled_tanh},
     {"scale-not-positive", [](const Subject& s) { return has_negative(s, s.node->input(1)); }},
 };

@@ -1,5 +1,6 @@
 #include "api/lint/judge.h"
 
+#include <algorithm>
 #include <set>
 
 #include "support/error.h"
@@ -54,10 +55,11 @@ class Judge {
   void measured(const FileNode& n) {
     if (!n.domain.empty() || !n.schema) return;
     const OperatorFacts* facts = target_.facts.find(n.op, n.since());
-    if (!facts) return;
+    if (!facts) return void(form_fails(n));
     if (facts->unsupported)
       return report_({Severity::error, "operator", &n, cat(target_.title, " does not support ", n.op),
                       measured_source(), cure_of("expand")});
+    if (form_fails(n)) return;
     std::set<std::string> told;
     const auto look = [&](const ops::Formal* f, ValueId v) {
       if (!f || f->type_var < 0 || !v) return;
@@ -71,6 +73,27 @@ class Judge {
     };
     for (size_t i = 0; i < n.inputs.size(); ++i) look(n.schema->input(i), n.inputs[i]);
     for (size_t i = 0; i < n.outputs.size(); ++i) look(n.schema->output(i), n.outputs[i]);
+  }
+
+  // Forms of an operator that were tried: with these ranks, axes, attributes, constants.
+  bool form_fails(const FileNode& n) {
+    const auto forms = target_.facts.forms.find(n.op);
+    if (forms == target_.facts.forms.end() || is_computed_ahead(n)) return false;
+    for (const Row& form : forms->second) {
+      if (!holds(form, subject_)) continue;
+      report_({Severity::error, "form", &n, cat(target_.title, " does not take ", n.op, " in this form: ", form.when),
+               measured_source(), cure_of("expand")});
+      return true;
+    }
+    return false;
+  }
+
+  // Engines compute constants and sizes before the model runs.
+  bool is_computed_ahead(const FileNode& n) const {
+    const ir::Graph& g = subject_.graph();
+    return std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
+      return !v || g.is_constant(v) || g[v].fact.tensor() || g[v].fact.dtype() == DType::i64;
+    });
   }
 
   const Target& target_;

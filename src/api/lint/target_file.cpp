@@ -53,6 +53,12 @@ Term term_of(std::string_view text, std::string_view line) {
   return out;
 }
 
+std::vector<Term> terms_of(std::string_view when, std::string_view line) {
+  std::vector<Term> out;
+  for (const std::string_view term : split(when, ";")) out.push_back(term_of(term, line));
+  return out;
+}
+
 // name | severity | when | what | source | cure
 Row row_of(std::string_view line) {
   const auto cells = split(line, " | ");
@@ -61,7 +67,7 @@ Row row_of(std::string_view line) {
   out.name = cells[0];
   out.severity = severity_of(cells[1], line);
   out.when = cells[2];
-  for (const std::string_view term : split(cells[2], ";")) out.terms.push_back(term_of(term, line));
+  out.terms = terms_of(cells[2], line);
   out.what = cells[3];
   out.source = cells[4];
   out.cure = cells[5] == "-" ? "" : cells[5];
@@ -111,6 +117,15 @@ void read_fact(std::string_view line, Facts& out) {
   }
 }
 
+// when Softmax in 0 rank = 5; axis = 1
+void read_form(std::string_view text, std::string_view line, Facts& out) {
+  const auto [op, when] = first_word(text);
+  Row& row = out.forms[std::string(op)].emplace_back();
+  row.name = "form";
+  row.when = when;
+  row.terms = terms_of(when, line);
+}
+
 void read_facts(std::string_view text, Facts& out) {
   each_line(text, [&](std::string_view line) {
     const auto [word, rest] = first_word(line);
@@ -119,7 +134,8 @@ void read_facts(std::string_view text, Facts& out) {
       if (words.size() != 2) wrong(line, "an engine has a version and a date");
       out.version = words[0];
       out.date = words[1];
-    } else read_fact(line, out);
+    } else if (word == "when") read_form(rest, line, out);
+    else read_fact(line, out);
   });
 }
 

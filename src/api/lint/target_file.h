@@ -45,6 +45,7 @@ struct OperatorFacts {
 struct Facts {
   std::string version, date;
   std::map<std::string, std::map<int, OperatorFacts>, std::less<>> operators;  // by name, then by schema version
+  std::map<std::string, std::vector<Row>, std::less<>> forms;  // by name: conditions under which a form of it failed
   // Of the version that was tried, or the newest tried one before it, or the oldest; null: none was.
   const OperatorFacts* find(std::string_view op, int since) const;
 };

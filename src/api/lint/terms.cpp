@@ -70,8 +70,18 @@ bool op_is(Words w, const Subject& s) {
   return any_matches(w, n.domain.empty() ? n.op : support::cat(n.domain, "::", n.op));
 }
 
+// `is 0,2,3,1 0,3,1,2`: the whole list is one of these.
+bool list_is(const AttrValue& value, Words lists) {
+  const auto* list = std::get_if<std::vector<int64_t>>(&value);
+  if (!list) return false;
+  std::string text;
+  for (const int64_t n : *list) text += support::cat(text.empty() ? "" : ",", n);
+  return std::find(lists.begin(), lists.end(), text) != lists.end();
+}
+
 bool attribute_is(Words w, const Subject& s) {
   if (w.size() == 2 && w[1] == "set") return find_attr(s.node->attrs, w[0]) != nullptr;
+  if (w[1] == "is") return list_is(s.node->attribute(w[0]), w.subspan(2));
   return std::visit(AttributeFits{w.subspan(1)}, s.node->attribute(w[0]));
 }
 
@@ -149,6 +159,57 @@ bool operands_fit(Words w, const std::vector<ValueId>& operands, const Graph& g)
   return i < operands.size() && fits(operands[i]);
 }
 
+// Where the axes of an operator stand that has them as an operand.
+constexpr std::pair<std::string_view, size_t> axes_operands[] = {{"Slice", 3}, {"CumSum", 1},    {"CumProd", 1},
+                                                                 {"Pad", 3},   {"Unsqueeze", 1}, {"Squeeze", 1}};
+
+// The axes that a node works along, counted from the front; empty where they are not known.
+std::vector<int64_t> axes_of(const Subject& s) {
+  const FileNode& n = *s.node;
+  std::vector<int64_t> axes;
+  for (const char* name : {"axes", "axis"}) {
+    const AttrValue value = n.attribute(name);
+    if (const auto* one = std::get_if<int64_t>(&value)) axes = {*one};
+    if (const auto* all = std::get_if<std::vector<int64_t>>(&value)) axes = *all;
+    if (!axes.empty()) break;
+  }
+  const auto* operand =
+      std::find_if(std::begin(axes_operands), std::end(axes_operands), [&](const auto& o) { return o.first == n.op; });
+  const size_t at = operand != std::end(axes_operands) ? operand->second : n.op.starts_with("Reduce") ? 1 : 0;
+  if (at && at < n.inputs.size())
+    if (const auto t = small_constant(s.graph(), n.inputs[at]); t && t->dtype() == DType::i64) axes = t->to_ints();
+  const ValueId v = n.op == "Unsqueeze" ? n.output(0) : n.input(0);
+  if (!v || !s.graph()[v].fact.has_rank()) return {};
+  for (int64_t& a : axes) a += a < 0 ? s.graph()[v].fact.rank() : 0;
+  return axes;
+}
+
+// `axis = 1 -1`: one of the axes is one of these; negative ones are counted from the back.
+bool axis_fits(Words w, const Subject& s) {
+  const ValueId v = s.node->op == "Unsqueeze" ? s.node->output(0) : s.node->input(0);
+  const std::vector<int64_t> axes = axes_of(s);
+  const auto is = [&](int64_t axis) {
+    return std::any_of(w.begin() + 1, w.end(), [&](const std::string& word) {
+      const auto wanted = support::parse_double(word);
+      return wanted && double(*wanted < 0 ? axis - s.graph()[v].fact.rank() : axis) == *wanted;
+    });
+  };
+  return std::any_of(axes.begin(), axes.end(), is);
+}
+
+// `pads-axis = 1`: Pad adds something before or behind along that axis.
+bool pads_axis(Words w, const Subject& s) {
+  const auto t = s.node->inputs.size() > 1 ? small_constant(s.graph(), s.node->inputs[1]) : std::nullopt;
+  const AttrValue attribute = s.node->attribute("pads");
+  const auto* written = std::get_if<std::vector<int64_t>>(&attribute);
+  if ((!t || t->dtype() != DType::i64) && !written) return false;
+  const std::vector<int64_t> pads = written ? *written : t->to_ints();
+  const size_t rank = pads.size() / 2;
+  for (size_t i = 0; i < pads.size(); ++i)
+    if (pads[i] && number_fits(static_cast<double>(i % rank), w)) return true;
+  return false;
+}
+
 int64_t opset_of(const Subject& s, const std::string& domain) {
   const auto it = s.file.opsets.find(domain);
   return it == s.file.opsets.end() ? 0 : it->second;
@@ -188,6 +249,10 @@ constexpr Keyword keywords[] = {
     {"out", true, 2, [](Words w, const Subject& s) { return operands_fit(w, s.node->outputs, s.graph()); }, true},
     {"inputs", true, 2, [](Words w, const Subject& s) { return number_fits(double(s.node->inputs.size()), w); }},
     {"depth", true, 2, [](Words w, const Subject& s) { return number_fits(s.node->depth, w); }},
+    {"always", true, 0, [](Words, const Subject&) { return true; }},
+    {"axis", true, 2, axis_fits},
+    {"axis-count", true, 2, [](Words w, const Subject& s) { return number_fits(double(axes_of(s).size()), w); }},
+    {"pads-axis", true, 2, pads_axis},
     {"since", true, 2, [](Words w, const Subject& s) { return number_fits(s.node->since(), w); }},
     {"check", true, 1, [](Words w, const Subject& s) { return run_check(w[0], s); }},
     {"opset", false, 2, [](Words w, const Subject& s) { return number_fits(double(opset_of(s, "")), w); }},
@@ -234,7 +299,8 @@ void check_terms(const Row& row) {
       right = o && t.words.size() >= 2 + o->least_words && (t.words[0] == "*" || support::parse_double(t.words[0]));
     }
     if (right && t.keyword == "check") right = is_known_check(t.words[0]);
-    if (right && t.keyword == "attr") right = t.words[1] == "set" || (is_comparison(t.words[1]) && t.words.size() > 2);
+    if (right && t.keyword == "attr")
+      right = t.words[1] == "set" || ((t.words[1] == "is" || is_comparison(t.words[1])) && t.words.size() > 2);
     if (!right) throw support::Bug("bug.invariant", support::cat("lint row ", row.name, ": ", row.when));
   }
 }

@@ -104,7 +104,7 @@ class Decoding {
       const ValueId most = on_.MaxPool(heat, {.kernel_shape = {3, 3}, .pads = std::vector<int64_t>{1, 1, 1, 1}}, 1)[0];
       return in_rows(p, on_.Where(on_.Equal(heat, most), heat, scalar(0)));
     }
-    throw error("bug.invariant", "heads without scores");
+    throw support::Bug("bug.invariant", "heads without scores");
   }
 
   ValueId corners(ValueId v) {
