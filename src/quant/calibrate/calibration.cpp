@@ -7,54 +7,40 @@ namespace cameo::quant {
 
 namespace {
 
-constexpr int64_t most_numbers = 1 << 14;  // of a value in one sample, for the moments
-
-int64_t product(std::span<const int64_t> dims) {
-  int64_t out = 1;
-  for (const int64_t d : dims) out *= d;
-  return out;
-}
+constexpr size_t densely = 16;   // samples of which many numbers are counted
+constexpr uint32_t sparser = 4;  // of each further one so many times fewer, each as much as so many
 
 }  // namespace
 
-void ChannelMoments::add(std::span<const float> numbers, std::span<const int64_t> dims, size_t place) {
-  const auto channels = static_cast<size_t>(dims[place]);
-  if (numbers.empty() || channels == 0) return;
-  sum.resize(std::max(sum.size(), channels));
-  square.resize(sum.size());
-  most.resize(sum.size());
-  const int64_t outer = product(dims.first(place)), inner = product(dims.subspan(place + 1));
-  const auto total = static_cast<int64_t>(numbers.size());
-  // Of a large value an even selection of the positions.
-  const int64_t step = total <= most_numbers ? 1 : (total / most_numbers) | 1;
-  const int64_t positions = outer * inner;
-  for (int64_t position = 0; position < positions; position += step) {
-    const float* first =
-        numbers.data() + (position / inner) * static_cast<int64_t>(channels) * inner + position % inner;
-    for (size_t c = 0; c < channels; ++c) {
-      const float x = first[static_cast<int64_t>(c) * inner];
-      if (!std::isfinite(x)) continue;
-      sum[c] += static_cast<double>(x);
-      square[c] += static_cast<double>(x) * static_cast<double>(x);
-      most[c] = std::max(most[c], std::fabs(x));
-    }
-    count += 1;
+// Channels that lie in long runs are counted with the extremes, in one pass.
+void ValueStatistics::add(std::span<const float> numbers, std::span<const int64_t> dims, std::span<const size_t> axes,
+                          bool sparse) {
+  const size_t most = sparse ? Histogram::selected / sparser : Histogram::selected;
+  const uint32_t weight = sparse ? sparser : 1;
+  const auto wanted = std::find(axes.begin(), axes.end(), static_cast<size_t>(channels.axis));
+  const auto place = static_cast<size_t>(wanted - axes.begin());
+  std::pair<double, double> range;
+  if (channels.axis < 0 || wanted == axes.end()) {
+    range = histogram.add(numbers, most, weight);
+  } else if (ChannelMoments::in_runs(dims, place)) {
+    Histogram::Filling filling(histogram, numbers.size(), most, weight);
+    channels.add_runs(numbers, dims, place,
+                      [&](std::span<const float> piece, float low, float high) { filling.piece(piece, low, high); });
+    range = filling.finish();
+  } else {
+    range = histogram.add(numbers, most, weight);
+    channels.add(numbers, dims, place);
   }
-}
-
-void ChannelMoments::merge(const ChannelMoments& other) {
-  sum.resize(std::max(sum.size(), other.sum.size()));
-  square.resize(sum.size());
-  most.resize(sum.size());
-  for (size_t c = 0; c < other.sum.size(); ++c) {
-    sum[c] += other.sum[c], square[c] += other.square[c];
-    most[c] = std::max(most[c], other.most[c]);
-  }
-  count += other.count;
+  extremes.add({range.first, range.second});
 }
 
 Calibration::Calibration(Model model, const Wishes& wishes, int threads) {
   for (const auto& [v, axis] : wishes) {
+    const NodeId def = model.graph[v].def;
+    if (axis < 0 && def && model.graph[def].is("Sigmoid") && wishes.contains(model.graph[def].inputs[0])) {
+      sigmoids_[v] = model.graph[def].inputs[0];
+      continue;
+    }
     places_[v] = watched_.size();
     watched_.push_back(v);
     for (auto& half : halves_) half.emplace_back().channels.axis = axis;
@@ -71,18 +57,26 @@ void Calibration::sample(std::span<const Datum> inputs) {
     if (o.dtype != DType::f32) return;
     ValueStatistics& s = halves_[samples_ % 2][o.index];
     both_[o.index].reset();
-    const std::span<const float> numbers(reinterpret_cast<const float*>(o.bytes.data()),
-                                         o.bytes.size() / sizeof(float));
-    const auto [low, high] = s.histogram.add(numbers);
-    s.extremes.add({low, high});
-    if (s.channels.axis < 0) return;
-    for (size_t i = 0; i < o.axes.size(); ++i)
-      if (o.axes[i] == static_cast<size_t>(s.channels.axis)) s.channels.add(numbers, o.dims, i);
+    s.add({reinterpret_cast<const float*>(o.bytes.data()), o.bytes.size() / sizeof(float)}, o.dims, o.axes,
+          samples_ >= densely);
   });
+  computed_.clear();
   ++samples_;
 }
 
+const ValueStatistics* Calibration::of_sigmoid(ValueId v, ValueId input, Half half) const {
+  const ValueStatistics* in = of(input, half);
+  if (!in) return nullptr;
+  const auto [it, fresh] = computed_.try_emplace({v, half});
+  if (fresh) {
+    it->second.histogram = in->histogram.mapped([](double x) { return 1 / (1 + std::exp(-x)); });
+    it->second.extremes.add({it->second.histogram.min(), it->second.histogram.max()});
+  }
+  return &it->second;
+}
+
 const ValueStatistics* Calibration::of(ValueId v, Half half) const {
+  if (const auto it = sigmoids_.find(v); it != sigmoids_.end()) return of_sigmoid(v, it->second, half);
   const auto it = places_.find(v);
   if (it == places_.end()) return nullptr;
   const ValueStatistics &even = halves_[0][it->second], &odd = halves_[1][it->second];

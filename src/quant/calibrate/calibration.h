@@ -7,30 +7,20 @@
 #include <vector>
 
 #include "engine/session.h"
+#include "quant/calibrate/channel_moments.h"
 #include "quant/calibrate/extremes.h"
 #include "quant/calibrate/histogram.h"
 
 namespace cameo::quant {
 
-// Of each channel of a value: what bias correction and the rounding of weights need.
-struct ChannelMoments {
-  int64_t axis = -1;  // negative: not wanted; counted from the front
-  double count = 0;   // numbers per channel
-  std::vector<double> sum, square;
-  std::vector<float> most;  // the largest magnitude
-
-  double mean(size_t channel) const { return count > 0 && channel < sum.size() ? sum[channel] / count : 0; }
-  double mean_square(size_t channel) const {
-    return count > 0 && channel < square.size() ? square[channel] / count : 0;
-  }
-  void add(std::span<const float> numbers, std::span<const int64_t> dims, size_t place);
-  void merge(const ChannelMoments& other);
-};
-
 struct ValueStatistics {
   Histogram histogram;
   Extremes extremes;
   ChannelMoments channels;
+
+  // Of a value in one sample. `sparse`: there are many samples, and of each fewer numbers are counted.
+  void add(std::span<const float> numbers, std::span<const int64_t> dims, std::span<const size_t> axes,
+           bool sparse = false);
 };
 
 // Every other sample, the first included, or the others: ranges of one half are judged on the other.
@@ -48,10 +38,15 @@ class Calibration {
   const ValueStatistics* of(ValueId v, Half half = Half::both) const;
 
  private:
+  const ValueStatistics* of_sigmoid(ValueId v, ValueId input, Half half) const;
+
   std::vector<ValueId> watched_;
   std::vector<ValueStatistics> halves_[2];
   mutable std::vector<std::optional<ValueStatistics>> both_;  // made when it is asked for
   std::map<ValueId, size_t> places_;
+  // What a Sigmoid gives is known from what it reads, and need not be looked at: the engine may fuse it.
+  std::map<ValueId, ValueId> sigmoids_;
+  mutable std::map<std::pair<ValueId, Half>, ValueStatistics> computed_;
   std::unique_ptr<engine::Session> session_;
   size_t samples_ = 0;
 };

@@ -1,8 +1,9 @@
 #include "quant/calibrate/histogram.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+
+#include "engine/simd/row_moments.h"
 
 namespace cameo::quant {
 
@@ -11,7 +12,8 @@ namespace {
 constexpr uint32_t mantissa_shift = 18;  // of a float's bits: what is left is the exponent and five bits after it
 constexpr uint32_t first_key = (127 + Histogram::lowest_exponent) * Histogram::bins_per_octave;
 constexpr uint32_t last_key = first_key + static_cast<uint32_t>(Histogram::bins_per_sign) - 1;
-constexpr uint32_t infinity_bits = 0x7f800000;
+
+constexpr engine::LogBins log_bins{mantissa_shift, first_key, last_key, Histogram::bins_per_sign};
 
 double bound(size_t bin) {
   const auto octave = static_cast<int>(bin / Histogram::bins_per_octave);
@@ -19,69 +21,81 @@ double bound(size_t bin) {
   return std::ldexp(1 + part, octave + Histogram::lowest_exponent);
 }
 
-struct Extremes {
-  float low = INFINITY, high = -INFINITY;
-};
-
-// Of the finite numbers; in lanes, so that it is a vector loop.
-Extremes extremes(std::span<const float> numbers) {
-  constexpr size_t lanes = 16;
-  float low[lanes], high[lanes];
-  std::fill(low, low + lanes, INFINITY);
-  std::fill(high, high + lanes, -INFINITY);
-  size_t i = 0;
-  for (; i + lanes <= numbers.size(); i += lanes)
-    for (size_t j = 0; j < lanes; ++j) {
-      const float x = numbers[i + j];
-      low[j] = x < low[j] ? x : low[j];  // false for NaN
-      high[j] = x > high[j] ? x : high[j];
-    }
-  for (; i < numbers.size(); ++i) {
-    low[0] = numbers[i] < low[0] ? numbers[i] : low[0];
-    high[0] = numbers[i] > high[0] ? numbers[i] : high[0];
-  }
-  const Extremes out{*std::min_element(low, low + lanes), *std::max_element(high, high + lanes)};
-  if (std::isfinite(out.low) && std::isfinite(out.high)) return out;
-  Extremes finite;
-  for (const float x : numbers)
-    if (std::isfinite(x)) finite.low = std::min(finite.low, x), finite.high = std::max(finite.high, x);
-  return finite;
-}
-
 }  // namespace
 
-// Piece by piece: what the bins count of a piece is in the cache then.
-std::pair<double, double> Histogram::add(std::span<const float> numbers, size_t most) {
-  constexpr size_t piece = 4096;
-  Extremes range;
-  const uint64_t strange_before = strange_;
-  // An odd step meets every channel, however the axes lie.
-  const size_t step = numbers.size() <= most ? 1 : (numbers.size() / most) | 1;
-  size_t next = 0;
-  for (size_t from = 0; from < numbers.size(); from += piece) {
-    const auto part = numbers.subspan(from, std::min(piece, numbers.size() - from));
-    const Extremes here = extremes(part);
-    range = {std::min(range.low, here.low), std::max(range.high, here.high)};
-    if (here.high > 0) positive_.resize(bins_per_sign);
-    if (here.low < 0) negative_.resize(bins_per_sign);
-    for (; next < from + part.size(); next += step) count(numbers[next]);
+// An odd step meets every channel, however the axes lie.
+Histogram::Filling::Filling(Histogram& h, size_t numbers, size_t most, uint32_t weight)
+    : h_(h),
+      strange_before_(h.strange_),
+      weight_(numbers <= most ? 1 : weight),
+      step_(numbers <= most ? 1 : (numbers / most) | 1),
+      low_(INFINITY),
+      high_(-INFINITY) {}
+
+void Histogram::Filling::piece(std::span<const float> numbers, float low, float high) {
+  if (low == -INFINITY || high == INFINITY) {
+    low = INFINITY, high = -INFINITY;
+    for (const float x : numbers)
+      if (std::isfinite(x)) low = std::min(low, x), high = std::max(high, x);
   }
-  if (range.low > range.high) {  // none is finite
-    strange_ = strange_before + numbers.size();
-    return {0, 0};
-  }
-  min_ = seen_ ? std::min(min_, range.low) : range.low;
-  max_ = seen_ ? std::max(max_, range.high) : range.high;
-  seen_ += numbers.size() - (strange_ - strange_before);
-  return {static_cast<double>(range.low), static_cast<double>(range.high)};
+  low_ = std::min(low_, low), high_ = std::max(high_, high);
+  count(numbers);
 }
 
-void Histogram::count(float x) {
-  const auto bits = std::bit_cast<uint32_t>(x), magnitude = bits & 0x7fffffff;
-  const uint32_t key = magnitude >> mantissa_shift;
-  if (magnitude >= infinity_bits) ++strange_;
-  else if (key < first_key) ++zeros_;
-  else (bits >> 31 ? negative_ : positive_)[std::min(key, last_key) - first_key] += 1;
+// What is selected of a piece, some hundreds at a time: first all places, which takes no branches, then the counts.
+void Histogram::Filling::count(std::span<const float> numbers) {
+  constexpr size_t most = 256;
+  const size_t end = done_ + numbers.size();
+  while (next_ < end) {
+    float some[most];
+    uint16_t place[most];
+    size_t n = 0;
+    for (; n < most && next_ < end; ++n, next_ += step_) some[n] = numbers[next_ - done_];
+    engine::bins_of_row(some, place, static_cast<int64_t>(n), log_bins);
+    if (open_ + n > UINT16_MAX) flush();
+    for (size_t i = 0; i < n; ++i) ++counts_[i % 2][place[i]];
+    open_ += n;
+  }
+  done_ = end;
+}
+
+void Histogram::Filling::flush() {
+  const auto count = [&](size_t at) { return uint64_t{counts_[0][at]} + counts_[1][at]; };
+  h_.zeros_ += count(0) * weight_;
+  h_.strange_ += count(places - 1);
+  const auto add = [&](std::vector<uint64_t>& bins, bool any, size_t first) {
+    if (!any) return;
+    bins.resize(bins_per_sign);
+    engine::add_counts_row(bins.data(), counts_[0].data() + first, counts_[1].data() + first, bins_per_sign, weight_);
+  };
+  add(h_.positive_, high_ > 0, 1);
+  add(h_.negative_, low_ < 0, 1 + bins_per_sign);
+  counts_ = {};
+  open_ = 0;
+}
+
+std::pair<double, double> Histogram::Filling::finish() {
+  flush();
+  if (low_ > high_) {  // none is finite
+    h_.strange_ = strange_before_ + done_;
+    return {0, 0};
+  }
+  h_.min_ = h_.seen_ ? std::min(h_.min_, low_) : low_;
+  h_.max_ = h_.seen_ ? std::max(h_.max_, high_) : high_;
+  h_.seen_ += done_ - (h_.strange_ - strange_before_);
+  return {static_cast<double>(low_), static_cast<double>(high_)};
+}
+
+std::pair<double, double> Histogram::add(std::span<const float> numbers, size_t most, uint32_t weight) {
+  constexpr size_t piece = 4096;
+  Filling filling(*this, numbers.size(), most, weight);
+  for (size_t from = 0; from < numbers.size(); from += piece) {
+    const auto part = numbers.subspan(from, std::min(piece, numbers.size() - from));
+    float low = 0, high = 0;
+    engine::extremes_of_row(part.data(), static_cast<int64_t>(part.size()), &low, &high);
+    filling.piece(part, low, high);
+  }
+  return filling.finish();
 }
 
 void Histogram::merge(const Histogram& other) {
@@ -98,6 +112,29 @@ void Histogram::merge(const Histogram& other) {
   zeros_ += other.zeros_;
   seen_ += other.seen_;
   strange_ += other.strange_;
+}
+
+Histogram Histogram::mapped(const std::function<double(double)>& rising) const {
+  constexpr int parts = 8;  // of a bin, which the function may make wider
+  Histogram out;
+  if (empty()) return out;
+  out.min_ = static_cast<float>(rising(static_cast<double>(min_)));
+  out.max_ = static_cast<float>(rising(static_cast<double>(max_)));
+  out.seen_ = seen_, out.strange_ = strange_;
+  for (const Bin& b : bins())
+    for (int part = 0; part < parts; ++part) {
+      const auto y = static_cast<float>(rising(b.low + (b.high - b.low) * (part + 0.5) / parts));
+      uint16_t at = 0;
+      engine::bins_of_row(&y, &at, 1, log_bins);
+      std::vector<uint64_t>& bins = at > bins_per_sign ? out.negative_ : out.positive_;
+      if (at == 0) {
+        out.zeros_ += static_cast<uint64_t>(b.count);
+      } else {
+        bins.resize(bins_per_sign);
+        bins[(at - 1u) % bins_per_sign] += static_cast<uint64_t>(b.count);
+      }
+    }
+  return out;
 }
 
 double Histogram::total() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "quant/calibrate/divergence.h"
 #include "support/error.h"
 
 namespace cameo::quant {
@@ -46,22 +47,41 @@ double mean_square_from(double low, double high, double at) {
   return (a * a + a * b + b * b) / 3;
 }
 
-double bin_error(const Histogram::Bin& b, const Range& in, double step) {
-  const double middle = (b.low + b.high) / 2;
-  if (middle < in.low) return mean_square_from(b.low, b.high, in.low);
-  if (middle > in.high) return mean_square_from(b.low, b.high, in.high);
-  const double most = std::max(std::fabs(b.low), std::fabs(b.high));
-  if (most <= step / 2) return mean_square_from(b.low, b.high, 0);  // these become 0
-  return step * step / 12;
+// A bin with what readers make of its middle, and how much of an error they pass on there.
+struct SeenBin {
+  Histogram::Bin bin;
+  double middle, at, slope;
+};
+std::vector<SeenBin> seen_bins(const Histogram& h, const Curve& response) {
+  std::vector<SeenBin> out;
+  for (const auto& b : h.bins()) {
+    const double middle = (b.low + b.high) / 2;
+    out.push_back({b, middle, response.at(middle), response.slope(middle)});
+  }
+  return out;
+}
+
+// The sum of squares over all numbers.
+double error_of(const std::vector<SeenBin>& bins, const Scale& scale, const Grid& grid, const Curve& response) {
+  const Range in = covered(scale, grid);
+  const double step = scale.scale, low = response.at(in.low), high = response.at(in.high), none = response.at(0);
+  double sum = 0;
+  for (const SeenBin& s : bins) {
+    const double width = s.bin.high - s.bin.low, most = std::max(std::fabs(s.bin.low), std::fabs(s.bin.high));
+    const auto moved_to = [&](double y) { return (s.at - y) * (s.at - y) + s.slope * s.slope * width * width / 12; };
+    if (s.middle < in.low) sum += s.bin.count * moved_to(low);
+    else if (s.middle > in.high) sum += s.bin.count * moved_to(high);
+    else if (most <= step / 2) sum += s.bin.count * moved_to(none);  // these become 0
+    else sum += s.bin.count * s.slope * s.slope * step * step / 12;
+  }
+  return sum;
 }
 
 }  // namespace
 
-double expected_error(const Histogram& h, const Scale& scale, const Grid& grid) {
-  const Range in = covered(scale, grid);
-  double sum = 0, count = 0;
-  for (const auto& b : h.bins()) sum += b.count * bin_error(b, in, scale.scale), count += b.count;
-  return count > 0 ? sum / count : 0;
+double expected_error(const Histogram& h, const Scale& scale, const Grid& grid, const Curve& response) {
+  const double count = h.total();
+  return count > 0 ? error_of(seen_bins(h, response), scale, grid, response) / count : 0;
 }
 
 double mean_square(const Histogram& h) {
@@ -90,25 +110,21 @@ Range percentile_range(const Histogram& h, double percentile) {
   return {std::min(0.0, quantile(bins, outside)), std::max(0.0, quantile(bins, total - outside))};
 }
 
+constexpr int least_part = 4;  // percent of the whole range that a cut leaves
+
 // The least error of ranges that are cut on one side, then on the other.
-Range mse_range(const Histogram& h, const Grid& grid) {
-  const auto bins = h.bins();
-  const auto error_of = [&](const Range& r) {
-    const Scale s = scale_of(r, grid);
-    const Range in = covered(s, grid);
-    double sum = 0;
-    for (const auto& b : bins) sum += b.count * bin_error(b, in, s.scale);
-    return sum;
-  };
+Range mse_range(const Histogram& h, const Grid& grid, const Curve& response) {
+  const auto bins = seen_bins(h, response);
+  const auto error = [&](const Range& r) { return error_of(bins, scale_of(r, grid), grid, response); };
   const Range all = whole(h);
   Range best = all;
-  double least = error_of(all);
+  double least = error(all);
   for (int round = 0; round < 2; ++round)
     for (const bool upper : {true, false})
-      for (int part = 100; part >= 10; part -= 2) {
+      for (int part = 100; part >= least_part; part -= 2) {
         Range r = best;
         (upper ? r.high : r.low) = (upper ? all.high : all.low) * part / 100;
-        if (const double e = error_of(r); e < least) least = e, best = r;
+        if (const double e = error(r); e < least) least = e, best = r;
       }
   return best;
 }
@@ -130,34 +146,13 @@ std::vector<double> linear(const Histogram& h, double low, double high, bool mag
   return out;
 }
 
-// Kullback-Leibler divergence of the first `kept` bins (what lies beyond added to the last) from the same numbers on
-// `levels` levels.
-double divergence(const std::vector<double>& p, size_t kept, size_t levels) {
-  double beyond = 0, total = 0;
-  for (size_t i = 0; i < p.size(); ++i) (i < kept ? total : beyond) += p[i];
-  total += beyond;
-  double out = 0;
-  for (size_t level = 0; level < levels; ++level) {
-    const size_t from = level * kept / levels, to = (level + 1) * kept / levels;
-    double sum = 0, filled = 0;
-    for (size_t i = from; i < to; ++i)
-      if (p[i] > 0) sum += p[i], filled += 1;
-    for (size_t i = from; i < to; ++i) {
-      const double mine = p[i] + (i + 1 == kept ? beyond : 0);
-      if (mine <= 0) continue;
-      const double theirs = filled > 0 && sum > 0 ? sum / filled : 1e-9;
-      out += mine / total * std::log(mine / theirs);
-    }
-  }
-  return out;
-}
-
 Range entropy_range(const Histogram& h, const Grid& grid) {
   const Range all = whole(h);
   const double reach = std::max(-all.low, all.high);
   if (!(reach > 0)) return all;
   // One side, or both as magnitudes: the distribution is cut at the same distance from zero.
-  const std::vector<double> p = linear(h, 0, reach, true);
+  const Cumulated p(linear(h, 0, reach, true));
+  if (!(p.numbers.back() > 0)) return all;
   const bool two_sided = all.low < 0 && all.high > 0;
   const auto levels =
       static_cast<size_t>(most_level(grid) - least_level(grid) + 1) / (two_sided || grid.symmetric ? 2 : 1);
@@ -171,7 +166,7 @@ Range entropy_range(const Histogram& h, const Grid& grid) {
 
 }  // namespace
 
-Range range_of(const Histogram& h, Method method, const Grid& grid, double percentile) {
+Range range_of(const Histogram& h, Method method, const Grid& grid, double percentile, const Curve& response) {
   if (h.empty()) return {};
   switch (method) {
     case Method::automatic: invariant(false, "the method is chosen by now"); [[fallthrough]];
@@ -179,7 +174,7 @@ Range range_of(const Histogram& h, Method method, const Grid& grid, double perce
     case Method::minmax: return whole(h);
     case Method::percentile: return percentile_range(h, percentile);
     case Method::entropy: return entropy_range(h, grid);
-    case Method::mse: return mse_range(h, grid);
+    case Method::mse: return mse_range(h, grid, response);
   }
   return whole(h);
 }

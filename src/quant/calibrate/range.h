@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "quant/calibrate/curve.h"
 #include "quant/calibrate/histogram.h"
 
 namespace cameo::quant {
@@ -35,12 +36,13 @@ int64_t most_level(const Grid& grid);
 Scale scale_of(const Range& range, const Grid& grid);
 Range covered(const Scale& scale, const Grid& grid);
 
-// The mean square of the difference that quantizing to this range makes.
-double expected_error(const Histogram& h, const Scale& scale, const Grid& grid);
+// The mean square of the difference that quantizing to this range makes, behind what readers make of the value.
+double expected_error(const Histogram& h, const Scale& scale, const Grid& grid, const Curve& response = {});
 double mean_square(const Histogram& h);
 
 // `percentile`: the share of numbers inside, in percent. Precondition: the method is neither automatic nor margin,
 // which needs the extremes of samples.
-Range range_of(const Histogram& h, Method method, const Grid& grid, double percentile);
+// `mse` looks for the least error behind `response`.
+Range range_of(const Histogram& h, Method method, const Grid& grid, double percentile, const Curve& response = {});
 
 }  // namespace cameo::quant

@@ -7,6 +7,7 @@
 #include "passes/dce.h"
 #include "quant/rounding/compensate.h"
 #include "quant/schemes/product.h"
+#include "quant/schemes/response.h"
 #include "quant/schemes/saturation.h"
 #include "support/error.h"
 
@@ -36,11 +37,19 @@ Range VariantMaker::range(ValueId v, Method method, Half half) {
   const ValueStatistics* s = fresh ? calibration_.of(v, half) : nullptr;
   if (fresh && !s && half != Half::both) return it->second = range(v, method);
   if (!s) return it->second;
-  const Range chosen = method == Method::margin ? s->extremes.expected()
-                                                : range_of(s->histogram, method, target_.activation, percentile_);
   const Range useful = useful_range(model_.graph, v);
-  return it->second = {std::max(chosen.low, std::min(useful.low, 0.0)),
-                       std::min(chosen.high, std::max(useful.high, 0.0))};
+  const auto chosen_by = [&] {
+    if (method == Method::margin) return s->extremes.expected();
+    Curve seen;
+    if (method == Method::mse)
+      seen = response(model_.graph, v, joined({0, 0}, {s->histogram.min(), s->histogram.max()}));
+    return range_of(s->histogram, method, target_.activation, percentile_, seen);
+  };
+  const Range chosen = chosen_by();
+  const Range cut{std::max(chosen.low, std::min(useful.low, 0.0)), std::min(chosen.high, std::max(useful.high, 0.0))};
+  const Range open = decisive_range(model_.graph, v);
+  return it->second = joined(
+             cut, {std::max(open.low, std::min(useful.low, 0.0)), std::min(open.high, std::max(useful.high, 0.0))});
 }
 
 std::set<NodeId> VariantMaker::conflicts(const Selection& s) {

@@ -10,18 +10,25 @@ namespace {
 constexpr double shrinks[] = {1, 0.95, 0.9, 0.85, 0.8};
 constexpr size_t tries = std::size(shrinks);
 
-double importance(const ChannelMoments* inputs, int64_t input) {
-  if (!inputs) return 1;
-  const auto i = static_cast<size_t>(input);
-  return i < inputs->square.size() ? inputs->mean_square(i) + 1e-12 : 1;
+// How much errors of the weights of one input channel count, and what they shift.
+struct InputChannel {
+  double importance = 1, mean = 0;
+};
+std::vector<InputChannel> input_channels(const Product& p, const ChannelMoments* inputs) {
+  std::vector<InputChannel> out(static_cast<size_t>(p.all_inputs()));
+  for (size_t i = 0; inputs && i < out.size() && i < inputs->square.size(); ++i)
+    out[i] = {inputs->mean_square(i) + 1e-12, inputs->mean(i)};
+  return out;
 }
 
+// Of a finite number, the nearest level; ties to even: the sum's low bits hold the whole number.
 double level_of(double w, double scale, double least, double most) {
-  return std::clamp(std::nearbyint(w / scale), least, most);
+  constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52
+  return (std::clamp(w / scale, least, most) + shift) - shift;
 }
 
-size_t scale_place(const Product& p, const QuantizedWeight& w, int64_t at) {
-  return w.scales.size() > 1 ? static_cast<size_t>(p.channel(at)) : 0;
+size_t scale_place(const QuantizedWeight& w, int64_t channel) {
+  return w.scales.size() > 1 ? static_cast<size_t>(channel) : 0;
 }
 
 // What the levels make of the weights.
@@ -29,14 +36,16 @@ void measure(const Product& p, std::span<const float> weights, const ChannelMome
   out.shift.assign(static_cast<size_t>(p.outputs()), 0);
   out.error = out.power = 0;
   const auto levels = out.levels.span();
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const auto at = static_cast<int64_t>(i);
-    const double w = static_cast<double>(weights[i]), s = static_cast<double>(out.scales[scale_place(p, out, at)]);
+  const std::vector<InputChannel> known = input_channels(p, inputs);
+  Product::Walk at(p);
+  for (size_t i = 0; i < weights.size(); ++i, at.next()) {
+    const double w = static_cast<double>(weights[i]),
+                 s = static_cast<double>(out.scales[scale_place(out, at.channel())]);
     const double wrong = static_cast<double>(static_cast<int8_t>(levels[i])) * s - w;
-    const double factor = importance(inputs, p.input(at));
-    out.power += w * w * factor;
-    out.error += wrong * wrong * factor;
-    if (inputs) out.shift[static_cast<size_t>(p.output(at))] += wrong * inputs->mean(static_cast<size_t>(p.input(at)));
+    const InputChannel& in = known[static_cast<size_t>(at.input())];
+    out.power += w * w * in.importance;
+    out.error += wrong * wrong * in.importance;
+    out.shift[static_cast<size_t>(at.output())] += wrong * in.mean;
   }
 }
 
@@ -45,8 +54,9 @@ void assign_levels(const Product& p, std::span<const float> weights, const Grid&
                    QuantizedWeight& out, const QuantizedWeight* known = nullptr) {
   const auto least = static_cast<double>(least_level(grid)), most = static_cast<double>(most_level(grid));
   std::vector<std::byte> levels(weights.size());
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const size_t channel = scale_place(p, out, static_cast<int64_t>(i));
+  Product::Walk at(p);
+  for (size_t i = 0; i < weights.size(); ++i, at.next()) {
+    const size_t channel = scale_place(out, at.channel());
     const double w = static_cast<double>(weights[i]), s = static_cast<double>(out.scales[channel]);
     if (known && known->scales[channel] == out.scales[channel]) levels[i] = known->levels.span()[i];
     else levels[i] = static_cast<std::byte>(static_cast<int8_t>(std::isfinite(w) ? level_of(w, s, least, most) : 0));
@@ -55,33 +65,43 @@ void assign_levels(const Product& p, std::span<const float> weights, const Grid&
   measure(p, weights, inputs, out);
 }
 
+// Of every channel and scale that is tried, how much it is wrong.
+std::vector<double> errors_of(const Product& p, std::span<const float> weights, const std::vector<float>& scales,
+                              bool per_channel, const Grid& grid, const ChannelMoments* inputs) {
+  const auto least = static_cast<double>(least_level(grid)), most = static_cast<double>(most_level(grid));
+  const std::vector<InputChannel> known = input_channels(p, inputs);
+  std::vector<double> out(scales.size());
+  Product::Walk at(p);
+  for (const float weight : weights) {
+    const size_t first = per_channel ? static_cast<size_t>(at.channel()) * tries : 0;
+    const double w = static_cast<double>(weight), factor = known[static_cast<size_t>(at.input())].importance;
+    for (size_t t = first; t < first + tries; ++t) {
+      const auto s = static_cast<double>(scales[t]);
+      const double d = level_of(w, s, least, most) * s - w;
+      out[t] += d * d * factor;
+    }
+    at.next();
+  }
+  return out;
+}
+
 }  // namespace
 
 QuantizedWeight quantize_weight(const Product& p, std::span<const float> weights, const Grid& grid, bool per_channel,
                                 const ChannelMoments* inputs) {
-  const auto least = static_cast<double>(least_level(grid)), most = static_cast<double>(most_level(grid));
   const auto channels = static_cast<size_t>(per_channel ? p.channels() : 1);
-  const auto count = static_cast<int64_t>(weights.size());
-  const auto place = [&](int64_t i) { return per_channel ? static_cast<size_t>(p.channel(i)) : 0; };
   std::vector<double> reach(channels);
-  for (int64_t i = 0; i < count; ++i) {
-    const auto magnitude = std::fabs(static_cast<double>(weights[static_cast<size_t>(i)]));
-    if (std::isfinite(magnitude)) reach[place(i)] = std::max(reach[place(i)], magnitude);
+  Product::Walk at(p);
+  for (const float w : weights) {
+    double& most = reach[per_channel ? static_cast<size_t>(at.channel()) : 0];
+    if (std::isfinite(w)) most = std::max(most, std::fabs(static_cast<double>(w)));
+    at.next();
   }
-  std::vector<double> errors(channels * tries);
   std::vector<float> scales(channels * tries);
   for (size_t c = 0; c < channels; ++c)
     for (size_t t = 0; t < tries; ++t)
       scales[c * tries + t] = static_cast<float>(scale_of({-reach[c] * shrinks[t], reach[c] * shrinks[t]}, grid).scale);
-  for (int64_t i = 0; i < count; ++i) {
-    const size_t c = place(i);
-    const double w = static_cast<double>(weights[static_cast<size_t>(i)]), factor = importance(inputs, p.input(i));
-    for (size_t t = 0; t < tries; ++t) {
-      const auto s = static_cast<double>(scales[c * tries + t]);
-      const double d = level_of(w, s, least, most) * s - w;
-      errors[c * tries + t] += d * d * factor;
-    }
-  }
+  const std::vector<double> errors = errors_of(p, weights, scales, per_channel, grid, inputs);
   QuantizedWeight out;
   for (size_t c = 0; c < channels; ++c) {
     const auto first = errors.begin() + static_cast<std::ptrdiff_t>(c * tries);

@@ -28,6 +28,36 @@ struct Product {
   }
   int64_t channels() const { return shape[static_cast<size_t>(weight_axis)]; }
   int64_t outputs() const { return group_by_output_ || groups_ == 1 ? channels() : channels() * groups_; }
+  int64_t all_inputs() const { return group_by_output_ ? inputs_ * groups_ : inputs_; }
+
+  // The same of all elements in order, without a division for each.
+  class Walk {
+   public:
+    explicit Walk(const Product& p) : p_(p), channel_left_(p.inner_), input_left_(p.input_inner_) { look(); }
+    int64_t channel() const { return channel_; }
+    int64_t input() const { return input_; }
+    int64_t output() const { return output_; }
+    void next() {
+      ++at_;
+      const bool other_channel = --channel_left_ == 0, other_input = --input_left_ == 0;
+      if (other_channel) channel_left_ = p_.inner_;
+      if (other_input) input_left_ = p_.input_inner_;
+      if (other_channel == other_input || (p_.groups_ > 1 && !p_.group_by_output_)) {
+        if (other_channel || other_input) look();
+      } else if (other_input) {
+        ++input_;
+      } else if (p_.group_by_output_) {
+        look();
+      } else {
+        output_ = ++channel_;
+      }
+    }
+
+   private:
+    void look() { channel_ = p_.channel(at_), input_ = p_.input(at_), output_ = p_.output(at_); }
+    const Product& p_;
+    int64_t at_ = 0, channel_ = 0, input_ = 0, output_ = 0, channel_left_, input_left_;
+  };
 
  private:
   friend std::optional<Product> product_of(const Graph& g, NodeId n);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <span>
+#include <string_view>
 
 #include "ops/on.h"
 
@@ -86,6 +89,61 @@ Range useful_range(const Graph& g, ValueId v) {
   if (!gates) return endless;
   if (gated) out.high = INFINITY;
   return out;
+}
+
+namespace {
+
+constexpr Range score{0, 1}, undecided{-flat, 6};  // the sigmoid of 6 is 0.998
+constexpr std::string_view movers[] = {"Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice",
+                                       "Split",   "Gather",  "Concat",    "Expand",  "Resize"};
+constexpr std::string_view products[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN"};
+
+bool is_one_of(const Node& n, std::span<const std::string_view> ops) {
+  return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return n.is(op); });
+}
+bool is_score(const Node& n) { return n.is("Sigmoid") || n.is("HardSigmoid"); }
+
+// Whether a path over readers that `follows` allows leads to something that `found` says yes to.
+template <typename Follows, typename Found>
+bool leads_to(const Graph& g, ValueId v, const Follows& follows, const Found& found) {
+  std::vector<ValueId> open{v};
+  std::set<ValueId> seen{v};
+  while (!open.empty()) {
+    const ValueId next = open.back();
+    open.pop_back();
+    for (const Use& u : g[next].uses) {
+      if (found(u)) return true;
+      if (!u.node || !follows(g[u.node])) continue;
+      for (const ValueId out : g[u.node].outputs)
+        if (out && seen.insert(out).second) open.push_back(out);
+    }
+  }
+  return false;
+}
+
+bool decides(const Graph& g, ValueId v) {
+  return leads_to(
+      g, v, [](const Node& n) { return !is_one_of(n, products); },
+      [&](const Use& u) { return !u.node && u.region == g.main(); });
+}
+
+// Scores among what the value holds, which may be joined of several.
+bool holds_scores(const Graph& g, ValueId v, int depth = 0) {
+  const NodeId n = g[v].def;
+  if (!n || depth > 16) return false;
+  if (is_score(g[n])) return true;
+  return is_one_of(g[n], movers) && std::any_of(g[n].inputs.begin(), g[n].inputs.end(),
+                                                [&](ValueId in) { return in && holds_scores(g, in, depth + 1); });
+}
+
+}  // namespace
+
+Range decisive_range(const Graph& g, ValueId v) {
+  if (holds_scores(g, v)) return decides(g, v) ? score : Range{};
+  const bool scored = leads_to(
+      g, v, [](const Node& n) { return is_one_of(n, movers); },
+      [&](const Use& u) { return u.node && is_score(g[u.node]) && decides(g, g[u.node].outputs[0]); });
+  return scored ? undecided : Range{};
 }
 
 }  // namespace cameo::quant

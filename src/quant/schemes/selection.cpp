@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/on.h"
 #include "ops/op_def.h"
 #include "quant/schemes/product.h"
 
@@ -112,6 +113,35 @@ bool Selection::stays(NodeId n) const {
          read_by_chosen(result(n));
 }
 
+// A convolution with little to multiply, of a value that nobody else reads in integers, into one that nobody does.
+bool Selection::is_thin(NodeId n) const {
+  const auto* conv = g_[n].as<op::Conv>();
+  const auto p = conv ? product_of(g_, n) : std::nullopt;
+  if (!p) return false;
+  double macs = 1, numbers = 1;  // of one result
+  for (size_t i = 1; i < p->shape.size(); ++i) macs *= static_cast<double>(p->shape[i]);
+  numbers = static_cast<double>(p->all_inputs()) / static_cast<double>(p->outputs());
+  if (conv->strides)
+    for (const int64_t stride : *conv->strides) numbers *= static_cast<double>(stride);
+  if (macs >= target_.thin * (1 + numbers)) return false;
+  const auto& uses = g_[p->data].uses;
+  return !is_trained(p->data) && !is_chosen_result(p->data) && !read_by_chosen(result(n)) &&
+         std::none_of(uses.begin(), uses.end(),
+                      [&](const Use& u) { return u.node && u.node != n && chosen_.contains(u.node); });
+}
+
+// Where that leaves anything to quantize.
+void Selection::leave_thin_float() {
+  std::vector<NodeId> thin;
+  size_t products = 0;
+  for (const NodeId n : chosen_) {
+    if (role(n) == Role::product) ++products;
+    if (is_thin(n)) thin.push_back(n);
+  }
+  if (thin.size() == products) return;
+  for (const NodeId n : thin) chosen_.erase(n);
+}
+
 ValueId Selection::group(ValueId v) const {
   for (auto it = parents_.find(v); it != parents_.end(); it = parents_.find(v)) v = it->second;
   return v;
@@ -174,6 +204,7 @@ Selection::Selection(const Graph& g, const Target& target, const std::set<NodeId
     });
     changed = others.size() != before;
   }
+  if (target_.thin > 0) leave_thin_float();
   collect_values();
 }
 

@@ -35,6 +35,8 @@ class Selection {
   bool quantized_anyway(ValueId v) const;
   bool read_by_chosen(ValueId v) const;
   bool stays(NodeId n) const;
+  bool is_thin(NodeId n) const;
+  void leave_thin_float();
   bool joins_product(ValueId v) const;
   bool is_trained(ValueId v) const;
   void collect_values();

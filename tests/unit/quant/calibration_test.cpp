@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "unit/engine/models.h"
 #include "quant/evaluate/evaluation.h"
 
@@ -76,6 +78,49 @@ TEST(Calibration, MeansOfChannels) {
     EXPECT_NEAR(moments.mean_square(channel), static_cast<double>(channel * channel) + 1, 1e-5);
   }
   EXPECT_EQ(c.of(named(m.graph, "y")), nullptr);
+}
+
+// It is not looked at, and known as if it were.
+TEST(Calibration, WhatASigmoidGivesFollowsFromItsInput) {
+  const Model m = model_of("g (float[1,3,40,40] x) => (y) { a = Mul(x, x)  s = Sigmoid(x)  y = Add(a, s) }");
+  const ValueId x = named(m.graph, "x"), s = named(m.graph, "s");
+  Calibration both(m, {{x, -1}, {s, -1}}, 1), alone(m, {{s, -1}}, 1);
+  for (uint32_t seed = 1; seed < 4; ++seed)
+    both.sample(inputs_of(m.graph, seed)), alone.sample(inputs_of(m.graph, seed));
+  for (const Half half : {Half::both, Half::even, Half::odd}) {
+    const Histogram &a = both.of(s, half)->histogram, &b = alone.of(s, half)->histogram;
+    EXPECT_NEAR(a.min(), b.min(), 1e-6);
+    EXPECT_NEAR(a.max(), b.max(), 1e-6);
+    EXPECT_EQ(a.seen(), b.seen());
+    const Grid u8{8, false, false};
+    for (const Method method : {Method::minmax, Method::mse, Method::percentile})
+      EXPECT_NEAR(range_of(a, method, u8, 99).high, range_of(b, method, u8, 99).high, 0.02);
+  }
+}
+
+// However the channels lie, and with numbers that are none.
+TEST(Calibration, MomentsOfEveryOrderOfTheAxes) {
+  constexpr int64_t channels = 5, side = 40;
+  const auto number = [](int64_t c, int64_t i) { return static_cast<float>(c) + (i % 2 ? 1.0f : -1.0f); };
+  for (const bool last : {false, true})
+    for (const float strange : {0.0f, NAN, INFINITY}) {
+      std::vector<float> x(static_cast<size_t>(channels * side * side));
+      for (int64_t c = 0; c < channels; ++c)
+        for (int64_t i = 0; i < side * side; ++i)
+          x[static_cast<size_t>(last ? i * channels + c : c * side * side + i)] = number(c, i);
+      if (strange != 0) x[0] = strange;
+      quant::ValueStatistics s;
+      s.channels.axis = 1;
+      if (last) s.add(x, std::vector<int64_t>{1, side, side, channels}, std::vector<size_t>{0, 2, 3, 1});
+      else s.add(x, std::vector<int64_t>{1, channels, side, side}, std::vector<size_t>{0, 1, 2, 3});
+      for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+        EXPECT_NEAR(s.channels.mean(c), static_cast<double>(c), 2e-3) << last << strange << c;
+        EXPECT_NEAR(s.channels.mean_square(c), static_cast<double>(c * c) + 1, 0.02);
+        EXPECT_EQ(s.channels.most[c], static_cast<float>(c + 1));
+      }
+      EXPECT_EQ(s.histogram.min(), -1);
+      EXPECT_EQ(s.histogram.max(), 5);
+    }
 }
 
 TEST(Evaluation, PartsOfDifferentSizesAreJudgedAlone) {

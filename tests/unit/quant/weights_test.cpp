@@ -28,6 +28,14 @@ void expect_places(const Product& p, const std::vector<Expected>& places) {
     EXPECT_EQ(p.input(at), places[i].input) << i;
     EXPECT_EQ(p.output(at), places[i].output) << i;
   }
+  Product::Walk walk(p);
+  int64_t count = 1;
+  for (const int64_t size : p.shape) count *= size;
+  for (int64_t i = 0; i < count; ++i, walk.next()) {
+    EXPECT_EQ(walk.channel(), p.channel(i)) << i;
+    EXPECT_EQ(walk.input(), p.input(i)) << i;
+    EXPECT_EQ(walk.output(), p.output(i)) << i;
+  }
 }
 
 TEST(Products, Conv) {

@@ -1,0 +1,30 @@
+// What calibration asks of runs of floats, in one pass over each.
+#pragma once
+
+#include <cstdint>
+
+#include "support/layers.h"
+
+namespace cameo::engine {
+
+// Of all numbers, NaN excepted from the extremes: an infinity among them shows there, a NaN in the sums.
+struct RowMoments {
+  float low, high;  // of no numbers +inf and -inf
+  float sum, square;
+};
+// Sums in f32, in many lanes: runs of some thousands keep six digits.
+RowMoments moments_of_row(const float* x, int64_t n);
+// The same without sums.
+void extremes_of_row(const float* x, int64_t n, float* low, float* high);
+// Of every place of a row: x, its square and its magnitude.
+void add_moments_row(const float* x, float* sum, float* square, float* most, int64_t n);
+// Of each number the place among bins with log-spaced bounds, by the leading bits of its magnitude: 0 below the first,
+// then those of positive numbers, then those of negative ones, then what is not finite.
+struct LogBins {
+  uint32_t shift, first, last, each;  // magnitudes' bits >> shift; the least and the largest; how many of a sign
+};
+void bins_of_row(const float* x, uint16_t* place, int64_t n, LogBins bins);
+// sums += (a + b) * weight
+void add_counts_row(uint64_t* sums, const uint16_t* a, const uint16_t* b, int64_t n, uint32_t weight);
+
+}  // namespace cameo::engine
