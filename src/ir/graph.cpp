@@ -166,9 +166,11 @@ void Graph::set_origin(NodeId n, uint32_t origin) {
 
 void Graph::drop_use(ValueId v, const Use& use) {
   auto& uses = values_[v.index].uses;
-  const auto at = std::find(uses.begin(), uses.end(), use);
-  invariant(at != uses.end(), "use lists are complete");
-  uses.erase(at);
+  // From both ends: passes go forwards or backwards over the users of a value, which may be very many.
+  size_t front = 0, back = uses.size();
+  while (front < back && uses[front] != use && uses[back - 1] != use) ++front, --back;
+  invariant(front < back, "use lists are complete");
+  uses.erase(uses.begin() + static_cast<std::ptrdiff_t>(uses[front] == use ? front : back - 1));
 }
 
 void Graph::set_input(NodeId n, size_t i, ValueId v) {
@@ -184,7 +186,7 @@ void Graph::set_input(NodeId n, size_t i, ValueId v) {
 
 void Graph::set_inputs(NodeId n, std::vector<ValueId> inputs) {
   auto& old = nodes_[n.index].inputs;
-  for (uint32_t i = 0; i < old.size(); ++i)
+  for (uint32_t i = static_cast<uint32_t>(old.size()); i-- > 0;)
     if (old[i]) drop_use(old[i], {n, {}, i});
   old = std::move(inputs);
   for (uint32_t i = 0; i < old.size(); ++i)
@@ -310,7 +312,7 @@ void Graph::erase(NodeId id) {
   for (const RegionId r : std::vector<RegionId>(nodes_[id.index].regions))
     if (r) kill_region(r);
   Node& n = nodes_[id.index];
-  for (uint32_t i = 0; i < n.inputs.size(); ++i)
+  for (uint32_t i = static_cast<uint32_t>(n.inputs.size()); i-- > 0;)
     if (n.inputs[i]) drop_use(n.inputs[i], {id, {}, i});
   for (const ValueId v : n.outputs) {
     invariant(!used(v), "an erased node's outputs are unused");

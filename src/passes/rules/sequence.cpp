@@ -84,11 +84,35 @@ void joined(Rewrite& rw) {
   if (at(a.axis) == at(split->axis) && dropped == (a.new_axis != 0)) rw.replace(rw.operand(rw.in(0), 0));
 }
 
+constexpr size_t longest_copied = 256;  // of a list that others read too: each copy takes its length
+
+// Appends one element to `v`, whose maker's list nobody else reads.
+bool is_appended(const Rewrite& rw, ValueId v) {
+  return rw.single_use(v) && rw.made_by<op::SequenceInsert>(v) && !rw.operand(v, 2);
+}
+
+// The last of many appends takes in all of them at once: one after the other, each would copy the list before it.
+bool is_appended_to(const Rewrite& rw) {
+  if (rw.has(2) || !rw.single_use(rw.out())) return false;
+  const Use& use = rw.g[rw.out()].uses[0];
+  return use.node && use.index == 0 && rw.g[use.node].home == rw.root().home &&
+         rw.g[use.node].as<op::SequenceInsert>() && !rw.g.input(use.node, 2);
+}
+
 void grown(Rewrite& rw) {
-  const bool empty = rw.made_by<op::SequenceEmpty>(rw.in(0)) != nullptr;
-  if (!empty && !rw.made_by<op::SequenceConstruct>(rw.in(0))) return;
+  if (is_appended_to(rw)) return;
+  ValueId list = rw.in(0);
+  std::vector<ValueId> later;  // the last first
+  while (is_appended(rw, list)) {
+    later.push_back(rw.operand(list, 1));
+    list = rw.operand(list, 0);
+  }
+  const bool empty = rw.made_by<op::SequenceEmpty>(list) != nullptr;
+  if (!empty && !rw.made_by<op::SequenceConstruct>(list)) return;
   std::vector<ValueId> parts;
-  if (!empty) parts = rw.g[rw.maker(rw.in(0))].inputs;
+  if (!empty) parts = rw.g[rw.maker(list)].inputs;
+  if (parts.size() > longest_copied && !rw.single_use(list)) return rw.no("the list is long, and others read it too");
+  parts.insert(parts.end(), later.rbegin(), later.rend());
   int64_t at = static_cast<int64_t>(parts.size());
   if (rw.has(2)) {
     const auto i = known_index(rw, rw.in(2), at + 1);

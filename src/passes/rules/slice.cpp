@@ -68,17 +68,26 @@ void slice_of_slice(Rewrite& rw) {
   rw.shape_is_kept();
 }
 
+// The outermost takes in all of them at once: one after the other, each would copy the parts of those before it.
 void concat_of_concat(Rewrite& rw) {
   if (!rw.has_rank(rw.out())) return;
   const auto at = [&](int64_t axis) { return axis < 0 ? axis + rw.rank(rw.out()) : axis; };
   const int64_t axis = at(rw.attrs<op::Concat>().axis);
-  std::vector<ValueId> parts;
+  const auto alike = [&](const op::Concat* other) { return other && at(other->axis) == axis; };
+  if (rw.single_use(rw.out())) {
+    const NodeId user = rw.g[rw.out()].uses[0].node;
+    if (user && rw.g[user].home == rw.root().home && rw.has_rank(rw.g[user].outputs[0]) &&
+        alike(rw.g[user].as<op::Concat>()))
+      return;
+  }
   bool found = false;
-  for (const ValueId v : rw.root().inputs) {
-    const auto* inner = rw.made_by<op::Concat>(v);
-    if (inner && at(inner->axis) == axis && rw.single_use(v)) {
+  std::vector<ValueId> parts, open(rw.root().inputs.rbegin(), rw.root().inputs.rend());
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    open.pop_back();
+    if (alike(rw.made_by<op::Concat>(v)) && rw.single_use(v)) {
       const auto& more = rw.g[rw.maker(v)].inputs;
-      parts.insert(parts.end(), more.begin(), more.end());
+      open.insert(open.end(), more.rbegin(), more.rend());
       found = true;
     } else parts.push_back(v);
   }
