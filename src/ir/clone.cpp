@@ -39,15 +39,27 @@ class Cloner {
     return to;
   }
 
-  std::vector<ValueId> mapped(std::vector<ValueId> list) const {
+  std::vector<ValueId> mapped(std::vector<ValueId> list) {
     for (ValueId& v : list)
-      if (const auto it = values_.find(v); v && it != values_.end()) v = it->second;  // others come from outside
+      if (v) v = mapped(v);
     return list;
   }
 
  private:
   std::string renamed(const std::string& name) const {
     return name.empty() || !options_.keep_names ? "" : options_.prefix + name;
+  }
+
+  // What comes from outside is the same value within a graph. Into another graph go the constants outside: rewrites of
+  // a function's body leave theirs in the main graph.
+  ValueId mapped(ValueId v) {
+    if (const auto it = values_.find(v); it != values_.end()) return it->second;
+    if (&source_ == &g_) return v;
+    if (source_[v].kind != Value::Kind::initializer)
+      throw support::error("model.undefined-value",
+                           support::cat("a body reads '", source_[v].name, "', which is not in its scope"));
+    initializer(v, g_.main());
+    return values_.at(v);
   }
 
   void describe(ValueId from, ValueId to) {

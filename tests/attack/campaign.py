@@ -143,6 +143,11 @@ def read_case(place):
     return case, found.get("way", "plain_run"), found.get("key", "")
 
 
+def changes_numbers(arguments):
+    """As documented: half precision, and halves that QuantizeLinear rounds to even (docs/linger.md)."""
+    return "--float" in arguments or ("--to-qdq" in arguments and "--exact-rounding" not in arguments)
+
+
 def ways_for(case, number, options, result):
     """Which further questions a case that ended well is worth."""
     if not options.oracle or number % options.oracle:
@@ -152,7 +157,7 @@ def ways_for(case, number, options, result):
     if case.kind == "onnx" and case.arrays is not None and "inputs.npz" in case.files:
         if case.command.verb == "run" and result.status == 0:
             yield "engines_agree"
-        elif case.command.verb in ("simplify", "convert", "onnxsim") and result.status == 0 and "--float" not in case.command.arguments:
+        elif case.command.verb in ("simplify", "convert", "onnxsim") and result.status == 0 and not changes_numbers(case.command.arguments):
             yield "rewrite_keeps_values"
 
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/carrier.h"
+#include "kernels/number_cast.h"
 
 #include "api/page/call.h"
 #include "api/page/numbers.h"
@@ -53,8 +54,8 @@ std::optional<Picture> picture_of(const SharedArray& a, const std::string& name)
         if (in == 3) v = k[c * h * w + i];
         else
           for (int64_t j = 0; j < in; ++j) v += k[j * h * w + i] / static_cast<float>(in);
-        p.rgb +=
-            static_cast<char>(static_cast<unsigned char>(std::clamp(127.5f + 127.5f * v / largest_value, 0.f, 255.f)));
+        const float shade = std::clamp(127.5f + 127.5f * v / largest_value, 0.f, 255.f);
+        p.rgb += static_cast<char>(kernels::cast_number<int64_t>(shade));  // what is no number is black
       }
   }
   return p;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/number_cast.h"
 #include "support/error.h"
 
 namespace cameo::preparing {
@@ -26,11 +27,17 @@ struct Rows {
   }
 };
 
+Error other_sizes() {
+  return support::error("prepare.detector", "when it runs, the model's outputs have other sizes than it declares")
+      .help("declare the sizes of its inputs: --input NAME=DTYPE[SIZES], --fix-size NAME=N");
+}
+
 Rows rows_of(const Tensor& t, bool last, size_t rank_without_images) {
   std::vector<int64_t> shape = t.shape();
   if (shape.size() == 4) shape.erase(shape.begin() + 2);
   if (shape.size() == rank_without_images) shape.insert(shape.begin(), 1);
   if (shape.size() == 2) shape.push_back(1);
+  if (shape.size() != 3) throw other_sizes();
   Rows out{shape[0], shape[last ? 1 : 2], shape[last ? 2 : 1], {}};
   const std::vector<double> numbers = t.to_doubles();
   out.numbers.resize(numbers.size());
@@ -105,6 +112,10 @@ Candidates candidates_of(const Detector& d, const std::vector<kernels::Datum>& o
                               : rows_of(outputs.at(1).tensor, d.scores_last,
                                         first.rank() == 2 ? (outputs[1].tensor.rank() == 1 ? 1 : 2) : 0);
   const int64_t taken = d.labelled ? 1 : d.classes + (d.background != Background::none);
+  const int64_t features = !d.joint ? 4 : d.labelled ? 6 : 4 + d.objectness + taken;
+  if (all.features < features ||
+      (!d.joint && (scores.images < all.images || scores.n < all.n || scores.features < taken)))
+    throw other_sizes();
   Candidates out;
   out.classes = d.labelled ? 1 : d.classes;
   for (int64_t i = 0; i < all.images; ++i) {
@@ -125,7 +136,7 @@ Candidates candidates_of(const Detector& d, const std::vector<kernels::Datum>& o
                            : d.activation == Activation::none ? all.at(i, r, 4)
                                                               : sigmoid(all.at(i, r, 4));
       for (const float x : s) kept.push_back(x * object);
-      if (d.labelled) labels.push_back(static_cast<int64_t>(all.at(i, r, 5)));
+      if (d.labelled) labels.push_back(kernels::cast_number<int64_t>(all.at(i, r, 5)));
     }
   }
   return out;

@@ -41,13 +41,13 @@ struct WriteOptions {
 // data file that belongs to what it read, or none, whenever the process ends and however many write at once
 // (docs/onnx-files.md). Throws convert.* with one finding per node that the opset cannot express, write.* and use.*.
 // Findings that do not stop the work (lossy expansions) go to `diags`.
-void write_onnx(const Model& model, const std::string& path, const WriteOptions& options = {},
+void write_onnx(const ir::Model& model, const std::string& path, const WriteOptions& options = {},
                 DiagSink* diags = nullptr);
 // The same, to be published with other files: all is written, and nothing has its name before files.commit().
-void write_onnx(const Model& model, Publication& files, const std::string& path, const WriteOptions& options,
-                DiagSink* diags);
+void write_onnx(const ir::Model& model, formats::Publication& files, const std::string& path,
+                const WriteOptions& options, DiagSink* diags);
 // The same into memory; external and in-place weights are refused.
-std::string write_onnx(const Model& model, const WriteOptions& options = {}, DiagSink* diags = nullptr);
+std::string write_onnx(const ir::Model& model, const WriteOptions& options = {}, DiagSink* diags = nullptr);
 
 // The IR version that came with an opset of ai.onnx.
 int64_t ir_version_for(int64_t opset);

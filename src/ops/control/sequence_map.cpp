@@ -16,6 +16,8 @@ struct SequenceMap : Rules<op::SequenceMap> {
     if (!c.region_id(0)) c.fail("infer.body", "there is no body");
     if (c.graph()[c.region_id(0)].inputs.size() != c.in_count())
       c.fail("infer.body", cat("a body of ", c.graph()[c.region_id(0)].inputs.size(), " inputs for ", c.in_count()));
+    if (const size_t made = c.graph()[c.region_id(0)].outputs.size(); made < c.out_count())
+      c.fail("infer.body", cat("a body of ", made, " outputs for ", c.out_count()));
     std::vector<Fact> elements;
     for (size_t i = 0; i < c.in_count(); ++i) {
       const Type& t = c.type(i);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/dim.h"
+#include "kernels/number_cast.h"
 #include "ops/revision.h"
 
 namespace cameo::ops {
@@ -94,7 +95,7 @@ void for_each_position(const Windows& w, const Reach& r, F&& f) {
 inline constexpr Revision exponent_was_float{2,
                                              [](Upgrade& u) {
                                                if (const auto p = u.take_float("p"))
-                                                 u.set("p", static_cast<int64_t>(*p));
+                                                 u.set("p", kernels::cast_number<int64_t>(*p));
                                              },
                                              [](Downgrade& d) {
                                                if (const auto p = d.take_int("p")) d.set("p", static_cast<float>(*p));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/number_cast.h"
 #include "quant/calibrate/divergence.h"
 #include "support/error.h"
 
@@ -31,7 +32,8 @@ Scale scale_of(const Range& range, const Grid& grid) {
   if (!(exact > smallest)) return {1, std::clamp<int64_t>(0, least, most)};
   const double scale = static_cast<float>(exact);
   const double zero = std::nearbyint(static_cast<double>(least) - low / scale);
-  return {scale, static_cast<int64_t>(std::clamp(zero, static_cast<double>(least), static_cast<double>(most)))};
+  return {scale,
+          kernels::cast_number<int64_t>(std::clamp(zero, static_cast<double>(least), static_cast<double>(most)))};
 }
 
 Range covered(const Scale& s, const Grid& grid) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/carrier.h"
+#include "kernels/number_cast.h"
 #include "ops/on.h"
 #include "quant/weights/rewrite.h"
 #include "support/error.h"
@@ -34,7 +35,7 @@ Quantized transposed(const Tensor& w, bool per_channel) {
       for (int64_t k = 0; k < depth; ++k) {
         const float level = scale(n) > 0 ? std::nearbyint(x[(d * outputs + n) * depth + k] / scale(n)) : 0;
         levels[static_cast<size_t>((d * depth + k) * outputs + n)] =
-            static_cast<int8_t>(std::clamp(level, -127.0F, 127.0F));
+            kernels::cast_number<int8_t>(std::clamp(level, -127.0F, 127.0F));
       }
   }
   const std::vector<int64_t> shape =

@@ -12,7 +12,8 @@ namespace {
 
 bool is_named(const Graph& g, NodeId n, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) {
-    return g[n].op->name == p || runtime::matches(g[n].name, p) || runtime::matches(g[g[n].outputs[0]].name, p);
+    return g[n].op->name == p || runtime::matches(g[n].name, p) ||
+           (!g[n].outputs.empty() && runtime::matches(g[g[n].outputs[0]].name, p));
   });
 }
 

@@ -6,7 +6,12 @@ std::vector<ChannelMoments> BiasMeans::measured(const Model& m) const {
   constexpr size_t channel_axis = 1;  // of the results of Conv, ConvTranspose and Gemm
   engine::SessionOptions options;
   options.threads = threads_;
-  for (const NodeId n : products_) options.observe.push_back(m.graph[n].outputs[0]);
+  std::vector<size_t> product;  // by place in `observe`; a product may be gone where nothing reads it
+  for (size_t i = 0; i < products_.size(); ++i) {
+    if (m.graph[products_[i]].dead) continue;
+    options.observe.push_back(m.graph[products_[i]].outputs[0]);
+    product.push_back(i);
+  }
   const engine::Session session(m, options);
   std::vector<ChannelMoments> out(products_.size());
   for (const auto& inputs : samples_)
@@ -15,7 +20,7 @@ std::vector<ChannelMoments> BiasMeans::measured(const Model& m) const {
       const std::span<const float> numbers(reinterpret_cast<const float*>(o.bytes.data()),
                                            o.bytes.size() / sizeof(float));
       for (size_t i = 0; i < o.axes.size(); ++i)
-        if (o.axes[i] == channel_axis) out[o.index].add(numbers, o.dims, i);
+        if (o.axes[i] == channel_axis) out[product[o.index]].add(numbers, o.dims, i);
     });
   return out;
 }

@@ -51,7 +51,9 @@ BlockScale range_scale(float low, float high, const BlockFormat& f) {
   BlockScale out;
   out.scale = (high - low) / static_cast<float>(f.last());
   const float zero = out.scale != 0 ? 0.0F - low / out.scale : low;
-  out.zero = static_cast<uint8_t>(std::roundf(std::clamp(zero, 0.0F, static_cast<float>(f.last()))));
+  // Ends that are infinite leave no place for zero.
+  if (!std::isnan(zero))
+    out.zero = static_cast<uint8_t>(std::roundf(std::clamp(zero, 0.0F, static_cast<float>(f.last()))));
   return out;
 }
 

@@ -86,7 +86,7 @@ void take_over(Graph& g, ValueId old, ValueId made) {
 }
 
 void drop_unused(Graph& g, ValueId v) {
-  if (g[v].kind == Value::Kind::dead || g.used(v)) return;
+  if (!v || g[v].kind == Value::Kind::dead || g.used(v)) return;
   if (g[v].kind == Value::Kind::initializer) g.erase_initializer(v);
   else if (g[v].def) g.erase(g[v].def);
 }
