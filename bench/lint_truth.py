@@ -31,6 +31,7 @@ import onnx_files  # noqa: E402
 
 ENGINES = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "ncnn", "tflite")
 BYTES = {"mended": (0, 24 << 20), "first": (0, 0), "second": (24 << 20, 60 << 20), "third": (0, 0)}  # of the trained models of a set
+RANDOM = {"transformers_vit_mae"}  # draws random numbers: no two runs agree
 TOLERANCE = 5e-3  # of the largest number: rounding through whole models, some of them in 8 bits
 
 
@@ -75,6 +76,8 @@ def exported(folder):
     """Of every architecture fixed sizes at opset 18, and one of the two other forms, by turns; of the third set all that there is."""
     if folder.name == "third":
         for model in sorted(folder.glob("*.onnx")):
+            if model.stem.split(".")[0] in RANDOM:
+                continue
             if model.with_suffix(".npz").exists():
                 yield {"id": model.stem, "model": str(model), "io": str(model.with_suffix(".npz")), "kind": "export", "tolerance": TOLERANCE}
         return

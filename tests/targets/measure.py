@@ -35,7 +35,7 @@ COMBINED = {"OneHot", "Loop", "If", "Scan"}  # engines support combinations of t
 WORK_IN_MODELS = {
     "opencv": {"PRelu"},  # with one slope per channel
     # Converters drop some of these, and want others with layers around them.
-    "ncnn": {"LayerNormalization", "Einsum", "Identity", "Dropout", "Constant", "Cast", "LSTM", "GRU", "RNN"},
+    "ncnn": {"LayerNormalization", "Einsum", "Identity", "Dropout", "Constant", "Cast", "LSTM", "GRU", "RNN", "InstanceNormalization"},
     "tflite": {"Identity", "Dropout", "Constant"},
 }
 
@@ -160,14 +160,19 @@ def form_lines(engine, jobs, outcomes):
             yield f"when {op} {'; '.join(rule) or 'always'}"
 
 
-def write_forms(engine, place):
+def write_forms(engine, place, recorded):
     """Puts the `when` lines of an engine into its facts, in place of older ones."""
     made = variants.jobs(place / "forms", converted=engine in CONVERTED)
     if engine in CONVERTED:
         for job in made:  # not a condition where nothing else was tried
             job["features"] = [f for f in job["features"] if f != "in 0 made-by Conv"]
     print(f"{len(made)} forms of {len({j['op'] for j in made})} operators", flush=True)
-    outcomes = pool.outcomes(engine, made, place / f"{engine}.forms.jsonl")
+    record = place / f"{engine}.forms.jsonl"
+    if recorded:
+        there = {json.loads(line)["id"] for line in record.read_text().splitlines()}
+        made = [job for job in made if job["id"] in there]
+        print(f"{len(made)} of them were tried", flush=True)
+    outcomes = pool.outcomes(engine, made, record)
     file = FACTS / f"{engine}.txt"
     kept = [line for line in file.read_text().splitlines() if not line.startswith("when ")]
     file.write_text("\n".join([*kept, *form_lines(engine, made, outcomes)]) + "\n")
@@ -182,12 +187,13 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--forms", action="store_true", help="forms that networks have operators in (variants.py), in place of ONNX's cases")
+    parser.add_argument("--recorded", action="store_true", help="with --forms: only those that were tried already")
     parser.add_argument("--fresh", action="store_true", help="forget what was tried")
     args = parser.parse_args()
     args.place.mkdir(parents=True, exist_ok=True)
     if args.forms:
         for engine in args.engine:
-            write_forms(engine, args.place)
+            write_forms(engine, args.place, args.recorded)
         return
     made = [job for job in cases.Cases(cases.conformance_folder(args.shared, args.place), args.place / "cases", args.cameo).all() if job]
     print(f"{len(made)} models of {len({j['fact']['op'] for j in made})} operators", flush=True)

@@ -68,6 +68,7 @@ def unary():
         yield v("Clip", [In(full(rank))], opset=10, min=-0.3, max=0.4)
 
 
+ONE_MODE = {"nearest_mode": "nearest", "cubic_coeff_a": "cubic"}  # attributes of Resize that belong to one of its modes
 BROADCAST = {"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "MatMul", "Expand"}
 
 
@@ -433,6 +434,9 @@ def features(variant, wanted):
             if name == "pads":
                 half = len(value) // 2
                 out.append("check pads-differ" if list(value[:half]) != list(value[half:]) else "not check pads-differ")
+        elif op == "Resize" and name in ONE_MODE:  # says nothing in other modes
+            if attributes["mode"] == ONE_MODE[name]:
+                out.append(f"attr mode = {ONE_MODE[name]}; attr {name} = {value:.6g}" if isinstance(value, float) else f"attr mode = {ONE_MODE[name]}; attr {name} = {value}")
         elif value is not None:
             out.append(f"attr {name} = {value:.6g}" if isinstance(value, float) else f"attr {name} = {value}")
     axes = attributes.get("axes", attributes.get("axis"))
@@ -464,7 +468,7 @@ def features(variant, wanted):
 
 # Converters find the axis of images by the layers around: alone, these are converted along another one.
 NEED_LAYERS = {"Concat", "Slice", "Split", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceL2", "Softmax", "LogSoftmax", "Gather", "Flatten",
-               "LayerNormalization", "MatMul", "Add", "Sub", "Mul", "Div"}
+               "LayerNormalization", "MatMul", "Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "ReduceMin", "ReduceL1", "ReduceProd", "ReduceLogSumExp", "ReduceSumSquare"}
 
 
 def contexts(variant, converted):

@@ -247,6 +247,19 @@ bool scaled_tanh(const Subject& s) {
   return scales(a, b) || scales(b, a);
 }
 
+// Only operators that work element by element stand between the model's input and this.
+bool is_near_input(const Subject& s) {
+  const Graph& g = s.graph();
+  ValueId v = s.node->input(0);
+  constexpr std::string_view through[] = {"Pow", "Mul", "Cast", "Add", "Relu", "Identity"};
+  for (int step = 0; step < 4 && v && g[v].def; ++step) {
+    const Node& n = g[g[v].def];
+    if (std::none_of(std::begin(through), std::end(through), [&](auto op) { return n.is(op); })) return false;
+    v = n.inputs[0];
+  }
+  return v && !g[v].def && !g.is_constant(v);
+}
+
 // c (1 + erf(...)), before x is multiplied to it.
 bool scaled_erf(const Subject& s) {
   const Graph& g = s.graph();
@@ -340,6 +353,7 @@ constexpr Check checks[] = {
     {"uneven-bias", has_uneven_bias},
     {"moves-first-axis", moves_first_axis},
     {"scaled-erf", scaled_erf},
+    {"near-input", is_near_input},
     {"flattens", flattens},
     {"broadcasts-channels", broadcasts_channels},
     {"scales-keys", scales_keys},

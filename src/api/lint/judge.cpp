@@ -24,6 +24,7 @@ class Judge {
       if (holds(*row, subject_)) add(*owner, *row);
     for (const FileNode& n : subject_.file.nodes) {
       subject_.node = &n;
+      if (is_folded(n)) continue;
       bool failed = false;
       for (const auto& [owner, row] : node_rows_)
         if (holds(*row, subject_)) failed |= row->severity == Severity::error, add(*owner, *row);
@@ -88,6 +89,18 @@ class Judge {
     return false;
   }
 
+  // A converter computes what depends on constants and on sizes only: the engine never meets it.
+  bool is_folded(const FileNode& n) {
+    if (!target_.wants.contains("constants") || n.depth || n.op.starts_with("Random") || n.op == "Bernoulli")
+      return false;
+    const ir::Graph& g = subject_.graph();
+    const bool all = n.op == "Shape" || n.op == "Size" || std::all_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) {
+                       return !v || g.is_constant(v) || folded_.contains(v);
+                     });
+    if (all) folded_.insert(n.outputs.begin(), n.outputs.end());
+    return all;
+  }
+
   // Engines compute constants and sizes before the model runs.
   bool is_computed_ahead(const FileNode& n) const {
     const ir::Graph& g = subject_.graph();
@@ -100,6 +113,7 @@ class Judge {
   const Report& report_;
   Subject subject_;
   std::vector<Owned> node_rows_, model_rows_;
+  std::set<ValueId> folded_;
 };
 
 }  // namespace
