@@ -148,6 +148,6 @@ class Library:
 def library_beside(command):
     """libcameo.so of the same build, unless parts of it are newer: then it was not built with the command."""
     folder = pathlib.Path(command).parent
-    path = folder / "libcameo.so"
     parts = [p.stat().st_mtime for p in folder.glob("libcameo_*.a")]
-    return path if path.is_file() and max(parts, default=0) <= path.stat().st_mtime else None
+    whole = [p for p in sorted(folder.glob("libcameo.so*")) if p.is_file() and p.stat().st_mtime >= max(parts, default=0)]
+    return whole[0] if whole else None
