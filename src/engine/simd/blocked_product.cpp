@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "engine/parallel.h"
-#include "engine/simd/blocked_rows.h"
+#include "engine/simd/blocked_operands.h"
 #include "engine/simd/integer.h"
+#include "engine/simd/vnni_rows.h"
 #include "ops/quant/matmul_nbits.h"
 #include "support/error.h"
 
@@ -12,28 +13,13 @@ namespace cameo::engine {
 
 namespace {
 
-struct Size {
-  BlockedSize weight;
-  int64_t rows, columns, zero_bytes;
-};
-enum class Zeros : uint8_t { none, packed, floats };
+constexpr int64_t level_of_bytes = 4;  // accuracy_level that lets data be rounded to 8 bits
 
-// Inputs: the left matrix, the codes, the scales; then zero points and bias, where they are.
 class BlockedProductKernel : public Kernel {
  public:
-  BlockedProductKernel(const Size& s, Zeros zeros, bool bias, MultiplyTile multiply)
-      : s_(s), zeros_(zeros), bias_(bias), multiply_(multiply) {}
+  BlockedProductKernel(const BlockedOperands& s, MultiplyTile multiply) : s_(s), multiply_(multiply) {}
   std::string about() const override { return cat("weights of ", s_.weight.bits, " bits"); }
-  Extents extents() const override {
-    const BlockedSize& w = s_.weight;
-    const int64_t blocks = s_.columns * w.blocks;
-    Extents e{{floats(s_.rows * w.depth), static_cast<uint64_t>(s_.columns * w.row_bytes()), floats(blocks)},
-              {floats(s_.rows * s_.columns)}};
-    if (zeros_ == Zeros::packed) e.in.push_back(static_cast<uint64_t>(s_.columns * s_.zero_bytes));
-    if (zeros_ == Zeros::floats) e.in.push_back(floats(blocks));
-    if (bias_) e.in.push_back(floats(s_.columns));
-    return e;
-  }
+  Extents extents() const override { return s_.extents(); }
 
   void run(const Buffers& b) const override {
     constexpr int64_t few = 4;  // rows, for which the weights are read anew each time
@@ -41,10 +27,7 @@ class BlockedProductKernel : public Kernel {
     else if (s_.rows >= panel_width && has_blocked_dots()) run_turned(b);
     else if (has_blocked_dots()) run_panels(b);
     else run_tiles(b);
-    if (!bias_) return;
-    const float* bias = b.input<float>(zeros_ == Zeros::none ? 3 : 4);
-    for (int64_t i = 0; i < s_.rows; ++i)
-      for (int64_t j = 0; j < s_.columns; ++j) b.output<float>(0)[i * s_.columns + j] += bias[j];
+    s_.add_bias(b);
   }
 
  private:
@@ -55,18 +38,16 @@ class BlockedProductKernel : public Kernel {
       arrange_for_dots(w, b.input<float>(0) + i * w.depth, arranged.data(), sums.data());
       const int64_t groups = (s_.columns + blocked_dots_at_once - 1) / blocked_dots_at_once;
       parallel(groups, std::max<int64_t>(1, 65536 / w.depth), [&](int64_t first, int64_t last) {
-        std::vector<float> zeros(static_cast<size_t>(zeros_size() * blocked_dots_at_once));
+        std::vector<float> zeros(static_cast<size_t>(s_.zeros_size() * blocked_dots_at_once));
         for (int64_t g = first; g < last; ++g) {
           const int64_t from = g * blocked_dots_at_once, count = std::min(blocked_dots_at_once, s_.columns - from);
           BlockedRow rows[blocked_dots_at_once];
-          for (int64_t j = 0; j < count; ++j) rows[j] = row(b, from + j, zeros.data() + j * zeros_size());
+          for (int64_t j = 0; j < count; ++j) rows[j] = s_.row(b, from + j, zeros.data() + j * s_.zeros_size());
           blocked_dots(w, rows, count, arranged.data(), sums.data(), b.output<float>(0) + i * s_.columns + from);
         }
       });
     }
   }
-
-  int64_t zeros_size() const { return s_.weight.blocks + 8; }  // whole bytes of them are unpacked
 
   // Both sides in the order in which codes come out of their bytes.
   void run_panels(const Buffers& b) const {
@@ -78,7 +59,7 @@ class BlockedProductKernel : public Kernel {
     parallel((s_.columns + panel_width - 1) / panel_width, 1, [&](int64_t first, int64_t last) {
       std::vector<float> numbers(static_cast<size_t>(panel_width * panel_depth())),
           panel(static_cast<size_t>(panel_width * panel_depth())),
-          zeros(static_cast<size_t>(panel_width * zeros_size()));
+          zeros(static_cast<size_t>(panel_width * s_.zeros_size()));
       for (int64_t t = first; t < last; ++t) one_panel(b, x, t * panel_width, numbers, panel, zeros);
     });
   }
@@ -95,7 +76,7 @@ class BlockedProductKernel : public Kernel {
       turn_panel(x.data(), depth, turned.data() + g * panel_width * depth);
     }
     parallel((s_.columns + at_once - 1) / at_once, 1, [&](int64_t first, int64_t last) {
-      std::vector<float> numbers(static_cast<size_t>(at_once * depth)), zeros(static_cast<size_t>(zeros_size()));
+      std::vector<float> numbers(static_cast<size_t>(at_once * depth)), zeros(static_cast<size_t>(s_.zeros_size()));
       for (int64_t t = first; t < last; ++t) some_columns(b, turned, t * at_once, numbers, zeros);
     });
   }
@@ -105,18 +86,20 @@ class BlockedProductKernel : public Kernel {
     const BlockedSize& w = s_.weight;
     const int64_t count = std::min(at_once, s_.columns - from), depth = arranged_size(w);
     for (int64_t j = 0; j < count; ++j)
-      read_arranged_row(w, row(b, from + j, zeros.data()), numbers.data() + j * depth);
+      read_arranged_row(w, s_.row(b, from + j, zeros.data()), numbers.data() + j * depth);
     float y[at_once * panel_width];
     for (int64_t i = 0; i < s_.rows; i += panel_width) {
-      multiply_panel(
-          {count, depth, panel_width, numbers.data(), depth, turned.data() + i * depth, y, panel_width, false});
-      for (int64_t r = 0; r < std::min(panel_width, s_.rows - i); ++r)
-        for (int64_t j = 0; j < count; ++j)
-          b.output<float>(0)[(i + r) * s_.columns + from + j] = y[j * panel_width + r];
+      for (int64_t k = 0; k < depth; k += near)
+        multiply_panel({count, std::min(near, depth - k), panel_width, numbers.data() + k, depth,
+                        turned.data() + i * depth + k * panel_width, y, panel_width, k > 0});
+      vnni_transpose(reinterpret_cast<const int32_t*>(y), panel_width,
+                     reinterpret_cast<int32_t*>(b.output<float>(0) + i * s_.columns + from), s_.columns, count,
+                     std::min(panel_width, s_.rows - i));
     }
   }
 
   static constexpr int64_t at_once = 24;  // columns, whose numbers stay in cache
+  static constexpr int64_t near = 128;    // depth of a panel that stays in the first level of it
 
   // Blocks that a panel holds: so many that it stays in cache with the numbers it is made of.
   int64_t panel_blocks() const { return std::min(s_.weight.blocks, std::max<int64_t>(1, 512 / s_.weight.block)); }
@@ -131,7 +114,7 @@ class BlockedProductKernel : public Kernel {
     const BlockedSize& w = s_.weight;
     const int64_t count = std::min(panel_width, s_.columns - from), depth = arranged_size(w);
     BlockedRow rows[panel_width];
-    for (int64_t j = 0; j < count; ++j) rows[j] = row(b, from + j, zeros.data() + j * zeros_size());
+    for (int64_t j = 0; j < count; ++j) rows[j] = s_.row(b, from + j, zeros.data() + j * s_.zeros_size());
     for (int64_t at = 0; at < w.blocks; at += panel_blocks()) {
       BlockedSize part = w;
       part.blocks = std::min(panel_blocks(), w.blocks - at);
@@ -154,32 +137,18 @@ class BlockedProductKernel : public Kernel {
                   tiles = (s_.columns + wide - 1) / wide;
     parallel(tiles, 1, [&](int64_t first, int64_t last) {
       const ThreadScope alone(1);
-      std::vector<float> numbers(static_cast<size_t>(wide * padded)), zeros(static_cast<size_t>(zeros_size()));
+      std::vector<float> numbers(static_cast<size_t>(wide * padded)), zeros(static_cast<size_t>(s_.zeros_size()));
       for (int64_t t = first; t < last; ++t) {
         const int64_t from = t * wide, count = std::min(wide, s_.columns - from);
         for (int64_t j = 0; j < count; ++j)
-          read_blocked_row(w, row(b, from + j, zeros.data()), numbers.data() + j * padded);
+          read_blocked_row(w, s_.row(b, from + j, zeros.data()), numbers.data() + j * padded);
         multiply_({s_.rows, w.depth, count, b.input<float>(0), numbers.data(), padded, b.output<float>(0) + from,
                    s_.columns});
       }
     });
   }
 
-  // `zeros`: where the zero points of the row are unpacked to.
-  BlockedRow row(const Buffers& b, int64_t n, float* zeros) const {
-    const BlockedSize& w = s_.weight;
-    const BlockedRow out{b.input<uint8_t>(1) + n * w.row_bytes(), b.input<float>(2) + n * w.blocks,
-                         zeros_ == Zeros::none ? nullptr : zeros};
-    if (zeros_ == Zeros::floats)
-      for (int64_t i = 0; i < w.blocks; ++i) zeros[i] = b.input<float>(3)[n * w.blocks + i] - w.middle();
-    if (zeros_ == Zeros::packed)
-      read_zero_points(b.input<uint8_t>(3) + n * s_.zero_bytes, w.bits, s_.zero_bytes, zeros);
-    return out;
-  }
-
-  Size s_;
-  Zeros zeros_;
-  bool bias_;
+  BlockedOperands s_;
   MultiplyTile multiply_;
 };
 
@@ -196,15 +165,23 @@ bool emit_blocked_product(Compiler& c, NodeId n, MultiplyTile multiply) {
   const ValueId zeros = input_of(node, 3), groups = input_of(node, 4), bias = input_of(node, 5);
   if (!a || groups || !c.is_f32(node.inputs[0]) || c.desc(node.outputs[0])->count() == 0) return false;
   const BlockedWeight w(*a);
-  const Size size{
-      {w.depth, w.blocks, w.block, w.bits}, c.desc(node.inputs[0])->count() / w.depth, w.columns, w.zero_bytes()};
-  const Zeros kind = !zeros ? Zeros::none : c.desc(zeros)->dtype == DType::u8 ? Zeros::packed : Zeros::floats;
+  const auto packed = [&] { return c.desc(zeros)->dtype == DType::u8; };
+  const BlockedOperands operands{{w.depth, w.blocks, w.block, w.bits},
+                                 c.desc(node.inputs[0])->count() / w.depth,
+                                 w.columns,
+                                 w.zero_bytes(),
+                                 !zeros     ? BlockedZeros::none
+                                 : packed() ? BlockedZeros::packed
+                                            : BlockedZeros::floats,
+                                 bias.valid()};
   std::vector<SlotId> in{c.plain(node.inputs[0]), c.bytes_of(node.inputs[1]), c.plain(node.inputs[2])};
   for (const ValueId v : {zeros, bias})
     if (v) in.push_back(c.plain(v));
   const SlotId out = c.make(*c.desc(node.outputs[0]));
-  c.step(n, "MatMulNBits", std::make_unique<BlockedProductKernel>(size, kind, bias.valid(), multiply), std::move(in),
-         {out});
+  const bool rounds = a->accuracy_level.value_or(0) == level_of_bytes && has_vnni();
+  std::unique_ptr<Kernel> kernel = std::make_unique<BlockedProductKernel>(operands, multiply);
+  if (rounds) kernel = make_byte_blocked_product(operands);
+  c.step(n, "MatMulNBits", std::move(kernel), std::move(in), {out});
   c.bind(node.outputs[0], out);
   return true;
 }

@@ -12,6 +12,22 @@ namespace {
 
 constexpr int64_t unit_bytes = 16;  // codes of a register's lanes
 
+#if defined(__x86_64__) && defined(__GNUC__)
+// Eight bytes at a time.
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))) void nibbles(const uint8_t* packed, int64_t bytes,
+                                                                           float* y) {
+  const __m128i mask = _mm_set1_epi8(15);
+  for (int64_t i = 0; i < bytes; i += 8) {
+    const auto some = static_cast<__mmask16>(bytes - i >= 8 ? 0xff : (1 << (bytes - i)) - 1);
+    const __m128i raw = _mm_maskz_loadu_epi8(some, packed + i);
+    const __m128i codes = _mm_unpacklo_epi8(_mm_and_si128(raw, mask), _mm_and_si128(_mm_srli_epi16(raw, 4), mask));
+    _mm512_storeu_ps(y + 2 * i, _mm512_sub_ps(_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(codes)), _mm512_set1_ps(8)));
+  }
+}
+#else
+void nibbles(const uint8_t*, int64_t, float*) {}
+#endif
+
 int64_t units(const BlockedSize& s) { return (s.row_bytes() + unit_bytes - 1) / unit_bytes; }
 
 }  // namespace
@@ -36,6 +52,7 @@ CAMEO_SIMD void read_blocked_row(const BlockedSize& s, const BlockedRow& row, fl
 }
 
 CAMEO_SIMD void read_zero_points(const uint8_t* packed, int64_t bits, int64_t bytes, float* y) {
+  if (bits == 4 && has_blocked_dots()) return nibbles(packed, bytes, y);
   if (bits == 8) {
     for (int64_t i = 0; i < bytes; ++i) y[i] = static_cast<float>(packed[i]) - 128.0f;
   } else if (bits == 4) {

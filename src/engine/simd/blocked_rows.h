@@ -22,7 +22,7 @@ struct BlockedSize {
 
 // y[i] = (code - middle - zero) * scale. Writes blocks * block numbers.
 void read_blocked_row(const BlockedSize& s, const BlockedRow& row, float* y);
-// Packed zero points as numbers less the middle of the codes. Writes whole bytes of them.
+// Packed zero points as numbers less the middle of the codes. Writes up to 31 more than there are.
 void read_zero_points(const uint8_t* packed, int64_t bits, int64_t bytes, float* y);
 float dot_row(const float* x, const float* y, int64_t n);
 

@@ -1,79 +1,15 @@
 #include "engine/simd/byte_chain.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/emit.h"
 #include "engine/parallel.h"
-#include "engine/simd/byte_rows.h"
-#include "engine/simd/integer.h"
+#include "engine/simd/byte_operands.h"
 #include "engine/simd/quantize_rows.h"
-#include "kernels/carrier.h"
-#include "ops/eval.h"
-#include "ops/generated/attributes.h"
-#include "support/error.h"
 
 namespace cameo::engine {
 
 namespace {
-
-// One scale and one zero point, both constant.
-struct Quantum {
-  float scale = 1, zero = 0;
-};
-
-std::optional<Quantum> quantum_of(Compiler& c, const Node& n) {
-  const auto scale = c.scalar(n.inputs[1]);
-  const auto zero = constant_zero(c, input_of(n, 2));
-  if (!scale || !zero || !(*scale > 0) || !std::isfinite(*scale)) return std::nullopt;
-  return Quantum{*scale, static_cast<float>(*zero)};
-}
-
-struct Operand {
-  ValueId bytes;
-  Quantum q;
-  DType type = DType::u8;
-};
-
-std::optional<Operand> dequantized(Compiler& c, NodeId n) {
-  const auto* a = n ? c.graph()[n].as<op::DequantizeLinear>() : nullptr;
-  if (!a || a->block_size != 0) return std::nullopt;
-  const Node& node = c.graph()[n];
-  const Desc* d = c.desc(node.inputs[0]);
-  if (!d || !is_byte(d->dtype) || d->count() == 0 || !c.is_f32(node.outputs[0])) return std::nullopt;
-  const auto q = quantum_of(c, node);
-  return q ? std::optional(Operand{node.inputs[0], *q, d->dtype}) : std::nullopt;
-}
-
-bool is_quantizer(Compiler& c, NodeId n) {
-  const auto* a = n ? c.graph()[n].as<op::QuantizeLinear>() : nullptr;
-  return a && a->block_size == 0 && a->precision <= 1 && c.desc(c.graph()[n].outputs[0]) &&
-         is_byte(c.desc(c.graph()[n].outputs[0])->dtype) && quantum_of(c, c.graph()[n]);
-}
-
-// Operators that look at each element alone; further operands are constants.
-bool is_unary(Compiler& c, const Node& n) {
-  static constexpr std::string_view names[] = {
-      "Relu", "LeakyRelu", "Sigmoid",  "Tanh",     "HardSwish", "HardSigmoid", "Elu",
-      "Selu", "Swish",     "Gelu",     "Clip",     "Exp",       "Sqrt",        "Abs",
-      "Neg",  "Erf",       "Softplus", "Softsign", "Mish",      "Celu",        "ThresholdedRelu"};
-  if (n.outputs.size() != 1 || std::none_of(std::begin(names), std::end(names), [&](auto name) { return n.is(name); }))
-    return false;
-  for (size_t i = 1; i < n.inputs.size(); ++i)
-    if (n.inputs[i] && !(c.is_constant(n.inputs[i]) && c.desc(n.inputs[i])->count() == 1)) return false;
-  return true;
-}
-
-// The node on known numbers, by its reference kernel.
-Tensor computed(Compiler& c, NodeId n, const Tensor& x) {
-  const Node& node = c.graph()[n];
-  std::vector<Datum> operands{Datum(x)};
-  for (size_t i = 1; i < node.inputs.size(); ++i)
-    operands.push_back(node.inputs[i] ? Datum(*c.constant(node.inputs[i])) : Datum());
-  std::vector<const Datum*> pointers;
-  for (size_t i = 0; i < operands.size(); ++i) pointers.push_back(node.inputs[i] ? &operands[i] : nullptr);
-  return evaluate_node(node, pointers).at(0).tensor;
-}
 
 class TableKernel : public Kernel {
  public:
@@ -158,63 +94,14 @@ std::unique_ptr<Kernel> plane_means(DType out, const Desc& lies, Quantum x, Quan
   return std::make_unique<PlaneMeanKernel<In, int8_t>>(images, channels, pixels, !lies.plain(), x, y);
 }
 
-Desc like(const Desc& lies, DType type) {
-  return lies.plain() ? Desc{type, lies.dims, nullptr} : dense_desc(type, lies.dims, Physical(lies).order);
-}
-
-SlotId dense_slot(Compiler& c, ValueId v) { return c.slot_desc(c.slot(v)).dense() ? c.slot(v) : c.plain(v); }
-
-// What a chain is made of: the nodes between, and the QuantizeLinear at its end.
-struct Chain {
-  std::vector<NodeId> nodes;
-  NodeId end;
-};
-
-std::optional<Chain> chain_from(Compiler& c, ValueId v) {
-  Chain out;
-  const auto& shape = c.desc(v)->dims;
-  for (NodeId n = c.only_user(v); n; n = c.only_user(v)) {
-    const Node& node = c.graph()[n];
-    if (node.inputs[0] != v) return std::nullopt;
-    if (is_quantizer(c, n)) {
-      out.end = n;
-      return out;
-    }
-    if (!is_unary(c, node) || !c.is_f32(node.outputs[0]) || c.desc(node.outputs[0])->dims != shape) return std::nullopt;
-    out.nodes.push_back(n);
-    v = node.outputs[0];
-  }
-  return std::nullopt;
-}
-
-void finish(Compiler& c, NodeId n, const Chain& chain, const std::string& first, std::unique_ptr<Kernel> kernel,
-            std::vector<SlotId> in, const Desc& lies) {
-  std::string label = first;
-  for (const NodeId part : chain.nodes) {
-    label += cat(label.empty() ? "" : "+", c.graph()[part].op->name);
-    c.absorb(part);
-  }
-  const ValueId y = c.graph()[chain.end].outputs[0];
-  c.absorb(chain.end);
-  const SlotId out = c.make(like(lies, c.desc(y)->dtype));
-  c.step(n, label.empty() ? "requantize" : label, std::move(kernel), std::move(in), {out});
-  c.bind(y, out);
-}
-
 bool emit_table(Compiler& c, NodeId n, const Operand& x) {
   const auto chain = chain_from(c, c.graph()[n].outputs[0]);
   if (!chain) return false;
-  std::vector<uint8_t> all(256);
-  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint8_t>(i);
-  Tensor t = computed(c, n, Tensor::of<uint8_t>(x.type, {256}, all));
-  for (const NodeId part : chain->nodes) t = computed(c, part, t);
-  t = computed(c, chain->end, t);
-  if (t.bytes().size() != 256) return false;
-  ByteTable table;
-  std::copy_n(t.as<uint8_t>().data(), 256, table.data());
+  const auto table = table_of(c, n, x, *chain);
+  if (!table) return false;
   const SlotId in = dense_slot(c, x.bytes);
   const Desc lies = c.slot_desc(in);
-  finish(c, n, *chain, "", std::make_unique<TableKernel>(lies.count(), table), {in}, lies);
+  finish(c, n, *chain, "", std::make_unique<TableKernel>(lies.count(), *table), {in}, lies);
   return true;
 }
 
@@ -240,21 +127,34 @@ bool emit_binary(Compiler& c, NodeId n, const Operand& x) {
   if ((!adds && !node.is("Mul")) || node.inputs[0] == node.inputs[1]) return false;
   const ValueId other = node.inputs[node.inputs[0] == c.graph()[n].outputs[0] ? 1 : 0];
   const auto second = dequantized(c, c.graph()[other].def);
-  if (!second || !c.ready(second->bytes) || c.is_constant(second->bytes) ||
-      c.desc(x.bytes)->dims != c.desc(second->bytes)->dims)
-    return false;
+  if (!second || !c.ready(second->bytes) || c.is_constant(second->bytes)) return false;
   auto chain = chain_from(c, node.outputs[0]);
   if (!chain || chain->nodes.size() > 1 || (chain->nodes.size() == 1 && !c.graph()[chain->nodes[0]].is("Relu")))
     return false;
   const Node& end = c.graph()[chain->end];
   const auto y = quantum_of(c, end);
   const bool relu = !chain->nodes.empty();
+  const std::vector<int64_t>&dims = c.desc(node.outputs[0])->dims, first_dims = c.desc(x.bytes)->dims,
+        second_dims = c.desc(second->bytes)->dims;
+  const NodeId maker = c.graph()[other].def;
+  const bool later = c.only_user(other) == user && !c.done(maker);  // it comes later, and nothing else reads it
+  if (first_dims != second_dims) {
+    const bool swapped = first_dims != dims;
+    const Operand &whole = swapped ? *second : x, &part = swapped ? x : *second;
+    auto step = broadcast_step(c, whole.bytes, part.bytes, dims, adds,
+                               parameters(whole, part, *y, c.desc(end.outputs[0])->dtype, adds, relu));
+    if (!step) return false;
+    if (later) c.absorb(maker);
+    c.absorb(user);
+    finish(c, n, *chain, std::string(node.op->name), std::move(step->kernel), {step->whole, step->part},
+           c.slot_desc(step->whole));
+    return true;
+  }
   const ByteBinary p = parameters(x, *second, *y, c.desc(end.outputs[0])->dtype, adds, relu);
   const SlotId left = dense_slot(c, x.bytes);
   const Desc lies = c.slot_desc(left);
   const SlotId right = c.in_form(second->bytes, like(lies, second->type));
-  const NodeId maker = c.graph()[other].def;
-  if (c.only_user(other) == user && !c.done(maker)) c.absorb(maker);  // it comes later, and nothing else reads it
+  if (later) c.absorb(maker);
   c.absorb(user);
   finish(c, n, *chain, std::string(node.op->name), std::make_unique<BinaryKernel>(lies.count(), adds, p), {left, right},
          lies);
@@ -289,7 +189,8 @@ bool emit_plane_mean(Compiler& c, NodeId n, const Operand& x) {
 bool emit_byte_chain(Compiler& c, NodeId dequantize) {
   const auto x = dequantized(c, dequantize);
   if (!x || !c.ready(x->bytes) || c.is_constant(x->bytes)) return false;
-  return emit_table(c, dequantize, *x) || emit_binary(c, dequantize, *x) || emit_plane_mean(c, dequantize, *x);
+  return emit_table(c, dequantize, *x) || emit_binary(c, dequantize, *x) || emit_plane_mean(c, dequantize, *x) ||
+         emit_byte_concat(c, dequantize, *x);
 }
 
 }  // namespace cameo::engine

@@ -52,6 +52,14 @@ void add_panels(ByteWeights& w, int64_t first, int64_t columns, int64_t steps) {
 ByteWeights::ByteWeights(const ByteImages& s, std::vector<int32_t> channel_zeros) {
   if (std::any_of(channel_zeros.begin(), channel_zeros.end(), [](int32_t z) { return z != 0; }))
     zeros = std::move(channel_zeros);
+  if (s.is_depthwise()) {
+    group_columns = 1;
+    stride = (s.groups + 63) / 64 * 64;
+    panel_bytes = static_cast<uint64_t>((s.depth() + 3) / 4 * stride * 4);
+    bytes = panel_bytes + static_cast<uint64_t>(s.columns()) * sizeof(int32_t);
+    if (!zeros.empty()) zeros.resize(static_cast<size_t>(stride), 0);
+    return;
+  }
   group_columns = s.out_channels + (zeros.empty() ? 0 : 1);
   const int64_t steps = run_count(s) * run_steps(s);
   for (int64_t g = 0; g < s.groups; ++g) {
@@ -64,9 +72,23 @@ ByteWeights::ByteWeights(const ByteImages& s, std::vector<int32_t> channel_zeros
   bytes = panel_bytes + static_cast<uint64_t>(s.columns()) * sizeof(int32_t);
 }
 
+namespace {
+
+void pack_channels(const ByteImages& s, const ByteWeights& w, const ByteSource& from, int8_t* to, int32_t* sums) {
+  for (int64_t c = 0; c < s.groups; ++c)
+    for (int64_t tap = 0; tap < s.depth(); ++tap) {
+      const int8_t v = from.at(c, tap);
+      to[(tap / 4 * w.stride + channel_place(c)) * 4 + tap % 4] = v;
+      sums[c] += v;
+    }
+}
+
+}  // namespace
+
 void pack_byte_weights(const ByteImages& s, const ByteWeights& w, const ByteSource& from, std::byte* to) {
   std::memset(to, 0, w.bytes);
   auto* sums = reinterpret_cast<int32_t*>(to + w.panel_bytes);
+  if (s.is_depthwise()) return pack_channels(s, w, from, reinterpret_cast<int8_t*>(to), sums);
   const int64_t taps = s.depth() / s.in_channels, across = run_bytes(s) / s.in_channels;
   for (int64_t g = 0; g < s.groups; ++g)
     for (size_t p = w.first_panel[static_cast<size_t>(g)]; p < w.first_panel[static_cast<size_t>(g + 1)]; ++p) {
@@ -103,7 +125,7 @@ class ByteProductKernel : public Kernel {
     padded_ = s_.padded();
     // Windows inside the image, read where it lies: four bytes at a time, never past the end.
     copies_ = !p_.channels_last || p_.is_signed || padded_ != s_.in || s_.begin != ByteImages::Axes{} ||
-              run_bytes(s_) % 4 != 0;
+              (run_bytes(s_) % 4 != 0 && !s_.is_depthwise());
     offsets_ = run_offsets(s_, padded_);
     image_bytes_ = padded_[0] * padded_[1] * padded_[2] * s_.pixel_bytes();
     if (copies_) scratch_bytes = static_cast<uint64_t>(image_bytes_) + 64;
@@ -213,6 +235,10 @@ class ByteProductKernel : public Kernel {
     const uint8_t* rows[vnni_rows_max];
     find_windows(x, first, count, rows);
     const ByteWeights& w = p_.weights;
+    if (s_.is_depthwise())
+      return vnni_channels(
+          rows, count, {offsets_, channels_, w.stride, b.input<int8_t>(1), w.zeros.empty() ? nullptr : w.zeros.data()},
+          start.data(), sums.data());
     for (int64_t g = 0; g < s_.groups; ++g) {
       if (g > 0)
         for (const uint8_t*& r : rows) r += s_.in_channels;
@@ -265,12 +291,15 @@ class ByteProductKernel : public Kernel {
     if (out_bytes() == 4) {
       auto* y = b.output<int32_t>(0) + at;
       if (!p_.out_last && s_.out_pixels() > 1)
-        return vnni_transpose(sums, stride, y + first, s_.out_pixels(), count, channels_);
+        return vnni_transpose(sums, stride, y + first, s_.out_pixels(), count, channels_, is_large());
       for (int64_t i = 0; i < count; ++i) std::copy_n(sums + i * stride, channels_, y + (first + i) * channels_);
       return;
     }
     put_bytes(sums, count, b.output<uint8_t>(0) + at + first * channels_);
   }
+
+  // Results that no cache holds until they are read.
+  bool is_large() const { return s_.images * s_.out_pixels() * channels_ * 4 > int64_t{1} << 23; }
 
   void put_bytes(const int32_t* sums, int64_t count, uint8_t* y) const {
     if (p_.out == DType::u8) put_as(sums, count, y);

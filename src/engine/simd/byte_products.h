@@ -24,6 +24,7 @@ struct ByteImages {
   int64_t pixel_bytes() const { return groups * in_channels; }
   int64_t columns() const { return groups * out_channels; }
   int64_t depth() const { return in_channels * kernel[0] * kernel[1] * kernel[2]; }
+  bool is_depthwise() const { return groups > 1 && in_channels == 1 && out_channels == 1; }
   bool is_pointwise() const {  // each pixel of the result is made of one pixel
     const Axes one{1, 1, 1};
     return kernel == one && strides == one && begin == Axes{} && in == out;
@@ -31,7 +32,8 @@ struct ByteImages {
   Axes padded() const;  // sizes that all windows lie in
 };
 
-// How the weights are packed: panels of signed bytes, then the sum of each channel's weights (i32).
+// How the weights are packed: panels of signed bytes, or four taps of 64 channels at a time where each channel has its
+// own; then the sum of each channel's weights (i32).
 struct ByteWeights {
   ByteWeights(const ByteImages& s, std::vector<int32_t> channel_zeros);
 

@@ -1,5 +1,7 @@
 #include "engine/simd/byte_rows.h"
 
+#include <cstring>
+
 #include "engine/simd/intrinsics.h"
 #include "engine/simd/math.h"
 
@@ -55,6 +57,16 @@ CAMEO_BYTES int64_t binary_64(const uint8_t* x1, const uint8_t* x2, uint8_t* y, 
   }
   return i;
 }
+CAMEO_BYTES void twice_32(const uint8_t* x, uint8_t* y, uint8_t* again, int64_t n) {
+  for (int64_t i = 0; i < n; i += 32) {
+    const auto mask = static_cast<__mmask32>(n - i >= 32 ? ~__mmask32{0} : (__mmask32{1} << (n - i)) - 1);
+    const auto both = n - i >= 32 ? ~__mmask64{0} : (__mmask64{1} << (2 * (n - i))) - 1;
+    const __m512i words = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(mask, x + i));
+    const __m512i bytes = _mm512_or_si512(words, _mm512_slli_epi16(words, 8));
+    _mm512_mask_storeu_epi8(y + 2 * i, both, bytes);
+    if (again) _mm512_mask_storeu_epi8(again + 2 * i, both, bytes);
+  }
+}
 bool has_binary() {
   static const bool has =
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
@@ -72,6 +84,7 @@ int64_t binary_64(const uint8_t*, const uint8_t*, uint8_t*, int64_t, const ByteB
   return 0;
 }
 bool has_binary() { return false; }
+void twice_32(const uint8_t*, uint8_t*, uint8_t*, int64_t) {}
 #endif
 
 // The nearest whole number, ties to even, of what lies inside the bytes.
@@ -86,6 +99,12 @@ CAMEO_INLINE uint8_t rounded_byte(float v, const ByteBinary& p) {
 void look_up_row(const uint8_t* x, uint8_t* y, int64_t n, const ByteTable& table) {
   int64_t i = has_look_up() ? look_up_64(x, y, n, table.data()) : 0;
   for (; i < n; ++i) y[i] = table[x[i]];
+}
+
+void twice_row(const uint8_t* x, uint8_t* y, uint8_t* again, int64_t n) {
+  if (has_binary()) return twice_32(x, y, again, n);
+  for (int64_t i = 0; i < n; ++i) y[2 * i] = y[2 * i + 1] = x[i];
+  if (again) std::memcpy(again, y, static_cast<size_t>(2 * n));
 }
 
 void add_bytes_row(const uint8_t* x1, const uint8_t* x2, uint8_t* y, int64_t n, const ByteBinary& p) {

@@ -11,6 +11,9 @@ namespace cameo::engine {
 using ByteTable = std::array<uint8_t, 256>;
 void look_up_row(const uint8_t* x, uint8_t* y, int64_t n, const ByteTable& table);
 
+// Every byte twice, one after the other, in one row and, where it is not null, in a second one.
+void twice_row(const uint8_t* x, uint8_t* y, uint8_t* again, int64_t n);
+
 // A result of two operands: y = round(v) + zero, v inside [low, high]. All is in unsigned bytes: signed ones are turned
 // into them, their zero points too.
 struct ByteBinary {

@@ -54,8 +54,10 @@ std::optional<ByteImages> images_of(const A& a, const Desc& x, const Desc& w) {
   return s;
 }
 
-// Few channels in a group leave most of a register unused.
-bool is_worth_it(const ByteImages& s) { return s.groups == 1 || s.out_channels >= 8; }
+// Few channels in a group leave most of a register unused, but for one channel with its own weights.
+bool is_worth_it(const ByteImages& s) {
+  return s.groups == 1 || s.out_channels >= 8 || (s.is_depthwise() && s.groups >= 16);
+}
 
 // Packed once for all plans.
 SlotId packed_weights(Compiler& c, ValueId v, const ByteProduct& p, const Weights& w, int64_t channel_step,
@@ -65,8 +67,9 @@ SlotId packed_weights(Compiler& c, ValueId v, const ByteProduct& p, const Weight
     pack_byte_weights(p.size, p.weights, {w.bytes.bytes().data(), w.shift, channel_step, step}, writable(out));
     return out;
   };
-  const std::string key = c.key(v, cat("vnni", p.size.groups, p.weights.zeros.empty() ? "" : "z", step == 1 ? "c" : "m",
-                                       p.size.dilations[2] == 1 ? "" : "d"));
+  const std::string key =
+      c.key(v, cat("vnni", p.size.groups, p.weights.zeros.empty() || p.size.is_depthwise() ? "" : "z",
+                   step == 1 ? "c" : "m", p.size.dilations[2] == 1 ? "" : "d"));
   const Tensor packed(DType::i8, {narrow<int64_t>(p.weights.bytes)}, key.empty() ? make() : c.store().get(key, make));
   return c.add_constant(packed, {DType::i8, packed.shape(), nullptr});
 }

@@ -22,9 +22,10 @@ bool emit_expand(Compiler& c, NodeId n);
 bool emit_gather(Compiler& c, NodeId n);
 bool emit_layer_norm(Compiler& c, NodeId n);
 bool emit_rms_norm(Compiler& c, NodeId n);
-bool emit_group_norm(Compiler& c, NodeId n);  // GroupNormalization, InstanceNormalization
-bool emit_softmax(Compiler& c, NodeId n);     // Softmax, LogSoftmax
-bool emit_reduce(Compiler& c, NodeId n);      // ReduceMean, ReduceSum, ReduceMax, ReduceMin
+bool emit_group_norm(Compiler& c, NodeId n);                              // GroupNormalization, InstanceNormalization
+bool emit_softmax(Compiler& c, NodeId n);                                 // Softmax, LogSoftmax
+bool emit_softmax_columns(Compiler& c, NodeId n, size_t axis, bool log);  // over an axis that others follow
+bool emit_reduce(Compiler& c, NodeId n);                                  // ReduceMean, ReduceSum, ReduceMax, ReduceMin
 bool emit_resize(Compiler& c, NodeId n);
 bool emit_quantize(Compiler& c, NodeId n);
 bool emit_dequantize(Compiler& c, NodeId n);

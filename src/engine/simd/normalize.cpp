@@ -236,7 +236,7 @@ bool emit_softmax(Compiler& c, NodeId n) {
   if (!place) return false;
   const size_t axis = *place;
   for (size_t i = axis + 1; i < d.rank(); ++i)
-    if (d.dims[i] != 1) return false;
+    if (d.dims[i] != 1) return emit_softmax_columns(c, n, axis, log);
   const SlotId from = c.plain(node.inputs[0]), out = c.make(d);
   c.step(n, std::string(node.op->name), std::make_unique<SoftmaxKernel>(d.count() / d.dims[axis], d.dims[axis], log),
          {from}, {out});

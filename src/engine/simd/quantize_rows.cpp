@@ -1,5 +1,6 @@
 #include "engine/simd/quantize_rows.h"
 
+#include "engine/simd/intrinsics.h"
 #include "engine/simd/math.h"
 
 namespace cameo::engine {
@@ -21,12 +22,50 @@ CAMEO_INLINE int32_t wrapped_sum(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#define CAMEO_BYTES __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+
+CAMEO_BYTES inline __m512i packed(__m512i low, __m512i high, const uint8_t*) { return _mm512_packus_epi16(low, high); }
+CAMEO_BYTES inline __m512i packed(__m512i low, __m512i high, const int8_t*) { return _mm512_packs_epi16(low, high); }
+
+// As many of the numbers as fill registers. What no whole number of 32 bits is, and NaN, becomes the lowest; large ones
+// are kept from that. Packing saturates.
+template <class T>
+CAMEO_BYTES int64_t quantize_64(const float* x, T* y, int64_t n, float scale, float zero) {
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i shift = _mm512_set1_epi16(static_cast<int16_t>(zero));
+  const __m512 by = _mm512_set1_ps(scale), most = _mm512_set1_ps(1e6f);
+  const auto at = [&](const float* from) CAMEO_BYTES {
+    return _mm512_cvtps_epi32(_mm512_min_ps(most, _mm512_div_ps(_mm512_loadu_ps(from), by)));
+  };
+  int64_t i = 0;
+  for (; i + 64 <= n; i += 64) {
+    const __m512i low = _mm512_packs_epi32(at(x + i), at(x + i + 16)),
+                  high = _mm512_packs_epi32(at(x + i + 32), at(x + i + 48));
+    const __m512i bytes = packed(_mm512_adds_epi16(low, shift), _mm512_adds_epi16(high, shift), y);
+    _mm512_storeu_si512(y + i, _mm512_permutexvar_epi32(order, bytes));
+  }
+  return i;
+}
+bool has_quantize_64() {
+  static const bool has =
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return has;
+}
+#else
+template <class T>
+int64_t quantize_64(const float*, T*, int64_t, float, float) {
+  return 0;
+}
+bool has_quantize_64() { return false; }
+#endif
+
 }  // namespace
 
 // A clone per instruction set cannot be a template.
 #define ROWS_OF(T, LOW, HIGH)                                                                                      \
   CAMEO_SIMD void quantize_row(const float* x, T* y, int64_t n, float scale, float zero) {                         \
-    for (int64_t i = 0; i < n; ++i)                                                                                \
+    for (int64_t i = has_quantize_64() ? quantize_64(x, y, n, scale, zero) : 0; i < n; ++i)                        \
       y[i] = static_cast<T>(static_cast<int32_t>(rounded(x[i] / scale, zero, LOW, HIGH)));                         \
   }                                                                                                                \
   CAMEO_SIMD void quantize_row_per(const float* x, T* y, int64_t n, const float* scale, const float* zero) {       \

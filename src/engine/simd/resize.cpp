@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/parallel.h"
+#include "engine/simd/byte_rows.h"
 #include "engine/simd/emitters.h"
 #include "engine/simd/integer.h"
 #include "engine/simd/rows.h"
@@ -121,6 +122,28 @@ void copy_pass(const Pass& p, const T* x, T* y) {
   });
 }
 
+// Rows are chosen, then each number comes twice: rows that are like the one before are made with it.
+template <class T>
+void double_rows(const Pass& rows, const T* x, T* y) {
+  const int64_t wide = 2 * rows.inner;
+  const auto from = [&](int64_t o) { return rows.taps[static_cast<size_t>(o)].from; };
+  const auto repeats = [&](int64_t o) { return o < rows.out && from(o) == from(o - 1); };
+  parallel(rows.outer, std::max<int64_t>(1, 8192 / (rows.out * wide)), [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p)
+      for (int64_t o = 0; o < rows.out;) {
+        T* to = y + (p * rows.out + o) * wide;
+        const T* source = x + (p * rows.in + from(o)) * rows.inner;
+        ++o;
+        if constexpr (std::is_same_v<T, uint8_t>) twice_row(source, to, repeats(o) ? to + wide : nullptr, rows.inner);
+        else {
+          double_row(source, to, rows.inner);
+          if (repeats(o)) std::memcpy(to + wide, to, static_cast<size_t>(wide) * sizeof(T));
+        }
+        if (repeats(o)) ++o;
+      }
+  });
+}
+
 template <class T>
 class ResizeKernel : public Kernel {
  public:
@@ -137,6 +160,8 @@ class ResizeKernel : public Kernel {
   }
   void run(const Buffers& b) const override {
     const T* x = b.input<T>(0);
+    if (copies_ && passes_.size() == 2 && doubles(passes_[1]) && passes_[0].inner == passes_[1].in)
+      return double_rows(passes_[0], x, b.output<T>(0));
     for (size_t i = 0; i < passes_.size(); ++i) {
       T* y = i + 1 == passes_.size() ? b.output<T>(0)
                                      : reinterpret_cast<T*>(b.scratch) + static_cast<int64_t>(i % 2) * half_;

@@ -125,7 +125,14 @@ CAMEO_VNNI inline void requantize(const int32_t* sums, const int32_t* bias, cons
   store_some(y + i, sixty_four<has_bias>(last_sums, last_bias, last_scale, y, shift), n - i);
 }
 
+template <bool past_cache>
+CAMEO_VNNI inline void store_line(int32_t* y, __m512i v) {
+  if constexpr (past_cache) _mm512_stream_si512(reinterpret_cast<__m512i*>(y), v);
+  else _mm512_storeu_si512(y, v);
+}
+
 // Four rounds: words, pairs of words, then quarters of registers.
+template <bool past_cache>
 CAMEO_VNNI void transpose_16(const int32_t* x, int64_t x_row, int32_t* y, int64_t y_row) {
   __m512i a[16], b[16];
   for (int i = 0; i < 16; ++i) a[i] = _mm512_loadu_si512(x + i * x_row);
@@ -143,10 +150,64 @@ CAMEO_VNNI void transpose_16(const int32_t* x, int64_t x_row, int32_t* y, int64_
     const __m512i even = _mm512_shuffle_i32x4(a[j], a[4 + j], 0x88), odd = _mm512_shuffle_i32x4(a[j], a[4 + j], 0xdd),
                   even2 = _mm512_shuffle_i32x4(a[8 + j], a[12 + j], 0x88),
                   odd2 = _mm512_shuffle_i32x4(a[8 + j], a[12 + j], 0xdd);
-    _mm512_storeu_si512(y + j * y_row, _mm512_shuffle_i32x4(even, even2, 0x88));
-    _mm512_storeu_si512(y + (8 + j) * y_row, _mm512_shuffle_i32x4(even, even2, 0xdd));
-    _mm512_storeu_si512(y + (4 + j) * y_row, _mm512_shuffle_i32x4(odd, odd2, 0x88));
-    _mm512_storeu_si512(y + (12 + j) * y_row, _mm512_shuffle_i32x4(odd, odd2, 0xdd));
+    store_line<past_cache>(y + j * y_row, _mm512_shuffle_i32x4(even, even2, 0x88));
+    store_line<past_cache>(y + (8 + j) * y_row, _mm512_shuffle_i32x4(even, even2, 0xdd));
+    store_line<past_cache>(y + (4 + j) * y_row, _mm512_shuffle_i32x4(odd, odd2, 0x88));
+    store_line<past_cache>(y + (12 + j) * y_row, _mm512_shuffle_i32x4(odd, odd2, 0xdd));
+  }
+}
+
+// Four taps of 64 channels: each register has, for four channels in each quarter, a channel's four bytes together.
+struct FourTaps {
+  __m512i quarter[4];
+
+  CAMEO_VNNI FourTaps(__m512i a, __m512i b, __m512i c, __m512i d) {
+    const __m512i ab_low = _mm512_unpacklo_epi8(a, b), ab_high = _mm512_unpackhi_epi8(a, b),
+                  cd_low = _mm512_unpacklo_epi8(c, d), cd_high = _mm512_unpackhi_epi8(c, d);
+    quarter[0] = _mm512_unpacklo_epi16(ab_low, cd_low), quarter[1] = _mm512_unpackhi_epi16(ab_low, cd_low);
+    quarter[2] = _mm512_unpacklo_epi16(ab_high, cd_high), quarter[3] = _mm512_unpackhi_epi16(ab_high, cd_high);
+  }
+};
+
+// Quarter q of register r to quarter r of register q: the channels in order.
+CAMEO_VNNI inline void put_in_order(__m512i* s) {
+  const __m512i a = _mm512_shuffle_i32x4(s[0], s[1], 0x44), b = _mm512_shuffle_i32x4(s[0], s[1], 0xee),
+                c = _mm512_shuffle_i32x4(s[2], s[3], 0x44), d = _mm512_shuffle_i32x4(s[2], s[3], 0xee);
+  s[0] = _mm512_shuffle_i32x4(a, c, 0x88), s[1] = _mm512_shuffle_i32x4(a, c, 0xdd);
+  s[2] = _mm512_shuffle_i32x4(b, d, 0x88), s[3] = _mm512_shuffle_i32x4(b, d, 0xdd);
+}
+
+// `known`: how many taps there are, so that the loop over them is unrolled; 0: any number.
+template <bool has_zeros, int64_t known>
+CAMEO_VNNI void channel_sums(const uint8_t* const* rows, int64_t count, const VnniChannels& c, const int32_t* start,
+                             int32_t* sums) {
+  const int64_t taps = known ? known : static_cast<int64_t>(c.offsets.size()), *const offsets = c.offsets.data();
+  for (int64_t at = 0; at < c.channels; at += 64) {
+    const __mmask64 mask = c.channels - at >= 64 ? ~__mmask64{0} : (__mmask64{1} << (c.channels - at)) - 1;
+    for (int64_t i = 0; i < count; ++i) {
+      __m512i s[4], bytes[4];
+      CAMEO_UNROLL for (int r = 0; r < 4; ++r) s[r] = bytes[r] = _mm512_setzero_si512();
+      const uint8_t* x = rows[i] + at;
+      _Pragma("GCC unroll 3") for (int64_t t = 0; t < taps; t += 4) {
+        const auto tap = [&](int64_t k) CAMEO_VNNI {
+          return k < taps ? _mm512_maskz_loadu_epi8(mask, x + offsets[k]) : _mm512_setzero_si512();
+        };
+        const FourTaps four(tap(t), tap(t + 1), tap(t + 2), tap(t + 3));
+        const int8_t* w = c.weights + (t / 4 * c.stride + at) * 4;
+        CAMEO_UNROLL for (int r = 0; r < 4; ++r) {
+          s[r] = _mm512_dpbusd_epi32(s[r], four.quarter[r], _mm512_loadu_si512(w + 64 * r));
+          if constexpr (has_zeros) bytes[r] = _mm512_dpbusd_epi32(bytes[r], four.quarter[r], _mm512_set1_epi8(1));
+        }
+      }
+      put_in_order(s);
+      if constexpr (has_zeros) put_in_order(bytes);
+      CAMEO_UNROLL for (int r = 0; r < 4; ++r) {
+        __m512i v = _mm512_add_epi32(s[r], _mm512_loadu_si512(start + at + 16 * r));
+        if constexpr (has_zeros)
+          v = _mm512_sub_epi32(v, _mm512_mullo_epi32(bytes[r], _mm512_loadu_si512(c.zeros + at + 16 * r)));
+        _mm512_storeu_si512(sums + i * c.stride + at + 16 * r, v);
+      }
+    }
   }
 }
 
@@ -156,6 +217,13 @@ bool has_vnni() {
   static const bool has = __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
                           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   return has;
+}
+
+void vnni_channels(const uint8_t* const* rows, int64_t count, const VnniChannels& c, const int32_t* start,
+                   int32_t* sums) {
+  const bool nine = c.offsets.size() == 9;
+  if (c.zeros) (nine ? channel_sums<true, 9> : channel_sums<true, 0>)(rows, count, c, start, sums);
+  else (nine ? channel_sums<false, 9> : channel_sums<false, 0>)(rows, count, c, start, sums);
 }
 
 void vnni_products(const uint8_t* const* rows, int64_t count, const VnniRuns& runs, const VnniPanel& panel,
@@ -189,19 +257,22 @@ CAMEO_VNNI void vnni_requantize_rows(const int32_t* sums, int64_t stride, int64_
   requantize_rows(sums, stride, rows, scale, y, n, zero);
 }
 
-void vnni_transpose(const int32_t* x, int64_t x_row, int32_t* y, int64_t y_row, int64_t rows, int64_t columns) {
+void vnni_transpose(const int32_t* x, int64_t x_row, int32_t* y, int64_t y_row, int64_t rows, int64_t columns,
+                    bool past_cache) {
+  const bool lines = past_cache && reinterpret_cast<uintptr_t>(y) % 64 == 0 && y_row % vnni_lanes == 0;
   for (int64_t i = 0; i < rows; i += vnni_lanes)
     for (int64_t j = 0; j < columns; j += vnni_lanes) {
       const int32_t* from = x + i * x_row + j;
       int32_t* to = y + j * y_row + i;
       const int64_t high = std::min(vnni_lanes, rows - i), wide = std::min(vnni_lanes, columns - j);
       if (high == vnni_lanes && wide == vnni_lanes) {
-        transpose_16(from, x_row, to, y_row);
+        (lines ? transpose_16<true> : transpose_16<false>)(from, x_row, to, y_row);
         continue;
       }
       for (int64_t c = 0; c < wide; ++c)
         for (int64_t r = 0; r < high; ++r) to[c * y_row + r] = from[r * x_row + c];
     }
+  if (lines) _mm_sfence();
 }
 
 #else
@@ -209,11 +280,12 @@ void vnni_transpose(const int32_t* x, int64_t x_row, int32_t* y, int64_t y_row, 
 bool has_vnni() { return false; }
 void vnni_products(const uint8_t* const*, int64_t, const VnniRuns&, const VnniPanel&, const int8_t*, const int32_t*,
                    int32_t*, int64_t) {}
+void vnni_channels(const uint8_t* const*, int64_t, const VnniChannels&, const int32_t*, int32_t*) {}
 void vnni_requantize(const int32_t*, const int32_t*, const float*, uint8_t*, int64_t, float) {}
 void vnni_requantize(const int32_t*, const int32_t*, const float*, int8_t*, int64_t, float) {}
 void vnni_requantize_rows(const int32_t*, int64_t, int64_t, const float*, uint8_t*, int64_t, float) {}
 void vnni_requantize_rows(const int32_t*, int64_t, int64_t, const float*, int8_t*, int64_t, float) {}
-void vnni_transpose(const int32_t*, int64_t, int32_t*, int64_t, int64_t, int64_t) {}
+void vnni_transpose(const int32_t*, int64_t, int32_t*, int64_t, int64_t, int64_t, bool) {}
 
 #endif
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "engine/session.h"
 #include "engine/simd/half_rows.h"
 #include "engine/simd/integer_rows.h"
+#include "engine/simd/quantize_rows.h"
 #include "engine/simd/transpose_bytes.h"
 #include "runtime/compare.h"
 #include "runtime/reference.h"
@@ -219,6 +221,55 @@ const Case bytes[] = {
      "= Constant<value_float=0.01>() yz = Constant<value=int8 {9}>() f = DequantizeLinear(x, s, z) h = "
      "GlobalAveragePool(f) y = QuantizeLinear(h, ys, yz) }",
      "GlobalAveragePool"},
+    {"product_by_channel",
+     "g (uint8[2,5,9,11] x, int8[5,1,1] v) => (uint8[2,5,9,11] y) { s = Constant<value_float=0.05>() z = "
+     "Constant<value=uint8 {113}>() vs = Constant<value_float=0.021>() vz = Constant<value=int8 {-7}>() f = "
+     "DequantizeLinear(x, s, z) g2 = DequantizeLinear(v, vs, vz) a = Mul(f, g2) y = QuantizeLinear(a, s, z) }",
+     "Mul"},
+    {"sum_along_rows",
+     "g (uint8[7] v, uint8[3,5,7] x) => (int8[3,5,7] y) { s = Constant<value_float=0.05>() z = Constant<value=uint8 "
+     "{113}>() yz = Constant<value=int8 {3}>() f = DequantizeLinear(v, s, z) g2 = DequantizeLinear(x, s, z) a = Add(f, "
+     "g2) y = QuantizeLinear(a, s, yz) }",
+     "Add"},
+    {"sum_with_one_number",
+     "g (uint8[3,5,37] x, uint8[1] v) => (uint8[3,5,37] y) { s = Constant<value_float=0.05>() z = Constant<value=uint8 "
+     "{113}>() f = DequantizeLinear(x, s, z) g2 = DequantizeLinear(v, s, z) a = Add(f, g2) r = Relu(a) y = "
+     "QuantizeLinear(r, s, z) }",
+     "Add+Relu"},
+    {"gate_after_conv",
+     "g (uint8[2,8,9,9] x, int8[24,8,3,3] w, uint8[1,24,1,1] v) => (uint8[2,24,a,b] y) { s = "
+     "Constant<value_float=0.02>() z = Constant<value=uint8 {113}>() ys = Constant<value_float=0.4>() wz = "
+     "Constant<value=int8 {0}>() q = QLinearConv(x, s, z, w, s, wz, ys, z) f = DequantizeLinear(q, ys, z) g2 = "
+     "DequantizeLinear(v, s, z) a = Mul(f, g2) y = QuantizeLinear(a, ys, z) }",
+     "Mul"},
+    {"concat_of_bytes",
+     "g (uint8[2,5,7,9] x, int8[2,3,7,9] v) => (uint8[2,13,7,9] y) { s = Constant<value_float=0.05>() z = "
+     "Constant<value=uint8 {113}>() vs = Constant<value_float=0.021>() vz = Constant<value=int8 {-7}>() f = "
+     "DequantizeLinear(x, s, z) g2 = DequantizeLinear(v, vs, vz) h = DequantizeLinear(x, vs, z) c = Concat<axis=1>(f, "
+     "g2, h) r = Relu(c) y = QuantizeLinear(r, s, z) }",
+     "Concat+Relu"},
+    {"concat_along_the_last_axis",
+     "g (uint8[6,5] x, uint8[6,8] v) => (int8[6,13] y) { s = Constant<value_float=0.05>() z = Constant<value=uint8 "
+     "{113}>() yz = Constant<value=int8 {-15}>() f = DequantizeLinear(x, s, z) g2 = DequantizeLinear(v, s, z) c = "
+     "Concat<axis=-1>(f, g2) y = QuantizeLinear(c, s, yz) }",
+     "Concat"},
+    {"depthwise_of_70_channels",
+     "g (uint8[2,70,13,14] x, uint8[70,1,3,3] w) => (uint8[2,70,a,b] y) { s = Constant<value_float=0.02>() z = "
+     "Constant<value=uint8 {113}>() wz = Constant<value=uint8 {120}>() ys = Constant<value_float=0.1>() y = "
+     "QLinearConv<group=70, pads=[1, 0, 1, 1], strides=[2, 1]>(x, s, z, w, s, wz, ys, z) }",
+     "QLinearConv"},
+    {"depthwise_sums",
+     "g (int8[1,130,9,9] x, int8[130,1,5,5] w) => (int32[1,130,a,b] y) { z = Constant<value=int8 {-9}>() wz = "
+     "Constant<value=int8 {5}>() y = ConvInteger<group=130, pads=[2, 2, 2, 2], dilations=[1, 2]>(x, w, z, wz) }",
+     "ConvInteger"},
+    {"resize_of_bytes",
+     "g (uint8[1,3,5,7] x) => (uint8[1,3,10,14] y, uint8[1,3,15,14] v) { s = Constant<value_float=0.05>() z = "
+     "Constant<value=uint8 {113}>() k = Constant<value_floats=[1.0, 1.0, 2.0, 2.0]>() l = Constant<value_floats=[1.0, "
+     "1.0, 3.0, 2.0]>() f = DequantizeLinear(x, s, z) r = Resize<mode=\"nearest\", "
+     "coordinate_transformation_mode=\"asymmetric\", nearest_mode=\"floor\">(f, , k) y = QuantizeLinear(r, s, z) g2 = "
+     "DequantizeLinear(x, s, z) r2 = Resize<mode=\"nearest\", coordinate_transformation_mode=\"asymmetric\", "
+     "nearest_mode=\"floor\">(g2, , l) v = QuantizeLinear(r2, s, z) }",
+     "Resize"},
     // Large enough for strips.
     {"conv_integer_dynamic_strips",
      "g (float[1,16,130,131] x, uint8[32,16,3,3] w) => (float[1,32,a,b] y) { q, s, z = DynamicQuantizeLinear(x) wz = "
@@ -308,6 +359,25 @@ TEST(TransposeBytes, AnySize) {
         for (int64_t j = 0; j < columns; ++j)
           ASSERT_EQ(y[static_cast<size_t>(j * rows + i)], x[static_cast<size_t>(i * columns + j)])
               << rows << " x " << columns;
+    }
+}
+
+TEST(QuantizeRows, WhatNoByteIsBecomesTheNearestOne) {
+  const float inf = std::numeric_limits<float>::infinity();
+  std::vector<float> x(150, 0.25f);
+  const float special[] = {NAN, inf, -inf, 3e38f, -3e38f, 0.5f, 1.5f, 2.5f, -0.5f, 126.5f, -128.5f, 1e6f};
+  std::copy(std::begin(special), std::end(special), x.begin() + 3);
+  std::copy(std::begin(special), std::end(special), x.begin() + 130);  // beyond whole registers
+  std::vector<uint8_t> u(x.size());
+  std::vector<int8_t> s(x.size());
+  engine::quantize_row(x.data(), u.data(), 150, 1, 3);
+  engine::quantize_row(x.data(), s.data(), 150, 1, -1);
+  const int of_u[] = {0, 255, 0, 255, 0, 3, 5, 5, 3, 129, 0, 255},
+            of_s[] = {-128, 127, -128, 127, -128, -1, 1, 1, -1, 125, -128, 127};
+  for (const size_t from : {3, 130})
+    for (size_t i = 0; i < std::size(special); ++i) {
+      EXPECT_EQ(u[from + i], of_u[i]) << special[i];
+      EXPECT_EQ(s[from + i], of_s[i]) << special[i];
     }
 }
 
