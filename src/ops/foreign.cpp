@@ -107,6 +107,20 @@ Results gemm(Call& c) {  // A, a_scale, a_zero_point, B, b_scale, b_zero_point, 
   return {c.has(7) ? c.quantized(y, 7) : y};
 }
 
+// input, weight, bias, input_scale, weight_scale, mask_index, input_zero, weight_zero, past: the weight has the columns
+// of q, k and v side by side.
+Results attention(Call& c) {
+  const int64_t heads = c.integer("num_heads", 0);
+  if (c.has(5) || c.has(8) || c.out_count() > 1 || heads < 1 || c.integer("unidirectional", 0)) return {};
+  const auto zero = [&](size_t i) { return c.has(i) ? c.in(i) : ValueId(); };
+  const ValueId all = scaled_product(c, c.in(0), c.in(1), zero(6), zero(7), c.on.Mul(c.in(3), c.in(4)), c.in(2));
+  const auto parts = c.on.Split(all, 3, {}, {.axis = -1, .num_outputs = 3});
+  op::Attention a;
+  a.q_num_heads = a.kv_num_heads = heads;
+  a.scale = c.attribute<float>("scale");
+  return {c.on.Attention(parts[0], parts[1], parts[2], 1, {}, {}, {}, {}, a)[0]};
+}
+
 // Weights lie as [directions, inputs, 4 * hidden], with a scale for each direction or each column.
 ValueId lstm_weight(Call& c, size_t w, size_t scale) {
   const auto spread = [&](ValueId v) -> ValueId {
@@ -160,6 +174,7 @@ constexpr Row rows[] = {
     {"DynamicQuantizeMatMul", 3, dynamic_matmul},
     {"MatMulIntegerToFloat", 4, matmul_to_float},
     {"QGemm", 6, gemm},
+    {"QAttention", 5, attention},
     {"DynamicQuantizeLSTM", 12, dynamic_lstm},
     {"QuantizeLinear", 2, quantize},
     {"DequantizeLinear", 2, dequantize},
