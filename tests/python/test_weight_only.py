@@ -112,6 +112,29 @@ def test_gemm_with_bias_and_what_stays(cameo, tmp_path):
     assert np.abs(run(tmp_path / "q.onnx", {"x": x})[0] - wanted).max() < 0.03 * np.abs(wanted).max()
 
 
+SCALED = {
+    "alpha and beta": ([helper.make_node("Gemm", ["x", "w", "b"], ["y"], name="linear", alpha=0.5, beta=2.0, transB=1)], (5, 64), (24, 64), (5, 24)),
+    "the data transposed": ([helper.make_node("Gemm", ["x", "w", "b"], ["y"], name="linear", transA=1)], (64, 5), (64, 24), (5, 24)),
+    "beta without a bias": ([helper.make_node("Gemm", ["x", "w"], ["y"], name="linear", beta=0.0)], (5, 64), (64, 24), (5, 24)),
+    "the weight to the left": ([helper.make_node("MatMul", ["w", "x"], ["y"], name="linear")], (2, 64, 5), (24, 64), (2, 24, 5)),
+}
+
+
+@pytest.mark.parametrize("form", ["nbits", "qdq"])
+@pytest.mark.parametrize("name", SCALED)
+def test_products_with_something_beside_them(cameo, tmp_path, name, form):
+    nodes, data, weight, result = SCALED[name]
+    rng = np.random.default_rng(0)
+    saved(tmp_path / "m.onnx", nodes, [floats("x", *data)], [floats("y", *result)],
+          {"w": rng.normal(size=weight).astype(np.float32), "b": rng.normal(size=24).astype(np.float32)})
+    model = quantized(cameo, tmp_path, "--weights", "int8", "--form", form)
+    assert any(n.op_type == ("MatMulNBits" if form == "nbits" else "DequantizeLinear") for n in model.graph.node)
+    feeds = {"x": rng.normal(size=data).astype(np.float32)}
+    wanted = run(tmp_path / "m.onnx", feeds)[0]
+    np.testing.assert_allclose(run(tmp_path / "q.onnx", feeds)[0], wanted, atol=0.03 * np.abs(wanted).max())
+    assert cameo("quantize", tmp_path / "m.onnx", tmp_path / "q.onnx", "--weights", "int8", "--keep", "linear").returncode == 1
+
+
 @pytest.mark.parametrize("asymmetric", [[], ["--asymmetric"]])
 @pytest.mark.parametrize("bits", [8, 4])
 def test_forms_become_each_other(cameo, tmp_path, bits, asymmetric):

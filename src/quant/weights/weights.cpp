@@ -12,6 +12,7 @@
 #include "ops/inline.h"
 #include "ops/on.h"
 #include "ops/soundness.h"
+#include "quant/weights/plain_products.h"
 #include "quant/weights/rewrite.h"
 #include "quant/weights/solve.h"
 #include "runtime/watch.h"
@@ -35,6 +36,7 @@ class WeightQuantizer {
     ops::inline_functions(m_);
     ops::admit(m_);
     out_.opset = o_.form == WeightForm::nbits ? 0 : o_.format.bits == 2 ? two_bit_opset : qdq_opset;
+    plain_products(m_.graph, [this](NodeId n, ValueId weight) { return !is_asked_to_stay(n, weight); });
     std::vector<WeightTarget> targets = weight_targets(m_.graph, o_.form == WeightForm::qdq);
     check_names(targets);
     if (samples) inputs_ = input_rows(m_, targets, samples, o_.threads);
@@ -66,12 +68,26 @@ class WeightQuantizer {
     if (out_.weights.size() > most_told) why += cat("; and ", out_.weights.size() - most_told, " more");
     throw error("quantize.nothing", "no weight of the model can be stored in few bits")
         .why(std::move(why))
-        .help("stored so are constants with two axes that MatMul, Gemm or Gather read");
+        .help(
+            "stored so are constants with two axes that MatMul or Gemm multiply with, and tables whose rows Gather "
+            "takes");
   }
 
   void tell(uint64_t done, uint64_t all) const {
     support::checkpoint();
     if (o_.progress && !o_.progress("weights", done, all)) throw error("budget.interrupted", "interrupted");
+  }
+
+  bool is_asked_to_stay(NodeId n, ValueId weight) {
+    const Graph& g = m_.graph;
+    bool any = false;
+    for (const std::string& pattern : o_.keep)
+      if (runtime::matches(g[weight].name, pattern) || runtime::matches(g[n].name, pattern) ||
+          runtime::matches(g[g[n].outputs[0]].name, pattern)) {
+        found_.insert(pattern);
+        any = true;
+      }
+    return any;
   }
 
   bool is_kept(const WeightTarget& t, const std::string& pattern) const {
@@ -84,7 +100,8 @@ class WeightQuantizer {
   }
   void check_names(const std::vector<WeightTarget>& targets) const {
     for (const std::string& pattern : o_.keep)
-      if (std::none_of(targets.begin(), targets.end(), [&](const WeightTarget& t) { return is_kept(t, pattern); }))
+      if (!found_.contains(pattern) &&
+          std::none_of(targets.begin(), targets.end(), [&](const WeightTarget& t) { return is_kept(t, pattern); }))
         throw error("use.node-name",
                     cat("no weight that could be quantized is called '", pattern, "', and no node that reads one"));
   }
@@ -204,6 +221,7 @@ class WeightQuantizer {
   const WeightOptions& o_;
   WeightResult out_;
   std::map<ValueId, InputRows> inputs_;
+  std::set<std::string> found_;  // patterns of products that stay as they are
 };
 
 }  // namespace
