@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Half precision beside onnxruntime's and onnxconverter-common's converters, on the f32 models of ../shared/real-models.tsv, judged in onnxruntime and OpenVINO.
 
-usage: half.py [--cameo build/release/cameo] [--place build/real] [--only TEXT] [--no-peers]
+usage: half.py [--cameo build/release/cameo] [--place build/real] [--only TEXT] [--no-peers] [--record FILE.jsonl] [--again] [--table FILE.md]
 
 Inputs and outputs stay f32. Prints for every model and converter: whether onnxruntime and OpenVINO load the result, the largest error of an output as a part
 of its largest number or of 0.1 (of integers the share that differs), and how many casts the file has. Needs numpy, onnx, onnxruntime and, where they are to be
-compared, onnxconverter-common and openvino.
+compared, onnxconverter-common and openvino. With --record every model is measured once: a run resumes; --again measures our converter again and keeps what was
+found of the others. --table writes what the record holds.
 """
 import argparse
 import importlib.machinery
@@ -26,6 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "real"))
 import onnx_files  # noqa: E402
 
+GOOD = 1e-2
 OPENVINO = importlib.util.find_spec("openvino") is not None
 
 
@@ -94,23 +96,27 @@ def loads_in_openvino(path):
 
 
 def judged(path, feeds, wanted):
-    """(loads in onnxruntime, loads in OpenVINO, error, casts)"""
+    """{error in onnxruntime, or None where it fails; whether OpenVINO loads it; casts}"""
+    out = {"error": None, "casts": casts(path)}
     try:
-        outputs = onnx_files.session(str(path)).run(None, feeds)
-        off = error(outputs, wanted)
-    except Exception:
-        off = None
-    return off, loads_in_openvino(path), casts(path)
+        out["error"] = error(onnx_files.session(str(path)).run(None, feeds), wanted)
+    except Exception as e:
+        out["why"] = str(e).splitlines()[0][:300]
+    out["openvino"] = loads_in_openvino(path)
+    return out
 
 
-def told(off, second, count):
-    return f"{'fails' if off is None else f'{off:8.1e}':>8} {'-' if second is None else 'ov' if second else 'no':>2} {count:5}"
+def told(r):
+    if "casts" not in r:
+        return f"{r['why']:17.17}"
+    off = "fails" if r["error"] is None else f"{r['error']:.1e}"
+    return f"{off:>8} {'-' if r['openvino'] is None else 'ov' if r['openvino'] else 'no':>2} {r['casts']:5}"
 
 
 def models(place, only):
     run = importlib.machinery.SourceFileLoader("real_run", str(ROOT / "tests" / "real" / "run")).load_module()
     seen = set()
-    for row in run.rows(only):
+    for row in sorted(run.rows(only), key=lambda row: int(row["bytes"])):  # small ones first: a run that is cut short has measured many
         if row["format"] != "onnx" or (row["file"].rsplit("/", 1)[-1], row["bytes"]) in seen:
             continue
         seen.add((row["file"].rsplit("/", 1)[-1], row["bytes"]))
@@ -119,51 +125,108 @@ def models(place, only):
             yield f"{row['name']}/{row['file'].rsplit('/', 1)[-1]}", path
 
 
+def by_peers(path, feeds, wanted, work):
+    found = {}
+    for name, peer in (("onnxruntime", by_onnxruntime), ("onnxconverter-common", by_common)):
+        try:
+            peer(path, work / "peer.onnx")
+            found[name] = judged(work / "peer.onnx", feeds, wanted)
+        except Exception as e:
+            found[name] = {"why": type(e).__name__}
+    return found
+
+
+def measured(name, path, args, known):
+    """One row; `known` is an older one of the same model, whose peers are kept."""
+    try:
+        feeds, wanted = onnx_files.feeds_for(onnx_files.session(str(path)))
+    except Exception as e:
+        return {"model": name, "skipped": str(e).splitlines()[0][:200]}
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        row = {"model": name, "openvino_before": known["openvino_before"] if known else loads_in_openvino(path)}
+        start = time.perf_counter()
+        try:
+            report = by_cameo(args.cameo, path, work / "ours.onnx", work)
+            row["ours"] = judged(work / "ours.onnx", feeds, wanted) | {"kept": len(report["kept"]), "tried": report["tried"]}
+        except RuntimeError as e:
+            row["ours"] = {"why": str(e)[:200]}
+        row["ours"]["seconds"] = round(time.perf_counter() - start, 1)
+        if row["openvino_before"] is False and "openvino" in row["ours"]:
+            row["ours"]["openvino"] = None
+        row["peers"] = known["peers"] if known else {} if args.no_peers else by_peers(path, feeds, wanted, work)
+    return row
+
+
+def good(row):
+    r = row["ours"]
+    return r.get("error") is not None and r["error"] <= GOOD and r["openvino"] is not False
+
+
+def more_casts(row, peer):
+    theirs = row["peers"].get(peer, {}).get("casts")
+    return theirs is not None and row["ours"].get("casts", 0) > theirs
+
+
+def summary(rows):
+    ran = [r for r in rows if "ours" in r]
+    parts = [f"{sum(map(good, ran))} of {len(ran)} load everywhere with an error of at most {GOOD:g}"]
+    for peer in ("onnxruntime", "onnxconverter-common"):
+        there = [r for r in ran if peer in r["peers"]]
+        right = [r for r in there if (r["peers"][peer].get("error") if r["peers"][peer].get("error") is not None else 1) <= GOOD]
+        parts.append(f"of {peer}'s {len(right)} of {len(there)}, and {sum(more_casts(r, peer) for r in there)} of ours have more casts than its file")
+    return "; ".join(parts)
+
+
+def table(rows):
+    off = lambda r: "does not run" if r["error"] is None else f"{r['error']:.1e}"
+    cell = lambda r: f"{r['why']} | " if "casts" not in r else f"{off(r)} | {r['casts']}"
+    lines = ["# Half precision, measured", "",
+             "`bench/half.py --record R.jsonl --table FILE`: the f32 models of published packages in f16, their inputs and outputs f32. An error is that of the worst output",
+             "in onnxruntime, as a part of its largest number or of 0.1 (of integers the share that differs). *Kept* are the nodes that stay f32.", "",
+             f"{summary(rows)}.", "",
+             "| model | error | casts | kept | OpenVINO loads it | onnxruntime's: error | casts | onnxconverter-common's: error | casts |", "|---|---|---|---|---|---|---|---|---|"]
+    for r in rows:
+        if "ours" not in r:
+            continue
+        loads = {None: "nor the f32 file" if r["openvino_before"] is False else "not asked", True: "yes", False: "no"}[r["ours"].get("openvino")]
+        peers = " | ".join(cell(r["peers"][p]) if p in r["peers"] else "- | -" for p in ("onnxruntime", "onnxconverter-common"))
+        ours = cell(r["ours"])
+        lines.append(f"| {r['model']} | {ours} | {r['ours'].get('kept', '')} | {loads} | {peers} |")
+    return "\n".join(lines) + "\n"
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--cameo", default=ROOT / "build" / "release" / "cameo")
     p.add_argument("--place", type=pathlib.Path, default=pathlib.Path(os.environ.get("CAMEO_REAL", ROOT / "build" / "real")))
     p.add_argument("--only", default="")
     p.add_argument("--no-peers", action="store_true")
+    p.add_argument("--record", type=pathlib.Path)
+    p.add_argument("--again", action="store_true")
+    p.add_argument("--table", type=pathlib.Path)
     args = p.parse_args()
-    peers = [] if args.no_peers else [by_onnxruntime, by_common]
     ort.set_default_logger_severity(4)
+    rows = {}
+    if args.record and args.record.exists():
+        rows = {r["model"]: r for r in map(json.loads, args.record.read_text().splitlines())}
     print(f"{'error in onnxruntime, loads in OpenVINO, casts':46} {'cameo':>17} {'kept':>5} {'tried':>5} {'s':>5} | {'onnxruntime':>17} | {'onnxconverter-common':>20}")
-    right = more = count = 0
-    with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder)
-        for name, path in models(args.place, args.only):
-            try:
-                feeds, wanted = onnx_files.feeds_for(onnx_files.session(str(path)))
-            except Exception as e:
-                print(f"{name:46.46} {str(e).splitlines()[0][:90]}")
-                continue
-            count += 1
-            start = time.perf_counter()
-            try:
-                report = by_cameo(args.cameo, path, work / "ours.onnx", work)
-            except RuntimeError as e:
-                print(f"{name:46.46} {str(e)[:120]}", flush=True)
-                continue
-            spent = time.perf_counter() - start
-            before = loads_in_openvino(path)
-            ours = judged(work / "ours.onnx", feeds, wanted)
-            if before is False:
-                ours = (ours[0], None, ours[2])
-            line = f"{name[-46:]:46} {told(*ours)} {len(report['kept']):5} {report['tried']:5} {spent:5.1f}"
-            fewest = []
-            for peer in peers:
-                try:
-                    peer(path, work / "peer.onnx")
-                    theirs = judged(work / "peer.onnx", feeds, wanted)
-                    line += f" | {told(*theirs)}"
-                    fewest.append(theirs[2])
-                except Exception as e:
-                    line += f" | {type(e).__name__:>17.17}"
-            right += ours[0] is not None and ours[0] <= 1e-2 and ours[1] is not False
-            more += any(ours[2] > c for c in fewest[:1])
-            print(line, flush=True)
-    print(f"{right} of {count} load everywhere with an error of at most 1e-2; {more} have more casts than onnxruntime's converter writes")
+    for name, path in models(args.place, args.only):
+        known = rows.get(name)
+        if known and not args.again:
+            continue
+        row = rows[name] = measured(name, path, args, known if known and "ours" in known else None)
+        if args.record:
+            with open(args.record, "a") as f:
+                f.write(json.dumps(row) + "\n")
+        if "ours" not in row:
+            print(f"{name[-46:]:46} {row['skipped'][:90]}", flush=True)
+            continue
+        r = row["ours"]
+        print(" ".join([f"{name[-46:]:46}", told(r), f"{r.get('kept', 0):5} {r.get('tried', 0):5} {r['seconds']:5.1f}", *(f"| {told(p)}" for p in row["peers"].values())]), flush=True)
+    print(summary(list(rows.values())))
+    if args.table:
+        args.table.write_text(table(list(rows.values())))
 
 
 if __name__ == "__main__":

@@ -171,6 +171,16 @@ def test_bf16_is_read_back_and_runs(cameo, tmp_path):
     np.testing.assert_allclose(np.load(tmp_path / "half.npz")["y"], np.load(tmp_path / "net.npz")["y"], rtol=5e-2, atol=1e-2)
 
 
+def test_an_opset_without_a_half_form_is_named_with_the_one_that_has_it(cameo, tmp_path):
+    network(tmp_path / "net.onnx")  # opset 18 has no Conv in bf16
+    done = cameo("convert", tmp_path / "net.onnx", tmp_path / "half.onnx", "--float", "bf16", "--keep-io")
+    assert done.returncode == 0 and "convert.half-form" in done.stderr and "--opset 22" in done.stderr
+    done = cameo("convert", tmp_path / "net.onnx", tmp_path / "half.onnx", "--float", "bf16", "--keep-io", "--opset", "22")
+    assert done.returncode == 0 and "convert.half-form" not in done.stderr
+    assert any(n.op_type == "Conv" for n in onnx.load(tmp_path / "half.onnx").graph.node)
+    assert "convert.half-form" not in cameo("convert", tmp_path / "net.onnx", tmp_path / "half.onnx", "--float", "f16", "--keep-io").stderr
+
+
 def test_numbers_beyond_the_range_are_clamped_and_told(cameo, tmp_path):
     nodes = [helper.make_node("Add", ["x", "mask"], ["y"])]
     info = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [2])

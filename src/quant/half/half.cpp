@@ -5,6 +5,7 @@
 
 #include "kernels/carrier.h"
 #include "ops/inline.h"
+#include "ops/schema.h"
 #include "ops/soundness.h"
 #include "quant/half/ranges.h"
 #include "quant/half/search.h"
@@ -155,7 +156,35 @@ class Converter {
     }
   }
 
+  // Products that could be half, were the operators those of this opset.
+  int64_t possible_products(int64_t opset) const {
+    passes::HalfOptions form = s_.form;
+    form.opset = opset;
+    const std::vector<Unit> units = passes::half_units(m_.graph, form);
+    return std::count_if(units.begin(), units.end(), [](const Unit& u) { return u.heavy && u.form != Form::f32; });
+  }
+
+  void tell_of_newer_forms() {
+    const bool lacks = s_.form.opset > 0 && std::any_of(units_.begin(), units_.end(), [](const Unit& u) {
+                         return u.heavy && u.fixed && u.form == Form::f32;
+                       });
+    const int64_t now = lacks ? possible_products(s_.form.opset) : 0;
+    for (int64_t opset = s_.form.opset + 1; lacks && opset < ops::newest_opset; ++opset) {
+      const int64_t then = possible_products(opset);
+      if (then <= now) continue;
+      Diag d;
+      d.severity = Severity::warning;
+      d.code = "convert.half-form";
+      d.what = cat(then - now, " of the model's products stay f32: opset ", s_.form.opset, " has no ",
+                   ir::name(s_.form.to), " form of them");
+      d.hint = cat("--opset ", opset, ", or --float f16");
+      report_.findings.push_back(std::move(d));
+      return;
+    }
+  }
+
   void finish(HalfVariant best, const HalfSearch& search) {
+    tell_of_newer_forms();
     report_.tried = search.tried();
     if (report_.unchecked.empty()) report_.error = best.error;
     report_.values = best.made.values, report_.weights = best.made.weights, report_.casts = best.made.casts;
