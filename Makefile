@@ -151,6 +151,10 @@ real: ## the models inside published packages: every verb, beside onnxruntime an
 	@$(MAKE) --no-print-directory build
 	@$$(scripts/python-env) tests/real/run
 
+linger-package: ## networks that the package of linger 1.x quantizes and exports itself, converted, number by number
+	@$(MAKE) --no-print-directory build
+	@$$(scripts/python-env) tests/torch/linger_package.py
+
 roads: ## from a PyTorch module to the output of every engine that runs here (examples/roads); resumes
 	@$(MAKE) --no-print-directory build
 	@examples/roads/run
