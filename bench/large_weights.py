@@ -5,7 +5,8 @@ usage: large_weights.py [--cameo build/release/cameo] [--place FOLDER] [--layers
 
 Writes a decoder of random f16 weights (13.5 GB as a model sees them; every layer reads the same 405 MB of the data file, so the disk holds under
 1 GB of it), runs `cameo quantize --weights int4`, and prints f16 bytes read per second of processor time and of the clock, and how much memory the process took
-beside the largest tensor. Then `cameo run` computes a token with the result: its anonymous memory, what is mapped of the file left out. Blocks of a few matrices are compared with rounding to nearest, computed here by numpy. Needs numpy and onnx, and 5 GB of disk.
+beside the largest tensor. Then `cameo run` computes a token with the result: its anonymous memory, what is mapped of the file left out. Blocks of a few
+matrices are compared with rounding to nearest, computed here by numpy. Needs numpy and onnx, and 5 GB of disk.
 """
 import argparse
 import os

@@ -1,6 +1,7 @@
 #include "engine/simd/blocked_rows.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "engine/simd/intrinsics.h"
 #include "engine/simd/math.h"
@@ -176,9 +177,11 @@ CAMEO_AVX512 void arranged_row(const BlockedSize& s, const BlockedRow& row, floa
   alignas(64) int32_t own[16];
   for (int j = 0; j < 16; ++j) own[j] = static_cast<int32_t>(j / block_bytes);
   const __m512i lanes = _mm512_load_si512(own);
-  for (int64_t u = 0; u < units(s); ++u, y += unit_bytes * Decoder<bits>::planes) {
-    const int64_t left = bytes - u * unit_bytes, first = u * unit_bytes / block_bytes,
-                  blocks = std::min(s.blocks - first, std::max<int64_t>(1, unit_bytes / block_bytes));
+  const int64_t count = units(s), each = std::max<int64_t>(1, unit_bytes / block_bytes);
+  const int shift = std::countr_zero(static_cast<uint64_t>(block_bytes));  // blocks are powers of two long
+  for (int64_t u = 0; u < count; ++u, y += unit_bytes * Decoder<bits>::planes) {
+    const int64_t left = bytes - u * unit_bytes, first = (u * unit_bytes) >> shift,
+                  blocks = std::min(s.blocks - first, each);
     const auto some = static_cast<__mmask16>((1 << blocks) - 1);
     const __m512 scale = _mm512_permutexvar_ps(lanes, _mm512_maskz_loadu_ps(some, row.scales + first));
     __m512 shift = _mm512_setzero_ps();
