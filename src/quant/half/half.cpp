@@ -165,11 +165,14 @@ class Converter {
   }
 
   void tell_of_newer_forms() {
-    const bool lacks = s_.form.opset > 0 && std::any_of(units_.begin(), units_.end(), [](const Unit& u) {
-                         return u.heavy && u.fixed && u.form == Form::f32;
-                       });
-    const int64_t now = lacks ? possible_products(s_.form.opset) : 0;
-    for (int64_t opset = s_.form.opset + 1; lacks && opset < ops::newest_opset; ++opset) {
+    const int64_t now_opset = s_.form.opset, newest = ops::newest_opset - 1;
+    if (now_opset <= 0 || now_opset >= newest || std::none_of(units_.begin(), units_.end(), [](const Unit& u) {
+          return u.node && u.fixed && u.form == Form::f32;
+        }))
+      return;
+    const int64_t now = possible_products(now_opset);
+    if (possible_products(newest) <= now) return;
+    for (int64_t opset = now_opset + 1; opset <= newest; ++opset) {
       const int64_t then = possible_products(opset);
       if (then <= now) continue;
       Diag d;

@@ -27,8 +27,8 @@ std::optional<Reading> reading(const Graph& g, NodeId n, size_t index, bool swap
   if (g[n].outputs.empty() || !ops::has_operands(g[n])) return std::nullopt;  // in a branch that is never taken
   if (g[n].is("MatMul") && index == 1 && g[n].inputs[0] != g[n].inputs[1])
     return Reading{{WeightUse::Kind::product, n, {}}, !swapped};
-  if (const auto* gemm = g[n].as<op::Gemm>();
-      gemm && index == 1 && !gemm->transA && gemm->alpha == 1 && gemm->beta == 1 && g[n].inputs[0] != g[n].inputs[1])
+  if (const auto* gemm = g[n].as<op::Gemm>(); gemm && index == 1 && !gemm->transA && gemm->alpha == 1 &&
+                                              (gemm->beta == 1 || !g.input(n, 2)) && g[n].inputs[0] != g[n].inputs[1])
     return Reading{{WeightUse::Kind::product, n, {}}, (gemm->transB != 0) == swapped};
   if (const auto* gather = g[n].as<op::Gather>(); gather && index == 0 && gather->axis == 0 && !swapped)
     return Reading{{WeightUse::Kind::gather, n, {}}, false};
