@@ -11,7 +11,7 @@ namespace {
 
 // Both halves of the 128-bit product, folded: every bit of the factors reaches every bit of the result.
 uint64_t folded_product(uint64_t a, uint64_t b) {
-#if defined(__SIZEOF_INT128__)
+#if defined(__SIZEOF_INT128__) && !defined(__wasm__)  // there a wide product is a call
   __extension__ typedef unsigned __int128 wide;
   const wide p = static_cast<wide>(a) * b;
   return static_cast<uint64_t>(p) ^ static_cast<uint64_t>(p >> 64);

@@ -54,27 +54,22 @@ CAMEO_INLINE float tanh_of(float x) {
 }
 
 CAMEO_INLINE float erf_of(float x) {
-  const float a = __builtin_fabsf(x), u = x * x;
-  float p = 7.853847e-05f;  // erf(x)/x in x*x, |x| < 1
-  p = p * u - 0.0008010189f;
-  p = p * u + 0.0051883273f;
-  p = p * u - 0.026853811f;
-  p = p * u + 0.112835854f;
-  p = p * u - 0.37612626f;
+  const float end = 3.9192059f;  // from here on it is 1
+  const float c = x < -end ? -end : x > end ? end : x, u = c * c;
+  float p = 2.0508407e-06f;  // erf(x)/x in x*x, as a quotient
+  p = p * u + 0.00028488797f;
+  p = p * u + 0.0037642708f;
+  p = p * u + 0.052744716f;
+  p = p * u + 0.19037041f;
   p = p * u + 1.1283791f;
-  const float near = p * x;
-  const float t = 1.0f / (1.0f + 0.5f * a);  // erfc(x) exp(x*x) in 1/(1 + x/2), 1 <= x < 4.2
-  float q = 0.02164316f;
-  q = q * t + 0.03371931f;
-  q = q * t - 0.3242533f;
-  q = q * t + 0.4204228f;
-  q = q * t - 0.017583273f;
-  q = q * t + 0.31493405f;
-  q = q * t + 0.26746833f;
-  q = q * t + 0.2838691f;
-  q = q * t - 9.347826e-05f;
-  const float far = a > 4.2f ? 1.0f : 1.0f - q * exp_of(-u);
-  return x != x ? x : a < 1.0f ? near : __builtin_copysignf(far, x);
+  float q = 3.8099766e-05f;
+  q = q * u + 0.0011622745f;
+  q = q * u + 0.014966502f;
+  q = q * u + 0.1140949f;
+  q = q * u + 0.50204414f;
+  q = q * u + 1.0f;
+  const float y = c * p / q;
+  return y > 1.0f ? 1.0f : y < -1.0f ? -1.0f : y;
 }
 
 CAMEO_INLINE float log_of(float x) {

@@ -19,7 +19,6 @@ CAMEO_INLINE void load(const float* p, V& v) {
   std::memcpy(&v, p, sizeof v);
 }
 
-// Two registers of sums per row: six rows, two registers of columns and one number fill the sixteen there are.
 template <class V, int rows>
 CAMEO_INLINE void sums_of(const float* __restrict a, const float* __restrict panel, int64_t depth, float* c,
                           int64_t c_row, bool adds) {
@@ -46,7 +45,7 @@ CAMEO_INLINE void sums_of(const float* __restrict a, const float* __restrict pan
 template <class V>
 CAMEO_INLINE void whole_columns(const float* a, const float* panel, int64_t depth, float* c, int64_t c_row,
                                 int64_t rows, bool adds) {
-  if (rows == 6) return sums_of<V, 6>(a, panel, depth, c, c_row, adds);
+  if (rows == tile_rows) return sums_of<V, tile_rows>(a, panel, depth, c, c_row, adds);
   if (rows >= 4) {
     sums_of<V, 4>(a, panel, depth, c, c_row, adds);
     a += 4, c += 4 * c_row, rows -= 4;

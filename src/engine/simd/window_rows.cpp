@@ -75,12 +75,21 @@ void copy_taps(const float* x, const int64_t* taps, int64_t count, int64_t n, fl
     for (int64_t k = 0; k < count; ++k, out += row)
       std::memcpy(out, x + taps[k], static_cast<size_t>(length) * sizeof(float));
   };
+  // The ends of rows, where a call would take longer than the moves.
+  const auto copy_short = [&] {
+    for (int64_t k = 0; k < count; ++k, out += row) {
+      const float* from = x + taps[k];
+      float* to = out;
+      if (n & 4) std::memcpy(to, from, 4 * sizeof(float)), to += 4, from += 4;
+      if (n & 2) std::memcpy(to, from, 2 * sizeof(float)), to += 2, from += 2;
+      if (n & 1) *to = *from;
+    }
+  };
   // The usual lengths are known to the compiler: they become one or a few moves.
-  if (n == 8) copy(std::integral_constant<int64_t, 8>());
+  if (n < 8) copy_short();
+  else if (n == 8) copy(std::integral_constant<int64_t, 8>());
   else if (n == 16) copy(std::integral_constant<int64_t, 16>());
   else if (n == 32) copy(std::integral_constant<int64_t, 32>());
-  else if (n == 4) copy(std::integral_constant<int64_t, 4>());
-  else if (n == 1) copy(std::integral_constant<int64_t, 1>());
   else copy(n);
 }
 
