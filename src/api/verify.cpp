@@ -108,9 +108,9 @@ engine::SessionOptions run_options(const VerifySettings& settings) {
 }
 
 // Models that agree on one set of made-up inputs may go another way on others.
-void try_others(const ir::Model& a, const ir::Model& b, const VerifySettings& settings,
-                const runtime::Tolerance& tolerance, const engine::SessionOptions& how, Verified& out) {
-  const engine::Session first(a, how), second(b, how);
+void try_others(const ir::Model& a, const ir::Model& b, const engine::Session& first, const engine::Session& second,
+                const VerifySettings& settings, const runtime::Tolerance& tolerance, const ops::CustomOps& kernels,
+                Verified& out) {
   for (const runtime::Try& t :
        runtime::other_tries(a.graph, runtime::run_inputs(a.graph), settings.random, settings.sizes)) {
     Data got, wanted;
@@ -124,7 +124,7 @@ void try_others(const ir::Model& a, const ir::Model& b, const VerifySettings& se
     if (found.agree) continue;
     for (Verified::Output& o : found.outputs)
       if (!o.why.empty()) o.why = cat(t.how, ": ", o.why);
-    found.first_difference = first_inner(a, b, t.inputs, tolerance, how.kernels);
+    found.first_difference = first_inner(a, b, t.inputs, tolerance, kernels);
     out = std::move(found);
     return;
   }
@@ -165,12 +165,17 @@ Verified verify(const Model& model, const Model& reference, const VerifySettings
     throw error("verify.inputs", cat("the models have ", inputs.size(), " and ", others.size(), " inputs"));
   runtime::check_inputs(b.graph, others, inputs);
   const engine::SessionOptions how = run_options(settings);
-  const Data got = engine::Session(a, how).run(inputs), wanted = engine::Session(b, how).run(inputs);
+  const bool made_up = settings.inputs.empty();  // then there are more tries, which run the same sessions
+  std::optional<engine::Session> first(std::in_place, a, how);
+  const Data got = first->run(inputs);
+  if (!made_up) first.reset();
+  const engine::Session second(b, how);
+  const Data wanted = second.run(inputs);
   if (wanted.size() != got.size())
     throw error("verify.outputs", cat("the models have ", got.size(), " and ", wanted.size(), " outputs"));
   Verified out = compared(a, got, wanted, tolerance);
   if (!out.agree) out.first_difference = first_inner(a, b, inputs, tolerance, how.kernels);
-  else if (settings.inputs.empty()) try_others(a, b, settings, tolerance, how, out);
+  else if (made_up) try_others(a, b, *first, second, settings, tolerance, how.kernels, out);
   return out;
 }
 
