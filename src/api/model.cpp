@@ -10,6 +10,7 @@
 #include "frontends/text/parse.h"
 #include "frontends/torchscript/program.h"
 #include "ops/schema.h"
+#include "support/file_bytes.h"
 #include "backends/text/print.h"
 
 #include "api/publication_state.h"
@@ -100,7 +101,7 @@ Model read_bytes(support::Bytes file, const std::string& name = "") {
     throw frontends::wrong_kind(what, name.empty() ? "the data" : name);
   support::DiagSink diags;
   ModelState s;
-  s.source_bytes = file.size();
+  s.source_bytes = support::length_of(file);
   s.model = api::load_model(file, name, diags);  // text too, by its name
   s.findings = std::move(diags.all());
   return ModelState::make(std::move(s));

@@ -7,11 +7,13 @@
 #include <optional>
 
 #include "formats/file_handle.h"
+#include "formats/put.h"
 #include "formats/queued_writer.h"
 #include "formats/temporary_names.h"
 #include "support/budget.h"
 #include "support/content_hash.h"
 #include "support/error.h"
+#include "support/file_bytes.h"
 
 namespace cameo::formats {
 
@@ -65,6 +67,14 @@ struct AtomicFile::State {
     range.offset += static_cast<uint64_t>(got);
     range.size -= static_cast<uint64_t>(got);
     return static_cast<size_t>(got);
+  }
+  // By reference, where the system can and nobody has to see the bytes.
+  bool append_from(const FilePlace& from, uint64_t length) {
+    if (length < read_from || hash || queue) return false;
+    flush();
+    if (!file.append_from(from, length)) return false;
+    flushed += length;
+    return true;
   }
   void flush() {
     checkpoint();
@@ -181,8 +191,29 @@ void AtomicFile::pad_to(uint64_t alignment) {
 
 uint64_t AtomicFile::position() const { return state_->flushed + state_->buffer.used; }
 
+namespace {
+// What sink() gives: put() knows it again.
+struct FileSink {
+  Sink append;
+  std::function<bool(const FilePlace& from, uint64_t length)> append_from;
+  void operator()(std::span<const std::byte> data) const { append(data); }
+};
+}  // namespace
+
 Sink AtomicFile::sink() {
-  return [this](std::span<const std::byte> data) { append(data); };
+  return FileSink{[this](std::span<const std::byte> data) { append(data); },
+                  [s = state_.get()](const FilePlace& from, uint64_t length) { return s->append_from(from, length); }};
+}
+
+void put(const Sink& sink, const Bytes& data) {
+  const FilePlace from = file_place(data);
+  const auto* to = from.descriptor < 0 ? nullptr : sink.target<FileSink>();
+  if (to && to->append_from(from, length_of(data))) return;
+  constexpr uint64_t piece_bytes = uint64_t{8} << 20;  // what is read of a file is let go of again
+  for (uint64_t at = 0; at < length_of(data); at += piece_bytes) {
+    const Bytes piece = data.slice(at, std::min(piece_bytes, length_of(data) - at));
+    sink(piece.span());
+  }
 }
 
 void AtomicFile::hash_contents() {

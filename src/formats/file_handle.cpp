@@ -16,6 +16,12 @@
 #else
 #include <cstdio>
 #endif
+#if defined(__EMSCRIPTEN__)
+#include <emscripten.h>
+
+EM_JS(int, join_slice, (int to, int from, double offset, double length),
+      { return Module.joinSlice && Module.joinSlice(to, from, offset, length) ? 1 : 0; });
+#endif
 
 namespace cameo::formats {
 
@@ -130,6 +136,8 @@ std::ptrdiff_t FileHandle::write(std::span<const std::byte> d) {
   return retried([&] { return ::write(descriptor(handle_), d.data(), std::min(d.size(), call_bytes)); });
 }
 
+bool FileHandle::append_from(const FilePlace&, uint64_t) { return false; }
+
 void FileHandle::expect([[maybe_unused]] uint64_t bytes) {
 #if defined(__linux__)
   ::fallocate(descriptor(handle_), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes));  // not every file system can
@@ -213,6 +221,17 @@ std::ptrdiff_t FileHandle::read(std::span<std::byte> into) {
 std::ptrdiff_t FileHandle::write(std::span<const std::byte> d) {
   const size_t n = std::fwrite(d.data(), 1, d.size(), stream(handle_));
   return n == 0 ? -1 : static_cast<std::ptrdiff_t>(n);
+}
+
+// In a tab files are Blobs, and a Blob may be made of slices of others.
+bool FileHandle::append_from([[maybe_unused]] const FilePlace& from, [[maybe_unused]] uint64_t length) {
+#if defined(__EMSCRIPTEN__)
+  return std::fflush(stream(handle_)) == 0 &&
+         join_slice(::fileno(stream(handle_)), from.descriptor, static_cast<double>(from.offset),
+                    static_cast<double>(length)) != 0;
+#else
+  return false;
+#endif
 }
 
 void FileHandle::expect(uint64_t) {}

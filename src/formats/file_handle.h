@@ -42,6 +42,8 @@ class FileHandle {
   std::ptrdiff_t read(std::span<std::byte> into);  // 0 at the end, negative on failure
   std::ptrdiff_t write(std::span<const std::byte> d);
   int write_all(std::span<const std::byte> d);  // 0, or the system's code of what went wrong
+  // Appends bytes of another file by reference, which takes no time. False where the system cannot: nothing is written.
+  bool append_from(const FilePlace& from, uint64_t length);
   // This much is about to be written: the system may reserve the space at once. A hint.
   void expect(uint64_t bytes);
   // Empty when the system cannot map; `name` is what findings call the file.

@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 
 #include "support/error.h"
+#include "support/file_bytes.h"
 #elif CAMEO_POSIX_FILES
 #include <fcntl.h>
 #include <signal.h>
@@ -239,6 +241,8 @@ MappedRange mapped_range(std::span<const std::byte> view) {
 
 const std::string& name_of(const MappedRange& range) { return range.file->name; }
 
+FilePlace file_place(const Bytes&) { return {}; }
+
 void release_pages(std::span<const std::byte> view) {
   const MappedRange range = mapped_range(view);
   if (!range.file) return;
@@ -282,8 +286,19 @@ namespace {
 class PiecedFile : public support::PieceSource {
  public:
   PiecedFile(int descriptor, uint64_t bytes, std::string called)
-      : PieceSource(bytes), file_(descriptor), name_(std::move(called)) {}
-  ~PiecedFile() override { ::close(file_); }
+      : PieceSource(bytes), file_(descriptor), name_(std::move(called)) {
+    all()[place] = this;
+  }
+  ~PiecedFile() override {
+    all().erase(place);
+    ::close(file_);
+  }
+  // The files there are, by their places, which lie apart.
+  static std::map<uint64_t, const PiecedFile*>& all() {
+    static auto* const files = new std::map<uint64_t, const PiecedFile*>;  // outlives every file
+    return *files;
+  }
+  int descriptor() const { return file_; }
 
   void read(uint64_t offset, std::span<std::byte> into) const override {
     while (!into.empty()) {
@@ -319,6 +334,16 @@ Bytes map_open_file(std::intptr_t handle, uint64_t length, const std::string& na
   return descriptor < 0 ? Bytes() : Bytes(std::make_shared<const PiecedFile>(descriptor, length, name));
 }
 
+FilePlace file_place(const Bytes& b) {
+  if (support::in_memory(b)) return {};
+  const uint64_t place = support::place_of(b);
+  auto file = PiecedFile::all().upper_bound(place);
+  if (file == PiecedFile::all().begin()) return {};
+  --file;
+  const uint64_t offset = place - file->first;
+  return offset < file->second->size ? FilePlace{file->second->descriptor(), offset} : FilePlace();
+}
+
 #endif
 
 class Mapping {};
@@ -331,6 +356,7 @@ const std::string& name_of(const MappedRange&) {
 void release_pages(std::span<const std::byte>) {}
 #if !CAMEO_PIECES
 Bytes map_open_file(std::intptr_t, uint64_t, const std::string&) { return {}; }
+FilePlace file_place(const Bytes&) { return {}; }
 #endif
 std::vector<std::string> lost_files() { return {}; }
 std::vector<std::string> changed_files() { return {}; }

@@ -37,6 +37,14 @@ void release_pages(std::span<const std::byte> view);
 // Maps the whole of an open file; empty where the system cannot. `name` is what findings call it.
 Bytes map_open_file(std::intptr_t handle, uint64_t length, const std::string& name);
 
+// Where the bytes of a file lie that is read in pieces (support/pieced_bytes.h). A descriptor below 0: they are in
+// memory, or in a mapped file.
+struct FilePlace {
+  int descriptor = -1;
+  uint64_t offset = 0;
+};
+FilePlace file_place(const Bytes& b);
+
 // Mapped files with bytes that were gone when they were read. Those that are still mapped are named each time, others
 // once.
 std::vector<std::string> lost_files();

@@ -1,6 +1,7 @@
 #include "backends/onnx/chunked_message.h"
 
 #include "formats/file_handle.h"
+#include "formats/put.h"
 #include "ir/weight_stream.h"
 #include "support/error.h"
 #include "support/file_bytes.h"
@@ -13,6 +14,10 @@ constexpr size_t copied_below = 4096;  // shorter runs cost less as a copy than 
 
 void write_dense(const Weight& w, const Sink& sink) {
   if (w.strings) return sink(w.dense().bytes().span());
+  if (w.is_dense() && !in_memory(w.source)) {
+    check_inside(w);
+    return put(sink, w.source.slice(0, w.byte_size()));
+  }
   stream_dense(w, sink);
   if (!w.is_dense() && in_memory(w.source)) release_pages(w.source.span());  // a dense one was copied unseen
 }
@@ -32,14 +37,14 @@ void ChunkedMessage::add(Chunk chunk, uint64_t size) {
 }
 
 void ChunkedMessage::bytes(uint32_t field, const Bytes& v) {
-  tail_.header(field, v.size());
+  tail_.header(field, length_of(v));
   raw(v);
 }
 
 void ChunkedMessage::raw(const Bytes& v) {
-  if (v.size() < copied_below) return tail_.raw(v.text());
+  if (length_of(v) < copied_below) return tail_.raw(v.text());
   seal();
-  add({.small = {}, .view = v, .weight = {}, .late = {}}, v.size());
+  add({.small = {}, .view = v, .weight = {}, .late = {}}, length_of(v));
 }
 
 void ChunkedMessage::weight(uint32_t field, std::shared_ptr<const Weight> w) {
@@ -75,7 +80,7 @@ void ChunkedMessage::write(const Sink& sink) const {
   for (const Chunk& p : chunks_) {
     if (p.late) sink(as_bytes(*p.late));
     else if (p.weight) write_dense(*p.weight, sink);
-    else if (p.view.data()) sink(p.view.span());
+    else if (!p.view.empty()) put(sink, p.view);
     else sink(as_bytes(p.small));
   }
   sink(as_bytes(tail_.buffer()));

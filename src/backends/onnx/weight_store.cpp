@@ -1,6 +1,7 @@
 #include "backends/onnx/weight_store.h"
 
 #include "backends/onnx/data_files.h"
+#include "frontends/onnx/outline.h"
 #include "frontends/onnx/proto.h"
 #include "support/error.h"
 #include "support/file_bytes.h"
@@ -104,7 +105,8 @@ ChunkedMessage WeightStore::tensor(const std::string& name, const std::shared_pt
   const bool refers = stays(*w, range);
   const bool out = !refers && goes_out(*w);
   if (!w->encoded.empty() && !out) {
-    const TensorProto as_read = read_tensor(pb::Reader(w->encoded.text()));
+    const Bytes without_data = in_memory(w->encoded) ? w->encoded : outline_of_tensor(w->encoded, page);
+    const TensorProto as_read = read_tensor(pb::Reader(without_data.text()));
     if (as_read.name == name && as_read.external == refers) {
       ChunkedMessage copy;
       copy.raw(w->encoded);

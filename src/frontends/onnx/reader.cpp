@@ -4,6 +4,7 @@
 
 #include "formats/mapped_file.h"
 #include "frontends/onnx/graph_reader.h"
+#include "support/file_bytes.h"
 
 namespace cameo::frontends {
 
@@ -67,8 +68,14 @@ void read_parts(const ModelProto& proto, Model& m, TensorSource& source, DiagSin
 
 Model read_onnx(const std::string& path, DiagSink& diags) { return read_onnx(map_file(path), path, diags); }
 
-Model read_onnx(Bytes bytes, const std::string& path, DiagSink& diags) {
+namespace {
+
+// `bytes` are the file's, or of an outline of `whole`.
+Model read_file(const Bytes& bytes, const std::string& path, DiagSink& diags, const Outline* outline,
+                const Bytes& whole) {
   TensorSource source(bytes, path);
+  source.outline = outline;
+  source.whole = whole;
   const ModelProto proto{pb::Reader(bytes.text())};
   proto.in.throw_if_fault(path);
   if (proto.graphs.empty() || !proto.has_ir_version)
@@ -97,6 +104,15 @@ Model read_onnx(Bytes bytes, const std::string& path, DiagSink& diags) {
   for (Diag& d : found.all()) diags.add(std::move(d));
   if (!errors.empty()) throw Error(std::move(errors));
   return m;
+}
+
+}  // namespace
+
+Model read_onnx(Bytes bytes, const std::string& path, DiagSink& diags) {
+  constexpr uint64_t large_file = uint64_t{16} << 20, large_weight = uint64_t{1} << 16;
+  std::optional<Outline> outline;
+  if (!in_memory(bytes) && length_of(bytes) >= large_file) outline = outline_of(bytes, large_weight);
+  return outline ? read_file(outline->text, path, diags, &*outline, bytes) : read_file(bytes, path, diags, nullptr, {});
 }
 
 }  // namespace cameo::frontends

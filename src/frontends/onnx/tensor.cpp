@@ -18,7 +18,8 @@ class Decoder {
     if (t_.segmented) fail("is split into segments, which no known writer does");
     w.dtype = w.source_dtype = *dtype;
     w.shape = t_.dims;
-    w.encoded = source_.file.view(t_.whole);
+    cut_ = cut();
+    w.encoded = cut_ ? source_.whole.slice(cut_->tensor, cut_->tensor_length) : source_.file.view(t_.whole);
     try {
       count_ = element_count(w.shape);
       if (w.dtype != DType::string) wanted_ = packed_bytes(w.dtype, count_);
@@ -27,7 +28,7 @@ class Decoder {
     }
     if (w.dtype == DType::string) read_strings(w);
     else if (t_.external) read_external(w);
-    else if (t_.raw_data && (!t_.raw_data->empty() || !t_.has_typed_data)) read_raw(w);
+    else if (cut_ || (t_.raw_data && (!t_.raw_data->empty() || !t_.has_typed_data))) read_raw(w);
     else w.source = Bytes::own(typed(w.dtype));
     return w;
   }
@@ -35,15 +36,22 @@ class Decoder {
  private:
   [[noreturn]] void fail(std::string what) const {
     Loc where{.file = source_.path, .scope = std::string(t_.name)};
-    if (!source_.file.empty() && !t_.whole.empty())
+    if (cut_) where.offset = cut_->tensor;
+    else if (!source_.file.empty() && !t_.whole.empty() && !source_.outline)
       where.offset = static_cast<uint64_t>(t_.whole.data() - source_.file.text().data());
     throw error("file.tensor", cat("tensor '", t_.name, "' ", what)).at(std::move(where));
   }
 
+  const Outline::Cut* cut() const {
+    if (!source_.outline || !t_.raw_data || !t_.raw_data->empty()) return nullptr;
+    const auto it = source_.outline->cuts.find(t_.raw_data->data());
+    return it == source_.outline->cuts.end() ? nullptr : &it->second;
+  }
+
   void read_raw(Weight& w) const {
-    if (t_.raw_data->size() != wanted_)
-      fail(cat("holds ", t_.raw_data->size(), " bytes where its shape takes ", wanted_));
-    w.source = source_.file.view(*t_.raw_data);
+    const uint64_t size = cut_ ? cut_->data_length : t_.raw_data->size();
+    if (size != wanted_) fail(cat("holds ", size, " bytes where its shape takes ", wanted_));
+    w.source = cut_ ? source_.whole.slice(cut_->data, size) : source_.file.view(*t_.raw_data);
   }
 
   void read_external(Weight& w) const {
@@ -115,6 +123,7 @@ class Decoder {
 
   const TensorProto& t_;
   TensorSource& source_;
+  const Outline::Cut* cut_ = nullptr;  // where its data was left out
   int64_t count_ = 0;
   uint64_t wanted_ = 0;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frontends/onnx/external_data.h"
+#include "frontends/onnx/outline.h"
 #include "frontends/onnx/proto.h"
 #include "ir/attribute.h"
 
@@ -12,6 +13,8 @@ struct TensorSource {
   Bytes file;
   std::string path;
   ExternalData external;
+  const Outline* outline = nullptr;  // `file` is its text then, and `whole` the file
+  Bytes whole;
 
   TensorSource(Bytes bytes, std::string model_path)
       : file(std::move(bytes)), path(model_path), external(std::move(model_path)) {}

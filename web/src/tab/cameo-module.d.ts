@@ -39,11 +39,13 @@ declare module "cameo-module" {
     writeFile(path: string, data: string): void;
     lookupPath(path: string): {node: Node};
     isDir(mode: number): boolean;
+    getStream(descriptor: number): Stream | undefined;
   }
   export interface Given {
     instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void): object;
     progress(what: string, done: number, all: number): boolean;
     cancelled(): boolean;
+    joinSlice(to: number, from: number, offset: number, length: number): boolean;
     print(text: string): void;
     printErr(text: string): void;
   }

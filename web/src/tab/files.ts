@@ -60,6 +60,20 @@ export class Files {
     if (node) node.blob = blob;
   }
 
+  // Appends a slice of one open file to another, by reference. False where it cannot be done so.
+  join(to: number, from: number, offset: number, length: number): boolean {
+    const target = this.fs.getStream(to), source = this.fs.getStream(from)?.node as Contents | undefined;
+    const node = target?.node as Contents | undefined;
+    if (!target || !node?.pieces || !source?.blob || target.position !== sizeOf(node)) return false;
+    const whole = settle(source);
+    if (offset + length > whole.size) return false;
+    cut(node);
+    node.pieces.push(whole.slice(offset, offset + length));
+    node.piecesSize += length;
+    target.position += length;
+    return true;
+  }
+
   // What was written, and forgotten here.
   take(): {name: string; blob: Blob}[] {
     const folder = this.fs.lookupPath("/out").node as Contents;

@@ -48,7 +48,7 @@ async function begin(module: WebAssembly.Module): Promise<Cameo> {
       void WebAssembly.instantiate(module, imports).then((instance) => done(instance, module));
       return {};
     },
-    progress, cancelled, print: () => {}, printErr: () => {},
+    progress, cancelled, joinSlice: (to, from, offset, length) => files?.join(to, from, offset, length) ?? false, print: () => {}, printErr: () => {},
   });
   files = new Files(made);
   return made;
