@@ -1,12 +1,13 @@
 import {useEffect, useReducer, useRef} from "preact/hooks";
 import {GraphView} from "./canvas";
 import {Drawer} from "./drawer";
+import {example} from "./example";
 import {Errors, KeyList, Progress} from "./overlays";
 import {Panel} from "./panel";
 import type {Store} from "./store";
 import {TopBar, ViewButtons} from "./topbar";
 import {Verbs} from "./verbs";
-import {t} from "./words";
+import {t, type Word} from "./words";
 
 export interface Props {
   store: Store;
@@ -58,7 +59,12 @@ function Stage({store}: Props) {
       <div id="selection" class="unseen" aria-live="polite">{s.item ? `${s.item.title} ${s.item.path}` : ""}</div>
       {s.scene && <ViewButtons store={store} />}
       {!s.current && <DropHere store={store} />}
-      {s.current && s.current.kind !== "onnx" && <p class="hint">{t("app.empty.graph")}</p>}
+      {s.current && s.current.kind !== "onnx" && (
+        <div class="next">
+          <span>{t("app.empty.graph")}</span>
+          {store.engine.computes && <button class="main" data-test="export-now" onClick={() => void store.make("export", {settings: {opset: 18}}, false)}>{t("verb.export")}</button>}
+        </div>
+      )}
     </div>
   );
 }
@@ -66,18 +72,36 @@ function Stage({store}: Props) {
 function DropHere({store}: Props) {
   return (
     <div class="drop">
+      <Picture />
       <h1>{t("app.drop")}</h1>
       <p>{t("app.drop.kinds")}</p>
-      {store.engine.computes && <FileButton store={store} />}
+      {store.engine.computes && (
+        <div class="actions">
+          <FileButton store={store} />
+          <button data-test="example" onClick={() => void store.openFiles([example()])}>{t("app.example")}</button>
+        </div>
+      )}
+      {store.engine.computes && <ul class="can">{can.map((word) => <li key={word}><strong>{t(word)}</strong><span class="soft">{t(`${word}.more` as Word)}</span></li>)}</ul>}
       <p class="soft">{store.engine.computes ? t("app.local") : t("app.recorded")}</p>
       {store.engine.kind === "tab" && <p class="soft" data-test="engine">{t("app.tab")}</p>}
     </div>
   );
 }
 
+const can: Word[] = ["can.look", "can.export", "can.simplify", "can.run"];
+
+function Picture() {
+  return (
+    <svg class="picture" viewBox="0 0 48 48" fill="none" stroke="currentColor" stroke-width="2.4" aria-hidden="true">
+      <rect x="17" y="3" width="14" height="9" rx="2.5" /><rect x="4" y="20" width="14" height="9" rx="2.5" /><rect x="30" y="20" width="14" height="9" rx="2.5" />
+      <rect x="17" y="36" width="14" height="9" rx="2.5" /><path d="M21 12 12 20M27 12l9 8M12 29l9 7M36 29l-9 7" />
+    </svg>
+  );
+}
+
 export function FileButton({store}: Props) {
   return (
-    <label class="button">
+    <label class="button main">
       {t("app.choose")}
       <input type="file" class="unseen" multiple onChange={(e) => {
         void store.openFiles(e.currentTarget.files ?? []);
@@ -88,26 +112,37 @@ export function FileButton({store}: Props) {
 
 function StatusBar({store}: Props) {
   const command = store.state.command;
+  if (!command) return null;
   return (
     <footer class="status">
       <span class="soft">{t("status.command")}</span>
       <code data-test="command">{command}</code>
-      {command && <button onClick={() => void navigator.clipboard.writeText(command)}>{t("status.copy")}</button>}
+      <button onClick={() => void navigator.clipboard.writeText(command)}>{t("status.copy")}</button>
     </footer>
   );
 }
 
 function listenToDrops(store: Store): () => void {
-  const over = (e: DragEvent) => e.preventDefault();
+  const dragging = (on: boolean) => document.body.classList.toggle("dragging", on);
+  const over = (e: DragEvent) => {
+    e.preventDefault();
+    dragging(true);
+  };
+  const leave = (e: DragEvent) => {
+    if (!e.relatedTarget) dragging(false);
+  };
   const drop = (e: DragEvent) => {
     e.preventDefault();
+    dragging(false);
     if ((e.target as Element | null)?.closest("[data-inputs]")) return;
     void store.openFiles(e.dataTransfer?.files ?? []);
   };
   window.addEventListener("dragover", over);
+  window.addEventListener("dragleave", leave);
   window.addEventListener("drop", drop);
   return () => {
     window.removeEventListener("dragover", over);
+    window.removeEventListener("dragleave", leave);
     window.removeEventListener("drop", drop);
   };
 }

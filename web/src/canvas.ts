@@ -66,9 +66,9 @@ export class GraphView {
     const {width, height} = this.size();
     const whole = Math.min((width - 60) / Math.max(1, this.scene.width), (height - 60) / Math.max(1, this.scene.height));
     const across = (width - 60) / Math.max(1, this.scene.width);
-    this.scale = Math.min(1.1, Math.max(whole, Math.min(across, 0.55), 0.02));
+    this.scale = Math.min(1.1, Math.max(whole, Math.min(across, 0.9), 0.02));
     this.x = (width - this.scene.width * this.scale) / 2;
-    this.y = Math.max(30, (height - this.scene.height * this.scale) / 2);
+    this.y = Math.max(52, (height - this.scene.height * this.scale) / 2);
     this.redraw();
   }
 

@@ -91,7 +91,7 @@ function Run({store}: Props) {
   const slowest = [...ran.steps].sort((a, b) => b.length_us - a.length_us).slice(0, 40);
   return (
     <>
-      <p><strong data-test="run-time">{t("run.time", ran.milliseconds.toFixed(2), ran.threads)}</strong></p>
+      <p><strong data-test="run-time">{t(ran.threads === 1 ? "run.time.one" : "run.time", ran.milliseconds.toFixed(2), ran.threads)}</strong></p>
       <Timeline steps={ran.steps} onPick={(s) => s.item !== undefined && void store.goTo(s.item)} />
       <div class="two">
         <table class="rows">
@@ -99,7 +99,7 @@ function Run({store}: Props) {
           <tbody>{slowest.map((s, i) => (
             <tr key={i}>
               <td>{s.item === undefined ? `${s.op} ${s.node}` : <button class="link" onClick={() => void store.goTo(s.item as number)}>{s.op} {s.node}</button>}</td>
-              <td>{(s.length_us / 1000).toFixed(3)}</td><td>{((100 * s.length_us) / total).toFixed(1)} %</td><td class="soft">{s.kernel}</td>
+              <td class="number">{(s.length_us / 1000).toFixed(3)}</td><td class="number">{((100 * s.length_us) / total).toFixed(1)} %</td><td class="soft">{s.kernel}</td>
             </tr>
           ))}</tbody>
         </table>
@@ -116,7 +116,7 @@ function Values({values}: {values: RunValue[]}) {
       <tbody>{values.slice(0, 500).map((v, i) => (
         <tr key={i}>
           <td>{v.name}</td><td><code>{v.array ? `${v.array.dtype}[${v.array.shape.join(",")}]` : v.kind}</code></td>
-          <td>{v.array ? `${number(v.array.min)} … ${number(v.array.max)}` : ""}</td><td>{v.array ? number(v.array.mean) : ""}</td>
+          <td class="number">{v.array ? `${number(v.array.min)} … ${number(v.array.max)}` : ""}</td><td class="number">{v.array ? number(v.array.mean) : ""}</td>
         </tr>
       ))}</tbody>
     </table>

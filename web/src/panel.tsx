@@ -21,7 +21,12 @@ export function Section({title, children}: {title: string; children: ComponentCh
 
 function Fields({rows}: {rows: [string, ComponentChildren][]}) {
   const shown = rows.filter(([, value]) => value !== "" && value !== undefined && value !== null);
-  return <dl class="fields">{shown.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
+  return <dl class="fields">{shown.map(([name, value]) => <div key={name}><dt>{breakable(name)}</dt><dd>{typeof value === "string" ? breakable(value) : value}</dd></div>)}</dl>;
+}
+
+// A long name may go on in the next line behind its separators.
+function breakable(name: string): ComponentChildren {
+  return name.split(/(?<=[./_:])/).flatMap((part, i) => i ? [<wbr key={i} />, part] : [part]);
 }
 
 function ModelPanel({store}: Props) {

@@ -55,3 +55,26 @@ export function deep(count) {
   }
   return `${head}\ndeep (float[2,8] x) => (float[2,8] y)\n{\n${lines.join("\n")}\n["last"] y = Neg(${last})\n}\n`;
 }
+
+// An .onnx file with 24 MB of weights inside: two products by different matrices, and an Identity between them.
+export function heavy() {
+  const varint = (n) => {
+    const out = [];
+    for (; n > 127; n = Math.floor(n / 128)) out.push((n % 128) + 128);
+    return Buffer.from([...out, n]);
+  };
+  const number = (field, n) => Buffer.concat([varint(field * 8), varint(n)]);
+  const message = (field, ...parts) => {
+    const inside = Buffer.concat(parts.map((p) => typeof p === "string" ? Buffer.from(p) : p));
+    return Buffer.concat([varint(field * 8 + 2), varint(inside.length), inside]);
+  };
+  const side = 1732;
+  const weight = (name, seed) => {
+    const data = new Float32Array(side * side).map((_, i) => Math.sin(i * seed) / side);
+    return message(5, number(1, side), number(1, side), number(2, 1), message(8, name), message(9, Buffer.from(data.buffer)));
+  };
+  const node = (op, inputs, output) => message(1, ...inputs.map((i) => message(1, i)), message(2, output), message(3, output), message(4, op));
+  const value = (field, name) => message(field, message(1, name), message(2, message(1, number(1, 1), message(2, message(1, number(1, 1)), message(1, number(1, side))))));
+  return Buffer.concat([number(1, 8), message(7, node("MatMul", ["x", "a"], "m"), node("Identity", ["m"], "i"), node("MatMul", ["i", "b"], "y"), message(2, "heavy"),
+    weight("a", 0.1), weight("b", 0.2), value(11, "x"), value(12, "y")), message(8, number(2, 18))]);
+}

@@ -4,7 +4,7 @@ import {execFileSync} from "node:child_process";
 import {readdirSync, readFileSync} from "node:fs";
 import test, {after, before} from "node:test";
 import {browser, cameo, cancelled, drawn, file, folder, openTab, shot, tab, test_ as at} from "./harness.mjs";
-import {deep, network} from "./models.mjs";
+import {deep, heavy, network} from "./models.mjs";
 
 const skip = tab ? false : "make wasm, then make page, builds the page that carries the engine";
 const digits = (name) => new URL(`../../examples/digits/${name}`, import.meta.url).pathname;
@@ -42,6 +42,11 @@ for (const [language, locale] of [["en", "en-US"], ["zh", "zh-CN"]]) {
     await page.waitForTimeout(400);
     await page.waitForFunction(() => !window.cameo.state.busy);
     await shot(page, `20-empty-${language}`);
+    await at(page, "example").click();
+    await page.waitForFunction(() => window.cameo.state.current);
+    await drawn(page);
+    assert.ok((await state(page, "scene")).boxes.some((x) => x.title.includes("×4")));
+    await shot(page, `25-example-${language}`);
     await done(page);
   });
 
@@ -142,6 +147,48 @@ test("what is saved equals the command's file, byte for byte", {skip}, async () 
   command("simplify", path, `${where}/net.onnx`, "--no-provenance", "-q");
   const [got] = await saved(page);
   assert.ok(got.bytes.equals(readFileSync(`${where}/net.onnx`)));
+  await done(page);
+});
+
+test("an archive is exported by one click in the middle", {skip}, async () => {
+  const page = await openTab(b, [digits("digits.pt")]);
+  await at(page, "export-now").click();
+  await until(page, "export");
+  await done(page);
+});
+
+test("narrow windows show all: nothing reaches beyond the edge", {skip}, async () => {
+  for (const viewport of [{width: 820, height: 900}, {width: 400, height: 800}]) {
+    const page = await openTab(b, [file("net.onnxtxt", network())], {viewport});
+    const beyond = await page.evaluate(() => [...document.querySelectorAll(".top > *, .panel, .stage, .drawer")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.className));
+    assert.deepEqual(beyond, []);
+    await at(page, "language").click();
+    await verb(page, "simplify");
+    await page.waitForSelector('[data-test="apply-simplify"]');
+    await shot(page, `26-narrow-${viewport.width}`);
+    await done(page);
+  }
+});
+
+test("weights inside a large .onnx stay in the file: opened, looked at, simplified and saved without them in memory", {skip}, async () => {
+  const path = file("heavy.onnx", heavy());
+  const page = await openTab(b, [path]);
+  const heap = () => page.evaluate(() => window.cameo.engine.heap);
+  const opened = await heap();
+  assert.ok(opened < 40e6, `${opened}`);
+  await verb(page, "simplify");
+  await at(page, "apply-simplify").click();
+  await until(page, "simplify");
+  const where = folder();
+  command("simplify", path, `${where}/heavy.onnx`, "--no-provenance", "-q");
+  const [got] = await saved(page);
+  assert.ok(got.bytes.equals(readFileSync(`${where}/heavy.onnx`)));
+  assert.equal(await heap(), opened);
+  await page.evaluate(() => window.cameo.goTo(window.cameo.state.scene.boxes.find((x) => x.kind === "node").id));
+  await page.waitForSelector(".histogram");
+  await verb(page, "run");
+  await at(page, "apply-run").click();
+  await page.waitForSelector('[data-test="run-time"]');
   await done(page);
 });
 

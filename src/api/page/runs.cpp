@@ -104,7 +104,8 @@ void write_steps(json::Writer& w, const std::vector<Step>& steps, const Tree& tr
   w.end();
 }
 
-// {"keep": [names with * and ?]}: inner values to look at. The values stay on the desk under "run".
+// {"keep": [names with * and ?]}: inner values to look at; "repeat": the fastest of so many runs is told. The values
+// stay on the desk under "run".
 void run(Call& call) {
   Opened& m = call.model();
   std::vector<NamedValue> values = inputs_of(call, m.with_types());
@@ -114,9 +115,16 @@ void run(Call& call) {
   std::vector<Step> steps;
   const bool warm = call.flag("warm", true);
   if (warm) session.run_values(values);  // packs weights: not where the time of a model goes
-  const auto start = std::chrono::steady_clock::now();
-  auto results = session.run_values(values, &steps);
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  std::vector<RunValue> results;
+  double ms = 0;
+  const int64_t repeat = std::clamp<int64_t>(call.integer("repeat", 1), 1, 1000);
+  for (int64_t i = 0; i < repeat; ++i) {
+    std::vector<Step> took;
+    const auto start = std::chrono::steady_clock::now();
+    results = session.run_values(values, &took);
+    const double one = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    if (i == 0 || one < ms) ms = one, steps = std::move(took);
+  }
   call.progress("summarising", 2, 3);
   const auto names = session.result_names();
   const size_t outputs = session.outputs().size();
