@@ -178,9 +178,9 @@ CAMEO_AVX512 void arranged_row(const BlockedSize& s, const BlockedRow& row, floa
   for (int j = 0; j < 16; ++j) own[j] = static_cast<int32_t>(j / block_bytes);
   const __m512i lanes = _mm512_load_si512(own);
   const int64_t count = units(s), each = std::max<int64_t>(1, unit_bytes / block_bytes);
-  const int shift = std::countr_zero(static_cast<uint64_t>(block_bytes));  // blocks are powers of two long
+  const int places = std::countr_zero(static_cast<uint64_t>(block_bytes));  // blocks are powers of two long
   for (int64_t u = 0; u < count; ++u, y += unit_bytes * Decoder<bits>::planes) {
-    const int64_t left = bytes - u * unit_bytes, first = (u * unit_bytes) >> shift,
+    const int64_t left = bytes - u * unit_bytes, first = (u * unit_bytes) >> places,
                   blocks = std::min(s.blocks - first, each);
     const auto some = static_cast<__mmask16>((1 << blocks) - 1);
     const __m512 scale = _mm512_permutexvar_ps(lanes, _mm512_maskz_loadu_ps(some, row.scales + first));
