@@ -19,19 +19,18 @@ namespace {
 
 constexpr int64_t strip_elements = 24 * 1024;  // of the output: small enough for the second level of cache
 
+// Rows of the output, and what they need of the input.
+struct Rows {
+  int64_t out_first = 0, out_count = 0, in_first = 0, in_count = 0;
+  int64_t above = 0, below = 0;  // rows of padding
+};
+
 Rows rows_of(const ConvShape& s, int64_t first, int64_t count) {
   const int64_t height = s.src[2], taps = s.weights[s.weights.size() - 2];
   const int64_t from = first * s.strides[0] - s.begin[0],
                 to = (first + count - 1) * s.strides[0] + (taps - 1) * (s.dilates[0] + 1) + 1 - s.begin[0];
   const int64_t above = std::max<int64_t>(0, -from), below = std::max<int64_t>(0, to - height);
   return {first, count, from + above, to - below - (from + above), above, below};
-}
-
-}  // namespace
-
-Md channels_last(const Dims& d, DType t) {
-  Md out = row_major(t, d);
-  return Md(d, static_cast<dnnl::memory::data_type>(out.data.data_type), dnnl::memory::format_tag::nhwc);
 }
 
 ConvShape strip_shape(const ConvShape& s, const Rows& r) {
@@ -42,7 +41,7 @@ ConvShape strip_shape(const ConvShape& s, const Rows& r) {
   return out;
 }
 
-std::vector<Rows> cut_into_strips(const ConvShape& s, int64_t threads) {
+std::vector<Rows> all_rows(const ConvShape& s, int64_t threads) {
   const int64_t height = s.dst[2], row = s.dst[1] * s.dst[3];
   const int64_t wanted = (height * row + strip_elements - 1) / strip_elements, images = s.dst[0];
   const int64_t share = threads / std::gcd(threads, images);
@@ -54,12 +53,35 @@ std::vector<Rows> cut_into_strips(const ConvShape& s, int64_t threads) {
   return out;
 }
 
-namespace {
+}  // namespace
 
-struct Strip {
-  size_t primitive;
-  int64_t in, out, count;  // offsets and length in elements
-};
+Md channels_last(const Dims& d, DType t) {
+  Md out = row_major(t, d);
+  return Md(d, static_cast<dnnl::memory::data_type>(out.data.data_type), dnnl::memory::format_tag::nhwc);
+}
+
+bool cut_into_strips(const ConvShape& s, int64_t threads, const std::function<bool(const ConvShape& part)>& make,
+                     std::vector<Strip>& strips) {
+  const ThreadScope alone(1);
+  const std::vector<Rows> rows = all_rows(s, threads);
+  const int64_t in_row = s.src[1] * s.src[3], out_row = s.dst[1] * s.dst[3];
+  std::map<std::array<int64_t, 4>, size_t> kinds;
+  try {
+    for (int64_t image = 0; image < s.dst[0]; ++image)
+      for (const Rows& r : rows) {
+        if (r.in_count <= 0) return false;
+        const auto [it, fresh] = kinds.try_emplace({r.out_count, r.in_count, r.above, r.below}, kinds.size());
+        if (fresh && !make(strip_shape(s, r))) return false;
+        strips.push_back({it->second, (image * s.src[2] + r.in_first) * in_row,
+                          (image * s.dst[2] + r.out_first) * out_row, r.out_count * out_row});
+      }
+    return true;
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+
+namespace {
 
 class StripKernel : public Kernel {
  public:
@@ -87,7 +109,7 @@ class StripKernel : public Kernel {
 Extents StripKernel::extents() const {
   Extents e{{0, calls_.pd(0).weights_desc().get_size()}, {0}};
   for (const Strip& s : strips_) {
-    const ConvPd& pd = calls_.pd(s.primitive);
+    const ConvPd& pd = calls_.pd(s.kind);
     e.in[0] = std::max(e.in[0], floats(s.in) + pd.src_desc().get_size());
     e.out[0] = std::max({e.out[0], floats(s.out) + pd.dst_desc().get_size(), floats(s.out + s.count)});
   }
@@ -99,40 +121,35 @@ void StripKernel::run(const Buffers& b) const {
   calls_.each(strips_.size(), [&](size_t strip, int64_t thread) {
     const Strip& s = strips_[strip];
     float* out = b.output<float>(0) + s.out;
-    calls_.call(b.state, s.primitive, thread,
+    calls_.call(b.state, s.kind, thread,
                 {reinterpret_cast<float*>(b.in[0]) + s.in, b.in[1], out,
                  b.scratch + static_cast<size_t>(thread) * each_, bias_ ? b.in[2] : nullptr});
     fast_swish(out, out, s.count, alpha_);
   });
 }
 
-// Makes the primitives of the strips, each kind once. False where oneDNN would not compute them as it does the whole.
-bool make_primitives(const ConvShape& s, bool bias, const PostOps& post, const std::vector<Rows>& rows,
-                     std::vector<ConvPd>& pds, std::vector<Strip>& strips) {
-  const ThreadScope alone(1);
-  std::map<std::array<int64_t, 4>, size_t> kinds;
+// False where oneDNN would not compute the strips as it does the whole.
+bool make_primitives(const ConvShape& s, bool bias, const PostOps& post, int threads, std::vector<ConvPd>& pds,
+                     std::vector<Strip>& strips) {
   const dnnl::primitive_attr& attr = post.attr_before_swish();
+  std::string whole;
+  const auto alike = [&](const ConvPd& pd) { return pd.impl_info_str() == whole; };
   try {
-    const ConvPd whole = make_conv(s, bias, any_layout(s.src), any_layout(s.weights), any_layout(s.dst), attr);
-    if (whole.src_desc() != channels_last(s.src) || whole.dst_desc() != channels_last(s.dst)) return false;
-    for (int64_t image = 0; image < s.dst[0]; ++image)
-      for (const Rows& r : rows) {
-        if (r.in_count <= 0) return false;
-        const auto [it, fresh] = kinds.try_emplace({r.out_count, r.in_count, r.above, r.below}, pds.size());
-        if (fresh) {
-          const ConvShape part = strip_shape(s, r);
-          const Md weights = pds.empty() ? any_layout(s.weights) : pds[0].weights_desc();
-          pds.push_back(make_conv(part, bias, channels_last(part.src), weights, channels_last(part.dst), attr));
-          if (std::string_view(pds.back().impl_info_str()) != whole.impl_info_str()) return false;
-        }
-        const int64_t in_row = s.src[1] * s.src[3], out_row = s.dst[1] * s.dst[3];
-        strips.push_back({it->second, (image * s.src[2] + r.in_first) * in_row,
-                          (image * s.dst[2] + r.out_first) * out_row, r.out_count * out_row});
-      }
-    return true;
+    const ThreadScope alone(1);
+    const ConvPd pd = make_conv(s, bias, any_layout(s.src), any_layout(s.weights), any_layout(s.dst), attr);
+    if (pd.src_desc() != channels_last(s.src) || pd.dst_desc() != channels_last(s.dst)) return false;
+    whole = pd.impl_info_str();
   } catch (const dnnl::error&) {
     return false;
   }
+  return cut_into_strips(
+      s, threads,
+      [&](const ConvShape& part) {
+        const Md weights = pds.empty() ? any_layout(s.weights) : pds[0].weights_desc();
+        pds.push_back(make_conv(part, bias, channels_last(part.src), weights, channels_last(part.dst), attr));
+        return alike(pds.back());
+      },
+      strips);
 }
 
 }  // namespace
@@ -144,7 +161,7 @@ bool emit_conv_in_strips(Compiler& c, NodeId n, const ConvShape& shape, PostOps&
   const int threads = current_threads();
   std::vector<ConvPd> pds;
   std::vector<Strip> strips;
-  if (!make_primitives(shape, bias.valid(), post, cut_into_strips(shape, threads), pds, strips)) return false;
+  if (!make_primitives(shape, bias.valid(), post, threads, pds, strips)) return false;
   const Md dst = channels_last(shape.dst);
   std::vector<SlotId> in{in_layout(c, node.inputs[0], channels_last(shape.src)),
                          conv_weights(c, node.inputs[1], shape, pds[0].weights_desc())};

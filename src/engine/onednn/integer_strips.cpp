@@ -1,8 +1,6 @@
 // A convolution of bytes in strips: a few rows are convolved and, while their sums lie in cache, corrected for zero
 // points and made into what the model wants. Written whole, the sums of a large image would go through memory twice.
 // Each thread has strips of its own.
-#include <array>
-#include <map>
 
 #include "engine/onednn/conv_strips.h"
 #include "engine/onednn/integer.h"
@@ -16,17 +14,11 @@ namespace {
 
 constexpr int64_t large = 1 << 18;  // sums that the second level of cache does not hold
 
-// Strips of one kind differ in their place only.
 struct Kind {
   ConvPd pd;
   WindowSize windows;
   int64_t count() const { return windows.out_height * windows.out_width * windows.out_channels; }
   int64_t pixels() const { return windows.height * windows.width * windows.groups; }
-};
-
-struct Strip {
-  size_t kind;
-  int64_t in, out;  // offsets in elements
 };
 
 uint64_t rounded(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -96,31 +88,16 @@ void ByteStripKernel::run(const Buffers& b) const {
   calls_.each(strips_.size(), [&](size_t strip, int64_t thread) { one(b, strips_[strip], thread); });
 }
 
-// Each kind once. False where oneDNN cannot.
+// False where oneDNN cannot.
 bool make_kinds(const ByteConv& b, int threads, std::vector<Kind>& kinds, std::vector<Strip>& strips) {
-  const ConvShape& s = b.shape;
-  const ThreadScope alone(1);
-  std::map<std::array<int64_t, 4>, size_t> known;
-  const int64_t in_row = s.src[1] * s.src[3], out_row = s.dst[1] * s.dst[3];
-  try {
-    for (int64_t image = 0; image < s.dst[0]; ++image)
-      for (const Rows& r : cut_into_strips(s, threads)) {
-        if (r.in_count <= 0) return false;
-        const auto [it, fresh] = known.try_emplace({r.out_count, r.in_count, r.above, r.below}, kinds.size());
-        if (fresh) {
-          const ConvShape part = strip_shape(s, r);
-          const Md weights = kinds.empty() ? any_layout(s.weights, DType::i8) : kinds[0].pd.weights_desc();
-          kinds.push_back({make_conv(part, false, channels_last(part.src, b.in), weights,
-                                     channels_last(part.dst, DType::i32), integer_attr(b.zero_attr())),
-                           *window_size(part)});
-        }
-        strips.push_back(
-            {it->second, (image * s.src[2] + r.in_first) * in_row, (image * s.dst[2] + r.out_first) * out_row});
-      }
+  const auto make = [&](const ConvShape& part) {
+    const Md weights = kinds.empty() ? any_layout(b.shape.weights, DType::i8) : kinds[0].pd.weights_desc();
+    kinds.push_back({make_conv(part, false, channels_last(part.src, b.in), weights, channels_last(part.dst, DType::i32),
+                               integer_attr(b.zero_attr())),
+                     *window_size(part)});
     return true;
-  } catch (const dnnl::error&) {
-    return false;
-  }
+  };
+  return cut_into_strips(b.shape, threads, make, strips);
 }
 
 }  // namespace
