@@ -94,6 +94,13 @@ Loc Program::locate(Pos pos) const {
 
 namespace {
 constexpr uint64_t largest_debug_table = uint64_t{1} << 28;
+
+// PyTorch's own files, and those of our package, which calls the model while it is traced.
+bool is_of_a_tool(const std::string& file) {
+  constexpr std::string_view folders[] = {"-packages/torch/", "-packages/cameo/_", "/python/cameo/_"};
+  return std::any_of(std::begin(folders), std::end(folders),
+                     [&](std::string_view folder) { return file.find(folder) != file.npos; });
+}
 }  // namespace
 
 const std::vector<UserFrame>& Program::user_frames(Pos pos) {
@@ -118,8 +125,8 @@ const std::vector<UserFrame>& Program::user_frames(Pos pos) {
 std::optional<UserFrame> Program::user_frame(Pos pos) {
   const std::vector<UserFrame>& frames = user_frames(pos);
   if (frames.empty()) return std::nullopt;
-  const auto own = std::find_if(frames.begin(), frames.end(),
-                                [](const UserFrame& f) { return f.file.find("-packages/torch/") == f.file.npos; });
+  const auto own =
+      std::find_if(frames.begin(), frames.end(), [](const UserFrame& f) { return !is_of_a_tool(f.file); });
   return own == frames.end() ? frames.front() : *own;
 }
 
