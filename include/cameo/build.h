@@ -129,6 +129,7 @@ class Builder : public NodeBuilder {
 
  private:
   struct Content;
+  class Attempt;
   std::unique_ptr<Content> content_;
 };
 

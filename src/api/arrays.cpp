@@ -73,7 +73,10 @@ ir::Tensor tensor_of(const ArrayView& a, const std::string& name) {
           support::Bytes(nullptr, {static_cast<const std::byte*>(a.data), support::narrow<size_t>(size)})};
 }
 
-support::Bytes bytes_of(Buffer b) { return {std::move(b.owner), {static_cast<const std::byte*>(b.data), b.size}}; }
+support::Bytes bytes_of(Buffer b) {
+  if (b.size && !b.data) throw error("use.null", cat("a null pointer is given for ", b.size, " bytes"));
+  return {std::move(b.owner), {static_cast<const std::byte*>(b.data), b.size}};
+}
 
 ir::Tensor tensor_of(const SharedArray& a, const std::string& name) {
   if (a.dtype == "str") {

@@ -34,6 +34,27 @@ struct Builder::Content {
   }
 };
 
+// Where making a body fails, the graph is as it was before.
+class Builder::Attempt {
+ public:
+  explicit Attempt(Content& c) : content_(c), mark_(c.model.graph.mark()), region_(c.on.region()), names_(c.names) {}
+  ~Attempt() {
+    if (kept_) return;
+    content_.model.graph.rollback(mark_);
+    content_.on.move_to(region_);
+    content_.names = std::move(names_);
+  }
+  Attempt(const Attempt&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  Content& content_;
+  ir::GraphMark mark_;
+  support::RegionId region_;
+  std::set<std::string> names_;
+  bool kept_ = false;
+};
+
 Builder::Builder(std::string name) : NodeBuilder(nullptr), content_(std::make_unique<Content>()) {
   ir::Model& model = content_->model;
   model.graph.label(model.graph.main()).name = std::move(name);
@@ -46,8 +67,9 @@ Builder::~Builder() = default;
 Var Builder::input(std::string name, std::string_view type) {
   ir::Graph& g = content_->model.graph;
   if (content_->on.region() != g.main()) throw error("build.body", cat("the input '", name, "' is made in a body"));
+  ir::Type parsed = parse_type(type, g.dims());
   content_->take_name(name);
-  return State::var(*this, g.add_input(g.main(), std::move(name), parse_type(type, g.dims())));
+  return State::var(*this, g.add_input(g.main(), std::move(name), std::move(parsed)));
 }
 
 Var Builder::weight(std::string name, std::string_view dtype, std::vector<int64_t> shape, const void* bytes,
@@ -58,6 +80,7 @@ Var Builder::weight(std::string name, std::string_view dtype, std::vector<int64_
   if (ir::packed_bytes(*t, ir::element_count(shape)) != size)
     throw error("build.weight", cat("the weight '", name, "' takes ", ir::packed_bytes(*t, ir::element_count(shape)),
                                     " bytes, not ", size));
+  if (size && !bytes) throw error("use.null", cat("the memory of the weight '", name, "' is a null pointer"));
   const auto* begin = static_cast<const std::byte*>(bytes);
   const ir::Tensor tensor(*t, std::move(shape), support::Bytes::own(std::vector<std::byte>(begin, begin + size)));
   return weight(std::move(name), shared_of(tensor));
@@ -78,7 +101,9 @@ Var Builder::weight(std::string name, std::vector<int64_t> shape, std::vector<in
 
 std::vector<Var> Builder::if_else(Var condition, const Body& then, const Body& otherwise) {
   ir::Graph& g = content_->model.graph;
+  if (!then || !otherwise) throw error("use.null", "a side of if_else has no function");
   const support::ValueId c = State::checked(*this, condition, "if_else");
+  Attempt attempt(*content_);
   const support::RegionId outer = content_->on.region();
   const support::NodeId node = g.add_node(outer, ops::op_of<op::If>(), nullptr, {c}, 0);
   size_t count = 0;
@@ -97,12 +122,15 @@ std::vector<Var> Builder::if_else(Var condition, const Body& then, const Body& o
   }
   for (size_t i = 0; i < count; ++i) g.add_output(node);
   ops::infer_node(g, node);
+  attempt.keep();
   return State::vars(*this, g[node].outputs);
 }
 
 std::vector<Var> Builder::loop(Var count, Var condition, const std::vector<Var>& carried, const LoopBody& body) {
   ir::Graph& g = content_->model.graph;
+  if (!body) throw error("use.null", "the body of the loop has no function");
   const support::RegionId outer = content_->on.region();
+  Attempt attempt(*content_);
   const auto optional = [&](Var v) { return v ? State::checked(*this, v, "loop") : support::ValueId(); };
   std::vector<support::ValueId> inputs{optional(count), optional(condition)};
   for (const Var v : carried) inputs.push_back(State::checked(*this, v, "loop"));
@@ -127,11 +155,13 @@ std::vector<Var> Builder::loop(Var count, Var condition, const std::vector<Var>&
   content_->on.move_to(outer);
   for (size_t i = 1; i < results.size(); ++i) g.add_output(node);
   ops::infer_node(g, node);
+  attempt.keep();
   return State::vars(*this, g[node].outputs);
 }
 
 void Builder::output(std::string name, Var value) {
   ir::Graph& g = content_->model.graph;
+  if (content_->on.region() != g.main()) throw error("build.body", cat("the output '", name, "' is made in a body"));
   support::ValueId v = State::checked(*this, value, cat("the output '", name, "'"));
   content_->take_name(name);
   if (!g[v].name.empty() || g[v].kind != ir::Value::Kind::node_output) v = content_->on.Identity(v);

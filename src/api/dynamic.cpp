@@ -13,6 +13,7 @@ DynamicQuantized quantize_dynamic(Model model, const DynamicSettings& settings) 
   if (settings.target != "onnxruntime" && settings.target != "generic")
     throw error("use.target", cat("dynamic quantization has no target '", settings.target, "'"))
         .help("onnxruntime, generic");
+  const int64_t opset = settings.opset ? known_opset(settings.opset) : 0;
   ModelState s = ModelState::changed(std::move(model));
   DynamicReport report;
   for (auto& row :
@@ -23,11 +24,11 @@ DynamicQuantized quantize_dynamic(Model model, const DynamicSettings& settings) 
     d.severity = Severity::warning;
     d.code = "quantize.nothing";
     d.what = "no node of the model can be quantized: it stays as it is";
-    d.hint = "quantized are products with constant f32 weights: Conv, Gemm, MatMul, LSTM";
+    d.hint = "only products with constant f32 weights are quantized: Conv, Gemm, MatMul, LSTM";
     s.findings.push_back(std::move(d));
     return {ModelState::make(std::move(s)), std::move(report)};
   }
-  s.opset = std::max({quant::dynamic_opset, opset_of(s), settings.opset ? known_opset(settings.opset) : 0});
+  s.opset = std::max({quant::dynamic_opset, opset_of(s), opset});
   s.inferred.reset();
   return {ModelState::make(std::move(s)), std::move(report)};
 }

@@ -7,6 +7,7 @@
 #include "runtime/watch.h"
 #include "support/error.h"
 
+#include "api/state.h"
 #include "cameo/json.h"
 #include "cameo/operators.h"
 
@@ -42,6 +43,7 @@ bool fits(const TorchOperator& op, const std::string& pattern) {
 }  // namespace
 
 std::vector<TorchOperator> find_operators(const OperatorQuery& query) {
+  known_opset(query.opset);
   auto out = operators();
   std::erase_if(out, [&](const TorchOperator& op) { return !fits(op, query.pattern); });
   if (query.missing || (!query.pattern.empty() && out.empty()))

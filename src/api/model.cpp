@@ -16,6 +16,7 @@
 #include "api/publication_state.h"
 #include "api/state.h"
 #include "cameo/archive.h"
+#include "cameo/opset.h"
 
 namespace cameo {
 
@@ -49,10 +50,20 @@ int64_t opset_of(const ModelState& s) {
 }
 
 int64_t known_opset(int64_t opset) {
-  if (opset < 1 || opset > ops::newest_opset)
-    throw error("use.opset", cat("there is no opset ", opset))
-        .help(cat("the newest released is ", ops::newest_released_opset));
+  if (opset < opsets::oldest || opset > ops::newest_opset)
+    throw error(
+        "use.opset",
+        cat(opset >= 1 && opset < opsets::oldest ? "models are not written in opset " : "there is no opset ", opset))
+        .help(cat("from ", opsets::oldest, " to ", ops::newest_released_opset));
   return opset;
+}
+
+int known_threads(int threads) {
+  constexpr int most = 4096;
+  if (threads < 0 || threads > most)
+    throw error("use.value", cat("the number of threads is ", threads))
+        .help(cat("from 1 to ", most, "; 0: all the machine has"));
+  return threads;
 }
 
 backends::WeightMode weight_mode(Weights weights) {
@@ -213,13 +224,15 @@ std::string file_text(const std::string& path, int64_t largest) {
 }
 
 Model load_bytes(const void* data, size_t size) {
-  return read_bytes(support::Bytes::own(std::string_view(static_cast<const char*>(data), size)));
+  const support::Bytes given = bytes_of({nullptr, data, size});
+  return read_bytes(support::Bytes::own(given.text()));
 }
 
 Model load_buffer(Buffer bytes, const std::string& name) { return read_bytes(bytes_of(std::move(bytes)), name); }
 
 Model load_from(uint64_t size, const ReadAt& read) {
   constexpr uint64_t block = uint64_t{1} << 24;
+  if (!read) throw error("use.null", "there is no function to read with");
   std::vector<std::byte> all(support::narrow<size_t>(size));
   for (uint64_t done = 0; done < size; done += block)
     read(done, all.data() + done, static_cast<size_t>(std::min(block, size - done)));

@@ -28,8 +28,7 @@ namespace {
 
 engine::SessionOptions options_of(const ir::Graph& g, const SessionSettings& settings) {
   engine::SessionOptions o;
-  if (settings.threads < 0) throw error("use.value", cat("threads is ", settings.threads));
-  o.threads = settings.threads;
+  o.threads = known_threads(settings.threads);
   o.fast = !settings.reference;
   o.seed = settings.seed;
   o.kernels = api::custom_ops(settings.kernels);

@@ -64,6 +64,7 @@ namespace {
 
 api::CheckOptions check_options(const ir::Graph& g, const SimplifySettings& settings) {
   if (settings.check < 0) throw error("use.value", cat("check is ", settings.check));
+  if (settings.unroll < 0) throw error("use.value", cat("unroll is ", settings.unroll));
   need_sizes(g, settings.check_sizes);
   api::CheckOptions check;
   check.inputs = settings.check;

@@ -36,8 +36,9 @@ struct ModelState {
 
 // Of ai.onnx: what the model is written in.
 int64_t opset_of(const ModelState& s);
-// Throws use.opset for one that there is not.
+// Throws use.opset for one that there is not, or that models are not written in.
 int64_t known_opset(int64_t opset);
+int known_threads(int threads);  // throws use.value; 0: all the machine has
 backends::WeightMode weight_mode(Weights weights);
 backends::WriteOptions write_options(const ModelState& s, const SaveSettings& settings);
 // Types are inferred, unless they are already.
@@ -55,7 +56,7 @@ ir::Tensor tensor_of(const SharedArray& a, const std::string& name);
 kernels::Datum datum_of(const RunValue& v, const std::string& name);
 SharedArray shared_of(const ir::Tensor& t);
 RunValue run_value_of(const kernels::Datum& d);
-support::Bytes bytes_of(Buffer b);
+support::Bytes bytes_of(Buffer b);  // throws use.null
 Array array_of(const ir::Tensor& t, const std::string& name);  // throws use.array for strings
 Array array_of(const kernels::Datum& d, const std::string& name);
 const ir::Tensor& numbers_in(const kernels::Datum& d,

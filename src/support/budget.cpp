@@ -1,5 +1,6 @@
 #include "support/budget.h"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 
@@ -21,6 +22,11 @@ constinit std::atomic<bool> counted_by_allocator{false};
 constexpr Limits defaults;
 
 int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+
+const Limits& sensible(const Limits& limits) {
+  if (limits.seconds >= 0 && limits.turns >= 0) return limits;
+  throw error("use.value", "a limit is negative").help("leave a limit out, or give 0 seconds, where there is none");
+}
 
 Error stopped() { return error("budget.interrupted", "interrupted"); }
 
@@ -110,9 +116,10 @@ StopScope::~StopScope() {
 }
 
 LimitScope::LimitScope(const Limits& limits)
-    : limits_(limits), outer_memory_(memory_limit.exchange(limits.memory_bytes)), outer_(current) {
+    : limits_(sensible(limits)), outer_memory_(memory_limit.exchange(limits.memory_bytes)), outer_(current) {
   if (limits.seconds > 0) {
-    deadline_ns_ = now_ns() + static_cast<int64_t>(limits.seconds * 1e9);
+    constexpr double most = 1e9;  // seconds: more does not fit into nanoseconds
+    deadline_ns_ = now_ns() + static_cast<int64_t>(std::min(limits.seconds, most) * 1e9);
     detail::attention.fetch_add(one_scope);
   }
   current = this;

@@ -43,7 +43,7 @@ class DynamicQuantizer {
     const bool any = std::any_of(rows_.begin(), rows_.end(), [](const DynamicRow& row) { return row.quantized; });
     if (!any && !o_.keep.empty())
       throw error("quantize.nothing", "no node of the model is left to quantize")
-          .help("quantized are products with constant f32 weights: Conv, Gemm, MatMul, LSTM");
+          .help("only products with constant f32 weights are quantized: Conv, Gemm, MatMul, LSTM");
     if (any && o_.microsoft) m_.opsets.emplace("com.microsoft", 1);
     infer(g_);
     return std::move(rows_);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <stdexcept>
 
 #include "cameo/cameo.h"
 
@@ -47,6 +48,80 @@ TEST(Refusals, MemoryThatIsNot) {
   EXPECT_EQ(into(y, 4), "run.size");
   EXPECT_EQ(into(y, sizeof y), "");
   EXPECT_EQ(y[7], 2);
+}
+
+TEST(Refusals, NullPointersAndEmptyFunctions) {
+  EXPECT_EQ(code_of([] { cameo::load_bytes(nullptr, 10); }), "use.null");
+  EXPECT_EQ(code_of([] { cameo::load_buffer({nullptr, nullptr, 10}); }), "use.null");
+  EXPECT_EQ(code_of([] { cameo::check(cameo::Buffer{nullptr, nullptr, 10}); }), "use.null");
+  EXPECT_EQ(code_of([] { cameo::load_from(10, {}); }), "use.null");
+  EXPECT_EQ(code_of([] { Builder().weight("w", "f32", {2}, nullptr, 8); }), "use.null");
+  EXPECT_EQ(code_of([] {
+              Builder().weight("w", cameo::SharedArray{"f32", {2}, {nullptr, nullptr, 8}, {}});
+            }),
+            "use.null");
+  EXPECT_EQ(code_of([] { cameo::quantize(net(), {}); }), "quantize.samples");
+  Builder g;
+  const Var c = g.input("c", "bool[]");
+  EXPECT_EQ(code_of([&] { g.if_else(c, {}, {}); }), "use.null");
+  EXPECT_EQ(code_of([&] { g.loop({}, c, {}, {}); }), "use.null");
+}
+
+TEST(Refusals, NumbersThatMakeNoSense) {
+  const cameo::Model m = net();
+  for (const int opset : {-1, 3, 6, 999}) {
+    EXPECT_EQ(code_of([&] { m.bytes({.opset = opset}); }), "use.opset");
+    EXPECT_EQ(code_of([&] { cameo::convert(m, {.opset = opset}); }), "use.opset");
+    EXPECT_EQ(code_of([&] { cameo::quantize_weights(m, {.opset = opset}); }), "use.opset");
+    EXPECT_EQ(code_of([&] { cameo::quantize_dynamic(m, {.opset = opset}); }), "use.opset");
+    EXPECT_EQ(code_of([&] { cameo::find_operators({.pattern = "add", .opset = opset}); }), "use.opset");
+  }
+  for (const int threads : {-1, 100000}) {
+    EXPECT_EQ(code_of([&] { const cameo::Session s(m, {.threads = threads}); }), "use.value");
+    EXPECT_EQ(code_of([&] { cameo::quantize_weights(m, {.threads = threads}); }), "use.value");
+  }
+  EXPECT_EQ(code_of([&] { cameo::simplify(m, {.unroll = -1}); }), "use.value");
+  EXPECT_EQ(code_of([] { const cameo::LimitScope l({.seconds = -1}); }), "use.value");
+  EXPECT_EQ(code_of([&] {
+              const cameo::LimitScope l({.seconds = 1e300});
+              cameo::simplify(m);
+            }),
+            "");
+}
+
+// What was refused leaves nothing behind in the graph.
+TEST(Refusals, ABuilderGoesOnAfterThem) {
+  Builder g;
+  EXPECT_EQ(code_of([&] { g.input("x", "f3[2]"); }), "build.type");
+  const Var x = g.input("x", "f32[2]"), c = g.input("c", "bool[]");
+  const auto body = [&]() -> std::vector<Var> {
+    g.weight("w", {2}, std::vector<float>{1, 2});
+    throw std::runtime_error("of the caller's");
+  };
+  EXPECT_THROW(g.if_else(c, body, body), std::runtime_error);
+  EXPECT_THROW(g.loop({}, c, {},
+                      [&](Var, const std::vector<Var>&) {
+                        return Builder::Turn{{}, body(), {}};
+                      }),
+               std::runtime_error);
+  EXPECT_EQ(code_of([&] {
+              g.if_else(
+                  c,
+                  [&] {
+                    return std::vector{x, x};
+                  },
+                  [&] { return std::vector{x}; });
+            }),
+            "build.arity");
+  EXPECT_EQ(code_of([&] {
+              g.if_else(
+                  c, [&] { return g.output("y", x), std::vector{x}; }, [&] { return std::vector{x}; });
+            }),
+            "build.body");
+  g.output("y", x + g.weight("w", {2}, std::vector<float>{1, 2}));
+  const cameo::Model m = g.model();
+  EXPECT_EQ(m.node_count(), 1U);
+  EXPECT_TRUE(cameo::check(m).empty());
 }
 
 TEST(Refusals, TypesThatAreNot) {
