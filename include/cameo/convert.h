@@ -33,9 +33,10 @@ struct ConvertSettings {
   SampleSource samples = {};           // instead of `calibrate`; neither: made-up inputs
   // Of every output, as a part of its largest number, or of 0.1 where all are smaller; default: 0.01, bf16 0.05.
   std::optional<double> max_error = {};
-  bool check = true;        // run both models, and keep more in f32 until the error is no larger than that
-  std::string target = {};  // tensorrt: strongly typed, and sums of squares have to fit in f16, too
-  int threads = 0;          // 0: all the machine has
+  bool check = true;                 // run both models, and keep more in f32 until the error is no larger than that
+  std::string target = {};           // tensorrt: strongly typed, and sums of squares have to fit in f16, too
+  int threads = 0;                   // 0: all the machine has
+  std::vector<Kernel> kernels = {};  // of your own, to run both models (kernel.h)
   Progress progress = {};
 };
 

@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cameo/model.h"
+#include "cameo/attribute.h"
 
 namespace cameo {
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cameo/kernel.h"
 #include "cameo/progress.h"
 
 namespace cameo {
@@ -29,6 +30,7 @@ struct QuantizeSettings {
   std::string form = "qdq";     // or qoperator: QLinearConv and its like instead of Q and DQ around float operators
   int threads = 0;              // 0: all the machine has
   int opset = 0;                // 0: the model's own, or the oldest that the target needs
+  std::vector<Kernel> kernels = {};  // of your own, for the model's operators (kernel.h)
   Progress progress = {};
 };
 

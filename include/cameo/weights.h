@@ -25,6 +25,7 @@ struct WeightSettings {
   std::vector<std::string> keep = {};  // weights, and nodes that read them, by name with * and ?
   int opset = 0;                       // 0: the model's own, or what the form needs
   int threads = 0;                     // 0: all the machine has
+  std::vector<Kernel> kernels = {};    // of your own, to run the model on samples (kernel.h)
   Progress progress = {};
 };
 

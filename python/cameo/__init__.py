@@ -19,7 +19,7 @@ _WHERE = {
     "lint": "_lint", "lint_rules": "_lint", "lint_targets": "_lint", "LintReport": "_lint",
     "LintFinding": "_lint", "fix_lint": "_lint", "LintFixed": "_lint", "LintStep": "_lint",
     "prepare": "_prepare", "Prepared": "_prepare", "PrepareStep": "_prepare",
-    "quantize_weights": "_weights", "WeightQuantized": "_weights", "quantize_dynamic": "_weights", "DynamicQuantized": "_weights",
+    "quantize_weights": "_weights", "WeightQuantized": "_weights", "convert_weights": "_weights", "quantize_dynamic": "_weights", "DynamicQuantized": "_weights",
     "Builder": "_builder", "view": "_view", "View": "_view", "Desk": "_view",
     "Session": "_session", "InferenceSession": "_session", "Kernel": "_kernel", "KernelType": "_kernel", "SessionOptions": "_session",
     "export": "_export", "ExportResult": "_result", "torch_onnx_export": "_patch",

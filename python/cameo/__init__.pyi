@@ -233,7 +233,7 @@ def quantize(model: Source, samples: Path | Iterable[Any], f: Path | IO[bytes] |
              keep: str | Iterable[str] = (), min_db: float = 20.0, max_float_macs: float = 0.1,
              metric: Callable[[Model], float] | None = None, max_drop: float = 0.01, check_samples: int = 16, simplify: bool = True,
              correct_bias: bool = True, equalize: bool = True, compensate: bool = True, form: Literal["qdq", "qoperator"] = "qdq", opset: int | None = None, threads: int = 0,
-             progress: Callable[[str, int, int], bool | None] | None = None) -> Quantized: ...
+             kernels: Kernels | None = None, progress: Callable[[str, int, int], bool | None] | None = None) -> Quantized: ...
 
 class WeightQuantized:
     model: Model
@@ -245,7 +245,9 @@ def quantize_weights(model: Source, f: Path | IO[bytes] | None = None, *, bits: 
                      method: Literal["rtn", "search", "gptq", "awq"] = "rtn", form: Literal["nbits", "qdq"] = "nbits",
                      samples: Path | Iterable[Any] | None = None, image: str = "", embeddings: bool = True, keep: str | Iterable[str] = (),
                      opset: int | None = None, threads: int = 0,
-                     progress: Callable[[str, int, int], bool | None] | None = None) -> WeightQuantized: ...
+                     kernels: Kernels | None = None, progress: Callable[[str, int, int], bool | None] | None = None) -> WeightQuantized: ...
+
+def convert_weights(model: Source, form: Literal["nbits", "qdq"], f: Path | IO[bytes] | None = None) -> WeightQuantized: ...
 
 class DynamicQuantized(WeightQuantized): ...
 
@@ -262,7 +264,7 @@ class Half:
 def to_half(model: Source, f: Path | IO[bytes] | None = None, *, float_type: Literal["f16", "bf16", "mixed"] = "f16",
             samples: Path | Iterable[Any] | None = None, image: str = "", keep_io: bool = False, keep: str | Iterable[str] = (),
             max_error: float | None = None, check: bool = True, target: Literal["", "tensorrt"] = "", opset: int | None = None, threads: int = 0,
-            progress: Callable[[str, int, int], bool | None] | None = None) -> Half: ...
+            kernels: Kernels | None = None, progress: Callable[[str, int, int], bool | None] | None = None) -> Half: ...
 
 class LintFinding(NamedTuple):
     severity: Literal["error", "warning", "note"]

@@ -2,6 +2,7 @@
 import json
 
 from . import _cameo
+from ._kernel import kernel_list
 from ._model import as_model
 from ._quantize import sample_source
 
@@ -28,15 +29,16 @@ class Half:
 
 
 def to_half(model, f=None, *, float_type="f16", samples=None, image="", keep_io=False, keep=(), max_error=None, check=True, target="", opset=None,
-            threads=0, progress=None):
+            threads=0, kernels=None, progress=None):
     """The model in half precision, as a Half; written to `f` where that is given.
 
     float_type: "f16", "bf16" or "mixed" (products in f16, what PyTorch's autocast computes in f32 in f32). samples: inputs as cameo.quantize
     takes them, to measure ranges and errors on; None: made-up ones. More stays f32 until every output is within max_error (default: 0.01,
-    bf16 0.05) of its largest number; check=False runs nothing. target="tensorrt": a strongly typed file, where sums of squares fit in f16."""
+    bf16 0.05) of its largest number; check=False runs nothing. target="tensorrt": a strongly typed file, where sums of squares fit in f16.
+    kernels: as Session takes them, for operators of your own."""
     model = as_model(model)
     options = dict(float_type=float_type, samples=sample_source(model, samples), image=image, keep_io=keep_io, keep=[keep] if isinstance(keep, str) else list(keep),
-                   max_error=max_error, check=check, target=target, opset=opset or 0, threads=threads, progress=progress)
+                   max_error=max_error, check=check, target=target, opset=opset or 0, threads=threads, kernels=kernel_list(kernels), progress=progress)
     made, report, findings = _cameo.half(model, {k: v for k, v in options.items() if v is not None})
     result = Half(made, json.loads(report), findings)
     if f is not None:

@@ -4,6 +4,7 @@ import os
 
 from . import _cameo
 from ._findings import failure
+from ._kernel import kernel_list
 from ._model import as_model
 
 
@@ -32,18 +33,19 @@ class Quantized:
 
 def quantize(model, samples, f=None, *, target="onnxruntime", image="", method="auto", percentile=99.999, keep=(), min_db=20.0,
              max_float_macs=0.1, metric=None, max_drop=0.01, check_samples=16, simplify=True, correct_bias=True, equalize=True, compensate=True, form="qdq", opset=None, threads=0,
-             progress=None):
+             kernels=None, progress=None):
     """The model in 8-bit integers, as a Quantized; written to `f` where that is given.
 
     samples: an iterable of dicts, arrays or tuples of arrays, as the model's inputs; or a path as `cameo quantize --calibrate`
     takes it, with `image` for pictures. It is read once. metric(model) gives a number, larger is better, and decides instead of
     signal to noise which nodes stay float. form="qoperator": QLinearConv and its like instead of Q and DQ.
-    progress(what, done, all) is called now and then; False stops the call."""
+    kernels: as Session takes them, for operators of your own. progress(what, done, all) is called now and then; False stops the call."""
     model = as_model(model)
     source = sample_source(model, samples)
     options = dict(target=target, method=method, percentile=percentile, keep=[keep] if isinstance(keep, str) else list(keep), min_db=min_db,
                    max_float_macs=max_float_macs, metric=metric, max_drop=max_drop, check_samples=check_samples, simplify=simplify,
-                   correct_bias=correct_bias, equalize=equalize, compensate=compensate, form=form, opset=opset or 0, threads=threads, progress=progress)
+                   correct_bias=correct_bias, equalize=equalize, compensate=compensate, form=form, opset=opset or 0, threads=threads,
+                   kernels=kernel_list(kernels), progress=progress)
     made, report, html, findings = _cameo.quantize(model, source, image, {k: v for k, v in options.items() if v is not None})
     result = Quantized(made, json.loads(report), html, findings)
     if f is not None:

@@ -2,6 +2,7 @@
 import json
 
 from . import _cameo
+from ._kernel import kernel_list
 from ._model import as_model
 from ._quantize import sample_source
 
@@ -22,15 +23,25 @@ class WeightQuantized:
 
 
 def quantize_weights(model, f=None, *, bits=4, block=32, symmetric=True, method="rtn", form="nbits", samples=None, image="", embeddings=True, keep=(),
-                     opset=None, threads=0, progress=None):
+                     opset=None, threads=0, kernels=None, progress=None):
     """The model with its matrices and tables in `bits` (8, 4 or 2), as a WeightQuantized; written to `f` where that is given.
 
     method: "rtn", "search", and with samples as cameo.quantize takes them "gptq" or "awq". form: "nbits" (com.microsoft's MatMulNBits) or
-    "qdq" (DequantizeLinear with blocks, opset 21)."""
+    "qdq" (DequantizeLinear with blocks, opset 21). kernels: as Session takes them, to run the model on the samples."""
     model = as_model(model)
     options = dict(bits=bits, block=block, symmetric=symmetric, method=method, form=form, embeddings=embeddings, keep=[keep] if isinstance(keep, str) else list(keep),
-                   opset=opset or 0, threads=threads, progress=progress)
+                   opset=opset or 0, threads=threads, kernels=kernel_list(kernels), progress=progress)
     made, report, findings = _cameo.quantize_weights(model, sample_source(model, samples), image, {k: v for k, v in options.items() if v is not None})
+    result = WeightQuantized(made, json.loads(report), findings)
+    if f is not None:
+        result.save(f)
+    return result
+
+
+def convert_weights(model, form, f=None):
+    """The model with its weights in few bits in the other form, "nbits" or "qdq", as a WeightQuantized; written to `f` where that is given.
+    Levels and scales stay what they are."""
+    made, report, findings = _cameo.convert_weights(as_model(model), form)
     result = WeightQuantized(made, json.loads(report), findings)
     if f is not None:
         result.save(f)

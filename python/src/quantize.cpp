@@ -7,6 +7,7 @@
 #include "cameo/dynamic.h"
 #include "cameo/model.h"
 #include "cameo/weights.h"
+#include "own_kernels.h"
 #include "samples.h"
 
 namespace cameo::python {
@@ -34,11 +35,13 @@ QuantizeSettings settings_of(Options& o) {
   s.compensate = o.flag("compensate", s.compensate);
   s.min_db = o.number("min_db").value_or(s.min_db);
   s.max_float_macs = o.number("max_float_macs").value_or(s.max_float_macs);
-  s.check_samples = static_cast<uint64_t>(std::max<int64_t>(1, o.integer("check_samples", 16)));
+  s.check_samples =
+      static_cast<uint64_t>(std::max<int64_t>(1, o.integer("check_samples", static_cast<int64_t>(s.check_samples))));
   s.max_drop = o.number("max_drop").value_or(s.max_drop);
   s.form = o.text("form", s.form.c_str());
   s.threads = static_cast<int>(o.integer("threads", 0));
   s.opset = static_cast<int>(o.integer("opset", 0));
+  s.kernels = kernels_of(o.object("kernels"));
   s.progress = progress_of(o.object("progress"));
   return s;
 }
@@ -67,10 +70,17 @@ nb::tuple quantize_weights_of(const Model& m, nb::object samples, const std::str
   s.keep = o.texts("keep");
   s.opset = static_cast<int>(o.integer("opset", 0));
   s.threads = static_cast<int>(o.integer("threads", 0));
+  s.kernels = kernels_of(o.object("kernels"));
   s.progress = progress_of(o.object("progress"));
   o.finish();
   const SampleSource source = sample_source(m, std::move(samples), image);
   WeightQuantized q = released([&] { return quantize_weights(m, s, source); });
+  return nb::make_tuple(std::move(q.model), to_json(q.report), diag_list(q.findings));
+}
+
+// (model, report as JSON, findings)
+nb::tuple convert_weights_of(const Model& m, const std::string& form) {
+  WeightQuantized q = released([&] { return convert_weights(m, form); });
   return nb::make_tuple(std::move(q.model), to_json(q.report), diag_list(q.findings));
 }
 
@@ -92,6 +102,7 @@ nb::tuple quantize_dynamic_of(const Model& m, nb::dict given) {
 void bind_quantize(nb::module_& m) {
   m.def("quantize", &quantize_model);
   m.def("quantize_weights", &quantize_weights_of, nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
+  m.def("convert_weights", &convert_weights_of);
   m.def("quantize_dynamic", &quantize_dynamic_of);
 }
 

@@ -97,6 +97,7 @@ ConvertSettings convert_settings(const Model& from, nb::dict given) {
   settings.check = o.flag("check", true);
   settings.target = o.text("target", "");
   settings.threads = static_cast<int>(o.integer("threads", 0));
+  settings.kernels = kernels_of(o.object("kernels"));
   settings.progress = progress_of(o.object("progress"));
   o.finish();
   return settings;

@@ -45,6 +45,19 @@ def test_the_check_of_simplify_runs_them(tmp_path):
     np.testing.assert_allclose(cameo.Session(small, kernels={"my.domain::Scale": scale})(x), wanted(x), rtol=1e-5)
 
 
+def test_quantization_runs_them(tmp_path):
+    text = HEAD + ("g (float[n,32] x) => (float[n,32] y) { w = Constant<value_float=0.05>() s = Constant<value_ints=[32,32]>() v = Expand(w, s) "
+                   "a = MatMul(x, v) b = my.domain.Scale<by=2.0>(a) y = MatMul(b, v) }")
+    m, rng, kernels = cameo.simplify(model(text, tmp_path)), np.random.default_rng(3), {"my.domain::Scale": cameo.Kernel(scale, types=lambda x, by: x)}
+    samples = [rng.random((2, 32), np.float32) for _ in range(4)]
+    with pytest.raises(cameo.Error) as missing:
+        cameo.quantize(m, samples)
+    assert missing.value.code == "eval.no-kernel"
+    assert cameo.quantize(m, samples, kernels=kernels).db > 20
+    assert cameo.quantize_weights(m, method="gptq", samples=samples, kernels=kernels).report["weights"][0]["quantized"]
+    assert cameo.to_half(m, kernels=kernels).error <= 0.01
+
+
 def test_several_outputs_strings_and_left_out_inputs(tmp_path):
     m = model(HEAD + 'g (float[n] x) => (float[m] low, int64[1] count, string[2] names) '
                      '{ low, count, names = my.domain.Below<limit=2, names=["a", "b"], sizes=[1, 2]>(x, , x) }', tmp_path)

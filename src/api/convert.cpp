@@ -7,6 +7,7 @@
 #include "quant/forms.h"
 #include "quant/half/half.h"
 
+#include "api/kernels.h"
 #include "api/needed_opset.h"
 #include "api/samples.h"
 #include "api/state.h"
@@ -33,7 +34,8 @@ quant::HalfSettings half_settings(const ConvertSettings& from, const ModelState&
   if (!(out.max_error > 0)) throw error("use.value", cat("the largest error is ", out.max_error)).help("more than 0");
   out.check = from.check;
   out.f16_sums = from.target == "tensorrt";
-  out.threads = from.threads;
+  out.run.threads = known_threads(from.threads);
+  out.run.kernels = api::custom_ops(from.kernels);
   out.progress = from.progress;
   return out;
 }
@@ -110,14 +112,15 @@ Converted convert(Model model, const ConvertSettings& settings) {
     throw error("use.settings", "keep_io and keep go with float_type");
   if (settings.exact_rounding && !settings.to_qdq) throw error("use.settings", "exact_rounding goes with to_qdq");
   const bool to_float = settings.float_type != FloatType::keep;
-  ModelState s = to_float ? ModelState::changed(model) : ModelState::changed(std::move(model));
+  const std::optional<Model> given = to_float ? std::optional(model) : std::nullopt;
+  ModelState s = ModelState::changed(std::move(model));
   s.findings = ops::admit(s.model);  // expansions look at types and known contents
   s.inferred.reset();
   if (settings.inline_functions) ops::inline_functions(s.model);
   const uint64_t replaced = settings.to_qdq ? to_qdq(settings, s) : 0;
   if (!settings.quantized.empty()) quant::to_form(s.model.graph, settings.quantized);
   HalfReport half;
-  if (to_float) half = to_half(model, settings, s);
+  if (given) half = to_half(*given, settings, s);
   if (to_float && !settings.opset) raise_opset(s);
   if (settings.opset) to_opset(settings, s);
   std::vector<Diag> findings = s.findings;

@@ -8,6 +8,7 @@
 #include "runtime/inputs.h"
 #include "support/near_name.h"
 
+#include "api/kernels.h"
 #include "api/samples.h"
 #include "api/state.h"
 #include "cameo/quantize.h"
@@ -28,9 +29,10 @@ quant::Options options_of(const QuantizeSettings& s) {
   if (!(s.percentile > 50 && s.percentile <= 100))
     throw error("use.value", cat("the percentile is ", s.percentile)).help("more than 50, at most 100");
   quant::check_form(s.form);
-  if (s.threads < 0) throw error("use.value", cat("threads is ", s.threads));
   quant::Options o;
   o.asked = s;
+  o.run.threads = known_threads(s.threads);
+  o.run.kernels = api::custom_ops(s.kernels);
   o.method = method_of(s.method);
   o.opset = s.opset ? known_opset(s.opset) : 0;
   return o;
@@ -83,6 +85,9 @@ SampleSource samples_from(const Model& model, const std::string& path, const std
 Quantized quantize(const Model& model, const SampleSource& samples, const QuantizeSettings& settings,
                    const QuantizeMetric& metric) {
   quant::Options options = options_of(settings);
+  if (!samples)
+    throw error("quantize.samples", "there are no samples to calibrate with")
+        .help("samples_from, or a function of your own");
   ModelState s = ModelState::changed(model);
   const auto as_model = [&](const ir::Model& m, int64_t opset) {
     ModelState made = s;

@@ -3,6 +3,7 @@
 
 #include "quant/weights/convert_form.h"
 
+#include "api/kernels.h"
 #include "api/samples.h"
 #include "api/state.h"
 #include "cameo/json.h"
@@ -41,7 +42,8 @@ quant::WeightOptions options_of(const WeightSettings& s) {
   o.form = static_cast<quant::WeightForm>(choice(forms, s.form, "form"));
   o.embeddings = s.embeddings;
   o.keep = s.keep;
-  o.threads = s.threads;
+  o.run.threads = known_threads(s.threads);
+  o.run.kernels = api::custom_ops(s.kernels);
   o.progress = s.progress;
   return o;
 }
@@ -50,11 +52,12 @@ quant::WeightOptions options_of(const WeightSettings& s) {
 
 WeightQuantized quantize_weights(Model model, const WeightSettings& settings, const SampleSource& samples) {
   const quant::WeightOptions options = options_of(settings);
+  const int64_t opset = settings.opset ? known_opset(settings.opset) : 0;
   ModelState s = ModelState::changed(std::move(model));
   const ir::Model before = samples ? s.model : ir::Model();
   quant::WeightResult r =
       quant::quantize_weights(s.model, samples ? positional(before.graph, samples) : quant::Samples(), options);
-  return made_of(std::move(s), std::move(r), settings.opset ? known_opset(settings.opset) : 0);
+  return made_of(std::move(s), std::move(r), opset);
 }
 
 WeightQuantized convert_weights(Model model, const std::string& form) {

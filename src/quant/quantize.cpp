@@ -57,9 +57,9 @@ class Quantizer {
     VariantMaker maker(m_, target_, *calibration_, o_.asked.percentile);
     const Graph sized = sized_graph();
     std::vector<ValueId> watched(widest.values().begin(), widest.values().end());
-    const Evaluator evaluator(m_, kept_, watched, o_.asked.threads);
-    if (o_.asked.compensate) maker.compensate(widest.nodes(), kept_, o_.asked.threads);
-    BiasMeans means(m_, corrigible(widest), few(), o_.asked.threads);
+    const Evaluator evaluator(m_, kept_, watched, o_.run);
+    if (o_.asked.compensate) maker.compensate(widest.nodes(), kept_, o_.run);
+    BiasMeans means(m_, corrigible(widest), few(), o_.run);
     Search search(m_, sized, maker, means, o_, [&](const Choice& choice, bool quick) {
       tell("measuring quantized models", search_ ? search_->tried() : 0, 0);
       Variant v = judged(choice, maker, evaluator, quick);
@@ -88,9 +88,9 @@ class Quantizer {
   Error nothing_to_do() const {
     return error("quantize.nothing", cat("no node of the model can be quantized for ", target_.name))
         .help(target_.rounds_data
-                  ? "quantized are products with constant weights (Conv, Gemm, MatMul), and LSTM. Of bodies of If, "
-                    "Loop and Scan: Gemm and MatMul"
-                  : "quantized are products with constant weights in the main graph: Conv, Gemm, MatMul");
+                  ? "only products with constant weights (Conv, Gemm, MatMul) and LSTM are quantized; in bodies of If, "
+                    "Loop and Scan only Gemm and MatMul"
+                  : "only products with constant weights in the main graph are quantized: Conv, Gemm, MatMul");
   }
 
   void tell(const char* what, uint64_t done, uint64_t all) const {
@@ -185,7 +185,7 @@ class Quantizer {
   }
 
   std::unique_ptr<Calibration> calibrated(const Model& m, const Selection& s) {
-    auto out = std::make_unique<Calibration>(m, wishes(s), o_.asked.threads);
+    auto out = std::make_unique<Calibration>(m, wishes(s), o_.run);
     for (const auto& inputs : kept_) {
       tell("calibrating", out->samples(), 0);
       out->sample(inputs);
@@ -223,7 +223,7 @@ class Quantizer {
     infer(other.graph);
     auto second = calibrated(other, s);
     const std::vector<ValueId> watched(s.values().begin(), s.values().end());
-    const Evaluator evaluator(m_, kept_, watched, o_.asked.threads);
+    const Evaluator evaluator(m_, kept_, watched, o_.run);
     const auto db = [&](const Model& m, const Calibration& c) {
       VariantMaker maker(m, target_, c, o_.asked.percentile);
       const Method method = o_.method == Method::automatic ? Method::mse : o_.method;
@@ -301,7 +301,7 @@ class Quantizer {
 
   // Models of LSTM or of bodies only.
   Result without_ranges(const Samples& samples) {
-    const Evaluator evaluator(m_, kept_, {}, o_.asked.threads);
+    const Evaluator evaluator(m_, kept_, {}, o_.run);
     QuantizeReport& r = out_.report;
     r.target = target_.name;
     r.method = "rounding at run time";

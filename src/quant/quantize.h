@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cameo/quantize_types.h"
+#include "engine/session.h"
 #include "quant/calibrate/range.h"
 #include "quant/evaluate/evaluation.h"
 #include "support/error.h"
@@ -16,7 +17,8 @@ namespace cameo::quant {
 using Samples = std::function<bool(std::vector<Datum>& inputs)>;
 
 struct Options {
-  QuantizeSettings asked;  // its opset excepted
+  QuantizeSettings asked;      // its opset, threads and kernels excepted
+  engine::SessionOptions run;  // how models are run: threads, and kernels of the caller's own
   Method method = Method::automatic;
   int64_t opset = 0;  // to write in; 0: the model's own, or what the target needs at least
   // Of a quantized model, larger is better; empty: signal to noise of the outputs decides.

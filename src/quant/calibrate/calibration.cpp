@@ -34,7 +34,7 @@ void ValueStatistics::add(std::span<const float> numbers, std::span<const int64_
   extremes.add({range.first, range.second});
 }
 
-Calibration::Calibration(Model model, const Wishes& wishes, int threads) {
+Calibration::Calibration(Model model, const Wishes& wishes, const engine::SessionOptions& run) {
   for (const auto& [v, axis] : wishes) {
     const NodeId def = model.graph[v].def;
     if (axis < 0 && def && model.graph[def].is("Sigmoid") && wishes.contains(model.graph[def].inputs[0])) {
@@ -45,8 +45,7 @@ Calibration::Calibration(Model model, const Wishes& wishes, int threads) {
     watched_.push_back(v);
     for (auto& half : halves_) half.emplace_back().channels.axis = axis;
   }
-  engine::SessionOptions options;
-  options.threads = threads;
+  engine::SessionOptions options = run;
   options.observe = watched_;
   both_.resize(watched_.size());
   session_ = std::make_unique<engine::Session>(std::move(model), options);

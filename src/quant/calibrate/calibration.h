@@ -30,7 +30,7 @@ class Calibration {
  public:
   // What is watched: f32 values of the main graph, each with the axis of its channels, or -1.
   using Wishes = std::map<ValueId, int64_t>;
-  Calibration(Model model, const Wishes& wishes, int threads);
+  Calibration(Model model, const Wishes& wishes, const engine::SessionOptions& run);
 
   void sample(std::span<const Datum> inputs);  // the model's inputs in order
   size_t samples() const { return samples_; }

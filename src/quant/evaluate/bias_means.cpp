@@ -4,8 +4,7 @@ namespace cameo::quant {
 
 std::vector<ChannelMoments> BiasMeans::measured(const Model& m) const {
   constexpr size_t channel_axis = 1;  // of the results of Conv, ConvTranspose and Gemm
-  engine::SessionOptions options;
-  options.threads = threads_;
+  engine::SessionOptions options = run_;
   std::vector<size_t> product;  // by place in `observe`; a product may be gone where nothing reads it
   for (size_t i = 0; i < products_.size(); ++i) {
     if (m.graph[products_[i]].dead) continue;

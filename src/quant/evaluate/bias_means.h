@@ -10,8 +10,9 @@ namespace cameo::quant {
 class BiasMeans {
  public:
   // `products`: nodes with constant weights, and a bias or room for one, in the graph's order. The model outlives this.
-  BiasMeans(const Model& model, std::vector<NodeId> products, std::vector<std::vector<Datum>> samples, int threads)
-      : model_(model), products_(std::move(products)), samples_(std::move(samples)), threads_(threads) {}
+  BiasMeans(const Model& model, std::vector<NodeId> products, std::vector<std::vector<Datum>> samples,
+            engine::SessionOptions run)
+      : model_(model), products_(std::move(products)), samples_(std::move(samples)), run_(std::move(run)) {}
 
   // What each product's outputs are on average more than in the float model, which runs when this is called first. The
   // ids of `quantized` are the float model's.
@@ -24,7 +25,7 @@ class BiasMeans {
   const Model& model_;
   std::vector<NodeId> products_;
   std::vector<std::vector<Datum>> samples_;
-  int threads_ = 0;
+  engine::SessionOptions run_;
   std::vector<ChannelMoments> expected_;
 };
 

@@ -113,10 +113,9 @@ std::vector<double> Evaluation::noises() const {
 }
 
 Evaluator::Evaluator(const Model& model, std::vector<std::vector<Datum>> samples, const std::vector<ValueId>& watched,
-                     int threads)
-    : samples_(std::move(samples)), threads_(threads) {
-  engine::SessionOptions options;
-  options.threads = threads;
+                     engine::SessionOptions run)
+    : samples_(std::move(samples)), run_(std::move(run)) {
+  engine::SessionOptions options = run_;
   options.observe = watched;
   const engine::Session session(model, options);
   for (const auto& inputs : samples_) expected_.push_back(record(session, inputs, watched));
@@ -230,8 +229,7 @@ Evaluation Evaluator::measure(const Model& quantized, const std::map<ValueId, Va
   for (const auto& [name, form] : forms) watch(name, form);
   for (const ValueId v : features_)  // they count, quantized or not
     if (!forms.contains(v) && quantized.graph[v].kind != Value::Kind::dead) watch(v, v);
-  engine::SessionOptions options;
-  options.threads = threads_;
+  engine::SessionOptions options = run_;
   options.observe = watched;
   const engine::Session session(quantized, options);
   Evaluation out;

@@ -46,7 +46,7 @@ class Evaluator {
  public:
   // Runs the float model on every sample once. Of each watched value a selection of numbers is kept.
   Evaluator(const Model& model, std::vector<std::vector<Datum>> samples, const std::vector<ValueId>& watched,
-            int threads);
+            engine::SessionOptions run);
   // `forms`: the value of `quantized` that stands for a watched one; others are not compared. Of more than `most`
   // samples an even selection is run.
   Evaluation measure(const Model& quantized, const std::map<ValueId, ValueId>& forms, Half half = Half::both,
@@ -79,7 +79,7 @@ class Evaluator {
   std::map<ValueId, Range> useful_;  // beyond it numbers make no difference
   std::vector<std::string> output_names_;
   std::vector<Parting> partings_;  // by output
-  int threads_ = 0;
+  engine::SessionOptions run_;
 };
 
 }  // namespace cameo::quant

@@ -98,12 +98,12 @@ const ChannelMoments* VariantMaker::moments(ValueId v) const {
 }
 
 void VariantMaker::compensate(const std::set<NodeId>& nodes, const std::vector<std::vector<Datum>>& samples,
-                              int threads) {
+                              const engine::SessionOptions& run) {
   const Graph& g = model_.graph;
   std::vector<Product> open;
   int64_t numbers = 0;
   const auto solve = [&] {
-    const std::vector<Patches> patches = patches_of(model_, open, samples, patch_rows, threads);
+    const std::vector<Patches> patches = patches_of(model_, open, samples, patch_rows, run);
     for (size_t i = 0; i < open.size(); ++i) {
       const Product& p = open[i];
       const Tensor dense = *g.constant(p.weight);
@@ -112,7 +112,7 @@ void VariantMaker::compensate(const std::set<NodeId>& nodes, const std::vector<s
           quantize_weight(p, weights.span(), target_.weight, target_.per_channel, moments(p.data));
       compensated_.emplace(
           std::tuple(p.weight, p.weight_axis, p.data),
-          compensated(g, p, weights.span(), nearest, patches[i], target_.weight, moments(p.data), threads));
+          compensated(g, p, weights.span(), nearest, patches[i], target_.weight, moments(p.data), run.threads));
     }
     open.clear(), numbers = 0;
   };

@@ -41,7 +41,8 @@ class VariantMaker {
       : model_(model), target_(target), calibration_(calibration), percentile_(percentile) {}
 
   // Prepares weights for variants that compensate.
-  void compensate(const std::set<NodeId>& nodes, const std::vector<std::vector<Datum>>& samples, int threads);
+  void compensate(const std::set<NodeId>& nodes, const std::vector<std::vector<Datum>>& samples,
+                  const engine::SessionOptions& run);
 
   // Not yet evaluated. Nodes whose values were never seen, and joins of ranges that differ too much, stay float too.
   // `half`: the samples that ranges are chosen by.

@@ -76,8 +76,8 @@ class Converter {
     if (s_.check) measure(samples);
     else report_.unchecked = "asked not to";
     if (!report_.unchecked.empty()) keep_by_operator(m_.graph, units_, magnitude_bounds(m_.graph), s_.form.to);
-    HalfSearch search(m_, units_, s_.form.to, kept_, wanted_, reserve * s_.max_error, s_.max_error, most_casts,
-                      s_.threads, [this](uint64_t tried) { tell("measuring models in half precision", tried); });
+    HalfSearch search(m_, units_, s_.form.to, kept_, wanted_, reserve * s_.max_error, s_.max_error, most_casts, s_.run,
+                      [this](uint64_t tried) { tell("measuring models in half precision", tried); });
     HalfVariant best = report_.unchecked.empty() ? checked(search) : search.plain();
     finish(std::move(best), search);
     return std::move(report_);
@@ -92,7 +92,7 @@ class Converter {
   // A model that our engine cannot run is converted by rules only.
   void measure(const Samples& samples) {
     try {
-      MeasuredRanges ranges(m_, units_, s_.threads);
+      MeasuredRanges ranges(m_, units_, s_.run);
       if (samples) from_samples(ranges, samples);
       else made_up(ranges);
       std::map<ValueId, double> inputs;

@@ -18,7 +18,7 @@ struct HalfSettings {
   bool check = true;              // run both models, and keep more in f32 until the error is small enough
   bool f16_sums = false;          // the target adds up in half precision, too: sums count, not only results
   size_t check_samples = 4;
-  int threads = 0;
+  engine::SessionOptions run;  // how models are run: threads, and kernels of the caller's own
   std::function<bool(const char* what, uint64_t done, uint64_t all)> progress;  // false stops
 };
 

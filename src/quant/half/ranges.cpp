@@ -54,15 +54,14 @@ double elements(const Type& t) {
 
 }  // namespace
 
-MeasuredRanges::MeasuredRanges(const Model& m, std::span<const Unit> units, int threads) {
+MeasuredRanges::MeasuredRanges(const Model& m, std::span<const Unit> units, const engine::SessionOptions& run) {
   const Graph& g = m.graph;
   inputs_ = runtime::run_inputs(g);
   for (const Unit& u : units)
     for (const ValueId v : u.gives)
       if (g[v].kind == Value::Kind::node_output && g[v].home == g.main() && g[v].fact.type.is_tensor())
         watched_.push_back(v);
-  engine::SessionOptions options;
-  options.threads = threads;
+  engine::SessionOptions options = run;
   options.observe = watched_;
   session_ = std::make_unique<engine::Session>(m, options);
 }

@@ -12,7 +12,7 @@ namespace cameo::quant {
 // The largest magnitude of each value on the samples so far; what stands for infinity (masks) does not count.
 class MeasuredRanges {
  public:
-  MeasuredRanges(const Model& m, std::span<const Unit> units, int threads);
+  MeasuredRanges(const Model& m, std::span<const Unit> units, const engine::SessionOptions& run);
   std::vector<Datum> sample(std::span<const Datum> inputs);  // the model's outputs
   const std::map<ValueId, double>& largest() const { return largest_; }
 

@@ -35,7 +35,7 @@ std::vector<Datum> converted(const Graph& g, const std::vector<Datum>& inputs) {
 
 HalfSearch::HalfSearch(const Model& m, std::vector<Unit> units, DType half,
                        const std::vector<std::vector<Datum>>& samples, const std::vector<std::vector<Datum>>& wanted,
-                       double max_error, double most_error, size_t most_casts, int threads,
+                       double max_error, double most_error, size_t most_casts, engine::SessionOptions run,
                        std::function<void(uint64_t)> tell)
     : m_(m),
       units_(std::move(units)),
@@ -45,7 +45,7 @@ HalfSearch::HalfSearch(const Model& m, std::vector<Unit> units, DType half,
       max_error_(max_error),
       most_error_(most_error),
       most_casts_(most_casts),
-      threads_(threads),
+      run_(std::move(run)),
       tell_(std::move(tell)) {
   for (size_t i = 0; i < units_.size(); ++i)
     if (units_[i].form != Form::f32) order_.push_back(i);
@@ -78,9 +78,7 @@ HalfVariant HalfSearch::made(const Kept& keep) {
 HalfVariant HalfSearch::measured(const Kept& keep) {
   tell_(tried_++);
   HalfVariant out = made(keep);
-  engine::SessionOptions options;
-  options.threads = threads_;
-  const engine::Session session(out.model, options);
+  const engine::Session session(out.model, run_);
   for (size_t i = 0; i < samples_.size(); ++i)
     out.error = std::max(out.error, output_error(session.run(converted(out.model.graph, samples_[i])), wanted_[i]));
   return out;

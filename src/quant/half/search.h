@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "engine/session.h"
 #include "passes/half/half.h"
 #include "quant/half/rules.h"
 #include "kernels/datum.h"
@@ -24,7 +25,7 @@ class HalfSearch {
   // have to stay f32 say so. `wanted`: the f32 model's outputs on the samples.
   HalfSearch(const Model& m, std::vector<Unit> units, DType half, const std::vector<std::vector<Datum>>& samples,
              const std::vector<std::vector<Datum>>& wanted, double max_error, double most_error, size_t most_casts,
-             int threads, std::function<void(uint64_t tried)> tell);
+             engine::SessionOptions run, std::function<void(uint64_t tried)> tell);
 
   HalfVariant plain();  // nothing else is kept, nothing is run
   // More stays f32 where `most_casts` would be exceeded otherwise. The shortest stretch of units, in order of
@@ -47,7 +48,7 @@ class HalfSearch {
   const std::vector<std::vector<Datum>>&samples_, &wanted_;
   const double max_error_, most_error_;
   const size_t most_casts_;
-  const int threads_;
+  const engine::SessionOptions run_;
   const std::function<void(uint64_t)> tell_;
   std::vector<size_t> order_;  // units that are not f32 anyway
   passes::HalfWeights weights_;

@@ -115,7 +115,8 @@ bool has_patches(const Graph& g, const Product& p) {
 }
 
 std::vector<Patches> patches_of(const Model& m, const std::vector<Product>& products,
-                                const std::vector<std::vector<Datum>>& samples, int64_t rows, int threads) {
+                                const std::vector<std::vector<Datum>>& samples, int64_t rows,
+                                const engine::SessionOptions& run) {
   const Graph& g = m.graph;
   std::vector<Patches> out(products.size());
   std::map<ValueId, std::vector<size_t>> readers;
@@ -125,8 +126,7 @@ std::vector<Patches> patches_of(const Model& m, const std::vector<Product>& prod
     for (InputRows& r : out[i]) r.depth = depth_of(g, products[i]);
     readers[products[i].data].push_back(i);
   }
-  engine::SessionOptions options;
-  options.threads = threads;
+  engine::SessionOptions options = run;
   std::vector<const std::vector<size_t>*> observed;
   for (const auto& [v, indices] : readers) options.observe.push_back(v), observed.push_back(&indices);
   const engine::Session session(m, options);

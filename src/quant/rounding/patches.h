@@ -19,6 +19,7 @@ bool has_patches(const Graph& g, const Product& p);
 
 // An even selection of so many rows, as many from each sample; samples one after the other.
 std::vector<Patches> patches_of(const Model& m, const std::vector<Product>& products,
-                                const std::vector<std::vector<Datum>>& samples, int64_t rows, int threads);
+                                const std::vector<std::vector<Datum>>& samples, int64_t rows,
+                                const engine::SessionOptions& run);
 
 }  // namespace cameo::quant

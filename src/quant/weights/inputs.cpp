@@ -58,7 +58,7 @@ class Reservoir {
 }  // namespace
 
 std::map<ValueId, InputRows> input_rows(const Model& m, const std::vector<WeightTarget>& targets,
-                                        const Samples& samples, int threads) {
+                                        const Samples& samples, const engine::SessionOptions& run) {
   std::map<ValueId, InputRows> out;
   int64_t width = 0;
   for (const WeightTarget& t : targets)
@@ -68,8 +68,7 @@ std::map<ValueId, InputRows> input_rows(const Model& m, const std::vector<Weight
       if (rows.depth == 0) width += t.rows()->shape[1];
       rows.depth = t.rows()->shape[1];
     }
-  engine::SessionOptions options;
-  options.threads = threads;
+  engine::SessionOptions options = run;
   std::vector<Reservoir> reservoirs;
   const int64_t room = std::clamp<int64_t>(most_bytes / std::max<int64_t>(1, width * 4), 16, most_rows);
   for (auto& [v, rows] : out) options.observe.push_back(v), reservoirs.emplace_back(rows, room);

@@ -22,6 +22,6 @@ struct InputRows {
 // An even selection of the rows of each value that a product of the main graph multiplies, by value; at most so much
 // memory. Throws quantize.samples where there are none, and what running throws.
 std::map<ValueId, InputRows> input_rows(const Model& m, const std::vector<WeightTarget>& targets,
-                                        const Samples& samples, int threads);
+                                        const Samples& samples, const engine::SessionOptions& run);
 
 }  // namespace cameo::quant

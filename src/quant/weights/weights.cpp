@@ -39,7 +39,7 @@ class WeightQuantizer {
     plain_products(m_.graph, [this](NodeId n, ValueId weight) { return !is_asked_to_stay(n, weight); });
     std::vector<WeightTarget> targets = weight_targets(m_.graph, o_.form == WeightForm::qdq);
     check_names(targets);
-    if (samples) inputs_ = input_rows(m_, targets, samples, o_.threads);
+    if (samples) inputs_ = input_rows(m_, targets, samples, o_.run);
     bool any = false;
     for (size_t i = 0; i < targets.size(); ++i) {
       tell(i, targets.size());
@@ -177,7 +177,7 @@ class WeightQuantizer {
     out.emplace_back("search", searched);
     if (o_.method == WeightMethod::gptq) {
       Matrix solved = m;
-      if ((solved.solved = gptq(m, x, o_.threads))) out.emplace_back("gptq", std::move(solved));
+      if ((solved.solved = gptq(m, x, o_.run.threads))) out.emplace_back("gptq", std::move(solved));
     }
     const bool only_products = std::none_of(t.uses.begin(), t.uses.end(),
                                             [](const WeightUse& use) { return use.kind == WeightUse::Kind::gather; });

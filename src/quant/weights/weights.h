@@ -21,7 +21,7 @@ struct WeightOptions {
   WeightForm form = WeightForm::nbits;
   bool embeddings = true;         // what Gather reads, too
   std::vector<std::string> keep;  // weights and nodes that stay as they are: names with * and ?
-  int threads = 0;
+  engine::SessionOptions run;     // how the model is run: threads, and kernels of the caller's own
   std::function<bool(const char* what, uint64_t done, uint64_t all)> progress;  // false stops
 };
 

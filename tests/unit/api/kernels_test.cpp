@@ -6,10 +6,13 @@
 #include "support/error.h"
 
 #include "cameo/build.h"
+#include "cameo/convert.h"
 #include "cameo/kernel.h"
 #include "cameo/limits.h"
+#include "cameo/quantize.h"
 #include "cameo/session.h"
 #include "cameo/verify.h"
+#include "cameo/weights.h"
 
 namespace cameo::tests {
 
@@ -254,6 +257,55 @@ TEST(Kernels, ManyWithoutARuleRunWithFastKernelsBetween) {
       EXPECT_NE(t.kernel, "reference") << t.node;
     }
   }
+}
+
+// A product before and after an operator that only the caller knows.
+cameo::Model products() {
+  Builder g("products");
+  const std::vector<float> w(32 * 32, 0.05F);
+  Var x = g.input("x", "f32[n,32]");
+  x = g.op("MatMul", {x, g.weight("w", {32, 32}, w)});
+  x = g.op("my.domain::Scale", {x}, {{"by", 2.0}});
+  g.set_type(x, "f32[n,32]");
+  g.output("y", g.op("MatMul", {x, g.weight("v", {32, 32}, w)}));
+  return g.model();
+}
+
+// Some samples of x.
+SampleSource samples_of_x(int count) {
+  return [left = count](std::vector<NamedValue>& inputs) mutable {
+    if (left-- == 0) return false;
+    std::vector<float> x(64);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) * 0.1F * static_cast<float>(left + 1);
+    auto memory = std::make_shared<std::vector<float>>(std::move(x));
+    const Buffer bytes{memory, memory->data(), 64 * sizeof(float)};
+    inputs.emplace_back("x", SharedArray{"f32", {2, 32}, bytes, {}});
+    return true;
+  };
+}
+
+TEST(Kernels, AreUsedByQuantization) {
+  const cameo::Model m = products();
+  EXPECT_EQ(finding([&] { quantize(m, samples_of_x(4)); }).code, "eval.no-kernel");
+  for (const Kernel& k : {scale, with_rule(scale)}) {
+    const Quantized q = quantize(m, samples_of_x(4), {.kernels = {k}});
+    EXPECT_GT(q.report.db, 20);
+    EXPECT_EQ(q.report.int8_macs, 1);
+    EXPECT_NEAR(run_floats(cameo::Session(q.model, {.kernels = {k}}), {1, 32}, std::vector<float>(32, 0.5F))[0], 2.56,
+                0.1);
+  }
+}
+
+TEST(Kernels, AreUsedByWeightsInFewBitsAndHalfPrecision) {
+  const cameo::Model m = products();
+  EXPECT_EQ(finding([&] { quantize_weights(m, {.method = "gptq"}, samples_of_x(4)); }).code, "eval.no-kernel");
+  const WeightQuantized q = quantize_weights(m, {.method = "gptq", .kernels = {scale}}, samples_of_x(4));
+  EXPECT_TRUE(q.report.weights[1].quantized);
+  const Converted alone = convert(m, {.float_type = FloatType::f16});
+  EXPECT_FALSE(alone.half.error);
+  const Converted h = convert(m, {.float_type = FloatType::f16, .kernels = {scale}});
+  ASSERT_TRUE(h.half.error);
+  EXPECT_LE(*h.half.error, 0.01);
 }
 
 TEST(Kernels, AreUsedByVerify) {

@@ -66,7 +66,7 @@ TEST(Observation, ShowsEveryValueAsItIs) {
 TEST(Calibration, MeansOfChannels) {
   const Model m = model_of("g (float[1,3,4,4] x, float[8,3,1,1] w) => (y) { y = Conv(x, w) }");
   const ValueId x = named(m.graph, "x");
-  Calibration c(m, {{x, 1}}, 1);
+  Calibration c(m, {{x, 1}}, {.threads = 1});
   std::vector<float> numbers;
   for (int channel = 0; channel < 3; ++channel)
     for (int i = 0; i < 16; ++i) numbers.push_back(static_cast<float>(channel) + (i % 2 ? 1 : -1));
@@ -126,7 +126,7 @@ TEST(Calibration, MomentsOfEveryOrderOfTheAxes) {
 TEST(Evaluation, PartsOfDifferentSizesAreJudgedAlone) {
   const Model a = model_of("g (float[1,2,8] x) => (y) <float[2,1] k = {100, 1}> { y = Mul(x, k) }");
   const Model b = model_of("g (float[1,2,8] x) => (y) <float[2,1] k = {100, 0.5}> { y = Mul(x, k) }");
-  const Evaluator e(a, {inputs_of(a.graph, 1), inputs_of(a.graph, 2)}, {}, 1);
+  const Evaluator e(a, {inputs_of(a.graph, 1), inputs_of(a.graph, 2)}, {}, {.threads = 1});
   const Evaluation found = e.measure(b, {});
   ASSERT_EQ(found.outputs.size(), 1u);
   ASSERT_EQ(found.outputs[0].parts.size(), 2u);

@@ -31,7 +31,7 @@ TEST(Patches, AreWhatWeightsMultiply) {
     ASSERT_TRUE(has_patches(m.graph, p)) << text;
     const std::vector<Datum> inputs = inputs_of(m.graph, 1);
     const auto result = engine::Session(m).run(inputs)[0].tensor.to_doubles();
-    const Patches patches = patches_of(m, {p}, {inputs}, 1 << 20, 1)[0];
+    const Patches patches = patches_of(m, {p}, {inputs}, 1 << 20, {.threads = 1})[0];
     const auto w = m.graph.constant(p.weight)->to_doubles();
     const int64_t depth = depth_of(m.graph, p);
     ASSERT_EQ(patches[0].depth, depth);
