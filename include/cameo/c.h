@@ -11,7 +11,8 @@
  *
  * Every function may be called by several threads at once. What a function gives through a pointer belongs to the
  * caller, who releases it; after a status that is not CAMEO_OK such pointers are NULL. Settings may be NULL: the
- * defaults. */
+ * defaults. A handle that was released, or is of another kind, is answered with CAMEO_USE, use.handle; release it
+ * only when no thread uses it any more. */
 #ifndef CAMEO_C_H
 #define CAMEO_C_H
 
@@ -81,8 +82,19 @@ CAMEO_API cameo_status cameo_simplify(const cameo_model* model, const char* sett
  * NULL. */
 CAMEO_API cameo_status cameo_quantize(const cameo_model* model, const char* samples, const char* image,
                                       const char* settings_json, cameo_model** out, char** report);
-CAMEO_API cameo_status cameo_infer(const cameo_model* model, cameo_model** out);
-CAMEO_API cameo_status cameo_check(const cameo_model* model, char** json_lines); /* empty: nothing is wrong */
+/* Weights in 8, 4 or 2 bits: {"bits": 4, "block": 32}. samples and image as above; both may be NULL, and the report. */
+CAMEO_API cameo_status cameo_quantize_weights(const cameo_model* model, const char* samples, const char* image,
+                                              const char* settings_json, cameo_model** out, char** report);
+/* Weights in few bits from one form into the other: "nbits" or "qdq". The report may be NULL. */
+CAMEO_API cameo_status cameo_convert_weights(const cameo_model* model, const char* form, cameo_model** out,
+                                             char** report);
+/* 8-bit weights, data rounded while the model runs: {"target": "generic"}. The report may be NULL. */
+CAMEO_API cameo_status cameo_quantize_dynamic(const cameo_model* model, const char* settings_json, cameo_model** out,
+                                              char** report);
+/* Types and sizes of every value: {"strict": false}. */
+CAMEO_API cameo_status cameo_infer(const cameo_model* model, const char* settings_json, cameo_model** out);
+/* What is wrong, empty: nothing: {"types": true, "strict": false}. */
+CAMEO_API cameo_status cameo_check(const cameo_model* model, const char* settings_json, char** json_lines);
 /* What deployment targets do not take, as `cameo lint --json` prints it: {"targets": ["tensorrt"], "ignore": []}. */
 CAMEO_API cameo_status cameo_lint(const cameo_model* model, const char* settings_json, char** report);
 /* The cures applied, each verified. The report may be NULL. */
@@ -92,7 +104,9 @@ CAMEO_API cameo_status cameo_fix_lint(const cameo_model* model, const char* sett
  * has the steps and lint's findings, and may be NULL. */
 CAMEO_API cameo_status cameo_prepare(const cameo_model* model, const char* settings_json, cameo_model** out,
                                      char** report);
-CAMEO_API cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out);
+/* Opset 0: the model's own. The report tells what half precision did. */
+CAMEO_API cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out,
+                                     char** report);
 CAMEO_API cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count,
                                      const char* const* to, size_t to_count, cameo_model** out);
 /* Functions of the C++ Editor with their arguments, in order: [["rename", "input.1", "x"], ["set_dim", "x", 0, "n"]].
@@ -103,8 +117,10 @@ CAMEO_API cameo_status cameo_merge(const cameo_model* first, const cameo_model* 
 CAMEO_API cameo_status cameo_diff(const cameo_model* first, const cameo_model* second, char** json);
 /* Where rules applied and nearly did; rule NULL: all of them, opset 0: the model's own. */
 CAMEO_API cameo_status cameo_explain(const cameo_model* model, const char* rule, int opset, char** json);
-CAMEO_API cameo_status cameo_rules(char** json);     /* [{"name": "gelu", "kind": "rounding"}, ...] */
-CAMEO_API cameo_status cameo_operators(char** json); /* PyTorch's operators, and what they become */
+CAMEO_API cameo_status cameo_rules(char** json); /* [{"name": "gelu", "kind": "rounding"}, ...] */
+/* PyTorch's operators, and what they become: {"pattern": "*conv*", "opset": 17, "missing": false}; NULL: all that are
+ * supported. */
+CAMEO_API cameo_status cameo_operators(const char* query_json, char** json);
 CAMEO_API cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json,
                                     char** report);
 
@@ -122,6 +138,18 @@ CAMEO_API cameo_status cameo_open_session(const cameo_model* model, const char* 
 typedef struct cameo_results cameo_results;
 CAMEO_API cameo_status cameo_run(const cameo_session* session, const cameo_array* inputs, size_t count,
                                  cameo_results** out);
+/* Memory of the caller's for an output: as many bytes as the result has. */
+typedef struct cameo_output {
+  const char* name;
+  void* data;
+  size_t size;
+} cameo_output;
+/* The same, with outputs that are written into the caller's memory, whose results then have no data of their own; the
+ * list may be empty. profile, where it is not NULL, gets the steps of the run as JSON for chrome://tracing and
+ * Perfetto. */
+CAMEO_API cameo_status cameo_run_into(const cameo_session* session, const cameo_array* inputs, size_t count,
+                                      const cameo_output* outputs, size_t output_count, char** profile,
+                                      cameo_results** out);
 CAMEO_API size_t cameo_result_count(const cameo_results* results);
 CAMEO_API cameo_status cameo_result(const cameo_results* results, size_t i,
                                     cameo_array* out); /* valid until they are released */
@@ -154,6 +182,9 @@ CAMEO_API cameo_status cameo_open_session_with(const cameo_model* model, const c
 CAMEO_API cameo_status cameo_verify_with(const cameo_model* model, const cameo_model* reference,
                                          const char* settings_json, const cameo_kernel* kernels, size_t kernel_count,
                                          char** report);
+CAMEO_API cameo_status cameo_quantize_with(const cameo_model* model, const char* samples, const char* image,
+                                           const char* settings_json, const cameo_kernel* kernels, size_t kernel_count,
+                                           cameo_model** out, char** report);
 
 /* Pictures and pages (docs/page.md). A page is CAMEO_USE, use.page, in a build that holds none; pictures need none. */
 CAMEO_API cameo_status cameo_picture(const cameo_model* model, int open_all, char** svg);
@@ -188,6 +219,13 @@ CAMEO_API cameo_status cameo_blob_at(const cameo_blobs* blobs, size_t i, cameo_b
 CAMEO_API void cameo_release_blobs(cameo_blobs* blobs);
 CAMEO_API void cameo_release_desk(cameo_desk* desk);
 
+/* For later calls of this thread: what they may take, {"seconds": 10, "memory_bytes": 1000000000, "turns": 100000,
+ * "steps": 100000}; seconds count from here on. Beyond it they end with CAMEO_WRONG, budget.*. NULL: no limits. */
+CAMEO_API cameo_status cameo_limit(const char* limits_json);
+/* For later calls of this thread: called now and then by simplify, convert, prepare and the forms of quantize. Not 0
+ * stops the call with budget.interrupted. NULL: nothing is called. */
+typedef int (*cameo_progress_function)(void* user, const char* what, uint64_t done, uint64_t all);
+CAMEO_API void cameo_watch(cameo_progress_function progress, void* user);
 /* Makes every call that is under way, in any thread, end with budget.interrupted; until cameo_resume. */
 CAMEO_API void cameo_interrupt(void);
 CAMEO_API void cameo_resume(void);

@@ -34,18 +34,10 @@ char* text_of(std::string_view s) {
   char* out = new char[s.size() + 1];
   std::memcpy(out, s.data(), s.size());
   out[s.size()] = 0;
-  return out;
+  return given_out(out);
 }
 
 namespace {
-
-template <class F>
-cameo_status make(cameo_model** out, F call) noexcept {
-  return guarded([&] {
-    cameo_model*& target = place(out);
-    target = new cameo_model{call()};
-  });
-}
 
 void infos(json::Writer& w, std::string_view key, const std::vector<ValueInfo>& values) {
   w.key(key).array();
@@ -92,6 +84,23 @@ ArrayView view_of(const cameo_array& a, size_t place) {
   return v;
 }
 
+std::vector<std::pair<std::string, ArrayView>> named_inputs(const Session& s, const cameo_array* inputs, size_t count) {
+  const auto params = s.inputs();
+  if (count > params.size())
+    throw error("run.input-count", cat(count, " inputs were given, and the model has ", params.size()));
+  std::vector<std::pair<std::string, ArrayView>> out;
+  for (size_t i = 0; i < count; ++i)
+    out.emplace_back(inputs[i].name ? inputs[i].name : params[i].name, view_of(inputs[i], i));
+  return out;
+}
+
+void take_output(const cameo_output& o, RunSettings& how) {
+  const std::string name = &need(o.name, "the name of an output");
+  if (o.size && !o.data) throw error("use.null", cat("the memory for the output '", name, "' is a null pointer"));
+  if (!how.into.try_emplace(name, o.data, o.size).second)
+    throw error("use.output-name", cat("the output '", name, "' is given twice"));
+}
+
 std::vector<std::string> texts(const char* const* list, size_t count) {
   std::vector<std::string> out;
   for (size_t i = 0; i < count; ++i) out.emplace_back(&need(list ? list[i] : nullptr, "a name"));
@@ -113,10 +122,10 @@ const char* cameo_version(void) {
   return text.c_str();
 }
 const char* cameo_last_findings(void) { return last_findings.c_str(); }
-void cameo_release_model(cameo_model* model) { delete model; }
-void cameo_release_session(cameo_session* session) { delete session; }
-void cameo_release_results(cameo_results* results) { delete results; }
-void cameo_release_text(char* text) { delete[] text; }
+void cameo_release_model(cameo_model* model) { release(model); }
+void cameo_release_session(cameo_session* session) { release(session); }
+void cameo_release_results(cameo_results* results) { release(results); }
+void cameo_release_text(char* text) { release(text); }
 
 cameo_status cameo_load(const char* path, cameo_model** out) {
   return make(out, [&] { return load(&need(path, "the path")); });
@@ -181,29 +190,22 @@ cameo_status cameo_export(const cameo_model* archive, const char* settings_json,
   });
 }
 cameo_status cameo_simplify(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
-  return make(out, [&] {
-    if (report) *report = nullptr;
-    Simplified s = simplify(need(model, "the model").model, faces::simplify_settings(settings(settings_json)));
-    if (report) *report = text_of(to_json(s));
-    return std::move(s.model);
+  return make_reported(out, report, [&] {
+    SimplifySettings how = faces::simplify_settings(settings(settings_json));
+    how.progress = watched();
+    return simplify(need(model, "the model").model, how);
   });
 }
-cameo_status cameo_quantize(const cameo_model* model, const char* samples, const char* image, const char* settings_json,
-                            cameo_model** out, char** report) {
-  return make(out, [&] {
-    if (report) *report = nullptr;
-    const Model& from = need(model, "the model").model;
-    Quantized q = quantize(from, samples_from(from, &need(samples, "the name of the samples"), image ? image : ""),
-                           faces::quantize_settings(settings(settings_json)));
-    if (report) *report = text_of(to_json(q.report));
-    return std::move(q.model);
+cameo_status cameo_infer(const cameo_model* model, const char* settings_json, cameo_model** out) {
+  return make(out,
+              [&] { return infer(need(model, "the model").model, faces::infer_settings(settings(settings_json))); });
+}
+cameo_status cameo_check(const cameo_model* model, const char* settings_json, char** json_lines) {
+  return guarded([&] {
+    char*& target = place(json_lines);
+    const CheckSettings how = faces::check_settings(settings(settings_json));
+    target = text_of(lines(check(need(model, "the model").model, how)));
   });
-}
-cameo_status cameo_infer(const cameo_model* model, cameo_model** out) {
-  return make(out, [&] { return infer(need(model, "the model").model); });
-}
-cameo_status cameo_check(const cameo_model* model, char** json_lines) {
-  return guarded([&] { place(json_lines) = text_of(lines(check(need(model, "the model").model))); });
 }
 cameo_status cameo_lint(const cameo_model* model, const char* settings_json, char** report) {
   return guarded([&] {
@@ -212,26 +214,25 @@ cameo_status cameo_lint(const cameo_model* model, const char* settings_json, cha
   });
 }
 cameo_status cameo_fix_lint(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
-  return make(out, [&] {
-    if (report) *report = nullptr;
-    LintFixed f = fix_lint(need(model, "the model").model, faces::lint_fix_settings(settings(settings_json)));
-    if (report) *report = text_of(to_json(f));
-    return std::move(f.model);
+  return make_reported(out, report, [&] {
+    return fix_lint(need(model, "the model").model, faces::lint_fix_settings(settings(settings_json)));
   });
 }
 cameo_status cameo_prepare(const cameo_model* model, const char* settings_json, cameo_model** out, char** report) {
-  return make(out, [&] {
-    if (report) *report = nullptr;
-    Prepared p = prepare(need(model, "the model").model, faces::prepare_settings(settings(settings_json)));
-    if (report) *report = text_of(to_json(p));
-    return std::move(p.model);
+  return make_reported(out, report, [&] {
+    PrepareSettings how = faces::prepare_settings(settings(settings_json));
+    how.progress = watched();
+    return prepare(need(model, "the model").model, how);
   });
 }
-cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out) {
-  return make(out, [&] {
+cameo_status cameo_convert(const cameo_model* model, int opset, const char* settings_json, cameo_model** out,
+                           char** report) {
+  return make_reported(out, report, [&] {
     ConvertSettings how = faces::convert_settings(settings(settings_json));
     if (opset) how.opset = opset;
-    return convert(need(model, "the model").model, how).model;
+    how.progress = watched();
+    Converted c = convert(need(model, "the model").model, how);
+    return Reported<HalfReport>{std::move(c.model), std::move(c.half)};
   });
 }
 cameo_status cameo_extract(const cameo_model* model, const char* const* from, size_t from_count, const char* const* to,
@@ -268,10 +269,10 @@ cameo_status cameo_rules(char** json) {
     target = text_of(to_json(rules()));
   });
 }
-cameo_status cameo_operators(char** json) {
+cameo_status cameo_operators(const char* query_json, char** json) {
   return guarded([&] {
     char*& target = place(json);
-    target = text_of(to_json(operators()));
+    target = text_of(to_json(query_json ? find_operators(faces::operator_query(query_json)) : operators()));
   });
 }
 cameo_status cameo_verify(const cameo_model* model, const cameo_model* reference, const char* settings_json,
@@ -283,23 +284,31 @@ cameo_status cameo_open_session(const cameo_model* model, const char* settings_j
   return cameo_open_session_with(model, settings_json, nullptr, 0, out);
 }
 cameo_status cameo_run(const cameo_session* session, const cameo_array* inputs, size_t count, cameo_results** out) {
+  return cameo_run_into(session, inputs, count, nullptr, 0, nullptr, out);
+}
+cameo_status cameo_run_into(const cameo_session* session, const cameo_array* inputs, size_t count,
+                            const cameo_output* outputs, size_t output_count, char** profile, cameo_results** out) {
   return guarded([&] {
+    if (profile) *profile = nullptr;
     cameo_results*& target = place(out);
     const Session& s = need(session, "the session").session;
     if (count) need(inputs, "the list of inputs");
-    const auto params = s.inputs();
-    if (count > params.size())
-      throw error("run.input-count", cat(count, " inputs were given, and the model has ", params.size()));
-    std::vector<std::pair<std::string, ArrayView>> named;
-    for (size_t i = 0; i < count; ++i)
-      named.emplace_back(inputs[i].name ? inputs[i].name : params[i].name, view_of(inputs[i], i));
+    if (output_count) need(outputs, "the list of outputs");
+    std::vector<Step> steps;
+    RunSettings how;
+    if (profile) how.profile = &steps;
+    for (size_t i = 0; i < output_count; ++i) take_output(outputs[i], how);
     auto results = std::make_unique<cameo_results>();
-    results->arrays = s.run_named(named);
+    results->arrays = s.run_named(named_inputs(s, inputs, count), how);
     results->names = s.result_names();
-    target = results.release();
+    std::string told = profile ? chrome_trace(steps) : "";
+    target = given_out(results.release());
+    if (profile) *profile = text_of(told);
   });
 }
-size_t cameo_result_count(const cameo_results* results) { return results ? results->arrays.size() : 0; }
+size_t cameo_result_count(const cameo_results* results) {
+  return is_there(results, kind_of<cameo_results>) ? results->arrays.size() : 0;
+}
 cameo_status cameo_result(const cameo_results* results, size_t i, cameo_array* out) {
   return guarded([&] {
     cameo_array& target = place(out);
@@ -310,6 +319,3 @@ cameo_status cameo_result(const cameo_results* results, size_t i, cameo_array* o
     target = {all.names[i].c_str(), a.dtype.c_str(), a.shape.data(), a.shape.size(), a.bytes.data(), a.bytes.size()};
   });
 }
-
-void cameo_interrupt(void) { interrupt(); }
-void cameo_resume(void) { resume(); }

@@ -39,6 +39,8 @@ std::string attributes(const KernelNode& node) {
   return w.end().text();
 }
 
+}  // namespace
+
 std::vector<Kernel> kernels_of(const cameo_kernel* list, size_t count) {
   std::vector<Kernel> out;
   for (size_t i = 0; i < count; ++i) {
@@ -59,8 +61,6 @@ std::vector<Kernel> kernels_of(const cameo_kernel* list, size_t count) {
   }
   return out;
 }
-
-}  // namespace
 
 }  // namespace cameo::faces
 
@@ -126,7 +126,7 @@ cameo_status cameo_open_session_with(const cameo_model* model, const char* setti
     cameo_session*& target = place(out);
     SessionSettings how = session_settings(settings(settings_json));
     how.kernels = kernels_of(kernels, kernel_count);
-    target = new cameo_session{Session(need(model, "the model").model, how)};
+    target = given_out(new cameo_session{Session(need(model, "the model").model, how)});
   });
 }
 cameo_status cameo_verify_with(const cameo_model* model, const cameo_model* reference, const char* settings_json,

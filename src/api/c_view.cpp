@@ -33,15 +33,17 @@ cameo_status cameo_open_view(const cameo_model* model, const char* name, const c
   return guarded([&] {
     cameo_view*& target = place(out);
     ViewSettings how = view_settings(settings(settings_json));
-    if (model) how.models.emplace_back(&need(name, "the name"), model->model);
+    if (model) how.models.emplace_back(&need(name, "the name"), need(model, "the model").model);
     if (how.models.empty() && how.files.empty())
       throw error("use.model", "there is neither a model nor a file to show");
     PageServer server(how);
     const std::string address = server.address();
-    target = new cameo_view{std::move(server), address};
+    target = given_out(new cameo_view{std::move(server), address});
   });
 }
-const char* cameo_view_address(const cameo_view* view) { return view ? view->address.c_str() : ""; }
+const char* cameo_view_address(const cameo_view* view) {
+  return is_there(view, kind_of<cameo_view>) ? view->address.c_str() : "";
+}
 cameo_status cameo_run_view(cameo_view* view) {
   return guarded([&] {
     need(view, "the view");
@@ -49,14 +51,14 @@ cameo_status cameo_run_view(cameo_view* view) {
   });
 }
 void cameo_stop_view(cameo_view* view) {
-  if (view) view->server.stop();
+  if (is_there(view, kind_of<cameo_view>)) view->server.stop();
 }
-void cameo_release_view(cameo_view* view) { delete view; }
+void cameo_release_view(cameo_view* view) { release(view); }
 
 cameo_status cameo_open_desk(const char* settings_json, cameo_desk** out) {
   return guarded([&] {
     cameo_desk*& target = place(out);
-    target = new cameo_desk{Desk(desk_settings(settings(settings_json)))};
+    target = given_out(new cameo_desk{Desk(desk_settings(settings(settings_json)))});
   });
 }
 cameo_status cameo_allow(cameo_desk* desk, const char* path) {
@@ -88,10 +90,12 @@ cameo_status cameo_ask(cameo_desk* desk, const char* request_json, const cameo_b
     auto blobs = std::make_unique<cameo_blobs>();
     if (results) with.results = &blobs->all;
     target = text_of(desk->desk.call(&need(request_json, "the request"), with));
-    if (results) *results = blobs.release();
+    if (results) *results = given_out(blobs.release());
   });
 }
-size_t cameo_blob_count(const cameo_blobs* blobs) { return blobs ? blobs->all.size() : 0; }
+size_t cameo_blob_count(const cameo_blobs* blobs) {
+  return is_there(blobs, kind_of<cameo_blobs>) ? blobs->all.size() : 0;
+}
 cameo_status cameo_blob_at(const cameo_blobs* blobs, size_t i, cameo_blob* out) {
   return guarded([&] {
     cameo_blob& target = place(out);
@@ -100,5 +104,5 @@ cameo_status cameo_blob_at(const cameo_blobs* blobs, size_t i, cameo_blob* out) 
     target = {all[i].data, all[i].size};
   });
 }
-void cameo_release_blobs(cameo_blobs* blobs) { delete blobs; }
-void cameo_release_desk(cameo_desk* desk) { delete desk; }
+void cameo_release_blobs(cameo_blobs* blobs) { release(blobs); }
+void cameo_release_desk(cameo_desk* desk) { release(desk); }

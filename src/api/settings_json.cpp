@@ -203,6 +203,19 @@ constexpr Row<QuantizeSettings> quantize_rows[] = {
     CAMEO_ROW(QuantizeSettings, check_samples), CAMEO_ROW(QuantizeSettings, max_drop),
     CAMEO_ROW(QuantizeSettings, threads),       CAMEO_ROW(QuantizeSettings, opset),
     CAMEO_ROW(QuantizeSettings, form)};
+constexpr Row<WeightSettings> weight_rows[] = {
+    CAMEO_ROW(WeightSettings, bits),   CAMEO_ROW(WeightSettings, block), CAMEO_ROW(WeightSettings, symmetric),
+    CAMEO_ROW(WeightSettings, method), CAMEO_ROW(WeightSettings, form),  CAMEO_ROW(WeightSettings, embeddings),
+    CAMEO_ROW(WeightSettings, keep),   CAMEO_ROW(WeightSettings, opset), CAMEO_ROW(WeightSettings, threads)};
+constexpr Row<DynamicSettings> dynamic_rows[] = {CAMEO_ROW(DynamicSettings, target),
+                                                 CAMEO_ROW(DynamicSettings, per_channel),
+                                                 CAMEO_ROW(DynamicSettings, keep), CAMEO_ROW(DynamicSettings, opset)};
+constexpr Row<CheckSettings> check_rows[] = {CAMEO_ROW(CheckSettings, types), CAMEO_ROW(CheckSettings, strict)};
+constexpr Row<InferSettings> infer_rows[] = {CAMEO_ROW(InferSettings, strict)};
+constexpr Row<OperatorQuery> operator_rows[] = {CAMEO_ROW(OperatorQuery, pattern), CAMEO_ROW(OperatorQuery, opset),
+                                                CAMEO_ROW(OperatorQuery, missing)};
+constexpr Row<Limits> limit_rows[] = {CAMEO_ROW(Limits, seconds), CAMEO_ROW(Limits, memory_bytes),
+                                      CAMEO_ROW(Limits, turns), CAMEO_ROW(Limits, steps)};
 constexpr Row<LintSettings> lint_rows[] = {CAMEO_ROW(LintSettings, targets), CAMEO_ROW(LintSettings, ignore)};
 constexpr Row<LintFixSettings> lint_fix_rows[] = {
     CAMEO_ROW(LintFixSettings, targets), CAMEO_ROW(LintFixSettings, ignore), CAMEO_ROW(LintFixSettings, input_shapes),
@@ -245,6 +258,12 @@ ExportSettings export_settings(std::string_view json) { return read<ExportSettin
 SimplifySettings simplify_settings(std::string_view json) { return read<SimplifySettings>(json, simplify_rows); }
 ConvertSettings convert_settings(std::string_view json) { return read<ConvertSettings>(json, convert_rows); }
 QuantizeSettings quantize_settings(std::string_view json) { return read<QuantizeSettings>(json, quantize_rows); }
+CheckSettings check_settings(std::string_view json) { return read<CheckSettings>(json, check_rows); }
+InferSettings infer_settings(std::string_view json) { return read<InferSettings>(json, infer_rows); }
+OperatorQuery operator_query(std::string_view json) { return read<OperatorQuery>(json, operator_rows); }
+Limits limits(std::string_view json) { return read<Limits>(json, limit_rows); }
+WeightSettings weight_settings(std::string_view json) { return read<WeightSettings>(json, weight_rows); }
+DynamicSettings dynamic_settings(std::string_view json) { return read<DynamicSettings>(json, dynamic_rows); }
 LintSettings lint_settings(std::string_view json) { return read<LintSettings>(json, lint_rows); }
 LintFixSettings lint_fix_settings(std::string_view json) { return read<LintFixSettings>(json, lint_fix_rows); }
 PrepareSettings prepare_settings(std::string_view json) { return read<PrepareSettings>(json, prepare_rows); }

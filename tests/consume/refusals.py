@@ -129,6 +129,100 @@ def views(lib, model, accepted, refused, wrong):
     lib.cameo_release_desk(desk)
 
 
+def quantized(lib, model, accepted, refused):
+    """What needs no samples; and what is wrong."""
+    out, report = c_void_p(), c_void_p()
+    for call in (lambda: lib.cameo_quantize_weights(model, None, None, b'{"bits": 8, "form": "qdq", "block": 16}', byref(out), byref(report)),
+                 lambda: lib.cameo_quantize_dynamic(model, b'{"target": "generic"}', byref(out), byref(report))):
+        accepted(call())
+        json.loads(ctypes.string_at(report))
+        lib.cameo_release_text(report)
+        lib.cameo_release_model(out)
+    refused("use.value", lib.cameo_quantize_weights(model, None, None, b'{"bits": 3}', byref(out), None))
+    refused("use.settings", lib.cameo_quantize_weights(model, None, None, b'{"bit": 4}', byref(out), None))
+    refused("use.target", lib.cameo_quantize_dynamic(model, b'{"target": "qnn"}', byref(out), None))
+    refused("use.null", lib.cameo_convert_weights(model, None, byref(out), None))
+    refused("use.value", lib.cameo_convert_weights(model, b"q", byref(out), None))
+    refused("use.null", lib.cameo_quantize(model, None, None, None, byref(out), None))
+    refused("use.null", lib.cameo_quantize_with(model, b"x.npz", None, None, None, 1, byref(out), None))
+
+
+class Output(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("data", c_void_p), ("size", c_size_t)]
+
+
+def run_into(lib, session, name, accepted, refused, wrong):
+    """Results in memory of the caller's, and the steps of a run."""
+    out, profile, result = c_void_p(), c_void_p(), Array()
+    numbers, sizes = (c_float * 6)(*range(6)), (c_int64 * 2)(1, 6)
+    x = Array(None, b"f32", sizes, 2, ctypes.cast(numbers, c_void_p), 24)
+    accepted(lib.cameo_run_into(session, byref(x), 1, None, 0, byref(profile), byref(out)))
+    if not json.loads(ctypes.string_at(profile)):
+        wrong.append("no profile")
+    lib.cameo_release_text(profile)
+    accepted(lib.cameo_result(out, 0, byref(result)))
+    wanted, size = ctypes.string_at(result.data, result.size), result.size
+    lib.cameo_release_results(out)
+    memory = (ctypes.c_char * size)()
+
+    def into(called=name, data=memory, length=size, count=1):
+        one = Output(called, ctypes.cast(data, c_void_p) if data is not None else None, length)
+        return lib.cameo_run_into(session, byref(x), 1, (Output * 2)(one, one), count, None, byref(out))
+
+    accepted(into())
+    lib.cameo_release_results(out)
+    if memory.raw != wanted:
+        wrong.append("results in the caller's memory differ")
+    refused("use.output-name", into(b"nope"))
+    refused("use.output-name", into(count=2))
+    refused("run.size", into(length=size - 1))
+    refused("use.null", into(data=None))
+    refused("use.null", into(None))
+    refused("use.null", lib.cameo_run_into(session, byref(x), 1, None, 1, None, byref(out)))
+
+
+def watched(lib, model, accepted, refused, wrong):
+    """Limits, and a question now and then whether to go on."""
+    out, seen = c_void_p(), []
+    function = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_char_p, ctypes.c_uint64, ctypes.c_uint64)
+    for answer in (0, 1):
+        kept = function(lambda user, what, done, every: seen.append(what) or answer)
+        lib.cameo_watch(kept, None)
+        status = lib.cameo_simplify(model, b'{"check": 1}', byref(out), None)
+        if answer:
+            refused("budget.interrupted", status)
+        else:
+            accepted(status)
+            lib.cameo_release_model(out)
+    lib.cameo_watch(function(), None)
+    if not seen:
+        wrong.append("progress was not called")
+    accepted(lib.cameo_limit(b'{"seconds": 1e-9}'))
+    refused("budget.time", lib.cameo_simplify(model, None, byref(out), None))
+    refused("use.settings", lib.cameo_limit(b'{"second": 1}'))
+    accepted(lib.cameo_limit(None))
+    accepted(lib.cameo_simplify(model, None, byref(out), None))
+    lib.cameo_release_model(out)
+
+
+def released(lib, model, gone, session, accepted, refused):
+    """Handles that were released, or are of another kind."""
+    out, text = c_void_p(), c_void_p()
+    refused("use.handle", lib.cameo_simplify(gone, None, byref(out), None))
+    refused("use.handle", lib.cameo_run(session, None, 0, byref(out)))
+    refused("use.handle", lib.cameo_run(model, None, 0, byref(out)))
+    refused("use.null", lib.cameo_load(None, byref(out)))
+    lib.cameo_release_model(model)  # the finding of the call before stays
+    refused("use.null", 1)
+    for release in (lambda: lib.cameo_release_model(model), lambda: lib.cameo_release_session(session), lambda: lib.cameo_release_text(model)):
+        accepted(lib.cameo_rules(byref(text)))
+        lib.cameo_release_text(text)
+        release()
+        refused("use.handle", 1)
+    if lib.cameo_result_count(model) != 0 or lib.cameo_view_address(model) != b"":
+        refused("a handle of another kind", 0)
+
+
 def main(library, archive):
     lib = ctypes.CDLL(library)
     lib.cameo_last_findings.restype = c_char_p
@@ -157,7 +251,7 @@ def main(library, archive):
                            ("use.opset", '{"inputs": ["x=f32[b,6]"], "opset": 999}')):
         refused(code, lib.cameo_export(model, settings.encode(), byref(out)))
     accepted(lib.cameo_export(model, b'{"inputs": ["x=f32[b,6]"]}', byref(exported)))
-    refused("use.opset", lib.cameo_convert(exported, 999, None, byref(out)))
+    refused("use.opset", lib.cameo_convert(exported, 999, None, byref(out), None))
     refused("use.opset", lib.cameo_save(exported, b"no.onnx", b'{"opset": 999}'))
     refused("use.null", lib.cameo_save(exported, None, None))
     refused("use.null", lib.cameo_save_checked(exported, None, None, None))
@@ -181,7 +275,7 @@ def main(library, archive):
     lib.cameo_release_text(text)
     refused("use.rule", lib.cameo_explain(exported, b"nope", 0, byref(text)))
     for call in (lambda: lib.cameo_explain(exported, None, 0, byref(text)), lambda: lib.cameo_rules(byref(text)),
-                 lambda: lib.cameo_operators(byref(text))):
+                 lambda: lib.cameo_operators(None, byref(text)), lambda: lib.cameo_operators(b'{"pattern": "conv2d"}', byref(text))):
         accepted(call())
         json.loads(ctypes.string_at(text))
         lib.cameo_release_text(text)
@@ -210,10 +304,16 @@ def main(library, archive):
     views(lib, exported, accepted, refused, wrong)
     for release in (lib.cameo_release_view, lib.cameo_release_desk, lib.cameo_release_blobs, lib.cameo_release_model, lib.cameo_release_session, lib.cameo_release_results, lib.cameo_release_text):
         release(None)
+    quantized(lib, exported, accepted, refused)
+    run_into(lib, session, b"output", accepted, refused, wrong)
+    watched(lib, exported, accepted, refused, wrong)
+    refused("use.settings", lib.cameo_check(exported, b'{"strikt": true}', byref(text)))
+    refused("use.settings", lib.cameo_infer(exported, b'{"strict": 1}', byref(out)))
+    refused("use.no-match", lib.cameo_operators(b'{"pattern": "nothing_like_this"}', byref(text)))
     lib.cameo_release_session(session)
     lib.cameo_release_model(edited)
     lib.cameo_release_model(exported)
-    lib.cameo_release_model(model)
+    released(lib, model, edited, session, accepted, refused)
     print("\n".join(wrong))
     return 1 if wrong else 0
 
