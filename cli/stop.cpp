@@ -46,11 +46,13 @@ void stop_on_signals() {
 }
 
 int interrupted_code() { return 128 + (received ? received : SIGINT); }
+int ended_code() { return received ? interrupted_code() : 0; }
 
 #else
 
 void stop_on_signals() {}
 int interrupted_code() { return 130; }
+int ended_code() { return 0; }
 
 #endif
 

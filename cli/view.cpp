@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/stop.h"
 #include "cli/verbs.h"
 
 extern char** environ;
@@ -17,8 +18,8 @@ constexpr Flag flags[] = {
     {"output", 'o', "FILE", "write FILE.html, which needs no server, or the picture FILE.svg, and serve nothing"},
     {"open-all", 0, "", "with a picture: every module open"},
     {"no-open", 0, "", "only print the address; do not start a browser"},
-    {"port", 0, "N", "default: any that is free"},
-    {"threads", 0, "N", "how many threads the engine uses; default: all"},
+    {"port", 0, "N", "the port of the page; default: any free one"},
+    {"threads", 0, "N", "threads of the engine; default: all"},
 };
 constexpr Verb verb{"view",
                     "MODEL...",
@@ -57,7 +58,7 @@ int serve(const Args& args, Out& out) {
   if (!args.has("no-open")) open_browser(server.address(), out);
   out.say("Ctrl-C ends it; so does closing the page");
   server.run();
-  return 0;
+  return ended_code();
 }
 
 }  // namespace

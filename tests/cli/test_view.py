@@ -114,8 +114,9 @@ def test_the_server_answers_its_page_only(t):
             assert not refused["ok"] and refused["errors"][0]["code"] == "use.file", refused
 
 
-def test_ctrl_c_ends_the_server(t):
+def test_a_signal_ends_the_server_with_the_status_of_other_verbs(t):
     has_page(t)
-    with Server(t, "any.onnxtxt") as server:
-        server.process.send_signal(signal.SIGINT)
-        assert server.process.wait(timeout=10) in (0, 130)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with Server(t, "any.onnxtxt") as server:
+            server.process.send_signal(number)
+            assert server.process.wait(timeout=10) == 128 + number
