@@ -4,7 +4,7 @@
 usage: large_weights.py [--cameo build/release/cameo] [--place FOLDER] [--layers 32] [--width 4096] [--inner 11008] [--words 32000] [-- FLAGS...]
 
 Writes a decoder of random f16 weights (13.5 GB as a model sees them; every layer reads the same 405 MB of the data file, so the disk holds under
-1 GB of it), runs `cameo quantize --weights int4`, and prints f16 bytes read per second of processor time and of the clock, and how much memory the process took
+1 GB of it), runs `cameo quantize --bits 4`, and prints f16 bytes read per second of processor time and of the clock, and how much memory the process took
 beside the largest tensor. Then `cameo run` computes a token with the result: its anonymous memory, what is mapped of the file left out. Blocks of a few
 matrices are compared with rounding to nearest, computed here by numpy. Needs numpy and onnx, and 5 GB of disk.
 """
@@ -135,7 +135,7 @@ def main():
         size = sum(2 * w[0].dims[0] * w[0].dims[1] for w in weights.values())
         largest = max(2 * w[0].dims[0] * w[0].dims[1] for w in weights.values())
         start = time.perf_counter()
-        command = [args.cameo, "quantize", source, made, "--weights", "int4", "--block", str(BLOCK), *args.flags]
+        command = [args.cameo, "quantize", source, made, "--bits", "4", "--block", str(BLOCK), *args.flags]
         done = subprocess.run(command, env={**os.environ, "TMPDIR": folder}, capture_output=True, text=True)
         spent, used = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
         print(done.stdout + done.stderr, end="")

@@ -13,8 +13,8 @@ namespace cameo::cli {
 inline constexpr Flag budget_flags[] = {
     {"max-memory", 0, "SIZE", "stop if more memory is needed: 500M, 2G; default: what the machine has"},
     {"max-time", 0, "SECONDS", "stop after this time; default: never"},
-    {"max-turns", 0, "N", "of one Loop of a model; default: 100000000"},
-    {"max-steps", 0, "N", "of a program that is exported; default: 2000000"},
+    {"max-turns", 0, "N", "iterations of one Loop of a model; default: 100000000"},
+    {"max-steps", 0, "N", "statements of a program that is exported; default: 2000000"},
 };
 Limits limits_of(std::span<const std::string_view> given, Out& out);  // throws use.value, use.missing-value
 

@@ -9,7 +9,7 @@ namespace cameo::cli {
 namespace {
 constexpr Flag flags[] = {
     {"strict", 0, "", "rules that onnx.checker and the engines do not enforce are errors too"},
-    {"no-types", 0, "", "leave out types and shapes: names, operators, arities and attributes only"},
+    {"no-types", 0, "", "leave out types and shapes: check only names, operators, numbers of operands and attributes"},
 };
 constexpr Verb verb{
     "check",

@@ -9,10 +9,13 @@ SaveSettings save_settings(const Verb& verb, const Args& args) {
       {"keep", Weights::keep}, {"embed", Weights::embed}, {"external", Weights::external}};
   SaveSettings s;
   for (const std::string& word : args.values("weights")) {
-    if (verb.name == "quantize" && word.starts_with("int")) continue;  // what they become, not where they go
     const auto* const mode =
         std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == word; });
-    if (mode == std::end(modes)) throw error("use.value", cat("--weights ", word)).help("keep, embed or external");
+    if (mode == std::end(modes))
+      throw error("use.value", cat("--weights ", word))
+          .help(word.starts_with("int") && verb.name == "quantize"
+                    ? cat("--bits ", word.substr(3), " quantizes weights; --weights says where they go")
+                    : "keep, embed or external");
     s.weights = mode->second;
   }
   s.durable = args.has("durable");

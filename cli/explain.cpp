@@ -13,7 +13,7 @@ namespace {
 
 constexpr Flag flags[] = {
     {"rule", 0, "RULE", "one rule; default: how often each rule applied or nearly did"},
-    {"opset", 0, "N", "as if written for this opset; default: the model's own"},
+    {"opset", 0, "N", "look at the model as if it were written in this opset; default: its own"},
 };
 constexpr Verb verb{"explain",
                     "IN",

@@ -45,7 +45,7 @@ constexpr OnnxsimFlag table[] = {
     {"--enable-fuse-bn", Takes::nothing, ignore, "the default; ignored"},
     {"--skip-optimization", Takes::many, skip_optimization, "all passes, or those named, are left out"},
     {"--skip-optimizer", Takes::many, skip_passes, "the passes named are left out"},
-    {"--skip-constant-folding", Takes::nothing, plain<no_fold>, "compute nothing from constants"},
+    {"--skip-constant-folding", Takes::nothing, plain<no_fold>, "do not compute constant nodes"},
     {"--skip-shape-inference", Takes::nothing, plain<no_shapes>, "do not write inferred shapes"},
     {"--check-rtol", Takes::one, each<rtol>, "relative tolerance of the checks"},
     {"--check-atol", Takes::one, each<atol>, "absolute tolerance of the checks"},

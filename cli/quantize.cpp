@@ -17,7 +17,7 @@ constexpr Verb verb{"quantize",
                     "a model in 8-bit integers, from samples of its inputs, or with weights in few bits",
                     "cameo quantize net.onnx int8.onnx --calibrate samples.npz --report report.html\n"
                     "cameo quantize net.onnx int8.onnx --calibrate pictures/ --image size=224,mean=0.5,std=0.5\n"
-                    "cameo quantize llm.onnx int4.onnx --weights int4 --block 32",
+                    "cameo quantize llm.onnx int4.onnx --bits 4 --block 32",
                     quantize_flags,
                     2,
                     2};
@@ -32,7 +32,7 @@ QuantizeSettings settings_of(const Args& args) {
   s.min_db = args.number("min-db", s.min_db);
   s.max_float_macs = args.number("max-float-macs", s.max_float_macs);
   s.max_drop = args.number("max-drop", s.max_drop);
-  s.check_samples = static_cast<uint64_t>(args.integer("check-samples", 16, 1, 1000));
+  s.check_samples = static_cast<uint64_t>(args.integer("check-samples", static_cast<int64_t>(s.check_samples), 1, 1000));
   if (args.has("qoperator")) s.form = "qoperator";
   s.opset = static_cast<int>(args.integer("opset", 0, 0, 1000));
   s.threads = static_cast<int>(args.integer("threads", 0, 0, 4096));

@@ -12,7 +12,7 @@ constexpr const char* taken[] = {"dynamic", "target",  "keep",          "opset",
                                  "report",  "weights", "no-provenance", "durable"};
 
 DynamicSettings settings_of(const Args& args) {
-  if (is_weight_only(args)) throw error("use.flag", "--dynamic and --weights exclude each other");
+  if (is_weight_only(args)) throw error("use.flag", "--dynamic and --bits exclude each other");
   for (const auto& given : args.given()) {
     const bool fits =
         std::any_of(std::begin(taken), std::end(taken), [&](const char* flag) { return given.flag == flag; });

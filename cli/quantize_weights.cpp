@@ -1,4 +1,4 @@
-// cameo quantize --weights: weights in few bits.
+// cameo quantize --bits: weights in few bits.
 #include <cmath>
 
 #include "cameo/weights.h"
@@ -13,23 +13,13 @@ constexpr const char* of_activations[] = {"target",          "percentile",     "
                                           "max-drop",        "check-samples",  "no-bias-correction",
                                           "no-equalization", "no-simplify"};
 
-std::string bits_word(const Args& args) {
-  for (const std::string& word : args.values("weights"))
-    if (word.starts_with("int")) return word;
-  return "";
-}
-
 WeightSettings settings_of(const Args& args) {
   for (const char* flag : of_activations)
-    if (args.has(flag)) throw error("use.flag", cat("--", flag, " does not go with --weights ", bits_word(args)));
+    if (args.has(flag)) throw error("use.flag", cat("--", flag, " does not go with --bits"));
   if (args.has("symmetric") && args.has("asymmetric"))
     throw error("use.flag", "--symmetric and --asymmetric exclude each other");
-  const std::string word = bits_word(args);
   WeightSettings s;
-  if (word == "int8") s.bits = 8;
-  else if (word == "int4") s.bits = 4;
-  else if (word == "int2") s.bits = 2;
-  else throw error("use.value", cat("--weights ", word)).help("int8, int4 or int2");
+  s.bits = static_cast<int>(args.integer("bits", s.bits, 0, 64));
   s.block = args.integer("block", s.block);
   s.symmetric = !args.has("asymmetric");
   s.method = args.text("method", s.method);
@@ -56,7 +46,7 @@ void tell(const WeightReport& r, Out& out) {
 
 }  // namespace
 
-bool is_weight_only(const Args& args) { return !bits_word(args).empty() || args.has("form"); }
+bool is_weight_only(const Args& args) { return args.has("bits") || args.has("form"); }
 
 int quantize_weights_main(const Verb& verb, const Args& args, Out& out) {
   const SaveSettings save = save_settings(verb, args);
@@ -64,7 +54,7 @@ int quantize_weights_main(const Verb& verb, const Args& args, Out& out) {
   std::vector<Publication::File> reports;
   for (const std::string& path : args.values("report")) reports.push_back(files.open(path, {".json"}));
   const Model m = opened(args.operands[0], out);
-  const bool quantizes = !bits_word(args).empty();
+  const bool quantizes = args.has("bits");
   WeightSettings settings = quantizes ? settings_of(args) : WeightSettings();
   settings.progress = [&](const char* what, uint64_t done, uint64_t all) {
     return out.progress(what, done, all), true;

@@ -15,7 +15,7 @@ namespace {
 constexpr Flag flags[] = {
     {"inputs", 0, "FILE", "an .npz, an .npy or a test_data_set folder"},
     {"random", 0, "SEED", "random inputs with this seed; default: 0"},
-    {"dim", 0, "NAME=N", "a named size, for random inputs; default: 1"},
+    {"dim", 0, "NAME=N", "the value of a named size, for random inputs; default: 1"},
     {"rtol", 0, "X", "relative tolerance; default: by element type"},
     {"atol", 0, "X", "absolute tolerance; default: by element type"},
 };

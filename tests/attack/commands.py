@@ -180,7 +180,7 @@ class Chooser:
             c.arguments += ["--form", rng.choice(["nbits", "qdq"])]
             return c
         if kind < 4:
-            c.arguments += ["--weights", rng.choice(["int8", "int4", "int2"]), "--block", rng.choice(["16", "32", "64", "256", "15"])]
+            c.arguments += ["--bits", rng.choice(["8", "4", "2"]), "--block", rng.choice(["16", "32", "64", "256", "15"])]
             c.arguments += maybe(rng, "--asymmetric", odds=2) + maybe(rng, "--form", rng.choice(["nbits", "qdq"]), odds=2) + maybe(rng, "--no-embeddings", odds=4)
             c.arguments += maybe(rng, "--keep", rng.choice([*self.nodes, self.value()]), odds=5)
             c.arguments += ["--method", rng.choice(["rtn", "search", "gptq", "awq"])] + (["--calibrate", self.inputs_file] if self.inputs_file else [])
@@ -202,7 +202,7 @@ class Chooser:
         """Over a folder of pictures: the case's own."""
         rng = self.rng
         c = self.writing([verb, self.model])
-        c.arguments += ["--float", "f16"] if verb == "convert" else maybe(rng, "--weights", "int8", "--method", "awq")
+        c.arguments += ["--float", "f16"] if verb == "convert" else maybe(rng, "--bits", "8", "--method", "awq")
         size = rng.choice(["8", "8x8", "1", "0", "-1", "3x5", "100000", "8x"])
         parts = [f"size={size}", *maybe(rng, "mean=0.5/0.4/0.3", odds=3), *maybe(rng, "std=0", odds=4), *maybe(rng, "divide=255", odds=3), *maybe(rng,
             f"fit={rng.choice(['stretch', 'crop', 'pad'])}", odds=2),

@@ -86,6 +86,6 @@ def test_a_model_without_constant_weights_stays_as_it_is(cameo, tmp_path):
 
 def test_wrong_use(cameo, tmp_path):
     saved(tmp_path / "m.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"], name="p")], [floats("x", "n", 8)], [floats("y", "n", 8)], {"w": normal(8, 8)})
-    for flags in (["--target", "qnn"], ["--min-db", "10"], ["--keep", "nothing"], ["--keep", "p"], ["--weights", "int4"]):
+    for flags in (["--target", "qnn"], ["--min-db", "10"], ["--keep", "nothing"], ["--keep", "p"], ["--bits", "4"]):
         assert cameo("quantize", tmp_path / "m.onnx", tmp_path / "q.onnx", "--dynamic", *flags).returncode in (1, 2), flags
     assert not (tmp_path / "q.onnx").exists()

@@ -1,4 +1,4 @@
-"""cameo quantize --weights: bytes beside onnxruntime's quantizer, results in onnxruntime."""
+"""cameo quantize --bits: bytes beside onnxruntime's quantizer, results in onnxruntime."""
 import json
 
 import numpy as np
@@ -92,7 +92,7 @@ def test_tied_embeddings_stay_tied(cameo, tmp_path):
     ids = np.array([3, 95, 0, 17])
     wanted = run(tmp_path / "m.onnx", {"ids": ids})[0]
     for form in ("nbits", "qdq"):
-        model = quantized(cameo, tmp_path, "--weights", "int8", "--form", form)
+        model = quantized(cameo, tmp_path, "--bits", "8", "--form", form)
         large = [i for i in model.graph.initializer if np.prod(i.dims) >= 96 * 32]
         assert len(large) == 1  # the levels, once
         assert np.abs(run(tmp_path / "q.onnx", {"ids": ids})[0] - wanted).max() < 0.03 * np.abs(wanted).max()
@@ -104,7 +104,7 @@ def test_gemm_with_bias_and_what_stays(cameo, tmp_path):
     nodes = [helper.make_node("Gemm", ["x", "a", "b"], ["h"], transB=1, name="linear"), helper.make_node("MatMul", ["h", "both"], ["i"]),
              helper.make_node("Gemm", ["i", "both"], ["j"], transB=1), helper.make_node("MatMul", ["j", "kept"], ["y"], name="last")]
     saved(tmp_path / "m.onnx", nodes, [floats("x", "n", 64)], [floats("y", "n", 24)], {k: v.astype(np.float32) for k, v in weights.items()})
-    quantized(cameo, tmp_path, "--weights", "int8", "--keep", "last", "--report", tmp_path / "r.json")
+    quantized(cameo, tmp_path, "--bits", "8", "--keep", "last", "--report", tmp_path / "r.json")
     rows = {w["name"]: w for w in json.loads((tmp_path / "r.json").read_text())["weights"]}
     assert rows["a"]["quantized"] and "both axes" in rows["both"]["why"] and "asked" in rows["kept"]["why"]
     x = rng.normal(size=(5, 64)).astype(np.float32)
@@ -179,7 +179,7 @@ def test_levels_that_two_products_read_with_other_scales(cameo, tmp_path):
 
 
 def noise(cameo, folder, x, *flags):
-    quantized(cameo, folder, "--weights", "int4", "--form", "qdq", "--report", folder / "r.json", *flags)
+    quantized(cameo, folder, "--bits", "4", "--form", "qdq", "--report", folder / "r.json", *flags)
     wanted = run(folder / "m.onnx", {"x": x})[0]
     return np.square(run(folder / "q.onnx", {"x": x})[0] - wanted).sum() / np.square(wanted).sum()
 
@@ -201,8 +201,10 @@ def test_methods_with_data_are_no_worse_than_rounding(cameo, tmp_path):
 
 def test_wrong_use(cameo, tmp_path):
     product(tmp_path / "m.onnx", 64, 8)
-    for flags in (["--weights", "int3"], ["--weights", "int4", "--block", "48"], ["--weights", "int4", "--method", "best"], ["--weights", "int4", "--form", "x"],
-                  ["--weights", "int4", "--min-db", "3"], ["--weights", "int4", "--symmetric", "--asymmetric"], ["--weights", "int4", "--method", "gptq"],
-                  ["--weights", "int4", "--keep", "nothing"], ["--weights", "elsewhere"]):
+    for flags in (["--bits", "3"], ["--bits", "4", "--block", "48"], ["--bits", "4", "--method", "best"], ["--bits", "4", "--form", "x"],
+                  ["--bits", "4", "--min-db", "3"], ["--bits", "4", "--symmetric", "--asymmetric"], ["--bits", "4", "--method", "gptq"],
+                  ["--bits", "4", "--keep", "nothing"], ["--weights", "elsewhere"]):
         assert cameo("quantize", tmp_path / "m.onnx", tmp_path / "q.onnx", *flags).returncode in (1, 2), flags
     assert not (tmp_path / "q.onnx").exists()
+    asked = cameo("quantize", tmp_path / "m.onnx", tmp_path / "q.onnx", "--weights", "int4")
+    assert asked.returncode == 2 and "--bits 4" in asked.stderr
