@@ -32,7 +32,8 @@ QuantizeSettings settings_of(const Args& args) {
   s.min_db = args.number("min-db", s.min_db);
   s.max_float_macs = args.number("max-float-macs", s.max_float_macs);
   s.max_drop = args.number("max-drop", s.max_drop);
-  s.check_samples = static_cast<uint64_t>(args.integer("check-samples", static_cast<int64_t>(s.check_samples), 1, 1000));
+  s.check_samples =
+      static_cast<uint64_t>(args.integer("check-samples", static_cast<int64_t>(s.check_samples), 1, 1000));
   if (args.has("qoperator")) s.form = "qoperator";
   s.opset = static_cast<int>(args.integer("opset", 0, 0, 1000));
   s.threads = static_cast<int>(args.integer("threads", 0, 0, 4096));

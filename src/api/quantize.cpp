@@ -51,9 +51,10 @@ Diag below(const QuantizeReport& r, const QuantizeSettings& s) {
 }  // namespace
 
 quant::Samples positional(const ir::Graph& g, const SampleSource& source) {
-  return [&g, &source](std::vector<kernels::Datum>& inputs) {
+  return [&g, &source, ended = false](std::vector<kernels::Datum>& inputs) mutable {
     std::vector<NamedValue> named;
-    if (!source(named)) return false;
+    ended = ended || !source(named);  // it is not asked again
+    if (ended) return false;
     const auto params = runtime::run_inputs(g);
     inputs.assign(params.size(), {});
     for (const auto& [name, value] : named) {

@@ -25,6 +25,7 @@ void tell(const Progress& progress, uint64_t done, uint64_t all) {
 }
 
 passes::SimplifyOptions options_of(const SimplifySettings& s) {
+  if (s.unroll < 0) throw error("use.value", cat("unroll is ", s.unroll));
   passes::SimplifyOptions o;
   o.skip = s.skip;
   o.only = s.only;
@@ -64,7 +65,6 @@ namespace {
 
 api::CheckOptions check_options(const ir::Graph& g, const SimplifySettings& settings) {
   if (settings.check < 0) throw error("use.value", cat("check is ", settings.check));
-  if (settings.unroll < 0) throw error("use.value", cat("unroll is ", settings.unroll));
   need_sizes(g, settings.check_sizes);
   api::CheckOptions check;
   check.inputs = settings.check;

@@ -56,7 +56,7 @@ ir::Tensor tensor_of(const SharedArray& a, const std::string& name);
 kernels::Datum datum_of(const RunValue& v, const std::string& name);
 SharedArray shared_of(const ir::Tensor& t);
 RunValue run_value_of(const kernels::Datum& d);
-support::Bytes bytes_of(Buffer b);  // throws use.null
+support::Bytes bytes_of(Buffer b);                             // throws use.null
 Array array_of(const ir::Tensor& t, const std::string& name);  // throws use.array for strings
 Array array_of(const kernels::Datum& d, const std::string& name);
 const ir::Tensor& numbers_in(const kernels::Datum& d,

@@ -186,7 +186,7 @@ def watched(lib, model, accepted, refused, wrong):
     out, seen = c_void_p(), []
     function = ctypes.CFUNCTYPE(ctypes.c_int, c_void_p, c_char_p, ctypes.c_uint64, ctypes.c_uint64)
     for answer in (0, 1):
-        kept = function(lambda user, what, done, every: seen.append(what) or answer)
+        kept = function(lambda user, what, done, every, stop=answer: seen.append(what) or stop)
         lib.cameo_watch(kept, None)
         status = lib.cameo_simplify(model, b'{"check": 1}', byref(out), None)
         if answer:

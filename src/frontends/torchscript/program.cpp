@@ -125,8 +125,7 @@ const std::vector<UserFrame>& Program::user_frames(Pos pos) {
 std::optional<UserFrame> Program::user_frame(Pos pos) {
   const std::vector<UserFrame>& frames = user_frames(pos);
   if (frames.empty()) return std::nullopt;
-  const auto own =
-      std::find_if(frames.begin(), frames.end(), [](const UserFrame& f) { return !is_of_a_tool(f.file); });
+  const auto own = std::find_if(frames.begin(), frames.end(), [](const UserFrame& f) { return !is_of_a_tool(f.file); });
   return own == frames.end() ? frames.front() : *own;
 }
 

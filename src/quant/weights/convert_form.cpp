@@ -52,8 +52,7 @@ class FormConverter {
     }
     for (const ValueId v : old_) drop_unused(g_, v);
     if (std::none_of(out_.weights.begin(), out_.weights.end(), [](const WeightRow& r) { return r.quantized; }))
-      throw error("quantize.nothing", "the model has no weights in the other form")
-          .help("--weights int4 quantizes weights");
+      throw error("quantize.nothing", "the model has no weights in the other form").help("--bits 4 quantizes weights");
     if (to_ == WeightForm::nbits) m_.opsets.emplace("com.microsoft", 1);
     infer(g_);
     return std::move(out_);

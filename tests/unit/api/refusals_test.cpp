@@ -59,7 +59,7 @@ TEST(Refusals, NullPointersAndEmptyFunctions) {
   EXPECT_EQ(code_of([] {
               Builder().weight("w", cameo::SharedArray{"f32", {2}, {nullptr, nullptr, 8}, {}});
             }),
-            "use.null");
+            "use.array");
   EXPECT_EQ(code_of([] { cameo::quantize(net(), {}); }), "quantize.samples");
   Builder g;
   const Var c = g.input("c", "bool[]");
