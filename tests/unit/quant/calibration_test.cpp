@@ -84,7 +84,7 @@ TEST(Calibration, MeansOfChannels) {
 TEST(Calibration, WhatASigmoidGivesFollowsFromItsInput) {
   const Model m = model_of("g (float[1,3,40,40] x) => (y) { a = Mul(x, x)  s = Sigmoid(x)  y = Add(a, s) }");
   const ValueId x = named(m.graph, "x"), s = named(m.graph, "s");
-  Calibration both(m, {{x, -1}, {s, -1}}, 1), alone(m, {{s, -1}}, 1);
+  Calibration both(m, {{x, -1}, {s, -1}}, {.threads = 1}), alone(m, {{s, -1}}, {.threads = 1});
   for (uint32_t seed = 1; seed < 4; ++seed)
     both.sample(inputs_of(m.graph, seed)), alone.sample(inputs_of(m.graph, seed));
   for (const Half half : {Half::both, Half::even, Half::odd}) {
