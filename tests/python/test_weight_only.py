@@ -51,7 +51,7 @@ def test_rounding_equals_onnxruntimes_byte_for_byte(cameo, tmp_path, bits, symme
     for block in (16, 32, 128, 256):
         for depth in (256, 100, 77, 33, 16):
             product(tmp_path / "m.onnx", depth, 24, dtype)
-            ours = initializers(quantized(cameo, tmp_path, "--weights", f"int{bits}", "--block", str(block), "--symmetric" if symmetric else "--asymmetric"))
+            ours = initializers(quantized(cameo, tmp_path, "--bits", str(bits), "--block", str(block), "--symmetric" if symmetric else "--asymmetric"))
             config = DefaultWeightOnlyQuantConfig(block_size=block, is_symmetric=symmetric, bits=bits)
             quantizer = MatMulNBitsQuantizer(onnx.load(tmp_path / "m.onnx"), bits=bits, block_size=block, is_symmetric=symmetric, algo_config=config)
             quantizer.process()
@@ -71,7 +71,7 @@ def test_both_forms_give_the_same_results(cameo, tmp_path, bits, asymmetric):
     theirs, ours = {}, {}
     np.savez(tmp_path / "x.npz", x=x)
     for form in ("nbits", "qdq"):
-        model = quantized(cameo, tmp_path, "--weights", f"int{bits}", "--form", form, *asymmetric)
+        model = quantized(cameo, tmp_path, "--bits", str(bits), "--form", form, *asymmetric)
         if form == "qdq":
             onnx.checker.check_model(model, full_check=True)
         theirs[form] = run(tmp_path / "q.onnx", {"x": x})[0]
@@ -127,12 +127,12 @@ def test_products_with_something_beside_them(cameo, tmp_path, name, form):
     rng = np.random.default_rng(0)
     saved(tmp_path / "m.onnx", nodes, [floats("x", *data)], [floats("y", *result)],
           {"w": rng.normal(size=weight).astype(np.float32), "b": rng.normal(size=24).astype(np.float32)})
-    model = quantized(cameo, tmp_path, "--weights", "int8", "--form", form)
+    model = quantized(cameo, tmp_path, "--bits", "8", "--form", form)
     assert any(n.op_type == ("MatMulNBits" if form == "nbits" else "DequantizeLinear") for n in model.graph.node)
     feeds = {"x": rng.normal(size=data).astype(np.float32)}
     wanted = run(tmp_path / "m.onnx", feeds)[0]
     np.testing.assert_allclose(run(tmp_path / "q.onnx", feeds)[0], wanted, atol=0.03 * np.abs(wanted).max())
-    assert cameo("quantize", tmp_path / "m.onnx", tmp_path / "q.onnx", "--weights", "int8", "--keep", "linear").returncode == 1
+    assert cameo("quantize", tmp_path / "m.onnx", tmp_path / "q.onnx", "--bits", "8", "--keep", "linear").returncode == 1
 
 
 @pytest.mark.parametrize("asymmetric", [[], ["--asymmetric"]])
@@ -145,7 +145,7 @@ def test_forms_become_each_other(cameo, tmp_path, bits, asymmetric):
     weights = {"w": rng.normal(size=(96, 64)).astype(np.float32), "a": rng.normal(size=(64, 64)).astype(np.float32)}
     saved(tmp_path / "m.onnx", nodes, [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])], [floats("y", "n", 96)], weights)
     feeds = {"ids": np.array([3, 95, 0, 17])}
-    first = initializers(quantized(cameo, tmp_path, "--weights", f"int{bits}", *asymmetric))
+    first = initializers(quantized(cameo, tmp_path, "--bits", str(bits), *asymmetric))
     steps = [("q.onnx", "qdq", "second.onnx"), ("second.onnx", "nbits", "third.onnx")]
     for source, form, target in steps:
         done = cameo("quantize", tmp_path / source, tmp_path / target, "--form", form)
