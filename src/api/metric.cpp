@@ -1,11 +1,14 @@
 // A metric from a command that judges a model's file.
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
+#include <poll.h>
 #include <unistd.h>
 
+#include "support/budget.h"
 #include "support/error.h"
 
 #include "cameo/model.h"
@@ -49,6 +52,31 @@ double last_number(const std::string& text, const std::string& command) {
   return out;
 }
 
+constexpr size_t most_text = 1 << 20;  // the number is at the end
+constexpr int patience_ms = 20;
+
+// What the command prints. Whoever stops the work does not wait for it: it ends when it next writes.
+std::string all_of(std::FILE* pipe) {
+  const int fd = fileno(pipe);
+  std::string text;
+  char buffer[4096];
+  try {
+    while (true) {
+      support::checkpoint();
+      pollfd ready{fd, POLLIN, 0};
+      if (poll(&ready, 1, patience_ms) <= 0) continue;
+      const ssize_t got = read(fd, buffer, sizeof buffer);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return text;
+      if (text.size() > 2 * most_text) text.erase(0, text.size() - most_text);
+      text.append(buffer, static_cast<size_t>(got));
+    }
+  } catch (...) {
+    close(fd);
+    throw;
+  }
+}
+
 }  // namespace
 
 QuantizeMetric metric_of_command(std::string command) {
@@ -58,9 +86,7 @@ QuantizeMetric metric_of_command(std::string command) {
     model.save(file);
     std::FILE* pipe = popen(cat(command, " ", quoted(file)).c_str(), "r");
     if (!pipe) throw error("quantize.metric", cat("cannot run ", command));
-    std::string text;
-    char buffer[4096];
-    for (size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, got);
+    const std::string text = all_of(pipe);
     if (const int status = pclose(pipe); status != 0)
       throw error("quantize.metric", cat("the command failed with status ", status, ": ", command));
     return last_number(text, command);

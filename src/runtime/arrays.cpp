@@ -112,7 +112,7 @@ std::vector<Datum> from_folder(const std::string& path, const Graph& g, const st
   std::vector<Datum> out(params.size());
   for (size_t i = 0; i < params.size(); ++i) {
     const std::string file = (std::filesystem::path(path) / cat(prefix, "_", i, ".pb")).string();
-    if (std::filesystem::exists(file)) out[i] = read_datum(map_file(file), g[params[i]].fact.type, file);
+    if (std::filesystem::is_regular_file(file)) out[i] = read_datum(map_file(file), g[params[i]].fact.type, file);
   }
   return out;
 }
@@ -124,7 +124,7 @@ std::vector<NamedDatum> load_named(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
     for (size_t i = 0;; ++i) {
       const std::string file = (std::filesystem::path(path) / cat("input_", i, ".pb")).string();
-      if (!std::filesystem::exists(file)) break;
+      if (!std::filesystem::is_regular_file(file)) break;
       out.push_back({cat("x", i), read_datum(map_file(file), Type(), file)});
     }
     if (out.empty())

@@ -106,3 +106,32 @@ def test_the_finding_names_the_flag(t):
     assert "--max-turns" in result.err
     result = t.fails("export", attack(t, "14-ts-while_big.pt"), "-o", "out.onnx", "--input", "x=f32[2,3]", code=1, error="budget.steps")
     assert "--max-steps" in result.err
+
+
+def quantize_with(t, metric):
+    (t.folder / "net.onnx").write_bytes(onnxfile.linear())
+    (t.folder / "in.npz").write_bytes(onnxfile.npz(x=onnxfile.npy([3, 2], [1, 2, 3, 4, 5, 6])))
+    return ["quantize", "net.onnx", "out.onnx", "--calibrate", "in.npz", "--metric", metric]
+
+
+def test_a_metric_that_never_ends_is_stopped(t):
+    """Silent, or printing for ever."""
+    for metric in ("exec 2>&-; sleep 20; true", "yes; true", "true"):
+        args = [*quantize_with(t, metric), "--max-time", "1"]
+        if metric == "true":
+            assert "the command printed no number" in t.run(*args, code=1).err
+            continue
+        start = time.monotonic()
+        result = t.run(*args, code=1)
+        assert "error[budget.time]" in result.err and time.monotonic() - start < 10 + SLACK, result
+        assert not (t.folder / "out.onnx").exists()
+
+
+def test_a_folder_of_samples_holds_files(t):
+    """A pipe in it is not waited for."""
+    args = quantize_with(t, "")[:-2]
+    (t.folder / "samples").mkdir()
+    (t.folder / "in.npz").rename(t.folder / "samples" / "a.npz")
+    os.mkfifo(t.folder / "samples" / "b.npz")
+    args[4] = "samples"
+    t.run(*args)

@@ -26,13 +26,14 @@ bool is_picture(const std::string& name) {
                        {".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".pgm", ".pnm", ".tif", ".tiff", ".webp", ".jp2"});
 }
 
-// In the order of their names, so that the same folder gives the same model.
+// In the order of their names, so that the same folder gives the same model. What is no file is not waited for.
 std::vector<std::string> files_of(const std::string& folder, bool pictures) {
   std::vector<std::string> out;
   std::error_code failed;
   for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
     const std::string name = it->path().string();
-    if (pictures ? is_picture(name) : is_array_file(name)) out.push_back(name);
+    std::error_code gone;
+    if ((pictures ? is_picture(name) : is_array_file(name)) && fs::is_regular_file(name, gone)) out.push_back(name);
   }
   if (failed) throw error("file.unreadable", cat("cannot read the folder ", folder, ": ", failed.message()));
   std::sort(out.begin(), out.end());
