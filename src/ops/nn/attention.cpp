@@ -16,6 +16,9 @@ using A = op::Attention;
 struct Attention : Rules<A> {
   static void infer(const A& a, Infer& c) {
     constexpr size_t mask = 3, past_key = 4, past_value = 5, valid = 6;
+    for (size_t i = 0; i < 3; ++i)  // of some of them nothing may be known
+      if (c.has_rank(i) && c.rank(i) != 3 && c.rank(i) != 4)
+        c.fail("infer.rank", cat("input ", i, " has rank ", c.rank(i), ": 3 or 4 is wanted"));
     const int64_t rank = c.rank(0);
     if ((rank != 3 && rank != 4) || c.rank(1) != rank || c.rank(2) != rank)
       c.fail("infer.rank",

@@ -83,7 +83,8 @@ void plain_mask(Rewrite& rw) {
   constexpr size_t mask_at = 3, past_at = 4, lengths_at = 6;
   const ValueId mask = rw.in(mask_at), keys = rw.in(1);
   if (!mask) return;
-  if (rw.has(past_at) || rw.has(lengths_at) || !rw.has_rank(mask) || !rw.has_rank(keys) || rw.rank(mask) < 2)
+  if (rw.has(past_at) || rw.has(lengths_at) || !rw.has_rank(mask) || !rw.has_rank(keys) || rw.rank(mask) < 2 ||
+      rw.rank(keys) < 2)
     return rw.no("the keys are not those of the input");
   // A mask that is too short hides what lies behind it.
   const auto as_long = [&](ValueId m) {
