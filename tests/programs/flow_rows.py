@@ -147,6 +147,18 @@ def optional(s):
     return Stmt([piece])
 
 
+def bounded(s):
+    """A slice whose bound is a number or None."""
+    x = s.pick_tensor(lambda t: t.rank)
+    if not x:
+        return None
+    bound, name, condition = s.name("lo"), s.name("t"), if_condition(s, 2)
+    s.vars[name] = Tensor(x.type.dtype, (s.fresh(), *x.type.shape[1:]))
+    taken = s.rng.choice([f"{name} = {{0}}[{bound}:]", f"{name} = {{0}}[:{bound}]", f"{name} = {{0}}[{bound}:] * 2"])
+    return Stmt([Piece(f"{bound}: Optional[int] = None"), Piece("if {0}:", [condition], [line(f"{bound} = {{0}}", s.value("small", 0))]),
+                 Piece(taken, [x])])
+
+
 def jump(s):
     """break or continue under a condition; an early return."""
     if s.loops and s.rng.one_in(2):
@@ -231,7 +243,7 @@ def checked(s):
 PLAIN = [(8, some_tensor), (5, number), (4, change_number), (5, change_tensor), (3, new_in_both), (1, called)]
 INNER = [*PLAIN, *((w * 0.6, r) for w, r in WRITES), *((w * 0.4, r) for w, r in HOLDERS), (4, branch), (2, loop), (4, jump), (1, optional)]
 OUTER = [*PLAIN, *((w * 0.7, r) for w, r in WRITES), *((w * 0.5, r) for w, r in HOLDERS), (9, branch), (8, loop), (1, jump), (3, optional),
-         (0.5, checked)]
+         (0.5, checked), (0.5, bounded)]
 
 
 def block(s, count, rows):

@@ -227,9 +227,21 @@ def mixed(s):
 
 
 def divided(s):
-    """Whole numbers divided: float for /, whole for //."""
+    """Whole numbers that become floats: divided, or with a float beside them."""
     x = base(s, lambda t: t.dtype in INTS)
-    return Expr(Tensor("f32", x.type.shape), s.rng.choice(["({0} / 2)", "({0} / ({0} * {0} + 1))", "torch.div({0}, 3)"]), [x]) if x else None
+    text = s.rng.choice(["({0} / 2)", "({0} / ({0} * {0} + 1))", "torch.div({0}, 3)", "{0}.clamp(0.5, 2)", "{0}.clamp_max(1.5)", "({0} % 1.5)"])
+    return Expr(Tensor("f32", x.type.shape), text, [x]) if x else None
+
+
+def mapped(s):
+    """torch.vmap, as torch.export records it."""
+    x = base(s, lambda t: t.rank == 2 and t.dtype == "f32")
+    if not x:
+        return None
+    text, shape = s.rng.choice([("torch.vmap(lambda a: a + a.sum())({0})", x.type.shape), ("torch.vmap(lambda a: a.max())({0})", x.type.shape[:1]),
+                                ("torch.vmap(lambda a: a.flip(0) - a.sum(), in_dims=1)({0})", x.type.shape[::-1]),
+                                ("torch.vmap(lambda a, b: torch.where(a > b, a.sort()[0], b))({0}, {0} * {0})", x.type.shape)])
+    return Expr(Tensor("f32", shape), text, [x])
 
 
 def alike(s):
@@ -241,7 +253,7 @@ OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, g
          (3, from_list), (1, from_ints), (2, member),
          (1, from_dict), (2, mixed), (1, divided), (5, alike)]
 EXPORT_OTHER = [(8, view), (5, reduced), (3, joined), (2, piece), (2, looked_up), (1, gathered), (2, product), (2, padded), (2, mixed),
-                (1, divided), (6, alike)]
+                (1, divided), (1, mapped), (6, alike)]
 
 
 def other(s, rows=None):

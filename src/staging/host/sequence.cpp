@@ -101,11 +101,42 @@ Results remove(HostCall& c) {
   return std::vector<Value>{};
 }
 
+bool is_tuple_of_numbers(const Form& f);
 V sorted_array(Lower& on, V x, bool down) {
   const bool flags = on.is_bool(x);
   if (flags) x = on.to(x, DType::i64);
   const V values = on.TopK(x, on.int_vector(Dims{on.dim(x, 0)}), 2, {.axis = 0, .largest = down, .sorted = 1})[0];
   return flags ? on.to(values, DType::boolean) : values;
+}
+bool is_number_or_known(const Form& f) {
+  return f.is(Form::Kind::integer) || f.is(Form::Kind::floating) || f.is(Form::Kind::boolean) ||
+         f.is(Form::Kind::fixed) || is_tuple_of_numbers(f);
+}
+bool is_tuple_of_numbers(const Form& f) {
+  return f.is(Form::Kind::tuple) && std::all_of(f.parts.begin(), f.parts.end(), is_number_or_known);
+}
+// Tuples have an array for each part: they are sorted by the last part, then, keeping that order, by those before it.
+StagedList sorted_tuples(Lower& on, StagedList l, bool down) {
+  for (size_t key = l.arrays.size(); key-- > 0;) {
+    const V x = on.is_bool(l.arrays[key]) ? on.to(l.arrays[key], DType::i64) : l.arrays[key];
+    const V order = on.TopK(x, on.int_vector(Dims{on.dim(x, 0)}), 2, {.axis = 0, .largest = down, .sorted = 1})[1];
+    for (V& part : l.arrays) part = on.Gather(part, order, {.axis = 0});
+  }
+  return l;
+}
+std::optional<Value> ordered_tuples(HostCall& c, bool down) {
+  const auto is_ready = [](const StagedList& l) { return !l.sequence && is_tuple_of_numbers(l.element); };
+  if (const StagedList* l = staged_of(c.s, c[0]); l && is_ready(*l))
+    return make_staged(c.s, sorted_tuples(c.s.on, StagedList(*l), down));
+  const auto items = c.s.items(c[0]);
+  if (items.empty() || !std::all_of(items.begin(), items.end(), [](const Value& v) { return v.is<Tuple>(); }))
+    return std::nullopt;
+  const auto all = staged_from(c.s, c[0]);
+  if (!all || !is_ready(*all) || all->arrays.empty()) return std::nullopt;
+  const StagedList in_order = sorted_tuples(c.s.on, *all, down);
+  std::vector<Value> out;
+  for (size_t i = 0; i < items.size(); ++i) out.push_back(element_at(c.s, in_order, Dim(static_cast<int64_t>(i))));
+  return c.s.list(std::move(out));
 }
 bool is_plain_number(const Value& v) {
   return v.is<Dim>() || v.is<double>() || v.is<bool>() || v.is<StagedFloat>() || v.is<StagedBool>();
@@ -119,6 +150,7 @@ std::optional<Value> ordered(HostCall& c, bool down) {
     const DType t = c.s.on.dtype(*all);
     return make_staged(c.s, StagedList{number_form(t), false, {sorted_array(c.s.on, *all, down)}});
   }
+  if (auto tuples = ordered_tuples(c, down)) return tuples;
   const auto items = c.s.items(c[0]);
   if (items.empty() || !std::all_of(items.begin(), items.end(), is_plain_number) ||
       std::all_of(items.begin(), items.end(), is_known))

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lowering/complex.h"
+#include "staging/joins/branch.h"
 #include "staging/joins/choice.h"
 #include "staging/host/tables.h"
 #include "staging/machine/interpreter.h"
@@ -51,6 +52,47 @@ bool takes_literals_as_numbers(std::string_view name) {
   static constexpr std::string_view names[] = {"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_", "rsub"};
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
+// A number that means the same as None does; a view is then one view, through which may be written.
+std::optional<Dim> number_for_none(std::string_view op, size_t place) {
+  if (op != "slice") return std::nullopt;
+  return place == 2 ? std::optional(Dim(0)) : place == 3 ? std::optional(Dim(INT64_MAX)) : std::nullopt;
+}
+// Of an argument that is a value or None, as the inputs say: an If of both calls.
+std::optional<std::vector<Value>> call_by_presence(Machine& s, std::string_view ns, std::string_view op,
+                                                   const CallArgs& args) {
+  const auto at =
+      std::find_if(args.positional.begin(), args.positional.end(), [](const Value& v) { return v.is<Maybe>(); });
+  const auto& candidates = schemas_of(cat(ns, "::", op));
+  const bool writes =
+      std::any_of(candidates.begin(), candidates.end(), [](const Schema& c) { return c.mutates() && !c.is_out(); });
+  if (at == args.positional.end() || writes) return std::nullopt;
+  const Maybe maybe = at->need<Maybe>();
+  const auto place = static_cast<size_t>(at - args.positional.begin());
+  if (const auto none = number_for_none(op, place);
+      none && maybe.value->is<Dim>() && args.positional[0].is<TensorRef>()) {
+    CallArgs one = args;
+    one.positional[place] =
+        s.on.int_of(s.on.Where(maybe.present, s.on.int_scalar(maybe.value->need<Dim>()), s.on.int_scalar(*none)));
+    return s.call_op(ns, op, std::move(one));
+  }
+  const CellId results = s.list({}).need<ListRef>().cell;
+  const auto with = [&](const Value& v) {
+    CallArgs one = args;
+    one.positional[place] = v;
+    auto given = s.call_op(ns, op, std::move(one));
+    s.heap.write<ListCell>(results).items = std::move(given);
+  };
+  const Value condition{StagedBool{maybe.present}};
+  Branch branch(s, condition);
+  const auto raised = branch.stage(true, [&] { with(*maybe.value); });
+  const auto raised_without = branch.stage(false, [&] { with(Value()); });
+  if (raised || raised_without) throw raised ? *raised : *raised_without;
+  branch.join();
+  const ListCell& out = s.heap.get<ListCell>(results);
+  if (out.poison) return std::vector<Value>{poison(*out.poison)};
+  return out.items;
+}
+
 }  // namespace
 
 std::vector<Value> Machine::call_op(std::string_view ns, std::string_view op, CallArgs args) {
@@ -90,6 +132,8 @@ std::vector<Value> Machine::call_op(std::string_view ns, std::string_view op, Ca
                : foreign_op(full, nullptr, args);
   auto matched = match(*this, candidates, args);
   if (!matched) matched = match_without_defaults(*this, candidates, args);
+  if (!matched)
+    if (auto results = call_by_presence(*this, ns, op, args)) return std::move(*results);
   if (!matched) {
     std::string given;
     for (const auto& v : args.positional) given += cat(given.empty() ? "" : ", ", v.kind());

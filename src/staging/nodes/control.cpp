@@ -279,7 +279,8 @@ std::vector<Value> NodeInterpreter::scan(const HigherOrder& h, Scanned kind) {
   if (const auto* p = any_poison(start)) return {Value(*p)};
   if (const auto* p = any_poison(xs)) return {Value(*p)};
   if (xs.empty()) s.fail("stage.control", "a scan over nothing");
-  if (kind != Scanned::associative) return turns(turn, start, xs, extra, false);
+  const auto one_turn = [&](Results given) { return body(turn, std::move(given)); };
+  if (kind != Scanned::associative) return turns(one_turn, start, xs, extra, false);
   const auto aten = [&](std::string_view op, std::vector<Value> args) {
     return s.call_op("aten", op, {std::move(args), {}})[0];
   };
@@ -289,7 +290,7 @@ std::vector<Value> NodeInterpreter::scan(const HigherOrder& h, Scanned kind) {
     firsts.push_back(aten("slice", {x, Dim(0), Dim(0), Dim(1)}));
     x = aten("slice", {x, Dim(0), Dim(1)});
   }
-  auto rest = turns(turn, start, xs, extra, true);
+  auto rest = turns(one_turn, start, xs, extra, true);
   if (any_poison(rest)) return rest;
   std::vector<Value> out;
   for (size_t i = 0; i < firsts.size(); ++i)
@@ -298,7 +299,7 @@ std::vector<Value> NodeInterpreter::scan(const HigherOrder& h, Scanned kind) {
 }
 
 // `give_carried`: what the body gives is carried and given as well.
-std::vector<Value> NodeInterpreter::turns(json::Value turn, const std::vector<Value>& start,
+std::vector<Value> NodeInterpreter::turns(const std::function<Results(Results)>& turn, const std::vector<Value>& start,
                                           const std::vector<Value>& xs, const std::vector<Value>& extra,
                                           bool give_carried) {
   const RegionId outer = s.on.region(), region = s.graph.add_region(outer);
@@ -319,14 +320,15 @@ std::vector<Value> NodeInterpreter::turns(json::Value turn, const std::vector<Va
   const Dim turns = s.on.dim(inputs.back(), 0);
   operands.insert(operands.end(), extra.begin(), extra.end());
   s.on.move_to(region);
-  auto results = body(turn, std::move(operands));
+  auto results = turn(std::move(operands));
   if (const auto* p = any_poison(results)) {
     s.on.move_to(outer);
     return {Value(*p)};
   }
-  if (give_carried && results.size() != start.size()) turn.fail("a combining body gives other values than it takes");
+  if (give_carried && results.size() != start.size())
+    s.fail("stage.control", "a combining body gives other values than it takes");
   for (size_t i = 0; give_carried && i < start.size(); ++i) results.push_back(Value(results[i]));
-  if (results.size() < start.size()) turn.fail("a scan's body gives fewer values than it carries");
+  if (results.size() < start.size()) s.fail("stage.control", "a scan's body gives fewer values than it carries");
   const auto outs = s.own_outputs(region, as_tensors(s, results));
   s.on.move_to(outer);
   std::vector<Type> types = carried_types;

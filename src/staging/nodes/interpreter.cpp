@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "staging/nodes/vmap.h"
+
 namespace cameo::staging {
 
 NodeInterpreter::NodeInterpreter(const pt2::Program& program, Machine& machine)
@@ -33,9 +35,18 @@ Value NodeInterpreter::lookup(std::string_view name, const NodeScope& scope, jso
 
 void NodeInterpreter::run(NodeScope& scope) {
   try {
-    for (const json::Value n : scope.graph["nodes"].elements()) node(n, scope);
+    std::vector<json::Value> nodes;
+    for (const json::Value n : scope.graph["nodes"].elements()) nodes.push_back(n);
+    run(nodes, 0, nodes.size(), scope);
   } catch (const Raised& r) {
     s.fail_as_raised(r);
+  }
+}
+
+void NodeInterpreter::run(const std::vector<json::Value>& nodes, size_t at, size_t end, NodeScope& scope) {
+  while (at < end) {
+    if (vmap_step(nodes[at]) == VmapStep::begin) at = vmapped(nodes, at, scope);
+    else node(nodes[at++], scope);
   }
 }
 
@@ -92,9 +103,7 @@ std::vector<Value> NodeInterpreter::call(json::Value n, NodeScope& scope) {
   const auto target = n["target"].text();
   if (auto results = scalar_call(target, n, scope)) return std::move(*results);
   if (target.find("higher_order") != target.npos) return higher_order(target.substr(target.rfind('.') + 1), n, scope);
-  if (target.find("predispatch.") != target.npos)
-    return s.missing_op("torch.vmap (recorded step by step)", n["outputs"].size(), "",
-                        "save ep.run_decompositions({}), in which vmap is done");
+  if (vmap_step(n) == VmapStep::load) return {};
   const auto name = target.starts_with("torch.ops.") ? target_of(target) : std::nullopt;
   if (!name) return s.missing_op(std::string(target), n["outputs"].size());
   const auto [ns, op, overload] = *name;

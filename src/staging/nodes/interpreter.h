@@ -56,6 +56,7 @@ class NodeInterpreter final : public Interpreter {
 
  private:
   using Results = std::vector<Value>;
+  void run(const std::vector<json::Value>& nodes, size_t at, size_t end, NodeScope& scope);
   void node(json::Value n, NodeScope& scope);
   void place(json::Value n);
   Results call(json::Value n, NodeScope& scope);
@@ -94,10 +95,12 @@ class NodeInterpreter final : public Interpreter {
   Results while_loop(const HigherOrder& h);
   enum class Scanned { carry, map, associative };
   Results scan(const HigherOrder& h, Scanned kind);
-  Results turns(json::Value turn, const Results& start, const Results& xs, const Results& extra, bool give_carried);
+  Results turns(const std::function<Results(Results)>& turn, const Results& start, const Results& xs,
+                const Results& extra, bool give_carried);
   Results body(json::Value graph, std::vector<Value> operands);
   std::vector<Value> operands(const HigherOrder& h, size_t first);
   json::Value graph_argument(const HigherOrder& h, size_t at) const;
+  size_t vmapped(const std::vector<json::Value>& nodes, size_t at, NodeScope& scope);  // (vmap.cpp)
   // Regions and custom operators (node_regions.cpp).
   Results inlined(const HigherOrder& h);
   Results autocast(const HigherOrder& h);

@@ -1,5 +1,6 @@
 // torch.nn.functional, Pooling functions: averages and maxima of windows.
 #include <algorithm>
+#include <limits>
 
 #include "kernels/carrier.h"
 #include "lowering/aten/nn_functional/windows.h"
@@ -57,10 +58,54 @@ V open_pool(Lower& on, V x, Reduce kind, const Dims& window, const Dims& steps, 
   return x;
 }
 
-void need_plain_windows(const Ints& padding, bool ceil_mode) {
-  if (ceil_mode || std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p != 0; }))
-    unsupported("pooling with padding or ceil_mode and windows whose size depends on the inputs",
-                "pad before pooling, with torch.nn.functional.pad");
+struct OpenWindows {
+  const Dims &window, &steps;
+  const Ints &padding, &dilation;
+  bool ceil_mode;
+  Opt<int64_t> divisor = {};
+  bool count_padding = true;  // of averages
+};
+int64_t at_axis(const Ints& all, int64_t i, int64_t otherwise) {
+  return all.empty() ? otherwise : all[all.size() == 1 ? 0 : static_cast<size_t>(i)];
+}
+
+// The same with padding, or with windows that hang over the end: what lies outside is put where it changes nothing, and
+// averages count what they average. Windows of a mean are separable: an axis at a time is divided by its own counts.
+V overhanging_pool(Lower& on, V x, bool largest, const OpenWindows& o, int64_t n) {
+  if (largest && !on.is_float(x))
+    unsupported("pooling of whole numbers with padding and windows whose size depends on the inputs");
+  const int64_t lead = on.rank(x) - n;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto of = [&](const Dims& all) { return all[all.size() == 1 ? 0 : static_cast<size_t>(i)]; };
+    const Dim in = on.dim(x, lead + i), size = of(o.window), step = o.steps.empty() ? size : of(o.steps),
+              apart(at_axis(o.dilation, i, 1)), pad(at_axis(o.padding, i, 0)),
+              room = in + pad + pad - apart * (size - Dim(1)) - Dim(1);
+    // The last window starts inside, or in the padding before.
+    const Dim count =
+        o.ceil_mode ? min(ceil_div(room, step) + Dim(1), ceil_div(in + pad, step)) : floor_div(room, step) + Dim(1);
+    const V first = on.Sub(on.Mul(iota(on, count), on.int_scalar(step)), on.int_scalar(pad)),
+            at = on.Add(on.unsqueeze(first, {1}), on.unsqueeze(on.Mul(iota(on, size), on.int_scalar(apart)), {0})),
+            zero = on.On::int_scalar(0), end = on.int_scalar(in);
+    const V inside = on.And(on.GreaterOrEqual(at, zero), on.Less(at, end));
+    const V held = on.Gather(x, on.Where(inside, at, zero), {.axis = lead + i});
+    Ints behind;
+    for (int64_t k = 2; k < on.rank(held) - lead - i; ++k) behind.push_back(k);
+    const V fill = on.number_like(largest ? -std::numeric_limits<double>::infinity() : 0, x);
+    x = reduce(on, largest ? Reduce::max : Reduce::sum, on.Where(on.unsqueeze(inside, behind), held, fill),
+               {lead + i + 1}, false);
+    if (largest || o.divisor) continue;
+    const V counted = o.count_padding ? V(on.Less(at, on.int_scalar(in + pad))) : inside;
+    for (int64_t& k : behind) --k;
+    x = on.Div(x, on.unsqueeze(reduce(on, Reduce::sum, on.to(counted, on.dtype(x)), {1}, false), behind));
+  }
+  return o.divisor ? V(on.Div(x, on.number_like(static_cast<double>(*o.divisor), x))) : x;
+}
+
+V pool_of_open_windows(Lower& on, V x, bool largest, const OpenWindows& o, int64_t n) {
+  const bool is_plain =
+      !o.ceil_mode && !o.divisor && std::all_of(o.padding.begin(), o.padding.end(), [](int64_t p) { return p == 0; });
+  if (!is_plain) return overhanging_pool(on, x, largest, o, n);
+  return open_pool(on, x, largest ? Reduce::max : Reduce::mean, o.window, o.steps, o.dilation, n);
 }
 
 template <int N>
@@ -69,10 +114,8 @@ V max_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, Ints dilation,
   if (is_whole_window(on, x, window, padding, N) &&
       std::all_of(dilation.begin(), dilation.end(), [](int64_t d) { return d == 1; }))
     return reduce(on, Reduce::max, x, last_axes(on, x, N), true);
-  if (is_open(window, steps)) {
-    need_plain_windows(padding, ceil_mode);
-    return open_pool(on, x, Reduce::max, window, steps, dilation, N);
-  }
+  if (is_open(window, steps))
+    return pool_of_open_windows(on, x, true, {window, steps, padding, dilation, ceil_mode}, N);
   Ints kernel = known_window(window), stride = known_window(steps);
   kernel = spread(std::move(kernel), N);
   stride = stride.empty() ? kernel : spread(std::move(stride), N);
@@ -122,11 +165,8 @@ V avg_pool(Lower& on, V x, Dims window, Dims steps, Ints padding, bool ceil_mode
   on.need_rank(x, N + 1, "pooling");
   if (!divisor && is_whole_window(on, x, window, padding, N))
     return reduce(on, Reduce::mean, x, last_axes(on, x, N), true);
-  if (is_open(window, steps)) {
-    need_plain_windows(padding, ceil_mode);
-    if (divisor) unsupported("pooling with a divisor of its own and windows whose size depends on the inputs");
-    return open_pool(on, x, Reduce::mean, window, steps, {}, N);
-  }
+  if (is_open(window, steps))
+    return pool_of_open_windows(on, x, false, {window, steps, padding, {}, ceil_mode, divisor, count_include_pad}, N);
   Ints kernel = known_window(window), stride = known_window(steps);
   kernel = spread(std::move(kernel), N);
   stride = stride.empty() ? kernel : spread(std::move(stride), N);

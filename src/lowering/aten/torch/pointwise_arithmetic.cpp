@@ -33,7 +33,20 @@ V direction(Lower& on, V x) {
 
 V sign(Lower& on, V x) { return on.is_bool(x) ? x : V(on.Sign(x)); }
 
+// A whole divisor that is 0 only where there is nothing to divide, as a size may be: runtimes fail or stop there,
+// PyTorch does not.
+V divisor(Lower& on, V a, V b) {
+  if (on.is_float(a) || on.rank(b) > 0) return b;
+  const auto& facts = on.graph().facts;
+  const auto& sizes = on.shape(a);
+  if (std::all_of(sizes.begin(), sizes.end(), [&](Dim d) { return facts.less(Dim(0), d) == Answer::yes; })) return b;
+  if (on.is_int(b) && facts.less(Dim(0), on.int_of(on.to(b, DType::i64))) == Answer::yes) return b;
+  if (on.graph()[b].kind == ir::Value::Kind::initializer) return b;
+  return on.Where(on.Equal(b, on.number_like(0, b)), on.number_like(1, b), b);
+}
+
 V fmod(Lower& on, V a, V b) {
+  b = divisor(on, a, b);
   if (is_unsigned_int(on.dtype(a))) return on.Mod(a, b);
   return on.Mod(a, b, {.fmod = 1});
 }
@@ -79,6 +92,7 @@ V sub(Lower& on, V a, V b, Num alpha) { return on.Sub(a, scaled(on, b, alpha)); 
 
 V floor_divide(Lower& on, V a, V b) {
   if (on.is_float(a)) return on.Floor(on.Div(a, b));
+  b = divisor(on, a, b);
   if (is_unsigned_int(on.dtype(a))) return on.Div(a, b);
   // Div truncates; one less where the signs differ and something is left over. Mod has the divisor's sign.
   return on.Div(on.Sub(a, on.Mod(a, b)), b);
@@ -90,14 +104,22 @@ V divide(Lower& on, V a, V b, const Opt<Str>& mode) {
     return on.Div(a, b);
   }
   if (*mode == "floor") return floor_divide(on, a, b);
-  if (!on.is_float(a)) return on.Div(a, b);
+  if (!on.is_float(a)) return on.Div(a, divisor(on, a, b));
   const V q = on.Div(a, b);
   return on.Mul(on.Sign(q), on.Floor(on.Abs(q)));
 }
 
 V remainder(Lower& on, V a, V b) {
-  if (!on.is_float(a)) return on.Mod(a, b);
+  if (!on.is_float(a)) return on.Mod(a, divisor(on, a, b));
   return on.Sub(a, on.Mul(on.Floor(on.Div(a, b)), b));
+}
+
+// Whole numbers become floats where a bound is one.
+V clamp_to(Lower& on, V x, const Opt<Num>& lo, const Opt<Num>& hi) {
+  const auto is_float = [](const Opt<Num>& n) { return n && n->is_float(); };
+  if (!on.is_float(x) && (is_float(lo) || is_float(hi))) x = on.to(x, default_float);
+  else if (on.is_bool(x)) x = on.to(x, DType::i64);
+  return clip(on, x, lo, hi);
 }
 
 V clamp(Lower& on, V x, const Opt<V>& lo, const Opt<V>& hi) {
@@ -179,20 +201,20 @@ constexpr Row table[] = {
      [](Lower& on, V a, V b) { return V(on.Pow(on.to(a, DType::f64), on.to(b, DType::f64))); }},
     {"aten::float_power.Tensor_Scalar",
      [](Lower& on, V a, Num b) { return V(on.Pow(on.to(a, DType::f64), on.scalar(b, DType::f64))); }},
-    {"aten::clamp", [](Lower& on, V x, Opt<Num> lo, Opt<Num> hi) { return clip(on, x, lo, hi); }},
+    {"aten::clamp", fn<clamp_to>},
     {"aten::clamp.Tensor", [](Lower& on, V x, Opt<V> lo, Opt<V> hi) { return clamp(on, x, lo, hi); }, promote(0, 1, 2)},
     {"aten::clamp_min.Tensor",
      [](Lower& on, V a, V b) {
        return V(on.Max(std::vector<ValueId>{a, b}));
      },
      promote(0, 1)},
-    {"aten::clamp_min", [](Lower& on, V x, Num lo) { return clip(on, x, lo, {}); }},
+    {"aten::clamp_min", [](Lower& on, V x, Num lo) { return clamp_to(on, x, lo, {}); }},
     {"aten::clamp_max.Tensor",
      [](Lower& on, V a, V b) {
        return V(on.Min(std::vector<ValueId>{a, b}));
      },
      promote(0, 1)},
-    {"aten::clamp_max", [](Lower& on, V x, Num hi) { return clip(on, x, {}, hi); }},
+    {"aten::clamp_max", [](Lower& on, V x, Num hi) { return clamp_to(on, x, {}, hi); }},
     {"aten::addcmul",
      [](Lower& on, V x, V a, V b, Num v) {
        const V p = on.Mul(a, b);

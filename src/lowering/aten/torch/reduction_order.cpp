@@ -103,18 +103,30 @@ Distinct unique_along(Lower& on, V x, int64_t dim, bool, bool inverse, bool coun
   return {out[0], inverse ? V(out[2]) : nothing(on), counts ? V(out[3]) : nothing(on)};
 }
 
+// Where a run of equal values starts.
+V run_starts_of_some(Lower& on, V all) {
+  const Dim n = on.dim(all, 0);
+  const V changes = on.Not(on.Equal(on.slice(all, 0, Dim(1), n), on.slice(all, 0, Dim(0), n - Dim(1))));
+  return on.concat({on.full({Dim(1)}, Num(Arg(true)), DType::boolean), changes}, 0);
+}
+// The same where there may be nothing, and then nothing starts.
+V run_starts(Lower& on, V all) {
+  const V at = iota(on, on.dim(all, 0)), zero = on.On::int_scalar(0);
+  const V before = on.Sub(at, on.to(on.Less(zero, at), DType::i64));
+  return on.Or(on.Equal(at, zero), on.Not(on.Equal(all, on.Gather(all, before, {.axis = 0}))));
+}
+
 Distinct unique_consecutive(Lower& on, V x, bool inverse, bool counts, Opt<int64_t> dim) {
   if (dim && on.rank(x) > 1) unsupported("unique_consecutive along an axis", "drop dim, or use unique");
   const V all = flat(on, x), one = on.On::int_scalar(1);
   const Dim n = on.dim(all, 0);
-  const V changes = on.Not(on.Equal(on.slice(all, 0, Dim(1), n), on.slice(all, 0, Dim(0), n - Dim(1))));
-  V starts = on.concat({on.full({Dim(1)}, Num(Arg(true)), DType::boolean), changes}, 0);
-  if (on.graph().facts.less(Dim(0), n) != Answer::yes)  // where there is nothing, nothing starts
-    starts = on.Slice(starts, on.ints({0}), on.int_vector(Dims{n}), on.ints({0}));
+  const bool may_be_empty = on.graph().facts.less(Dim(0), n) != Answer::yes;
+  const V starts = may_be_empty ? run_starts(on, all) : run_starts_of_some(on, all);
   const V run = on.Sub(on.CumSum(on.to(starts, DType::i64), on.On::int_scalar(0)), one);
   const V first = on.Compress(iota(on, n), starts, {.axis = 0});
-  const V ends = on.Concat(
-      std::vector<ValueId>{on.Slice(first, on.ints({1}), on.ints({INT64_MAX})), on.int_vector(Dims{n})}, {.axis = 0});
+  V ends = on.Concat(std::vector<ValueId>{on.Slice(first, on.ints({1}), on.ints({INT64_MAX})), on.int_vector(Dims{n})},
+                     {.axis = 0});
+  if (may_be_empty) ends = on.Slice(ends, on.ints({0}), on.Shape(first));
   return {on.Compress(all, starts, {.axis = 0}), inverse ? on.reshape(run, on.shape(x)) : nothing(on),
           counts ? V(on.Sub(ends, first)) : nothing(on)};
 }
