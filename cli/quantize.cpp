@@ -67,9 +67,9 @@ int quantize_main(Raw raw, Out& out) {
   if (!args) return 0;
   if (args->has("dynamic")) return quantize_dynamic_main(verb, *args, out);
   if (is_weight_only(*args)) return quantize_weights_main(verb, *args, out);
+  const SaveSettings save = save_settings(verb, *args);
   if (!args->has("calibrate"))
     throw error("use.inputs", "--calibrate is missing").help("--calibrate DATA: samples of the model's inputs");
-  const SaveSettings save = save_settings(verb, *args);
   Publication files;
   std::vector<std::pair<Publication::File, bool>> reports;
   for (const std::string& path : args->values("report"))

@@ -46,9 +46,11 @@ def test_the_check_of_simplify_runs_them(tmp_path):
 
 
 def test_quantization_runs_them(tmp_path):
-    text = HEAD + ("g (float[n,32] x) => (float[n,32] y) { w = Constant<value_float=0.05>() s = Constant<value_ints=[32,32]>() v = Expand(w, s) "
+    rng = np.random.default_rng(3)
+    weights = ", ".join(f"{w:.4f}" for w in rng.standard_normal(32 * 32) / 8)
+    text = HEAD + (f"g (float[n,32] x) => (float[n,32] y) <float[32,32] v = {{{weights}}}> {{ "
                    "a = MatMul(x, v) b = my.domain.Scale<by=2.0>(a) y = MatMul(b, v) }")
-    m, rng, kernels = cameo.simplify(model(text, tmp_path)), np.random.default_rng(3), {"my.domain::Scale": cameo.Kernel(scale, types=lambda x, by: x)}
+    m, kernels = model(text, tmp_path), {"my.domain::Scale": cameo.Kernel(scale, types=lambda x, by: x)}
     samples = [rng.random((2, 32), np.float32) for _ in range(4)]
     with pytest.raises(cameo.Error) as missing:
         cameo.quantize(m, samples)

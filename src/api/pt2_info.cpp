@@ -5,6 +5,7 @@
 #include "api/pt2_types.h"
 #include "frontends/pt2/symbols.h"
 #include "staging/nodes/interpreter.h"
+#include "support/file_bytes.h"
 
 #include "api/archive_info.h"
 
@@ -57,7 +58,7 @@ std::vector<ArchiveSize> sizes_of(const pt2::Program& program, json::Value graph
 }
 
 void count_weights(pt2::Program& program, TorchExportInfo& info) {
-  std::set<std::pair<const void*, int64_t>> seen;
+  std::set<std::pair<uint64_t, int64_t>> seen;
   for (const pt2::GraphInput& in : program.inputs()) {
     if (in.kind != pt2::InputKind::parameter && in.kind != pt2::InputKind::buffer &&
         in.kind != pt2::InputKind::tensor_constant)
@@ -66,7 +67,7 @@ void count_weights(pt2::Program& program, TorchExportInfo& info) {
       const pt2::Payload p = program.payload(in);
       uint64_t elements = 1;
       for (const int64_t s : p.sizes) elements *= static_cast<uint64_t>(s);  // lies in the storage: no overflow
-      if (!p.storage.empty() && !seen.insert({p.storage.data(), p.offset}).second) continue;
+      if (!p.storage.empty() && !seen.insert({support::place_of(p.storage), p.offset}).second) continue;
       ++info.tensors;
       info.parameters += elements;
       info.weight_bytes += elements * static_cast<uint64_t>(item_size(p.dtype));

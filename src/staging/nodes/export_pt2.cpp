@@ -10,6 +10,7 @@
 #include "staging/export/input_sizes.h"
 #include "staging/nodes/interpreter.h"
 #include "staging/export/outputs.h"
+#include "support/file_bytes.h"
 
 namespace cameo::staging {
 
@@ -251,8 +252,8 @@ class Pt2Inputs {
     if (!dtype)
       return staging::poison(cat("the tensor ", in.target, " is ", name(p.dtype), ", which ONNX cannot hold"));
     for (const auto& [other, value] : weights_)
-      if (other.storage.data() == p.storage.data() && !p.storage.empty() && other.offset == p.offset &&
-          other.dtype == p.dtype && other.sizes == p.sizes && other.strides == p.strides)
+      if (support::place_of(other.storage) == support::place_of(p.storage) && !p.storage.empty() &&
+          other.offset == p.offset && other.dtype == p.dtype && other.sizes == p.sizes && other.strides == p.strides)
         return value;
     const StagedValue v = s_.weight({*dtype, p.sizes, p.strides, p.offset, p.storage}, in.target);
     initial_[in.value] = s_.read(*v.as<staging::TensorRef>());
