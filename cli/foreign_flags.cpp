@@ -62,6 +62,7 @@ constexpr Habit habits[] = {
     {"--skip-optimization", "cameo simplify --skip RULE, or cameo onnxsim --skip-optimization"},
     {"--skip-constant-folding", "cameo simplify --no-fold"},
     {"--check-n", "the number after OUT (cameo onnxsim), or --check N (cameo simplify)"},
+    {"--full-check", "nothing: cameo check always infers types and shapes, too", "check"},
     // torch.onnx and tf2onnx
     {"--opset-version", "--opset N"},
     {"--target-opset", "--opset N", "convert"},

@@ -51,8 +51,11 @@ int onnxsim_main(Raw raw, Out& out) {
       files.emplace_back(raw[i]);
       continue;
     }
-    const OnnxsimFlag& flag = onnxsim_flag(raw[i]);
-    flag.translate(values_of(flag, raw, i, files.size()), flags);
+    const size_t equals = raw[i].find('=');  // --flag=VALUE
+    const OnnxsimFlag& flag = onnxsim_flag(raw[i].substr(0, equals));
+    if (equals == raw[i].npos) flag.translate(values_of(flag, raw, i, files.size()), flags);
+    else if (flag.takes != OnnxsimFlag::Takes::nothing) flag.translate({std::string(raw[i].substr(equals + 1))}, flags);
+    else throw error("use.value", cat(flag.name, " takes no value"));
   }
   if (files.size() == 3) {
     flags.insert(flags.end(), {"--check", files[2]});

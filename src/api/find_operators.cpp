@@ -31,6 +31,27 @@ bool fits(std::string_view name, const std::string& pattern) {
   return part.find_first_of("*?") != part.npos ? runtime::matches(text, part) : text.find(part) != text.npos;
 }
 
+// "torch.nn.functional.gelu", "nn.Conv2d", "torch.ops.aten.add.Tensor" as operators are called; empty: not such a name.
+std::string from_python(const std::string& pattern) {
+  constexpr std::string_view ops = "torch.ops.";
+  std::string name = pattern;
+  if (name.starts_with(ops)) {
+    name = name.substr(ops.size());
+    if (const auto dot = name.find('.'); dot != name.npos) name.replace(dot, 1, "::");
+    return name.ends_with(".default") ? name.substr(0, name.size() - 8) : name;
+  }
+  const auto dot = name.rfind('.');
+  if (dot == name.npos || name.find("::") != name.npos) return "";
+  name = name.substr(dot + 1);
+  std::string out;  // of a module: AdaptiveAvgPool2d is adaptive_avg_pool2d
+  for (size_t i = 0; i < name.size(); ++i) {
+    const auto upper = [&](size_t at) { return std::isupper(static_cast<unsigned char>(name[at])) != 0; };
+    if (i && upper(i) && !upper(i - 1)) out += '_';
+    out += name[i];
+  }
+  return lower_case(out);
+}
+
 auto no_match(const std::string& pattern) {
   return support::error("use.no-match", support::cat("no torch or ONNX operator is called '", pattern, "'"))
       .help("cameo ops lists all; part of a name is enough");
@@ -40,15 +61,22 @@ bool fits(const TorchOperator& op, const std::string& pattern) {
          std::any_of(op.onnx.begin(), op.onnx.end(), [&](const std::string& o) { return fits(o, pattern); });
 }
 
+std::vector<TorchOperator> matching(const std::string& pattern, bool missing) {
+  auto out = operators();
+  std::erase_if(out, [&](const TorchOperator& op) { return !fits(op, pattern); });
+  if (missing || (!pattern.empty() && out.empty()))
+    for (TorchOperator& op : missing_operators())
+      if (fits(op, pattern)) out.push_back(std::move(op));
+  return out;
+}
+
 }  // namespace
 
 std::vector<TorchOperator> find_operators(const OperatorQuery& query) {
   known_opset(query.opset);
-  auto out = operators();
-  std::erase_if(out, [&](const TorchOperator& op) { return !fits(op, query.pattern); });
-  if (query.missing || (!query.pattern.empty() && out.empty()))
-    for (TorchOperator& op : missing_operators())
-      if (fits(op, query.pattern)) out.push_back(std::move(op));
+  auto out = matching(query.pattern, query.missing);
+  if (const std::string name = out.empty() ? from_python(query.pattern) : ""; !name.empty())
+    out = matching(name, query.missing);
   for (TorchOperator& op : out)
     if (op.from_opset > query.opset)
       op.support = Support::missing, op.why = support::cat("it needs opset ", op.from_opset);

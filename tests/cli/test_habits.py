@@ -19,6 +19,9 @@ def test_onnxsim(t):
     assert "Mul" not in operators(t, "simple.onnx")
     t.run("onnxsim", "net.onnx", "simple.onnx", "2", "--overwrite-input-shape", "x:1,3", "--no-large-tensor")
     assert "f32[1,3]" in t.run("show", "simple.onnx").out
+    t.run("onnxsim", "net.onnx", "simple.onnx", "--overwrite-input-shape=x:4,3", "--no-large-tensor=1KB")
+    assert "f32[4,3]" in t.run("show", "simple.onnx").out
+    t.fails("onnxsim", "net.onnx", "simple.onnx", "--skip-fuse-bn=yes", code=2, error="use.value")
     t.run("onnxsim", "--input-shape", "x:2,3", "net.onnx", "simple.onnx")
     assert "f32[2,3]" in t.run("show", "simple.onnx").out
     t.run("onnxsim", "net.onnx", "simple.onnx", "--skip-optimizer", "eliminate_nop_with_unit", "fuse_bn_into_conv")

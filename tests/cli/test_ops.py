@@ -29,6 +29,13 @@ def test_every_operator_has_an_answer(t):
     assert len(unknown) < 15, f"their ONNX operators are not recorded: {unknown}"
 
 
+def test_names_as_python_has_them(t):
+    for name, operator in (("torch.nn.functional.gelu", "aten::gelu"), ("nn.AdaptiveAvgPool2d", "aten::adaptive_avg_pool2d"), ("torchvision.ops.nms", "torchvision::nms"),
+                           ("torch.ops.aten.add.Tensor", "aten::add.Tensor"), ("torch.ops.aten.relu.default", "aten::relu")):
+        assert operator in t.run("ops", name).out
+    assert "'nn.Nope'" in t.fails("ops", "nn.Nope", code=2, error="use.no-match").err
+
+
 def test_why_not(t):
     assert "matrix decompositions" in t.run("ops", "aten::linalg_ldl_factor").out
     assert "not supported" in t.run("ops", "aten::linalg_ldl_factor").out
