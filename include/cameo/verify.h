@@ -18,7 +18,7 @@ namespace cameo {
 struct CompareSettings {
   std::optional<double> rtol = {}, atol = {};  // default: by element type
   // For what another program computed, in another order: wider defaults (f32: 1e-3 and 1e-5), and atol is a part of the
-  // largest number that is wanted, where that is above 1.
+  // largest number that is wanted, where that is above 1. Unless given, it is at most rtol of the largest number.
   bool other_program = false;
 };
 struct Compared {

@@ -58,7 +58,7 @@ def _methods():
     Model._repr_svg_ = forward("_display", "svg_or_none")
     Model.svg = forward("_display", "svg")
     Model.view = forward("_view", "view")
-    Model.__str__ = Model.text
+    Model.__str__ = forward("_display", "told")
     Model.__repr__ = forward("_display", "short")
     for name in ("inputs", "outputs", "nodes", "statistics", "initializers"):
         setattr(Model, name, property(forward("_model", f"model_{name}")))

@@ -1,4 +1,5 @@
 """From a live PyTorch model to an archive in memory: by tracing, scripting, or torch.export."""
+import collections
 import contextlib
 import dataclasses
 import inspect
@@ -77,6 +78,10 @@ class Captured:
                 if name and all(isinstance(v, torch.Tensor) for v in values):
                     yield name.split(".")[0], [(v.dtype, [n if isinstance(n, int) else None for n in v.shape]) for v in values]
 
+    def computes_nothing(self):
+        """Whether it holds torch.onnx.ops.symbolic: placeholders, whose results in PyTorch are zeros."""
+        return any(name.startswith("onnx_symbolic::") for name, _ in self.results_of_operators())
+
     def options(self):
         return {"lent": self.lent, "lent_stamp": self.stamp} if self.lent else {}
 
@@ -141,6 +146,27 @@ def seen_data():
         yield
     finally:
         del torch.Tensor.data
+
+
+@contextlib.contextmanager
+def state_kept(model):
+    """Buffers that the model writes to, or has others in the place of, are afterwards as they were."""
+    owners = list(model.modules()) if isinstance(model, torch.nn.Module) and not isinstance(model, torch.jit.ScriptModule) else []
+    before = [(m, name, t, t.clone()) for m in owners for name, t in m._buffers.items() if t is not None and not t.is_meta and not t.is_inference()]
+    try:
+        yield
+    finally:
+        for owner, name, t, values in before:
+            if owner._buffers.get(name) is not t:
+                owner._buffers[name] = t
+            if not torch.equal(torch.nan_to_num(t), torch.nan_to_num(values)):
+                t.copy_(values)
+
+
+def apart(model, tensors):
+    """Those that lie in the memory of a buffer as copies: state_kept changes that memory back."""
+    held = {t.untyped_storage().data_ptr() for t in model.buffers()} if isinstance(model, torch.nn.Module) else set()
+    return [t.clone() if t.layout == torch.strided and t.untyped_storage().data_ptr() in held else t for t in tensors]
 
 
 class Quiet:
@@ -437,9 +463,12 @@ def dynamic_shapes(bound, axes):
         return {a % value.dim(): torch.export.Dim.AUTO for a, n in named.items()} or None
     args = tuple(_spec_of(a, spec) for a in bound.args)
     kwargs = {k: _spec_of(v, spec) for k, v in bound.kwargs.items()}
-    parameters = list(bound.signature.parameters) if bound.signature else []
+    parameters = list(bound.signature.parameters.values()) if bound.signature else []
+    stars = next((i for i, p in enumerate(parameters) if p.kind == p.VAR_POSITIONAL), len(args))
+    if len(args) > stars:  # what *rest takes is one entry
+        args = (*args[:stars], args[stars:])
     if kwargs:
-        return dict(zip(parameters, args)) | kwargs
+        return {p.name: a for p, a in zip(parameters, args)} | kwargs
     return args
 
 
@@ -448,6 +477,6 @@ def _spec_of(value, spec):
     if parts is None:
         return spec(value)
     inner = [_spec_of(part, spec) for _, part in parts[0]]
-    if isinstance(value, dict):
+    if type(value) in (dict, collections.OrderedDict):  # torch.export takes others, as outputs of transformers, as lists
         return dict(zip([k for k, _ in parts[0]], inner))
     return type(value)(inner) if type(value) in (list, tuple) else inner

@@ -11,6 +11,12 @@ def _shown(text):
     return html.escape(printable(str(text)))
 
 
+def told(model):
+    """The text form, which has the newest encoding of every operator, under the opset that the file has."""
+    head, _, graph = model.text().partition(">\n")
+    return f"opset {model.opset}, producer {model.producer}\n{graph}" if head.startswith("<ir_version") else model.text()
+
+
 def short(model):
     return f"<cameo.Model: {model.node_count} nodes, opset {model.opset}>"
 

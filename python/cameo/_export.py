@@ -68,6 +68,8 @@ def export(model, args=(), f=None, export_params=True, verbose=None, training="E
         options["functions"] = given["export_modules_as_functions"]
     job.verify, job.referee, job.rtol, job.atol, job.kernels = verify, referee, rtol, atol, kernels
     if isinstance(model, (str, os.PathLike)):
+        if hasattr(args, "state_dict"):
+            raise failure("use.arguments", f"the model comes first, and {os.fspath(model)!r} after its arguments", hint='export(model, (x,), "net.onnx")')
         result = _from_archive(os.fspath(model), args, kwargs, job, input_names, output_names, dynamic_axes)
     else:
         from . import _live, _mistakes

@@ -89,6 +89,7 @@ def _first_that_holds(model, bound, names, input_names, output_names, axes, job)
 RESERVATIONS = (("it froze what the inputs decide", lambda result, codes: result.frozen),
                 ("its result differs from PyTorch's", lambda result, codes: "verify.mismatch" in codes),
                 ("an axis that was to be dynamic is fixed in its result", lambda result, codes: "export.fixed-axis" in codes),
+                ("its result does not run on all inputs", lambda result, codes: "verify.values" in codes),
                 ("its result does not run at all sizes", lambda result, codes: "verify.some-sizes" in codes))
 
 
@@ -146,7 +147,9 @@ def _attempt(model, bound, way, names, input_names, output_names, axes, job):
     with _capture.mode(model, job.training, job.findings), quiet, _capture.plain(), lowerings.recording(), Steps("export", ["capture", "to ONNX", "verify"]) as steps:
         steps.next()
         started = time.perf_counter()
-        captured = _captured(model, bound, way, axes)
+        with _capture.state_kept(model):
+            captured = _captured(model, bound, way, axes)
+            captured.expected = captured.expected and _capture.apart(model, captured.expected)
         job.findings.append(note("export.captured", f"captured by {way}"))
         capture_s = time.perf_counter() - started - captured.archive_s
         steps.next()
@@ -391,8 +394,8 @@ def _frozen(model, bound, captured, result, axes, job):
     found = [f.finding for f in captured.frozen if f.of_data]
     if captured.how == "trace" and axes and (job.strict or captured.frozen):
         from ._frozen import differing_constants
-        from ._tries import inputs_at_one, other_inputs, where_conditions_turn
-        tries = inputs_at_one(bound, axes)[-1:] + other_inputs(bound, axes)[:2] + where_conditions_turn(bound, axes, captured)
+        from ._tries import inputs_at_one, much_larger, other_inputs, where_conditions_turn
+        tries = inputs_at_one(bound, axes)[-1:] + other_inputs(bound, axes)[:2] + much_larger(bound, axes) + where_conditions_turn(bound, axes, captured)
         found += differing_constants(model, bound, captured, tries)
     result.frozen = found
     result.findings += found

@@ -15,6 +15,8 @@ CALL = 'export(model, (x,), "net.onnx")'
 def check_call(model, args, f):
     """What is wrong before anything runs: weights in place of a model, arguments in each other's place, NumPy arrays."""
     _check_model(model)
+    if isinstance(args, torch.nn.Module):
+        raise failure("use.arguments", "args is a module: the model comes first", hint=CALL)
     if isinstance(args, (str, os.PathLike)) and (isinstance(f, (torch.Tensor, tuple, list)) or f is None):
         raise failure("use.arguments", f"args is {os.fspath(args)!r}: args and f seem to have changed places", hint=CALL)
     if isinstance(f, (torch.Tensor, tuple, list)) or hasattr(f, "shape"):
@@ -47,13 +49,17 @@ def own_failure(model, bound):
         with _capture.mode(model, "EVAL", []), torch.no_grad():
             call_outputs(model, bound, [leaf.value for leaf in bound.tensors])
     except Exception as e:
-        error = failure("use.arguments", f"the model itself fails on these arguments: {first_line(e)}", hint=_hint(model, bound))
+        error = failure("use.arguments", f"the model itself fails on these arguments: {first_line(e)}", hint=_hint(model, bound, e))
         error.__cause__ = e
         return error
     return None
 
 
-def _hint(model, bound):
+def _hint(model, bound, e):
+    if isinstance(e, IndexError):  # the types are right then
+        return "an index is larger than what it is used on: give an example with smaller numbers"
+    if "scalar types: Long" in str(e):
+        return "an index has to be whole: x.long()"
     for rule in (_no_tensors, _wrong_names, _wrong_device, _wrong_type, _wrong_layout):
         if told := rule(model, bound):
             return told

@@ -100,6 +100,8 @@ class ExportResult:
             return " at the example's sizes only"
         if "verify.some-sizes" in codes:
             return " at some sizes only"
+        if "verify.values" in codes:
+            return " for some inputs only"
         assumed = [d.what.removeprefix("assumed that ").partition(":")[0] for d in self.findings if d.code == "stage.assumed" and d.severity == "warning"]
         return f" where {' and '.join(assumed)}" if assumed else ""
 

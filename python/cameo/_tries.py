@@ -26,6 +26,11 @@ def other_inputs(bound, axes, changes=CHANGES):
     return _resized(bound, axes, names, [{name: within(change(n), n, limits) for name, (n, limits) in names.items()} for change in changes])
 
 
+def much_larger(bound, axes):
+    """Sizes at which what grows slowly, as a logarithm, is another number; only where a trace of them is quick."""
+    return [(sizes, tensors) for sizes, tensors in other_inputs(bound, axes, (lambda n: n * 37 + 1,)) if sum(t.numel() for t in tensors) <= 1 << 15]
+
+
 def together(bound, axes):
     """A dynamic size made larger together with undeclared axes of the same size: [((path, axis, name), [(path, axis), ...], tensors), ...]."""
     ways = []
@@ -56,11 +61,37 @@ def where_conditions_turn(bound, axes, captured):
 
 
 def other_values(tensors, model):
-    """The tensors with their fractions changed, so that a choice by sign or by size falls otherwise: [(how, tensors), ...]."""
-    if not any(t.is_floating_point() for t in tensors):
-        return []
+    """The tensors with their numbers changed, so that a choice by sign, size or order falls otherwise: [(how, tensors), ...]."""
     kept = NOT_NEGATED & {n.op for n in model.nodes}
-    return [(how, [t * factor if t.is_floating_point() else t for t in tensors]) for how, factor in VALUES if factor > 0 or not kept]
+    ways = [(how, [t * factor if t.is_floating_point() else t for t in tensors]) for how, factor in VALUES if factor > 0 or not kept]
+    ways = ways if any(t.is_floating_point() for t in tensors) else []
+    if any(t.is_floating_point() and _constant(t) for t in tensors):
+        ways.append(("made up", [_made_up(t, place) if t.is_floating_point() and _constant(t) else t for place, t in enumerate(tensors)]))
+    if any(_whole(t) and bool((t > 0).any()) for t in tensors):
+        ways.append(("one less in every second place", [_lowered(t) if _whole(t) else t for t in tensors]))
+    return ways
+
+
+def _constant(t):
+    """Zeros and ones, as examples often are: negated or made larger, they meet few other choices."""
+    return t.numel() > 0 and bool((t == t.flatten()[0]).all())
+
+
+def _made_up(t, seed):
+    import math
+    size = abs(float(t.flatten()[0]))
+    numbers = torch.randn(t.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return (numbers * (size if size and math.isfinite(size) else 1.0)).to(t.dtype)
+
+
+def _whole(t):
+    return t.dtype in (torch.int8, torch.int16, torch.int32, torch.int64)
+
+
+def _lowered(t):
+    """Whole numbers stay in the range that the example has: indices and lengths stay such."""
+    second = (torch.arange(t.numel()) % 2 == 0).reshape(t.shape)
+    return torch.where(second & (t > 0), t - 1, t)
 
 
 def comparable(expected, example):

@@ -1,4 +1,7 @@
 """What export's own verification looks at: sizes of 1, other numbers, quantised tensors."""
+import math
+
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -93,7 +96,7 @@ class Branches(torch.nn.Module):
 
 def test_a_capture_that_keeps_the_branch_is_found():
     result = cameo.export(Branches().eval(), (torch.full((2, 3), 0.5),))
-    assert result.captured == "script" and result.verification.ok and [how for how, _ in result.verification.values] == ["negated", "8 times as large"]
+    assert result.captured == "script" and result.verification.ok and [how for how, _ in result.verification.values] == ["negated", "8 times as large", "made up"]
 
 
 class Tied(torch.nn.Module):
@@ -281,3 +284,96 @@ def test_names_of_sizes_come_back_as_given(name):
         import onnx
         model = onnx.load_from_string(result.model.to_bytes())
         assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == name and model.graph.output[0].type.tensor_type.shape.dim[0].dim_param == name
+
+
+def verdict(result):
+    return next(line for line in str(result).splitlines() if "erified" in line)
+
+
+class FewRows(torch.nn.Module):
+    def forward(self, x):
+        rows = torch.where(x[0] < 0)[0]
+        return x[:, rows[0]] if len(rows) else x[:, 0]
+
+
+class Doublings(torch.nn.Module):
+    def forward(self, x):
+        return x * (int(math.log2(x.shape[0])) // 4 + 1)
+
+
+class Shared(torch.nn.Module):
+    def forward(self, x):
+        return x + float(np.from_dlpack(x.detach()).max())
+
+
+def test_how_many_elements_data_leave_is_of_data():
+    x = torch.tensor([[1.0, -1.0], [2.0, 3.0]])
+    result = cameo.export(FewRows(), (x,), capture="trace", verify="warn")
+    assert verdict(result).startswith("NOT verified: 1 values that the inputs decide are frozen")
+    assert cameo.export(FewRows(), (x,)).captured == "script"
+
+
+def test_what_grows_slowly_with_a_size_is_found():
+    result = cameo.export(Doublings(), (torch.randn(4, 3),), dynamic_axes={"x": {0: "b"}}, capture="trace")
+    assert verdict(result).startswith("NOT verified")
+
+
+def test_what_leaves_torch_is_seen():
+    result = cameo.export(Shared(), (torch.zeros(2, 3),), capture="trace", verify="warn")
+    assert "export.frozen-value" in [d.code for d in result.findings] and verdict(result).startswith("NOT verified")
+
+
+def test_a_little_randomness_is_randomness():
+    result = exported(lambda x: x + torch.rand_like(x) * 1e-6, (2, 3), None)
+    assert result.verification is None and "verify.random" in [d.code for d in result.findings]
+
+
+class Running(torch.nn.Module):
+    """Writes to its buffers, in place and anew."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3))
+        self.register_buffer("count", torch.zeros((), dtype=torch.long))
+
+    def forward(self, x):
+        self.mean.mul_(0.9).add_(x.mean(0) * 0.1)
+        self.count = self.count + 1
+        return x - self.mean, self.count
+
+
+@pytest.mark.parametrize("how", ["trace", "export"])
+def test_a_model_with_state_is_verified_and_left_as_it_was(how):
+    model = Running().eval()
+    count = model.count
+    result = cameo.export(model, (torch.randn(2, 3),), dynamic_axes={"x": {0: "b"}}, capture=how)
+    assert result.verification.ok and "verify.unstable" not in [d.code for d in result.findings]
+    assert model.count is count and int(count) == 0 and torch.equal(model.mean, torch.zeros(3))
+    with_state = cameo.export(model, (torch.randn(2, 3),), capture=how, state="outputs")
+    assert {"mean_out", "count_out"} <= {o.name for o in with_state.model.outputs}
+
+
+class Window(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(1, 4, 6))
+
+    def forward(self, x):
+        self.seen = torch.cat([self.seen[:, :, x.shape[2]:], x], 2)
+        return self.seen.mean(2)
+
+
+def test_a_window_that_moves_on_is_verified():
+    result = cameo.export(Window(), (torch.randn(1, 4, 2),), dynamic_axes={"x": {2: "t"}})
+    assert verdict(result).startswith("verified: ")
+
+
+@pytest.mark.parametrize("how", ["trace", "export"])
+def test_sizes_of_what_stars_take(how):
+    class Sums(torch.nn.Module):
+        def forward(self, x, *rest, scale=1.0):
+            return x + rest[0] * scale + rest[1]["k"]
+    tensors = [torch.randn(2, 3) for _ in range(3)]
+    axes = {name: {0: "n"} for name in ("x", "rest_1", "rest_2.k")}
+    result = cameo.export(Sums(), (tensors[0], tensors[1], {"k": tensors[2]}), kwargs={"scale": 2.0}, dynamic_axes=axes, capture=how)
+    assert [i.shape for i in result.model.inputs] == [["n", 3]] * 3 and result.verification.ok

@@ -11,7 +11,7 @@ namespace cameo::runtime {
 struct Tolerance {
   std::optional<double> rtol, atol;  // unset: by element type
   // Two programs of one model, which may compute in another order: wider defaults, and atol is a part of the largest
-  // number that is wanted, where that is above 1.
+  // number that is wanted, where that is above 1; unless set, it is at most rtol of the largest number.
   bool other_program = false;
 };
 struct Bounds {

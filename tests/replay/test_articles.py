@@ -121,6 +121,13 @@ def test_names_survive(capture, name):
     assert result.model.inputs[0].name == "x" and result.model.inputs[0].shape == [name, 5] and result.model.outputs[0].shape == [name, 5]
 
 
+@pytest.mark.parametrize("opset", [11, 15, 21])
+def test_a_printed_model_has_the_files_opset(opset):
+    model = cameo.export(nn.Linear(3, 2), (torch.randn(2, 3),), opset_version=opset).model
+    for shown in (str(model), str(cameo.load(model.to_bytes()))):
+        assert shown.startswith(f"opset {opset},") and "opset_import" not in shown and "Gemm" in shown
+
+
 @pytest.mark.parametrize("capture", ["trace", "export"])
 def test_an_axis_that_ends_up_fixed_is_told(capture):
     class Viewed(nn.Module):
@@ -166,6 +173,9 @@ def test_each_mistake_has_its_sentence():
     assert "torch.from_numpy" in said(cameo.export, CONV, (np.zeros((1, 3, 8, 8), "f"),))
     told = said(cameo.export, CONV, (torch.zeros(1, 8, 8, 3),))
     assert "the model itself fails" in told and "permute(0, 3, 1, 2)" in told
+    assert "the model comes first" in said(cameo.export, "net.onnx", CONV, (torch.zeros(1, 3, 8, 8),))
+    assert "smaller numbers" in said(cameo.export, nn.Embedding(5, 3), (torch.tensor([7]),))
+    assert "x.long()" in said(cameo.export, nn.Embedding(5, 3), (torch.randn(2, 3),))
     assert 'dynamic_axes={' in said(cameo.export, CONV, (torch.zeros(1, 3, 8, 8),), dynamic_axes={"input": "batch"})
 
 

@@ -27,6 +27,10 @@ TEST(Compare, AnotherProgramMayRoundOtherwise) {
   EXPECT_TRUE(compare(floats({0, 1000}), floats({0.005f, 1000}), other).same);
   EXPECT_FALSE(compare(floats({0, 1000}), floats({0.05f, 1000}), other).same);
   EXPECT_EQ(compare(floats({0, 1000}), floats({0, -1000}), other).largest, 1000);
+  EXPECT_FALSE(compare(floats({2e-7f, 1e-7f}), floats({1e-7f, 1e-7f}), other).same);  // tiny numbers as others
+  EXPECT_TRUE(compare(floats({2e-7f, 1e-4f}), floats({1e-7f, 1e-4f}), other).same);
+  EXPECT_TRUE(compare(floats({2e-7f}), floats({1e-7f}), {.atol = 1e-5, .other_program = true}).same);
+  EXPECT_TRUE(compare(floats({1e-7f}), floats({0}), other).same);  // there is no scale
   EXPECT_TRUE(compare(floats({NAN}), floats({0}), other).unbounded);
   EXPECT_FALSE(compare(floats({1}), floats({0}), other).unbounded);
 }
