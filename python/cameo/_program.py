@@ -40,7 +40,7 @@ def _empty_list(kind):
     kind = kind.getElementType()
     if isinstance(kind, torch.OptionalType):
         kind = kind.getElementType()
-    return {"bool": "as_bools", "int": "as_ints", "float": "as_floats", "str": "as_strings", "Tensor": "as_tensors"}.get(str(kind))
+    return {"bool": "as_bools", "int": "as_ints", "float": "as_floats", "str": "as_strings", "Tensor": "as_tensors", "List[int]": "as_int_lists"}.get(str(kind))
 
 
 def _schema(target):
@@ -185,6 +185,10 @@ class Writer:
         kinds = {type(i) for i in items}
         if len(kinds) == 1 and (tag := LISTS.get(kind := kinds.pop())):
             return {tag: [_number(i) for i in items] if kind is float else list(items)}
+        if all(isinstance(i, (list, tuple)) for i in items):
+            if all(type(n) is int for i in items for n in i):
+                return {"as_int_lists": [list(i) for i in items]}
+            return {"as_lists": [self._argument(i, "as_ints") for i in items]}  # PyTorch's archives have no such lists
         parts = [self._argument(i) for i in items]
         tags = {next(iter(p)) for p in parts}
         if tags == {"as_tensor"}:

@@ -7,6 +7,7 @@
 #include "staging/machine/machine.h"
 
 #include "api/archive_info.h"
+#include "api/onnx_calls.h"
 
 namespace cameo::api {
 
@@ -45,6 +46,7 @@ bool has_row(const std::string& name) {
 }  // namespace
 
 bool torch_operator_lowers(const std::string& name) {
+  if (api::is_onnx_call(name)) return true;
   if (!staging::find_host_ops(name).empty() || has_row(name)) return true;
   return name.ends_with('_') && has_row(name.substr(0, name.size() - 1));  // in-place: its functional twin
 }

@@ -44,6 +44,8 @@ void keep_trace(Finishing& f) {
 
 void set_custom_opsets(Finishing& f) {
   Model& m = f.out.model;
+  if (const auto& host = f.how.options.stage.host; host && host->versions)
+    m.opsets.insert(host->versions->begin(), host->versions->end());
   for (const auto& [domain, version] : f.how.custom_opsets) {
     bool used = false;
     for (uint32_t i = 0; i < m.graph.node_capacity() && !used; ++i)

@@ -4,6 +4,7 @@
 
 #include "api/lowerings.h"
 #include "api/node_builder.h"
+#include "api/onnx_calls.h"
 
 namespace cameo {
 
@@ -76,12 +77,20 @@ Var LoweringCall::tensor(size_t i) const {
 }
 
 std::shared_ptr<const staging::HostLowerings> host_lowerings(const Lowerings& all) {
-  if (all.names.empty()) return nullptr;
-  if (!all.call) throw error("use.lowering", "operators are named, and no function is given that lowers them");
+  if (!all.names.empty() && !all.call)
+    throw error("use.lowering", "operators are named, and no function is given that lowers them");
   auto out = std::make_shared<staging::HostLowerings>();
   out->names = all.names;
-  out->call = [call = all.call](Machine& s, const std::string& op, const lowering::Schema* schema,
-                                const staging::CallArgs& args) { return call_lowering(call, s, op, schema, args); };
+  for (const std::string_view op : api::onnx_calls()) out->names.emplace(op);
+  const auto versions = out->versions = std::make_shared<std::map<std::string, int64_t>>();
+  staging::HostLowerings own;  // the caller's, which come first
+  own.names = all.names;
+  out->call = [call = all.call, own, versions](Machine& s, const std::string& op, const lowering::Schema* schema,
+                                               const staging::CallArgs& args) {
+    if (own.has(op)) return call_lowering(call, s, op, schema, args);
+    const auto onnx = [&](NodeBuilder& g, const LoweringCall& c) { return api::lower_onnx_call(g, c, *versions); };
+    return call_lowering(onnx, s, op, schema, args);
+  };
   return out;
 }
 

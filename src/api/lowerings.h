@@ -10,6 +10,6 @@
 
 namespace cameo {
 
-std::shared_ptr<const staging::HostLowerings> host_lowerings(const Lowerings& all);  // null: there are none
+std::shared_ptr<const staging::HostLowerings> host_lowerings(const Lowerings& all);
 
 }  // namespace cameo

@@ -8,6 +8,7 @@
 #include "support/file_bytes.h"
 
 #include "api/archive_info.h"
+#include "api/onnx_calls.h"
 
 namespace cameo::api {
 
@@ -108,7 +109,8 @@ TorchExportInfo pt2_info(pt2::Program& program) {
   std::map<std::string, size_t> operators;
   count(graph, operators, 0);
   for (const auto& [target, calls] : operators)
-    info.operators.push_back({shown(target), calls, staging::NodeInterpreter::lowers(target)});
+    info.operators.push_back(
+        {shown(target), calls, staging::NodeInterpreter::lowers(target) || is_onnx_call(shown(target))});
   std::stable_sort(info.operators.begin(), info.operators.end(),
                    [](const auto& a, const auto& b) { return a.count > b.count; });
   count_weights(program, info);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,6 +27,7 @@ struct CallArgs;
 struct HostLowerings {
   std::set<std::string, std::less<>> names;
   std::function<std::vector<Value>(Machine&, const std::string& op, const Schema*, const CallArgs&)> call;
+  std::shared_ptr<std::map<std::string, int64_t>> versions;  // of domains, as the calls asked for them; may be null
   bool has(std::string_view op) const;
 };
 

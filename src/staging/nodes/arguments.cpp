@@ -64,6 +64,13 @@ Value NodeInterpreter::argument(json::Value arg, const NodeScope& scope) {
   if (tag == "as_bool") return v.boolean();
   if (tag == "as_bools") return list([](json::Value x) { return Value(x.boolean()); });
   if (tag == "as_string" || tag == "as_operator") return std::string(v.text());
+  if (tag == "as_int_lists")
+    return list([&](json::Value inner) {
+      std::vector<Value> parts;
+      for (const json::Value x : inner.elements()) parts.push_back(Value(Dim(x.integer())));
+      return s.list(std::move(parts));
+    });
+  if (tag == "as_lists") return list([&](json::Value inner) { return argument(inner, scope); });  // Python package only
   if (tag == "as_strings") return list([](json::Value x) { return Value(std::string(x.text())); });
   if (tag == "as_sym_int" || tag == "as_sym_float" || tag == "as_sym_bool") return symbolic(v);
   if (tag == "as_sym_ints" || tag == "as_sym_floats" || tag == "as_sym_bools") return list(symbolic);
