@@ -204,14 +204,14 @@ def exporting(answer):
 
 
 @contextlib.contextmanager
-def plain():
-    """No gradients, no fused attention of PyTorch's own; torch.onnx.is_in_onnx_export() is true."""
+def plain(told=True):
+    """No gradients, no fused attention of PyTorch's own; `told`: torch.onnx.is_in_onnx_export() is true."""
     mha = getattr(torch.backends, "mha", None)
     fast = mha.get_fastpath_enabled() if mha else None
     if mha:
         mha.set_fastpath_enabled(False)
     try:
-        with exporting(True), torch.no_grad():
+        with exporting(told), torch.no_grad():
             yield
     finally:
         if mha:

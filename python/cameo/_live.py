@@ -69,6 +69,8 @@ def _first_that_holds(model, bound, names, input_names, output_names, axes, job)
         try:
             with _capture.Quiet(job.verbose):
                 result = _attempt(model, bound, way, names, input_names, output_names, axes, job)
+                if "verify.exporting" in {d.code for d in result.findings}:  # then better as it runs otherwise
+                    result = _untold(result, findings, model, bound, way, names, input_names, output_names, axes, job)
         except Exception as e:  # whatever the model's own code raises, or what the result does not keep
             tried.append((way, first_line(e), e))
             job.findings = findings
@@ -85,8 +87,20 @@ def _first_that_holds(model, bound, names, input_names, output_names, axes, job)
     raise _refused(model, bound, tried)
 
 
+def _untold(told, findings, *call):
+    """The export of a model that computes something else where is_in_onnx_export() is true, as it runs where it is not; `told` if that fails."""
+    job = call[-1]
+    before, job.findings = job.findings, [*findings, note("export.untold", "captured with torch.onnx.is_in_onnx_export() false: the model computes something else where it is true")]
+    try:
+        return _attempt(*call, told=False)
+    except Exception:  # a model that needs what it does for an export
+        job.findings = before
+        return told
+
+
 # Why another way of capture may be better, the worst first: a frozen trace is the last resort.
 RESERVATIONS = (("it froze what the inputs decide", lambda result, codes: result.frozen),
+                ("the model computes something else while it is exported", lambda result, codes: "verify.exporting" in codes),
                 ("its result differs from PyTorch's", lambda result, codes: "verify.mismatch" in codes),
                 ("an axis that was to be dynamic is fixed in its result", lambda result, codes: "export.fixed-axis" in codes),
                 ("its result does not run on all inputs", lambda result, codes: "verify.values" in codes),
@@ -140,11 +154,11 @@ def _ways(model, wanted):
     return ["trace", "export", "script"] if wanted == "auto" else [wanted]
 
 
-def _attempt(model, bound, way, names, input_names, output_names, axes, job):
+def _attempt(model, bound, way, names, input_names, output_names, axes, job, told=True):
     from ._lowering import Lowerings
     lowerings = Lowerings(job.custom_translation_table, job.options["opset"], not axes)
     quiet = _capture.still_observers(model, job.training, job.findings)
-    with _capture.mode(model, job.training, job.findings), quiet, _capture.plain(), lowerings.recording(), Steps("export", ["capture", "to ONNX", "verify"]) as steps:
+    with _capture.mode(model, job.training, job.findings), quiet, _capture.plain(told), lowerings.recording(), Steps("export", ["capture", "to ONNX", "verify"]) as steps:
         steps.next()
         started = time.perf_counter()
         with _capture.state_kept(model):

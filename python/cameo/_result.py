@@ -109,6 +109,8 @@ class ExportResult:
         """Why agreement on what was tried is not enough to call the result verified."""
         if self.frozen:
             return f"{len(self.frozen)} values that the inputs decide are frozen"
+        if any(d.code == "verify.exporting" for d in self.findings):
+            return "the model computes something else while it is exported"
         if any(d.code == "verify.unstable" for d in self.findings):
             return "the comparison is inconclusive (verify.unstable)"
         return ""

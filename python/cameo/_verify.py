@@ -129,12 +129,31 @@ def verify(model, bound, captured, result, axes, job):
         from ._blame import first_module
         report.first_module = first_module(model, bound, captured, result)
         return _differs(result, job, f"the output '{wrong[0].name}' differs from PyTorch's: {wrong[0].why}", report.first_module)
+    _only_while_exported(model, bound, tensors, expected, result)
     trial = _Trial(model, bound, captured, result, axes, job, runner)
     if axes:
         trial.other_sizes()
         trial.at(inputs_at_one(bound, axes))
         trial.at(where_conditions_turn(bound, axes, captured))
     trial.other_values(tensors, expected)
+
+
+def _only_while_exported(model, bound, tensors, expected, result):
+    """Warns where the model computes something else when nobody exports it: some have a way for exporters, and it may be a rough one."""
+    try:
+        with _capture.exporting(False):
+            plain = call_outputs(model, bound, tensors)
+    except Exception:  # a model that runs for exporters only
+        return
+    if [t.shape for t in plain] != [t.shape for t in expected] or [t.dtype for t in plain] != [t.dtype for t in expected]:
+        return  # other outputs are meant
+    checks = [compare(info.name, got, wanted) for info, got, wanted in zip(result.model.outputs, expected, plain)]
+    with _capture.exporting(False):
+        wrong = next(iter(_wrong(checks, model, bound, tensors, plain, result)), None)
+        random = wrong and _is_random(model, bound, tensors)
+    if wrong and not random:
+        result.findings.append(warning("verify.exporting", f"while the model is exported its output '{wrong.name}' is another one: {wrong.why}",
+                                       "it asks torch.onnx.is_in_onnx_export(), and has another way to compute for exporters"))
 
 
 def _not_for_random(result):

@@ -323,6 +323,32 @@ def test_what_leaves_torch_is_seen():
     assert "export.frozen-value" in [d.code for d in result.findings] and verdict(result).startswith("NOT verified")
 
 
+class Rough(torch.nn.Module):
+    """The largest of each row, and no less than 0 where it is exported, as a library has it for exporters that know no better."""
+
+    def forward(self, x):
+        return x.amax(1).clamp(min=0) if torch.onnx.is_in_onnx_export() else x.amax(1)
+
+
+class Roughest(torch.nn.Module):
+    def forward(self, x):
+        if not torch.onnx.is_in_onnx_export() and (torch.jit.is_tracing() or torch.compiler.is_compiling() or torch.jit.is_scripting()):
+            raise RuntimeError("only for exporters")
+        return Rough()(x)
+
+
+def test_a_rough_way_for_exporters_is_not_taken():
+    x = -torch.rand(2, 3) - 1
+    result = cameo.export(Rough(), (x,))
+    assert verdict(result).startswith("verified: ") and "export.untold" in [d.code for d in result.findings]
+    assert np.allclose(result(x)[0], x.amax(1).numpy())
+
+
+def test_a_rough_way_that_has_to_be_taken_is_told():
+    result = cameo.export(Roughest(), (-torch.rand(2, 3) - 1,), capture="trace")
+    assert verdict(result).startswith("NOT verified: the model computes something else while it is exported")
+
+
 def test_a_little_randomness_is_randomness():
     result = exported(lambda x: x + torch.rand_like(x) * 1e-6, (2, 3), None)
     assert result.verification is None and "verify.random" in [d.code for d in result.findings]
