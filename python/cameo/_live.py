@@ -72,7 +72,8 @@ def _first_that_holds(model, bound, names, input_names, output_names, axes, job)
                 if "verify.exporting" in {d.code for d in result.findings}:  # then better as it runs otherwise
                     result = _untold(result, findings, model, bound, way, names, input_names, output_names, axes, job)
         except Exception as e:  # whatever the model's own code raises, or what the result does not keep
-            tried.append((way, first_line(e), e))
+            froze = any(d.code.startswith("export.frozen") for d in getattr(e, "diagnostics", ()))
+            tried.append((way, RESERVATIONS[0][0] if froze else first_line(e), e))
             job.findings = findings
             continue
         worst = _reservation(result)

@@ -161,7 +161,8 @@ std::vector<LoweringValue> symbolic(NodeBuilder& g, const LoweringCall& call, bo
   for (size_t i = 0; i < made.size() && i < shapes.size(); ++i) {
     const auto* dtype = std::get_if<int64_t>(&dtypes[i].content);
     const auto type = dtype ? type_text(*dtype, shapes[i]) : std::nullopt;
-    if (type) g.set_type(made[i], *type);
+    const bool archive_knows = !call.keywords.empty();  // torch.export's archives have names for the sizes
+    if (type && !(archive_knows && type->find('?') != type->npos)) g.set_type(made[i], *type);
   }
   if (several) return {LoweringValue(List(made.begin(), made.end()))};
   return {made.begin(), made.end()};
