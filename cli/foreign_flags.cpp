@@ -62,8 +62,8 @@ constexpr Habit habits[] = {
     {"--skip-optimization", "cameo simplify --skip RULE, or cameo onnxsim --skip-optimization"},
     {"--skip-constant-folding", "cameo simplify --no-fold"},
     {"--check-n", "the number after OUT (cameo onnxsim), or --check N (cameo simplify)"},
+    // onnx.checker, torch.onnx and tf2onnx
     {"--full-check", "nothing: cameo check always infers types and shapes, too", "check"},
-    // torch.onnx and tf2onnx
     {"--opset-version", "--opset N"},
     {"--target-opset", "--opset N", "convert"},
     {"--target-opset", "--opset N", "export"},
@@ -103,7 +103,6 @@ constexpr Habit verbs[] = {
     {"cut", "cameo extract IN OUT --from A --to B"},
     {"rename", "cameo edit IN OUT --rename A=B"},
 };
-
 // `word` with hyphens, as all of ours have.
 std::string_view answer(std::span<const Habit> rows, std::string_view word, std::string_view verb) {
   std::string plain(word);

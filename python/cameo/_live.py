@@ -1,6 +1,7 @@
 """Exporting live models: capture, hand over, verify."""
 import copy
 import fnmatch
+import functools
 import time
 from typing import Any
 
@@ -68,9 +69,10 @@ def _first_that_holds(model, bound, names, input_names, output_names, axes, job)
         findings = list(job.findings)
         try:
             with _capture.Quiet(job.verbose):
-                result = _attempt(model, bound, way, names, input_names, output_names, axes, job)
+                attempt = functools.partial(_attempt, model, bound, way, names, input_names, output_names, axes, job)
+                result = attempt()
                 if "verify.exporting" in {d.code for d in result.findings}:  # then better as it runs otherwise
-                    result = _untold(result, findings, model, bound, way, names, input_names, output_names, axes, job)
+                    result = _untold(result, attempt, findings, job)
         except Exception as e:  # whatever the model's own code raises, or what the result does not keep
             froze = any(d.code.startswith("export.frozen") for d in getattr(e, "diagnostics", ()))
             tried.append((way, RESERVATIONS[0][0] if froze else first_line(e), e))
@@ -88,12 +90,11 @@ def _first_that_holds(model, bound, names, input_names, output_names, axes, job)
     raise _refused(model, bound, tried)
 
 
-def _untold(told, findings, *call):
+def _untold(told, attempt, findings, job):
     """The export of a model that computes something else where is_in_onnx_export() is true, as it runs where it is not; `told` if that fails."""
-    job = call[-1]
     before, job.findings = job.findings, [*findings, note("export.untold", "captured with torch.onnx.is_in_onnx_export() false: the model computes something else where it is true")]
     try:
-        return _attempt(*call, told=False)
+        return attempt(told=False)
     except Exception:  # a model that needs what it does for an export
         job.findings = before
         return told
