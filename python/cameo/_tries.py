@@ -85,7 +85,12 @@ def _made_up(t, seed):
 
 
 def _whole(t):
-    return t.dtype in (torch.int8, torch.int16, torch.int32, torch.int64)
+    return t.dtype in (torch.int8, torch.int16, torch.int32, torch.int64) and not _is_offsets(t)
+
+
+def _is_offsets(t):
+    """Where bags or sequences begin, perhaps with the end of the last: in order, and as many as another input has."""
+    return t.dim() == 1 and t.numel() > 1 and int(t[0]) == 0 and bool((t[1:] >= t[:-1]).all())
 
 
 def _lowered(t):

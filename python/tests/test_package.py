@@ -144,6 +144,13 @@ def test_display(model):
     assert "<table>" in model._repr_html_() and model.svg().startswith("<svg") and "MatMul" in model.svg()
 
 
+def test_print_has_the_files_opset_and_the_names_of_sizes(model, tmp_path):
+    assert str(model).splitlines()[0] == "opset 17"
+    (tmp_path / "sizes.onnxtxt").write_text(TEXT.replace("batch", '"b-1"').replace("4] x", "2*h] x"))
+    sizes = cameo.load(tmp_path / "sizes.onnxtxt")
+    assert sizes.inputs[0].shape == ["b-1", "2*h"] and 'float["b-1",2*h] x' in str(sizes)
+
+
 def test_import_is_light():
     code = "import time; t = time.perf_counter(); import cameo, sys; print(time.perf_counter() - t); assert 'torch' not in sys.modules and 'numpy' not in sys.modules"
     best = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(3))

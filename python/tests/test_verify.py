@@ -349,6 +349,13 @@ def test_a_rough_way_that_has_to_be_taken_is_told():
     assert verdict(result).startswith("NOT verified: the model computes something else while it is exported")
 
 
+def test_offsets_are_tried_as_they_are():
+    from cameo._tries import other_values
+    offsets, ids = torch.tensor([0, 2, 6]), torch.tensor([0, 5, 2, 3, 1, 4])
+    (_, (same, lowered)), = other_values([offsets, ids], exported(lambda x: x + 1, (2, 3), None).model)
+    assert same is offsets and not torch.equal(lowered, ids)
+
+
 def test_a_little_randomness_is_randomness():
     result = exported(lambda x: x + torch.rand_like(x) * 1e-6, (2, 3), None)
     assert result.verification is None and "verify.random" in [d.code for d in result.findings]
