@@ -34,7 +34,7 @@ namespace {
 Dim clamp_to(Lower& on, Dim v, Dim size) {
   if (v.is_literal() && v.literal() >= (int64_t{1} << 40)) return size;
   const Dim at = from_start(on, v, size);
-  if (at != v) v = max(at, Dim(0));
+  if (at != v || (v.is_literal() && v.literal() < 0)) v = max(at, Dim(0));  // of size 0, -1 stays -1
   if (on.graph().facts.less_equal(v, size) == Answer::yes) return v;
   if (on.graph().facts.less_equal(size, v) == Answer::yes) return size;
   return on.graph().facts.simplify(min(v, size));
