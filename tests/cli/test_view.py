@@ -60,7 +60,8 @@ class Server:
     """`cameo view --no-open` and its address."""
 
     def __init__(self, t, *args):
-        self.process = subprocess.Popen([t.command, "view", "--no-open", "-q", *args], cwd=t.folder, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([t.command, "view", "--no-open", "-q", *args], cwd=t.folder, stdout=subprocess.PIPE, text=True,
+                                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a job in the background ignores it
         self.address = urllib.parse.urlsplit(self.process.stdout.readline().strip())
 
     def __enter__(self):

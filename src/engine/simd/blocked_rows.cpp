@@ -19,10 +19,12 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))) void nibbles(const
                                                                            float* y) {
   const __m128i mask = _mm_set1_epi8(15);
   for (int64_t i = 0; i < bytes; i += 8) {
-    const auto some = static_cast<__mmask16>(bytes - i >= 8 ? 0xff : (1 << (bytes - i)) - 1);
+    const int64_t left = std::min<int64_t>(bytes - i, 8);
+    const auto some = static_cast<__mmask16>((1 << left) - 1), made = static_cast<__mmask16>((1 << (2 * left)) - 1);
     const __m128i raw = _mm_maskz_loadu_epi8(some, packed + i);
     const __m128i codes = _mm_unpacklo_epi8(_mm_and_si128(raw, mask), _mm_and_si128(_mm_srli_epi16(raw, 4), mask));
-    _mm512_storeu_ps(y + 2 * i, _mm512_sub_ps(_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(codes)), _mm512_set1_ps(8)));
+    _mm512_mask_storeu_ps(y + 2 * i, made,
+                          _mm512_sub_ps(_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(codes)), _mm512_set1_ps(8)));
   }
 }
 #else

@@ -71,6 +71,9 @@ struct Slice : Rules<op::Slice> {
     const auto starts = c.ints(1), ends = c.ints(2);
     const auto steps = c.literal_ints(4);
     const auto axes = axes_of(c);
+    for (const size_t i : {1, 2, 3, 4})
+      if (c.has(i) && c.has_rank(i) && c.rank(i) != 1)
+        c.fail("infer.slice", cat("input ", i, " has rank ", c.rank(i), ": a list is wanted"));
     if (!axes) return c.out(0, c.fresh_shape(c.rank(0)));
     for (const size_t i : {1, 2, 4})
       if (const auto n = c.length(i); n && *n != static_cast<int64_t>(axes->size()))

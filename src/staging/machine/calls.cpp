@@ -211,14 +211,17 @@ std::optional<std::vector<Value>> Machine::call_overload(const Schema& schema, c
 }
 
 namespace {
-// Operators whose schema promises no view, for autograd's sake, and which give views all the same.
-const Schema* viewing_form(const Schema& s) {
+// Operators that are another one by the same arguments: some whose schema promises no view, for autograd's sake, give
+// views all the same; a number is copied as it is filled in.
+const Schema* same_operator(const Schema& s) {
   static constexpr std::pair<std::string_view, std::string_view> table[] = {
+      {"aten::copy_.int", "aten::fill_.Scalar"},
+      {"aten::copy_.float", "aten::fill_.Scalar"},
       {"aten::unsafe_chunk", "aten::chunk"},
       {"aten::unsafe_split.Tensor", "aten::split.Tensor"},
       {"aten::unsafe_split_with_sizes", "aten::split_with_sizes"}};
-  for (const auto& [name, view] : table)
-    if (s.full_name() == name) return find_schema(view);
+  for (const auto& [name, same] : table)
+    if (s.full_name() == name) return find_schema(same);
   return nullptr;
 }
 }  // namespace
@@ -226,7 +229,7 @@ const Schema* viewing_form(const Schema& s) {
 std::vector<Value> Machine::lower_op(const Schema& s, std::vector<Value> args) {
   if (options.rules || options.host)
     if (auto results = by_user(s.full_name(), &s, {args, {}})) return std::move(*results);
-  if (const Schema* as_view = viewing_form(s)) return lower_op(*as_view, std::move(args));
+  if (const Schema* same = same_operator(s)) return lower_op(*same, std::move(args));
   if (s.is_out()) return lower_out(s, std::move(args));
   if (s.name == "aten::set_")
     return missing_op(s.full_name(), s.returns.size(), "",

@@ -76,6 +76,7 @@ Vs split_every(Lower& on, V x, Dim each, int64_t dim) {
 Vs chunk(Lower& on, V x, int64_t chunks, int64_t dim) {
   const Dim size = on.dim(x, dim);
   const Dim each = ceil_div(size, Dim(chunks));
+  if (size.is(0)) return split_sizes(on, x, Dims(static_cast<size_t>(chunks), each), dim);  // as many that are empty
   if (!size.is_literal() && on.graph().facts.divisible(size, chunks) == Answer::yes)
     return split_sizes(on, x, Dims(static_cast<size_t>(chunks), each), dim);
   if (!size.is_literal() && on.unpacked && *on.unpacked <= chunks)
