@@ -20,8 +20,7 @@ inline constexpr Flag prepare_flags[] = {
      "given"},
     {"normalise", 0, "fold|keep|out",
      "what happens to a normalisation: fold it into the first layer's weights where that is exact, keep it as nodes, "
-     "or "
-     "take it out of the model; default: fold that of --image, keep that of the model"},
+     "or take it out of the model; default: fold that of --image, keep that of the model"},
     {"append-nms", 0, "WORDS",
      "pick the boxes of a detector inside the model. Without words they are found; else any of "
      "boxes=NAME,scores=NAME,format=xyxy|cxcywh|xywh,normalised,classes=N,score=0.25,iou=0.45,max=300,per-class,"

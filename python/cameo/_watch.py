@@ -94,7 +94,7 @@ def _value(t):
 def _sized_by_data(value):
     """Whether data decide sizes in what a traced value is computed from: x[x > 0], nonzero, unique."""
     def by_mask(node):
-        if node.kind() == "aten::where":  # of a condition alone
+        if node.kind() == "aten::where":  # of a condition only
             return len(list(node.inputs())) == 1
         return node.kind() == "aten::index" and any(str(getattr(i.type(), "scalarType", str)()) in ("Bool", "Byte") for parts in list(node.inputs())[1:] for i in parts.node().inputs())
     nodes = list(_conditions.nodes_behind(value, FIXED))

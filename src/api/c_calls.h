@@ -76,7 +76,7 @@ T* given_out(T* handle) {
   return handle;
 }
 
-// Null is allowed. A handle that is not there is left alone, with a finding; findings of an earlier call stay
+// Null is allowed. A handle that is not there is not touched, with a finding; findings of an earlier call stay
 // otherwise.
 template <class T>
 void release(T* handle) noexcept {

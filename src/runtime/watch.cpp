@@ -16,6 +16,10 @@ bool matches(std::string_view text, std::string_view pattern) {
   return p == pattern.size();
 }
 
+bool matches(const Graph& g, NodeId n, std::string_view pattern) {
+  return matches(g[n].name, pattern) || (!g[n].outputs.empty() && matches(g[g[n].outputs[0]].name, pattern));
+}
+
 std::vector<ValueId> matching_values(const Graph& g, const std::vector<std::string>& patterns) {
   std::vector<bool> wanted(g.value_capacity(), false);
   for (const std::string& pattern : patterns) {

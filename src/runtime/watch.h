@@ -10,6 +10,8 @@
 namespace cameo::runtime {
 
 bool matches(std::string_view text, std::string_view pattern);  // * and ?
+// The same of a node's name, or of its first result's.
+bool matches(const Graph& g, NodeId n, std::string_view pattern);
 
 // The values of the main graph whose name, or whose node's name, matches one of the patterns, in order of computation.
 // Throws run.no-match for a pattern that matches nothing.

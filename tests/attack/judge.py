@@ -82,7 +82,7 @@ def short(name):
 
 
 OURS = re.compile(r"^(?!std::|__|_start|main |command_main|print_stack|crashed|out_of_time|on_malloc|_end "
-                  r"|.*(?:stl_|basic_string|invoke\.h|unique_ptr|shared_ptr|new_allocator|/allocator\.h| allocator\.h|alloc_traits|libasan|asan_|ubsan_|sanitizer_))")
+                  r"|.*(?:stl_|basic_string|invoke\.h|unique_ptr|shared_ptr|allocator\.h|alloc_traits|libasan|asan_|ubsan_|sanitizer_))")
 
 
 def offsets_in(text, program):

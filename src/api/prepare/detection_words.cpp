@@ -104,8 +104,8 @@ Detections detections_of(const std::string& words) {
 bool is_detection_words(std::string_view text) {
   const std::string_view word = text.substr(0, text.find(',')), key = word.substr(0, word.find('='));
   if (std::find(std::begin(keys), std::end(keys), key) == std::end(keys)) return false;
-  constexpr std::string_view alone[] = {"auto", "normalised", "objectness", "suppress", "per-class", "agnostic"};
-  return word != key || std::find(std::begin(alone), std::end(alone), key) != std::end(alone);
+  constexpr std::string_view bare[] = {"auto", "normalised", "objectness", "suppress", "per-class", "agnostic"};
+  return word != key || std::find(std::begin(bare), std::end(bare), key) != std::end(bare);
 }
 
 passes::DetectorWords preparing::words_of(const Detections& d) {

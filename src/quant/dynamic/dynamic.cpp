@@ -63,8 +63,7 @@ class DynamicQuantizer {
   bool is_sound(NodeId n) const { return !g_[n].outputs.empty() && ops::has_operands(g_[n]) && !ops::fault_of(g_, n); }
 
   bool is_kept(NodeId n, const std::string& pattern) const {
-    return g_[n].op->name == pattern || runtime::matches(g_[n].name, pattern) ||
-           runtime::matches(g_[g_[n].outputs[0]].name, pattern);
+    return g_[n].op->name == pattern || runtime::matches(g_, n, pattern);
   }
   void check_names() const {
     for (const std::string& pattern : o_.keep)

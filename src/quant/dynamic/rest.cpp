@@ -11,10 +11,8 @@ namespace cameo::quant {
 namespace {
 
 bool is_named(const Graph& g, NodeId n, const std::vector<std::string>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) {
-    return g[n].op->name == p || runtime::matches(g[n].name, p) ||
-           (!g[n].outputs.empty() && runtime::matches(g[g[n].outputs[0]].name, p));
-  });
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& p) { return g[n].op->name == p || runtime::matches(g, n, p); });
 }
 
 // Convolutions of integers are slower than those of f32 where their sums are not rounded at once.

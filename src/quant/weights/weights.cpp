@@ -82,8 +82,7 @@ class WeightQuantizer {
     const Graph& g = m_.graph;
     bool any = false;
     for (const std::string& pattern : o_.keep)
-      if (runtime::matches(g[weight].name, pattern) || runtime::matches(g[n].name, pattern) ||
-          runtime::matches(g[g[n].outputs[0]].name, pattern)) {
+      if (runtime::matches(g[weight].name, pattern) || runtime::matches(g, n, pattern)) {
         found_.insert(pattern);
         any = true;
       }
@@ -93,10 +92,8 @@ class WeightQuantizer {
   bool is_kept(const WeightTarget& t, const std::string& pattern) const {
     const Graph& g = m_.graph;
     return runtime::matches(g[t.value].name, pattern) ||
-           std::any_of(t.uses.begin(), t.uses.end(), [&](const WeightUse& use) {
-             return runtime::matches(g[use.node].name, pattern) ||
-                    runtime::matches(g[g[use.node].outputs[0]].name, pattern);
-           });
+           std::any_of(t.uses.begin(), t.uses.end(),
+                       [&](const WeightUse& use) { return runtime::matches(g, use.node, pattern); });
   }
   void check_names(const std::vector<WeightTarget>& targets) const {
     for (const std::string& pattern : o_.keep)
