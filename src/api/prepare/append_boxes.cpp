@@ -128,25 +128,27 @@ std::string Preparing::compare_detections(const cameo::Model& before, const pass
   return difference(wanted, got, how.form, several);
 }
 
+std::string Preparing::compared_with_code(std::string_view what, const std::function<std::string()>& difference) const {
+  if (!settings_.verify) return "";
+  try {
+    const std::string wrong = difference();
+    if (!wrong.empty())
+      throw error("prepare.mismatch", cat(what, " differ from those of plain code: ", wrong))
+          .help("please report it; --no-verify goes on without comparing");
+    return "equal to plain code on made-up inputs";
+  } catch (const Error& e) {
+    if (e.exit_code() != 1 || e.diag().code == "prepare.mismatch") throw;
+    return cat("not compared: ", e.diag().what);
+  }
+}
+
 void Preparing::append_boxes() {
   if (heads_) decode_heads();
   if (!detector_) return;
   say("appending detections");
   const passes::DetectorOptions options = options_of(*settings_.detections, wants_.nms);
   cameo::Model made = with_detections(model_, options);
-  std::string checked;
-  if (settings_.verify) {
-    try {
-      const std::string wrong = compare_detections(model_, options);
-      if (!wrong.empty())
-        throw error("prepare.mismatch", cat("the detections differ from those of plain code: ", wrong))
-            .help("please report it; --no-verify goes on without comparing");
-      checked = "equal to plain code on made-up inputs";
-    } catch (const Error& e) {
-      if (e.exit_code() != 1 || e.diag().code == "prepare.mismatch") throw;
-      checked = cat("not compared: ", e.diag().what);
-    }
-  }
+  const std::string checked = compared_with_code("the detections", [&] { return compare_detections(model_, options); });
   ModelState s = ModelState::changed(simplified(made));
   s.opset = needed_opset(s);
   if (settings_.opset && s.opset > settings_.opset)

@@ -27,11 +27,6 @@ struct Rows {
   }
 };
 
-Error other_sizes() {
-  return support::error("prepare.detector", "when it runs, the model's outputs have other sizes than it declares")
-      .help("declare the sizes of its inputs: --input NAME=DTYPE[SIZES], --fix-size NAME=N");
-}
-
 Rows rows_of(const Tensor& t, bool last, size_t rank_without_images) {
   std::vector<int64_t> shape = t.shape();
   if (shape.size() == 4) shape.erase(shape.begin() + 2);
@@ -104,6 +99,11 @@ bool same(const Candidate& a, const Candidate& b) {
 }
 
 }  // namespace
+
+Error other_sizes() {
+  return support::error("prepare.detector", "when it runs, the model's outputs have other sizes than it declares")
+      .help("declare the sizes of its inputs: --input NAME=DTYPE[SIZES], --fix-size NAME=N");
+}
 
 Candidates candidates_of(const Detector& d, const std::vector<kernels::Datum>& outputs, const Mapping& map) {
   const Tensor& first = outputs.at(0).tensor;

@@ -33,6 +33,7 @@ struct Candidates {
   std::vector<std::vector<int64_t>> labels;       // by image: n, where a box has one only
   int64_t classes = 0;
 };
+Error other_sizes();  // prepare.detector: outputs are not as the model declares them
 // From the outputs of the detector, in the order of boxes and scores.
 Candidates candidates_of(const passes::Detector& d, const std::vector<kernels::Datum>& outputs, const Mapping& map);
 // By image, in falling order of scores: filter, suppression by class, the best `max`.

@@ -1,6 +1,7 @@
 // The state of a preparation, and its steps, one function each.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -63,6 +64,8 @@ class Preparing {
                               int64_t axis) const;
   int64_t wanted_opset(int64_t own) const;
   std::map<std::string, std::vector<std::string>> given_shapes() const;
+  // How the comparison of "the detections" with plain code went; empty without it. Throws prepare.mismatch.
+  std::string compared_with_code(std::string_view what, const std::function<std::string()>& difference) const;
   std::string compare_detections(const cameo::Model& before, const passes::DetectorOptions& asked) const;
   passes::BoxMap box_map(ir::Model& m) const;
   cameo::Model with_detections(const cameo::Model& before, const passes::DetectorOptions& options) const;
